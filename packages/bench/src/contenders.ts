@@ -1,0 +1,66 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { EchoServer } from './echo-server.ts';
+import { freePort, startServer, type ServerProcess } from './server-process.ts';
+import { definitionOf, WORKLOADS } from './workloads.ts';
+
+/** Something that serves the workloads over HTTP and keeps its files in one folder. */
+export interface Contender {
+  readonly name: 'weft' | 'sketch';
+  start(folder: string, echo: EchoServer): Promise<ServerProcess>;
+  /** Number of durable commits so far, where the contender tells. */
+  commits(server: ServerProcess): Promise<number | undefined>;
+}
+
+export const KEY = 'weft_live_bench-bench-bench-bench-bench-bench-bench0';
+const CLI = join(import.meta.dirname, '../../cli/bin/weft.mjs');
+
+export const sketch: Contender = {
+  name: 'sketch',
+  async start(folder, echo) {
+    const port = await freePort();
+    const program = join(import.meta.dirname, 'raw/sketch-server.js');
+    return startServer({
+      port,
+      arguments: [program, String(port), join(folder, 'sketch.db'), echo.url],
+      readyPath: '/stats',
+    });
+  },
+  commits: (server) => readNumber(server, '/stats', 'commits'),
+};
+
+export const weft: Contender = {
+  name: 'weft',
+  async start(folder, echo) {
+    const port = await freePort();
+    const workflows = `${folder}-workflows`;
+    mkdirSync(workflows, { recursive: true });
+    for (const workload of WORKLOADS) {
+      writeFileSync(
+        join(workflows, `${workload.workflowId}.json`),
+        JSON.stringify(definitionOf(workload, echo.url)),
+      );
+    }
+    const settings = [
+      ['--port', String(port)],
+      ['--data', folder],
+      ['--workflows', workflows],
+      ['--allow-egress', `127.0.0.1:${echo.port}`],
+    ];
+    return startServer({
+      port,
+      arguments: [CLI, 'serve', ...settings.flat()],
+      env: { WEFT_API_KEY: KEY },
+      readyPath: '/.well-known/openwop',
+    });
+  },
+  commits: (server) => readNumber(server, '/v1/host/weft/stats', 'commits'),
+};
+
+async function readNumber(server: ServerProcess, path: string, field: string): Promise<number | undefined> {
+  const headers = { authorization: `Bearer ${KEY}` };
+  const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, { headers }).catch(() => undefined);
+  if (!answer?.ok) return undefined;
+  const value = ((await answer.json()) as Record<string, unknown>)[field];
+  return typeof value === 'number' ? value : undefined;
+}

@@ -1,0 +1,128 @@
+import { connect, type Socket } from 'node:net';
+
+/**
+ * One persistent HTTP/1.1 connection, written by hand because the load client shares two cores with the host under test:
+ * it knows only what the two calls of a workload need. One request at a time.
+ */
+export interface Connection {
+  post(path: string, body: string): Promise<{ readonly status: number; readonly body: string }>;
+  /** Reads an event stream to its end; resolves with the terminal event's type and when it was seen. */
+  follow(path: string): Promise<{ readonly terminal: string; readonly seenAt: number }>;
+  close(): void;
+}
+
+export interface Target {
+  readonly port: number;
+  readonly key: string;
+}
+
+/** Takes what has arrived; true when the response is complete. `ended` is set once the peer has closed. */
+type Reader = (received: string, ended: boolean) => boolean;
+
+const TERMINAL = /\nevent: ?(run\.(?:completed|failed|cancelled))\r?\n/;
+const CLOSES = /^[^]*?\r\nconnection: close\r\n/i;
+const CHUNK_SIZE = /\r\n[0-9a-f]+\r\n/gi;
+const LAST_CHUNK = '\r\n0\r\n\r\n';
+
+export async function openConnection(target: Target): Promise<Connection> {
+  const common = `Host: 127.0.0.1:${target.port}\r\nAuthorization: Bearer ${target.key}\r\n`;
+  let socket = await dial(target.port);
+
+  async function exchange(request: string, read: Reader): Promise<void> {
+    if (socket.destroyed || socket.readableEnded) socket = await dial(target.port);
+    const received = await transfer(socket, request, read);
+    if (CLOSES.test(received)) socket.destroy();
+  }
+
+  return {
+    async post(path, body) {
+      let answer = { status: 0, body: '' };
+      const head = `POST ${path} HTTP/1.1\r\n${common}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+      await exchange(head + body, (received) => {
+        const response = parseSized(received);
+        if (response !== undefined) answer = response;
+        return response !== undefined;
+      });
+      return answer;
+    },
+    async follow(path) {
+      let terminal = '';
+      let seenAt = 0;
+      await exchange(
+        `GET ${path} HTTP/1.1\r\n${common}Accept: text/event-stream\r\n\r\n`,
+        (received, ended) => {
+          const isOver = isWhole(received) || ended;
+          if (terminal === '') {
+            // A frame that was cut by a chunk's border is found only without the borders.
+            const text = isOver ? received.replaceAll(CHUNK_SIZE, '') : received;
+            terminal = TERMINAL.exec(text)?.[1] ?? '';
+            if (terminal !== '') seenAt = performance.now();
+          }
+          return isOver && (terminal !== '' || !ended);
+        },
+      );
+      return { terminal, seenAt };
+    },
+    close: () => socket.destroy(),
+  };
+}
+
+function dial(port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    socket.once('error', reject);
+    socket.once('connect', () => {
+      socket.off('error', reject);
+      resolve(socket);
+    });
+  });
+}
+
+function transfer(socket: Socket, request: string, read: Reader): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let received = '';
+    const finish = (error?: Error) => {
+      socket.off('data', onData).off('end', onEnd).off('error', finish);
+      if (error === undefined) resolve(received);
+      else reject(error);
+    };
+    const onData = (chunk: Buffer) => {
+      received += chunk.toString('latin1');
+      if (read(received, false)) finish();
+    };
+    const onEnd = () => {
+      socket.destroy();
+      finish(
+        read(received, true)
+          ? undefined
+          : new Error(`the host closed the connection early: ${received.slice(0, 300)}`),
+      );
+    };
+    socket.on('data', onData).on('end', onEnd).on('error', finish);
+    socket.write(request);
+  });
+}
+
+/** A response with Content-Length, once it is whole. */
+function parseSized(received: string): { status: number; body: string } | undefined {
+  const headEnd = received.indexOf('\r\n\r\n');
+  if (headEnd === -1) return undefined;
+  const length = contentLength(received, headEnd);
+  if (length === undefined)
+    throw new Error(`a response without Content-Length: ${received.slice(0, headEnd)}`);
+  const body = received.slice(headEnd + 4);
+  return body.length < length ? undefined : { status: Number(received.slice(9, 12)), body };
+}
+
+/** A stream of a run that is over may come with a length; one of a live run comes in chunks. */
+function isWhole(received: string): boolean {
+  if (received.endsWith(LAST_CHUNK)) return true;
+  const headEnd = received.indexOf('\r\n\r\n');
+  const length = headEnd === -1 ? undefined : contentLength(received, headEnd);
+  return length !== undefined && received.length - headEnd - 4 >= length;
+}
+
+function contentLength(received: string, headEnd: number): number | undefined {
+  const text = /\r\ncontent-length: *(\d+)/i.exec(received.slice(0, headEnd + 2))?.[1];
+  return text === undefined ? undefined : Number(text);
+}

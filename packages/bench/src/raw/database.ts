@@ -1,0 +1,73 @@
+import { DatabaseSync } from '@photostructure/sqlite';
+import type { RawEvent } from './rows.ts';
+
+/** One run's part of a transaction: the run's row on creation, its events, its new head. */
+export interface RawUnit {
+  /** Short number of the run; its public id is only in the run's row. */
+  readonly rid: number;
+  readonly create?: { readonly runId: Buffer; readonly at: number; readonly record: string };
+  readonly isOver: boolean;
+  readonly events: readonly RawEvent[];
+}
+
+export interface RawDatabase {
+  commit(units: readonly RawUnit[]): void;
+  read(runId: Buffer): readonly RawEvent[];
+  close(): void;
+}
+
+/** Short keys, numbers for repeated words, times relative to the run: no fatter than a careful host would store it. */
+const SCHEMA = `
+  CREATE TABLE runs (rid INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, created_at INTEGER NOT NULL, is_over INTEGER NOT NULL,
+    next_seq INTEGER NOT NULL, record TEXT NOT NULL);
+  CREATE TABLE events (rid INTEGER NOT NULL, seq INTEGER NOT NULL, type INTEGER NOT NULL, at INTEGER NOT NULL, node TEXT,
+    payload TEXT NOT NULL, PRIMARY KEY (rid, seq)) WITHOUT ROWID;
+`;
+
+const TYPES = ['run.started', 'node.started', 'node.completed', 'run.completed'];
+
+/** SQLite with the durable settings of the host: WAL, and a sync before every commit returns. */
+export function openRawDatabase(file: string): RawDatabase {
+  const db = new DatabaseSync(file);
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+  db.exec(SCHEMA);
+  const insertRun = db.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)');
+  const updateRun = db.prepare('UPDATE runs SET is_over = ?, next_seq = ? WHERE rid = ?');
+  const insertEvent = db.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)');
+  const selectEvents = db.prepare(
+    `SELECT seq, type, runs.created_at + at AS at, node, payload FROM runs JOIN events USING (rid) WHERE id = ? ORDER BY seq`,
+  );
+  const begin = db.prepare('BEGIN IMMEDIATE');
+  const commit = db.prepare('COMMIT');
+
+  function write({ rid, create, isOver, events }: RawUnit): void {
+    const nextSeq = (events.at(-1)?.seq ?? -1) + 1;
+    if (create === undefined) updateRun.run(Number(isOver), nextSeq, rid);
+    else insertRun.run(rid, create.runId, create.at, Number(isOver), nextSeq, create.record);
+    for (const { seq, type, afterMs, nodeId, payload } of events) {
+      insertEvent.run(rid, seq, TYPES.indexOf(type), afterMs, nodeId, payload);
+    }
+  }
+
+  return {
+    commit(units) {
+      begin.run();
+      for (const unit of units) write(unit);
+      commit.run();
+    },
+    read: (runId) => (selectEvents.all(runId) as unknown as Row[]).map(toEvent),
+    close: () => db.close(),
+  };
+}
+
+interface Row {
+  readonly seq: number;
+  readonly type: number;
+  readonly at: number;
+  readonly node: string | null;
+  readonly payload: string;
+}
+
+function toEvent({ seq, type, at, node, payload }: Row): RawEvent {
+  return { seq, type: TYPES[type] ?? '', at, afterMs: 0, nodeId: node, payload };
+}

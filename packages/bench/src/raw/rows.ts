@@ -1,0 +1,49 @@
+import { nodeId, type Workload } from '../workloads.ts';
+
+/** The rows a run leaves, as the bare sketch writes them: the same number and about the same size as the host's own. */
+export interface RawEvent {
+  readonly seq: number;
+  readonly type: string;
+  readonly at: number;
+  /** Since the run's creation. */
+  readonly afterMs: number;
+  readonly nodeId: string | null;
+  readonly payload: string;
+}
+
+/** What differs between the creation records of two runs; the rest repeats and would be stored once. */
+export function creationRecord(workload: Workload): string {
+  return JSON.stringify({ workflowId: workload.workflowId, principal: 'bench' });
+}
+
+/** The log of a run in order; the sketch appends it in the stretches that `stretchesOf` cuts. */
+export function eventsOf(workload: Workload, at: number): RawEvent[] {
+  const events: RawEvent[] = [];
+  const outputs = workload.effects ? { status: 200, body: { ok: true } } : {};
+  const add = (type: string, node: string | null, payload: object) =>
+    events.push({ seq: events.length, type, at, afterMs: 0, nodeId: node, payload: JSON.stringify(payload) });
+
+  add('run.started', null, { workflowId: workload.workflowId, workflowVersion: '1.0.0', transport: 'rest' });
+  for (let index = 0; index < workload.nodes; index += 1) {
+    const id = nodeId(index);
+    const typeId = workload.effects ? 'core.http.request' : 'core.noop';
+    add('node.started', id, { nodeId: id, typeId, attempt: 0 });
+    add('node.completed', id, { nodeId: id, outputs });
+  }
+  add('run.completed', null, { status: 'completed', outputs });
+  return events;
+}
+
+/**
+ * Where the log must be durable before the run goes on: nowhere for pure nodes (one stretch), and for effects after every
+ * `node.started`. So E needs one commit to begin and one per outcome.
+ */
+export function stretchesOf(workload: Workload, events: readonly RawEvent[]): RawEvent[][] {
+  if (!workload.effects) return [[...events]];
+  const stretches: RawEvent[][] = [[]];
+  for (const event of events) {
+    stretches.at(-1)?.push(event);
+    if (event.type === 'node.started') stretches.push([]);
+  }
+  return stretches;
+}

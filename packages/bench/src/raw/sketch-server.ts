@@ -1,0 +1,120 @@
+/**
+ * The bare sketch: what a host could reach that did nothing but the work itself. Fastify, SQLite with a sync per commit, one
+ * group commit per turn of the event loop, POST and SSE. No validation, no tenants, no idempotency, no recovery. The
+ * host is measured against it in the same minutes.
+ *
+ * Arguments: PORT DATABASE ECHO_URL.
+ */
+import { randomBytes } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+import { Agent, get } from 'node:http';
+import { fastify } from 'fastify';
+import { WORKLOADS, type Workload } from '../workloads.ts';
+import { openRawDatabase, type RawUnit } from './database.ts';
+import { creationRecord, eventsOf, stretchesOf, type RawEvent } from './rows.ts';
+
+const [port = '0', file = '', echoUrl = ''] = process.argv.slice(2);
+const db = openRawDatabase(file);
+const agent = new Agent({ keepAlive: true });
+const live = new Map<string, EventEmitter>();
+let waiting: { unit: RawUnit; done: () => void }[] = [];
+let commits = 0;
+let lastRid = 0;
+
+/** Resolves once the unit is durable; units of the same turn share one sync. */
+function commit(unit: RawUnit): Promise<void> {
+  return new Promise((done) => {
+    if (waiting.push({ unit, done }) === 1) setImmediate(flush);
+  });
+}
+
+function flush(): void {
+  const group = waiting;
+  waiting = [];
+  db.commit(group.map(({ unit }) => unit));
+  commits += 1;
+  for (const { done } of group) done();
+}
+
+async function create(workload: Workload): Promise<string> {
+  const id = randomBytes(16);
+  const runId = id.toString('hex');
+  const at = Date.now();
+  const rid = (lastRid += 1);
+  const [first = [], ...rest] = stretchesOf(workload, eventsOf(workload, at));
+  if (rest.length > 0) live.set(runId, new EventEmitter().setMaxListeners(0));
+  const record = creationRecord(workload);
+  await commit({ rid, create: { runId: id, at, record }, isOver: rest.length === 0, events: first });
+  if (rest.length > 0) void goOn(runId, rid, rest);
+  return runId;
+}
+
+/** One effect per stretch; its outcome is durable before the next one is performed. */
+async function goOn(runId: string, rid: number, stretches: readonly RawEvent[][]): Promise<void> {
+  for (const [index, events] of stretches.entries()) {
+    await callEcho();
+    const isOver = index === stretches.length - 1;
+    await commit({ rid, isOver, events });
+    live.get(runId)?.emit('events', events);
+    if (isOver) live.delete(runId);
+  }
+}
+
+async function callEcho(): Promise<void> {
+  const request = get(echoUrl, { agent });
+  const [response] = (await once(request, 'response')) as [NodeJS.ReadableStream];
+  let body = '';
+  for await (const chunk of response) body += String(chunk);
+  JSON.parse(body);
+}
+
+function frame(runId: string, event: RawEvent): string {
+  const node = event.nodeId === null ? '' : `"nodeId":"${event.nodeId}",`;
+  const time = new Date(event.at).toISOString();
+  return `id: ${event.seq}\nevent: ${event.type}\ndata: {"eventId":"${runId}-${event.seq}","runId":"${runId}","type":"${event.type}",${node}"payload":${event.payload},"timestamp":"${time}","sequence":${event.seq},"schemaVersion":1,"engineVersion":"1"}\n\n`;
+}
+
+const app = fastify({ logger: false, forceCloseConnections: true });
+
+app.post<{ Body: { workflowId: string } }>('/v1/runs', async (request, reply) => {
+  const workload = WORKLOADS.find(({ workflowId }) => workflowId === request.body.workflowId);
+  if (workload === undefined) return reply.code(404).send({ error: 'not_found' });
+  const runId = await create(workload);
+  const statusUrl = `/v1/runs/${runId}`;
+  return reply.code(201).send({ runId, status: 'running', eventsUrl: `${statusUrl}/events`, statusUrl });
+});
+
+app.get<{ Params: { runId: string } }>('/v1/runs/:runId/events', (request, reply) => {
+  const { runId } = request.params;
+  const source = live.get(runId);
+  const history = db.read(Buffer.from(runId, 'hex'));
+  // A run that is over is one body with a length, as the host answers it too.
+  if (history.at(-1)?.type === 'run.completed') {
+    return reply
+      .header('content-type', 'text/event-stream')
+      .send(history.map((event) => frame(runId, event)).join(''));
+  }
+  reply.hijack();
+  reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
+  const write = (events: readonly RawEvent[]) => {
+    const text = events.map((event) => frame(runId, event)).join('');
+    if (events.at(-1)?.type === 'run.completed') reply.raw.end(text);
+    else reply.raw.write(text);
+  };
+  // Reading and attaching happen in one turn, so no commit falls between them.
+  source?.on('events', write);
+  write(history);
+  return reply;
+});
+
+app.get('/stats', () => ({ commits }));
+
+process.on('SIGTERM', () => {
+  void app.close().then(() => {
+    db.close();
+    process.exit(0);
+  });
+});
+
+await app.listen({ port: Number(port), host: '127.0.0.1' });
+process.send?.({ ready: true });

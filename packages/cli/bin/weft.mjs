@@ -1,0 +1,14 @@
+#!/usr/bin/env node
+// The command line runs from its build, so that Node 20 needs no TypeScript loader.
+import { existsSync } from 'node:fs';
+
+const built = new URL('../dist/main.js', import.meta.url);
+
+if (!existsSync(built)) {
+  process.stderr.write('weft is not built yet. Build it once with: npm run build\n');
+  process.exit(3);
+}
+
+const { main } = await import(built.href);
+const { processIo } = await import(new URL('../dist/io.js', import.meta.url).href);
+process.exitCode = await main(process.argv.slice(2), processIo());

@@ -1,0 +1,52 @@
+import { checkSqliteFile } from '@weft/storage';
+import { type Cli, HOST_ARGS, leaf } from '../command.ts';
+import { type Target, findTarget } from '../connection.ts';
+import { type Finding, checkDataFolder, checkDatabaseHeader, checkHost, checkKeyFile, checkNodeVersion } from '../doctor-checks.ts';
+import { EXIT } from '../exit-code.ts';
+import type { Style } from '../output/style.ts';
+import { printable } from '../output/table.ts';
+
+export const doctor = leaf({
+  name: 'doctor',
+  summary: 'Check this installation and the host, and say what to do',
+  examples: ['weft doctor', 'weft doctor --deep --data /var/lib/weft', 'weft doctor --json'],
+  args: {
+    deep: { type: 'boolean', description: 'Read every page of the database; needs the host to be stopped' },
+    ...HOST_ARGS,
+  },
+  async run({ cli, args }) {
+    const target = await findTarget(cli.io, args);
+    const findings = [
+      checkNodeVersion(process.version),
+      await checkDataFolder(target),
+      await checkKeyFile(target),
+      await checkDatabaseHeader(target),
+      ...(args.deep === true ? [await checkDeep(target)] : await checkHost(target)),
+    ];
+    print(cli, findings);
+    return findings.some((finding) => finding.state === 'wrong') ? EXIT.failed : EXIT.done;
+  },
+});
+
+async function checkDeep(target: Target): Promise<Finding> {
+  const check = 'database, deep';
+  try {
+    const problems = await checkSqliteFile(target.folder.database);
+    if (problems.length === 0) return { check, state: 'ok', text: 'every page and every log is in order' };
+    return { check, state: 'wrong', text: problems.join('; '), advice: 'Restore the file from a backup.' };
+  } catch (error) {
+    return { check, state: 'wrong', text: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function print(cli: Cli, findings: readonly Finding[]): void {
+  for (const finding of findings) {
+    cli.io.stdout.write(`${cli.json ? JSON.stringify(finding) : lineOf(cli.style, finding)}\n`);
+  }
+}
+
+function lineOf(style: Style, finding: Finding): string {
+  const mark = { ok: style.green('ok     '), warning: style.yellow('warning'), wrong: style.red('wrong  ') }[finding.state];
+  const advice = finding.advice === undefined ? '' : `\n         ${finding.advice.replaceAll('\n', '\n         ')}`;
+  return `${mark}  ${finding.check}: ${printable(finding.text)}${advice}`;
+}

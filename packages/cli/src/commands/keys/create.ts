@@ -1,0 +1,39 @@
+import { HOST_ARGS, leaf } from '../../command.ts';
+import { connect } from '../../connection.ts';
+import { EXIT, usageError } from '../../exit-code.ts';
+import { parseExpiry } from '../../moment.ts';
+
+export const create = leaf({
+  name: 'create',
+  summary: 'Create a key; its secret is printed once',
+  examples: [
+    'weft keys create ci --scope runs:create,runs:read',
+    'weft keys create ada --kind user --scope approvals:respond --expires 30d',
+  ],
+  args: {
+    principal: { type: 'positional', description: 'Who or what will use it', required: true },
+    scope: { type: 'string', alias: 's', valueHint: 'SCOPE[,…]', description: 'What it may do; may be repeated' },
+    kind: { type: 'enum', options: ['service', 'user'], default: 'service', description: 'A program or a person' },
+    expires: { type: 'string', valueHint: 'TIME', description: 'When it ends: 12h, 30d or an ISO time' },
+    label: { type: 'string', valueHint: 'TEXT', description: 'A note for people' },
+    ...HOST_ARGS,
+  },
+  async run({ cli, args, all }) {
+    const { io } = cli;
+    const scopes = all('scope').flatMap((text) => text.split(',')).map((scope) => scope.trim());
+    if (scopes.length === 0 || scopes.includes('')) {
+      throw usageError('weft keys create needs --scope, such as --scope runs:create,runs:read.');
+    }
+    const { client } = await connect(io, args);
+    const created = await client.keys.create({
+      principal: args.principal,
+      kind: args.kind === 'user' ? 'user' : 'service',
+      scopes,
+      ...(args.expires === undefined ? {} : { expiresAt: parseExpiry('expires', args.expires, Date.now()) }),
+      ...(args.label === undefined ? {} : { label: args.label }),
+    });
+    io.stdout.write(`${cli.json ? JSON.stringify(created) : created.key}\n`);
+    if (!cli.json) io.stderr.write(`Key ${created.keyId} for ${created.principal}. It is shown only now.\n`);
+    return EXIT.done;
+  },
+});

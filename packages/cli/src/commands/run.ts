@@ -1,0 +1,45 @@
+import { connect } from '../connection.ts';
+import { HOST_ARGS, leaf } from '../command.ts';
+import { EXIT } from '../exit-code.ts';
+import { readKeyValues } from '../key-values.ts';
+import { watchRun } from '../watch-run.ts';
+
+export const run = leaf({
+  name: 'run',
+  summary: 'Start a run of a workflow',
+  examples: [
+    'weft run order-fulfilment --input orderId=A-17 --input quantity=2 --watch',
+    'weft run batch-totals --input @inputs.json --tag nightly',
+    'weft run reminder --input delayMs=500 --idempotency-key monday --json',
+  ],
+  args: {
+    workflow: { type: 'positional', description: 'Workflow id', required: true },
+    input: { type: 'string', alias: 'i', valueHint: 'NAME=VALUE|@FILE', description: 'An input; JSON values are parsed; may be repeated' },
+    config: { type: 'string', alias: 'c', valueHint: 'NAME=VALUE|@FILE', description: 'A key of configurable, such as recursionLimit=500; may be repeated' },
+    tag: { type: 'string', alias: 't', valueHint: 'TAG', description: 'A tag to find the run by; may be repeated' },
+    'idempotency-key': { type: 'string', valueHint: 'KEY', description: 'Makes a repeat of this command return the same run' },
+    watch: { type: 'boolean', alias: 'w', description: 'Follow the run to its end; the exit code is its outcome' },
+    ...HOST_ARGS,
+  },
+  async run({ cli, args, all }) {
+    const { io } = cli;
+    const inputs = await readKeyValues('input', all('input'), io.cwd);
+    const configurable = await readKeyValues('config', all('config'), io.cwd);
+    const tags = all('tag');
+    const { client } = await connect(io, args);
+    const idempotencyKey = args['idempotency-key'];
+    const created = await client.runs.create(
+      {
+        workflowId: args.workflow,
+        inputs,
+        ...(Object.keys(configurable).length === 0 ? {} : { configurable }),
+        ...(tags.length === 0 ? {} : { tags }),
+      },
+      idempotencyKey === undefined ? {} : { idempotencyKey },
+    );
+    if (args.watch === true) return watchRun(cli, client, created.runId);
+    io.stdout.write(`${cli.json ? JSON.stringify(created) : created.runId}\n`);
+    if (!cli.json) io.stderr.write(`Watch it: weft runs events ${created.runId} --follow\n`);
+    return EXIT.done;
+  },
+});

@@ -1,0 +1,93 @@
+import { type StreamMode, STREAM_MODES, admits, isHostError, parseStreamModes } from '@weft/protocol';
+import type { Client, RunEventDocument } from '@weft/sdk';
+import { type Cli, HOST_ARGS, leaf } from '../../command.ts';
+import { connect } from '../../connection.ts';
+import { EXIT, usageError } from '../../exit-code.ts';
+import { eventLine } from '../../output/run-view.ts';
+
+export const events = leaf({
+  name: 'events',
+  summary: 'Show the events of a run, or follow them',
+  examples: [
+    'weft runs events RUN',
+    'weft runs events RUN --follow',
+    'weft runs events RUN --mode updates --json',
+  ],
+  args: {
+    run: { type: 'positional', description: 'Run id', required: true },
+    follow: { type: 'boolean', alias: 'f', description: 'Go on until the run ends' },
+    mode: { type: 'string', valueHint: STREAM_MODES.join('|'), default: 'debug', description: 'Which events; several with commas' },
+    after: { type: 'string', valueHint: 'SEQ', description: 'Only events after this sequence' },
+    ...HOST_ARGS,
+  },
+  async run({ cli, args }) {
+    const modes = parseModes(args.mode);
+    const after = parseAfter(args.after);
+    const { client } = await connect(cli.io, args);
+    if (args.follow === true) return follow(cli, client, args.run, modes, after);
+    if (modes.includes('values')) throw usageError('--mode values needs --follow: snapshots are made while they stream.');
+    await printStored(cli, client, args.run, modes, after);
+    return EXIT.done;
+  },
+});
+
+function parseModes(text: string): readonly StreamMode[] {
+  try {
+    return parseStreamModes(text);
+  } catch (error) {
+    if (isHostError(error)) throw usageError(`--mode: ${error.message}`);
+    throw error;
+  }
+}
+
+function parseAfter(text: string | undefined): { after?: number } {
+  if (text === undefined) return {};
+  if (!/^\d+$/.test(text)) throw usageError(`--after takes a sequence number, not "${text}".`);
+  return { after: Number(text) };
+}
+
+async function follow(
+  cli: Cli,
+  client: Client,
+  runId: string,
+  mode: readonly StreamMode[],
+  after: { after?: number },
+): Promise<0> {
+  const leave = new AbortController();
+  const offSignal = cli.io.onSignal(() => leave.abort());
+  const print = eventPrinter(cli);
+  try {
+    for await (const event of client.runs.events(runId, { mode, ...after, signal: leave.signal })) print(event);
+  } catch (error) {
+    if (!leave.signal.aborted) throw error;
+  } finally {
+    offSignal();
+  }
+  return EXIT.done;
+}
+
+async function printStored(
+  cli: Cli,
+  client: Client,
+  runId: string,
+  modes: readonly StreamMode[],
+  start: { after?: number },
+): Promise<void> {
+  const print = eventPrinter(cli);
+  let position = start;
+  for (;;) {
+    const page = await client.runs.poll(runId, { ...position, timeoutSeconds: 1 });
+    for (const event of page.events) if (admits(modes, event.type)) print(event);
+    const last = page.events.at(-1);
+    if (last === undefined || page.isComplete) return;
+    position = { after: last.sequence };
+  }
+}
+
+function eventPrinter(cli: Cli): (event: RunEventDocument) => void {
+  let startedAt: number | undefined;
+  return (event) => {
+    startedAt ??= Date.parse(event.timestamp);
+    cli.io.stdout.write(`${cli.json ? JSON.stringify(event) : eventLine(cli.style, event, startedAt)}\n`);
+  };
+}

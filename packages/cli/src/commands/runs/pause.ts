@@ -1,0 +1,25 @@
+import { HOST_ARGS, leaf } from '../../command.ts';
+import { connect } from '../../connection.ts';
+import { EXIT } from '../../exit-code.ts';
+
+export const pause = leaf({
+  name: 'pause',
+  summary: 'Pause a run; only resume or cancel moves it on',
+  examples: ['weft runs pause RUN', 'weft runs pause RUN --now --reason "price list is wrong"'],
+  args: {
+    run: { type: 'positional', description: 'Run id', required: true },
+    now: { type: 'boolean', description: 'Stop between two events instead of waiting for the running node' },
+    reason: { type: 'string', valueHint: 'TEXT', description: 'Why; stands in the run’s log' },
+    ...HOST_ARGS,
+  },
+  async run({ cli, args }) {
+    const { client } = await connect(cli.io, args);
+    const answer = await client.runs.pause(args.run, {
+      drainPolicy: args.now === true ? 'immediate' : 'drain-current-node',
+      ...(args.reason === undefined ? {} : { reason: args.reason }),
+    });
+    cli.io.stdout.write(`${cli.json ? JSON.stringify(answer) : `${answer.runId}  ${answer.status}`}\n`);
+    if (!cli.json) cli.io.stderr.write(`Go on with: weft runs resume ${answer.runId}\n`);
+    return EXIT.done;
+  },
+});

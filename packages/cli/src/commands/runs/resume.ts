@@ -1,0 +1,20 @@
+import { HOST_ARGS, leaf } from '../../command.ts';
+import { connect } from '../../connection.ts';
+import { EXIT } from '../../exit-code.ts';
+
+export const resume = leaf({
+  name: 'resume',
+  summary: 'Let a paused run go on',
+  examples: ['weft runs resume RUN', 'weft runs resume RUN --reason "list corrected"'],
+  args: {
+    run: { type: 'positional', description: 'Run id', required: true },
+    reason: { type: 'string', valueHint: 'TEXT', description: 'Why; stands in the run’s log' },
+    ...HOST_ARGS,
+  },
+  async run({ cli, args }) {
+    const { client } = await connect(cli.io, args);
+    const answer = await client.runs.resume(args.run, args.reason === undefined ? {} : { reason: args.reason });
+    cli.io.stdout.write(`${cli.json ? JSON.stringify(answer) : `${answer.runId}  ${answer.status}`}\n`);
+    return EXIT.done;
+  },
+});

@@ -1,0 +1,16 @@
+import { HOST_ARGS, leaf } from '../../command.ts';
+import { connect } from '../../connection.ts';
+import { EXIT } from '../../exit-code.ts';
+
+export const why = leaf({
+  name: 'why',
+  summary: 'Say in one sentence what a run waits for',
+  examples: ['weft runs why RUN', 'weft runs why RUN --json'],
+  args: { run: { type: 'positional', description: 'Run id', required: true }, ...HOST_ARGS },
+  async run({ cli, args }) {
+    const { client } = await connect(cli.io, args);
+    const answer = await client.runs.why(args.run);
+    cli.io.stdout.write(`${cli.json ? JSON.stringify(answer) : answer.sentence}\n`);
+    return EXIT.done;
+  },
+});

@@ -1,0 +1,100 @@
+import { resolve } from 'node:path';
+import type { ArgsDef } from 'citty';
+import { DEFAULT_LIMITS } from '@weft/engine';
+import { type Cli, leaf } from '../command.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import { readJsonFile } from '../key-values.ts';
+import { type Started, renderBanner } from '../serve/banner.ts';
+import { LIMIT_FLAGS } from '../serve/limit-flags.ts';
+import { createLog } from '../serve/log.ts';
+import { type RunningHost, runHost } from '../serve/run-host.ts';
+import { SETTINGS, type ServeSettings, resolveSettings } from '../serve/settings.ts';
+
+const LIMIT_ARGS: ArgsDef = Object.fromEntries(
+  LIMIT_FLAGS.map(({ flag, limit, description }) => [
+    flag,
+    { type: 'string', valueHint: 'N', description: `${description} (default ${DEFAULT_LIMITS[limit]})` },
+  ]),
+);
+
+const SERVE_ARGS = {
+  port: { type: 'string', valueHint: 'N', description: 'Port; 0 takes a free one (default 7878)' },
+  host: { type: 'string', valueHint: 'ADDRESS', description: 'Address to bind (default 127.0.0.1); others need WEFT_API_KEY' },
+  data: { type: 'string', valueHint: 'DIR', description: 'Data folder (default .weft)' },
+  workflows: { type: 'string', valueHint: 'DIR[,…]', description: 'Load every *.json in these folders; may be repeated' },
+  'allow-egress': { type: 'string', valueHint: 'HOST:PORT[,…]', description: 'Let nodes call these although they are not public; may be repeated' },
+  conformance: { type: 'boolean', description: 'A test host, for good: test keys and the suite’s node types' },
+  dev: { type: 'boolean', description: 'Register a changed file without a new version as VERSION+HASH' },
+  strict: { type: 'boolean', description: 'Treat warnings about definitions as errors' },
+  'public-url': { type: 'string', valueHint: 'URL', description: 'Base of the URLs in answers, behind a proxy' },
+  'log-level': { type: 'enum', options: ['debug', 'info', 'warn', 'error'], description: 'What to log (default info)' },
+  'log-format': { type: 'enum', options: ['json', 'text'], description: 'JSON lines, or lines for people (default on a terminal)' },
+  'access-log': { type: 'boolean', description: 'One log line per request' },
+  config: { type: 'string', valueHint: 'FILE', description: 'JSON file with the same names; flags win over WEFT_* win over it' },
+  'rate-limit': { type: 'string', valueHint: 'N', description: 'Requests per second and key; 0 = off (default off on loopback, else 200)' },
+} as const satisfies ArgsDef;
+
+export const serve = leaf({
+  name: 'serve',
+  summary: 'Start a host',
+  examples: [
+    'weft serve --workflows examples/workflows --allow-egress 127.0.0.1:7878',
+    'weft serve --port 0 --data /tmp/weft-demo --log-format json',
+    'WEFT_API_KEY=… weft serve --host 0.0.0.0 --public-url https://weft.example.org',
+    'weft serve --config weft.json --max-node-executions 5000',
+  ],
+  args: { ...SERVE_ARGS, ...LIMIT_ARGS },
+  async run({ cli, args, all }) {
+    const given = args as Readonly<Record<string, unknown>>;
+    const settings = resolveSettings({
+      flags: (name) => (SETTINGS[name] === 'switch' ? (given[name] === true ? ['true'] : []) : all(name as 'port')),
+      env: cli.io.env,
+      config: await readConfig(cli, args.config ?? cli.io.env['WEFT_CONFIG']),
+    });
+    const running = await runHost(cli.io, settings, logFor(cli, settings));
+    announce(cli, settings, running);
+    return untilStopped(cli, running);
+  },
+});
+
+async function readConfig(cli: Cli, path: string | undefined): Promise<{ file: string; value: Awaited<ReturnType<typeof readJsonFile>> } | undefined> {
+  if (path === undefined || path === '') return undefined;
+  return { file: path, value: await readJsonFile(resolve(cli.io.cwd, path)) };
+}
+
+function logFor(cli: Cli, settings: ServeSettings): ReturnType<typeof createLog> {
+  const format = settings.logFormat ?? (cli.io.isTTY ? 'text' : 'json');
+  return createLog(cli.io.stderr, { level: settings.logLevel, format, style: cli.style });
+}
+
+function announce(cli: Cli, settings: ServeSettings, running: RunningHost): void {
+  const started: Started = {
+    url: running.url,
+    dataFolder: running.folder.root,
+    keyFrom: running.keyFrom,
+    test: settings.conformance,
+    allowEgress: settings.allowEgress,
+    files: running.files,
+    command: cli.io.env['npm_command'] === undefined ? 'weft' : 'npx weft',
+  };
+  cli.io.stdout.write(`${cli.json ? JSON.stringify(started) : renderBanner(cli.style, started)}\n`);
+}
+
+/** The first signal ends the host in order, the second one at once: what is durable is durable either way. */
+function untilStopped(cli: Cli, running: RunningHost): Promise<ExitCode> {
+  return new Promise((done, failed) => {
+    let isStopping = false;
+    const off = cli.io.onSignal((signal) => {
+      if (isStopping) {
+        cli.io.exit(EXIT.failed);
+        return;
+      }
+      isStopping = true;
+      cli.io.stderr.write(`${signal}: stopping …\n`);
+      running
+        .stop()
+        .then(() => done(EXIT.done), failed)
+        .finally(off);
+    });
+  });
+}

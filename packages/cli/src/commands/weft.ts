@@ -1,0 +1,28 @@
+import { group } from '../command.ts';
+import { doctor } from './doctor.ts';
+import { create as createKey } from './keys/create.ts';
+import { ls as listKeys } from './keys/ls.ts';
+import { revoke as revokeKey } from './keys/revoke.ts';
+import { run } from './run.ts';
+import { cancel } from './runs/cancel.ts';
+import { events } from './runs/events.ts';
+import { ls as listRuns } from './runs/ls.ts';
+import { pause } from './runs/pause.ts';
+import { resume } from './runs/resume.ts';
+import { show as showRun } from './runs/show.ts';
+import { why } from './runs/why.ts';
+import { serve } from './serve.ts';
+import { check } from './workflows/check.ts';
+import { ls as listWorkflows } from './workflows/ls.ts';
+import { register } from './workflows/register.ts';
+import { show as showWorkflow } from './workflows/show.ts';
+
+/** The whole command line: nouns, then verbs, in the API's words. */
+export const weft = group('weft', 'a durable workflow host for the OpenWOP v1 protocol', [
+  serve,
+  run,
+  group('runs', 'look at runs and move them', [listRuns, showRun, events, why, cancel, pause, resume]),
+  group('workflows', 'look at definitions, check and register them', [listWorkflows, showWorkflow, check, register]),
+  group('keys', 'manage the keys of your tenant', [listKeys, createKey, revokeKey]),
+  doctor,
+]);

@@ -1,0 +1,46 @@
+import type { WorkflowSummary } from '@weft/sdk';
+import { HOST_ARGS, leaf } from '../../command.ts';
+import { connect } from '../../connection.ts';
+import { EXIT } from '../../exit-code.ts';
+import { renderTable } from '../../output/table.ts';
+import { agoText } from '../../output/time-text.ts';
+
+export const ls = leaf({
+  name: 'ls',
+  summary: 'List registered workflows',
+  examples: ['weft workflows ls', 'weft workflows ls --json'],
+  args: { ...HOST_ARGS },
+  async run({ cli, args }) {
+    const { io } = cli;
+    const { client } = await connect(io, args);
+    const rows: WorkflowSummary[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await client.workflows.list({ limit: 100, ...(cursor === undefined ? {} : { cursor }) });
+      rows.push(...page.items);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    if (cli.json) {
+      for (const row of rows) io.stdout.write(`${JSON.stringify(row)}\n`);
+      return EXIT.done;
+    }
+    if (rows.length === 0) io.stderr.write('No workflow is registered. Add one: weft workflows register FILE\n');
+    else io.stdout.write(`${table(cli.style, rows)}\n`);
+    return EXIT.done;
+  },
+});
+
+function table(style: Parameters<typeof renderTable>[0], rows: readonly WorkflowSummary[]): string {
+  const now = Date.now();
+  return renderTable<WorkflowSummary>(
+    style,
+    [
+      { title: 'WORKFLOW', value: (row) => row.id },
+      { title: 'VERSION', value: (row) => row.version },
+      { title: 'NODES', value: (row) => String(row.nodes), align: 'right' },
+      { title: 'REGISTERED', value: (row) => agoText(row.registeredAt, now) },
+      { title: 'NAME', value: (row) => row.name },
+    ],
+    rows,
+  );
+}

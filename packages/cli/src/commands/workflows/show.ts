@@ -1,0 +1,16 @@
+import { HOST_ARGS, leaf } from '../../command.ts';
+import { connect } from '../../connection.ts';
+import { EXIT } from '../../exit-code.ts';
+
+export const show = leaf({
+  name: 'show',
+  summary: 'Print a registered definition',
+  examples: ['weft workflows show order-fulfilment', 'weft workflows show order-fulfilment --json > order.json'],
+  args: { workflow: { type: 'positional', description: 'Workflow id', required: true }, ...HOST_ARGS },
+  async run({ cli, args }) {
+    const { client } = await connect(cli.io, args);
+    const definition = await client.workflows.get(args.workflow);
+    cli.io.stdout.write(`${cli.json ? JSON.stringify(definition) : JSON.stringify(definition, null, 2)}\n`);
+    return EXIT.done;
+  },
+});

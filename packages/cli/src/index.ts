@@ -1,0 +1,2 @@
+export { type Io, type Sink, processIo } from './io.ts';
+export { main } from './main.ts';

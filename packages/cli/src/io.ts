@@ -1,0 +1,45 @@
+/**
+ * Everything the command line touches outside itself. `main` gets it as an argument, so that a test can run a whole
+ * command in-process and look at what a person would see.
+ */
+export interface Io {
+  readonly stdout: Sink;
+  readonly stderr: Sink;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** Whether stdout is a terminal: colours and redrawing only then. */
+  readonly isTTY: boolean;
+  /** Width of the terminal in characters; absent when there is none. */
+  readonly columns?: number | undefined;
+  /** Ends the process at once; only the second signal to `serve` uses it. */
+  exit(code: number): void;
+  /** Calls back on every SIGINT and SIGTERM until the returned function is called. */
+  onSignal(listener: (signal: string) => void): () => void;
+}
+
+export interface Sink {
+  write(text: string): unknown;
+}
+
+/** The process's own streams and signals. */
+export function processIo(): Io {
+  return {
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    cwd: process.cwd(),
+    isTTY: process.stdout.isTTY === true,
+    get columns() {
+      return process.stdout.columns;
+    },
+    exit: (code) => process.exit(code),
+    onSignal(listener) {
+      process.on('SIGINT', listener);
+      process.on('SIGTERM', listener);
+      return () => {
+        process.off('SIGINT', listener);
+        process.off('SIGTERM', listener);
+      };
+    },
+  };
+}

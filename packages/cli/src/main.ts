@@ -1,0 +1,89 @@
+import { runCommand } from 'citty';
+import { closestName } from './closest-name.ts';
+import { type Cli, type Command, type CommandData, type Group, type Leaf } from './command.ts';
+import { weft } from './commands/weft.ts';
+import { type CliError, EXIT, toCliError, usageError } from './exit-code.ts';
+import { type CheckedFlags, checkFlags } from './flags.ts';
+import { groupHelp, leafHelp } from './help.ts';
+import type { Io } from './io.ts';
+import { styleFor } from './output/style.ts';
+import { VERSION } from './version.ts';
+
+/** Runs one command line and resolves with its exit code. Writes only to the given streams. */
+export async function main(argv: readonly string[], io: Io): Promise<number> {
+  try {
+    return await dispatch(argv, io);
+  } catch (error) {
+    const known = toCliError(error);
+    if (known === undefined) {
+      io.stderr.write(`weft has a defect: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+      return EXIT.unusable;
+    }
+    reportError(io, known, argv.includes('--json'));
+    return known.exitCode;
+  }
+}
+
+async function dispatch(argv: readonly string[], io: Io): Promise<number> {
+  const style = styleFor(io.isTTY, io.env);
+  if (argv[0] === '--version' || argv[0] === '-v') return say(io, VERSION);
+  const found = find(argv);
+  if (found.command.kind === 'group') {
+    const help = groupHelp(style, found.path, found.command);
+    if (found.rest.length > 0) return say(io, help);
+    io.stderr.write(`${help}\n`);
+    return EXIT.usage;
+  }
+  const flags = checkFlags(found.path, found.command, found.rest);
+  if (flags.help) return say(io, leafHelp(style, found.path, found.command));
+  return runLeaf(found.command, found.rest, flags, { io, style, json: flags.json });
+}
+
+async function runLeaf(leaf: Leaf, rawArgs: readonly string[], flags: CheckedFlags, cli: Cli): Promise<number> {
+  const data: CommandData = { cli, all: (flag) => flags.values.get(flag) ?? [] };
+  const { result } = await runCommand(leaf.definition, { rawArgs: [...rawArgs], data });
+  return typeof result === 'number' ? result : EXIT.done;
+}
+
+interface Found {
+  readonly path: string;
+  readonly command: Command;
+  readonly rest: readonly string[];
+}
+
+/** Walks nouns and verbs as far as they go. A group is only found when nothing but --help follows. */
+function find(argv: readonly string[]): Found {
+  let command: Command = weft;
+  let path = weft.name;
+  for (let index = 0; ; index += 1) {
+    const rest = argv.slice(index);
+    const word = rest[0];
+    if (command.kind === 'leaf') return { path, command, rest };
+    if (word === undefined || word === '--help' || word === '-h') return { path, command, rest };
+    command = childOf(command, path, word);
+    path = `${path} ${command.name}`;
+  }
+}
+
+function childOf(group: Group, path: string, word: string): Command {
+  if (word.startsWith('-')) throw usageError(`Flags come after the command. See: ${path} --help`);
+  const child = group.commands.find((command) => command.name === word);
+  if (child !== undefined) return child;
+  const near = closestName(word, group.commands.map((command) => command.name));
+  const hint = near === undefined ? `See: ${path} --help` : `Did you mean: ${path} ${near}`;
+  throw usageError(`Unknown command "${word}". ${hint}`);
+}
+
+function say(io: Io, text: string): number {
+  io.stdout.write(`${text}\n`);
+  return EXIT.done;
+}
+
+function reportError(io: Io, error: CliError, json: boolean): void {
+  if (json) {
+    const details = error.details === undefined ? {} : { details: error.details };
+    io.stderr.write(`${JSON.stringify({ error: error.code, message: error.message, ...details })}\n`);
+    return;
+  }
+  io.stderr.write(`${error.message}\n`);
+}

@@ -1,0 +1,17 @@
+import type { WorkflowProblem, WorkflowReport } from '@weft/sdk';
+import { lineOfPointer } from '../json-lines.ts';
+import type { Style } from './style.ts';
+import { printable } from './table.ts';
+
+/** A report as a compiler would print it: file, line, what is wrong. */
+export function renderReport(style: Style, file: string, text: string, report: WorkflowReport): string {
+  return [
+    ...report.errors.map((problem) => problemLine(file, text, problem, style.red('error'))),
+    ...report.warnings.map((problem) => problemLine(file, text, problem, style.yellow('warning'))),
+  ].join('\n');
+}
+
+function problemLine(file: string, text: string, problem: WorkflowProblem, label: string): string {
+  const path = problem.path === '' ? '' : ` (${problem.path})`;
+  return `${file}:${lineOfPointer(text, problem.path)}: ${label}: ${printable(problem.message)}${path}`;
+}

@@ -1,0 +1,63 @@
+import { type JsonObject, type RunSnapshot, isJsonObject } from '@weft/protocol';
+import { type Style, paintStatus } from './style.ts';
+import { printable, renderFields, renderTable } from './table.ts';
+import { betweenText } from './time-text.ts';
+
+interface NodeRow {
+  readonly key: string;
+  readonly state: JsonObject;
+}
+
+/** A snapshot for people: what it is, how far it came, what it holds. */
+export function renderRunDetails(style: Style, run: RunSnapshot): string {
+  const parts = [
+    renderFields(style, [
+      ['run', run.runId],
+      ['workflow', run.workflowId],
+      ['status', paintStatus(style, run.status)],
+      ['at node', run.currentNodeId],
+      ['started', run.startedAt],
+      ['ended', run.completedAt],
+      ['took', betweenText(run.startedAt, run.completedAt)],
+      ['tags', run.tags === undefined || run.tags.length === 0 ? undefined : run.tags.join(', ')],
+      ['error', run.error === undefined ? undefined : style.red(`${run.error.code}: ${printable(run.error.message)}`)],
+    ]),
+    nodeTable(style, run.nodeStates as JsonObject | undefined),
+    section(style, 'Variables', run.variables as JsonObject | undefined),
+  ];
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function nodeTable(style: Style, states: JsonObject | undefined): string {
+  const rows = Object.entries(states ?? {}).flatMap(([key, state]) => (isJsonObject(state) ? [{ key, state }] : []));
+  if (rows.length === 0) return '';
+  return renderTable<NodeRow>(
+    style,
+    [
+      { title: 'NODE', value: (row) => row.key },
+      { title: 'STATUS', value: statusOf, paint: (text, row) => text.replace(statusOf(row), paintStatus(style, statusOf(row))) },
+      { title: 'TOOK', value: (row) => betweenText(text(row.state['startedAt']), text(row.state['endedAt'] ?? row.state['completedAt'])) ?? '', align: 'right' },
+      { title: 'NOTE', value: noteOf },
+    ],
+    rows,
+  );
+}
+
+function statusOf(row: NodeRow): string {
+  return text(row.state['status']) ?? '';
+}
+
+function noteOf(row: NodeRow): string {
+  const error = row.state['error'];
+  if (isJsonObject(error)) return `${text(error['code']) ?? ''}: ${text(error['message']) ?? ''}`;
+  return text(row.state['reason']) ?? '';
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function section(style: Style, title: string, value: JsonObject | undefined): string {
+  if (value === undefined || Object.keys(value).length === 0) return '';
+  return `${style.dim(title)}\n${JSON.stringify(value, null, 2)}`;
+}

@@ -1,0 +1,92 @@
+import type { RunEventDocument } from '@weft/sdk';
+import { isJsonObject } from '@weft/protocol';
+import { type NodeProgress, type RunProgress, nodeKeyOf } from './run-progress.ts';
+import { type Style, paintStatus } from './style.ts';
+import { printable, renderTable } from './table.ts';
+import { durationText } from './time-text.ts';
+
+const MAX_ROWS = 20;
+
+/** The whole view, redrawn as the run moves. */
+export function renderProgress(style: Style, progress: RunProgress, now: number): string {
+  const head = `${style.bold(progress.runId)}  ${paintStatus(style, progress.status)}  ${elapsed(progress, now)}`;
+  const nodes = [...progress.nodes.values()];
+  if (nodes.length === 0) return head;
+  const shown = worthShowing(nodes);
+  const table = renderTable<NodeProgress>(
+    style,
+    [
+      { title: 'NODE', value: (node) => node.key },
+      { title: 'STATUS', value: (node) => node.status, paint: (text, node) => repaint(style, text, node.status) },
+      { title: 'TIME', value: (node) => elapsed(node, now), align: 'right' },
+      { title: '', value: (node) => [attemptText(node), node.note ?? ''].filter(Boolean).join('  ') },
+    ],
+    shown,
+  );
+  const hidden = nodes.length - shown.length;
+  return [head, table, ...(hidden > 0 ? [style.dim(`… and ${hidden} more nodes`)] : [])].join('\n');
+}
+
+/** With many nodes, what moves or went wrong comes first, then the newest. */
+function worthShowing(nodes: readonly NodeProgress[]): readonly NodeProgress[] {
+  if (nodes.length <= MAX_ROWS) return nodes;
+  const chosen = new Set(nodes.filter((node) => node.status !== 'completed' && node.status !== 'skipped').slice(0, MAX_ROWS));
+  for (let index = nodes.length - 1; index >= 0 && chosen.size < MAX_ROWS; index -= 1) {
+    const node = nodes[index];
+    if (node !== undefined) chosen.add(node);
+  }
+  return nodes.filter((node) => chosen.has(node));
+}
+
+function repaint(style: Style, text: string, status: string): string {
+  return text.replace(status, paintStatus(style, status));
+}
+
+function attemptText(node: NodeProgress): string {
+  return node.attempt > 0 ? `attempt ${node.attempt + 1}` : '';
+}
+
+function elapsed(timed: { startedAt?: number; endedAt?: number }, now: number): string {
+  if (timed.startedAt === undefined) return '';
+  return durationText((timed.endedAt ?? now) - timed.startedAt);
+}
+
+/** One event as one line, for output that is not a terminal. `startedAt` is the run's, for the clock on the left. */
+export function eventLine(style: Style, event: RunEventDocument, startedAt: number | undefined): string {
+  const offset = startedAt === undefined ? 0 : Date.parse(event.timestamp) - startedAt;
+  const clock = `+${(offset / 1000).toFixed(3)}s`.padStart(10);
+  const payload = isJsonObject(event.payload) ? event.payload : {};
+  const node = event.nodeId === undefined ? '' : nodeKeyOf(event, payload);
+  const line = `${style.dim(`${String(event.sequence).padStart(5)} ${clock}`)}  ${event.type.padEnd(16)} ${node}`;
+  const note = lineNote(event.type, payload);
+  return `${line}${note === '' ? '' : `  ${printable(note)}`}`.trimEnd();
+}
+
+function lineNote(type: string, payload: { readonly [name: string]: unknown }): string {
+  const error = payload['error'] ?? payload['lastError'];
+  if (isJsonObject(error)) return `${String(error['code'])}: ${String(error['message'])}`;
+  if (type === 'variable.changed') return `${String(payload['name'])} = ${short(payload['next'])}`;
+  if (type === 'log.appended') return String(payload['message'] ?? '');
+  if (typeof payload['reason'] === 'string') return payload['reason'];
+  if (payload['outputs'] !== undefined) return short(payload['outputs']);
+  return '';
+}
+
+function short(value: unknown): string {
+  const text = JSON.stringify(value) ?? '';
+  return text.length > 100 ? `${text.slice(0, 99)}…` : text;
+}
+
+/** The last words: how it ended, in what time, with what. */
+export function outcomeText(style: Style, progress: RunProgress): string {
+  const took = progress.endedAt === undefined || progress.startedAt === undefined ? '' : ` in ${elapsed(progress, 0)}`;
+  const lines = [`Run ${progress.runId} ${paintStatus(style, progress.status)}${took} (${progress.events} events).`];
+  if (progress.error !== undefined) {
+    const where = progress.error.nodeId === undefined ? '' : ` at node ${progress.error.nodeId}`;
+    lines.push(`${style.red(progress.error.code)}${where}: ${printable(progress.error.message)}`);
+  }
+  if (progress.outputs !== undefined && Object.keys(progress.outputs).length > 0) {
+    lines.push('Outputs:', JSON.stringify(progress.outputs, null, 2));
+  }
+  return lines.join('\n');
+}

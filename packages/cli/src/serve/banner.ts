@@ -1,0 +1,58 @@
+import type { Style } from '../output/style.ts';
+import { printable, renderFields } from '../output/table.ts';
+import type { LoadedFile } from './workflow-files.ts';
+
+export interface Started {
+  readonly url: string;
+  readonly dataFolder: string;
+  /** Where the key is: a file, or the variable it came from. */
+  readonly keyFrom: string;
+  readonly test: boolean;
+  readonly allowEgress: readonly string[];
+  readonly files: readonly LoadedFile[];
+  /** How the command line is called here. */
+  readonly command: string;
+}
+
+const SHOWN_PROBLEMS = 20;
+
+/** What a person sees when the host is up: where it is, what it has, and what to try. */
+export function renderBanner(style: Style, started: Started): string {
+  const workflows = started.files.flatMap((file) => ('id' in file ? [`${file.id}@${file.version}`] : []));
+  const problems = started.files.flatMap((file) => ('problems' in file ? file.problems : file.warnings));
+  const lines = [
+    `${style.bold('weft')} is listening at ${style.cyan(started.url)}`,
+    '',
+    renderFields(style, [
+      ['data', started.dataFolder],
+      ['key', started.keyFrom],
+      ['mode', started.test ? 'test (conformance)' : 'live'],
+      ['egress', started.allowEgress.length === 0 ? 'public addresses only' : `public addresses, and ${started.allowEgress.join(', ')}`],
+      ['workflows', workflowsText(workflows)],
+    ]),
+  ];
+  if (problems.length > 0) lines.push('', ...problemLines(style, problems));
+  lines.push('', 'Try:', ...tryLines(started.command, workflows).map((line) => `  ${line}`), '', style.dim('Ctrl-C stops it; nothing is lost.'));
+  return lines.join('\n');
+}
+
+function workflowsText(workflows: readonly string[]): string {
+  if (workflows.length === 0) return 'none loaded; add some with --workflows DIR or: weft workflows register FILE';
+  return workflows.length <= 8 ? workflows.join(', ') : `${workflows.length} loaded`;
+}
+
+function problemLines(style: Style, problems: readonly string[]): string[] {
+  const shown = problems.slice(0, SHOWN_PROBLEMS).map((problem) => `  ${style.yellow('!')} ${printable(problem)}`);
+  const more = problems.length - shown.length;
+  return ['Not loaded, or doubtful:', ...shown, ...(more > 0 ? [`  … and ${more} more`] : [])];
+}
+
+function tryLines(command: string, workflows: readonly string[]): readonly string[] {
+  const ids = workflows.map((name) => name.slice(0, name.lastIndexOf('@')));
+  const id = ids.find((name) => name === 'order-fulfilment') ?? ids[0];
+  return [
+    id === undefined ? `${command} workflows register FILE` : `${command} run ${id} --watch`,
+    `${command} runs ls`,
+    `${command} doctor`,
+  ];
+}

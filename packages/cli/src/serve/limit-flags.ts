@@ -1,0 +1,53 @@
+import type { HostLimits } from '@weft/engine';
+
+/** One flag per limit of the engine: a new limit does not compile until it has its line here. */
+const LIMIT_TEXTS: Readonly<Record<keyof HostLimits, string>> = {
+  maxRequestBodyBytes: 'Bytes of a request body',
+  maxDefinitionBytes: 'Bytes of a workflow definition',
+  maxDefinitionNodes: 'Nodes of a workflow definition',
+  maxPayloadBytes: 'Bytes of one event’s payload, and so of one node’s outputs',
+  maxStateBytes: 'Bytes of a run’s state',
+  maxMetadataBytes: 'Bytes of a run’s metadata',
+  maxNodeExecutions: 'Node executions of one run',
+  maxRunDurationMs: 'Active milliseconds of a run; 0 = no limit',
+  runConcurrency: 'Effects of one run at the same time',
+  hostConcurrency: 'Effects of the whole host at the same time',
+  maxInbox: 'Commands waiting per run',
+  maxLiveRuns: 'Runs in memory; more stay pending',
+  maxPendingRuns: 'Runs waiting to be taken into memory; above it new ones are refused',
+  stretchNodes: 'Node executions in one append at most',
+  stretchBytes: 'Bytes in one append at most',
+  stretchMs: 'Milliseconds of one pure stretch at most',
+  parkAfterMs: 'Idle milliseconds after which a run leaves memory',
+  checkpointEvents: 'Events between two checkpoints of a run',
+  commitUnits: 'Writes in one group commit at most',
+  commitBytes: 'Bytes in one group commit at most',
+  maxWaitingUnits: 'Writes waiting for a commit; above it new runs are refused',
+  maxWaitingBytes: 'Bytes waiting for a commit; above it new runs are refused',
+  maxLoopDelayMs: 'Event-loop delay above which new runs are refused',
+  ringEvents: 'Events kept in memory per run for live readers',
+  ringBytes: 'Bytes kept in memory per run for live readers',
+  commandWaitMs: 'How long an answer waits for the verdict on a command',
+  idempotencyWaitMs: 'How long a repeated request waits for the first one',
+  idempotencyKeptMs: 'How long an answer is kept for repeats',
+  claimTtlMs: 'How long a claim on a run lasts without renewal',
+  heartbeatMs: 'How often claims are renewed',
+  pollMs: 'How often due runs are looked for at least',
+};
+
+export interface LimitFlag {
+  readonly flag: string;
+  readonly limit: keyof HostLimits;
+  readonly description: string;
+}
+
+export const LIMIT_FLAGS: readonly LimitFlag[] = (Object.keys(LIMIT_TEXTS) as (keyof HostLimits)[]).map((limit) => ({
+  flag: flagOf(limit),
+  limit,
+  description: LIMIT_TEXTS[limit],
+}));
+
+function flagOf(limit: keyof HostLimits): string {
+  if (limit === 'maxRequestBodyBytes') return 'max-body-bytes';
+  return limit.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}

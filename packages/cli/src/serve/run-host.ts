@@ -1,0 +1,154 @@
+import { resolve } from 'node:path';
+import {
+  ALL_SCOPES,
+  type Caller,
+  DEFAULT_LIMITS,
+  DEFAULT_TENANT,
+  type Host,
+  type Log,
+  type Store,
+  createHost,
+} from '@weft/engine';
+import { isHostError } from '@weft/protocol';
+import { type RunningServer, createApp, startServer } from '@weft/server';
+import { openSqliteStore } from '@weft/storage';
+import { type DataFolder, dataFolder, makeDataFolder, removeUrlFile, writeUrlFile } from '../data-folder.ts';
+import { CliError, EXIT, unusable } from '../exit-code.ts';
+import type { Io } from '../io.ts';
+import { reasonOf } from '../key-values.ts';
+import { VERSION } from '../version.ts';
+import { isLoopbackBind, provideFirstKey, requireKeyFor } from './keys.ts';
+import type { ServeSettings } from './settings.ts';
+import { type LoadedFile, loadWorkflowFiles } from './workflow-files.ts';
+
+/** A host that answers requests, and the one way to end it. */
+export interface RunningHost {
+  readonly url: string;
+  readonly folder: DataFolder;
+  readonly keyFrom: string;
+  readonly files: readonly LoadedFile[];
+  /** Ends streams, lets what is in flight finish for a moment, releases every run, closes the store. */
+  stop(): Promise<void>;
+}
+
+const SERVER_GRACE_MS = 800;
+const HOST_GRACE_MS = 800;
+const DEFAULT_RATE_PER_SECOND = 200;
+
+/**
+ * Composes store, engine and server. Order matters: the store's lock comes first (one owner per folder), then the
+ * engine fixes the folder's mode, then keys and workflows, and the port opens last, when everything behind it is ready.
+ * Whatever was opened is closed again when a later step fails.
+ */
+export async function runHost(io: Io, settings: ServeSettings, log: Log): Promise<RunningHost> {
+  const fromEnv = io.env['WEFT_API_KEY'] === '' ? undefined : io.env['WEFT_API_KEY'];
+  requireKeyFor(settings.host, fromEnv);
+  const folder = dataFolder(io.cwd, settings.data);
+  const store = await openStore(folder);
+  const host = createHost({
+    store,
+    log,
+    version: VERSION,
+    limits: settings.limits,
+    conformance: settings.conformance,
+    egressAllow: settings.allowEgress,
+  });
+  try {
+    await startEngine(host, folder, settings);
+    const keyFrom = await provideFirstKey({ store, folder, fromEnv, test: settings.conformance });
+    const files = await loadWorkflowFiles(
+      host,
+      operator(settings.conformance),
+      settings.workflows.map((path) => resolve(io.cwd, path)),
+      { strict: settings.strict, dev: settings.dev },
+    );
+    const server = await listen(host, settings, log);
+    const url = reachableUrl(server.url);
+    await writeUrlFile(folder, url);
+    return { url, folder, keyFrom, files, stop: () => stopAll(server, host, store, folder) };
+  } catch (error) {
+    await host.stop(0);
+    await store.close();
+    throw error;
+  }
+}
+
+async function openStore(folder: DataFolder): Promise<Store> {
+  try {
+    await makeDataFolder(folder);
+    return await openSqliteStore({ path: folder.database });
+  } catch (cause) {
+    const isOurs = cause instanceof Error && /^(Store|NotAStore)/.test(cause.name);
+    const message = isOurs ? cause.message : `${folder.root} cannot be used: ${reasonOf(cause)}.`;
+    throw unusable('data_folder_unusable', message, cause);
+  }
+}
+
+async function startEngine(host: Host, folder: DataFolder, settings: ServeSettings): Promise<void> {
+  try {
+    await host.start();
+  } catch (error) {
+    if (!isHostError(error, 'conflict')) throw error;
+    const [is, wanted] = settings.conformance ? ['live', 'test'] : ['test', 'live'];
+    const way = settings.conformance ? 'leave out --conformance' : 'add --conformance';
+    throw new CliError(
+      EXIT.unmet,
+      'data_folder_mode',
+      `${folder.root} is a ${is} folder and stays one; it cannot serve as ${wanted}. Use another --data folder, or ${way}.`,
+      { cause: error },
+    );
+  }
+}
+
+async function listen(host: Host, settings: ServeSettings, log: Log): Promise<RunningServer> {
+  const perSecond = settings.rateLimit ?? (isLoopbackBind(settings.host) ? 0 : DEFAULT_RATE_PER_SECOND);
+  const app = createApp({
+    host,
+    log,
+    options: {
+      maxRequestBodyBytes: settings.limits.maxRequestBodyBytes ?? DEFAULT_LIMITS.maxRequestBodyBytes,
+      accessLog: settings.accessLog,
+      ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),
+      ...(perSecond === 0 ? {} : { rateLimit: { perSecond, burst: perSecond * 2 } }),
+    },
+  });
+  const { port } = settings;
+  try {
+    return await startServer(app, { host: settings.host, port, graceMs: SERVER_GRACE_MS });
+  } catch (cause) {
+    await app.close();
+    throw unusable('cannot_listen', `${settings.host}:${port} cannot be listened on: ${listenProblem(cause)}`, cause);
+  }
+}
+
+function listenProblem(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE') return 'another program uses this port. Choose another one with --port.';
+  if (code === 'EACCES') return 'permission denied. Choose a port above 1023 with --port.';
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return 'this machine has no such address. See --host.';
+  return reasonOf(error);
+}
+
+async function stopAll(server: RunningServer, host: Host, store: Store, folder: DataFolder): Promise<void> {
+  await server.shutdown();
+  await host.stop(HOST_GRACE_MS);
+  await store.close();
+  await removeUrlFile(folder);
+}
+
+/** An address to bind to is not always one to connect to. */
+function reachableUrl(url: string): string {
+  return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+}
+
+/** On whose behalf files are registered. */
+function operator(test: boolean): Caller {
+  return {
+    tenant: DEFAULT_TENANT,
+    principal: 'operator',
+    keyId: 'serve',
+    kind: 'service',
+    test,
+    scopes: new Set(ALL_SCOPES),
+  };
+}

@@ -1,0 +1,50 @@
+import { DEFAULT_LIMITS } from '@weft/engine';
+import { describe, expect, it } from 'vitest';
+import type { Json } from '@weft/protocol';
+import { LIMIT_FLAGS } from './limit-flags.ts';
+import { resolveSettings } from './settings.ts';
+
+function resolve(given: { flags?: Record<string, string[]>; env?: Record<string, string>; config?: Json }) {
+  return resolveSettings({
+    flags: (name) => given.flags?.[name] ?? [],
+    env: given.env ?? {},
+    config: given.config === undefined ? undefined : { file: 'weft.json', value: given.config },
+  });
+}
+
+describe('settings of serve', () => {
+  it('have defaults for a local host', () => {
+    expect(resolve({})).toMatchObject({ port: 7878, host: '127.0.0.1', data: '.weft', workflows: [], limits: {} });
+  });
+
+  it('come from flags before variables before the config file', () => {
+    const config = { port: 1, host: 'a', data: 'from-file' };
+    const env = { WEFT_PORT: '2', WEFT_HOST: 'b' };
+
+    const settings = resolve({ flags: { port: ['3'] }, env, config });
+
+    expect(settings).toMatchObject({ port: 3, host: 'b', data: 'from-file' });
+  });
+
+  it('take lists by repetition, by comma, and as lists in the file', () => {
+    expect(resolve({ flags: { workflows: ['a,b', 'c'] } }).workflows).toEqual(['a', 'b', 'c']);
+    expect(resolve({ config: { 'allow-egress': ['127.0.0.1:1', '[::1]:2'] } }).allowEgress).toEqual(['127.0.0.1:1', '[::1]:2']);
+  });
+
+  it('have one flag per limit of the engine', () => {
+    expect(LIMIT_FLAGS.map(({ limit }) => limit).sort()).toEqual(Object.keys(DEFAULT_LIMITS).sort());
+    expect(resolve({ flags: { 'max-body-bytes': ['5'], 'max-node-executions': ['7'] } }).limits).toEqual({
+      maxRequestBodyBytes: 5,
+      maxNodeExecutions: 7,
+    });
+  });
+
+  it('are refused with the name of where they came from', () => {
+    expect(() => resolve({ flags: { port: ['x'] } })).toThrow('--port must be a whole number from 0 to 65535, not "x".');
+    expect(() => resolve({ env: { WEFT_CONFORMANCE: 'maybe' } })).toThrow('WEFT_CONFORMANCE must be true or false');
+    expect(() => resolve({ flags: { 'allow-egress': ['localhost'] } })).toThrow('HOST:PORT');
+    expect(() => resolve({ config: { 'log-level': 'loud' } })).toThrow('"log-level" in weft.json must be one of debug');
+    expect(() => resolve({ config: { prot: 1 } })).toThrow('unknown setting "prot". Did you mean "port"?');
+    expect(() => resolve({ config: [1] })).toThrow('must hold a JSON object');
+  });
+});

@@ -1,0 +1,174 @@
+import type { HostLimits, LogLevel } from '@weft/engine';
+import { type Json, isJsonObject } from '@weft/protocol';
+import { closestName } from '../closest-name.ts';
+import { DEFAULT_DATA } from '../data-folder.ts';
+import { type CliError, unusable, usageError } from '../exit-code.ts';
+import { LIMIT_FLAGS } from './limit-flags.ts';
+
+/** How a host is to be started. Flags win over WEFT_* variables, which win over the config file. */
+export interface ServeSettings {
+  readonly port: number;
+  readonly host: string;
+  readonly data: string;
+  readonly workflows: readonly string[];
+  readonly conformance: boolean;
+  readonly allowEgress: readonly string[];
+  readonly dev: boolean;
+  readonly strict: boolean;
+  readonly logLevel: LogLevel;
+  /** Undefined: lines for people on a terminal, JSON elsewhere. */
+  readonly logFormat: 'json' | 'text' | undefined;
+  readonly accessLog: boolean;
+  readonly publicUrl: string | undefined;
+  /** Requests per second and key; 0 = off; undefined = off on loopback only. */
+  readonly rateLimit: number | undefined;
+  readonly limits: Partial<HostLimits>;
+}
+
+export type SettingKind = 'text' | 'list' | 'number' | 'switch';
+
+/** Every name that flags, variables and the config file share. */
+export const SETTINGS: Readonly<Record<string, SettingKind>> = {
+  port: 'number',
+  host: 'text',
+  data: 'text',
+  workflows: 'list',
+  conformance: 'switch',
+  'allow-egress': 'list',
+  dev: 'switch',
+  strict: 'switch',
+  'log-level': 'text',
+  'log-format': 'text',
+  'access-log': 'switch',
+  'public-url': 'text',
+  'rate-limit': 'number',
+  ...Object.fromEntries(LIMIT_FLAGS.map(({ flag }) => [flag, 'number' as const])),
+};
+
+export interface SettingSources {
+  /** Every value a flag was given; a switch that was set has the value "true". */
+  readonly flags: (name: string) => readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly config: { readonly file: string; readonly value: Json } | undefined;
+}
+
+/** A value with the name of where it came from, for messages. */
+interface Given {
+  readonly values: readonly string[];
+  readonly from: string;
+  readonly error: (message: string) => CliError;
+}
+
+export function resolveSettings(sources: SettingSources): ServeSettings {
+  checkConfigNames(sources.config);
+  const given = (name: string): Given | undefined => findGiven(sources, name);
+  const limits = LIMIT_FLAGS.flatMap(({ flag, limit }) => {
+    const value = wholeNumber(given(flag), Number.MAX_SAFE_INTEGER);
+    return value === undefined ? [] : [[limit, value] as const];
+  });
+  return {
+    port: wholeNumber(given('port'), 65_535) ?? 7878,
+    host: text(given('host')) ?? '127.0.0.1',
+    data: text(given('data')) ?? DEFAULT_DATA,
+    workflows: list(given('workflows')),
+    conformance: isOn(given('conformance')),
+    allowEgress: egressPairs(given('allow-egress')),
+    dev: isOn(given('dev')),
+    strict: isOn(given('strict')),
+    logLevel: oneOf(given('log-level'), ['debug', 'info', 'warn', 'error'] as const) ?? 'info',
+    logFormat: oneOf(given('log-format'), ['json', 'text'] as const),
+    accessLog: isOn(given('access-log')),
+    publicUrl: publicUrl(given('public-url')),
+    rateLimit: wholeNumber(given('rate-limit'), 1_000_000),
+    limits: Object.fromEntries(limits),
+  };
+}
+
+export function envName(setting: string): string {
+  return `WEFT_${setting.toUpperCase().replaceAll('-', '_')}`;
+}
+
+function findGiven(sources: SettingSources, name: string): Given | undefined {
+  const flags = sources.flags(name);
+  if (flags.length > 0) return { values: flags, from: `--${name}`, error: usageError };
+  const env = sources.env[envName(name)];
+  if (env !== undefined && env !== '') return { values: [env], from: envName(name), error: usageError };
+  const config = sources.config;
+  if (config === undefined || !isJsonObject(config.value)) return undefined;
+  const value = Object.hasOwn(config.value, name) ? config.value[name] : undefined;
+  if (value === undefined) return undefined;
+  const from = `"${name}" in ${config.file}`;
+  const error = (message: string): CliError => unusable('bad_config', message);
+  return { values: configValues(value, from), from, error };
+}
+
+function configValues(value: Json, from: string): readonly string[] {
+  const values = Array.isArray(value) ? value : [value];
+  if (values.some((item) => item === null || typeof item === 'object')) {
+    throw unusable('bad_config', `${from} must be text, a number, true, false or a list of texts.`);
+  }
+  return values.map(String);
+}
+
+function checkConfigNames(config: SettingSources['config']): void {
+  if (config === undefined) return;
+  if (!isJsonObject(config.value)) throw unusable('bad_config', `${config.file} must hold a JSON object.`);
+  for (const name of Object.keys(config.value)) {
+    if (Object.hasOwn(SETTINGS, name)) continue;
+    const near = closestName(name, Object.keys(SETTINGS));
+    const hint = near === undefined ? 'The names are those of the flags: weft serve --help' : `Did you mean "${near}"?`;
+    throw unusable('bad_config', `${config.file} has an unknown setting "${name}". ${hint}`);
+  }
+}
+
+function text(given: Given | undefined): string | undefined {
+  const value = given?.values.at(-1);
+  if (given !== undefined && value === '') throw given.error(`${given.from} must not be empty.`);
+  return value;
+}
+
+function list(given: Given | undefined): readonly string[] {
+  const parts = (given?.values ?? []).flatMap((value) => value.split(','));
+  return parts.map((part) => part.trim()).filter((part) => part !== '');
+}
+
+function isOn(given: Given | undefined): boolean {
+  const value = given?.values.at(-1);
+  if (given === undefined || value === undefined || value === 'false' || value === '0') return false;
+  if (value === 'true' || value === '1') return true;
+  throw given.error(`${given.from} must be true or false, not "${value}".`);
+}
+
+function wholeNumber(given: Given | undefined, max: number): number | undefined {
+  const value = given?.values.at(-1);
+  if (given === undefined || value === undefined) return undefined;
+  if (!/^\d{1,16}$/.test(value) || Number(value) > max) {
+    throw given.error(`${given.from} must be a whole number from 0 to ${max}, not "${value}".`);
+  }
+  return Number(value);
+}
+
+function oneOf<Name extends string>(given: Given | undefined, names: readonly Name[]): Name | undefined {
+  const value = given?.values.at(-1);
+  if (given === undefined || value === undefined) return undefined;
+  const name = names.find((known) => known === value);
+  if (name === undefined) throw given.error(`${given.from} must be one of ${names.join(', ')}, not "${value}".`);
+  return name;
+}
+
+function egressPairs(given: Given | undefined): readonly string[] {
+  const pairs = list(given);
+  for (const pair of pairs) {
+    if (/^(\[[0-9a-f:]+\]|[^\s:/]+):\d{1,5}$/i.test(pair)) continue;
+    throw given?.error(`${given.from} takes HOST:PORT pairs such as 127.0.0.1:7878, not "${pair}".`) ?? new Error(pair);
+  }
+  return pairs;
+}
+
+function publicUrl(given: Given | undefined): string | undefined {
+  const value = text(given);
+  if (given === undefined || value === undefined) return undefined;
+  const isWeb = URL.canParse(value) && ['http:', 'https:'].includes(new URL(value).protocol);
+  if (!isWeb) throw given.error(`${given.from} must be an http or https URL, not "${value}".`);
+  return value;
+}

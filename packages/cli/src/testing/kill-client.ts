@@ -1,0 +1,80 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { createSseParser } from '@weft/protocol';
+
+/** What the host has told a client: these facts must still be true after any crash. */
+export interface Receipts {
+  /** Tag of the request → run id in the 201. */
+  readonly runs: Map<string, string>;
+  /** Run id → sequence → the exact document that was streamed. */
+  readonly events: Map<string, Map<number, string>>;
+  /** Requests that had to be sent again because the connection broke. */
+  repeats: number;
+}
+
+export interface KillClientOptions {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly workflowId: string;
+  readonly name: string;
+  readonly receipts: Receipts;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Creates runs and follows them, one after the other, until told to stop. A create that got no answer is sent again with the
+ * same Idempotency-Key, as a careful client does, until it is answered.
+ */
+export async function runKillClient(options: KillClientOptions): Promise<void> {
+  for (let count = 0; !options.signal.aborted; count += 1) {
+    const tag = `${options.name}-${count}`;
+    const runId = await createUntilAnswered(options, tag);
+    if (runId === undefined) return;
+    options.receipts.runs.set(tag, runId);
+    await follow(options, runId);
+  }
+}
+
+async function createUntilAnswered(options: KillClientOptions, tag: string): Promise<string | undefined> {
+  let isRepeat = false;
+  while (!options.signal.aborted || isRepeat) {
+    try {
+      const response = await fetch(`${options.url}/v1/runs`, {
+        method: 'POST',
+        headers: headers(options, { 'idempotency-key': tag }),
+        body: JSON.stringify({ workflowId: options.workflowId, inputs: { tag }, tags: [tag] }),
+        signal: AbortSignal.timeout(5_000),
+      });
+      if (response.status === 201) return ((await response.json()) as { runId: string }).runId;
+      await response.arrayBuffer();
+    } catch {
+      options.receipts.repeats += 1;
+    }
+    isRepeat = true;
+    await pause(20);
+  }
+  return undefined;
+}
+
+/** Reads the stream until the run ends or the connection breaks; whatever arrived is a receipt. */
+async function follow(options: KillClientOptions, runId: string): Promise<void> {
+  const received = new Map<number, string>();
+  options.receipts.events.set(runId, received);
+  const parser = createSseParser((event) => {
+    if (event.id !== undefined) received.set(Number(event.id), event.data);
+  });
+  try {
+    const response = await fetch(`${options.url}/v1/runs/${runId}/events?streamMode=debug`, {
+      headers: headers(options, { accept: 'text/event-stream' }),
+      signal: AbortSignal.any([options.signal, AbortSignal.timeout(5_000)]),
+    });
+    if (!response.ok || response.body === null) return;
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body) parser.push(decoder.decode(chunk as Uint8Array, { stream: true }));
+  } catch {
+    // The host was killed, or the test is over: what arrived before counts.
+  }
+}
+
+function headers(options: KillClientOptions, extra: Record<string, string>): Record<string, string> {
+  return { authorization: `Bearer ${options.apiKey}`, 'content-type': 'application/json', ...extra };
+}

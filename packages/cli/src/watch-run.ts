@@ -1,0 +1,52 @@
+import type { Client } from '@weft/sdk';
+import type { Cli } from './command.ts';
+import { EXIT, type ExitCode } from './exit-code.ts';
+import { createLiveView } from './output/live-view.ts';
+import { applyEvent, newProgress } from './output/run-progress.ts';
+import { eventLine, outcomeText, renderProgress } from './output/run-view.ts';
+
+const REDRAW_MS = 200;
+
+/**
+ * Follows a run to its end: redrawn on a terminal, one line per event elsewhere, one JSON document per line with --json.
+ * The exit code is the run's outcome. Ctrl-C leaves the run alone and says how to cancel it.
+ */
+export async function watchRun(cli: Cli, client: Client, runId: string): Promise<ExitCode> {
+  const { io, style } = cli;
+  const progress = newProgress(runId);
+  const detach = new AbortController();
+  const offSignal = io.onSignal(() => detach.abort());
+  const view = io.isTTY && !cli.json ? createLiveView(io) : undefined;
+  const redraw = (): void => view?.draw(renderProgress(style, progress, Date.now()));
+  const timer = view === undefined ? undefined : setInterval(redraw, REDRAW_MS);
+  try {
+    const events = client.runs.events(runId, {
+      mode: 'debug',
+      signal: detach.signal,
+      onReconnect: () => io.stderr.write('The connection was lost; trying again …\n'),
+    });
+    for await (const event of events) {
+      applyEvent(progress, event);
+      if (cli.json) io.stdout.write(`${JSON.stringify(event)}\n`);
+      else if (view === undefined) io.stdout.write(`${eventLine(style, event, progress.startedAt)}\n`);
+      else redraw();
+    }
+  } catch (error) {
+    if (!detach.signal.aborted) throw error;
+  } finally {
+    clearInterval(timer);
+    redraw();
+    view?.end();
+    offSignal();
+  }
+  if (detach.signal.aborted) return detached(cli, runId);
+  if (!cli.json) io.stdout.write(`${outcomeText(style, progress)}\n`);
+  return progress.status === 'completed' ? EXIT.done : EXIT.failed;
+}
+
+function detached(cli: Cli, runId: string): ExitCode {
+  cli.io.stderr.write(
+    `\nDetached; run ${runId} goes on.\n  Watch again:  weft runs events ${runId} --follow\n  Cancel it:    weft runs cancel ${runId}\n`,
+  );
+  return EXIT.unmet;
+}

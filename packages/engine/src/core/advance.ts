@@ -1,0 +1,250 @@
+import type { JsonObject } from '@weft/protocol';
+import type { RunHead, Verdict } from '../store.ts';
+import { openFrontier, type Task } from './frontier.ts';
+import type { LiveRun, Stretch } from './live-run.ts';
+import { endIteration } from './loop.ts';
+import { resolveInputs } from './node-inputs.ts';
+import { completeNode, failAttempt, failNode, skipNode } from './node-settle.ts';
+import { finishTimer, startNode } from './node-start.ts';
+import type { NodePlan, Plan } from './plan.ts';
+import { createRecorder, type Recorder } from './recorder.ts';
+import { applyCommand } from './run-commands.ts';
+import { checkDuration, durationDeadline, endRun } from './run-end.ts';
+import { type CreationRecord, isTerminalStatus, type NodeKey, nodeKey, type RunState } from './run-state.ts';
+import { redactorFor } from './sensitive.ts';
+import type { Budget, EffectRequest, Input, Moment, Outcome, Step } from './step.ts';
+
+/**
+ * The decider. `advance` takes what happened and returns what should: facts to append, effects to perform once the facts
+ * are durable.
+ *
+ * A1. Pure: the same run, input, moment and budget give the same step. No clock, no chance, no I/O.
+ * A2. Every decision is a fact before anything follows from it: the state is only ever changed by `evolve`.
+ * A3. A stretch goes on while there is something to decide that needs nothing from outside, and stops at its budget.
+ * A4. After a terminal event nothing is recorded.
+ */
+export function advance(run: LiveRun, input: Input, moment: Moment, budget: Budget): Step {
+  const recorder = createRecorder(run, moment.now);
+  const effects: EffectRequest[] = [];
+  const aborts: NodeKey[] = [];
+  const stretch: Stretch = {
+    run,
+    now: moment.now,
+    random: moment.random,
+    record: recorder.record,
+    perform: (key, inputs) => void effects.push(effectRequest(run, key, inputs)),
+    abort: (key) => void aborts.push(key),
+  };
+
+  const verdict = accept(stretch, input);
+  const isCut = goOn(stretch, recorder, budget);
+  return {
+    events: recorder.events,
+    effects,
+    aborts,
+    ...(verdict !== undefined && { verdict }),
+    more: isCut,
+  };
+}
+
+/** Takes a folded run into hand. Costs what the state costs; done once per claim. */
+export function openRun(
+  plan: Plan,
+  record: CreationRecord,
+  state: RunState,
+  capabilities: ReadonlySet<string> = new Set(),
+): LiveRun {
+  const inFlight = new Set<NodeKey>();
+  const timers = new Set<NodeKey>();
+  let stateBytes = JSON.stringify(record.inputs).length;
+  for (const [key, node] of state.nodes) {
+    if (node.dueAt !== undefined) timers.add(key);
+    else if (node.status === 'running' && plan.nodes.get(node.nodeId)?.type.kind === 'effect') inFlight.add(key);
+    if (node.outputs !== undefined) stateBytes += JSON.stringify(node.outputs).length;
+  }
+  return {
+    plan,
+    record,
+    state,
+    capabilities,
+    frontier: openFrontier(plan, record, state),
+    inFlight,
+    timers,
+    draining: false,
+    redactor: redactorFor(plan, state),
+    stateBytes,
+  };
+}
+
+/**
+ * When somebody must look at the run if nobody holds it: 0 = at once, a time = a timer, null = only a command moves it.
+ * While effects are in flight the answer is 0, because a new holder would have to perform them again.
+ */
+export function nextWake(run: LiveRun): number | null {
+  const { status } = run.state;
+  if (status === 'pending') return 0;
+  if (status !== 'running') return null;
+  if (run.inFlight.size > 0 || run.frontier.size > 0) return 0;
+  return nextTimer(run) ?? null;
+}
+
+/** The earliest due time among delays, retries and the run's own deadline: when the holder must `tick`. */
+export function nextTimer(run: LiveRun): number | undefined {
+  if (run.state.status !== 'running') return undefined;
+  let earliest = durationDeadline(run);
+  for (const key of run.timers) {
+    const dueAt = run.state.nodes.get(key)?.dueAt;
+    if (dueAt !== undefined && (earliest === undefined || dueAt < earliest)) earliest = dueAt;
+  }
+  return earliest;
+}
+
+/** The projection to write with an append. */
+export function headOf(run: LiveRun): RunHead {
+  const { state } = run;
+  return {
+    status: state.status,
+    wakeAt: nextWake(run),
+    ...(state.startedAt !== undefined && { startedAt: state.startedAt }),
+    ...(state.endedAt !== undefined && { endedAt: state.endedAt }),
+    ...(state.error !== undefined && { errorCode: state.error.code }),
+  };
+}
+
+function accept(stretch: Stretch, input: Input): Verdict | undefined {
+  const { run } = stretch;
+  if (input.type === 'command') {
+    if (run.state.status === 'running') checkDuration(stretch);
+    return applyCommand(stretch, input.command);
+  }
+  if (isTerminalStatus(run.state.status)) return undefined;
+  switch (input.type) {
+    case 'start':
+      start(stretch);
+      break;
+    case 'recovered':
+      if (run.state.status === 'pending') start(stretch);
+      else recover(stretch);
+      break;
+    case 'outcome':
+      takeOutcome(stretch, input.key, input.attempt, input.outcome);
+      break;
+    case 'tick':
+    case 'continue':
+      break;
+  }
+  return undefined;
+}
+
+function start(stretch: Stretch): void {
+  const { run } = stretch;
+  if (run.state.status !== 'pending') return;
+  const { record } = run;
+  // Inputs, tags and versions stay out: they are on the snapshot, and would make any two runs differ at their first event.
+  stretch.record({ type: 'run.started', payload: { workflowId: record.workflowId, transport: record.transport } });
+  run.frontier.openScope(run.plan.root, []);
+}
+
+/** A new holder: effects whose outcome is not on record are performed again under the same id, or failed if so configured. */
+function recover(stretch: Stretch): void {
+  const { run } = stretch;
+  if (run.state.status !== 'running') return;
+  for (const key of [...run.inFlight].sort()) {
+    const known = run.state.nodes.get(key);
+    const node = known && run.plan.nodes.get(known.nodeId);
+    if (known === undefined || node === undefined) continue;
+    if (node.settings.onUnknownOutcome === 'fail') {
+      failNode(stretch, node, known.iteration, {
+        code: 'effect_outcome_unknown',
+        message: 'The host stopped while this node was under way, so nobody knows whether its effect happened. Decide by hand, then start a new run.',
+      });
+    } else {
+      stretch.perform(key, known.inputs ?? inputsAgain(run, node, known.iteration));
+    }
+  }
+}
+
+function takeOutcome(stretch: Stretch, key: NodeKey, attempt: number, outcome: Outcome): void {
+  const { run } = stretch;
+  const known = run.state.nodes.get(key);
+  const node = known && run.plan.nodes.get(known.nodeId);
+  if (known === undefined || node === undefined) return;
+  if (known.status !== 'running' || known.attempt !== attempt || !run.inFlight.has(key)) return; // late or repeated
+  if (outcome.ok) completeNode(stretch, node, known.iteration, outcome);
+  else failAttempt(stretch, node, known.iteration, outcome.error, outcome.retryAfterMs);
+}
+
+/** Decides what can be decided; true when the budget ended it early. */
+function goOn(stretch: Stretch, recorder: Recorder, budget: Budget): boolean {
+  const { run } = stretch;
+  const firstExecution = run.state.executions;
+  while (run.state.status === 'running' && !run.draining) {
+    checkDuration(stretch);
+    if (run.state.status !== 'running') break;
+    if (!fireDueTimer(stretch)) {
+      const task = run.frontier.next();
+      if (task === undefined) break;
+      carryOut(stretch, task);
+    }
+    const isSpent =
+      run.state.executions - firstExecution >= budget.maxNodes || recorder.bytes >= budget.maxBytes || budget.spent();
+    if (isSpent && run.state.status === 'running' && run.frontier.size > 0) return true;
+  }
+  return false;
+}
+
+function carryOut(stretch: Stretch, task: Task): void {
+  const { run } = stretch;
+  switch (task.action) {
+    case 'end-run':
+      return endRun(stretch);
+    case 'end-iteration':
+      return endIteration(stretch, task.node, task.path);
+    case 'skip':
+      return skipNode(stretch, task.node, task.path, task.reason);
+    case 'refuse':
+      return failNode(stretch, task.node, task.path, { code: 'condition_failed', message: task.message });
+    case 'start':
+      if (task.node.type.kind === 'effect' && run.inFlight.size >= run.record.limits.concurrency) {
+        return run.frontier.hold(task);
+      }
+      return startNode(stretch, task.node, task.path);
+  }
+}
+
+/** Ends one delay or begins one retry whose time has come, the earliest first. False when none is due. */
+function fireDueTimer(stretch: Stretch): boolean {
+  const { run } = stretch;
+  let due: { key: NodeKey; at: number } | undefined;
+  for (const key of run.timers) {
+    const at = run.state.nodes.get(key)?.dueAt;
+    if (at === undefined || at > stretch.now) continue;
+    if (due === undefined || at < due.at || (at === due.at && key < due.key)) due = { key, at };
+  }
+  if (due === undefined) return false;
+  const known = run.state.nodes.get(due.key);
+  const node = known && run.plan.nodes.get(known.nodeId);
+  run.timers.delete(due.key);
+  if (known === undefined || node === undefined) return true;
+  if (known.status === 'backoff') startNode(stretch, node, known.iteration);
+  else finishTimer(stretch, node, known.iteration);
+  return true;
+}
+
+function effectRequest(run: LiveRun, key: NodeKey, inputs: JsonObject): EffectRequest {
+  const known = run.state.nodes.get(key);
+  const node = run.plan.nodes.get(known?.nodeId ?? '') as NodePlan;
+  return {
+    key,
+    node,
+    iteration: known?.iteration ?? [],
+    attempt: known?.attempt ?? 0,
+    inputs,
+    timeoutMs: node.settings.timeoutMs,
+  };
+}
+
+function inputsAgain(run: LiveRun, node: NodePlan, path: readonly number[]): JsonObject {
+  const inputs = run.state.nodes.get(nodeKey(node.id, path))?.inputs;
+  return inputs ?? resolveInputs(run.plan, { record: run.record, state: run.state, scope: node.scope, path }, node);
+}

@@ -1,0 +1,112 @@
+import {
+  assertValid,
+  compileClientSchema,
+  compileValidator,
+  isHostError,
+  type Json,
+  type JsonObject,
+  type Problem,
+  type WorkflowDefinition,
+  WorkflowDefinitionSchema,
+} from '@weft/protocol';
+import { pointer, type Problems, schemaMessage } from './compile-problems.ts';
+import type { VariablePlan } from './plan.ts';
+
+/** What can be said about a definition before its graph is looked at. */
+
+const checkDefinition = compileValidator(WorkflowDefinitionSchema);
+
+/** The definition when its shape allows looking further, even if something in it is wrong. */
+export function checkShape(definition: unknown, problems: Problems): WorkflowDefinition | undefined {
+  const found = checkDefinition(definition);
+  for (const problem of found) problems.error(problem.path, 'schema', schemaMessage(problem));
+  return found.every(isHarmless) ? (definition as WorkflowDefinition) : undefined;
+}
+
+/** Places at the top that no later check looks at. */
+const ASIDE = /^\/(?:id|name|version|description|type|isActive|status|tenantId|scopeId|slug|groups|createdAt|updatedAt|acceptsInheritedArtifacts)(?:\/|$)/;
+
+function isHarmless(problem: Problem): boolean {
+  return problem.keyword === 'additionalProperties' || ASIDE.test(problem.path);
+}
+
+export function compileVariables(definition: WorkflowDefinition, problems: Problems): Map<string, VariablePlan> {
+  const variables = new Map<string, VariablePlan>();
+  for (const [index, variable] of definition.variables.entries()) {
+    const { name, type, defaultValue } = variable;
+    if (variables.has(name)) {
+      problems.error(pointer('variables', index, 'name'), 'duplicate_variable', `Variable "${name}" is declared twice; remove one.`);
+      continue;
+    }
+    if (defaultValue !== undefined && !hasType(defaultValue, type)) {
+      const path = pointer('variables', index, 'defaultValue');
+      problems.error(path, 'variable_type', `The default of variable "${name}" is not of its type "${type}".`);
+    }
+    variables.set(name, {
+      name,
+      type,
+      required: variable.required ?? false,
+      sensitive: variable.sensitive ?? false,
+      ...(defaultValue !== undefined && { defaultValue }),
+    });
+  }
+  return variables;
+}
+
+function hasType(value: Json, type: VariablePlan['type']): boolean {
+  if (type === 'array') return Array.isArray(value);
+  if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === type;
+}
+
+export function checkTriggers(definition: WorkflowDefinition, problems: Problems): void {
+  for (const [index, trigger] of definition.triggers.entries()) {
+    if (trigger.type === 'manual' || trigger.enabled === false) continue;
+    problems.warn(
+      pointer('triggers', index),
+      'trigger_not_served',
+      `Triggers of type "${trigger.type}" do not fire on this host; start runs by request, or set "enabled": false.`,
+    );
+  }
+}
+
+/** Checks a run's `configurable`; keys of this host's own (`weft.…`) are not the workflow's to judge. */
+export function compileConfigurable(
+  definition: WorkflowDefinition,
+  problems: Problems,
+): (configurable: JsonObject) => void {
+  const schema = definition.configurableSchema;
+  if (schema === undefined) return () => undefined;
+  try {
+    const validator = compileClientSchema(schema);
+    return (configurable) => {
+      const own = Object.entries(configurable).filter(([key]) => !key.startsWith('weft.'));
+      assertValid(validator, Object.fromEntries(own), 'configurable');
+    };
+  } catch (error) {
+    if (!isHostError(error, 'validation_error')) throw error;
+    const field = error.details?.['field'];
+    problems.error(`/configurableSchema${typeof field === 'string' ? field : ''}`, 'configurable_schema', error.message);
+    return () => undefined;
+  }
+}
+
+/** Features that a definition may use and this host does not have. They do not stop registration. */
+export function findUnsupported(definition: WorkflowDefinition, problems: Problems): string[] {
+  const found = new Map<string, string>();
+  const note = (feature: string, path: string): void => void (found.has(feature) || found.set(feature, path));
+  if (definition.channels !== undefined) note('channels', '/channels');
+  if (definition.defaults?.promptRefs !== undefined) note('promptRefs', '/defaults/promptRefs');
+  for (const key of Object.keys(definition.metadata)) {
+    if (key.startsWith('requires')) note(`metadata.${key}`, pointer('metadata', key));
+  }
+  for (const [index, node] of definition.nodes.entries()) {
+    for (const member of ['agent', 'envelopeContract', 'credentialsRef'] as const) {
+      if (node[member] !== undefined) note(member, pointer('nodes', index, member));
+    }
+  }
+  for (const [feature, path] of found) {
+    problems.warn(path, 'feature_unsupported', `This host does not support ${feature}; it is kept but has no effect.`);
+  }
+  return [...found.keys()].sort();
+}

@@ -1,0 +1,154 @@
+import { compileValidator, type JsonObject, type Validator, type WorkflowDefinition, type WorkflowNode } from '@weft/protocol';
+import type { NodeType, PrepareTools } from '../node-type.ts';
+import type { CompileOptions } from './compile.ts';
+import { nearestName, pointer, type Problems, schemaMessage } from './compile-problems.ts';
+import type { EdgePlan, LoopPlan, NodePlan, NodeSettings, PortPlan, ScopePlan, VariablePlan } from './plan.ts';
+
+/** A NodePlan under construction: plans point at each other, so edges, ports and scopes are filled in later. */
+export interface NodeDraft extends Omit<NodePlan, 'incoming' | 'outgoing' | 'ports' | 'scope' | 'rule' | 'loop'> {
+  /** Position in the definition's list of nodes. */
+  readonly index: number;
+  readonly incoming: EdgePlan[];
+  readonly outgoing: EdgePlan[];
+  ports: readonly PortPlan[];
+  rule: NodePlan['rule'];
+  scope: ScopePlan;
+  loop?: LoopPlan;
+}
+
+const NO_SCOPE: ScopePlan = { nodes: [], sources: [], terminals: [] };
+
+/** All nodes that can be made sense of, by id; what is wrong with the others is noted. */
+export function compileNodes(
+  definition: WorkflowDefinition,
+  variables: ReadonlyMap<string, VariablePlan>,
+  options: CompileOptions,
+  problems: Problems,
+): Map<string, NodeDraft> {
+  const drafts = new Map<string, NodeDraft>();
+  const seen = new Set<string>();
+  const typeOf = typeFinder(options.nodeTypes, problems);
+  for (const [index, node] of definition.nodes.entries()) {
+    if (seen.has(node.id)) {
+      problems.error(pointer('nodes', index, 'id'), 'duplicate_node', `Node id "${node.id}" is used twice; give each node its own.`);
+      continue;
+    }
+    seen.add(node.id);
+    const type = typeOf(node, index);
+    if (type === undefined) continue;
+    warnOfMissingCapability(type, index, options, problems);
+    drafts.set(node.id, {
+      index,
+      id: node.id,
+      type,
+      node,
+      config: node.config,
+      prepared: prepareNode(node, index, type, variables, options, problems),
+      settings: nodeSettings(node, definition),
+      disabled: node.disabled ?? false,
+      sensitivePorts: sensitivePorts(node),
+      incoming: [],
+      outgoing: [],
+      ports: [],
+      rule: 'all_success',
+      scope: NO_SCOPE,
+    });
+  }
+  return drafts;
+}
+
+function typeFinder(types: ReadonlyMap<string, NodeType>, problems: Problems) {
+  const suggestions = new Map<string, string>();
+  return (node: WorkflowNode, index: number): NodeType | undefined => {
+    const type = types.get(node.typeId);
+    if (type !== undefined) return type;
+    let suggestion = suggestions.get(node.typeId);
+    if (suggestion === undefined) {
+      const nearest = nearestName(node.typeId, types.keys());
+      suggestion = nearest === undefined ? 'see the list of node types' : `did you mean "${nearest}"?`;
+      suggestions.set(node.typeId, suggestion);
+    }
+    problems.error(pointer('nodes', index, 'typeId'), 'unknown_node_type', `This host has no node type "${node.typeId}"; ${suggestion}`);
+    return undefined;
+  };
+}
+
+/** Only a warning: such a node fails when it is reached, which is the behaviour some workflows are written to show. */
+function warnOfMissingCapability(type: NodeType, index: number, options: CompileOptions, problems: Problems): void {
+  const missing = type.requires?.filter((capability) => !options.runtimeCapabilities.has(capability)) ?? [];
+  if (missing.length === 0) return;
+  problems.warn(
+    pointer('nodes', index, 'typeId'),
+    'capability_missing',
+    `Node type "${type.typeId}" needs ${missing.join(', ')}, which this host does not provide; the node will fail when it is reached.`,
+  );
+}
+
+const configValidators = new WeakMap<NodeType, Validator>();
+
+function configValidator(type: NodeType): Validator {
+  const known = configValidators.get(type);
+  if (known !== undefined) return known;
+  const validator = compileValidator(type.config);
+  configValidators.set(type, validator);
+  return validator;
+}
+
+function prepareNode(
+  node: WorkflowNode,
+  index: number,
+  type: NodeType,
+  variables: ReadonlyMap<string, VariablePlan>,
+  options: CompileOptions,
+  problems: Problems,
+): unknown {
+  const place = pointer('nodes', index, 'config');
+  const found = configValidator(type)(node.config);
+  for (const problem of found) problems.error(`${place}${problem.path}`, 'node_config', schemaMessage(problem));
+  if (found.length > 0 || type.prepare === undefined) return undefined;
+  return prepare(type.prepare, node.config, place, { expressions: options.expressions, variables }, problems);
+}
+
+class Refusal extends Error {}
+
+function prepare(
+  work: NonNullable<NodeType['prepare']>,
+  config: JsonObject,
+  place: string,
+  tools: Omit<PrepareTools, 'refuse'>,
+  problems: Problems,
+): unknown {
+  try {
+    return work(config, {
+      ...tools,
+      refuse: (path, message) => {
+        problems.error(`${place}${path}`, 'node_config', message);
+        throw new Refusal(message);
+      },
+    });
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+}
+
+function nodeSettings(node: WorkflowNode, definition: WorkflowDefinition): NodeSettings {
+  const { timeoutMs = 0, onUnknownOutcome = 'repeat', retry = {} } = node.settings ?? {};
+  return {
+    timeoutMs,
+    onUnknownOutcome,
+    retry: {
+      maxAttempts: retry.maxAttempts ?? 1 + (definition.settings.maxRetries ?? 0),
+      initialMs: retry.initialMs ?? 1000,
+      factor: retry.factor ?? 2,
+      maxMs: retry.maxMs ?? 60_000,
+      jitter: retry.jitter ?? 0,
+      never: retry.never ?? [],
+    },
+  };
+}
+
+function sensitivePorts(node: WorkflowNode): Set<string> {
+  const marked = Object.entries(node.outputSensitivity ?? {}).filter(([, isSensitive]) => isSensitive);
+  return new Set(marked.map(([port]) => port));
+}

@@ -1,0 +1,71 @@
+import type { WorkflowDefinition } from '@weft/protocol';
+import type { WorkflowProblem } from '../host.ts';
+import type { NodeType } from '../node-type.ts';
+import { checkShape, checkTriggers, compileConfigurable, compileVariables, findUnsupported } from './compile-document.ts';
+import { compareIds, connect, layOutScopes } from './compile-graph.ts';
+import { compileLoops } from './compile-loop.ts';
+import { compileNodes } from './compile-node.ts';
+import { topologicalOrder } from './compile-order.ts';
+import { checkConnections, compilePorts } from './compile-ports.ts';
+import { createProblems, type Problems } from './compile-problems.ts';
+import type { ExpressionCompiler, MaskingMode, Plan } from './plan.ts';
+
+export interface CompileOptions {
+  /** Identity of the definition, computed by the caller. */
+  readonly digest: string;
+  readonly nodeTypes: ReadonlyMap<string, NodeType>;
+  readonly expressions: ExpressionCompiler;
+  readonly maxNodes: number;
+  readonly maskingDefault: MaskingMode;
+  readonly runtimeCapabilities: ReadonlySet<string>;
+}
+
+export interface CompileResult {
+  /** Present when there are no errors. */
+  readonly plan?: Plan;
+  readonly errors: WorkflowProblem[];
+  readonly warnings: WorkflowProblem[];
+  /** Features the definition uses and this host does not have, such as "channels". */
+  readonly unsupported: string[];
+}
+
+/**
+ * Makes a definition ready to run, or says everything that is wrong with it. Takes time in proportion to the definition's
+ * size, and gives the same plan for the same definition on every machine.
+ */
+export function compileWorkflow(definition: unknown, options: CompileOptions): CompileResult {
+  const problems = createProblems();
+  const document = checkShape(definition, problems);
+  if (document === undefined) return { ...problems.result(), unsupported: [] };
+  const unsupported = findUnsupported(document, problems);
+  if (document.nodes.length > options.maxNodes) {
+    problems.error('/nodes', 'too_many_nodes', `The definition has ${document.nodes.length} nodes; this host takes at most ${options.maxNodes}.`);
+    return { ...problems.result(), unsupported };
+  }
+  const plan = buildPlan(document, options, problems);
+  return { ...problems.result(), unsupported, ...(problems.hasErrors ? {} : { plan }) };
+}
+
+function buildPlan(definition: WorkflowDefinition, options: CompileOptions, problems: Problems): Plan {
+  const { expressions } = options;
+  checkTriggers(definition, problems);
+  const variables = compileVariables(definition, problems);
+  const checkConfigurable = compileConfigurable(definition, problems);
+  const declaredIds = new Set(definition.nodes.map((node) => node.id));
+  const drafts = compileNodes(definition, variables, options, problems);
+  const loops = compileLoops(drafts, declaredIds, expressions, problems);
+  connect(definition, { drafts, declaredIds, loops, expressions, problems });
+  const root = layOutScopes(drafts, loops, problems);
+  compilePorts({ drafts, declaredIds, variables, expressions, problems });
+  const order = topologicalOrder(definition, drafts, problems);
+  if (order !== undefined) checkConnections(order, drafts, loops, problems);
+  return {
+    definition,
+    digest: options.digest,
+    root,
+    nodes: new Map([...drafts.values()].sort(compareIds).map((draft) => [draft.id, draft])),
+    variables,
+    maskingMode: definition.metadata.complianceConfig?.maskingMode ?? options.maskingDefault,
+    checkConfigurable,
+  };
+}

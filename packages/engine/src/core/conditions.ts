@@ -1,0 +1,146 @@
+import { type EdgeCondition, isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import { evaluateToBoolean } from './expressions.ts';
+import { compileLinearRegex } from './linear-regex.ts';
+import { type Condition, ExpressionError, type ExpressionCompiler } from './plan.ts';
+
+/**
+ * Conditions of edges in their wire forms. `left` is a dotted path into the source node's outputs; what is not there is
+ * undefined, which equals nothing, contains nothing and matches nothing.
+ */
+
+/** A condition that cannot be compiled; `path` is a JSON Pointer inside the condition. */
+export class ConditionError extends ExpressionError {
+  readonly path: string;
+
+  constructor(path: string, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'ConditionError';
+    this.path = path;
+  }
+}
+
+type Form = NonNullable<EdgeCondition['type']>;
+
+/** Which members each form needs; any other is refused, because it would have no effect. */
+const MEMBERS: Record<Form, readonly ('left' | 'right' | 'expression')[]> = {
+  expression: ['expression'],
+  equals: ['left', 'right'],
+  notEquals: ['left', 'right'],
+  contains: ['left', 'right'],
+  regex: ['left', 'right'],
+  truthy: ['left'],
+  falsy: ['left'],
+};
+
+/** Throws ConditionError, which is an ExpressionError, when a member is missing, needless or does not compile. */
+export function compileCondition(condition: EdgeCondition, compiler: ExpressionCompiler): Condition {
+  const form = formOf(condition);
+  checkMembers(form, condition);
+  if (form === 'expression') return compileExpression(condition.expression ?? '', compiler);
+  const read = pathReader(condition.left ?? '');
+  const test = compileTest(form, condition.right);
+  return (outputs) => test(read(outputs));
+}
+
+function formOf(condition: EdgeCondition): Form {
+  if (condition.type !== undefined) return condition.type;
+  if (condition.expression !== undefined) return 'expression';
+  throw new ConditionError('/type', `The condition has no "type"; use one of ${Object.keys(MEMBERS).join(', ')}.`);
+}
+
+function checkMembers(form: Form, condition: EdgeCondition): void {
+  const needed = MEMBERS[form];
+  for (const member of ['left', 'right', 'expression'] as const) {
+    const isPresent = condition[member] !== undefined;
+    if (isPresent && !needed.includes(member)) {
+      throw new ConditionError(`/${member}`, `A condition of type "${form}" does not look at "${member}"; remove it.`);
+    }
+    if (!isPresent && needed.includes(member)) {
+      throw new ConditionError(`/${member}`, `A condition of type "${form}" needs "${member}".`);
+    }
+  }
+  if (condition.left === '') throw new ConditionError('/left', 'Name the output to look at, such as "output.approved".');
+}
+
+function compileExpression(source: string, compiler: ExpressionCompiler): Condition {
+  const expression = at('/expression', () => compiler.compile(source));
+  return (_outputs, scope) => evaluateToBoolean(expression, scope, source);
+}
+
+function compileTest(form: Exclude<Form, 'expression'>, right: Json | undefined): (left: Json | undefined) => boolean {
+  switch (form) {
+    case 'equals':
+      return (left) => left !== undefined && right !== undefined && deepEqual(left, right);
+    case 'notEquals':
+      return (left) => left === undefined || right === undefined || !deepEqual(left, right);
+    case 'contains':
+      return (left) => right !== undefined && contains(left, right);
+    case 'regex': {
+      if (typeof right !== 'string') throw new ConditionError('/right', 'Write the pattern as a string.');
+      const regex = at('/right', () => compileLinearRegex(right));
+      return (left) => typeof left === 'string' && regex.test(left);
+    }
+    case 'truthy':
+      return (left) => Boolean(left);
+    case 'falsy':
+      return (left) => !left;
+  }
+}
+
+function at<Value>(path: string, compile: () => Value): Value {
+  try {
+    return compile();
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    throw new ConditionError(path, error.message, { cause: error });
+  }
+}
+
+/**
+ * The first name is an output port. Where there is no such port, the path is looked up inside port `output`; and a path that
+ * begins with `output` though there is no such port means the outputs themselves, as the default port of an edge does.
+ */
+function pathReader(left: string): (outputs: JsonObject) => Json | undefined {
+  const path = left.split('.');
+  const [port = ''] = path;
+  return (outputs) => {
+    if (Object.hasOwn(outputs, port)) return walk(outputs, path);
+    const output = Object.hasOwn(outputs, 'output') ? outputs['output'] : undefined;
+    if (output !== undefined) return walk(output, path);
+    return port === 'output' ? walk(outputs, path.slice(1)) : undefined;
+  };
+}
+
+function walk(from: Json, path: readonly string[]): Json | undefined {
+  let value: Json | undefined = from;
+  for (const name of path) {
+    if (Array.isArray(value)) value = /^\d+$/.test(name) ? value[Number(name)] : undefined;
+    else if (isJsonObject(value) && Object.hasOwn(value, name)) value = value[name];
+    else return undefined;
+  }
+  return value;
+}
+
+function contains(left: Json | undefined, right: Json): boolean {
+  if (typeof left === 'string') return typeof right === 'string' && left.includes(right);
+  return Array.isArray(left) && left.some((item) => deepEqual(item, right));
+}
+
+/** Equality of JSON values; the order of members does not matter. */
+export function deepEqual(left: Json, right: Json): boolean {
+  if (left === right) return true;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
+  if (Array.isArray(left)) {
+    return (
+      Array.isArray(right) &&
+      left.length === right.length &&
+      left.every((item, index) => deepEqual(item, right[index] ?? null))
+    );
+  }
+  if (Array.isArray(right)) return false;
+  const names = Object.keys(left);
+  return (
+    names.length === Object.keys(right).length &&
+    names.every((name) => Object.hasOwn(right, name) && deepEqual(left[name] ?? null, right[name] ?? null))
+  );
+}

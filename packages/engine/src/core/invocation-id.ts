@@ -1,0 +1,23 @@
+/** What makes one intended effect different from every other, on every attempt and after every crash the same. */
+export interface Invocation {
+  readonly tenant: string;
+  readonly runId: string;
+  /** The node key: inside loops it names the iteration too. */
+  readonly nodeId: string;
+  /** Counts the effects inside one execution of the node, from 0; a retry does not raise it. */
+  readonly ordinal: number;
+  readonly providerKey: string;
+}
+
+const DOMAIN = 'openwop:activity:v2';
+
+/** The id a provider gets as its idempotency key. The hash comes in, because the core imports no platform module. */
+export function invocationId(invocation: Invocation, sha256: (text: string) => Uint8Array): string {
+  const { tenant, runId, nodeId, ordinal, providerKey } = invocation;
+  const parts = [DOMAIN, tenant, runId, nodeId, String(ordinal), providerKey];
+  if (parts.some((part) => part.includes('\0'))) {
+    // Parts are joined by NUL: one inside a part would let two different effects share an id.
+    throw new TypeError('A part of an invocation id must not contain NUL.');
+  }
+  return Buffer.from(sha256(parts.join('\0'))).toString('base64url');
+}

@@ -1,0 +1,46 @@
+import type { JsonObject } from '@weft/protocol';
+import type { Frontier } from './frontier.ts';
+import type { Plan } from './plan.ts';
+import type { Redactor } from './redaction.ts';
+import type { CreationRecord, NodeKey, RunState } from './run-state.ts';
+
+/**
+ * A run in the hands of its holder: the folded state, and what can be derived from plan and state but would be slow to
+ * derive again at every step. Nothing in it is durable; `openRun` rebuilds all of it from the fold.
+ */
+export interface LiveRun {
+  readonly plan: Plan;
+  readonly record: CreationRecord;
+  readonly state: RunState;
+  /** Capability ids this host provides to nodes that require some. */
+  readonly capabilities: ReadonlySet<string>;
+  readonly frontier: Frontier;
+  /** Effects started and not settled. */
+  readonly inFlight: Set<NodeKey>;
+  /** Nodes that wait for a time: delays under way and retries not yet due. */
+  readonly timers: Set<NodeKey>;
+  /** A pause waits for what is in flight: nothing new is started. */
+  draining: boolean;
+  /** Rebuilt when a sensitive value changes. */
+  redactor: Redactor;
+  /** Rough size of the state as JSON, for the state limit. */
+  stateBytes: number;
+}
+
+/** What a stretch writes into: its events, effects and aborts. */
+export interface Stretch {
+  readonly run: LiveRun;
+  readonly now: number;
+  readonly random: number;
+  record(draft: Draft): void;
+  readonly perform: (key: NodeKey, inputs: JsonObject) => void;
+  readonly abort: (key: NodeKey) => void;
+}
+
+export interface Draft {
+  readonly type: string;
+  readonly nodeId?: string;
+  readonly payload: JsonObject;
+  /** The payload as the public may see it, where structure alone says that something must be hidden. */
+  readonly shown?: JsonObject;
+}

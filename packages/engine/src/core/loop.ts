@@ -1,0 +1,109 @@
+import type { Json, JsonObject } from '@weft/protocol';
+import { NodeFailure } from '../node-type.ts';
+import type { Stretch } from './live-run.ts';
+import { completeNode, failAttempt, failNode } from './node-settle.ts';
+import { toNodeError } from './node-start.ts';
+import { ExpressionError, type Expression, type LoopPlan, type NodePlan } from './plan.ts';
+import { collectOutputs, unrecoveredFailure } from './scope-result.ts';
+import { nodeKey } from './run-state.ts';
+import { expressionScope, type Place } from './scope.ts';
+
+/**
+ * Loops run their body once per item, or while a condition holds, one iteration after the other. The items are fixed when
+ * the loop starts and kept in the event's overlay, so nothing the body does can change what is iterated.
+ */
+export function startLoop(
+  stretch: Stretch,
+  node: NodePlan,
+  path: readonly number[],
+  inputs: JsonObject,
+  started: JsonObject,
+): void {
+  const plan = node.loop as LoopPlan;
+  try {
+    if (plan.items !== undefined) {
+      const items = evaluate(plan.items, loopScope(stretch, node, path, inputs, 0));
+      if (!Array.isArray(items)) throw new NodeFailure('loop_items_invalid', 'config.items must give an array.');
+      const payload = { ...started, itemCount: items.length };
+      stretch.record({ type: 'node.started', nodeId: node.id, payload: { ...payload, items }, shown: payload });
+      if (items.length > plan.maxIterations) throw tooManyIterations(plan, items.length);
+      if (items.length === 0) return completeNode(stretch, node, path, { outputs: { output: [] } });
+    } else {
+      stretch.record({ type: 'node.started', nodeId: node.id, payload: started });
+      if (!wantsIteration(stretch, node, path, 0)) return completeNode(stretch, node, path, { outputs: { output: [] } });
+    }
+  } catch (error) {
+    if (!stretch.run.state.nodes.has(nodeKey(node.id, path))) {
+      stretch.record({ type: 'node.started', nodeId: node.id, payload: started });
+    }
+    return failAttempt(stretch, node, path, toNodeError(error));
+  }
+  stretch.run.frontier.openScope(plan.body, [...path, 0]);
+}
+
+/** Every node of the body has settled in the iteration that `path` ends with: go on, finish or fail. */
+export function endIteration(stretch: Stretch, node: NodePlan, path: readonly number[]): void {
+  const plan = node.loop as LoopPlan;
+  const outer = path.slice(0, -1);
+  const index = path.at(-1) ?? 0;
+  const failure = unrecoveredFailure(stretch.run.state, plan.body, path);
+  if (failure !== undefined) {
+    return failNode(stretch, node, outer, {
+      code: failure.error.code,
+      message: `Iteration ${index} failed at node "${failure.nodeId}": ${failure.error.message}`,
+      details: { iteration: index, nodeId: failure.nodeId },
+    });
+  }
+  try {
+    if (wantsIteration(stretch, node, outer, index + 1)) {
+      return stretch.run.frontier.openScope(plan.body, [...outer, index + 1]);
+    }
+  } catch (error) {
+    return failNode(stretch, node, outer, toNodeError(error));
+  }
+  completeNode(stretch, node, outer, { outputs: { output: iterationResults(stretch, plan, outer, index + 1) } });
+}
+
+function wantsIteration(stretch: Stretch, node: NodePlan, path: readonly number[], index: number): boolean {
+  const plan = node.loop as LoopPlan;
+  const items = stretch.run.state.nodes.get(nodeKey(node.id, path))?.items;
+  if (items !== undefined) return index < items.length;
+  if (plan.while === undefined) return false;
+  const holds = evaluate(plan.while, loopScope(stretch, node, path, {}, index));
+  if (typeof holds !== 'boolean') throw new NodeFailure('loop_condition_invalid', 'config.while must give true or false.');
+  if (holds && index >= plan.maxIterations) throw tooManyIterations(plan, index + 1);
+  return holds;
+}
+
+function iterationResults(stretch: Stretch, plan: LoopPlan, path: readonly number[], count: number): Json[] {
+  const results: Json[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const outputs = collectOutputs(stretch.run.state, plan.body, [...path, index]);
+    results.push(outputs['output'] ?? outputs);
+  }
+  return results;
+}
+
+function loopScope(stretch: Stretch, node: NodePlan, path: readonly number[], inputs: JsonObject, index: number): JsonObject {
+  const { run } = stretch;
+  const place: Place = { record: run.record, state: run.state, scope: node.scope, path };
+  const outputs = index === 0 || node.loop === undefined ? {} : collectOutputs(run.state, node.loop.body, [...path, index - 1]);
+  return Object.defineProperty(expressionScope(place, { inputs, outputs }), 'index', { value: index, enumerable: true });
+}
+
+function evaluate(expression: Expression, scope: JsonObject): Json {
+  try {
+    return expression(scope);
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    throw new NodeFailure('expression_failed', error.message);
+  }
+}
+
+function tooManyIterations(plan: LoopPlan, wanted: number): NodeFailure {
+  return new NodeFailure(
+    'loop_limit_exceeded',
+    `The loop wants ${wanted} iterations; config.maxIterations allows ${plan.maxIterations}.`,
+    { details: { limit: plan.maxIterations, observed: wanted } },
+  );
+}

@@ -1,0 +1,87 @@
+import type { Json, JsonObject } from '@weft/protocol';
+import { NodeFailure } from '../node-type.ts';
+import { edgeOutcome, edgeValue } from './edges.ts';
+import { ExpressionError, type NodePlan, type Plan, type PortPlan } from './plan.ts';
+import { nodeKey } from './run-state.ts';
+import { currentItem, expressionScope, type Place, visibleNode } from './scope.ts';
+
+/**
+ * The values on a node's input ports: what its taken edges carry, overlaid by the inputs it declares. The first node of a
+ * loop's body gets the item and its index; a first node of the run may get the run's inputs (see `takesRunInputs`).
+ */
+export function resolveInputs(plan: Plan, place: Place, node: NodePlan): JsonObject {
+  const ports = new Map<string, Json>();
+  if (node.incoming.length === 0) {
+    for (const [name, value] of entryInputs(place, node)) ports.set(name, value);
+  }
+  for (const edge of node.incoming) {
+    if (edgeOutcome(place, edge) !== 'success') continue;
+    const outputs = place.state.nodes.get(nodeKey(edge.source.id, place.path))?.outputs ?? {};
+    const value = edgeValue(edge, outputs);
+    if (value !== undefined) ports.set(edge.targetPort, value);
+  }
+  for (const port of node.ports) {
+    const value = portValue(plan, place, node, port);
+    if (value === undefined) ports.delete(port.name);
+    else ports.set(port.name, value);
+  }
+  return Object.fromEntries(ports);
+}
+
+/** True when resolving again later could give other values: after a crash the effect must be repeated with the same ones. */
+export function mustFreezeInputs(node: NodePlan): boolean {
+  if (node.rule === 'any_success' || node.rule === 'any_failed') return true;
+  return node.ports.some((port) => port.from === 'variable' || port.from === 'expression');
+}
+
+/**
+ * Run inputs reach a node unasked only where it can do no harm: a pure node at the very start that declares no inputs of its
+ * own. (An effect must not have its URL replaced by whoever starts the run.) Such a node repeats raw inputs, so its outputs
+ * are never shown.
+ */
+export function takesRunInputs(node: NodePlan): boolean {
+  const isEntry = node.scope.loop === undefined && node.incoming.length === 0;
+  return isEntry && node.type.kind === 'pure' && node.ports.length === 0;
+}
+
+function entryInputs(place: Place, node: NodePlan): [string, Json][] {
+  if (place.scope.loop === undefined) return takesRunInputs(node) ? Object.entries(place.record.inputs) : [];
+  const item = currentItem(place);
+  const index: [string, Json] = ['index', place.path.at(-1) ?? 0];
+  return item === undefined ? [index] : [['item', item], ['input', item], index];
+}
+
+function portValue(plan: Plan, place: Place, node: NodePlan, port: PortPlan): Json | undefined {
+  switch (port.from) {
+    case 'static':
+      return port.value;
+    case 'expression':
+      try {
+        return port.expression(expressionScope(place, {}));
+      } catch (error) {
+        if (!(error instanceof ExpressionError)) throw error;
+        throw new NodeFailure('expression_failed', `Input "${port.name}" could not be evaluated: ${error.message}`);
+      }
+    case 'connection': {
+      const source = plan.nodes.get(port.nodeId);
+      const value = source && visibleNode(place, source)?.outputs?.[port.outputKey];
+      if (value === undefined && !port.optional) {
+        throw new NodeFailure(
+          'input_unresolved',
+          `Input "${port.name}" of node "${node.id}" needs output "${port.outputKey}" of node "${port.nodeId}", which did not produce it. Mark the input optional, or produce the output.`,
+        );
+      }
+      return value;
+    }
+    case 'variable': {
+      const value = place.state.variables.get(port.variableName);
+      if (value === undefined && !port.optional) {
+        throw new NodeFailure(
+          'input_unresolved',
+          `Input "${port.name}" of node "${node.id}" needs variable "${port.variableName}", which is not set. Give it a default, pass it as a run input, or mark the input optional.`,
+        );
+      }
+      return value;
+    }
+  }
+}

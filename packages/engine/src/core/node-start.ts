@@ -1,0 +1,172 @@
+import type { JsonObject } from '@weft/protocol';
+import { type NodeInput, NodeFailure, type NodeResult, type TimerNodeType } from '../node-type.ts';
+import type { Stretch } from './live-run.ts';
+import { startLoop } from './loop.ts';
+import { mustFreezeInputs, resolveInputs } from './node-inputs.ts';
+import { completeNode, failAttempt, failNode, identity } from './node-settle.ts';
+import type { NodePlan } from './plan.ts';
+import { redactText } from './redaction.ts';
+import { breachCap } from './run-end.ts';
+import { type NodeError, nodeKey } from './run-state.ts';
+import { expressionScope, type Place } from './scope.ts';
+
+/** Begins one attempt of a node: refuses what may not start, runs what is pure, asks for what is not. */
+export function startNode(stretch: Stretch, node: NodePlan, path: readonly number[]): void {
+  const { run } = stretch;
+  const missing = node.type.requires?.find((capability) => !run.capabilities.has(capability));
+  if (missing !== undefined) {
+    return failNode(stretch, node, path, {
+      code: 'capability_not_provided',
+      message: `Node type ${node.type.typeId} requires the capability "${missing}", which this host does not provide.`,
+      details: { capability: missing },
+    });
+  }
+  const limit = run.record.limits.nodeExecutions;
+  if (run.state.executions + 1 > limit) {
+    return breachCap(stretch, { kind: 'node-executions', limit, observed: limit + 1, nodeId: node.id });
+  }
+  const attempt = run.state.nodes.get(nodeKey(node.id, path))?.attempt ?? 0;
+  const place: Place = { record: run.record, state: run.state, scope: node.scope, path };
+  const started: JsonObject = { ...identity(node, path), typeId: node.type.typeId, attempt };
+
+  let inputs: JsonObject;
+  try {
+    inputs = resolveInputs(run.plan, place, node);
+  } catch (error) {
+    stretch.record({ type: 'node.started', nodeId: node.id, payload: started });
+    return failAttempt(stretch, node, path, toNodeError(error));
+  }
+  const { type } = node;
+  switch (type.kind) {
+    case 'pure':
+      stretch.record({ type: 'node.started', nodeId: node.id, payload: started });
+      return runPure(stretch, node, path, type.run, inputs);
+    case 'timer':
+      return startTimer(stretch, node, type, path, inputs, started);
+    case 'effect': {
+      const frozen = mustFreezeInputs(node) ? { ...started, inputs } : started;
+      stretch.record({ type: 'node.started', nodeId: node.id, payload: frozen, shown: started });
+      run.inFlight.add(nodeKey(node.id, path));
+      return stretch.perform(nodeKey(node.id, path), inputs);
+    }
+    case 'loop':
+      return startLoop(stretch, node, path, inputs, started);
+  }
+}
+
+/** A timer node whose time has come, or whose attempt has timed out before it. */
+export function finishTimer(stretch: Stretch, node: NodePlan, path: readonly number[], endedBy?: string): void {
+  const { run } = stretch;
+  const { type } = node;
+  if (type.kind !== 'timer') return;
+  const place: Place = { record: run.record, state: run.state, scope: node.scope, path };
+  const known = run.state.nodes.get(nodeKey(node.id, path));
+  const waitedMs = (known?.dueAt ?? 0) - (known?.startedAt ?? 0);
+  try {
+    const inputs = resolveInputs(run.plan, place, node);
+    const mayBeTimeout = endedBy === undefined && node.settings.timeoutMs > 0 && waitedMs === node.settings.timeoutMs;
+    if (mayBeTimeout && type.delayMs(nodeInput(stretch, node, path, inputs)) > waitedMs) {
+      throw new NodeFailure('node_timeout', `The node took longer than its timeout of ${waitedMs} ms.`, { retryable: true });
+    }
+    runPure(stretch, node, path, type.finish, inputs, endedBy);
+  } catch (error) {
+    failAttempt(stretch, node, path, toNodeError(error));
+  }
+}
+
+export function toNodeError(error: unknown): NodeError {
+  if (error instanceof NodeFailure) {
+    return {
+      code: error.code,
+      message: redactText(error.message),
+      retryable: error.retryable,
+      ...(error.details !== undefined && { details: error.details }),
+    };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: 'node_failed', message: redactText(message) || 'The node failed.', retryable: false };
+}
+
+function startTimer(
+  stretch: Stretch,
+  node: NodePlan,
+  type: TimerNodeType,
+  path: readonly number[],
+  inputs: JsonObject,
+  started: JsonObject,
+): void {
+  let delayMs: number;
+  try {
+    delayMs = type.delayMs(nodeInput(stretch, node, path, inputs));
+  } catch (error) {
+    stretch.record({ type: 'node.started', nodeId: node.id, payload: started });
+    return failAttempt(stretch, node, path, toNodeError(error));
+  }
+  const { timeoutMs } = node.settings;
+  const waitMs = timeoutMs > 0 ? Math.min(delayMs, timeoutMs) : delayMs;
+  stretch.record({ type: 'node.started', nodeId: node.id, payload: { ...started, delayMs: waitMs } });
+  if (delayMs === 0) return finishTimer(stretch, node, path);
+  stretch.run.timers.add(nodeKey(node.id, path));
+}
+
+function runPure(
+  stretch: Stretch,
+  node: NodePlan,
+  path: readonly number[],
+  execute: (input: NodeInput) => NodeResult,
+  inputs: JsonObject,
+  reason?: string,
+): void {
+  let result: NodeResult;
+  try {
+    result = execute(nodeInput(stretch, node, path, inputs));
+  } catch (error) {
+    return failAttempt(stretch, node, path, toNodeError(error));
+  }
+  completeNode(stretch, node, path, { ...result, ...(reason !== undefined && { reason }) });
+}
+
+function nodeInput(stretch: Stretch, node: NodePlan, path: readonly number[], inputs: JsonObject): NodeInput {
+  const { run } = stretch;
+  const place: Place = { record: run.record, state: run.state, scope: node.scope, path };
+  return {
+    nodeId: node.id,
+    config: node.config,
+    prepared: node.prepared,
+    inputs,
+    variables: run.state.variables,
+    iteration: path,
+    scope: expressionScope(place, { inputs, outputs: inputs }),
+    getVersion: (changeId, min, max) => pinnedVersion(stretch, node, changeId, min, max),
+    log: (level, message, fields) =>
+      stretch.record({
+        type: 'log.appended',
+        nodeId: node.id,
+        payload: { level, message, nodeId: node.id, ...(fields !== undefined && { fields }) },
+      }),
+  };
+}
+
+/** First use pins the newest version; every later use, also after a crash or in a fork, gets the pin. */
+function pinnedVersion(stretch: Stretch, node: NodePlan, changeId: string, min: number, max: number): number {
+  if (!Number.isInteger(min) || !Number.isInteger(max) || max < min) {
+    throw new NodeFailure('version_out_of_range', `getVersion("${changeId}") needs whole numbers with min ≤ max.`);
+  }
+  const pinned = stretch.run.state.pins.get(changeId);
+  if (pinned === undefined) {
+    stretch.record({
+      type: 'version.pinned',
+      nodeId: node.id,
+      payload: { changeId, version: max, nodeId: node.id },
+    });
+    return max;
+  }
+  if (pinned < min || pinned > max) {
+    throw new NodeFailure(
+      'version_out_of_range',
+      `This run is pinned to version ${pinned} of "${changeId}", but the node now supports only ${min} to ${max}.`,
+      { details: { changeId, pinnedVersion: pinned, currentMin: min, currentMax: max } },
+    );
+  }
+  return pinned;
+}

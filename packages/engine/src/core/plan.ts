@@ -1,0 +1,133 @@
+import type { Json, JsonObject, WorkflowDefinition, WorkflowNode } from '@weft/protocol';
+import type { NodeType } from '../node-type.ts';
+
+/**
+ * A plan is a definition made ready to run: ids resolved to objects, conditions compiled, order fixed. It is built once
+ * per definition digest by `compileWorkflow` (compile.ts), is immutable, and is shared by all runs of that digest.
+ */
+export interface Plan {
+  readonly definition: WorkflowDefinition;
+  readonly digest: string;
+  readonly root: ScopePlan;
+  /** Every node, also those inside loop bodies. */
+  readonly nodes: ReadonlyMap<string, NodePlan>;
+  readonly variables: ReadonlyMap<string, VariablePlan>;
+  readonly maskingMode: MaskingMode;
+  /** Throws HostError `validation_error` naming the key that does not fit `configurableSchema`. */
+  readonly checkConfigurable: (configurable: JsonObject) => void;
+}
+
+export type MaskingMode = 'mask' | 'omit' | 'hash' | 'passthrough';
+
+export interface VariablePlan {
+  readonly name: string;
+  readonly type: 'string' | 'number' | 'boolean' | 'object' | 'array';
+  readonly required: boolean;
+  readonly sensitive: boolean;
+  readonly defaultValue?: Json;
+}
+
+/** The nodes that are scheduled together: the whole graph outside loops, or one loop's body. */
+export interface ScopePlan {
+  /** In lexicographic order of node id. */
+  readonly nodes: readonly NodePlan[];
+  /** Nodes without an incoming edge inside the scope. */
+  readonly sources: readonly NodePlan[];
+  /** Nodes without an outgoing edge inside the scope. */
+  readonly terminals: readonly NodePlan[];
+  /** The loop whose body this is; absent for the root. */
+  readonly loop?: NodePlan;
+}
+
+export type TriggerRule = 'all_success' | 'any_success' | 'all_complete' | 'none_failed' | 'any_failed';
+
+export interface NodePlan {
+  readonly id: string;
+  readonly type: NodeType;
+  readonly node: WorkflowNode;
+  readonly config: JsonObject;
+  readonly prepared: unknown;
+  readonly settings: NodeSettings;
+  readonly disabled: boolean;
+  /** Output ports masked in public payloads. */
+  readonly sensitivePorts: ReadonlySet<string>;
+  /** Sorted by edge id. Implicit edges of an edge-less workflow are here too. */
+  readonly incoming: readonly EdgePlan[];
+  readonly outgoing: readonly EdgePlan[];
+  /** Rule of the first incoming edge by id. */
+  readonly rule: TriggerRule;
+  readonly ports: readonly PortPlan[];
+  readonly scope: ScopePlan;
+  /** Loops only. */
+  readonly loop?: LoopPlan;
+}
+
+export interface LoopPlan {
+  readonly body: ScopePlan;
+  readonly maxIterations: number;
+  /** Exactly one of the two. `items` is evaluated once, at the loop's start. */
+  readonly items?: Expression;
+  readonly while?: Expression;
+}
+
+export interface NodeSettings {
+  /** Per attempt; 0 = none. */
+  readonly timeoutMs: number;
+  readonly retry: RetryPolicy;
+  readonly onUnknownOutcome: 'repeat' | 'fail';
+}
+
+export interface RetryPolicy {
+  /** Attempts in all, the first included; 1 = no retry. */
+  readonly maxAttempts: number;
+  readonly initialMs: number;
+  readonly factor: number;
+  readonly maxMs: number;
+  /** Share of the delay that is drawn at random, 0..1. */
+  readonly jitter: number;
+  /** Error codes never retried. */
+  readonly never: readonly string[];
+}
+
+export interface EdgePlan {
+  readonly id: string;
+  readonly source: NodePlan;
+  readonly target: NodePlan;
+  readonly sourcePort: string;
+  /** False when the edge names no port: a missing default port then falls back to the whole output map. */
+  readonly sourcePortNamed: boolean;
+  readonly targetPort: string;
+  /** Absent = always taken. Throws ExpressionError when it cannot be evaluated. */
+  readonly condition?: Condition;
+}
+
+/** `outputs` are the source node's outputs; `scope` is what expressions see. */
+export type Condition = (outputs: JsonObject, scope: JsonObject) => boolean;
+
+/** A compiled CEL expression. Throws ExpressionError. */
+export type Expression = (scope: JsonObject) => Json;
+
+export interface ExpressionCompiler {
+  /** Throws ExpressionError with the position when the source is wrong, too long or too costly. */
+  compile(source: string): Expression;
+}
+
+/** An expression that does not compile, or cannot be evaluated with these values. */
+export class ExpressionError extends Error {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'ExpressionError';
+  }
+}
+
+export type PortPlan =
+  | { readonly name: string; readonly from: 'static'; readonly value: Json }
+  | { readonly name: string; readonly from: 'expression'; readonly expression: Expression }
+  | {
+      readonly name: string;
+      readonly from: 'connection';
+      readonly nodeId: string;
+      readonly outputKey: string;
+      readonly optional: boolean;
+    }
+  | { readonly name: string; readonly from: 'variable'; readonly variableName: string; readonly optional: boolean };

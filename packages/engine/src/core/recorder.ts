@@ -1,0 +1,90 @@
+import type { JsonObject } from '@weft/protocol';
+import type { StoredEvent } from '../store.ts';
+import { evolve } from './evolve.ts';
+import type { Draft, LiveRun } from './live-run.ts';
+import { takesRunInputs } from './node-inputs.ts';
+import { maskValue } from './redaction.ts';
+import { sha256Hex } from '../hash.ts';
+import type { MaskingMode, NodePlan, Plan } from './plan.ts';
+
+/**
+ * Turns drafts into facts: numbers and times them, serializes each payload once, masks what the public may not see, and
+ * folds the fact into the run's state.
+ */
+export interface Recorder {
+  record(draft: Draft): void;
+  readonly events: StoredEvent[];
+  readonly bytes: number;
+}
+
+export function createRecorder(run: LiveRun, now: number): Recorder {
+  const events: StoredEvent[] = [];
+  let bytes = 0;
+  return {
+    events,
+    get bytes() {
+      return bytes;
+    },
+    record(draft) {
+      const at = Math.max(now, run.state.lastAt);
+      const seq = run.state.nextSeq;
+      const text = JSON.stringify(draft.payload);
+      const shown = draft.shown ?? draft.payload;
+      const shownText = draft.shown === undefined ? text : JSON.stringify(draft.shown);
+      const masked = run.redactor.apply(shown, shownText);
+      const publicPayload = masked ?? shown;
+      const publicText = masked === undefined ? shownText : JSON.stringify(masked);
+      const isMasked = publicText !== text;
+      events.push({
+        seq,
+        type: draft.type,
+        at,
+        payload: publicText,
+        ...(isMasked && { overlay: text }),
+        ...(draft.nodeId !== undefined && { nodeId: draft.nodeId }),
+      });
+      bytes += publicText.length + (isMasked ? text.length : 0);
+      evolve(run.state, {
+        seq,
+        at,
+        type: draft.type,
+        payload: publicPayload,
+        ...(isMasked && { overlay: draft.payload }),
+        ...(draft.nodeId !== undefined && { nodeId: draft.nodeId }),
+      });
+    },
+  };
+}
+
+/** A node's outputs as the public may see them: sensitive ports by the run's masking mode, raw inputs not at all. */
+export function shownOutputs(plan: Plan, node: NodePlan, outputs: JsonObject): JsonObject {
+  if (node.type.privateOutputs === true || takesRunInputs(node)) return {};
+  if (node.sensitivePorts.size === 0) return outputs;
+  const entries: [string, JsonObject[string]][] = [];
+  for (const [port, value] of Object.entries(outputs)) {
+    if (!node.sensitivePorts.has(port)) entries.push([port, value]);
+    else appendMasked(entries, port, value, plan.maskingMode);
+  }
+  return Object.fromEntries(entries);
+}
+
+/** The payload of a `variable.changed` as the public may see it. */
+export function shownVariableChange(plan: Plan, payload: JsonObject): JsonObject {
+  if (plan.variables.get(String(payload['name']))?.sensitive !== true) return payload;
+  const entries: [string, JsonObject[string]][] = [];
+  for (const [field, value] of Object.entries(payload)) {
+    if (field === 'previous' || field === 'next') appendMasked(entries, field, value, plan.maskingMode);
+    else entries.push([field, value]);
+  }
+  return Object.fromEntries(entries);
+}
+
+function appendMasked(
+  entries: [string, JsonObject[string]][],
+  name: string,
+  value: JsonObject[string],
+  mode: MaskingMode,
+): void {
+  const masked = maskValue(value, mode, sha256Hex);
+  if (masked !== undefined) entries.push([name, masked]);
+}

@@ -1,0 +1,128 @@
+import type { Json, JsonObject } from '@weft/protocol';
+
+/**
+ * What is known about a run: the fold of its creation record and its log. Everything here can be rebuilt from those two,
+ * so a checkpoint of it is disposable.
+ */
+
+export type RunStatus =
+  | 'pending'
+  | 'running'
+  | 'paused'
+  | 'waiting-approval'
+  | 'waiting-input'
+  | 'waiting-external'
+  | 'completed'
+  | 'failed'
+  | 'cancelled';
+
+export type NodeStatus =
+  | 'running' // started: an effect is in flight, a timer runs, or a loop iterates
+  | 'backoff' // failed, and a retry is due at dueAt
+  | 'suspended' // parked on an interrupt
+  | 'completed'
+  | 'failed'
+  | 'skipped'
+  | 'cancelled';
+
+/** Node id, followed inside loops by one index per enclosing loop: `work`, `work[2]`, `work[2][0]`. */
+export type NodeKey = string;
+
+export interface NodeError {
+  readonly code: string;
+  readonly message: string;
+  readonly retryable?: boolean;
+  readonly details?: JsonObject;
+}
+
+export interface NodeState {
+  nodeId: string;
+  typeId: string;
+  /** Indexes of the enclosing loops, outermost first; empty outside loops. */
+  iteration: readonly number[];
+  status: NodeStatus;
+  /** Zero-based; grows with every retry. */
+  attempt: number;
+  startedAt?: number;
+  endedAt?: number;
+  /** When the delay ends, the retry is due, or the attempt of a timer node times out. */
+  dueAt?: number;
+  outputs?: JsonObject;
+  error?: NodeError;
+  /** Why it was skipped or cancelled. */
+  reason?: string;
+  /** Sequence of the event that set the present status. */
+  seq: number;
+  /** Failed attempts so far; an attempt cut short by a pause is none. */
+  failures: number;
+  /** Inputs fixed at the start of an effect, where resolving them again later could give others. */
+  inputs?: JsonObject;
+  /** Loops only: the items fixed at the start; absent for `while`. */
+  items?: Json[];
+}
+
+export interface RunState {
+  status: RunStatus;
+  /** Sequence that the next event gets; the log's length. */
+  nextSeq: number;
+  /** Time of the newest event; the next one is not earlier. */
+  lastAt: number;
+  startedAt?: number;
+  endedAt?: number;
+  variables: Map<string, Json>;
+  nodes: Map<NodeKey, NodeState>;
+  /** Number of `node.started` events: what the node-executions cap counts. */
+  executions: number;
+  /** Milliseconds spent running before `activeSince`; waiting and paused time does not count. */
+  activeMs: number;
+  activeSince?: number;
+  pausedAt?: number;
+  outputs?: JsonObject;
+  error?: NodeError;
+  failedNodeId?: string;
+  /** `version.pinned` facts: change id → version. */
+  pins: Map<string, number>;
+}
+
+/** The immutable record with which a run comes into being (decisions: one of the three durable things). */
+export interface CreationRecord {
+  readonly runId: string;
+  readonly tenant: string;
+  readonly workflowId: string;
+  readonly workflowVersion: string;
+  readonly definitionDigest: string;
+  readonly createdAt: number;
+  /** Opaque id of the key or user that created the run. */
+  readonly principal?: string;
+  readonly scopeId?: string;
+  readonly inputs: JsonObject;
+  readonly configurable: JsonObject;
+  readonly tags: readonly string[];
+  readonly metadata: JsonObject;
+  readonly callbackUrl?: string;
+  readonly transport: 'rest';
+  /** Stamped on every event of the run, as a decimal string on the wire. */
+  readonly engineVersion: number;
+  readonly traceparent?: string;
+  /** The caps in force, fixed at creation so that a changed setting never changes a run under way. */
+  readonly limits: RunLimits;
+}
+
+export interface RunLimits {
+  readonly nodeExecutions: number;
+  /** Milliseconds of active time; 0 = unlimited. */
+  readonly runDurationMs: number;
+  readonly concurrency: number;
+  readonly maxPayloadBytes: number;
+  readonly maxStateBytes: number;
+}
+
+export function isTerminalStatus(status: string): boolean {
+  return status === 'completed' || status === 'failed' || status === 'cancelled';
+}
+
+export function nodeKey(nodeId: string, iteration: readonly number[]): NodeKey {
+  let key = nodeId;
+  for (const index of iteration) key += `[${index}]`;
+  return key;
+}

@@ -1,0 +1,60 @@
+import type { JsonObject } from '@weft/protocol';
+import type { Command, StoredEvent, Verdict } from '../store.ts';
+import type { NodeError, NodeKey } from './run-state.ts';
+import type { NodePlan } from './plan.ts';
+
+/** What can move a run. Time, chance and outcomes come in as data; the core asks for nothing. */
+export type Input =
+  /** First look at a pending run. */
+  | { readonly type: 'start' }
+  /** A new holder folded the log: nothing is in flight, so started effects must be performed again (or failed). */
+  | { readonly type: 'recovered' }
+  /** Time has passed: timers, retries and deadlines are looked at. */
+  | { readonly type: 'tick' }
+  /** Goes on where a stretch was cut by its budget. */
+  | { readonly type: 'continue' }
+  | { readonly type: 'outcome'; readonly key: NodeKey; readonly attempt: number; readonly outcome: Outcome }
+  | { readonly type: 'command'; readonly command: Command };
+
+/** How an effect ended. */
+export type Outcome =
+  | { readonly ok: true; readonly outputs: JsonObject; readonly variables?: JsonObject }
+  | { readonly ok: false; readonly error: NodeError; readonly retryAfterMs?: number };
+
+export interface Moment {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Drawn for this step, 0 ≤ random < 1: retry jitter uses it. */
+  readonly random: number;
+}
+
+/** Where a pure stretch ends at the latest. */
+export interface Budget {
+  readonly maxNodes: number;
+  readonly maxBytes: number;
+  /** Asked after every node; true ends the stretch. The runtime passes a clock check, tests pass `() => false`. */
+  readonly spent: () => boolean;
+}
+
+/** The result of one stretch: facts to append, and what to do once they are durable. */
+export interface Step {
+  readonly events: readonly StoredEvent[];
+  /** To perform after the commit. */
+  readonly effects: readonly EffectRequest[];
+  /** In-flight effects to abort after the commit. */
+  readonly aborts: readonly NodeKey[];
+  /** Present when the input was a command that has been decided. Absent: the command waits (a drain), try again later. */
+  readonly verdict?: Verdict;
+  /** True when pure work is left: commit, yield, then `advance` with `continue`. */
+  readonly more: boolean;
+}
+
+export interface EffectRequest {
+  readonly key: NodeKey;
+  readonly node: NodePlan;
+  readonly iteration: readonly number[];
+  readonly attempt: number;
+  readonly inputs: JsonObject;
+  /** Per attempt, 0 = none. */
+  readonly timeoutMs: number;
+}

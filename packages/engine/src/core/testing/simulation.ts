@@ -1,0 +1,200 @@
+import { type Json, type JsonObject } from '@weft/protocol';
+import { Type } from 'typebox';
+import type { EffectNodeType, NodeType, PureNodeType } from '../../node-type.ts';
+import { BUILTIN_NODE_TYPES } from '../../nodes/index.ts';
+import type { Command, StoredEvent } from '../../store.ts';
+import { advance, nextTimer, openRun } from '../advance.ts';
+import { compileWorkflow } from '../compile.ts';
+import { evolve, fromStored, initialState } from '../evolve.ts';
+import { createExpressionCompiler } from '../expressions.ts';
+import type { LogEntry } from '../legal-log.ts';
+import type { LiveRun } from '../live-run.ts';
+import type { Plan } from '../plan.ts';
+import type { CreationRecord, NodeKey, RunLimits, RunState } from '../run-state.ts';
+import type { Budget, EffectRequest, Input, Outcome, Step } from '../step.ts';
+import { definition, type WorkflowSpec } from './definitions.ts';
+
+/** An effect whose outcomes the test decides. */
+const testEffect: EffectNodeType = {
+  kind: 'effect',
+  typeId: 'test.effect',
+  title: 'Test effect',
+  summary: 'Ends as the test says.',
+  config: Type.Object({}, { additionalProperties: true }),
+  perform: () => Promise.reject(new Error('The core never performs effects.')),
+};
+
+/** A pure node that pins a change version and outputs it. */
+const testVersion: PureNodeType = {
+  kind: 'pure',
+  typeId: 'test.version',
+  title: 'Test version',
+  summary: 'Outputs the pinned version of config.change.',
+  config: Type.Object({ change: Type.String(), min: Type.Integer(), max: Type.Integer() }, { additionalProperties: false }),
+  run: (input) => {
+    const { change, min, max } = input.config as { change: string; min: number; max: number };
+    input.log('info', 'asked for a version');
+    return { outputs: { output: input.getVersion(change, min, max) } };
+  },
+};
+
+const NODE_TYPES: ReadonlyMap<string, NodeType> = new Map(
+  [...BUILTIN_NODE_TYPES, testEffect, testVersion].map((type) => [type.typeId, type]),
+);
+
+export const START = Date.UTC(2026, 0, 1);
+
+const LIMITS: RunLimits = {
+  nodeExecutions: 1000,
+  runDurationMs: 0,
+  concurrency: 8,
+  maxPayloadBytes: 262_144,
+  maxStateBytes: 4_194_304,
+};
+
+const UNBOUNDED: Budget = { maxNodes: 64, maxBytes: 262_144, spent: () => false };
+
+export interface SimulationOptions {
+  readonly inputs?: JsonObject;
+  readonly limits?: Partial<RunLimits>;
+  readonly budget?: Partial<Budget>;
+  readonly random?: number;
+}
+
+/** A run with a hand-driven world: the test says when time passes, how effects end and what people ask. */
+export interface Simulation {
+  readonly plan: Plan;
+  readonly record: CreationRecord;
+  run: LiveRun;
+  readonly log: StoredEvent[];
+  /** Effects asked for and not answered. */
+  readonly open: Map<NodeKey, EffectRequest>;
+  readonly aborted: NodeKey[];
+  now: number;
+  step(input: Input): Step;
+  /** Steps until nothing is left that needs neither time nor an outcome. */
+  settle(input: Input): Step;
+  start(): Step;
+  succeed(key: NodeKey, outputs?: JsonObject): Step;
+  fail(key: NodeKey, error?: { code?: string; retryable?: boolean }): Step;
+  command(command: Command): Step;
+  /** Moves the clock to the next timer and ticks. False when there is none. */
+  passTime(): boolean;
+  /** Forgets everything but the log, as a new holder would, and takes over. */
+  crash(): Step;
+  /** `type nodeId` of each event, for comparing with the specification. */
+  story(): string[];
+  payload(type: string, nodeId?: string): JsonObject | undefined;
+}
+
+export function compile(spec: WorkflowSpec): Plan {
+  const document = definition(spec);
+  const result = compileWorkflow(document, {
+    digest: 'test-digest',
+    nodeTypes: NODE_TYPES,
+    expressions: createExpressionCompiler(),
+    maxNodes: 20_000,
+    maskingDefault: 'mask',
+    runtimeCapabilities: new Set(),
+  });
+  if (result.plan === undefined) throw new Error(`does not compile: ${JSON.stringify(result.errors)}`);
+  return result.plan;
+}
+
+export function simulate(spec: WorkflowSpec | Plan, options: SimulationOptions = {}): Simulation {
+  const plan = 'digest' in spec ? spec : compile(spec);
+  const record: CreationRecord = {
+    runId: '01890000-0000-7000-8000-000000000000',
+    tenant: 'default',
+    workflowId: 'test-workflow',
+    workflowVersion: '1.0',
+    definitionDigest: plan.digest,
+    createdAt: START,
+    inputs: options.inputs ?? {},
+    configurable: {},
+    tags: [],
+    metadata: {},
+    transport: 'rest',
+    engineVersion: 1,
+    limits: { ...LIMITS, ...options.limits },
+  };
+  const log: StoredEvent[] = [];
+  const open = new Map<NodeKey, EffectRequest>();
+  const aborted: NodeKey[] = [];
+  const budget: Budget = { ...UNBOUNDED, ...options.budget };
+
+  const simulation: Simulation = {
+    plan,
+    record,
+    run: openRun(plan, record, initialState(record, plan)),
+    log,
+    open,
+    aborted,
+    now: START,
+    step(input) {
+      const step = advance(simulation.run, input, { now: simulation.now, random: options.random ?? 0 }, budget);
+      log.push(...step.events);
+      for (const key of step.aborts) {
+        open.delete(key);
+        aborted.push(key);
+      }
+      for (const effect of step.effects) open.set(effect.key, effect);
+      return step;
+    },
+    settle(input) {
+      let step = simulation.step(input);
+      const { verdict } = step;
+      while (step.more) step = simulation.step({ type: 'continue' });
+      return verdict === undefined ? step : { ...step, verdict };
+    },
+    start: () => simulation.settle({ type: 'start' }),
+    succeed: (key, outputs = {}) => answer(key, { ok: true, outputs }),
+    fail: (key, error = {}) =>
+      answer(key, {
+        ok: false,
+        error: { code: error.code ?? 'test_failure', message: 'It failed.', retryable: error.retryable ?? false },
+      }),
+    command: (command) => simulation.settle({ type: 'command', command }),
+    passTime() {
+      const due = nextTimer(simulation.run);
+      if (due === undefined) return false;
+      simulation.now = Math.max(simulation.now, due);
+      simulation.settle({ type: 'tick' });
+      return true;
+    },
+    crash() {
+      open.clear();
+      simulation.run = openRun(plan, record, fold(plan, record, log));
+      return simulation.settle({ type: 'recovered' });
+    },
+    story: () => log.map((event) => (event.nodeId === undefined ? event.type : `${event.type} ${event.nodeId}`)),
+    payload(type, nodeId) {
+      const found = log.find((event) => event.type === type && (nodeId === undefined || event.nodeId === nodeId));
+      return found && (JSON.parse(found.payload) as JsonObject);
+    },
+  };
+
+  function answer(key: NodeKey, outcome: Outcome): Step {
+    const effect = open.get(key);
+    if (effect === undefined) throw new Error(`no effect ${key} is open; open are: ${[...open.keys()].join(', ')}`);
+    open.delete(key);
+    return simulation.settle({ type: 'outcome', key, attempt: effect.attempt, outcome });
+  }
+  return simulation;
+}
+
+export function fold(plan: Plan, record: CreationRecord, log: readonly StoredEvent[], from?: RunState): RunState {
+  let state = from ?? initialState(record, plan);
+  for (const event of log) state = evolve(state, fromStored(event));
+  return state;
+}
+
+export function logEntries(log: readonly StoredEvent[]): LogEntry[] {
+  return log.map((event) => ({
+    sequence: event.seq,
+    type: event.type,
+    at: event.at,
+    payload: JSON.parse(event.payload) as Json,
+    ...(event.nodeId !== undefined && { nodeId: event.nodeId }),
+  }));
+}

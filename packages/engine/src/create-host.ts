@@ -1,0 +1,232 @@
+import { randomBytes } from 'node:crypto';
+import { HostError } from '@weft/protocol';
+import { compileWorkflow } from './core/compile.ts';
+import { createExpressionCompiler } from './core/expressions.ts';
+import type { MaskingMode } from './core/plan.ts';
+import type { Host } from './host.ts';
+import type { Egress, NodeType } from './node-type.ts';
+import { BUILTIN_NODE_TYPES } from './nodes/index.ts';
+import { createDiscovery } from './runtime/capabilities.ts';
+import { type Clock, SYSTEM_CLOCK } from './runtime/clock.ts';
+import { createCommands } from './runtime/commands.ts';
+import { createCommitter } from './runtime/committer.ts';
+import type { Compile } from './runtime/compile-definition.ts';
+import { createRunCreator } from './runtime/create-run.ts';
+import { createDispatcher } from './runtime/dispatcher.ts';
+import { createEgress } from './runtime/egress/egress.ts';
+import { createFeed } from './runtime/feed.ts';
+import { createInFlight } from './runtime/idempotency.ts';
+import { createRunIds, type RandomBytes, randomId } from './runtime/ids.ts';
+import { createKeys } from './runtime/keys.ts';
+import { createLease } from './runtime/lease.ts';
+import { DEFAULT_LIMITS, type HostLimits } from './runtime/limits.ts';
+import { errorFields, type Log, SILENT } from './runtime/log.ts';
+import { createOverloadGauge } from './runtime/overload.ts';
+import { createPerformer } from './runtime/performer.ts';
+import { createPlans } from './runtime/plans.ts';
+import { createReaders } from './runtime/readers.ts';
+import { createRunStates } from './runtime/states.ts';
+import { createVerdicts } from './runtime/verdicts.ts';
+import { createWorkflows } from './runtime/workflows.ts';
+import { writeFailure } from './runtime/write-failure.ts';
+import type { AuditEntry, Store } from './store.ts';
+
+export interface HostOptions {
+  readonly store: Store;
+  /** Version of the product, for discovery. */
+  readonly version: string;
+  readonly limits?: Partial<HostLimits>;
+  readonly log?: Log;
+  /** A test host: test keys, node types of the suite. A store that was live once can never become one. */
+  readonly conformance?: boolean;
+  /** Owner of what the host loads by itself. */
+  readonly defaultTenant?: string;
+  /** Exact HOST:PORT pairs that nodes may reach although they are not public. */
+  readonly egressAllow?: readonly string[];
+  readonly maskingDefault?: MaskingMode;
+  /** Capability ids that nodes may require. */
+  readonly runtimeCapabilities?: readonly string[];
+  /** In addition to the built-in ones. */
+  readonly nodeTypes?: readonly NodeType[];
+  /** Instead of the policy of `egressAllow`. */
+  readonly egress?: Egress;
+  readonly clock?: Clock;
+  readonly random?: RandomBytes;
+}
+
+export const DEFAULT_TENANT = 'default';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const PRUNE_EVERY_MS = 60 * 60 * 1_000;
+/** What `core.http.request` offers; the node's own schema bounds it. */
+const HTTP_CLIENT = { maxResponseBodyBytes: 1_048_576, methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] };
+
+/** Puts the engine together. Nothing runs before `start`. */
+export function createHost(options: HostOptions): Host {
+  const { store } = options;
+  const log = options.log ?? SILENT;
+  const clock = options.clock ?? SYSTEM_CLOCK;
+  const random = options.random ?? randomBytes;
+  const limits: HostLimits = { ...DEFAULT_LIMITS, ...options.limits };
+  const test = options.conformance ?? false;
+  const defaultTenant = options.defaultTenant ?? DEFAULT_TENANT;
+  const runtimeCapabilities = options.runtimeCapabilities ?? [];
+  const capabilities = new Set(runtimeCapabilities);
+  const compile = createCompile(options, limits, test);
+
+  const committer = createCommitter({ store, log, maxUnits: limits.commitUnits, maxBytes: limits.commitBytes });
+  const plans = createPlans(store, compile);
+  const states = createRunStates(store, plans);
+  const feed = createFeed(limits);
+  const verdicts = createVerdicts();
+  const egress =
+    options.egress ??
+    createEgress({ allow: options.egressAllow ?? [], connectTimeoutMs: CONNECT_TIMEOUT_MS, log });
+  const performer = createPerformer({ maxActive: limits.hostConcurrency, egress, log });
+  const lease = createLease({
+    store,
+    clock,
+    random,
+    log,
+    ttlMs: limits.claimTtlMs,
+    everyMs: limits.heartbeatMs,
+    onLost: () => dispatcher.dropAll(),
+  });
+  const dispatcher = createDispatcher({
+    store,
+    lease,
+    states,
+    capabilities,
+    actors: {
+      store,
+      committer,
+      performer,
+      feed,
+      log,
+      clock,
+      random,
+      limits,
+      onVerdict: verdicts.announce,
+    },
+  });
+  const discovery = createDiscovery({
+    store,
+    compile,
+    limits,
+    defaultTenant,
+    test,
+    runtimeCapabilities,
+    version: options.version,
+    httpClient: HTTP_CLIENT,
+  });
+  const overload = createOverloadGauge({ committer, dispatcher, limits });
+  const shared = { store, committer, dispatcher, clock, random, limits };
+  let unwatch: (() => void) | undefined;
+  let pruning: NodeJS.Timeout | undefined;
+
+  async function fixMode(): Promise<void> {
+    const value = test ? 'test' : 'live';
+    const result = await committer.submit({
+      kind: 'setting',
+      batchId: randomId(random),
+      name: 'host.mode',
+      value,
+    });
+    if (result.state === 'committed') return;
+    if (result.state === 'refused' && result.reason === 'setting_conflict') {
+      throw new HostError(
+        'conflict',
+        `This store belongs to a ${result.value} host and cannot become ${value}. Use another data folder.`,
+        { mode: result.value },
+      );
+    }
+    throw writeFailure(result);
+  }
+
+  function prune(): void {
+    store.prune().catch((error: unknown) => log('warn', errorFields(error), 'pruning failed'));
+  }
+
+  return {
+    createRun: createRunCreator({
+      ...shared,
+      plans,
+      lease,
+      capabilities,
+      inFlight: createInFlight(limits.idempotencyWaitMs),
+      newRunId: createRunIds(clock.now, random),
+    }),
+    command: createCommands({ ...shared, verdicts }),
+    ...createReaders({ store, dispatcher, feed, states, now: clock.now }),
+    ...createWorkflows({
+      ...shared,
+      compile,
+      plans,
+      onRegistered: (tenant) => (tenant === defaultTenant ? discovery.refresh() : Promise.resolve()),
+    }),
+    ...createKeys({ ...shared, test }),
+
+    async audit(entry: Omit<AuditEntry, 'at'>) {
+      const result = await committer.submit({
+        kind: 'audit',
+        batchId: randomId(random),
+        audit: [{ ...entry, at: clock.now() }],
+      });
+      if (result.state !== 'committed') throw writeFailure(result);
+    },
+    capabilities: discovery.current,
+    overload: overload.check,
+    stats: () => ({
+      ...dispatcher.counts(),
+      effectsActive: performer.active(),
+      effectsQueued: performer.queued(),
+      listeners: feed.listeners(),
+      waitingUnits: committer.waiting().units,
+      waitingBytes: committer.waiting().bytes,
+      loopDelayMs: overload.loopDelayMs(),
+      holder: lease.holder() ?? null,
+    }),
+
+    async start() {
+      await fixMode();
+      await discovery.refresh();
+      overload.start();
+      // What this process writes is published by its actors; only what others write is news here.
+      unwatch = store.watch((runId) => {
+        if (dispatcher.actor(runId) === undefined) feed.signal(runId);
+      });
+      await lease.start();
+      dispatcher.start();
+      pruning = setInterval(prune, PRUNE_EVERY_MS);
+      pruning.unref();
+    },
+
+    async stop(graceMs) {
+      clearInterval(pruning);
+      await dispatcher.stop(graceMs);
+      await committer.idle();
+      const holder = lease.stop();
+      if (holder !== undefined) await store.releaseAll(holder);
+      unwatch?.();
+      overload.stop();
+    },
+  };
+}
+
+function createCompile(options: HostOptions, limits: HostLimits, test: boolean): Compile {
+  const nodeTypes = new Map<string, NodeType>();
+  for (const type of [...BUILTIN_NODE_TYPES, ...(options.nodeTypes ?? [])]) {
+    if (type.conformanceOnly === true && !test) continue;
+    nodeTypes.set(type.typeId, type);
+  }
+  const expressions = createExpressionCompiler();
+  return (definition, digest) =>
+    compileWorkflow(definition, {
+      digest,
+      nodeTypes,
+      expressions,
+      maxNodes: limits.maxDefinitionNodes,
+      maskingDefault: options.maskingDefault ?? 'mask',
+      runtimeCapabilities: new Set(options.runtimeCapabilities ?? []),
+    });
+}

@@ -1,0 +1,220 @@
+import type { Capabilities, Json, JsonObject, RunSnapshot, WorkflowDefinition } from '@weft/protocol';
+import type { ApiKeyRow, AuditEntry, Command, Listed, Page, RunFilter, StoredEvent, Verdict } from './store.ts';
+import type { RunStatus } from './core/run-state.ts';
+
+/**
+ * What the door (server) may ask of the engine. Everything is asked on behalf of a caller; whatever the caller's tenant
+ * may not see is `undefined`, exactly as what does not exist. Failures a client may see are thrown as HostError.
+ */
+export interface Host {
+  createRun(caller: Caller, request: NewRun, idempotency?: IdempotencyClaim): Promise<Accepted>;
+  snapshot(caller: Caller, runId: string): Promise<SnapshotView | undefined>;
+  /** Events after `afterSeq` (−1 = from the first), as wire documents. */
+  events(caller: Caller, runId: string, afterSeq: number, limit: number): Promise<EventPage | undefined>;
+  /**
+   * Waits until the run has an event after `afterSeq`, has ended, the time is up or the signal is aborted.
+   * Resolves at once when one of these already holds.
+   */
+  waitForEvents(runId: string, afterSeq: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
+  /**
+   * A live cursor over the log. Undefined when the caller may not see the run; so a 404 is decided before the first byte.
+   * Each `next` resolves with at least one event, or with `[]` after `keepaliveMs` without one, or with undefined at the end
+   * (terminal event delivered, or signal aborted).
+   */
+  follow(caller: Caller, runId: string, options: FollowOptions): Promise<Cursor | undefined>;
+  /** Durable in the inbox before it resolves; the verdict is absent when the holder has not answered within two seconds. */
+  command(caller: Caller, runId: string, command: Command, idempotency?: IdempotencyClaim): Promise<CommandAnswer | undefined>;
+  listRuns(caller: Caller, filter: RunFilter, page: Page): Promise<Listed<RunSummary>>;
+  /** In one sentence, and as data, what the run waits for. */
+  explain(caller: Caller, runId: string): Promise<Explanation | undefined>;
+
+  registerWorkflow(caller: Caller, definition: unknown, options: RegisterOptions): Promise<Registration>;
+  /** Every problem at once; writes nothing. */
+  checkWorkflow(definition: unknown): WorkflowReport;
+  workflow(caller: Caller, id: string, version?: string): Promise<WorkflowDefinition | undefined>;
+  listWorkflows(caller: Caller, page: Page): Promise<Listed<WorkflowSummary>>;
+
+  createKey(caller: Caller, request: NewKey, idempotency?: IdempotencyClaim): Promise<CreatedKey | ReplayedAnswer>;
+  listKeys(caller: Caller): Promise<readonly ApiKeyRow[]>;
+  revokeKey(caller: Caller, keyId: string): Promise<boolean>;
+  /** Who this key is; the answer may be cached for a second. */
+  authenticate(key: string): Promise<Authentication>;
+  audit(entry: Omit<AuditEntry, 'at'>): Promise<void>;
+
+  /** The discovery document; the same object until something advertised changes. */
+  capabilities(): Capabilities;
+  /** Undefined when new work is welcome; otherwise how many seconds to stay away. */
+  overload(): { readonly retryAfter: number; readonly cause: string } | undefined;
+  stats(): JsonObject;
+  start(): Promise<void>;
+  /** Releases every claim; resolves when nothing is in flight, within the given time. */
+  stop(graceMs: number): Promise<void>;
+}
+
+export interface Caller {
+  readonly tenant: string;
+  readonly principal: string;
+  readonly keyId: string;
+  readonly kind: 'service' | 'user';
+  readonly test: boolean;
+  readonly scopes: ReadonlySet<string>;
+}
+
+/** A client's Idempotency-Key, with what the request was. */
+export interface IdempotencyClaim {
+  readonly operation: string;
+  readonly keyHash: string;
+  readonly requestDigest: string;
+  /** Turns the outcome into the bytes to answer, now and on every repeat. */
+  readonly render: (outcome: Json) => { readonly status: number; readonly body: string };
+}
+
+export interface NewRun {
+  readonly workflowId: string;
+  readonly inputs: JsonObject;
+  readonly configurable: JsonObject;
+  readonly tags: readonly string[];
+  readonly metadata: JsonObject;
+  readonly scopeId?: string;
+  readonly callbackUrl?: string;
+  /** X-Dedup: enforce. */
+  readonly exclusiveScope: boolean;
+  readonly forceEngineVersion?: number;
+  readonly traceparent?: string;
+}
+
+export type Accepted = { readonly replayed: false; readonly runId: string; readonly status: RunStatus } | ReplayedAnswer;
+
+/** The stored answer to an earlier request with the same key and content. */
+export interface ReplayedAnswer {
+  readonly replayed: true;
+  readonly status: number;
+  readonly body: string;
+}
+
+export interface SnapshotView {
+  readonly snapshot: RunSnapshot;
+  /** Sequence of the newest event the snapshot knows; −1 for an empty log. Changes whenever the snapshot can. */
+  readonly seq: number;
+  /** Strong validator: changes whenever the rendered snapshot changes. */
+  readonly etag: string;
+}
+
+/** A stored event with its wire document: the exact JSON text, assembled once. */
+export interface WireEvent extends StoredEvent {
+  readonly document: string;
+}
+
+export interface EventPage {
+  readonly events: readonly WireEvent[];
+  readonly status: RunStatus | 'cancelling';
+  /** Length of the log when the page was read. */
+  readonly nextSeq: number;
+  /** True when the run has ended and this page reaches its last event. */
+  readonly complete: boolean;
+}
+
+export interface FollowOptions {
+  readonly afterSeq: number;
+  readonly keepaliveMs: number;
+  readonly signal: AbortSignal;
+  /** With `snapshots`, each event comes with the snapshot of the run as of that event. */
+  readonly snapshots: boolean;
+}
+
+export interface Cursor {
+  next(): Promise<readonly FollowedEvent[] | undefined>;
+  /** The run as of `afterSeq`, for the baseline of a `values` stream. */
+  baseline(): Promise<SnapshotView | undefined>;
+  close(): void;
+}
+
+export interface FollowedEvent {
+  readonly event: WireEvent;
+  readonly snapshot?: RunSnapshot;
+}
+
+export type CommandAnswer =
+  | { readonly replayed: false; readonly verdict: Verdict | undefined; readonly status: RunStatus | 'cancelling' }
+  | ReplayedAnswer;
+
+export interface RunSummary {
+  readonly runId: string;
+  readonly workflowId: string;
+  readonly workflowVersion: string;
+  readonly status: RunStatus | 'cancelling';
+  readonly createdAt: string;
+  readonly startedAt?: string;
+  readonly completedAt?: string;
+  readonly currentNodeId?: string;
+  readonly errorCode?: string;
+  readonly tags: readonly string[];
+  readonly events: number;
+}
+
+export interface Explanation {
+  readonly runId: string;
+  readonly status: RunStatus | 'cancelling';
+  /** What it waits for. */
+  readonly waitingFor: 'nothing' | 'timer' | 'retry' | 'effect' | 'interrupt' | 'claim' | 'queue' | 'resume' | 'command';
+  readonly sentence: string;
+  readonly nodeId?: string;
+  readonly until?: string;
+  readonly holder?: string;
+}
+
+export interface RegisterOptions {
+  /** A trigger that this host does not serve is an error instead of a warning. */
+  readonly strict: boolean;
+  /** A changed definition under the same version is registered as VERSION+<8 hex>. */
+  readonly dev: boolean;
+}
+
+export interface Registration {
+  readonly id: string;
+  readonly version: string;
+  readonly digest: string;
+  readonly created: boolean;
+  readonly warnings: readonly WorkflowProblem[];
+}
+
+/** One thing wrong (or doubtful) in a definition, with the JSON Pointer of the place. */
+export interface WorkflowProblem {
+  readonly path: string;
+  readonly message: string;
+  readonly code: string;
+}
+
+export interface WorkflowReport {
+  readonly errors: readonly WorkflowProblem[];
+  readonly warnings: readonly WorkflowProblem[];
+}
+
+export interface WorkflowSummary {
+  readonly id: string;
+  readonly version: string;
+  readonly name: string;
+  readonly digest: string;
+  readonly registeredAt: string;
+  readonly nodes: number;
+}
+
+export interface NewKey {
+  readonly tenant?: string;
+  readonly principal: string;
+  readonly kind: 'service' | 'user';
+  readonly scopes: readonly string[];
+  readonly expiresAt?: number;
+  readonly label?: string;
+}
+
+export interface CreatedKey {
+  readonly replayed: false;
+  /** Shown once. */
+  readonly key: string;
+  readonly row: ApiKeyRow;
+}
+
+export type Authentication =
+  | { readonly state: 'ok'; readonly caller: Caller }
+  | { readonly state: 'unknown' | 'expired' | 'revoked' };

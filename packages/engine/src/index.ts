@@ -1,0 +1,107 @@
+export { createHost, DEFAULT_TENANT } from './create-host.ts';
+export type { HostOptions } from './create-host.ts';
+export { isTerminalEvent, TERMINAL_EVENTS } from './core/run-event.ts';
+export type { EventDraft, RunEvent } from './core/run-event.ts';
+export { isTerminalStatus, nodeKey } from './core/run-state.ts';
+export type {
+  CreationRecord,
+  NodeError,
+  NodeKey,
+  NodeState,
+  NodeStatus,
+  RunLimits,
+  RunState,
+  RunStatus,
+} from './core/run-state.ts';
+export type {
+  Accepted,
+  Authentication,
+  Caller,
+  CommandAnswer,
+  CreatedKey,
+  Cursor,
+  EventPage,
+  Explanation,
+  FollowedEvent,
+  FollowOptions,
+  Host,
+  IdempotencyClaim,
+  NewKey,
+  NewRun,
+  RegisterOptions,
+  Registration,
+  ReplayedAnswer,
+  RunSummary,
+  SnapshotView,
+  WireEvent,
+  WorkflowProblem,
+  WorkflowReport,
+  WorkflowSummary,
+} from './host.ts';
+export { openMemoryStore } from './memory-store.ts';
+export type { MemoryStoreOptions, StoreFaults } from './memory-store.ts';
+export { NodeFailure } from './node-type.ts';
+export type {
+  EffectContext,
+  EffectInput,
+  EffectNodeType,
+  Egress,
+  EgressRequest,
+  EgressResponse,
+  LoopNodeType,
+  NodeInput,
+  NodeResult,
+  NodeType,
+  PrepareTools,
+  PureNodeType,
+  TimerNodeType,
+} from './node-type.ts';
+export { BUILTIN_NODE_TYPES } from './nodes/index.ts';
+export { SYSTEM_CLOCK } from './runtime/clock.ts';
+export type { Clock } from './runtime/clock.ts';
+export { commandOutcome } from './runtime/commands.ts';
+export { createEgress } from './runtime/egress/egress.ts';
+export type { EgressOptions } from './runtime/egress/egress.ts';
+export type { RandomBytes } from './runtime/ids.ts';
+export { ensureFirstKey, LIVE_PREFIX, newKey, TEST_PREFIX } from './runtime/keys.ts';
+export type { FirstKey } from './runtime/keys.ts';
+export { DEFAULT_LIMITS } from './runtime/limits.ts';
+export type { HostLimits } from './runtime/limits.ts';
+export type { Log, LogLevel } from './runtime/log.ts';
+export { ALL_SCOPES, isScope, SCOPES } from './runtime/scopes.ts';
+export type { Scope } from './runtime/scopes.ts';
+export { ENGINE_VERSION, EVENT_LOG_SCHEMA_VERSION, PROTOCOL_VERSION } from './runtime/versions.ts';
+export type {
+  ApiKeyRow,
+  AuditEntry,
+  AuditUnit,
+  Checkpoint,
+  Claimed,
+  ClaimResult,
+  Command,
+  CommandUnit,
+  DrainPolicy,
+  IdempotencyRecord,
+  KeyUnit,
+  Listed,
+  NewOutboxRow,
+  OutboxRow,
+  OutboxUnit,
+  Page,
+  Refusal,
+  RevokeKeyUnit,
+  RunFilter,
+  RunHead,
+  RunRow,
+  RunUnit,
+  SettingUnit,
+  Store,
+  StoredAuditEntry,
+  StoredCommand,
+  StoredEvent,
+  Verdict,
+  WorkflowRow,
+  WorkflowUnit,
+  WriteResult,
+  WriteUnit,
+} from './store.ts';

@@ -1,0 +1,205 @@
+import { isTerminalStatus } from './core/run-state.ts';
+import { applyUnit } from './memory-store/apply-unit.ts';
+import { refusalOf } from './memory-store/check-unit.ts';
+import type { MemoryData, MemoryRun } from './memory-store/data.ts';
+import { dueAt, emptyData, holderAt, idempotencyKey, pendingCommands, runRow } from './memory-store/data.ts';
+import { decodeCursor, encodeCursor, listRuns, takePage } from './memory-store/list-runs.ts';
+import { wasCommitted } from './memory-store/was-committed.ts';
+import type { Claimed, ClaimResult, OutboxRow, Store, StoredEvent, WriteResult, WriteUnit } from './store.ts';
+
+/** For tests: called around every commit; one that throws makes the outcome unknown, before as lost, after as kept. */
+export interface StoreFaults {
+  beforeCommit?: (() => void) | undefined;
+  afterCommit?: (() => void) | undefined;
+}
+
+export interface MemoryStoreOptions {
+  readonly clock?: () => number;
+  readonly faults?: StoreFaults;
+}
+
+/** A store that keeps every promise but durability. For tests and for hosts that may forget. */
+export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOptions = {}): Store {
+  const data = emptyData();
+  const watchers = new Set<(runId: string, nextSeq: number) => void>();
+
+  function notify(units: readonly WriteUnit[]): void {
+    for (const unit of units) {
+      if (unit.kind !== 'run' || unit.events.length === 0) continue;
+      for (const watcher of watchers) callIsolated(() => watcher(unit.runId, unit.expectedSeq + unit.events.length));
+    }
+  }
+
+  function writeAll(units: readonly WriteUnit[]): WriteResult[] {
+    return units.map((unit) => {
+      const refusal = refusalOf(data, unit, clock());
+      if (refusal) return { state: 'refused', ...refusal };
+      applyUnit(data, unit, clock());
+      return { state: 'committed' };
+    });
+  }
+
+  return {
+    async commit(units) {
+      let results: WriteResult[];
+      try {
+        faults.beforeCommit?.();
+        results = writeAll(units);
+        faults.afterCommit?.();
+      } catch (cause) {
+        return units.map(() => ({ state: 'unknown', cause }));
+      }
+      notify(units.filter((_, index) => results[index]?.state === 'committed'));
+      return results;
+    },
+    async committed(unit) {
+      const isCommitted = wasCommitted(data, unit);
+      if (isCommitted) notify([unit]);
+      return isCommitted;
+    },
+    watch(onCommit) {
+      watchers.add(onCommit);
+      return () => watchers.delete(onCommit);
+    },
+
+    async readRun(runId, tenant) {
+      const run = data.runs.get(runId);
+      return run && (tenant === undefined || run.record.tenant === tenant) ? runRow(data, run, clock()) : undefined;
+    },
+    async readEvents(runId, fromSeq, limit, maxBytes) {
+      return takeEvents(data.runs.get(runId)?.events ?? [], fromSeq, limit, maxBytes);
+    },
+    readCheckpoint: async (runId) => data.runs.get(runId)?.checkpoint,
+    async listRuns(tenant, filter, page) {
+      const { rows, ...cursor } = listRuns(data, tenant, filter, page);
+      return { rows: rows.map((run) => runRow(data, run, clock())), ...cursor };
+    },
+
+    async heartbeat(holder, ttlMs) {
+      data.deadlines.set(holder, clock() + ttlMs);
+    },
+    claim: async (runId, holder) => claimRun(data, runId, holder, clock()),
+    claimDue: async (holder, limit) => claimDue(data, holder, limit, clock()),
+    async nextDueAt() {
+      const times = unheldRuns(data, clock()).map(({ at }) => at);
+      return times.length === 0 ? undefined : Math.min(...times);
+    },
+    async releaseAll(holder) {
+      for (const run of data.runs.values()) if (run.holder === holder) run.holder = undefined;
+    },
+
+    async readInbox(runId) {
+      const run = data.runs.get(runId);
+      return run ? pendingCommands(run) : [];
+    },
+    readCommand: async (runId, commandId) => data.runs.get(runId)?.commands.get(commandId),
+
+    async readIdempotency(tenant, operation, keyHash) {
+      const record = data.idempotency.get(idempotencyKey(tenant, operation, keyHash));
+      return record && record.expiresAt > clock() ? record : undefined;
+    },
+
+    async readWorkflow(tenant, id, version) {
+      return data.workflows.find(
+        (row) =>
+          row.tenant === tenant && row.id === id && (version === undefined ? row.current : row.version === version),
+      );
+    },
+    readDefinition: async (digest) => data.definitions.get(digest),
+    async listWorkflows(tenant, page) {
+      const after = page.cursor === undefined ? -1 : decodeCursor(page.cursor)[0];
+      const rows = data.workflows
+        .map((row, order) => ({ row, order }))
+        .filter(({ row, order }) => row.tenant === tenant && order > after);
+      const listed = takePage(rows, page.limit, ({ order }) => encodeCursor([order, 0]));
+      return { ...listed, rows: listed.rows.map(({ row }) => row) };
+    },
+
+    readKeyByHash: async (hash) => [...data.keys.values()].find((key) => key.hash === hash),
+    listKeys: async (tenant) => [...data.keys.values()].filter((key) => key.tenant === tenant),
+
+    readSetting: async (name) => data.settings.get(name),
+
+    claimOutbox: async (limit, leaseMs) => claimOutbox(data, limit, leaseMs, clock()),
+    async readAudit(fromId, limit) {
+      return data.audit.slice(Math.max(fromId - 1, 0)).slice(0, limit).map(({ entry }) => entry);
+    },
+
+    async prune() {
+      const expired = [...data.idempotency].filter(([, record]) => record.expiresAt <= clock());
+      for (const [key] of expired) data.idempotency.delete(key);
+      return expired.length;
+    },
+    async ping() {},
+    async close() {
+      watchers.clear();
+    },
+  };
+}
+
+/** A listener's failure is its own: it must not turn a committed write into a failed one. */
+function callIsolated(call: () => void): void {
+  try {
+    call();
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}
+
+function takeEvents(events: readonly StoredEvent[], fromSeq: number, limit: number, maxBytes: number): StoredEvent[] {
+  const taken: StoredEvent[] = [];
+  let bytes = 0;
+  for (let seq = fromSeq; seq < events.length && taken.length < limit; seq += 1) {
+    const event = events[seq];
+    if (!event) break;
+    bytes += Buffer.byteLength(event.payload);
+    if (taken.length > 0 && bytes > maxBytes) break;
+    taken.push(event);
+  }
+  return taken;
+}
+
+function claimRun(data: MemoryData, runId: string, holder: string, now: number): ClaimResult {
+  const run = data.runs.get(runId);
+  if (!run) return { state: 'missing' };
+  if (isTerminalStatus(run.head.status)) return { state: 'terminal' };
+  const current = holderAt(data, run, now);
+  return current === undefined
+    ? { state: 'claimed', epoch: takeOver(run, holder) }
+    : { state: 'held', holder: current };
+}
+
+function takeOver(run: MemoryRun, holder: string): number {
+  run.holder = holder;
+  run.epoch += 1;
+  return run.epoch;
+}
+
+function unheldRuns(data: MemoryData, now: number): { run: MemoryRun; at: number }[] {
+  return [...data.runs.values()].flatMap((run) => {
+    const at = dueAt(run);
+    return at === null || holderAt(data, run, now) !== undefined ? [] : [{ run, at }];
+  });
+}
+
+function claimDue(data: MemoryData, holder: string, limit: number, now: number): Claimed[] {
+  return unheldRuns(data, now)
+    .filter(({ at }) => at <= now)
+    .sort((a, b) => a.at - b.at)
+    .slice(0, limit)
+    .map(({ run }) => ({ runId: run.record.runId, epoch: takeOver(run, holder) }));
+}
+
+function claimOutbox(data: MemoryData, limit: number, leaseMs: number, now: number): OutboxRow[] {
+  return [...data.outbox.values()]
+    .filter((stored) => !stored.dead && stored.nextAt <= now)
+    .sort((a, b) => a.row.dueAt - b.row.dueAt)
+    .slice(0, limit)
+    .map((stored) => {
+      stored.nextAt = now + leaseMs;
+      stored.row = { ...stored.row, attempts: stored.row.attempts + 1 };
+      return stored.row;
+    });
+}

@@ -1,0 +1,105 @@
+import { isTerminalStatus } from '../core/run-state.ts';
+import type { CommandUnit, OutboxUnit, RunUnit, WorkflowUnit, WriteUnit } from '../store.ts';
+import type { MemoryData, MemoryRun } from './data.ts';
+import { idempotencyKey, workflowAt } from './data.ts';
+
+/** Writes a unit that was found free of objections. */
+export function applyUnit(data: MemoryData, unit: WriteUnit, now: number): void {
+  applyByKind(data, unit, now);
+  const record = unit.idempotency;
+  if (record) data.idempotency.set(idempotencyKey(record.tenant, record.operation, record.keyHash), record);
+  for (const entry of unit.audit ?? []) {
+    data.audit.push({ batchId: unit.batchId, entry: { ...entry, id: data.audit.length + 1 } });
+  }
+}
+
+function applyByKind(data: MemoryData, unit: WriteUnit, now: number): void {
+  switch (unit.kind) {
+    case 'run':
+      return applyRun(data, unit);
+    case 'command':
+      return applyCommand(data, unit, now);
+    case 'workflow':
+      return applyWorkflow(data, unit);
+    case 'key':
+      if (![...data.keys.values()].some((key) => key.keyId === unit.key.keyId || key.hash === unit.key.hash)) {
+        data.keys.set(unit.key.keyId, unit.key);
+      }
+      return;
+    case 'revoke-key': {
+      const key = data.keys.get(unit.keyId);
+      if (key && key.revokedAt === undefined) data.keys.set(unit.keyId, { ...key, revokedAt: unit.at });
+      return;
+    }
+    case 'setting':
+      data.settings.set(unit.name, unit.value);
+      return;
+    case 'outbox':
+      return applyOutbox(data, unit, now);
+    case 'audit':
+      return;
+  }
+}
+
+function applyRun(data: MemoryData, unit: RunUnit): void {
+  const run = unit.create ? newRun(data, unit, unit.create) : data.runs.get(unit.runId);
+  if (!run) return;
+  for (const event of unit.events) run.events.push(event);
+  run.head = unit.head;
+  run.lastBatch = unit.batchId;
+  if (unit.checkpoint) run.checkpoint = unit.checkpoint;
+  if (unit.release || isTerminalStatus(unit.head.status)) run.holder = undefined;
+  for (const { commandId, verdict } of unit.consume ?? []) {
+    const command = run.commands.get(commandId);
+    if (command && command.verdict === undefined) run.commands.set(commandId, { ...command, verdict });
+  }
+  for (const row of unit.outbox ?? []) {
+    const stored = { ...row, runId: unit.runId, attempts: 0 };
+    data.outbox.set(row.id, { row: stored, nextAt: row.dueAt, dead: false });
+  }
+}
+
+function newRun(data: MemoryData, unit: RunUnit, create: NonNullable<RunUnit['create']>): MemoryRun {
+  const run: MemoryRun = {
+    record: create.record,
+    order: data.runs.size,
+    events: [],
+    commands: new Map(),
+    head: unit.head,
+    epoch: create.holder === undefined ? 0 : 1,
+    holder: create.holder,
+    lastBatch: unit.batchId,
+  };
+  data.runs.set(unit.runId, run);
+  return run;
+}
+
+function applyCommand(data: MemoryData, unit: CommandUnit, now: number): void {
+  const run = data.runs.get(unit.runId);
+  if (!run || run.commands.has(unit.commandId)) return;
+  run.commands.set(unit.commandId, { commandId: unit.commandId, command: unit.command, acceptedAt: now });
+}
+
+/** What was registered last is current; the same content again changes nothing. */
+function applyWorkflow(data: MemoryData, unit: WorkflowUnit): void {
+  const { tenant, id, version, digest, registeredAt } = unit;
+  if (workflowAt(data, tenant, id, version)) return;
+  data.workflows.forEach((row, index) => {
+    if (row.tenant === tenant && row.id === id) data.workflows[index] = { ...row, current: false };
+  });
+  data.workflows.push({ tenant, id, version, digest, registeredAt, current: true });
+  data.definitions.set(digest, unit.definition);
+}
+
+function applyOutbox(data: MemoryData, unit: OutboxUnit, now: number): void {
+  for (const { id, state, dueAt } of unit.settle) {
+    const stored = data.outbox.get(id);
+    if (!stored) continue;
+    if (state === 'done') data.outbox.delete(id);
+    if (state === 'dead') stored.dead = true;
+    if (state === 'retry') {
+      stored.nextAt = dueAt ?? now;
+      stored.row = { ...stored.row, dueAt: stored.nextAt };
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import { isTerminalStatus } from '../core/run-state.ts';
+import type { CommandUnit, IdempotencyRecord, Refusal, RunUnit, WriteUnit } from '../store.ts';
+import type { MemoryData, MemoryRun } from './data.ts';
+import { idempotencyKey, pendingCommands, workflowAt } from './data.ts';
+
+/** Why the unit may not be written, or undefined when nothing speaks against it. Changes nothing. */
+export function refusalOf(data: MemoryData, unit: WriteUnit, now: number): Refusal | undefined {
+  const record = unit.idempotency && liveRecord(data, unit.idempotency, now);
+  if (record) return { reason: 'idempotency_exists', record };
+  switch (unit.kind) {
+    case 'run':
+      return unit.create ? refusalOfCreation(data, unit) : refusalOfAppend(data.runs.get(unit.runId), unit);
+    case 'command':
+      return refusalOfCommand(data, unit);
+    case 'workflow': {
+      const known = workflowAt(data, unit.tenant, unit.id, unit.version);
+      return known && known.digest !== unit.digest ? { reason: 'workflow_conflict', digest: known.digest } : undefined;
+    }
+    case 'revoke-key':
+      return data.keys.get(unit.keyId)?.tenant === unit.tenant ? undefined : { reason: 'key_missing' };
+    case 'setting': {
+      const value = data.settings.get(unit.name);
+      return value !== undefined && value !== unit.value ? { reason: 'setting_conflict', value } : undefined;
+    }
+    case 'key':
+    case 'outbox':
+    case 'audit':
+      return undefined;
+  }
+}
+
+function liveRecord(data: MemoryData, wanted: IdempotencyRecord, now: number): IdempotencyRecord | undefined {
+  const record = data.idempotency.get(idempotencyKey(wanted.tenant, wanted.operation, wanted.keyHash));
+  return record && record.expiresAt > now ? record : undefined;
+}
+
+function refusalOfCreation(data: MemoryData, unit: RunUnit): Refusal | undefined {
+  if (data.runs.has(unit.runId)) return { reason: 'run_exists' };
+  if (unit.create?.exclusiveScope) {
+    const { tenant, scopeId } = unit.create.record;
+    const active = [...data.runs.values()].find((run) => isActiveIn(run, tenant, scopeId));
+    if (active) return { reason: 'scope_active', activeRunId: active.record.runId };
+  }
+  return unit.expectedSeq === 0 && isNumbered(unit) ? undefined : { reason: 'sequence_conflict' };
+}
+
+function isActiveIn(run: MemoryRun, tenant: string, scopeId: string | undefined): boolean {
+  return (
+    scopeId !== undefined &&
+    run.record.scopeId === scopeId &&
+    run.record.tenant === tenant &&
+    !isTerminalStatus(run.head.status)
+  );
+}
+
+function refusalOfAppend(run: MemoryRun | undefined, unit: RunUnit): Refusal | undefined {
+  if (!run) return { reason: 'run_missing' };
+  if (run.epoch !== unit.epoch) return { reason: 'stale_epoch' };
+  if (isTerminalStatus(run.head.status)) return { reason: 'run_terminal', status: run.head.status };
+  if (run.holder === undefined) return { reason: 'stale_epoch' };
+  return run.events.length === unit.expectedSeq && isNumbered(unit) ? undefined : { reason: 'sequence_conflict' };
+}
+
+/** The events' own numbers go on from the expected one, so that no caller can write a gap. */
+function isNumbered(unit: RunUnit): boolean {
+  return unit.events.every((event, index) => event.seq === unit.expectedSeq + index);
+}
+
+function refusalOfCommand(data: MemoryData, unit: CommandUnit): Refusal | undefined {
+  const run = data.runs.get(unit.runId);
+  if (!run || run.record.tenant !== unit.tenant) return { reason: 'run_missing' };
+  if (run.commands.has(unit.commandId)) return undefined;
+  if (isTerminalStatus(run.head.status)) return { reason: 'run_terminal', status: run.head.status };
+  return pendingCommands(run).length < unit.inboxLimit ? undefined : { reason: 'inbox_full' };
+}

@@ -1,0 +1,105 @@
+import type { CreationRecord } from '../core/run-state.ts';
+import { isTerminalStatus } from '../core/run-state.ts';
+import type {
+  ApiKeyRow,
+  Checkpoint,
+  IdempotencyRecord,
+  OutboxRow,
+  RunHead,
+  RunRow,
+  StoredAuditEntry,
+  StoredCommand,
+  StoredEvent,
+  WorkflowRow,
+} from '../store.ts';
+
+/** Everything the memory store knows. Rows are replaced, never changed, so what a reader got stays as it was. */
+export interface MemoryData {
+  readonly runs: Map<string, MemoryRun>;
+  /** Holder → the time until which its claims count. */
+  readonly deadlines: Map<string, number>;
+  readonly idempotency: Map<string, IdempotencyRecord>;
+  /** In order of registration. */
+  readonly workflows: WorkflowRow[];
+  readonly definitions: Map<string, string>;
+  readonly keys: Map<string, ApiKeyRow>;
+  readonly settings: Map<string, string>;
+  readonly outbox: Map<string, MemoryOutboxRow>;
+  readonly audit: MemoryAuditEntry[];
+}
+
+export interface MemoryRun {
+  readonly record: CreationRecord;
+  /** Position in the order of creation: tells runs apart that were created in the same millisecond. */
+  readonly order: number;
+  readonly events: StoredEvent[];
+  readonly commands: Map<string, StoredCommand>;
+  head: RunHead;
+  epoch: number;
+  holder?: string | undefined;
+  checkpoint?: Checkpoint;
+  lastBatch: string;
+}
+
+export interface MemoryOutboxRow {
+  row: OutboxRow;
+  /** When it may be claimed: due, or its lease over. */
+  nextAt: number;
+  dead: boolean;
+}
+
+export interface MemoryAuditEntry {
+  readonly batchId: string;
+  readonly entry: StoredAuditEntry;
+}
+
+export function emptyData(): MemoryData {
+  return {
+    runs: new Map(),
+    deadlines: new Map(),
+    idempotency: new Map(),
+    workflows: [],
+    definitions: new Map(),
+    keys: new Map(),
+    settings: new Map(),
+    outbox: new Map(),
+    audit: [],
+  };
+}
+
+export function idempotencyKey(tenant: string, operation: string, keyHash: string): string {
+  return JSON.stringify([tenant, operation, keyHash]);
+}
+
+/** Who holds the run at this time; a holder past its deadline, or never heard of, holds nothing. */
+export function holderAt(data: MemoryData, run: MemoryRun, now: number): string | undefined {
+  if (run.holder === undefined) return undefined;
+  const deadline = data.deadlines.get(run.holder);
+  return deadline !== undefined && now < deadline ? run.holder : undefined;
+}
+
+/** A waiting command makes its run due at once; a run that has ended is never due. */
+export function dueAt(run: MemoryRun): number | null {
+  if (isTerminalStatus(run.head.status)) return null;
+  return pendingCommands(run).length > 0 ? 0 : run.head.wakeAt;
+}
+
+export function pendingCommands(run: MemoryRun): StoredCommand[] {
+  return [...run.commands.values()].filter((command) => command.verdict === undefined);
+}
+
+export function runRow(data: MemoryData, run: MemoryRun, now: number): RunRow {
+  const holder = holderAt(data, run, now);
+  return {
+    record: run.record,
+    head: run.head,
+    nextSeq: run.events.length,
+    epoch: run.epoch,
+    ...(holder === undefined ? {} : { holder }),
+    pendingCommands: pendingCommands(run).map((command) => command.command.type),
+  };
+}
+
+export function workflowAt(data: MemoryData, tenant: string, id: string, version: string): WorkflowRow | undefined {
+  return data.workflows.find((row) => row.tenant === tenant && row.id === id && row.version === version);
+}

@@ -1,0 +1,48 @@
+import type { OutboxUnit, RunUnit, StoredEvent, WriteUnit } from '../store.ts';
+import type { MemoryData } from './data.ts';
+import { workflowAt } from './data.ts';
+
+/** Whether the unit's effect is there, judged by what it would have left behind. */
+export function wasCommitted(data: MemoryData, unit: WriteUnit): boolean {
+  switch (unit.kind) {
+    case 'run':
+      return wasRunCommitted(data, unit);
+    case 'command':
+      return data.runs.get(unit.runId)?.commands.has(unit.commandId) ?? false;
+    case 'workflow':
+      return workflowAt(data, unit.tenant, unit.id, unit.version)?.digest === unit.digest;
+    case 'key':
+      return data.keys.has(unit.key.keyId);
+    case 'revoke-key':
+      return data.keys.get(unit.keyId)?.revokedAt !== undefined;
+    case 'setting':
+      return data.settings.get(unit.name) === unit.value;
+    case 'outbox':
+      return unit.settle.every((row) => isSettled(data, row));
+    case 'audit':
+      return data.audit.some((entry) => entry.batchId === unit.batchId);
+  }
+}
+
+/** The newest batch names itself; an older one is known by its events, which nobody else would have written alike. */
+function wasRunCommitted(data: MemoryData, unit: RunUnit): boolean {
+  const run = data.runs.get(unit.runId);
+  if (!run) return false;
+  if (run.lastBatch === unit.batchId) return true;
+  if (unit.create) return JSON.stringify(run.record) === JSON.stringify(unit.create.record);
+  return (
+    unit.events.length > 0 &&
+    unit.events.every((event, index) => isSameEvent(event, run.events[unit.expectedSeq + index]))
+  );
+}
+
+function isSameEvent(a: StoredEvent, b: StoredEvent | undefined): boolean {
+  return a.type === b?.type && a.at === b.at && a.nodeId === b.nodeId && a.payload === b.payload;
+}
+
+function isSettled(data: MemoryData, settle: OutboxUnit['settle'][number]): boolean {
+  const stored = data.outbox.get(settle.id);
+  if (!stored) return settle.state === 'done';
+  if (settle.state === 'dead') return stored.dead;
+  return settle.state === 'retry' && !stored.dead && stored.nextAt === settle.dueAt;
+}

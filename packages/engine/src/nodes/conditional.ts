@@ -1,0 +1,45 @@
+import type { Json, JsonObject } from '@weft/protocol';
+import { Type, type Static } from 'typebox';
+import { compileCondition } from '../core/conditions.ts';
+import { evaluateToBoolean } from '../core/expressions.ts';
+import type { Condition } from '../core/plan.ts';
+import type { PureNodeType } from '../node-type.ts';
+import { closedConfig } from './config-schema.ts';
+import { compileOrRefuse, evaluateOrFail } from './expressions-in-config.ts';
+
+const config = closedConfig({
+  condition: Type.Union([
+    Type.String({ minLength: 1 }),
+    closedConfig({
+      type: Type.Optional(
+        Type.Enum(['expression', 'equals', 'notEquals', 'contains', 'regex', 'truthy', 'falsy']),
+      ),
+      left: Type.Optional(Type.String()),
+      right: Type.Optional(Type.Unsafe<Json>({})),
+      expression: Type.Optional(Type.String()),
+    }),
+  ]),
+});
+
+export const conditionalNode: PureNodeType = {
+  kind: 'pure',
+  typeId: 'core.conditional',
+  title: 'Conditional',
+  summary:
+    'Evaluates config.condition over its inputs and passes its input on through port true or port false.',
+  config,
+  branches: ['true', 'false'],
+  prepare: (given, tools): Condition => {
+    const { condition } = given as Static<typeof config>;
+    if (typeof condition !== 'string') {
+      return compileOrRefuse(tools, '/condition', () => compileCondition(condition, tools.expressions));
+    }
+    const expression = compileOrRefuse(tools, '/condition', () => tools.expressions.compile(condition));
+    return (_: JsonObject, scope: JsonObject) => evaluateToBoolean(expression, scope, condition);
+  },
+  run: ({ prepared, inputs, scope }) => {
+    const holds = evaluateOrFail(() => (prepared as Condition)(inputs, scope));
+    const passed = inputs.input === undefined ? inputs : inputs.input;
+    return { outputs: holds ? { true: passed } : { false: passed } };
+  },
+};

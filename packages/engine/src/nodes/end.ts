@@ -1,0 +1,14 @@
+import type { PureNodeType } from '../node-type.ts';
+import { noConfig } from './config-schema.ts';
+
+export const endNode: PureNodeType = {
+  kind: 'pure',
+  typeId: 'core.end',
+  title: 'End',
+  summary:
+    'Ends a workflow: its inputs become its outputs, and what arrives on port input is also on port output.',
+  config: noConfig,
+  run: ({ inputs }) => ({
+    outputs: inputs.input === undefined ? inputs : { ...inputs, output: inputs.input },
+  }),
+};

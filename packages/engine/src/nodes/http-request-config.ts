@@ -1,0 +1,132 @@
+import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import { Type, type Static } from 'typebox';
+import { type EgressRequest, type EffectInput, NodeFailure, type PrepareTools } from '../node-type.ts';
+import { parseDestination } from '../runtime/egress/destination.ts';
+import { EgressError } from '../runtime/egress/egress-error.ts';
+import { HOST_OWNED_HEADERS } from '../runtime/egress/hop.ts';
+import { closedConfig } from './config-schema.ts';
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** The body stands in the outputs twice (ports body and output), and both must fit an event payload of 256 KiB. */
+const DEFAULT_RESPONSE_BYTES = 122_880;
+const MAX_RESPONSE_BYTES = 1_048_576;
+
+export const httpRequestConfig = closedConfig({
+  url: Type.Optional(Type.String({ minLength: 1, maxLength: 8192 })),
+  method: Type.Optional(Type.Enum(METHODS)),
+  headers: Type.Optional(Type.Object({}, { additionalProperties: Type.String() })),
+  /** A string is sent as it is, other JSON as application/json; null sends no body. */
+  body: Type.Optional(Type.Unknown()),
+  maxResponseBytes: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_RESPONSE_BYTES })),
+  expectStatus: Type.Optional(
+    Type.Union([
+      Type.Literal('2xx'),
+      Type.Array(Type.Integer({ minimum: 200, maximum: 599 }), { minItems: 1, uniqueItems: true }),
+    ]),
+  ),
+  followRedirects: Type.Optional(Type.Boolean()),
+  /** The header that carries the invocation id; empty sends none. */
+  idempotencyHeader: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]*$", maxLength: 128 })),
+});
+
+type Config = Static<typeof httpRequestConfig>;
+
+/** What a schema cannot say about the config, checked when the definition is registered. */
+export function checkHttpConfig(config: JsonObject, tools: PrepareTools): void {
+  const { url, headers, idempotencyHeader } = config as Config;
+  if (url !== undefined) checkUrl(url, tools);
+  for (const name of Object.keys(headers ?? {})) {
+    if (HOST_OWNED_HEADERS.has(name.toLowerCase())) {
+      tools.refuse(`/headers/${pointerSegment(name)}`, 'This header is set by the host; remove it.');
+    }
+  }
+  if (HOST_OWNED_HEADERS.has(idempotencyHeader?.toLowerCase() ?? '')) {
+    tools.refuse('/idempotencyHeader', 'This header is set by the host; use another name.');
+  }
+}
+
+/** Config overlaid by the input ports url, method, headers and body. A port that is null counts as not connected. */
+export function buildRequest(input: EffectInput, invocationId: string): Omit<EgressRequest, 'signal'> {
+  const config = input.config as Config;
+  const { inputs } = input;
+  const method = resolveMethod(inputs.method ?? config.method ?? 'GET');
+  const body = encodeBody(inputs.body ?? input.config.body ?? null);
+  if (body !== undefined && (method === 'GET' || method === 'HEAD')) {
+    throw invalid('body', `cannot be sent with ${method}; set method to POST, PUT, PATCH or DELETE`);
+  }
+  return {
+    url: text('url', inputs.url ?? config.url ?? null),
+    method,
+    headers: {
+      ...(body !== undefined && { 'content-type': body.type }),
+      ...idempotencyKey(config, invocationId),
+      ...headerMap(input.config.headers),
+      ...headerMap(inputs.headers),
+    },
+    ...(body !== undefined && { body: body.text }),
+    maxResponseBytes: config.maxResponseBytes ?? DEFAULT_RESPONSE_BYTES,
+    followRedirects: config.followRedirects ?? true,
+  };
+}
+
+export function isExpected(config: JsonObject, status: number): boolean {
+  const { expectStatus } = config as Config;
+  if (expectStatus === undefined || expectStatus === '2xx') return status >= 200 && status <= 299;
+  return expectStatus.includes(status);
+}
+
+function resolveMethod(value: Json): string {
+  const method = text('method', value).toUpperCase();
+  if (!METHODS.includes(method)) throw invalid('method', `must be one of ${METHODS.join(', ')}`);
+  return method;
+}
+
+function idempotencyKey(
+  { idempotencyHeader = 'Idempotency-Key' }: Config,
+  invocationId: string,
+): Record<string, string> {
+  return idempotencyHeader === '' ? {} : { [idempotencyHeader.toLowerCase()]: invocationId };
+}
+
+function encodeBody(body: Json): { text: string; type: string } | undefined {
+  if (body === null) return undefined;
+  if (typeof body === 'string') return { text: body, type: 'text/plain; charset=utf-8' };
+  return { text: JSON.stringify(body), type: 'application/json' };
+}
+
+function headerMap(value: Json | undefined): Record<string, string> {
+  if (value === undefined || value === null) return {};
+  if (!isJsonObject(value)) throw invalid('headers', 'must be an object of strings');
+  return Object.fromEntries(
+    Object.entries(value).map(([name, content]) => {
+      if (typeof content !== 'string')
+        throw invalid('headers', `must hold a string under ${JSON.stringify(name)}`);
+      return [name.toLowerCase(), content];
+    }),
+  );
+}
+
+function text(field: string, value: Json): string {
+  if (typeof value === 'string' && value !== '') return value;
+  throw invalid(field, `must be a string; set config.${field} or connect the input port ${field}`);
+}
+
+function invalid(field: string, complaint: string): NodeFailure {
+  return new NodeFailure('validation_error', `The ${field} of the request ${complaint}.`, {
+    details: { field },
+  });
+}
+
+function checkUrl(url: string, tools: PrepareTools): void {
+  try {
+    parseDestination(url);
+  } catch (error) {
+    if (error instanceof EgressError) tools.refuse('/url', error.message);
+    throw error;
+  }
+}
+
+function pointerSegment(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}

@@ -1,0 +1,52 @@
+import type { JsonObject } from '@weft/protocol';
+import type { EffectContext, EffectNodeType, EgressRequest, EgressResponse } from '../node-type.ts';
+import { parseDestination } from '../runtime/egress/destination.ts';
+import { EgressError } from '../runtime/egress/egress-error.ts';
+import { unexpectedStatus, unreadableEncoding, withoutAnswer } from './http-failures.ts';
+import { buildRequest, checkHttpConfig, httpRequestConfig, isExpected } from './http-request-config.ts';
+import { decodeBody } from './http-response-body.ts';
+
+/** Other response headers may hold session cookies and the like, and stay out of the log. */
+const SHOWN_HEADERS = ['content-type', 'etag', 'last-modified', 'location', 'retry-after'];
+
+export const httpRequestNode: EffectNodeType = {
+  kind: 'effect',
+  typeId: 'core.http.request',
+  title: 'HTTP request',
+  summary:
+    'Sends one HTTP request, with the invocation id as idempotency key, and outputs status, headers and body.',
+  config: httpRequestConfig,
+  prepare: checkHttpConfig,
+  perform: async (input, context) => {
+    const request = buildRequest(input, context.invocationId);
+    const response = await send(request, context);
+    const destination = parseDestination(request.url).authority;
+    if (!isExpected(input.config, response.status)) throw unexpectedStatus(response, destination, Date.now());
+    const encoding = response.headers['content-encoding'] ?? 'identity';
+    if (encoding !== 'identity' && response.body.length > 0) throw unreadableEncoding(destination);
+
+    const body = decodeBody(response.body, response.headers['content-type'] ?? '');
+    return { outputs: { status: response.status, headers: shownHeaders(response), body, output: body } };
+  },
+};
+
+async function send(
+  request: Omit<EgressRequest, 'signal'>,
+  { egress, signal }: EffectContext,
+): Promise<EgressResponse> {
+  try {
+    return await egress.fetch({ ...request, signal });
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error; // ours to fix, not the node's to explain
+    throw withoutAnswer(error, request.maxResponseBytes);
+  }
+}
+
+function shownHeaders({ headers }: EgressResponse): JsonObject {
+  return Object.fromEntries(
+    SHOWN_HEADERS.flatMap((name) => {
+      const value = headers[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}

@@ -1,0 +1,11 @@
+import type { PureNodeType } from '../node-type.ts';
+import { noConfig } from './config-schema.ts';
+
+export const identityNode: PureNodeType = {
+  kind: 'pure',
+  typeId: 'core.identity',
+  title: 'Identity',
+  summary: 'Echoes each input port on the output port of the same name.',
+  config: noConfig,
+  run: ({ inputs }) => ({ outputs: inputs }),
+};

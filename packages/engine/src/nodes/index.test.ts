@@ -1,0 +1,83 @@
+import type { JsonObject } from '@weft/protocol';
+import { describe, expect, it } from 'vitest';
+import { Value } from 'typebox/value';
+import { type NodeResult, type NodeType, NodeFailure } from '../node-type.ts';
+import { BUILTIN_NODE_TYPES } from './index.ts';
+import { sampleInput, type Sample } from './sample-node-input.ts';
+
+/** One small use of every node type; `gives` is what it outputs, or the code it fails with. */
+const EXAMPLES: Readonly<Record<string, Sample & { gives: JsonObject | string | null }>> = {
+  'conformance.requiresMissing': { gives: 'capability_not_provided' },
+  'core.conditional': {
+    config: { condition: 'inputs.input == 1' },
+    inputs: { input: 1 },
+    gives: { true: 1 },
+  },
+  'core.delay': { config: { ms: 5 }, gives: { delayMs: 5 } },
+  'core.end': { inputs: { input: 1 }, gives: { input: 1, output: 1 } },
+  'core.fail': { gives: 'conformance_test_failure' },
+  'core.getVariable': { config: { name: 'n' }, variables: { n: 1 }, gives: { output: 1 } },
+  'core.http.request': {
+    config: { url: 'https://api.example/', method: 'POST', body: { a: 1 }, expectStatus: [200, 404] },
+    gives: { status: 200, headers: {}, body: 'hi', output: 'hi' },
+  },
+  'core.identity': { inputs: { a: 1 }, gives: { a: 1 } },
+  'core.loop': { config: { body: ['work'], items: 'inputs.list', maxIterations: 3 }, gives: null },
+  'core.merge': { inputs: { a: 1 }, gives: { a: 1, output: { a: 1 } } },
+  'core.noop': { gives: {} },
+  'core.parallel': { inputs: { input: 1 }, gives: { output: 1 } },
+  'core.setVariable': { config: { name: 'n', value: 1 }, gives: { output: 1 } },
+  'core.start': { inputs: { a: 1 }, gives: { a: 1, output: { a: 1 } } },
+};
+
+async function perform(type: NodeType, sample: Sample): Promise<JsonObject | string | null> {
+  const input = sampleInput(type, sample);
+  try {
+    switch (type.kind) {
+      case 'pure':
+        return type.run(input).outputs;
+      case 'timer':
+        return type.finish(input).outputs;
+      case 'effect': {
+        const egress = {
+          fetch: async () => ({ status: 200, headers: {}, body: new TextEncoder().encode('hi') }),
+        };
+        const context = { invocationId: 'i', attempt: 0, signal: new AbortController().signal, egress };
+        const result: NodeResult = await type.perform(input, context);
+        return result.outputs;
+      }
+      case 'loop':
+        return null; // the core iterates
+    }
+  } catch (error) {
+    if (error instanceof NodeFailure) return error.code;
+    throw error;
+  }
+}
+
+describe('the built-in node types', () => {
+  it('have unique ids in alphabetical order', () => {
+    const ids = BUILTIN_NODE_TYPES.map((type) => type.typeId);
+
+    expect(ids).toEqual([...new Set(ids)].toSorted());
+  });
+
+  it('each have an example', () => {
+    expect(Object.keys(EXAMPLES).toSorted()).toEqual(BUILTIN_NODE_TYPES.map((type) => type.typeId));
+  });
+
+  it.each(BUILTIN_NODE_TYPES.map((type) => [type.typeId, type] as const))(
+    '%s is complete',
+    async (typeId, type) => {
+      const { gives, ...sample } = EXAMPLES[typeId] ?? { gives: null };
+
+      expect(type.typeId).toMatch(/^[a-z][a-zA-Z0-9._-]*$/);
+      expect(type.title).not.toBe('');
+      expect(type.summary).toMatch(/^[A-Z].*\.$/);
+      expect(type.config).toMatchObject({ type: 'object', additionalProperties: false });
+      expect(Value.Check(type.config, sample.config ?? {})).toBe(true);
+      expect(Value.Check(type.config, { ...sample.config, noSuchKey: 1 })).toBe(false);
+      expect(await perform(type, sample)).toEqual(gives);
+    },
+  );
+});

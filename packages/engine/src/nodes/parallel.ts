@@ -1,0 +1,11 @@
+import type { PureNodeType } from '../node-type.ts';
+import { noConfig } from './config-schema.ts';
+
+export const parallelNode: PureNodeType = {
+  kind: 'pure',
+  typeId: 'core.parallel',
+  title: 'Parallel',
+  summary: 'Copies its input to every outgoing edge, so that the branches behind it run side by side.',
+  config: noConfig,
+  run: ({ inputs }) => ({ outputs: { output: inputs.input === undefined ? inputs : inputs.input } }),
+};

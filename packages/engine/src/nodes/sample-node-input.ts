@@ -1,0 +1,53 @@
+import type { Json, JsonObject } from '@weft/protocol';
+import { createExpressionCompiler } from '../core/expressions.ts';
+import { NodeFailure, type NodeInput, type NodeType, type PrepareTools } from '../node-type.ts';
+
+/** For tests: what the core would hand to a node of this type. */
+export interface Sample {
+  readonly config?: JsonObject;
+  readonly inputs?: JsonObject;
+  readonly variables?: Readonly<Record<string, Json>>;
+  /** Variable name → declared type. */
+  readonly declared?: Readonly<Record<string, string>>;
+}
+
+const expressions = createExpressionCompiler();
+
+/** Prepares the config as registration does, so a refusal throws `<path>: <message>`. */
+export function sampleInput(
+  type: NodeType,
+  { config = {}, inputs = {}, variables = {}, declared = {} }: Sample,
+): NodeInput {
+  return {
+    nodeId: 'sample',
+    config,
+    prepared: type.prepare?.(config, sampleTools(declared)),
+    inputs,
+    variables: new Map(Object.entries(variables)),
+    iteration: [],
+    scope: { inputs, outputs: inputs, output: inputs.output ?? null, variables, vars: variables, nodes: {} },
+    getVersion: (_changeId, _min, max) => max,
+    log: () => undefined,
+  };
+}
+
+export function sampleTools(declared: Readonly<Record<string, string>> = {}): PrepareTools {
+  return {
+    expressions,
+    variables: new Map(Object.entries(declared).map(([name, type]) => [name, { type }])),
+    refuse(path, message) {
+      throw new Error(`${path}: ${message}`);
+    },
+  };
+}
+
+/** The failure `run` ends with, for tests of what a node reports. */
+export function failureOf(run: () => unknown): NodeFailure {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof NodeFailure) return error;
+    throw error;
+  }
+  throw new Error('The node did not fail.');
+}

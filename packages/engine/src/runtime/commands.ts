@@ -1,0 +1,153 @@
+import { HostError, type JsonObject } from '@weft/protocol';
+import { isTerminalStatus, type RunStatus } from '../core/run-state.ts';
+import type { Caller, CommandAnswer, Host, IdempotencyClaim } from '../host.ts';
+import type { Command, CommandUnit, IdempotencyRecord, Store, Verdict } from '../store.ts';
+import type { Clock } from './clock.ts';
+import type { Committer } from './committer.ts';
+import type { Dispatcher } from './dispatcher.ts';
+import { checkSameRequest, findRecord, newRecord } from './idempotency.ts';
+import { type RandomBytes, randomId } from './ids.ts';
+import type { HostLimits } from './limits.ts';
+import { shownStatus } from './run-status.ts';
+import type { Verdicts } from './verdicts.ts';
+import { writeFailure } from './write-failure.ts';
+
+/**
+ * Commands: durable in the inbox first, then whoever holds the run decides. The answer waits a little for the verdict, so
+ * that a person who cancels usually reads `cancelled`; but it never depends on it.
+ */
+export interface CommandDependencies {
+  readonly store: Pick<Store, 'readRun' | 'readCommand' | 'readIdempotency'>;
+  readonly committer: Committer;
+  readonly dispatcher: Dispatcher;
+  readonly verdicts: Verdicts;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  readonly limits: HostLimits;
+}
+
+const ASK_EVERY_MS = 100;
+
+export function createCommands(dependencies: CommandDependencies): Host['command'] {
+  const { store, committer, dispatcher, clock, limits } = dependencies;
+
+  async function command(
+    caller: Caller,
+    runId: string,
+    asked: Command,
+    claim?: IdempotencyClaim,
+  ): Promise<CommandAnswer | undefined> {
+    const row = await store.readRun(runId, caller.tenant);
+    if (row === undefined) return undefined;
+    if (claim !== undefined) {
+      const known = await findRecord(store, caller, claim, clock.now());
+      if (known !== undefined) return repeat(known, asked, claim);
+    }
+    if (isTerminalStatus(row.head.status)) return alreadyOver(row.head.status);
+
+    const unit = newUnit(caller, runId, asked, claim);
+    const result = await committer.submit(unit);
+    if (result.state === 'committed') {
+      const verdict = await verdictOf(runId, unit.commandId);
+      return { replayed: false, verdict, status: verdict?.status ?? (await statusOf(runId, asked)) };
+    }
+    if (result.state === 'refused') {
+      if (result.reason === 'run_missing') return undefined;
+      if (result.reason === 'run_terminal') return alreadyOver(result.status);
+      if (result.reason === 'inbox_full') throw inboxFull(limits.maxInbox);
+      if (result.reason === 'idempotency_exists' && claim !== undefined) {
+        return repeat(checkSameRequest(result.record, claim), asked, claim);
+      }
+    }
+    throw writeFailure(result);
+  }
+
+  function newUnit(caller: Caller, runId: string, asked: Command, claim: IdempotencyClaim | undefined): CommandUnit {
+    const commandId = randomId(dependencies.random);
+    const now = clock.now();
+    return {
+      kind: 'command',
+      batchId: randomId(dependencies.random),
+      tenant: caller.tenant,
+      runId,
+      commandId,
+      command: asked,
+      inboxLimit: limits.maxInbox,
+      audit: [{ at: now, tenant: caller.tenant, actor: caller.principal, action: `run.${asked.type}`, target: runId }],
+      ...(claim !== undefined && {
+        idempotency: newRecord(caller, claim, now + limits.idempotencyKeptMs, { runId, commandId }),
+      }),
+    };
+  }
+
+  /** A repeat gets what the first one got, or will get. */
+  async function repeat(record: IdempotencyRecord, asked: Command, claim: IdempotencyClaim): Promise<CommandAnswer> {
+    const { response } = record;
+    if ('body' in response) return { replayed: true, ...response };
+    const verdict = await verdictOf(response.runId, response.commandId);
+    const status = verdict?.status ?? (await statusOf(response.runId, asked));
+    return { replayed: true, ...claim.render(commandOutcome(response.runId, verdict, status)) };
+  }
+
+  /** Waits for the verdict: told at once when the run is held here, asked for when it is held elsewhere. */
+  async function verdictOf(runId: string, commandId: string): Promise<Verdict | undefined> {
+    let told: (verdict: Verdict) => void = () => undefined;
+    const announced = new Promise<Verdict>((resolve) => {
+      told = resolve;
+    });
+    const forget = dependencies.verdicts.expect(commandId, told);
+    try {
+      dispatcher.poke(runId);
+      const until = clock.monotonic() + limits.commandWaitMs;
+      for (;;) {
+        const left = until - clock.monotonic();
+        const verdict = await within(announced, Math.min(ASK_EVERY_MS, Math.max(left, 0)));
+        if (verdict !== undefined) return verdict;
+        const stored = await store.readCommand(runId, commandId);
+        if (stored?.verdict !== undefined || left <= 0) return stored?.verdict;
+      }
+    } finally {
+      forget();
+    }
+  }
+
+  async function statusOf(runId: string, asked: Command): Promise<RunStatus | 'cancelling'> {
+    const row = await store.readRun(runId, undefined);
+    if (row === undefined) return asked.type === 'cancel' ? 'cancelling' : 'running';
+    return shownStatus(row.head.status, row.pendingCommands);
+  }
+
+  return command;
+}
+
+/** What a claim's `render` gets for a command. */
+export function commandOutcome(
+  runId: string,
+  verdict: Verdict | undefined,
+  status: RunStatus | 'cancelling',
+): JsonObject {
+  return { runId, status, verdict: verdict === undefined ? null : { ...verdict } };
+}
+
+function alreadyOver(status: RunStatus): CommandAnswer {
+  return { replayed: false, verdict: { applied: false, status }, status };
+}
+
+function inboxFull(limit: number): HostError {
+  return new HostError(
+    'rate_limited',
+    `The run has ${limit} commands waiting, the most it may have. Wait until some are carried out.`,
+    { limit, scope: 'run', retryAfterMs: 1_000 },
+    { retryAfter: 1 },
+  );
+}
+
+function within<Value>(promise: Promise<Value>, ms: number): Promise<Value | undefined> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(undefined), ms);
+    void promise.then((value) => {
+      clearTimeout(timer);
+      resolve(value);
+    });
+  });
+}

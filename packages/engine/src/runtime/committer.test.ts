@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import type { AuditUnit, WriteResult, WriteUnit } from '../store.ts';
+import { createCommitter } from './committer.ts';
+import { SILENT } from './log.ts';
+
+function unit(name: string): AuditUnit {
+  return { kind: 'audit', batchId: name };
+}
+
+const COMMITTED: WriteResult = { state: 'committed' };
+
+interface Gate {
+  readonly groups: string[][];
+  open(results?: (unit: WriteUnit) => WriteResult): void;
+}
+
+/** A store whose commits wait until the test lets them through. */
+function gatedStore(): { gate: Gate; commit: (units: readonly WriteUnit[]) => Promise<readonly WriteResult[]> } {
+  const groups: string[][] = [];
+  const waiting: (() => void)[] = [];
+  let decide: (unit: WriteUnit) => WriteResult = () => COMMITTED;
+  return {
+    gate: {
+      groups,
+      open(results = () => COMMITTED) {
+        decide = results;
+        waiting.shift()?.();
+      },
+    },
+    async commit(units) {
+      groups.push(units.map((each) => each.batchId));
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      return units.map(decide);
+    },
+  };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('the committer', () => {
+  it('writes what was submitted in one turn as one group, and collects the next while it is in flight', async () => {
+    const { gate, commit } = gatedStore();
+    const committer = createCommitter({
+      store: { commit, committed: async () => true },
+      maxUnits: 10,
+      maxBytes: 1e6,
+      log: SILENT,
+    });
+
+    const first = [committer.submit(unit('a')), committer.submit(unit('b'))];
+    await turn();
+    const second = [committer.submit(unit('c')), committer.submit(unit('d'))];
+    await turn();
+    expect(gate.groups).toEqual([['a', 'b']]);
+    expect(committer.waiting().units).toBe(4);
+    gate.open();
+    await Promise.all(first);
+    await turn();
+    gate.open();
+    await Promise.all(second);
+
+    expect(gate.groups).toEqual([
+      ['a', 'b'],
+      ['c', 'd'],
+    ]);
+    expect(committer.waiting()).toEqual({ units: 0, bytes: 0 });
+  });
+
+  it('bounds a group by units and by bytes, and still writes a unit larger than the bound', async () => {
+    const groups: number[] = [];
+    const committer = createCommitter({
+      store: {
+        commit: async (units) => {
+          groups.push(units.length);
+          return units.map(() => COMMITTED);
+        },
+        committed: async () => true,
+      },
+      maxUnits: 3,
+      maxBytes: 600,
+      log: SILENT,
+    });
+
+    await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => committer.submit(unit(name))));
+
+    expect(groups).toEqual([2, 2, 1]);
+  });
+
+  it('gives each unit its own result', async () => {
+    const refusal: WriteResult = { state: 'refused', reason: 'stale_epoch' };
+    const committer = createCommitter({
+      store: {
+        commit: async (units) => units.map((each) => (each.batchId === 'b' ? refusal : COMMITTED)),
+        committed: async () => true,
+      },
+      maxUnits: 10,
+      maxBytes: 1e6,
+      log: SILENT,
+    });
+
+    const results = await Promise.all(['a', 'b', 'c'].map((name) => committer.submit(unit(name))));
+
+    expect(results).toEqual([COMMITTED, refusal, COMMITTED]);
+  });
+
+  it('asks the store after an unknown outcome until it knows', async () => {
+    let asked = 0;
+    const committer = createCommitter({
+      store: {
+        commit: async () => {
+          throw new Error('connection lost');
+        },
+        committed: async (each) => {
+          asked += 1;
+          if (asked < 3) throw new Error('still down');
+          return each.batchId === 'kept';
+        },
+      },
+      maxUnits: 10,
+      maxBytes: 1e6,
+      log: SILENT,
+      askDelaysMs: [0, 1, 1, 1],
+    });
+
+    const results = await Promise.all([committer.submit(unit('kept')), committer.submit(unit('gone'))]);
+
+    expect(results).toEqual([{ state: 'committed' }, { state: 'lost' }]);
+  });
+
+  it('says unknown only when asking has failed as often as it may', async () => {
+    const cause = new Error('connection lost');
+    const committer = createCommitter({
+      store: {
+        commit: async (units) => units.map(() => ({ state: 'unknown', cause })),
+        committed: async () => {
+          throw new Error('down');
+        },
+      },
+      maxUnits: 10,
+      maxBytes: 1e6,
+      log: SILENT,
+      askDelaysMs: [0, 1],
+    });
+
+    const result = await committer.submit(unit('a'));
+
+    expect(result).toEqual({ state: 'unknown', cause });
+    await committer.idle();
+  });
+});

@@ -1,0 +1,148 @@
+import type { Store, WriteResult, WriteUnit } from '../store.ts';
+import { pause } from './clock.ts';
+import { errorFields, type Log } from './log.ts';
+
+/**
+ * Group commit. A unit waits for the end of the present turn of the event loop, or for the group before it to be durable,
+ * whichever is later; all units that wait by then go to the store as one group.
+ *
+ * C1. One group is in flight at a time; units reach the store in the order they were submitted.
+ * C2. `submit` resolves only when the unit's fate is known, or when asking for it has failed for too long.
+ * C3. A group is bounded by units and bytes, but always holds at least one unit.
+ */
+export interface Committer {
+  submit(unit: WriteUnit): Promise<CommitResult>;
+  /** What waits or is in flight. */
+  waiting(): { readonly units: number; readonly bytes: number };
+  /** Resolves when nothing waits and nothing is in flight. */
+  idle(): Promise<void>;
+}
+
+/** `lost`: the outcome was unknown, and the store has since said that nothing was written. */
+export type CommitResult = WriteResult | { readonly state: 'lost' };
+
+export interface CommitterOptions {
+  readonly store: Pick<Store, 'commit' | 'committed'>;
+  readonly maxUnits: number;
+  readonly maxBytes: number;
+  readonly log: Log;
+  /** Waits between two questions about an unknown outcome; their number is the bound. */
+  readonly askDelaysMs?: readonly number[];
+}
+
+interface Waiting {
+  readonly unit: WriteUnit;
+  readonly bytes: number;
+  readonly resolve: (result: CommitResult) => void;
+}
+
+const ASK_DELAYS_MS = [0, 20, 100, 400, 1_500];
+
+export function createCommitter(options: CommitterOptions): Committer {
+  const { store, log } = options;
+  const delays = options.askDelaysMs ?? ASK_DELAYS_MS;
+  let queue: Waiting[] = [];
+  let waitingUnits = 0;
+  let waitingBytes = 0;
+  let busy = false;
+  let idlers: (() => void)[] = [];
+
+  function submit(unit: WriteUnit): Promise<CommitResult> {
+    return new Promise((resolve) => {
+      const bytes = sizeOf(unit);
+      queue.push({ unit, bytes, resolve });
+      waitingUnits += 1;
+      waitingBytes += bytes;
+      if (busy) return;
+      busy = true;
+      setImmediate(() => void drain());
+    });
+  }
+
+  async function drain(): Promise<void> {
+    while (queue.length > 0) await commitGroup(takeGroup());
+    busy = false;
+    const resolved = idlers;
+    idlers = [];
+    for (const resolve of resolved) resolve();
+  }
+
+  function takeGroup(): readonly Waiting[] {
+    let count = 0;
+    let bytes = 0;
+    for (const waiting of queue) {
+      if (count > 0 && (count >= options.maxUnits || bytes + waiting.bytes > options.maxBytes)) break;
+      count += 1;
+      bytes += waiting.bytes;
+    }
+    const group = queue.slice(0, count);
+    queue = queue.slice(count);
+    return group;
+  }
+
+  async function commitGroup(group: readonly Waiting[]): Promise<void> {
+    const results = await write(group.map((waiting) => waiting.unit));
+    const doubtful: Promise<void>[] = [];
+    group.forEach((waiting, index) => {
+      const result = results[index] ?? { state: 'unknown', cause: new Error('the store gave no result for this unit') };
+      if (result.state === 'unknown') doubtful.push(settle(waiting, result));
+      else finish(waiting, result);
+    });
+    // The next group waits for the truth about this one: what follows an unknown write depends on it.
+    await Promise.all(doubtful);
+  }
+
+  async function write(units: readonly WriteUnit[]): Promise<readonly WriteResult[]> {
+    try {
+      return await store.commit(units);
+    } catch (cause) {
+      log('error', { units: units.length, ...errorFields(cause) }, 'commit failed, its outcome is unknown');
+      return units.map(() => ({ state: 'unknown', cause }));
+    }
+  }
+
+  async function settle(waiting: Waiting, unknown: CommitResult): Promise<void> {
+    for (const delay of delays) {
+      if (delay > 0) await pause(delay);
+      try {
+        const durable = await store.committed(waiting.unit);
+        return finish(waiting, { state: durable ? 'committed' : 'lost' });
+      } catch (error) {
+        log('warn', errorFields(error), 'the store does not say whether a write is durable');
+      }
+    }
+    finish(waiting, unknown);
+  }
+
+  function finish(waiting: Waiting, result: CommitResult): void {
+    waitingUnits -= 1;
+    waitingBytes -= waiting.bytes;
+    waiting.resolve(result);
+  }
+
+  return {
+    submit,
+    waiting: () => ({ units: waitingUnits, bytes: waitingBytes }),
+    idle: () => (busy ? new Promise((resolve) => idlers.push(resolve)) : Promise.resolve()),
+  };
+}
+
+/** Roughly the bytes a unit brings; exactness is not needed to bound a group. */
+function sizeOf(unit: WriteUnit): number {
+  switch (unit.kind) {
+    case 'run': {
+      let bytes = 256 + (unit.checkpoint?.state.length ?? 0);
+      for (const event of unit.events) bytes += 128 + event.payload.length + (event.overlay?.length ?? 0);
+      return bytes;
+    }
+    case 'workflow':
+      return 256 + unit.definition.length;
+    case 'command':
+    case 'key':
+    case 'revoke-key':
+    case 'setting':
+    case 'outbox':
+    case 'audit':
+      return 256;
+  }
+}

@@ -1,0 +1,13 @@
+import type { Plan } from '../core/plan.ts';
+import type { WorkflowProblem } from '../host.ts';
+
+/** A definition made ready, or everything that is wrong with it. */
+export interface Compiled {
+  readonly plan?: Plan;
+  readonly errors: readonly WorkflowProblem[];
+  readonly warnings: readonly WorkflowProblem[];
+  /** Features the definition uses and this host does not have. */
+  readonly unsupported: readonly string[];
+}
+
+export type Compile = (definition: unknown, digest: string) => Compiled;

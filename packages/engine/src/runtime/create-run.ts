@@ -1,0 +1,202 @@
+import { HostError } from '@weft/protocol';
+import { openRun } from '../core/advance.ts';
+import { initialState } from '../core/evolve.ts';
+import type { LiveRun } from '../core/live-run.ts';
+import type { Plan } from '../core/plan.ts';
+import { type CreationRecord, isTerminalStatus, type RunStatus } from '../core/run-state.ts';
+import type { Step } from '../core/step.ts';
+import type { Accepted, Caller, IdempotencyClaim, NewRun } from '../host.ts';
+import type { IdempotencyRecord, RunUnit, Store, WorkflowRow } from '../store.ts';
+import type { Committer, CommitResult } from './committer.ts';
+import type { Dispatcher } from './dispatcher.ts';
+import { checkSameRequest, findRecord, type InFlight, newRecord } from './idempotency.ts';
+import { randomId } from './ids.ts';
+import type { Lease } from './lease.ts';
+import { checkNewRun, effectiveLimits, engineVersionFor } from './new-run-checks.ts';
+import type { Plans } from './plans.ts';
+import { mayPark, stretchUnit, type StretchTools, takeStretch } from './stretch.ts';
+import { writeFailure } from './write-failure.ts';
+
+/**
+ * Creates runs. With room in memory, creation, claim and first stretch are one write, so that a short run costs one
+ * commit in its whole life; without, the run is created unclaimed and waits as `pending`. It is never refused for that.
+ */
+export interface CreateRunDependencies extends StretchTools {
+  readonly store: Pick<Store, 'readWorkflow' | 'readIdempotency'>;
+  readonly plans: Plans;
+  readonly committer: Committer;
+  readonly dispatcher: Dispatcher;
+  readonly lease: Lease;
+  readonly inFlight: InFlight;
+  readonly newRunId: () => string;
+  readonly capabilities: ReadonlySet<string>;
+}
+
+export type CreateRun = (caller: Caller, request: NewRun, idempotency?: IdempotencyClaim) => Promise<Accepted>;
+
+interface Draft {
+  readonly unit: RunUnit;
+  /** Present when the run was begun with its creation. */
+  readonly begun?: { readonly run: LiveRun; readonly step: Step; readonly holder: string };
+}
+
+const SCOPE_RETRY_SECONDS = 5;
+
+export function createRunCreator(dependencies: CreateRunDependencies): CreateRun {
+  const { store, plans, committer, dispatcher, limits, clock } = dependencies;
+
+  async function create(caller: Caller, request: NewRun, claim: IdempotencyClaim | undefined): Promise<Accepted> {
+    if (claim !== undefined) {
+      const known = await findRecord(store, caller, claim, clock.now());
+      if (known !== undefined) return replay(known);
+    }
+    const engineVersion = engineVersionFor(caller, request.forceEngineVersion);
+    const workflow = await findWorkflow(store, caller, request);
+    const plan = await plans.get(workflow.digest);
+    checkNewRun(caller, request, plan, limits);
+
+    const record = newRecordOf(caller, request, workflow, {
+      runId: dependencies.newRunId(),
+      createdAt: clock.now(),
+      engineVersion,
+      limits: effectiveLimits(request, plan, limits),
+    });
+    const draft = withIdempotency(caller, claim, beginOrQueue(plan, record, request.exclusiveScope));
+    const result = await committer.submit(draft.unit);
+    if (result.state !== 'committed') return refused(draft, result, claim);
+    handOver(draft);
+    return { replayed: false, runId: record.runId, status: acceptedStatus(draft.unit.head.status) };
+  }
+
+  function beginOrQueue(plan: Plan, record: CreationRecord, exclusiveScope: boolean): Draft {
+    const holder = dependencies.lease.holder();
+    if (holder === undefined || !dispatcher.hasRoom()) {
+      const unit: RunUnit = {
+        kind: 'run',
+        batchId: randomId(dependencies.random),
+        runId: record.runId,
+        create: { record, exclusiveScope },
+        epoch: 0,
+        expectedSeq: 0,
+        events: [],
+        head: { status: 'pending', wakeAt: 0 },
+      };
+      return { unit };
+    }
+    const run = openRun(plan, record, initialState(record, plan), dependencies.capabilities);
+    const step = takeStretch(dependencies, run, { type: 'start' });
+    const release = !step.more && step.effects.length === 0 && mayPark(dependencies, run);
+    const unit: RunUnit = {
+      ...stretchUnit(dependencies, run, { epoch: 1, expectedSeq: 0, step, release, checkpointSeq: 0 }),
+      create: { record, holder, exclusiveScope },
+    };
+    return { unit, begun: { run, step, holder } };
+  }
+
+  function withIdempotency(caller: Caller, claim: IdempotencyClaim | undefined, draft: Draft): Draft {
+    if (claim === undefined) return draft;
+    const { unit } = draft;
+    const response = claim.render({ runId: unit.runId, status: acceptedStatus(unit.head.status) });
+    const idempotency = newRecord(caller, claim, clock.now() + limits.idempotencyKeptMs, response);
+    return { ...draft, unit: { ...unit, idempotency } };
+  }
+
+  function handOver({ unit, begun }: Draft): void {
+    if (begun === undefined) return dispatcher.pending(unit.runId);
+    if (isTerminalStatus(unit.head.status)) return;
+    if (unit.release === true) {
+      if (unit.head.wakeAt !== null) dispatcher.wake(unit.head.wakeAt);
+      return;
+    }
+    dispatcher.adopt({
+      run: begun.run,
+      holder: begun.holder,
+      epoch: 1,
+      checkpointSeq: unit.checkpoint?.seq ?? 0,
+      opening: [],
+      committed: begun.step,
+    });
+  }
+
+  function refused(
+    draft: Draft,
+    result: Exclude<CommitResult, { state: 'committed' }>,
+    claim: IdempotencyClaim | undefined,
+  ): Accepted {
+    if (result.state === 'refused' && result.reason === 'idempotency_exists' && claim !== undefined) {
+      return replay(checkSameRequest(result.record, claim));
+    }
+    if (result.state === 'refused' && result.reason === 'scope_active') throw scopeActive(result.activeRunId);
+    // If the write turns out to be durable after all, the run is ours and must not lie still.
+    if (result.state === 'unknown') dispatcher.recover(draft.unit);
+    throw writeFailure(result);
+  }
+
+  return (caller, request, claim) =>
+    claim === undefined
+      ? create(caller, request, undefined)
+      : dependencies.inFlight.once(caller, claim, () => create(caller, request, claim));
+}
+
+async function findWorkflow(
+  store: Pick<Store, 'readWorkflow'>,
+  caller: Caller,
+  request: NewRun,
+): Promise<WorkflowRow> {
+  const version = request.configurable['weft.workflowVersion'];
+  if (version !== undefined && typeof version !== 'string') {
+    throw new HostError('validation_error', 'configurable["weft.workflowVersion"] must be a string.', {
+      field: 'configurable.weft.workflowVersion',
+    });
+  }
+  const found = await store.readWorkflow(caller.tenant, request.workflowId, version);
+  if (found !== undefined) return found;
+  const message =
+    version === undefined
+      ? 'No workflow has this id. Register it first, or correct workflowId.'
+      : 'No workflow has this id and version. Register it first, or correct one of the two.';
+  throw new HostError('not_found', message, { field: 'workflowId' });
+}
+
+function newRecordOf(
+  caller: Caller,
+  request: NewRun,
+  workflow: WorkflowRow,
+  fixed: Pick<CreationRecord, 'runId' | 'createdAt' | 'engineVersion' | 'limits'>,
+): CreationRecord {
+  return {
+    ...fixed,
+    tenant: caller.tenant,
+    workflowId: workflow.id,
+    workflowVersion: workflow.version,
+    definitionDigest: workflow.digest,
+    principal: caller.principal,
+    inputs: request.inputs,
+    configurable: request.configurable,
+    tags: request.tags,
+    metadata: request.metadata,
+    transport: 'rest',
+    ...(request.scopeId !== undefined && { scopeId: request.scopeId }),
+    ...(request.callbackUrl !== undefined && { callbackUrl: request.callbackUrl }),
+    ...(request.traceparent !== undefined && { traceparent: request.traceparent }),
+  };
+}
+
+/** The protocol's answer to a create knows no terminal status: a run that is over by now is reported as running. */
+function acceptedStatus(status: RunStatus): RunStatus {
+  return isTerminalStatus(status) ? 'running' : status;
+}
+
+function replay(record: IdempotencyRecord): Accepted {
+  if ('body' in record.response) return { replayed: true, ...record.response };
+  throw new HostError('internal_error', 'The record of this Idempotency-Key belongs to another kind of request.');
+}
+
+function scopeActive(activeRunId: string): HostError {
+  return new HostError(
+    'run_already_active',
+    'A run of this scopeId is under way. Wait for it to end, or cancel it.',
+    { activeRunId, activeHost: 'cloud', retryAfter: SCOPE_RETRY_SECONDS },
+    { retryAfter: SCOPE_RETRY_SECONDS },
+  );
+}

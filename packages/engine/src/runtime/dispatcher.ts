@@ -1,0 +1,307 @@
+import { openRun } from '../core/advance.ts';
+import { isTerminalStatus } from '../core/run-state.ts';
+import type { Claimed, RunUnit, Store } from '../store.ts';
+import { pause, yieldTurn } from './clock.ts';
+import type { Lease } from './lease.ts';
+import { errorFields } from './log.ts';
+import { type ActorContext, createRunActor, type Ending, type HeldRun, type RunActor } from './run-actor.ts';
+import type { RunStates } from './states.ts';
+
+/**
+ * Keeps the runs this process holds. Runs come in three ways: created here, claimed because they are due, or claimed
+ * because a command waits for them. They go when their actor ends.
+ *
+ * D1. A run has at most one actor here; the newest claim wins.
+ * D2. Runs that are due are looked for all the time: at the time the store names, when something hints at one, and at
+ *     least once per poll. So a run whose holder vanished is found without anybody asking.
+ * D3. A claim that cannot be loaded is kept and tried again, later each time: giving it back would only make the next
+ *     process fail as fast as this one.
+ * D4. When the lease is lost every actor is dropped before a new name is used.
+ */
+export interface Dispatcher {
+  start(): void;
+  /** Ends every actor, waiting up to `graceMs` for effects under way. */
+  stop(graceMs: number): Promise<void>;
+  hasRoom(): boolean;
+  actor(runId: string): RunActor | undefined;
+  /** Takes over a run that was created, claimed and begun in one write. */
+  adopt(held: HeldRun): void;
+  /** A run was created that nobody holds. */
+  pending(runId: string): void;
+  /** A command was put into the run's inbox. */
+  poke(runId: string): void;
+  /** Some run may be due at this time, or now. */
+  wake(at?: number): void;
+  /** The fate of a write under our claim is unknown: finds out, and goes on from the store. */
+  recover(unit: RunUnit): void;
+  /** The lease was lost. */
+  dropAll(): void;
+  readonly counts: () => { readonly live: number; readonly loading: number; readonly pending: number };
+}
+
+export interface DispatcherOptions {
+  readonly actors: Omit<ActorContext, 'onEnd' | 'mayWrite'>;
+  readonly store: Store;
+  readonly lease: Lease;
+  readonly states: RunStates;
+  readonly capabilities: ReadonlySet<string>;
+}
+
+const CLAIMED_AT_ONCE = 64;
+const LOAD_RETRY_MS = [1_000, 2_000, 5_000, 10_000, 30_000];
+const POKED_PER_POLL = 100;
+const SHORTEST_SCAN_MS = 2;
+
+export function createDispatcher(options: DispatcherOptions): Dispatcher {
+  const { store, lease, states } = options;
+  const { clock, log, limits, feed } = options.actors;
+  const actors = new Map<string, RunActor>();
+  /** Epochs of the claims that have no actor yet. */
+  const loading = new Map<string, number>();
+  /** How often a run's actor has failed since it last ended well. */
+  const crashes = new Map<string, number>();
+  let pending = new Set<string>();
+  let running = false;
+  let scanning = false;
+  let scanAgain = false;
+  let timer: NodeJS.Timeout | undefined;
+  let timerAt = Number.POSITIVE_INFINITY;
+  let pokedFrom = 0;
+  let pokedAt = 0;
+
+  const context: ActorContext = {
+    ...options.actors,
+    mayWrite: (holder) => lease.holder() === holder,
+    onEnd: ended,
+  };
+
+  function room(): number {
+    return limits.maxLiveRuns - actors.size - loading.size;
+  }
+
+  function hold(held: HeldRun): void {
+    const { runId } = held.run.record;
+    actors.get(runId)?.drop();
+    actors.set(runId, createRunActor(context, held));
+    pending.delete(runId);
+  }
+
+  function ended(actor: RunActor, ending: Ending): void {
+    if (actors.get(actor.runId) === actor) actors.delete(actor.runId);
+    switch (ending.type) {
+      case 'finished':
+        crashes.delete(actor.runId);
+        break;
+      case 'parked':
+        crashes.delete(actor.runId);
+        if (ending.poked) poke(actor.runId);
+        else if (ending.wakeAt !== null) wake(ending.wakeAt);
+        break;
+      case 'crashed':
+        feed.signal(actor.runId);
+        crashed(actor);
+        break;
+      case 'lost':
+      case 'stopped':
+      case 'dropped':
+        // Whoever goes on with the run, its listeners must look into the store.
+        feed.signal(actor.runId);
+        break;
+      case 'doubtful':
+        feed.signal(actor.runId);
+        recover(ending.unit);
+        break;
+    }
+    if (pending.size > 0) wake();
+  }
+
+  function crashed(actor: RunActor): void {
+    const failures = crashes.get(actor.runId) ?? 0;
+    crashes.set(actor.runId, failures + 1);
+    const holder = lease.holder();
+    if (running && holder !== undefined) loadLater({ runId: actor.runId, epoch: actor.epoch }, holder, failures);
+  }
+
+  function wake(at = 0): void {
+    if (!running) return;
+    const now = clock.now();
+    const wakeAt = Math.min(Math.max(at, now), now + limits.pollMs);
+    if (timer !== undefined && timerAt <= wakeAt) return;
+    clearTimeout(timer);
+    timerAt = wakeAt;
+    timer = setTimeout(() => {
+      timer = undefined;
+      timerAt = Number.POSITIVE_INFINITY;
+      void scan();
+    }, wakeAt - now);
+    timer.unref();
+  }
+
+  async function scan(): Promise<void> {
+    if (scanning) {
+      scanAgain = true;
+      return;
+    }
+    scanning = true;
+    let nextAt: number | undefined;
+    try {
+      do {
+        scanAgain = false;
+        await claimWhatIsDue();
+      } while (scanAgain && running);
+      nextAt = room() > 0 ? await store.nextDueAt() : undefined;
+    } catch (error) {
+      log('warn', errorFields(error), 'looking for due runs failed');
+    } finally {
+      scanning = false;
+    }
+    pokeSome();
+    const now = clock.now();
+    wake(nextAt === undefined ? now + limits.pollMs : Math.max(nextAt, now + SHORTEST_SCAN_MS));
+  }
+
+  async function claimWhatIsDue(): Promise<void> {
+    while (running) {
+      const holder = lease.holder();
+      const limit = Math.min(room(), CLAIMED_AT_ONCE);
+      if (holder === undefined || limit <= 0) return;
+      const claimed = await store.claimDue(holder, limit);
+      await Promise.all(claimed.map((claim) => load(claim, holder)));
+      if (claimed.length < limit) {
+        pending = new Set();
+        return;
+      }
+      await yieldTurn();
+    }
+  }
+
+  /** Commands accepted by another process reach a held run only if its holder looks; each poll looks at some. */
+  function pokeSome(): void {
+    const now = clock.monotonic();
+    if (actors.size === 0 || now - pokedAt < limits.pollMs) return;
+    pokedAt = now;
+    const all = [...actors.values()];
+    const count = Math.min(POKED_PER_POLL, all.length);
+    for (let index = 0; index < count; index += 1) all[(pokedFrom + index) % all.length]?.poke();
+    pokedFrom = (pokedFrom + count) % all.length;
+  }
+
+  async function load(claim: Claimed, holder: string, failures = 0): Promise<void> {
+    const { runId, epoch } = claim;
+    const known = loading.get(runId);
+    if (known !== undefined && known >= epoch) return;
+    loading.set(runId, epoch);
+    try {
+      await open(claim, holder);
+    } catch (error) {
+      log('error', { runId, failures, ...errorFields(error) }, 'a claimed run could not be loaded');
+      return loadLater(claim, holder, failures);
+    }
+    if (loading.get(runId) === epoch) loading.delete(runId);
+  }
+
+  function loadLater(claim: Claimed, holder: string, failures: number): void {
+    loading.set(claim.runId, claim.epoch);
+    void pause(delayAfter(failures)).then(() => {
+      if (loading.get(claim.runId) !== claim.epoch) return;
+      loading.delete(claim.runId);
+      if (running && lease.holder() === holder) void load(claim, holder, failures + 1);
+    });
+  }
+
+  async function open({ runId, epoch }: Claimed, holder: string): Promise<void> {
+    const row = await store.readRun(runId, undefined);
+    if (row === undefined || row.epoch !== epoch || isTerminalStatus(row.head.status)) return;
+    const { plan, state, checkpointSeq } = await states.upTo(row.record, row.nextSeq);
+    if (!running || lease.holder() !== holder || loading.get(runId) !== epoch) return;
+    hold({
+      run: openRun(plan, row.record, state, options.capabilities),
+      holder,
+      epoch,
+      checkpointSeq,
+      opening: [{ type: state.status === 'pending' ? 'start' : 'recovered' }],
+    });
+  }
+
+  function poke(runId: string): void {
+    const actor = actors.get(runId);
+    if (actor !== undefined) return actor.poke();
+    void claimOne(runId);
+  }
+
+  /** Also over the bound on live runs: a command is how people get rid of runs. */
+  async function claimOne(runId: string): Promise<void> {
+    const holder = lease.holder();
+    if (!running || holder === undefined || loading.has(runId)) return;
+    try {
+      const result = await store.claim(runId, holder);
+      if (result.state === 'claimed') await load({ runId, epoch: result.epoch }, holder);
+      else actors.get(runId)?.poke();
+    } catch (error) {
+      log('warn', { runId, ...errorFields(error) }, 'claiming a run failed');
+      wake();
+    }
+  }
+
+  function recover(unit: RunUnit): void {
+    void recoverLater(unit);
+  }
+
+  async function recoverLater(unit: RunUnit): Promise<void> {
+    const epoch = unit.create === undefined ? unit.epoch : 1;
+    for (let failures = 0; running; failures += 1) {
+      const holder = lease.holder();
+      if (holder === undefined) return;
+      try {
+        await store.committed(unit);
+        const row = await store.readRun(unit.runId, undefined);
+        if (row !== undefined && row.epoch === epoch && row.holder === holder) await load({ runId: unit.runId, epoch }, holder);
+        else wake();
+        return;
+      } catch (error) {
+        log('warn', { runId: unit.runId, failures, ...errorFields(error) }, 'the fate of a write is still unknown');
+        await pause(delayAfter(failures));
+      }
+    }
+  }
+
+  function dropAll(): void {
+    loading.clear();
+    for (const actor of [...actors.values()]) actor.drop();
+  }
+
+  async function stop(graceMs: number): Promise<void> {
+    running = false;
+    clearTimeout(timer);
+    timer = undefined;
+    for (const actor of [...actors.values()]) actor.drain();
+    const until = clock.monotonic() + graceMs;
+    while (actors.size > 0 && clock.monotonic() < until) await pause(5);
+    dropAll();
+    while (scanning) await pause(1);
+  }
+
+  return {
+    start() {
+      running = true;
+      wake();
+    },
+    stop,
+    hasRoom: () => running && room() > 0,
+    actor: (runId) => actors.get(runId),
+    adopt: hold,
+    pending(runId) {
+      pending.add(runId);
+      wake();
+    },
+    poke,
+    wake,
+    recover,
+    dropAll,
+    counts: () => ({ live: actors.size, loading: loading.size, pending: pending.size }),
+  };
+}
+
+function delayAfter(failures: number): number {
+  return LOAD_RETRY_MS[Math.min(failures, LOAD_RETRY_MS.length - 1)] ?? 1_000;
+}

@@ -1,0 +1,75 @@
+import { toIso } from '@weft/protocol';
+import { isTerminalStatus, type NodeState, type RunState } from '../core/run-state.ts';
+import type { Explanation } from '../host.ts';
+import type { RunRow } from '../store.ts';
+import { shownStatus } from './run-status.ts';
+
+type Reason = Pick<Explanation, 'waitingFor' | 'sentence' | 'nodeId' | 'until'>;
+
+/** In one sentence what a run waits for. */
+export function explainRun(row: RunRow, state: RunState, now: number): Explanation {
+  return {
+    runId: row.record.runId,
+    status: shownStatus(state.status, row.pendingCommands),
+    ...reasonOf(row, state, now),
+    ...(row.holder !== undefined && { holder: row.holder }),
+  };
+}
+
+function reasonOf(row: RunRow, state: RunState, now: number): Reason {
+  if (isTerminalStatus(state.status)) return { waitingFor: 'nothing', sentence: `The run has ended: it is ${state.status}.` };
+  const [command] = row.pendingCommands;
+  if (command !== undefined) {
+    return { waitingFor: 'command', sentence: `A ${command} has been accepted and is being carried out.` };
+  }
+  switch (state.status) {
+    case 'pending':
+      return {
+        waitingFor: 'queue',
+        sentence: 'The run is accepted and waits until a host has room in memory; it was not started yet.',
+      };
+    case 'paused':
+      return { waitingFor: 'resume', sentence: 'The run is paused; resume or cancel it.' };
+    case 'waiting-approval':
+    case 'waiting-input':
+    case 'waiting-external':
+      return { waitingFor: 'interrupt', sentence: 'The run waits for an answer to an interrupt.' };
+    case 'running':
+    case 'completed':
+    case 'failed':
+    case 'cancelled':
+      return runningReason(row, state, now);
+  }
+}
+
+function runningReason(row: RunRow, state: RunState, now: number): Reason {
+  const open = [...state.nodes.values()];
+  const effect = open.find((node) => node.status === 'running' && node.dueAt === undefined);
+  const timer = open.filter((node) => node.dueAt !== undefined).sort(byDueTime)[0];
+  if (row.holder === undefined && (timer?.dueAt === undefined || timer.dueAt <= now)) {
+    return { waitingFor: 'claim', sentence: 'Nobody holds the run; it waits for a host to take it up.' };
+  }
+  if (effect !== undefined) {
+    return {
+      waitingFor: 'effect',
+      nodeId: effect.nodeId,
+      sentence: `Node ${effect.nodeId} is under way (attempt ${effect.attempt + 1}).`,
+    };
+  }
+  if (timer?.dueAt === undefined) return { waitingFor: 'nothing', sentence: 'The run is being advanced.' };
+  const until = toIso(timer.dueAt);
+  if (timer.status === 'backoff') {
+    const cause = timer.error === undefined ? '' : ` after ${timer.error.code}`;
+    return {
+      waitingFor: 'retry',
+      nodeId: timer.nodeId,
+      until,
+      sentence: `Node ${timer.nodeId} is tried again at ${until}${cause}.`,
+    };
+  }
+  return { waitingFor: 'timer', nodeId: timer.nodeId, until, sentence: `Node ${timer.nodeId} waits until ${until}.` };
+}
+
+function byDueTime(a: NodeState, b: NodeState): number {
+  return (a.dueAt ?? 0) - (b.dueAt ?? 0);
+}

@@ -1,0 +1,37 @@
+/** Source of random bytes; tests may bring their own. */
+export type RandomBytes = (size: number) => Uint8Array;
+
+/** 128 random bits as 22 characters of base64url: names a write, a command or a holder. */
+export function randomId(random: RandomBytes): string {
+  return Buffer.from(random(16)).toString('base64url');
+}
+
+/**
+ * UUIDv7 ids that grow strictly within this process: runs created later sort later, also within one millisecond and when
+ * the clock steps back. The 12 bits after the version are a counter; 62 bits are random.
+ */
+export function createRunIds(now: () => number, random: RandomBytes): () => string {
+  let lastMs = 0;
+  let counter = 0;
+  return () => {
+    const ms = now();
+    if (ms > lastMs) {
+      lastMs = ms;
+      counter = 0;
+    } else if (++counter > 0xfff) {
+      lastMs += 1;
+      counter = 0;
+    }
+    return formatUuid(lastMs, counter, random(8));
+  };
+}
+
+function formatUuid(ms: number, counter: number, tail: Uint8Array): string {
+  const bytes = Buffer.alloc(16);
+  bytes.writeUIntBE(ms, 0, 6);
+  bytes.writeUInt16BE(0x7000 | counter, 6);
+  bytes.set(tail, 8);
+  bytes.writeUInt8(0x80 | (bytes.readUInt8(8) & 0x3f), 8);
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

@@ -1,0 +1,95 @@
+/**
+ * Every limit of a host, with its default. Each is a flag of the command line; an error that comes from one names the limit
+ * and what was observed.
+ */
+export interface HostLimits {
+  /** Bytes of a request body. */
+  readonly maxRequestBodyBytes: number;
+  readonly maxDefinitionBytes: number;
+  readonly maxDefinitionNodes: number;
+  /** Bytes of one event's payload, and so of one node's outputs. */
+  readonly maxPayloadBytes: number;
+  readonly maxStateBytes: number;
+  readonly maxMetadataBytes: number;
+  readonly maxNodeExecutions: number;
+  /** Active milliseconds of a run; 0 = unlimited. */
+  readonly maxRunDurationMs: number;
+  /** Effects of one run at the same time. */
+  readonly runConcurrency: number;
+  /** Effects of the whole host at the same time. */
+  readonly hostConcurrency: number;
+  /** Commands waiting per run. */
+  readonly maxInbox: number;
+  /** Runs whose state is in memory; more stay pending. */
+  readonly maxLiveRuns: number;
+  /** Runs created but not yet taken into memory; above it new ones are refused. */
+  readonly maxPendingRuns: number;
+
+  /** Where a pure stretch ends at the latest. */
+  readonly stretchNodes: number;
+  readonly stretchBytes: number;
+  readonly stretchMs: number;
+  /** A run with nothing to do for longer than this leaves memory. */
+  readonly parkAfterMs: number;
+  readonly checkpointEvents: number;
+
+  /** One group of writes. */
+  readonly commitUnits: number;
+  readonly commitBytes: number;
+  /** Writes that wait for a group; above either one, new runs are refused. */
+  readonly maxWaitingUnits: number;
+  readonly maxWaitingBytes: number;
+  /** Event-loop delay above which new runs are refused. */
+  readonly maxLoopDelayMs: number;
+
+  readonly ringEvents: number;
+  readonly ringBytes: number;
+  /** How long a command's answer waits for its verdict. */
+  readonly commandWaitMs: number;
+  /** How long a repeated request waits for the first one. */
+  readonly idempotencyWaitMs: number;
+  readonly idempotencyKeptMs: number;
+
+  readonly claimTtlMs: number;
+  readonly heartbeatMs: number;
+  /** Runs that are due are looked for at least this often. */
+  readonly pollMs: number;
+}
+
+export const DEFAULT_LIMITS: HostLimits = {
+  maxRequestBodyBytes: 1024 * 1024,
+  maxDefinitionBytes: 1024 * 1024,
+  maxDefinitionNodes: 20_000,
+  maxPayloadBytes: 256 * 1024,
+  maxStateBytes: 4 * 1024 * 1024,
+  maxMetadataBytes: 50 * 1024,
+  maxNodeExecutions: 100,
+  maxRunDurationMs: 0,
+  runConcurrency: 8,
+  hostConcurrency: 256,
+  maxInbox: 1_000,
+  maxLiveRuns: 10_000,
+  maxPendingRuns: 100_000,
+
+  stretchNodes: 64,
+  stretchBytes: 256 * 1024,
+  stretchMs: 5,
+  parkAfterMs: 1_000,
+  checkpointEvents: 1_000,
+
+  commitUnits: 512,
+  commitBytes: 8 * 1024 * 1024,
+  maxWaitingUnits: 20_000,
+  maxWaitingBytes: 64 * 1024 * 1024,
+  maxLoopDelayMs: 1_000,
+
+  ringEvents: 256,
+  ringBytes: 1024 * 1024,
+  commandWaitMs: 2_000,
+  idempotencyWaitMs: 5_000,
+  idempotencyKeptMs: 24 * 60 * 60 * 1_000,
+
+  claimTtlMs: 10_000,
+  heartbeatMs: 3_000,
+  pollMs: 1_000,
+};

@@ -1,0 +1,223 @@
+import type { JsonObject } from '@weft/protocol';
+import { invocationId } from '../core/invocation-id.ts';
+import type { RunLimits } from '../core/run-state.ts';
+import type { EffectRequest, Outcome } from '../core/step.ts';
+import { sha256 } from '../hash.ts';
+import { type EffectNodeType, type Egress, NodeFailure, type NodeResult } from '../node-type.ts';
+import { findNonJson, jsonBytes } from './json-safe.ts';
+import { errorFields, type Log } from './log.ts';
+
+/**
+ * Performs effects: the only place of the runtime that lets a node touch the world. A task waits in its run's queue until
+ * both the run and the host have room, then runs, then reports.
+ *
+ * P1. `done` is called exactly once per task, unless the task was aborted: then never.
+ * P2. A task that ignores its signal does not hold its place: time-out and abort free it at once.
+ * P3. Runs that wait take turns, so that one run with many effects does not starve the others.
+ */
+export interface Performer {
+  perform(task: EffectTask): EffectHandle;
+  /** Effects under way in this process. */
+  active(): number;
+  /** Effects that wait for room. */
+  queued(): number;
+}
+
+export interface EffectTask {
+  readonly tenant: string;
+  readonly runId: string;
+  readonly limits: RunLimits;
+  readonly effect: EffectRequest;
+  readonly done: (outcome: Outcome) => void;
+}
+
+export interface EffectHandle {
+  abort(): void;
+}
+
+export interface PerformerOptions {
+  readonly maxActive: number;
+  readonly egress: Egress;
+  readonly log: Log;
+}
+
+interface Job {
+  readonly task: EffectTask;
+  state: 'queued' | 'active' | 'over';
+  readonly controller: AbortController;
+  timer?: NodeJS.Timeout;
+}
+
+interface RunQueue {
+  active: number;
+  readonly jobs: Job[];
+}
+
+export function createPerformer(options: PerformerOptions): Performer {
+  const { log } = options;
+  // A Map keeps insertion order: a run that has had its turn is moved to the end.
+  const runs = new Map<string, RunQueue>();
+  let active = 0;
+  let queued = 0;
+
+  function perform(task: EffectTask): EffectHandle {
+    const job: Job = { task, state: 'queued', controller: new AbortController() };
+    const run = runs.get(task.runId) ?? { active: 0, jobs: [] };
+    runs.set(task.runId, run);
+    run.jobs.push(job);
+    queued += 1;
+    pump();
+    return { abort: () => abort(job) };
+  }
+
+  function pump(): void {
+    for (const [runId, run] of runs) {
+      if (active >= options.maxActive) return;
+      const job = run.jobs[0];
+      if (job === undefined || run.active >= job.task.limits.concurrency) continue;
+      run.jobs.shift();
+      runs.delete(runId);
+      runs.set(runId, run);
+      begin(job, run);
+    }
+  }
+
+  function begin(job: Job, run: RunQueue): void {
+    job.state = 'active';
+    queued -= 1;
+    active += 1;
+    run.active += 1;
+    const { timeoutMs } = job.task.effect;
+    if (timeoutMs > 0) {
+      job.timer = setTimeout(() => finish(job, timedOut(timeoutMs)), timeoutMs);
+      job.timer.unref();
+    }
+    attempt(job).then(
+      (outcome) => finish(job, outcome),
+      (error: unknown) => finish(job, failure(job.task, error)),
+    );
+  }
+
+  async function attempt(job: Job): Promise<Outcome> {
+    const { effect, tenant, runId, limits } = job.task;
+    const type = effectType(effect);
+    const result = await type.perform(
+      {
+        nodeId: effect.node.id,
+        config: effect.node.config,
+        prepared: effect.node.prepared,
+        inputs: effect.inputs,
+      },
+      {
+        invocationId: invocationId(
+          { tenant, runId, nodeId: effect.key, ordinal: 0, providerKey: type.typeId },
+          sha256,
+        ),
+        attempt: effect.attempt,
+        signal: job.controller.signal,
+        egress: options.egress,
+      },
+    );
+    return checkResult(result, limits.maxPayloadBytes);
+  }
+
+  function failure(task: EffectTask, error: unknown): Outcome {
+    if (error instanceof NodeFailure) return failed(error);
+    const { effect, runId } = task;
+    log(
+      'error',
+      { runId, nodeId: effect.node.id, typeId: effect.node.type.typeId, ...errorFields(error) },
+      'a node threw an error it did not foresee',
+    );
+    return {
+      ok: false,
+      error: {
+        code: 'node_failed',
+        message: 'The node failed in a way it did not foresee; the host log names the place.',
+        retryable: false,
+      },
+    };
+  }
+
+  function finish(job: Job, outcome: Outcome): void {
+    if (job.state === 'over') return;
+    leave(job);
+    job.task.done(outcome);
+    pump();
+  }
+
+  function abort(job: Job): void {
+    if (job.state === 'over') return;
+    leave(job);
+    pump();
+  }
+
+  function leave(job: Job): void {
+    const run = runs.get(job.task.runId);
+    if (job.state === 'active') {
+      active -= 1;
+      if (run !== undefined) run.active -= 1;
+    } else {
+      queued -= 1;
+      run?.jobs.splice(run.jobs.indexOf(job), 1);
+    }
+    if (run !== undefined && run.active === 0 && run.jobs.length === 0) runs.delete(job.task.runId);
+    job.state = 'over';
+    clearTimeout(job.timer);
+    job.controller.abort();
+  }
+
+  return { perform, active: () => active, queued: () => queued };
+}
+
+function effectType(effect: EffectRequest): EffectNodeType {
+  const { type } = effect.node;
+  if (type.kind !== 'effect') throw new Error(`${type.typeId} is no effect`);
+  return type;
+}
+
+function timedOut(timeoutMs: number): Outcome {
+  return {
+    ok: false,
+    error: {
+      code: 'node_timeout',
+      message: `The node did not finish within settings.timeoutMs (${timeoutMs} ms).`,
+      retryable: true,
+      details: { timeoutMs },
+    },
+  };
+}
+
+function failed(error: NodeFailure): Outcome {
+  return {
+    ok: false,
+    error: {
+      code: error.code,
+      message: error.message,
+      retryable: error.retryable,
+      ...(error.details !== undefined && { details: error.details }),
+    },
+    ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
+  };
+}
+
+function checkResult(result: NodeResult, maxBytes: number): Outcome {
+  const { outputs, variables } = result;
+  const bad = findNonJson(outputs, 'outputs') ?? findNonJson(variables ?? {}, 'variables');
+  if (bad !== undefined) {
+    return refusedOutput('node_failed', `The node returned a value that is not JSON at ${bad}.`, { path: bad });
+  }
+  const observed = jsonBytes(outputs);
+  if (observed > maxBytes) {
+    return refusedOutput(
+      'output_too_large',
+      `The node returned ${observed} bytes; the limit is ${maxBytes}. Return less, or store it outside and return where.`,
+      { limit: maxBytes, observed },
+    );
+  }
+  return { ok: true, outputs, ...(variables !== undefined && { variables }) };
+}
+
+function refusedOutput(code: string, message: string, details: JsonObject): Outcome {
+  return { ok: false, error: { code, message, retryable: false, details } };
+}

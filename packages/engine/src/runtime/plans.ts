@@ -1,0 +1,40 @@
+import { HostError } from '@weft/protocol';
+import type { Plan } from '../core/plan.ts';
+import type { Store } from '../store.ts';
+import { createBoundedCache } from './bounded-cache.ts';
+import type { Compile } from './compile-definition.ts';
+
+/** Compiled definitions by digest. A digest names its content for ever, so nothing here can be out of date. */
+export interface Plans {
+  get(digest: string): Promise<Plan>;
+}
+
+const KEPT_PLANS = 256;
+
+export function createPlans(store: Pick<Store, 'readDefinition'>, compile: Compile): Plans {
+  const kept = createBoundedCache<string, Promise<Plan>>(KEPT_PLANS);
+
+  async function load(digest: string): Promise<Plan> {
+    const text = await store.readDefinition(digest);
+    if (text === undefined) throw new HostError('internal_error', 'A definition that a run needs is not in the store.');
+    const { plan, errors } = compile(JSON.parse(text), digest);
+    if (plan === undefined) {
+      throw new HostError('internal_error', 'A registered definition cannot be run by this version of the host.', {
+        problems: errors.slice(0, 5).map((problem) => `${problem.path}: ${problem.message}`),
+      });
+    }
+    return plan;
+  }
+
+  return {
+    get(digest) {
+      const known = kept.get(digest);
+      if (known !== undefined) return known;
+      const loading = load(digest);
+      kept.set(digest, loading);
+      // A failed load is not kept: the next one may succeed.
+      loading.catch(() => kept.delete(digest));
+      return loading;
+    },
+  };
+}

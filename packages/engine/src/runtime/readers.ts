@@ -1,0 +1,122 @@
+import { performance } from 'node:perf_hooks';
+import { toIso } from '@weft/protocol';
+import type { Plan } from '../core/plan.ts';
+import { isTerminalStatus, type RunState } from '../core/run-state.ts';
+import { renderSnapshot } from '../core/snapshot.ts';
+import type { Cursor, Explanation, FollowOptions, Host, RunSummary, SnapshotView } from '../host.ts';
+import type { RunRow, Store } from '../store.ts';
+import type { Dispatcher } from './dispatcher.ts';
+import { etagOf } from './etag.ts';
+import { explainRun } from './explain.ts';
+import type { Feed } from './feed.ts';
+import { openCursor } from './follow.ts';
+import { shownStatus } from './run-status.ts';
+import type { RunStates } from './states.ts';
+import { toWireEvent } from './wire-event.ts';
+
+/** What callers may read. Nothing here shows a fact that is not durable: a held run is read between its commits. */
+export type Readers = Pick<Host, 'snapshot' | 'events' | 'waitForEvents' | 'follow' | 'listRuns' | 'explain'>;
+
+export interface ReaderDependencies {
+  readonly store: Store;
+  readonly dispatcher: Dispatcher;
+  readonly feed: Feed;
+  readonly states: RunStates;
+  readonly now: () => number;
+}
+
+const PAGE_BYTES = 1024 * 1024;
+
+export function createReaders(dependencies: ReaderDependencies): Readers {
+  const { store, dispatcher, feed, states } = dependencies;
+
+  /** From memory when the run is held here and memory is at least as new as the row; else folded from the store. */
+  async function withState<Result>(row: RunRow, use: (plan: Plan, state: RunState) => Result): Promise<Result> {
+    const actor = dispatcher.actor(row.record.runId);
+    const held = await actor?.read((run) =>
+      run.state.nextSeq < row.nextSeq ? undefined : { result: use(run.plan, run.state) },
+    );
+    return held?.value === undefined ? states.current(row, use) : held.value.result;
+  }
+
+  function view(row: RunRow): Promise<SnapshotView> {
+    const { record, pendingCommands } = row;
+    return withState(row, (plan, state) => ({
+      snapshot: renderSnapshot(plan, record, state, { status: shownStatus(state.status, pendingCommands) }),
+      seq: state.nextSeq - 1,
+      etag: etagOf(record.runId, state.nextSeq, isTerminalStatus(state.status) ? [] : pendingCommands),
+    }));
+  }
+
+  return {
+    async snapshot(caller, runId) {
+      const row = await store.readRun(runId, caller.tenant);
+      return row === undefined ? undefined : view(row);
+    },
+
+    async events(caller, runId, afterSeq, limit) {
+      const row = await store.readRun(runId, caller.tenant);
+      if (row === undefined) return undefined;
+      const { record, nextSeq, head, pendingCommands } = row;
+      const from = Math.max(afterSeq + 1, 0);
+      const wanted = Math.min(limit, nextSeq - from);
+      const page = wanted > 0 ? await store.readEvents(runId, from, wanted, PAGE_BYTES) : [];
+      return {
+        events: page.map((event) => toWireEvent(record, event)),
+        status: shownStatus(head.status, pendingCommands),
+        nextSeq,
+        complete: isTerminalStatus(head.status) && from + page.length >= nextSeq,
+      };
+    },
+
+    async waitForEvents(runId, afterSeq, timeoutMs, signal) {
+      const attachment = feed.attach(runId);
+      const until = performance.now() + timeoutMs;
+      try {
+        for (;;) {
+          const version = attachment.version();
+          const row = await store.readRun(runId, undefined);
+          if (row === undefined || row.nextSeq > afterSeq + 1 || isTerminalStatus(row.head.status)) return;
+          const left = until - performance.now();
+          if (left <= 0 || !(await attachment.changed(version, left, signal))) return;
+        }
+      } finally {
+        attachment.detach();
+      }
+    },
+
+    async follow(caller, runId, options: FollowOptions): Promise<Cursor | undefined> {
+      const row = await store.readRun(runId, caller.tenant);
+      return row === undefined ? undefined : openCursor({ store, feed, states }, row, options);
+    },
+
+    async listRuns(caller, filter, page) {
+      const listed = await store.listRuns(caller.tenant, filter, page);
+      const rows = listed.rows.map(summaryOf);
+      return listed.nextCursor === undefined ? { rows } : { rows, nextCursor: listed.nextCursor };
+    },
+
+    async explain(caller, runId): Promise<Explanation | undefined> {
+      const row = await store.readRun(runId, caller.tenant);
+      if (row === undefined) return undefined;
+      return withState(row, (_plan, state) => explainRun(row, state, dependencies.now()));
+    },
+  };
+}
+
+function summaryOf(row: RunRow): RunSummary {
+  const { record, head } = row;
+  return {
+    runId: record.runId,
+    workflowId: record.workflowId,
+    workflowVersion: record.workflowVersion,
+    status: shownStatus(head.status, row.pendingCommands),
+    createdAt: toIso(record.createdAt),
+    ...(head.startedAt !== undefined && { startedAt: toIso(head.startedAt) }),
+    ...(head.endedAt !== undefined && { completedAt: toIso(head.endedAt) }),
+    ...(head.currentNodeId !== undefined && { currentNodeId: head.currentNodeId }),
+    ...(head.errorCode !== undefined && { errorCode: head.errorCode }),
+    tags: record.tags,
+    events: row.nextSeq,
+  };
+}

@@ -1,0 +1,344 @@
+import { nextTimer } from '../core/advance.ts';
+import type { LiveRun } from '../core/live-run.ts';
+import { isTerminalStatus, type NodeKey } from '../core/run-state.ts';
+import type { EffectRequest, Input, Step } from '../core/step.ts';
+import type { RunUnit, Store, StoredCommand, Verdict } from '../store.ts';
+import { LONGEST_TIMEOUT_MS, pause, yieldTurn } from './clock.ts';
+import type { Committer, CommitResult } from './committer.ts';
+import type { Feed } from './feed.ts';
+import { errorFields, type Log } from './log.ts';
+import type { EffectHandle, Performer } from './performer.ts';
+import { mayPark, stretchUnit, type StretchTools, takeStretch } from './stretch.ts';
+
+/**
+ * The holder of one claimed run. It takes one input at a time and turns it into a durable step:
+ *
+ *   resting ──input──► deciding ──events──► committing ──committed──► acting ──► deciding | resting | ended
+ *
+ * deciding    `advance` has been called; nothing is awaited between it and the submitted write
+ * committing  the state in memory is ahead of the store
+ * acting      the write is durable: publish it, answer its command, abort and start effects, serve those who want to read
+ * resting     nothing to do until an outcome, a poke or a timer
+ * ended       finished, parked (claim given up with the last write), stopped, or dropped
+ *
+ * A1. No effect starts, and nobody outside sees an event, before its write is durable.
+ * A2. Inputs are looked at in this order: the opening ones, commands, outcomes, what is due, what a budget cut off.
+ * A3. A command without a verdict (a drain) stays in the inbox and is tried again after every later step.
+ * A4. A refused write means that somebody else owns the run: everything is aborted and nothing is written any more.
+ *     A write of unknown fate ends the actor too; the dispatcher rebuilds the run from the store.
+ * A5. An actor that ends in the same moment in which it is poked reports the poke, so that the command is not left lying.
+ */
+export interface RunActor {
+  readonly runId: string;
+  readonly epoch: number;
+  /** Something was put into the inbox. */
+  poke(): void;
+  /** Calls `render` while the state is exactly what is durable. Undefined when the store must be asked instead. */
+  read<Result>(render: (run: LiveRun) => Result): Promise<{ readonly value: Result } | undefined>;
+  /** No new effects; ends when those under way have been recorded. */
+  drain(): void;
+  /** Aborts everything and writes nothing more. */
+  drop(): void;
+}
+
+export interface ActorContext extends StretchTools {
+  readonly store: Pick<Store, 'readInbox'>;
+  readonly committer: Committer;
+  readonly performer: Performer;
+  readonly feed: Feed;
+  readonly log: Log;
+  /** False when this process may not write under this holder's name any more. */
+  readonly mayWrite: (holder: string) => boolean;
+  readonly onVerdict: (commandId: string, verdict: Verdict) => void;
+  readonly onEnd: (actor: RunActor, ending: Ending) => void;
+}
+
+export type Ending =
+  | { readonly type: 'finished' | 'stopped' | 'dropped' }
+  /** Deciding or reading threw; what is in the store is whole. */
+  | { readonly type: 'crashed' }
+  /** The claim was given up with the last write. */
+  | { readonly type: 'parked'; readonly poked: boolean; readonly wakeAt: number | null }
+  /** Somebody else owns the run. */
+  | { readonly type: 'lost' }
+  /** Whether this write is durable is not known, or it is known to be lost. */
+  | { readonly type: 'doubtful'; readonly unit: RunUnit };
+
+export interface HeldRun {
+  readonly run: LiveRun;
+  /** The name under which it was claimed. */
+  readonly holder: string;
+  readonly epoch: number;
+  readonly checkpointSeq: number;
+  /** Taken before anything else. */
+  readonly opening: readonly Input[];
+  /** A step that is durable already, whose effects are still to be started. */
+  readonly committed?: Step;
+}
+
+/** An input of the core; a command keeps the id under which it stands in the inbox. */
+type ActorInput = Input & { readonly commandId?: string };
+
+const READ_PATIENCE_MS = 250;
+const FULL_STORE_RETRY_MS = 1_000;
+const IDLE_TICK_MS = 50;
+
+export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
+  const { committer, performer, feed, log, clock } = context;
+  const { run, epoch } = held;
+  const { record } = run;
+  const opening: Input[] = [...held.opening];
+  const outcomes: Input[] = [];
+  const effects = new Map<NodeKey, EffectHandle>();
+  /** Commands read from the inbox and not decided; those in `untried` are due for another look. */
+  const undecided = new Map<string, StoredCommand>();
+  let untried: StoredCommand[] = [];
+  let readers: ((run: LiveRun | undefined) => void)[] = [];
+  let checkpointSeq = held.checkpointSeq;
+  let committedSeq = run.state.nextSeq;
+  let inboxDirty = held.committed === undefined;
+  let more = held.committed?.more ?? false;
+  let working = false;
+  let committing = false;
+  let draining = false;
+  let ended = false;
+  let timer: NodeJS.Timeout | undefined;
+  let noTickBefore = 0;
+
+  const actor: RunActor = {
+    runId: record.runId,
+    epoch,
+    poke() {
+      inboxDirty = true;
+      work();
+    },
+    read,
+    drain() {
+      draining = true;
+      work();
+    },
+    drop: () => end({ type: 'dropped' }),
+  };
+
+  function work(): void {
+    if (working || ended) return;
+    working = true;
+    clearTimeout(timer);
+    loop()
+      .catch((error: unknown) => {
+        log('error', { runId: record.runId, ...errorFields(error) }, 'a run could not be advanced');
+        end({ type: 'crashed' });
+      })
+      .finally(() => {
+        working = false;
+      });
+  }
+
+  async function loop(): Promise<void> {
+    while (!ended) {
+      if (inboxDirty && opening.length === 0) await readInbox();
+      if (ended) return;
+      const input = nextInput();
+      if (input !== undefined) await take(input);
+      else if (await rest()) return;
+    }
+  }
+
+  async function readInbox(): Promise<void> {
+    inboxDirty = false;
+    for (const command of await context.store.readInbox(record.runId)) {
+      if (undecided.has(command.commandId)) continue;
+      undecided.set(command.commandId, command);
+      untried.push(command);
+    }
+  }
+
+  function nextInput(): ActorInput | undefined {
+    if (draining) return outcomes.shift();
+    const first = opening.shift();
+    if (first !== undefined) return first;
+    const command = untried.shift();
+    if (command !== undefined) return { type: 'command', command: command.command, commandId: command.commandId };
+    const outcome = outcomes.shift();
+    if (outcome !== undefined) return outcome;
+    if (isTickDue()) return { type: 'tick' };
+    return more ? { type: 'continue' } : undefined;
+  }
+
+  function isTickDue(): boolean {
+    const due = nextTimer(run);
+    const now = clock.now();
+    return due !== undefined && due <= now && now >= noTickBefore;
+  }
+
+  async function take(input: ActorInput): Promise<void> {
+    const step = takeStretch(context, run, input);
+    more = step.more;
+    // A tick that finds nothing to do must not be repeated at once.
+    noTickBefore = input.type === 'tick' && step.events.length === 0 ? clock.now() + IDLE_TICK_MS : 0;
+    const decided = step.verdict !== undefined && input.commandId !== undefined ? input.commandId : undefined;
+    if (decided !== undefined) undecided.delete(decided);
+    if (decided !== undefined || input.type !== 'command') untried = [...undecided.values()];
+
+    const release = isLast(step);
+    if (step.events.length === 0 && decided === undefined && !release) {
+      act(step);
+      if (more) await yieldTurn();
+      return;
+    }
+    const unit: RunUnit = {
+      ...stretchUnit(context, run, { epoch, expectedSeq: committedSeq, step, release, checkpointSeq }),
+      ...(decided !== undefined && step.verdict !== undefined && { consume: [{ commandId: decided, verdict: step.verdict }] }),
+    };
+    if (!(await commit(unit))) return;
+    if (decided !== undefined && step.verdict !== undefined) context.onVerdict(decided, step.verdict);
+    if (isTerminalStatus(run.state.status)) return end({ type: 'finished' });
+    if (release) return end({ type: 'parked', poked: inboxDirty, wakeAt: unit.head.wakeAt });
+    act(step);
+  }
+
+  /** True when the run can leave memory with this step. */
+  function isLast(step: Step): boolean {
+    if (isTerminalStatus(run.state.status)) return true;
+    const aborted = step.aborts.filter((key) => effects.has(key)).length;
+    const busy = step.more || step.effects.length > 0 || effects.size > aborted || hasInput() || undecided.size > 0;
+    return !busy && mayPark(context, run);
+  }
+
+  function hasInput(): boolean {
+    return opening.length > 0 || untried.length > 0 || outcomes.length > 0 || inboxDirty || more;
+  }
+
+  /** Makes the step durable. False when the actor has ended over it. */
+  async function commit(unit: RunUnit): Promise<boolean> {
+    committing = true;
+    const result = await write(unit);
+    committing = false;
+    if (ended) {
+      if (result?.state === 'committed') feed.signal(record.runId);
+      return false;
+    }
+    if (result?.state !== 'committed') {
+      end(endingOf(result, unit));
+      return false;
+    }
+    committedSeq = run.state.nextSeq;
+    if (unit.checkpoint !== undefined) checkpointSeq = unit.checkpoint.seq;
+    feed.publish(record, unit.events);
+    serveReaders();
+    return true;
+  }
+
+  async function write(unit: RunUnit): Promise<CommitResult | undefined> {
+    for (;;) {
+      if (!context.mayWrite(held.holder)) return undefined;
+      const result = await committer.submit(unit);
+      if (result.state !== 'refused' || result.reason !== 'store_full' || ended) return result;
+      // Nothing was written and nothing else can be done: the same write is tried until there is room.
+      log('error', { runId: record.runId }, 'the store has no room');
+      await pause(FULL_STORE_RETRY_MS);
+      if (ended) return undefined;
+    }
+  }
+
+  function endingOf(result: CommitResult | undefined, unit: RunUnit): Ending {
+    if (result === undefined) return { type: 'dropped' };
+    if (result.state !== 'refused') return { type: 'doubtful', unit };
+    log('warn', { runId: record.runId, reason: result.reason }, 'the run has another holder');
+    return { type: 'lost' };
+  }
+
+  function act(step: Step): void {
+    for (const key of step.aborts) abortEffect(key);
+    if (draining) return;
+    for (const effect of step.effects) startEffect(effect);
+  }
+
+  function startEffect(effect: EffectRequest): void {
+    abortEffect(effect.key);
+    const handle = performer.perform({
+      tenant: record.tenant,
+      runId: record.runId,
+      limits: record.limits,
+      effect,
+      done(outcome) {
+        effects.delete(effect.key);
+        outcomes.push({ type: 'outcome', key: effect.key, attempt: effect.attempt, outcome });
+        work();
+      },
+    });
+    effects.set(effect.key, handle);
+  }
+
+  function abortEffect(key: NodeKey): void {
+    effects.get(key)?.abort();
+    effects.delete(key);
+  }
+
+  /** Nothing to do now. True when the loop may stop: the run waits for a call, or has ended. */
+  async function rest(): Promise<boolean> {
+    if (draining) {
+      if (effects.size === 0) end({ type: 'stopped' });
+      return true;
+    }
+    if (effects.size === 0 && undecided.size === 0 && mayPark(context, run)) {
+      const unit = stretchUnit(context, run, {
+        epoch,
+        expectedSeq: committedSeq,
+        step: { events: [] },
+        release: true,
+        checkpointSeq,
+      });
+      if (await commit(unit)) end({ type: 'parked', poked: inboxDirty, wakeAt: unit.head.wakeAt });
+      return true;
+    }
+    armTimer();
+    return true;
+  }
+
+  function armTimer(): void {
+    const due = nextTimer(run);
+    if (due === undefined) return;
+    const now = clock.now();
+    const wait = Math.max(due - now, noTickBefore - now, 1);
+    // Looked at again at least once per poll, so that a clock that was set forward is noticed.
+    timer = setTimeout(work, Math.min(wait, context.limits.pollMs, LONGEST_TIMEOUT_MS));
+    timer.unref();
+  }
+
+  function read<Result>(render: (run: LiveRun) => Result): Promise<{ readonly value: Result } | undefined> {
+    if (ended) return Promise.resolve(undefined);
+    if (!committing) return Promise.resolve({ value: render(run) });
+    return new Promise((resolve, reject) => {
+      const patience = setTimeout(() => resolve(undefined), READ_PATIENCE_MS);
+      patience.unref();
+      readers.push((current) => {
+        clearTimeout(patience);
+        try {
+          resolve(current === undefined ? undefined : { value: render(current) });
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
+  }
+
+  function serveReaders(): void {
+    const waiting = readers;
+    readers = [];
+    for (const serve of waiting) serve(ended ? undefined : run);
+  }
+
+  function end(ending: Ending): void {
+    if (ended) return;
+    ended = true;
+    clearTimeout(timer);
+    for (const key of [...effects.keys()]) abortEffect(key);
+    serveReaders();
+    context.onEnd(actor, ending);
+  }
+
+  if (held.committed !== undefined) act(held.committed);
+  queueMicrotask(work);
+  return actor;
+}

@@ -1,0 +1,23 @@
+/** Every scope a key can hold on this host. The protocol's own come first, ours after. */
+export const SCOPES = {
+  'manifest:read': 'Read workflow definitions.',
+  'runs:create': 'Start runs.',
+  'runs:read': 'Read runs, their events and streams.',
+  'runs:cancel': 'Cancel, pause and resume runs.',
+  'artifacts:read': 'Read artifacts of runs.',
+  'webhooks:manage': 'Register and remove webhooks.',
+  'approvals:respond': 'Answer interrupts.',
+  'audit:read': 'Read the audit log.',
+  'workflows:write': 'Register workflows.',
+  'keys:manage': 'Create, list and revoke keys.',
+  'secrets:manage': 'Store and remove secrets.',
+  'host:admin': 'Act for every tenant and read the host’s own state.',
+} as const satisfies Record<string, string>;
+
+export type Scope = keyof typeof SCOPES;
+
+export const ALL_SCOPES = Object.keys(SCOPES) as readonly Scope[];
+
+export function isScope(name: string): name is Scope {
+  return Object.hasOwn(SCOPES, name);
+}

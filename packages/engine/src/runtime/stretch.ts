@@ -1,0 +1,73 @@
+import { advance, headOf, nextWake } from '../core/advance.ts';
+import { encodeState, FOLD_VERSION } from '../core/checkpoint.ts';
+import type { LiveRun } from '../core/live-run.ts';
+import { isTerminalStatus } from '../core/run-state.ts';
+import type { Input, Step } from '../core/step.ts';
+import type { RunUnit } from '../store.ts';
+import type { Clock } from './clock.ts';
+import { type RandomBytes, randomId } from './ids.ts';
+import type { HostLimits } from './limits.ts';
+
+export interface StretchTools {
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  readonly limits: HostLimits;
+}
+
+/** One stretch of pure decisions, within the budget that keeps other runs moving. */
+export function takeStretch(tools: StretchTools, run: LiveRun, input: Input): Step {
+  const { clock, limits } = tools;
+  const endsAt = clock.monotonic() + limits.stretchMs;
+  return advance(
+    run,
+    input,
+    { now: clock.now(), random: drawFraction(tools.random) },
+    {
+      maxNodes: limits.stretchNodes,
+      maxBytes: limits.stretchBytes,
+      spent: () => clock.monotonic() >= endsAt,
+    },
+  );
+}
+
+function drawFraction(random: RandomBytes): number {
+  return Buffer.from(random(4)).readUInt32BE(0) / 2 ** 32;
+}
+
+/** True when a run that has nothing queued or in flight may leave memory: it is over, or nothing is due soon. */
+export function mayPark(tools: StretchTools, run: LiveRun): boolean {
+  if (isTerminalStatus(run.state.status)) return true;
+  const wake = nextWake(run);
+  return wake === null || (wake > 0 && wake - tools.clock.now() > tools.limits.parkAfterMs);
+}
+
+export interface StretchWrite {
+  readonly epoch: number;
+  readonly expectedSeq: number;
+  readonly step: Pick<Step, 'events'>;
+  /** Gives up the claim with this write. */
+  readonly release: boolean;
+  /** Length of the log at the newest checkpoint. */
+  readonly checkpointSeq: number;
+}
+
+/** The write that makes a stretch durable. A checkpoint goes with it when many events have passed, or the run leaves memory. */
+export function stretchUnit(tools: StretchTools, run: LiveRun, write: StretchWrite): RunUnit {
+  const { state, record } = run;
+  const passed = state.nextSeq - write.checkpointSeq;
+  const over = isTerminalStatus(state.status);
+  const checkpointed = !over && (passed >= tools.limits.checkpointEvents || (write.release && passed > 0));
+  return {
+    kind: 'run',
+    batchId: randomId(tools.random),
+    runId: record.runId,
+    epoch: write.epoch,
+    expectedSeq: write.expectedSeq,
+    events: write.step.events,
+    head: headOf(run),
+    ...(checkpointed && {
+      checkpoint: { seq: state.nextSeq, foldVersion: FOLD_VERSION, state: encodeState(state) },
+    }),
+    ...(write.release && { release: true }),
+  };
+}

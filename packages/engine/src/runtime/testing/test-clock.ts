@@ -1,0 +1,17 @@
+import type { Clock } from '../clock.ts';
+
+/** A clock that stands still until it is told to go on. */
+export interface TestClock extends Clock {
+  advance(ms: number): void;
+}
+
+export function testClock(start = Date.UTC(2030, 0, 1)): TestClock {
+  let passed = 0;
+  return {
+    now: () => start + passed,
+    monotonic: () => passed,
+    advance(ms) {
+      passed += ms;
+    },
+  };
+}

@@ -1,0 +1,149 @@
+import { canonicalJson, HostError, type Json, toIso, type WorkflowDefinition } from '@weft/protocol';
+import { sha256Hex } from '../hash.ts';
+import type { Caller, Host, RegisterOptions, Registration, WorkflowProblem, WorkflowSummary } from '../host.ts';
+import type { Store, WorkflowRow, WorkflowUnit } from '../store.ts';
+import type { Clock } from './clock.ts';
+import type { Committer } from './committer.ts';
+import type { Compile, Compiled } from './compile-definition.ts';
+import { type RandomBytes, randomId } from './ids.ts';
+import type { HostLimits } from './limits.ts';
+import type { Plans } from './plans.ts';
+import { writeFailure } from './write-failure.ts';
+
+/** Definitions: named by tenant, id and version, identified by the SHA-256 of their canonical JSON, kept as they came. */
+export type Workflows = Pick<Host, 'registerWorkflow' | 'checkWorkflow' | 'workflow' | 'listWorkflows'>;
+
+export interface WorkflowDependencies {
+  readonly store: Pick<Store, 'readWorkflow' | 'readDefinition' | 'listWorkflows'>;
+  readonly committer: Committer;
+  readonly compile: Compile;
+  readonly plans: Plans;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  readonly limits: HostLimits;
+  /** Called after a definition became current. */
+  readonly onRegistered: (tenant: string) => Promise<void>;
+}
+
+const SHOWN_PROBLEMS = 50;
+
+export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
+  const { store, committer, compile, plans, limits } = dependencies;
+
+  async function register(caller: Caller, definition: unknown, options: RegisterOptions): Promise<Registration> {
+    const { digest, text } = identify(definition, limits.maxDefinitionBytes);
+    const compiled = compile(definition, digest);
+    refuseProblems(compiled, options.strict);
+    const { id, version } = definition as WorkflowDefinition;
+    const known = await store.readWorkflow(caller.tenant, id, version);
+    const isKnown = known?.digest === digest;
+    if (isKnown && (known.current || !options.dev)) {
+      return { id, version, digest, created: false, warnings: compiled.warnings };
+    }
+    // Under --dev a file that changed, or changed back, is registered beside the versions it had before.
+    if (known !== undefined && !options.dev) throw versionExists(id, version);
+    const registered = known === undefined ? version : `${version}+${digest.slice(0, 8)}`;
+    await write(caller, { id, version: registered, digest, definition: text });
+    await dependencies.onRegistered(caller.tenant);
+    return { id, version: registered, digest, created: true, warnings: compiled.warnings };
+  }
+
+  async function write(
+    caller: Caller,
+    content: Pick<WorkflowUnit, 'id' | 'version' | 'digest' | 'definition'>,
+  ): Promise<void> {
+    const at = dependencies.clock.now();
+    const result = await committer.submit({
+      kind: 'workflow',
+      batchId: randomId(dependencies.random),
+      tenant: caller.tenant,
+      registeredAt: at,
+      ...content,
+      audit: [
+        {
+          at,
+          tenant: caller.tenant,
+          actor: caller.principal,
+          action: 'workflow.register',
+          target: `${content.id}@${content.version}`,
+          details: { digest: content.digest },
+        },
+      ],
+    });
+    if (result.state === 'committed') return;
+    if (result.state === 'refused' && result.reason === 'workflow_conflict') {
+      throw versionExists(content.id, content.version);
+    }
+    throw writeFailure(result);
+  }
+
+  async function summaryOf(row: WorkflowRow): Promise<WorkflowSummary> {
+    const { definition } = await plans.get(row.digest);
+    return {
+      id: row.id,
+      version: row.version,
+      name: definition.name,
+      digest: row.digest,
+      registeredAt: toIso(row.registeredAt),
+      nodes: definition.nodes.length,
+    };
+  }
+
+  return {
+    registerWorkflow: register,
+    checkWorkflow(definition) {
+      const { digest } = identify(definition, limits.maxDefinitionBytes);
+      const { errors, warnings } = compile(definition, digest);
+      return { errors, warnings };
+    },
+    async workflow(caller, id, version) {
+      const row = await store.readWorkflow(caller.tenant, id, version);
+      const text = row && (await store.readDefinition(row.digest));
+      return text === undefined ? undefined : (JSON.parse(text) as WorkflowDefinition);
+    },
+    async listWorkflows(caller, page) {
+      const listed = await store.listWorkflows(caller.tenant, page);
+      const rows = await Promise.all(listed.rows.map(summaryOf));
+      return listed.nextCursor === undefined ? { rows } : { rows, nextCursor: listed.nextCursor };
+    },
+  };
+}
+
+/** What a definition is: its bytes as they will be kept, and the digest of its canonical form. */
+export function identify(definition: unknown, maxBytes: number): { digest: string; text: string } {
+  const text: string | undefined = JSON.stringify(definition);
+  if (text === undefined) throw new HostError('validation_error', 'The definition must be a JSON object.', { field: '' });
+  const observed = Buffer.byteLength(text);
+  if (observed > maxBytes) {
+    throw new HostError('validation_error', `The definition has ${observed} bytes; the limit is ${maxBytes}.`, {
+      limit: maxBytes,
+      observed,
+    });
+  }
+  return { digest: sha256Hex(canonicalJson(definition as Json)), text };
+}
+
+function refuseProblems(compiled: Compiled, strict: boolean): void {
+  const doubts = strict ? compiled.warnings : [];
+  const problems = [...compiled.errors, ...doubts];
+  const [first] = problems;
+  if (first === undefined) return;
+  const rest = problems.length === 1 ? '' : ` There are ${problems.length - 1} more problems; see details.`;
+  throw new HostError('validation_error', `${first.path === '' ? 'The definition' : first.path}: ${first.message}${rest}`, {
+    field: first.path,
+    problems: problems.slice(0, SHOWN_PROBLEMS).map(toDetail),
+    count: problems.length,
+  });
+}
+
+function toDetail({ path, code, message }: WorkflowProblem): { path: string; code: string; message: string } {
+  return { path, code, message };
+}
+
+function versionExists(id: string, version: string): HostError {
+  return new HostError(
+    'workflow_version_exists',
+    `Version ${version} of ${id} is registered with other content. Raise "version" and register again.`,
+    { field: 'version', id, version },
+  );
+}

@@ -1,0 +1,35 @@
+import { HostError } from '@weft/protocol';
+import type { CommitResult } from './committer.ts';
+
+const RETRY_AFTER_SECONDS = 2;
+
+/** The answer to a client whose write did not become durable, for reasons that have nothing to do with the request. */
+export function writeFailure(result: Exclude<CommitResult, { state: 'committed' }>): HostError {
+  const retryAfter = { retryAfter: RETRY_AFTER_SECONDS };
+  switch (result.state) {
+    case 'unknown':
+      return new HostError(
+        'service_unavailable',
+        'The store did not say whether the write is durable. Send the request again with the same Idempotency-Key.',
+        { cause: 'store_unknown', ...retryAfter },
+        { ...retryAfter, cause: result.cause },
+      );
+    case 'lost':
+      return new HostError(
+        'service_unavailable',
+        'The store lost the write. Send the request again.',
+        { cause: 'store_lost', ...retryAfter },
+        retryAfter,
+      );
+    case 'refused':
+      if (result.reason === 'store_full') {
+        return new HostError(
+          'service_unavailable',
+          'The store has no room for new data; reads go on. Try again later.',
+          { cause: 'store_full', ...retryAfter },
+          retryAfter,
+        );
+      }
+      return new HostError('internal_error', `The store refused the write: ${result.reason}.`);
+  }
+}

@@ -1,0 +1,235 @@
+import { describe, expect, it } from 'vitest';
+import { appendUnit, commandUnit, commitOne, completed, createUnit, event, given, givenFreeRun, givenHeldRun, newRunId, readAll, running, START, waiting } from './fixtures.ts';
+import type { Subject } from './subject.ts';
+
+const TTL = 10_000;
+
+/** S3 and S5: who may write, and who is to look at a run. */
+export function claimingContract(subject: Subject): void {
+  describe('a claim', () => {
+    it('is born with a run created by a holder, at epoch 1', async () => {
+      const runId = await givenHeldRun(subject.store);
+
+      expect(await subject.store.readRun(runId, undefined)).toMatchObject({ holder: 'h1', epoch: 1 });
+      expect(await subject.store.claim(runId, 'h2')).toEqual({ state: 'held', holder: 'h1' });
+    });
+
+    it('of a free run raises its epoch', async () => {
+      await subject.store.heartbeat('h1', TTL);
+      const runId = await givenFreeRun(subject.store);
+
+      expect(await subject.store.claim(runId, 'h1')).toEqual({ state: 'claimed', epoch: 1 });
+      expect(await subject.store.readRun(runId, undefined)).toMatchObject({ holder: 'h1', epoch: 1 });
+      expect(await subject.store.claim(runId, 'h1')).toEqual({ state: 'held', holder: 'h1' });
+    });
+
+    it('is won by exactly one of ten racing holders', async () => {
+      const runId = await givenFreeRun(subject.store);
+      const holders = Array.from({ length: 10 }, (_, index) => `h${index}`);
+      await Promise.all(holders.map((holder) => subject.store.heartbeat(holder, TTL)));
+
+      const results = await Promise.all(holders.map((holder) => subject.store.claim(runId, holder)));
+
+      expect(results.filter(({ state }) => state === 'claimed')).toEqual([{ state: 'claimed', epoch: 1 }]);
+      expect(results.filter(({ state }) => state === 'held')).toHaveLength(9);
+    });
+
+    it('cannot be had of a run that is over or does not exist', async () => {
+      const over = newRunId();
+      await given(subject.store, createUnit(over, { events: [event(0, 'run.completed')], head: completed }));
+
+      expect(await subject.store.claim(over, 'h1')).toEqual({ state: 'terminal' });
+      expect(await subject.store.claim(newRunId(), 'h1')).toEqual({ state: 'missing' });
+      expect(await subject.store.claim('no such run', 'h1')).toEqual({ state: 'missing' });
+    });
+
+    it('is needed to write: a run that nobody holds takes no append', async () => {
+      const runId = await givenFreeRun(subject.store);
+
+      expect(await commitOne(subject.store, appendUnit(runId, 0, { epoch: 0 }))).toEqual({ state: 'refused', reason: 'stale_epoch' });
+      expect(await commitOne(subject.store, appendUnit(runId, 0, { epoch: 1 }))).toEqual({ state: 'refused', reason: 'stale_epoch' });
+    });
+
+    it('stands until the deadline of its holder, and heartbeats move that deadline for all its runs', async () => {
+      const [first, second] = [await givenHeldRun(subject.store), await givenHeldRun(subject.store)];
+      await subject.store.heartbeat('h2', 10 * TTL);
+      subject.now += TTL - 1;
+      await subject.store.heartbeat('h1', TTL);
+      subject.now += TTL - 1;
+
+      expect(await subject.store.claim(first, 'h2')).toEqual({ state: 'held', holder: 'h1' });
+      expect(await subject.store.claimDue('h2', 10)).toEqual([]);
+      expect(await subject.store.readRun(second, undefined)).toMatchObject({ holder: 'h1' });
+    });
+
+    it('may be taken over after the deadline, and then the old holder can write nothing', async () => {
+      const runId = await givenHeldRun(subject.store, { count: 1 });
+      subject.now += TTL + 1;
+      await subject.store.heartbeat('h2', TTL);
+      expect(await subject.store.readRun(runId, undefined)).not.toHaveProperty('holder');
+
+      expect(await subject.store.claim(runId, 'h2')).toEqual({ state: 'claimed', epoch: 2 });
+
+      await subject.store.heartbeat('h1', TTL);
+      expect(await commitOne(subject.store, appendUnit(runId, 1, { epoch: 1 }))).toEqual({ state: 'refused', reason: 'stale_epoch' });
+      expect(await commitOne(subject.store, appendUnit(runId, 1, { epoch: 2 }))).toEqual({ state: 'committed' });
+      expect(await readAll(subject.store, runId)).toHaveLength(2);
+    });
+
+    it('grows its epoch with every takeover, however often', async () => {
+      const runId = await givenFreeRun(subject.store);
+
+      for (let epoch = 1; epoch <= 5; epoch += 1) {
+        await subject.store.heartbeat(`h${epoch}`, TTL);
+        expect(await subject.store.claimDue(`h${epoch}`, 1)).toEqual([{ runId, epoch }]);
+        subject.now += TTL + 1;
+      }
+    });
+
+    it('of a stale holder counts before the end of the run: it hears that it lost the run', async () => {
+      const runId = await givenHeldRun(subject.store);
+      subject.now += TTL + 1;
+      await subject.store.heartbeat('h2', TTL);
+      await subject.store.claim(runId, 'h2');
+      await given(subject.store, appendUnit(runId, 0, { epoch: 2, head: completed }));
+
+      expect(await commitOne(subject.store, appendUnit(runId, 0, { epoch: 1 }))).toEqual({ state: 'refused', reason: 'stale_epoch' });
+    });
+
+    it('is given up with the unit that says so', async () => {
+      const runId = await givenHeldRun(subject.store);
+
+      await given(subject.store, appendUnit(runId, 0, { release: true }));
+
+      expect(await subject.store.readRun(runId, undefined)).not.toHaveProperty('holder');
+      expect(await commitOne(subject.store, appendUnit(runId, 1))).toEqual({ state: 'refused', reason: 'stale_epoch' });
+      await subject.store.heartbeat('h2', TTL);
+      expect(await subject.store.claimDue('h2', 5)).toEqual([{ runId, epoch: 2 }]);
+    });
+
+    it('ends with the run', async () => {
+      const runId = await givenHeldRun(subject.store);
+
+      await given(subject.store, appendUnit(runId, 0, { head: completed }));
+
+      expect(await subject.store.readRun(runId, undefined)).not.toHaveProperty('holder');
+    });
+
+    it('is given up for all runs of a holder at once, which stay due as they are', async () => {
+      const mine = [await givenHeldRun(subject.store), await givenHeldRun(subject.store)];
+      const theirs = await givenHeldRun(subject.store, { holder: 'h2' });
+
+      await subject.store.releaseAll('h1');
+
+      expect(await commitOne(subject.store, appendUnit(mine[0] ?? '', 0))).toMatchObject({ reason: 'stale_epoch' });
+      expect((await subject.store.claimDue('h2', 5)).map(({ runId }) => runId).sort()).toEqual([...mine].sort());
+      expect(await subject.store.readRun(theirs, undefined)).toMatchObject({ holder: 'h2', epoch: 1 });
+    });
+  });
+
+  describe('a due run', () => {
+    it('is claimed when its time has come, not before', async () => {
+      await subject.store.heartbeat('h1', 10 * TTL);
+      const runId = await givenFreeRun(subject.store, { ...waiting, wakeAt: START + 500 });
+
+      subject.now = START + 499;
+      expect(await subject.store.claimDue('h1', 5)).toEqual([]);
+      expect(await subject.store.nextDueAt()).toBe(START + 500);
+
+      subject.now = START + 500;
+      expect(await subject.store.claimDue('h1', 5)).toEqual([{ runId, epoch: 1 }]);
+      expect(await subject.store.nextDueAt()).toBeUndefined();
+    });
+
+    it('is given to one holder only, the longest due first, at most as many as asked', async () => {
+      await subject.store.heartbeat('h1', TTL);
+      await subject.store.heartbeat('h2', TTL);
+      const third = await givenFreeRun(subject.store, { ...running, wakeAt: 30 });
+      const first = await givenFreeRun(subject.store, { ...running, wakeAt: 10 });
+      const second = await givenFreeRun(subject.store, { ...running, wakeAt: 20 });
+
+      expect((await subject.store.claimDue('h1', 2)).map(({ runId }) => runId)).toEqual([first, second]);
+      expect((await subject.store.claimDue('h2', 2)).map(({ runId }) => runId)).toEqual([third]);
+      expect(await subject.store.claimDue('h1', 2)).toEqual([]);
+    });
+
+    it('is never skipped, whatever order the commits happened in', async () => {
+      await subject.store.heartbeat('h1', TTL);
+      const claimed: string[] = [];
+      const made: string[] = [];
+      for (const wakeAt of [50, 40, 60, 10, 0, 70, 30]) {
+        made.push(await givenFreeRun(subject.store, { ...running, wakeAt }));
+        if (wakeAt % 20 === 0) claimed.push(...(await subject.store.claimDue('h1', 1)).map(({ runId }) => runId));
+      }
+
+      claimed.push(...(await subject.store.claimDue('h1', 100)).map(({ runId }) => runId));
+
+      expect(claimed.sort()).toEqual(made.sort());
+    });
+
+    it('of a holder past its deadline is found again', async () => {
+      const runId = await givenHeldRun(subject.store);
+      await subject.store.heartbeat('h2', 10 * TTL);
+      expect(await subject.store.nextDueAt()).toBeUndefined();
+      expect(await subject.store.claimDue('h2', 5)).toEqual([]);
+
+      subject.now += TTL + 1;
+
+      expect(await subject.store.nextDueAt()).toBe(0);
+      expect(await subject.store.claimDue('h2', 5)).toEqual([{ runId, epoch: 2 }]);
+    });
+
+    it('is no longer due when only a command can move it, or it is over', async () => {
+      await subject.store.heartbeat('h1', TTL);
+      await givenFreeRun(subject.store, waiting);
+      const ended = await givenHeldRun(subject.store);
+      await given(subject.store, appendUnit(ended, 0, { head: { ...completed, wakeAt: 0 } }));
+
+      expect(await subject.store.nextDueAt()).toBeUndefined();
+      expect(await subject.store.claimDue('h1', 5)).toEqual([]);
+    });
+
+    it('is made so at once by a command, whatever it waited for', async () => {
+      await subject.store.heartbeat('h1', TTL);
+      const idle = await givenFreeRun(subject.store, waiting);
+      const timed = await givenFreeRun(subject.store, { ...waiting, wakeAt: START + 99_999 });
+
+      await given(subject.store, commandUnit(idle, 'c1'), commandUnit(timed, 'c2'));
+
+      expect(await subject.store.nextDueAt()).toBeLessThanOrEqual(START);
+      expect((await subject.store.claimDue('h1', 5)).map(({ runId }) => runId).sort()).toEqual([idle, timed].sort());
+    });
+
+    it('stays so when the holder lets go without having seen the command', async () => {
+      const runId = await givenHeldRun(subject.store);
+
+      await given(subject.store, commandUnit(runId, 'c1'), appendUnit(runId, 0, { head: waiting, release: true }));
+
+      expect(await subject.store.claimDue('h1', 5)).toEqual([{ runId, epoch: 2 }]);
+      await given(
+        subject.store,
+        appendUnit(runId, 1, {
+          epoch: 2,
+          head: waiting,
+          release: true,
+          consume: [{ commandId: 'c1', verdict: { applied: false, status: 'waiting-external' } }],
+        }),
+      );
+      expect(await subject.store.claimDue('h1', 5)).toEqual([]);
+    });
+
+    it('is made so by a command that arrives in the moment of the release, before or after it', async () => {
+      const runs = await Promise.all(Array.from({ length: 10 }, () => givenHeldRun(subject.store)));
+
+      await Promise.all(
+        runs.flatMap((runId, index) => {
+          const release = () => subject.store.commit([appendUnit(runId, 0, { head: waiting, release: true })]);
+          const command = () => subject.store.commit([commandUnit(runId, 'c1')]);
+          return index % 2 === 0 ? [release(), command()] : [command(), release()];
+        }),
+      );
+
+      expect((await subject.store.claimDue('h1', 20)).map(({ runId }) => runId).sort()).toEqual([...runs].sort());
+    });
+  });
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import type { NewOutboxRow, OutboxUnit } from '../store.ts';
+import { appendUnit, given, givenHeldRun, newBatchId, START } from './fixtures.ts';
+import type { Subject } from './subject.ts';
+
+/** S4 for outbox rows: written with the event, claimed by one worker at a time. */
+export function outboxContract(subject: Subject): void {
+  describe('the outbox', () => {
+    const LEASE = 1_000;
+    const row = (id: string, dueAt: number): NewOutboxRow => ({ id, topic: 'callback', dueAt, body: { to: id, n: [1, null] } });
+    const settle = (...rows: OutboxUnit['settle']): OutboxUnit => ({ kind: 'outbox', batchId: newBatchId(), settle: rows });
+    const claimedIds = async (limit = 10) => (await subject.store.claimOutbox(limit, LEASE)).map(({ id }) => id);
+
+    async function givenRows(...outbox: NewOutboxRow[]): Promise<string> {
+      const runId = await givenHeldRun(subject.store);
+      await given(subject.store, appendUnit(runId, 0, { outbox }));
+      return runId;
+    }
+
+    it('hands out due rows, the oldest first, with their run and which attempt this is', async () => {
+      const runId = await givenRows(row('b', 20), row('a', 10), row('later', START + 50));
+
+      expect(await subject.store.claimOutbox(10, LEASE)).toEqual([
+        { ...row('a', 10), runId, attempts: 1 },
+        { ...row('b', 20), runId, attempts: 1 },
+      ]);
+      subject.now = START + 50;
+      expect(await claimedIds()).toEqual(['later']);
+    });
+
+    it('gives a row to one worker only, for as long as the lease', async () => {
+      await givenRows(row('a', 10), row('b', 20), row('c', 30));
+
+      const [first, second] = await Promise.all([claimedIds(2), claimedIds(2)]);
+
+      expect([...first, ...second].sort()).toEqual(['a', 'b', 'c']);
+      subject.now += LEASE - 1;
+      expect(await claimedIds()).toEqual([]);
+      subject.now += 1;
+      expect((await subject.store.claimOutbox(10, LEASE)).map(({ attempts }) => attempts)).toEqual([2, 2, 2]);
+    });
+
+    it('forgets what was delivered', async () => {
+      await givenRows(row('a', 10));
+      await claimedIds();
+
+      await given(subject.store, settle({ id: 'a', state: 'done' }));
+
+      subject.now += 10 * LEASE;
+      expect(await claimedIds()).toEqual([]);
+    });
+
+    it('tries again at the named time', async () => {
+      await givenRows(row('a', 10));
+      await claimedIds();
+
+      await given(subject.store, settle({ id: 'a', state: 'retry', dueAt: START + 5 * LEASE }));
+
+      subject.now = START + 5 * LEASE - 1;
+      expect(await claimedIds()).toEqual([]);
+      subject.now = START + 5 * LEASE;
+      expect(await subject.store.claimOutbox(10, LEASE)).toMatchObject([{ id: 'a', attempts: 2 }]);
+    });
+
+    it('never hands out what is dead, and goes on with the others', async () => {
+      await givenRows(row('a', 10), row('b', 20));
+      await claimedIds(1);
+
+      await given(subject.store, settle({ id: 'a', state: 'dead' }, { id: 'unknown', state: 'done' }));
+
+      subject.now += 10 * LEASE;
+      expect(await claimedIds()).toEqual(['b']);
+    });
+  });
+}

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { appendUnit, auditEntry, commandUnit, createUnit, events, given, givenHeldRun, idempotencyRecord, keyRow, newBatchId, newRunId, readAll, waiting, workflowUnit } from './fixtures.ts';
+import type { Subject } from './subject.ts';
+
+/** What must be there after a restart: all of it. */
+export function restartingContract(subject: Subject, restart: () => Promise<void>): void {
+  describe('after a restart', () => {
+    it('everything acknowledged is as it was', async () => {
+      const runId = await givenHeldRun(subject.store, { count: 3 });
+      const record = idempotencyRecord();
+      const workflow = workflowUnit('1.0.0');
+      await given(
+        subject.store,
+        appendUnit(runId, 3, {
+          head: { ...waiting, wakeAt: 77, currentNodeId: 'a' },
+          release: true,
+          checkpoint: { seq: 4, foldVersion: 1, state: '{"x":1}' },
+          outbox: [{ id: 'o1', topic: 't', dueAt: 0, body: [1] }],
+          idempotency: record,
+          audit: [auditEntry('noted')],
+        }),
+        commandUnit(runId, 'c1'),
+        workflow,
+        { kind: 'key', batchId: newBatchId(), key: keyRow('k1') },
+        { kind: 'setting', batchId: newBatchId(), name: 'mode', value: 'live' },
+      );
+      const look = async () => ({
+        run: await subject.store.readRun(runId, 'acme'),
+        log: await readAll(subject.store, runId),
+        inbox: await subject.store.readInbox(runId),
+        checkpoint: await subject.store.readCheckpoint(runId),
+        record: await subject.store.readIdempotency(record.tenant, record.operation, record.keyHash),
+        workflow: await subject.store.readWorkflow('acme', 'greet', undefined),
+        definition: await subject.store.readDefinition(workflow.digest),
+        keys: await subject.store.listKeys('acme'),
+        setting: await subject.store.readSetting('mode'),
+        audit: await subject.store.readAudit(0, 10),
+        due: await subject.store.nextDueAt(),
+      });
+      const before = await look();
+
+      await restart();
+
+      expect(await look()).toEqual(before);
+      expect(await subject.store.claimOutbox(10, 1_000)).toMatchObject([{ id: 'o1', runId, body: [1] }]);
+    });
+
+    it('epochs go on growing', async () => {
+      const runId = newRunId();
+      await given(subject.store, createUnit(runId, { events: events(0, 1) }));
+      await subject.store.heartbeat('h1', 10_000);
+      expect(await subject.store.claim(runId, 'h1')).toEqual({ state: 'claimed', epoch: 1 });
+      await given(subject.store, appendUnit(runId, 1, { release: true }));
+
+      await restart();
+
+      await subject.store.heartbeat('h2', 10_000);
+      expect(await subject.store.claim(runId, 'h2')).toEqual({ state: 'claimed', epoch: 2 });
+      await given(subject.store, appendUnit(runId, 2, { epoch: 2 }));
+      expect(await readAll(subject.store, runId)).toHaveLength(3);
+    });
+
+    it('a lost and a kept write are still told apart', async () => {
+      const runId = await givenHeldRun(subject.store);
+      const [kept, lost] = [appendUnit(runId, 0), appendUnit(runId, 1)];
+      await given(subject.store, kept);
+
+      await restart();
+
+      expect(await subject.store.committed(kept)).toBe(true);
+      expect(await subject.store.committed(lost)).toBe(false);
+    });
+  });
+}

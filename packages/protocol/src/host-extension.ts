@@ -1,0 +1,114 @@
+import { type Static, Type } from 'typebox';
+import { RunStatusSchema } from './runs.ts';
+import { closed, count, dateTime, nonEmpty, open, runId } from './schema-parts.ts';
+
+/** What Weft offers beyond the protocol, under /v1/host/weft: registration, lists, keys and explanations. */
+
+const optional = Type.Optional;
+
+export const WorkflowProblemSchema = open({
+  path: Type.String({ description: 'JSON Pointer of the place; empty for the whole definition.' }),
+  message: nonEmpty,
+  code: nonEmpty,
+});
+
+export const RegistrationSchema = open({
+  id: nonEmpty,
+  version: nonEmpty,
+  digest: Type.String({ description: 'SHA-256 of the canonical definition, hex.' }),
+  created: Type.Boolean({ description: 'False when the same content was registered before.' }),
+  warnings: Type.Array(WorkflowProblemSchema),
+});
+
+export const WorkflowReportSchema = open({
+  ok: Type.Boolean(),
+  errors: Type.Array(WorkflowProblemSchema),
+  warnings: Type.Array(WorkflowProblemSchema),
+});
+
+const nextCursor = optional(Type.String({ description: 'Absent on the last page.' }));
+
+export const WorkflowListSchema = open({
+  workflows: Type.Array(
+    open({
+      id: nonEmpty,
+      version: nonEmpty,
+      name: nonEmpty,
+      digest: nonEmpty,
+      registeredAt: dateTime,
+      nodes: count,
+    }),
+  ),
+  nextCursor,
+});
+
+export const RunSummarySchema = open({
+  runId,
+  workflowId: nonEmpty,
+  workflowVersion: nonEmpty,
+  status: RunStatusSchema,
+  createdAt: dateTime,
+  startedAt: optional(dateTime),
+  completedAt: optional(dateTime),
+  currentNodeId: optional(Type.String()),
+  errorCode: optional(Type.String()),
+  tags: Type.Array(Type.String()),
+  events: count,
+});
+
+export const RunListSchema = open({ runs: Type.Array(RunSummarySchema), nextCursor });
+
+export const ExplanationSchema = open({
+  runId,
+  status: RunStatusSchema,
+  waitingFor: Type.Enum([
+    'nothing',
+    'timer',
+    'retry',
+    'effect',
+    'interrupt',
+    'claim',
+    'queue',
+    'resume',
+    'command',
+  ]),
+  sentence: nonEmpty,
+  nodeId: optional(Type.String()),
+  until: optional(dateTime),
+  holder: optional(Type.String()),
+});
+
+const KeyKindSchema = Type.Enum(['service', 'user']);
+
+export const CreateKeySchema = closed({
+  tenant: optional(Type.String({ minLength: 1, maxLength: 128, description: 'Default: the caller’s own.' })),
+  principal: Type.String({ minLength: 1, maxLength: 128 }),
+  kind: KeyKindSchema,
+  scopes: Type.Array(nonEmpty, { minItems: 1, maxItems: 100, uniqueItems: true }),
+  expiresAt: optional(dateTime),
+  label: optional(Type.String({ minLength: 1, maxLength: 256 })),
+});
+
+const keyFields = {
+  keyId: nonEmpty,
+  tenant: nonEmpty,
+  principal: nonEmpty,
+  kind: KeyKindSchema,
+  test: Type.Boolean(),
+  scopes: Type.Array(Type.String()),
+  createdAt: dateTime,
+  expiresAt: optional(dateTime),
+  revokedAt: optional(dateTime),
+  label: optional(Type.String()),
+};
+
+export const KeyListSchema = open({ keys: Type.Array(open(keyFields)) });
+
+export const CreatedKeySchema = open({
+  key: Type.String({ description: 'Shown once; the host keeps only its hash.' }),
+  ...keyFields,
+});
+
+export const HealthSchema = open({ status: nonEmpty });
+
+export type CreateKeyRequest = Static<typeof CreateKeySchema>;

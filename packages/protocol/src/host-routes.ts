@@ -1,0 +1,174 @@
+import { Type } from 'typebox';
+import {
+  CreatedKeySchema,
+  CreateKeySchema,
+  ExplanationSchema,
+  HealthSchema,
+  KeyListSchema,
+  RegistrationSchema,
+  RunListSchema,
+  WorkflowListSchema,
+  WorkflowReportSchema,
+} from './host-extension.ts';
+import type { Parameter, Route } from './routes.ts';
+import { RUN_STATUSES } from './runs.ts';
+import { dateTime, jsonObject, nonEmpty } from './schema-parts.ts';
+import { WorkflowDefinitionSchema } from './workflow.ts';
+
+const PAGE: readonly Parameter[] = [
+  {
+    name: 'limit',
+    description: 'Rows in one answer. Default: 50.',
+    schema: Type.Integer({ minimum: 1, maximum: 500 }),
+  },
+  { name: 'cursor', description: 'The nextCursor of the answer before.', schema: nonEmpty },
+];
+
+const STRICT: Parameter = {
+  name: 'strict',
+  description: 'Warnings count as errors.',
+  schema: Type.Boolean(),
+};
+
+const workflows: readonly Route[] = [
+  {
+    operationId: 'registerWorkflow',
+    method: 'POST',
+    path: '/v1/host/weft/workflows',
+    scope: 'workflows:write',
+    summary: 'Registers a workflow. The same content again changes nothing.',
+    query: [STRICT],
+    request: { schema: WorkflowDefinitionSchema, required: true },
+    responses: {
+      200: { description: 'The same content is registered already.', schema: RegistrationSchema },
+      201: { description: 'Registered, and now the current version.', schema: RegistrationSchema },
+    },
+    errors: ['validation_error', 'capability_required', 'workflow_version_exists', 'payload_too_large'],
+  },
+  {
+    operationId: 'listWorkflows',
+    method: 'GET',
+    path: '/v1/host/weft/workflows',
+    scope: 'manifest:read',
+    summary: 'The registered workflows.',
+    query: PAGE,
+    responses: { 200: { description: 'A page of workflows.', schema: WorkflowListSchema } },
+    errors: ['validation_error'],
+  },
+  {
+    operationId: 'getWorkflowVersion',
+    method: 'GET',
+    path: '/v1/host/weft/workflows/{workflowId}',
+    scope: 'manifest:read',
+    summary: 'One version of a workflow.',
+    query: [{ name: 'version', description: 'Default: the current one.', schema: nonEmpty }],
+    responses: { 200: { description: 'The definition.', schema: WorkflowDefinitionSchema } },
+    errors: ['validation_error'],
+  },
+  {
+    operationId: 'checkWorkflow',
+    method: 'POST',
+    path: '/v1/host/weft/workflows:check',
+    scope: 'manifest:read',
+    summary: 'Says everything that is wrong with a definition; writes nothing.',
+    query: [STRICT],
+    request: { schema: jsonObject, required: true },
+    responses: { 200: { description: 'The report.', schema: WorkflowReportSchema } },
+    errors: ['validation_error', 'payload_too_large'],
+  },
+];
+
+const runs: readonly Route[] = [
+  {
+    operationId: 'listRuns',
+    method: 'GET',
+    path: '/v1/host/weft/runs',
+    scope: 'runs:read',
+    summary: 'Runs, newest first.',
+    query: [
+      {
+        name: 'status',
+        description: `One or several of ${RUN_STATUSES.filter((status) => status !== 'cancelling').join(', ')}, separated by commas.`,
+        schema: nonEmpty,
+      },
+      { name: 'workflowId', description: 'Only runs of this workflow.', schema: nonEmpty },
+      { name: 'tag', description: 'Only runs with this tag.', schema: nonEmpty },
+      { name: 'since', description: 'Created at this time or later.', schema: dateTime },
+      { name: 'until', description: 'Created before this time.', schema: dateTime },
+      ...PAGE,
+    ],
+    responses: { 200: { description: 'A page of runs.', schema: RunListSchema } },
+    errors: ['validation_error'],
+  },
+  {
+    operationId: 'explainRun',
+    method: 'GET',
+    path: '/v1/host/weft/runs/{runId}/why',
+    scope: 'runs:read',
+    summary: 'What a run waits for, as a sentence and as data.',
+    responses: { 200: { description: 'The explanation.', schema: ExplanationSchema } },
+    errors: [],
+  },
+];
+
+const keys: readonly Route[] = [
+  {
+    operationId: 'createKey',
+    method: 'POST',
+    path: '/v1/host/weft/keys',
+    scope: 'keys:manage',
+    summary: 'Creates an API key. It can hold only scopes that the caller holds.',
+    headers: [
+      {
+        name: 'Idempotency-Key',
+        description: 'The same key with the same content gets the first answer again, for 24 hours.',
+        schema: Type.String({ minLength: 1, maxLength: 255 }),
+      },
+    ],
+    request: { schema: CreateKeySchema, required: true },
+    responses: { 201: { description: 'The key, shown this once.', schema: CreatedKeySchema } },
+    errors: ['validation_error', 'idempotency_in_flight', 'idempotency_key_mismatch'],
+  },
+  {
+    operationId: 'listKeys',
+    method: 'GET',
+    path: '/v1/host/weft/keys',
+    scope: 'keys:manage',
+    summary: 'The keys of the caller’s tenant, without their secrets.',
+    responses: { 200: { description: 'All keys.', schema: KeyListSchema } },
+    errors: [],
+  },
+  {
+    operationId: 'revokeKey',
+    method: 'DELETE',
+    path: '/v1/host/weft/keys/{keyId}',
+    scope: 'keys:manage',
+    summary: 'Revokes a key at once.',
+    responses: { 204: { description: 'Revoked.' } },
+    errors: [],
+  },
+];
+
+const probes: readonly Route[] = [
+  {
+    operationId: 'health',
+    method: 'GET',
+    path: '/health',
+    scope: null,
+    summary: 'Whether the process lives.',
+    responses: { 200: { description: 'It does.', schema: HealthSchema } },
+    errors: [],
+  },
+  {
+    operationId: 'ready',
+    method: 'GET',
+    path: '/ready',
+    scope: null,
+    summary: 'Whether the host should be sent work.',
+    responses: { 200: { description: 'It should.', schema: HealthSchema } },
+    errors: ['service_unavailable'],
+  },
+];
+
+/** What Weft adds under its own prefix, and the two probes. */
+export const HOST_ROUTES: readonly Route[] = [...workflows, ...runs, ...keys, ...probes];

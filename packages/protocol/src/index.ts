@@ -1,0 +1,113 @@
+export { CapabilitiesSchema, GrpcSchema, LimitsSchema, mirrorFamilies } from './capabilities.ts';
+export type { Capabilities, CapabilityLimits } from './capabilities.ts';
+export { canonicalJson } from './canonical.ts';
+export { INTERRUPT_KINDS } from './catalogue/payload-parts.ts';
+export type { EventRow } from './catalogue/row.ts';
+export { ErrorEnvelopeSchema, toEnvelope } from './envelope.ts';
+export type { EnvelopedError, ErrorEnvelope } from './envelope.ts';
+export { ERRORS, HostError, isHostError } from './errors.ts';
+export type { ErrorCode } from './errors.ts';
+export {
+  EVENT_CATALOGUE,
+  EVENT_TYPES,
+  eventType,
+  isVendorType,
+  VENDOR_TYPE_PATTERN,
+} from './event-catalogue.ts';
+export { RunEventDocSchema } from './events.ts';
+export type { RunEventDoc } from './events.ts';
+export {
+  CreatedKeySchema,
+  CreateKeySchema,
+  ExplanationSchema,
+  HealthSchema,
+  KeyListSchema,
+  RegistrationSchema,
+  RunListSchema,
+  RunSummarySchema,
+  WorkflowListSchema,
+  WorkflowProblemSchema,
+  WorkflowReportSchema,
+} from './host-extension.ts';
+export type { CreateKeyRequest } from './host-extension.ts';
+export { eventId } from './ids.ts';
+export { isJsonObject } from './json.ts';
+export type { Json, JsonObject } from './json.ts';
+export { openApiDocument } from './openapi.ts';
+export type { OpenApiOptions } from './openapi.ts';
+export { renderReference } from './reference.ts';
+export type { ReferencePage } from './reference.ts';
+export { operationOf, pathParameters, ROUTES, route } from './routes.ts';
+export type { Answer, Parameter, Route } from './routes.ts';
+export {
+  BULK_CANCEL_MAX_RUN_IDS,
+  BulkCancelRequestSchema,
+  BulkCancelResponseSchema,
+  CancelRequestSchema,
+  CancelResponseSchema,
+  ConfigurableSchema,
+  CreateRunResponseSchema,
+  CreateRunSchema,
+  PauseRequestSchema,
+  PauseResponseSchema,
+  PollResponseSchema,
+  ResumeRequestSchema,
+  ResumeResponseSchema,
+  RUN_STATUSES,
+  RunOptionsSchema,
+  RunSnapshotSchema,
+  RunStatusSchema,
+} from './runs.ts';
+export type {
+  BulkCancelRequest,
+  BulkCancelResponse,
+  CancelRequest,
+  CancelResponse,
+  Configurable,
+  CreateRunRequest,
+  CreateRunResponse,
+  PauseRequest,
+  PauseResponse,
+  PollResponse,
+  ResumeRequest,
+  ResumeResponse,
+  RunError,
+  RunOptions,
+  RunOwner,
+  RunSnapshot,
+  SnapshotStatus,
+} from './runs.ts';
+export { createSseParser, sseComment, sseFrame } from './sse.ts';
+export type { SseEvent, SseFrame, SseParser } from './sse.ts';
+export {
+  admits,
+  DEFAULT_STREAM_MODE,
+  parseStreamModes,
+  STREAM_MODES,
+  triggersSnapshot,
+} from './stream-modes.ts';
+export type { StreamMode } from './stream-modes.ts';
+export { parseStrictJson } from './strict-json.ts';
+export type { StrictJsonOptions } from './strict-json.ts';
+export { toIso } from './time.ts';
+export { assertValid, compileValidator } from './validate.ts';
+export type { Problem, Validator } from './validate.ts';
+export { compileClientSchema } from './client-schema.ts';
+export type { ClientSchemaLimits } from './client-schema.ts';
+export { assembleWireEvent, EVENT_SCHEMA_VERSION } from './wire-event.ts';
+export type { WireEventParts } from './wire-event.ts';
+export { NodeSettingsSchema, WorkflowDefinitionSchema, WorkflowNodeSchema } from './workflow.ts';
+export type {
+  AgentRef,
+  ChannelDeclaration,
+  EdgeCondition,
+  PortValue,
+  WorkflowDefinition,
+  WorkflowEdge,
+  WorkflowMetadata,
+  WorkflowNode,
+  WorkflowNodeSettings,
+  WorkflowSettings,
+  WorkflowTrigger,
+  WorkflowVariable,
+} from './workflow.ts';

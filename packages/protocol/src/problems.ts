@@ -1,0 +1,133 @@
+import type { ErrorObject } from 'ajv';
+import type { JsonObject } from './json.ts';
+
+/** One thing wrong with a document. */
+export interface Problem {
+  /** JSON Pointer of the place; empty for the document itself. */
+  readonly path: string;
+  readonly message: string;
+  /** The JSON Schema keyword that was not met. */
+  readonly keyword: string;
+}
+
+/** Turns a validator's findings into sentences a person can act on. */
+export function toProblems(errors: readonly ErrorObject[]): Problem[] {
+  return errors.map((error) => ({
+    path: placeOf(error),
+    message: sentenceFor(error),
+    keyword: error.keyword,
+  }));
+}
+
+/** For an unknown field the place is the field itself, not the object that holds it. */
+function placeOf(error: ErrorObject): string {
+  const unknown = unknownField(error);
+  return unknown === undefined ? error.instancePath : `${error.instancePath}/${escapePointer(unknown)}`;
+}
+
+function unknownField(error: ErrorObject): string | undefined {
+  const params = error.params as JsonObject;
+  const name = params.additionalProperty ?? params.unevaluatedProperty;
+  return typeof name === 'string' ? name : undefined;
+}
+
+type Params = Readonly<Record<string, unknown>>;
+
+const SENTENCES: Readonly<Record<string, (params: Params) => string>> = {
+  required: ({ missingProperty }) => `the field "${String(missingProperty)}" is missing`,
+  type: ({ type }) => `must be ${aType(type)}`,
+  enum: ({ allowedValues }) => `must be one of ${listed(allowedValues)}`,
+  const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
+  pattern: ({ pattern }) => `must match the pattern ${String(pattern)}`,
+  format: ({ format }) => `must be a valid ${String(format)}`,
+  anyOf: () => 'has none of the forms that are allowed here',
+  oneOf: () => 'has none of the forms that are allowed here, or several at once',
+  minLength: ({ limit }) => `must have at least ${String(limit)} characters`,
+  maxLength: ({ limit }) => `must have at most ${String(limit)} characters`,
+  minItems: ({ limit }) => `must have at least ${String(limit)} entries`,
+  maxItems: ({ limit }) => `must have at most ${String(limit)} entries`,
+  minimum: ({ limit }) => `must be at least ${String(limit)}`,
+  maximum: ({ limit }) => `must be at most ${String(limit)}`,
+  uniqueItems: () => 'must not hold the same entry twice',
+  not: () => 'has a combination of fields that is not allowed',
+};
+
+function sentenceFor(error: ErrorObject): string {
+  const unknown = unknownField(error);
+  if (unknown !== undefined) return unknownFieldSentence(unknown, knownFields(error));
+  const sentence = SENTENCES[error.keyword];
+  return sentence?.(error.params as Params) ?? error.message ?? `does not meet "${error.keyword}"`;
+}
+
+const TYPE_NAMES: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'an array',
+  null: 'null',
+};
+
+function aType(type: unknown): string {
+  const types = Array.isArray(type) ? type.map(String) : String(type).split(',');
+  return types.map((name) => TYPE_NAMES[name] ?? name).join(' or ');
+}
+
+function listed(values: unknown): string {
+  if (!Array.isArray(values)) return 'the allowed values';
+  const shown = values.slice(0, 20).map((value) => JSON.stringify(value));
+  return values.length > 20 ? `${shown.join(', ')} …` : shown.join(', ');
+}
+
+function unknownFieldSentence(name: string, known: readonly string[]): string {
+  const shown = JSON.stringify(name.slice(0, 64));
+  const meant = closest(name, known);
+  return meant === undefined
+    ? `unknown field ${shown}`
+    : `unknown field ${shown}; did you mean ${JSON.stringify(meant)}?`;
+}
+
+/** Names the schema knows at this place; for a composed schema, those of all its parts. */
+function knownFields(error: ErrorObject): string[] {
+  const schema = error.parentSchema as { properties?: object; allOf?: { properties?: object }[] } | undefined;
+  const parts = [schema, ...(schema?.allOf ?? [])];
+  return parts.flatMap((part) => Object.keys(part?.properties ?? {}));
+}
+
+/** The known name nearest to a misspelt one, when it is near enough to be what was meant. */
+function closest(name: string, known: readonly string[]): string | undefined {
+  if (name.length > 64) return undefined;
+  const allowed = Math.max(2, Math.floor(name.length / 3));
+  let best: string | undefined;
+  let bestDistance = allowed + 1;
+  for (const candidate of known) {
+    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
+    if (distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+function editDistance(left: string, right: string): number {
+  let previous = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= left.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= right.length; column++) {
+      const change = left[row - 1] === right[column - 1] ? 0 : 1;
+      current[column] = Math.min(
+        (previous[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (previous[column - 1] ?? 0) + change,
+      );
+    }
+    previous = current;
+  }
+  return previous[right.length] ?? 0;
+}
+
+function escapePointer(step: string): string {
+  return step.replaceAll('~', '~0').replaceAll('/', '~1');
+}

@@ -1,0 +1,105 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { AnySchemaObject, ErrorObject, ValidateFunction } from 'ajv';
+import addFormats from 'ajv-formats';
+import type { TSchema } from 'typebox';
+import { HostError } from './errors.ts';
+import type { JsonObject } from './json.ts';
+import { type Problem, toProblems } from './problems.ts';
+import { pruneUnions } from './union-problems.ts';
+
+export type { Problem } from './problems.ts';
+
+/** All that is wrong with a value, most important first; empty when nothing is. */
+export type Validator = (value: unknown) => readonly Problem[];
+
+/** Reported at most; a document with more is not understood better by a longer list. */
+const MAX_PROBLEMS = 20;
+
+/** A document with more values than this is checked up to its first failure only, so that a list of failures stays small. */
+const MAX_VALUES_FOR_ALL_ERRORS = 50_000;
+
+const FORMATS = [
+  'date-time',
+  'date',
+  'time',
+  'duration',
+  'email',
+  'hostname',
+  'ipv4',
+  'ipv6',
+  'uri',
+  'uri-reference',
+  'uuid',
+] as const;
+
+/** The formats every validator of ours knows. */
+export function withFormats(ajv: Ajv2020): Ajv2020 {
+  addFormats.default(ajv, { mode: 'fast', formats: [...FORMATS] });
+  return ajv;
+}
+
+const firstError = lazily(() => withFormats(new Ajv2020({ strict: true, allErrors: false, verbose: true })));
+const allErrors = lazily(() => withFormats(new Ajv2020({ strict: true, allErrors: true, verbose: true })));
+
+/** Compiles one of our own schemas; use once per schema, at start. */
+export function compileValidator(schema: TSchema): Validator {
+  return twoStepValidator(
+    lazily(() => firstError().compile(schema as AnySchemaObject)),
+    lazily(() => allErrors().compile(schema as AnySchemaObject)),
+  );
+}
+
+/** Asks the quick check first: nearly every document is right, and then the thorough one is never even compiled. */
+export function twoStepValidator(quick: () => ValidateFunction, thorough: () => ValidateFunction): Validator {
+  return (value) => {
+    const first = quick();
+    if (first(value)) return [];
+    if (!hasFewValues(value, MAX_VALUES_FOR_ALL_ERRORS)) return readProblems(first.errors);
+    const all = thorough();
+    return all(value) ? readProblems(first.errors) : readProblems(all.errors);
+  };
+}
+
+function readProblems(errors: readonly ErrorObject[] | null | undefined): Problem[] {
+  return toProblems(pruneUnions((errors ?? []).slice(0, 1000)).slice(0, MAX_PROBLEMS));
+}
+
+/** Throws HostError `validation_error` that names the first wrong field. `what` is the document, as in "The request body". */
+export function assertValid(validator: Validator, value: unknown, what: string): void {
+  const problems = validator(value);
+  const [first] = problems;
+  if (first === undefined) return;
+  const place = first.path === '' ? '' : ` at ${first.path}`;
+  const end = first.message.endsWith('?') ? '' : '.';
+  throw new HostError(
+    'validation_error',
+    `${what} is not valid${place}: ${first.message}${end}`,
+    problemDetails(first, problems),
+  );
+}
+
+function problemDetails(first: Problem, problems: readonly Problem[]): JsonObject {
+  return { field: first.path, problems: problems.slice(0, MAX_PROBLEMS).map((problem) => ({ ...problem })) };
+}
+
+function hasFewValues(value: unknown, limit: number): boolean {
+  let left = limit;
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (typeof next !== 'object' || next === null) continue;
+    const members = Object.values(next);
+    left -= members.length;
+    if (left < 0) return false;
+    for (const member of members) open.push(member);
+  }
+  return true;
+}
+
+export function lazily<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

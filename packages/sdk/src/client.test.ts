@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { createClient } from './client.ts';
+import { ApiError, ConnectionError } from './errors.ts';
+import type { Fetch } from './transport.ts';
+
+interface Seen {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly body: unknown;
+}
+
+function clientAnswering(answer: () => Response | Promise<Response>): {
+  client: ReturnType<typeof createClient>;
+  seen: Seen[];
+} {
+  const seen: Seen[] = [];
+  const fetch: Fetch = async (input, init) => {
+    seen.push({
+      method: init?.method ?? 'GET',
+      url: String(input),
+      headers: init?.headers as Record<string, string>,
+      body: typeof init?.body === 'string' ? JSON.parse(init.body) : undefined,
+    });
+    return answer();
+  };
+  return { client: createClient({ baseUrl: 'http://host.test/', apiKey: 'weft_test_k', fetch }), seen };
+}
+
+describe('the client', () => {
+  it('creates a run with the key, the idempotency key and the dedup header', async () => {
+    const { client, seen } = clientAnswering(() =>
+      Response.json({ runId: 'r1', status: 'pending', eventsUrl: 'http://host.test/v1/runs/r1/events' }, { status: 201 }),
+    );
+
+    const run = await client.runs.create(
+      { workflowId: 'w', inputs: { a: 1 } },
+      { idempotencyKey: 'once', exclusiveScope: true },
+    );
+
+    expect(run.runId).toBe('r1');
+    expect(seen).toEqual([
+      {
+        method: 'POST',
+        url: 'http://host.test/v1/runs',
+        headers: {
+          accept: 'application/json',
+          authorization: 'Bearer weft_test_k',
+          'content-type': 'application/json',
+          'idempotency-key': 'once',
+          'x-dedup': 'enforce',
+        },
+        body: { workflowId: 'w', inputs: { a: 1 } },
+      },
+    ]);
+  });
+
+  it('puts colon verbs behind the encoded id and keeps the idempotency key out of the body', async () => {
+    const { client, seen } = clientAnswering(() => Response.json({ runId: 'a/b', status: 'paused' }, { status: 202 }));
+
+    await client.runs.pause('a/b', { drainPolicy: 'immediate', idempotencyKey: 'k' });
+
+    expect(seen[0]?.url).toBe('http://host.test/v1/runs/a%2Fb:pause');
+    expect(seen[0]?.body).toEqual({ drainPolicy: 'immediate' });
+  });
+
+  it('sends only the filters that are set', async () => {
+    const { client, seen } = clientAnswering(() => Response.json({ runs: [] }));
+
+    await client.runs.list({ status: ['failed', 'cancelled'], limit: 5 });
+
+    const query = new URL(seen[0]?.url ?? '').searchParams;
+    expect(Object.fromEntries(query)).toEqual({ status: 'failed,cancelled', limit: '5' });
+  });
+
+  it('throws what the host said as an ApiError', async () => {
+    const { client } = clientAnswering(() =>
+      Response.json(
+        { error: 'rate_limited', message: 'Too many requests.', details: { scope: 'key' } },
+        { status: 429, headers: { 'retry-after': '7', 'x-request-id': 'req-1' } },
+      ),
+    );
+
+    const error = await client.runs.get('r').catch((cause: unknown) => cause);
+
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({
+      status: 429,
+      code: 'rate_limited',
+      message: 'Too many requests.',
+      details: { scope: 'key' },
+      requestId: 'req-1',
+      retryAfter: 7,
+    });
+  });
+
+  it('tells an answer that is not the protocol’s from an error of the host', async () => {
+    const { client } = clientAnswering(() => new Response('<html>', { status: 502 }));
+
+    const error = await client.discovery().catch((cause: unknown) => cause);
+
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({ url: 'http://host.test', message: expect.stringContaining('not JSON') });
+  });
+
+  it('names the URL when nothing answers', async () => {
+    const { client } = clientAnswering(() => {
+      throw new TypeError('fetch failed', { cause: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }) });
+    });
+
+    const error = await client.discovery().catch((cause: unknown) => cause);
+
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({ message: expect.stringMatching(/refused.*http:\/\/host\.test/i) });
+  });
+
+  it('refuses a base URL that is not one', () => {
+    expect(() => createClient({ baseUrl: 'localhost:7878' })).toThrow(/http:\/\//);
+    expect(() => createClient({ baseUrl: 'nonsense' })).toThrow(/absolute URL/);
+  });
+});

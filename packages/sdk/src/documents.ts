@@ -1,0 +1,159 @@
+import type { Json, JsonObject } from '@weft/protocol';
+
+/** What the host sends. Documents are open: a newer host may add members, so nothing here is exhaustive. */
+
+export type StreamMode = 'updates' | 'values' | 'messages' | 'debug';
+
+/** An event of a run's log, as the wire carries it. */
+export interface RunEventDocument {
+  readonly eventId: string;
+  readonly runId: string;
+  readonly type: string;
+  readonly payload: Json;
+  readonly timestamp: string;
+  readonly sequence: number;
+  readonly nodeId?: string;
+  readonly causationId?: string;
+}
+
+export interface NewRun {
+  readonly workflowId: string;
+  readonly inputs?: JsonObject;
+  readonly configurable?: JsonObject;
+  readonly tags?: readonly string[];
+  readonly metadata?: JsonObject;
+  readonly scopeId?: string;
+}
+
+export interface CreatedRun {
+  readonly runId: string;
+  readonly status: string;
+  readonly eventsUrl: string;
+  readonly statusUrl?: string;
+}
+
+export interface RunCommandAnswer {
+  readonly runId: string;
+  readonly status: string;
+  readonly pausedAt?: string;
+  readonly resumedAt?: string;
+}
+
+export interface BulkCancelAnswer {
+  readonly results: readonly BulkCancelItem[];
+}
+
+export interface BulkCancelItem {
+  readonly runId: string;
+  readonly ok: boolean;
+  readonly status?: string;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+export interface EventsPage {
+  readonly events: readonly RunEventDocument[];
+  readonly isComplete: boolean;
+  readonly runStatus?: string;
+}
+
+export interface RunSummary {
+  readonly runId: string;
+  readonly workflowId: string;
+  readonly workflowVersion: string;
+  readonly status: string;
+  readonly createdAt: string;
+  readonly startedAt?: string;
+  readonly completedAt?: string;
+  readonly currentNodeId?: string;
+  readonly errorCode?: string;
+  readonly tags: readonly string[];
+  readonly events: number;
+}
+
+export interface RunFilter {
+  readonly status?: readonly string[];
+  readonly workflowId?: string;
+  readonly tag?: string;
+  /** ISO time, inclusive. */
+  readonly since?: string;
+  /** ISO time, exclusive. */
+  readonly until?: string;
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+export interface RunExplanation {
+  readonly runId: string;
+  readonly status: string;
+  readonly waitingFor: string;
+  readonly sentence: string;
+  readonly nodeId?: string;
+  readonly until?: string;
+  readonly holder?: string;
+}
+
+export interface WorkflowSummary {
+  readonly id: string;
+  readonly version: string;
+  readonly name: string;
+  readonly digest: string;
+  readonly registeredAt: string;
+  readonly nodes: number;
+}
+
+/** One thing wrong or doubtful in a definition, with the JSON Pointer of the place. */
+export interface WorkflowProblem {
+  readonly path: string;
+  readonly message: string;
+  readonly code: string;
+}
+
+export interface WorkflowReport {
+  readonly errors: readonly WorkflowProblem[];
+  readonly warnings: readonly WorkflowProblem[];
+}
+
+export interface WorkflowRegistration {
+  readonly id: string;
+  readonly version: string;
+  readonly digest: string;
+  readonly created: boolean;
+  readonly warnings: readonly WorkflowProblem[];
+}
+
+export interface NewKey {
+  readonly principal: string;
+  readonly kind?: 'service' | 'user';
+  readonly scopes: readonly string[];
+  readonly tenant?: string;
+  /** ISO time. */
+  readonly expiresAt?: string;
+  readonly label?: string;
+}
+
+export interface KeySummary {
+  readonly keyId: string;
+  readonly tenant: string;
+  readonly principal: string;
+  readonly kind: string;
+  readonly scopes: readonly string[];
+  readonly createdAt: string;
+  readonly expiresAt?: string;
+  readonly revokedAt?: string;
+  readonly label?: string;
+}
+
+export interface CreatedKey extends KeySummary {
+  /** Shown once; the host keeps only its hash. */
+  readonly key: string;
+}
+
+/** One page of a list; `nextCursor` is absent on the last. */
+export interface Listing<Row> {
+  readonly items: readonly Row[];
+  readonly nextCursor?: string;
+}
+
+export function isTerminalStatus(status: string): boolean {
+  return status === 'completed' || status === 'failed' || status === 'cancelled';
+}

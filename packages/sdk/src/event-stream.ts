@@ -1,0 +1,195 @@
+import { type RunEventDocument, type StreamMode, isTerminalStatus } from './documents.ts';
+import { ApiError, ConnectionError } from './errors.ts';
+import { isJsonObject } from './json-object.ts';
+import { type SseFrame, createFrameParser } from './sse-frames.ts';
+import type { Transport } from './transport.ts';
+
+/**
+ * A run's events as an endless-looking loop that ends with the run.
+ *
+ * The stream is *open* until the terminal event has been yielded. A connection may end at any time: cleanly (the host
+ * closes after the terminal event, or shuts down) or not. Then the run is asked for its status and the stream is opened
+ * again after the last sequence seen, with a growing pause while the host stays away.
+ *
+ * 1. No event is yielded twice and none is left out, however often the connection breaks.
+ * 2. The first connection is not retried: a wrong URL, key or run id is the caller's to know at once.
+ * 3. Leaving the loop, or aborting the signal, closes the connection.
+ */
+export interface EventStreamOptions {
+  readonly mode?: StreamMode | readonly StreamMode[];
+  /** The last sequence already seen; left out, the stream starts at the first event. */
+  readonly after?: number;
+  /** Lets the host gather events for this many milliseconds into one frame. */
+  readonly bufferMs?: number;
+  readonly signal?: AbortSignal;
+  /** How long to keep trying after a lost connection before giving up; 60 s. */
+  readonly reconnectMs?: number;
+  /** Told about each lost connection, for people who watch. */
+  readonly onReconnect?: (cause: unknown, delayMs: number) => void;
+}
+
+interface Position {
+  after: number | undefined;
+  ended: boolean;
+}
+
+const SILENCE_MS = 75_000; // the protocol promises a sign of life every 30 s
+const FIRST_DELAY_MS = 250;
+const MAX_DELAY_MS = 5_000;
+
+export async function* followRun(
+  transport: Transport,
+  runId: string,
+  options: EventStreamOptions = {},
+): AsyncGenerator<RunEventDocument, void, undefined> {
+  const position: Position = { after: options.after, ended: false };
+  const leave = new AbortController();
+  const signal = options.signal === undefined ? leave.signal : AbortSignal.any([options.signal, leave.signal]);
+  try {
+    let response = await connect(transport, runId, options, position, signal);
+    let runHadEnded = false;
+    for (;;) {
+      const lost = yield* readAll(response, position, signal);
+      if (position.ended || signal.aborted) return;
+      // A connection opened after the run had ended carries everything there is.
+      if (runHadEnded && lost === undefined) return;
+      const again = await reconnect({ transport, runId, options, position, signal }, lost);
+      response = again.response;
+      runHadEnded = again.runHadEnded;
+    }
+  } finally {
+    leave.abort();
+  }
+}
+
+function connect(
+  transport: Transport,
+  runId: string,
+  options: EventStreamOptions,
+  position: Position,
+  signal: AbortSignal,
+): Promise<Response> {
+  const mode = options.mode ?? 'updates';
+  return transport.open('GET', `/v1/runs/${encodeURIComponent(runId)}/events`, {
+    query: { streamMode: typeof mode === 'string' ? mode : mode.join(','), bufferMs: options.bufferMs },
+    headers: {
+      accept: 'text/event-stream',
+      'last-event-id': position.after === undefined ? undefined : String(position.after),
+    },
+    signal,
+  });
+}
+
+interface Reconnection {
+  readonly transport: Transport;
+  readonly runId: string;
+  readonly options: EventStreamOptions;
+  readonly position: Position;
+  readonly signal: AbortSignal;
+}
+
+async function reconnect(
+  { transport, runId, options, position, signal }: Reconnection,
+  lost: unknown,
+): Promise<{ response: Response; runHadEnded: boolean }> {
+  const giveUpAt = Date.now() + (options.reconnectMs ?? 60_000);
+  let cause = lost;
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      const run = await transport.json<{ status: string }>('GET', `/v1/runs/${encodeURIComponent(runId)}`, { signal });
+      const runHadEnded = isTerminalStatus(run.status);
+      // A host that closes live streams at once must not be asked in a tight loop.
+      if (!runHadEnded && attempt === 0) await pause(FIRST_DELAY_MS, signal);
+      return { response: await connect(transport, runId, options, position, signal), runHadEnded };
+    } catch (error) {
+      if (!isTemporary(error) || Date.now() >= giveUpAt) throw error;
+      cause = error;
+    }
+    const delayMs = delayOf(attempt, cause);
+    options.onReconnect?.(cause, delayMs);
+    await pause(delayMs, signal);
+  }
+}
+
+/** Yields every event of one connection; returns what broke it, or undefined when it ended in order. */
+async function* readAll(
+  response: Response,
+  position: Position,
+  signal: AbortSignal,
+): AsyncGenerator<RunEventDocument, unknown, undefined> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return undefined;
+  const decoder = new TextDecoder();
+  const parse = createFrameParser();
+  try {
+    for (;;) {
+      const part = await readPart(reader);
+      if (part.done) return undefined;
+      for (const frame of parse(decoder.decode(part.value, { stream: true }))) yield* eventsOf(frame, position);
+    }
+  } catch (error) {
+    if (signal.aborted && !position.ended) throw error;
+    if (error instanceof SyntaxError) throw error;
+    return error;
+  } finally {
+    await reader.cancel().catch(() => undefined); // already broken is as good as closed
+  }
+}
+
+interface PartReader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+}
+
+async function readPart(reader: PartReader): Promise<{ done: boolean; value?: Uint8Array | undefined }> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`nothing was heard for ${SILENCE_MS / 1000} s`)), SILENCE_MS);
+  });
+  try {
+    return await Promise.race([reader.read(), silence]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function* eventsOf(frame: SseFrame, position: Position): Generator<RunEventDocument> {
+  const data: unknown = JSON.parse(frame.data);
+  for (const event of (Array.isArray(data) ? data : [data]) as RunEventDocument[]) {
+    if (endsRun(event)) position.ended = true;
+    yield event;
+  }
+  if (frame.id !== undefined && /^\d+$/.test(frame.id)) position.after = Number(frame.id);
+}
+
+function endsRun(event: RunEventDocument): boolean {
+  if (event.type === 'run.completed' || event.type === 'run.failed' || event.type === 'run.cancelled') return true;
+  if (event.type !== 'state.snapshot' || !isJsonObject(event.payload)) return false;
+  const status = event.payload['status'];
+  return typeof status === 'string' && isTerminalStatus(status);
+}
+
+function isTemporary(error: unknown): boolean {
+  if (error instanceof ConnectionError) return true;
+  return error instanceof ApiError && (error.status === 429 || error.status >= 500);
+}
+
+function delayOf(attempt: number, cause: unknown): number {
+  if (cause instanceof ApiError && cause.retryAfter !== undefined) return cause.retryAfter * 1000;
+  const ceiling = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** attempt);
+  return ceiling / 2 + Math.random() * (ceiling / 2);
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}

@@ -1,0 +1,29 @@
+export { type Client, createClient } from './client.ts';
+export {
+  type BulkCancelAnswer,
+  type BulkCancelItem,
+  type CreatedKey,
+  type CreatedRun,
+  type EventsPage,
+  type KeySummary,
+  type Listing,
+  type NewKey,
+  type NewRun,
+  type RunCommandAnswer,
+  type RunEventDocument,
+  type RunExplanation,
+  type RunFilter,
+  type RunSummary,
+  type StreamMode,
+  type WorkflowProblem,
+  type WorkflowRegistration,
+  type WorkflowReport,
+  type WorkflowSummary,
+  isTerminalStatus,
+} from './documents.ts';
+export { ApiError, ConnectionError } from './errors.ts';
+export type { EventStreamOptions } from './event-stream.ts';
+export type { Keys } from './keys.ts';
+export type { CreateRunOptions, Idempotent, PauseOptions, PollOptions, Runs } from './runs.ts';
+export type { Fetch, TransportOptions } from './transport.ts';
+export type { Workflows } from './workflows.ts';

@@ -1,0 +1,96 @@
+import type { RunSnapshot } from '@weft/protocol';
+import type {
+  BulkCancelAnswer,
+  CreatedRun,
+  EventsPage,
+  Listing,
+  NewRun,
+  RunCommandAnswer,
+  RunEventDocument,
+  RunExplanation,
+  RunFilter,
+  RunSummary,
+} from './documents.ts';
+import { type EventStreamOptions, followRun } from './event-stream.ts';
+import type { Transport } from './transport.ts';
+
+export interface Idempotent {
+  /** Makes a repeat of the same request harmless. */
+  readonly idempotencyKey?: string;
+}
+
+export interface CreateRunOptions extends Idempotent {
+  /** Refuses the run while another one with the same scopeId is active. */
+  readonly exclusiveScope?: boolean;
+}
+
+export interface PauseOptions extends Idempotent {
+  readonly reason?: string;
+  readonly drainPolicy?: 'immediate' | 'drain-current-node';
+}
+
+export interface PollOptions {
+  /** Highest sequence already seen; left out, the page starts at the first event. */
+  readonly after?: number;
+  readonly timeoutSeconds?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface Runs {
+  create(run: NewRun, options?: CreateRunOptions): Promise<CreatedRun>;
+  get(runId: string): Promise<RunSnapshot>;
+  cancel(runId: string, options?: Idempotent & { reason?: string }): Promise<RunCommandAnswer>;
+  bulkCancel(runIds: readonly string[], options?: Idempotent & { reason?: string }): Promise<BulkCancelAnswer>;
+  pause(runId: string, options?: PauseOptions): Promise<RunCommandAnswer>;
+  resume(runId: string, options?: Idempotent & { reason?: string }): Promise<RunCommandAnswer>;
+  /** Live events until the run ends; survives lost connections. Leave the loop to close the stream. */
+  events(runId: string, options?: EventStreamOptions): AsyncIterable<RunEventDocument>;
+  poll(runId: string, options?: PollOptions): Promise<EventsPage>;
+  list(filter?: RunFilter): Promise<Listing<RunSummary>>;
+  /** In one sentence, what the run waits for. */
+  why(runId: string): Promise<RunExplanation>;
+}
+
+export function createRuns(transport: Transport): Runs {
+  return {
+    create: (run, options = {}) =>
+      transport.json('POST', '/v1/runs', {
+        body: run,
+        headers: {
+          'idempotency-key': options.idempotencyKey,
+          'x-dedup': options.exclusiveScope === true ? 'enforce' : undefined,
+        },
+      }),
+    get: (runId) => transport.json('GET', runPath(runId)),
+    cancel: (runId, options) => command(transport, `${runPath(runId)}/cancel`, options),
+    bulkCancel: (runIds, options = {}) =>
+      transport.json('POST', '/v1/runs:bulk-cancel', {
+        body: { runIds, ...(options.reason === undefined ? {} : { reason: options.reason }) },
+        headers: { 'idempotency-key': options.idempotencyKey },
+      }),
+    pause: (runId, options) => command(transport, `${runPath(runId)}:pause`, options),
+    resume: (runId, options) => command(transport, `${runPath(runId)}:resume`, options),
+    events: (runId, options) => followRun(transport, runId, options),
+    poll: (runId, options = {}) =>
+      transport.json('GET', `${runPath(runId)}/events/poll`, {
+        query: { lastSequence: options.after, timeout: options.timeoutSeconds },
+        signal: options.signal,
+      }),
+    list: async (filter = {}) => {
+      const { runs, ...rest } = await transport.json<{ runs: RunSummary[]; nextCursor?: string }>('GET', '/v1/host/weft/runs', {
+        query: { ...filter, status: filter.status?.join(',') },
+      });
+      return { items: runs, ...rest };
+    },
+    why: (runId) => transport.json('GET', `/v1/host/weft/runs/${encodeURIComponent(runId)}/why`),
+  };
+}
+
+function runPath(runId: string): string {
+  return `/v1/runs/${encodeURIComponent(runId)}`;
+}
+
+function command(transport: Transport, path: string, options: PauseOptions = {}): Promise<RunCommandAnswer> {
+  const { idempotencyKey, ...body } = options;
+  return transport.json('POST', path, { body, headers: { 'idempotency-key': idempotencyKey } });
+}

@@ -1,0 +1,30 @@
+import type { WorkflowDefinition } from '@weft/protocol';
+import type { Listing, WorkflowRegistration, WorkflowReport, WorkflowSummary } from './documents.ts';
+import type { Transport } from './transport.ts';
+
+const WORKFLOWS = '/v1/host/weft/workflows';
+
+export interface Workflows {
+  get(workflowId: string): Promise<WorkflowDefinition>;
+  list(page?: { limit?: number; cursor?: string }): Promise<Listing<WorkflowSummary>>;
+  /** The same content again is fine; other content under a known version is refused. */
+  register(definition: unknown): Promise<WorkflowRegistration>;
+  /** Every problem at once; writes nothing. */
+  check(definition: unknown): Promise<WorkflowReport>;
+}
+
+export function createWorkflows(transport: Transport): Workflows {
+  return {
+    get: (workflowId) => transport.json('GET', `/v1/workflows/${encodeURIComponent(workflowId)}`),
+    list: async (page = {}) => {
+      const { workflows, ...rest } = await transport.json<{ workflows: WorkflowSummary[]; nextCursor?: string }>(
+        'GET',
+        WORKFLOWS,
+        { query: page },
+      );
+      return { items: workflows, ...rest };
+    },
+    register: (definition) => transport.json('POST', WORKFLOWS, { body: definition }),
+    check: (definition) => transport.json('POST', `${WORKFLOWS}:check`, { body: definition }),
+  };
+}

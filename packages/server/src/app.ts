@@ -1,0 +1,127 @@
+import type { Host, Log } from '@weft/engine';
+import Fastify, { type FastifyInstance } from 'fastify';
+import type { Door } from './door.ts';
+import { createDenials } from './http/denials.ts';
+import { answerClientError, answerErrors, answerFrameworkError } from './http/errors.ts';
+import { createGuard } from './http/guard.ts';
+import { answerUnknownRoutes } from './http/not-found.ts';
+import { createPublicUrl } from './http/public-url.ts';
+import { createRateLimiter } from './http/rate-limit.ts';
+import { readJsonOnly } from './http/read-json.ts';
+import { requestIdOf } from './http/request-id.ts';
+import { traceparentOf } from './http/trace-context.ts';
+import { type ServerOptions, type Settings, settingsFrom } from './options.ts';
+import { bulkCancelRoutes } from './routes/bulk-cancel.ts';
+import { commandRoutes } from './routes/commands.ts';
+import { createRunRoutes } from './routes/create-run.ts';
+import { discoveryRoutes } from './routes/discovery.ts';
+import { eventsRoutes } from './routes/events.ts';
+import { healthRoutes } from './routes/health.ts';
+import { hostKeyRoutes } from './routes/host-keys.ts';
+import { hostRunRoutes } from './routes/host-runs.ts';
+import { openApiRoutes } from './routes/openapi.ts';
+import { readRunRoutes } from './routes/read-run.ts';
+import { workflowRoutes } from './routes/workflows.ts';
+import { createOpenStreams } from './stream/open-streams.ts';
+
+export interface AppDeps {
+  readonly host: Host;
+  readonly options: ServerOptions;
+  readonly log: Log;
+}
+
+const ROUTES_OF_APP = [
+  discoveryRoutes,
+  openApiRoutes,
+  healthRoutes,
+  workflowRoutes,
+  createRunRoutes,
+  readRunRoutes,
+  eventsRoutes,
+  commandRoutes,
+  bulkCancelRoutes,
+  hostRunRoutes,
+  hostKeyRoutes,
+];
+
+/** The whole HTTP surface in front of a host. Opens no port: `startServer` does, `inject` needs none. */
+export function createApp({ host, options, log }: AppDeps): FastifyInstance {
+  const settings = settingsFrom(options);
+  const app = createFastify(settings);
+  const door = createDoor(host, settings, log);
+
+  app.decorateRequest('caller', undefined);
+  readJsonOnly(app);
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff').header('cache-control', 'no-store');
+    const traceparent = request.headers['traceparent'];
+    if (traceparent !== undefined) {
+      const valid = traceparentOf(traceparent);
+      if (valid !== undefined) reply.header('traceparent', valid);
+    }
+    if (door.streams.closing) reply.header('connection', 'close');
+    done();
+  });
+  if (settings.accessLog) logRequests(app, log);
+  answerErrors(app, door);
+  answerUnknownRoutes(app, door);
+  for (const routes of ROUTES_OF_APP) routes(app, door);
+  app.addHook('preClose', (done) => {
+    door.streams.closeAll();
+    done();
+  });
+  return app;
+}
+
+function createFastify(settings: Settings): FastifyInstance {
+  return Fastify({
+    logger: false,
+    bodyLimit: settings.maxRequestBodyBytes,
+    genReqId: requestIdOf,
+    exposeHeadRoutes: false,
+    // A request on an open connection during shutdown is answered by the guard, with our envelope.
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 1_200 },
+    frameworkErrors: (error, _request, reply) => {
+      reply.hijack();
+      answerFrameworkError(error, reply.raw);
+    },
+    clientErrorHandler: answerClientError,
+  });
+}
+
+function createDoor(host: Host, settings: Settings, log: Log): Door {
+  const streams = createOpenStreams(settings);
+  return {
+    host,
+    settings,
+    log,
+    streams,
+    publicUrl: createPublicUrl(settings.publicUrl),
+    allow: createGuard({
+      host,
+      streams,
+      limiter: settings.rateLimit === undefined ? undefined : createRateLimiter(settings.rateLimit),
+      denials: createDenials(host, log, settings.auditedDenialsPerSecond),
+    }),
+  };
+}
+
+function logRequests(app: FastifyInstance, log: Log): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    log(
+      'info',
+      {
+        requestId: request.id,
+        method: request.method,
+        route: request.routeOptions.url ?? '',
+        scope: request.routeOptions.config.scope,
+        keyId: request.caller?.keyId,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+      },
+      'request',
+    );
+    done();
+  });
+}

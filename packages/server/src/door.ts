@@ -1,0 +1,50 @@
+import type { Caller, Host, Log } from '@weft/engine';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
+import type { OpenStreams } from './stream/open-streams.ts';
+import type { Settings } from './options.ts';
+
+/** What every route is given: the host behind the door, and the few things all of them share. */
+export interface Door {
+  readonly host: Host;
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly streams: OpenStreams;
+  readonly publicUrl: (request: FastifyRequest) => string;
+  /** Route options that let in only callers with the operation's scope; see http/guard.ts. */
+  readonly allow: (operationId: string, access?: Access) => RouteShorthandOptions;
+}
+
+export interface Access {
+  /** New work: refused while the host is overloaded. */
+  readonly isNewWork?: boolean;
+  /** The path names a run: whoever may not see it gets 404, whatever else is wrong with the request. */
+  readonly ofRun?: boolean;
+}
+
+export type Routes = (app: FastifyInstance, door: Door) => void;
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who asks; absent on routes that need no key. */
+    caller: Caller | undefined;
+  }
+  interface FastifyContextConfig {
+    readonly scope?: string;
+    readonly ofRun?: boolean;
+  }
+}
+
+export function callerOf(request: FastifyRequest): Caller {
+  if (request.caller === undefined) throw new Error('A route without a guard asked for its caller.');
+  return request.caller;
+}
+
+/** Sends text that is JSON already; it is not serialized again. */
+export function sendJson(reply: FastifyReply, status: number, body: string): FastifyReply {
+  return reply.code(status).header('content-type', 'application/json; charset=utf-8').send(body);
+}
+
+/** A path parameter, percent-decoded. */
+export function pathParam(request: FastifyRequest, name: string): string {
+  return (request.params as Record<string, string>)[name] ?? '';
+}

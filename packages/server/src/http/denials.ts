@@ -1,0 +1,54 @@
+import type { Caller, Host, Log } from '@weft/engine';
+import type { FastifyRequest } from 'fastify';
+
+/**
+ * Refused callers, on record. At most so many per second are written; the next one says how many were left out, so that
+ * guessing keys costs the guesser and not the store. The credential itself is never part of it.
+ */
+export interface Denials {
+  record(request: FastifyRequest, caller: Caller | undefined, code: string): void;
+}
+
+export function createDenials(
+  host: Pick<Host, 'audit'>,
+  log: Log,
+  perSecond: number,
+  now: () => number = Date.now,
+): Denials {
+  let second = 0;
+  let written = 0;
+  let leftOut = 0;
+
+  function admitted(): boolean {
+    const current = Math.floor(now() / 1000);
+    if (current !== second) {
+      second = current;
+      written = 0;
+    }
+    written += 1;
+    return written <= perSecond;
+  }
+
+  return {
+    record(request, caller, code) {
+      if (!admitted()) {
+        leftOut += 1;
+        return;
+      }
+      const suppressed = leftOut;
+      leftOut = 0;
+      host
+        .audit({
+          tenant: caller?.tenant ?? '',
+          actor: caller?.keyId ?? 'anonymous',
+          action: 'access.denied',
+          target: `${request.method} ${request.routeOptions.url ?? ''}`,
+          details: { code, requestId: request.id, ...(suppressed === 0 ? {} : { suppressed }) },
+        })
+        .catch((cause: unknown) => {
+          const errorName = cause instanceof Error ? cause.name : typeof cause;
+          log('error', { requestId: request.id, errorName }, 'a denial could not be written to the audit trail');
+        });
+    },
+  };
+}

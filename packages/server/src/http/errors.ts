@@ -1,0 +1,117 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { HostError, isHostError, toEnvelope } from '@weft/protocol';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Door, pathParam, sendJson } from '../door.ts';
+
+/** The single door through which a failure leaves: `{error, message, details?}`, always. */
+export function answerErrors(app: FastifyInstance, door: Door): void {
+  app.setErrorHandler(async (error, request, reply) => {
+    const known = translate(error, request, door);
+    const visible = (await hidesRun(known, request, door)) ? noSuchRun() : known;
+    return sendError(reply, request, visible, door);
+  });
+}
+
+export function sendError(reply: FastifyReply, request: FastifyRequest, error: unknown, door: Door): FastifyReply {
+  const { status, body, retryAfter } = toEnvelope(error, request.id);
+  if (status >= 500 && !isHostError(error, 'service_unavailable')) logCause(door, request, error);
+  if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
+  if (status === 401) reply.header('www-authenticate', 'Bearer');
+  reply.header('cache-control', 'no-store');
+  return sendJson(reply, status, JSON.stringify(body));
+}
+
+export function noSuchRun(): HostError {
+  return new HostError('not_found', 'No run with this id is visible to this key.');
+}
+
+/** What stays unsaid about a run must not be learnt from what is wrong with the request: 404 goes before 400. */
+async function hidesRun(error: unknown, request: FastifyRequest, door: Door): Promise<boolean> {
+  if (!isHostError(error) || (error.status !== 400 && error.status !== 413)) return false;
+  if (request.caller === undefined || request.routeOptions.config.ofRun !== true) return false;
+  const page = await door.host.events(request.caller, pathParam(request, 'runId'), Number.MAX_SAFE_INTEGER, 1);
+  return page === undefined;
+}
+
+/** Errors of the framework, in our words. */
+function translate(error: unknown, request: FastifyRequest, door: Door): unknown {
+  if (!(error instanceof Error) || !('code' in error)) return error;
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return tooLarge(request, door.settings.maxRequestBodyBytes);
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new HostError('validation_error', 'The body must be sent with "Content-Type: application/json".', {
+        field: 'Content-Type',
+      });
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new HostError('validation_error', 'Content-Length does not match the size of the body.', {
+        field: 'Content-Length',
+      });
+    case 'ECONNRESET':
+      return new HostError('validation_error', 'The body ended before it was complete.', { field: 'body' });
+    default:
+      return error;
+  }
+}
+
+function tooLarge(request: FastifyRequest, limit: number): HostError {
+  const declared = Number(request.headers['content-length'] ?? Number.NaN);
+  return new HostError('payload_too_large', `The body is larger than ${limit} bytes.`, {
+    maxRequestBodyBytes: limit,
+    limit,
+    ...(Number.isSafeInteger(declared) ? { observed: declared } : {}),
+  });
+}
+
+/** Errors that Fastify meets before there is a route: a path that cannot be decoded, a parameter without end. */
+export function answerFrameworkError(error: { readonly code?: string }, response: ServerResponse): void {
+  const known =
+    error.code === 'FST_ERR_MAX_PARAM_LENGTH'
+      ? new HostError('not_found', 'Nothing has an id as long as the one in this path.')
+      : new HostError('validation_error', 'The path is not valid percent-encoding.', { field: 'path' });
+  const { status, body } = toEnvelope(known);
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'x-content-type-options': 'nosniff' });
+  response.end(JSON.stringify(body));
+}
+
+/** Bytes that are no HTTP request at all still get an answer that a client can read. */
+export function answerClientError(error: { readonly code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const message =
+    error.code === 'HPE_HEADER_OVERFLOW' ? 'The request headers are too large.' : 'This is not a valid HTTP request.';
+  const body = JSON.stringify({ error: 'validation_error', message });
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+      `X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+/** The kind of the error and the place it was thrown; its message may quote a payload and stays out. */
+function logCause(door: Door, request: FastifyRequest, error: unknown): void {
+  const cause = isHostError(error) && error.cause !== undefined ? error.cause : error;
+  const isError = cause instanceof Error;
+  const errorAt = isError ? firstFrames(cause) : '';
+  door.log(
+    'error',
+    {
+      requestId: request.id,
+      method: request.method,
+      route: request.routeOptions.url ?? '',
+      errorName: isError ? cause.name : typeof cause,
+      ...(errorAt === '' ? {} : { errorAt }),
+    },
+    'a request failed',
+  );
+}
+
+function firstFrames(error: Error): string {
+  const frames = (error.stack ?? '').split('\n').filter((line) => line.trimStart().startsWith('at '));
+  return frames
+    .slice(0, 4)
+    .map((line) => line.trim())
+    .join(' | ');
+}

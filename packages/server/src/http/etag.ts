@@ -1,0 +1,19 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/** An entity tag is quoted on the wire. */
+export function quoted(etag: string): string {
+  return etag.startsWith('"') ? etag : `"${etag}"`;
+}
+
+/** True when If-None-Match names the tag (or anything); tags are compared without their weakness mark, as RFC 9110 says. */
+export function isUnchanged(request: FastifyRequest, etag: string): boolean {
+  const header = request.headers['if-none-match'];
+  if (header === undefined) return false;
+  if (header.trim() === '*') return true;
+  return header.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === etag);
+}
+
+/** 304 without a body; headers that a 200 would carry are already set. */
+export function sendUnchanged(reply: FastifyReply): FastifyReply {
+  return reply.code(304).send();
+}

@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import type { IdempotencyClaim, ReplayedAnswer } from '@weft/engine';
+import { canonicalJson, HostError, type Json } from '@weft/protocol';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { sendJson } from '../door.ts';
+
+const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
+
+export type Render = IdempotencyClaim['render'];
+
+/** What a mutation is, for the record: its operation, the path parameters that select its target, and its body. */
+export interface Mutation {
+  readonly operation: string;
+  readonly target: readonly string[];
+  readonly body: Json;
+  readonly render: Render;
+}
+
+/** The claim for a request that carries an Idempotency-Key; undefined for one that does not. */
+export function idempotencyOf(request: FastifyRequest, mutation: Mutation): IdempotencyClaim | undefined {
+  const key = request.headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  if (typeof key !== 'string' || !VISIBLE_ASCII.test(key)) {
+    throw new HostError('validation_error', 'Idempotency-Key must be 1 to 255 visible ASCII characters.', {
+      field: 'Idempotency-Key',
+      max: 255,
+    });
+  }
+  return {
+    operation: mutation.operation,
+    keyHash: sha256(key),
+    // Operations on one resource share a key space, so the resource is part of what the request was.
+    requestDigest: sha256(canonicalJson([...mutation.target, mutation.body])),
+    render: mutation.render,
+  };
+}
+
+export function sendReplay(reply: FastifyReply, answer: ReplayedAnswer): FastifyReply {
+  reply.header('openwop-idempotent-replay', 'true');
+  return sendJson(reply, answer.status, answer.body);
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text, 'utf8').digest('hex');
+}

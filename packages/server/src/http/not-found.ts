@@ -1,0 +1,34 @@
+import { HostError } from '@weft/protocol';
+import type { FastifyInstance, HTTPMethods } from 'fastify';
+import type { Door } from '../door.ts';
+import { sendError } from './errors.ts';
+
+const METHODS: readonly HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** Paths and methods that nothing serves. */
+export function answerUnknownRoutes(app: FastifyInstance, door: Door): void {
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?', 1)[0] ?? '/';
+
+    // Clients of a registry read a JSON 404 here as "there is a registry".
+    if (path === '/v1/packs' || path.startsWith('/v1/packs/')) {
+      return reply.code(404).header('content-type', 'text/plain; charset=utf-8').send('This host has no pack registry.\n');
+    }
+    if (!isVersioned(path)) {
+      const problem = 'Operations live under /v1/; discovery is at /.well-known/openwop.';
+      return sendError(reply, request, new HostError('validation_error', problem, { field: 'path' }), door);
+    }
+
+    const allowed = METHODS.filter((method) => app.findRoute({ method, url: path }) !== null);
+    if (allowed.length > 0) reply.header('allow', allowed.join(', '));
+    const problem =
+      allowed.length > 0
+        ? `${request.method} is not served here; use ${allowed.join(' or ')}.`
+        : 'Nothing is served at this path; /v1/openapi.json lists what is.';
+    return sendError(reply, request, new HostError('not_found', problem), door);
+  });
+}
+
+function isVersioned(path: string): boolean {
+  return path === '/v1' || path.startsWith('/v1/') || path.startsWith('/v1/runs:') || path.startsWith('/.well-known/');
+}

@@ -1,0 +1,43 @@
+/** What the door can be told. Every member has a default. */
+export interface ServerOptions {
+  /** Base of the URLs in answers, without a path; otherwise taken from the request's Host header. */
+  readonly publicUrl?: string;
+  readonly maxRequestBodyBytes?: number;
+  /** Per key. Absent = off, as on loopback. */
+  readonly rateLimit?: RateLimit;
+  /** Comment frames on quiet streams; the protocol wants one at least every 30 s. */
+  readonly keepaliveMs?: number;
+  /** A reader that takes nothing for this long is disconnected. */
+  readonly stallMs?: number;
+  readonly maxStreamsPerTenant?: number;
+  readonly maxStreams?: number;
+  /** Denials written to the audit trail per second; the others are counted. */
+  readonly auditedDenialsPerSecond?: number;
+  /** One log line per request: who, what, answered how, in what time. */
+  readonly accessLog?: boolean;
+}
+
+export interface RateLimit {
+  /** Requests that may come at once. */
+  readonly burst: number;
+  readonly perSecond: number;
+}
+
+export interface Settings extends Omit<Required<ServerOptions>, 'publicUrl' | 'rateLimit'> {
+  readonly publicUrl: string | undefined;
+  readonly rateLimit: RateLimit | undefined;
+}
+
+export function settingsFrom(options: ServerOptions): Settings {
+  return {
+    publicUrl: options.publicUrl?.replace(/\/+$/, ''),
+    maxRequestBodyBytes: options.maxRequestBodyBytes ?? 1024 * 1024,
+    rateLimit: options.rateLimit,
+    keepaliveMs: options.keepaliveMs ?? 15_000,
+    stallMs: options.stallMs ?? 60_000,
+    maxStreamsPerTenant: options.maxStreamsPerTenant ?? 1_000,
+    maxStreams: options.maxStreams ?? 5_000,
+    auditedDenialsPerSecond: options.auditedDenialsPerSecond ?? 10,
+    accessLog: options.accessLog ?? false,
+  };
+}

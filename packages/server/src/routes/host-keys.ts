@@ -1,0 +1,56 @@
+import type { ApiKeyRow, NewKey } from '@weft/engine';
+import { CreateKeySchema, HostError, type Json, operationOf, route, toIso } from '@weft/protocol';
+import { callerOf, pathParam, type Routes, sendJson } from '../door.ts';
+import { idempotencyOf, sendReplay } from '../http/idempotency.ts';
+import { bodyParser } from '../http/parse-body.ts';
+
+const OPERATION = operationOf(route('createKey'));
+const parseNewKey = bodyParser(CreateKeySchema);
+
+/** API keys of the caller's tenant. The key itself is in the answer that creates it and nowhere else. */
+export const hostKeyRoutes: Routes = (app, door) => {
+  app.post('/v1/host/weft/keys', door.allow('createKey'), async (request, reply) => {
+    const body = request.body as Json | undefined;
+    const { expiresAt, ...asked } = parseNewKey(body);
+    const wanted: NewKey = { ...asked, ...(expiresAt === undefined ? {} : { expiresAt: Date.parse(expiresAt) }) };
+    const claim = idempotencyOf(request, {
+      operation: OPERATION,
+      target: [],
+      body: body ?? null,
+      // A repeat shows everything but the key, which is told once.
+      render: (outcome) => ({ status: 201, body: JSON.stringify(shown(outcome as unknown as ShownKey)) }),
+    });
+    const created = await door.host.createKey(callerOf(request), wanted, claim);
+    if (created.replayed) return sendReplay(reply, created);
+    return sendJson(reply, 201, JSON.stringify({ key: created.key, ...shown(created.row) }));
+  });
+
+  app.get('/v1/host/weft/keys', door.allow('listKeys'), async (request, reply) => {
+    const rows = await door.host.listKeys(callerOf(request));
+    return sendJson(reply, 200, JSON.stringify({ keys: rows.map(shown) }));
+  });
+
+  app.delete('/v1/host/weft/keys/:keyId', door.allow('revokeKey'), async (request, reply) => {
+    const revoked = await door.host.revokeKey(callerOf(request), pathParam(request, 'keyId'));
+    if (!revoked) throw new HostError('not_found', 'No key with this id belongs to this tenant.');
+    return reply.code(204).send();
+  });
+};
+
+type ShownKey = Omit<ApiKeyRow, 'hash'>;
+
+/** Everything about a key except its hash, times as text. */
+function shown({ createdAt, expiresAt, revokedAt, ...row }: ShownKey): object {
+  return {
+    keyId: row.keyId,
+    tenant: row.tenant,
+    principal: row.principal,
+    kind: row.kind,
+    test: row.test,
+    scopes: row.scopes,
+    ...(row.label === undefined ? {} : { label: row.label }),
+    createdAt: toIso(createdAt),
+    ...(expiresAt === undefined ? {} : { expiresAt: toIso(expiresAt) }),
+    ...(revokedAt === undefined ? {} : { revokedAt: toIso(revokedAt) }),
+  };
+}

@@ -1,0 +1,50 @@
+import type { RunFilter } from '@weft/engine';
+import { HostError, RUN_STATUSES, type SnapshotStatus } from '@weft/protocol';
+import { callerOf, pathParam, type Routes, sendJson } from '../door.ts';
+import { noSuchRun } from '../http/errors.ts';
+import { listParam, type Query, queryOf, textParam, timeParam } from '../http/query.ts';
+import { pageOf } from './page.ts';
+
+/** Lists and explanations, which the protocol does not have. */
+export const hostRunRoutes: Routes = (app, door) => {
+  app.get('/v1/host/weft/runs', door.allow('listRuns'), async (request, reply) => {
+    const filter = filterOf(queryOf(request));
+    const { rows, nextCursor } = await door.host.listRuns(callerOf(request), filter, pageOf(request));
+    return sendJson(reply, 200, JSON.stringify({ runs: rows, nextCursor }));
+  });
+
+  app.get('/v1/host/weft/runs/:runId/why', door.allow('explainRun', { ofRun: true }), async (request, reply) => {
+    const explanation = await door.host.explain(callerOf(request), pathParam(request, 'runId'));
+    if (explanation === undefined) throw noSuchRun();
+    return sendJson(reply, 200, JSON.stringify(explanation));
+  });
+};
+
+function filterOf(query: Query): RunFilter {
+  const status = listParam(query, 'status')?.map(storedStatus);
+  const workflowId = textParam(query, 'workflowId');
+  const tag = textParam(query, 'tag');
+  const since = timeParam(query, 'since');
+  const until = timeParam(query, 'until');
+  return {
+    ...(status === undefined ? {} : { status }),
+    ...(workflowId === undefined ? {} : { workflowId }),
+    ...(tag === undefined ? {} : { tag }),
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
+  };
+}
+
+type StoredStatus = Exclude<SnapshotStatus, 'cancelling'>;
+
+const STORED_STATUSES = RUN_STATUSES.filter((status): status is StoredStatus => status !== 'cancelling');
+
+/** `cancelling` is what a run looks like between a command and its consumption; it is never stored. */
+function storedStatus(name: string): StoredStatus {
+  const status = STORED_STATUSES.find((known) => known === name);
+  if (status !== undefined) return status;
+  throw new HostError('validation_error', `"status" must be one of ${STORED_STATUSES.join(', ')}.`, {
+    field: 'status',
+    allowed: [...STORED_STATUSES],
+  });
+}

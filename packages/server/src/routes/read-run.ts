@@ -1,0 +1,14 @@
+import { callerOf, pathParam, type Routes, sendJson } from '../door.ts';
+import { noSuchRun } from '../http/errors.ts';
+import { isUnchanged, quoted, sendUnchanged } from '../http/etag.ts';
+
+/** GET /v1/runs/{runId}. The validator comes with the snapshot from one read, so a 304 is never stale. */
+export const readRunRoutes: Routes = (app, door) => {
+  app.get('/v1/runs/:runId', door.allow('getRun', { ofRun: true }), async (request, reply) => {
+    const view = await door.host.snapshot(callerOf(request), pathParam(request, 'runId'));
+    if (view === undefined) throw noSuchRun();
+    const etag = quoted(view.etag);
+    reply.header('etag', etag).header('cache-control', 'private, no-cache');
+    return isUnchanged(request, etag) ? sendUnchanged(reply) : sendJson(reply, 200, JSON.stringify(view.snapshot));
+  });
+};

@@ -1,0 +1,55 @@
+import type { WorkflowProblem } from '@weft/engine';
+import { HostError, type Json } from '@weft/protocol';
+import type { FastifyRequest } from 'fastify';
+import { callerOf, pathParam, type Routes, sendJson } from '../door.ts';
+import { booleanParam, queryOf, textParam } from '../http/query.ts';
+import { pageOf } from './page.ts';
+
+/** The protocol's read of a workflow, and this host's own registration beside it. */
+export const workflowRoutes: Routes = (app, door) => {
+  app.get('/v1/workflows/:workflowId', door.allow('getWorkflow'), async (request, reply) => {
+    const definition = await door.host.workflow(callerOf(request), pathParam(request, 'workflowId'));
+    if (definition === undefined) throw noSuchWorkflow();
+    return sendJson(reply, 200, JSON.stringify(definition));
+  });
+
+  app.get('/v1/host/weft/workflows', door.allow('listWorkflows'), async (request, reply) => {
+    const { rows, nextCursor } = await door.host.listWorkflows(callerOf(request), pageOf(request));
+    return sendJson(reply, 200, JSON.stringify({ workflows: rows, nextCursor }));
+  });
+
+  app.get('/v1/host/weft/workflows/:workflowId', door.allow('getWorkflowVersion'), async (request, reply) => {
+    const version = textParam(queryOf(request), 'version');
+    const definition = await door.host.workflow(callerOf(request), pathParam(request, 'workflowId'), version);
+    if (definition === undefined) throw noSuchWorkflow();
+    return sendJson(reply, 200, JSON.stringify(definition));
+  });
+
+  app.post('/v1/host/weft/workflows', door.allow('registerWorkflow'), async (request, reply) => {
+    const strict = booleanParam(queryOf(request), 'strict');
+    const definition = definitionOf(request);
+    const registered = await door.host.registerWorkflow(callerOf(request), definition, { strict, dev: false });
+    return sendJson(reply, registered.created ? 201 : 200, JSON.stringify(registered));
+  });
+
+  app.post('/v1/host/weft/workflows::check', door.allow('checkWorkflow'), async (request, reply) => {
+    const strict = booleanParam(queryOf(request), 'strict');
+    const { errors, warnings } = door.host.checkWorkflow(definitionOf(request));
+    const problems: readonly WorkflowProblem[] = strict ? [...errors, ...warnings] : errors;
+    return sendJson(reply, 200, JSON.stringify({ ok: problems.length === 0, errors, warnings }));
+  });
+};
+
+function definitionOf(request: FastifyRequest): Json {
+  const body = request.body as Json | undefined;
+  if (body === undefined) {
+    throw new HostError('validation_error', 'The body must be a workflow definition.', { field: 'body' });
+  }
+  return body;
+}
+
+function noSuchWorkflow(): HostError {
+  return new HostError('not_found', 'No workflow with this id is registered for this key’s tenant.', {
+    field: 'workflowId',
+  });
+}

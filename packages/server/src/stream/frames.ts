@@ -1,0 +1,83 @@
+import type { FollowedEvent } from '@weft/engine';
+import { isTerminalEvent } from '@weft/engine';
+import { admits, type RunSnapshot, type StreamMode, sseFrame, triggersSnapshot } from '@weft/protocol';
+
+/** One thing a subscriber sees. `data` is JSON text without line breaks. */
+export interface Frame {
+  readonly seq: number;
+  readonly event: string;
+  readonly data: string;
+  /** A reader must not wait for a batch to fill up to learn this. */
+  readonly urgent: boolean;
+}
+
+/** What the event looks like in these modes; undefined when none of them shows it. */
+export function frameOf(modes: readonly StreamMode[], followed: FollowedEvent): Frame | undefined {
+  const { event, snapshot } = followed;
+  const urgent = isTerminalEvent(event.type) || event.type === 'node.suspended';
+  if (modes[0] === 'values') {
+    if (snapshot === undefined || !triggersSnapshot(event.type)) return undefined;
+    return snapshotFrame(snapshot, event.seq, urgent);
+  }
+  if (!admits(modes, event.type)) return undefined;
+  if (event.type === 'output.chunk' && modes.includes('messages')) {
+    return { seq: event.seq, event: 'ai.message.chunk', data: event.payload, urgent };
+  }
+  return { seq: event.seq, event: event.type, data: event.document, urgent };
+}
+
+export function snapshotFrame(snapshot: RunSnapshot, seq: number, urgent: boolean): Frame {
+  return { seq, event: 'state.snapshot', data: JSON.stringify({ ...snapshot, atSeq: seq }), urgent };
+}
+
+/**
+ * Frames on their way out, as text. With a window of 0 each is written as it comes. Otherwise they wait in a batch until
+ * the window is over, the batch is large, or something urgent comes.
+ *
+ * 1. Order is never changed.
+ * 2. A batch's id is the highest sequence in it, so a reader that reconnects misses nothing and sees nothing twice.
+ * 3. An empty batch is never sent.
+ */
+export interface FrameQueue {
+  /** What must be written now; empty while the frame waits. */
+  add(frame: Frame): string;
+  flush(): string;
+  /** Drops the timer. */
+  stop(): void;
+}
+
+const LARGE_BATCH = 256 * 1024;
+
+export function createFrameQueue(windowMs: number, onWindowOver: (text: string) => void): FrameQueue {
+  let waiting: Frame[] = [];
+  let size = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  function stop(): void {
+    clearTimeout(timer);
+    timer = undefined;
+  }
+
+  function flush(): string {
+    stop();
+    const last = waiting.at(-1);
+    if (last === undefined) return '';
+    const data = `[${waiting.map((frame) => frame.data).join(',')}]`;
+    waiting = [];
+    size = 0;
+    return sseFrame({ id: last.seq, event: 'batch', data });
+  }
+
+  return {
+    add(frame) {
+      if (windowMs === 0) return sseFrame({ id: frame.seq, event: frame.event, data: frame.data });
+      waiting.push(frame);
+      size += frame.data.length;
+      if (frame.urgent || size >= LARGE_BATCH) return flush();
+      timer ??= setTimeout(() => onWindowOver(flush()), windowMs);
+      return '';
+    },
+    flush,
+    stop,
+  };
+}

@@ -1,0 +1,60 @@
+import type { Caller, EventPage } from '@weft/engine';
+import type { FastifyReply } from 'fastify';
+import { type Door, sendJson } from '../door.ts';
+import { noSuchRun } from '../http/errors.ts';
+import { closeLog, lastSeq, openLog, renderPage } from './event-log.ts';
+import { createSocketWriter } from './socket-writer.ts';
+import { sendHead } from './stream-head.ts';
+
+const PAGE_EVENTS = 500;
+
+/**
+ * The log as it is now, for readers that want JSON instead of a stream. Its length is fixed by the first page; a log of
+ * more than one page is sent page by page, so that its size costs no memory.
+ */
+export async function sendWholeLog(door: Door, reply: FastifyReply, caller: Caller, runId: string): Promise<FastifyReply> {
+  const first = await door.host.events(caller, runId, -1, PAGE_EVENTS);
+  if (first === undefined) throw noSuchRun();
+  if (lastSeq(first) >= first.nextSeq - 1) return sendJson(reply, 200, renderPage(runId, first));
+
+  reply.hijack();
+  void sendPages(door, reply, { caller, runId, first });
+  return reply;
+}
+
+interface Log {
+  readonly caller: Caller;
+  readonly runId: string;
+  readonly first: EventPage;
+}
+
+async function sendPages(door: Door, reply: FastifyReply, log: Log): Promise<void> {
+  const stream = door.streams.wait();
+  const response = reply.raw;
+  const writer = createSocketWriter(response, door.settings.stallMs);
+  response.on('close', stream.end);
+  try {
+    sendHead(reply, { 'content-type': 'application/json; charset=utf-8' });
+    const end = log.first.nextSeq - 1;
+    let page = log.first;
+    await writer.write(openLog(log.runId));
+    for (;;) {
+      const documents = page.events.filter((event) => event.seq <= end).map((event) => event.document);
+      await writer.write((page === log.first ? '' : ',') + documents.join(','));
+      if (lastSeq(page) >= end) break;
+      const next = await door.host.events(log.caller, log.runId, lastSeq(page), PAGE_EVENTS);
+      if (next === undefined || next.events.length === 0) throw new Error('the log became shorter while it was read');
+      page = next;
+    }
+    // A log that grew meanwhile is complete only if what was sent reaches its end.
+    const complete = page.complete && page.nextSeq - 1 === end;
+    await writer.write(closeLog({ ...page, complete }, end));
+    response.end();
+  } catch (error) {
+    const errorName = error instanceof Error ? error.name : typeof error;
+    door.log('error', { runId: log.runId, requestId: reply.request.id, errorName }, 'a log could not be sent');
+    response.destroy();
+  } finally {
+    stream.end();
+  }
+}

@@ -1,0 +1,33 @@
+import type { Json, JsonObject } from '@weft/protocol';
+
+/** Workflows the tests run: one that ends at once, one that waits, one that fails, one with a few nodes. */
+
+function workflow(id: string, nodes: Json[], variables: Json[] = []): JsonObject {
+  return {
+    id,
+    name: id,
+    version: '1.0',
+    nodes,
+    edges: [],
+    triggers: [{ id: 'manual', type: 'manual', enabled: true }],
+    variables,
+    metadata: { tags: ['test'] },
+    settings: { timeout: 60_000 },
+  };
+}
+
+function node(id: string, typeId: string, inputs: JsonObject = {}): JsonObject {
+  return { id, typeId, name: id, position: { x: 0, y: 0 }, config: {}, inputs };
+}
+
+const delayMs: JsonObject = { delayMs: { type: 'variable', variableName: 'delayMs' } };
+const thirtySeconds: JsonObject = { name: 'delayMs', type: 'number', required: false, defaultValue: 30_000 };
+
+export const NOOP = workflow('noop', [node('noop', 'core.noop')]);
+export const WAIT = workflow('wait', [node('wait', 'core.delay', delayMs)], [thirtySeconds]);
+export const FAIL = workflow('fail', [node('fail', 'core.fail')]);
+export const STEPS = workflow(
+  'steps',
+  [node('a', 'core.noop'), node('b', 'core.delay', delayMs), node('c', 'core.noop')],
+  [thirtySeconds],
+);

@@ -1,0 +1,64 @@
+import type { Claimed, ClaimResult } from '@weft/engine';
+import { FIRST_TERMINAL, runIdBytes, runIdText } from './codec.ts';
+import { type Connection, inTransaction } from './connection.ts';
+
+export interface Claims {
+  claim(runId: string, holder: string): ClaimResult;
+  claimDue(holder: string, limit: number): Claimed[];
+  nextDueAt(): number | undefined;
+  releaseAll(holder: string): void;
+}
+
+/** A run is free when no holder stands on it, or one whose claims no longer count. Every claim raises the run's epoch. */
+export function prepareClaims(connection: Connection): Claims {
+  const { db, holders, clock } = connection;
+  const findRun = db.prepare<{ rid: number; status: number; holder: number | null; epoch: number }>(
+    'SELECT rid, status, holder, epoch FROM runs WHERE id = ?',
+  );
+  const take = db.prepare('UPDATE runs SET holder = ?, epoch = epoch + 1 WHERE rid = ?');
+  const findDue = db.prepare<{ rid: number; id: Uint8Array; epoch: number; due_at: number }>(
+    'SELECT rid, id, epoch, due_at FROM runs WHERE status < 6 AND holder IS ? AND due_at <= ? ORDER BY due_at LIMIT ?',
+  );
+  const findNext = db.prepare<{ at: number | null }>('SELECT min(due_at) AS at FROM runs WHERE status < 6 AND holder IS ?');
+  const release = db.prepare('UPDATE runs SET holder = NULL WHERE status < 6 AND holder = ?');
+
+  /** What stands in the holder column of free runs. */
+  function freeHolders(): (number | null)[] {
+    return [null, ...holders.expired(clock())];
+  }
+
+  return {
+    claim(runId, holder) {
+      const id = runIdBytes(runId);
+      const run = id && findRun.get(id);
+      if (!run) return { state: 'missing' };
+      if (run.status >= FIRST_TERMINAL) return { state: 'terminal' };
+      const current = run.holder === null ? undefined : holders.alive(run.holder, clock());
+      if (current !== undefined) return { state: 'held', holder: current };
+      inTransaction(connection, () => take.run(holders.numberOf(holder), run.rid));
+      return { state: 'claimed', epoch: run.epoch + 1 };
+    },
+    claimDue(holder, limit) {
+      const due = freeHolders()
+        .flatMap((free) => findDue.all(free, clock(), limit))
+        .sort((a, b) => a.due_at - b.due_at)
+        .slice(0, limit);
+      if (due.length === 0) return [];
+      const number = holders.numberOf(holder);
+      inTransaction(connection, () => due.forEach(({ rid }) => take.run(number, rid)));
+      return due.map(({ id, epoch }) => ({ runId: runIdText(id), epoch: epoch + 1 }));
+    },
+    nextDueAt() {
+      const times = freeHolders().flatMap((free) => findNext.get(free)?.at ?? []);
+      return times.length === 0 ? undefined : Math.min(...times);
+    },
+    releaseAll(holder) {
+      inTransaction(connection, () => release.run(holders.numberOf(holder)));
+    },
+  };
+}
+
+/** The file has one owner. What an earlier one held is free as soon as a new one opens it: recovery does not wait. */
+export function freeAllClaims(connection: Connection): void {
+  inTransaction(connection, () => connection.db.exec('UPDATE runs SET holder = NULL WHERE status < 6 AND holder IS NOT NULL'));
+}

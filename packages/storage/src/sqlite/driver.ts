@@ -1,0 +1,45 @@
+import { DatabaseSync } from '@photostructure/sqlite';
+
+/**
+ * The only file that knows which SQLite binding is used. It speaks the API of `node:sqlite`, so going over to the
+ * built-in module, once Node 22 is the oldest supported, is a change of the import above.
+ */
+
+export type SqlValue = string | number | null | Uint8Array;
+
+/** A column that holds the number of a word, or the word itself where the dictionary had no room for it. */
+export type SqlWord = number | string;
+
+export interface Statement<Row> {
+  run(...parameters: SqlValue[]): { readonly changes: number; readonly lastInsertRowid: number | bigint };
+  get(...parameters: SqlValue[]): Row | undefined;
+  all(...parameters: SqlValue[]): Row[];
+  iterate(...parameters: SqlValue[]): IterableIterator<Row>;
+}
+
+export interface Database {
+  /** False also after SQLite rolled back by itself, as it does when the disk is full. */
+  readonly isTransaction: boolean;
+  exec(sql: string): void;
+  prepare<Row>(sql: string): Statement<Row>;
+  close(): void;
+}
+
+export interface DatabaseOptions {
+  readonly busyTimeoutMs: number;
+  readonly readOnly?: boolean;
+}
+
+export function openDatabase(path: string, { busyTimeoutMs, readOnly = false }: DatabaseOptions): Database {
+  return new DatabaseSync(path, { timeout: busyTimeoutMs, readOnly, enableForeignKeyConstraints: false });
+}
+
+export const SQLITE_BUSY = 5;
+export const SQLITE_FULL = 13;
+export const SQLITE_NOTADB = 26;
+
+/** SQLite's primary result code, or undefined when the error is not SQLite's. */
+export function sqliteCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined;
+  return error.errcode & 0xff;
+}

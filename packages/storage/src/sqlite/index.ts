@@ -1,0 +1,130 @@
+import { resolve } from 'node:path';
+import type { Store, WriteUnit } from '@weft/engine';
+import { freeAllClaims, prepareClaims } from './claims.ts';
+import { prepareCommit, type SqliteFaults } from './commit.ts';
+import type { Connection } from './connection.ts';
+import { newHolders } from './holders.ts';
+import { prepareIdempotency, preparePrune } from './idempotency.ts';
+import { prepareListRuns } from './list-runs.ts';
+import { openFile } from './open-file.ts';
+import { takeOwnership } from './owner-lock.ts';
+import { prepareRegistryReader } from './read-registry.ts';
+import { prepareRunReader } from './read-run.ts';
+import { prepareWasCommitted } from './was-committed.ts';
+import { openWords } from './words.ts';
+
+export type { SqliteFaults } from './commit.ts';
+
+export interface SqliteStoreOptions {
+  /** The file; created when it does not exist. `<path>.lock`, `.owner`, `-wal` and `-shm` appear beside it. */
+  readonly path: string;
+  readonly clock?: () => number;
+  /** How long to wait for readers of other processes, such as a backup, before a write fails. */
+  readonly busyTimeoutMs?: number;
+  /** Quota in pages of 4 KiB; writes beyond it are refused as `store_full`. */
+  readonly maxPageCount?: number;
+  /** For tests. */
+  readonly faults?: SqliteFaults;
+}
+
+/** Opens the file as its only owner; throws StoreInUseError, StoreTooNewError or NotAStoreError when that cannot be. */
+export function openSqliteStore(options: SqliteStoreOptions): Store {
+  const path = resolve(options.path);
+  const releaseOwnership = takeOwnership(path);
+  try {
+    const { busyTimeoutMs = 5_000, maxPageCount } = options;
+    const db = openFile({ path, busyTimeoutMs, maxPageCount });
+    const connection: Connection = { db, words: openWords(db), holders: newHolders(), clock: options.clock ?? Date.now };
+    freeAllClaims(connection);
+    return storeOn(connection, options.faults ?? {}, () => {
+      db.close();
+      releaseOwnership();
+    });
+  } catch (error) {
+    releaseOwnership();
+    throw error;
+  }
+}
+
+/** SQLite answers at once, so every method is synchronous inside; being async turns what it throws into a rejection. */
+function storeOn(connection: Connection, faults: SqliteFaults, closeFile: () => void): Store {
+  const { db, holders, clock } = connection;
+  const runs = prepareRunReader(connection);
+  const registry = prepareRegistryReader(connection);
+  const claims = prepareClaims(connection);
+  const idempotency = prepareIdempotency(connection);
+  const listRuns = prepareListRuns(connection, runs);
+  const commit = prepareCommit(connection, faults);
+  const wasCommitted = prepareWasCommitted(connection, runs);
+  const alive = db.prepare('SELECT 1');
+  const watchers = new Set<(runId: string, nextSeq: number) => void>();
+  let isClosed = false;
+
+  function notify(unit: WriteUnit): void {
+    if (unit.kind !== 'run' || unit.events.length === 0) return;
+    for (const watcher of watchers) callIsolated(() => watcher(unit.runId, unit.expectedSeq + unit.events.length));
+  }
+
+  return {
+    async commit(units) {
+      const results = commit(units);
+      if (watchers.size > 0) units.forEach((unit, index) => results[index]?.state === 'committed' && notify(unit));
+      return results;
+    },
+    async committed(unit) {
+      const isCommitted = wasCommitted(unit);
+      if (isCommitted) notify(unit);
+      return isCommitted;
+    },
+    watch(onCommit) {
+      watchers.add(onCommit);
+      return () => watchers.delete(onCommit);
+    },
+
+    readRun: async (runId, tenant) => runs.readRun(runId, tenant),
+    readEvents: async (runId, fromSeq, limit, maxBytes) => runs.readEvents(runId, fromSeq, limit, maxBytes),
+    readCheckpoint: async (runId) => runs.readCheckpoint(runId),
+    listRuns,
+
+    heartbeat: async (holder, ttlMs) => holders.heartbeat(holder, clock() + ttlMs),
+    claim: async (runId, holder) => claims.claim(runId, holder),
+    claimDue: async (holder, limit) => claims.claimDue(holder, limit),
+    nextDueAt: async () => claims.nextDueAt(),
+    releaseAll: async (holder) => claims.releaseAll(holder),
+
+    readInbox: async (runId) => runs.readInbox(runId),
+    readCommand: async (runId, commandId) => runs.readCommand(runId, commandId),
+    readIdempotency: async (tenant, operation, keyHash) => idempotency.read({ tenant, operation, keyHash }),
+
+    readWorkflow: async (tenant, id, version) => registry.readWorkflow(tenant, id, version),
+    readDefinition: async (digest) => registry.readDefinition(digest),
+    listWorkflows: async (tenant, page) => registry.listWorkflows(tenant, page),
+    readKeyByHash: async (hash) => registry.readKeyByHash(hash),
+    listKeys: async (tenant) => registry.listKeys(tenant),
+    readSetting: async (name) => registry.readSetting(name),
+    claimOutbox: async (limit, leaseMs) => registry.claimOutbox(limit, leaseMs),
+    readAudit: async (fromId, limit) => registry.readAudit(fromId, limit),
+
+    prune: preparePrune(connection),
+    async ping() {
+      alive.get();
+    },
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
+      watchers.clear();
+      closeFile();
+    },
+  };
+}
+
+/** A listener's failure is its own: it must not turn a committed write into a failed one. */
+function callIsolated(call: () => void): void {
+  try {
+    call();
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}

@@ -1,0 +1,22 @@
+import type { Database } from './driver.ts';
+import { StoreTooNewError } from './errors.ts';
+import { migration0001 } from './migrations/0001-initial.ts';
+
+/** In order, without gap; each is frozen once released. */
+const MIGRATIONS = [migration0001] as const;
+
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** Brings the file to this program's schema, one transaction per step, so that a crash leaves a whole version. */
+export function migrate(db: Database, path: string): void {
+  const found = schemaVersion(db);
+  if (found > SCHEMA_VERSION) throw new StoreTooNewError(path, found, SCHEMA_VERSION);
+  for (const { version, sql } of MIGRATIONS) {
+    if (version <= found) continue;
+    db.exec(`BEGIN IMMEDIATE; ${sql}; PRAGMA user_version = ${version}; COMMIT`);
+  }
+}
+
+export function schemaVersion(db: Database): number {
+  return db.prepare<{ user_version: number }>('PRAGMA user_version').get()?.user_version ?? 0;
+}

@@ -1,0 +1,58 @@
+import type { Database, SqlValue } from './driver.ts';
+import { openDatabase, SQLITE_NOTADB, sqliteCode } from './driver.ts';
+import { NotAStoreError } from './errors.ts';
+import { migrate, schemaVersion } from './migrations.ts';
+
+/** 'WEFT': tells our files from those of other programs. */
+const APPLICATION_ID = 0x57454654;
+
+export interface FileOptions {
+  readonly path: string;
+  readonly busyTimeoutMs: number;
+  readonly maxPageCount: number | undefined;
+}
+
+/** Opens and migrates the file. Refuses to go on with settings under which an acknowledged fact could be lost. */
+export function openFile({ path, busyTimeoutMs, maxPageCount }: FileOptions): Database {
+  const db = openDatabase(path, { busyTimeoutMs });
+  try {
+    assertOurs(db, path);
+    applySettings(db);
+    migrate(db, path);
+    if (maxPageCount !== undefined) db.exec(`PRAGMA max_page_count = ${maxPageCount}`);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+export function assertOurs(db: Database, path: string): void {
+  try {
+    const isEmpty = db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
+    if (isEmpty && schemaVersion(db) === 0) return;
+  } catch (cause) {
+    throw sqliteCode(cause) === SQLITE_NOTADB ? new NotAStoreError(path, 'not an SQLite database', { cause }) : cause;
+  }
+  if (readPragma(db, 'application_id') !== APPLICATION_ID) {
+    throw new NotAStoreError(path, 'an SQLite database of another program');
+  }
+}
+
+/** Durability is not a default to hope for: each setting is written, then read back. */
+function applySettings(db: Database): void {
+  const required = { journal_mode: 'wal', synchronous: 2, fullfsync: 1, foreign_keys: 0 };
+  for (const [name, value] of Object.entries(required)) {
+    readPragma(db, `${name} = ${value}`);
+    const answer = readPragma(db, name);
+    if (answer !== value) {
+      throw new Error(`SQLite answers ${name} = ${String(answer)} where ${value} was set; the store would not be safe.`);
+    }
+  }
+  db.exec('PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864');
+}
+
+function readPragma(db: Database, pragma: string): SqlValue | undefined {
+  const row = db.prepare<Record<string, SqlValue>>(`PRAGMA ${pragma}`).get();
+  return row && Object.values(row)[0];
+}

@@ -1,0 +1,136 @@
+import type { Checkpoint, Command, RunRow, StoredCommand, StoredEvent } from '@weft/engine';
+import type { HeadColumns, RecordColumns } from './codec.ts';
+import { headFrom, recordFrom, runIdBytes, runIdText } from './codec.ts';
+import type { Connection } from './connection.ts';
+import type { SqlWord } from './driver.ts';
+
+export interface RunReader {
+  readRun(runId: string, tenant: string | undefined): RunRow | undefined;
+  readEvents(runId: string, fromSeq: number, limit: number, maxBytes: number): StoredEvent[];
+  readCheckpoint(runId: string): Checkpoint | undefined;
+  readInbox(runId: string): StoredCommand[];
+  readCommand(runId: string, commandId: string): StoredCommand | undefined;
+  rowFrom(stored: StoredRun): RunRow;
+}
+
+export const RUN_COLUMNS = `runs.rid, runs.id, runs.tenant, workflow, origin, principal, runs.created_at, scope, more, status,
+  wake_at, started, ended, node, error, next_seq, epoch, holder, inbox`;
+
+export interface StoredRun extends RecordColumns, HeadColumns {
+  readonly rid: number;
+  readonly id: Uint8Array;
+  readonly next_seq: number;
+  readonly epoch: number;
+  readonly holder: number | null;
+  readonly inbox: number;
+}
+
+interface StoredEventRow {
+  readonly seq: number;
+  readonly type: SqlWord;
+  readonly at: number;
+  readonly node: SqlWord | null;
+  readonly cause: number | null;
+  readonly payload: string;
+  readonly overlay: string | null;
+}
+
+interface StoredCommandRow {
+  readonly id: string;
+  readonly accepted_at: number;
+  readonly body: string;
+  readonly verdict: string | null;
+}
+
+export function prepareRunReader({ db, words, holders, clock }: Connection): RunReader {
+  const findRun = db.prepare<StoredRun>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = ?`);
+  const findRid = db.prepare<{ rid: number; created_at: number }>('SELECT rid, created_at FROM runs WHERE id = ?');
+  const events = db.prepare<StoredEventRow>(
+    'SELECT seq, type, at, node, cause, payload, overlay FROM events WHERE rid = ? AND seq >= ? ORDER BY seq LIMIT ?',
+  );
+  const checkpoint = db.prepare<Checkpoint>(
+    'SELECT seq, fold_version AS foldVersion, state FROM checkpoints WHERE rid = ?',
+  );
+  const waiting = db.prepare<StoredCommandRow>(
+    'SELECT id, accepted_at, body, verdict FROM commands WHERE rid = ? AND verdict IS NULL ORDER BY ord',
+  );
+  const command = db.prepare<StoredCommandRow>(
+    'SELECT id, accepted_at, body, verdict FROM commands WHERE rid = ? AND id = ?',
+  );
+
+  function ridOf(runId: string): { rid: number; created_at: number } | undefined {
+    const id = runIdBytes(runId);
+    return id && findRid.get(id);
+  }
+
+  function eventFrom(row: StoredEventRow, createdAt: number): StoredEvent {
+    return {
+      seq: row.seq,
+      type: words.read(row.type),
+      at: createdAt + row.at,
+      ...(row.node !== null && { nodeId: words.read(row.node) }),
+      ...(row.cause !== null && { causeSeq: row.seq - row.cause }),
+      payload: row.payload,
+      ...(row.overlay !== null && { overlay: row.overlay }),
+    };
+  }
+
+  function rowFrom(stored: StoredRun): RunRow {
+    const holder = stored.holder === null ? undefined : holders.alive(stored.holder, clock());
+    const pending = stored.inbox === 0 ? [] : waiting.all(stored.rid).map((row) => commandFrom(row).command.type);
+    return {
+      record: recordFrom(runIdText(stored.id), stored, words),
+      head: headFrom(stored, words),
+      nextSeq: stored.next_seq,
+      epoch: stored.epoch,
+      ...(holder !== undefined && { holder }),
+      pendingCommands: pending,
+    };
+  }
+
+  return {
+    rowFrom,
+    readRun(runId, tenant) {
+      const id = runIdBytes(runId);
+      const stored = id && findRun.get(id);
+      if (!stored || (tenant !== undefined && stored.tenant !== words.find(tenant))) return undefined;
+      return rowFrom(stored);
+    },
+    readEvents(runId, fromSeq, limit, maxBytes) {
+      const run = ridOf(runId);
+      const page: StoredEvent[] = [];
+      let bytes = 0;
+      if (!run) return page;
+      for (const row of events.iterate(run.rid, fromSeq, limit)) {
+        bytes += Buffer.byteLength(row.payload);
+        if (page.length > 0 && bytes > maxBytes) break;
+        page.push(eventFrom(row, run.created_at));
+      }
+      return page;
+    },
+    readCheckpoint(runId) {
+      const run = ridOf(runId);
+      const row = run && checkpoint.get(run.rid);
+      return row && { ...row };
+    },
+    readInbox(runId) {
+      const run = ridOf(runId);
+      return run ? waiting.all(run.rid).map(commandFrom) : [];
+    },
+    readCommand(runId, commandId) {
+      const run = ridOf(runId);
+      const row = run && command.get(run.rid, commandId);
+      return row && commandFrom(row);
+    },
+  };
+}
+
+function commandFrom(row: StoredCommandRow): StoredCommand {
+  const command: Command = JSON.parse(row.body);
+  return {
+    commandId: row.id,
+    command,
+    acceptedAt: row.accepted_at,
+    ...(row.verdict !== null && { verdict: JSON.parse(row.verdict) }),
+  };
+}

@@ -1,0 +1,162 @@
+import type { Refusal, RunHead, RunUnit, StoredEvent } from '@weft/engine';
+import { batchBytes, FIRST_TERMINAL, recordColumns, runIdBytes, runIdText, statusNumber, statusOf } from './codec.ts';
+import type { Connection } from './connection.ts';
+import type { SqlValue } from './driver.ts';
+
+/** What a write has to know of the run it goes to. */
+interface Target {
+  readonly rid: number;
+  readonly created_at: number;
+  readonly status: number;
+  readonly next_seq: number;
+  readonly epoch: number;
+  readonly holder: number | null;
+  readonly due_at: number | null;
+  readonly inbox: number;
+}
+
+const INSERT_RUN = `
+  INSERT INTO runs (id, tenant, workflow, origin, principal, created_at, scope, more, status, next_seq, epoch, holder, due_at,
+    wake_at, inbox, started, ended, node, error, last_batch)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)
+  ON CONFLICT (id) DO NOTHING`;
+
+/** Checks a run unit and writes it. Every condition is checked before the first write, so a refusal leaves nothing to undo. */
+export function prepareRunWriter({ db, words, holders }: Connection): (unit: RunUnit) => Refusal | undefined {
+  const findTarget = db.prepare<Target>(
+    'SELECT rid, created_at, status, next_seq, epoch, holder, due_at, inbox FROM runs WHERE id = ?',
+  );
+  const findActive = db.prepare<{ id: Uint8Array }>(
+    'SELECT id FROM runs WHERE tenant = ? AND scope = ? AND scope IS NOT NULL AND status < 6 ORDER BY rid LIMIT 1',
+  );
+  const insertRun = db.prepare(INSERT_RUN);
+  const insertTag = db.prepare('INSERT OR IGNORE INTO run_tags (tenant, tag, created_at, rid) VALUES (?, ?, ?, ?)');
+  // Most appends leave status, claim and due time as they are; leaving those columns out spares the indexes.
+  const updateFacts = db.prepare(
+    'UPDATE runs SET next_seq = ?, started = ?, ended = ?, node = ?, error = ?, last_batch = ?, wake_at = ?, inbox = ? WHERE rid = ?',
+  );
+  const updateAll = db.prepare(
+    `UPDATE runs SET next_seq = ?, started = ?, ended = ?, node = ?, error = ?, last_batch = ?, wake_at = ?, inbox = ?,
+       status = ?, holder = ?, due_at = ? WHERE rid = ?`,
+  );
+  const insertEvent = db.prepare(
+    'INSERT INTO events (rid, seq, type, at, node, cause, payload, overlay) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  );
+  const consume = db.prepare('UPDATE commands SET verdict = ? WHERE rid = ? AND id = ? AND verdict IS NULL');
+  const putCheckpoint = db.prepare('INSERT OR REPLACE INTO checkpoints (rid, seq, fold_version, state) VALUES (?, ?, ?, ?)');
+  const insertOutbox = db.prepare(
+    'INSERT OR IGNORE INTO outbox (id, rid, topic, due_at, next_at, attempts, body) VALUES (?, ?, ?, ?, ?, 0, ?)',
+  );
+
+  function shortenOptional(word: string | undefined): SqlValue {
+    return word === undefined ? null : words.shorten(word);
+  }
+
+  function create(unit: RunUnit, { record, holder, exclusiveScope }: NonNullable<RunUnit['create']>): Refusal | undefined {
+    const { tenant, workflow, origin, principal, created_at, scope, more } = recordColumns(record, words);
+    const id = runIdBytes(unit.runId);
+    if (!id) throw new TypeError(`A run id must be a UUID in lower case; got ${JSON.stringify(unit.runId)}.`);
+    if (exclusiveScope && scope !== null) {
+      const active = findTarget.get(id) ? undefined : findActive.get(tenant, scope);
+      if (active) return { reason: 'scope_active', activeRunId: runIdText(active.id) };
+    }
+    const isWellNumbered = unit.expectedSeq === 0 && isNumbered(unit);
+    if (!isWellNumbered) return { reason: findTarget.get(id) ? 'run_exists' : 'sequence_conflict' };
+
+    const { head } = unit;
+    const status = statusNumber(head.status);
+    const isOver = status >= FIRST_TERMINAL;
+    const isHeld = holder !== undefined && !unit.release && !isOver;
+    const inserted = insertRun.run(
+      id, tenant, workflow, origin, principal, created_at, scope, more,
+      status, unit.events.length, holder === undefined ? 0 : 1, isHeld ? holders.numberOf(holder) : null,
+      isOver ? null : head.wakeAt, head.wakeAt, since(created_at, head.startedAt), since(created_at, head.endedAt),
+      shortenOptional(head.currentNodeId), shortenOptional(head.errorCode), batchBytes(unit.batchId),
+    );
+    if (inserted.changes === 0) return { reason: 'run_exists' };
+    const rid = Number(inserted.lastInsertRowid);
+    for (const tag of record.tags) insertTag.run(tenant, tag, created_at, rid);
+    writeParts(unit, rid, created_at);
+    return undefined;
+  }
+
+  function append(unit: RunUnit): Refusal | undefined {
+    const id = runIdBytes(unit.runId);
+    const target = id && findTarget.get(id);
+    const refusal = refusalOfAppend(target, unit);
+    if (refusal || !target) return refusal;
+    const inbox = target.inbox - consumeCommands(unit, target.rid);
+    updateHead(unit, target, inbox);
+    writeParts(unit, target.rid, target.created_at);
+    return undefined;
+  }
+
+  function consumeCommands(unit: RunUnit, rid: number): number {
+    let consumed = 0;
+    for (const { commandId, verdict } of unit.consume ?? []) {
+      consumed += consume.run(JSON.stringify(verdict), rid, commandId).changes;
+    }
+    return consumed;
+  }
+
+  function updateHead(unit: RunUnit, target: Target, inbox: number): void {
+    const { head } = unit;
+    const status = statusNumber(head.status);
+    const isOver = status >= FIRST_TERMINAL;
+    const holder = unit.release || isOver ? null : target.holder;
+    const dueAt = dueTime(head, isOver, inbox);
+    const facts = [
+      unit.expectedSeq + unit.events.length,
+      since(target.created_at, head.startedAt),
+      since(target.created_at, head.endedAt),
+      shortenOptional(head.currentNodeId),
+      shortenOptional(head.errorCode),
+      batchBytes(unit.batchId),
+      head.wakeAt,
+      inbox,
+    ];
+    const isSame = status === target.status && holder === target.holder && dueAt === target.due_at;
+    if (isSame) updateFacts.run(...facts, target.rid);
+    else updateAll.run(...facts, status, holder, dueAt, target.rid);
+  }
+
+  function writeParts(unit: RunUnit, rid: number, createdAt: number): void {
+    for (const event of unit.events) writeEvent(event, rid, createdAt);
+    const { checkpoint } = unit;
+    if (checkpoint) putCheckpoint.run(rid, checkpoint.seq, checkpoint.foldVersion, checkpoint.state);
+    for (const row of unit.outbox ?? []) {
+      insertOutbox.run(row.id, rid, row.topic, row.dueAt, row.dueAt, JSON.stringify(row.body));
+    }
+  }
+
+  function writeEvent({ seq, type, at, nodeId, causeSeq, payload, overlay }: StoredEvent, rid: number, createdAt: number): void {
+    const node = nodeId === undefined ? null : words.shorten(nodeId);
+    const cause = causeSeq === undefined ? null : seq - causeSeq;
+    insertEvent.run(rid, seq, words.shorten(type), at - createdAt, node, cause, payload, overlay ?? null);
+  }
+
+  return (unit) => (unit.create ? create(unit, unit.create) : append(unit));
+}
+
+function refusalOfAppend(target: Target | undefined, unit: RunUnit): Refusal | undefined {
+  if (!target) return { reason: 'run_missing' };
+  if (target.epoch !== unit.epoch) return { reason: 'stale_epoch' };
+  if (target.status >= FIRST_TERMINAL) return { reason: 'run_terminal', status: statusOf(target.status) };
+  if (target.holder === null) return { reason: 'stale_epoch' };
+  return target.next_seq === unit.expectedSeq && isNumbered(unit) ? undefined : { reason: 'sequence_conflict' };
+}
+
+/** The events' own numbers go on from the expected one, so that no caller can write a gap. */
+function isNumbered({ events, expectedSeq }: RunUnit): boolean {
+  return events.every(({ seq }, index) => seq === expectedSeq + index);
+}
+
+/** A waiting command makes a run due at once, whatever the head says; a run that is over is never due. */
+function dueTime(head: RunHead, isOver: boolean, inbox: number): number | null {
+  if (isOver) return null;
+  return inbox > 0 ? 0 : head.wakeAt;
+}
+
+function since(createdAt: number, time: number | undefined): number | null {
+  return time === undefined ? null : time - createdAt;
+}

@@ -1,0 +1,138 @@
+import type { CommandUnit, OutboxUnit, Refusal, WorkflowUnit, WriteUnit } from '@weft/engine';
+import { batchBytes, FIRST_TERMINAL, runIdBytes, statusOf } from './codec.ts';
+import type { Connection } from './connection.ts';
+import { prepareIdempotency } from './idempotency.ts';
+import { prepareRunWriter } from './write-run.ts';
+
+/** Checks one unit against what is there and writes it, or says why not. Runs inside the group's transaction. */
+export function prepareUnitWriter(connection: Connection): (unit: WriteUnit) => Refusal | undefined {
+  const writeRun = prepareRunWriter(connection);
+  const writeCommand = prepareCommandWriter(connection);
+  const writeRegistry = prepareRegistryWriter(connection);
+  const idempotency = prepareIdempotency(connection);
+  const insertAudit = connection.db.prepare(
+    'INSERT INTO audit (at, tenant, actor, action, target, details, batch) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  );
+
+  function writeByKind(unit: WriteUnit): Refusal | undefined {
+    switch (unit.kind) {
+      case 'run':
+        return writeRun(unit);
+      case 'command':
+        return writeCommand(unit);
+      case 'workflow':
+      case 'key':
+      case 'revoke-key':
+      case 'setting':
+      case 'outbox':
+      case 'audit':
+        return writeRegistry(unit);
+    }
+  }
+
+  function writeAudit(unit: WriteUnit): void {
+    // Only a unit that consists of nothing else must be found again by its entries.
+    const batch = unit.kind === 'audit' ? batchBytes(unit.batchId) : null;
+    for (const { at, tenant, actor, action, target, details } of unit.audit ?? []) {
+      insertAudit.run(at, tenant, actor, action, target, details === undefined ? null : JSON.stringify(details), batch);
+    }
+  }
+
+  return (unit) => {
+    const record = unit.idempotency && idempotency.read(unit.idempotency);
+    if (record) return { reason: 'idempotency_exists', record };
+    const refusal = writeByKind(unit);
+    if (refusal) return refusal;
+    if (unit.idempotency) idempotency.put(unit.idempotency);
+    if (unit.audit) writeAudit(unit);
+    return undefined;
+  };
+}
+
+function prepareCommandWriter({ db, words, clock }: Connection): (unit: CommandUnit) => Refusal | undefined {
+  const findRun = db.prepare<{ rid: number; tenant: number; status: number; inbox: number }>(
+    'SELECT rid, tenant, status, inbox FROM runs WHERE id = ?',
+  );
+  const findCommand = db.prepare('SELECT 1 FROM commands WHERE rid = ? AND id = ?');
+  const insert = db.prepare('INSERT INTO commands (rid, id, accepted_at, body) VALUES (?, ?, ?, ?)');
+  const wake = db.prepare('UPDATE runs SET inbox = inbox + 1, due_at = 0 WHERE rid = ?');
+
+  return (unit) => {
+    const id = runIdBytes(unit.runId);
+    const run = id && findRun.get(id);
+    if (!run || run.tenant !== words.find(unit.tenant)) return { reason: 'run_missing' };
+    if (findCommand.get(run.rid, unit.commandId)) return undefined;
+    if (run.status >= FIRST_TERMINAL) return { reason: 'run_terminal', status: statusOf(run.status) };
+    if (run.inbox >= unit.inboxLimit) return { reason: 'inbox_full' };
+    insert.run(run.rid, unit.commandId, clock(), JSON.stringify(unit.command));
+    wake.run(run.rid);
+    return undefined;
+  };
+}
+
+type RegistryUnit = Exclude<WriteUnit, { kind: 'run' | 'command' }>;
+
+function prepareRegistryWriter({ db, clock }: Connection): (unit: RegistryUnit) => Refusal | undefined {
+  const findDigest = db.prepare<{ digest: string }>('SELECT digest FROM workflows WHERE tenant = ? AND id = ? AND version = ?');
+  const insertWorkflow = db.prepare(
+    'INSERT INTO workflows (tenant, id, version, digest, registered_at) VALUES (?, ?, ?, ?, ?)',
+  );
+  const insertDefinition = db.prepare('INSERT OR IGNORE INTO definitions (digest, body) VALUES (?, ?)');
+  const insertKey = db.prepare('INSERT OR IGNORE INTO api_keys (key_id, hash, tenant, body, revoked_at) VALUES (?, ?, ?, ?, ?)');
+  const findKey = db.prepare('SELECT 1 FROM api_keys WHERE key_id = ? AND tenant = ?');
+  const revokeKey = db.prepare('UPDATE api_keys SET revoked_at = ? WHERE key_id = ? AND revoked_at IS NULL');
+  const findSetting = db.prepare<{ value: string }>('SELECT value FROM settings WHERE name = ?');
+  const insertSetting = db.prepare('INSERT OR IGNORE INTO settings (name, value) VALUES (?, ?)');
+  const deleteOutbox = db.prepare('DELETE FROM outbox WHERE id = ?');
+  const retryOutbox = db.prepare('UPDATE outbox SET due_at = ?, next_at = ? WHERE id = ?');
+  const buryOutbox = db.prepare('UPDATE outbox SET next_at = NULL WHERE id = ?');
+
+  function register(unit: WorkflowUnit): Refusal | undefined {
+    const known = findDigest.get(unit.tenant, unit.id, unit.version);
+    if (known) return known.digest === unit.digest ? undefined : { reason: 'workflow_conflict', digest: known.digest };
+    insertWorkflow.run(unit.tenant, unit.id, unit.version, unit.digest, unit.registeredAt);
+    insertDefinition.run(unit.digest, unit.definition);
+    return undefined;
+  }
+
+  function settle({ id, state, dueAt = clock() }: OutboxUnit['settle'][number]): void {
+    switch (state) {
+      case 'done':
+        deleteOutbox.run(id);
+        return;
+      case 'retry':
+        retryOutbox.run(dueAt, dueAt, id);
+        return;
+      case 'dead':
+        buryOutbox.run(id);
+        return;
+    }
+  }
+
+  return (unit) => {
+    switch (unit.kind) {
+      case 'workflow':
+        return register(unit);
+      case 'key': {
+        const { revokedAt, ...key } = unit.key;
+        insertKey.run(key.keyId, key.hash, key.tenant, JSON.stringify(key), revokedAt ?? null);
+        return undefined;
+      }
+      case 'revoke-key':
+        if (!findKey.get(unit.keyId, unit.tenant)) return { reason: 'key_missing' };
+        revokeKey.run(unit.at, unit.keyId);
+        return undefined;
+      case 'setting': {
+        const known = findSetting.get(unit.name);
+        if (known && known.value !== unit.value) return { reason: 'setting_conflict', value: known.value };
+        insertSetting.run(unit.name, unit.value);
+        return undefined;
+      }
+      case 'outbox':
+        for (const row of unit.settle) settle(row);
+        return undefined;
+      case 'audit':
+        return undefined;
+    }
+  };
+}

@@ -1,0 +1,29 @@
+import { defineConfig } from 'vitest/config';
+
+// Sources run as they are: the "@weft/source" export condition leads every package name to its src folder.
+export default defineConfig({
+  resolve: { conditions: ['@weft/source'] },
+  ssr: { resolve: { conditions: ['@weft/source'] } },
+  test: {
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['packages/*/src/**/*.test.ts'],
+          exclude: ['**/*.int.test.ts', '**/node_modules/**'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'int',
+          include: ['packages/*/src/**/*.int.test.ts', 'examples/**/*.int.test.ts'],
+          exclude: ['**/node_modules/**'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
+  },
+});
