@@ -1,6 +1,6 @@
 /**
  * `npm start -- FLAGS`: makes the clone ready, then serves the example workflows. The host runs in this very process, so
- * signals reach it without a middleman.
+ * that signals need no middleman.
  */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -11,9 +11,24 @@ const DEFAULT_PORT = '7878';
 const flags = process.argv.slice(2);
 ensureReady();
 
+stopWithParent();
 const weft = join(ROOT, 'packages/cli/bin/weft.mjs');
 process.argv = [process.execPath, weft, 'serve', ...exampleFlags(flags), ...flags];
 await import(pathToFileURL(weft).href);
+
+/**
+ * npm starts scripts through a shell, and a shell that is told to stop dies without telling us: `kill` of npm would leave the
+ * host running with nobody in charge. So the host stops, in order, when its parent is gone.
+ */
+function stopWithParent() {
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    process.kill(process.pid, 'SIGTERM');
+  }, 250);
+  watch.unref();
+}
 
 /**
  * What makes the examples work: their folder, and leave to call this very host, which the egress policy refuses otherwise.

@@ -51,7 +51,7 @@ export const weft: Contender = {
       port,
       arguments: [CLI, 'serve', ...settings.flat()],
       env: { WEFT_API_KEY: KEY },
-      readyPath: '/.well-known/openwop',
+      readyPath: '/ready',
     });
   },
   commits: (server) => readNumber(server, '/v1/host/weft/stats', 'commits'),

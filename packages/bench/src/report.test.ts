@@ -13,13 +13,14 @@ describe('a report', () => {
     expect(figures.get('weft', 'A', 1, 'perSecond')).toBe(300);
   });
 
-  it('puts the host in relation to the sketch of the same minutes', () => {
-    const figures = mergeRounds([runsPerSecond('weft', 90), runsPerSecond('sketch', 120)]);
+  it('puts each round of the host in relation to the same round of the sketch, and shows how far the rounds differ', () => {
+    const weft = [90, 10, 50].map((value) => runsPerSecond('weft', value));
+    const sketch = [120, 20, 50].map((value) => runsPerSecond('sketch', value));
 
-    const text = renderReport(figures, [1]);
+    const text = renderReport(mergeRounds([...weft, ...sketch]), [1]);
 
     expect(text).toContain('weft / raw sketch');
-    expect(text).toMatch(/^A +1 +0\.75/m);
+    expect(text).toMatch(/^A +1 +0\.75 +0\.50–1\.00/m);
   });
 
   it('shows a dash, not a number, for what was not measured', () => {

@@ -4,6 +4,8 @@ import type { Sample } from './rounds.ts';
 /** Medians over the rounds, by subject, workload, clients and measure. */
 export interface Figures {
   get(subject: string, workload: string, clients: number, measure: Sample['measure']): number | undefined;
+  /** The value of each round, in order; empty when it was not measured. */
+  rounds(subject: string, workload: string, clients: number, measure: Sample['measure']): readonly number[];
   all(): readonly (Sample & { readonly rounds: readonly number[] })[];
 }
 
@@ -22,6 +24,8 @@ export function mergeRounds(samples: readonly Sample[]): Figures {
   return {
     get: (subject, workload, clients, measure) =>
       merged.get(keyOf(subject, workload, clients, measure))?.value,
+    rounds: (subject, workload, clients, measure) =>
+      merged.get(keyOf(subject, workload, clients, measure))?.rounds ?? [],
     all: () => [...merged.values()],
   };
 }
@@ -38,20 +42,25 @@ export function renderReport(figures: Figures, clients: readonly number[]): stri
 function ratioTable(figures: Figures, clients: readonly number[]): string {
   const rows = ['A', 'B', 'E'].flatMap((workload) =>
     clients.map((count) => {
-      const ratio = (measure: Sample['measure'], at = count) =>
-        quotient(figures.get('weft', workload, at, measure), figures.get('sketch', workload, at, measure));
+      const ratios = (measure: Sample['measure'], at = count) =>
+        pairedRatios(
+          figures.rounds('weft', workload, at, measure),
+          figures.rounds('sketch', workload, at, measure),
+        );
+      const ratio = (measure: Sample['measure'], at = count) => show(median(ratios(measure, at)), 2);
       return [
         workload,
         String(count),
-        show(ratio('perSecond'), 2),
-        show(ratio('p50Ms'), 2),
-        show(ratio('cpuMsPerRun'), 2),
-        show(ratio('bytesPerRun', 0), 2),
+        ratio('perSecond'),
+        range(ratios('perSecond')),
+        ratio('p50Ms'),
+        ratio('cpuMsPerRun'),
+        ratio('bytesPerRun', 0),
       ];
     }),
   );
   if (figures.get('weft', 'A', clients[0] ?? 1, 'perSecond') === undefined) return '';
-  const head = ['workload', 'clients', 'runs/s', 'p50', 'CPU/run', 'bytes/run'];
+  const head = ['workload', 'clients', 'runs/s', 'rounds', 'p50', 'CPU/run', 'bytes/run'];
   return `weft / raw sketch (runs/s: more is better; the others: less)\n${table(head, rows)}`;
 }
 
@@ -71,6 +80,7 @@ function contenderTable(figures: Figures, clients: readonly number[]): string {
           show(get('p99Ms'), 2),
           show(get('cpuMsPerRun'), 2),
           show(get('commitsPerRun'), 2),
+          show(get('refusals'), 0),
           show(get('bytesPerRun', 0), 0),
         ]);
       }
@@ -85,6 +95,7 @@ function contenderTable(figures: Figures, clients: readonly number[]): string {
     'p99 ms',
     'CPU ms/run',
     'commits/run',
+    '503s',
     'bytes/run',
   ];
   return `what the ratios are made of\n${table(head, rows)}`;
@@ -102,8 +113,17 @@ function rawTable(figures: Figures): string {
   return `raw limits of the same minutes\n${table(['limit', 'of', 'per second'], rows)}`;
 }
 
-function quotient(part: number | undefined, whole: number | undefined): number | undefined {
-  return part === undefined || whole === undefined ? undefined : part / whole;
+/** Each round against the same round of the other, so that a slow minute counts for both. */
+function pairedRatios(parts: readonly number[], wholes: readonly number[]): number[] {
+  return parts.flatMap((part, round) => {
+    const whole = wholes[round];
+    return whole === undefined ? [] : [part / whole];
+  });
+}
+
+/** A wide range says that the machine was busy with something else, and the median means little. */
+function range(values: readonly number[]): string {
+  return values.length === 0 ? '–' : `${show(Math.min(...values), 2)}–${show(Math.max(...values), 2)}`;
 }
 
 function show(value: number | undefined, digits: number): string {

@@ -14,7 +14,14 @@ export interface Sample {
   readonly subject: string;
   readonly workload: string;
   readonly clients: number;
-  readonly measure: 'perSecond' | 'p50Ms' | 'p99Ms' | 'cpuMsPerRun' | 'commitsPerRun' | 'bytesPerRun';
+  readonly measure:
+    | 'perSecond'
+    | 'p50Ms'
+    | 'p99Ms'
+    | 'cpuMsPerRun'
+    | 'commitsPerRun'
+    | 'bytesPerRun'
+    | 'refusals';
   readonly value: number;
 }
 
@@ -109,6 +116,7 @@ async function measureCell(
     of('perSecond', (result.done / result.elapsedMs) * 1000),
     of('p50Ms', percentile(result.latencies, 0.5)),
     of('p99Ms', percentile(result.latencies, 0.99)),
+    of('refusals', result.refusals),
   ];
   if (cpuBefore !== undefined && cpuAfter !== undefined)
     samples.push(of('cpuMsPerRun', (cpuAfter - cpuBefore) / result.done));

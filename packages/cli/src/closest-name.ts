@@ -6,7 +6,9 @@ export function closestName(typed: string, candidates: readonly string[]): strin
     if (best === undefined || distance < best.distance) best = { name, distance };
   }
   const tolerance = Math.max(2, Math.floor(typed.length / 3));
-  return best !== undefined && best.distance <= tolerance && best.distance < typed.length ? best.name : undefined;
+  return best !== undefined && best.distance <= tolerance && best.distance < typed.length
+    ? best.name
+    : undefined;
 }
 
 /** Insertions, deletions, replacements and swaps of neighbours. */
@@ -17,8 +19,17 @@ export function editDistance(left: string, right: string): number {
     const current = [row];
     for (let column = 1; column <= right.length; column += 1) {
       const same = left[row - 1] === right[column - 1];
-      let cost = Math.min(at(last, column) + 1, at(current, column - 1) + 1, at(last, column - 1) + (same ? 0 : 1));
-      if (row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]) {
+      let cost = Math.min(
+        at(last, column) + 1,
+        at(current, column - 1) + 1,
+        at(last, column - 1) + (same ? 0 : 1),
+      );
+      if (
+        row > 1 &&
+        column > 1 &&
+        left[row - 1] === right[column - 2] &&
+        left[row - 2] === right[column - 1]
+      ) {
         cost = Math.min(cost, at(beforeLast, column - 2) + 1);
       }
       current.push(cost);

@@ -63,8 +63,16 @@ export const COMMON_ARGS = {
 
 /** Flags of every command that talks to a host. */
 export const HOST_ARGS = {
-  url: { type: 'string', valueHint: 'URL', description: 'The host; default WEFT_URL, then DATA/url, then http://127.0.0.1:7878' },
-  data: { type: 'string', valueHint: 'DIR', description: 'Data folder whose key file to use when WEFT_API_KEY is not set (default .weft)' },
+  url: {
+    type: 'string',
+    valueHint: 'URL',
+    description: 'The host; default WEFT_URL, then DATA/url, then http://127.0.0.1:7878',
+  },
+  data: {
+    type: 'string',
+    valueHint: 'DIR',
+    description: 'Data folder whose key file to use when WEFT_API_KEY is not set (default .weft)',
+  },
 } as const satisfies ArgsDef;
 
 export function leaf<const Args extends ArgsDef>(spec: CommandSpec<Args>): Leaf {

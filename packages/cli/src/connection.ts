@@ -24,7 +24,8 @@ export async function findTarget(io: Io, args: TargetArgs): Promise<Target> {
   const folder = dataFolder(io.cwd, args.data ?? io.env['WEFT_DATA'] ?? DEFAULT_DATA);
   const { url, urlFrom } = await findUrl(io, args, folder);
   const fromEnv = io.env['WEFT_API_KEY'];
-  if (fromEnv !== undefined && fromEnv !== '') return { url, urlFrom, key: fromEnv, keyFrom: 'WEFT_API_KEY', folder };
+  if (fromEnv !== undefined && fromEnv !== '')
+    return { url, urlFrom, key: fromEnv, keyFrom: 'WEFT_API_KEY', folder };
   // The local key must not travel to another machine because somebody set WEFT_URL.
   const key = isLoopback(url) ? await readOrExplain(folder.keyFile, () => readKeyFile(folder)) : undefined;
   return { url, urlFrom, key, keyFrom: key === undefined ? undefined : folder.keyFile, folder };
@@ -40,12 +41,18 @@ export async function connect(io: Io, args: TargetArgs): Promise<{ client: Clien
   }
 }
 
-async function findUrl(io: Io, args: TargetArgs, folder: DataFolder): Promise<{ url: string; urlFrom: string }> {
+async function findUrl(
+  io: Io,
+  args: TargetArgs,
+  folder: DataFolder,
+): Promise<{ url: string; urlFrom: string }> {
   if (args.url !== undefined) return { url: args.url, urlFrom: '--url' };
   const fromEnv = io.env['WEFT_URL'];
   if (fromEnv !== undefined && fromEnv !== '') return { url: fromEnv, urlFrom: 'WEFT_URL' };
   const left = await readOrExplain(folder.urlFile, () => readUrlFile(folder));
-  return left === undefined ? { url: DEFAULT_URL, urlFrom: 'default' } : { url: left, urlFrom: folder.urlFile };
+  return left === undefined
+    ? { url: DEFAULT_URL, urlFrom: 'default' }
+    : { url: left, urlFrom: folder.urlFile };
 }
 
 async function readOrExplain<Value>(path: string, read: () => Promise<Value>): Promise<Value> {

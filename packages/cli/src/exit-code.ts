@@ -21,7 +21,12 @@ export class CliError extends Error {
   readonly code: string;
   readonly details: JsonObject | undefined;
 
-  constructor(exitCode: ExitCode, code: string, message: string, options: { details?: JsonObject; cause?: unknown } = {}) {
+  constructor(
+    exitCode: ExitCode,
+    code: string,
+    message: string,
+    options: { details?: JsonObject; cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'CliError';
     this.exitCode = exitCode;
@@ -48,13 +53,19 @@ export function toCliError(error: unknown): CliError | undefined {
   }
   if (error instanceof ApiError) {
     const details = error.details === undefined ? {} : { details: error.details };
-    return new CliError(error.status === 409 ? EXIT.unmet : EXIT.unusable, error.code, messageOf(error), details);
+    return new CliError(
+      error.status === 409 ? EXIT.unmet : EXIT.unusable,
+      error.code,
+      messageOf(error),
+      details,
+    );
   }
   return undefined;
 }
 
 function messageOf(error: ApiError): string {
-  if (error.status === 401) return `${error.message}\nSet WEFT_API_KEY, or pass --data with the host's data folder.`;
+  if (error.status === 401)
+    return `${error.message}\nSet WEFT_API_KEY, or pass --data with the host's data folder.`;
   if (error.retryAfter !== undefined) return `${error.message} Try again in ${error.retryAfter} s.`;
   return error.message;
 }

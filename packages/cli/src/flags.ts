@@ -5,6 +5,8 @@ import type { Leaf } from './command.ts';
 import { usageError } from './exit-code.ts';
 
 export interface CheckedFlags {
+  /** The arguments as the parser must get them: ids that look like flags stand behind `--`. */
+  readonly rawArgs: readonly string[];
   readonly help: boolean;
   readonly json: boolean;
   readonly values: ReadonlyMap<string, readonly string[]>;
@@ -14,7 +16,8 @@ export interface CheckedFlags {
  * Looks at the raw arguments before the command does: citty ignores flags it does not know and keeps only the last of
  * several values, so both are handled here.
  */
-export function checkFlags(path: string, leaf: Leaf, rawArgs: readonly string[]): CheckedFlags {
+export function checkFlags(path: string, leaf: Leaf, given: readonly string[]): CheckedFlags {
+  const rawArgs = shieldIds(leaf.args, given);
   const { tokens } = parseArgs({
     args: [...rawArgs],
     options: parserOptions(leaf.args),
@@ -40,10 +43,24 @@ export function checkFlags(path: string, leaf: Leaf, rawArgs: readonly string[])
   }
   const help = seen.has('help');
   if (!help) checkPositionals(path, leaf, positionals);
-  return { help, json: seen.has('json'), values };
+  return { rawArgs, help, json: seen.has('json'), values };
 }
 
-function parserOptions(args: ArgsDef): Record<string, { type: 'boolean' | 'string'; short?: string; multiple: true }> {
+/** Ids made by the host: 16 random bytes as base64url, so one in 64 begins with a dash. */
+const DASHED_ID = /^-[A-Za-z0-9_-]{21}$/;
+
+/** A person pastes an id and must not have to know that it looks like a flag. */
+function shieldIds(args: ArgsDef, given: readonly string[]): readonly string[] {
+  const takesIds = Object.values(args).some((arg) => arg.type === 'positional');
+  if (!takesIds || given.includes('--')) return given;
+  const isId = (text: string): boolean => DASHED_ID.test(text) && !Object.hasOwn(args, text.replace(/^--/, ''));
+  const ids = given.filter(isId);
+  return ids.length === 0 ? given : [...given.filter((text) => !isId(text)), '--', ...ids];
+}
+
+function parserOptions(
+  args: ArgsDef,
+): Record<string, { type: 'boolean' | 'string'; short?: string; multiple: true }> {
   const options: [string, { type: 'boolean' | 'string'; short?: string; multiple: true }][] = [];
   for (const [name, arg] of Object.entries(args)) {
     if (arg.type === 'positional') continue;
@@ -87,5 +104,6 @@ function checkPositionals(path: string, leaf: Leaf, given: readonly string[]): v
     throw usageError(`${path} needs ${missing[0].toUpperCase()}.${example}`);
   }
   const extra = given[wanted.length];
-  if (extra !== undefined && !leaf.variadic) throw usageError(`${path} does not take "${extra}". See: ${path} --help`);
+  if (extra !== undefined && !leaf.variadic)
+    throw usageError(`${path} does not take "${extra}". See: ${path} --help`);
 }

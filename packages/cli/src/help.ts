@@ -6,7 +6,9 @@ import type { Style } from './output/style.ts';
 /** `path` is what the person typed to get here, such as `weft runs`. */
 export function groupHelp(style: Style, path: string, group: Group): string {
   const width = Math.max(...group.commands.map((command) => command.name.length));
-  const commands = group.commands.map((command) => `  ${style.cyan(command.name.padEnd(width))}  ${command.summary}`);
+  const commands = group.commands.map(
+    (command) => `  ${style.cyan(command.name.padEnd(width))}  ${command.summary}`,
+  );
   return [
     `${style.bold(path)}: ${group.summary}`,
     '',
@@ -31,7 +33,9 @@ export function leafHelp(style: Style, path: string, leaf: Leaf): string {
     `  ${path}${positionals(leaf.args)}${leaf.variadic ? '…' : ''} [FLAGS]`,
     '',
     style.bold('Flags'),
-    ...flags.map(([, arg], index) => `  ${style.cyan((labels[index] ?? '').padEnd(width))}  ${flagText(arg)}`),
+    ...flags.map(
+      ([, arg], index) => `  ${style.cyan((labels[index] ?? '').padEnd(width))}  ${flagText(arg)}`,
+    ),
     '',
     style.bold('Examples'),
     ...leaf.examples.map((example) => `  ${example}`),
@@ -58,6 +62,7 @@ function flagLabel(name: string, arg: ArgsDef[string]): string {
 }
 
 function flagText(arg: ArgsDef[string]): string {
-  const fallback = arg.default === undefined || arg.default === false ? '' : ` (default ${String(arg.default)})`;
+  const fallback =
+    arg.default === undefined || arg.default === false ? '' : ` (default ${String(arg.default)})`;
   return `${arg.description ?? ''}${fallback}`;
 }

@@ -28,7 +28,7 @@ export function processIo(): Io {
     stderr: process.stderr,
     env: process.env,
     cwd: process.cwd(),
-    isTTY: process.stdout.isTTY === true,
+    isTTY: process.stdout.isTTY ?? false, // absent, not false, when it is a file or a pipe
     get columns() {
       return process.stdout.columns;
     },

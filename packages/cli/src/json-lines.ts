@@ -17,7 +17,8 @@ export function lineOfPointer(text: string, pointer: string): number {
 function locate(text: string, wanted: readonly string[]): number {
   let at = skipSpace(text, 0);
   for (const part of wanted) {
-    const next = text[at] === '{' ? memberOf(text, at, part) : text[at] === '[' ? elementOf(text, at, part) : undefined;
+    const next =
+      text[at] === '{' ? memberOf(text, at, part) : text[at] === '[' ? elementOf(text, at, part) : undefined;
     if (next === undefined) return at;
     at = next;
   }

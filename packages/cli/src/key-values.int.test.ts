@@ -16,7 +16,11 @@ afterEach(async () => {
 
 describe('inputs on the command line', () => {
   it('takes JSON values as JSON and everything else as text', async () => {
-    const inputs = await readKeyValues('input', ['n=3', 'ok=true', 'list=[1,"a"]', 'name=Ada', 'empty=', 'eq=a=b'], folder);
+    const inputs = await readKeyValues(
+      'input',
+      ['n=3', 'ok=true', 'list=[1,"a"]', 'name=Ada', 'empty=', 'eq=a=b'],
+      folder,
+    );
 
     expect(inputs).toEqual({ n: 3, ok: true, list: [1, 'a'], name: 'Ada', empty: '', eq: 'a=b' });
   });

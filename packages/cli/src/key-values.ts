@@ -1,16 +1,28 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type HostError, type Json, type JsonObject, isHostError, isJsonObject, parseStrictJson } from '@weft/protocol';
+import {
+  type HostError,
+  type Json,
+  type JsonObject,
+  isHostError,
+  isJsonObject,
+  parseStrictJson,
+} from '@weft/protocol';
 import { unusable, usageError } from './exit-code.ts';
 
 /**
  * `name=value` pairs as one object. A value that is JSON is taken as JSON, anything else as a string; `@file` stands for
  * a whole object in a file. Later ones win over earlier ones.
  */
-export async function readKeyValues(flag: string, given: readonly string[], cwd: string): Promise<JsonObject> {
+export async function readKeyValues(
+  flag: string,
+  given: readonly string[],
+  cwd: string,
+): Promise<JsonObject> {
   const entries: [string, Json][] = [];
   for (const text of given) {
-    if (text.startsWith('@')) entries.push(...Object.entries(await readObjectFile(flag, resolve(cwd, text.slice(1)))));
+    if (text.startsWith('@'))
+      entries.push(...Object.entries(await readObjectFile(flag, resolve(cwd, text.slice(1)))));
     else entries.push(parsePair(flag, text));
   }
   return Object.fromEntries(entries);
@@ -34,7 +46,8 @@ function parseValue(text: string): Json {
 
 async function readObjectFile(flag: string, path: string): Promise<JsonObject> {
   const value = await readJsonFile(path);
-  if (!isJsonObject(value)) throw unusable('bad_input_file', `${path} must hold a JSON object for --${flag}.`);
+  if (!isJsonObject(value))
+    throw unusable('bad_input_file', `${path} must hold a JSON object for --${flag}.`);
   return value;
 }
 

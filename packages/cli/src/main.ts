@@ -16,7 +16,9 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   } catch (error) {
     const known = toCliError(error);
     if (known === undefined) {
-      io.stderr.write(`weft has a defect: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+      io.stderr.write(
+        `weft has a defect: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+      );
       return EXIT.unusable;
     }
     reportError(io, known, argv.includes('--json'));
@@ -36,12 +38,12 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
   }
   const flags = checkFlags(found.path, found.command, found.rest);
   if (flags.help) return say(io, leafHelp(style, found.path, found.command));
-  return runLeaf(found.command, found.rest, flags, { io, style, json: flags.json });
+  return runLeaf(found.command, flags, { io, style, json: flags.json });
 }
 
-async function runLeaf(leaf: Leaf, rawArgs: readonly string[], flags: CheckedFlags, cli: Cli): Promise<number> {
+async function runLeaf(leaf: Leaf, flags: CheckedFlags, cli: Cli): Promise<number> {
   const data: CommandData = { cli, all: (flag) => flags.values.get(flag) ?? [] };
-  const { result } = await runCommand(leaf.definition, { rawArgs: [...rawArgs], data });
+  const { result } = await runCommand(leaf.definition, { rawArgs: [...flags.rawArgs], data });
   return typeof result === 'number' ? result : EXIT.done;
 }
 
@@ -69,7 +71,10 @@ function childOf(group: Group, path: string, word: string): Command {
   if (word.startsWith('-')) throw usageError(`Flags come after the command. See: ${path} --help`);
   const child = group.commands.find((command) => command.name === word);
   if (child !== undefined) return child;
-  const near = closestName(word, group.commands.map((command) => command.name));
+  const near = closestName(
+    word,
+    group.commands.map((command) => command.name),
+  );
   const hint = near === undefined ? `See: ${path} --help` : `Did you mean: ${path} ${near}`;
   throw usageError(`Unknown command "${word}". ${hint}`);
 }

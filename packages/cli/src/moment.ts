@@ -1,6 +1,12 @@
 import { usageError } from './exit-code.ts';
 
-const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+const UNITS: Readonly<Record<string, number>> = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
 
 /** `10m`, `2h`, `3d` ago, or an ISO time; as an ISO time. */
 export function parseMoment(flag: string, text: string, now: number): string {

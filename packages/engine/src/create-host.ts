@@ -16,7 +16,7 @@ import { createDispatcher } from './runtime/dispatcher.ts';
 import { createEgress } from './runtime/egress/egress.ts';
 import { createFeed } from './runtime/feed.ts';
 import { createInFlight } from './runtime/idempotency.ts';
-import { createRunIds, type RandomBytes, randomId } from './runtime/ids.ts';
+import { createRunIds, poolRandom, type RandomBytes, randomId } from './runtime/ids.ts';
 import { createKeys } from './runtime/keys.ts';
 import { createLease } from './runtime/lease.ts';
 import { DEFAULT_LIMITS, type HostLimits } from './runtime/limits.ts';
@@ -59,14 +59,17 @@ export const DEFAULT_TENANT = 'default';
 const CONNECT_TIMEOUT_MS = 10_000;
 const PRUNE_EVERY_MS = 60 * 60 * 1_000;
 /** What `core.http.request` offers; the node's own schema bounds it. */
-const HTTP_CLIENT = { maxResponseBodyBytes: 1_048_576, methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] };
+const HTTP_CLIENT = {
+  maxResponseBodyBytes: 1_048_576,
+  methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+};
 
 /** Puts the engine together. Nothing runs before `start`. */
 export function createHost(options: HostOptions): Host {
   const { store } = options;
   const log = options.log ?? SILENT;
   const clock = options.clock ?? SYSTEM_CLOCK;
-  const random = options.random ?? randomBytes;
+  const random = poolRandom(options.random ?? randomBytes);
   const limits: HostLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const test = options.conformance ?? false;
   const defaultTenant = options.defaultTenant ?? DEFAULT_TENANT;
@@ -74,7 +77,12 @@ export function createHost(options: HostOptions): Host {
   const capabilities = new Set(runtimeCapabilities);
   const compile = createCompile(options, limits, test);
 
-  const committer = createCommitter({ store, log, maxUnits: limits.commitUnits, maxBytes: limits.commitBytes });
+  const committer = createCommitter({
+    store,
+    log,
+    maxUnits: limits.commitUnits,
+    maxBytes: limits.commitBytes,
+  });
   const plans = createPlans(store, compile);
   const states = createRunStates(store, plans);
   const feed = createFeed(limits);

@@ -1,5 +1,7 @@
 export { createHost, DEFAULT_TENANT } from './create-host.ts';
 export type { HostOptions } from './create-host.ts';
+export { checkLog, LOG_RULES } from './core/legal-log.ts';
+export type { LogEntry, Violation } from './core/legal-log.ts';
 export { isTerminalEvent, TERMINAL_EVENTS } from './core/run-event.ts';
 export type { EventDraft, RunEvent } from './core/run-event.ts';
 export { isTerminalStatus, nodeKey } from './core/run-state.ts';

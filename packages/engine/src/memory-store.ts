@@ -26,7 +26,8 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
   function notify(units: readonly WriteUnit[]): void {
     for (const unit of units) {
       if (unit.kind !== 'run' || unit.events.length === 0) continue;
-      for (const watcher of watchers) callIsolated(() => watcher(unit.runId, unit.expectedSeq + unit.events.length));
+      for (const watcher of watchers)
+        callIsolated(() => watcher(unit.runId, unit.expectedSeq + unit.events.length));
     }
   }
 
@@ -64,7 +65,9 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
 
     async readRun(runId, tenant) {
       const run = data.runs.get(runId);
-      return run && (tenant === undefined || run.record.tenant === tenant) ? runRow(data, run, clock()) : undefined;
+      return run && (tenant === undefined || run.record.tenant === tenant)
+        ? runRow(data, run, clock())
+        : undefined;
     },
     async readEvents(runId, fromSeq, limit, maxBytes) {
       return takeEvents(data.runs.get(runId)?.events ?? [], fromSeq, limit, maxBytes);
@@ -102,7 +105,9 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
     async readWorkflow(tenant, id, version) {
       return data.workflows.find(
         (row) =>
-          row.tenant === tenant && row.id === id && (version === undefined ? row.current : row.version === version),
+          row.tenant === tenant &&
+          row.id === id &&
+          (version === undefined ? row.current : row.version === version),
       );
     },
     readDefinition: async (digest) => data.definitions.get(digest),
@@ -122,7 +127,10 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
 
     claimOutbox: async (limit, leaseMs) => claimOutbox(data, limit, leaseMs, clock()),
     async readAudit(fromId, limit) {
-      return data.audit.slice(Math.max(fromId - 1, 0)).slice(0, limit).map(({ entry }) => entry);
+      return data.audit
+        .slice(Math.max(fromId - 1, 0))
+        .slice(0, limit)
+        .map(({ entry }) => entry);
     },
 
     async prune() {
@@ -148,7 +156,12 @@ function callIsolated(call: () => void): void {
   }
 }
 
-function takeEvents(events: readonly StoredEvent[], fromSeq: number, limit: number, maxBytes: number): StoredEvent[] {
+function takeEvents(
+  events: readonly StoredEvent[],
+  fromSeq: number,
+  limit: number,
+  maxBytes: number,
+): StoredEvent[] {
   const taken: StoredEvent[] = [];
   let bytes = 0;
   for (let seq = fromSeq; seq < events.length && taken.length < limit; seq += 1) {

@@ -30,7 +30,10 @@ function clientAnswering(answer: () => Response | Promise<Response>): {
 describe('the client', () => {
   it('creates a run with the key, the idempotency key and the dedup header', async () => {
     const { client, seen } = clientAnswering(() =>
-      Response.json({ runId: 'r1', status: 'pending', eventsUrl: 'http://host.test/v1/runs/r1/events' }, { status: 201 }),
+      Response.json(
+        { runId: 'r1', status: 'pending', eventsUrl: 'http://host.test/v1/runs/r1/events' },
+        { status: 201 },
+      ),
     );
 
     const run = await client.runs.create(
@@ -56,7 +59,9 @@ describe('the client', () => {
   });
 
   it('puts colon verbs behind the encoded id and keeps the idempotency key out of the body', async () => {
-    const { client, seen } = clientAnswering(() => Response.json({ runId: 'a/b', status: 'paused' }, { status: 202 }));
+    const { client, seen } = clientAnswering(() =>
+      Response.json({ runId: 'a/b', status: 'paused' }, { status: 202 }),
+    );
 
     await client.runs.pause('a/b', { drainPolicy: 'immediate', idempotencyKey: 'k' });
 
@@ -105,7 +110,9 @@ describe('the client', () => {
 
   it('names the URL when nothing answers', async () => {
     const { client } = clientAnswering(() => {
-      throw new TypeError('fetch failed', { cause: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }) });
+      throw new TypeError('fetch failed', {
+        cause: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }),
+      });
     });
 
     const error = await client.discovery().catch((cause: unknown) => cause);

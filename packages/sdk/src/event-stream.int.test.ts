@@ -33,7 +33,14 @@ afterEach(() => {
 });
 
 function frame(sequence: number, type: string): string {
-  const document = { eventId: `e${sequence}`, runId: 'r', type, payload: {}, timestamp: '2026-01-01T00:00:00Z', sequence };
+  const document = {
+    eventId: `e${sequence}`,
+    runId: 'r',
+    type,
+    payload: {},
+    timestamp: '2026-01-01T00:00:00Z',
+    sequence,
+  };
   return `id: ${sequence}\nevent: ${type}\ndata: ${JSON.stringify(document)}\n\n`;
 }
 
@@ -66,13 +73,17 @@ describe('client.runs.events', () => {
     const baseUrl = await hostWith(
       () => 'completed',
       (_request, response) => {
-        const events = [0, 1].map((sequence) => ({ sequence, type: sequence === 0 ? 'run.started' : 'run.completed' }));
+        const events = [0, 1].map((sequence) => ({
+          sequence,
+          type: sequence === 0 ? 'run.started' : 'run.completed',
+        }));
         response.end(`id: 1\nevent: batch\ndata: ${JSON.stringify(events)}\n\n`);
       },
     );
 
     const types: string[] = [];
-    for await (const event of createClient({ baseUrl }).runs.events('r', { bufferMs: 50 })) types.push(event.type);
+    for await (const event of createClient({ baseUrl }).runs.events('r', { bufferMs: 50 }))
+      types.push(event.type);
 
     expect(types).toEqual(['run.started', 'run.completed']);
   });
@@ -126,7 +137,9 @@ describe('client.runs.events', () => {
 
     const events = createClient({ baseUrl }).runs.events('r')[Symbol.asyncIterator]();
 
-    await expect(events.next()).rejects.toSatisfy((error) => error instanceof ApiError && error.status === 503);
+    await expect(events.next()).rejects.toSatisfy(
+      (error) => error instanceof ApiError && error.status === 503,
+    );
   });
 
   it('gives up when the host stays away longer than allowed', async () => {

@@ -44,7 +44,8 @@ export async function* followRun(
 ): AsyncGenerator<RunEventDocument, void, undefined> {
   const position: Position = { after: options.after, ended: false };
   const leave = new AbortController();
-  const signal = options.signal === undefined ? leave.signal : AbortSignal.any([options.signal, leave.signal]);
+  const signal =
+    options.signal === undefined ? leave.signal : AbortSignal.any([options.signal, leave.signal]);
   try {
     let response = await connect(transport, runId, options, position, signal);
     let runHadEnded = false;
@@ -96,7 +97,9 @@ async function reconnect(
   let cause = lost;
   for (let attempt = 0; ; attempt += 1) {
     try {
-      const run = await transport.json<{ status: string }>('GET', `/v1/runs/${encodeURIComponent(runId)}`, { signal });
+      const run = await transport.json<{ status: string }>('GET', `/v1/runs/${encodeURIComponent(runId)}`, {
+        signal,
+      });
       const runHadEnded = isTerminalStatus(run.status);
       // A host that closes live streams at once must not be asked in a tight loop.
       if (!runHadEnded && attempt === 0) await pause(FIRST_DELAY_MS, signal);
@@ -125,7 +128,8 @@ async function* readAll(
     for (;;) {
       const part = await readPart(reader);
       if (part.done) return undefined;
-      for (const frame of parse(decoder.decode(part.value, { stream: true }))) yield* eventsOf(frame, position);
+      for (const frame of parse(decoder.decode(part.value, { stream: true })))
+        yield* eventsOf(frame, position);
     }
   } catch (error) {
     if (signal.aborted && !position.ended) throw error;
@@ -162,7 +166,8 @@ function* eventsOf(frame: SseFrame, position: Position): Generator<RunEventDocum
 }
 
 function endsRun(event: RunEventDocument): boolean {
-  if (event.type === 'run.completed' || event.type === 'run.failed' || event.type === 'run.cancelled') return true;
+  if (event.type === 'run.completed' || event.type === 'run.failed' || event.type === 'run.cancelled')
+    return true;
   if (event.type !== 'state.snapshot' || !isJsonObject(event.payload)) return false;
   const status = event.payload['status'];
   return typeof status === 'string' && isTerminalStatus(status);

@@ -40,7 +40,10 @@ export interface Runs {
   create(run: NewRun, options?: CreateRunOptions): Promise<CreatedRun>;
   get(runId: string): Promise<RunSnapshot>;
   cancel(runId: string, options?: Idempotent & { reason?: string }): Promise<RunCommandAnswer>;
-  bulkCancel(runIds: readonly string[], options?: Idempotent & { reason?: string }): Promise<BulkCancelAnswer>;
+  bulkCancel(
+    runIds: readonly string[],
+    options?: Idempotent & { reason?: string },
+  ): Promise<BulkCancelAnswer>;
   pause(runId: string, options?: PauseOptions): Promise<RunCommandAnswer>;
   resume(runId: string, options?: Idempotent & { reason?: string }): Promise<RunCommandAnswer>;
   /** Live events until the run ends; survives lost connections. Leave the loop to close the stream. */
@@ -77,9 +80,13 @@ export function createRuns(transport: Transport): Runs {
         signal: options.signal,
       }),
     list: async (filter = {}) => {
-      const { runs, ...rest } = await transport.json<{ runs: RunSummary[]; nextCursor?: string }>('GET', '/v1/host/weft/runs', {
-        query: { ...filter, status: filter.status?.join(',') },
-      });
+      const { runs, ...rest } = await transport.json<{ runs: RunSummary[]; nextCursor?: string }>(
+        'GET',
+        '/v1/host/weft/runs',
+        {
+          query: { ...filter, status: filter.status?.join(',') },
+        },
+      );
       return { items: runs, ...rest };
     },
     why: (runId) => transport.json('GET', `/v1/host/weft/runs/${encodeURIComponent(runId)}/why`),

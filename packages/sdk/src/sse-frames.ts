@@ -17,7 +17,8 @@ export function createFrameParser(): (chunk: string) => SseFrame[] {
 
   function takeLine(line: string, frames: SseFrame[]): void {
     if (line === '') {
-      if (data.length > 0) frames.push({ id, event: event === '' ? 'message' : event, data: data.join('\n') });
+      if (data.length > 0)
+        frames.push({ id, event: event === '' ? 'message' : event, data: data.join('\n') });
       id = undefined;
       event = '';
       data = [];

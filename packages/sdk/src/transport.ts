@@ -65,7 +65,9 @@ function parseBaseUrl(baseUrl: string): string {
   try {
     parsed = new URL(baseUrl);
   } catch (cause) {
-    throw new TypeError(`baseUrl must be an absolute URL such as http://127.0.0.1:7878, not "${baseUrl}".`, { cause });
+    throw new TypeError(`baseUrl must be an absolute URL such as http://127.0.0.1:7878, not "${baseUrl}".`, {
+      cause,
+    });
   }
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') {
     throw new TypeError(`baseUrl must start with http:// or https://, not "${parsed.protocol}".`);
@@ -93,7 +95,11 @@ async function attempt(send: Fetch, target: string, init: RequestInit): Promise<
   }
 }
 
-async function readText(response: Response, target: string, signal: AbortSignal | undefined): Promise<string> {
+async function readText(
+  response: Response,
+  target: string,
+  signal: AbortSignal | undefined,
+): Promise<string> {
   try {
     return await response.text();
   } catch (cause) {
@@ -113,7 +119,10 @@ function parseBody(text: string, response: Response, target: string): Json {
 async function toApiError(response: Response, target: string): Promise<ApiError | ConnectionError> {
   const body = parseBody(await readText(response, target, undefined), response, target);
   if (!isJsonObject(body) || typeof body['error'] !== 'string') {
-    return new ConnectionError(originOf(target), `The answer (${response.status}) is not an OpenWOP error envelope`);
+    return new ConnectionError(
+      originOf(target),
+      `The answer (${response.status}) is not an OpenWOP error envelope`,
+    );
   }
   return new ApiError({
     status: response.status,
@@ -145,13 +154,18 @@ function problemOf(error: unknown): string {
   const code = systemCode(error);
   if (code === 'ECONNREFUSED') return 'Connection refused: nothing listens there';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'The host name cannot be resolved';
-  if (code === 'ECONNRESET' || code === 'UND_ERR_SOCKET') return 'The connection was closed by the other side';
+  if (code === 'ECONNRESET' || code === 'UND_ERR_SOCKET')
+    return 'The connection was closed by the other side';
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') return 'The connection timed out';
   return code === undefined ? 'The request could not be sent' : `The request could not be sent: ${code}`;
 }
 
 function systemCode(error: unknown): string | undefined {
-  for (let current = error, depth = 0; current instanceof Error && depth < 4; current = current.cause, depth += 1) {
+  for (
+    let current = error, depth = 0;
+    current instanceof Error && depth < 4;
+    current = current.cause, depth += 1
+  ) {
     if ('code' in current && typeof current.code === 'string') return current.code;
     if (current instanceof AggregateError) {
       const inner = systemCode(current.errors[0]);

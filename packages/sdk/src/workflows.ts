@@ -17,11 +17,10 @@ export function createWorkflows(transport: Transport): Workflows {
   return {
     get: (workflowId) => transport.json('GET', `/v1/workflows/${encodeURIComponent(workflowId)}`),
     list: async (page = {}) => {
-      const { workflows, ...rest } = await transport.json<{ workflows: WorkflowSummary[]; nextCursor?: string }>(
-        'GET',
-        WORKFLOWS,
-        { query: page },
-      );
+      const { workflows, ...rest } = await transport.json<{
+        workflows: WorkflowSummary[];
+        nextCursor?: string;
+      }>('GET', WORKFLOWS, { query: page });
       return { items: workflows, ...rest };
     },
     register: (definition) => transport.json('POST', WORKFLOWS, { body: definition }),

@@ -53,7 +53,10 @@ export function createApp({ host, options, log }: AppDeps): FastifyInstance {
   app.decorateRequest('caller', undefined);
   readJsonOnly(app);
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff').header('cache-control', 'no-store');
+    reply
+      .header('x-request-id', request.id)
+      .header('x-content-type-options', 'nosniff')
+      .header('cache-control', 'no-store');
     const traceparent = request.headers['traceparent'];
     if (traceparent !== undefined) {
       const valid = traceparentOf(traceparent);
@@ -79,6 +82,8 @@ function createFastify(settings: Settings): FastifyInstance {
     bodyLimit: settings.maxRequestBodyBytes,
     genReqId: requestIdOf,
     exposeHeadRoutes: false,
+    // For a client that never finishes its request; answers may take as long as they like.
+    requestTimeout: 60_000,
     // A request on an open connection during shutdown is answered by the guard, with our envelope.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 1_200 },

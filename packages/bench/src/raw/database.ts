@@ -1,11 +1,13 @@
+import { randomBytes } from 'node:crypto';
 import { DatabaseSync } from '@photostructure/sqlite';
+import { nodeId } from '../workloads.ts';
 import type { RawEvent } from './rows.ts';
 
 /** One run's part of a transaction: the run's row on creation, its events, its new head. */
 export interface RawUnit {
   /** Short number of the run; its public id is only in the run's row. */
   readonly rid: number;
-  readonly create?: { readonly runId: Buffer; readonly at: number; readonly record: string };
+  readonly create?: { readonly runId: Buffer; readonly at: number };
   readonly isOver: boolean;
   readonly events: readonly RawEvent[];
 }
@@ -19,20 +21,24 @@ export interface RawDatabase {
 /** Short keys, numbers for repeated words, times relative to the run: no fatter than a careful host would store it. */
 const SCHEMA = `
   CREATE TABLE runs (rid INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, created_at INTEGER NOT NULL, is_over INTEGER NOT NULL,
-    next_seq INTEGER NOT NULL, record TEXT NOT NULL);
-  CREATE TABLE events (rid INTEGER NOT NULL, seq INTEGER NOT NULL, type INTEGER NOT NULL, at INTEGER NOT NULL, node TEXT,
+    next_seq INTEGER NOT NULL, tenant INTEGER NOT NULL, workflow INTEGER NOT NULL, batch BLOB NOT NULL);
+  CREATE TABLE events (rid INTEGER NOT NULL, seq INTEGER NOT NULL, type INTEGER NOT NULL, at INTEGER NOT NULL, node INTEGER,
     payload TEXT NOT NULL, PRIMARY KEY (rid, seq)) WITHOUT ROWID;
 `;
 
+const FULL = 2;
 const TYPES = ['run.started', 'node.started', 'node.completed', 'run.completed'];
 
 /** SQLite with the durable settings of the host: WAL, and a sync before every commit returns. */
 export function openRawDatabase(file: string): RawDatabase {
   const db = new DatabaseSync(file);
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+  const { synchronous } = db.prepare('PRAGMA synchronous').get() as { synchronous: number };
+  if (synchronous !== FULL)
+    throw new Error('the sketch would not sync on commit, so its figures would mean nothing');
   db.exec(SCHEMA);
-  const insertRun = db.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)');
-  const updateRun = db.prepare('UPDATE runs SET is_over = ?, next_seq = ? WHERE rid = ?');
+  const insertRun = db.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?, 1, 2, ?)');
+  const updateRun = db.prepare('UPDATE runs SET is_over = ?, next_seq = ?, batch = ? WHERE rid = ?');
   const insertEvent = db.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)');
   const selectEvents = db.prepare(
     `SELECT seq, type, runs.created_at + at AS at, node, payload FROM runs JOIN events USING (rid) WHERE id = ? ORDER BY seq`,
@@ -42,10 +48,10 @@ export function openRawDatabase(file: string): RawDatabase {
 
   function write({ rid, create, isOver, events }: RawUnit): void {
     const nextSeq = (events.at(-1)?.seq ?? -1) + 1;
-    if (create === undefined) updateRun.run(Number(isOver), nextSeq, rid);
-    else insertRun.run(rid, create.runId, create.at, Number(isOver), nextSeq, create.record);
-    for (const { seq, type, afterMs, nodeId, payload } of events) {
-      insertEvent.run(rid, seq, TYPES.indexOf(type), afterMs, nodeId, payload);
+    if (create === undefined) updateRun.run(Number(isOver), nextSeq, randomBytes(16), rid);
+    else insertRun.run(rid, create.runId, create.at, Number(isOver), nextSeq, randomBytes(16));
+    for (const { seq, type, afterMs, nodeId: node, payload } of events) {
+      insertEvent.run(rid, seq, TYPES.indexOf(type), afterMs, nodeNumber(node), payload);
     }
   }
 
@@ -64,10 +70,21 @@ interface Row {
   readonly seq: number;
   readonly type: number;
   readonly at: number;
-  readonly node: string | null;
+  readonly node: number | null;
   readonly payload: string;
 }
 
+function nodeNumber(id: string | null): number | null {
+  return id === null ? null : Number(id.slice(1)) - 1;
+}
+
 function toEvent({ seq, type, at, node, payload }: Row): RawEvent {
-  return { seq, type: TYPES[type] ?? '', at, afterMs: 0, nodeId: node, payload };
+  return {
+    seq,
+    type: TYPES[type] ?? '',
+    at,
+    afterMs: 0,
+    nodeId: node === null ? null : nodeId(node),
+    payload,
+  };
 }

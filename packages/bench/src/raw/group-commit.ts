@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Workload } from '../workloads.ts';
 import { openRawDatabase, type RawUnit } from './database.ts';
-import { creationRecord, eventsOf } from './rows.ts';
+import { eventsOf } from './rows.ts';
 
 /** Whole runs of a workload written to SQLite in groups, nothing else: runs per second. */
 export function measureGroupCommit(
@@ -26,6 +26,6 @@ export function measureGroupCommit(
 
 function newRun(workload: Workload, rid: number): RawUnit {
   const at = Date.now();
-  const create = { runId: randomBytes(16), at, record: creationRecord(workload) };
+  const create = { runId: randomBytes(16), at };
   return { rid, create, isOver: true, events: eventsOf(workload, at) };
 }

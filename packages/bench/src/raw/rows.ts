@@ -11,26 +11,29 @@ export interface RawEvent {
   readonly payload: string;
 }
 
-/** What differs between the creation records of two runs; the rest repeats and would be stored once. */
-export function creationRecord(workload: Workload): string {
-  return JSON.stringify({ workflowId: workload.workflowId, principal: 'bench' });
-}
+/** What an HTTP node of the host outputs for the echo server's answer. */
+const ECHO_OUTPUTS = {
+  status: 200,
+  headers: { 'content-type': 'application/json' },
+  body: { ok: true },
+  output: { ok: true },
+};
 
 /** The log of a run in order; the sketch appends it in the stretches that `stretchesOf` cuts. */
 export function eventsOf(workload: Workload, at: number): RawEvent[] {
   const events: RawEvent[] = [];
-  const outputs = workload.effects ? { status: 200, body: { ok: true } } : {};
+  const result = workload.effects ? { outputs: ECHO_OUTPUTS } : {};
   const add = (type: string, node: string | null, payload: object) =>
     events.push({ seq: events.length, type, at, afterMs: 0, nodeId: node, payload: JSON.stringify(payload) });
 
-  add('run.started', null, { workflowId: workload.workflowId, workflowVersion: '1.0.0', transport: 'rest' });
+  add('run.started', null, { workflowId: workload.workflowId, transport: 'rest' });
   for (let index = 0; index < workload.nodes; index += 1) {
     const id = nodeId(index);
     const typeId = workload.effects ? 'core.http.request' : 'core.noop';
     add('node.started', id, { nodeId: id, typeId, attempt: 0 });
-    add('node.completed', id, { nodeId: id, outputs });
+    add('node.completed', id, { nodeId: id, ...result });
   }
-  add('run.completed', null, { status: 'completed', outputs });
+  add('run.completed', null, result);
   return events;
 }
 

@@ -11,7 +11,7 @@ import { Agent, get } from 'node:http';
 import { fastify } from 'fastify';
 import { WORKLOADS, type Workload } from '../workloads.ts';
 import { openRawDatabase, type RawUnit } from './database.ts';
-import { creationRecord, eventsOf, stretchesOf, type RawEvent } from './rows.ts';
+import { eventsOf, stretchesOf, type RawEvent } from './rows.ts';
 
 const [port = '0', file = '', echoUrl = ''] = process.argv.slice(2);
 const db = openRawDatabase(file);
@@ -43,8 +43,7 @@ async function create(workload: Workload): Promise<string> {
   const rid = (lastRid += 1);
   const [first = [], ...rest] = stretchesOf(workload, eventsOf(workload, at));
   if (rest.length > 0) live.set(runId, new EventEmitter().setMaxListeners(0));
-  const record = creationRecord(workload);
-  await commit({ rid, create: { runId: id, at, record }, isOver: rest.length === 0, events: first });
+  await commit({ rid, create: { runId: id, at }, isOver: rest.length === 0, events: first });
   if (rest.length > 0) void goOn(runId, rid, rest);
   return runId;
 }

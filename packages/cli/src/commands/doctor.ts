@@ -1,7 +1,14 @@
 import { checkSqliteFile } from '@weft/storage';
 import { type Cli, HOST_ARGS, leaf } from '../command.ts';
 import { type Target, findTarget } from '../connection.ts';
-import { type Finding, checkDataFolder, checkDatabaseHeader, checkHost, checkKeyFile, checkNodeVersion } from '../doctor-checks.ts';
+import {
+  type Finding,
+  checkDataFolder,
+  checkDatabaseHeader,
+  checkHost,
+  checkKeyFile,
+  checkNodeVersion,
+} from '../doctor-checks.ts';
 import { EXIT } from '../exit-code.ts';
 import type { Style } from '../output/style.ts';
 import { printable } from '../output/table.ts';
@@ -11,32 +18,43 @@ export const doctor = leaf({
   summary: 'Check this installation and the host, and say what to do',
   examples: ['weft doctor', 'weft doctor --deep --data /var/lib/weft', 'weft doctor --json'],
   args: {
-    deep: { type: 'boolean', description: 'Read every page of the database; needs the host to be stopped' },
+    deep: {
+      type: 'boolean',
+      description: 'Read every page of the database and every log; the host may run or not',
+    },
     ...HOST_ARGS,
   },
   async run({ cli, args }) {
     const target = await findTarget(cli.io, args);
+    const onHost = await checkHost(target);
     const findings = [
       checkNodeVersion(process.version),
       await checkDataFolder(target),
       await checkKeyFile(target),
       await checkDatabaseHeader(target),
-      ...(args.deep === true ? [await checkDeep(target)] : await checkHost(target)),
+      ...(args.deep === true ? [checkDeep(target), ...onHost.map(withoutHost)] : onHost),
     ];
     print(cli, findings);
     return findings.some((finding) => finding.state === 'wrong') ? EXIT.failed : EXIT.done;
   },
 });
 
-async function checkDeep(target: Target): Promise<Finding> {
+const SHOWN_PROBLEMS = 20;
+
+/** Reads only, so a host may go on beside it. */
+function checkDeep(target: Target): Finding {
   const check = 'database, deep';
-  try {
-    const problems = await checkSqliteFile(target.folder.database);
-    if (problems.length === 0) return { check, state: 'ok', text: 'every page and every log is in order' };
-    return { check, state: 'wrong', text: problems.join('; '), advice: 'Restore the file from a backup.' };
-  } catch (error) {
-    return { check, state: 'wrong', text: error instanceof Error ? error.message : String(error) };
-  }
+  const problems = checkSqliteFile(target.folder.database);
+  if (problems.length === 0) return { check, state: 'ok', text: 'every page and every log is in order' };
+  const shown = problems.slice(0, SHOWN_PROBLEMS).map((problem) => problem.message);
+  const more = problems.length - shown.length;
+  const text = [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
+  return { check, state: 'wrong', text, advice: 'Restore the file from a backup.' };
+}
+
+/** Someone who looks at the file may have stopped the host for it. */
+function withoutHost(finding: Finding): Finding {
+  return finding.check === 'host' && finding.state === 'wrong' ? { ...finding, state: 'warning' } : finding;
 }
 
 function print(cli: Cli, findings: readonly Finding[]): void {
@@ -46,7 +64,10 @@ function print(cli: Cli, findings: readonly Finding[]): void {
 }
 
 function lineOf(style: Style, finding: Finding): string {
-  const mark = { ok: style.green('ok     '), warning: style.yellow('warning'), wrong: style.red('wrong  ') }[finding.state];
-  const advice = finding.advice === undefined ? '' : `\n         ${finding.advice.replaceAll('\n', '\n         ')}`;
+  const mark = { ok: style.green('ok     '), warning: style.yellow('warning'), wrong: style.red('wrong  ') }[
+    finding.state
+  ];
+  const advice =
+    finding.advice === undefined ? '' : `\n         ${finding.advice.replaceAll('\n', '\n         ')}`;
   return `${mark}  ${finding.check}: ${printable(finding.text)}${advice}`;
 }

@@ -14,11 +14,34 @@ export const run = leaf({
   ],
   args: {
     workflow: { type: 'positional', description: 'Workflow id', required: true },
-    input: { type: 'string', alias: 'i', valueHint: 'NAME=VALUE|@FILE', description: 'An input; JSON values are parsed; may be repeated' },
-    config: { type: 'string', alias: 'c', valueHint: 'NAME=VALUE|@FILE', description: 'A key of configurable, such as recursionLimit=500; may be repeated' },
-    tag: { type: 'string', alias: 't', valueHint: 'TAG', description: 'A tag to find the run by; may be repeated' },
-    'idempotency-key': { type: 'string', valueHint: 'KEY', description: 'Makes a repeat of this command return the same run' },
-    watch: { type: 'boolean', alias: 'w', description: 'Follow the run to its end; the exit code is its outcome' },
+    input: {
+      type: 'string',
+      alias: 'i',
+      valueHint: 'NAME=VALUE|@FILE',
+      description: 'An input; JSON values are parsed; may be repeated',
+    },
+    config: {
+      type: 'string',
+      alias: 'c',
+      valueHint: 'NAME=VALUE|@FILE',
+      description: 'A key of configurable, such as recursionLimit=500; may be repeated',
+    },
+    tag: {
+      type: 'string',
+      alias: 't',
+      valueHint: 'TAG',
+      description: 'A tag to find the run by; may be repeated',
+    },
+    'idempotency-key': {
+      type: 'string',
+      valueHint: 'KEY',
+      description: 'Makes a repeat of this command return the same run',
+    },
+    watch: {
+      type: 'boolean',
+      alias: 'w',
+      description: 'Follow the run to its end; the exit code is its outcome',
+    },
     ...HOST_ARGS,
   },
   async run({ cli, args, all }) {

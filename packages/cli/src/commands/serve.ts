@@ -19,19 +19,54 @@ const LIMIT_ARGS: ArgsDef = Object.fromEntries(
 
 const SERVE_ARGS = {
   port: { type: 'string', valueHint: 'N', description: 'Port; 0 takes a free one (default 7878)' },
-  host: { type: 'string', valueHint: 'ADDRESS', description: 'Address to bind (default 127.0.0.1); others need WEFT_API_KEY' },
+  host: {
+    type: 'string',
+    valueHint: 'ADDRESS',
+    description: 'Address to bind (default 127.0.0.1); others need WEFT_API_KEY',
+  },
   data: { type: 'string', valueHint: 'DIR', description: 'Data folder (default .weft)' },
-  workflows: { type: 'string', valueHint: 'DIR[,…]', description: 'Load every *.json in these folders; may be repeated' },
-  'allow-egress': { type: 'string', valueHint: 'HOST:PORT[,…]', description: 'Let nodes call these although they are not public; may be repeated' },
-  conformance: { type: 'boolean', description: 'A test host, for good: test keys and the suite’s node types' },
+  workflows: {
+    type: 'string',
+    valueHint: 'DIR[,…]',
+    description: 'Load every *.json in these folders; may be repeated',
+  },
+  'allow-egress': {
+    type: 'string',
+    valueHint: 'HOST:PORT[,…]',
+    description: 'Let nodes call these although they are not public; may be repeated',
+  },
+  conformance: {
+    type: 'boolean',
+    description: 'A test host, for good: test keys and the suite’s node types',
+  },
   dev: { type: 'boolean', description: 'Register a changed file without a new version as VERSION+HASH' },
   strict: { type: 'boolean', description: 'Treat warnings about definitions as errors' },
-  'public-url': { type: 'string', valueHint: 'URL', description: 'Base of the URLs in answers, behind a proxy' },
-  'log-level': { type: 'enum', options: ['debug', 'info', 'warn', 'error'], description: 'What to log (default info)' },
-  'log-format': { type: 'enum', options: ['json', 'text'], description: 'JSON lines, or lines for people (default on a terminal)' },
+  'public-url': {
+    type: 'string',
+    valueHint: 'URL',
+    description: 'Base of the URLs in answers, behind a proxy',
+  },
+  'log-level': {
+    type: 'enum',
+    options: ['debug', 'info', 'warn', 'error'],
+    description: 'What to log (default info)',
+  },
+  'log-format': {
+    type: 'enum',
+    options: ['json', 'text'],
+    description: 'JSON lines, or lines for people (default on a terminal)',
+  },
   'access-log': { type: 'boolean', description: 'One log line per request' },
-  config: { type: 'string', valueHint: 'FILE', description: 'JSON file with the same names; flags win over WEFT_* win over it' },
-  'rate-limit': { type: 'string', valueHint: 'N', description: 'Requests per second and key; 0 = off (default off on loopback, else 200)' },
+  config: {
+    type: 'string',
+    valueHint: 'FILE',
+    description: 'JSON file with the same names; flags win over WEFT_* win over it',
+  },
+  'rate-limit': {
+    type: 'string',
+    valueHint: 'N',
+    description: 'Requests per second and key; 0 = off (default off on loopback, else 200)',
+  },
 } as const satisfies ArgsDef;
 
 export const serve = leaf({
@@ -47,7 +82,8 @@ export const serve = leaf({
   async run({ cli, args, all }) {
     const given = args as Readonly<Record<string, unknown>>;
     const settings = resolveSettings({
-      flags: (name) => (SETTINGS[name] === 'switch' ? (given[name] === true ? ['true'] : []) : all(name as 'port')),
+      flags: (name) =>
+        SETTINGS[name] === 'switch' ? (given[name] === true ? ['true'] : []) : all(name as 'port'),
       env: cli.io.env,
       config: await readConfig(cli, args.config ?? cli.io.env['WEFT_CONFIG']),
     });
@@ -57,7 +93,10 @@ export const serve = leaf({
   },
 });
 
-async function readConfig(cli: Cli, path: string | undefined): Promise<{ file: string; value: Awaited<ReturnType<typeof readJsonFile>> } | undefined> {
+async function readConfig(
+  cli: Cli,
+  path: string | undefined,
+): Promise<{ file: string; value: Awaited<ReturnType<typeof readJsonFile>> } | undefined> {
   if (path === undefined || path === '') return undefined;
   return { file: path, value: await readJsonFile(resolve(cli.io.cwd, path)) };
 }

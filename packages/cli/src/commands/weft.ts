@@ -22,7 +22,12 @@ export const weft = group('weft', 'a durable workflow host for the OpenWOP v1 pr
   serve,
   run,
   group('runs', 'look at runs and move them', [listRuns, showRun, events, why, cancel, pause, resume]),
-  group('workflows', 'look at definitions, check and register them', [listWorkflows, showWorkflow, check, register]),
+  group('workflows', 'look at definitions, check and register them', [
+    listWorkflows,
+    showWorkflow,
+    check,
+    register,
+  ]),
   group('keys', 'manage the keys of your tenant', [listKeys, createKey, revokeKey]),
   doctor,
 ]);

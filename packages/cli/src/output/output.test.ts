@@ -9,17 +9,42 @@ import { agoText, durationText } from './time-text.ts';
 
 const T0 = Date.parse('2026-01-01T00:00:00.000Z');
 
-function event(sequence: number, type: string, ms: number, payload: RunEventDocument['payload'] = {}): RunEventDocument {
-  const nodeId = type.startsWith('node.') && 'nodeId' in Object(payload) ? { nodeId: (payload as { nodeId: string }).nodeId } : {};
-  return { eventId: `e${sequence}`, runId: 'r1', type, payload, timestamp: new Date(T0 + ms).toISOString(), sequence, ...nodeId };
+function event(
+  sequence: number,
+  type: string,
+  ms: number,
+  payload: RunEventDocument['payload'] = {},
+): RunEventDocument {
+  const nodeId =
+    type.startsWith('node.') && 'nodeId' in Object(payload)
+      ? { nodeId: (payload as { nodeId: string }).nodeId }
+      : {};
+  return {
+    eventId: `e${sequence}`,
+    runId: 'r1',
+    type,
+    payload,
+    timestamp: new Date(T0 + ms).toISOString(),
+    sequence,
+    ...nodeId,
+  };
 }
 
 const RUN: readonly RunEventDocument[] = [
   event(0, 'run.started', 0),
   event(1, 'node.started', 1, { nodeId: 'charge', typeId: 'core.fail', attempt: 0 }),
-  event(2, 'node.retried', 2, { nodeId: 'charge', attempt: 1, delayMs: 200, lastError: { code: 'gateway', message: 'down' } }),
+  event(2, 'node.retried', 2, {
+    nodeId: 'charge',
+    attempt: 1,
+    delayMs: 200,
+    lastError: { code: 'gateway', message: 'down' },
+  }),
   event(3, 'node.started', 202, { nodeId: 'charge', typeId: 'core.fail', attempt: 1 }),
-  event(4, 'node.failed', 203, { nodeId: 'charge', error: { code: 'gateway', message: 'down' }, attempts: 2 }),
+  event(4, 'node.failed', 203, {
+    nodeId: 'charge',
+    error: { code: 'gateway', message: 'down' },
+    attempts: 2,
+  }),
   event(5, 'node.started', 204, { nodeId: 'price', iteration: [2] }),
   event(6, 'node.completed', 1204, { nodeId: 'price', iteration: [2], outputs: { amount: 3 } }),
   event(7, 'node.skipped', 1205, { nodeId: 'receipt', reason: 'rule' }),
@@ -46,7 +71,9 @@ describe('the view of a run', () => {
     const progress = newProgress('r1');
     for (const item of RUN) applyEvent(progress, item);
 
-    expect(outcomeText(PLAIN, progress)).toBe('Run r1 failed in 1.3 s (9 events).\ngateway at node charge: down');
+    expect(outcomeText(PLAIN, progress)).toBe(
+      'Run r1 failed in 1.3 s (9 events).\ngateway at node charge: down',
+    );
   });
 
   it('shows the outputs of a completed run', () => {
@@ -54,7 +81,9 @@ describe('the view of a run', () => {
     applyEvent(progress, event(0, 'run.started', 0));
     applyEvent(progress, event(1, 'run.completed', 5, { outputs: { total: 180 } }));
 
-    expect(outcomeText(PLAIN, progress)).toBe('Run r1 completed in 5 ms (2 events).\nOutputs:\n{\n  "total": 180\n}');
+    expect(outcomeText(PLAIN, progress)).toBe(
+      'Run r1 completed in 5 ms (2 events).\nOutputs:\n{\n  "total": 180\n}',
+    );
   });
 
   it('hides finished nodes first when there are many', () => {

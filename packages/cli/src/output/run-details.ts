@@ -20,23 +20,38 @@ export function renderRunDetails(style: Style, run: RunSnapshot): string {
       ['ended', run.completedAt],
       ['took', betweenText(run.startedAt, run.completedAt)],
       ['tags', run.tags === undefined || run.tags.length === 0 ? undefined : run.tags.join(', ')],
-      ['error', run.error === undefined ? undefined : style.red(`${run.error.code}: ${printable(run.error.message)}`)],
+      [
+        'error',
+        run.error === undefined ? undefined : style.red(`${run.error.code}: ${printable(run.error.message)}`),
+      ],
     ]),
-    nodeTable(style, run.nodeStates as JsonObject | undefined),
-    section(style, 'Variables', run.variables as JsonObject | undefined),
+    nodeTable(style, run.nodeStates),
+    section(style, 'Variables', run.variables),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
 function nodeTable(style: Style, states: JsonObject | undefined): string {
-  const rows = Object.entries(states ?? {}).flatMap(([key, state]) => (isJsonObject(state) ? [{ key, state }] : []));
+  const rows = Object.entries(states ?? {}).flatMap(([key, state]) =>
+    isJsonObject(state) ? [{ key, state }] : [],
+  );
   if (rows.length === 0) return '';
   return renderTable<NodeRow>(
     style,
     [
       { title: 'NODE', value: (row) => row.key },
-      { title: 'STATUS', value: statusOf, paint: (text, row) => text.replace(statusOf(row), paintStatus(style, statusOf(row))) },
-      { title: 'TOOK', value: (row) => betweenText(text(row.state['startedAt']), text(row.state['endedAt'] ?? row.state['completedAt'])) ?? '', align: 'right' },
+      {
+        title: 'STATUS',
+        value: statusOf,
+        paint: (text, row) => text.replace(statusOf(row), paintStatus(style, statusOf(row))),
+      },
+      {
+        title: 'TOOK',
+        value: (row) =>
+          betweenText(text(row.state['startedAt']), text(row.state['endedAt'] ?? row.state['completedAt'])) ??
+          '',
+        align: 'right',
+      },
       { title: 'NOTE', value: noteOf },
     ],
     rows,

@@ -9,7 +9,11 @@ export function renderRunList(style: Style, runs: readonly RunSummary[], now: nu
     [
       { title: 'RUN', value: (run) => run.runId },
       { title: 'WORKFLOW', value: (run) => `${run.workflowId}@${run.workflowVersion}` },
-      { title: 'STATUS', value: (run) => run.status, paint: (text, run) => text.replace(run.status, paintStatus(style, run.status)) },
+      {
+        title: 'STATUS',
+        value: (run) => run.status,
+        paint: (text, run) => text.replace(run.status, paintStatus(style, run.status)),
+      },
       { title: 'CREATED', value: (run) => agoText(run.createdAt, now) },
       { title: 'TOOK', value: (run) => betweenText(run.startedAt, run.completedAt) ?? '', align: 'right' },
       { title: 'NOTE', value: noteOf },

@@ -17,7 +17,11 @@ export function renderProgress(style: Style, progress: RunProgress, now: number)
     style,
     [
       { title: 'NODE', value: (node) => node.key },
-      { title: 'STATUS', value: (node) => node.status, paint: (text, node) => repaint(style, text, node.status) },
+      {
+        title: 'STATUS',
+        value: (node) => node.status,
+        paint: (text, node) => repaint(style, text, node.status),
+      },
       { title: 'TIME', value: (node) => elapsed(node, now), align: 'right' },
       { title: '', value: (node) => [attemptText(node), node.note ?? ''].filter(Boolean).join('  ') },
     ],
@@ -30,7 +34,9 @@ export function renderProgress(style: Style, progress: RunProgress, now: number)
 /** With many nodes, what moves or went wrong comes first, then the newest. */
 function worthShowing(nodes: readonly NodeProgress[]): readonly NodeProgress[] {
   if (nodes.length <= MAX_ROWS) return nodes;
-  const chosen = new Set(nodes.filter((node) => node.status !== 'completed' && node.status !== 'skipped').slice(0, MAX_ROWS));
+  const chosen = new Set(
+    nodes.filter((node) => node.status !== 'completed' && node.status !== 'skipped').slice(0, MAX_ROWS),
+  );
   for (let index = nodes.length - 1; index >= 0 && chosen.size < MAX_ROWS; index -= 1) {
     const node = nodes[index];
     if (node !== undefined) chosen.add(node);
@@ -79,8 +85,11 @@ function short(value: unknown): string {
 
 /** The last words: how it ended, in what time, with what. */
 export function outcomeText(style: Style, progress: RunProgress): string {
-  const took = progress.endedAt === undefined || progress.startedAt === undefined ? '' : ` in ${elapsed(progress, 0)}`;
-  const lines = [`Run ${progress.runId} ${paintStatus(style, progress.status)}${took} (${progress.events} events).`];
+  const took =
+    progress.endedAt === undefined || progress.startedAt === undefined ? '' : ` in ${elapsed(progress, 0)}`;
+  const lines = [
+    `Run ${progress.runId} ${paintStatus(style, progress.status)}${took} (${progress.events} events).`,
+  ];
   if (progress.error !== undefined) {
     const where = progress.error.nodeId === undefined ? '' : ` at node ${progress.error.nodeId}`;
     lines.push(`${style.red(progress.error.code)}${where}: ${printable(progress.error.message)}`);

@@ -9,7 +9,11 @@ export interface Column<Row> {
 }
 
 /** Columns as wide as their widest cell; the last one runs free. */
-export function renderTable<Row>(style: Style, columns: readonly Column<Row>[], rows: readonly Row[]): string {
+export function renderTable<Row>(
+  style: Style,
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+): string {
   const cells = rows.map((row) => columns.map((column) => printable(column.value(row))));
   const widths = columns.map((column, index) =>
     Math.max(column.title.length, ...cells.map((line) => line[index]?.length ?? 0)),
@@ -21,7 +25,7 @@ export function renderTable<Row>(style: Style, columns: readonly Column<Row>[], 
       return column.paint === undefined ? text : column.paint(text, row);
     }),
   );
-  return [header, ...lines].map((line) => line.join('  ')).join('\n');
+  return [header, ...lines].map((line) => line.join('  ').trimEnd()).join('\n');
 
   function pad(text: string, index: number, align: Column<Row>['align']): string {
     const width = widths[index] ?? 0;
@@ -36,7 +40,10 @@ export function printable(text: string): string {
 }
 
 /** `name  value` lines, names in one column. */
-export function renderFields(style: Style, fields: readonly (readonly [string, string | undefined])[]): string {
+export function renderFields(
+  style: Style,
+  fields: readonly (readonly [string, string | undefined])[],
+): string {
   const present = fields.filter((field): field is readonly [string, string] => field[1] !== undefined);
   const width = Math.max(0, ...present.map(([name]) => name.length));
   return present.map(([name, value]) => `${style.dim(name.padEnd(width))}  ${value}`).join('\n');

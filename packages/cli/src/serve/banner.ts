@@ -27,22 +27,36 @@ export function renderBanner(style: Style, started: Started): string {
       ['data', started.dataFolder],
       ['key', started.keyFrom],
       ['mode', started.test ? 'test (conformance)' : 'live'],
-      ['egress', started.allowEgress.length === 0 ? 'public addresses only' : `public addresses, and ${started.allowEgress.join(', ')}`],
+      [
+        'egress',
+        started.allowEgress.length === 0
+          ? 'public addresses only'
+          : `public addresses, and ${started.allowEgress.join(', ')}`,
+      ],
       ['workflows', workflowsText(workflows)],
     ]),
   ];
   if (problems.length > 0) lines.push('', ...problemLines(style, problems));
-  lines.push('', 'Try:', ...tryLines(started.command, workflows).map((line) => `  ${line}`), '', style.dim('Ctrl-C stops it; nothing is lost.'));
+  lines.push(
+    '',
+    'Try:',
+    ...tryLines(started.command, workflows).map((line) => `  ${line}`),
+    '',
+    style.dim('Ctrl-C stops it; nothing is lost.'),
+  );
   return lines.join('\n');
 }
 
 function workflowsText(workflows: readonly string[]): string {
-  if (workflows.length === 0) return 'none loaded; add some with --workflows DIR or: weft workflows register FILE';
+  if (workflows.length === 0)
+    return 'none loaded; add some with --workflows DIR or: weft workflows register FILE';
   return workflows.length <= 8 ? workflows.join(', ') : `${workflows.length} loaded`;
 }
 
 function problemLines(style: Style, problems: readonly string[]): string[] {
-  const shown = problems.slice(0, SHOWN_PROBLEMS).map((problem) => `  ${style.yellow('!')} ${printable(problem)}`);
+  const shown = problems
+    .slice(0, SHOWN_PROBLEMS)
+    .map((problem) => `  ${style.yellow('!')} ${printable(problem)}`);
   const more = problems.length - shown.length;
   return ['Not loaded, or doubtful:', ...shown, ...(more > 0 ? [`  … and ${more} more`] : [])];
 }

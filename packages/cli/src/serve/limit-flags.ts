@@ -41,11 +41,13 @@ export interface LimitFlag {
   readonly description: string;
 }
 
-export const LIMIT_FLAGS: readonly LimitFlag[] = (Object.keys(LIMIT_TEXTS) as (keyof HostLimits)[]).map((limit) => ({
-  flag: flagOf(limit),
-  limit,
-  description: LIMIT_TEXTS[limit],
-}));
+export const LIMIT_FLAGS: readonly LimitFlag[] = (Object.keys(LIMIT_TEXTS) as (keyof HostLimits)[]).map(
+  (limit) => ({
+    flag: flagOf(limit),
+    limit,
+    description: LIMIT_TEXTS[limit],
+  }),
+);
 
 function flagOf(limit: keyof HostLimits): string {
   if (limit === 'maxRequestBodyBytes') return 'max-body-bytes';

@@ -22,7 +22,9 @@ export function createLog(sink: Sink, options: LogOptions): Log {
       sink.write(`${JSON.stringify({ time, level, message, ...fields })}\n`);
       return;
     }
-    sink.write(`${options.style.dim(time.slice(11, 23))} ${label(options.style, level)} ${message}${shown(fields)}\n`);
+    sink.write(
+      `${options.style.dim(time.slice(11, 23))} ${label(options.style, level)} ${message}${shown(fields)}\n`,
+    );
   };
 }
 
@@ -35,5 +37,9 @@ function label(style: Style, level: LogLevel): string {
 
 function shown(fields: Parameters<Log>[1]): string {
   const parts = Object.entries(fields).filter((field) => field[1] !== undefined);
-  return parts.map(([name, value]) => ` ${name}=${printable(typeof value === 'string' ? value : JSON.stringify(value))}`).join('');
+  return parts
+    .map(
+      ([name, value]) => ` ${name}=${printable(typeof value === 'string' ? value : JSON.stringify(value))}`,
+    )
+    .join('');
 }

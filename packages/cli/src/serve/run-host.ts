@@ -76,7 +76,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
 async function openStore(folder: DataFolder): Promise<Store> {
   try {
     await makeDataFolder(folder);
-    return await openSqliteStore({ path: folder.database });
+    return openSqliteStore({ path: folder.database });
   } catch (cause) {
     const isOurs = cause instanceof Error && /^(Store|NotAStore)/.test(cause.name);
     const message = isOurs ? cause.message : `${folder.root} cannot be used: ${reasonOf(cause)}.`;
@@ -117,7 +117,11 @@ async function listen(host: Host, settings: ServeSettings, log: Log): Promise<Ru
     return await startServer(app, { host: settings.host, port, graceMs: SERVER_GRACE_MS });
   } catch (cause) {
     await app.close();
-    throw unusable('cannot_listen', `${settings.host}:${port} cannot be listened on: ${listenProblem(cause)}`, cause);
+    throw unusable(
+      'cannot_listen',
+      `${settings.host}:${port} cannot be listened on: ${listenProblem(cause)}`,
+      cause,
+    );
   }
 }
 
@@ -125,7 +129,8 @@ function listenProblem(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE') return 'another program uses this port. Choose another one with --port.';
   if (code === 'EACCES') return 'permission denied. Choose a port above 1023 with --port.';
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return 'this machine has no such address. See --host.';
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return 'this machine has no such address. See --host.';
   return reasonOf(error);
 }
 

@@ -14,7 +14,13 @@ function resolve(given: { flags?: Record<string, string[]>; env?: Record<string,
 
 describe('settings of serve', () => {
   it('have defaults for a local host', () => {
-    expect(resolve({})).toMatchObject({ port: 7878, host: '127.0.0.1', data: '.weft', workflows: [], limits: {} });
+    expect(resolve({})).toMatchObject({
+      port: 7878,
+      host: '127.0.0.1',
+      data: '.weft',
+      workflows: [],
+      limits: {},
+    });
   });
 
   it('come from flags before variables before the config file', () => {
@@ -28,7 +34,10 @@ describe('settings of serve', () => {
 
   it('take lists by repetition, by comma, and as lists in the file', () => {
     expect(resolve({ flags: { workflows: ['a,b', 'c'] } }).workflows).toEqual(['a', 'b', 'c']);
-    expect(resolve({ config: { 'allow-egress': ['127.0.0.1:1', '[::1]:2'] } }).allowEgress).toEqual(['127.0.0.1:1', '[::1]:2']);
+    expect(resolve({ config: { 'allow-egress': ['127.0.0.1:1', '[::1]:2'] } }).allowEgress).toEqual([
+      '127.0.0.1:1',
+      '[::1]:2',
+    ]);
   });
 
   it('have one flag per limit of the engine', () => {
@@ -40,10 +49,16 @@ describe('settings of serve', () => {
   });
 
   it('are refused with the name of where they came from', () => {
-    expect(() => resolve({ flags: { port: ['x'] } })).toThrow('--port must be a whole number from 0 to 65535, not "x".');
-    expect(() => resolve({ env: { WEFT_CONFORMANCE: 'maybe' } })).toThrow('WEFT_CONFORMANCE must be true or false');
+    expect(() => resolve({ flags: { port: ['x'] } })).toThrow(
+      '--port must be a whole number from 0 to 65535, not "x".',
+    );
+    expect(() => resolve({ env: { WEFT_CONFORMANCE: 'maybe' } })).toThrow(
+      'WEFT_CONFORMANCE must be true or false',
+    );
     expect(() => resolve({ flags: { 'allow-egress': ['localhost'] } })).toThrow('HOST:PORT');
-    expect(() => resolve({ config: { 'log-level': 'loud' } })).toThrow('"log-level" in weft.json must be one of debug');
+    expect(() => resolve({ config: { 'log-level': 'loud' } })).toThrow(
+      '"log-level" in weft.json must be one of debug',
+    );
     expect(() => resolve({ config: { prot: 1 } })).toThrow('unknown setting "prot". Did you mean "port"?');
     expect(() => resolve({ config: [1] })).toThrow('must hold a JSON object');
   });

@@ -116,7 +116,8 @@ function checkConfigNames(config: SettingSources['config']): void {
   for (const name of Object.keys(config.value)) {
     if (Object.hasOwn(SETTINGS, name)) continue;
     const near = closestName(name, Object.keys(SETTINGS));
-    const hint = near === undefined ? 'The names are those of the flags: weft serve --help' : `Did you mean "${near}"?`;
+    const hint =
+      near === undefined ? 'The names are those of the flags: weft serve --help' : `Did you mean "${near}"?`;
     throw unusable('bad_config', `${config.file} has an unknown setting "${name}". ${hint}`);
   }
 }
@@ -152,7 +153,8 @@ function oneOf<Name extends string>(given: Given | undefined, names: readonly Na
   const value = given?.values.at(-1);
   if (given === undefined || value === undefined) return undefined;
   const name = names.find((known) => known === value);
-  if (name === undefined) throw given.error(`${given.from} must be one of ${names.join(', ')}, not "${value}".`);
+  if (name === undefined)
+    throw given.error(`${given.from} must be one of ${names.join(', ')}, not "${value}".`);
   return name;
 }
 
@@ -160,7 +162,10 @@ function egressPairs(given: Given | undefined): readonly string[] {
   const pairs = list(given);
   for (const pair of pairs) {
     if (/^(\[[0-9a-f:]+\]|[^\s:/]+):\d{1,5}$/i.test(pair)) continue;
-    throw given?.error(`${given.from} takes HOST:PORT pairs such as 127.0.0.1:7878, not "${pair}".`) ?? new Error(pair);
+    throw (
+      given?.error(`${given.from} takes HOST:PORT pairs such as 127.0.0.1:7878, not "${pair}".`) ??
+      new Error(pair)
+    );
   }
   return pairs;
 }

@@ -9,7 +9,12 @@ import { toCliError } from '../exit-code.ts';
 
 /** What became of one file: a workflow, or the reason why it is not one. */
 export type LoadedFile =
-  | { readonly file: string; readonly id: string; readonly version: string; readonly warnings: readonly string[] }
+  | {
+      readonly file: string;
+      readonly id: string;
+      readonly version: string;
+      readonly warnings: readonly string[];
+    }
   | { readonly file: string; readonly problems: readonly string[] };
 
 type Registrar = Pick<Host, 'checkWorkflow' | 'registerWorkflow'>;
@@ -38,7 +43,12 @@ async function jsonFilesIn(folder: string): Promise<readonly string[]> {
   }
 }
 
-async function loadFile(host: Registrar, caller: Caller, file: string, options: RegisterOptions): Promise<LoadedFile> {
+async function loadFile(
+  host: Registrar,
+  caller: Caller,
+  file: string,
+  options: RegisterOptions,
+): Promise<LoadedFile> {
   let text: string;
   let definition: Json;
   try {

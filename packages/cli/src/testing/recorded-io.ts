@@ -10,7 +10,11 @@ export interface RecordedIo extends Io {
   waitFor(text: string): Promise<void>;
 }
 
-export function recordedIo(options: { cwd: string; env?: Record<string, string>; isTTY?: boolean }): RecordedIo {
+export function recordedIo(options: {
+  cwd: string;
+  env?: Record<string, string>;
+  isTTY?: boolean;
+}): RecordedIo {
   const written = { out: '', err: '' };
   const listeners = new Set<(signal: string) => void>();
   const waiting = new Set<() => void>();

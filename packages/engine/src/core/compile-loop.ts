@@ -99,7 +99,7 @@ function compileControl(
   };
 }
 
-/** Items are CEL (as text or as `{expression}`), or the list itself. */
+/** Items are CEL that gives a list, or the list itself. */
 function compileItems(
   items: Json,
   compile: (path: string, source: string) => Expression | undefined,

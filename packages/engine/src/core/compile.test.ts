@@ -156,8 +156,8 @@ describe('a plan', () => {
     expect(outer?.loop?.items?.({})).toEqual([1, 2]);
   });
 
-  it('takes loop items as a list, as CEL text and as an expression object', () => {
-    for (const items of [[1, 'x'], '[1, "x"]', { expression: '[1, "x"]' }]) {
+  it('takes loop items as a list and as CEL', () => {
+    for (const items of [[1, 'x'], '[1, "x"]']) {
       const plan = planOf(workflow([loop('l', ['a'], { items }), node('a')]));
 
       expect(plan.nodes.get('l')?.loop?.items?.({})).toEqual([1, 'x']);
@@ -209,18 +209,18 @@ describe('a plan', () => {
     planOf(workflow([node('a')])).checkConfigurable({ anything: 1 });
   });
 
-  it('of a chain of 20,000 nodes with connections is made in about a second', () => {
-    const count = 20_000;
-    const name = (index: number): string => `n${String(index).padStart(5, '0')}`;
-    const nodes = Array.from({ length: count }, (_, index) =>
-      node(name(index), index < 2 ? {} : { inputs: { x: { type: 'connection', nodeId: name(index - 2), outputKey: 'output' } } }),
-    );
-    const edges = nodes.slice(1).map((_, index) => edge(`e${index}`, name(index), name(index + 1)));
+  it('of a chain of 20,000 nodes, each reading the one before the last, takes time in proportion', () => {
+    const chainOf = (count: number): JsonObject => {
+      const reads = (index: number): Part => ({ x: { type: 'connection', nodeId: `n${index}`, outputKey: 'output' } });
+      const nodes = Array.from({ length: count }, (_, at) => node(`n${at}`, at < 2 ? {} : { inputs: reads(at - 2) }));
+      return workflow(nodes, nodes.slice(1).map((_, at) => edge(`e${at}`, `n${at}`, `n${at + 1}`)));
+    };
+    const definition = chainOf(20_000);
     const startedAt = performance.now();
 
-    const plan = planOf(workflow(nodes, edges));
+    const plan = planOf(definition);
 
-    expect(plan.root.nodes).toHaveLength(count);
+    expect(plan.root.nodes).toHaveLength(20_000);
     expect(performance.now() - startedAt).toBeLessThan(15_000);
   });
 });
@@ -326,7 +326,7 @@ describe('a definition with mistakes', () => {
   it('has expressions refused wherever they stand', () => {
     const inputs = { p: { type: 'expression', expression: 'nope.x' } };
     const definition = workflow(
-      [node('a', { inputs }), loop('l', ['b'], { while: '1 +' }), node('b'), loop('m', ['c'], { items: { expression: '(' } }), node('c')],
+      [node('a', { inputs }), loop('l', ['b'], { while: '1 +' }), node('b'), loop('m', ['c'], { items: '(' }), node('c')],
       [edge('e', 'a', 'l', { condition: { expression: 'x' } })],
     );
 
@@ -334,7 +334,7 @@ describe('a definition with mistakes', () => {
       'condition /edges/0/condition/expression',
       'expression /nodes/0/inputs/p/expression',
       'expression /nodes/1/config/while',
-      'expression /nodes/3/config/items/expression',
+      'expression /nodes/3/config/items',
     ]);
   });
 

@@ -22,7 +22,9 @@ function applyByKind(data: MemoryData, unit: WriteUnit, now: number): void {
     case 'workflow':
       return applyWorkflow(data, unit);
     case 'key':
-      if (![...data.keys.values()].some((key) => key.keyId === unit.key.keyId || key.hash === unit.key.hash)) {
+      if (
+        ![...data.keys.values()].some((key) => key.keyId === unit.key.keyId || key.hash === unit.key.hash)
+      ) {
         data.keys.set(unit.key.keyId, unit.key);
       }
       return;

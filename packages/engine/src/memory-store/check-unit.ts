@@ -14,7 +14,9 @@ export function refusalOf(data: MemoryData, unit: WriteUnit, now: number): Refus
       return refusalOfCommand(data, unit);
     case 'workflow': {
       const known = workflowAt(data, unit.tenant, unit.id, unit.version);
-      return known && known.digest !== unit.digest ? { reason: 'workflow_conflict', digest: known.digest } : undefined;
+      return known && known.digest !== unit.digest
+        ? { reason: 'workflow_conflict', digest: known.digest }
+        : undefined;
     }
     case 'revoke-key':
       return data.keys.get(unit.keyId)?.tenant === unit.tenant ? undefined : { reason: 'key_missing' };
@@ -58,7 +60,9 @@ function refusalOfAppend(run: MemoryRun | undefined, unit: RunUnit): Refusal | u
   if (run.epoch !== unit.epoch) return { reason: 'stale_epoch' };
   if (isTerminalStatus(run.head.status)) return { reason: 'run_terminal', status: run.head.status };
   if (run.holder === undefined) return { reason: 'stale_epoch' };
-  return run.events.length === unit.expectedSeq && isNumbered(unit) ? undefined : { reason: 'sequence_conflict' };
+  return run.events.length === unit.expectedSeq && isNumbered(unit)
+    ? undefined
+    : { reason: 'sequence_conflict' };
 }
 
 /** The events' own numbers go on from the expected one, so that no caller can write a gap. */

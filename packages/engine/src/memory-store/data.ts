@@ -100,6 +100,11 @@ export function runRow(data: MemoryData, run: MemoryRun, now: number): RunRow {
   };
 }
 
-export function workflowAt(data: MemoryData, tenant: string, id: string, version: string): WorkflowRow | undefined {
+export function workflowAt(
+  data: MemoryData,
+  tenant: string,
+  id: string,
+  version: string,
+): WorkflowRow | undefined {
   return data.workflows.find((row) => row.tenant === tenant && row.id === id && row.version === version);
 }

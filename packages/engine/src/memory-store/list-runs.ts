@@ -8,15 +8,24 @@ type Position = readonly [createdAt: number, order: number];
 export function listRuns(data: MemoryData, tenant: string, filter: RunFilter, page: Page): Listed<MemoryRun> {
   const after = page.cursor === undefined ? undefined : decodeCursor(page.cursor);
   const matching = [...data.runs.values()]
-    .filter((run) => run.record.tenant === tenant && matches(run, filter) && (!after || isOlder(positionOf(run), after)))
+    .filter(
+      (run) =>
+        run.record.tenant === tenant && matches(run, filter) && (!after || isOlder(positionOf(run), after)),
+    )
     .sort((a, b) => (isOlder(positionOf(a), positionOf(b)) ? 1 : -1));
   return takePage(matching, page.limit, (run) => encodeCursor(positionOf(run)));
 }
 
-export function takePage<Row>(rows: readonly Row[], limit: number, cursorOf: (row: Row) => string): Listed<Row> {
+export function takePage<Row>(
+  rows: readonly Row[],
+  limit: number,
+  cursorOf: (row: Row) => string,
+): Listed<Row> {
   const given = rows.slice(0, limit);
   const last = given.at(-1);
-  return last !== undefined && rows.length > limit ? { rows: given, nextCursor: cursorOf(last) } : { rows: given };
+  return last !== undefined && rows.length > limit
+    ? { rows: given, nextCursor: cursorOf(last) }
+    : { rows: given };
 }
 
 export function encodeCursor(position: readonly (string | number)[]): string {

@@ -3,7 +3,12 @@ import type { Store } from '../store.ts';
 import type { Compile } from './compile-definition.ts';
 import { TEST_PREFIX } from './keys.ts';
 import type { HostLimits } from './limits.ts';
-import { ENGINE_VERSION, EVENT_LOG_SCHEMA_VERSION, FORCED_ENGINE_VERSIONS, PROTOCOL_VERSION } from './versions.ts';
+import {
+  ENGINE_VERSION,
+  EVENT_LOG_SCHEMA_VERSION,
+  FORCED_ENGINE_VERSIONS,
+  PROTOCOL_VERSION,
+} from './versions.ts';
 
 /** The discovery document: what works here and nothing else. The same object until something advertised changes. */
 export interface Discovery {
@@ -46,7 +51,10 @@ async function runnableFixtures(options: DiscoveryOptions): Promise<readonly str
   const found: string[] = [];
   let cursor: string | undefined;
   do {
-    const page = await store.listWorkflows(defaultTenant, { limit: PAGE, ...(cursor !== undefined && { cursor }) });
+    const page = await store.listWorkflows(defaultTenant, {
+      limit: PAGE,
+      ...(cursor !== undefined && { cursor }),
+    });
     for (const row of page.rows) {
       if (!row.current || !FIXTURE_PREFIXES.some((prefix) => row.id.startsWith(prefix))) continue;
       const text = await store.readDefinition(row.digest);
@@ -103,7 +111,11 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
       crossRegion: 'single-region',
     },
     ...(options.test && {
-      testing: { testKeyPrefix: TEST_PREFIX, forceEngineVersionRange: { ...FORCED_ENGINE_VERSIONS }, mockProviders: [] },
+      testing: {
+        testKeyPrefix: TEST_PREFIX,
+        forceEngineVersionRange: { ...FORCED_ENGINE_VERSIONS },
+        mockProviders: [],
+      },
     }),
     fixtures: [...fixtures],
   });

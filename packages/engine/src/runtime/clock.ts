@@ -31,6 +31,11 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+/** As `pause`, but keeps the process alive until the time is up: for what must be finished before it may end. */
+export function wait(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
 /** Lets everything else that is ready go first. */
 export function yieldTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));

@@ -16,8 +16,14 @@ afterEach(async () => {
   for (const { host } of opened.splice(0)) await host.stop(0);
 });
 
-const LONG_DELAY = { nodes: [node('wait', 'core.delay', { ms: 60_000 }), node('after')], edges: chain('wait', 'after') };
-const SHORT_DELAY = { nodes: [node('wait', 'core.delay', { ms: 400 }), node('after')], edges: chain('wait', 'after') };
+const LONG_DELAY = {
+  nodes: [node('wait', 'core.delay', { ms: 60_000 }), node('after')],
+  edges: chain('wait', 'after'),
+};
+const SHORT_DELAY = {
+  nodes: [node('wait', 'core.delay', { ms: 400 }), node('after')],
+  edges: chain('wait', 'after'),
+};
 
 describe('cancel', () => {
   it.each([
@@ -68,7 +74,9 @@ describe('cancel', () => {
     await host.command(alice, runId, { type: 'cancel' });
 
     const entries = await store.readAudit(0, 100);
-    expect(entries).toContainEqual(expect.objectContaining({ action: 'run.cancel', target: runId, actor: 'alice' }));
+    expect(entries).toContainEqual(
+      expect.objectContaining({ action: 'run.cancel', target: runId, actor: 'alice' }),
+    );
   });
 });
 
@@ -100,7 +108,10 @@ describe('pause and resume', () => {
 
   it('with a drain wait for the effect under way', async () => {
     const { host, effects, register, run, status, types } = await open();
-    const workflowId = await register({ nodes: [node('call', 'test.effect'), node('z')], edges: chain('call', 'z') });
+    const workflowId = await register({
+      nodes: [node('call', 'test.effect'), node('z')],
+      edges: chain('call', 'z'),
+    });
     const runId = await run(workflowId);
     const call = await until(() => effects.calls[0]);
 

@@ -62,7 +62,12 @@ export function createCommands(dependencies: CommandDependencies): Host['command
     throw writeFailure(result);
   }
 
-  function newUnit(caller: Caller, runId: string, asked: Command, claim: IdempotencyClaim | undefined): CommandUnit {
+  function newUnit(
+    caller: Caller,
+    runId: string,
+    asked: Command,
+    claim: IdempotencyClaim | undefined,
+  ): CommandUnit {
     const commandId = randomId(dependencies.random);
     const now = clock.now();
     return {
@@ -73,7 +78,15 @@ export function createCommands(dependencies: CommandDependencies): Host['command
       commandId,
       command: asked,
       inboxLimit: limits.maxInbox,
-      audit: [{ at: now, tenant: caller.tenant, actor: caller.principal, action: `run.${asked.type}`, target: runId }],
+      audit: [
+        {
+          at: now,
+          tenant: caller.tenant,
+          actor: caller.principal,
+          action: `run.${asked.type}`,
+          target: runId,
+        },
+      ],
       ...(claim !== undefined && {
         idempotency: newRecord(caller, claim, now + limits.idempotencyKeptMs, { runId, commandId }),
       }),
@@ -81,7 +94,11 @@ export function createCommands(dependencies: CommandDependencies): Host['command
   }
 
   /** A repeat gets what the first one got, or will get. */
-  async function repeat(record: IdempotencyRecord, asked: Command, claim: IdempotencyClaim): Promise<CommandAnswer> {
+  async function repeat(
+    record: IdempotencyRecord,
+    asked: Command,
+    claim: IdempotencyClaim,
+  ): Promise<CommandAnswer> {
     const { response } = record;
     if ('body' in response) return { replayed: true, ...response };
     const verdict = await verdictOf(response.runId, response.commandId);
@@ -103,12 +120,22 @@ export function createCommands(dependencies: CommandDependencies): Host['command
         const left = until - clock.monotonic();
         const verdict = await within(announced, Math.min(ASK_EVERY_MS, Math.max(left, 0)));
         if (verdict !== undefined) return verdict;
-        const stored = await store.readCommand(runId, commandId);
-        if (stored?.verdict !== undefined || left <= 0) return stored?.verdict;
+        const stored = await storedVerdict(runId, commandId);
+        if (stored !== undefined || left <= 0) return stored;
       }
     } finally {
       forget();
     }
+  }
+
+  /** A run that ended before it came to the command has decided it too: nothing was applied. */
+  async function storedVerdict(runId: string, commandId: string): Promise<Verdict | undefined> {
+    // In this order: a verdict that ended the run was durable before the row could say so.
+    const row = await store.readRun(runId, undefined);
+    const stored = await store.readCommand(runId, commandId);
+    if (stored?.verdict !== undefined) return stored.verdict;
+    const status = row?.head.status;
+    return status !== undefined && isTerminalStatus(status) ? { applied: false, status } : undefined;
   }
 
   async function statusOf(runId: string, asked: Command): Promise<RunStatus | 'cancelling'> {

@@ -15,7 +15,10 @@ interface Gate {
 }
 
 /** A store whose commits wait until the test lets them through. */
-function gatedStore(): { gate: Gate; commit: (units: readonly WriteUnit[]) => Promise<readonly WriteResult[]> } {
+function gatedStore(): {
+  gate: Gate;
+  commit: (units: readonly WriteUnit[]) => Promise<readonly WriteResult[]>;
+} {
   const groups: string[][] = [];
   const waiting: (() => void)[] = [];
   let decide: (unit: WriteUnit) => WriteResult = () => COMMITTED;

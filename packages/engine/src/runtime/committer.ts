@@ -84,7 +84,10 @@ export function createCommitter(options: CommitterOptions): Committer {
     const results = await write(group.map((waiting) => waiting.unit));
     const doubtful: Promise<void>[] = [];
     group.forEach((waiting, index) => {
-      const result = results[index] ?? { state: 'unknown', cause: new Error('the store gave no result for this unit') };
+      const result = results[index] ?? {
+        state: 'unknown',
+        cause: new Error('the store gave no result for this unit'),
+      };
       if (result.state === 'unknown') doubtful.push(settle(waiting, result));
       else finish(waiting, result);
     });

@@ -32,7 +32,11 @@ export interface CreateRunDependencies extends StretchTools {
   readonly capabilities: ReadonlySet<string>;
 }
 
-export type CreateRun = (caller: Caller, request: NewRun, idempotency?: IdempotencyClaim) => Promise<Accepted>;
+export type CreateRun = (
+  caller: Caller,
+  request: NewRun,
+  idempotency?: IdempotencyClaim,
+) => Promise<Accepted>;
 
 interface Draft {
   readonly unit: RunUnit;
@@ -45,7 +49,11 @@ const SCOPE_RETRY_SECONDS = 5;
 export function createRunCreator(dependencies: CreateRunDependencies): CreateRun {
   const { store, plans, committer, dispatcher, limits, clock } = dependencies;
 
-  async function create(caller: Caller, request: NewRun, claim: IdempotencyClaim | undefined): Promise<Accepted> {
+  async function create(
+    caller: Caller,
+    request: NewRun,
+    claim: IdempotencyClaim | undefined,
+  ): Promise<Accepted> {
     if (claim !== undefined) {
       const known = await findRecord(store, caller, claim, clock.now());
       if (known !== undefined) return replay(known);
@@ -189,7 +197,10 @@ function acceptedStatus(status: RunStatus): RunStatus {
 
 function replay(record: IdempotencyRecord): Accepted {
   if ('body' in record.response) return { replayed: true, ...record.response };
-  throw new HostError('internal_error', 'The record of this Idempotency-Key belongs to another kind of request.');
+  throw new HostError(
+    'internal_error',
+    'The record of this Idempotency-Key belongs to another kind of request.',
+  );
 }
 
 function scopeActive(activeRunId: string): HostError {

@@ -1,7 +1,7 @@
 import { openRun } from '../core/advance.ts';
 import { isTerminalStatus } from '../core/run-state.ts';
 import type { Claimed, RunUnit, Store } from '../store.ts';
-import { pause, yieldTurn } from './clock.ts';
+import { pause, wait, yieldTurn } from './clock.ts';
 import type { Lease } from './lease.ts';
 import { errorFields } from './log.ts';
 import { type ActorContext, createRunActor, type Ending, type HeldRun, type RunActor } from './run-actor.ts';
@@ -88,12 +88,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   function ended(actor: RunActor, ending: Ending): void {
     if (actors.get(actor.runId) === actor) actors.delete(actor.runId);
+    if (ending.type !== 'crashed') crashes.delete(actor.runId);
     switch (ending.type) {
       case 'finished':
-        crashes.delete(actor.runId);
         break;
       case 'parked':
-        crashes.delete(actor.runId);
         if (ending.poked) poke(actor.runId);
         else if (ending.wakeAt !== null) wake(ending.wakeAt);
         break;
@@ -119,7 +118,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const failures = crashes.get(actor.runId) ?? 0;
     crashes.set(actor.runId, failures + 1);
     const holder = lease.holder();
-    if (running && holder !== undefined) loadLater({ runId: actor.runId, epoch: actor.epoch }, holder, failures);
+    if (running && holder !== undefined)
+      loadLater({ runId: actor.runId, epoch: actor.epoch }, holder, failures);
   }
 
   function wake(at = 0): void {
@@ -255,11 +255,16 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       try {
         await store.committed(unit);
         const row = await store.readRun(unit.runId, undefined);
-        if (row !== undefined && row.epoch === epoch && row.holder === holder) await load({ runId: unit.runId, epoch }, holder);
+        if (row !== undefined && row.epoch === epoch && row.holder === holder)
+          await load({ runId: unit.runId, epoch }, holder);
         else wake();
         return;
       } catch (error) {
-        log('warn', { runId: unit.runId, failures, ...errorFields(error) }, 'the fate of a write is still unknown');
+        log(
+          'warn',
+          { runId: unit.runId, failures, ...errorFields(error) },
+          'the fate of a write is still unknown',
+        );
         await pause(delayAfter(failures));
       }
     }
@@ -276,9 +281,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     timer = undefined;
     for (const actor of [...actors.values()]) actor.drain();
     const until = clock.monotonic() + graceMs;
-    while (actors.size > 0 && clock.monotonic() < until) await pause(5);
+    while (actors.size > 0 && clock.monotonic() < until) await wait(5);
     dropAll();
-    while (scanning) await pause(1);
+    while (scanning) await wait(1);
   }
 
   return {

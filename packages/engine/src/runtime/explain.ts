@@ -17,7 +17,8 @@ export function explainRun(row: RunRow, state: RunState, now: number): Explanati
 }
 
 function reasonOf(row: RunRow, state: RunState, now: number): Reason {
-  if (isTerminalStatus(state.status)) return { waitingFor: 'nothing', sentence: `The run has ended: it is ${state.status}.` };
+  if (isTerminalStatus(state.status))
+    return { waitingFor: 'nothing', sentence: `The run has ended: it is ${state.status}.` };
   const [command] = row.pendingCommands;
   if (command !== undefined) {
     return { waitingFor: 'command', sentence: `A ${command} has been accepted and is being carried out.` };
@@ -67,7 +68,12 @@ function runningReason(row: RunRow, state: RunState, now: number): Reason {
       sentence: `Node ${timer.nodeId} is tried again at ${until}${cause}.`,
     };
   }
-  return { waitingFor: 'timer', nodeId: timer.nodeId, until, sentence: `Node ${timer.nodeId} waits until ${until}.` };
+  return {
+    waitingFor: 'timer',
+    nodeId: timer.nodeId,
+    until,
+    sentence: `Node ${timer.nodeId} waits until ${until}.`,
+  };
 }
 
 function byDueTime(a: NodeState, b: NodeState): number {

@@ -43,7 +43,11 @@ describe('the feed', () => {
     feed.publish(record, [event(0, '{"a":1}')]);
 
     expect(one.since(0)?.[0]).toBe(other.since(0)?.[0]);
-    expect(JSON.parse(one.since(0)?.[0]?.document ?? '')).toMatchObject({ runId: 'r1', sequence: 0, payload: { a: 1 } });
+    expect(JSON.parse(one.since(0)?.[0]?.document ?? '')).toMatchObject({
+      runId: 'r1',
+      sequence: 0,
+      payload: { a: 1 },
+    });
   });
 
   it('forgets a run when its last listener leaves', () => {
@@ -87,23 +91,26 @@ describe('the feed', () => {
 
   it('never shows a ring with a gap, whatever is published', () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.nat(40), fc.integer({ min: 1, max: 5 })), { maxLength: 20 }), (batches) => {
-        const feed = createFeed({ ringEvents: 8, ringBytes: 1e6 });
-        const attachment = feed.attach('r1');
-        for (const [from, count] of batches) {
-          feed.publish(
-            record,
-            Array.from({ length: count }, (_, index) => event(from + index)),
-          );
-          const newest = from + count - 1;
-          for (let seq = 0; seq <= newest; seq += 1) {
-            const seen = attachment.since(seq)?.map((each) => each.seq);
-            if (seen !== undefined) {
-              expect(seen).toEqual(Array.from({ length: newest - seq + 1 }, (_, index) => seq + index));
+      fc.property(
+        fc.array(fc.tuple(fc.nat(40), fc.integer({ min: 1, max: 5 })), { maxLength: 20 }),
+        (batches) => {
+          const feed = createFeed({ ringEvents: 8, ringBytes: 1e6 });
+          const attachment = feed.attach('r1');
+          for (const [from, count] of batches) {
+            feed.publish(
+              record,
+              Array.from({ length: count }, (_, index) => event(from + index)),
+            );
+            const newest = from + count - 1;
+            for (let seq = 0; seq <= newest; seq += 1) {
+              const seen = attachment.since(seq)?.map((each) => each.seq);
+              if (seen !== undefined) {
+                expect(seen).toEqual(Array.from({ length: newest - seq + 1 }, (_, index) => seq + index));
+              }
             }
           }
-        }
-      }),
+        },
+      ),
     );
   });
 });

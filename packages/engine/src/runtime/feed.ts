@@ -82,7 +82,13 @@ export function createFeed(options: FeedOptions): Feed {
   }
 
   function attach(runId: string): Attachment {
-    const channel = channels.get(runId) ?? { listeners: 0, version: 0, ring: [], bytes: 0, waiting: new Set() };
+    const channel = channels.get(runId) ?? {
+      listeners: 0,
+      version: 0,
+      ring: [],
+      bytes: 0,
+      waiting: new Set(),
+    };
     channels.set(runId, channel);
     channel.listeners += 1;
     listeners += 1;
@@ -122,7 +128,12 @@ function since(channel: Channel, fromSeq: number): readonly WireEvent[] | undefi
   return channel.ring.slice(fromSeq - first.seq);
 }
 
-function changed(channel: Channel, version: number, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
+function changed(
+  channel: Channel,
+  version: number,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
   if (channel.version !== version) return Promise.resolve(true);
   if (signal.aborted) return Promise.resolve(false);
   return new Promise((resolve) => {

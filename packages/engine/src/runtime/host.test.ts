@@ -110,7 +110,9 @@ describe('creating a run', () => {
       Array.from({ length: 10 }, () => host.createRun(alice, newRun(workflowId), claimOf('k1'))),
     );
 
-    const ids = answers.map((answer) => (answer.replayed ? String(JSON.parse(answer.body).runId) : answer.runId));
+    const ids = answers.map((answer) =>
+      answer.replayed ? String(JSON.parse(answer.body).runId) : answer.runId,
+    );
     expect(new Set(ids).size).toBe(1);
     expect(answers.filter((answer) => !answer.replayed)).toHaveLength(1);
     expect((await host.listRuns(alice, {}, { limit: 10 })).rows).toHaveLength(1);
@@ -154,13 +156,20 @@ describe('creating a run', () => {
       [{ inputs, configurable: { recursionLimit: 11 } }, 'validation_error', 'configurable.recursionLimit'],
       [{ inputs, configurable: { runTimeoutMs: 6_000 } }, 'validation_error', 'configurable.runTimeoutMs'],
       [{ inputs, metadata: { note: 'x'.repeat(60_000) } }, 'validation_error', 'metadata'],
-      [{ inputs, configurable: { mockProvider: { id: 'm' } } }, 'mock_provider_forbidden', 'configurable.mockProvider'],
+      [
+        { inputs, configurable: { mockProvider: { id: 'm' } } },
+        'mock_provider_forbidden',
+        'configurable.mockProvider',
+      ],
       [{ inputs, workflowId: 'nowhere' }, 'not_found', 'workflowId'],
       [{ inputs, configurable: { 'weft.workflowVersion': '9' } }, 'not_found', 'workflowId'],
     ] as const;
 
     for (const [request, code, field] of cases) {
-      await expect(host.createRun(alice, newRun(workflowId, request))).rejects.toMatchObject({ code, details: { field } });
+      await expect(host.createRun(alice, newRun(workflowId, request))).rejects.toMatchObject({
+        code,
+        details: { field },
+      });
     }
     await expect(host.createRun(alice, newRun('nowhere'))).rejects.not.toThrow(/nowhere/);
   });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createRunIds, randomId } from './ids.ts';
+import { createRunIds, poolRandom, randomId } from './ids.ts';
 
 describe('run ids', () => {
   it('are version 7 UUIDs that carry the time', () => {
@@ -23,5 +23,18 @@ describe('run ids', () => {
 describe('random ids', () => {
   it('are 22 characters of base64url', () => {
     expect(randomId(randomBytes)).toMatch(/^[A-Za-z0-9_-]{22}$/);
+  });
+});
+
+describe('pooled random bytes', () => {
+  it('are never given out twice', () => {
+    let drawn = 0;
+    const pooled = poolRandom((size) => Uint8Array.from({ length: size }, () => drawn++ % 256), 16);
+
+    const given = [6, 6, 6, 20, 6].map((size) => [...pooled(size)]);
+
+    const flat = given.flat();
+    expect(given.map((bytes) => bytes.length)).toEqual([6, 6, 6, 20, 6]);
+    expect(new Set(flat).size).toBe(flat.length);
   });
 });

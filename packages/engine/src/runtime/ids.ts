@@ -1,6 +1,21 @@
 /** Source of random bytes; tests may bring their own. */
 export type RandomBytes = (size: number) => Uint8Array;
 
+/** Random bytes drawn in advance: one call into the platform serves hundreds of ids. No byte is given out twice. */
+export function poolRandom(random: RandomBytes, poolSize = 4_096): RandomBytes {
+  let pool: Uint8Array = new Uint8Array(0);
+  let used = 0;
+  return (size) => {
+    if (size > poolSize) return random(size);
+    if (used + size > pool.length) {
+      pool = random(poolSize);
+      used = 0;
+    }
+    used += size;
+    return pool.subarray(used - size, used);
+  };
+}
+
 /** 128 random bits as 22 characters of base64url: names a write, a command or a holder. */
 export function randomId(random: RandomBytes): string {
   return Buffer.from(random(16)).toString('base64url');

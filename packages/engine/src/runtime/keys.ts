@@ -1,7 +1,15 @@
 import { timingSafeEqual } from 'node:crypto';
 import { HostError } from '@weft/protocol';
 import { sha256Hex } from '../hash.ts';
-import type { Authentication, Caller, CreatedKey, Host, IdempotencyClaim, NewKey, ReplayedAnswer } from '../host.ts';
+import type {
+  Authentication,
+  Caller,
+  CreatedKey,
+  Host,
+  IdempotencyClaim,
+  NewKey,
+  ReplayedAnswer,
+} from '../host.ts';
 import type { ApiKeyRow, KeyUnit, Store } from '../store.ts';
 import { createBoundedCache } from './bounded-cache.ts';
 import type { Clock } from './clock.ts';
@@ -63,15 +71,32 @@ export function createKeys(dependencies: KeyDependencies): Keys {
     }
     checkRequest(caller, request, clock.now());
     const key = newKey(dependencies.random, test);
-    const row = keyRow(key, { ...request, tenant: request.tenant ?? caller.tenant, test, createdAt: clock.now() }, randomId(dependencies.random));
+    const row = keyRow(
+      key,
+      { ...request, tenant: request.tenant ?? caller.tenant, test, createdAt: clock.now() },
+      randomId(dependencies.random),
+    );
     const unit: KeyUnit = {
       kind: 'key',
       batchId: randomId(dependencies.random),
       key: row,
-      audit: [{ at: clock.now(), tenant: row.tenant, actor: caller.principal, action: 'key.create', target: row.keyId }],
+      audit: [
+        {
+          at: clock.now(),
+          tenant: row.tenant,
+          actor: caller.principal,
+          action: 'key.create',
+          target: row.keyId,
+        },
+      ],
       ...(claim !== undefined && {
         // A repeat shows everything but the key: what can be read from the store must not open a door.
-        idempotency: newRecord(caller, claim, clock.now() + limits.idempotencyKeptMs, claim.render(publicKey(row))),
+        idempotency: newRecord(
+          caller,
+          claim,
+          clock.now() + limits.idempotencyKeptMs,
+          claim.render(publicKey(row)),
+        ),
       }),
     };
     const result = await committer.submit(unit);
@@ -94,7 +119,15 @@ export function createKeys(dependencies: KeyDependencies): Keys {
         tenant: caller.tenant,
         keyId,
         at: clock.now(),
-        audit: [{ at: clock.now(), tenant: caller.tenant, actor: caller.principal, action: 'key.revoke', target: keyId }],
+        audit: [
+          {
+            at: clock.now(),
+            tenant: caller.tenant,
+            actor: caller.principal,
+            action: 'key.revoke',
+            target: keyId,
+          },
+        ],
       });
       if (result.state === 'refused' && result.reason === 'key_missing') return false;
       if (result.state !== 'committed') throw writeFailure(result);
@@ -135,10 +168,13 @@ export async function ensureFirstKey(first: FirstKey): Promise<boolean> {
       kind: 'key',
       batchId: randomId(first.random),
       key: row,
-      audit: [{ at: first.now, tenant: first.tenant, actor: 'host', action: 'key.create', target: row.keyId }],
+      audit: [
+        { at: first.now, tenant: first.tenant, actor: 'host', action: 'key.create', target: row.keyId },
+      ],
     },
   ]);
-  if (result?.state !== 'committed') throw new HostError('service_unavailable', 'The first key could not be stored.');
+  if (result?.state !== 'committed')
+    throw new HostError('service_unavailable', 'The first key could not be stored.');
   return true;
 }
 
@@ -173,7 +209,9 @@ function callerOf(row: ApiKeyRow): Caller {
 
 function checkRequest(caller: Caller, request: NewKey, now: number): void {
   if (request.tenant !== undefined && request.tenant !== caller.tenant && !caller.scopes.has('host:admin')) {
-    throw new HostError('forbidden', 'A key for another tenant needs host:admin.', { scopeRequired: 'host:admin' });
+    throw new HostError('forbidden', 'A key for another tenant needs host:admin.', {
+      scopeRequired: 'host:admin',
+    });
   }
   if (request.scopes.length === 0) {
     throw new HostError('validation_error', 'scopes must name at least one scope.', { field: 'scopes' });
@@ -186,7 +224,9 @@ function checkRequest(caller: Caller, request: NewKey, now: number): void {
       });
     }
     if (!caller.scopes.has(scope)) {
-      throw new HostError('forbidden', `A key grants only what it has; yours lacks ${scope}.`, { scopeRequired: scope });
+      throw new HostError('forbidden', `A key grants only what it has; yours lacks ${scope}.`, {
+        scopeRequired: scope,
+      });
     }
   }
   if (request.expiresAt !== undefined && request.expiresAt <= now) {

@@ -4,6 +4,7 @@ import type { RunLimits } from '../core/run-state.ts';
 import type { EffectRequest, Outcome } from '../core/step.ts';
 import { sha256 } from '../hash.ts';
 import { type EffectNodeType, type Egress, NodeFailure, type NodeResult } from '../node-type.ts';
+import { LONGEST_TIMEOUT_MS } from './clock.ts';
 import { findNonJson, jsonBytes } from './json-safe.ts';
 import { errorFields, type Log } from './log.ts';
 
@@ -89,7 +90,7 @@ export function createPerformer(options: PerformerOptions): Performer {
     run.active += 1;
     const { timeoutMs } = job.task.effect;
     if (timeoutMs > 0) {
-      job.timer = setTimeout(() => finish(job, timedOut(timeoutMs)), timeoutMs);
+      job.timer = setTimeout(() => finish(job, timedOut(timeoutMs)), Math.min(timeoutMs, LONGEST_TIMEOUT_MS));
       job.timer.unref();
     }
     attempt(job).then(
@@ -205,7 +206,9 @@ function checkResult(result: NodeResult, maxBytes: number): Outcome {
   const { outputs, variables } = result;
   const bad = findNonJson(outputs, 'outputs') ?? findNonJson(variables ?? {}, 'variables');
   if (bad !== undefined) {
-    return refusedOutput('node_failed', `The node returned a value that is not JSON at ${bad}.`, { path: bad });
+    return refusedOutput('node_failed', `The node returned a value that is not JSON at ${bad}.`, {
+      path: bad,
+    });
   }
   const observed = jsonBytes(outputs);
   if (observed > maxBytes) {

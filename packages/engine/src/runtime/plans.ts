@@ -16,12 +16,17 @@ export function createPlans(store: Pick<Store, 'readDefinition'>, compile: Compi
 
   async function load(digest: string): Promise<Plan> {
     const text = await store.readDefinition(digest);
-    if (text === undefined) throw new HostError('internal_error', 'A definition that a run needs is not in the store.');
+    if (text === undefined)
+      throw new HostError('internal_error', 'A definition that a run needs is not in the store.');
     const { plan, errors } = compile(JSON.parse(text), digest);
     if (plan === undefined) {
-      throw new HostError('internal_error', 'A registered definition cannot be run by this version of the host.', {
-        problems: errors.slice(0, 5).map((problem) => `${problem.path}: ${problem.message}`),
-      });
+      throw new HostError(
+        'internal_error',
+        'A registered definition cannot be run by this version of the host.',
+        {
+          problems: errors.slice(0, 5).map((problem) => `${problem.path}: ${problem.message}`),
+        },
+      );
     }
     return plan;
   }

@@ -31,7 +31,10 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
   const { store, dispatcher, feed, states } = dependencies;
 
   /** From memory when the run is held here and memory is at least as new as the row; else folded from the store. */
-  async function withState<Result>(row: RunRow, use: (plan: Plan, state: RunState) => Result): Promise<Result> {
+  async function withState<Result>(
+    row: RunRow,
+    use: (plan: Plan, state: RunState) => Result,
+  ): Promise<Result> {
     const actor = dispatcher.actor(row.record.runId);
     const held = await actor?.read((run) =>
       run.state.nextSeq < row.nextSeq ? undefined : { result: use(run.plan, run.state) },

@@ -131,7 +131,14 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       })
       .finally(() => {
         working = false;
+        // What came in after the loop's last look found it at work, and was not heard.
+        if (isWanted()) work();
       });
+  }
+
+  function isWanted(): boolean {
+    if (ended) return false;
+    return draining ? outcomes.length > 0 || effects.size === 0 : hasInput();
   }
 
   async function loop(): Promise<void> {
@@ -158,7 +165,8 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     const first = opening.shift();
     if (first !== undefined) return first;
     const command = untried.shift();
-    if (command !== undefined) return { type: 'command', command: command.command, commandId: command.commandId };
+    if (command !== undefined)
+      return { type: 'command', command: command.command, commandId: command.commandId };
     const outcome = outcomes.shift();
     if (outcome !== undefined) return outcome;
     if (isTickDue()) return { type: 'tick' };
@@ -188,7 +196,8 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     }
     const unit: RunUnit = {
       ...stretchUnit(context, run, { epoch, expectedSeq: committedSeq, step, release, checkpointSeq }),
-      ...(decided !== undefined && step.verdict !== undefined && { consume: [{ commandId: decided, verdict: step.verdict }] }),
+      ...(decided !== undefined &&
+        step.verdict !== undefined && { consume: [{ commandId: decided, verdict: step.verdict }] }),
     };
     if (!(await commit(unit))) return;
     if (decided !== undefined && step.verdict !== undefined) context.onVerdict(decided, step.verdict);
@@ -201,7 +210,8 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   function isLast(step: Step): boolean {
     if (isTerminalStatus(run.state.status)) return true;
     const aborted = step.aborts.filter((key) => effects.has(key)).length;
-    const busy = step.more || step.effects.length > 0 || effects.size > aborted || hasInput() || undecided.size > 0;
+    const busy =
+      step.more || step.effects.length > 0 || effects.size > aborted || hasInput() || undecided.size > 0;
     return !busy && mayPark(context, run);
   }
 

@@ -28,9 +28,12 @@ export interface Folded {
 
 const PAGE_EVENTS = 1_000;
 const PAGE_BYTES = 1024 * 1024;
-const KEPT_STATES = 256;
+const KEPT_STATES = 64;
 
-export function createRunStates(store: Pick<Store, 'readEvents' | 'readCheckpoint'>, plans: Plans): RunStates {
+export function createRunStates(
+  store: Pick<Store, 'readEvents' | 'readCheckpoint'>,
+  plans: Plans,
+): RunStates {
   const kept = createBoundedCache<string, RunState>(KEPT_STATES);
 
   async function upTo(record: CreationRecord, seq: number): Promise<Folded> {
@@ -47,7 +50,12 @@ export function createRunStates(store: Pick<Store, 'readEvents' | 'readCheckpoin
 
   async function foldForward(runId: string, state: RunState, seq: number): Promise<void> {
     while (state.nextSeq < seq) {
-      const page = await store.readEvents(runId, state.nextSeq, Math.min(PAGE_EVENTS, seq - state.nextSeq), PAGE_BYTES);
+      const page = await store.readEvents(
+        runId,
+        state.nextSeq,
+        Math.min(PAGE_EVENTS, seq - state.nextSeq),
+        PAGE_BYTES,
+      );
       if (page.length === 0) return;
       for (const event of page) evolve(state, fromStored(event));
     }

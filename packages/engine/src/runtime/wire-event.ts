@@ -4,7 +4,10 @@ import type { WireEvent } from '../host.ts';
 import type { StoredEvent } from '../store.ts';
 
 /** Adds the wire document to a stored event. It is put together when first asked for, once, whoever asks. */
-export function toWireEvent(record: Pick<CreationRecord, 'runId' | 'engineVersion'>, event: StoredEvent): WireEvent {
+export function toWireEvent(
+  record: Pick<CreationRecord, 'runId' | 'engineVersion'>,
+  event: StoredEvent,
+): WireEvent {
   let text: string | undefined;
   return {
     ...event,

@@ -1,6 +1,13 @@
 import { canonicalJson, HostError, type Json, toIso, type WorkflowDefinition } from '@weft/protocol';
 import { sha256Hex } from '../hash.ts';
-import type { Caller, Host, RegisterOptions, Registration, WorkflowProblem, WorkflowSummary } from '../host.ts';
+import type {
+  Caller,
+  Host,
+  RegisterOptions,
+  Registration,
+  WorkflowProblem,
+  WorkflowSummary,
+} from '../host.ts';
 import type { Store, WorkflowRow, WorkflowUnit } from '../store.ts';
 import type { Clock } from './clock.ts';
 import type { Committer } from './committer.ts';
@@ -30,7 +37,11 @@ const SHOWN_PROBLEMS = 50;
 export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
   const { store, committer, compile, plans, limits } = dependencies;
 
-  async function register(caller: Caller, definition: unknown, options: RegisterOptions): Promise<Registration> {
+  async function register(
+    caller: Caller,
+    definition: unknown,
+    options: RegisterOptions,
+  ): Promise<Registration> {
     const { digest, text } = identify(definition, limits.maxDefinitionBytes);
     const compiled = compile(definition, digest);
     refuseProblems(compiled, options.strict);
@@ -112,28 +123,37 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
 /** What a definition is: its bytes as they will be kept, and the digest of its canonical form. */
 export function identify(definition: unknown, maxBytes: number): { digest: string; text: string } {
   const text: string | undefined = JSON.stringify(definition);
-  if (text === undefined) throw new HostError('validation_error', 'The definition must be a JSON object.', { field: '' });
+  if (text === undefined)
+    throw new HostError('validation_error', 'The definition must be a JSON object.', { field: '' });
   const observed = Buffer.byteLength(text);
   if (observed > maxBytes) {
-    throw new HostError('validation_error', `The definition has ${observed} bytes; the limit is ${maxBytes}.`, {
-      limit: maxBytes,
-      observed,
-    });
+    throw new HostError(
+      'validation_error',
+      `The definition has ${observed} bytes; the limit is ${maxBytes}.`,
+      {
+        limit: maxBytes,
+        observed,
+      },
+    );
   }
   return { digest: sha256Hex(canonicalJson(definition as Json)), text };
 }
 
 function refuseProblems(compiled: Compiled, strict: boolean): void {
-  const doubts = strict ? compiled.warnings : [];
+  const doubts = strict ? compiled.warnings.filter((warning) => warning.code === 'trigger_not_served') : [];
   const problems = [...compiled.errors, ...doubts];
   const [first] = problems;
   if (first === undefined) return;
   const rest = problems.length === 1 ? '' : ` There are ${problems.length - 1} more problems; see details.`;
-  throw new HostError('validation_error', `${first.path === '' ? 'The definition' : first.path}: ${first.message}${rest}`, {
-    field: first.path,
-    problems: problems.slice(0, SHOWN_PROBLEMS).map(toDetail),
-    count: problems.length,
-  });
+  throw new HostError(
+    'validation_error',
+    `${first.path === '' ? 'The definition' : first.path}: ${first.message}${rest}`,
+    {
+      field: first.path,
+      problems: problems.slice(0, SHOWN_PROBLEMS).map(toDetail),
+      count: problems.length,
+    },
+  );
 }
 
 function toDetail({ path, code, message }: WorkflowProblem): { path: string; code: string; message: string } {

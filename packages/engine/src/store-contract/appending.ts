@@ -34,7 +34,13 @@ export function appendingContract(subject: Subject): void {
         callbackUrl: 'https://example.test/cb',
         engineVersion: 3,
         traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
-        limits: { nodeExecutions: 7, runDurationMs: 5, concurrency: 1, maxPayloadBytes: 10, maxStateBytes: 20 },
+        limits: {
+          nodeExecutions: 7,
+          runDurationMs: 5,
+          concurrency: 1,
+          maxPayloadBytes: 10,
+          maxStateBytes: 20,
+        },
       });
       const written: StoredEvent[] = [
         event(0, 'run.started', { payload: '{ "kept" : "as is, with its blanks and 🧵" }' }),
@@ -65,7 +71,11 @@ export function appendingContract(subject: Subject): void {
 
       await given(subject.store, createUnit(runId, { head: { status: 'pending', wakeAt: 0 } }));
 
-      expect(await subject.store.readRun(runId, undefined)).toMatchObject({ nextSeq: 0, epoch: 0, head: { status: 'pending' } });
+      expect(await subject.store.readRun(runId, undefined)).toMatchObject({
+        nextSeq: 0,
+        epoch: 0,
+        head: { status: 'pending' },
+      });
       expect(await readAll(subject.store, runId)).toEqual([]);
     });
 
@@ -76,20 +86,29 @@ export function appendingContract(subject: Subject): void {
       await given(subject.store, appendUnit(runId, 0, { head: busy }));
       expect((await subject.store.readRun(runId, undefined))?.head).toEqual(busy);
 
-      const ended = { status: 'failed', wakeAt: null, startedAt: 5, endedAt: 9, errorCode: 'node_timeout' } as const;
+      const ended = {
+        status: 'failed',
+        wakeAt: null,
+        startedAt: 5,
+        endedAt: 9,
+        errorCode: 'node_timeout',
+      } as const;
       await given(subject.store, appendUnit(runId, 1, { head: ended }));
       expect((await subject.store.readRun(runId, undefined))?.head).toEqual(ended);
     });
 
-    it.each([0, 1, 3])('refuses a unit that expects sequence %i of a run with two events', async (expectedSeq) => {
-      const runId = await givenHeldRun(subject.store, { count: 2 });
+    it.each([0, 1, 3])(
+      'refuses a unit that expects sequence %i of a run with two events',
+      async (expectedSeq) => {
+        const runId = await givenHeldRun(subject.store, { count: 2 });
 
-      const result = await commitOne(subject.store, appendUnit(runId, expectedSeq, { head: completed }));
+        const result = await commitOne(subject.store, appendUnit(runId, expectedSeq, { head: completed }));
 
-      expect(result).toEqual({ state: 'refused', reason: 'sequence_conflict' });
-      expect(await readAll(subject.store, runId)).toHaveLength(2);
-      expect((await subject.store.readRun(runId, undefined))?.head).toEqual(running);
-    });
+        expect(result).toEqual({ state: 'refused', reason: 'sequence_conflict' });
+        expect(await readAll(subject.store, runId)).toHaveLength(2);
+        expect((await subject.store.readRun(runId, undefined))?.head).toEqual(running);
+      },
+    );
 
     it('refuses events whose own numbers do not follow the expected one', async () => {
       const runId = await givenHeldRun(subject.store, { count: 1 });
@@ -106,31 +125,45 @@ export function appendingContract(subject: Subject): void {
 
       const results = await Promise.all(
         Array.from({ length: 10 }, (_, writer) =>
-          commitOne(subject.store, appendUnit(runId, 1, { events: [event(1, 'log', { payload: `${writer}` })] })),
+          commitOne(
+            subject.store,
+            appendUnit(runId, 1, { events: [event(1, 'log', { payload: `${writer}` })] }),
+          ),
         ),
       );
 
       expect(results.filter(({ state }) => state === 'committed')).toHaveLength(1);
-      expect(results.filter((result) => 'reason' in result && result.reason === 'sequence_conflict')).toHaveLength(9);
+      expect(
+        results.filter((result) => 'reason' in result && result.reason === 'sequence_conflict'),
+      ).toHaveLength(9);
       expect(await readAll(subject.store, runId)).toHaveLength(2);
     });
 
     it('creates a run once', async () => {
       const runId = await givenHeldRun(subject.store, { count: 1 });
 
-      const again = await commitOne(subject.store, createUnit(runId, { record: { tenant: 'other' }, events: [event(0)] }));
+      const again = await commitOne(
+        subject.store,
+        createUnit(runId, { record: { tenant: 'other' }, events: [event(0)] }),
+      );
 
       expect(again).toEqual({ state: 'refused', reason: 'run_exists' });
       expect(await subject.store.readRun(runId, 'other')).toBeUndefined();
     });
 
     it('refuses to append to a run that does not exist', async () => {
-      expect(await commitOne(subject.store, appendUnit(newRunId(), 0))).toEqual({ state: 'refused', reason: 'run_missing' });
+      expect(await commitOne(subject.store, appendUnit(newRunId(), 0))).toEqual({
+        state: 'refused',
+        reason: 'run_missing',
+      });
     });
 
     it('writes nothing after the end of a run', async () => {
       const runId = await givenHeldRun(subject.store);
-      await given(subject.store, appendUnit(runId, 0, { events: [event(0, 'run.completed')], head: completed }));
+      await given(
+        subject.store,
+        appendUnit(runId, 0, { events: [event(0, 'run.completed')], head: completed }),
+      );
 
       const result = await commitOne(subject.store, appendUnit(runId, 1));
 
@@ -197,8 +230,15 @@ export function appendingContract(subject: Subject): void {
       );
 
       expect(result.state).toBe('refused');
-      expect(await subject.store.readRun(runId, undefined)).toMatchObject({ head: running, nextSeq: 1, holder: 'h1', pendingCommands: ['cancel'] });
-      expect(await subject.store.readIdempotency('acme', idempotency.operation, idempotency.keyHash)).toBeUndefined();
+      expect(await subject.store.readRun(runId, undefined)).toMatchObject({
+        head: running,
+        nextSeq: 1,
+        holder: 'h1',
+        pendingCommands: ['cancel'],
+      });
+      expect(
+        await subject.store.readIdempotency('acme', idempotency.operation, idempotency.keyHash),
+      ).toBeUndefined();
       expect(await subject.store.readAudit(0, 10)).toEqual([]);
       expect(await subject.store.readCheckpoint(runId)).toBeUndefined();
       expect(await subject.store.claimOutbox(10, 1_000)).toEqual([]);
@@ -210,12 +250,22 @@ export function appendingContract(subject: Subject): void {
       const runId = await givenHeldRun(subject.store);
       expect(await subject.store.readCheckpoint(runId)).toBeUndefined();
 
-      await given(subject.store, appendUnit(runId, 0, { checkpoint: { seq: 1, foldVersion: 1, state: '{"a":1}' } }));
+      await given(
+        subject.store,
+        appendUnit(runId, 0, { checkpoint: { seq: 1, foldVersion: 1, state: '{"a":1}' } }),
+      );
       await given(subject.store, appendUnit(runId, 1));
       expect(await subject.store.readCheckpoint(runId)).toEqual({ seq: 1, foldVersion: 1, state: '{"a":1}' });
 
-      await given(subject.store, appendUnit(runId, 2, { checkpoint: { seq: 3, foldVersion: 2, state: '{"b":"ü"}' } }));
-      expect(await subject.store.readCheckpoint(runId)).toEqual({ seq: 3, foldVersion: 2, state: '{"b":"ü"}' });
+      await given(
+        subject.store,
+        appendUnit(runId, 2, { checkpoint: { seq: 3, foldVersion: 2, state: '{"b":"ü"}' } }),
+      );
+      expect(await subject.store.readCheckpoint(runId)).toEqual({
+        seq: 3,
+        foldVersion: 2,
+        state: '{"b":"ü"}',
+      });
     });
   });
 
@@ -226,7 +276,10 @@ export function appendingContract(subject: Subject): void {
       const first = newRunId();
       await given(subject.store, createUnit(first, { holder: 'h1', record: inScope, exclusiveScope: true }));
 
-      const second = await commitOne(subject.store, createUnit(newRunId(), { record: inScope, exclusiveScope: true }));
+      const second = await commitOne(
+        subject.store,
+        createUnit(newRunId(), { record: inScope, exclusiveScope: true }),
+      );
 
       expect(second).toEqual({ state: 'refused', reason: 'scope_active', activeRunId: first });
     });
@@ -235,7 +288,10 @@ export function appendingContract(subject: Subject): void {
       const first = newRunId();
       await given(subject.store, createUnit(first, { record: inScope }));
 
-      const exclusive = await commitOne(subject.store, createUnit(newRunId(), { record: inScope, exclusiveScope: true }));
+      const exclusive = await commitOne(
+        subject.store,
+        createUnit(newRunId(), { record: inScope, exclusiveScope: true }),
+      );
       const shared = await commitOne(subject.store, createUnit(newRunId(), { record: inScope }));
 
       expect(exclusive).toMatchObject({ reason: 'scope_active', activeRunId: first });
@@ -258,7 +314,9 @@ export function appendingContract(subject: Subject): void {
     });
 
     it('lets one of ten racing creations win, also inside one group', async () => {
-      const units = Array.from({ length: 10 }, () => createUnit(newRunId(), { record: inScope, exclusiveScope: true }));
+      const units = Array.from({ length: 10 }, () =>
+        createUnit(newRunId(), { record: inScope, exclusiveScope: true }),
+      );
 
       const grouped = await subject.store.commit(units.slice(0, 5));
       const single = await Promise.all(units.slice(5).map((unit) => commitOne(subject.store, unit)));
@@ -267,4 +325,3 @@ export function appendingContract(subject: Subject): void {
     });
   });
 }
-

@@ -1,5 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { appendUnit, commandUnit, commitOne, completed, createUnit, event, given, givenFreeRun, givenHeldRun, newRunId, readAll, running, START, waiting } from './fixtures.ts';
+import {
+  appendUnit,
+  commandUnit,
+  commitOne,
+  completed,
+  createUnit,
+  event,
+  given,
+  givenFreeRun,
+  givenHeldRun,
+  newRunId,
+  readAll,
+  running,
+  START,
+  waiting,
+} from './fixtures.ts';
 import type { Subject } from './subject.ts';
 
 const TTL = 10_000;
@@ -46,8 +61,14 @@ export function claimingContract(subject: Subject): void {
     it('is needed to write: a run that nobody holds takes no append', async () => {
       const runId = await givenFreeRun(subject.store);
 
-      expect(await commitOne(subject.store, appendUnit(runId, 0, { epoch: 0 }))).toEqual({ state: 'refused', reason: 'stale_epoch' });
-      expect(await commitOne(subject.store, appendUnit(runId, 0, { epoch: 1 }))).toEqual({ state: 'refused', reason: 'stale_epoch' });
+      expect(await commitOne(subject.store, appendUnit(runId, 0, { epoch: 0 }))).toEqual({
+        state: 'refused',
+        reason: 'stale_epoch',
+      });
+      expect(await commitOne(subject.store, appendUnit(runId, 0, { epoch: 1 }))).toEqual({
+        state: 'refused',
+        reason: 'stale_epoch',
+      });
     });
 
     it('stands until the deadline of its holder, and heartbeats move that deadline for all its runs', async () => {
@@ -71,8 +92,13 @@ export function claimingContract(subject: Subject): void {
       expect(await subject.store.claim(runId, 'h2')).toEqual({ state: 'claimed', epoch: 2 });
 
       await subject.store.heartbeat('h1', TTL);
-      expect(await commitOne(subject.store, appendUnit(runId, 1, { epoch: 1 }))).toEqual({ state: 'refused', reason: 'stale_epoch' });
-      expect(await commitOne(subject.store, appendUnit(runId, 1, { epoch: 2 }))).toEqual({ state: 'committed' });
+      expect(await commitOne(subject.store, appendUnit(runId, 1, { epoch: 1 }))).toEqual({
+        state: 'refused',
+        reason: 'stale_epoch',
+      });
+      expect(await commitOne(subject.store, appendUnit(runId, 1, { epoch: 2 }))).toEqual({
+        state: 'committed',
+      });
       expect(await readAll(subject.store, runId)).toHaveLength(2);
     });
 
@@ -93,7 +119,10 @@ export function claimingContract(subject: Subject): void {
       await subject.store.claim(runId, 'h2');
       await given(subject.store, appendUnit(runId, 0, { epoch: 2, head: completed }));
 
-      expect(await commitOne(subject.store, appendUnit(runId, 0, { epoch: 1 }))).toEqual({ state: 'refused', reason: 'stale_epoch' });
+      expect(await commitOne(subject.store, appendUnit(runId, 0, { epoch: 1 }))).toEqual({
+        state: 'refused',
+        reason: 'stale_epoch',
+      });
     });
 
     it('is given up with the unit that says so', async () => {
@@ -102,7 +131,10 @@ export function claimingContract(subject: Subject): void {
       await given(subject.store, appendUnit(runId, 0, { release: true }));
 
       expect(await subject.store.readRun(runId, undefined)).not.toHaveProperty('holder');
-      expect(await commitOne(subject.store, appendUnit(runId, 1))).toEqual({ state: 'refused', reason: 'stale_epoch' });
+      expect(await commitOne(subject.store, appendUnit(runId, 1))).toEqual({
+        state: 'refused',
+        reason: 'stale_epoch',
+      });
       await subject.store.heartbeat('h2', TTL);
       expect(await subject.store.claimDue('h2', 5)).toEqual([{ runId, epoch: 2 }]);
     });
@@ -121,8 +153,12 @@ export function claimingContract(subject: Subject): void {
 
       await subject.store.releaseAll('h1');
 
-      expect(await commitOne(subject.store, appendUnit(mine[0] ?? '', 0))).toMatchObject({ reason: 'stale_epoch' });
-      expect((await subject.store.claimDue('h2', 5)).map(({ runId }) => runId).sort()).toEqual([...mine].sort());
+      expect(await commitOne(subject.store, appendUnit(mine[0] ?? '', 0))).toMatchObject({
+        reason: 'stale_epoch',
+      });
+      expect((await subject.store.claimDue('h2', 5)).map(({ runId }) => runId).sort()).toEqual(
+        [...mine].sort(),
+      );
       expect(await subject.store.readRun(theirs, undefined)).toMatchObject({ holder: 'h2', epoch: 1 });
     });
   });
@@ -159,7 +195,8 @@ export function claimingContract(subject: Subject): void {
       const made: string[] = [];
       for (const wakeAt of [50, 40, 60, 10, 0, 70, 30]) {
         made.push(await givenFreeRun(subject.store, { ...running, wakeAt }));
-        if (wakeAt % 20 === 0) claimed.push(...(await subject.store.claimDue('h1', 1)).map(({ runId }) => runId));
+        if (wakeAt % 20 === 0)
+          claimed.push(...(await subject.store.claimDue('h1', 1)).map(({ runId }) => runId));
       }
 
       claimed.push(...(await subject.store.claimDue('h1', 100)).map(({ runId }) => runId));
@@ -197,13 +234,19 @@ export function claimingContract(subject: Subject): void {
       await given(subject.store, commandUnit(idle, 'c1'), commandUnit(timed, 'c2'));
 
       expect(await subject.store.nextDueAt()).toBeLessThanOrEqual(START);
-      expect((await subject.store.claimDue('h1', 5)).map(({ runId }) => runId).sort()).toEqual([idle, timed].sort());
+      expect((await subject.store.claimDue('h1', 5)).map(({ runId }) => runId).sort()).toEqual(
+        [idle, timed].sort(),
+      );
     });
 
     it('stays so when the holder lets go without having seen the command', async () => {
       const runId = await givenHeldRun(subject.store);
 
-      await given(subject.store, commandUnit(runId, 'c1'), appendUnit(runId, 0, { head: waiting, release: true }));
+      await given(
+        subject.store,
+        commandUnit(runId, 'c1'),
+        appendUnit(runId, 0, { head: waiting, release: true }),
+      );
 
       expect(await subject.store.claimDue('h1', 5)).toEqual([{ runId, epoch: 2 }]);
       await given(
@@ -223,13 +266,16 @@ export function claimingContract(subject: Subject): void {
 
       await Promise.all(
         runs.flatMap((runId, index) => {
-          const release = () => subject.store.commit([appendUnit(runId, 0, { head: waiting, release: true })]);
+          const release = () =>
+            subject.store.commit([appendUnit(runId, 0, { head: waiting, release: true })]);
           const command = () => subject.store.commit([commandUnit(runId, 'c1')]);
           return index % 2 === 0 ? [release(), command()] : [command(), release()];
         }),
       );
 
-      expect((await subject.store.claimDue('h1', 20)).map(({ runId }) => runId).sort()).toEqual([...runs].sort());
+      expect((await subject.store.claimDue('h1', 20)).map(({ runId }) => runId).sort()).toEqual(
+        [...runs].sort(),
+      );
     });
   });
 }

@@ -53,7 +53,13 @@ export function recordOf(runId: string, more: Partial<CreationRecord> = {}): Cre
     metadata: {},
     transport: 'rest',
     engineVersion: 1,
-    limits: { nodeExecutions: 100, runDurationMs: 0, concurrency: 8, maxPayloadBytes: 262_144, maxStateBytes: 4_194_304 },
+    limits: {
+      nodeExecutions: 100,
+      runDurationMs: 0,
+      concurrency: 8,
+      maxPayloadBytes: 262_144,
+      maxStateBytes: 4_194_304,
+    },
     ...more,
   };
 }
@@ -94,7 +100,16 @@ export function appendUnit(runId: string, expectedSeq: number, unit: Partial<Run
 
 export function commandUnit(runId: string, commandId: string, more: Partial<CommandUnit> = {}): CommandUnit {
   const command: Command = { type: 'cancel', reason: 'enough' };
-  return { kind: 'command', batchId: newBatchId(), tenant: 'acme', runId, commandId, command, inboxLimit: 3, ...more };
+  return {
+    kind: 'command',
+    batchId: newBatchId(),
+    tenant: 'acme',
+    runId,
+    commandId,
+    command,
+    inboxLimit: 3,
+    ...more,
+  };
 }
 
 export function idempotencyRecord(more: Partial<IdempotencyRecord> = {}): IdempotencyRecord {
@@ -158,7 +173,10 @@ export async function given(store: Store, ...units: WriteUnit[]): Promise<void> 
 }
 
 /** A run held by `holder` at epoch 1, with `count` events. */
-export async function givenHeldRun(store: Store, options: { holder?: string; count?: number } = {}): Promise<string> {
+export async function givenHeldRun(
+  store: Store,
+  options: { holder?: string; count?: number } = {},
+): Promise<string> {
   const runId = newRunId();
   const { holder = 'h1', count = 0 } = options;
   await store.heartbeat(holder, 10_000);

@@ -1,5 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { commandUnit, commitOne, createUnit, given, givenHeldRun, idempotencyRecord, keyRow, newBatchId, newRunId, START } from './fixtures.ts';
+import {
+  commandUnit,
+  commitOne,
+  createUnit,
+  given,
+  givenHeldRun,
+  idempotencyRecord,
+  keyRow,
+  newBatchId,
+  newRunId,
+  START,
+} from './fixtures.ts';
 import type { Subject } from './subject.ts';
 
 /** S4 for idempotency records: with the effect or not at all. */
@@ -34,7 +45,9 @@ export function idempotencyContract(subject: Subject): void {
       const runId = newRunId();
       await given(subject.store, createUnit(runId, { idempotency: record }));
 
-      expect(await commitOne(subject.store, createUnit(runId, { idempotency: record }))).toMatchObject({ reason: 'idempotency_exists' });
+      expect(await commitOne(subject.store, createUnit(runId, { idempotency: record }))).toMatchObject({
+        reason: 'idempotency_exists',
+      });
     });
 
     it('belongs to its tenant, its operation and its key', async () => {
@@ -57,13 +70,25 @@ export function idempotencyContract(subject: Subject): void {
       await given(subject.store, commandUnit(runId, 'c1', { idempotency: pointing }));
 
       expect(await read()).toEqual(pointing);
-      expect(await commitOne(subject.store, commandUnit(runId, 'c2', { idempotency: pointing }))).toMatchObject({ record: pointing });
+      expect(
+        await commitOne(subject.store, commandUnit(runId, 'c2', { idempotency: pointing })),
+      ).toMatchObject({ record: pointing });
     });
 
     it('goes with units of every kind', async () => {
-      await given(subject.store, { kind: 'key', batchId: newBatchId(), key: keyRow('k1'), idempotency: record });
+      await given(subject.store, {
+        kind: 'key',
+        batchId: newBatchId(),
+        key: keyRow('k1'),
+        idempotency: record,
+      });
 
-      const again = await commitOne(subject.store, { kind: 'key', batchId: newBatchId(), key: keyRow('k2'), idempotency: record });
+      const again = await commitOne(subject.store, {
+        kind: 'key',
+        batchId: newBatchId(),
+        key: keyRow('k2'),
+        idempotency: record,
+      });
 
       expect(again).toMatchObject({ reason: 'idempotency_exists' });
       expect(await subject.store.listKeys('acme')).toHaveLength(1);
@@ -75,14 +100,21 @@ export function idempotencyContract(subject: Subject): void {
 
       expect(await read()).toBeUndefined();
       const renewed = idempotencyRecord({ expiresAt: START + 9_000 });
-      expect(await commitOne(subject.store, createUnit(newRunId(), { idempotency: renewed }))).toEqual({ state: 'committed' });
+      expect(await commitOne(subject.store, createUnit(newRunId(), { idempotency: renewed }))).toEqual({
+        state: 'committed',
+      });
       expect(await read()).toEqual(renewed);
     });
 
     it('is removed by pruning once expired, and only then', async () => {
-      const records = Array.from({ length: 5 }, (_, index) => idempotencyRecord({ keyHash: `${index}`.repeat(64) }));
+      const records = Array.from({ length: 5 }, (_, index) =>
+        idempotencyRecord({ keyHash: `${index}`.repeat(64) }),
+      );
       const kept = idempotencyRecord({ expiresAt: START + 9_000 });
-      await given(subject.store, ...[...records, kept].map((idempotency) => createUnit(newRunId(), { idempotency })));
+      await given(
+        subject.store,
+        ...[...records, kept].map((idempotency) => createUnit(newRunId(), { idempotency })),
+      );
 
       expect(await subject.store.prune()).toBe(0);
       subject.now = START + 1_001;

@@ -68,14 +68,18 @@ function newWorld(store: Store) {
   async function flush(): Promise<void> {
     const pending = group;
     group = [];
-    expect(await store.commit(pending.map(({ unit }) => unit))).toEqual(pending.map(({ expected }) => expected));
+    expect(await store.commit(pending.map(({ unit }) => unit))).toEqual(
+      pending.map(({ expected }) => expected),
+    );
   }
 
   function write(runId: string, each: Step): void {
     const run = runs.get(runId);
     const head = each.kind === 'end' ? completed : running;
     const from = Math.max((run?.log.length ?? 0) + each.seqError, 0);
-    const written = Array.from({ length: each.count }, (_, index) => event(from + index, 'log', { payload: `${runs.size}` }));
+    const written = Array.from({ length: each.count }, (_, index) =>
+      event(from + index, 'log', { payload: `${runs.size}` }),
+    );
     const epoch = (run?.epoch ?? 0) + each.epochError;
     const more = { epoch, events: written, head, release: each.kind === 'release' };
     group.push({ unit: appendUnit(runId, from, more), expected: expectedOf(run, epoch, from) });
@@ -87,8 +91,14 @@ function newWorld(store: Store) {
 
   function create(runId: string, each: Step): void {
     const exists = runs.has(runId);
-    const unit = createUnit(runId, { holder: 'h1', events: Array.from({ length: each.count }, (_, seq) => event(seq)) });
-    group.push({ unit, expected: exists ? { state: 'refused', reason: 'run_exists' } : { state: 'committed' } });
+    const unit = createUnit(runId, {
+      holder: 'h1',
+      events: Array.from({ length: each.count }, (_, seq) => event(seq)),
+    });
+    group.push({
+      unit,
+      expected: exists ? { state: 'refused', reason: 'run_exists' } : { state: 'committed' },
+    });
     if (!exists) runs.set(runId, { log: [...unit.events], epoch: 1, head: running, isHeld: true });
   }
 

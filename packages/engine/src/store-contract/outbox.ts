@@ -7,9 +7,19 @@ import type { Subject } from './subject.ts';
 export function outboxContract(subject: Subject): void {
   describe('the outbox', () => {
     const LEASE = 1_000;
-    const row = (id: string, dueAt: number): NewOutboxRow => ({ id, topic: 'callback', dueAt, body: { to: id, n: [1, null] } });
-    const settle = (...rows: OutboxUnit['settle']): OutboxUnit => ({ kind: 'outbox', batchId: newBatchId(), settle: rows });
-    const claimedIds = async (limit = 10) => (await subject.store.claimOutbox(limit, LEASE)).map(({ id }) => id);
+    const row = (id: string, dueAt: number): NewOutboxRow => ({
+      id,
+      topic: 'callback',
+      dueAt,
+      body: { to: id, n: [1, null] },
+    });
+    const settle = (...rows: OutboxUnit['settle']): OutboxUnit => ({
+      kind: 'outbox',
+      batchId: newBatchId(),
+      settle: rows,
+    });
+    const claimedIds = async (limit = 10) =>
+      (await subject.store.claimOutbox(limit, LEASE)).map(({ id }) => id);
 
     async function givenRows(...outbox: NewOutboxRow[]): Promise<string> {
       const runId = await givenHeldRun(subject.store);

@@ -1,6 +1,21 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { WriteUnit } from '../store.ts';
-import { appendUnit, auditEntry, commandUnit, commitOne, createUnit, event, given, givenHeldRun, keyRow, newBatchId, newRunId, readAll, START, workflowUnit } from './fixtures.ts';
+import {
+  appendUnit,
+  auditEntry,
+  commandUnit,
+  commitOne,
+  createUnit,
+  event,
+  given,
+  givenHeldRun,
+  keyRow,
+  newBatchId,
+  newRunId,
+  readAll,
+  START,
+  workflowUnit,
+} from './fixtures.ts';
 import type { Subject } from './subject.ts';
 
 /** S7: unknown outcomes; and the bell that rings after a commit. */
@@ -18,15 +33,21 @@ export function outcomesContract(subject: Subject): void {
     /** One unit of every kind, each on ground of its own. */
     async function everyKind(): Promise<WriteUnit[]> {
       const held = await givenHeldRun(subject.store);
+      const released = await givenHeldRun(subject.store);
       const commanded = await givenHeldRun(subject.store);
       const settled = await givenHeldRun(subject.store);
       const outbox = ['o1', 'o2', 'o3'].map((id) => ({ id, topic: 't', dueAt: 0, body: {} }));
-      await given(subject.store, appendUnit(settled, 0, { outbox }), { kind: 'key', batchId: newBatchId(), key: keyRow('old') });
+      await given(subject.store, appendUnit(settled, 0, { outbox }), {
+        kind: 'key',
+        batchId: newBatchId(),
+        key: keyRow('old'),
+      });
       await subject.store.claimOutbox(10, 1_000);
       return [
         createUnit(newRunId(), { holder: 'h1', events: [event(0)] }),
         createUnit(newRunId()),
         appendUnit(held, 0),
+        appendUnit(released, 0, { events: [], release: true }),
         commandUnit(commanded, 'c1'),
         workflowUnit('1.0.0'),
         { kind: 'key', batchId: newBatchId(), key: keyRow('new') },
@@ -46,7 +67,7 @@ export function outcomesContract(subject: Subject): void {
 
       expect(results.map(({ state }) => state)).toEqual(units.map(() => 'unknown'));
       for (const unit of units) expect(await subject.store.committed(unit), unit.kind).toBe(true);
-      expect((await subject.store.listRuns('acme', {}, { limit: 10 })).rows).toHaveLength(5);
+      expect((await subject.store.listRuns('acme', {}, { limit: 10 })).rows).toHaveLength(6);
     });
 
     it('that was lost is told so, for every kind of unit, and can be tried again', async () => {
@@ -56,7 +77,7 @@ export function outcomesContract(subject: Subject): void {
 
       expect(results.map(({ state }) => state)).toEqual(units.map(() => 'unknown'));
       for (const unit of units) expect(await subject.store.committed(unit), unit.kind).toBe(false);
-      expect((await subject.store.listRuns('acme', {}, { limit: 10 })).rows).toHaveLength(3);
+      expect((await subject.store.listRuns('acme', {}, { limit: 10 })).rows).toHaveLength(4);
       await given(subject.store, ...units);
     });
 

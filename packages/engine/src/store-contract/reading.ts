@@ -1,7 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { HostError } from '@weft/protocol';
 import type { RunFilter, RunRow } from '../store.ts';
-import { appendUnit, completed, createUnit, event, events, given, givenHeldRun, newRunId, START, waiting } from './fixtures.ts';
+import {
+  appendUnit,
+  completed,
+  createUnit,
+  event,
+  events,
+  given,
+  givenHeldRun,
+  newRunId,
+  START,
+  waiting,
+} from './fixtures.ts';
 import type { Subject } from './subject.ts';
 
 /** S6, and the pages of events and runs. */
@@ -22,7 +33,10 @@ export function readingContract(subject: Subject): void {
     it('ends a page at about the asked bytes, but gives at least one event', async () => {
       const payload = `"${'x'.repeat(998)}"`;
       const runId = await givenHeldRun(subject.store);
-      await given(subject.store, appendUnit(runId, 0, { events: events(0, 20).map((e) => ({ ...e, payload })) }));
+      await given(
+        subject.store,
+        appendUnit(runId, 0, { events: events(0, 20).map((e) => ({ ...e, payload })) }),
+      );
 
       const page = await subject.store.readEvents(runId, 0, 100, 5_000);
       const tiny = await subject.store.readEvents(runId, 3, 100, 1);
@@ -74,11 +88,19 @@ export function readingContract(subject: Subject): void {
       return units.map(({ runId }) => runId).reverse();
     }
 
-    async function walk(filter: RunFilter, limit: number, between?: () => Promise<unknown>): Promise<string[]> {
+    async function walk(
+      filter: RunFilter,
+      limit: number,
+      between?: () => Promise<unknown>,
+    ): Promise<string[]> {
       const seen: string[] = [];
       let cursor: string | undefined;
       do {
-        const page = await subject.store.listRuns('acme', filter, cursor === undefined ? { limit } : { limit, cursor });
+        const page = await subject.store.listRuns(
+          'acme',
+          filter,
+          cursor === undefined ? { limit } : { limit, cursor },
+        );
         expect(page.rows.length).toBeLessThanOrEqual(limit);
         seen.push(...ids(page.rows));
         cursor = page.nextCursor;
@@ -125,9 +147,20 @@ export function readingContract(subject: Subject): void {
       await given(
         subject.store,
         createUnit(plain, { record: { createdAt: START } }),
-        createUnit(done, { record: { createdAt: START + 1, tags: ['blue'] }, head: completed, events: [event(0, 'run.completed')] }),
+        createUnit(done, {
+          record: { createdAt: START + 1, tags: ['blue'] },
+          head: completed,
+          events: [event(0, 'run.completed')],
+        }),
         createUnit(tagged, { record: { createdAt: START + 2, tags: ['red', 'blue'] }, head: waiting }),
-        createUnit(other, { record: { createdAt: START + 3, workflowId: 'other', workflowVersion: '2.0.0', definitionDigest: 'e'.repeat(64) } }),
+        createUnit(other, {
+          record: {
+            createdAt: START + 3,
+            workflowId: 'other',
+            workflowVersion: '2.0.0',
+            definitionDigest: 'e'.repeat(64),
+          },
+        }),
         createUnit(newRunId(), { record: { tenant: 'other', tags: ['blue'] } }),
       );
 
@@ -139,7 +172,12 @@ export function readingContract(subject: Subject): void {
       expect(await walk({ tag: 'blue' }, 1)).toEqual([tagged, done]);
       expect(await walk({ tag: 'green' }, 10)).toEqual([]);
       expect(await walk({ since: START + 1, until: START + 3 }, 1)).toEqual([tagged, done]);
-      expect(await walk({ status: ['completed'], workflowId: 'greet', tag: 'blue', since: START, until: START + 9 }, 10)).toEqual([done]);
+      expect(
+        await walk(
+          { status: ['completed'], workflowId: 'greet', tag: 'blue', since: START, until: START + 9 },
+          10,
+        ),
+      ).toEqual([done]);
     });
 
     it('shows the same rows as reading each run', async () => {

@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { WorkflowRow } from '../store.ts';
-import { appendUnit, auditEntry, commitOne, given, givenHeldRun, keyRow, newBatchId, START, workflowUnit } from './fixtures.ts';
+import {
+  appendUnit,
+  auditEntry,
+  commitOne,
+  given,
+  givenHeldRun,
+  keyRow,
+  newBatchId,
+  START,
+  workflowUnit,
+} from './fixtures.ts';
 import type { Subject } from './subject.ts';
 
 /** Workflows, keys, settings and the audit trail. */
@@ -41,7 +51,10 @@ export function registryContract(subject: Subject): void {
       const one = workflowUnit('1.0.0');
       await given(subject.store, one);
 
-      const result = await commitOne(subject.store, workflowUnit('1.0.0', { digest: 'f'.repeat(64), definition: '{}' }));
+      const result = await commitOne(
+        subject.store,
+        workflowUnit('1.0.0', { digest: 'f'.repeat(64), definition: '{}' }),
+      );
 
       expect(result).toEqual({ state: 'refused', reason: 'workflow_conflict', digest: one.digest });
       expect(await subject.store.readDefinition('f'.repeat(64))).toBeUndefined();
@@ -53,18 +66,29 @@ export function registryContract(subject: Subject): void {
       expect(await subject.store.readWorkflow('other', 'greet', undefined)).toBeUndefined();
       expect(await subject.store.readWorkflow('other', 'greet', '1.0.0')).toBeUndefined();
       expect((await subject.store.listWorkflows('other', { limit: 10 })).rows).toEqual([]);
-      await given(subject.store, workflowUnit('1.0.0', { tenant: 'other', digest: 'f'.repeat(64), definition: '{"other":1}' }));
-      expect(await subject.store.readWorkflow('acme', 'greet', '1.0.0')).not.toMatchObject({ digest: 'f'.repeat(64) });
+      await given(
+        subject.store,
+        workflowUnit('1.0.0', { tenant: 'other', digest: 'f'.repeat(64), definition: '{"other":1}' }),
+      );
+      expect(await subject.store.readWorkflow('acme', 'greet', '1.0.0')).not.toMatchObject({
+        digest: 'f'.repeat(64),
+      });
     });
 
     it('is listed page by page, every version once', async () => {
-      const units = ['a', 'b', 'c'].flatMap((id) => [workflowUnit('1.0.0', { id }), workflowUnit('1.1.0', { id })]);
+      const units = ['a', 'b', 'c'].flatMap((id) => [
+        workflowUnit('1.0.0', { id }),
+        workflowUnit('1.1.0', { id }),
+      ]);
       await given(subject.store, ...units);
       const seen: WorkflowRow[] = [];
 
       let cursor: string | undefined;
       do {
-        const page = await subject.store.listWorkflows('acme', { limit: 4, ...(cursor === undefined ? {} : { cursor }) });
+        const page = await subject.store.listWorkflows('acme', {
+          limit: 4,
+          ...(cursor === undefined ? {} : { cursor }),
+        });
         seen.push(...page.rows);
         cursor = page.nextCursor;
       } while (cursor !== undefined);
@@ -76,13 +100,20 @@ export function registryContract(subject: Subject): void {
   });
 
   describe('a key', () => {
-    const keyUnit = (key: ReturnType<typeof keyRow>) => ({ kind: 'key', batchId: newBatchId(), key }) as const;
+    const keyUnit = (key: ReturnType<typeof keyRow>) =>
+      ({ kind: 'key', batchId: newBatchId(), key }) as const;
     const revoke = (keyId: string, tenant = 'acme', at = START + 1) =>
       ({ kind: 'revoke-key', batchId: newBatchId(), tenant, keyId, at }) as const;
 
     it('is found by its hash and listed for its tenant only', async () => {
       const plain = keyRow('k1');
-      const full = keyRow('k2', { kind: 'service', test: true, scopes: [], expiresAt: START + 9, label: 'ci' });
+      const full = keyRow('k2', {
+        kind: 'service',
+        test: true,
+        scopes: [],
+        expiresAt: START + 9,
+        label: 'ci',
+      });
       const foreign = keyRow('k3', { tenant: 'other' });
       await given(subject.store, keyUnit(plain), keyUnit(full), keyUnit(foreign));
 
@@ -112,20 +143,31 @@ export function registryContract(subject: Subject): void {
     it('cannot be revoked by another tenant, nor when unknown', async () => {
       await given(subject.store, keyUnit(keyRow('k1')));
 
-      expect(await commitOne(subject.store, revoke('k1', 'other'))).toEqual({ state: 'refused', reason: 'key_missing' });
-      expect(await commitOne(subject.store, revoke('k2'))).toEqual({ state: 'refused', reason: 'key_missing' });
+      expect(await commitOne(subject.store, revoke('k1', 'other'))).toEqual({
+        state: 'refused',
+        reason: 'key_missing',
+      });
+      expect(await commitOne(subject.store, revoke('k2'))).toEqual({
+        state: 'refused',
+        reason: 'key_missing',
+      });
       expect(await subject.store.readKeyByHash(keyRow('k1').hash)).not.toHaveProperty('revokedAt');
     });
   });
 
   describe('a setting', () => {
     it('is written once', async () => {
-      const setting = (value: string) => ({ kind: 'setting', batchId: newBatchId(), name: 'mode', value }) as const;
+      const setting = (value: string) =>
+        ({ kind: 'setting', batchId: newBatchId(), name: 'mode', value }) as const;
       expect(await subject.store.readSetting('mode')).toBeUndefined();
       await given(subject.store, setting('live'));
 
       expect(await commitOne(subject.store, setting('live'))).toEqual({ state: 'committed' });
-      expect(await commitOne(subject.store, setting('test'))).toEqual({ state: 'refused', reason: 'setting_conflict', value: 'live' });
+      expect(await commitOne(subject.store, setting('test'))).toEqual({
+        state: 'refused',
+        reason: 'setting_conflict',
+        value: 'live',
+      });
       expect(await subject.store.readSetting('mode')).toBe('live');
     });
   });
@@ -135,7 +177,11 @@ export function registryContract(subject: Subject): void {
       const runId = await givenHeldRun(subject.store);
       await given(
         subject.store,
-        { kind: 'audit', batchId: newBatchId(), audit: [auditEntry('denied', { details: { scope: 'keys:manage' } })] },
+        {
+          kind: 'audit',
+          batchId: newBatchId(),
+          audit: [auditEntry('denied', { details: { scope: 'keys:manage' } })],
+        },
         appendUnit(runId, 0, { audit: [auditEntry('first'), auditEntry('second')] }),
       );
 

@@ -1,5 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { appendUnit, auditEntry, commandUnit, createUnit, events, given, givenHeldRun, idempotencyRecord, keyRow, newBatchId, newRunId, readAll, waiting, workflowUnit } from './fixtures.ts';
+import {
+  appendUnit,
+  auditEntry,
+  commandUnit,
+  createUnit,
+  events,
+  given,
+  givenHeldRun,
+  idempotencyRecord,
+  keyRow,
+  newBatchId,
+  newRunId,
+  readAll,
+  waiting,
+  workflowUnit,
+} from './fixtures.ts';
 import type { Subject } from './subject.ts';
 
 /** What must be there after a restart: all of it. */

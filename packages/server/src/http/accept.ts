@@ -21,7 +21,10 @@ function parseRange(text: string): MediaRange {
 /** The most specific range that fits decides. */
 function takes(ranges: readonly MediaRange[], type: string, subtype: string): boolean {
   const fitting = ranges
-    .filter((range) => (range.type === '*' || range.type === type) && (range.subtype === '*' || range.subtype === subtype))
+    .filter(
+      (range) =>
+        (range.type === '*' || range.type === type) && (range.subtype === '*' || range.subtype === subtype),
+    )
     .sort((a, b) => specificity(b) - specificity(a));
   return (fitting[0]?.quality ?? 0) > 0;
 }

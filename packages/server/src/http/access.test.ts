@@ -61,7 +61,9 @@ describe('access', () => {
   });
 
   it.each(OF_RUN)('%s %s of an unknown run is 404, also with a body that is wrong', async (method, path) => {
-    const plain = await at.call(method, fill(path, 'no-such-run'), { body: method === 'GET' ? undefined : {} });
+    const plain = await at.call(method, fill(path, 'no-such-run'), {
+      body: method === 'GET' ? undefined : {},
+    });
     const wrong = await at.call(method, `${fill(path, 'no-such-run')}?bufferMs=x&timeout=x&streamMode=x`, {
       ...(method === 'GET' ? {} : { raw: '{', headers: { 'content-type': 'application/json' } }),
     });
@@ -91,7 +93,10 @@ describe('access', () => {
   );
 
   it('takes the scheme in any case', async () => {
-    const answer = await at.call('GET', `/v1/runs/${run}`, { key: null, headers: { authorization: `bearer ${at.key}` } });
+    const answer = await at.call('GET', `/v1/runs/${run}`, {
+      key: null,
+      headers: { authorization: `bearer ${at.key}` },
+    });
 
     expect(answer.status).toBe(200);
   });
@@ -99,13 +104,20 @@ describe('access', () => {
   it('says of a revoked and of an expired key what it is', async () => {
     const revoked = await at.createKey({ scopes: ['runs:read'] });
     await at.call('DELETE', `/v1/host/weft/keys/${revoked.keyId}`);
-    const expired = await at.createKey({ scopes: ['runs:read'], expiresAt: new Date(Date.now() + 50).toISOString() });
+    const expired = await at.createKey({
+      scopes: ['runs:read'],
+      expiresAt: new Date(Date.now() + 50).toISOString(),
+    });
 
     await expect
-      .poll(async () => (await at.call('GET', `/v1/runs/${run}`, { key: revoked.key })).json.error, { timeout: 5000 })
+      .poll(async () => (await at.call('GET', `/v1/runs/${run}`, { key: revoked.key })).json.error, {
+        timeout: 5000,
+      })
       .toBe('key_revoked');
     await expect
-      .poll(async () => (await at.call('GET', `/v1/runs/${run}`, { key: expired.key })).json.error, { timeout: 5000 })
+      .poll(async () => (await at.call('GET', `/v1/runs/${run}`, { key: expired.key })).json.error, {
+        timeout: 5000,
+      })
       .toBe('key_expired');
   });
 
@@ -119,7 +131,10 @@ describe('access', () => {
     expect(first.status).toBe(403);
     expect([second.status, second.json.error]).toEqual([429, 'rate_limited']);
     expect(Number(second.headers['retry-after'])).toBeGreaterThan(0);
-    expect(second.json.details).toMatchObject({ scope: 'key', retryAfterSeconds: Number(second.headers['retry-after']) });
+    expect(second.json.details).toMatchObject({
+      scope: 'key',
+      retryAfterSeconds: Number(second.headers['retry-after']),
+    });
     expect((await limited.call('GET', '/.well-known/openwop', { key })).status).toBe(200);
     await limited.close();
   });
@@ -139,7 +154,10 @@ describe('a host at capacity', () => {
 
     expect([refused.status, refused.json.error]).toEqual([503, 'service_unavailable']);
     expect(refused.headers['retry-after']).toBe('3');
-    expect(refused.json.details).toMatchObject({ retryAfter: 3, correlationId: refused.headers['x-request-id'] });
+    expect(refused.json.details).toMatchObject({
+      retryAfter: 3,
+      correlationId: refused.headers['x-request-id'],
+    });
     expect((await at.call('GET', `/v1/runs/${runId}`)).status).toBe(200);
     expect((await at.call('POST', `/v1/runs/${runId}/cancel`)).status).toBe(200);
     await at.close();

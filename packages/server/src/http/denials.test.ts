@@ -10,7 +10,12 @@ describe('denials on the audit trail', () => {
     const entries: Omit<AuditEntry, 'at'>[] = [];
     const clock = { ms: 0 };
     const audit = async (entry: Omit<AuditEntry, 'at'>): Promise<void> => void entries.push(entry);
-    const denials = createDenials({ audit }, () => undefined, 2, () => clock.ms);
+    const denials = createDenials(
+      { audit },
+      () => undefined,
+      2,
+      () => clock.ms,
+    );
 
     for (let i = 0; i < 5; i++) denials.record(request, undefined, 'unauthenticated');
     clock.ms = 1000;

@@ -47,7 +47,11 @@ export function createDenials(
         })
         .catch((cause: unknown) => {
           const errorName = cause instanceof Error ? cause.name : typeof cause;
-          log('error', { requestId: request.id, errorName }, 'a denial could not be written to the audit trail');
+          log(
+            'error',
+            { requestId: request.id, errorName },
+            'a denial could not be written to the audit trail',
+          );
         });
     },
   };

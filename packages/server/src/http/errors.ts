@@ -13,7 +13,12 @@ export function answerErrors(app: FastifyInstance, door: Door): void {
   });
 }
 
-export function sendError(reply: FastifyReply, request: FastifyRequest, error: unknown, door: Door): FastifyReply {
+export function sendError(
+  reply: FastifyReply,
+  request: FastifyRequest,
+  error: unknown,
+  door: Door,
+): FastifyReply {
   const { status, body, retryAfter } = toEnvelope(error, request.id);
   if (status >= 500 && !isHostError(error, 'service_unavailable')) logCause(door, request, error);
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
@@ -30,7 +35,12 @@ export function noSuchRun(): HostError {
 async function hidesRun(error: unknown, request: FastifyRequest, door: Door): Promise<boolean> {
   if (!isHostError(error) || (error.status !== 400 && error.status !== 413)) return false;
   if (request.caller === undefined || request.routeOptions.config.ofRun !== true) return false;
-  const page = await door.host.events(request.caller, pathParam(request, 'runId'), Number.MAX_SAFE_INTEGER, 1);
+  const page = await door.host.events(
+    request.caller,
+    pathParam(request, 'runId'),
+    Number.MAX_SAFE_INTEGER,
+    1,
+  );
   return page === undefined;
 }
 
@@ -41,9 +51,13 @@ function translate(error: unknown, request: FastifyRequest, door: Door): unknown
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return tooLarge(request, door.settings.maxRequestBodyBytes);
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new HostError('validation_error', 'The body must be sent with "Content-Type: application/json".', {
-        field: 'Content-Type',
-      });
+      return new HostError(
+        'validation_error',
+        'The body must be sent with "Content-Type: application/json".',
+        {
+          field: 'Content-Type',
+        },
+      );
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new HostError('validation_error', 'Content-Length does not match the size of the body.', {
         field: 'Content-Length',
@@ -71,9 +85,17 @@ export function answerFrameworkError(error: { readonly code?: string }, response
       ? new HostError('not_found', 'Nothing has an id as long as the one in this path.')
       : new HostError('validation_error', 'The path is not valid percent-encoding.', { field: 'path' });
   const { status, body } = toEnvelope(known);
-  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'x-content-type-options': 'nosniff' });
+  response.writeHead(status, {
+    'content-type': 'application/json; charset=utf-8',
+    'x-content-type-options': 'nosniff',
+  });
   response.end(JSON.stringify(body));
 }
+
+const CLIENT_ERRORS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: 'The request headers are too large.',
+  ERR_HTTP_REQUEST_TIMEOUT: 'The request was not complete in time.',
+};
 
 /** Bytes that are no HTTP request at all still get an answer that a client can read. */
 export function answerClientError(error: { readonly code?: string }, socket: Socket): void {
@@ -81,8 +103,7 @@ export function answerClientError(error: { readonly code?: string }, socket: Soc
     socket.destroy();
     return;
   }
-  const message =
-    error.code === 'HPE_HEADER_OVERFLOW' ? 'The request headers are too large.' : 'This is not a valid HTTP request.';
+  const message = CLIENT_ERRORS[error.code ?? ''] ?? 'This is not a valid HTTP request.';
   const body = JSON.stringify({ error: 'validation_error', message });
   socket.end(
     `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +

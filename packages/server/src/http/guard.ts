@@ -85,5 +85,10 @@ function refuseWhenOverloaded(host: Host): void {
 }
 
 function stopping(): HostError {
-  return new HostError('service_unavailable', 'The host is shutting down; try again in 1 s.', { retryAfter: 1 }, { retryAfter: 1 });
+  return new HostError(
+    'service_unavailable',
+    'The host is shutting down; try again in 1 s.',
+    { retryAfter: 1 },
+    { retryAfter: 1 },
+  );
 }

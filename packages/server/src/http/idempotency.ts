@@ -16,16 +16,20 @@ export interface Mutation {
   readonly render: Render;
 }
 
+/** The client's Idempotency-Key; undefined when there is none. Throws HostError `validation_error`. */
+export function idempotencyKeyOf(request: FastifyRequest): string | undefined {
+  const key = request.headers['idempotency-key'];
+  if (key === undefined || (typeof key === 'string' && VISIBLE_ASCII.test(key))) return key;
+  throw new HostError('validation_error', 'Idempotency-Key must be 1 to 255 visible ASCII characters.', {
+    field: 'Idempotency-Key',
+    max: 255,
+  });
+}
+
 /** The claim for a request that carries an Idempotency-Key; undefined for one that does not. */
 export function idempotencyOf(request: FastifyRequest, mutation: Mutation): IdempotencyClaim | undefined {
-  const key = request.headers['idempotency-key'];
+  const key = idempotencyKeyOf(request);
   if (key === undefined) return undefined;
-  if (typeof key !== 'string' || !VISIBLE_ASCII.test(key)) {
-    throw new HostError('validation_error', 'Idempotency-Key must be 1 to 255 visible ASCII characters.', {
-      field: 'Idempotency-Key',
-      max: 255,
-    });
-  }
   return {
     operation: mutation.operation,
     keyHash: sha256(key),

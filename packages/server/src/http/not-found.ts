@@ -12,7 +12,10 @@ export function answerUnknownRoutes(app: FastifyInstance, door: Door): void {
 
     // Clients of a registry read a JSON 404 here as "there is a registry".
     if (path === '/v1/packs' || path.startsWith('/v1/packs/')) {
-      return reply.code(404).header('content-type', 'text/plain; charset=utf-8').send('This host has no pack registry.\n');
+      return reply
+        .code(404)
+        .header('content-type', 'text/plain; charset=utf-8')
+        .send('This host has no pack registry.\n');
     }
     if (!isVersioned(path)) {
       const problem = 'Operations live under /v1/; discovery is at /.well-known/openwop.';
@@ -30,5 +33,10 @@ export function answerUnknownRoutes(app: FastifyInstance, door: Door): void {
 }
 
 function isVersioned(path: string): boolean {
-  return path === '/v1' || path.startsWith('/v1/') || path.startsWith('/v1/runs:') || path.startsWith('/.well-known/');
+  return (
+    path === '/v1' ||
+    path.startsWith('/v1/') ||
+    path.startsWith('/v1/runs:') ||
+    path.startsWith('/.well-known/')
+  );
 }

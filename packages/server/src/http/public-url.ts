@@ -14,9 +14,13 @@ export function createPublicUrl(configured: string | undefined): (request: Fasti
     const host = request.headers.host ?? '';
     if (host === checkedHost && host !== '') return origin;
     if (!HOST.test(host)) {
-      throw new HostError('validation_error', 'The Host header must be a name or address, with an optional port.', {
-        field: 'Host',
-      });
+      throw new HostError(
+        'validation_error',
+        'The Host header must be a name or address, with an optional port.',
+        {
+          field: 'Host',
+        },
+      );
     }
     const secure = 'encrypted' in request.raw.socket && request.raw.socket.encrypted === true;
     checkedHost = host;

@@ -9,7 +9,9 @@ describe('query parameters', () => {
     expect(integerParam({ n: '5000' }, 'n', range)).toBe(5000);
     expect(integerParam({}, 'n', range)).toBeUndefined();
     for (const wrong of ['5001', '-1', '', ' 1', '1.5', '1e3', '0x10', 'NaN', '99999999999999999999']) {
-      expect(() => integerParam({ n: wrong }, 'n', range), wrong).toThrow('"n" must be an integer from 0 to 5000');
+      expect(() => integerParam({ n: wrong }, 'n', range), wrong).toThrow(
+        '"n" must be an integer from 0 to 5000',
+      );
     }
   });
 

@@ -54,7 +54,10 @@ export function timeParam(query: Query, name: string): number | undefined {
   if (text === undefined) return undefined;
   const time = TIME.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(time)) {
-    throw invalid(name, `The parameter "${name}" must be a date or an RFC 3339 time, such as 2026-01-31T12:00:00Z.`);
+    throw invalid(
+      name,
+      `The parameter "${name}" must be a date or an RFC 3339 time, such as 2026-01-31T12:00:00Z.`,
+    );
   }
   return time;
 }

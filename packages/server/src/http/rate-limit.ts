@@ -17,7 +17,10 @@ interface Bucket {
 
 const MANY_BUCKETS = 10_000;
 
-export function createRateLimiter(limit: RateLimit, now: () => number = () => performance.now()): RateLimiter {
+export function createRateLimiter(
+  limit: RateLimit,
+  now: () => number = () => performance.now(),
+): RateLimiter {
   const buckets = new Map<string, Bucket>();
 
   function refilled(bucket: Bucket, time: number): number {

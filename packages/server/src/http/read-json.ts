@@ -16,6 +16,7 @@ export function readJsonOnly(app: FastifyInstance): void {
 
 function parseBody(body: Buffer): Json | undefined {
   if (body.length === 0) return undefined;
-  if (!isUtf8(body)) throw new HostError('validation_error', 'The body must be JSON in UTF-8.', { field: 'body' });
+  if (!isUtf8(body))
+    throw new HostError('validation_error', 'The body must be JSON in UTF-8.', { field: 'body' });
   return parseStrictJson(body.toString('utf8'));
 }

@@ -9,6 +9,7 @@ import {
   type Json,
 } from '@weft/protocol';
 import { callerOf, type Door, type Routes, sendJson } from '../door.ts';
+import { idempotencyKeyOf } from '../http/idempotency.ts';
 import { bodyParser } from '../http/parse-body.ts';
 
 const parseBulkCancel = bodyParser(BulkCancelRequestSchema);
@@ -22,8 +23,14 @@ export const bulkCancelRoutes: Routes = (app, door) => {
     const body = request.body as Json | undefined;
     refuseTooMany(body);
     const { runIds, reason } = parseBulkCancel(body);
+    // Cancelling is idempotent run by run, so a key has nothing to add; it is only checked.
+    idempotencyKeyOf(request);
     const caller = callerOf(request);
-    const command: Command = { type: 'cancel', by: caller.principal, ...(reason === undefined ? {} : { reason }) };
+    const command: Command = {
+      type: 'cancel',
+      by: caller.principal,
+      ...(reason === undefined ? {} : { reason }),
+    };
     const results = await mapBounded(runIds, (runId) => cancelOne(door, caller, runId, command));
     return sendJson(reply, 200, JSON.stringify({ results }));
   });
@@ -42,7 +49,8 @@ function refuseTooMany(body: Json | undefined): void {
 async function cancelOne(door: Door, caller: Caller, runId: string, command: Command): Promise<Item> {
   try {
     const answer = await door.host.command(caller, runId, command);
-    if (answer === undefined) return failed(runId, 'not_found', 'No run with this id is visible to this key.');
+    if (answer === undefined)
+      return failed(runId, 'not_found', 'No run with this id is visible to this key.');
     if (answer.replayed) throw new Error('a command without an idempotency claim was replayed');
     const status = answer.verdict?.status ?? answer.status;
     if (status === 'cancelled' || status === 'cancelling') return { runId, ok: true, status };
@@ -61,7 +69,8 @@ async function mapBounded<Out>(ids: readonly string[], work: (id: string) => Pro
   const results: Out[] = [];
   let next = 0;
   const worker = async (): Promise<void> => {
-    for (let index = next++; index < ids.length; index = next++) results[index] = await work(ids[index] ?? '');
+    for (let index = next++; index < ids.length; index = next++)
+      results[index] = await work(ids[index] ?? '');
   };
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, ids.length) }, worker));
   return results;

@@ -48,7 +48,11 @@ export const commandRoutes: Routes = (app, door) => {
 
   app.post('/v1/runs/:runId(^[^:]+)::pause', door.allow('pauseRun', { ofRun: true }), (request, reply) => {
     const { reason, drainPolicy } = parsePause(bodyOf(request));
-    const command: Command = { type: 'pause', policy: drainPolicy ?? 'drain-current-node', ...said(request, reason) };
+    const command: Command = {
+      type: 'pause',
+      policy: drainPolicy ?? 'drain-current-node',
+      ...said(request, reason),
+    };
     return send(door, request, reply, { operation: PAUSE, command, render: renderPause });
   });
 
@@ -65,7 +69,12 @@ interface Asked {
   readonly render: (runId: string, outcome: Outcome) => Rendered;
 }
 
-async function send(door: Door, request: FastifyRequest, reply: FastifyReply, asked: Asked): Promise<FastifyReply> {
+async function send(
+  door: Door,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  asked: Asked,
+): Promise<FastifyReply> {
   const runId = pathParam(request, 'runId');
   const claim = idempotencyOf(request, {
     operation: asked.operation,
@@ -123,6 +132,8 @@ function refusal({ verdict, status }: Outcome): Refused | undefined {
 
 function conflict(message: string, found: Refused): Rendered {
   const pausedAt = found.pausedAt === undefined ? {} : { pausedAt: toIso(found.pausedAt) };
-  const { status, body } = toEnvelope(new HostError('conflict', message, { runStatus: found.status, ...pausedAt }));
+  const { status, body } = toEnvelope(
+    new HostError('conflict', message, { runStatus: found.status, ...pausedAt }),
+  );
   return { status, body: JSON.stringify(body) };
 }

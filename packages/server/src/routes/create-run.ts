@@ -1,5 +1,13 @@
 import type { Caller, NewRun } from '@weft/engine';
-import { type CreateRunRequest, CreateRunSchema, HostError, isJsonObject, type Json, type JsonObject, operationOf, route } from '@weft/protocol';
+import {
+  type CreateRunRequest,
+  CreateRunSchema,
+  HostError,
+  isJsonObject,
+  type Json,
+  operationOf,
+  route,
+} from '@weft/protocol';
 import type { FastifyRequest } from 'fastify';
 import { callerOf, type Routes, sendJson } from '../door.ts';
 import { idempotencyOf, sendReplay } from '../http/idempotency.ts';
@@ -28,7 +36,10 @@ export const createRunRoutes: Routes = (app, door) => {
             operation: OPERATION,
             target: [],
             body: digested(body, request),
-            render: (outcome) => ({ status: 201, body: renderCreated(origin, outcome as unknown as Created) }),
+            render: (outcome) => ({
+              status: 201,
+              body: renderCreated(origin, outcome as unknown as Created),
+            }),
           });
     const accepted = await door.host.createRun(caller, run, claim);
     if (accepted.replayed) return sendReplay(reply.header('location', statusUrlOf(accepted.body)), accepted);
@@ -54,7 +65,8 @@ function statusUrlOf(body: string): string {
 
 /** The tenant is the key's; naming another one is an attempt to reach it. */
 function refuseForeignTenant(body: Json | undefined, caller: Caller): void {
-  if (!isJsonObject(body) || typeof body['tenantId'] !== 'string' || body['tenantId'] === caller.tenant) return;
+  if (!isJsonObject(body) || typeof body['tenantId'] !== 'string' || body['tenantId'] === caller.tenant)
+    return;
   throw new HostError('forbidden', 'This key belongs to another tenant than tenantId; leave tenantId out.', {
     field: 'tenantId',
   });
@@ -74,7 +86,7 @@ function newRun(request: FastifyRequest, asked: CreateRunRequest): NewRun {
   return {
     workflowId: asked.workflowId,
     inputs: asked.inputs ?? {},
-    configurable: (asked.configurable ?? {}) as JsonObject,
+    configurable: asked.configurable ?? {},
     tags: asked.tags ?? [],
     metadata: asked.metadata ?? {},
     exclusiveScope,
@@ -92,7 +104,9 @@ function dedupOf(request: FastifyRequest, asked: CreateRunRequest): boolean {
     throw new HostError('validation_error', 'X-Dedup has one value: enforce.', { field: 'X-Dedup' });
   }
   if (asked.scopeId === undefined) {
-    throw new HostError('validation_error', 'X-Dedup: enforce needs a scopeId in the body.', { field: 'scopeId' });
+    throw new HostError('validation_error', 'X-Dedup: enforce needs a scopeId in the body.', {
+      field: 'scopeId',
+    });
   }
   return true;
 }

@@ -21,7 +21,9 @@ describe('discovery', () => {
     const first = await at.call('GET', '/.well-known/openwop');
     const etag = String(first.headers['etag']);
 
-    const again = await at.call('GET', '/.well-known/openwop', { headers: { 'if-none-match': `"x", ${etag}` } });
+    const again = await at.call('GET', '/.well-known/openwop', {
+      headers: { 'if-none-match': `"x", ${etag}` },
+    });
     const weak = await at.call('GET', '/.well-known/openwop', { headers: { 'if-none-match': `W/${etag}` } });
 
     expect(etag).toMatch(/^"[0-9a-f]{32}"$/);

@@ -15,9 +15,15 @@ export const discoveryRoutes: Routes = (app, door) => {
     if (current !== described) {
       described = current;
       body = JSON.stringify(current);
-      etag = `"${createHash('sha256').update(canonicalJson(current as Json)).digest('hex').slice(0, 32)}"`;
+      etag = `"${createHash('sha256')
+        .update(canonicalJson(current as Json))
+        .digest('hex')
+        .slice(0, 32)}"`;
     }
-    reply.header('cache-control', 'public, max-age=300').header('etag', etag).header('capabilities-etag', etag);
+    reply
+      .header('cache-control', 'public, max-age=300')
+      .header('etag', etag)
+      .header('capabilities-etag', etag);
     return isUnchanged(request, etag) ? sendUnchanged(reply) : sendJson(reply, 200, body);
   });
 };

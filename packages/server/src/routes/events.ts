@@ -24,30 +24,34 @@ export const eventsRoutes: Routes = (app, door) => {
     return streamRun(door, reply, { caller, runId, modes, bufferMs, afterSeq: lastEventId(request) });
   });
 
-  app.get('/v1/runs/:runId/events/poll', door.allow('pollRunEvents', { ofRun: true }), async (request, reply) => {
-    const query = queryOf(request);
-    const afterSeq =
-      integerParam(query, 'lastSequence', ANY_SEQUENCE) ?? integerParam(query, 'since', ANY_SEQUENCE) ?? -1;
-    const timeout = integerParam(query, 'timeout', { min: 1, max: 60 }) ?? 30;
-    const limit = integerParam(query, 'limit', { min: 1, max: 1000 }) ?? 100;
-    const caller = callerOf(request);
-    const runId = pathParam(request, 'runId');
+  app.get(
+    '/v1/runs/:runId/events/poll',
+    door.allow('pollRunEvents', { ofRun: true }),
+    async (request, reply) => {
+      const query = queryOf(request);
+      const afterSeq =
+        integerParam(query, 'lastSequence', ANY_SEQUENCE) ?? integerParam(query, 'since', ANY_SEQUENCE) ?? -1;
+      const timeout = integerParam(query, 'timeout', { min: 1, max: 60 }) ?? 30;
+      const limit = integerParam(query, 'limit', { min: 1, max: 1000 }) ?? 100;
+      const caller = callerOf(request);
+      const runId = pathParam(request, 'runId');
 
-    const now = await door.host.events(caller, runId, afterSeq, limit);
-    if (now === undefined) throw noSuchRun();
-    if (now.events.length > 0 || now.complete) return sendJson(reply, 200, renderPage(runId, now));
+      const now = await door.host.events(caller, runId, afterSeq, limit);
+      if (now === undefined) throw noSuchRun();
+      if (now.events.length > 0 || now.complete) return sendJson(reply, 200, renderPage(runId, now));
 
-    const waiting = door.streams.wait();
-    reply.raw.on('close', waiting.end);
-    try {
-      await door.host.waitForEvents(runId, afterSeq, timeout * 1000, waiting.signal);
-    } finally {
-      waiting.end();
-    }
-    const later = await door.host.events(caller, runId, afterSeq, limit);
-    if (later === undefined) throw noSuchRun();
-    return sendJson(reply, 200, renderPage(runId, later));
-  });
+      const waiting = door.streams.wait();
+      reply.raw.on('close', waiting.end);
+      try {
+        await door.host.waitForEvents(runId, afterSeq, timeout * 1000, waiting.signal);
+      } finally {
+        waiting.end();
+      }
+      const later = await door.host.events(caller, runId, afterSeq, limit);
+      if (later === undefined) throw noSuchRun();
+      return sendJson(reply, 200, renderPage(runId, later));
+    },
+  );
 };
 
 function lastEventId(request: FastifyRequest): number {

@@ -12,7 +12,10 @@ export const hostKeyRoutes: Routes = (app, door) => {
   app.post('/v1/host/weft/keys', door.allow('createKey'), async (request, reply) => {
     const body = request.body as Json | undefined;
     const { expiresAt, ...asked } = parseNewKey(body);
-    const wanted: NewKey = { ...asked, ...(expiresAt === undefined ? {} : { expiresAt: Date.parse(expiresAt) }) };
+    const wanted: NewKey = {
+      ...asked,
+      ...(expiresAt === undefined ? {} : { expiresAt: Date.parse(expiresAt) }),
+    };
     const claim = idempotencyOf(request, {
       operation: OPERATION,
       target: [],

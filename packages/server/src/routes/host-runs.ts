@@ -13,11 +13,15 @@ export const hostRunRoutes: Routes = (app, door) => {
     return sendJson(reply, 200, JSON.stringify({ runs: rows, nextCursor }));
   });
 
-  app.get('/v1/host/weft/runs/:runId/why', door.allow('explainRun', { ofRun: true }), async (request, reply) => {
-    const explanation = await door.host.explain(callerOf(request), pathParam(request, 'runId'));
-    if (explanation === undefined) throw noSuchRun();
-    return sendJson(reply, 200, JSON.stringify(explanation));
-  });
+  app.get(
+    '/v1/host/weft/runs/:runId/why',
+    door.allow('explainRun', { ofRun: true }),
+    async (request, reply) => {
+      const explanation = await door.host.explain(callerOf(request), pathParam(request, 'runId'));
+      if (explanation === undefined) throw noSuchRun();
+      return sendJson(reply, 200, JSON.stringify(explanation));
+    },
+  );
 };
 
 function filterOf(query: Query): RunFilter {

@@ -9,6 +9,8 @@ export const readRunRoutes: Routes = (app, door) => {
     if (view === undefined) throw noSuchRun();
     const etag = quoted(view.etag);
     reply.header('etag', etag).header('cache-control', 'private, no-cache');
-    return isUnchanged(request, etag) ? sendUnchanged(reply) : sendJson(reply, 200, JSON.stringify(view.snapshot));
+    return isUnchanged(request, etag)
+      ? sendUnchanged(reply)
+      : sendJson(reply, 200, JSON.stringify(view.snapshot));
   });
 };

@@ -28,7 +28,10 @@ export const workflowRoutes: Routes = (app, door) => {
   app.post('/v1/host/weft/workflows', door.allow('registerWorkflow'), async (request, reply) => {
     const strict = booleanParam(queryOf(request), 'strict');
     const definition = definitionOf(request);
-    const registered = await door.host.registerWorkflow(callerOf(request), definition, { strict, dev: false });
+    const registered = await door.host.registerWorkflow(callerOf(request), definition, {
+      strict,
+      dev: false,
+    });
     return sendJson(reply, registered.created ? 201 : 200, JSON.stringify(registered));
   });
 

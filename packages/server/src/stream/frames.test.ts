@@ -46,7 +46,12 @@ describe('a queue with a window', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  const frame = (seq: number, urgent = false) => ({ seq, event: 'node.completed', data: `{"s":${seq}}`, urgent });
+  const frame = (seq: number, urgent = false) => ({
+    seq,
+    event: 'node.completed',
+    data: `{"s":${seq}}`,
+    urgent,
+  });
 
   it('sends what came in the window as one batch with the highest sequence as id', () => {
     const sent: string[] = [];

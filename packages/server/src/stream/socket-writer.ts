@@ -48,9 +48,11 @@ export function createSocketWriter(response: ServerResponse, stallMs: number): S
     if (text === '') return last;
     writing += 1;
     const bytes = Buffer.from(text, 'utf8');
-    last = last.then(() => writeSlices(bytes)).finally(() => {
-      writing -= 1;
-    });
+    last = last
+      .then(() => writeSlices(bytes))
+      .finally(() => {
+        writing -= 1;
+      });
     return last;
   }
 

@@ -71,7 +71,11 @@ function renderAll(asked: Subscription, page: EventPage): string {
   return renderEvents(queue, asked.modes, page) + queue.flush();
 }
 
-function renderEvents(queue: FrameQueue, modes: readonly StreamMode[], page: Pick<EventPage, 'events'>): string {
+function renderEvents(
+  queue: FrameQueue,
+  modes: readonly StreamMode[],
+  page: Pick<EventPage, 'events'>,
+): string {
   let text = '';
   for (const event of page.events) {
     const frame = frameOf(modes, { event });
@@ -114,12 +118,18 @@ async function deliver(door: Door, reply: FastifyReply, asked: Subscription, sou
   }
 }
 
-async function pump(asked: Subscription, source: Source, queue: FrameQueue, writer: SocketWriter): Promise<void> {
+async function pump(
+  asked: Subscription,
+  source: Source,
+  queue: FrameQueue,
+  writer: SocketWriter,
+): Promise<void> {
   if (source.backlog !== undefined) {
     await writer.write(renderEvents(queue, asked.modes, source.backlog));
   } else if (asked.afterSeq >= 0) {
     const baseline = await source.cursor.baseline();
-    if (baseline !== undefined) await writer.write(queue.add(snapshotFrame(baseline.snapshot, baseline.seq, true)));
+    if (baseline !== undefined)
+      await writer.write(queue.add(snapshotFrame(baseline.snapshot, baseline.seq, true)));
   }
   while (await writer.ready()) {
     const events = await source.cursor.next();

@@ -12,7 +12,12 @@ const PAGE_EVENTS = 500;
  * The log as it is now, for readers that want JSON instead of a stream. Its length is fixed by the first page; a log of
  * more than one page is sent page by page, so that its size costs no memory.
  */
-export async function sendWholeLog(door: Door, reply: FastifyReply, caller: Caller, runId: string): Promise<FastifyReply> {
+export async function sendWholeLog(
+  door: Door,
+  reply: FastifyReply,
+  caller: Caller,
+  runId: string,
+): Promise<FastifyReply> {
   const first = await door.host.events(caller, runId, -1, PAGE_EVENTS);
   if (first === undefined) throw noSuchRun();
   if (lastSeq(first) >= first.nextSeq - 1) return sendJson(reply, 200, renderPage(runId, first));
@@ -43,7 +48,8 @@ async function sendPages(door: Door, reply: FastifyReply, log: Log): Promise<voi
       await writer.write((page === log.first ? '' : ',') + documents.join(','));
       if (lastSeq(page) >= end) break;
       const next = await door.host.events(log.caller, log.runId, lastSeq(page), PAGE_EVENTS);
-      if (next === undefined || next.events.length === 0) throw new Error('the log became shorter while it was read');
+      if (next === undefined || next.events.length === 0)
+        throw new Error('the log became shorter while it was read');
       page = next;
     }
     // A log that grew meanwhile is complete only if what was sent reaches its end.
@@ -52,7 +58,11 @@ async function sendPages(door: Door, reply: FastifyReply, log: Log): Promise<voi
     response.end();
   } catch (error) {
     const errorName = error instanceof Error ? error.name : typeof error;
-    door.log('error', { runId: log.runId, requestId: reply.request.id, errorName }, 'a log could not be sent');
+    door.log(
+      'error',
+      { runId: log.runId, requestId: reply.request.id, errorName },
+      'a log could not be sent',
+    );
     response.destroy();
   } finally {
     stream.end();

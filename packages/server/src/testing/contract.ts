@@ -38,11 +38,13 @@ export function checkExchange(exchange: Exchange): void {
   const path = exchange.url.split('?', 1)[0] ?? '';
   const route = ROUTES.find((candidate) => candidate.method === exchange.method && matches(candidate, path));
   if (exchange.status >= 400) checkError(exchange, route);
-  else if (route === undefined) throw new Error(`${exchange.method} ${path} answered ${exchange.status} and is no route`);
+  else if (route === undefined)
+    throw new Error(`${exchange.method} ${path} answered ${exchange.status} and is no route`);
   else checkAnswer(exchange, route);
 }
 
 function matches(route: Route, path: string): boolean {
+  if (/%(?![0-9a-f]{2})/i.test(path)) return false;
   const pattern = route.path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/:]+');
   // The one alias: cancel written as a colon verb.
   const aliased = path.replace(/^(\/v1\/runs\/[^/:]+):cancel$/, '$1/cancel');
@@ -62,7 +64,8 @@ function checkError(exchange: Exchange, route: Route | undefined): void {
 
 function checkAnswer(exchange: Exchange, route: Route): void {
   const answer = route.responses[exchange.status];
-  if (answer === undefined) throw new Error(`${route.operationId} answered ${exchange.status}, which its row does not list`);
+  if (answer === undefined)
+    throw new Error(`${route.operationId} answered ${exchange.status}, which its row does not list`);
   if (answer.schema === undefined) {
     if (exchange.text !== '') throw new Error(`${route.operationId} answered ${exchange.status} with a body`);
     return;

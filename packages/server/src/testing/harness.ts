@@ -1,6 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
-import { ALL_SCOPES, createHost, ensureFirstKey, type Host, type Log, newKey, openMemoryStore } from '@weft/engine';
+import {
+  ALL_SCOPES,
+  createHost,
+  ensureFirstKey,
+  type Host,
+  type Log,
+  newKey,
+  openMemoryStore,
+} from '@weft/engine';
 import type { Json } from '@weft/protocol';
 import type { FastifyInstance } from 'fastify';
 import { createApp } from '../app.ts';
@@ -62,6 +70,7 @@ export async function openHarness(
     await ensureFirstKey({ store, key: first, test: true, tenant, now: Date.now(), random: randomBytes });
   }
   await host.start();
+  for (const owner of [key, otherTenantKey]) await registerAll(host, owner);
   const app = createApp({ host: wrap(host), options, log });
 
   const call: Harness['call'] = async (method, url, { key: as = key, headers = {}, body, raw } = {}) => {
@@ -83,16 +92,11 @@ export async function openHarness(
   };
 
   async function createKey(request: Record<string, Json>): Promise<{ key: string; keyId: string }> {
-    const answer = await call('POST', '/v1/host/weft/keys', { body: { principal: 'tester', kind: 'service', ...request } });
+    const answer = await call('POST', '/v1/host/weft/keys', {
+      body: { principal: 'tester', kind: 'service', ...request },
+    });
     if (answer.status !== 201) throw new Error(answer.text);
     return JSON.parse(answer.text) as { key: string; keyId: string };
-  }
-
-  for (const definition of [NOOP, WAIT, FAIL, STEPS]) {
-    for (const as of [key, otherTenantKey]) {
-      const registered = await call('POST', '/v1/host/weft/workflows', { key: as, body: definition });
-      if (registered.status !== 201) throw new Error(registered.text);
-    }
   }
 
   return {
@@ -123,4 +127,12 @@ export async function openHarness(
       await host.stop(1_000);
     },
   };
+}
+
+async function registerAll(host: Host, key: string): Promise<void> {
+  const owner = await host.authenticate(key);
+  if (owner.state !== 'ok') throw new Error('the first key is not known');
+  for (const definition of [NOOP, WAIT, FAIL, STEPS]) {
+    await host.registerWorkflow(owner.caller, definition, { strict: true, dev: false });
+  }
 }

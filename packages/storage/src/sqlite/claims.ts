@@ -19,7 +19,9 @@ export function prepareClaims(connection: Connection): Claims {
   const findDue = db.prepare<{ rid: number; id: Uint8Array; epoch: number; due_at: number }>(
     'SELECT rid, id, epoch, due_at FROM runs WHERE status < 6 AND holder IS ? AND due_at <= ? ORDER BY due_at LIMIT ?',
   );
-  const findNext = db.prepare<{ at: number | null }>('SELECT min(due_at) AS at FROM runs WHERE status < 6 AND holder IS ?');
+  const findNext = db.prepare<{ due_at: number }>(
+    'SELECT due_at FROM runs WHERE status < 6 AND holder IS ? AND due_at IS NOT NULL ORDER BY due_at LIMIT 1',
+  );
   const release = db.prepare('UPDATE runs SET holder = NULL WHERE status < 6 AND holder = ?');
 
   /** What stands in the holder column of free runs. */
@@ -49,7 +51,7 @@ export function prepareClaims(connection: Connection): Claims {
       return due.map(({ id, epoch }) => ({ runId: runIdText(id), epoch: epoch + 1 }));
     },
     nextDueAt() {
-      const times = freeHolders().flatMap((free) => findNext.get(free)?.at ?? []);
+      const times = freeHolders().flatMap((free) => findNext.get(free)?.due_at ?? []);
       return times.length === 0 ? undefined : Math.min(...times);
     },
     releaseAll(holder) {
@@ -60,5 +62,7 @@ export function prepareClaims(connection: Connection): Claims {
 
 /** The file has one owner. What an earlier one held is free as soon as a new one opens it: recovery does not wait. */
 export function freeAllClaims(connection: Connection): void {
-  inTransaction(connection, () => connection.db.exec('UPDATE runs SET holder = NULL WHERE status < 6 AND holder IS NOT NULL'));
+  inTransaction(connection, () =>
+    connection.db.exec('UPDATE runs SET holder = NULL WHERE status < 6 AND holder IS NOT NULL'),
+  );
 }

@@ -28,7 +28,8 @@ export function statusNumber(status: RunStatus): number {
 
 export function statusOf(number: number): RunStatus {
   const status = STATUSES[number];
-  if (status === undefined) throw new Error(`The store holds an unknown status ${number}; it was written by a newer program.`);
+  if (status === undefined)
+    throw new Error(`The store holds an unknown status ${number}; it was written by a newer program.`);
   return status;
 }
 
@@ -90,11 +91,24 @@ export function recordColumns(record: CreationRecord, words: Words): RecordColum
   };
 }
 
-function originOf({ workflowVersion, definitionDigest, transport, engineVersion, limits }: CreationRecord): string {
+function originOf({
+  workflowVersion,
+  definitionDigest,
+  transport,
+  engineVersion,
+  limits,
+}: CreationRecord): string {
   return JSON.stringify({ workflowVersion, definitionDigest, transport, engineVersion, limits });
 }
 
-function moreOf({ inputs, configurable, tags, metadata, callbackUrl, traceparent }: CreationRecord): string | null {
+function moreOf({
+  inputs,
+  configurable,
+  tags,
+  metadata,
+  callbackUrl,
+  traceparent,
+}: CreationRecord): string | null {
   const more = {
     ...(Object.keys(inputs).length > 0 && { inputs }),
     ...(Object.keys(configurable).length > 0 && { configurable }),
@@ -107,8 +121,10 @@ function moreOf({ inputs, configurable, tags, metadata, callbackUrl, traceparent
 }
 
 export function recordFrom(runId: string, row: RecordColumns, words: Words): CreationRecord {
-  const origin: Pick<CreationRecord, 'workflowVersion' | 'definitionDigest' | 'transport' | 'engineVersion' | 'limits'> =
-    JSON.parse(words.read(row.origin));
+  const origin: Pick<
+    CreationRecord,
+    'workflowVersion' | 'definitionDigest' | 'transport' | 'engineVersion' | 'limits'
+  > = JSON.parse(words.read(row.origin));
   const more: Partial<CreationRecord> = row.more === null ? {} : JSON.parse(row.more);
   return {
     runId,

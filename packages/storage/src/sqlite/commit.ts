@@ -18,14 +18,19 @@ export interface SqliteFaults {
  *    for may be lost with the group.
  * 4. Anything else is a mistake of the caller, such as a run id that is none: rolled back and thrown.
  */
-export function prepareCommit(connection: Connection, faults: SqliteFaults): (units: readonly WriteUnit[]) => WriteResult[] {
+export function prepareCommit(
+  connection: Connection,
+  faults: SqliteFaults,
+): (units: readonly WriteUnit[]) => WriteResult[] {
   const { db, words } = connection;
   const writeUnit = prepareUnitWriter(connection);
 
   function failed(units: readonly WriteUnit[], cause: unknown): WriteResult[] {
     rollback(connection);
     const isFull = sqliteCode(cause) === SQLITE_FULL;
-    return units.map(() => (isFull ? { state: 'refused', reason: 'store_full' } : { state: 'unknown', cause }));
+    return units.map(() =>
+      isFull ? { state: 'refused', reason: 'store_full' } : { state: 'unknown', cause },
+    );
   }
 
   function write(units: readonly WriteUnit[]): WriteResult[] {

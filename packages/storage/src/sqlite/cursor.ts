@@ -8,5 +8,7 @@ export function encodeCursor(place: readonly number[]): string {
 export function decodeCursor(cursor: string, length: number): number[] {
   const place = Buffer.from(cursor, 'base64url').toString().split(',').map(Number);
   if (place.length === length && place.every(Number.isSafeInteger)) return place;
-  throw new HostError('validation_error', 'cursor is not one this host gave; start again without it.', { field: 'cursor' });
+  throw new HostError('validation_error', 'cursor is not one this host gave; start again without it.', {
+    field: 'cursor',
+  });
 }

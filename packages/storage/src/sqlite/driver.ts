@@ -40,6 +40,7 @@ export const SQLITE_NOTADB = 26;
 
 /** SQLite's primary result code, or undefined when the error is not SQLite's. */
 export function sqliteCode(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined;
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number')
+    return undefined;
   return error.errcode & 0xff;
 }

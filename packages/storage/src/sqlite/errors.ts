@@ -34,7 +34,10 @@ export class StoreTooNewError extends Error {
 
 export class NotAStoreError extends Error {
   constructor(path: string, what: string, options?: ErrorOptions) {
-    super(`${path} is ${what}. Name another file, or move this one away to start with an empty store.`, options);
+    super(
+      `${path} is ${what}. Name another file, or move this one away to start with an empty store.`,
+      options,
+    );
     this.name = 'NotAStoreError';
   }
 }

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Store, WriteUnit } from '@weft/engine';
 import { freeAllClaims, prepareClaims } from './claims.ts';
@@ -13,7 +14,11 @@ import { prepareRunReader } from './read-run.ts';
 import { prepareWasCommitted } from './was-committed.ts';
 import { openWords } from './words.ts';
 
+export { checkSqliteFile } from './check-file.ts';
+export type { Finding } from './check-file.ts';
 export type { SqliteFaults } from './commit.ts';
+export { NotAStoreError, StoreInUseError, StoreTooNewError } from './errors.ts';
+export type { Owner } from './errors.ts';
 
 export interface SqliteStoreOptions {
   /** The file; created when it does not exist. `<path>.lock`, `.owner`, `-wal` and `-shm` appear beside it. */
@@ -33,10 +38,18 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const releaseOwnership = takeOwnership(path);
   try {
     const { busyTimeoutMs = 5_000, maxPageCount } = options;
+    createPrivately(path);
     const db = openFile({ path, busyTimeoutMs, maxPageCount });
-    const connection: Connection = { db, words: openWords(db), holders: newHolders(), clock: options.clock ?? Date.now };
+    const connection: Connection = {
+      db,
+      words: openWords(db),
+      holders: newHolders(),
+      clock: options.clock ?? Date.now,
+    };
     freeAllClaims(connection);
     return storeOn(connection, options.faults ?? {}, () => {
+      // Prepared statements keep the handle alive until they are collected, and with it the WAL; so fold it in now.
+      db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
       db.close();
       releaseOwnership();
     });
@@ -44,6 +57,11 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     releaseOwnership();
     throw error;
   }
+}
+
+/** The file holds private overlays, so a new one is its user's alone; SQLite gives the files beside it the same mode. */
+function createPrivately(path: string): void {
+  closeSync(openSync(path, 'a', 0o600));
 }
 
 /** SQLite answers at once, so every method is synchronous inside; being async turns what it throws into a rejection. */
@@ -62,13 +80,15 @@ function storeOn(connection: Connection, faults: SqliteFaults, closeFile: () => 
 
   function notify(unit: WriteUnit): void {
     if (unit.kind !== 'run' || unit.events.length === 0) return;
-    for (const watcher of watchers) callIsolated(() => watcher(unit.runId, unit.expectedSeq + unit.events.length));
+    for (const watcher of watchers)
+      callIsolated(() => watcher(unit.runId, unit.expectedSeq + unit.events.length));
   }
 
   return {
     async commit(units) {
       const results = commit(units);
-      if (watchers.size > 0) units.forEach((unit, index) => results[index]?.state === 'committed' && notify(unit));
+      if (watchers.size > 0)
+        units.forEach((unit, index) => results[index]?.state === 'committed' && notify(unit));
       return results;
     },
     async committed(unit) {

@@ -30,7 +30,9 @@ export function prepareListRuns({ db, words }: Connection, runs: RunReader): Lis
   const statements = new Map<string, Statement<StoredRun>>();
   const stepEnds = {
     all: db.prepare<{ created_at: number; rid: number }>(`${walk('runs')} LIMIT 1 OFFSET ${SCAN_STEP - 1}`),
-    tagged: db.prepare<{ created_at: number; rid: number }>(`${walk('run_tags')} LIMIT 1 OFFSET ${SCAN_STEP - 1}`),
+    tagged: db.prepare<{ created_at: number; rid: number }>(
+      `${walk('run_tags')} LIMIT 1 OFFSET ${SCAN_STEP - 1}`,
+    ),
   };
 
   function statementFor({ tag, conditions }: Query): Statement<StoredRun> {
@@ -45,7 +47,13 @@ export function prepareListRuns({ db, words }: Connection, runs: RunReader): Lis
 
   /** The matching runs of one step, and where the next step begins; undefined at the end of the list. */
   function step(query: Query, place: Place, wanted: number): { found: StoredRun[]; next: Place | undefined } {
-    const from = [query.tenant, ...(query.tag === undefined ? [] : [query.tag]), place.createdAt, place.rid, query.since];
+    const from = [
+      query.tenant,
+      ...(query.tag === undefined ? [] : [query.tag]),
+      place.createdAt,
+      place.rid,
+      query.since,
+    ];
     const found = statementFor(query).all(...from, ...query.values, wanted);
     const end = (query.tag === undefined ? stepEnds.all : stepEnds.tagged).get(...from);
     return { found, next: end && { createdAt: end.created_at, rid: end.rid } };
@@ -84,7 +92,11 @@ function placeOf(cursor: string | undefined, until = Number.MAX_SAFE_INTEGER): P
   return createdAt < until ? { createdAt, rid } : { createdAt: until, rid: 0 };
 }
 
-function queryOf(tenant: number | undefined, filter: RunFilter, find: (word: string) => number | undefined): Query | undefined {
+function queryOf(
+  tenant: number | undefined,
+  filter: RunFilter,
+  find: (word: string) => number | undefined,
+): Query | undefined {
   const workflow = filter.workflowId === undefined ? undefined : find(filter.workflowId);
   if (tenant === undefined || (filter.workflowId !== undefined && workflow === undefined)) return undefined;
   const statuses = filter.status?.map(statusNumber);
@@ -93,7 +105,8 @@ function queryOf(tenant: number | undefined, filter: RunFilter, find: (word: str
     tag: filter.tag,
     since: filter.since ?? Number.MIN_SAFE_INTEGER,
     conditions:
-      (statuses ? `AND status IN (${statuses.join(',')}) ` : '') + (workflow === undefined ? '' : 'AND workflow = ?'),
+      (statuses ? `AND status IN (${statuses.join(',')}) ` : '') +
+      (workflow === undefined ? '' : 'AND workflow = ?'),
     values: workflow === undefined ? [] : [workflow],
   };
 }

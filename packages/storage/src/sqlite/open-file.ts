@@ -32,7 +32,9 @@ export function assertOurs(db: Database, path: string): void {
     const isEmpty = db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
     if (isEmpty && schemaVersion(db) === 0) return;
   } catch (cause) {
-    throw sqliteCode(cause) === SQLITE_NOTADB ? new NotAStoreError(path, 'not an SQLite database', { cause }) : cause;
+    throw sqliteCode(cause) === SQLITE_NOTADB
+      ? new NotAStoreError(path, 'not an SQLite database', { cause })
+      : cause;
   }
   if (readPragma(db, 'application_id') !== APPLICATION_ID) {
     throw new NotAStoreError(path, 'an SQLite database of another program');
@@ -46,10 +48,14 @@ function applySettings(db: Database): void {
     readPragma(db, `${name} = ${value}`);
     const answer = readPragma(db, name);
     if (answer !== value) {
-      throw new Error(`SQLite answers ${name} = ${String(answer)} where ${value} was set; the store would not be safe.`);
+      throw new Error(
+        `SQLite answers ${name} = ${String(answer)} where ${value} was set; the store would not be safe.`,
+      );
     }
   }
-  db.exec('PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864');
+  db.exec(
+    'PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864',
+  );
 }
 
 function readPragma(db: Database, pragma: string): SqlValue | undefined {

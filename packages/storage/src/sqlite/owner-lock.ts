@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import type { Database } from './driver.ts';
 import { openDatabase, SQLITE_BUSY, sqliteCode } from './driver.ts';
 import { type Owner, StoreInUseError } from './errors.ts';
 
@@ -8,7 +9,7 @@ import { type Owner, StoreInUseError } from './errors.ts';
  * reading or closing the locked one by other means would drop the lock (POSIX locks belong to the process, not the handle).
  */
 export function takeOwnership(path: string): () => void {
-  const lock = openDatabase(`${path}.lock`, { busyTimeoutMs: 0 });
+  const lock = openLock(path);
   try {
     lock.exec('BEGIN IMMEDIATE');
   } catch (error) {
@@ -18,6 +19,17 @@ export function takeOwnership(path: string): () => void {
   const owner: Owner = { pid: process.pid, startedAt: new Date().toISOString() };
   writeFileSync(`${path}.owner`, JSON.stringify(owner), { mode: 0o600 });
   return () => lock.close();
+}
+
+function openLock(path: string): Database {
+  try {
+    return openDatabase(`${path}.lock`, { busyTimeoutMs: 0 });
+  } catch (cause) {
+    throw new Error(
+      `${path}.lock cannot be opened. The folder must exist, and this user must be able to write there.`,
+      { cause },
+    );
+  }
 }
 
 /** The note is a courtesy: when it is missing or half written, the error just names nobody. */

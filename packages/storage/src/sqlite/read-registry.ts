@@ -85,13 +85,24 @@ export function prepareRegistryReader(connection: Connection): RegistryReader {
       const due = dueOutbox.all(clock(), limit);
       if (due.length === 0) return [];
       inTransaction(connection, () => due.forEach(({ id }) => leaseOutbox.run(clock() + leaseMs, id)));
-      return due.map(({ run_id, body, ...row }) => ({ ...row, runId: runIdText(run_id), body: JSON.parse(body) }));
+      return due.map(({ run_id, body, ...row }) => ({
+        ...row,
+        runId: runIdText(run_id),
+        body: JSON.parse(body),
+      }));
     },
     readAudit: (fromId, limit) => audit.all(fromId, limit).map(auditFrom),
   };
 }
 
-function workflowFrom({ tenant, id, version, digest, registered_at, is_current }: StoredWorkflow): WorkflowRow {
+function workflowFrom({
+  tenant,
+  id,
+  version,
+  digest,
+  registered_at,
+  is_current,
+}: StoredWorkflow): WorkflowRow {
   return { tenant, id, version, digest, registeredAt: registered_at, current: is_current === 1 };
 }
 

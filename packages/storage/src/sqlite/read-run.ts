@@ -44,7 +44,9 @@ interface StoredCommandRow {
 
 export function prepareRunReader({ db, words, holders, clock }: Connection): RunReader {
   const findRun = db.prepare<StoredRun>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = ?`);
-  const findRid = db.prepare<{ rid: number; created_at: number }>('SELECT rid, created_at FROM runs WHERE id = ?');
+  const findRid = db.prepare<{ rid: number; created_at: number }>(
+    'SELECT rid, created_at FROM runs WHERE id = ?',
+  );
   const events = db.prepare<StoredEventRow>(
     'SELECT seq, type, at, node, cause, payload, overlay FROM events WHERE rid = ? AND seq >= ? ORDER BY seq LIMIT ?',
   );
@@ -77,7 +79,8 @@ export function prepareRunReader({ db, words, holders, clock }: Connection): Run
 
   function rowFrom(stored: StoredRun): RunRow {
     const holder = stored.holder === null ? undefined : holders.alive(stored.holder, clock());
-    const pending = stored.inbox === 0 ? [] : waiting.all(stored.rid).map((row) => commandFrom(row).command.type);
+    const pending =
+      stored.inbox === 0 ? [] : waiting.all(stored.rid).map((row) => commandFrom(row).command.type);
     return {
       record: recordFrom(runIdText(stored.id), stored, words),
       head: headFrom(stored, words),

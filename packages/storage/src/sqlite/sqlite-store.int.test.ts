@@ -1,19 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { storeContract } from '@weft/engine/store-contract';
-import { afterAll } from 'vitest';
 import { openSqliteStore } from './index.ts';
+import { testFolder } from './sqlite-test-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'weft-sqlite-'));
+const { newPath } = testFolder();
 let path = '';
-let count = 0;
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 storeContract('SQLite', {
   async open(options) {
-    path = join(folder, `${(count += 1)}.db`);
+    path = newPath();
     return openSqliteStore({ ...options, path });
   },
   async reopen(store, options) {

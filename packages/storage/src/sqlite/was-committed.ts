@@ -6,7 +6,9 @@ import type { RunReader } from './read-run.ts';
 /** Whether a unit's effect is in the file, judged by what it would have left there. */
 export function prepareWasCommitted({ db }: Connection, runs: RunReader): (unit: WriteUnit) => boolean {
   const lastBatch = db.prepare<{ last_batch: Uint8Array }>('SELECT last_batch FROM runs WHERE id = ?');
-  const hasWorkflow = db.prepare('SELECT 1 FROM workflows WHERE tenant = ? AND id = ? AND version = ? AND digest = ?');
+  const hasWorkflow = db.prepare(
+    'SELECT 1 FROM workflows WHERE tenant = ? AND id = ? AND version = ? AND digest = ?',
+  );
   const hasKey = db.prepare('SELECT 1 FROM api_keys WHERE key_id = ?');
   const hasRevokedKey = db.prepare('SELECT 1 FROM api_keys WHERE key_id = ? AND revoked_at IS NOT NULL');
   const hasSetting = db.prepare('SELECT 1 FROM settings WHERE name = ? AND value = ?');

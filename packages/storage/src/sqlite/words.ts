@@ -23,7 +23,9 @@ export function openWords(db: Database): Words {
   const insert = db.prepare('INSERT INTO words (word) VALUES (?)');
   let added: string[] = [];
 
-  for (const { id, word } of db.prepare<{ id: number; word: string }>('SELECT id, word FROM words').iterate()) {
+  for (const { id, word } of db
+    .prepare<{ id: number; word: string }>('SELECT id, word FROM words')
+    .iterate()) {
     numbers.set(word, id);
     words.set(id, word);
   }
@@ -47,7 +49,8 @@ export function openWords(db: Database): Words {
     read(word) {
       if (typeof word === 'string') return word;
       const known = words.get(word);
-      if (known === undefined) throw new Error(`The store's dictionary has no word ${word}; run "weft doctor --deep".`);
+      if (known === undefined)
+        throw new Error(`The store's dictionary has no word ${word}; run "weft doctor --deep".`);
       return known;
     },
     rollback() {

@@ -1,5 +1,13 @@
 import type { Refusal, RunHead, RunUnit, StoredEvent } from '@weft/engine';
-import { batchBytes, FIRST_TERMINAL, recordColumns, runIdBytes, runIdText, statusNumber, statusOf } from './codec.ts';
+import {
+  batchBytes,
+  FIRST_TERMINAL,
+  recordColumns,
+  runIdBytes,
+  runIdText,
+  statusNumber,
+  statusOf,
+} from './codec.ts';
 import type { Connection } from './connection.ts';
 import type { SqlValue } from './driver.ts';
 
@@ -30,7 +38,9 @@ export function prepareRunWriter({ db, words, holders }: Connection): (unit: Run
     'SELECT id FROM runs WHERE tenant = ? AND scope = ? AND scope IS NOT NULL AND status < 6 ORDER BY rid LIMIT 1',
   );
   const insertRun = db.prepare(INSERT_RUN);
-  const insertTag = db.prepare('INSERT OR IGNORE INTO run_tags (tenant, tag, created_at, rid) VALUES (?, ?, ?, ?)');
+  const insertTag = db.prepare(
+    'INSERT OR IGNORE INTO run_tags (tenant, tag, created_at, rid) VALUES (?, ?, ?, ?)',
+  );
   // Most appends leave status, claim and due time as they are; leaving those columns out spares the indexes.
   const updateFacts = db.prepare(
     'UPDATE runs SET next_seq = ?, started = ?, ended = ?, node = ?, error = ?, last_batch = ?, wake_at = ?, inbox = ? WHERE rid = ?',
@@ -43,7 +53,9 @@ export function prepareRunWriter({ db, words, holders }: Connection): (unit: Run
     'INSERT INTO events (rid, seq, type, at, node, cause, payload, overlay) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   );
   const consume = db.prepare('UPDATE commands SET verdict = ? WHERE rid = ? AND id = ? AND verdict IS NULL');
-  const putCheckpoint = db.prepare('INSERT OR REPLACE INTO checkpoints (rid, seq, fold_version, state) VALUES (?, ?, ?, ?)');
+  const putCheckpoint = db.prepare(
+    'INSERT OR REPLACE INTO checkpoints (rid, seq, fold_version, state) VALUES (?, ?, ?, ?)',
+  );
   const insertOutbox = db.prepare(
     'INSERT OR IGNORE INTO outbox (id, rid, topic, due_at, next_at, attempts, body) VALUES (?, ?, ?, ?, ?, 0, ?)',
   );
@@ -52,7 +64,10 @@ export function prepareRunWriter({ db, words, holders }: Connection): (unit: Run
     return word === undefined ? null : words.shorten(word);
   }
 
-  function create(unit: RunUnit, { record, holder, exclusiveScope }: NonNullable<RunUnit['create']>): Refusal | undefined {
+  function create(
+    unit: RunUnit,
+    { record, holder, exclusiveScope }: NonNullable<RunUnit['create']>,
+  ): Refusal | undefined {
     const { tenant, workflow, origin, principal, created_at, scope, more } = recordColumns(record, words);
     const id = runIdBytes(unit.runId);
     if (!id) throw new TypeError(`A run id must be a UUID in lower case; got ${JSON.stringify(unit.runId)}.`);
@@ -68,10 +83,25 @@ export function prepareRunWriter({ db, words, holders }: Connection): (unit: Run
     const isOver = status >= FIRST_TERMINAL;
     const isHeld = holder !== undefined && !unit.release && !isOver;
     const inserted = insertRun.run(
-      id, tenant, workflow, origin, principal, created_at, scope, more,
-      status, unit.events.length, holder === undefined ? 0 : 1, isHeld ? holders.numberOf(holder) : null,
-      isOver ? null : head.wakeAt, head.wakeAt, since(created_at, head.startedAt), since(created_at, head.endedAt),
-      shortenOptional(head.currentNodeId), shortenOptional(head.errorCode), batchBytes(unit.batchId),
+      id,
+      tenant,
+      workflow,
+      origin,
+      principal,
+      created_at,
+      scope,
+      more,
+      status,
+      unit.events.length,
+      holder === undefined ? 0 : 1,
+      isHeld ? holders.numberOf(holder) : null,
+      isOver ? null : head.wakeAt,
+      head.wakeAt,
+      since(created_at, head.startedAt),
+      since(created_at, head.endedAt),
+      shortenOptional(head.currentNodeId),
+      shortenOptional(head.errorCode),
+      batchBytes(unit.batchId),
     );
     if (inserted.changes === 0) return { reason: 'run_exists' };
     const rid = Number(inserted.lastInsertRowid);
@@ -129,7 +159,11 @@ export function prepareRunWriter({ db, words, holders }: Connection): (unit: Run
     }
   }
 
-  function writeEvent({ seq, type, at, nodeId, causeSeq, payload, overlay }: StoredEvent, rid: number, createdAt: number): void {
+  function writeEvent(
+    { seq, type, at, nodeId, causeSeq, payload, overlay }: StoredEvent,
+    rid: number,
+    createdAt: number,
+  ): void {
     const node = nodeId === undefined ? null : words.shorten(nodeId);
     const cause = causeSeq === undefined ? null : seq - causeSeq;
     insertEvent.run(rid, seq, words.shorten(type), at - createdAt, node, cause, payload, overlay ?? null);
@@ -143,7 +177,9 @@ function refusalOfAppend(target: Target | undefined, unit: RunUnit): Refusal | u
   if (target.epoch !== unit.epoch) return { reason: 'stale_epoch' };
   if (target.status >= FIRST_TERMINAL) return { reason: 'run_terminal', status: statusOf(target.status) };
   if (target.holder === null) return { reason: 'stale_epoch' };
-  return target.next_seq === unit.expectedSeq && isNumbered(unit) ? undefined : { reason: 'sequence_conflict' };
+  return target.next_seq === unit.expectedSeq && isNumbered(unit)
+    ? undefined
+    : { reason: 'sequence_conflict' };
 }
 
 /** The events' own numbers go on from the expected one, so that no caller can write a gap. */

@@ -34,7 +34,15 @@ export function prepareUnitWriter(connection: Connection): (unit: WriteUnit) => 
     // Only a unit that consists of nothing else must be found again by its entries.
     const batch = unit.kind === 'audit' ? batchBytes(unit.batchId) : null;
     for (const { at, tenant, actor, action, target, details } of unit.audit ?? []) {
-      insertAudit.run(at, tenant, actor, action, target, details === undefined ? null : JSON.stringify(details), batch);
+      insertAudit.run(
+        at,
+        tenant,
+        actor,
+        action,
+        target,
+        details === undefined ? null : JSON.stringify(details),
+        batch,
+      );
     }
   }
 
@@ -73,12 +81,16 @@ function prepareCommandWriter({ db, words, clock }: Connection): (unit: CommandU
 type RegistryUnit = Exclude<WriteUnit, { kind: 'run' | 'command' }>;
 
 function prepareRegistryWriter({ db, clock }: Connection): (unit: RegistryUnit) => Refusal | undefined {
-  const findDigest = db.prepare<{ digest: string }>('SELECT digest FROM workflows WHERE tenant = ? AND id = ? AND version = ?');
+  const findDigest = db.prepare<{ digest: string }>(
+    'SELECT digest FROM workflows WHERE tenant = ? AND id = ? AND version = ?',
+  );
   const insertWorkflow = db.prepare(
     'INSERT INTO workflows (tenant, id, version, digest, registered_at) VALUES (?, ?, ?, ?, ?)',
   );
   const insertDefinition = db.prepare('INSERT OR IGNORE INTO definitions (digest, body) VALUES (?, ?)');
-  const insertKey = db.prepare('INSERT OR IGNORE INTO api_keys (key_id, hash, tenant, body, revoked_at) VALUES (?, ?, ?, ?, ?)');
+  const insertKey = db.prepare(
+    'INSERT OR IGNORE INTO api_keys (key_id, hash, tenant, body, revoked_at) VALUES (?, ?, ?, ?, ?)',
+  );
   const findKey = db.prepare('SELECT 1 FROM api_keys WHERE key_id = ? AND tenant = ?');
   const revokeKey = db.prepare('UPDATE api_keys SET revoked_at = ? WHERE key_id = ? AND revoked_at IS NULL');
   const findSetting = db.prepare<{ value: string }>('SELECT value FROM settings WHERE name = ?');
@@ -89,7 +101,8 @@ function prepareRegistryWriter({ db, clock }: Connection): (unit: RegistryUnit) 
 
   function register(unit: WorkflowUnit): Refusal | undefined {
     const known = findDigest.get(unit.tenant, unit.id, unit.version);
-    if (known) return known.digest === unit.digest ? undefined : { reason: 'workflow_conflict', digest: known.digest };
+    if (known)
+      return known.digest === unit.digest ? undefined : { reason: 'workflow_conflict', digest: known.digest };
     insertWorkflow.run(unit.tenant, unit.id, unit.version, unit.digest, unit.registeredAt);
     insertDefinition.run(unit.digest, unit.definition);
     return undefined;

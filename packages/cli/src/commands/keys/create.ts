@@ -12,15 +12,27 @@ export const create = leaf({
   ],
   args: {
     principal: { type: 'positional', description: 'Who or what will use it', required: true },
-    scope: { type: 'string', alias: 's', valueHint: 'SCOPE[,…]', description: 'What it may do; may be repeated' },
-    kind: { type: 'enum', options: ['service', 'user'], default: 'service', description: 'A program or a person' },
+    scope: {
+      type: 'string',
+      alias: 's',
+      valueHint: 'SCOPE[,…]',
+      description: 'What it may do; may be repeated',
+    },
+    kind: {
+      type: 'enum',
+      options: ['service', 'user'],
+      default: 'service',
+      description: 'A program or a person',
+    },
     expires: { type: 'string', valueHint: 'TIME', description: 'When it ends: 12h, 30d or an ISO time' },
     label: { type: 'string', valueHint: 'TEXT', description: 'A note for people' },
     ...HOST_ARGS,
   },
   async run({ cli, args, all }) {
     const { io } = cli;
-    const scopes = all('scope').flatMap((text) => text.split(',')).map((scope) => scope.trim());
+    const scopes = all('scope')
+      .flatMap((text) => text.split(','))
+      .map((scope) => scope.trim());
     if (scopes.length === 0 || scopes.includes('')) {
       throw usageError('weft keys create needs --scope, such as --scope runs:create,runs:read.');
     }

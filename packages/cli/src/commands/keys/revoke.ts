@@ -6,11 +6,16 @@ export const revoke = leaf({
   name: 'revoke',
   summary: 'End a key for good',
   examples: ['weft keys revoke KEY-ID'],
-  args: { key: { type: 'positional', description: 'Key id, as in weft keys ls', required: true }, ...HOST_ARGS },
+  args: {
+    key: { type: 'positional', description: 'Key id, as in weft keys ls', required: true },
+    ...HOST_ARGS,
+  },
   async run({ cli, args }) {
     const { client } = await connect(cli.io, args);
     await client.keys.revoke(args.key);
-    cli.io.stdout.write(`${cli.json ? JSON.stringify({ keyId: args.key, revoked: true }) : `${args.key}  revoked`}\n`);
+    cli.io.stdout.write(
+      `${cli.json ? JSON.stringify({ keyId: args.key, revoked: true }) : `${args.key}  revoked`}\n`,
+    );
     return EXIT.done;
   },
 });

@@ -30,7 +30,8 @@ export const cancel = leaf({
   async run({ cli, args }) {
     const ids = args._;
     const isFiltered = Object.keys(FILTER_ARGS).some((flag) => args[flag] !== undefined);
-    if (ids.length > 0 === isFiltered) throw usageError('weft runs cancel needs run ids or a filter, not both. See: weft runs cancel --help');
+    if (ids.length > 0 === isFiltered)
+      throw usageError('weft runs cancel needs run ids or a filter, not both. See: weft runs cancel --help');
     const { client } = await connect(cli.io, args);
     const reason = args.reason === undefined ? {} : { reason: args.reason };
     if (ids.length === 1 && args['dry-run'] !== true) return cancelOne(cli, client, ids[0] ?? '', reason);
@@ -42,7 +43,12 @@ export const cancel = leaf({
   },
 });
 
-async function cancelOne(cli: Cli, client: Client, runId: string, reason: { reason?: string }): Promise<ExitCode> {
+async function cancelOne(
+  cli: Cli,
+  client: Client,
+  runId: string,
+  reason: { reason?: string },
+): Promise<ExitCode> {
   const answer = await client.runs.cancel(runId, reason);
   cli.io.stdout.write(`${cli.json ? JSON.stringify(answer) : `${answer.runId}  ${answer.status}`}\n`);
   if (answer.status === 'cancelled' || answer.status === 'cancelling') return EXIT.done;
@@ -65,7 +71,9 @@ function showTargets(cli: Cli, ids: readonly string[], found: readonly RunSummar
     for (const runId of ids) cli.io.stdout.write(`${JSON.stringify({ runId, wouldCancel: true })}\n`);
     return EXIT.done;
   }
-  cli.io.stdout.write(`${found === undefined ? ids.join('\n') : renderRunList(cli.style, found, Date.now())}\n`);
+  cli.io.stdout.write(
+    `${found === undefined ? ids.join('\n') : renderRunList(cli.style, found, Date.now())}\n`,
+  );
   cli.io.stderr.write(`${ids.length} runs would be cancelled. Nothing was changed.\n`);
   return EXIT.done;
 }

@@ -16,7 +16,12 @@ export const events = leaf({
   args: {
     run: { type: 'positional', description: 'Run id', required: true },
     follow: { type: 'boolean', alias: 'f', description: 'Go on until the run ends' },
-    mode: { type: 'string', valueHint: STREAM_MODES.join('|'), default: 'debug', description: 'Which events; several with commas' },
+    mode: {
+      type: 'string',
+      valueHint: STREAM_MODES.join('|'),
+      default: 'debug',
+      description: 'Which events; several with commas',
+    },
     after: { type: 'string', valueHint: 'SEQ', description: 'Only events after this sequence' },
     ...HOST_ARGS,
   },
@@ -25,7 +30,8 @@ export const events = leaf({
     const after = parseAfter(args.after);
     const { client } = await connect(cli.io, args);
     if (args.follow === true) return follow(cli, client, args.run, modes, after);
-    if (modes.includes('values')) throw usageError('--mode values needs --follow: snapshots are made while they stream.');
+    if (modes.includes('values'))
+      throw usageError('--mode values needs --follow: snapshots are made while they stream.');
     await printStored(cli, client, args.run, modes, after);
     return EXIT.done;
   },
@@ -57,7 +63,8 @@ async function follow(
   const offSignal = cli.io.onSignal(() => leave.abort());
   const print = eventPrinter(cli);
   try {
-    for await (const event of client.runs.events(runId, { mode, ...after, signal: leave.signal })) print(event);
+    for await (const event of client.runs.events(runId, { mode, ...after, signal: leave.signal }))
+      print(event);
   } catch (error) {
     if (!leave.signal.aborted) throw error;
   } finally {

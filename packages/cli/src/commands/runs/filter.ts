@@ -10,7 +10,11 @@ export const FILTER_ARGS = {
   status: { type: 'string', valueHint: 'STATUS[,…]', description: 'Only runs in one of these states' },
   workflow: { type: 'string', valueHint: 'ID', description: 'Only runs of this workflow' },
   tag: { type: 'string', valueHint: 'TAG', description: 'Only runs with this tag' },
-  since: { type: 'string', valueHint: 'TIME', description: 'Created at or after: 10m, 2h, 3d or an ISO time' },
+  since: {
+    type: 'string',
+    valueHint: 'TIME',
+    description: 'Created at or after: 10m, 2h, 3d or an ISO time',
+  },
   until: { type: 'string', valueHint: 'TIME', description: 'Created before: 10m, 2h, 3d or an ISO time' },
 } as const satisfies ArgsDef;
 
@@ -49,7 +53,11 @@ function parseStatuses(text: string): string[] {
 const PAGE = 100;
 
 /** Up to `limit` runs, however many pages that takes. */
-export async function* listRuns(client: Client, filter: RunFilter, limit: number): AsyncGenerator<RunSummary> {
+export async function* listRuns(
+  client: Client,
+  filter: RunFilter,
+  limit: number,
+): AsyncGenerator<RunSummary> {
   let left = limit;
   let cursor: string | undefined;
   while (left > 0) {

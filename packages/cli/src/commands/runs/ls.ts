@@ -31,7 +31,8 @@ export const ls = leaf({
     if (cli.json) return EXIT.done;
     if (runs.length === 0) io.stderr.write('No run fits.\n');
     else io.stdout.write(`${renderRunList(cli.style, runs, now)}\n`);
-    if (runs.length === limit) io.stderr.write(`Shown: the newest ${limit}. There may be more: --limit ${limit * 5}\n`);
+    if (runs.length === limit)
+      io.stderr.write(`Shown: the newest ${limit}. There may be more: --limit ${limit * 5}\n`);
     return EXIT.done;
   },
 });

@@ -13,7 +13,10 @@ export const resume = leaf({
   },
   async run({ cli, args }) {
     const { client } = await connect(cli.io, args);
-    const answer = await client.runs.resume(args.run, args.reason === undefined ? {} : { reason: args.reason });
+    const answer = await client.runs.resume(
+      args.run,
+      args.reason === undefined ? {} : { reason: args.reason },
+    );
     cli.io.stdout.write(`${cli.json ? JSON.stringify(answer) : `${answer.runId}  ${answer.status}`}\n`);
     return EXIT.done;
   },

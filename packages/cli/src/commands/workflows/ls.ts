@@ -24,7 +24,8 @@ export const ls = leaf({
       for (const row of rows) io.stdout.write(`${JSON.stringify(row)}\n`);
       return EXIT.done;
     }
-    if (rows.length === 0) io.stderr.write('No workflow is registered. Add one: weft workflows register FILE\n');
+    if (rows.length === 0)
+      io.stderr.write('No workflow is registered. Add one: weft workflows register FILE\n');
     else io.stdout.write(`${table(cli.style, rows)}\n`);
     return EXIT.done;
   },

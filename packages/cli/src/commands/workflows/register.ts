@@ -18,7 +18,8 @@ export const register = leaf({
     else {
       const what = registration.created ? 'registered' : 'already registered, nothing changed';
       io.stdout.write(`${registration.id}@${registration.version}  ${what}\n`);
-      for (const warning of registration.warnings) io.stderr.write(`warning: ${warning.message} (${warning.path})\n`);
+      for (const warning of registration.warnings)
+        io.stderr.write(`warning: ${warning.message} (${warning.path})\n`);
       io.stderr.write(`Run it: weft run ${registration.id} --watch\n`);
     }
     return EXIT.done;

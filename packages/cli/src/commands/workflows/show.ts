@@ -5,7 +5,10 @@ import { EXIT } from '../../exit-code.ts';
 export const show = leaf({
   name: 'show',
   summary: 'Print a registered definition',
-  examples: ['weft workflows show order-fulfilment', 'weft workflows show order-fulfilment --json > order.json'],
+  examples: [
+    'weft workflows show order-fulfilment',
+    'weft workflows show order-fulfilment --json > order.json',
+  ],
   args: { workflow: { type: 'positional', description: 'Workflow id', required: true }, ...HOST_ARGS },
   async run({ cli, args }) {
     const { client } = await connect(cli.io, args);

@@ -21,7 +21,8 @@ export const alice: Caller = {
 
 export const stranger: Caller = { ...alice, tenant: 'other', principal: 'mallory', keyId: 'key-mallory' };
 
-export const QUICK: Partial<HostLimits> = { pollMs: 10, heartbeatMs: 20, commandWaitMs: 2_000 };
+/** Quick polls; and no stretch ends early because the machine is slow. */
+export const QUICK: Partial<HostLimits> = { pollMs: 10, heartbeatMs: 20, stretchMs: 60_000 };
 
 export interface Call {
   readonly input: EffectInput;
@@ -71,7 +72,8 @@ export interface TestHost {
 }
 
 export async function startHost(options: Partial<HostOptions> = {}): Promise<TestHost> {
-  const store = options.store ?? openMemoryStore(options.clock === undefined ? {} : { clock: options.clock.now });
+  const store =
+    options.store ?? openMemoryStore(options.clock === undefined ? {} : { clock: options.clock.now });
   const effects = createEffects();
   const host = createHost({
     version: '0.0.0-test',

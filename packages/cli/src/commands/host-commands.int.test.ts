@@ -1,0 +1,227 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Host, createHost, ensureFirstKey, newKey, openMemoryStore } from '@weft/engine';
+import { type RunningServer, createApp, startServer } from '@weft/server';
+import { createClient } from '@weft/sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { main } from '../main.ts';
+import { type RecordedIo, recordedIo } from '../testing/recorded-io.ts';
+import { freePort } from '../testing/host-process.ts';
+
+const EXAMPLES = new URL('../../../../examples/workflows/', import.meta.url).pathname;
+
+let folder: string;
+let host: Host;
+let server: RunningServer;
+let key: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weft-cli-'));
+  const store = openMemoryStore();
+  host = createHost({ store, version: '0.0.0' });
+  await host.start();
+  key = newKey(randomBytes, false);
+  await ensureFirstKey({ store, key, test: false, tenant: 'default', now: Date.now(), random: randomBytes });
+  const app = createApp({ host, options: {}, log: () => undefined });
+  server = await startServer(app, { host: '127.0.0.1', port: 0, graceMs: 200 });
+});
+
+afterAll(async () => {
+  await server.shutdown();
+  await host.stop(200);
+  await rm(folder, { recursive: true, force: true });
+});
+
+function io(isTTY = false): RecordedIo {
+  return recordedIo({ cwd: folder, env: { WEFT_URL: server.url, WEFT_API_KEY: key }, isTTY });
+}
+
+async function weft(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
+  const recorded = io();
+  const code = await main(argv, recorded);
+  return { code, out: recorded.out(), err: recorded.err() };
+}
+
+function lines(text: string): Record<string, unknown>[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+describe('workflows', () => {
+  it('are checked without a host, with the line of every problem', async () => {
+    const text = await readFile(join(EXAMPLES, 'reminder.json'), 'utf8');
+    const broken = text
+      .replace('"core.delay"', '"core.dealy"')
+      .replace('"sourceNodeId": "wait"', '"sourceNodeId": "nobody"');
+    await writeFile(join(folder, 'broken.json'), broken);
+
+    const good = await weft('workflows', 'check', join(EXAMPLES, 'reminder.json'));
+    const bad = await weft('workflows', 'check', 'broken.json');
+
+    expect(good).toMatchObject({ code: 0, out: '' });
+    expect(bad.code).toBe(1);
+    expect(bad.out).toMatch(/broken\.json:\d+: error: .*core\.dealy/);
+    expect(bad.out).toMatch(/broken\.json:\d+: error: .*nobody/);
+  });
+
+  it('are registered once, listed and shown', async () => {
+    const first = await weft('workflows', 'register', join(EXAMPLES, 'reminder.json'));
+    const again = await weft('workflows', 'register', join(EXAMPLES, 'reminder.json'));
+    const listed = await weft('workflows', 'ls');
+    const shown = await weft('workflows', 'show', 'reminder', '--json');
+
+    expect(first).toMatchObject({ code: 0, out: 'reminder@1.0.0  registered\n' });
+    expect(again).toMatchObject({ code: 0, out: 'reminder@1.0.0  already registered, nothing changed\n' });
+    expect(listed.out).toMatch(
+      /^WORKFLOW +VERSION +NODES +REGISTERED +NAME\nreminder +1\.0\.0 +5 +just now +Reminder\n$/,
+    );
+    expect(JSON.parse(shown.out)).toMatchObject({ id: 'reminder', nodes: expect.any(Array) });
+  });
+
+  it('with other content under the same version are refused as a condition not met', async () => {
+    const text = await readFile(join(EXAMPLES, 'reminder.json'), 'utf8');
+    await writeFile(join(folder, 'changed.json'), text.replace('"Reminder"', '"Other"'));
+
+    const result = await weft('workflows', 'register', 'changed.json', '--json');
+
+    expect(result.code).toBe(4);
+    expect(JSON.parse(result.err)).toMatchObject({ error: 'workflow_version_exists' });
+  });
+});
+
+describe('a run', () => {
+  it('is watched to its end, and the exit code is its outcome', async () => {
+    const result = await weft('run', 'reminder', '--input', 'delayMs=10', '--input', 'name=Grace', '--watch');
+
+    expect(result).toMatchObject({ code: 0, err: '' });
+    expect(result.out).toContain('run.started');
+    expect(result.out).toMatch(/Run \S+ completed in .*\(\d+ events\)\./);
+    expect(result.out).toContain('"message": "Grace, we are waiting for your answer."');
+  });
+
+  it('is redrawn on a terminal', async () => {
+    const recorded = io(true);
+
+    const code = await main(['run', 'reminder', '-i', 'delayMs=10', '-w'], recorded);
+
+    expect(code).toBe(0);
+    expect(recorded.out()).toContain('\u001B[J');
+    expect(recorded.out()).toMatch(/wait +\u001B\[32mcompleted/);
+  });
+
+  it('is a stream of documents with --json', async () => {
+    const result = await weft('run', 'reminder', '--input', 'delayMs=1', '--watch', '--json');
+
+    const events = lines(result.out);
+    expect(events.map((event) => event['sequence'])).toEqual(events.map((_, index) => index));
+    expect(events.at(-1)).toMatchObject({ type: 'run.completed' });
+  });
+
+  it('is left alone by Ctrl-C, which says how to cancel it', async () => {
+    const recorded = io();
+    const watching = main(
+      ['run', 'reminder', '--input', 'delayMs=60000', '--watch', '--tag', 'detached'],
+      recorded,
+    );
+    await recorded.waitFor('node.started');
+
+    recorded.signal('SIGINT');
+    const code = await watching;
+
+    const runId = /run (\S+) goes on/.exec(recorded.err())?.[1] ?? '';
+    expect(code).toBe(4);
+    expect(recorded.err()).toContain(`weft runs cancel ${runId}`);
+    expect(await createClient({ baseUrl: server.url, apiKey: key }).runs.get(runId)).toMatchObject({
+      status: 'running',
+    });
+    expect((await weft('runs', 'why', runId)).out).toMatch(/wait/i);
+    expect(await weft('runs', 'pause', runId, '--now')).toMatchObject({ code: 0, out: `${runId}  paused\n` });
+    expect(await weft('runs', 'pause', runId, '--json')).toMatchObject({ code: 4 });
+    expect(await weft('runs', 'resume', runId)).toMatchObject({ code: 0, out: `${runId}  running\n` });
+    expect((await weft('runs', 'show', runId)).out).toMatch(/status +running/);
+    expect((await weft('runs', 'cancel', runId)).code).toBe(0);
+    expect((await weft('runs', 'cancel', runId)).code).toBe(0);
+  });
+
+  it('that is repeated under the same idempotency key is the same run', async () => {
+    const first = await weft('run', 'reminder', '--input', 'delayMs=1', '--idempotency-key', 'once');
+    const second = await weft('run', 'reminder', '--input', 'delayMs=1', '--idempotency-key', 'once');
+
+    expect(second.out).toBe(first.out);
+  });
+
+  it('shows its events afterwards, filtered by mode', async () => {
+    const { out } = await weft('run', 'reminder', '--input', 'delayMs=1', '--watch', '--json');
+    const runId = String(lines(out)[0]?.['runId']);
+
+    const all = lines((await weft('runs', 'events', runId, '--json')).out);
+    const updates = lines((await weft('runs', 'events', runId, '--json', '--mode', 'updates')).out);
+    const followed = lines(
+      (await weft('runs', 'events', runId, '--json', '--follow', '--mode', 'updates')).out,
+    );
+
+    expect(all).toEqual(lines(out));
+    expect(updates.some((event) => event['type'] === 'node.started')).toBe(false);
+    expect(followed).toEqual(updates);
+  });
+
+  it('of a workflow that does not exist is unusable input', async () => {
+    const result = await weft('run', 'nothing', '--json');
+
+    expect(result.code).toBe(3);
+    expect(JSON.parse(result.err)).toMatchObject({ error: 'not_found' });
+  });
+});
+
+describe('many runs', () => {
+  it('are listed by filter and cancelled only when confirmed', async () => {
+    for (let index = 0; index < 3; index += 1)
+      await weft('run', 'reminder', '-i', 'delayMs=60000', '-t', 'bulk');
+
+    const listed = lines((await weft('runs', 'ls', '--tag', 'bulk', '--since', '10m', '--json')).out);
+    const dry = await weft('runs', 'cancel', '--tag', 'bulk', '--dry-run');
+    const unconfirmed = await weft('runs', 'cancel', '--tag', 'bulk');
+    const confirmed = await weft('runs', 'cancel', '--tag', 'bulk', '--yes', '--json');
+
+    expect(listed).toHaveLength(3);
+    expect(dry).toMatchObject({ code: 0, err: '3 runs would be cancelled. Nothing was changed.\n' });
+    expect(unconfirmed).toMatchObject({ code: 4, err: expect.stringContaining('--yes') });
+    expect(confirmed.code).toBe(0);
+    expect(lines(confirmed.out)).toEqual(expect.arrayContaining([expect.objectContaining({ ok: true })]));
+    expect((await weft('runs', 'ls', '--tag', 'bulk', '--status', 'running')).err).toBe('No run fits.\n');
+  });
+});
+
+describe('keys', () => {
+  it('are shown once, listed without secret, and end when revoked', async () => {
+    const created = await weft('keys', 'create', 'ci', '--scope', 'runs:read', '--expires', '1h', '--json');
+    const { key: secret, keyId } = JSON.parse(created.out) as { key: string; keyId: string };
+
+    const listed = await weft('keys', 'ls');
+    const revoked = await weft('keys', 'revoke', keyId);
+
+    expect(secret).toMatch(/^weft_live_/);
+    expect(listed.out).toContain(keyId);
+    expect(listed.out).not.toContain(secret);
+    expect(revoked).toMatchObject({ code: 0, out: `${keyId}  revoked\n` });
+    const rejected = recordedIo({ cwd: folder, env: { WEFT_URL: server.url, WEFT_API_KEY: secret } });
+    expect(await main(['runs', 'ls'], rejected)).toBe(3);
+    expect(rejected.err()).toContain('WEFT_API_KEY');
+  });
+});
+
+describe('a host that is not there', () => {
+  it('is told with the way to start one', async () => {
+    const url = `http://127.0.0.1:${await freePort()}`;
+
+    const text = await weft('runs', 'ls', '--url', url);
+    const json = await weft('runs', 'ls', '--url', url, '--json');
+
+    expect(text).toEqual({ code: 3, out: '', err: `No host answers at ${url}. Start one with: npm start\n` });
+    expect(JSON.parse(json.err)).toMatchObject({ error: 'host_unreachable' });
+  });
+});

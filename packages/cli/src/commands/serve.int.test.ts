@@ -1,0 +1,211 @@
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Served, serveHere, weft } from '../testing/served.ts';
+
+const EXAMPLES = new URL('../../../../examples/workflows/', import.meta.url).pathname;
+
+let folder: string;
+let hosts: Served[];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weft-serve-'));
+  hosts = [];
+});
+
+afterEach(async () => {
+  await Promise.all(hosts.map((host) => host.stop()));
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function serve(flags: readonly string[] = [], env: Record<string, string> = {}): Promise<Served> {
+  const host = await serveHere(folder, flags, env);
+  hosts.push(host);
+  return host;
+}
+
+describe('serve', () => {
+  it('says where it is, leaves key and URL for the local command line, and takes the URL away when it ends', async () => {
+    const host = await serve(['--workflows', EXAMPLES]);
+
+    const listed = await weft(folder, ['workflows', 'ls', '--json']);
+    const before = Date.now();
+    const code = await host.stop();
+    const took = Date.now() - before;
+
+    expect(host.io.out()).toContain('order-fulfilment@1.0.0');
+    expect(host.io.out()).toContain(join(folder, '.weft', 'key'));
+    expect(host.io.out()).toContain('weft run order-fulfilment --watch');
+    expect((await stat(join(folder, '.weft', 'key'))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(folder, '.weft'))).mode & 0o777).toBe(0o700);
+    expect(listed.code).toBe(0);
+    expect(listed.out.trim().split('\n')).toHaveLength(5);
+    expect(code).toBe(0);
+    expect(took).toBeLessThan(4_000);
+    await expect(stat(join(folder, '.weft', 'url'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('uses the key from WEFT_API_KEY and writes none', async () => {
+    await serve([], { WEFT_API_KEY: 'weft_live_from_env_0123456789' });
+
+    const mine = await weft(folder, ['runs', 'ls'], { WEFT_API_KEY: 'weft_live_from_env_0123456789' });
+    const none = await weft(folder, ['runs', 'ls']);
+
+    expect(mine.code).toBe(0);
+    expect(none.code).toBe(3);
+    await expect(stat(join(folder, '.weft', 'key'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('refuses an address others can reach without a chosen key', async () => {
+    const result = await weft(folder, ['serve', '--host', '0.0.0.0', '--port', '0']);
+
+    expect(result).toMatchObject({ code: 4, err: expect.stringContaining('WEFT_API_KEY') });
+  });
+
+  it('refuses a folder that another host holds, and names the holder', async () => {
+    await serve();
+
+    const second = await weft(folder, ['serve', '--port', '0']);
+
+    expect(second.code).toBe(3);
+    expect(second.err).toContain(`process ${process.pid}`);
+  });
+
+  it('never lets a live folder become a test folder, or the other way round', async () => {
+    const live = await serve();
+    await live.stop();
+    const test = await serve(['--data', 'test', '--conformance']);
+    await test.stop();
+
+    const first = await weft(folder, ['serve', '--port', '0', '--conformance']);
+    const second = await weft(folder, ['serve', '--port', '0', '--data', 'test']);
+
+    expect(first).toMatchObject({ code: 4, err: expect.stringContaining('is a live folder and stays one') });
+    expect(second).toMatchObject({ code: 4, err: expect.stringContaining('is a test folder and stays one') });
+    expect(await readFile(join(folder, 'test', 'key'), 'utf8')).toMatch(/^weft_test_/);
+  });
+
+  it('says so when the port is taken', async () => {
+    const host = await serve();
+    const { port } = new URL(host.url);
+
+    const second = await weft(folder, ['serve', '--data', 'other', '--port', port]);
+
+    expect(second).toMatchObject({ code: 3, err: expect.stringContaining('another program uses this port') });
+  });
+
+  it('reports files that are not workflows, or need nodes it does not have, and goes on', async () => {
+    const flows = join(folder, 'flows');
+    await mkdir(flows);
+    const sample = await readFile(join(EXAMPLES, 'reminder.json'), 'utf8');
+    await writeFile(join(flows, 'a-broken.json'), '{"id": ');
+    await writeFile(join(flows, 'b-other.json'), '{"compilerOptions": {}}');
+    await writeFile(
+      join(flows, 'c-foreign.json'),
+      sample.replace('"core.delay"', '"acme.wait"').replace('"reminder"', '"foreign"'),
+    );
+    await writeFile(join(flows, 'd-good.json'), sample);
+
+    const host = await serve(['--workflows', flows]);
+
+    expect(host.io.out()).toMatch(/workflows +reminder@1\.0\.0\n/);
+    expect(host.io.out()).toMatch(/! .*a-broken\.json:1:8/);
+    expect(host.io.out()).toContain('! b-other.json: not a workflow definition');
+    expect(host.io.out()).toMatch(/! c-foreign\.json:\d+: .*acme\.wait/);
+  });
+
+  it('keeps the registered version of a changed file, and with --dev registers the change beside it', async () => {
+    const flows = join(folder, 'flows');
+    await mkdir(flows);
+    const sample = await readFile(join(EXAMPLES, 'reminder.json'), 'utf8');
+    await writeFile(join(flows, 'reminder.json'), sample);
+    await (await serve(['--workflows', 'flows'])).stop();
+    await writeFile(join(flows, 'reminder.json'), sample.replace('"Ada"', '"Bob"'));
+
+    const kept = await serve(['--workflows', 'flows']);
+    await kept.stop();
+    const dev = await serve(['--workflows', 'flows', '--dev']);
+
+    expect(kept.io.out()).toContain(
+      '! reminder.json: Version 1.0.0 of reminder is registered with other content.',
+    );
+    expect(dev.io.out()).toMatch(/workflows +reminder@1\.0\.0\+[0-9a-f]{8}\n/);
+  });
+
+  it('goes on with a waiting run after a restart', async () => {
+    const first = await serve(['--workflows', EXAMPLES]);
+    const { out } = await weft(folder, ['run', 'reminder', '--input', 'delayMs=700']);
+    const runId = out.trim();
+    await first.stop();
+
+    await serve();
+    const followed = await weft(folder, ['runs', 'events', runId, '--follow', '--json']);
+
+    const events = followed.out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string; sequence: number });
+    expect(events.at(-1)?.type).toBe('run.completed');
+    expect(events.map((event) => event.sequence)).toEqual(events.map((_, index) => index));
+  });
+
+  it('ends at once on the second signal', async () => {
+    const host = await serve();
+
+    host.io.signal('SIGINT');
+    host.io.signal('SIGINT');
+    await host.ended;
+
+    expect(host.io.exits).toEqual([1]);
+  });
+
+  it('takes a limit from a flag and names it when it is reached', async () => {
+    await serve(['--workflows', EXAMPLES, '--max-node-executions', '3']);
+
+    const result = await weft(folder, ['run', 'batch-totals', '--watch']);
+
+    expect(result.code).toBe(1);
+    expect(result.out).toContain('recursion_limit_exceeded');
+  });
+});
+
+describe('doctor', () => {
+  it('finds a served folder in order, and says what is wrong without one', async () => {
+    const nothing = await weft(folder, ['doctor', '--url', 'http://127.0.0.1:9']);
+    await serve();
+    const served = await weft(folder, ['doctor', '--json']);
+
+    expect(nothing.code).toBe(1);
+    expect(nothing.out).toContain('wrong    data folder');
+    expect(
+      served.out
+        .trim()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { state: string }).state),
+    ).toEqual(Array(7).fill('ok'));
+    expect(served.code).toBe(0);
+  });
+
+  it('reads the whole database, with and without a host beside it', async () => {
+    const host = await serve(['--workflows', EXAMPLES]);
+    await weft(folder, ['run', 'batch-totals', '--watch']);
+    const beside = await weft(folder, ['doctor', '--deep']);
+    await host.stop();
+
+    const alone = await weft(folder, ['doctor', '--deep']);
+
+    expect(beside).toMatchObject({ code: 0, out: expect.stringContaining('every log is in order') });
+    expect(alone).toMatchObject({ code: 0, out: expect.stringContaining('warning  host:') });
+  });
+
+  it('finds a database that is none', async () => {
+    await (await serve()).stop();
+    await writeFile(join(folder, '.weft', 'weft.db'), 'something else altogether');
+
+    const result = await weft(folder, ['doctor', '--deep']);
+
+    expect(result.code).toBe(1);
+    expect(result.out).toContain('is not a SQLite file');
+  });
+});

@@ -1,0 +1,88 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from './testing/host-process.ts';
+import { type Served, serveHere, weft } from './testing/served.ts';
+
+const EXAMPLES = new URL('../../../examples/workflows/', import.meta.url).pathname;
+
+let folder: string;
+let host: Served;
+let port: number;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weft-examples-'));
+  port = await freePort();
+  host = await serveHere(folder, [
+    '--port',
+    String(port),
+    '--workflows',
+    EXAMPLES,
+    '--allow-egress',
+    `127.0.0.1:${port}`,
+  ]);
+});
+
+afterAll(async () => {
+  await host?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface Sample {
+  readonly id: string;
+  readonly inputs?: readonly string[];
+  readonly outputs: unknown;
+}
+
+const SAMPLES: readonly Sample[] = [
+  { id: 'order-fulfilment', outputs: { result: 'shipped', status: 'shipped' } },
+  { id: 'order-fulfilment', inputs: ['quantity=20'], outputs: { result: 'refused', status: 'refused' } },
+  { id: 'payment-retry', outputs: { result: 'invoice', payment: 'invoice' } },
+  { id: 'batch-totals', outputs: { runningTotals: [30, 150, 180], total: 180 } },
+  {
+    id: 'reminder',
+    inputs: ['delayMs=50', 'answered=true'],
+    outputs: { text: 'Thank you, Ada.', message: 'Thank you, Ada.' },
+  },
+];
+
+async function outputsOf(id: string, inputs: readonly string[]): Promise<unknown> {
+  const flags = inputs.flatMap((input) => ['--input', input]);
+  const result = await weft(folder, ['run', id, ...flags, '--watch', '--json']);
+  expect(result).toMatchObject({ code: 0, err: '' });
+  const last = JSON.parse(result.out.trim().split('\n').at(-1) ?? '') as {
+    type: string;
+    payload: { outputs: unknown };
+  };
+  expect(last.type).toBe('run.completed');
+  return last.payload.outputs;
+}
+
+describe('the samples', () => {
+  it('are all loaded without a complaint', async () => {
+    const files = (await readdir(EXAMPLES)).filter((name) => name.endsWith('.json'));
+
+    const listed = await weft(folder, ['workflows', 'ls', '--json']);
+
+    expect(listed.out.trim().split('\n')).toHaveLength(files.length);
+    expect(host.io.out()).not.toContain('Not loaded');
+  });
+
+  it.each(SAMPLES)('$id with $inputs ends as it says', async ({ id, inputs, outputs }) => {
+    expect(await outputsOf(id, inputs ?? [])).toEqual(outputs);
+  });
+
+  it('http-health-check reaches the one address it was allowed', async () => {
+    const url = `url=http://127.0.0.1:${port}/health`;
+
+    expect(await outputsOf('http-health-check', [url])).toEqual({ result: 'up', health: 'up', status: 200 });
+  });
+
+  it('http-health-check takes its error path where it is not allowed', async () => {
+    expect(await outputsOf('http-health-check', ['url=http://127.0.0.1:9/health'])).toEqual({
+      result: 'down',
+      health: 'down',
+    });
+  });
+});

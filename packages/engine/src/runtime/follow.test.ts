@@ -1,0 +1,177 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { chain, node } from '../core/testing/definitions.ts';
+import type { HostOptions } from '../create-host.ts';
+import type { Cursor, FollowOptions } from '../host.ts';
+import { openMemoryStore } from '../memory-store.ts';
+import { alice, startHost, stranger, type TestHost, until } from './testing/test-host.ts';
+
+const opened: TestHost[] = [];
+
+async function open(options: Partial<HostOptions> = {}): Promise<TestHost> {
+  const test = await startHost(options);
+  opened.push(test);
+  return test;
+}
+
+afterEach(async () => {
+  for (const { host } of opened.splice(0)) await host.stop(0);
+});
+
+function following(rest: Partial<FollowOptions> = {}): FollowOptions {
+  return {
+    afterSeq: -1,
+    keepaliveMs: 10_000,
+    signal: new AbortController().signal,
+    snapshots: false,
+    ...rest,
+  };
+}
+
+async function sequences(cursor: Cursor | undefined): Promise<number[]> {
+  const seen: number[] = [];
+  for (let batch = await cursor?.next(); batch !== undefined; batch = await cursor?.next()) {
+    seen.push(...batch.map(({ event }) => event.seq));
+  }
+  return seen;
+}
+
+const range = (from: number, to: number): number[] =>
+  Array.from({ length: to - from }, (_, index) => from + index);
+
+const ids = Array.from({ length: 60 }, (_, index) => `n${String(index).padStart(2, '0')}`);
+const LONG = {
+  nodes: [node('call', 'test.effect'), ...ids.map((id) => node(id))],
+  edges: chain('call', ...ids),
+};
+
+describe('a live cursor', () => {
+  it.each([
+    ['from memory', { ringEvents: 256 }],
+    ['from the store, having fallen out of a small ring', { ringEvents: 3 }],
+  ])('attached at any moment sees every event once and in order, %s', async (_, limits) => {
+    const { host, effects, register, run } = await open({ limits: { ...limits, stretchNodes: 3 } });
+    const runId = await run(await register(LONG));
+    const total = 2 + 2 * (ids.length + 1);
+    const readers: { afterSeq: number; seen: Promise<number[]> }[] = [];
+    const attach = async (afterSeq: number): Promise<void> => {
+      const cursor = await host.follow(alice, runId, following({ afterSeq }));
+      readers.push({ afterSeq, seen: sequences(cursor) });
+    };
+
+    await attach(-1);
+    await attach(0);
+    (await until(() => effects.calls[0])).succeed();
+    for (let seq = -1; (await host.snapshot(alice, runId))?.snapshot.status === 'running'; seq += 7) {
+      await attach(Math.min(seq, total - 2));
+    }
+    await attach(-1);
+    await attach(total - 1);
+
+    for (const { afterSeq, seen } of readers) expect(await seen).toEqual(range(afterSeq + 1, total));
+    expect(readers.length).toBeGreaterThan(5);
+    expect(host.stats()).toMatchObject({ listeners: 0 });
+  });
+
+  it('gives the same bytes live, as history and as a poll', async () => {
+    const { host, effects, register, run } = await open();
+    const runId = await run(await register(LONG));
+    const live = await host.follow(alice, runId, following());
+    (await until(() => effects.calls[0])).succeed();
+    const documents: string[] = [];
+    for (let batch = await live?.next(); batch !== undefined; batch = await live?.next()) {
+      documents.push(...batch.map(({ event }) => event.document));
+    }
+
+    const page = await host.events(alice, runId, -1, 10_000);
+
+    expect(page?.events.map(({ document }) => document)).toEqual(documents);
+    expect(page).toMatchObject({ complete: true, status: 'completed', nextSeq: documents.length });
+  });
+
+  it('answers with nothing after the keepalive time, and ends when its client leaves', async () => {
+    const { host, register, run } = await open();
+    const runId = await run(await register(LONG));
+    const leaving = new AbortController();
+    const cursor = await host.follow(alice, runId, following({ keepaliveMs: 5, signal: leaving.signal }));
+    expect(await cursor?.next()).toHaveLength(2);
+
+    expect(await cursor?.next()).toEqual([]);
+    leaving.abort();
+
+    expect(await cursor?.next()).toBeUndefined();
+    expect(host.stats()).toMatchObject({ listeners: 0 });
+  });
+
+  it('ends at once behind the end of a finished run, and waits behind the end of a live one', async () => {
+    const { host, effects, register, run, status } = await open();
+    const runId = await run(await register({ nodes: [node('call', 'test.effect')] }));
+    const ahead = await host.follow(alice, runId, following({ afterSeq: 2, snapshots: true }));
+    const first = ahead?.next();
+
+    (await until(() => effects.calls[0])).succeed();
+
+    expect((await first)?.map(({ event, snapshot }) => [event.seq, snapshot?.status])).toEqual([
+      [3, 'completed'],
+    ]);
+    await until(async () => (await status(runId)) === 'completed');
+    expect(await sequences(await host.follow(alice, runId, following({ afterSeq: 99 })))).toEqual([]);
+  });
+
+  it('is not given to another tenant', async () => {
+    const { host, register, run } = await open();
+    const runId = await run(await register(LONG));
+
+    expect(await host.follow(stranger, runId, following())).toBeUndefined();
+  });
+
+  it('brings with each event the run as of that event', async () => {
+    const { host, effects, register, run } = await open();
+    const runId = await run(await register({ nodes: [node('call', 'test.effect')] }));
+    const cursor = await host.follow(alice, runId, following({ afterSeq: 0, snapshots: true }));
+    expect(await cursor?.baseline()).toMatchObject({ seq: 0, snapshot: { status: 'running' } });
+    (await until(() => effects.calls[0])).succeed();
+    const seen: unknown[] = [];
+    for (let batch = await cursor?.next(); batch !== undefined; batch = await cursor?.next()) {
+      for (const { event, snapshot } of batch) {
+        const call = (snapshot?.nodeStates as Record<string, { status: string }> | undefined)?.['call'];
+        seen.push([event.type, snapshot?.status, call?.status]);
+      }
+    }
+
+    expect(seen).toEqual([
+      ['node.started', 'running', 'running'],
+      ['node.completed', 'running', 'completed'],
+      ['run.completed', 'completed', 'completed'],
+    ]);
+  });
+
+  it('follows a run that another process carries on', async () => {
+    const store = openMemoryStore();
+    const holder = await open({ store });
+    const onlooker = await open({ store });
+    const runId = await holder.run(await holder.register(LONG));
+    const cursor = await onlooker.host.follow(alice, runId, following());
+    const seen = sequences(cursor);
+
+    (await until(() => holder.effects.calls[0])).succeed();
+
+    expect(await seen).toEqual(range(0, 2 + 2 * (ids.length + 1)));
+  });
+});
+
+describe('a long poll', () => {
+  it('ends when an event comes, when there is one already, and when the time is up', async () => {
+    const { host, effects, register, run } = await open();
+    const runId = await run(await register({ nodes: [node('call', 'test.effect')] }));
+    const { signal } = new AbortController();
+
+    await host.waitForEvents(runId, 0, 10_000, signal);
+    await host.waitForEvents(runId, 1, 5, signal);
+    const waiting = host.waitForEvents(runId, 1, 10_000, signal);
+    (await until(() => effects.calls[0])).succeed();
+    await waiting;
+
+    expect((await host.events(alice, runId, 1, 100))?.events.length).toBeGreaterThan(0);
+    await host.waitForEvents(runId, 99, 10_000, signal);
+  });
+});

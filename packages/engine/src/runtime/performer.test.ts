@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import type { NodePlan } from '../core/plan.ts';
+import type { RunLimits } from '../core/run-state.ts';
+import type { Outcome } from '../core/step.ts';
+import { type Egress, NodeFailure } from '../node-type.ts';
+import { SILENT } from './log.ts';
+import { createPerformer, type EffectHandle, type Performer } from './performer.ts';
+import { createEffects, type Effects, until } from './testing/test-host.ts';
+
+const egress: Egress = {
+  fetch: async () => {
+    throw new Error('no test goes out');
+  },
+};
+
+const LIMITS: RunLimits = {
+  nodeExecutions: 100,
+  runDurationMs: 0,
+  concurrency: 2,
+  maxPayloadBytes: 100,
+  maxStateBytes: 1_000,
+};
+
+function setUp(maxActive = 10): { performer: Performer; effects: Effects } {
+  return { performer: createPerformer({ maxActive, egress, log: SILENT }), effects: createEffects() };
+}
+
+function start(
+  { performer, effects }: { performer: Performer; effects: Effects },
+  key: string,
+  options: { runId?: string; timeoutMs?: number; attempt?: number } = {},
+): { handle: EffectHandle; outcome: Promise<Outcome> } {
+  let done: (outcome: Outcome) => void = () => undefined;
+  const outcome = new Promise<Outcome>((resolve) => {
+    done = resolve;
+  });
+  const node = { id: key, type: effects.type, config: {}, prepared: undefined } as unknown as NodePlan;
+  const handle = performer.perform({
+    tenant: 't',
+    runId: options.runId ?? 'r1',
+    limits: LIMITS,
+    effect: {
+      key,
+      node,
+      iteration: [],
+      attempt: options.attempt ?? 0,
+      inputs: {},
+      timeoutMs: options.timeoutMs ?? 0,
+    },
+    done,
+  });
+  return { handle, outcome };
+}
+
+describe('the performer', () => {
+  it('performs no more effects of one run at a time than its limit', async () => {
+    const test = setUp();
+    const started = ['a', 'b', 'c'].map((key) => start(test, key));
+    expect(test.effects.calls.map(({ input }) => input.nodeId)).toEqual(['a', 'b']);
+    expect(test.performer.queued()).toBe(1);
+
+    test.effects.calls[0]?.succeed();
+    await started[0]?.outcome;
+
+    expect(test.effects.calls.map(({ input }) => input.nodeId)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('lets runs take turns when the host is at its limit', async () => {
+    const test = setUp(1);
+    const first = start(test, 'a', { runId: 'greedy' });
+    const second = start(test, 'b', { runId: 'greedy' });
+    start(test, 'c', { runId: 'greedy' });
+    start(test, 'd', { runId: 'modest' });
+
+    test.effects.calls[0]?.succeed();
+    await first.outcome;
+    test.effects.calls[1]?.succeed();
+    await second.outcome;
+
+    expect(test.effects.calls.map(({ input }) => input.nodeId)).toEqual(['a', 'b', 'd']);
+  });
+
+  it('gives the same invocation id to every attempt, and another to every node and run', async () => {
+    const test = setUp();
+    start(test, 'a');
+    start(test, 'a', { attempt: 1 });
+    start(test, 'a', { runId: 'r2' });
+    start(test, 'b', { runId: 'r2' });
+
+    const ids = test.effects.calls.map(({ context }) => context.invocationId);
+
+    expect(ids[0]).toBe(ids[1]);
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  it('ends an effect that ignores its signal when its time is up', async () => {
+    const test = setUp();
+    const { outcome } = start(test, 'a', { timeoutMs: 5 });
+
+    expect(await outcome).toMatchObject({ ok: false, error: { code: 'node_timeout', retryable: true } });
+
+    expect(test.effects.calls[0]?.context.signal.aborted).toBe(true);
+    expect(test.performer.active()).toBe(0);
+  });
+
+  it('reports nothing of an aborted effect, waiting or under way', async () => {
+    const test = setUp(1);
+    const reported: Outcome[] = [];
+    const active = start(test, 'a');
+    const queued = start(test, 'b');
+    void active.outcome.then((outcome) => reported.push(outcome));
+    void queued.outcome.then((outcome) => reported.push(outcome));
+
+    queued.handle.abort();
+    active.handle.abort();
+    test.effects.calls[0]?.succeed();
+    const after = start(test, 'c');
+    await until(() => test.effects.calls[1]);
+    test.effects.calls[1]?.succeed();
+    await after.outcome;
+
+    expect(reported).toEqual([]);
+    expect(test.performer).toSatisfy((it: Performer) => it.active() === 0 && it.queued() === 0);
+  });
+
+  it('hands on what a node says about its failure, and nothing of what it did not foresee', async () => {
+    const test = setUp();
+    const known = start(test, 'a');
+    const unknown = start(test, 'b');
+
+    test.effects.calls[0]?.fail(
+      new NodeFailure('http_status', 'The server answered 503.', { retryable: true, retryAfterMs: 2_000 }),
+    );
+    test.effects.calls[1]?.fail(new Error('token=abc'));
+
+    expect(await known.outcome).toEqual({
+      ok: false,
+      error: { code: 'http_status', message: 'The server answered 503.', retryable: true },
+      retryAfterMs: 2_000,
+    });
+    expect(JSON.stringify(await unknown.outcome)).not.toContain('abc');
+    expect(await unknown.outcome).toMatchObject({
+      ok: false,
+      error: { code: 'node_failed', retryable: false },
+    });
+  });
+
+  it('refuses outputs that are not JSON or too large', async () => {
+    const test = setUp();
+    const odd = start(test, 'a');
+    const large = start(test, 'b');
+
+    test.effects.calls[0]?.succeed({ outputs: { list: [1, Number.NaN] } });
+    test.effects.calls[1]?.succeed({ outputs: { text: 'x'.repeat(200) } });
+
+    expect(await odd.outcome).toMatchObject({
+      ok: false,
+      error: { code: 'node_failed', details: { path: 'outputs.list[1]' } },
+    });
+    expect(await large.outcome).toMatchObject({
+      ok: false,
+      error: { code: 'output_too_large', details: { limit: 100, observed: 211 } },
+    });
+  });
+});

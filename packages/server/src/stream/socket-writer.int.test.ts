@@ -1,0 +1,104 @@
+import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createSocketWriter, type SocketWriter } from './socket-writer.ts';
+
+let close: () => void = () => undefined;
+afterEach(() => close());
+
+interface Connection {
+  readonly response: ServerResponse;
+  readonly reader: IncomingMessage;
+  readonly writer: SocketWriter;
+}
+
+/** A response and its reader, over loopback; the reader has not taken anything yet. */
+async function connect(stallMs: number): Promise<Connection> {
+  const server = createServer();
+  const arrived = new Promise<ServerResponse>((resolve) =>
+    server.on('request', (_request, response) => resolve(response)),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const reading = new Promise<IncomingMessage>((resolve) => {
+    get({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' }, resolve).on(
+      'error',
+      () => undefined,
+    );
+  });
+  const response = await arrived;
+  response.flushHeaders();
+  const reader = await reading;
+  reader.on('error', () => undefined);
+  close = () => {
+    reader.destroy();
+    server.closeAllConnections();
+    server.close();
+  };
+  return { response, reader, writer: createSocketWriter(response, stallMs) };
+}
+
+const MEBIBYTE = 'x'.repeat(1024 * 1024);
+
+/** Writes until the reader must take something first; says how many MiB went out until then. */
+async function writeUntilStuck({ writer, response }: Connection): Promise<number> {
+  for (let written = 0; ; written++) {
+    if (written > 200) throw new Error('the writer never waited');
+    const done = await Promise.race([
+      writer.write(MEBIBYTE),
+      new Promise<'stuck'>((resolve) => setTimeout(() => resolve('stuck'), 200)),
+    ]);
+    if (done === 'stuck') return written;
+    if (response.destroyed) return written;
+  }
+}
+
+describe('a reader that takes nothing', () => {
+  it('makes the writer wait, with no more in memory than one slice and the socket’s buffer', async () => {
+    const connection = await connect(60_000);
+
+    await writeUntilStuck(connection);
+
+    expect(connection.response.writableNeedDrain).toBe(true);
+    expect(connection.response.writableLength).toBeLessThan(256 * 1024);
+  });
+
+  it('is disconnected after the stall time, and the writer learns it', async () => {
+    const connection = await connect(300);
+    await writeUntilStuck(connection);
+
+    await expect.poll(() => connection.response.destroyed, { timeout: 10_000 }).toBe(true);
+
+    expect(await connection.writer.ready()).toBe(false);
+    expect(await connection.writer.write('more')).toBe(false);
+  });
+
+  it('lets the writer go on when it reads again, and misses nothing', async () => {
+    const connection = await connect(60_000);
+    const stuckAfter = await writeUntilStuck(connection);
+    let received = 0;
+    connection.reader.on('data', (chunk: Buffer) => {
+      received += chunk.length;
+    });
+
+    await connection.writer.write('end');
+    connection.response.end();
+    await new Promise((resolve) => connection.reader.on('end', resolve));
+
+    expect(received).toBe((stuckAfter + 1) * MEBIBYTE.length + 3);
+  });
+});
+
+describe('two writers of one response', () => {
+  it('never mix their bytes', async () => {
+    const connection = await connect(60_000);
+    const chunks: string[] = [];
+    connection.reader.setEncoding('utf8').on('data', (chunk: string) => chunks.push(chunk));
+
+    const texts = ['a', 'b', 'c'].map((letter) => letter.repeat(300_000));
+    await Promise.all(texts.map((text) => connection.writer.write(text)));
+    connection.response.end();
+    await new Promise((resolve) => connection.reader.on('end', resolve));
+
+    expect(chunks.join('')).toBe(texts.join(''));
+  });
+});

@@ -1,0 +1,145 @@
+import { resolve } from 'node:path';
+import type { RunStatus } from '@weft/engine';
+import { FIRST_TERMINAL, runIdText, statusOf } from './codec.ts';
+import type { Database } from './driver.ts';
+import { openDatabase, sqliteCode } from './driver.ts';
+import { NotAStoreError } from './errors.ts';
+import { SCHEMA_VERSION, schemaVersion } from './migrations.ts';
+import { assertOurs } from './open-file.ts';
+
+/** One thing wrong with a file. */
+export interface Finding {
+  readonly check: 'file' | 'version' | 'integrity' | 'sequence' | 'ending' | 'inbox' | 'orphan';
+  readonly runId?: string;
+  readonly message: string;
+}
+
+/** Enough to see what is wrong, few enough to read. */
+const MOST_FINDINGS = 1_000;
+
+/** The event that ends a log when the run has this status. */
+const ENDINGS: Partial<Record<RunStatus, string>> = {
+  completed: 'run.completed',
+  failed: 'run.failed',
+  cancelled: 'run.cancelled',
+};
+
+/**
+ * The full check behind `weft doctor --deep`: the file's own structure, then every run's head against its log. Reads only, and
+ * may run beside the owner; it reads everything, so it takes as long as the file is big.
+ */
+export function checkSqliteFile(file: string): Finding[] {
+  const path = resolve(file);
+  let db: Database | undefined;
+  try {
+    db = openDatabase(path, { busyTimeoutMs: 5_000, readOnly: true });
+    assertOurs(db, path);
+    return checkAll(db);
+  } catch (error) {
+    if (error instanceof NotAStoreError) return [{ check: 'file', message: error.message }];
+    if (sqliteCode(error) !== undefined)
+      return [{ check: 'file', message: `${path} cannot be read: ${String(error)}` }];
+    throw error;
+  } finally {
+    db?.close();
+  }
+}
+
+function checkAll(db: Database): Finding[] {
+  const version = schemaVersion(db);
+  if (version !== SCHEMA_VERSION) {
+    return [
+      {
+        check: 'version',
+        message: `The file has schema version ${version}; this program checks ${SCHEMA_VERSION}.`,
+      },
+    ];
+  }
+  // One transaction: every check sees the same moment, also while the owner goes on writing.
+  db.exec('BEGIN');
+  try {
+    const integrity = checkIntegrity(db);
+    if (integrity.length > 0) return integrity;
+    return [...checkRuns(db), ...checkOrphans(db)].slice(0, MOST_FINDINGS);
+  } finally {
+    db.exec('ROLLBACK');
+  }
+}
+
+function checkIntegrity(db: Database): Finding[] {
+  const rows = db.prepare<{ integrity_check: string }>(`PRAGMA integrity_check(${MOST_FINDINGS})`).all();
+  return rows
+    .filter((row) => row.integrity_check !== 'ok')
+    .map((row) => ({ check: 'integrity', message: row.integrity_check }));
+}
+
+interface CheckedRun {
+  readonly id: Uint8Array;
+  readonly status: number;
+  readonly next_seq: number;
+  readonly inbox: number;
+  readonly events: number;
+  readonly last_seq: number | null;
+  readonly endings: number;
+  readonly last_type: string | null;
+  readonly waiting: number;
+}
+
+/** Sequences are gap-free from 0 exactly when there are as many events as the last number says, and none is below 0. */
+const CHECKED_RUNS = `
+  SELECT runs.id, status, next_seq, inbox,
+    (SELECT count(*) FROM events WHERE events.rid = runs.rid AND seq >= 0) AS events,
+    (SELECT max(seq) FROM events WHERE events.rid = runs.rid) AS last_seq,
+    (SELECT count(*) FROM events JOIN words ON words.id = events.type
+      WHERE events.rid = runs.rid AND word IN ('run.completed', 'run.failed', 'run.cancelled')) AS endings,
+    (SELECT coalesce(word, type) FROM events LEFT JOIN words ON words.id = events.type
+      WHERE events.rid = runs.rid ORDER BY seq DESC LIMIT 1) AS last_type,
+    (SELECT count(*) FROM commands WHERE commands.rid = runs.rid AND verdict IS NULL) AS waiting
+  FROM runs ORDER BY rid`;
+
+function checkRuns(db: Database): Finding[] {
+  const findings: Finding[] = [];
+  for (const run of db.prepare<CheckedRun>(CHECKED_RUNS).iterate()) {
+    findings.push(...findingsOf(run));
+    if (findings.length >= MOST_FINDINGS) break;
+  }
+  return findings;
+}
+
+function findingsOf(run: CheckedRun): Finding[] {
+  const runId = runIdText(run.id);
+  const findings: Finding[] = [];
+  const lastSeq = run.last_seq ?? -1;
+  if (run.events !== run.next_seq || lastSeq !== run.next_seq - 1) {
+    const message = `The head says ${run.next_seq} events; the log has ${run.events}, the last one numbered ${lastSeq}.`;
+    findings.push({ check: 'sequence', runId, message });
+  }
+  const ending = run.status < FIRST_TERMINAL ? undefined : ENDINGS[statusOf(run.status)];
+  if (ending === undefined ? run.endings > 0 : run.last_type !== ending || run.endings !== 1) {
+    const message = `The run is ${statusOf(run.status)}; the log has ${run.endings} terminal events and ends with ${run.last_type ?? 'nothing'}.`;
+    findings.push({ check: 'ending', runId, message });
+  }
+  if (run.inbox !== run.waiting) {
+    findings.push({
+      check: 'inbox',
+      runId,
+      message: `The head counts ${run.inbox} waiting commands; there are ${run.waiting}.`,
+    });
+  }
+  return findings;
+}
+
+function checkOrphans(db: Database): Finding[] {
+  const owners = (table: string) =>
+    db
+      .prepare<{ rid: number }>(
+        `SELECT DISTINCT rid FROM ${table} WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.rid = ${table}.rid) LIMIT ${MOST_FINDINGS}`,
+      )
+      .all();
+  return ['events', 'commands', 'checkpoints', 'outbox', 'run_tags'].flatMap((table) =>
+    owners(table).map(({ rid }) => ({
+      check: 'orphan',
+      message: `${table} has rows of run number ${rid}, which does not exist.`,
+    })),
+  );
+}
