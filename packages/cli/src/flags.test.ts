@@ -21,6 +21,8 @@ describe('checkFlags', () => {
   });
 
   it('still finds typing errors in commands that take ids', () => {
-    expect(() => checkFlags('weft runs cancel', cancel, ['r1', '--resaon', 'x'])).toThrow('Did you mean --reason?');
+    expect(() => checkFlags('weft runs cancel', cancel, ['r1', '--resaon', 'x'])).toThrow(
+      'Did you mean --reason?',
+    );
   });
 });

@@ -53,7 +53,8 @@ const DASHED_ID = /^-[A-Za-z0-9_-]{21}$/;
 function shieldIds(args: ArgsDef, given: readonly string[]): readonly string[] {
   const takesIds = Object.values(args).some((arg) => arg.type === 'positional');
   if (!takesIds || given.includes('--')) return given;
-  const isId = (text: string): boolean => DASHED_ID.test(text) && !Object.hasOwn(args, text.replace(/^--/, ''));
+  const isId = (text: string): boolean =>
+    DASHED_ID.test(text) && !Object.hasOwn(args, text.replace(/^--/, ''));
   const ids = given.filter(isId);
   return ids.length === 0 ? given : [...given.filter((text) => !isId(text)), '--', ...ids];
 }

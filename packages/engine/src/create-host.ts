@@ -21,6 +21,7 @@ import { createKeys } from './runtime/keys.ts';
 import { createLease } from './runtime/lease.ts';
 import { DEFAULT_LIMITS, type HostLimits } from './runtime/limits.ts';
 import { errorFields, type Log, SILENT } from './runtime/log.ts';
+import { createOnce } from './runtime/once.ts';
 import { createOverloadGauge } from './runtime/overload.ts';
 import { createPerformer } from './runtime/performer.ts';
 import { createPlans } from './runtime/plans.ts';
@@ -155,16 +156,18 @@ export function createHost(options: HostOptions): Host {
     store.prune().catch((error: unknown) => log('warn', errorFields(error), 'pruning failed'));
   }
 
+  const inFlight = createInFlight(limits.idempotencyWaitMs);
   return {
     createRun: createRunCreator({
       ...shared,
       plans,
       lease,
       capabilities,
-      inFlight: createInFlight(limits.idempotencyWaitMs),
+      inFlight,
       newRunId: createRunIds(clock.now, random),
     }),
     command: createCommands({ ...shared, verdicts }),
+    once: createOnce({ ...shared, inFlight }),
     ...createReaders({ store, dispatcher, feed, states, now: clock.now }),
     ...createWorkflows({
       ...shared,

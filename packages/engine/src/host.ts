@@ -24,6 +24,11 @@ export interface Host {
   follow(caller: Caller, runId: string, options: FollowOptions): Promise<Cursor | undefined>;
   /** Durable in the inbox before it resolves; the verdict is absent when the holder has not answered within two seconds. */
   command(caller: Caller, runId: string, command: Command, idempotency?: IdempotencyClaim): Promise<CommandAnswer | undefined>;
+  /**
+   * For acts that are idempotent by nature (many commands, a registration, a revocation): carries the act out and remembers
+   * its answer under the client's key. A crash in between repeats the act, which then changes nothing.
+   */
+  once(caller: Caller, claim: IdempotencyClaim | undefined, act: () => Promise<Json>): Promise<RememberedAnswer>;
   listRuns(caller: Caller, filter: RunFilter, page: Page): Promise<Listed<RunSummary>>;
   /** In one sentence, and as data, what the run waits for. */
   explain(caller: Caller, runId: string): Promise<Explanation | undefined>;
@@ -137,6 +142,8 @@ export interface FollowedEvent {
 export type CommandAnswer =
   | { readonly replayed: false; readonly verdict: Verdict | undefined; readonly status: RunStatus | 'cancelling' }
   | ReplayedAnswer;
+
+export type RememberedAnswer = { readonly replayed: false; readonly outcome: Json } | ReplayedAnswer;
 
 export interface RunSummary {
   readonly runId: string;

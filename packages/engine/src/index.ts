@@ -32,6 +32,7 @@ export type {
   NewRun,
   RegisterOptions,
   Registration,
+  RememberedAnswer,
   ReplayedAnswer,
   RunSummary,
   SnapshotView,

@@ -108,7 +108,7 @@ describe('a run', () => {
 
     const code = await main(['run', 'reminder', '-i', 'delayMs=10', '-w'], recorded);
 
-    expect(code).toBe(0);
+    expect({ code, err: recorded.err() }).toEqual({ code: 0, err: '' });
     expect(recorded.out()).toContain('\u001B[J');
     expect(recorded.out()).toMatch(/wait +\u001B\[32mcompleted/);
   });
@@ -116,6 +116,7 @@ describe('a run', () => {
   it('is a stream of documents with --json', async () => {
     const result = await weft('run', 'reminder', '--input', 'delayMs=1', '--watch', '--json');
 
+    expect(result).toMatchObject({ code: 0, err: '' });
     const events = lines(result.out);
     expect(events.map((event) => event['sequence'])).toEqual(events.map((_, index) => index));
     expect(events.at(-1)).toMatchObject({ type: 'run.completed' });
@@ -127,7 +128,8 @@ describe('a run', () => {
       ['run', 'reminder', '--input', 'delayMs=60000', '--watch', '--tag', 'detached'],
       recorded,
     );
-    await recorded.waitFor('node.started');
+    await Promise.race([recorded.waitFor('node.started'), watching]);
+    expect(recorded.err()).toBe('');
 
     recorded.signal('SIGINT');
     const code = await watching;

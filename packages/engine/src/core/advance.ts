@@ -67,7 +67,7 @@ export function openRun(
     record,
     state,
     capabilities,
-    frontier: openFrontier(plan, record, state),
+    frontier: openFrontier(plan, state),
     inFlight,
     timers,
     draining: false,

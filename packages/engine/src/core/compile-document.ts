@@ -24,23 +24,35 @@ export function checkShape(definition: unknown, problems: Problems): WorkflowDef
 }
 
 /** Places at the top that no later check looks at. */
-const ASIDE = /^\/(?:id|name|version|description|type|isActive|status|tenantId|scopeId|slug|groups|createdAt|updatedAt|acceptsInheritedArtifacts)(?:\/|$)/;
+const ASIDE =
+  /^\/(?:id|name|version|description|type|isActive|status|tenantId|scopeId|slug|groups|createdAt|updatedAt|acceptsInheritedArtifacts)(?:\/|$)/;
 
 function isHarmless(problem: Problem): boolean {
   return problem.keyword === 'additionalProperties' || ASIDE.test(problem.path);
 }
 
-export function compileVariables(definition: WorkflowDefinition, problems: Problems): Map<string, VariablePlan> {
+export function compileVariables(
+  definition: WorkflowDefinition,
+  problems: Problems,
+): Map<string, VariablePlan> {
   const variables = new Map<string, VariablePlan>();
   for (const [index, variable] of definition.variables.entries()) {
     const { name, type, defaultValue } = variable;
     if (variables.has(name)) {
-      problems.error(pointer('variables', index, 'name'), 'duplicate_variable', `Variable "${name}" is declared twice; remove one.`);
+      problems.error(
+        pointer('variables', index, 'name'),
+        'duplicate_variable',
+        `Variable "${name}" is declared twice; remove one.`,
+      );
       continue;
     }
     if (defaultValue !== undefined && !hasType(defaultValue, type)) {
       const path = pointer('variables', index, 'defaultValue');
-      problems.error(path, 'variable_type', `The default of variable "${name}" is not of its type "${type}".`);
+      problems.error(
+        path,
+        'variable_type',
+        `The default of variable "${name}" is not of its type "${type}".`,
+      );
     }
     variables.set(name, {
       name,
@@ -86,7 +98,11 @@ export function compileConfigurable(
   } catch (error) {
     if (!isHostError(error, 'validation_error')) throw error;
     const field = error.details?.['field'];
-    problems.error(`/configurableSchema${typeof field === 'string' ? field : ''}`, 'configurable_schema', error.message);
+    problems.error(
+      `/configurableSchema${typeof field === 'string' ? field : ''}`,
+      'configurable_schema',
+      error.message,
+    );
     return () => undefined;
   }
 }
@@ -106,7 +122,11 @@ export function findUnsupported(definition: WorkflowDefinition, problems: Proble
     }
   }
   for (const [feature, path] of found) {
-    problems.warn(path, 'feature_unsupported', `This host does not support ${feature}; it is kept but has no effect.`);
+    problems.warn(
+      path,
+      'feature_unsupported',
+      `This host does not support ${feature}; it is kept but has no effect.`,
+    );
   }
   return [...found.keys()].sort();
 }

@@ -29,7 +29,11 @@ export function connect(definition: WorkflowDefinition, context: GraphContext): 
   const rules = new Map<EdgePlan, { rule: TriggerRule; index: number }>();
   for (const [index, edge] of definition.edges.entries()) {
     if (seen.has(edge.id)) {
-      context.problems.error(pointer('edges', index, 'id'), 'duplicate_edge', `Edge id "${edge.id}" is used twice; give each edge its own.`);
+      context.problems.error(
+        pointer('edges', index, 'id'),
+        'duplicate_edge',
+        `Edge id "${edge.id}" is used twice; give each edge its own.`,
+      );
     }
     seen.add(edge.id);
     const plan = compileEdge(edge, index, context);
@@ -74,7 +78,11 @@ function compileEdge(edge: WorkflowEdge, index: number, context: GraphContext): 
   const target = endOf(edge, 'targetNodeId', index, context);
   if (source === undefined || target === undefined) return undefined;
   if (source === target) {
-    context.problems.error(pointer('edges', index), 'self_edge', `Edge "${edge.id}" leads from node "${source.id}" to itself; use core.loop to repeat.`);
+    context.problems.error(
+      pointer('edges', index),
+      'self_edge',
+      `Edge "${edge.id}" leads from node "${source.id}" to itself; use core.loop to repeat.`,
+    );
     return undefined;
   }
   if (crossesLoop(source, target, edge, index, context)) return undefined;
@@ -98,12 +106,22 @@ function endOf(
   const draft = drafts.get(edge[end]);
   // A node that exists but could not be compiled has its own problem already.
   if (draft === undefined && !declaredIds.has(edge[end])) {
-    problems.error(pointer('edges', index, end), 'unknown_node', `Edge "${edge.id}" names node "${edge[end]}", which does not exist.`);
+    problems.error(
+      pointer('edges', index, end),
+      'unknown_node',
+      `Edge "${edge.id}" names node "${edge[end]}", which does not exist.`,
+    );
   }
   return draft;
 }
 
-function crossesLoop(source: NodeDraft, target: NodeDraft, edge: WorkflowEdge, index: number, context: GraphContext): boolean {
+function crossesLoop(
+  source: NodeDraft,
+  target: NodeDraft,
+  edge: WorkflowEdge,
+  index: number,
+  context: GraphContext,
+): boolean {
   const { parents } = context.loops;
   const from = parents.get(source.id);
   const to = parents.get(target.id);
@@ -117,13 +135,21 @@ function crossesLoop(source: NodeDraft, target: NodeDraft, edge: WorkflowEdge, i
   return true;
 }
 
-function compileEdgeCondition(edge: WorkflowEdge, index: number, context: GraphContext): Condition | undefined {
+function compileEdgeCondition(
+  edge: WorkflowEdge,
+  index: number,
+  context: GraphContext,
+): Condition | undefined {
   if (edge.condition === undefined) return undefined;
   try {
     return compileCondition(edge.condition, context.expressions);
   } catch (error) {
     if (!(error instanceof ConditionError)) throw error;
-    context.problems.error(`${pointer('edges', index, 'condition')}${error.path}`, 'condition', error.message);
+    context.problems.error(
+      `${pointer('edges', index, 'condition')}${error.path}`,
+      'condition',
+      error.message,
+    );
     return undefined;
   }
 }
@@ -148,7 +174,11 @@ function chooseRule(
 }
 
 /** Gives every draft its scope and every loop its body. Returns the root. */
-export function layOutScopes(drafts: ReadonlyMap<string, NodeDraft>, loops: Loops, problems: Problems): ScopePlan {
+export function layOutScopes(
+  drafts: ReadonlyMap<string, NodeDraft>,
+  loops: Loops,
+  problems: Problems,
+): ScopePlan {
   const members = new Map<NodeDraft | undefined, NodeDraft[]>([[undefined, []]]);
   for (const draft of [...drafts.values()].sort(compareIds)) {
     const parent = loops.parents.get(draft.id);

@@ -61,7 +61,11 @@ function claimBody(loop: NodeDraft, context: BodyContext): NodeDraft[] {
     } else if (parents.has(member.id)) {
       const owner = parents.get(member.id)?.id ?? '';
       if (owner !== loop.id) {
-        problems.error(path, 'loop_body', `Node "${member.id}" is already in the body of loop "${owner}"; a node belongs to one loop.`);
+        problems.error(
+          path,
+          'loop_body',
+          `Node "${member.id}" is already in the body of loop "${owner}"; a node belongs to one loop.`,
+        );
       }
     } else {
       parents.set(member.id, loop);
@@ -109,7 +113,11 @@ function compileItems(
 }
 
 /** Every cycle of containment is named once, at one of its loops. Such loops are taken out, so that later steps end. */
-function refuseSelfContainment(loops: readonly LoopDraft[], parents: Map<string, NodeDraft>, problems: Problems): void {
+function refuseSelfContainment(
+  loops: readonly LoopDraft[],
+  parents: Map<string, NodeDraft>,
+  problems: Problems,
+): void {
   const safe = new Set<string>();
   for (const { node } of loops) {
     const way = new Set<string>();

@@ -1,11 +1,26 @@
-import { compileValidator, type JsonObject, type Validator, type WorkflowDefinition, type WorkflowNode } from '@weft/protocol';
+import {
+  compileValidator,
+  type JsonObject,
+  type Validator,
+  type WorkflowDefinition,
+  type WorkflowNode,
+} from '@weft/protocol';
 import type { NodeType, PrepareTools } from '../node-type.ts';
 import type { CompileOptions } from './compile.ts';
 import { nearestName, pointer, type Problems, schemaMessage } from './compile-problems.ts';
-import type { EdgePlan, LoopPlan, NodePlan, NodeSettings, PortPlan, ScopePlan, VariablePlan } from './plan.ts';
+import type {
+  EdgePlan,
+  LoopPlan,
+  NodePlan,
+  NodeSettings,
+  PortPlan,
+  ScopePlan,
+  VariablePlan,
+} from './plan.ts';
 
 /** A NodePlan under construction: plans point at each other, so edges, ports and scopes are filled in later. */
-export interface NodeDraft extends Omit<NodePlan, 'incoming' | 'outgoing' | 'ports' | 'scope' | 'rule' | 'loop'> {
+export interface NodeDraft
+  extends Omit<NodePlan, 'incoming' | 'outgoing' | 'ports' | 'scope' | 'rule' | 'loop'> {
   /** Position in the definition's list of nodes. */
   readonly index: number;
   readonly incoming: EdgePlan[];
@@ -30,7 +45,11 @@ export function compileNodes(
   const typeOf = typeFinder(options.nodeTypes, problems);
   for (const [index, node] of definition.nodes.entries()) {
     if (seen.has(node.id)) {
-      problems.error(pointer('nodes', index, 'id'), 'duplicate_node', `Node id "${node.id}" is used twice; give each node its own.`);
+      problems.error(
+        pointer('nodes', index, 'id'),
+        'duplicate_node',
+        `Node id "${node.id}" is used twice; give each node its own.`,
+      );
       continue;
     }
     seen.add(node.id);
@@ -68,13 +87,22 @@ function typeFinder(types: ReadonlyMap<string, NodeType>, problems: Problems) {
       suggestion = nearest === undefined ? 'see the list of node types' : `did you mean "${nearest}"?`;
       suggestions.set(node.typeId, suggestion);
     }
-    problems.error(pointer('nodes', index, 'typeId'), 'unknown_node_type', `This host has no node type "${node.typeId}"; ${suggestion}`);
+    problems.error(
+      pointer('nodes', index, 'typeId'),
+      'unknown_node_type',
+      `This host has no node type "${node.typeId}"; ${suggestion}`,
+    );
     return undefined;
   };
 }
 
 /** Only a warning: such a node fails when it is reached, which is the behaviour some workflows are written to show. */
-function warnOfMissingCapability(type: NodeType, index: number, options: CompileOptions, problems: Problems): void {
+function warnOfMissingCapability(
+  type: NodeType,
+  index: number,
+  options: CompileOptions,
+  problems: Problems,
+): void {
   const missing = type.requires?.filter((capability) => !options.runtimeCapabilities.has(capability)) ?? [];
   if (missing.length === 0) return;
   problems.warn(
@@ -104,7 +132,8 @@ function prepareNode(
 ): unknown {
   const place = pointer('nodes', index, 'config');
   const found = configValidator(type)(node.config);
-  for (const problem of found) problems.error(`${place}${problem.path}`, 'node_config', schemaMessage(problem));
+  for (const problem of found)
+    problems.error(`${place}${problem.path}`, 'node_config', schemaMessage(problem));
   if (found.length > 0 || type.prepare === undefined) return undefined;
   return prepare(type.prepare, node.config, place, { expressions: options.expressions, variables }, problems);
 }

@@ -63,8 +63,15 @@ function findCycle(rest: ReadonlySet<NodeDraft>): NodeDraft[] {
   return way.slice(at === undefined ? 0 : position.get(at.id)).reverse();
 }
 
-function reportCycle(cycle: readonly NodeDraft[], edgeIndexes: ReadonlyMap<string, number>, problems: Problems): void {
-  const smallest = cycle.reduce((first, node, index) => (node.id < (cycle[first]?.id ?? '') ? index : first), 0);
+function reportCycle(
+  cycle: readonly NodeDraft[],
+  edgeIndexes: ReadonlyMap<string, number>,
+  problems: Problems,
+): void {
+  const smallest = cycle.reduce(
+    (first, node, index) => (node.id < (cycle[first]?.id ?? '') ? index : first),
+    0,
+  );
   const turned = [...cycle.slice(smallest), ...cycle.slice(0, smallest)];
   const last = turned.at(-1);
   const closing = last?.outgoing.find((edge) => edge.target.id === turned[0]?.id);

@@ -25,7 +25,12 @@ export function compilePorts(context: PortContext): void {
   }
 }
 
-function compilePort(name: string, value: PortValue, path: string, context: PortContext): PortPlan | undefined {
+function compilePort(
+  name: string,
+  value: PortValue,
+  path: string,
+  context: PortContext,
+): PortPlan | undefined {
   const { problems } = context;
   switch (value.type) {
     case 'static':
@@ -40,10 +45,20 @@ function compilePort(name: string, value: PortValue, path: string, context: Port
       }
     case 'connection':
       if (!context.declaredIds.has(value.nodeId)) {
-        problems.error(`${path}/nodeId`, 'unknown_node', `Input "${name}" names node "${value.nodeId}", which does not exist.`);
+        problems.error(
+          `${path}/nodeId`,
+          'unknown_node',
+          `Input "${name}" names node "${value.nodeId}", which does not exist.`,
+        );
         return undefined;
       }
-      return { name, from: 'connection', nodeId: value.nodeId, outputKey: value.outputKey, optional: value.optional ?? false };
+      return {
+        name,
+        from: 'connection',
+        nodeId: value.nodeId,
+        outputKey: value.outputKey,
+        optional: value.optional ?? false,
+      };
     case 'variable': {
       const optional = value.optional ?? false;
       if (!optional && !context.variables.has(value.variableName)) {
@@ -69,7 +84,12 @@ interface Question {
  * A connection may only name a node that has certainly settled: one from which edges lead to the reader, or to a loop
  * around the reader.
  */
-export function checkConnections(order: readonly NodeDraft[], drafts: ReadonlyMap<string, NodeDraft>, loops: Loops, problems: Problems): void {
+export function checkConnections(
+  order: readonly NodeDraft[],
+  drafts: ReadonlyMap<string, NodeDraft>,
+  loops: Loops,
+  problems: Problems,
+): void {
   const questions: Question[] = [];
   for (const reader of drafts.values()) {
     for (const port of reader.ports) {
@@ -104,7 +124,9 @@ const BITS = 31;
  * hundred walks instead of twenty thousand. Direct neighbours, the usual case, need none.
  */
 function answer(questions: readonly Question[], order: readonly NodeDraft[]): void {
-  const open = questions.filter(({ source, target }) => !target.incoming.some((edge) => edge.source === source));
+  const open = questions.filter(
+    ({ source, target }) => !target.incoming.some((edge) => edge.source === source),
+  );
   const bySource = new Map<NodeDraft, Question[]>();
   for (const question of open) {
     const asked = bySource.get(question.source);

@@ -28,7 +28,10 @@ export function createProblems(): Problems {
 function shortened(problems: WorkflowProblem[]): WorkflowProblem[] {
   if (problems.length <= MAX_SHOWN) return problems;
   const left = problems.length - MAX_SHOWN;
-  return [...problems.slice(0, MAX_SHOWN), { path: '', code: 'more_problems', message: `${left} more problems follow; correct these first.` }];
+  return [
+    ...problems.slice(0, MAX_SHOWN),
+    { path: '', code: 'more_problems', message: `${left} more problems follow; correct these first.` },
+  ];
 }
 
 /** A JSON Pointer. */

@@ -1,7 +1,13 @@
 import type { WorkflowDefinition } from '@weft/protocol';
 import type { WorkflowProblem } from '../host.ts';
 import type { NodeType } from '../node-type.ts';
-import { checkShape, checkTriggers, compileConfigurable, compileVariables, findUnsupported } from './compile-document.ts';
+import {
+  checkShape,
+  checkTriggers,
+  compileConfigurable,
+  compileVariables,
+  findUnsupported,
+} from './compile-document.ts';
 import { compareIds, connect, layOutScopes } from './compile-graph.ts';
 import { compileLoops } from './compile-loop.ts';
 import { compileNodes } from './compile-node.ts';
@@ -39,7 +45,11 @@ export function compileWorkflow(definition: unknown, options: CompileOptions): C
   if (document === undefined) return { ...problems.result(), unsupported: [] };
   const unsupported = findUnsupported(document, problems);
   if (document.nodes.length > options.maxNodes) {
-    problems.error('/nodes', 'too_many_nodes', `The definition has ${document.nodes.length} nodes; this host takes at most ${options.maxNodes}.`);
+    problems.error(
+      '/nodes',
+      'too_many_nodes',
+      `The definition has ${document.nodes.length} nodes; this host takes at most ${options.maxNodes}.`,
+    );
     return { ...problems.result(), unsupported };
   }
   const plan = buildPlan(document, options, problems);

@@ -44,7 +44,9 @@ describe('a condition', () => {
   it('looks for a part of a string or a member of a list', () => {
     expect(holds({ type: 'contains', left: 'text', right: 'ell' }, { text: 'hello' })).toBe(true);
     expect(holds({ type: 'contains', left: 'text', right: 1 }, { text: '1' })).toBe(false);
-    expect(holds({ type: 'contains', left: 'list', right: { b: 1, a: 2 } }, { list: [0, { a: 2, b: 1 }] })).toBe(true);
+    expect(
+      holds({ type: 'contains', left: 'list', right: { b: 1, a: 2 } }, { list: [0, { a: 2, b: 1 }] }),
+    ).toBe(true);
     expect(holds({ type: 'contains', left: 'list', right: '0' }, { list: [0] })).toBe(false);
   });
 
@@ -59,10 +61,14 @@ describe('a condition', () => {
   });
 
   it('finds its path in a port, inside port output, and in list positions', () => {
-    expect(holds({ type: 'equals', left: 'status', right: 'ok' }, { status: 'ok', output: { status: 'no' } })).toBe(true);
+    expect(
+      holds({ type: 'equals', left: 'status', right: 'ok' }, { status: 'ok', output: { status: 'no' } }),
+    ).toBe(true);
     expect(holds({ type: 'equals', left: 'status', right: 'ok' }, { output: { status: 'ok' } })).toBe(true);
     expect(holds({ type: 'equals', left: 'output.approved', right: true }, { approved: true })).toBe(true);
-    expect(holds({ type: 'equals', left: 'output.list.1', right: 'b' }, { output: { list: ['a', 'b'] } })).toBe(true);
+    expect(
+      holds({ type: 'equals', left: 'output.list.1', right: 'b' }, { output: { list: ['a', 'b'] } }),
+    ).toBe(true);
   });
 
   it('is refused with the place when members are missing, needless or wrong', () => {
@@ -95,7 +101,11 @@ describe('deep equality', () => {
     const shuffle = (value: Json): Json => {
       if (Array.isArray(value)) return value.map(shuffle);
       if (value === null || typeof value !== 'object') return value;
-      return Object.fromEntries(Object.entries(value).reverse().map(([key, inner]) => [key, shuffle(inner)]));
+      return Object.fromEntries(
+        Object.entries(value)
+          .reverse()
+          .map(([key, inner]) => [key, shuffle(inner)]),
+      );
     };
 
     fc.assert(

@@ -45,7 +45,10 @@ export function compileCondition(condition: EdgeCondition, compiler: ExpressionC
 function formOf(condition: EdgeCondition): Form {
   if (condition.type !== undefined) return condition.type;
   if (condition.expression !== undefined) return 'expression';
-  throw new ConditionError('/type', `The condition has no "type"; use one of ${Object.keys(MEMBERS).join(', ')}.`);
+  throw new ConditionError(
+    '/type',
+    `The condition has no "type"; use one of ${Object.keys(MEMBERS).join(', ')}.`,
+  );
 }
 
 function checkMembers(form: Form, condition: EdgeCondition): void {
@@ -53,13 +56,17 @@ function checkMembers(form: Form, condition: EdgeCondition): void {
   for (const member of ['left', 'right', 'expression'] as const) {
     const isPresent = condition[member] !== undefined;
     if (isPresent && !needed.includes(member)) {
-      throw new ConditionError(`/${member}`, `A condition of type "${form}" does not look at "${member}"; remove it.`);
+      throw new ConditionError(
+        `/${member}`,
+        `A condition of type "${form}" does not look at "${member}"; remove it.`,
+      );
     }
     if (!isPresent && needed.includes(member)) {
       throw new ConditionError(`/${member}`, `A condition of type "${form}" needs "${member}".`);
     }
   }
-  if (condition.left === '') throw new ConditionError('/left', 'Name the output to look at, such as "output.approved".');
+  if (condition.left === '')
+    throw new ConditionError('/left', 'Name the output to look at, such as "output.approved".');
 }
 
 function compileExpression(source: string, compiler: ExpressionCompiler): Condition {
@@ -67,7 +74,10 @@ function compileExpression(source: string, compiler: ExpressionCompiler): Condit
   return (_outputs, scope) => evaluateToBoolean(expression, scope, source);
 }
 
-function compileTest(form: Exclude<Form, 'expression'>, right: Json | undefined): (left: Json | undefined) => boolean {
+function compileTest(
+  form: Exclude<Form, 'expression'>,
+  right: Json | undefined,
+): (left: Json | undefined) => boolean {
   switch (form) {
     case 'equals':
       return (left) => left !== undefined && right !== undefined && deepEqual(left, right);

@@ -10,8 +10,15 @@ export interface CredentialShape {
 export const MASK = '[REDACTED]';
 
 export const CREDENTIAL_SHAPES: readonly CredentialShape[] = [
-  { name: 'private key', pattern: /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[^]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----|$)/g },
-  { name: 'bearer token', pattern: /\bbearer[ \t]{1,8}(?=[a-z._~+/=-]{0,500}[0-9._~+/-])[a-z0-9._~+/-]{8,}=*/gi, keep: keepScheme },
+  {
+    name: 'private key',
+    pattern: /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[^]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----|$)/g,
+  },
+  {
+    name: 'bearer token',
+    pattern: /\bbearer[ \t]{1,8}(?=[a-z._~+/=-]{0,500}[0-9._~+/-])[a-z0-9._~+/-]{8,}=*/gi,
+    keep: keepScheme,
+  },
   { name: 'JSON web token', pattern: /\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}/g },
   { name: 'sk- key', pattern: /\bsk-[A-Za-z0-9_-]{20,}/g },
   { name: 'AWS access key', pattern: /\b(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Za-z])/g },
@@ -21,7 +28,11 @@ export const CREDENTIAL_SHAPES: readonly CredentialShape[] = [
   { name: 'GitLab token', pattern: /\bglpat-[0-9A-Za-z_-]{20,}/g },
   { name: 'Weft key', pattern: /\bweft_(?:live|test)_[A-Za-z0-9_-]{8,}/g },
   // Last, so that a key inside a URL is already gone and a second pass finds nothing new.
-  { name: 'URL password', pattern: /\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s/:@"'<>]{0,200}:[^\s/@"'<>]{1,500}@/gi, keep: keepUser },
+  {
+    name: 'URL password',
+    pattern: /\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s/:@"'<>]{0,200}:[^\s/@"'<>]{1,500}@/gi,
+    keep: keepUser,
+  },
 ];
 
 /** One pass that rules out nearly every text. Coarser than the shapes, because JSON escapes hide word boundaries. */

@@ -1,16 +1,16 @@
 import type { Json, JsonObject } from '@weft/protocol';
-import type { EdgePlan } from './plan.ts';
+import { type EdgePlan, ExpressionError, type NodePlan } from './plan.ts';
+import { type NodeState, nodeKey, type RunState } from './run-state.ts';
 import { expressionScope, type Place } from './scope.ts';
-import { type NodeState, nodeKey } from './run-state.ts';
 
 export type EdgeOutcome = 'pending' | 'success' | 'failed' | 'skipped';
 
-/** How an edge stands. Throws ExpressionError when its condition cannot be evaluated. */
-export function edgeOutcome(place: Place, edge: EdgePlan): EdgeOutcome {
-  const source = place.state.nodes.get(nodeKey(edge.source.id, place.path));
+/** How an edge stands. Throws ExpressionError when its condition could not be evaluated. */
+export function edgeOutcome(state: RunState, edge: EdgePlan, path: readonly number[]): EdgeOutcome {
+  const source = state.nodes.get(nodeKey(edge.source.id, path));
   switch (source?.status) {
     case 'completed':
-      return isTaken(place, edge, source) ? 'success' : 'skipped';
+      return isTaken(edge, source) ? 'success' : 'skipped';
     case 'failed':
       return 'failed';
     case 'skipped':
@@ -24,15 +24,38 @@ export function edgeOutcome(place: Place, edge: EdgePlan): EdgeOutcome {
   }
 }
 
+/**
+ * Evaluates the conditions on a node's outgoing edges at the moment it completes. The answer goes into `node.completed`: later
+ * the variables may be others, and a holder that takes over must not decide differently.
+ */
+export function decideEdges(place: Place, node: NodePlan, outputs: JsonObject): JsonObject {
+  const notTaken: string[] = [];
+  const errors: [string, string][] = [];
+  for (const { id, condition } of node.outgoing) {
+    if (condition === undefined) continue;
+    try {
+      if (!condition(outputs, expressionScope(place, { outputs, self: node.id }))) notTaken.push(id);
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error;
+      errors.push([id, error.message]);
+    }
+  }
+  return {
+    ...(notTaken.length > 0 && { edgesNotTaken: notTaken }),
+    ...(errors.length > 0 && { edgeErrors: Object.fromEntries(errors) }),
+  };
+}
+
 /** The value an edge carries to its target; undefined when the named port was not produced. */
 export function edgeValue(edge: EdgePlan, outputs: JsonObject): Json | undefined {
   if (Object.hasOwn(outputs, edge.sourcePort)) return outputs[edge.sourcePort];
   return edge.sourcePortNamed ? undefined : outputs;
 }
 
-function isTaken(place: Place, edge: EdgePlan, source: NodeState): boolean {
-  const outputs = source.outputs ?? {};
+function isTaken(edge: EdgePlan, source: NodeState): boolean {
+  const problem = source.edgeErrors?.[edge.id];
+  if (problem !== undefined) throw new ExpressionError(problem);
+  if (source.notTaken?.includes(edge.id) === true) return false;
   const isBranch = edge.sourcePortNamed && edge.source.type.branches?.includes(edge.sourcePort) === true;
-  if (isBranch && !Object.hasOwn(outputs, edge.sourcePort)) return false;
-  return edge.condition === undefined || edge.condition(outputs, expressionScope(place, { outputs }));
+  return !isBranch || Object.hasOwn(source.outputs ?? {}, edge.sourcePort);
 }

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@weft/protocol';
+import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import type { StoredEvent } from '../store.ts';
 import type { Plan } from './plan.ts';
 import { foldPayload, type RunEvent } from './run-event.ts';
@@ -93,6 +93,8 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
   'node.completed': (state, event, payload) => {
     const node = settle(state, event, payload, 'completed');
     node.outputs = (payload['outputs'] as JsonObject | undefined) ?? {};
+    if (Array.isArray(payload['edgesNotTaken'])) node.notTaken = payload['edgesNotTaken'] as string[];
+    if (isJsonObject(payload['edgeErrors'])) node.edgeErrors = payload['edgeErrors'] as Record<string, string>;
     delete node.error;
   },
   'node.failed': (state, event, payload) => {

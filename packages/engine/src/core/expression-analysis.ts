@@ -67,7 +67,8 @@ function visit(node: ASTNode, around: Surroundings, walk: Walk): void {
       return;
     case 'map':
       for (const [key, value] of node.args) {
-        if (key.op === 'value' && LOST_KEYS.has(String(key.args))) refuse(key, `the key ${String(key.args)} cannot be written in a map`, walk);
+        if (key.op === 'value' && LOST_KEYS.has(String(key.args)))
+          refuse(key, `the key ${String(key.args)} cannot be written in a map`, walk);
         visit(key, around, walk);
         visit(value, around, walk);
       }
@@ -81,7 +82,13 @@ function visit(node: ASTNode, around: Surroundings, walk: Walk): void {
   }
 }
 
-function visitCall(node: ASTNode, name: string, args: readonly ASTNode[], around: Surroundings, walk: Walk): void {
+function visitCall(
+  node: ASTNode,
+  name: string,
+  args: readonly ASTNode[],
+  around: Surroundings,
+  walk: Walk,
+): void {
   if (name.startsWith('__')) refuse(node, `${name} is not a function`, walk);
   const [argument] = args;
   // has() accepts nothing but a plain selection, and reads no more than whether it is there.
@@ -161,7 +168,8 @@ function recordRead(node: ASTNode, around: Surroundings, walk: Walk): void {
 /** The names from the root up to the first index that is not a constant string. */
 function literalPath(node: ASTNode): { path: string[]; open: boolean } {
   if (node.op === 'id') return { path: [node.args], open: false };
-  if (node.op !== '.' && node.op !== '.?' && node.op !== '[]' && node.op !== '[?]') return { path: [], open: true };
+  if (node.op !== '.' && node.op !== '.?' && node.op !== '[]' && node.op !== '[?]')
+    return { path: [], open: true };
   const [base, member] = node.args;
   const { path, open } = literalPath(base);
   if (open) return { path, open };

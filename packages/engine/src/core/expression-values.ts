@@ -31,7 +31,12 @@ export function sizeOf(value: unknown, sizes: Sizes): number {
 }
 
 /** Copies only what the expression reads, so a large state costs nothing to an expression that looks at one number. */
-export function projectScope(scope: JsonObject, reads: Reads, sizes: Sizes, meter: Meter): Record<string, CelValue> {
+export function projectScope(
+  scope: JsonObject,
+  reads: Reads,
+  sizes: Sizes,
+  meter: Meter,
+): Record<string, CelValue> {
   const context: [string, CelValue][] = [];
   for (const [name, part] of reads === true ? [] : reads) {
     // Members of the scope may be getters: only those that are named here are asked for.
@@ -106,11 +111,15 @@ export function fromCel(value: unknown): Json {
 
 function fromCelObject(value: object): Json {
   if (Array.isArray(value)) return value.map(fromCel);
-  if (value instanceof Map) return Object.fromEntries([...value].map(([key, item]) => [String(key), fromCel(item)]));
+  if (value instanceof Map)
+    return Object.fromEntries([...value].map(([key, item]) => [String(key), fromCel(item)]));
   if (value instanceof Date) {
-    throw new ExpressionError('its result is a timestamp; turn it into an integer, for example with getFullYear()');
+    throw new ExpressionError(
+      'its result is a timestamp; turn it into an integer, for example with getFullYear()',
+    );
   }
-  if (value instanceof Uint8Array) throw new ExpressionError('its result is bytes; convert it with string(…)');
+  if (value instanceof Uint8Array)
+    throw new ExpressionError('its result is bytes; convert it with string(…)');
   if (Object.getPrototypeOf(value) === Object.prototype) {
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fromCel(item)]));
   }

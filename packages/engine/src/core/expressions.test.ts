@@ -9,7 +9,14 @@ const evaluate = (source: string, scope: JsonObject = {}): Json => compiler.comp
 
 const scope: JsonObject = {
   inputs: { name: 'Ada', tags: ['a', 'b'], limit: 3, ratio: 0.5, nothing: null },
-  output: { count: 4, items: [1, 2.5, 3], users: [{ name: 'x', admin: true }, { name: 'y', admin: false }] },
+  output: {
+    count: 4,
+    items: [1, 2.5, 3],
+    users: [
+      { name: 'x', admin: true },
+      { name: 'y', admin: false },
+    ],
+  },
   variables: { total: 10 },
   nodes: { 'my-node': { output: { ok: true } } },
   item: 7,
@@ -42,10 +49,14 @@ describe('an expression', () => {
   });
 
   it('reads members whose names are not identifiers, and names that objects inherit', () => {
-    const odd: JsonObject = { output: JSON.parse('{"constructor": 1, "__proto__": {"x": 2}, "toString": "s"}') };
+    const odd: JsonObject = {
+      output: JSON.parse('{"constructor": 1, "__proto__": {"x": 2}, "toString": "s"}'),
+    };
 
     expect(evaluate('nodes["my-node"].output.ok', scope)).toBe(true);
-    expect(evaluate('output.constructor == 1 && output.toString == "s" && output.__proto__.x == 2', odd)).toBe(true);
+    expect(
+      evaluate('output.constructor == 1 && output.toString == "s" && output.__proto__.x == 2', odd),
+    ).toBe(true);
     expect(evaluate('has(output.valueOf)', odd)).toBe(false);
     expect(JSON.stringify(evaluate('output', odd))).toBe(JSON.stringify(odd['output']));
   });
@@ -61,7 +72,10 @@ describe('an expression', () => {
   });
 
   it('builds objects and lists', () => {
-    expect(evaluate('{"a": output.count, "b": [inputs.name, null]}', scope)).toEqual({ a: 4, b: ['Ada', null] });
+    expect(evaluate('{"a": output.count, "b": [inputs.name, null]}', scope)).toEqual({
+      a: 4,
+      b: ['Ada', null],
+    });
   });
 
   it('finds patterns with the linear engine, also with blanks and comments before the name', () => {
@@ -86,7 +100,9 @@ describe('an expression', () => {
   });
 
   it('refuses unknown names and functions at once, with the position and what there is', () => {
-    expect(() => compiler.compile('1 == 1 && foo.bar')).toThrow(/Unknown variable: foo .*inputs, output.*column 11/);
+    expect(() => compiler.compile('1 == 1 && foo.bar')).toThrow(
+      /Unknown variable: foo .*inputs, output.*column 11/,
+    );
     expect(() => compiler.compile('output.a +\n')).toThrow(/line 2, column 1/);
     expect(() => compiler.compile('output.x.nothing()')).toThrow(/nothing/);
     expect(() => compiler.compile('output.a + output.b + (1 + "a")')).toThrow(/column 24/);
@@ -113,7 +129,9 @@ describe('an expression', () => {
       fc.property(fc.jsonValue(), (value) => {
         const json = JSON.parse(JSON.stringify(value)) as Json;
 
-        expect(JSON.stringify(evaluate('inputs.value', { inputs: { value: json } }))).toBe(JSON.stringify(json));
+        expect(JSON.stringify(evaluate('inputs.value', { inputs: { value: json } }))).toBe(
+          JSON.stringify(json),
+        );
       }),
     );
   });
@@ -134,7 +152,9 @@ describe('an expression', () => {
   it('must be boolean where a condition is meant', () => {
     const count = compiler.compile('output.count');
 
-    expect(() => evaluateToBoolean(count, scope, 'output.count')).toThrow(/must give true or false, but gave number/);
+    expect(() => evaluateToBoolean(count, scope, 'output.count')).toThrow(
+      /must give true or false, but gave number/,
+    );
   });
 });
 
@@ -157,7 +177,8 @@ describe('the bounds of expressions', () => {
     ];
     const startedAt = performance.now();
 
-    for (const source of hostile) expect(() => compiler.compile(source), source.slice(0, 40)).toThrow(ExpressionError);
+    for (const source of hostile)
+      expect(() => compiler.compile(source), source.slice(0, 40)).toThrow(ExpressionError);
 
     expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
@@ -191,7 +212,9 @@ describe('the bounds of expressions', () => {
   it('let ordinary work over large lists pass', () => {
     const l = Array.from({ length: 20_000 }, (_, id) => ({ id, name: `n${id}` }));
 
-    expect(evaluate('size(inputs.l.filter(x, x.id % 2 == 0 && x.name.endsWith("0")))', { inputs: { l } })).toBe(2000);
+    expect(
+      evaluate('size(inputs.l.filter(x, x.id % 2 == 0 && x.name.endsWith("0")))', { inputs: { l } }),
+    ).toBe(2000);
   });
 
   it('do not charge for state the expression does not look at', () => {

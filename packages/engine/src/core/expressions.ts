@@ -1,4 +1,10 @@
-import { type ASTNode, Environment, EvaluationError, ParseError, TypeError as CelTypeError } from '@marcbachmann/cel-js';
+import {
+  type ASTNode,
+  Environment,
+  EvaluationError,
+  ParseError,
+  TypeError as CelTypeError,
+} from '@marcbachmann/cel-js';
 import type { Json, JsonObject } from '@weft/protocol';
 import { analyseExpression, describePosition } from './expression-analysis.ts';
 import { fromCel, type Meter, projectScope, type Sizes, sizeOf } from './expression-values.ts';
@@ -117,7 +123,9 @@ function createMachine(limits: ExpressionLimits): Machine {
     charge(units) {
       remaining -= units;
       if (remaining < 0) {
-        throw new ExpressionError('it reads more data than one evaluation may; look at less, or do it in a node');
+        throw new ExpressionError(
+          'it reads more data than one evaluation may; look at less, or do it in a node',
+        );
       }
     },
   };
@@ -140,7 +148,9 @@ function createEnvironment(limits: ExpressionLimits, charge: (value: unknown) =>
   for (const root of EXPRESSION_ROOTS) environment.registerVariable(root, 'dyn');
   registerMixedArithmetic(environment);
   registerLinearMatches(environment);
-  environment.registerFunction('__read(ast): dyn', (macro: { args: [ASTNode] }) => readMacro(macro.args[0], charge));
+  environment.registerFunction('__read(ast): dyn', (macro: { args: [ASTNode] }) =>
+    readMacro(macro.args[0], charge),
+  );
   return environment;
 }
 
@@ -173,7 +183,8 @@ function registerMixedArithmetic(environment: Environment): void {
     '/': (left, right) => left / right,
   };
   for (const [sign, calculate] of Object.entries(operations)) {
-    const handler = (left: number | bigint, right: number | bigint): number => calculate(Number(left), Number(right));
+    const handler = (left: number | bigint, right: number | bigint): number =>
+      calculate(Number(left), Number(right));
     environment.registerOperator(`int ${sign} double`, handler);
     environment.registerOperator(`double ${sign} int`, handler);
   }
@@ -197,7 +208,8 @@ function isCelError(error: unknown): error is ParseError | EvaluationError | Cel
 }
 
 function refusal(source: string, error: unknown, positionOf: (offset: number) => number): Error {
-  if (error instanceof RangeError) return new ExpressionError('The expression is nested too deeply; split it up.');
+  if (error instanceof RangeError)
+    return new ExpressionError('The expression is nested too deeply; split it up.');
   if (!isCelError(error)) return error instanceof Error ? error : new Error(String(error));
   const offset = error.range === undefined ? 0 : positionOf(error.range.start);
   let reason = visible(error.summary);
@@ -207,7 +219,11 @@ function refusal(source: string, error: unknown, positionOf: (offset: number) =>
 
 function failure(source: string, error: unknown): ExpressionError {
   const shown = source.length > 200 ? `${source.slice(0, 200)}…` : source;
-  const reason = isCelError(error) ? visible(error.summary) : error instanceof Error ? error.message : String(error);
+  const reason = isCelError(error)
+    ? visible(error.summary)
+    : error instanceof Error
+      ? error.message
+      : String(error);
   return new ExpressionError(`Cannot evaluate "${shown}": ${reason.replace(/\.$/, '')}.`, { cause: error });
 }
 
@@ -219,5 +235,7 @@ function visible(text: string): string {
 export function evaluateToBoolean(expression: Expression, scope: JsonObject, source: string): boolean {
   const value: Json = expression(scope);
   if (typeof value === 'boolean') return value;
-  throw new ExpressionError(`"${source}" must give true or false, but gave ${value === null ? 'null' : typeof value}.`);
+  throw new ExpressionError(
+    `"${source}" must give true or false, but gave ${value === null ? 'null' : typeof value}.`,
+  );
 }

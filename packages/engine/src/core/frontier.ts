@@ -1,8 +1,7 @@
 import { decideJoin, decidesAlone, type EdgeCounts } from './join.ts';
 import { type EdgeOutcome, edgeOutcome } from './edges.ts';
 import { type EdgePlan, ExpressionError, type NodePlan, type Plan, type ScopePlan } from './plan.ts';
-import { type CreationRecord, type NodeKey, nodeKey, type RunState } from './run-state.ts';
-import type { Place } from './scope.ts';
+import { type NodeKey, nodeKey, type RunState } from './run-state.ts';
 
 /**
  * Which decisions a run can take next. Derived from plan and state, kept up to date as nodes settle, so that a step costs
@@ -37,7 +36,7 @@ interface ScopeRun {
   readonly unsettled: Map<NodePlan, number>;
 }
 
-export function openFrontier(plan: Plan, record: CreationRecord, state: RunState): Frontier {
+export function openFrontier(plan: Plan, state: RunState): Frontier {
   const queue: Task[] = [];
   const held: Task[] = [];
   const offered = new Set<NodeKey>();
@@ -75,14 +74,13 @@ export function openFrontier(plan: Plan, record: CreationRecord, state: RunState
   }
 
   function decide(target: NodePlan, path: readonly number[], edge: EdgePlan | undefined, left: number): void {
-    const place: Place = { record, state, scope: target.scope, path };
     try {
       if (left > 0) {
         if (edge === undefined) return;
-        const outcome = edgeOutcome(place, edge);
+        const outcome = edgeOutcome(state, edge, path);
         if (outcome === 'pending' || !decidesAlone(target.rule, outcome)) return;
       }
-      const counts = countEdges(place, target);
+      const counts = countEdges(state, target, path);
       const decision = decideJoin(target.rule, counts);
       if (decision === 'fire') offerNode(target, path);
       if (decision === 'skip') offer({ action: 'skip', node: target, path, reason: skipReason(state, target, path, counts) });
@@ -172,9 +170,9 @@ export function isSettled(status: string): boolean {
   return status === 'completed' || status === 'failed' || status === 'skipped' || status === 'cancelled';
 }
 
-function countEdges(place: Place, target: NodePlan): EdgeCounts {
+function countEdges(state: RunState, target: NodePlan, path: readonly number[]): EdgeCounts {
   const counts: Record<EdgeOutcome, number> = { pending: 0, success: 0, failed: 0, skipped: 0 };
-  for (const edge of target.incoming) counts[edgeOutcome(place, edge)] += 1;
+  for (const edge of target.incoming) counts[edgeOutcome(state, edge, path)] += 1;
   return counts;
 }
 

@@ -19,8 +19,15 @@ const node = (type: string, nodeId: string, payload: JsonObject = {}): Fact => (
   nodeId,
   payload: { nodeId, ...(type === 'started' && { typeId: 'core.noop' }), ...payload },
 });
-const breach = (kind: string, limit: number, observed: number): Fact => ({ type: 'cap.breached', payload: { kind, limit, observed } });
-const variable = (nodeId: string): Fact => ({ type: 'variable.changed', nodeId, payload: { name: 'v', next: 1, nodeId } });
+const breach = (kind: string, limit: number, observed: number): Fact => ({
+  type: 'cap.breached',
+  payload: { kind, limit, observed },
+});
+const variable = (nodeId: string): Fact => ({
+  type: 'variable.changed',
+  nodeId,
+  payload: { name: 'v', next: 1, nodeId },
+});
 
 const started = run('started', { workflowId: 'w' });
 const completed = run('completed');
@@ -28,7 +35,9 @@ const error = { code: 'x_failed', message: 'It failed.' };
 const failed = run('failed', { error });
 
 const LEGAL: Record<string, { events: LogEntry[]; options?: LogCheckOptions }> = {
-  'a run of one node': { events: log(started, node('started', 'a'), variable('a'), node('completed', 'a'), completed) },
+  'a run of one node': {
+    events: log(started, node('started', 'a'), variable('a'), node('completed', 'a'), completed),
+  },
   'a run cancelled while pending': { events: log(run('cancelled')) },
   'a run that failed before it began': { events: log(failed) },
   'a run under way': { events: log(started, node('started', 'a')), options: { terminal: false } },
@@ -57,7 +66,12 @@ const LEGAL: Record<string, { events: LogEntry[]; options?: LogCheckOptions }> =
     ),
   },
   'refusals before a start': {
-    events: log(started, node('failed', 'a', { error }), node('skipped', 'b', { reason: 'upstream' }), failed),
+    events: log(
+      started,
+      node('failed', 'a', { error }),
+      node('skipped', 'b', { reason: 'upstream' }),
+      failed,
+    ),
   },
   'a breached cap': {
     events: log(
@@ -124,14 +138,23 @@ const BROKEN: Record<LogRuleId, LogEntry[][]> = {
   L5: [log(started, completed, node('skipped', 'a')), log(started, completed, run('cancelled'))],
   L6: [
     whole(node('started', 'a'), node('started', 'a'), node('completed', 'a')),
-    whole(node('started', 'a'), node('suspended', 'a', { interruptId: 'i' }), node('started', 'a'), node('completed', 'a')),
+    whole(
+      node('started', 'a'),
+      node('suspended', 'a', { interruptId: 'i' }),
+      node('started', 'a'),
+      node('completed', 'a'),
+    ),
   ],
   L7: [
     whole(node('completed', 'a')),
     whole(node('suspended', 'a', { interruptId: 'i' })),
     whole(node('cancelled', 'a')),
     whole(node('started', 'a'), node('skipped', 'a')),
-    whole(node('started', 'a', { iteration: [0] }), node('completed', 'a', { iteration: [0] }), node('completed', 'a', { iteration: [1] })),
+    whole(
+      node('started', 'a', { iteration: [0] }),
+      node('completed', 'a', { iteration: [0] }),
+      node('completed', 'a', { iteration: [1] }),
+    ),
     whole(node('started', 'a'), node('retried', 'a', { attempt: 1 }), node('completed', 'a')),
     whole(node('resumed', 'a')),
   ],
@@ -143,11 +166,21 @@ const BROKEN: Record<LogRuleId, LogEntry[][]> = {
   ],
   L9: [
     whole(node('retried', 'a', { attempt: 1 })),
-    whole(node('started', 'a'), node('retried', 'a', { attempt: 2 }), node('started', 'a', { attempt: 2 }), node('completed', 'a')),
+    whole(
+      node('started', 'a'),
+      node('retried', 'a', { attempt: 2 }),
+      node('started', 'a', { attempt: 2 }),
+      node('completed', 'a'),
+    ),
   ],
   L10: [
     whole(node('started', 'a', { attempt: 1 }), node('completed', 'a')),
-    whole(node('started', 'a'), node('retried', 'a', { attempt: 1 }), node('started', 'a', { attempt: 0 }), node('completed', 'a')),
+    whole(
+      node('started', 'a'),
+      node('retried', 'a', { attempt: 1 }),
+      node('started', 'a', { attempt: 0 }),
+      node('completed', 'a'),
+    ),
   ],
   L11: [
     whole({ type: 'node.skipped', nodeId: 'a', payload: { nodeId: 'b' } }),
@@ -163,7 +196,11 @@ const BROKEN: Record<LogRuleId, LogEntry[][]> = {
   L15: [
     whole(breach('run-duration', 5, 6)),
     log(started, run('failed', { error: { code: 'run_timeout', message: 'Too long.' } })),
-    log(started, run('failed', { error: { code: 'recursion_limit_exceeded', message: 'Too many.' } }), breach('node-executions', 1, 2)),
+    log(
+      started,
+      run('failed', { error: { code: 'recursion_limit_exceeded', message: 'Too many.' } }),
+      breach('node-executions', 1, 2),
+    ),
   ],
   L16: [whole(run('paused'), run('paused'), run('resumed')), whole(run('resumed'))],
   L17: [whole(run('paused'), node('started', 'a'), run('resumed'), node('completed', 'a'))],
@@ -195,7 +232,9 @@ describe('the checker of logs', () => {
   });
 
   it('refuses a terminal event in the log of a run under way', () => {
-    expect(checkLog(log(started, completed), { terminal: false })).toEqual([expect.objectContaining({ rule: 'L4' })]);
+    expect(checkLog(log(started, completed), { terminal: false })).toEqual([
+      expect.objectContaining({ rule: 'L4' }),
+    ]);
   });
 
   it('finds nothing but the rule that was broken, where only one was', () => {

@@ -19,19 +19,34 @@ import { nodeKey } from './run-state.ts';
 export const LOG_RULES = [
   { id: 'L1', rule: 'Sequences start at 0 and have no gaps.' },
   { id: 'L2', rule: 'Times never decrease.' },
-  { id: 'L3', rule: 'run.started is the first event and occurs once; only a log that is one run.cancelled or run.failed does without.' },
+  {
+    id: 'L3',
+    rule: 'run.started is the first event and occurs once; only a log that is one run.cancelled or run.failed does without.',
+  },
   { id: 'L4', rule: 'An ended run has exactly one terminal event, a run under way has none.' },
   { id: 'L5', rule: 'Nothing follows a terminal event.' },
   { id: 'L6', rule: 'A node starts once per attempt: at first, or after a retry.' },
-  { id: 'L7', rule: 'Only a started node completes, is suspended or is cancelled, and only one that never started is skipped.' },
+  {
+    id: 'L7',
+    rule: 'Only a started node completes, is suspended or is cancelled, and only one that never started is skipped.',
+  },
   { id: 'L8', rule: 'Nothing happens to a node after it has settled.' },
   { id: 'L9', rule: 'A retry follows a started attempt and carries the next number.' },
-  { id: 'L10', rule: 'The first attempt is number 0; an attempt after a retry has the number the retry announced.' },
+  {
+    id: 'L10',
+    rule: 'The first attempt is number 0; an attempt after a retry has the number the retry announced.',
+  },
   { id: 'L11', rule: 'A node event names its node, and the same one in the document and in the payload.' },
   { id: 'L12', rule: 'A breached cap was exceeded: observed is greater than limit.' },
   { id: 'L13', rule: 'A cap is breached once per kind.' },
-  { id: 'L14', rule: 'The cap on node executions holds: at most limit starts before the breach, none after it.' },
-  { id: 'L15', rule: 'A breach of a cap of the whole run ends in run.failed, and run.failed for a cap follows its breach.' },
+  {
+    id: 'L14',
+    rule: 'The cap on node executions holds: at most limit starts before the breach, none after it.',
+  },
+  {
+    id: 'L15',
+    rule: 'A breach of a cap of the whole run ends in run.failed, and run.failed for a cap follows its breach.',
+  },
   { id: 'L16', rule: 'run.paused and run.resumed alternate.' },
   { id: 'L17', rule: 'No node starts while the run is paused.' },
   { id: 'L18', rule: 'run.failed carries an error with code and message.' },
@@ -102,19 +117,24 @@ export function checkLog(events: readonly LogEntry[], options: LogCheckOptions =
   };
   for (const [index, event] of events.entries()) {
     const report: Report = (rule, message) =>
-      violations.push({ rule, sequence: event.sequence, message: `${event.type} (${event.sequence}): ${message}` });
+      violations.push({
+        rule,
+        sequence: event.sequence,
+        message: `${event.type} (${event.sequence}): ${message}`,
+      });
     if (event.sequence !== index) report('L1', `the sequence should be ${index}`);
-    if (event.at < reading.lastAt) report('L2', `is ${reading.lastAt - event.at} ms earlier than the event before`);
+    if (event.at < reading.lastAt)
+      report('L2', `is ${reading.lastAt - event.at} ms earlier than the event before`);
     reading.lastAt = Math.max(reading.lastAt, event.at);
     for (const problem of options.checkPayload?.(event.type, event.payload) ?? []) report('L19', problem);
     checkPlace(event, index, events.length, reading, report);
+    checkNodeNamed(event, report);
     read(event, reading, report);
   }
   checkEnd(events.length, reading, options, violations);
   return violations;
 }
 
-/** Start, end, and that node events say which node. */
 function checkPlace(event: LogEntry, index: number, length: number, reading: Reading, report: Report): void {
   if (reading.terminal !== undefined) {
     report('L5', `comes after ${reading.terminal}`);
@@ -127,11 +147,15 @@ function checkPlace(event: LogEntry, index: number, length: number, reading: Rea
     const mayStandAlone = event.type === 'run.cancelled' || event.type === 'run.failed';
     if (!mayStandAlone || length > 1) report('L3', 'stands before run.started');
   }
+}
+
+function checkNodeNamed(event: LogEntry, report: Report): void {
   const inPayload = objectOf(event.payload)['nodeId'];
   if (event.type.startsWith('node.') && event.nodeId === undefined) report('L11', 'has no nodeId');
   else if (event.nodeId !== undefined && inPayload !== undefined && inPayload !== event.nodeId) {
     report('L11', `is about "${event.nodeId}" but its payload about "${String(inPayload)}"`);
-  } else if (needsNodeInPayload(event.type) && inPayload === undefined) report('L11', 'has no nodeId in its payload');
+  } else if (needsNodeInPayload(event.type) && inPayload === undefined)
+    report('L11', 'has no nodeId in its payload');
 }
 
 /** `node.dispatched` is about a child; its payload is closed and has no node id. */
@@ -165,12 +189,19 @@ function read(event: LogEntry, reading: Reading, report: Report): void {
       checkWriter(event, payload, reading, report);
       break;
     default:
-      if (event.type.startsWith('node.') && event.nodeId !== undefined) readNodeEvent(event.type, event.nodeId, payload, reading, report);
+      if (event.type.startsWith('node.') && event.nodeId !== undefined)
+        readNodeEvent(event.type, event.nodeId, payload, reading, report);
   }
   if (isTerminalEvent(event.type)) reading.terminal ??= event.type;
 }
 
-function readNodeEvent(type: string, nodeId: string, payload: JsonObject, reading: Reading, report: Report): void {
+function readNodeEvent(
+  type: string,
+  nodeId: string,
+  payload: JsonObject,
+  reading: Reading,
+  report: Report,
+): void {
   const key = nodeKey(nodeId, iterationOf(payload));
   const execution = executionOf(key, nodeId, reading);
   const { status } = execution;
@@ -222,7 +253,13 @@ function executionOf(key: string, nodeId: string, reading: Reading): Execution {
   return execution;
 }
 
-function readStart(key: string, payload: JsonObject, execution: Execution, reading: Reading, report: Report): void {
+function readStart(
+  key: string,
+  payload: JsonObject,
+  execution: Execution,
+  reading: Reading,
+  report: Report,
+): void {
   const attempt = typeof payload['attempt'] === 'number' ? payload['attempt'] : 0;
   const { status } = execution;
   if (status === 'running' || status === 'suspended') report('L6', `"${key}" is already running`);
@@ -240,7 +277,8 @@ function readStart(key: string, payload: JsonObject, execution: Execution, readi
 function readRetry(key: string, payload: JsonObject, execution: Execution, report: Report): void {
   if (execution.status !== 'running') report('L9', `"${key}" is not running`);
   const expected = execution.attempt + 1;
-  if (payload['attempt'] !== expected) report('L9', `attempt ${String(payload['attempt'])} should be ${expected}`);
+  if (payload['attempt'] !== expected)
+    report('L9', `attempt ${String(payload['attempt'])} should be ${expected}`);
   execution.status = 'due';
   execution.attempt = typeof payload['attempt'] === 'number' ? payload['attempt'] : expected;
 }
@@ -266,15 +304,18 @@ function readBreach(payload: JsonObject, reading: Reading, report: Report): void
 
 function checkFailure(payload: JsonObject, reading: Reading, report: Report): void {
   const { code, message } = objectOf(payload['error'] ?? null);
-  if (!isNonEmpty(code) || !isNonEmpty(message)) report('L18', 'the payload has no error with code and message');
+  if (!isNonEmpty(code) || !isNonEmpty(message))
+    report('L18', 'the payload has no error with code and message');
   for (const [kind, failure] of RUN_CAPS) {
-    if (code === failure && !reading.breaches.has(kind)) report('L15', `no cap.breached of kind "${kind}" came before`);
+    if (code === failure && !reading.breaches.has(kind))
+      report('L15', `no cap.breached of kind "${kind}" came before`);
   }
 }
 
 function checkNothingOpen(reading: Reading, report: Report): void {
   for (const [key, execution] of reading.executions) {
-    if (execution.status !== 'settled' && execution.status !== 'none') report('L20', `"${key}" is ${execution.status}`);
+    if (execution.status !== 'settled' && execution.status !== 'none')
+      report('L20', `"${key}" is ${execution.status}`);
   }
 }
 
@@ -282,15 +323,18 @@ function checkNothingOpen(reading: Reading, report: Report): void {
 function checkWriter(event: LogEntry, payload: JsonObject, reading: Reading, report: Report): void {
   const nodeId = event.nodeId ?? payload['nodeId'];
   if (typeof nodeId !== 'string') return;
-  const isRunning = reading.byNode.get(nodeId)?.findLast((execution) => execution.status === 'running') !== undefined;
+  const isRunning =
+    reading.byNode.get(nodeId)?.findLast((execution) => execution.status === 'running') !== undefined;
   if (!isRunning) report('L21', `"${nodeId}" is not running`);
 }
 
 function checkEnd(length: number, reading: Reading, options: LogCheckOptions, violations: Violation[]): void {
-  const report: Report = (rule, message) => violations.push({ rule, sequence: length, message: `end of the log: ${message}` });
+  const report: Report = (rule, message) =>
+    violations.push({ rule, sequence: length, message: `end of the log: ${message}` });
   const mustBeTerminal = options.terminal !== false;
   if (mustBeTerminal && reading.terminal === undefined) report('L4', 'there is no terminal event');
-  if (!mustBeTerminal && reading.terminal !== undefined) report('L4', `there is ${reading.terminal}, though the run is under way`);
+  if (!mustBeTerminal && reading.terminal !== undefined)
+    report('L4', `there is ${reading.terminal}, though the run is under way`);
   for (const kind of RUN_CAPS.keys()) {
     if (reading.breaches.has(kind) && reading.terminal !== undefined && reading.terminal !== 'run.failed') {
       report('L15', `the cap "${kind}" was breached, but the run ended with ${reading.terminal}`);

@@ -37,7 +37,15 @@ describe('a linear regular expression', () => {
   });
 
   it('refuses broken, long and exploding patterns', () => {
-    for (const pattern of ['[', '(', 'a{1001}', '(a{1000}){1000}', 'a'.repeat(1025), 'a{999}'.repeat(100), '('.repeat(1024)]) {
+    for (const pattern of [
+      '[',
+      '(',
+      'a{1001}',
+      '(a{1000}){1000}',
+      'a'.repeat(1025),
+      'a{999}'.repeat(100),
+      '('.repeat(1024),
+    ]) {
       expect(() => compileLinearRegex(pattern), pattern.slice(0, 30)).toThrow(ExpressionError);
     }
   });

@@ -98,7 +98,8 @@ function longestAt(text: string, start: number, bucket: Bucket, hashOf: RollingH
 
 function beginningAt(text: string, at: number): number {
   let hash = text.charCodeAt(at);
-  for (let offset = 1; offset < MIN_LITERAL; offset++) hash = (Math.imul(hash, BASE) + text.charCodeAt(at + offset)) | 0;
+  for (let offset = 1; offset < MIN_LITERAL; offset++)
+    hash = (Math.imul(hash, BASE) + text.charCodeAt(at + offset)) | 0;
   return hash ^ (hash >>> 16);
 }
 

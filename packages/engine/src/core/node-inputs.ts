@@ -15,7 +15,7 @@ export function resolveInputs(plan: Plan, place: Place, node: NodePlan): JsonObj
     for (const [name, value] of entryInputs(place, node)) ports.set(name, value);
   }
   for (const edge of node.incoming) {
-    if (edgeOutcome(place, edge) !== 'success') continue;
+    if (edgeOutcome(place.state, edge, place.path) !== 'success') continue;
     const outputs = place.state.nodes.get(nodeKey(edge.source.id, place.path))?.outputs ?? {};
     const value = edgeValue(edge, outputs);
     if (value !== undefined) ports.set(edge.targetPort, value);

@@ -1,9 +1,11 @@
 import type { JsonObject } from '@weft/protocol';
+import { decideEdges } from './edges.ts';
 import type { LiveRun, Stretch } from './live-run.ts';
 import type { NodePlan } from './plan.ts';
 import { shownOutputs, shownVariableChange } from './recorder.ts';
 import { mayRetry, retryDelay } from './retry.ts';
 import { type NodeError, nodeKey } from './run-state.ts';
+import type { Place } from './scope.ts';
 import { redactorFor } from './sensitive.ts';
 
 /** How a node's execution ends: with outputs, with another attempt, with an error, or untouched. */
@@ -28,9 +30,12 @@ export function completeNode(stretch: Stretch, node: NodePlan, path: readonly nu
     if (run.plan.variables.get(name)?.sensitive === true) run.redactor = redactorFor(run.plan, run.state);
   }
   const shown = shownOutputs(run.plan, node, result.outputs);
+  const place: Place = { record: run.record, state: run.state, scope: node.scope, path };
+  const edges = decideEdges(place, node, result.outputs);
   const withOutputs = (outputs: JsonObject): JsonObject => ({
     ...identity(node, path),
     ...(Object.keys(outputs).length > 0 && { outputs }),
+    ...edges,
     ...(result.reason !== undefined && { reason: result.reason }),
   });
   stretch.record({

@@ -44,7 +44,9 @@ describe('what looks like a credential', () => {
   });
 
   it('loses the password of a URL and the token after Bearer, and keeps the rest', () => {
-    expect(redactText('see postgres://weft:hunter22@db:5432/x now')).toBe('see postgres://weft:[REDACTED]@db:5432/x now');
+    expect(redactText('see postgres://weft:hunter22@db:5432/x now')).toBe(
+      'see postgres://weft:[REDACTED]@db:5432/x now',
+    );
     expect(redactText('Authorization: Bearer abc123.DEF-456')).toBe('Authorization: Bearer [REDACTED]');
   });
 
@@ -67,7 +69,14 @@ describe('what looks like a credential', () => {
   });
 
   it('is looked for in time that grows with the text only', () => {
-    const hostile = ['a'.repeat(200_000), '://'.repeat(60_000), 'bearer '.repeat(30_000), 'eyJ.'.repeat(50_000), '-----BEGIN '.repeat(20_000), 'x://a:'.repeat(30_000)];
+    const hostile = [
+      'a'.repeat(200_000),
+      '://'.repeat(60_000),
+      'bearer '.repeat(30_000),
+      'eyJ.'.repeat(50_000),
+      '-----BEGIN '.repeat(20_000),
+      'x://a:'.repeat(30_000),
+    ];
     const startedAt = performance.now();
 
     for (const text of hostile) redactText(`${text} weft_live_ bearer`);
@@ -115,7 +124,11 @@ describe('a sensitive value', () => {
     const hash = `sha256:${sha256Hex('hunter22')}`;
 
     expect(redact(payload, ['hunter22'], 'omit')).toEqual({ part: 'a [REDACTED] b', list: [null, 1] });
-    expect(redact(payload, ['hunter22'], 'hash')).toEqual({ whole: hash, part: `a ${hash} b`, list: [hash, 1] });
+    expect(redact(payload, ['hunter22'], 'hash')).toEqual({
+      whole: hash,
+      part: `a ${hash} b`,
+      list: [hash, 1],
+    });
     expect(redact(payload, ['hunter22'], 'passthrough')).toEqual(payload);
     expect(maskValue({ b: 1, a: 2 }, 'hash', sha256Hex)).toBe(maskValue({ a: 2, b: 1 }, 'hash', sha256Hex));
   });
@@ -123,14 +136,19 @@ describe('a sensitive value', () => {
   it('shorter than four characters is left alone', () => {
     const payload = { a: 'abc', b: 123, c: 'xabcx' };
 
-    expect(createRedactor({ mode: 'mask', sensitive: ['abc', 123] }).apply(payload, JSON.stringify(payload))).toBeUndefined();
+    expect(
+      createRedactor({ mode: 'mask', sensitive: ['abc', 123] }).apply(payload, JSON.stringify(payload)),
+    ).toBeUndefined();
   });
 
   it('that is also a public name stands where it stands alone', () => {
     const redactor = createRedactor({ mode: 'mask', sensitive: ['work'], publicNames: ['work'] });
     const payload = { nodeId: 'work', output: 'hard work' };
 
-    expect(redactor.apply(payload, JSON.stringify(payload))).toEqual({ nodeId: 'work', output: 'hard [REDACTED]' });
+    expect(redactor.apply(payload, JSON.stringify(payload))).toEqual({
+      nodeId: 'work',
+      output: 'hard [REDACTED]',
+    });
   });
 
   it('is searched for quickly among tens of thousands', () => {
@@ -147,24 +165,30 @@ describe('a sensitive value', () => {
 });
 
 describe('redaction as a property', () => {
-  const canary = fc.string({ minLength: 4, maxLength: 24, unit: 'binary' }).filter((text) => !/\p{Surrogate}/u.test(text));
+  const canary = fc
+    .string({ minLength: 4, maxLength: 24, unit: 'binary' })
+    .filter((text) => !/\p{Surrogate}/u.test(text));
   const mode = fc.constantFrom<MaskingMode>('mask', 'omit', 'hash');
 
   function strings(value: Json): string[] {
     if (typeof value === 'string') return [value];
     if (Array.isArray(value)) return value.flatMap(strings);
-    return isJsonObject(value) ? Object.entries(value).flatMap(([key, inner]) => [key, ...strings(inner)]) : [];
+    return isJsonObject(value)
+      ? Object.entries(value).flatMap(([key, inner]) => [key, ...strings(inner)])
+      : [];
   }
 
   /** A payload into which the canary is planted in several ways. */
-  const planted = fc.tuple(canary, fc.jsonValue(), fc.string(), fc.string()).map(([secret, noise, before, after]) => {
-    const payload = {
-      noise: JSON.parse(JSON.stringify(noise)) as Json,
-      deep: [[{ [`${before}${secret}`]: [`${before}${secret}${after}`] }], secret],
-      encoded: encodeURIComponent(secret),
-    };
-    return { secret, payload };
-  });
+  const planted = fc
+    .tuple(canary, fc.jsonValue(), fc.string(), fc.string())
+    .map(([secret, noise, before, after]) => {
+      const payload = {
+        noise: JSON.parse(JSON.stringify(noise)) as Json,
+        deep: [[{ [`${before}${secret}`]: [`${before}${secret}${after}`] }], secret],
+        encoded: encodeURIComponent(secret),
+      };
+      return { secret, payload };
+    });
 
   it('lets no canary survive outside marks', () => {
     fc.assert(
@@ -184,7 +208,11 @@ describe('redaction as a property', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), mode, (value, chosen) => {
         const payload = JSON.parse(JSON.stringify(value)) as JsonObject;
-        const redactor = createRedactor({ mode: chosen, sensitive: ['a canary that nobody types'], sha256Hex });
+        const redactor = createRedactor({
+          mode: chosen,
+          sensitive: ['a canary that nobody types'],
+          sha256Hex,
+        });
 
         expect(redactor.apply(payload, JSON.stringify(payload))).toBeUndefined();
       }),

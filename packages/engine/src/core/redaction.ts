@@ -38,7 +38,11 @@ export interface RedactorOptions {
 }
 
 /** `mask` gives the mark, `omit` undefined, `hash` a digest; `passthrough` the value itself. */
-export function maskValue(value: Json, mode: MaskingMode, sha256Hex?: (text: string) => string): Json | undefined {
+export function maskValue(
+  value: Json,
+  mode: MaskingMode,
+  sha256Hex?: (text: string) => string,
+): Json | undefined {
   switch (mode) {
     case 'mask':
       return MASK;
@@ -86,7 +90,8 @@ export function createRedactor(options: RedactorOptions): Redactor {
 
   const redactValue = (value: Json): Json | undefined => {
     if (typeof value === 'string') return redactString(value);
-    if (typeof value === 'number') return secrets.numerals.has(String(value)) ? maskValue(value, mode, sha256Hex) : value;
+    if (typeof value === 'number')
+      return secrets.numerals.has(String(value)) ? maskValue(value, mode, sha256Hex) : value;
     if (Array.isArray(value)) return redactArray(value);
     return isJsonObject(value) ? redactObject(value) : value;
   };
@@ -156,7 +161,10 @@ const MARKS_INSIDE = /\[REDACTED\]|sha256:[0-9a-f]{64}/g;
 /** A secret such as "REDA" must not eat into a mark. */
 function outsideMarks(text: string, matches: LiteralMatch[]): LiteralMatch[] {
   if (matches.length === 0) return matches;
-  const marks = [...text.matchAll(MARKS_INSIDE)].map((mark) => ({ start: mark.index, end: mark.index + mark[0].length }));
+  const marks = [...text.matchAll(MARKS_INSIDE)].map((mark) => ({
+    start: mark.index,
+    end: mark.index + mark[0].length,
+  }));
   if (marks.length === 0) return matches;
   return matches.filter((match) => !marks.some((mark) => match.start >= mark.start && match.end <= mark.end));
 }

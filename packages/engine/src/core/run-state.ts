@@ -57,6 +57,10 @@ export interface NodeState {
   failures: number;
   /** Inputs fixed at the start of an effect, where resolving them again later could give others. */
   inputs?: JsonObject;
+  /** Ids of outgoing edges whose condition did not hold when the node completed; decided once, then a fact. */
+  notTaken?: readonly string[];
+  /** Outgoing edges whose condition could not be evaluated, and why. */
+  edgeErrors?: Readonly<Record<string, string>>;
   /** Loops only: the items fixed at the start; absent for `while`. */
   items?: Json[];
 }

@@ -10,11 +10,20 @@ export interface Place {
   readonly path: readonly number[];
 }
 
+/** What only this expression sees. */
+interface Local {
+  readonly outputs?: JsonObject;
+  /** Instead of the run's inputs. */
+  readonly inputs?: JsonObject;
+  /** The node that is completing with `outputs`; it counts among `nodes` already. */
+  readonly self?: string;
+}
+
 /**
  * What CEL sees. Members are getters, so an expression pays only for what it names: `nodes` of a large run is built when
  * an expression asks for it, not for every edge.
  */
-export function expressionScope(place: Place, local: { outputs?: JsonObject; inputs?: JsonObject }): JsonObject {
+export function expressionScope(place: Place, local: Local): JsonObject {
   const outputs = local.outputs ?? {};
   const scope = {
     inputs: local.inputs ?? place.record.inputs,
@@ -27,7 +36,8 @@ export function expressionScope(place: Place, local: { outputs?: JsonObject; inp
       return Object.fromEntries(place.state.variables);
     },
     get nodes(): JsonObject {
-      return visibleOutputs(place);
+      const before = visibleOutputs(place);
+      return local.self === undefined ? before : { ...before, [local.self]: outputs };
     },
     get item(): Json {
       return currentItem(place) ?? null;

@@ -6,7 +6,11 @@ const MIN_BASE64_PIECE = 8;
 const utf8 = new TextEncoder();
 
 export function secretForms(secret: string): Set<string> {
-  const forms = new Set<string>([JSON.stringify(secret).slice(1, -1), ...percentEncoded(secret), ...base64Forms(secret)]);
+  const forms = new Set<string>([
+    JSON.stringify(secret).slice(1, -1),
+    ...percentEncoded(secret),
+    ...base64Forms(secret),
+  ]);
   forms.delete(secret);
   return forms;
 }

@@ -4,6 +4,9 @@ import { canonicalJson, HostError, type Json } from '@weft/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendJson } from '../door.ts';
 
+/** Says that the answer is the stored one of an earlier request. */
+export const REPLAY_HEADER = 'openwop-idempotent-replay';
+
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
 
 export type Render = IdempotencyClaim['render'];
@@ -17,7 +20,7 @@ export interface Mutation {
 }
 
 /** The client's Idempotency-Key; undefined when there is none. Throws HostError `validation_error`. */
-export function idempotencyKeyOf(request: FastifyRequest): string | undefined {
+function idempotencyKeyOf(request: FastifyRequest): string | undefined {
   const key = request.headers['idempotency-key'];
   if (key === undefined || (typeof key === 'string' && VISIBLE_ASCII.test(key))) return key;
   throw new HostError('validation_error', 'Idempotency-Key must be 1 to 255 visible ASCII characters.', {
@@ -40,7 +43,7 @@ export function idempotencyOf(request: FastifyRequest, mutation: Mutation): Idem
 }
 
 export function sendReplay(reply: FastifyReply, answer: ReplayedAnswer): FastifyReply {
-  reply.header('openwop-idempotent-replay', 'true');
+  reply.header(REPLAY_HEADER, 'true');
   return sendJson(reply, answer.status, answer.body);
 }
 

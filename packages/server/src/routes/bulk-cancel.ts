@@ -7,15 +7,20 @@ import {
   isHostError,
   isJsonObject,
   type Json,
+  type JsonObject,
+  operationOf,
+  route,
 } from '@weft/protocol';
 import { callerOf, type Door, type Routes, sendJson } from '../door.ts';
-import { idempotencyKeyOf } from '../http/idempotency.ts';
+import { idempotencyOf, type Render, sendReplay } from '../http/idempotency.ts';
 import { bodyParser } from '../http/parse-body.ts';
 
 const parseBulkCancel = bodyParser(BulkCancelRequestSchema);
+const OPERATION = operationOf(route('bulkCancelRuns'));
 const AT_ONCE = 8;
+const render: Render = (outcome) => ({ status: 200, body: JSON.stringify(outcome) });
 
-type Item = BulkCancelResponse['results'][number];
+type Item = BulkCancelResponse['results'][number] & JsonObject;
 
 /** POST /v1/runs:bulk-cancel. Each id stands for itself; the answer keeps their order. */
 export const bulkCancelRoutes: Routes = (app, door) => {
@@ -23,16 +28,17 @@ export const bulkCancelRoutes: Routes = (app, door) => {
     const body = request.body as Json | undefined;
     refuseTooMany(body);
     const { runIds, reason } = parseBulkCancel(body);
-    // Cancelling is idempotent run by run, so a key has nothing to add; it is only checked.
-    idempotencyKeyOf(request);
     const caller = callerOf(request);
     const command: Command = {
       type: 'cancel',
       by: caller.principal,
       ...(reason === undefined ? {} : { reason }),
     };
-    const results = await mapBounded(runIds, (runId) => cancelOne(door, caller, runId, command));
-    return sendJson(reply, 200, JSON.stringify({ results }));
+    const claim = idempotencyOf(request, { operation: OPERATION, target: [], body: body ?? null, render });
+    const answer = await door.host.once(caller, claim, async () => ({
+      results: await mapBounded(runIds, (runId) => cancelOne(door, caller, runId, command)),
+    }));
+    return answer.replayed ? sendReplay(reply, answer) : sendJson(reply, 200, JSON.stringify(answer.outcome));
   });
 };
 

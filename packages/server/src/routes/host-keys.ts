@@ -1,10 +1,11 @@
 import type { ApiKeyRow, NewKey } from '@weft/engine';
 import { CreateKeySchema, HostError, type Json, operationOf, route, toIso } from '@weft/protocol';
 import { callerOf, pathParam, type Routes, sendJson } from '../door.ts';
-import { idempotencyOf, sendReplay } from '../http/idempotency.ts';
+import { idempotencyOf, REPLAY_HEADER, sendReplay } from '../http/idempotency.ts';
 import { bodyParser } from '../http/parse-body.ts';
 
 const OPERATION = operationOf(route('createKey'));
+const REVOKE = operationOf(route('revokeKey'));
 const parseNewKey = bodyParser(CreateKeySchema);
 
 /** API keys of the caller's tenant. The key itself is in the answer that creates it and nowhere else. */
@@ -34,8 +35,19 @@ export const hostKeyRoutes: Routes = (app, door) => {
   });
 
   app.delete('/v1/host/weft/keys/:keyId', door.allow('revokeKey'), async (request, reply) => {
-    const revoked = await door.host.revokeKey(callerOf(request), pathParam(request, 'keyId'));
-    if (!revoked) throw new HostError('not_found', 'No key with this id belongs to this tenant.');
+    const caller = callerOf(request);
+    const keyId = pathParam(request, 'keyId');
+    const claim = idempotencyOf(request, {
+      operation: REVOKE,
+      target: [keyId],
+      body: null,
+      render: () => ({ status: 204, body: '' }),
+    });
+    const answer = await door.host.once(caller, claim, async () => {
+      if (await door.host.revokeKey(caller, keyId)) return null;
+      throw new HostError('not_found', 'No key with this id belongs to this tenant.');
+    });
+    if (answer.replayed) reply.header(REPLAY_HEADER, 'true');
     return reply.code(204).send();
   });
 };

@@ -1,9 +1,16 @@
-import type { WorkflowProblem } from '@weft/engine';
-import { HostError, type Json } from '@weft/protocol';
+import type { Registration, WorkflowProblem } from '@weft/engine';
+import { HostError, type Json, operationOf, route } from '@weft/protocol';
 import type { FastifyRequest } from 'fastify';
 import { callerOf, pathParam, type Routes, sendJson } from '../door.ts';
+import { idempotencyOf, type Render, sendReplay } from '../http/idempotency.ts';
 import { booleanParam, queryOf, textParam } from '../http/query.ts';
 import { pageOf } from './page.ts';
+
+const REGISTER = operationOf(route('registerWorkflow'));
+const render: Render = (outcome) => ({
+  status: (outcome as unknown as Registration).created ? 201 : 200,
+  body: JSON.stringify(outcome),
+});
 
 /** The protocol's read of a workflow, and this host's own registration beside it. */
 export const workflowRoutes: Routes = (app, door) => {
@@ -28,11 +35,15 @@ export const workflowRoutes: Routes = (app, door) => {
   app.post('/v1/host/weft/workflows', door.allow('registerWorkflow'), async (request, reply) => {
     const strict = booleanParam(queryOf(request), 'strict');
     const definition = definitionOf(request);
-    const registered = await door.host.registerWorkflow(callerOf(request), definition, {
-      strict,
-      dev: false,
+    const caller = callerOf(request);
+    const claim = idempotencyOf(request, { operation: REGISTER, target: [], body: [strict, definition], render });
+    const answer = await door.host.once(caller, claim, async () => {
+      const registered = await door.host.registerWorkflow(caller, definition, { strict, dev: false });
+      return { ...registered, warnings: registered.warnings.map((warning) => ({ ...warning })) };
     });
-    return sendJson(reply, registered.created ? 201 : 200, JSON.stringify(registered));
+    if (answer.replayed) return sendReplay(reply, answer);
+    const { status, body } = render(answer.outcome);
+    return sendJson(reply, status, body);
   });
 
   app.post('/v1/host/weft/workflows::check', door.allow('checkWorkflow'), async (request, reply) => {
