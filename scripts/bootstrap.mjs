@@ -59,7 +59,7 @@ function requireNode() {
 function isInstallStale() {
   if (!existsSync(MODULES)) return true;
   const digest = lockDigest();
-  if (existsSync(INSTALL_STAMP)) return readFileSync(INSTALL_STAMP, 'utf8') !== digest;
+  if (existsSync(INSTALL_STAMP) && readFileSync(INSTALL_STAMP, 'utf8') === digest) return false;
   if (!installMatchesLock()) return true;
   // Somebody ran npm by hand and it brought what the lockfile says: nothing to do again.
   writeFileSync(INSTALL_STAMP, digest);
