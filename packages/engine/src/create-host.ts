@@ -15,6 +15,7 @@ import { createRunCreator } from './runtime/create-run.ts';
 import { createDispatcher } from './runtime/dispatcher.ts';
 import { createEgress } from './runtime/egress/egress.ts';
 import { createFeed } from './runtime/feed.ts';
+import { createFinishedRuns } from './runtime/finished-runs.ts';
 import { createInFlight } from './runtime/idempotency.ts';
 import { createRunIds, poolRandom, type RandomBytes, randomId } from './runtime/ids.ts';
 import { createKeys } from './runtime/keys.ts';
@@ -157,6 +158,7 @@ export function createHost(options: HostOptions): Host {
   }
 
   const inFlight = createInFlight(limits.idempotencyWaitMs);
+  const finished = createFinishedRuns(limits.finishedBytes);
   return {
     createRun: createRunCreator({
       ...shared,
@@ -164,11 +166,12 @@ export function createHost(options: HostOptions): Host {
       lease,
       capabilities,
       inFlight,
+      finished,
       newRunId: createRunIds(clock.now, random),
     }),
     command: createCommands({ ...shared, verdicts }),
     once: createOnce({ ...shared, inFlight }),
-    ...createReaders({ store, dispatcher, feed, states, now: clock.now }),
+    ...createReaders({ store, dispatcher, feed, states, finished, now: clock.now }),
     ...createWorkflows({
       ...shared,
       compile,

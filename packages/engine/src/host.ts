@@ -105,8 +105,8 @@ export interface SnapshotView {
   readonly etag: string;
 }
 
-/** A stored event with its wire document: the exact JSON text, assembled once. */
-export interface WireEvent extends StoredEvent {
+/** An event with its wire document: the exact JSON text, assembled once. */
+export interface WireEvent extends Pick<StoredEvent, 'seq' | 'type' | 'at' | 'payload'> {
   readonly document: string;
 }
 

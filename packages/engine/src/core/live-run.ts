@@ -41,6 +41,8 @@ export interface Draft {
   readonly type: string;
   readonly nodeId?: string;
   readonly payload: JsonObject;
+  /** The payload as JSON, where the drafter has serialized it already. */
+  readonly text?: string;
   /** The payload as the public may see it, where structure alone says that something must be hidden. */
   readonly shown?: JsonObject;
 }

@@ -19,34 +19,49 @@ export interface Completion {
 
 export function completeNode(stretch: Stretch, node: NodePlan, path: readonly number[], result: Completion): void {
   const { run } = stretch;
-  const size = JSON.stringify(result.outputs).length;
-  const tooLarge = tooLargeError(run, size);
+  const { outputs } = result;
+  const outputsText = isEmpty(outputs) ? '{}' : JSON.stringify(outputs);
+  const tooLarge = tooLargeError(run, outputsText);
   if (tooLarge !== undefined) return failNode(stretch, node, path, tooLarge);
 
-  for (const [name, next] of Object.entries(result.variables ?? {})) {
+  if (result.variables !== undefined) changeVariables(stretch, node, result.variables);
+  const place: Place = { record: run.record, state: run.state, scope: node.scope, path };
+  const id = identity(node, path);
+  const rest = { ...decideEdges(place, node, outputs), ...(result.reason !== undefined && { reason: result.reason }) };
+  const shown = shownOutputs(run.plan, node, outputs);
+  stretch.record({
+    type: 'node.completed',
+    nodeId: node.id,
+    payload: isEmpty(outputs) ? { ...id, ...rest } : { ...id, outputs, ...rest },
+    text: completionText(id, isEmpty(outputs) ? undefined : outputsText, rest),
+    ...(shown !== outputs && { shown: isEmpty(shown) ? { ...id, ...rest } : { ...id, outputs: shown, ...rest } }),
+  });
+  run.stateBytes += outputsText.length;
+  if (node.sensitivePorts.size > 0) run.redactor = redactorFor(run.plan, run.state);
+  settled(run, node, path);
+}
+
+function changeVariables(stretch: Stretch, node: NodePlan, variables: JsonObject): void {
+  const { run } = stretch;
+  for (const [name, next] of Object.entries(variables)) {
     const previous = run.state.variables.get(name);
     const payload: JsonObject = { name, ...(previous !== undefined && { previous }), next, nodeId: node.id };
     stretch.record({ type: 'variable.changed', nodeId: node.id, payload, shown: shownVariableChange(run.plan, payload) });
     if (run.plan.variables.get(name)?.sensitive === true) run.redactor = redactorFor(run.plan, run.state);
   }
-  const shown = shownOutputs(run.plan, node, result.outputs);
-  const place: Place = { record: run.record, state: run.state, scope: node.scope, path };
-  const edges = decideEdges(place, node, result.outputs);
-  const withOutputs = (outputs: JsonObject): JsonObject => ({
-    ...identity(node, path),
-    ...(Object.keys(outputs).length > 0 && { outputs }),
-    ...edges,
-    ...(result.reason !== undefined && { reason: result.reason }),
-  });
-  stretch.record({
-    type: 'node.completed',
-    nodeId: node.id,
-    payload: withOutputs(result.outputs),
-    ...(shown !== result.outputs && { shown: withOutputs(shown) }),
-  });
-  run.stateBytes += size;
-  if (node.sensitivePorts.size > 0) run.redactor = redactorFor(run.plan, run.state);
-  settled(run, node, path);
+}
+
+/** The payload as JSON around outputs that are serialized already: large ones are not gone through twice. */
+function completionText(id: JsonObject, outputsText: string | undefined, rest: JsonObject): string {
+  const head = JSON.stringify(id).slice(0, -1);
+  const outputs = outputsText === undefined ? '' : `,"outputs":${outputsText}`;
+  const tail = isEmpty(rest) ? '' : `,${JSON.stringify(rest).slice(1, -1)}`;
+  return `${head}${outputs}${tail}}`;
+}
+
+function isEmpty(object: JsonObject): boolean {
+  for (const _key in object) return false;
+  return true;
 }
 
 /** Retries while the policy allows it; otherwise the node has failed for good. */
@@ -131,8 +146,9 @@ function settled(run: LiveRun, node: NodePlan, path: readonly number[]): void {
   run.frontier.settled(node, path);
 }
 
-function tooLargeError(run: LiveRun, size: number): NodeError | undefined {
+function tooLargeError(run: LiveRun, outputsText: string): NodeError | undefined {
   const { maxPayloadBytes, maxStateBytes } = run.record.limits;
+  const size = utf8Bytes(outputsText, maxPayloadBytes);
   if (size > maxPayloadBytes) {
     return {
       code: 'output_too_large',
@@ -149,4 +165,11 @@ function tooLargeError(run: LiveRun, size: number): NodeError | undefined {
     };
   }
   return undefined;
+}
+
+const utf8 = new TextEncoder();
+
+/** A character takes at most three bytes: texts far below the limit need not be counted. */
+function utf8Bytes(text: string, limit: number): number {
+  return text.length * 3 <= limit ? text.length : utf8.encode(text).length;
 }

@@ -136,7 +136,9 @@ function nodeInput(stretch: Stretch, node: NodePlan, path: readonly number[], in
     inputs,
     variables: run.state.variables,
     iteration: path,
-    scope: expressionScope(place, { inputs, outputs: inputs }),
+    get scope() {
+      return expressionScope(place, { inputs, outputs: inputs });
+    },
     getVersion: (changeId, min, max) => pinnedVersion(stretch, node, changeId, min, max),
     log: (level, message, fields) =>
       stretch.record({

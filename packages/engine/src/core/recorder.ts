@@ -17,6 +17,8 @@ export interface Recorder {
   readonly bytes: number;
 }
 
+const NO_NODE = {};
+
 export function createRecorder(run: LiveRun, now: number): Recorder {
   const events: StoredEvent[] = [];
   let bytes = 0;
@@ -28,30 +30,18 @@ export function createRecorder(run: LiveRun, now: number): Recorder {
     record(draft) {
       const at = Math.max(now, run.state.lastAt);
       const seq = run.state.nextSeq;
-      const text = JSON.stringify(draft.payload);
+      const text = draft.text ?? JSON.stringify(draft.payload);
       const shown = draft.shown ?? draft.payload;
       const shownText = draft.shown === undefined ? text : JSON.stringify(draft.shown);
       const masked = run.redactor.apply(shown, shownText);
       const publicPayload = masked ?? shown;
       const publicText = masked === undefined ? shownText : JSON.stringify(masked);
       const isMasked = publicText !== text;
-      events.push({
-        seq,
-        type: draft.type,
-        at,
-        payload: publicText,
-        ...(isMasked && { overlay: text }),
-        ...(draft.nodeId !== undefined && { nodeId: draft.nodeId }),
-      });
+      const { type, nodeId } = draft;
+      const node = nodeId === undefined ? NO_NODE : { nodeId };
+      events.push({ seq, type, at, payload: publicText, ...node, ...(isMasked && { overlay: text }) });
       bytes += publicText.length + (isMasked ? text.length : 0);
-      evolve(run.state, {
-        seq,
-        at,
-        type: draft.type,
-        payload: publicPayload,
-        ...(isMasked && { overlay: draft.payload }),
-        ...(draft.nodeId !== undefined && { nodeId: draft.nodeId }),
-      });
+      evolve(run.state, { seq, at, type, payload: isMasked ? draft.payload : publicPayload, ...node });
     },
   };
 }

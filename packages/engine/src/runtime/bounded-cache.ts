@@ -11,7 +11,8 @@ export function createBoundedCache<Key, Value>(limit: number): BoundedCache<Key,
   return {
     get(key) {
       const value = entries.get(key);
-      if (value === undefined) return undefined;
+      // Order matters only when something is about to be forgotten.
+      if (value === undefined || entries.size < limit / 2) return value;
       entries.delete(key);
       entries.set(key, value);
       return value;

@@ -9,6 +9,7 @@ import type { Accepted, Caller, IdempotencyClaim, NewRun } from '../host.ts';
 import type { IdempotencyRecord, RunUnit, Store, WorkflowRow } from '../store.ts';
 import type { Committer, CommitResult } from './committer.ts';
 import type { Dispatcher } from './dispatcher.ts';
+import type { FinishedRuns } from './finished-runs.ts';
 import { checkSameRequest, findRecord, type InFlight, newRecord } from './idempotency.ts';
 import { randomId } from './ids.ts';
 import type { Lease } from './lease.ts';
@@ -28,6 +29,7 @@ export interface CreateRunDependencies extends StretchTools {
   readonly dispatcher: Dispatcher;
   readonly lease: Lease;
   readonly inFlight: InFlight;
+  readonly finished: FinishedRuns;
   readonly newRunId: () => string;
   readonly capabilities: ReadonlySet<string>;
 }
@@ -111,7 +113,9 @@ export function createRunCreator(dependencies: CreateRunDependencies): CreateRun
 
   function handOver({ unit, begun }: Draft): void {
     if (begun === undefined) return dispatcher.pending(unit.runId);
-    if (isTerminalStatus(unit.head.status)) return;
+    if (isTerminalStatus(unit.head.status)) {
+      return dependencies.finished.put(begun.run.record, unit.head.status, unit.events);
+    }
     if (unit.release === true) {
       if (unit.head.wakeAt !== null) dispatcher.wake(unit.head.wakeAt);
       return;
@@ -172,22 +176,27 @@ function newRecordOf(
   workflow: WorkflowRow,
   fixed: Pick<CreationRecord, 'runId' | 'createdAt' | 'engineVersion' | 'limits'>,
 ): CreationRecord {
-  return {
-    ...fixed,
+  const { scopeId, callbackUrl, traceparent } = request;
+  const record: { -readonly [Field in keyof CreationRecord]: CreationRecord[Field] } = {
+    runId: fixed.runId,
     tenant: caller.tenant,
     workflowId: workflow.id,
     workflowVersion: workflow.version,
     definitionDigest: workflow.digest,
+    createdAt: fixed.createdAt,
     principal: caller.principal,
     inputs: request.inputs,
     configurable: request.configurable,
     tags: request.tags,
     metadata: request.metadata,
     transport: 'rest',
-    ...(request.scopeId !== undefined && { scopeId: request.scopeId }),
-    ...(request.callbackUrl !== undefined && { callbackUrl: request.callbackUrl }),
-    ...(request.traceparent !== undefined && { traceparent: request.traceparent }),
+    engineVersion: fixed.engineVersion,
+    limits: fixed.limits,
   };
+  if (scopeId !== undefined) record.scopeId = scopeId;
+  if (callbackUrl !== undefined) record.callbackUrl = callbackUrl;
+  if (traceparent !== undefined) record.traceparent = traceparent;
+  return record;
 }
 
 /** The protocol's answer to a create knows no terminal status: a run that is over by now is reported as running. */

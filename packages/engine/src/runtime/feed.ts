@@ -1,7 +1,6 @@
 import type { CreationRecord } from '../core/run-state.ts';
-import type { WireEvent } from '../host.ts';
 import type { StoredEvent } from '../store.ts';
-import { toWireEvent } from './wire-event.ts';
+import { type StoredWireEvent, toWireEvent } from './wire-event.ts';
 
 /**
  * What has just become durable, for those who are listening. A run has a channel while at least one listener is attached;
@@ -25,7 +24,7 @@ export interface Feed {
 export interface Attachment {
   version(): number;
   /** Events from `fromSeq` on: `[]` when there is none yet, undefined when only the store can tell. */
-  since(fromSeq: number): readonly WireEvent[] | undefined;
+  since(fromSeq: number): readonly StoredWireEvent[] | undefined;
   /** Resolves with true once the version differs from the one given, with false when the time is up or the signal aborted. */
   changed(version: number, timeoutMs: number, signal: AbortSignal): Promise<boolean>;
   detach(): void;
@@ -39,7 +38,7 @@ export interface FeedOptions {
 interface Channel {
   listeners: number;
   version: number;
-  ring: WireEvent[];
+  ring: StoredWireEvent[];
   bytes: number;
   readonly waiting: Set<() => void>;
 }
@@ -122,7 +121,7 @@ function announce(channel: Channel): void {
   for (const wake of waiting) wake();
 }
 
-function since(channel: Channel, fromSeq: number): readonly WireEvent[] | undefined {
+function since(channel: Channel, fromSeq: number): readonly StoredWireEvent[] | undefined {
   const first = channel.ring[0];
   if (first === undefined || fromSeq < first.seq) return undefined;
   return channel.ring.slice(fromSeq - first.seq);

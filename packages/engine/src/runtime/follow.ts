@@ -2,12 +2,12 @@ import { evolve, fromStored } from '../core/evolve.ts';
 import { isTerminalEvent } from '../core/run-event.ts';
 import { isTerminalStatus } from '../core/run-state.ts';
 import { renderSnapshot } from '../core/snapshot.ts';
-import type { Cursor, FollowedEvent, FollowOptions, WireEvent } from '../host.ts';
+import type { Cursor, FollowedEvent, FollowOptions } from '../host.ts';
 import type { RunRow, Store } from '../store.ts';
 import { etagOf } from './etag.ts';
 import type { Attachment, Feed } from './feed.ts';
 import type { Folded, RunStates } from './states.ts';
-import { toWireEvent } from './wire-event.ts';
+import { type StoredWireEvent, toWireEvent } from './wire-event.ts';
 
 /**
  * A live cursor: a position in a run's log that moves from history to the ring and back without a seam.
@@ -22,6 +22,8 @@ export interface FollowDependencies {
   readonly store: Pick<Store, 'readEvents' | 'readRun'>;
   readonly feed: Feed;
   readonly states: RunStates;
+  /** True while this process holds the run: then it is not over, or its last event is about to be published. */
+  readonly isHeld: (runId: string) => boolean;
 }
 
 const PAGE_EVENTS = 200;
@@ -49,7 +51,7 @@ export function openCursor(dependencies: FollowDependencies, row: RunRow, option
       const events = await take(attachment);
       if (ended) break;
       if (events.length > 0) return deliver(events);
-      if (await isOver()) break;
+      if (!dependencies.isHeld(record.runId) && (await isOver())) break;
       const changed = await attachment.changed(version, options.keepaliveMs, options.signal);
       if (!changed && !options.signal.aborted) return [];
     }
@@ -57,7 +59,7 @@ export function openCursor(dependencies: FollowDependencies, row: RunRow, option
     return undefined;
   }
 
-  async function take(from: Attachment): Promise<readonly WireEvent[]> {
+  async function take(from: Attachment): Promise<readonly StoredWireEvent[]> {
     const recent = from.since(position);
     if (recent !== undefined) return recent;
     const page = await store.readEvents(record.runId, position, PAGE_EVENTS, PAGE_BYTES);
@@ -69,7 +71,7 @@ export function openCursor(dependencies: FollowDependencies, row: RunRow, option
     return now === undefined || (isTerminalStatus(now.head.status) && now.nextSeq <= position);
   }
 
-  async function deliver(events: readonly WireEvent[]): Promise<readonly FollowedEvent[]> {
+  async function deliver(events: readonly StoredWireEvent[]): Promise<readonly FollowedEvent[]> {
     const followed = options.snapshots ? await withSnapshots(events) : events.map((event) => ({ event }));
     const last = events.at(-1);
     if (last !== undefined) {
@@ -84,7 +86,7 @@ export function openCursor(dependencies: FollowDependencies, row: RunRow, option
     return folded;
   }
 
-  async function withSnapshots(events: readonly WireEvent[]): Promise<readonly FollowedEvent[]> {
+  async function withSnapshots(events: readonly StoredWireEvent[]): Promise<readonly FollowedEvent[]> {
     // A client may name a position that the log had not reached: then the fold starts where delivery starts.
     const first = events[0];
     if (first !== undefined && (await base()).state.nextSeq < first.seq) {
@@ -92,7 +94,7 @@ export function openCursor(dependencies: FollowDependencies, row: RunRow, option
     }
     const { plan, state } = await base();
     return events.map((event) => {
-      evolve(state, fromStored(event));
+      evolve(state, fromStored(event.stored));
       return { event, snapshot: renderSnapshot(plan, record, state, { status: state.status }) };
     });
   }

@@ -36,28 +36,37 @@ export interface KeyDependencies {
 export const LIVE_PREFIX = 'weft_live_';
 export const TEST_PREFIX = 'weft_test_';
 
+interface KnownKey {
+  readonly row: ApiKeyRow;
+  readonly accepted: Authentication;
+  /** By the monotonic clock. */
+  readonly until: number;
+}
+
 const KNOWN_KEYS = 10_000;
 const KNOWN_FOR_MS = 1_000;
 
 export function createKeys(dependencies: KeyDependencies): Keys {
   const { store, committer, clock, limits, test } = dependencies;
-  const known = createBoundedCache<string, { readonly row: ApiKeyRow; readonly until: number }>(KNOWN_KEYS);
+  const known = createBoundedCache<string, KnownKey>(KNOWN_KEYS);
 
-  async function rowOf(hash: string): Promise<ApiKeyRow | undefined> {
+  async function find(hash: string): Promise<KnownKey | undefined> {
     const cached = known.get(hash);
-    if (cached !== undefined && cached.until > clock.monotonic()) return cached.row;
+    if (cached !== undefined && cached.until > clock.monotonic()) return cached;
     const row = await store.readKeyByHash(hash);
     if (row === undefined || !timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash))) return undefined;
-    known.set(hash, { row, until: clock.monotonic() + KNOWN_FOR_MS });
-    return row;
+    const found = { row, accepted: accepted(row), until: clock.monotonic() + KNOWN_FOR_MS };
+    known.set(hash, found);
+    return found;
   }
 
   async function authenticate(key: string): Promise<Authentication> {
-    const row = await rowOf(sha256Hex(key));
-    if (row === undefined || row.test !== test) return { state: 'unknown' };
-    if (row.revokedAt !== undefined) return { state: 'revoked' };
-    if (row.expiresAt !== undefined && row.expiresAt <= clock.now()) return { state: 'expired' };
-    return { state: 'ok', caller: callerOf(row) };
+    const found = await find(sha256Hex(key));
+    if (found === undefined || found.row.test !== test) return { state: 'unknown' };
+    const { revokedAt, expiresAt } = found.row;
+    if (revokedAt !== undefined) return { state: 'revoked' };
+    if (expiresAt !== undefined && expiresAt <= clock.now()) return { state: 'expired' };
+    return found.accepted;
   }
 
   async function createKey(
@@ -74,7 +83,7 @@ export function createKeys(dependencies: KeyDependencies): Keys {
     const row = keyRow(
       key,
       { ...request, tenant: request.tenant ?? caller.tenant, test, createdAt: clock.now() },
-      randomId(dependencies.random),
+      `key_${randomId(dependencies.random)}`,
     );
     const unit: KeyUnit = {
       kind: 'key',
@@ -161,7 +170,7 @@ export async function ensureFirstKey(first: FirstKey): Promise<boolean> {
       test: first.test,
       createdAt: first.now,
     },
-    randomId(first.random),
+    `key_${randomId(first.random)}`,
   );
   const [result] = await first.store.commit([
     {
@@ -200,6 +209,10 @@ function keyRow(
     ...(request.expiresAt !== undefined && { expiresAt: request.expiresAt }),
     ...(request.label !== undefined && { label: request.label }),
   };
+}
+
+function accepted(row: ApiKeyRow): Authentication {
+  return { state: 'ok', caller: callerOf(row) };
 }
 
 function callerOf(row: ApiKeyRow): Caller {

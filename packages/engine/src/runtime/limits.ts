@@ -44,6 +44,8 @@ export interface HostLimits {
 
   readonly ringEvents: number;
   readonly ringBytes: number;
+  /** Logs of runs that have just ended, kept in memory for their first reader. */
+  readonly finishedBytes: number;
   /** How long a command's answer waits for its verdict. */
   readonly commandWaitMs: number;
   /** How long a repeated request waits for the first one. */
@@ -85,6 +87,7 @@ export const DEFAULT_LIMITS: HostLimits = {
 
   ringEvents: 256,
   ringBytes: 1024 * 1024,
+  finishedBytes: 4 * 1024 * 1024,
   commandWaitMs: 2_000,
   idempotencyWaitMs: 5_000,
   idempotencyKeptMs: 24 * 60 * 60 * 1_000,

@@ -58,6 +58,7 @@ export function effectiveLimits(request: NewRun, plan: Plan, limits: HostLimits)
 }
 
 function checkMetadata(metadata: JsonObject, limit: number): void {
+  if (Object.keys(metadata).length === 0) return;
   const observed = jsonBytes(metadata);
   if (observed <= limit) return;
   throw new HostError('validation_error', `metadata has ${observed} bytes; at most ${limit} are kept.`, {

@@ -5,7 +5,7 @@ import type { EffectRequest, Outcome } from '../core/step.ts';
 import { sha256 } from '../hash.ts';
 import { type EffectNodeType, type Egress, NodeFailure, type NodeResult } from '../node-type.ts';
 import { LONGEST_TIMEOUT_MS } from './clock.ts';
-import { findNonJson, jsonBytes } from './json-safe.ts';
+import { findNonJson } from './json-safe.ts';
 import { errorFields, type Log } from './log.ts';
 
 /**
@@ -68,7 +68,7 @@ export function createPerformer(options: PerformerOptions): Performer {
     run.jobs.push(job);
     queued += 1;
     pump();
-    return { abort: () => abort(job) };
+    return { abort: () => cut(job, undefined) };
   }
 
   function pump(): void {
@@ -90,7 +90,7 @@ export function createPerformer(options: PerformerOptions): Performer {
     run.active += 1;
     const { timeoutMs } = job.task.effect;
     if (timeoutMs > 0) {
-      job.timer = setTimeout(() => finish(job, timedOut(timeoutMs)), Math.min(timeoutMs, LONGEST_TIMEOUT_MS));
+      job.timer = setTimeout(() => cut(job, timedOut(timeoutMs)), Math.min(timeoutMs, LONGEST_TIMEOUT_MS));
       job.timer.unref();
     }
     attempt(job).then(
@@ -100,7 +100,7 @@ export function createPerformer(options: PerformerOptions): Performer {
   }
 
   async function attempt(job: Job): Promise<Outcome> {
-    const { effect, tenant, runId, limits } = job.task;
+    const { effect, tenant, runId } = job.task;
     const type = effectType(effect);
     const result = await type.perform(
       {
@@ -119,7 +119,7 @@ export function createPerformer(options: PerformerOptions): Performer {
         egress: options.egress,
       },
     );
-    return checkResult(result, limits.maxPayloadBytes);
+    return checkResult(result);
   }
 
   function failure(task: EffectTask, error: unknown): Outcome {
@@ -147,9 +147,12 @@ export function createPerformer(options: PerformerOptions): Performer {
     pump();
   }
 
-  function abort(job: Job): void {
+  /** Ends a job that is still at work; whatever it says afterwards is not heard. */
+  function cut(job: Job, outcome: Outcome | undefined): void {
     if (job.state === 'over') return;
     leave(job);
+    job.controller.abort();
+    if (outcome !== undefined) job.task.done(outcome);
     pump();
   }
 
@@ -165,7 +168,6 @@ export function createPerformer(options: PerformerOptions): Performer {
     if (run !== undefined && run.active === 0 && run.jobs.length === 0) runs.delete(job.task.runId);
     job.state = 'over';
     clearTimeout(job.timer);
-    job.controller.abort();
   }
 
   return { perform, active: () => active, queued: () => queued };
@@ -202,21 +204,13 @@ function failed(error: NodeFailure): Outcome {
   };
 }
 
-function checkResult(result: NodeResult, maxBytes: number): Outcome {
-  const { outputs, variables } = result;
-  const bad = findNonJson(outputs, 'outputs') ?? findNonJson(variables ?? {}, 'variables');
+/** Size is the core's business; here only that it can be stored at all. */
+function checkResult({ outputs, variables }: NodeResult): Outcome {
+  const bad = findNonJson(outputs, 'outputs') ?? (variables && findNonJson(variables, 'variables'));
   if (bad !== undefined) {
     return refusedOutput('node_failed', `The node returned a value that is not JSON at ${bad}.`, {
       path: bad,
     });
-  }
-  const observed = jsonBytes(outputs);
-  if (observed > maxBytes) {
-    return refusedOutput(
-      'output_too_large',
-      `The node returned ${observed} bytes; the limit is ${maxBytes}. Return less, or store it outside and return where.`,
-      { limit: maxBytes, observed },
-    );
   }
   return { ok: true, outputs, ...(variables !== undefined && { variables }) };
 }

@@ -3,12 +3,13 @@ import { toIso } from '@weft/protocol';
 import type { Plan } from '../core/plan.ts';
 import { isTerminalStatus, type RunState } from '../core/run-state.ts';
 import { renderSnapshot } from '../core/snapshot.ts';
-import type { Cursor, Explanation, FollowOptions, Host, RunSummary, SnapshotView } from '../host.ts';
+import type { Cursor, EventPage, Explanation, FollowOptions, Host, RunSummary, SnapshotView } from '../host.ts';
 import type { RunRow, Store } from '../store.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { etagOf } from './etag.ts';
 import { explainRun } from './explain.ts';
 import type { Feed } from './feed.ts';
+import type { FinishedRun, FinishedRuns } from './finished-runs.ts';
 import { openCursor } from './follow.ts';
 import { shownStatus } from './run-status.ts';
 import type { RunStates } from './states.ts';
@@ -22,6 +23,7 @@ export interface ReaderDependencies {
   readonly dispatcher: Dispatcher;
   readonly feed: Feed;
   readonly states: RunStates;
+  readonly finished: FinishedRuns;
   readonly now: () => number;
 }
 
@@ -29,6 +31,7 @@ const PAGE_BYTES = 1024 * 1024;
 
 export function createReaders(dependencies: ReaderDependencies): Readers {
   const { store, dispatcher, feed, states } = dependencies;
+  const isHeld = (runId: string): boolean => dispatcher.actor(runId) !== undefined;
 
   /** From memory when the run is held here and memory is at least as new as the row; else folded from the store. */
   async function withState<Result>(
@@ -58,6 +61,8 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
     },
 
     async events(caller, runId, afterSeq, limit) {
+      const finished = dependencies.finished.get(runId, caller.tenant);
+      if (finished !== undefined) return pageOf(finished, afterSeq, limit);
       const row = await store.readRun(runId, caller.tenant);
       if (row === undefined) return undefined;
       const { record, nextSeq, head, pendingCommands } = row;
@@ -90,7 +95,7 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
 
     async follow(caller, runId, options: FollowOptions): Promise<Cursor | undefined> {
       const row = await store.readRun(runId, caller.tenant);
-      return row === undefined ? undefined : openCursor({ store, feed, states }, row, options);
+      return row === undefined ? undefined : openCursor({ store, feed, states, isHeld }, row, options);
     },
 
     async listRuns(caller, filter, page) {
@@ -105,6 +110,12 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
       return withState(row, (_plan, state) => explainRun(row, state, dependencies.now()));
     },
   };
+}
+
+function pageOf({ record, events, status }: FinishedRun, afterSeq: number, limit: number): EventPage {
+  const from = Math.max(afterSeq + 1, 0);
+  const page = events.slice(from, from + limit).map((event) => toWireEvent(record, event));
+  return { events: page, status, nextSeq: events.length, complete: from + page.length >= events.length };
 }
 
 function summaryOf(row: RunRow): RunSummary {

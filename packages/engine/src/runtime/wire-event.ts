@@ -3,26 +3,47 @@ import type { CreationRecord } from '../core/run-state.ts';
 import type { WireEvent } from '../host.ts';
 import type { StoredEvent } from '../store.ts';
 
+/** A wire event together with what is stored of it; the private overlay stays inside the engine. */
+export interface StoredWireEvent extends WireEvent {
+  readonly stored: StoredEvent;
+}
+
 /** Adds the wire document to a stored event. It is put together when first asked for, once, whoever asks. */
 export function toWireEvent(
   record: Pick<CreationRecord, 'runId' | 'engineVersion'>,
   event: StoredEvent,
-): WireEvent {
-  let text: string | undefined;
-  return {
-    ...event,
-    get document() {
-      text ??= assembleWireEvent({
-        runId: record.runId,
-        seq: event.seq,
-        type: event.type,
-        at: event.at,
-        nodeId: event.nodeId,
-        causeSeq: event.causeSeq,
-        payloadText: event.payload,
-        engineVersion: record.engineVersion,
-      });
-      return text;
-    },
-  };
+): StoredWireEvent {
+  return new AssembledEvent(record, event);
+}
+
+/** A class because there are four of these in the shortest run: one hidden shape, no copies, no closures. */
+class AssembledEvent implements StoredWireEvent {
+  readonly #record: Pick<CreationRecord, 'runId' | 'engineVersion'>;
+  readonly stored: StoredEvent;
+  #document: string | undefined;
+
+  constructor(record: Pick<CreationRecord, 'runId' | 'engineVersion'>, event: StoredEvent) {
+    this.#record = record;
+    this.stored = event;
+  }
+
+  get seq(): number {
+    return this.stored.seq;
+  }
+  get type(): string {
+    return this.stored.type;
+  }
+  get at(): number {
+    return this.stored.at;
+  }
+  get payload(): string {
+    return this.stored.payload;
+  }
+
+  get document(): string {
+    const { runId, engineVersion } = this.#record;
+    const { seq, type, at, nodeId, causeSeq, payload } = this.stored;
+    this.#document ??= assembleWireEvent({ runId, seq, type, at, nodeId, causeSeq, payloadText: payload, engineVersion });
+    return this.#document;
+  }
 }

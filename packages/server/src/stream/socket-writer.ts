@@ -15,10 +15,12 @@ export interface SocketWriter {
 /** Small enough that a slow reader shows progress within `stallMs`. */
 const SLICE = 64 * 1024;
 
+const DONE = Promise.resolve(true);
+
 export function createSocketWriter(response: ServerResponse, stallMs: number): SocketWriter {
   function ready(): Promise<boolean> {
     if (response.destroyed || response.writableEnded) return Promise.resolve(false);
-    if (!response.writableNeedDrain) return Promise.resolve(true);
+    if (!response.writableNeedDrain) return DONE;
     return new Promise((resolve) => {
       const stall = setTimeout(() => response.destroy(), stallMs);
       const settle = (): void => {
@@ -32,8 +34,12 @@ export function createSocketWriter(response: ServerResponse, stallMs: number): S
     });
   }
 
+  function hasRoom(): boolean {
+    return !response.writableNeedDrain && !response.destroyed && !response.writableEnded;
+  }
+
   // Two writers (the pump and the end of a batch window) take turns, so that their bytes never mix.
-  let last: Promise<boolean> = Promise.resolve(true);
+  let last = DONE;
   let writing = 0;
 
   async function writeSlices(bytes: Buffer): Promise<boolean> {
@@ -46,6 +52,10 @@ export function createSocketWriter(response: ServerResponse, stallMs: number): S
 
   function write(text: string): Promise<boolean> {
     if (text === '') return last;
+    if (writing === 0 && text.length <= SLICE && hasRoom()) {
+      response.write(text);
+      return DONE;
+    }
     writing += 1;
     const bytes = Buffer.from(text, 'utf8');
     last = last
@@ -60,8 +70,7 @@ export function createSocketWriter(response: ServerResponse, stallMs: number): S
     ready,
     write,
     offer(text) {
-      const isFree = writing === 0 && !response.writableNeedDrain;
-      if (isFree && !response.destroyed && !response.writableEnded) response.write(text);
+      if (writing === 0 && hasRoom()) response.write(text);
     },
   };
 }

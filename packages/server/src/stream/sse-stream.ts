@@ -1,5 +1,5 @@
 import type { Caller, Cursor, EventPage } from '@weft/engine';
-import { type StreamMode, sseComment } from '@weft/protocol';
+import { type StreamMode, sseComment, sseFrame } from '@weft/protocol';
 import type { FastifyReply } from 'fastify';
 import type { Door } from '../door.ts';
 import { noSuchRun } from '../http/errors.ts';
@@ -36,14 +36,12 @@ const HEADERS = {
 } as const;
 
 export async function streamRun(door: Door, reply: FastifyReply, asked: Subscription): Promise<FastifyReply> {
+  // A `values` stream needs the snapshot of each event, which only the cursor has.
+  const backlog = asked.modes[0] === 'values' ? undefined : await readBacklog(door, asked);
+  if (backlog?.complete === true) return reply.headers(HEADERS).send(renderAll(asked, backlog));
+
   const stream = door.streams.open(asked.caller.tenant);
   try {
-    // A `values` stream needs the snapshot of each event, which only the cursor has.
-    const backlog = asked.modes[0] === 'values' ? undefined : await readBacklog(door, asked);
-    if (backlog?.complete === true) {
-      stream.end();
-      return reply.headers(HEADERS).send(renderAll(asked, backlog));
-    }
     const cursor = await door.host.follow(asked.caller, asked.runId, {
       afterSeq: backlog?.events.at(-1)?.seq ?? asked.afterSeq,
       keepaliveMs: door.settings.keepaliveMs,
@@ -67,8 +65,18 @@ async function readBacklog(door: Door, asked: Subscription): Promise<EventPage> 
 }
 
 function renderAll(asked: Subscription, page: EventPage): string {
+  if (asked.bufferMs === 0) return renderUnbuffered(asked.modes, page);
   const queue = createFrameQueue(asked.bufferMs, () => undefined);
   return renderEvents(queue, asked.modes, page) + queue.flush();
+}
+
+function renderUnbuffered(modes: readonly StreamMode[], page: EventPage): string {
+  let text = '';
+  for (const event of page.events) {
+    const frame = frameOf(modes, { event });
+    if (frame !== undefined) text += sseFrame({ id: frame.seq, event: frame.event, data: frame.data });
+  }
+  return text;
 }
 
 function renderEvents(

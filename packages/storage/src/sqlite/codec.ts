@@ -83,7 +83,7 @@ export function recordColumns(record: CreationRecord, words: Words): RecordColum
   return {
     tenant: words.numberOf(record.tenant),
     workflow: words.numberOf(record.workflowId),
-    origin: words.shorten(originOf(record)),
+    origin: words.shorten(originText(record)),
     principal: record.principal === undefined ? null : words.shorten(record.principal),
     created_at: record.createdAt,
     scope: record.scopeId ?? null,
@@ -99,6 +99,35 @@ function originOf({
   limits,
 }: CreationRecord): string {
   return JSON.stringify({ workflowVersion, definitionDigest, transport, engineVersion, limits });
+}
+
+/** Runs of one workflow mostly share their origin: the last one of each digest is kept as text. */
+function createOriginMemo(): (record: CreationRecord) => string {
+  const last = new Map<string, { readonly record: CreationRecord; readonly text: string }>();
+  return (record) => {
+    const known = last.get(record.definitionDigest);
+    if (known !== undefined && isSameOrigin(known.record, record)) return known.text;
+    const text = originOf(record);
+    if (last.size >= MAX_ORIGINS) last.clear();
+    last.set(record.definitionDigest, { record, text });
+    return text;
+  };
+}
+
+const MAX_ORIGINS = 1_000;
+const originText = createOriginMemo();
+
+function isSameOrigin(a: CreationRecord, b: CreationRecord): boolean {
+  return (
+    a.workflowVersion === b.workflowVersion &&
+    a.engineVersion === b.engineVersion &&
+    a.transport === b.transport &&
+    a.limits.nodeExecutions === b.limits.nodeExecutions &&
+    a.limits.runDurationMs === b.limits.runDurationMs &&
+    a.limits.concurrency === b.limits.concurrency &&
+    a.limits.maxPayloadBytes === b.limits.maxPayloadBytes &&
+    a.limits.maxStateBytes === b.limits.maxStateBytes
+  );
 }
 
 function moreOf({

@@ -1,3 +1,4 @@
+import type { WorkflowRow } from '@weft/engine';
 import type { Database } from './driver.ts';
 import type { Holders } from './holders.ts';
 import type { Words } from './words.ts';
@@ -8,6 +9,8 @@ export interface Connection {
   readonly words: Words;
   readonly holders: Holders;
   readonly clock: () => number;
+  /** Current workflows read so far; emptied by every registration. Exact, because this process is the file's only owner. */
+  readonly currentWorkflows: Map<string, WorkflowRow>;
 }
 
 /** Runs `write` as one transaction of its own; whatever it throws leaves nothing behind. */

@@ -44,6 +44,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       db,
       words: openWords(db),
       holders: newHolders(),
+      currentWorkflows: new Map(),
       clock: options.clock ?? Date.now,
     };
     freeAllClaims(connection);

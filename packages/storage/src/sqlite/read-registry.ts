@@ -24,6 +24,8 @@ interface StoredWorkflow {
   readonly is_current: number;
 }
 
+const MAX_KNOWN_WORKFLOWS = 10_000;
+
 /** What was registered last is current. */
 const WORKFLOW = `SELECT ord, tenant, id, version, digest, registered_at,
   ord = (SELECT max(ord) FROM workflows AS other WHERE other.tenant = workflows.tenant AND other.id = workflows.id) AS is_current
@@ -63,8 +65,19 @@ export function prepareRegistryReader(connection: Connection): RegistryReader {
 
   return {
     readWorkflow(tenant, id, version) {
-      const row = version === undefined ? currentOf.get(tenant, id) : versionOf.get(tenant, id, version);
-      return row && workflowFrom(row);
+      if (version !== undefined) {
+        const row = versionOf.get(tenant, id, version);
+        return row && workflowFrom(row);
+      }
+      const key = JSON.stringify([tenant, id]);
+      const known = connection.currentWorkflows.get(key);
+      if (known !== undefined) return known;
+      const row = currentOf.get(tenant, id);
+      if (row === undefined) return undefined;
+      const found = workflowFrom(row);
+      if (connection.currentWorkflows.size >= MAX_KNOWN_WORKFLOWS) connection.currentWorkflows.clear();
+      connection.currentWorkflows.set(key, found);
+      return found;
     },
     readDefinition: (digest) => definition.get(digest)?.body,
     listWorkflows(tenant, page) {

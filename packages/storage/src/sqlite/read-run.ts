@@ -16,6 +16,8 @@ export interface RunReader {
 export const RUN_COLUMNS = `runs.rid, runs.id, runs.tenant, workflow, origin, principal, runs.created_at, scope, more, status,
   wake_at, started, ended, node, error, next_seq, epoch, holder, inbox`;
 
+const PORTION = 64;
+
 export interface StoredRun extends RecordColumns, HeadColumns {
   readonly rid: number;
   readonly id: Uint8Array;
@@ -103,11 +105,15 @@ export function prepareRunReader({ db, words, holders, clock }: Connection): Run
       const run = ridOf(runId);
       const page: StoredEvent[] = [];
       let bytes = 0;
-      if (!run) return page;
-      for (const row of events.iterate(run.rid, fromSeq, limit)) {
-        bytes += Buffer.byteLength(row.payload);
-        if (page.length > 0 && bytes > maxBytes) break;
-        page.push(eventFrom(row, run.created_at));
+      // In portions: one row at a time is slow, and all at once could be a gigabyte.
+      while (run && page.length < limit) {
+        const portion = events.all(run.rid, fromSeq + page.length, Math.min(limit - page.length, PORTION));
+        for (const row of portion) {
+          bytes += row.payload.length;
+          if (page.length > 0 && bytes > maxBytes) return page;
+          page.push(eventFrom(row, run.created_at));
+        }
+        if (portion.length < PORTION) break;
       }
       return page;
     },

@@ -80,7 +80,7 @@ function prepareCommandWriter({ db, words, clock }: Connection): (unit: CommandU
 
 type RegistryUnit = Exclude<WriteUnit, { kind: 'run' | 'command' }>;
 
-function prepareRegistryWriter({ db, clock }: Connection): (unit: RegistryUnit) => Refusal | undefined {
+function prepareRegistryWriter({ db, clock, currentWorkflows }: Connection): (unit: RegistryUnit) => Refusal | undefined {
   const findDigest = db.prepare<{ digest: string }>(
     'SELECT digest FROM workflows WHERE tenant = ? AND id = ? AND version = ?',
   );
@@ -103,6 +103,7 @@ function prepareRegistryWriter({ db, clock }: Connection): (unit: RegistryUnit) 
     const known = findDigest.get(unit.tenant, unit.id, unit.version);
     if (known)
       return known.digest === unit.digest ? undefined : { reason: 'workflow_conflict', digest: known.digest };
+    currentWorkflows.clear();
     insertWorkflow.run(unit.tenant, unit.id, unit.version, unit.digest, unit.registeredAt);
     insertDefinition.run(unit.digest, unit.definition);
     return undefined;

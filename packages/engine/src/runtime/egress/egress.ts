@@ -1,5 +1,7 @@
+import { isIP } from 'node:net';
 import type { Egress, EgressRequest, EgressResponse } from '../../node-type.ts';
 import type { Log } from '../log.ts';
+import { type Connections, createConnections } from './connections.ts';
 import { EgressError } from './egress-error.ts';
 import { abortedExchange, exchange } from './exchange.ts';
 import { firstHop, isRedirect, nextHop, type Hop } from './hop.ts';
@@ -30,11 +32,12 @@ export interface EgressOptions {
  */
 export function createEgress(options: EgressOptions): Egress {
   const policy = createPolicy(options.allow, options.resolve);
+  const connections = createConnections();
 
   return {
     async fetch(request) {
       try {
-        return await follow(request, policy, options);
+        return await follow(request, policy, connections, options);
       } catch (error) {
         if (error instanceof EgressError && error.problem === 'denied') {
           const fields = { destination: error.destination, reason: error.reason };
@@ -49,12 +52,14 @@ export function createEgress(options: EgressOptions): Egress {
 async function follow(
   request: EgressRequest,
   policy: EgressPolicy,
+  connections: Connections,
   options: EgressOptions,
 ): Promise<EgressResponse> {
   let hop = firstHop(request);
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     const response = await exchange(hop, {
       addresses: await admit(hop, request.signal, policy, options.connectTimeoutMs),
+      connections,
       signal: request.signal,
       maxResponseBytes: request.maxResponseBytes,
       connectTimeoutMs: options.connectTimeoutMs,
@@ -82,8 +87,10 @@ async function admit(
   policy: EgressPolicy,
   timeoutMs: number,
 ): Promise<readonly ResolvedAddress[]> {
-  const { authority } = hop.destination;
+  const { authority, host } = hop.destination;
   if (signal.aborted) throw abortedExchange(authority, signal);
+  // An address needs no resolver, so there is nothing to wait for.
+  if (isIP(host) !== 0) return await policy.admit(hop.destination);
   let timer: NodeJS.Timeout | undefined;
   let onAbort: (() => void) | undefined;
   const cut = new Promise<never>((_, reject) => {

@@ -1,7 +1,8 @@
-import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
+import { type Agent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { LookupFunction, Socket } from 'node:net';
 import type { EgressResponse } from '../../node-type.ts';
+import { type Connections, type PinnedOptions, pinName } from './connections.ts';
 import { EgressError } from './egress-error.ts';
 import { isRedirect, type Hop } from './hop.ts';
 import { errorCode, type ResolvedAddress } from './policy.ts';
@@ -9,6 +10,7 @@ import { errorCode, type ResolvedAddress } from './policy.ts';
 export interface ExchangeOptions {
   /** Checked: the socket connects to one of these, whatever the name resolves to by now. */
   readonly addresses: readonly ResolvedAddress[];
+  readonly connections: Connections;
   readonly signal: AbortSignal;
   readonly maxResponseBytes: number;
   readonly connectTimeoutMs: number;
@@ -17,25 +19,42 @@ export interface ExchangeOptions {
   readonly followRedirects: boolean;
 }
 
-/** One HTTP request and its answer. Each has a socket of its own, so no answer comes over an address checked for another. */
-export function exchange(hop: Hop, options: ExchangeOptions): Promise<EgressResponse> {
+/**
+ * One HTTP request and its answer, over a connection to a checked address. A kept connection that the other side closed in
+ * the very moment it was used again gets a second try on a fresh one.
+ */
+export async function exchange(hop: Hop, options: ExchangeOptions): Promise<EgressResponse> {
+  const agent = hop.destination.url.protocol === 'https:' ? options.connections.https : options.connections.http;
+  const first = await exchangeOver(hop, options, agent);
+  const answer = first === 'stale' ? await exchangeOver(hop, options, false) : first;
+  if (answer !== 'stale') return answer;
+  throw brokenExchange(hop.destination.authority, options.signal, undefined);
+}
+
+function exchangeOver(hop: Hop, options: ExchangeOptions, agent: Agent | false): Promise<EgressResponse | 'stale'> {
   const { authority } = hop.destination;
   return new Promise((resolve, reject) => {
     let answered = false;
-    const request = openRequest(hop, options);
+    const request = openRequest(hop, options, agent);
     const end = (settle: () => void): void => {
       clearTimeout(connectTimer);
       settle();
       request.destroy();
     };
     const fail = (error: EgressError): void => end(() => reject(error));
-    const broken = (cause?: unknown): void => fail(brokenExchange(authority, options.signal, cause));
+    const broken = (cause?: unknown): void => {
+      if (isStale(request, cause) && !answered && !options.signal.aborted) end(() => resolve('stale'));
+      else fail(brokenExchange(authority, options.signal, cause));
+    };
     const connectTimer = setTimeout(
       () => fail(timedOut(authority, 'connect_timeout')),
       options.connectTimeoutMs,
     );
 
-    request.on('socket', (socket) => whenConnected(hop, socket, () => clearTimeout(connectTimer)));
+    request.on('socket', (socket) => {
+      if (request.reusedSocket) clearTimeout(connectTimer);
+      else whenConnected(hop, socket, () => clearTimeout(connectTimer));
+    });
     request.setTimeout(options.idleTimeoutMs, () => fail(timedOut(authority, 'idle_timeout')));
     request.on('error', broken);
     request.on('close', () => {
@@ -49,7 +68,8 @@ export function exchange(hop: Hop, options: ExchangeOptions): Promise<EgressResp
         return;
       }
       collectBody(message, options.maxResponseBytes, {
-        done: (body) => end(() => resolve({ ...head, body })),
+        // Read to its end, the connection goes back to those that are kept.
+        done: (body) => resolve({ ...head, body }),
         tooLarge: () => fail(tooLarge(authority, options.maxResponseBytes)),
         broken,
       });
@@ -58,20 +78,31 @@ export function exchange(hop: Hop, options: ExchangeOptions): Promise<EgressResp
   });
 }
 
-function openRequest({ destination, method, headers, body }: Hop, options: ExchangeOptions): ClientRequest {
+function isStale(request: ClientRequest, cause: unknown): boolean {
+  const code = errorCode(cause);
+  return request.reusedSocket && (code === 'ECONNRESET' || code === 'EPIPE');
+}
+
+function openRequest(
+  { destination, method, headers, body }: Hop,
+  options: ExchangeOptions,
+  agent: Agent | false,
+): ClientRequest {
   const { url, host, port } = destination;
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
-  return send({
+  const asked: PinnedOptions = {
     hostname: host,
     port,
     path: `${url.pathname}${url.search}`,
     method,
     headers: { ...headers, ...length },
-    agent: false,
+    agent,
     lookup: pinned(options.addresses),
+    pinnedTo: pinName(options.addresses),
     signal: options.signal,
-  });
+  };
+  return send(asked);
 }
 
 /** Answers every lookup of the socket with the checked addresses, so the name is not resolved a second time. */

@@ -1,0 +1,46 @@
+import type { CreationRecord, RunStatus } from '../core/run-state.ts';
+import type { StoredEvent } from '../store.ts';
+
+/**
+ * Runs that began and ended in one write, kept for whoever asks for their events next, usually the client that has just
+ * created them. The log of such a run never changes again, so nothing here can become stale.
+ */
+export interface FinishedRuns {
+  put(record: CreationRecord, status: RunStatus, events: readonly StoredEvent[]): void;
+  /** Undefined when the run is not kept, or belongs to another tenant. */
+  get(runId: string, tenant: string): FinishedRun | undefined;
+}
+
+export interface FinishedRun {
+  readonly record: CreationRecord;
+  readonly status: RunStatus;
+  /** The whole log. */
+  readonly events: readonly StoredEvent[];
+}
+
+/** What an event takes in memory beside its payload. */
+const EVENT_OVERHEAD_BYTES = 250;
+
+export function createFinishedRuns(maxBytes: number): FinishedRuns {
+  const kept = new Map<string, FinishedRun & { readonly bytes: number }>();
+  let total = 0;
+  return {
+    put(record, status, events) {
+      let bytes = 0;
+      for (const event of events) bytes += EVENT_OVERHEAD_BYTES + event.payload.length;
+      if (bytes > maxBytes / 16) return;
+      kept.set(record.runId, { record, status, events, bytes });
+      total += bytes;
+      // A Map is in order of insertion: the oldest go first.
+      for (const [runId, oldest] of kept) {
+        if (total <= maxBytes) break;
+        kept.delete(runId);
+        total -= oldest.bytes;
+      }
+    },
+    get(runId, tenant) {
+      const run = kept.get(runId);
+      return run?.record.tenant === tenant ? run : undefined;
+    },
+  };
+}
