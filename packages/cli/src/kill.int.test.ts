@@ -78,7 +78,8 @@ afterAll(async () => {
 describe(`after ${ROUNDS} kills under load`, () => {
   it('every acknowledged run is there and comes to its end', () => {
     expect(receipts.runs.size).toBeGreaterThan(ROUNDS);
-    for (const [tag, runId] of receipts.runs) expect(logs.get(runId)?.status, `${tag} ${runId}`).toBe('completed');
+    for (const [tag, runId] of receipts.runs)
+      expect(logs.get(runId)?.status, `${tag} ${runId}`).toBe('completed');
   });
 
   it('every event that was streamed is in the log, byte for byte', () => {
@@ -189,7 +190,11 @@ function killWorkflow(worldPort: number): JsonObject {
     config,
     inputs: {},
   });
-  const edge = (from: string, to: string): JsonObject => ({ id: `${from}-${to}`, sourceNodeId: from, targetNodeId: to });
+  const edge = (from: string, to: string): JsonObject => ({
+    id: `${from}-${to}`,
+    sourceNodeId: from,
+    targetNodeId: to,
+  });
   return {
     id: 'kill-mixed',
     name: 'Effects, branches and a delay',

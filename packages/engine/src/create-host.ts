@@ -195,6 +195,8 @@ export function createHost(options: HostOptions): Host {
       effectsActive: performer.active(),
       effectsQueued: performer.queued(),
       listeners: feed.listeners(),
+      commits: committer.written().groups,
+      committedUnits: committer.written().units,
       waitingUnits: committer.waiting().units,
       waitingBytes: committer.waiting().bytes,
       loopDelayMs: overload.loopDelayMs(),

@@ -1,5 +1,14 @@
 import type { Capabilities, Json, JsonObject, RunSnapshot, WorkflowDefinition } from '@weft/protocol';
-import type { ApiKeyRow, AuditEntry, Command, Listed, Page, RunFilter, StoredEvent, Verdict } from './store.ts';
+import type {
+  ApiKeyRow,
+  AuditEntry,
+  Command,
+  Listed,
+  Page,
+  RunFilter,
+  StoredEvent,
+  Verdict,
+} from './store.ts';
 import type { RunStatus } from './core/run-state.ts';
 
 /**
@@ -23,12 +32,21 @@ export interface Host {
    */
   follow(caller: Caller, runId: string, options: FollowOptions): Promise<Cursor | undefined>;
   /** Durable in the inbox before it resolves; the verdict is absent when the holder has not answered within two seconds. */
-  command(caller: Caller, runId: string, command: Command, idempotency?: IdempotencyClaim): Promise<CommandAnswer | undefined>;
+  command(
+    caller: Caller,
+    runId: string,
+    command: Command,
+    idempotency?: IdempotencyClaim,
+  ): Promise<CommandAnswer | undefined>;
   /**
    * For acts that are idempotent by nature (many commands, a registration, a revocation): carries the act out and remembers
    * its answer under the client's key. A crash in between repeats the act, which then changes nothing.
    */
-  once(caller: Caller, claim: IdempotencyClaim | undefined, act: () => Promise<Json>): Promise<RememberedAnswer>;
+  once(
+    caller: Caller,
+    claim: IdempotencyClaim | undefined,
+    act: () => Promise<Json>,
+  ): Promise<RememberedAnswer>;
   listRuns(caller: Caller, filter: RunFilter, page: Page): Promise<Listed<RunSummary>>;
   /** In one sentence, and as data, what the run waits for. */
   explain(caller: Caller, runId: string): Promise<Explanation | undefined>;
@@ -39,7 +57,11 @@ export interface Host {
   workflow(caller: Caller, id: string, version?: string): Promise<WorkflowDefinition | undefined>;
   listWorkflows(caller: Caller, page: Page): Promise<Listed<WorkflowSummary>>;
 
-  createKey(caller: Caller, request: NewKey, idempotency?: IdempotencyClaim): Promise<CreatedKey | ReplayedAnswer>;
+  createKey(
+    caller: Caller,
+    request: NewKey,
+    idempotency?: IdempotencyClaim,
+  ): Promise<CreatedKey | ReplayedAnswer>;
   listKeys(caller: Caller): Promise<readonly ApiKeyRow[]>;
   revokeKey(caller: Caller, keyId: string): Promise<boolean>;
   /** Who this key is; the answer may be cached for a second. */
@@ -88,7 +110,9 @@ export interface NewRun {
   readonly traceparent?: string;
 }
 
-export type Accepted = { readonly replayed: false; readonly runId: string; readonly status: RunStatus } | ReplayedAnswer;
+export type Accepted =
+  | { readonly replayed: false; readonly runId: string; readonly status: RunStatus }
+  | ReplayedAnswer;
 
 /** The stored answer to an earlier request with the same key and content. */
 export interface ReplayedAnswer {
@@ -140,7 +164,11 @@ export interface FollowedEvent {
 }
 
 export type CommandAnswer =
-  | { readonly replayed: false; readonly verdict: Verdict | undefined; readonly status: RunStatus | 'cancelling' }
+  | {
+      readonly replayed: false;
+      readonly verdict: Verdict | undefined;
+      readonly status: RunStatus | 'cancelling';
+    }
   | ReplayedAnswer;
 
 export type RememberedAnswer = { readonly replayed: false; readonly outcome: Json } | ReplayedAnswer;
@@ -163,7 +191,16 @@ export interface Explanation {
   readonly runId: string;
   readonly status: RunStatus | 'cancelling';
   /** What it waits for. */
-  readonly waitingFor: 'nothing' | 'timer' | 'retry' | 'effect' | 'interrupt' | 'claim' | 'queue' | 'resume' | 'command';
+  readonly waitingFor:
+    | 'nothing'
+    | 'timer'
+    | 'retry'
+    | 'effect'
+    | 'interrupt'
+    | 'claim'
+    | 'queue'
+    | 'resume'
+    | 'command';
   readonly sentence: string;
   readonly nodeId?: string;
   readonly until?: string;

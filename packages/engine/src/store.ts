@@ -26,7 +26,12 @@ export interface Store {
   /** `tenant` undefined: on behalf of the host itself. */
   readRun(runId: string, tenant: string | undefined): Promise<RunRow | undefined>;
   /** Ascending, from `fromSeq` inclusive, at most `limit` events or about `maxBytes` of payload, at least one if there is one. */
-  readEvents(runId: string, fromSeq: number, limit: number, maxBytes: number): Promise<readonly StoredEvent[]>;
+  readEvents(
+    runId: string,
+    fromSeq: number,
+    limit: number,
+    maxBytes: number,
+  ): Promise<readonly StoredEvent[]>;
   readCheckpoint(runId: string): Promise<Checkpoint | undefined>;
   /** Newest first by creation; `cursor` is opaque and comes from the previous page. */
   listRuns(tenant: string, filter: RunFilter, page: Page): Promise<Listed<RunRow>>;
@@ -68,7 +73,15 @@ export interface Store {
   close(): Promise<void>;
 }
 
-export type WriteUnit = RunUnit | CommandUnit | WorkflowUnit | KeyUnit | RevokeKeyUnit | SettingUnit | OutboxUnit | AuditUnit;
+export type WriteUnit =
+  | RunUnit
+  | CommandUnit
+  | WorkflowUnit
+  | KeyUnit
+  | RevokeKeyUnit
+  | SettingUnit
+  | OutboxUnit
+  | AuditUnit;
 
 interface UnitBase {
   /** Random, 22 characters of base64url; names this write after an unknown outcome. */
@@ -82,7 +95,11 @@ export interface RunUnit extends UnitBase {
   readonly kind: 'run';
   readonly runId: string;
   /** First write of a run. With a holder the run is born claimed, at epoch 1; without, it waits unclaimed at epoch 0. */
-  readonly create?: { readonly record: CreationRecord; readonly holder?: string; readonly exclusiveScope: boolean };
+  readonly create?: {
+    readonly record: CreationRecord;
+    readonly holder?: string;
+    readonly exclusiveScope: boolean;
+  };
   readonly epoch: number;
   /** Sequence of the first event of this unit (0 with create). */
   readonly expectedSeq: number;
@@ -137,7 +154,11 @@ export interface SettingUnit extends UnitBase {
 /** Settles claimed outbox rows: delivered, to be tried again at a time, or dead. */
 export interface OutboxUnit extends UnitBase {
   readonly kind: 'outbox';
-  readonly settle: readonly { readonly id: string; readonly state: 'done' | 'retry' | 'dead'; readonly dueAt?: number }[];
+  readonly settle: readonly {
+    readonly id: string;
+    readonly state: 'done' | 'retry' | 'dead';
+    readonly dueAt?: number;
+  }[];
 }
 
 /** An act that changed nothing but must be on record, such as a denial. */
@@ -151,7 +172,15 @@ export type WriteResult =
   | ({ readonly state: 'refused' } & Refusal);
 
 export type Refusal =
-  | { readonly reason: 'stale_epoch' | 'sequence_conflict' | 'run_exists' | 'run_missing' | 'inbox_full' | 'key_missing' }
+  | {
+      readonly reason:
+        | 'stale_epoch'
+        | 'sequence_conflict'
+        | 'run_exists'
+        | 'run_missing'
+        | 'inbox_full'
+        | 'key_missing';
+    }
   | { readonly reason: 'run_terminal'; readonly status: RunStatus }
   | { readonly reason: 'scope_active'; readonly activeRunId: string }
   | { readonly reason: 'idempotency_exists'; readonly record: IdempotencyRecord }
@@ -267,7 +296,9 @@ export interface IdempotencyRecord {
   readonly requestDigest: string;
   readonly expiresAt: number;
   /** What to answer again; or the command whose verdict decides the answer. */
-  readonly response: { readonly status: number; readonly body: string } | { readonly runId: string; readonly commandId: string };
+  readonly response:
+    | { readonly status: number; readonly body: string }
+    | { readonly runId: string; readonly commandId: string };
 }
 
 export interface WorkflowRow {

@@ -105,8 +105,20 @@ const keyFields = {
 export const KeyListSchema = open({ keys: Type.Array(open(keyFields)) });
 
 export const CreatedKeySchema = open({
-  key: Type.String({ description: 'Shown once; the host keeps only its hash.' }),
+  key: optional(
+    Type.String({
+      description: 'Shown once; the host keeps only its hash, so a repeated request does not get it again.',
+    }),
+  ),
   ...keyFields,
+});
+
+export const StatsSchema = open({
+  live: count,
+  pending: count,
+  commits: count,
+  committedUnits: count,
+  loopDelayMs: Type.Number({ minimum: 0 }),
 });
 
 export const HealthSchema = open({ status: nonEmpty });

@@ -7,6 +7,7 @@ import {
   KeyListSchema,
   RegistrationSchema,
   RunListSchema,
+  StatsSchema,
   WorkflowListSchema,
   WorkflowReportSchema,
 } from './host-extension.ts';
@@ -30,6 +31,12 @@ const STRICT: Parameter = {
   schema: Type.Boolean(),
 };
 
+const IDEMPOTENCY_KEY: Parameter = {
+  name: 'Idempotency-Key',
+  description: 'The same key with the same content gets the first answer again, for 24 hours.',
+  schema: Type.String({ minLength: 1, maxLength: 255 }),
+};
+
 const workflows: readonly Route[] = [
   {
     operationId: 'registerWorkflow',
@@ -38,12 +45,20 @@ const workflows: readonly Route[] = [
     scope: 'workflows:write',
     summary: 'Registers a workflow. The same content again changes nothing.',
     query: [STRICT],
+    headers: [IDEMPOTENCY_KEY],
     request: { schema: WorkflowDefinitionSchema, required: true },
     responses: {
       200: { description: 'The same content is registered already.', schema: RegistrationSchema },
       201: { description: 'Registered, and now the current version.', schema: RegistrationSchema },
     },
-    errors: ['validation_error', 'capability_required', 'workflow_version_exists', 'payload_too_large'],
+    errors: [
+      'validation_error',
+      'capability_required',
+      'workflow_version_exists',
+      'idempotency_in_flight',
+      'idempotency_key_mismatch',
+      'payload_too_large',
+    ],
   },
   {
     operationId: 'listWorkflows',
@@ -118,13 +133,7 @@ const keys: readonly Route[] = [
     path: '/v1/host/weft/keys',
     scope: 'keys:manage',
     summary: 'Creates an API key. It can hold only scopes that the caller holds.',
-    headers: [
-      {
-        name: 'Idempotency-Key',
-        description: 'The same key with the same content gets the first answer again, for 24 hours.',
-        schema: Type.String({ minLength: 1, maxLength: 255 }),
-      },
-    ],
+    headers: [IDEMPOTENCY_KEY],
     request: { schema: CreateKeySchema, required: true },
     responses: { 201: { description: 'The key, shown this once.', schema: CreatedKeySchema } },
     errors: ['validation_error', 'idempotency_in_flight', 'idempotency_key_mismatch'],
@@ -144,7 +153,17 @@ const keys: readonly Route[] = [
     path: '/v1/host/weft/keys/{keyId}',
     scope: 'keys:manage',
     summary: 'Revokes a key at once.',
+    headers: [IDEMPOTENCY_KEY],
     responses: { 204: { description: 'Revoked.' } },
+    errors: ['validation_error', 'idempotency_in_flight', 'idempotency_key_mismatch'],
+  },
+  {
+    operationId: 'readStats',
+    method: 'GET',
+    path: '/v1/host/weft/stats',
+    scope: 'host:admin',
+    summary: 'Counters of this process: runs in memory, commits, event-loop delay.',
+    responses: { 200: { description: 'The counters as of now.', schema: StatsSchema } },
     errors: [],
   },
 ];

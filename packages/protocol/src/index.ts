@@ -25,6 +25,7 @@ export {
   RegistrationSchema,
   RunListSchema,
   RunSummarySchema,
+  StatsSchema,
   WorkflowListSchema,
   WorkflowProblemSchema,
   WorkflowReportSchema,

@@ -69,7 +69,8 @@ async function follow(options: KillClientOptions, runId: string): Promise<void> 
     });
     if (!response.ok || response.body === null) return;
     const decoder = new TextDecoder();
-    for await (const chunk of response.body) parser.push(decoder.decode(chunk as Uint8Array, { stream: true }));
+    for await (const chunk of response.body)
+      parser.push(decoder.decode(chunk as Uint8Array, { stream: true }));
   } catch {
     // The host was killed, or the test is over: what arrived before counts.
   }

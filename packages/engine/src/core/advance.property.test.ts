@@ -14,14 +14,19 @@ const RUNS = Number(process.env.WEFT_PROPERTY_RUNS ?? 300);
 describe('any workflow, under any interleaving of outcomes, time, commands and crashes,', () => {
   it('ends, and leaves a legal log', () => {
     fc.assert(
-      fc.property(arbitraryWorkflow(), arbitraryChoices(), fc.integer({ min: 1, max: 4 }), (spec, choices, concurrency) => {
-        const run = simulate(spec, { limits: { concurrency }, budget: { maxNodes: 3 } });
+      fc.property(
+        arbitraryWorkflow(),
+        arbitraryChoices(),
+        fc.integer({ min: 1, max: 4 }),
+        (spec, choices, concurrency) => {
+          const run = simulate(spec, { limits: { concurrency }, budget: { maxNodes: 3 } });
 
-        interleave(run, choices);
+          interleave(run, choices);
 
-        expect(run.run.state.endedAt, run.story().join('\n')).toBeDefined();
-        expect(checkLog(logEntries(run.log)), run.story().join('\n')).toEqual([]);
-      }),
+          expect(run.run.state.endedAt, run.story().join('\n')).toBeDefined();
+          expect(checkLog(logEntries(run.log)), run.story().join('\n')).toEqual([]);
+        },
+      ),
       { numRuns: RUNS },
     );
   });
@@ -74,7 +79,8 @@ describe('any workflow, under any interleaving of outcomes, time, commands and c
         interleave(first, choices);
         interleave(second, choices);
 
-        const facts = (run: typeof first) => run.log.map(({ seq, type, nodeId, payload }) => ({ seq, type, nodeId, payload }));
+        const facts = (run: typeof first) =>
+          run.log.map(({ seq, type, nodeId, payload }) => ({ seq, type, nodeId, payload }));
         expect(facts(second)).toEqual(facts(first));
       }),
       { numRuns: 100 },
@@ -122,4 +128,12 @@ const EXPECTED_FEATURES = [
   'condition expression',
 ];
 
-const EXPECTED_WORLD = ['cancel', 'crash', 'outcome fatal', 'outcome ok', 'outcome retryable', 'outcome yes', 'pause'];
+const EXPECTED_WORLD = [
+  'cancel',
+  'crash',
+  'outcome fatal',
+  'outcome ok',
+  'outcome retryable',
+  'outcome yes',
+  'pause',
+];

@@ -43,8 +43,13 @@ describe('a run', () => {
   it('seeds variables from defaults, then from inputs by name', () => {
     const run = simulate(
       {
-        nodes: [node('echo', 'core.identity', {}, { inputs: { who: { type: 'variable', variableName: 'who' } } })],
-        variables: [variable('who', { defaultValue: 'world' }), variable('greeting', { defaultValue: 'hello' })],
+        nodes: [
+          node('echo', 'core.identity', {}, { inputs: { who: { type: 'variable', variableName: 'who' } } }),
+        ],
+        variables: [
+          variable('who', { defaultValue: 'world' }),
+          variable('greeting', { defaultValue: 'hello' }),
+        ],
       },
       { inputs: { who: 'weft', extra: 1 } },
     );
@@ -57,7 +62,10 @@ describe('a run', () => {
 
   it('cuts a long pure stretch at its budget and goes on from there', () => {
     const ids = Array.from({ length: 10 }, (_, index) => `n${index}`);
-    const run = simulate({ nodes: ids.map((id) => node(id)), edges: chain(...ids) }, { budget: { maxNodes: 3 } });
+    const run = simulate(
+      { nodes: ids.map((id) => node(id)), edges: chain(...ids) },
+      { budget: { maxNodes: 3 } },
+    );
 
     const first = run.step({ type: 'start' });
 
@@ -111,8 +119,15 @@ describe('conditions', () => {
   const decided = (value: number) =>
     simulate(
       {
-        nodes: [node('check', 'core.conditional', { condition: 'inputs.total > 100' }), node('big'), node('small')],
-        edges: [edge('check', 'big', { sourceOutput: 'true' }), edge('check', 'small', { sourceOutput: 'false' })],
+        nodes: [
+          node('check', 'core.conditional', { condition: 'inputs.total > 100' }),
+          node('big'),
+          node('small'),
+        ],
+        edges: [
+          edge('check', 'big', { sourceOutput: 'true' }),
+          edge('check', 'small', { sourceOutput: 'false' }),
+        ],
       },
       { inputs: { total: value } },
     );
@@ -123,13 +138,20 @@ describe('conditions', () => {
     run.start();
 
     expect(run.run.state.nodes.get('big')?.status).toBe('completed');
-    expect(run.run.state.nodes.get('small')).toMatchObject({ status: 'skipped', reason: 'condition-not-met' });
+    expect(run.run.state.nodes.get('small')).toMatchObject({
+      status: 'skipped',
+      reason: 'condition-not-met',
+    });
     expect(run.run.state.status).toBe('completed');
   });
 
   it('skips a node whose every incoming edge is not taken, and everything behind it', () => {
     const run = simulate({
-      nodes: [node('a', 'core.identity', {}, { inputs: { output: { type: 'static', value: 1 } } }), node('b'), node('c')],
+      nodes: [
+        node('a', 'core.identity', {}, { inputs: { output: { type: 'static', value: 1 } } }),
+        node('b'),
+        node('c'),
+      ],
       edges: [edge('a', 'b', { condition: { type: 'equals', left: 'output', right: 2 } }), edge('b', 'c')],
     });
 
@@ -185,7 +207,14 @@ describe('failures', () => {
 
   it('are retried with growing delays while the policy allows, under the same node', () => {
     const run = simulate({
-      nodes: [node('call', 'test.effect', {}, { settings: { retry: { maxAttempts: 3, initialMs: 100, factor: 3 } } })],
+      nodes: [
+        node(
+          'call',
+          'test.effect',
+          {},
+          { settings: { retry: { maxAttempts: 3, initialMs: 100, factor: 3 } } },
+        ),
+      ],
     });
     run.start();
 
@@ -195,7 +224,9 @@ describe('failures', () => {
     run.passTime();
     run.succeed('call', { output: 'done' });
 
-    expect(run.log.filter((event) => event.type === 'node.retried').map((event) => JSON.parse(event.payload))).toMatchObject([
+    expect(
+      run.log.filter((event) => event.type === 'node.retried').map((event) => JSON.parse(event.payload)),
+    ).toMatchObject([
       { attempt: 1, delayMs: 100 },
       { attempt: 2, delayMs: 300 },
     ]);
@@ -222,7 +253,10 @@ describe('failures', () => {
   });
 
   it('skip disabled nodes and what needs them', () => {
-    const run = simulate({ nodes: [node('off', 'core.noop', {}, { disabled: true }), node('next')], edges: chain('off', 'next') });
+    const run = simulate({
+      nodes: [node('off', 'core.noop', {}, { disabled: true }), node('next')],
+      edges: chain('off', 'next'),
+    });
 
     run.start();
 
@@ -278,11 +312,15 @@ describe('effects', () => {
 
     expect(run.run.state.variables.get('v')).toBe('new');
     expect(run.open.get('call')?.inputs).toEqual({ v: 'old' });
-    expect(run.log.filter((event) => event.type === 'node.started' && event.nodeId === 'call')).toHaveLength(1);
+    expect(run.log.filter((event) => event.type === 'node.started' && event.nodeId === 'call')).toHaveLength(
+      1,
+    );
   });
 
   it('fail after a crash when their outcome must not be guessed', () => {
-    const run = simulate({ nodes: [node('pay', 'test.effect', {}, { settings: { onUnknownOutcome: 'fail' } })] });
+    const run = simulate({
+      nodes: [node('pay', 'test.effect', {}, { settings: { onUnknownOutcome: 'fail' } })],
+    });
     run.start();
 
     run.crash();
@@ -315,7 +353,9 @@ describe('delays', () => {
   });
 
   it('time out as an attempt when the node allows less than the delay', () => {
-    const run = simulate({ nodes: [node('wait', 'core.delay', { ms: 1000 }, { settings: { timeoutMs: 100 } })] });
+    const run = simulate({
+      nodes: [node('wait', 'core.delay', { ms: 1000 }, { settings: { timeoutMs: 100 } })],
+    });
     run.start();
 
     run.passTime();
@@ -327,19 +367,30 @@ describe('delays', () => {
 describe('caps', () => {
   it('refuse the node over the execution limit before it starts, and say so once', () => {
     const ids = ['n1', 'n2', 'n3', 'n4', 'n5', 'n6'];
-    const run = simulate({ nodes: ids.map((id) => node(id)), edges: chain(...ids) }, { limits: { nodeExecutions: 3 } });
+    const run = simulate(
+      { nodes: ids.map((id) => node(id)), edges: chain(...ids) },
+      { limits: { nodeExecutions: 3 } },
+    );
 
     run.start();
 
     expect(run.story().filter((line) => line.startsWith('node.started'))).toHaveLength(3);
-    expect(run.payload('cap.breached')).toEqual({ kind: 'node-executions', limit: 3, observed: 4, nodeId: 'n4' });
+    expect(run.payload('cap.breached')).toEqual({
+      kind: 'node-executions',
+      limit: 3,
+      observed: 4,
+      nodeId: 'n4',
+    });
     expect(run.story().slice(-2)).toEqual(['cap.breached n4', 'run.failed']);
     expect(run.run.state.error?.code).toBe('recursion_limit_exceeded');
   });
 
   it('end a run that has been active for too long, whatever it is doing', () => {
     const run = simulate(
-      { nodes: [node('wait', 'core.delay', { ms: 30_000 }), node('call', 'test.effect')], edges: [edge('wait', 'call')] },
+      {
+        nodes: [node('wait', 'core.delay', { ms: 30_000 }), node('call', 'test.effect')],
+        edges: [edge('wait', 'call')],
+      },
       { limits: { runDurationMs: 1000 } },
     );
     run.start();
@@ -369,7 +420,10 @@ describe('caps', () => {
 
 describe('commands', () => {
   it('cancel stops what is under way and ends the log', () => {
-    const run = simulate({ nodes: [node('a', 'test.effect'), node('b', 'core.delay', { ms: 50 })], edges: [edge('a', 'b', { rule: 'all_complete' })] });
+    const run = simulate({
+      nodes: [node('a', 'test.effect'), node('b', 'core.delay', { ms: 50 })],
+      edges: [edge('a', 'b', { rule: 'all_complete' })],
+    });
     run.start();
 
     const step = run.command({ type: 'cancel', reason: 'no longer needed', by: 'key_1' });
@@ -420,7 +474,10 @@ describe('commands', () => {
   });
 
   it('pause with drain brings a delay to its end at once', () => {
-    const run = simulate({ nodes: [node('wait', 'core.delay', { ms: 86_400_000 }), node('b')], edges: chain('wait', 'b') });
+    const run = simulate({
+      nodes: [node('wait', 'core.delay', { ms: 86_400_000 }), node('b')],
+      edges: chain('wait', 'b'),
+    });
     run.start();
 
     const step = run.command({ type: 'pause', policy: 'drain-current-node' });
@@ -471,7 +528,12 @@ describe('loops', () => {
     simulate({
       nodes: [
         node('each', 'core.loop', { body: ['work'], items, maxIterations: 10, ...rest }),
-        node('work', 'core.identity', {}, { inputs: { output: { type: 'expression', expression: 'item * 2' } } }),
+        node(
+          'work',
+          'core.identity',
+          {},
+          { inputs: { output: { type: 'expression', expression: 'item * 2' } } },
+        ),
         node('after'),
       ],
       edges: [edge('each', 'after')],
@@ -515,7 +577,10 @@ describe('loops', () => {
 
   it('fail with the error of the iteration that failed', () => {
     const run = simulate({
-      nodes: [node('each', 'core.loop', { body: ['call'], items: [1, 2], maxIterations: 5 }), node('call', 'test.effect')],
+      nodes: [
+        node('each', 'core.loop', { body: ['call'], items: [1, 2], maxIterations: 5 }),
+        node('call', 'test.effect'),
+      ],
     });
     run.start();
     run.succeed('call[0]', { output: 'ok' });
@@ -527,7 +592,10 @@ describe('loops', () => {
 
   it('go on in the right iteration after a crash', () => {
     const run = simulate({
-      nodes: [node('each', 'core.loop', { body: ['call'], items: ['a', 'b'], maxIterations: 5 }), node('call', 'test.effect')],
+      nodes: [
+        node('each', 'core.loop', { body: ['call'], items: ['a', 'b'], maxIterations: 5 }),
+        node('call', 'test.effect'),
+      ],
     });
     run.start();
     run.succeed('call[0]', { output: 1 });
@@ -543,7 +611,12 @@ describe('loops', () => {
       nodes: [
         node('outer', 'core.loop', { body: ['inner'], items: [[1, 2], [3]], maxIterations: 5 }),
         node('inner', 'core.loop', { body: ['cell'], items: 'item', maxIterations: 5 }),
-        node('cell', 'core.identity', {}, { inputs: { output: { type: 'expression', expression: 'item + 10' } } }),
+        node(
+          'cell',
+          'core.identity',
+          {},
+          { inputs: { output: { type: 'expression', expression: 'item + 10' } } },
+        ),
       ],
     });
 
@@ -556,15 +629,18 @@ describe('loops', () => {
 
 describe('what must not be seen', () => {
   it('sensitive variables are masked in events and known to the fold', () => {
-    const run = simulate(
-      {
-        nodes: [
-          node('set', 'core.setVariable', { name: 'token', value: 'hunter2-hunter2' }),
-          node('echo', 'core.identity', {}, { inputs: { output: { type: 'variable', variableName: 'token' } } }),
-        ],
-        variables: [variable('token', { sensitive: true, defaultValue: 'old-secret-value' })],
-      },
-    );
+    const run = simulate({
+      nodes: [
+        node('set', 'core.setVariable', { name: 'token', value: 'hunter2-hunter2' }),
+        node(
+          'echo',
+          'core.identity',
+          {},
+          { inputs: { output: { type: 'variable', variableName: 'token' } } },
+        ),
+      ],
+      variables: [variable('token', { sensitive: true, defaultValue: 'old-secret-value' })],
+    });
 
     run.start();
 
@@ -592,7 +668,10 @@ describe('what must not be seen', () => {
   });
 
   it('run inputs are in no event, not even through core.start', () => {
-    const run = simulate({ nodes: [node('start', 'core.start')] }, { inputs: { marker: 'canary-input-value' } });
+    const run = simulate(
+      { nodes: [node('start', 'core.start')] },
+      { inputs: { marker: 'canary-input-value' } },
+    );
 
     run.start();
 
@@ -614,7 +693,10 @@ describe('what must not be seen', () => {
 describe('version pins', () => {
   it('are recorded at first use and hold for the rest of the run', () => {
     const run = simulate({
-      nodes: [node('a', 'test.version', { change: 'c', min: 1, max: 3 }), node('b', 'test.version', { change: 'c', min: 1, max: 9 })],
+      nodes: [
+        node('a', 'test.version', { change: 'c', min: 1, max: 3 }),
+        node('b', 'test.version', { change: 'c', min: 1, max: 9 }),
+      ],
       edges: chain('a', 'b'),
     });
 
@@ -626,7 +708,10 @@ describe('version pins', () => {
 
   it('outside the supported range fail the node', () => {
     const run = simulate({
-      nodes: [node('a', 'test.version', { change: 'c', min: 1, max: 1 }), node('b', 'test.version', { change: 'c', min: 2, max: 3 })],
+      nodes: [
+        node('a', 'test.version', { change: 'c', min: 1, max: 1 }),
+        node('b', 'test.version', { change: 'c', min: 2, max: 3 }),
+      ],
       edges: chain('a', 'b'),
     });
 

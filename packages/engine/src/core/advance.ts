@@ -59,7 +59,8 @@ export function openRun(
   let stateBytes = JSON.stringify(record.inputs).length;
   for (const [key, node] of state.nodes) {
     if (node.dueAt !== undefined) timers.add(key);
-    else if (node.status === 'running' && plan.nodes.get(node.nodeId)?.type.kind === 'effect') inFlight.add(key);
+    else if (node.status === 'running' && plan.nodes.get(node.nodeId)?.type.kind === 'effect')
+      inFlight.add(key);
     if (node.outputs !== undefined) stateBytes += JSON.stringify(node.outputs).length;
   }
   return {
@@ -141,7 +142,10 @@ function start(stretch: Stretch): void {
   if (run.state.status !== 'pending') return;
   const { record } = run;
   // Inputs, tags and versions stay out: they are on the snapshot, and would make any two runs differ at their first event.
-  stretch.record({ type: 'run.started', payload: { workflowId: record.workflowId, transport: record.transport } });
+  stretch.record({
+    type: 'run.started',
+    payload: { workflowId: record.workflowId, transport: record.transport },
+  });
   run.frontier.openScope(run.plan.root, []);
 }
 
@@ -156,7 +160,8 @@ function recover(stretch: Stretch): void {
     if (node.settings.onUnknownOutcome === 'fail') {
       failNode(stretch, node, known.iteration, {
         code: 'effect_outcome_unknown',
-        message: 'The host stopped while this node was under way, so nobody knows whether its effect happened. Decide by hand, then start a new run.',
+        message:
+          'The host stopped while this node was under way, so nobody knows whether its effect happened. Decide by hand, then start a new run.',
       });
     } else {
       stretch.perform(key, known.inputs ?? inputsAgain(run, node, known.iteration));
@@ -187,7 +192,9 @@ function goOn(stretch: Stretch, recorder: Recorder, budget: Budget): boolean {
       carryOut(stretch, task);
     }
     const isSpent =
-      run.state.executions - firstExecution >= budget.maxNodes || recorder.bytes >= budget.maxBytes || budget.spent();
+      run.state.executions - firstExecution >= budget.maxNodes ||
+      recorder.bytes >= budget.maxBytes ||
+      budget.spent();
     if (isSpent && run.state.status === 'running' && run.frontier.size > 0) return true;
   }
   return false;
@@ -246,5 +253,7 @@ function effectRequest(run: LiveRun, key: NodeKey, inputs: JsonObject): EffectRe
 
 function inputsAgain(run: LiveRun, node: NodePlan, path: readonly number[]): JsonObject {
   const inputs = run.state.nodes.get(nodeKey(node.id, path))?.inputs;
-  return inputs ?? resolveInputs(run.plan, { record: run.record, state: run.state, scope: node.scope, path }, node);
+  return (
+    inputs ?? resolveInputs(run.plan, { record: run.record, state: run.state, scope: node.scope, path }, node)
+  );
 }

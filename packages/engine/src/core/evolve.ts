@@ -94,7 +94,8 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
     const node = settle(state, event, payload, 'completed');
     node.outputs = (payload['outputs'] as JsonObject | undefined) ?? {};
     if (Array.isArray(payload['edgesNotTaken'])) node.notTaken = payload['edgesNotTaken'] as string[];
-    if (isJsonObject(payload['edgeErrors'])) node.edgeErrors = payload['edgeErrors'] as Record<string, string>;
+    if (isJsonObject(payload['edgeErrors']))
+      node.edgeErrors = payload['edgeErrors'] as Record<string, string>;
     delete node.error;
   },
   'node.failed': (state, event, payload) => {

@@ -24,8 +24,18 @@ export interface Frontier {
 
 export type Task =
   | { readonly action: 'start'; readonly node: NodePlan; readonly path: readonly number[] }
-  | { readonly action: 'skip'; readonly node: NodePlan; readonly path: readonly number[]; readonly reason: string }
-  | { readonly action: 'refuse'; readonly node: NodePlan; readonly path: readonly number[]; readonly message: string }
+  | {
+      readonly action: 'skip';
+      readonly node: NodePlan;
+      readonly path: readonly number[];
+      readonly reason: string;
+    }
+  | {
+      readonly action: 'refuse';
+      readonly node: NodePlan;
+      readonly path: readonly number[];
+      readonly message: string;
+    }
   /** Every node of a loop's body has settled in this iteration (`path` ends with its index). */
   | { readonly action: 'end-iteration'; readonly node: NodePlan; readonly path: readonly number[] }
   | { readonly action: 'end-run' };
@@ -83,7 +93,8 @@ export function openFrontier(plan: Plan, state: RunState): Frontier {
       const counts = countEdges(state, target, path);
       const decision = decideJoin(target.rule, counts);
       if (decision === 'fire') offerNode(target, path);
-      if (decision === 'skip') offer({ action: 'skip', node: target, path, reason: skipReason(state, target, path, counts) });
+      if (decision === 'skip')
+        offer({ action: 'skip', node: target, path, reason: skipReason(state, target, path, counts) });
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
       offer({ action: 'refuse', node: target, path, message: error.message });

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '@weft/protocol';
 import { NodeFailure } from '../node-type.ts';
 import type { Stretch } from './live-run.ts';
 import { completeNode, failAttempt, failNode } from './node-settle.ts';
-import { toNodeError } from './node-start.ts';
+import { toNodeError } from './node-error.ts';
 import { ExpressionError, type Expression, type LoopPlan, type NodePlan } from './plan.ts';
 import { collectOutputs, unrecoveredFailure } from './scope-result.ts';
 import { nodeKey } from './run-state.ts';
@@ -23,14 +23,21 @@ export function startLoop(
   try {
     if (plan.items !== undefined) {
       const items = evaluate(plan.items, loopScope(stretch, node, path, inputs, 0));
-      if (!Array.isArray(items)) throw new NodeFailure('loop_items_invalid', 'config.items must give an array.');
+      if (!Array.isArray(items))
+        throw new NodeFailure('loop_items_invalid', 'config.items must give an array.');
       const payload = { ...started, itemCount: items.length };
-      stretch.record({ type: 'node.started', nodeId: node.id, payload: { ...payload, items }, shown: payload });
+      stretch.record({
+        type: 'node.started',
+        nodeId: node.id,
+        payload: { ...payload, items },
+        shown: payload,
+      });
       if (items.length > plan.maxIterations) throw tooManyIterations(plan, items.length);
       if (items.length === 0) return completeNode(stretch, node, path, { outputs: { output: [] } });
     } else {
       stretch.record({ type: 'node.started', nodeId: node.id, payload: started });
-      if (!wantsIteration(stretch, node, path, 0)) return completeNode(stretch, node, path, { outputs: { output: [] } });
+      if (!wantsIteration(stretch, node, path, 0))
+        return completeNode(stretch, node, path, { outputs: { output: [] } });
     }
   } catch (error) {
     if (!stretch.run.state.nodes.has(nodeKey(node.id, path))) {
@@ -61,7 +68,9 @@ export function endIteration(stretch: Stretch, node: NodePlan, path: readonly nu
   } catch (error) {
     return failNode(stretch, node, outer, toNodeError(error));
   }
-  completeNode(stretch, node, outer, { outputs: { output: iterationResults(stretch, plan, outer, index + 1) } });
+  completeNode(stretch, node, outer, {
+    outputs: { output: iterationResults(stretch, plan, outer, index + 1) },
+  });
 }
 
 function wantsIteration(stretch: Stretch, node: NodePlan, path: readonly number[], index: number): boolean {
@@ -70,7 +79,8 @@ function wantsIteration(stretch: Stretch, node: NodePlan, path: readonly number[
   if (items !== undefined) return index < items.length;
   if (plan.while === undefined) return false;
   const holds = evaluate(plan.while, loopScope(stretch, node, path, {}, index));
-  if (typeof holds !== 'boolean') throw new NodeFailure('loop_condition_invalid', 'config.while must give true or false.');
+  if (typeof holds !== 'boolean')
+    throw new NodeFailure('loop_condition_invalid', 'config.while must give true or false.');
   if (holds && index >= plan.maxIterations) throw tooManyIterations(plan, index + 1);
   return holds;
 }
@@ -84,11 +94,23 @@ function iterationResults(stretch: Stretch, plan: LoopPlan, path: readonly numbe
   return results;
 }
 
-function loopScope(stretch: Stretch, node: NodePlan, path: readonly number[], inputs: JsonObject, index: number): JsonObject {
+function loopScope(
+  stretch: Stretch,
+  node: NodePlan,
+  path: readonly number[],
+  inputs: JsonObject,
+  index: number,
+): JsonObject {
   const { run } = stretch;
   const place: Place = { record: run.record, state: run.state, scope: node.scope, path };
-  const outputs = index === 0 || node.loop === undefined ? {} : collectOutputs(run.state, node.loop.body, [...path, index - 1]);
-  return Object.defineProperty(expressionScope(place, { inputs, outputs }), 'index', { value: index, enumerable: true });
+  const outputs =
+    index === 0 || node.loop === undefined
+      ? {}
+      : collectOutputs(run.state, node.loop.body, [...path, index - 1]);
+  return Object.defineProperty(expressionScope(place, { inputs, outputs }), 'index', {
+    value: index,
+    enumerable: true,
+  });
 }
 
 function evaluate(expression: Expression, scope: JsonObject): Json {

@@ -60,7 +60,10 @@ function portValue(plan: Plan, place: Place, node: NodePlan, port: PortPlan): Js
         return port.expression(expressionScope(place, {}));
       } catch (error) {
         if (!(error instanceof ExpressionError)) throw error;
-        throw new NodeFailure('expression_failed', `Input "${port.name}" could not be evaluated: ${error.message}`);
+        throw new NodeFailure(
+          'expression_failed',
+          `Input "${port.name}" could not be evaluated: ${error.message}`,
+        );
       }
     case 'connection': {
       const source = plan.nodes.get(port.nodeId);

@@ -17,7 +17,12 @@ export interface Completion {
   readonly reason?: string;
 }
 
-export function completeNode(stretch: Stretch, node: NodePlan, path: readonly number[], result: Completion): void {
+export function completeNode(
+  stretch: Stretch,
+  node: NodePlan,
+  path: readonly number[],
+  result: Completion,
+): void {
   const { run } = stretch;
   const { outputs } = result;
   const outputsText = isEmpty(outputs) ? '{}' : JSON.stringify(outputs);
@@ -27,14 +32,19 @@ export function completeNode(stretch: Stretch, node: NodePlan, path: readonly nu
   if (result.variables !== undefined) changeVariables(stretch, node, result.variables);
   const place: Place = { record: run.record, state: run.state, scope: node.scope, path };
   const id = identity(node, path);
-  const rest = { ...decideEdges(place, node, outputs), ...(result.reason !== undefined && { reason: result.reason }) };
+  const rest = {
+    ...decideEdges(place, node, outputs),
+    ...(result.reason !== undefined && { reason: result.reason }),
+  };
   const shown = shownOutputs(run.plan, node, outputs);
   stretch.record({
     type: 'node.completed',
     nodeId: node.id,
     payload: isEmpty(outputs) ? { ...id, ...rest } : { ...id, outputs, ...rest },
     text: completionText(id, isEmpty(outputs) ? undefined : outputsText, rest),
-    ...(shown !== outputs && { shown: isEmpty(shown) ? { ...id, ...rest } : { ...id, outputs: shown, ...rest } }),
+    ...(shown !== outputs && {
+      shown: isEmpty(shown) ? { ...id, ...rest } : { ...id, outputs: shown, ...rest },
+    }),
   });
   run.stateBytes += outputsText.length;
   if (node.sensitivePorts.size > 0) run.redactor = redactorFor(run.plan, run.state);
@@ -46,7 +56,12 @@ function changeVariables(stretch: Stretch, node: NodePlan, variables: JsonObject
   for (const [name, next] of Object.entries(variables)) {
     const previous = run.state.variables.get(name);
     const payload: JsonObject = { name, ...(previous !== undefined && { previous }), next, nodeId: node.id };
-    stretch.record({ type: 'variable.changed', nodeId: node.id, payload, shown: shownVariableChange(run.plan, payload) });
+    stretch.record({
+      type: 'variable.changed',
+      nodeId: node.id,
+      payload,
+      shown: shownVariableChange(run.plan, payload),
+    });
     if (run.plan.variables.get(name)?.sensitive === true) run.redactor = redactorFor(run.plan, run.state);
   }
 }
@@ -107,7 +122,9 @@ export function skipNode(stretch: Stretch, node: NodePlan, path: readonly number
 /** Stops everything under way, in order of node key; the frontier is not asked again because the run ends with this. */
 export function cancelRunningNodes(stretch: Stretch, reason: string): void {
   const { run } = stretch;
-  const active = [...run.state.nodes].filter(([, node]) => node.status === 'running' || node.status === 'backoff');
+  const active = [...run.state.nodes].filter(
+    ([, node]) => node.status === 'running' || node.status === 'backoff',
+  );
   active.sort(([a], [b]) => (a < b ? -1 : 1));
   for (const [key, node] of active) {
     if (run.inFlight.delete(key)) stretch.abort(key);

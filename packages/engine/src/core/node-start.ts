@@ -2,12 +2,12 @@ import type { JsonObject } from '@weft/protocol';
 import { type NodeInput, NodeFailure, type NodeResult, type TimerNodeType } from '../node-type.ts';
 import type { Stretch } from './live-run.ts';
 import { startLoop } from './loop.ts';
+import { toNodeError } from './node-error.ts';
 import { mustFreezeInputs, resolveInputs } from './node-inputs.ts';
 import { completeNode, failAttempt, failNode, identity } from './node-settle.ts';
 import type { NodePlan } from './plan.ts';
-import { redactText } from './redaction.ts';
 import { breachCap } from './run-end.ts';
-import { type NodeError, nodeKey } from './run-state.ts';
+import { nodeKey } from './run-state.ts';
 import { expressionScope, type Place } from './scope.ts';
 
 /** Begins one attempt of a node: refuses what may not start, runs what is pure, asks for what is not. */
@@ -55,7 +55,12 @@ export function startNode(stretch: Stretch, node: NodePlan, path: readonly numbe
 }
 
 /** A timer node whose time has come, or whose attempt has timed out before it. */
-export function finishTimer(stretch: Stretch, node: NodePlan, path: readonly number[], endedBy?: string): void {
+export function finishTimer(
+  stretch: Stretch,
+  node: NodePlan,
+  path: readonly number[],
+  endedBy?: string,
+): void {
   const { run } = stretch;
   const { type } = node;
   if (type.kind !== 'timer') return;
@@ -64,27 +69,17 @@ export function finishTimer(stretch: Stretch, node: NodePlan, path: readonly num
   const waitedMs = (known?.dueAt ?? 0) - (known?.startedAt ?? 0);
   try {
     const inputs = resolveInputs(run.plan, place, node);
-    const mayBeTimeout = endedBy === undefined && node.settings.timeoutMs > 0 && waitedMs === node.settings.timeoutMs;
+    const mayBeTimeout =
+      endedBy === undefined && node.settings.timeoutMs > 0 && waitedMs === node.settings.timeoutMs;
     if (mayBeTimeout && type.delayMs(nodeInput(stretch, node, path, inputs)) > waitedMs) {
-      throw new NodeFailure('node_timeout', `The node took longer than its timeout of ${waitedMs} ms.`, { retryable: true });
+      throw new NodeFailure('node_timeout', `The node took longer than its timeout of ${waitedMs} ms.`, {
+        retryable: true,
+      });
     }
     runPure(stretch, node, path, type.finish, inputs, endedBy);
   } catch (error) {
     failAttempt(stretch, node, path, toNodeError(error));
   }
-}
-
-export function toNodeError(error: unknown): NodeError {
-  if (error instanceof NodeFailure) {
-    return {
-      code: error.code,
-      message: redactText(error.message),
-      retryable: error.retryable,
-      ...(error.details !== undefined && { details: error.details }),
-    };
-  }
-  const message = error instanceof Error ? error.message : String(error);
-  return { code: 'node_failed', message: redactText(message) || 'The node failed.', retryable: false };
 }
 
 function startTimer(
@@ -152,7 +147,10 @@ function nodeInput(stretch: Stretch, node: NodePlan, path: readonly number[], in
 /** First use pins the newest version; every later use, also after a crash or in a fork, gets the pin. */
 function pinnedVersion(stretch: Stretch, node: NodePlan, changeId: string, min: number, max: number): number {
   if (!Number.isInteger(min) || !Number.isInteger(max) || max < min) {
-    throw new NodeFailure('version_out_of_range', `getVersion("${changeId}") needs whole numbers with min ≤ max.`);
+    throw new NodeFailure(
+      'version_out_of_range',
+      `getVersion("${changeId}") needs whole numbers with min ≤ max.`,
+    );
   }
   const pinned = stretch.run.state.pins.get(changeId);
   if (pinned === undefined) {

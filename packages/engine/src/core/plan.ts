@@ -130,4 +130,9 @@ export type PortPlan =
       readonly outputKey: string;
       readonly optional: boolean;
     }
-  | { readonly name: string; readonly from: 'variable'; readonly variableName: string; readonly optional: boolean };
+  | {
+      readonly name: string;
+      readonly from: 'variable';
+      readonly variableName: string;
+      readonly optional: boolean;
+    };

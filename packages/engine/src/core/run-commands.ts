@@ -75,7 +75,12 @@ function abortEffects(stretch: Stretch): void {
     stretch.record({
       type: 'node.retried',
       nodeId: node.id,
-      payload: { ...identity(node, known.iteration), attempt: known.attempt + 1, delayMs: 0, reason: 'paused' },
+      payload: {
+        ...identity(node, known.iteration),
+        attempt: known.attempt + 1,
+        delayMs: 0,
+        reason: 'paused',
+      },
     });
     run.inFlight.delete(key);
     run.timers.add(key);

@@ -11,12 +11,19 @@ export function endRun(stretch: Stretch): void {
   const failure = unrecoveredFailure(run.state, run.plan.root, []);
   if (failure !== undefined) return failRun(stretch, failure.error, failure.nodeId);
   const outputs = collectOutputs(run.state, run.plan.root, []);
-  const shown = collectOutputs(run.state, run.plan.root, [], (node, all) => shownOutputs(run.plan, node, all));
+  const shown = collectOutputs(run.state, run.plan.root, [], (node, all) =>
+    shownOutputs(run.plan, node, all),
+  );
   stretch.record({ type: 'run.completed', payload: withOutputs(outputs), shown: withOutputs(shown) });
 }
 
 export type Breach =
-  | { readonly kind: 'node-executions'; readonly limit: number; readonly observed: number; readonly nodeId: string }
+  | {
+      readonly kind: 'node-executions';
+      readonly limit: number;
+      readonly observed: number;
+      readonly nodeId: string;
+    }
   | { readonly kind: 'run-duration'; readonly limit: number; readonly observed: number };
 
 /** A cap was reached: the breach is on record before the failure it causes. */

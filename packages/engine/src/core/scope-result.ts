@@ -33,7 +33,8 @@ export function unrecoveredFailure(
   for (const node of scope.nodes) {
     const known = state.nodes.get(nodeKey(node.id, path));
     if (known?.status !== 'failed' || known.error === undefined || isRecovered(state, node, path)) continue;
-    if (first === undefined || known.seq < first.seq) first = { nodeId: node.id, error: known.error, seq: known.seq };
+    if (first === undefined || known.seq < first.seq)
+      first = { nodeId: node.id, error: known.error, seq: known.seq };
   }
   return first;
 }

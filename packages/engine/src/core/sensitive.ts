@@ -10,7 +10,8 @@ const plainRedactors = new WeakMap<Plan, Redactor>();
 /** The redactor for what this run must not show as of now; to be asked for again when a sensitive value has changed. */
 export function redactorFor(plan: Plan, state: RunState): Redactor {
   const sensitive = sensitiveValues(plan, state);
-  if (sensitive.length > 0) return createRedactor({ mode: plan.maskingMode, sensitive, sha256Hex, publicNames: namesIn(plan) });
+  if (sensitive.length > 0)
+    return createRedactor({ mode: plan.maskingMode, sensitive, sha256Hex, publicNames: namesIn(plan) });
   let plain = plainRedactors.get(plan);
   if (plain === undefined) {
     plain = createRedactor({ mode: plan.maskingMode, sensitive: [], sha256Hex });
@@ -41,5 +42,7 @@ function sensitiveValues(plan: Plan, state: RunState): Json[] {
 
 /** Ids that stand in the definition for all to see; a secret that happens to equal one must not blur the log's structure. */
 function namesIn(plan: Plan): string[] {
-  return [...plan.nodes.values()].flatMap((node) => [node.id, node.type.typeId]).concat(plan.definition.id, [...plan.variables.keys()]);
+  return [...plan.nodes.values()]
+    .flatMap((node) => [node.id, node.type.typeId])
+    .concat(plan.definition.id, [...plan.variables.keys()]);
 }

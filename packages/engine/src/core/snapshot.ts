@@ -43,7 +43,7 @@ export function renderSnapshot(
       createdAt: toIso(record.createdAt),
       ...(state.pausedAt !== undefined && { pausedAt: toIso(state.pausedAt) }),
     },
-  } as RunSnapshot;
+  };
 }
 
 function shownVariables(plan: Plan, state: RunState): JsonObject {
@@ -78,5 +78,9 @@ function finalOutputs(plan: Plan, state: RunState): JsonObject {
 }
 
 function errorOf(error: { code: string; message: string; details?: JsonObject }): JsonObject {
-  return { code: error.code, message: error.message, ...(error.details !== undefined && { details: error.details }) };
+  return {
+    code: error.code,
+    message: error.message,
+    ...(error.details !== undefined && { details: error.details }),
+  };
 }

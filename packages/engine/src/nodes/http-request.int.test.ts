@@ -133,7 +133,7 @@ describe('core.http.request', () => {
     expect(failure).toMatchObject({
       code: 'http_request_failed',
       retryable: true,
-      details: { reason: 'ECONNRESET', destination: `127.0.0.1:${port}` },
+      details: { reason: 'connection_closed', destination: `127.0.0.1:${port}` },
     });
   });
 

@@ -11,9 +11,7 @@ export const loopNode: LoopNodeType = {
     /** Ids of the nodes inside the loop; exactly one of them has no edge from another. */
     body: Type.Array(Type.String({ minLength: 1 }), { minItems: 1, uniqueItems: true }),
     /** The list to go through: as it is, or as CEL that gives one; evaluated once, when the loop starts. */
-    items: Type.Optional(
-      Type.Union([Type.Array(Type.Unknown()), Type.String({ minLength: 1 })]),
-    ),
+    items: Type.Optional(Type.Union([Type.Array(Type.Unknown()), Type.String({ minLength: 1 })])),
     /** CEL that gives true or false; evaluated before each iteration. */
     while: Type.Optional(Type.String({ minLength: 1 })),
     maxIterations: Type.Integer({ minimum: 1, maximum: 1_000_000 }),

@@ -14,6 +14,8 @@ export interface Committer {
   submit(unit: WriteUnit): Promise<CommitResult>;
   /** What waits or is in flight. */
   waiting(): { readonly units: number; readonly bytes: number };
+  /** Groups written since the start, and the units in them. */
+  written(): { readonly groups: number; readonly units: number };
   /** Resolves when nothing waits and nothing is in flight. */
   idle(): Promise<void>;
 }
@@ -45,6 +47,8 @@ export function createCommitter(options: CommitterOptions): Committer {
   let waitingUnits = 0;
   let waitingBytes = 0;
   let busy = false;
+  let groups = 0;
+  let units = 0;
   let idlers: (() => void)[] = [];
 
   function submit(unit: WriteUnit): Promise<CommitResult> {
@@ -81,6 +85,8 @@ export function createCommitter(options: CommitterOptions): Committer {
   }
 
   async function commitGroup(group: readonly Waiting[]): Promise<void> {
+    groups += 1;
+    units += group.length;
     const results = await write(group.map((waiting) => waiting.unit));
     const doubtful: Promise<void>[] = [];
     group.forEach((waiting, index) => {
@@ -95,12 +101,12 @@ export function createCommitter(options: CommitterOptions): Committer {
     await Promise.all(doubtful);
   }
 
-  async function write(units: readonly WriteUnit[]): Promise<readonly WriteResult[]> {
+  async function write(group: readonly WriteUnit[]): Promise<readonly WriteResult[]> {
     try {
-      return await store.commit(units);
+      return await store.commit(group);
     } catch (cause) {
-      log('error', { units: units.length, ...errorFields(cause) }, 'commit failed, its outcome is unknown');
-      return units.map(() => ({ state: 'unknown', cause }));
+      log('error', { units: group.length, ...errorFields(cause) }, 'commit failed, its outcome is unknown');
+      return group.map(() => ({ state: 'unknown', cause }));
     }
   }
 
@@ -126,6 +132,7 @@ export function createCommitter(options: CommitterOptions): Committer {
   return {
     submit,
     waiting: () => ({ units: waitingUnits, bytes: waitingBytes }),
+    written: () => ({ groups, units }),
     idle: () => (busy ? new Promise((resolve) => idlers.push(resolve)) : Promise.resolve()),
   };
 }

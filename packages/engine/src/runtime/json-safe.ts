@@ -7,16 +7,21 @@ export function findNonJson(value: unknown, path: string, depth = 0): string | u
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined;
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : path;
   if (typeof value !== 'object' || depth > MAX_DEPTH) return path;
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index += 1) {
-      const found = findNonJson(value[index], `${path}[${index}]`, depth + 1);
-      if (found !== undefined) return found;
-    }
-    return undefined;
+  return Array.isArray(value) ? findInArray(value, path, depth) : findInObject(value, path, depth);
+}
+
+function findInArray(list: readonly unknown[], path: string, depth: number): string | undefined {
+  for (let index = 0; index < list.length; index += 1) {
+    const found = findNonJson(list[index], `${path}[${index}]`, depth + 1);
+    if (found !== undefined) return found;
   }
-  const prototype: unknown = Object.getPrototypeOf(value);
+  return undefined;
+}
+
+function findInObject(object: object, path: string, depth: number): string | undefined {
+  const prototype: unknown = Object.getPrototypeOf(object);
   if (prototype !== Object.prototype && prototype !== null) return path;
-  for (const [key, member] of Object.entries(value)) {
+  for (const [key, member] of Object.entries(object)) {
     const found = findNonJson(member, `${path}.${key}`, depth + 1);
     if (found !== undefined) return found;
   }

@@ -3,7 +3,15 @@ import { toIso } from '@weft/protocol';
 import type { Plan } from '../core/plan.ts';
 import { isTerminalStatus, type RunState } from '../core/run-state.ts';
 import { renderSnapshot } from '../core/snapshot.ts';
-import type { Cursor, EventPage, Explanation, FollowOptions, Host, RunSummary, SnapshotView } from '../host.ts';
+import type {
+  Cursor,
+  EventPage,
+  Explanation,
+  FollowOptions,
+  Host,
+  RunSummary,
+  SnapshotView,
+} from '../host.ts';
 import type { RunRow, Store } from '../store.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { etagOf } from './etag.ts';

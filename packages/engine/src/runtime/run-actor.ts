@@ -184,8 +184,8 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     more = step.more;
     // A tick that finds nothing to do must not be repeated at once.
     noTickBefore = input.type === 'tick' && step.events.length === 0 ? clock.now() + IDLE_TICK_MS : 0;
-    const decided = step.verdict !== undefined && input.commandId !== undefined ? input.commandId : undefined;
-    if (decided !== undefined) undecided.delete(decided);
+    const decided = decidedBy(input, step);
+    if (decided !== undefined) undecided.delete(decided.commandId);
     if (decided !== undefined || input.type !== 'command') untried = [...undecided.values()];
 
     const release = isLast(step);
@@ -196,11 +196,10 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     }
     const unit: RunUnit = {
       ...stretchUnit(context, run, { epoch, expectedSeq: committedSeq, step, release, checkpointSeq }),
-      ...(decided !== undefined &&
-        step.verdict !== undefined && { consume: [{ commandId: decided, verdict: step.verdict }] }),
+      ...(decided !== undefined && { consume: [decided] }),
     };
     if (!(await commit(unit))) return;
-    if (decided !== undefined && step.verdict !== undefined) context.onVerdict(decided, step.verdict);
+    if (decided !== undefined) context.onVerdict(decided.commandId, decided.verdict);
     if (isTerminalStatus(run.state.status)) return end({ type: 'finished' });
     if (release) return end({ type: 'parked', poked: inboxDirty, wakeAt: unit.head.wakeAt });
     act(step);
@@ -351,4 +350,13 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   if (held.committed !== undefined) act(held.committed);
   queueMicrotask(work);
   return actor;
+}
+
+/** The command that this step has decided, if it was one and has been. */
+function decidedBy(
+  input: ActorInput,
+  { verdict }: Step,
+): { commandId: string; verdict: Verdict } | undefined {
+  const { commandId } = input;
+  return verdict === undefined || commandId === undefined ? undefined : { commandId, verdict };
 }

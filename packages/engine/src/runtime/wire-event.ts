@@ -43,7 +43,16 @@ class AssembledEvent implements StoredWireEvent {
   get document(): string {
     const { runId, engineVersion } = this.#record;
     const { seq, type, at, nodeId, causeSeq, payload } = this.stored;
-    this.#document ??= assembleWireEvent({ runId, seq, type, at, nodeId, causeSeq, payloadText: payload, engineVersion });
+    this.#document ??= assembleWireEvent({
+      runId,
+      seq,
+      type,
+      at,
+      nodeId,
+      causeSeq,
+      payloadText: payload,
+      engineVersion,
+    });
     return this.#document;
   }
 }

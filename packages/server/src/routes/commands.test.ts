@@ -1,3 +1,4 @@
+import type { JsonObject } from '@weft/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, openHarness } from '../testing/harness.ts';
 
@@ -150,6 +151,20 @@ describe('bulk cancel', () => {
       { runId: foreignId, ok: false, error: missing },
       { runId: active.runId, ok: true, status: 'cancelled' },
     ]);
+  });
+
+  it('with an Idempotency-Key is answered again as it was, and not with another body', async () => {
+    const { runId } = await at.start('wait');
+    const call = (body: JsonObject) =>
+      at.call('POST', '/v1/runs:bulk-cancel', { body, headers: { 'idempotency-key': 'bulk-1' } });
+
+    const first = await call({ runIds: [runId] });
+    const again = await call({ runIds: [runId] });
+    const other = await call({ runIds: [runId], reason: 'another request' });
+
+    expect(first.headers['openwop-idempotent-replay']).toBeUndefined();
+    expect([again.text, again.headers['openwop-idempotent-replay']]).toEqual([first.text, 'true']);
+    expect(other.json.error).toBe('idempotency_key_mismatch');
   });
 
   it.each([

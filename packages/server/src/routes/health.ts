@@ -15,7 +15,7 @@ const PROBE: Caller = {
 
 const PATIENCE_MS = 2_000;
 
-/** /health: the process lives. /ready: it should be sent work. Neither needs a key. */
+/** /health: the process lives. /ready: it should be sent work. Neither needs a key. Counters are for administrators. */
 export const healthRoutes: Routes = (app, door) => {
   app.get('/health', (_request, reply) => sendJson(reply, 200, '{"status":"ok"}'));
 
@@ -25,6 +25,10 @@ export const healthRoutes: Routes = (app, door) => {
     if (!answered) throw notReady('the store does not answer');
     return sendJson(reply, 200, '{"status":"ready"}');
   });
+
+  app.get('/v1/host/weft/stats', door.allow('readStats'), (_request, reply) =>
+    sendJson(reply, 200, JSON.stringify(door.host.stats())),
+  );
 };
 
 async function answersInTime(question: Promise<unknown>): Promise<boolean> {

@@ -23,6 +23,18 @@ describe('workflows', () => {
     expect(other.json.error).toBe('workflow_version_exists');
   });
 
+  it('registered with an Idempotency-Key get the first answer again', async () => {
+    const body: JsonObject = { ...NOOP, id: 'keyed' };
+    const register = () =>
+      at.call('POST', '/v1/host/weft/workflows', { body, headers: { 'idempotency-key': 'register-1' } });
+
+    const first = await register();
+    const again = await register();
+
+    expect([first.status, again.status]).toEqual([201, 201]);
+    expect([again.text, again.headers['openwop-idempotent-replay']]).toEqual([first.text, 'true']);
+  });
+
   it('are read as they were registered, by id and by version', async () => {
     const current = await at.call('GET', '/v1/workflows/noop');
     const version = await at.call('GET', '/v1/host/weft/workflows/noop?version=1.0');
@@ -193,5 +205,17 @@ describe('keys', () => {
 
     expect(list.text).not.toContain(keyId);
     expect(revoked.status).toBe(404);
+  });
+});
+
+describe('counters', () => {
+  it('are for administrators of the host', async () => {
+    const limited = await at.keyWithout('host:admin');
+
+    const shown = await at.call('GET', '/v1/host/weft/stats');
+    const hidden = await at.call('GET', '/v1/host/weft/stats', { key: limited });
+
+    expect(Number(shown.json.commits)).toBeGreaterThan(0);
+    expect(hidden.json.error).toBe('forbidden');
   });
 });

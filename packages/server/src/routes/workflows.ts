@@ -36,7 +36,12 @@ export const workflowRoutes: Routes = (app, door) => {
     const strict = booleanParam(queryOf(request), 'strict');
     const definition = definitionOf(request);
     const caller = callerOf(request);
-    const claim = idempotencyOf(request, { operation: REGISTER, target: [], body: [strict, definition], render });
+    const claim = idempotencyOf(request, {
+      operation: REGISTER,
+      target: [],
+      body: [strict, definition],
+      render,
+    });
     const answer = await door.host.once(caller, claim, async () => {
       const registered = await door.host.registerWorkflow(caller, definition, { strict, dev: false });
       return { ...registered, warnings: registered.warnings.map((warning) => ({ ...warning })) };

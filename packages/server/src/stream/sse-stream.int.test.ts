@@ -93,6 +93,23 @@ describe('a live stream', () => {
     expect(JSON.parse(client.frames[0]?.data ?? '{}')).toMatchObject({ runId, atSeq: 0 });
   });
 
+  it('in values shows what the fold knows, masked, and ends like the snapshot of the run', async () => {
+    await open();
+    const runId = await running('secret');
+    const client = await follow(runId, '?streamMode=values');
+    await client.until((frames) => frames.some((frame) => frame.data.includes('"wait"')));
+
+    await cancel(runId);
+    await client.ended;
+
+    const { atSeq, ...last } = JSON.parse(client.frames.at(-1)?.data ?? '{}') as Record<string, unknown>;
+    const snapshot = await at.call('GET', `/v1/runs/${runId}`);
+    expect(last).toEqual(snapshot.json);
+    expect(last).toMatchObject({ variables: { token: '[REDACTED]', length: 16 } });
+    expect(atSeq).toBeGreaterThan(0);
+    expect(client.frames.map((frame) => frame.data).join()).not.toContain('top-secret-value');
+  });
+
   it('with a buffer sends batches, and the end of the run at once', async () => {
     await open();
     const runId = await running();

@@ -31,3 +31,16 @@ export const STEPS = workflow(
   [node('a', 'core.noop'), node('b', 'core.delay', delayMs), node('c', 'core.noop')],
   [thirtySeconds],
 );
+/** Writes a sensitive variable, then waits: what is masked in events must still be known to whoever folds them. */
+export const SECRET = workflow(
+  'secret',
+  [
+    { ...node('set', 'core.setVariable'), config: { name: 'token', value: 'top-secret-value' } },
+    {
+      ...node('use', 'core.setVariable'),
+      config: { name: 'length', expression: 'size(variables.token)' },
+    },
+    node('wait', 'core.delay', delayMs),
+  ],
+  [thirtySeconds, { name: 'token', type: 'string', sensitive: true }, { name: 'length', type: 'number' }],
+);

@@ -68,7 +68,6 @@ async function bytesPerRun(nodes: number): Promise<number> {
 it('keeps a run of 4 small events below 900 bytes, and one of 22 below 3,300', async () => {
   const [small, large] = [await bytesPerRun(1), await bytesPerRun(10)];
 
-  console.info(`bytes per run: ${small} with 4 events, ${large} with 22`);
   expect(small).toBeLessThan(900);
   expect(large).toBeLessThan(3_300);
 });

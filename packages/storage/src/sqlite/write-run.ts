@@ -71,12 +71,10 @@ export function prepareRunWriter({ db, words, holders }: Connection): (unit: Run
     const { tenant, workflow, origin, principal, created_at, scope, more } = recordColumns(record, words);
     const id = runIdBytes(unit.runId);
     if (!id) throw new TypeError(`A run id must be a UUID in lower case; got ${JSON.stringify(unit.runId)}.`);
-    if (exclusiveScope && scope !== null) {
-      const active = findTarget.get(id) ? undefined : findActive.get(tenant, scope);
-      if (active) return { reason: 'scope_active', activeRunId: runIdText(active.id) };
-    }
-    const isWellNumbered = unit.expectedSeq === 0 && isNumbered(unit);
-    if (!isWellNumbered) return { reason: findTarget.get(id) ? 'run_exists' : 'sequence_conflict' };
+    const active = exclusiveScope ? otherActive(id, tenant, scope) : undefined;
+    if (active) return { reason: 'scope_active', activeRunId: runIdText(active.id) };
+    if (unit.expectedSeq !== 0 || !isNumbered(unit))
+      return { reason: findTarget.get(id) ? 'run_exists' : 'sequence_conflict' };
 
     const { head } = unit;
     const status = statusNumber(head.status);
@@ -108,6 +106,11 @@ export function prepareRunWriter({ db, words, holders }: Connection): (unit: Run
     for (const tag of record.tags) insertTag.run(tenant, tag, created_at, rid);
     writeParts(unit, rid, created_at);
     return undefined;
+  }
+
+  /** Another run of the scope that is under way. Creating the same run again is no conflict with itself. */
+  function otherActive(id: Uint8Array, tenant: number, scope: string | null): { id: Uint8Array } | undefined {
+    return scope === null || findTarget.get(id) ? undefined : findActive.get(tenant, scope);
   }
 
   function append(unit: RunUnit): Refusal | undefined {

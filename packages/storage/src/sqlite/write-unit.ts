@@ -80,7 +80,11 @@ function prepareCommandWriter({ db, words, clock }: Connection): (unit: CommandU
 
 type RegistryUnit = Exclude<WriteUnit, { kind: 'run' | 'command' }>;
 
-function prepareRegistryWriter({ db, clock, currentWorkflows }: Connection): (unit: RegistryUnit) => Refusal | undefined {
+function prepareRegistryWriter({
+  db,
+  clock,
+  currentWorkflows,
+}: Connection): (unit: RegistryUnit) => Refusal | undefined {
   const findDigest = db.prepare<{ digest: string }>(
     'SELECT digest FROM workflows WHERE tenant = ? AND id = ? AND version = ?',
   );

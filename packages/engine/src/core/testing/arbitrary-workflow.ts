@@ -42,7 +42,14 @@ export function features(spec: WorkflowSpec): string[] {
   return [...found];
 }
 
-const RULES = ['all_success', 'all_success', 'any_success', 'all_complete', 'none_failed', 'any_failed'] as const;
+const RULES = [
+  'all_success',
+  'all_success',
+  'any_success',
+  'all_complete',
+  'none_failed',
+  'any_failed',
+] as const;
 
 type Kind =
   | { kind: 'noop' | 'conditional' | 'fail' | 'set' | 'disabled' | 'nested' }
@@ -58,8 +65,17 @@ interface Link {
 
 function arbitraryKind(): fc.Arbitrary<Kind> {
   return fc.oneof(
-    { weight: 3, arbitrary: fc.record({ kind: fc.constant('effect' as const), attempts: fc.integer({ min: 1, max: 3 }) }) },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('delay' as const), ms: fc.integer({ min: 0, max: 50 }) }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        kind: fc.constant('effect' as const),
+        attempts: fc.integer({ min: 1, max: 3 }),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({ kind: fc.constant('delay' as const), ms: fc.integer({ min: 0, max: 50 }) }),
+    },
     {
       weight: 2,
       arbitrary: fc.record({
@@ -72,7 +88,7 @@ function arbitraryKind(): fc.Arbitrary<Kind> {
       weight: 5,
       arbitrary: fc
         .constantFrom('noop', 'conditional', 'fail', 'set', 'disabled', 'nested')
-        .map((kind) => ({ kind }) as Kind),
+        .map((kind) => ({ kind })),
     },
   );
 }
@@ -102,7 +118,8 @@ function build(kinds: Kind[], links: Link[], rules: readonly string[]): Workflow
 }
 
 function connection(source: Kind, pick: number): Partial<EdgeSpec> {
-  if (source.kind === 'conditional' && pick % 3 !== 0) return { sourceOutput: pick % 3 === 1 ? 'true' : 'false' };
+  if (source.kind === 'conditional' && pick % 3 !== 0)
+    return { sourceOutput: pick % 3 === 1 ? 'true' : 'false' };
   const condition = CONDITIONS[pick];
   return condition === undefined ? {} : { condition };
 }
@@ -128,14 +145,21 @@ function addNode(nodes: NodeSpec[], edges: EdgeSpec[], id: string, kind: Kind): 
     case 'fail':
       return void nodes.push(node(id, 'core.fail'));
     case 'set':
-      return void nodes.push(node(id, 'core.setVariable', { name: 'flag', expression: 'variables.flag + 1' }));
+      return void nodes.push(
+        node(id, 'core.setVariable', { name: 'flag', expression: 'variables.flag + 1' }),
+      );
     case 'conditional':
       return void nodes.push(node(id, 'core.conditional', { condition: 'variables.flag > 0' }));
     case 'delay':
       return void nodes.push(node(id, 'core.delay', { ms: kind.ms }));
     case 'effect':
       return void nodes.push(
-        node(id, 'test.effect', {}, { settings: { retry: { maxAttempts: kind.attempts, initialMs: 5, factor: 2 } } }),
+        node(
+          id,
+          'test.effect',
+          {},
+          { settings: { retry: { maxAttempts: kind.attempts, initialMs: 5, factor: 2 } } },
+        ),
       );
     case 'loop': {
       const body = Array.from({ length: kind.body }, (_, index) => `${id}-b${index}`);

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@weft/protocol';
+import type { JsonObject } from '@weft/protocol';
 
 /** Short ways to write workflow definitions in tests. */
 
@@ -30,7 +30,12 @@ export interface WorkflowSpec {
   readonly configurableSchema?: JsonObject;
 }
 
-export function node(id: string, typeId = 'core.noop', config: JsonObject = {}, rest: Partial<NodeSpec> = {}): NodeSpec {
+export function node(
+  id: string,
+  typeId = 'core.noop',
+  config: JsonObject = {},
+  rest: Partial<NodeSpec> = {},
+): NodeSpec {
   return { id, typeId, config, ...rest };
 }
 
@@ -71,7 +76,7 @@ export function definition(spec: WorkflowSpec): JsonObject {
       ...(entry.condition !== undefined && { condition: entry.condition }),
       ...(entry.sourceOutput !== undefined && { sourceOutput: entry.sourceOutput }),
       ...(entry.targetInput !== undefined && { targetInput: entry.targetInput }),
-    })) as Json[],
+    })),
     triggers: [{ id: 'manual', type: 'manual' }],
     variables: [...(spec.variables ?? [])],
     metadata: spec.metadata ?? {},

@@ -30,7 +30,10 @@ const testVersion: PureNodeType = {
   typeId: 'test.version',
   title: 'Test version',
   summary: 'Outputs the pinned version of config.change.',
-  config: Type.Object({ change: Type.String(), min: Type.Integer(), max: Type.Integer() }, { additionalProperties: false }),
+  config: Type.Object(
+    { change: Type.String(), min: Type.Integer(), max: Type.Integer() },
+    { additionalProperties: false },
+  ),
   run: (input) => {
     const { change, min, max } = input.config as { change: string; min: number; max: number };
     input.log('info', 'asked for a version');
@@ -132,7 +135,12 @@ export function simulate(spec: WorkflowSpec | Plan, options: SimulationOptions =
     aborted,
     now: START,
     step(input) {
-      const step = advance(simulation.run, input, { now: simulation.now, random: options.random ?? 0 }, budget);
+      const step = advance(
+        simulation.run,
+        input,
+        { now: simulation.now, random: options.random ?? 0 },
+        budget,
+      );
       log.push(...step.events);
       for (const key of step.aborts) {
         open.delete(key);
@@ -152,7 +160,11 @@ export function simulate(spec: WorkflowSpec | Plan, options: SimulationOptions =
     fail: (key, error = {}) =>
       answer(key, {
         ok: false,
-        error: { code: error.code ?? 'test_failure', message: 'It failed.', retryable: error.retryable ?? false },
+        error: {
+          code: error.code ?? 'test_failure',
+          message: 'It failed.',
+          retryable: error.retryable ?? false,
+        },
       }),
     command: (command) => simulation.settle({ type: 'command', command }),
     passTime() {
@@ -167,23 +179,32 @@ export function simulate(spec: WorkflowSpec | Plan, options: SimulationOptions =
       simulation.run = openRun(plan, record, fold(plan, record, log));
       return simulation.settle({ type: 'recovered' });
     },
-    story: () => log.map((event) => (event.nodeId === undefined ? event.type : `${event.type} ${event.nodeId}`)),
+    story: () =>
+      log.map((event) => (event.nodeId === undefined ? event.type : `${event.type} ${event.nodeId}`)),
     payload(type, nodeId) {
-      const found = log.find((event) => event.type === type && (nodeId === undefined || event.nodeId === nodeId));
+      const found = log.find(
+        (event) => event.type === type && (nodeId === undefined || event.nodeId === nodeId),
+      );
       return found && (JSON.parse(found.payload) as JsonObject);
     },
   };
 
   function answer(key: NodeKey, outcome: Outcome): Step {
     const effect = open.get(key);
-    if (effect === undefined) throw new Error(`no effect ${key} is open; open are: ${[...open.keys()].join(', ')}`);
+    if (effect === undefined)
+      throw new Error(`no effect ${key} is open; open are: ${[...open.keys()].join(', ')}`);
     open.delete(key);
     return simulation.settle({ type: 'outcome', key, attempt: effect.attempt, outcome });
   }
   return simulation;
 }
 
-export function fold(plan: Plan, record: CreationRecord, log: readonly StoredEvent[], from?: RunState): RunState {
+export function fold(
+  plan: Plan,
+  record: CreationRecord,
+  log: readonly StoredEvent[],
+  from?: RunState,
+): RunState {
   let state = from ?? initialState(record, plan);
   for (const event of log) state = evolve(state, fromStored(event));
   return state;

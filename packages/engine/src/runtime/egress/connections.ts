@@ -1,38 +1,58 @@
-import { type AgentOptions, Agent as HttpAgent, type RequestOptions } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
+import type { LookupFunction } from 'node:net';
+import { type Dispatcher, Pool } from 'undici';
+import type { Destination } from './destination.ts';
 import type { ResolvedAddress } from './policy.ts';
 
 /**
  * Open connections, kept for the next request to the same place. "The same place" includes the checked addresses: a
  * connection is used again only for a request whose addresses were checked anew and came out the same.
  */
-export interface PinnedOptions extends RequestOptions {
-  readonly pinnedTo: string;
-}
-
-const KEPT: AgentOptions = { keepAlive: true, keepAliveMsecs: 60_000, maxFreeSockets: 256, scheduling: 'lifo', timeout: 15_000 };
-
-class PinnedHttpAgent extends HttpAgent {
-  override getName(options?: PinnedOptions): string {
-    return `${super.getName(options)}|${options?.pinnedTo ?? ''}`;
-  }
-}
-
-class PinnedHttpsAgent extends HttpsAgent {
-  override getName(options?: PinnedOptions): string {
-    return `${super.getName(options)}|${options?.pinnedTo ?? ''}`;
-  }
-}
-
 export interface Connections {
-  readonly http: HttpAgent;
-  readonly https: HttpsAgent;
+  to(destination: Destination, addresses: readonly ResolvedAddress[]): Dispatcher;
 }
 
-export function createConnections(): Connections {
-  return { http: new PinnedHttpAgent(KEPT), https: new PinnedHttpsAgent(KEPT) };
+const MAX_PLACES = 256;
+const IDLE_MS = 10_000;
+
+export function createConnections(connectTimeoutMs: number): Connections {
+  const places = new Map<string, Pool>();
+  return {
+    to({ url }, addresses) {
+      const place = `${url.origin}|${pinName(addresses)}`;
+      const known = places.get(place);
+      if (known !== undefined) return known;
+      const pool = new Pool(url.origin, {
+        connect: { lookup: pinned(addresses), timeout: connectTimeoutMs },
+        keepAliveTimeout: IDLE_MS,
+        keepAliveMaxTimeout: IDLE_MS,
+        pipelining: 1,
+      });
+      places.set(place, pool);
+      forgetOldest(places);
+      return pool;
+    },
+  };
 }
 
-export function pinName(addresses: readonly ResolvedAddress[]): string {
-  return addresses.length === 1 ? (addresses[0]?.address ?? '') : addresses.map(({ address }) => address).toSorted().join(',');
+/** Requests under way on a forgotten place come to their end; its connections close after them. */
+function forgetOldest(places: Map<string, Pool>): void {
+  if (places.size <= MAX_PLACES) return;
+  for (const [place, pool] of places) {
+    places.delete(place);
+    void pool.close();
+    return;
+  }
+}
+
+/** Answers every lookup of the socket with the checked addresses, so the name is not resolved a second time. */
+function pinned(addresses: readonly ResolvedAddress[]): LookupFunction {
+  return (_host, { all }, callback) => {
+    const [first] = addresses;
+    if (all === true) callback(null, [...addresses]);
+    else callback(null, first?.address ?? '', first?.family);
+  };
+}
+
+function pinName(addresses: readonly ResolvedAddress[]): string {
+  return addresses.map(({ address }) => address).join(',');
 }

@@ -381,3 +381,46 @@ describe('a request', () => {
     ).rejects.toMatchObject({ problem: 'aborted' });
   });
 });
+
+describe('kept connections', () => {
+  it('serve the next request to the same place', async () => {
+    const sockets = new Set<unknown>();
+    const port = await serve((request, response) => {
+      sockets.add(request.socket);
+      response.end('ok');
+    });
+    const egress = createEgress({ allow: [`127.0.0.1:${port}`], ...settings });
+
+    for (let count = 0; count < 20; count += 1) await egress.fetch(get(`http://127.0.0.1:${port}/`));
+
+    expect(sockets.size).toBeLessThan(5);
+  });
+
+  it('that the other side has closed meanwhile cost nobody an error', async () => {
+    let closed = 0;
+    const port = await listen(
+      createTcpServer((socket) => {
+        let answered = 0;
+        socket.on('error', () => undefined);
+        socket.on('data', () => {
+          // The second request on a connection finds it closed.
+          if (answered > 0) {
+            closed += 1;
+            return socket.destroy();
+          }
+          answered += 1;
+          return socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+        });
+      }),
+    );
+    const egress = createEgress({ allow: [`127.0.0.1:${port}`], ...settings });
+
+    const bodies: string[] = [];
+    for (let count = 0; count < 6; count += 1) {
+      bodies.push(text((await egress.fetch(get(`http://127.0.0.1:${port}/`))).body));
+    }
+
+    expect(bodies).toEqual(Array(6).fill('ok'));
+    expect(closed).toBeGreaterThan(0);
+  });
+});

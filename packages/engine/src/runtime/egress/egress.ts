@@ -32,7 +32,7 @@ export interface EgressOptions {
  */
 export function createEgress(options: EgressOptions): Egress {
   const policy = createPolicy(options.allow, options.resolve);
-  const connections = createConnections();
+  const connections = createConnections(options.connectTimeoutMs);
 
   return {
     async fetch(request) {
@@ -62,7 +62,6 @@ async function follow(
       connections,
       signal: request.signal,
       maxResponseBytes: request.maxResponseBytes,
-      connectTimeoutMs: options.connectTimeoutMs,
       idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
       followRedirects: request.followRedirects,
     });

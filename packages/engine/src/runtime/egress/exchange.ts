@@ -1,10 +1,9 @@
-import { type Agent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
-import type { LookupFunction, Socket } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Dispatcher, errors } from 'undici';
 import type { EgressResponse } from '../../node-type.ts';
-import { type Connections, type PinnedOptions, pinName } from './connections.ts';
+import type { Connections } from './connections.ts';
 import { EgressError } from './egress-error.ts';
-import { isRedirect, type Hop } from './hop.ts';
+import { type Hop, isRedirect } from './hop.ts';
 import { errorCode, type ResolvedAddress } from './policy.ts';
 
 export interface ExchangeOptions {
@@ -13,144 +12,145 @@ export interface ExchangeOptions {
   readonly connections: Connections;
   readonly signal: AbortSignal;
   readonly maxResponseBytes: number;
-  readonly connectTimeoutMs: number;
   readonly idleTimeoutMs: number;
   /** A redirect that will be followed needs no body. */
   readonly followRedirects: boolean;
 }
 
+/** Several kept connections may have been closed at once, by a restart for example. */
+const MAX_ATTEMPTS = 4;
+
 /**
  * One HTTP request and its answer, over a connection to a checked address. A kept connection that the other side closed in
- * the very moment it was used again gets a second try on a fresh one.
+ * the very moment it was used again is no failure: the request goes over another one.
  */
 export async function exchange(hop: Hop, options: ExchangeOptions): Promise<EgressResponse> {
-  const agent = hop.destination.url.protocol === 'https:' ? options.connections.https : options.connections.http;
-  const first = await exchangeOver(hop, options, agent);
-  const answer = first === 'stale' ? await exchangeOver(hop, options, false) : first;
-  if (answer !== 'stale') return answer;
-  throw brokenExchange(hop.destination.authority, options.signal, undefined);
-}
-
-function exchangeOver(hop: Hop, options: ExchangeOptions, agent: Agent | false): Promise<EgressResponse | 'stale'> {
   const { authority } = hop.destination;
+  if (options.signal.aborted) throw abortedExchange(authority, options.signal);
+  let stale: unknown;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    try {
+      return await exchangeOnce(hop, options);
+    } catch (error) {
+      if (!(error instanceof StaleConnection)) throw error;
+      stale = error.cause;
+    }
+  }
+  throw brokenExchange(authority, stale);
+}
+
+class StaleConnection extends Error {}
+
+function exchangeOnce(hop: Hop, options: ExchangeOptions): Promise<EgressResponse> {
+  const { url, authority } = hop.destination;
+  const { signal } = options;
   return new Promise((resolve, reject) => {
-    let answered = false;
-    const request = openRequest(hop, options, agent);
-    const end = (settle: () => void): void => {
-      clearTimeout(connectTimer);
-      settle();
-      request.destroy();
+    const answer = new Answer(authority, options);
+    const settle = (error: Error | undefined): void => {
+      signal.removeEventListener('abort', onAbort);
+      if (error === undefined) resolve(answer.response());
+      else reject(error);
     };
-    const fail = (error: EgressError): void => end(() => reject(error));
-    const broken = (cause?: unknown): void => {
-      if (isStale(request, cause) && !answered && !options.signal.aborted) end(() => resolve('stale'));
-      else fail(brokenExchange(authority, options.signal, cause));
+    const onAbort = (): void => {
+      answer.cut(abortedExchange(authority, signal));
+      settle(abortedExchange(authority, signal));
     };
-    const connectTimer = setTimeout(
-      () => fail(timedOut(authority, 'connect_timeout')),
-      options.connectTimeoutMs,
+    answer.onEnd = settle;
+    signal.addEventListener('abort', onAbort, { once: true });
+    options.connections.to(hop.destination, options.addresses).dispatch(
+      {
+        path: `${url.pathname}${url.search}`,
+        method: hop.method,
+        headers: { ...hop.headers },
+        body: hop.body ?? null,
+        headersTimeout: options.idleTimeoutMs,
+        bodyTimeout: options.idleTimeoutMs,
+      },
+      answer,
     );
-
-    request.on('socket', (socket) => {
-      if (request.reusedSocket) clearTimeout(connectTimer);
-      else whenConnected(hop, socket, () => clearTimeout(connectTimer));
-    });
-    request.setTimeout(options.idleTimeoutMs, () => fail(timedOut(authority, 'idle_timeout')));
-    request.on('error', broken);
-    request.on('close', () => {
-      if (!answered) broken(); // an upgrade, for one, ends without error and without answer
-    });
-    request.on('response', (message) => {
-      answered = true;
-      const head = { status: message.statusCode ?? 0, headers: flatHeaders(message) };
-      if (options.followRedirects && isRedirect(head)) {
-        end(() => resolve({ ...head, body: new Uint8Array() }));
-        return;
-      }
-      collectBody(message, options.maxResponseBytes, {
-        // Read to its end, the connection goes back to those that are kept.
-        done: (body) => resolve({ ...head, body }),
-        tooLarge: () => fail(tooLarge(authority, options.maxResponseBytes)),
-        broken,
-      });
-    });
-    request.end(hop.body);
   });
 }
 
-function isStale(request: ClientRequest, cause: unknown): boolean {
-  const code = errorCode(cause);
-  return request.reusedSocket && (code === 'ECONNRESET' || code === 'EPIPE');
+/** Takes an answer as it comes in; `onEnd` is called once, with the reason when it did not come in whole. */
+class Answer implements Dispatcher.DispatchHandler {
+  onEnd: (error: Error | undefined) => void = () => undefined;
+  readonly #authority: string;
+  readonly #options: ExchangeOptions;
+  readonly #chunks: Buffer[] = [];
+  #controller: Dispatcher.DispatchController | undefined;
+  #status = 0;
+  #headers: Record<string, string> = {};
+  #size = 0;
+  #error: EgressError | undefined;
+
+  constructor(authority: string, options: ExchangeOptions) {
+    this.#authority = authority;
+    this.#options = options;
+  }
+
+  response(): EgressResponse {
+    return { status: this.#status, headers: this.#headers, body: Buffer.concat(this.#chunks) };
+  }
+
+  /** Ends the exchange from our side. */
+  cut(error: EgressError): void {
+    this.#error ??= error;
+    this.#controller?.abort(error);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#error !== undefined) controller.abort(this.#error);
+  }
+
+  onRequestUpgrade(controller: Dispatcher.DispatchController): void {
+    this.cut(brokenExchange(this.#authority, undefined));
+    controller.abort(new Error('protocol switch'));
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    if (status < 200) return;
+    this.#status = status;
+    this.#headers = flatHeaders(headers);
+    // The body of a redirect is not wanted; the connection is cheaper to give up than to read to its end.
+    if (!this.#options.followRedirects || !isRedirect(this.response())) return;
+    this.onEnd(undefined);
+    this.cut(brokenExchange(this.#authority, undefined));
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#size += chunk.length;
+    if (this.#size <= this.#options.maxResponseBytes) this.#chunks.push(chunk);
+    else this.cut(tooLarge(this.#authority, this.#options.maxResponseBytes));
+  }
+
+  onResponseEnd(): void {
+    this.onEnd(this.#error);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, cause: Error): void {
+    if (this.#error !== undefined) return this.onEnd(this.#error);
+    if (this.#status === 0 && isStale(cause)) return this.onEnd(new StaleConnection('', { cause }));
+    this.onEnd(brokenExchange(this.#authority, cause));
+  }
 }
 
-function openRequest(
-  { destination, method, headers, body }: Hop,
-  options: ExchangeOptions,
-  agent: Agent | false,
-): ClientRequest {
-  const { url, host, port } = destination;
-  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-  const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
-  const asked: PinnedOptions = {
-    hostname: host,
-    port,
-    path: `${url.pathname}${url.search}`,
-    method,
-    headers: { ...headers, ...length },
-    agent,
-    lookup: pinned(options.addresses),
-    pinnedTo: pinName(options.addresses),
-    signal: options.signal,
-  };
-  return send(asked);
+/** A connection over which answers had come before, closed by the other side without a byte of this one. */
+function isStale(cause: Error): boolean {
+  return cause instanceof errors.SocketError && (cause.socket?.bytesRead ?? 0) > 0;
 }
 
-/** Answers every lookup of the socket with the checked addresses, so the name is not resolved a second time. */
-function pinned(addresses: readonly ResolvedAddress[]): LookupFunction {
-  return (_host, { all }, callback) => {
-    const [first] = addresses;
-    if (all === true) callback(null, [...addresses]);
-    else callback(null, first?.address ?? '', first?.family);
-  };
-}
-
-function whenConnected({ destination }: Hop, socket: Socket, connected: () => void): void {
-  socket.setKeepAlive(true, 60_000); // a peer that vanished is noticed even when no timeout is set
-  socket.once(destination.url.protocol === 'https:' ? 'secureConnect' : 'connect', connected);
-}
-
-interface BodyEnd {
-  readonly done: (body: Uint8Array) => void;
-  readonly tooLarge: () => void;
-  readonly broken: (cause?: unknown) => void;
-}
-
-function collectBody(message: IncomingMessage, limit: number, { done, tooLarge, broken }: BodyEnd): void {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  message.on('data', (chunk: Buffer) => {
-    size += chunk.length;
-    if (size > limit) tooLarge();
-    else chunks.push(chunk);
-  });
-  message.on('end', () => done(Buffer.concat(chunks)));
-  message.on('error', broken);
-  message.on('close', () => {
-    if (!message.complete) broken();
-  });
-}
-
-function flatHeaders(message: IncomingMessage): Record<string, string> {
-  const entries = Object.entries(message.headers).map(([name, value]): [string, string] => [
-    name,
-    Array.isArray(value) ? value.join(', ') : (value ?? ''),
-  ]);
-  return Object.fromEntries(entries);
-}
-
-function timedOut(destination: string, reason: 'connect_timeout' | 'idle_timeout'): EgressError {
-  const what = reason === 'connect_timeout' ? 'did not accept the connection' : 'stopped answering';
-  return new EgressError('network', `${destination} ${what} in time.`, { reason, destination });
+function flatHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const flat: Record<string, string> = {};
+  for (const name of Object.keys(headers)) {
+    const value = headers[name];
+    if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return flat;
 }
 
 function tooLarge(destination: string, limit: number): EgressError {
@@ -160,9 +160,20 @@ function tooLarge(destination: string, limit: number): EgressError {
   });
 }
 
-function brokenExchange(destination: string, signal: AbortSignal, cause: unknown): EgressError {
-  if (signal.aborted) return abortedExchange(destination, signal);
-  const reason = errorCode(cause) ?? 'connection_closed';
+const TIMEOUTS: Readonly<Record<string, { readonly reason: string; readonly what: string }>> = {
+  UND_ERR_CONNECT_TIMEOUT: { reason: 'connect_timeout', what: 'did not accept the connection' },
+  UND_ERR_HEADERS_TIMEOUT: { reason: 'idle_timeout', what: 'stopped answering' },
+  UND_ERR_BODY_TIMEOUT: { reason: 'idle_timeout', what: 'stopped answering' },
+};
+
+function brokenExchange(destination: string, cause: unknown): EgressError {
+  const code = errorCode(cause);
+  const timeout = TIMEOUTS[code ?? ''];
+  if (timeout !== undefined) {
+    const message = `${destination} ${timeout.what} in time.`;
+    return new EgressError('network', message, { reason: timeout.reason, destination });
+  }
+  const reason = code === undefined || code.startsWith('UND_ERR') ? 'connection_closed' : code;
   return new EgressError('network', `${destination} gave no complete answer (${reason}).`, {
     reason,
     destination,
