@@ -1,4 +1,5 @@
 import { HostError } from './errors.ts';
+import { fieldName } from './field-name.ts';
 import type { Json, JsonObject } from './json.ts';
 
 /**
@@ -196,7 +197,7 @@ function skipSpace(scanner: Scanner): number {
 }
 
 function fail(scanner: Scanner, problem: string, position: number = scanner.at): never {
-  const field = toPointer(scanner.path);
+  const field = fieldName(toPointer(scanner.path));
   const place = field === '' ? '' : ` in ${field}`;
   throw new HostError(
     'validation_error',

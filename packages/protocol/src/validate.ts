@@ -3,6 +3,7 @@ import type { AnySchemaObject, ErrorObject, ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { TSchema } from 'typebox';
 import { HostError } from './errors.ts';
+import { fieldName } from './field-name.ts';
 import type { JsonObject } from './json.ts';
 import { type Problem, toProblems } from './problems.ts';
 import { pruneUnions } from './union-problems.ts';
@@ -69,7 +70,7 @@ export function assertValid(validator: Validator, value: unknown, what: string):
   const problems = validator(value);
   const [first] = problems;
   if (first === undefined) return;
-  const place = first.path === '' ? '' : ` at ${first.path}`;
+  const place = first.path === '' ? '' : ` at ${fieldName(first.path)}`;
   const end = first.message.endsWith('?') ? '' : '.';
   throw new HostError(
     'validation_error',
@@ -79,7 +80,10 @@ export function assertValid(validator: Validator, value: unknown, what: string):
 }
 
 function problemDetails(first: Problem, problems: readonly Problem[]): JsonObject {
-  return { field: first.path, problems: problems.slice(0, MAX_PROBLEMS).map((problem) => ({ ...problem })) };
+  return {
+    field: fieldName(first.path),
+    problems: problems.slice(0, MAX_PROBLEMS).map((problem) => ({ ...problem })),
+  };
 }
 
 function hasFewValues(value: unknown, limit: number): boolean {
