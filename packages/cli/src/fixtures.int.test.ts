@@ -1,0 +1,221 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { JsonObject } from '@weft/protocol';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Served, serveHere } from './testing/served.ts';
+
+/**
+ * The protocol's public workflow fixtures, driven over HTTP. They are not part of this project; the test runs where they
+ * stand beside it. What discovery lists must work, and what works must be listed.
+ */
+const FIXTURES = new URL('../../../../shared/openwop/fixtures', import.meta.url).pathname;
+const API_KEY = `weft_test_${'f'.repeat(43)}`;
+
+const ADVERTISED = [
+  'conformance-cancellable',
+  'conformance-cap-breach',
+  'conformance-capability-missing',
+  'conformance-configurable-schema',
+  'conformance-delay',
+  'conformance-dispatch-cross-worker-handoff-child-a',
+  'conformance-dispatch-cross-worker-handoff-child-b',
+  'conformance-dispatch-deterministic-fail-child',
+  'conformance-dispatch-input-mapping-child',
+  'conformance-dispatch-output-mapping-child',
+  'conformance-failure',
+  'conformance-idempotent',
+  'conformance-identity',
+  'conformance-multi-agent-handoff-child',
+  'conformance-multi-node',
+  'conformance-noop',
+  'conformance-run-duration-breach',
+  'conformance-subworkflow-child',
+  'conformance-subworkflow-input-mapping-child',
+  'conformance-version-fold',
+];
+
+interface RunEvent {
+  readonly type: string;
+  readonly nodeId?: string;
+  readonly payload: JsonObject;
+}
+
+describe.runIf(existsSync(FIXTURES))('the public fixtures', () => {
+  let folder: string;
+  let host: Served;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'weft-fixtures-'));
+    host = await serveHere(folder, ['--conformance', '--workflows', FIXTURES], { WEFT_API_KEY: API_KEY });
+  });
+  afterAll(async () => {
+    await host?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${host.url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json', ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    return {
+      status: response.status,
+      headers: response.headers,
+      json: (await response.json()) as JsonObject,
+    };
+  };
+  const create = async (workflowId: string, rest: object = {}, headers: Record<string, string> = {}) => {
+    const answer = await call('POST', '/v1/runs', { workflowId, ...rest }, headers);
+    expect(answer.status, JSON.stringify(answer.json)).toBe(201);
+    return String(answer.json['runId']);
+  };
+  const reaches = async (runId: string, ...statuses: string[]) => {
+    for (let waited = 0; waited < 200; waited += 1) {
+      const { json } = await call('GET', `/v1/runs/${runId}`);
+      if (statuses.includes(String(json['status']))) return json;
+      await pause(25);
+    }
+    throw new Error(`the run did not become ${statuses.join(' or ')}`);
+  };
+  const ended = (runId: string) => reaches(runId, 'completed', 'failed', 'cancelled');
+  const events = async (runId: string) =>
+    (await call('GET', `/v1/runs/${runId}/events/poll`)).json['events'] as unknown as RunEvent[];
+
+  it('that are listed are exactly those that work', async () => {
+    const { json } = await call('GET', '/.well-known/openwop');
+
+    expect(json['fixtures']).toEqual(ADVERTISED);
+    expect((json['capabilities'] as JsonObject)['fixtures']).toEqual(ADVERTISED);
+  });
+
+  it.each(ADVERTISED)('%s is returned as it was written, and comes to an end', async (workflowId) => {
+    const definition = await call('GET', `/v1/workflows/${workflowId}`);
+    const inputs = { payload: { a: [1] }, nonce: 'n', delayMs: 5 };
+
+    const run = await ended(await create(workflowId, { inputs }));
+
+    expect(definition.json).toMatchObject({ id: workflowId });
+    expect(run['status']).toBe(/fail|missing/.test(workflowId) ? 'failed' : 'completed');
+  });
+
+  it('identity shows the input as a variable', async () => {
+    const payload = { nested: { list: [1, 'two', null] } };
+
+    const run = await ended(await create('conformance-identity', { inputs: { payload } }));
+
+    expect((run['variables'] as JsonObject)['payload']).toEqual(payload);
+  });
+
+  it('identity without its required input is refused, naming it', async () => {
+    const { status, json } = await call('POST', '/v1/runs', { workflowId: 'conformance-identity' });
+
+    expect(status).toBe(400);
+    expect((json['details'] as JsonObject)['field']).toBe('inputs.payload');
+  });
+
+  it('delay is running while it sleeps, and takes its default though it is required', async () => {
+    const runId = await create('conformance-delay');
+
+    await reaches(runId, 'running');
+    expect((await ended(runId))['status']).toBe('completed');
+  });
+
+  it('multi-node completes its nodes in the order of its edges', async () => {
+    const runId = await create('conformance-multi-node');
+    await ended(runId);
+
+    const completed = (await events(runId)).filter((event) => event.type === 'node.completed');
+    expect(completed.map((event) => event.nodeId)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('failure has its error on the run and on the node', async () => {
+    const runId = await create('conformance-failure');
+    const run = await ended(runId);
+
+    expect(run['error']).toMatchObject({ code: expect.any(String), message: expect.any(String) });
+    expect((await events(runId)).map((event) => event.type).slice(-2)).toEqual(['node.failed', 'run.failed']);
+  });
+
+  it('cancellable is cancelled while it sleeps', async () => {
+    const runId = await create('conformance-cancellable');
+    await reaches(runId, 'running');
+
+    const answer = await call('POST', `/v1/runs/${runId}/cancel`, {});
+
+    expect([answer.status, answer.json['status']]).toEqual([200, 'cancelled']);
+    expect((await call('POST', `/v1/runs/${runId}/cancel`, {})).status).toBe(200);
+  });
+
+  it('cancellable is paused and resumed, ignores inputs it does not know, and ends soon after', async () => {
+    const runId = await create('conformance-cancellable', { inputs: { delaySeconds: 30 } });
+    await reaches(runId, 'running');
+
+    const paused = await call('POST', `/v1/runs/${runId}:pause`, { drainPolicy: 'drain-current-node' });
+    await reaches(runId, 'paused');
+    const resumed = await call('POST', `/v1/runs/${runId}:resume`, {});
+
+    expect([paused.status, resumed.status]).toEqual([202, 202]);
+    expect((await ended(runId))['status']).toBe('completed');
+    const again = await call('POST', `/v1/runs/${runId}:resume`, {});
+    expect([again.status, again.json['error']]).toEqual([409, 'conflict']);
+  });
+
+  it('cap-breach starts no more nodes than it may and says so once, before it fails', async () => {
+    const runId = await create('conformance-cap-breach', { configurable: { recursionLimit: 3 } });
+    const run = await ended(runId);
+
+    const log = await events(runId);
+    const breaches = log.filter((event) => event.type === 'cap.breached');
+    expect(run['error']).toMatchObject({ code: 'recursion_limit_exceeded' });
+    expect(breaches.map((event) => event.payload)).toEqual([
+      { kind: 'node-executions', limit: 3, observed: 4, nodeId: 'n4' },
+    ]);
+    expect(log.filter((event) => event.type === 'node.started')).toHaveLength(3);
+  });
+
+  it('run-duration-breach fails at its timeout', async () => {
+    const runId = await create('conformance-run-duration-breach', { configurable: { runTimeoutMs: 1000 } });
+
+    expect((await ended(runId))['error']).toMatchObject({ code: 'run_timeout' });
+  });
+
+  it('capability-missing is accepted, then fails before the node starts', async () => {
+    const runId = await create('conformance-capability-missing');
+    const run = await ended(runId);
+
+    expect(run['error']).toMatchObject({
+      code: 'capability_not_provided',
+      message: expect.stringContaining('conformance.never-provided'),
+    });
+    expect((await events(runId)).map((event) => event.type)).not.toContain('node.started');
+  });
+
+  it('configurable-schema refuses what its schema does not know', async () => {
+    const unknown = { workflowId: 'conformance-configurable-schema', configurable: { other: 1 } };
+
+    expect((await call('POST', '/v1/runs', unknown)).json['error']).toBe('validation_error');
+  });
+
+  it.each(['1', '2'])('version-fold completes when stamped as engine version %s', async (version) => {
+    const runId = await create('conformance-version-fold', {}, { 'x-force-engine-version': version });
+
+    expect((await ended(runId))['engineVersion']).toBe(version);
+  });
+
+  it('idempotent gives one run for one key, and a conflict for another body', async () => {
+    const headers = { 'idempotency-key': 'fixture-key' };
+    const body = (nonce: string) => ({ workflowId: 'conformance-idempotent', inputs: { nonce } });
+
+    const first = await call('POST', '/v1/runs', body('a'), headers);
+    const again = await call('POST', '/v1/runs', body('a'), headers);
+    const other = await call('POST', '/v1/runs', body('b'), headers);
+
+    expect(again.json).toEqual(first.json);
+    expect(again.headers.get('openwop-idempotent-replay')).toBe('true');
+    expect(other.status).toBe(409);
+  });
+});
