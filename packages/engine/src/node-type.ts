@@ -10,8 +10,9 @@ import type { ExpressionCompiler } from './core/plan.ts';
  * - `effect`: touches the world. Its `node.started` is durable before `perform` is called; `perform` may be called
  *   again under the same invocation id after a crash.
  * - `loop`: runs a body of other nodes; the core iterates.
+ * - `interrupt`: asks somebody outside and waits for the answer; the core keeps the question and judges the answer.
  */
-export type NodeType = PureNodeType | TimerNodeType | EffectNodeType | LoopNodeType;
+export type NodeType = PureNodeType | TimerNodeType | EffectNodeType | LoopNodeType | InterruptNodeType;
 
 interface NodeTypeBase {
   readonly typeId: string;
@@ -97,6 +98,27 @@ export interface EffectInput {
 export interface LoopNodeType extends NodeTypeBase {
   readonly kind: 'loop';
 }
+
+export interface InterruptNodeType extends NodeTypeBase {
+  readonly kind: 'interrupt';
+  /** What to ask; called once, when the node starts. */
+  ask(input: NodeInput): Question;
+}
+
+/** A question to the outside. */
+export interface Question {
+  readonly kind: InterruptKind;
+  /** What the one who answers gets to see, shaped by the kind. */
+  readonly data: JsonObject;
+  /** JSON Schema that an answer must satisfy, beside what the kind itself demands. */
+  readonly resumeSchema?: JsonObject;
+  /** How long to wait; absent = for ever. */
+  readonly timeoutMs?: number;
+  /** Only an authenticated caller with the scope may answer; signed links may not. */
+  readonly authRequired?: boolean;
+}
+
+export type InterruptKind = 'approval' | 'clarification' | 'external-event' | 'custom';
 
 /** The only way out of the host (one egress policy for every outbound request). */
 export interface Egress {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@weft/protocol';
+import type { ErrorCode, Json, JsonObject } from '@weft/protocol';
 import type { CreationRecord, RunStatus } from './core/run-state.ts';
 
 /**
@@ -270,14 +270,41 @@ export interface Claimed {
 export type Command =
   | { readonly type: 'cancel'; readonly reason?: string; readonly by?: string }
   | { readonly type: 'pause'; readonly policy: DrainPolicy; readonly reason?: string; readonly by?: string }
-  | { readonly type: 'resume'; readonly reason?: string; readonly by?: string };
+  | { readonly type: 'resume'; readonly reason?: string; readonly by?: string }
+  | ResolveCommand;
+
+/** An answer to a question that a node has asked. */
+export interface ResolveCommand {
+  readonly type: 'resolve';
+  readonly nodeId: string;
+  /** Inside loops. */
+  readonly iteration?: readonly number[];
+  /** From a signed link: the question the link was made for. */
+  readonly interruptId?: string;
+  readonly value: Json;
+  /** Who answers: the authenticated principal, or what the link's holder said. */
+  readonly by: string;
+  /** A user's own identity counts as the voter; a service key may name one. */
+  readonly byUser: boolean;
+  readonly viaLink: boolean;
+}
 
 export type DrainPolicy = 'immediate' | 'drain-current-node';
 
 /** What became of a command. */
 export type Verdict =
   | { readonly applied: true; readonly status: RunStatus; readonly at: number }
-  | { readonly applied: false; readonly status: RunStatus; readonly pausedAt?: number };
+  | {
+      readonly applied: false;
+      readonly status: RunStatus;
+      readonly pausedAt?: number;
+      /** Why an answer was not taken. */
+      readonly refusal?: {
+        readonly code: ErrorCode;
+        readonly message: string;
+        readonly details?: JsonObject;
+      };
+    };
 
 export interface StoredCommand {
   readonly commandId: string;

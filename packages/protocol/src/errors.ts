@@ -36,6 +36,18 @@ export const ERRORS = {
     advice: 'Mock providers need a test key (a host started with --conformance).',
   },
   not_found: { status: 404, advice: 'Check the id, and that the key belongs to the same tenant.' },
+  auth_elevation_required: {
+    status: 403,
+    advice: 'This question can only be answered with an API key, not through a signed link.',
+  },
+  interrupt_not_found: { status: 404, advice: 'The run has no such question; see its snapshot for the open ones.' },
+  interrupt_already_resolved: { status: 409, advice: 'The question has been answered; nothing is left to do.' },
+  interrupt_expired: { status: 410, advice: 'The link has expired; read the run again for a new one.' },
+  interrupt_gone: { status: 410, advice: 'The run was cancelled, and the question with it.' },
+  correlation_mismatch: {
+    status: 422,
+    advice: 'Send the values the question waits for under the names in details.correlation.',
+  },
   conflict: {
     status: 409,
     advice: 'The resource is not in a state that allows this; details say which state it is in.',

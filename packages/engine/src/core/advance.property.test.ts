@@ -113,6 +113,7 @@ const EXPECTED_FEATURES = [
   'core.loop',
   'core.fail',
   'core.delay',
+  'core.approvalGate',
   'core.conditional',
   'core.setVariable',
   'test.effect',
@@ -129,6 +130,7 @@ const EXPECTED_FEATURES = [
 ];
 
 const EXPECTED_WORLD = [
+  'answer',
   'cancel',
   'crash',
   'outcome fatal',

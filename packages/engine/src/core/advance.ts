@@ -2,6 +2,7 @@ import type { JsonObject } from '@weft/protocol';
 import type { RunHead, Verdict } from '../store.ts';
 import { openFrontier, type Task } from './frontier.ts';
 import type { LiveRun, Stretch } from './live-run.ts';
+import { timeOutInterrupt } from './interrupts.ts';
 import { endIteration } from './loop.ts';
 import { resolveInputs } from './node-inputs.ts';
 import { completeNode, failAttempt, failNode, skipNode } from './node-settle.ts';
@@ -10,7 +11,14 @@ import type { NodePlan, Plan } from './plan.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 import { applyCommand } from './run-commands.ts';
 import { checkDuration, durationDeadline, endRun } from './run-end.ts';
-import { type CreationRecord, isTerminalStatus, type NodeKey, nodeKey, type RunState } from './run-state.ts';
+import {
+  type CreationRecord,
+  isLiveStatus,
+  isTerminalStatus,
+  type NodeKey,
+  nodeKey,
+  type RunState,
+} from './run-state.ts';
 import { redactorFor } from './sensitive.ts';
 import type { Budget, EffectRequest, Input, Moment, Outcome, Step } from './step.ts';
 
@@ -42,7 +50,8 @@ export function advance(run: LiveRun, input: Input, moment: Moment, budget: Budg
     events: recorder.events,
     effects,
     aborts,
-    ...(verdict !== undefined && { verdict }),
+    // What the command led to in this stretch is part of its answer.
+    ...(verdict !== undefined && { verdict: { ...verdict, status: run.state.status } }),
     more: isCut,
   };
 }
@@ -84,14 +93,14 @@ export function openRun(
 export function nextWake(run: LiveRun): number | null {
   const { status } = run.state;
   if (status === 'pending') return 0;
-  if (status !== 'running') return null;
+  if (!isLiveStatus(status)) return null;
   if (run.inFlight.size > 0 || run.frontier.size > 0) return 0;
   return nextTimer(run) ?? null;
 }
 
 /** The earliest due time among delays, retries and the run's own deadline: when the holder must `tick`. */
 export function nextTimer(run: LiveRun): number | undefined {
-  if (run.state.status !== 'running') return undefined;
+  if (!isLiveStatus(run.state.status)) return undefined;
   let earliest = durationDeadline(run);
   for (const key of run.timers) {
     const dueAt = run.state.nodes.get(key)?.dueAt;
@@ -106,10 +115,19 @@ export function headOf(run: LiveRun): RunHead {
   return {
     status: state.status,
     wakeAt: nextWake(run),
+    ...currentNode(state),
     ...(state.startedAt !== undefined && { startedAt: state.startedAt }),
     ...(state.endedAt !== undefined && { endedAt: state.endedAt }),
     ...(state.error !== undefined && { errorCode: state.error.code }),
   };
+}
+
+/** The node that waits for an answer, while the run does. */
+function currentNode(state: RunState): Pick<RunHead, 'currentNodeId'> {
+  const nodeId = state.status.startsWith('waiting-')
+    ? state.nodes.get(state.suspended[0] ?? '')?.nodeId
+    : undefined;
+  return nodeId === undefined ? {} : { currentNodeId: nodeId };
 }
 
 function accept(stretch: Stretch, input: Input): Verdict | undefined {
@@ -152,7 +170,7 @@ function start(stretch: Stretch): void {
 /** A new holder: effects whose outcome is not on record are performed again under the same id, or failed if so configured. */
 function recover(stretch: Stretch): void {
   const { run } = stretch;
-  if (run.state.status !== 'running') return;
+  if (!isLiveStatus(run.state.status)) return;
   for (const key of [...run.inFlight].sort()) {
     const known = run.state.nodes.get(key);
     const node = known && run.plan.nodes.get(known.nodeId);
@@ -183,9 +201,9 @@ function takeOutcome(stretch: Stretch, key: NodeKey, attempt: number, outcome: O
 function goOn(stretch: Stretch, recorder: Recorder, budget: Budget): boolean {
   const { run } = stretch;
   const firstExecution = run.state.executions;
-  while (run.state.status === 'running' && !run.draining) {
+  while (isLiveStatus(run.state.status) && !run.draining) {
     checkDuration(stretch);
-    if (run.state.status !== 'running') break;
+    if (!isLiveStatus(run.state.status)) break;
     if (!fireDueTimer(stretch)) {
       const task = run.frontier.next();
       if (task === undefined) break;
@@ -195,7 +213,7 @@ function goOn(stretch: Stretch, recorder: Recorder, budget: Budget): boolean {
       run.state.executions - firstExecution >= budget.maxNodes ||
       recorder.bytes >= budget.maxBytes ||
       budget.spent();
-    if (isSpent && run.state.status === 'running' && run.frontier.size > 0) return true;
+    if (isSpent && isLiveStatus(run.state.status) && run.frontier.size > 0) return true;
   }
   return false;
 }
@@ -233,7 +251,8 @@ function fireDueTimer(stretch: Stretch): boolean {
   const node = known && run.plan.nodes.get(known.nodeId);
   run.timers.delete(due.key);
   if (known === undefined || node === undefined) return true;
-  if (known.status === 'backoff') startNode(stretch, node, known.iteration);
+  if (known.status === 'suspended') timeOutInterrupt(stretch, node, known.iteration);
+  else if (known.status === 'backoff') startNode(stretch, node, known.iteration);
   else finishTimer(stretch, node, known.iteration);
   return true;
 }

@@ -2,7 +2,7 @@ import type { Json } from '@weft/protocol';
 import type { NodeState, RunState } from './run-state.ts';
 
 /** Grows whenever `evolve` or this encoding changes meaning; a checkpoint of another version is ignored and the log folded. */
-export const FOLD_VERSION = 1;
+export const FOLD_VERSION = 2;
 
 interface Encoded extends Omit<RunState, 'variables' | 'nodes' | 'pins'> {
   variables: [string, Json][];

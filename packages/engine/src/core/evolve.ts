@@ -2,7 +2,17 @@ import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import type { StoredEvent } from '../store.ts';
 import type { Plan } from './plan.ts';
 import { foldPayload, type RunEvent } from './run-event.ts';
-import { type CreationRecord, type NodeError, type NodeState, nodeKey, type RunState } from './run-state.ts';
+import {
+  type CreationRecord,
+  type NodeError,
+  type NodeState,
+  type NodeStatus,
+  nodeKey,
+  type RunState,
+  type RunStatus,
+  type Vote,
+} from './run-state.ts';
+import type { InterruptKind } from '../node-type.ts';
 
 /** What is known before the first event: variables take their defaults, then every input by name. */
 export function initialState(record: CreationRecord, plan: Pick<Plan, 'variables'>): RunState {
@@ -19,6 +29,8 @@ export function initialState(record: CreationRecord, plan: Pick<Plan, 'variables
     nodes: new Map(),
     executions: 0,
     activeMs: 0,
+    activeNodes: 0,
+    suspended: [],
     pins: new Map(),
   };
 }
@@ -65,6 +77,7 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
     state.status = 'running';
     delete state.pausedAt;
     state.activeSince = event.at;
+    deriveStatus(state, event.at);
   },
   'run.completed': (state, event, payload) => {
     end(state, event, 'completed');
@@ -79,7 +92,8 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
 
   'node.started': (state, event, payload) => {
     const node = nodeOf(state, event, payload);
-    node.status = 'running';
+    node.isLoop = payload['loop'] === true;
+    moveTo(state, node, 'running', event.at);
     node.typeId = String(payload['typeId']);
     node.attempt = Number(payload['attempt'] ?? 0);
     node.startedAt = event.at;
@@ -111,13 +125,54 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
   },
   'node.retried': (state, event, payload) => {
     const node = nodeOf(state, event, payload);
-    node.status = 'backoff';
+    moveTo(state, node, 'backoff', event.at);
     node.attempt = Number(payload['attempt']);
     node.dueAt = event.at + Number(payload['delayMs'] ?? 0);
     if (payload['lastError'] !== undefined) {
       node.error = payload['lastError'] as unknown as NodeError;
       node.failures += 1;
     }
+  },
+
+  'node.suspended': (state, event, payload) => {
+    const node = nodeOf(state, event, payload);
+    node.interrupt = {
+      interruptId: String(payload['interruptId']),
+      kind: payload['kind'] as InterruptKind,
+      key: String(payload['key']),
+      data: {},
+      requestedAt: event.at,
+      votes: [],
+    };
+    moveTo(state, node, 'suspended', event.at);
+  },
+  'interrupt.requested': (state, event, payload) => {
+    const node = nodeOf(state, event, payload);
+    if (node.interrupt === undefined) return;
+    node.interrupt.data = payload['data'] as JsonObject;
+    if (isJsonObject(payload['resumeSchema'])) node.interrupt.resumeSchema = payload['resumeSchema'];
+    if (payload['authRequired'] === true) node.interrupt.authRequired = true;
+    if (typeof payload['timeoutMs'] !== 'number') return;
+    node.interrupt.timeoutMs = payload['timeoutMs'];
+    node.dueAt = event.at + payload['timeoutMs'];
+  },
+  'approval.received': (state, event, payload) => {
+    const { interrupt } = nodeOf(state, event, payload);
+    const vote: Vote = { voter: String(payload['decidedBy']), action: String(payload['action']) };
+    if (interrupt === undefined || vote.action === 'timeout') return;
+    const earlier = interrupt.votes.findIndex(({ voter }) => voter === vote.voter);
+    if (earlier === -1) interrupt.votes.push(vote);
+    else interrupt.votes[earlier] = vote;
+  },
+  'interrupt.resolved': (state, event, payload) => {
+    const { interrupt } = nodeOf(state, event, payload);
+    if (interrupt !== undefined)
+      interrupt.closed = payload['reason'] === 'timeout' ? 'timed-out' : 'resolved';
+  },
+  'node.resumed': (state, event, payload) => {
+    const node = nodeOf(state, event, payload);
+    delete node.dueAt;
+    moveTo(state, node, 'running', event.at);
   },
 
   'variable.changed': (state, _event, payload) => {
@@ -134,7 +189,8 @@ function nodeOf(state: RunState, event: RunEvent, payload: JsonObject): NodeStat
   const key = nodeKey(nodeId, iteration);
   let node = state.nodes.get(key);
   if (node === undefined) {
-    node = { nodeId, typeId: '', iteration, status: 'running', attempt: 0, failures: 0, seq: event.seq };
+    // Not under way until an event says so.
+    node = { nodeId, typeId: '', iteration, status: 'skipped', attempt: 0, failures: 0, seq: event.seq };
     state.nodes.set(key, node);
   }
   node.seq = event.seq;
@@ -148,7 +204,10 @@ function settle(
   status: 'completed' | 'failed' | 'skipped' | 'cancelled',
 ): NodeState {
   const node = nodeOf(state, event, payload);
-  node.status = status;
+  if (status === 'cancelled' && node.interrupt?.closed === undefined && node.interrupt !== undefined) {
+    node.interrupt.closed = 'cancelled';
+  }
+  moveTo(state, node, status, event.at);
   node.endedAt = event.at;
   delete node.dueAt;
   delete node.inputs;
@@ -160,6 +219,43 @@ function end(state: RunState, event: RunEvent, status: 'completed' | 'failed' | 
   state.endedAt = event.at;
   delete state.pausedAt;
   stopClock(state, event.at);
+}
+
+/** Changes a node's status, and with it what the run as a whole is doing. */
+function moveTo(state: RunState, node: NodeState, status: NodeStatus, at: number): void {
+  if (isUnderWay(node)) state.activeNodes -= 1;
+  const key = nodeKey(node.nodeId, node.iteration);
+  if (node.status === 'suspended') state.suspended = state.suspended.filter((other) => other !== key);
+  node.status = status;
+  if (isUnderWay(node)) state.activeNodes += 1;
+  if (status === 'suspended') state.suspended.push(key);
+  deriveStatus(state, at);
+}
+
+/** A loop is as busy as the nodes of its body are. */
+function isUnderWay(node: NodeState): boolean {
+  return (node.status === 'running' || node.status === 'backoff') && node.isLoop !== true;
+}
+
+const WAITING: Readonly<Record<InterruptKind, RunStatus>> = {
+  approval: 'waiting-approval',
+  clarification: 'waiting-input',
+  custom: 'waiting-input',
+  'external-event': 'waiting-external',
+};
+
+/** With nothing under way and somebody asked, the run waits; who was asked first decides for what. Waiting time is not counted. */
+function deriveStatus(state: RunState, at: number): void {
+  const isWaiting = state.status.startsWith('waiting-');
+  if (state.status !== 'running' && !isWaiting) return;
+  const first = state.activeNodes === 0 ? state.nodes.get(state.suspended[0] ?? '') : undefined;
+  if (first?.interrupt !== undefined) {
+    state.status = WAITING[first.interrupt.kind];
+    stopClock(state, at);
+  } else if (isWaiting) {
+    state.status = 'running';
+    state.activeSince = at;
+  }
 }
 
 function stopClock(state: RunState, at: number): void {

@@ -25,7 +25,7 @@ export function startLoop(
       const items = evaluate(plan.items, loopScope(stretch, node, path, inputs, 0));
       if (!Array.isArray(items))
         throw new NodeFailure('loop_items_invalid', 'config.items must give an array.');
-      const payload = { ...started, itemCount: items.length };
+      const payload = { ...started, loop: true, itemCount: items.length };
       stretch.record({
         type: 'node.started',
         nodeId: node.id,
@@ -35,7 +35,7 @@ export function startLoop(
       if (items.length > plan.maxIterations) throw tooManyIterations(plan, items.length);
       if (items.length === 0) return completeNode(stretch, node, path, { outputs: { output: [] } });
     } else {
-      stretch.record({ type: 'node.started', nodeId: node.id, payload: started });
+      stretch.record({ type: 'node.started', nodeId: node.id, payload: { ...started, loop: true } });
       if (!wantsIteration(stretch, node, path, 0))
         return completeNode(stretch, node, path, { outputs: { output: [] } });
     }

@@ -119,12 +119,12 @@ export function skipNode(stretch: Stretch, node: NodePlan, path: readonly number
   settled(stretch.run, node, path);
 }
 
+const UNSETTLED: ReadonlySet<string> = new Set(['running', 'backoff', 'suspended']);
+
 /** Stops everything under way, in order of node key; the frontier is not asked again because the run ends with this. */
 export function cancelRunningNodes(stretch: Stretch, reason: string): void {
   const { run } = stretch;
-  const active = [...run.state.nodes].filter(
-    ([, node]) => node.status === 'running' || node.status === 'backoff',
-  );
+  const active = [...run.state.nodes].filter(([, node]) => UNSETTLED.has(node.status));
   active.sort(([a], [b]) => (a < b ? -1 : 1));
   for (const [key, node] of active) {
     if (run.inFlight.delete(key)) stretch.abort(key);

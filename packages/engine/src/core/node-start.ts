@@ -1,6 +1,7 @@
 import type { JsonObject } from '@weft/protocol';
 import { type NodeInput, NodeFailure, type NodeResult, type TimerNodeType } from '../node-type.ts';
 import type { Stretch } from './live-run.ts';
+import { suspendNode } from './interrupts.ts';
 import { startLoop } from './loop.ts';
 import { toNodeError } from './node-error.ts';
 import { mustFreezeInputs, resolveInputs } from './node-inputs.ts';
@@ -51,6 +52,9 @@ export function startNode(stretch: Stretch, node: NodePlan, path: readonly numbe
     }
     case 'loop':
       return startLoop(stretch, node, path, inputs, started);
+    case 'interrupt':
+      stretch.record({ type: 'node.started', nodeId: node.id, payload: started });
+      return suspendNode(stretch, node, path, () => type.ask(nodeInput(stretch, node, path, inputs)));
   }
 }
 

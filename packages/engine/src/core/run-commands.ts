@@ -3,6 +3,7 @@ import type { Command, Verdict } from '../store.ts';
 import type { Stretch } from './live-run.ts';
 import { cancelRunningNodes, identity } from './node-settle.ts';
 import { finishTimer } from './node-start.ts';
+import { resolveInterrupt } from './interrupts.ts';
 import { isTerminalStatus, type NodeKey } from './run-state.ts';
 
 /**
@@ -19,6 +20,8 @@ export function applyCommand(stretch: Stretch, command: Command): Verdict | unde
       return pauseRun(stretch, command);
     case 'resume':
       return resumeRun(stretch, command);
+    case 'resolve':
+      return resolveInterrupt(stretch, command);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '@weft/protocol';
+import type { InterruptKind } from '../node-type.ts';
 
 /**
  * What is known about a run: the fold of its creation record and its log. Everything here can be rebuilt from those two,
@@ -61,8 +62,31 @@ export interface NodeState {
   notTaken?: readonly string[];
   /** Outgoing edges whose condition could not be evaluated, and why. */
   edgeErrors?: Readonly<Record<string, string>>;
+  /** The question this node asked; kept after the answer, so that a late one can be told. */
+  interrupt?: InterruptState;
+  isLoop?: boolean;
   /** Loops only: the items fixed at the start; absent for `while`. */
   items?: Json[];
+}
+
+export interface InterruptState {
+  interruptId: string;
+  kind: InterruptKind;
+  key: string;
+  data: JsonObject;
+  resumeSchema?: JsonObject;
+  timeoutMs?: number;
+  authRequired?: boolean;
+  requestedAt: number;
+  /** The newest vote of each voter, in order of first vote. */
+  votes: Vote[];
+  /** Set once answered, timed out or withdrawn. */
+  closed?: 'resolved' | 'timed-out' | 'cancelled';
+}
+
+export interface Vote {
+  readonly voter: string;
+  readonly action: string;
 }
 
 export interface RunState {
@@ -84,6 +108,10 @@ export interface RunState {
   outputs?: JsonObject;
   error?: NodeError;
   failedNodeId?: string;
+  /** Nodes under way (running or waiting to be retried); with none, suspended nodes decide the run's status. */
+  activeNodes: number;
+  /** Suspended nodes in the order in which they asked. */
+  suspended: NodeKey[];
   /** `version.pinned` facts: change id → version. */
   pins: Map<string, number>;
 }
@@ -119,6 +147,11 @@ export interface RunLimits {
   readonly concurrency: number;
   readonly maxPayloadBytes: number;
   readonly maxStateBytes: number;
+}
+
+/** Running, or waiting for an answer: there may be something to decide. */
+export function isLiveStatus(status: string): boolean {
+  return status === 'running' || status.startsWith('waiting-');
 }
 
 export function isTerminalStatus(status: string): boolean {

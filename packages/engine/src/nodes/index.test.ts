@@ -13,6 +13,23 @@ const EXAMPLES: Readonly<Record<string, Sample & { gives: JsonObject | string | 
     inputs: { input: 1 },
     gives: { true: 1 },
   },
+  'core.approvalGate': {
+    config: { title: 'Ship it?', timeoutMs: 5 },
+    gives: {
+      artifactId: 'sample',
+      artifactType: 'approval',
+      title: 'Ship it?',
+      actions: ['accept', 'reject'],
+    },
+  },
+  'core.clarificationGate': {
+    config: { questions: [{ id: 'q', question: 'Which?' }] },
+    gives: { questions: [{ id: 'q', question: 'Which?' }] },
+  },
+  'core.interrupt': {
+    config: { kind: 'external-event', data: { eventType: 'paid', correlation: { order: 1 } } },
+    gives: { eventType: 'paid', correlation: { order: 1 } },
+  },
   'core.delay': { config: { ms: 5 }, gives: { delayMs: 5 } },
   'core.end': { inputs: { input: 1 }, gives: { input: 1, output: 1 } },
   'core.fail': { gives: 'conformance_test_failure' },
@@ -48,6 +65,8 @@ async function perform(type: NodeType, sample: Sample): Promise<JsonObject | str
       }
       case 'loop':
         return null; // the core iterates
+      case 'interrupt':
+        return type.ask(input).data;
     }
   } catch (error) {
     if (error instanceof NodeFailure) return error.code;

@@ -1,4 +1,6 @@
 import type { NodeType } from '../node-type.ts';
+import { approvalGateNode } from './approval-gate.ts';
+import { clarificationGateNode } from './clarification-gate.ts';
 import { conditionalNode } from './conditional.ts';
 import { delayNode } from './delay.ts';
 import { endNode } from './end.ts';
@@ -6,6 +8,7 @@ import { failNode } from './fail.ts';
 import { getVariableNode } from './get-variable.ts';
 import { httpRequestNode } from './http-request.ts';
 import { identityNode } from './identity.ts';
+import { interruptNode } from './interrupt.ts';
 import { loopNode } from './loop.ts';
 import { mergeNode } from './merge.ts';
 import { noopNode } from './noop.ts';
@@ -17,6 +20,8 @@ import { startNode } from './start.ts';
 /** Every node type this host brings along, by type id. */
 export const BUILTIN_NODE_TYPES: readonly NodeType[] = [
   requiresMissingNode,
+  approvalGateNode,
+  clarificationGateNode,
   conditionalNode,
   delayNode,
   endNode,
@@ -24,6 +29,7 @@ export const BUILTIN_NODE_TYPES: readonly NodeType[] = [
   getVariableNode,
   httpRequestNode,
   identityNode,
+  interruptNode,
   loopNode,
   mergeNode,
   noopNode,

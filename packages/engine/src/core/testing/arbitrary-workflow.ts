@@ -55,6 +55,7 @@ type Kind =
   | { kind: 'noop' | 'conditional' | 'fail' | 'set' | 'disabled' | 'nested' }
   | { kind: 'effect'; attempts: number }
   | { kind: 'delay'; ms: number }
+  | { kind: 'gate'; timeout: boolean }
   | { kind: 'loop'; items: number; body: number };
 
 interface Link {
@@ -75,6 +76,10 @@ function arbitraryKind(): fc.Arbitrary<Kind> {
     {
       weight: 2,
       arbitrary: fc.record({ kind: fc.constant('delay' as const), ms: fc.integer({ min: 0, max: 50 }) }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({ kind: fc.constant('gate' as const), timeout: fc.boolean() }),
     },
     {
       weight: 2,
@@ -152,6 +157,10 @@ function addNode(nodes: NodeSpec[], edges: EdgeSpec[], id: string, kind: Kind): 
       return void nodes.push(node(id, 'core.conditional', { condition: 'variables.flag > 0' }));
     case 'delay':
       return void nodes.push(node(id, 'core.delay', { ms: kind.ms }));
+    case 'gate':
+      return void nodes.push(
+        node(id, 'core.approvalGate', { requiredApprovals: 2, ...(kind.timeout && { timeoutMs: 40 }) }),
+      );
     case 'effect':
       return void nodes.push(
         node(

@@ -43,6 +43,9 @@ function happen(run: Simulation, { pick, outcome }: Choice, seen: Set<string> | 
   } else if (pick < 320) {
     note('crash');
     run.crash();
+  } else if (pick < 420) {
+    note('answer');
+    vote(run, pick, outcome === 'fatal' ? 'reject' : 'accept');
   } else if (pick < 550) {
     run.passTime();
   } else {
@@ -56,6 +59,13 @@ function happen(run: Simulation, { pick, outcome }: Choice, seen: Set<string> | 
   }
 }
 
+/** Somebody answers one of the open questions. */
+function vote(run: Simulation, pick: number, action: string, voter = `voter-${pick % 3}`): void {
+  const { suspended, nodes } = run.run.state;
+  const node = nodes.get(suspended[pick % Math.max(suspended.length, 1)] ?? '');
+  if (node !== undefined) run.answer(node.nodeId, { action, voter }, { iteration: node.iteration });
+}
+
 function finish(run: Simulation): void {
   if (run.run.state.status === 'paused' || run.run.draining) {
     run.command({ type: 'pause', policy: 'immediate' });
@@ -64,5 +74,11 @@ function finish(run: Simulation): void {
   }
   const key = [...run.open.keys()].sort()[0];
   if (key !== undefined) run.succeed(key);
+  else if (run.run.state.suspended.length > 0) finishQuestion(run);
   else if (!run.passTime()) run.settle({ type: 'tick' });
+}
+
+function finishQuestion(run: Simulation): void {
+  vote(run, 0, 'accept', 'first');
+  vote(run, 0, 'accept', 'second');
 }

@@ -2,7 +2,7 @@ import { type Json, type JsonObject } from '@weft/protocol';
 import { Type } from 'typebox';
 import type { EffectNodeType, NodeType, PureNodeType } from '../../node-type.ts';
 import { BUILTIN_NODE_TYPES } from '../../nodes/index.ts';
-import type { Command, StoredEvent } from '../../store.ts';
+import type { Command, ResolveCommand, StoredEvent } from '../../store.ts';
 import { advance, nextTimer, openRun } from '../advance.ts';
 import { compileWorkflow } from '../compile.ts';
 import { evolve, fromStored, initialState } from '../evolve.ts';
@@ -81,6 +81,8 @@ export interface Simulation {
   succeed(key: NodeKey, outputs?: JsonObject): Step;
   fail(key: NodeKey, error?: { code?: string; retryable?: boolean }): Step;
   command(command: Command): Step;
+  /** Answers the open question of a node, as a service key would. */
+  answer(nodeId: string, value: Json, rest?: Partial<ResolveCommand>): Step;
   /** Moves the clock to the next timer and ticks. False when there is none. */
   passTime(): boolean;
   /** Forgets everything but the log, as a new holder would, and takes over. */
@@ -167,6 +169,16 @@ export function simulate(spec: WorkflowSpec | Plan, options: SimulationOptions =
         },
       }),
     command: (command) => simulation.settle({ type: 'command', command }),
+    answer: (nodeId, value, rest = {}) =>
+      simulation.command({
+        type: 'resolve',
+        nodeId,
+        value,
+        by: 'key_1',
+        byUser: false,
+        viaLink: false,
+        ...rest,
+      }),
     passTime() {
       const due = nextTimer(simulation.run);
       if (due === undefined) return false;

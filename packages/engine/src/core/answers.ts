@@ -1,0 +1,172 @@
+import {
+  compileClientSchema,
+  type ErrorCode,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+} from '@weft/protocol';
+import { deepEqual } from './conditions.ts';
+import type { InterruptState, Vote } from './run-state.ts';
+
+/**
+ * Judges answers to interrupts. Pure: the question as it stands, what was answered and by whom, in; what becomes of it, out.
+ *
+ * - `refused`: wrong in form or not allowed; the question stays open and nothing is recorded.
+ * - `vote`: counted, but more voices are needed.
+ * - `noted`: a question back; it is kept, and the interrupt stays open.
+ * - `accepted` / `rejected`: the interrupt is over.
+ */
+export type Judgement =
+  | {
+      readonly type: 'refused';
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly details?: JsonObject;
+    }
+  | {
+      readonly type: 'vote' | 'noted' | 'accepted' | 'rejected';
+      readonly value: JsonObject;
+      readonly voter: string;
+    };
+
+export interface Answer {
+  readonly value: Json;
+  readonly by: string;
+  readonly byUser: boolean;
+}
+
+export function judge(interrupt: InterruptState, answer: Answer): Judgement {
+  const { value } = answer;
+  if (!isJsonObject(value)) return wrong('resumeValue must be an object.', 'resumeValue');
+  const problem = schemaProblem(interrupt.resumeSchema, value);
+  if (problem !== undefined) return problem;
+  switch (interrupt.kind) {
+    case 'approval':
+      return judgeApproval(interrupt, value, answer);
+    case 'clarification':
+      return judgeClarification(interrupt.data, value, answer.by);
+    case 'external-event':
+      return judgeEvent(interrupt.data, value, answer.by);
+    case 'custom':
+      return { type: 'accepted', value, voter: answer.by };
+  }
+}
+
+function judgeApproval(interrupt: InterruptState, sent: JsonObject, answer: Answer): Judgement {
+  const value = withAction(sent);
+  const { data } = interrupt;
+  const allowed = data['actions'] as string[];
+  const action = value['action'];
+  if (typeof action !== 'string' || !allowed.includes(action)) {
+    return wrong(`resumeValue.action must be one of ${allowed.join(', ')}.`, 'resumeValue.action', {
+      allowed,
+    });
+  }
+  if (action === 'edit-accept' && value['editedArtifactData'] === undefined) {
+    return wrong('edit-accept needs resumeValue.editedArtifactData.', 'resumeValue.editedArtifactData');
+  }
+  const voter = voterOf(data, value, answer);
+  if (typeof voter !== 'string') return voter;
+  if (action === 'ask') return { type: 'noted', value, voter };
+  const votes: Vote[] = [...interrupt.votes.filter((vote) => vote.voter !== voter), { voter, action }];
+  return { type: tally(data, votes), value, voter };
+}
+
+/** Accepted with enough accepting voices; rejected by the first rejection, or by a majority of those required. */
+function tally(data: JsonObject, votes: readonly Vote[]): 'vote' | 'accepted' | 'rejected' {
+  const required = typeof data['requiredApprovals'] === 'number' ? data['requiredApprovals'] : 1;
+  const rejects = votes.filter(({ action }) => action === 'reject').length;
+  const needed = data['rejectionPolicy'] === 'majority' ? Math.floor(required / 2) + 1 : 1;
+  if (rejects >= needed) return 'rejected';
+  return votes.length - rejects >= required ? 'accepted' : 'vote';
+}
+
+/** A user's own identity is the voter. A service key may speak for somebody only where nobody in particular was asked. */
+function voterOf(data: JsonObject, value: JsonObject, answer: Answer): string | Judgement {
+  const named = value['voter'];
+  const list = Array.isArray(data['approversList']) ? (data['approversList'] as string[]) : [];
+  const voter =
+    !answer.byUser && list.length === 0 && typeof named === 'string' && named !== '' ? named : answer.by;
+  if (list.length === 0 || list.includes(voter)) return voter;
+  return {
+    type: 'refused',
+    code: 'forbidden',
+    message: 'This question is for others to answer: the key’s principal is not in approversList.',
+  };
+}
+
+const LEGACY_DECISIONS: Readonly<Record<string, string>> = { approved: 'accept', rejected: 'reject' };
+
+/** Older clients send a decision instead of an action; a rejection with feedback asks for refinement. */
+function withAction(value: JsonObject): JsonObject {
+  const decision = value['decision'];
+  if (value['action'] !== undefined || typeof decision !== 'string') return value;
+  const { decision: _dropped, ...rest } = value;
+  if (decision === 'rejected' && typeof value['feedback'] === 'string') {
+    return { ...rest, action: 'refine', refineFeedback: { scope: 'whole', text: value['feedback'] } };
+  }
+  return { ...rest, action: LEGACY_DECISIONS[decision] ?? decision };
+}
+
+/** Answers come as an object by question id, or as a list of {id, answer}; they are kept as an object. */
+function judgeClarification(data: JsonObject, value: JsonObject, by: string): Judgement {
+  const answers = answersOf(value['answers']);
+  if (answers === undefined)
+    return wrong('resumeValue.answers must hold an answer by question id.', 'resumeValue.answers');
+  const questions = data['questions'] as { id: string; schema?: JsonObject }[];
+  for (const { id, schema } of questions) {
+    const field = `resumeValue.answers.${id}`;
+    const given = answers[id];
+    if (given === undefined) return wrong(`The question "${id}" is not answered.`, field);
+    const problem = schemaProblem(schema, given, field);
+    if (problem !== undefined) return problem;
+  }
+  const unknown = Object.keys(answers).find((id) => questions.every((question) => question.id !== id));
+  if (unknown !== undefined)
+    return wrong(`There is no question "${unknown}".`, `resumeValue.answers.${unknown}`);
+  return { type: 'accepted', value: { ...value, answers }, voter: by };
+}
+
+function answersOf(sent: Json | undefined): JsonObject | undefined {
+  if (isJsonObject(sent)) return sent;
+  if (!Array.isArray(sent)) return undefined;
+  const entries: [string, Json][] = [];
+  for (const entry of sent) {
+    if (!isJsonObject(entry) || typeof entry['id'] !== 'string' || entry['answer'] === undefined)
+      return undefined;
+    entries.push([entry['id'], entry['answer']]);
+  }
+  return Object.fromEntries(entries);
+}
+
+/** Every key of the correlation must come back with the same value; what else comes is the event's own. */
+function judgeEvent(data: JsonObject, value: JsonObject, by: string): Judgement {
+  const correlation = isJsonObject(data['correlation']) ? data['correlation'] : {};
+  const wrongKeys = Object.keys(correlation).filter(
+    (key) => !deepEqual(correlation[key] ?? null, value[key] ?? null),
+  );
+  if (wrongKeys.length === 0) return { type: 'accepted', value, voter: by };
+  return {
+    type: 'refused',
+    code: 'correlation_mismatch',
+    message: `The event does not belong to this question: ${wrongKeys.join(', ')} differ.`,
+    details: { field: `resumeValue.${wrongKeys[0] ?? ''}`, correlation: Object.keys(correlation) },
+  };
+}
+
+function schemaProblem(
+  schema: JsonObject | undefined,
+  value: Json,
+  field = 'resumeValue',
+): Judgement | undefined {
+  if (schema === undefined) return undefined;
+  const [problem] = compileClientSchema(schema)(value);
+  return (
+    problem &&
+    wrong(`${field}${problem.path} ${problem.message}.`, `${field}${problem.path.replaceAll('/', '.')}`)
+  );
+}
+
+function wrong(message: string, field: string, more: JsonObject = {}): Judgement {
+  return { type: 'refused', code: 'validation_error', message, details: { field, ...more } };
+}
