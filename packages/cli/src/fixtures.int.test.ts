@@ -15,9 +15,11 @@ const FIXTURES = new URL('../../../../shared/openwop/fixtures', import.meta.url)
 const API_KEY = `weft_test_${'f'.repeat(43)}`;
 
 const ADVERTISED = [
+  'conformance-approval',
   'conformance-cancellable',
   'conformance-cap-breach',
   'conformance-capability-missing',
+  'conformance-clarification',
   'conformance-configurable-schema',
   'conformance-delay',
   'conformance-dispatch-cross-worker-handoff-child-a',
@@ -28,12 +30,17 @@ const ADVERTISED = [
   'conformance-failure',
   'conformance-idempotent',
   'conformance-identity',
+  'conformance-interrupt-auth-required',
+  'conformance-interrupt-external-event',
+  'conformance-interrupt-parent-child-cancel-child',
+  'conformance-interrupt-quorum',
   'conformance-multi-agent-handoff-child',
   'conformance-multi-node',
   'conformance-noop',
   'conformance-run-duration-breach',
   'conformance-subworkflow-child',
   'conformance-subworkflow-input-mapping-child',
+  'conformance-subworkflow-mid-run-mutation-child',
   'conformance-version-fold',
 ];
 
@@ -92,7 +99,9 @@ describe.runIf(existsSync(FIXTURES))('the public fixtures', () => {
     expect((json['capabilities'] as JsonObject)['fixtures']).toEqual(ADVERTISED);
   });
 
-  it.each(ADVERTISED)('%s is returned as it was written, and comes to an end', async (workflowId) => {
+  const asking = /approval|clarification|interrupt|mutation-child/;
+  const ending = ADVERTISED.filter((workflowId) => !asking.test(workflowId));
+  it.each(ending)('%s is returned as it was written, and comes to an end', async (workflowId) => {
     const definition = await call('GET', `/v1/workflows/${workflowId}`);
     const inputs = { payload: { a: [1] }, nonce: 'n', delayMs: 5 };
 
@@ -100,6 +109,64 @@ describe.runIf(existsSync(FIXTURES))('the public fixtures', () => {
 
     expect(definition.json).toMatchObject({ id: workflowId });
     expect(run['status']).toBe(/fail|missing/.test(workflowId) ? 'failed' : 'completed');
+  });
+
+  const answer = (runId: string, nodeId: string, resumeValue: unknown) =>
+    call('POST', `/v1/runs/${runId}/interrupts/${nodeId}`, { resumeValue });
+
+  it('approval waits at its gate, refuses what it does not know, and goes on when accepted', async () => {
+    const runId = await create('conformance-approval');
+    const waiting = await reaches(runId, 'waiting-approval');
+
+    expect(waiting['currentNodeId']).toBe('gate');
+    expect((await answer(runId, 'gate', { action: 'maybe' })).status).toBe(400);
+    expect((await answer(runId, 'nowhere', { action: 'accept' })).status).toBe(404);
+    expect((await answer(runId, 'gate', { action: 'accept' })).status).toBe(200);
+    expect((await ended(runId))['status']).toBe('completed');
+  });
+
+  it('clarification waits for its answer', async () => {
+    const runId = await create('conformance-clarification');
+    const waiting = await reaches(runId, 'waiting-input');
+
+    expect(waiting['currentNodeId']).toBe('ask');
+    expect((await answer(runId, 'ask', { answers: { q1: 'blue' } })).status).toBe(200);
+    expect((await ended(runId))['status']).toBe('completed');
+  });
+
+  it.each([
+    ['accept', 3, 'completed'],
+    ['reject', 2, 'failed'],
+  ])('quorum: %s by %i voters ends it as %s', async (action, voters, status) => {
+    const runId = await create('conformance-interrupt-quorum');
+    await reaches(runId, 'waiting-approval');
+
+    for (let voter = 1; voter <= voters; voter += 1) {
+      expect((await call('GET', `/v1/runs/${runId}`)).json['status']).toBe('waiting-approval');
+      expect((await answer(runId, 'gate', { action, voter: `voter-${voter}` })).status).toBe(200);
+    }
+
+    expect((await ended(runId))['status']).toBe(status);
+  });
+
+  it('external-event takes the event with its correlation through the link on the snapshot', async () => {
+    const runId = await create('conformance-interrupt-external-event');
+    const { interrupt } = (await reaches(runId, 'waiting-external')) as { interrupt: JsonObject };
+    const post = (resumeValue: unknown) =>
+      call('POST', `/v1/interrupts/${String(interrupt['interruptToken'])}`, { resumeValue });
+
+    expect((await post({ orderId: 'another', status: 'completed' })).status).toBe(422);
+    expect((await call('GET', `/v1/runs/${runId}`)).json['status']).toBe('waiting-external');
+    expect((await post({ orderId: 'fixture-order-1', status: 'completed' })).status).toBe(200);
+    expect((await ended(runId))['status']).toBe('completed');
+  });
+
+  it('auth-required is answered with a key', async () => {
+    const runId = await create('conformance-interrupt-auth-required');
+    await reaches(runId, 'waiting-approval');
+
+    expect((await answer(runId, 'gate', { action: 'accept' })).status).toBe(200);
+    expect((await ended(runId))['status']).toBe('completed');
   });
 
   it('identity shows the input as a variable', async () => {

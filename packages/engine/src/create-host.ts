@@ -18,6 +18,7 @@ import { createFeed } from './runtime/feed.ts';
 import { createFinishedRuns } from './runtime/finished-runs.ts';
 import { createInFlight } from './runtime/idempotency.ts';
 import { createRunIds, poolRandom, type RandomBytes, randomId } from './runtime/ids.ts';
+import { createInterrupts } from './runtime/interrupts.ts';
 import { createKeys } from './runtime/keys.ts';
 import { createLease } from './runtime/lease.ts';
 import { DEFAULT_LIMITS, type HostLimits } from './runtime/limits.ts';
@@ -59,6 +60,7 @@ export interface HostOptions {
 export const DEFAULT_TENANT = 'default';
 
 const CONNECT_TIMEOUT_MS = 10_000;
+const LINK_SECRET = 'links.secret';
 const PRUNE_EVERY_MS = 60 * 60 * 1_000;
 /** What `core.http.request` offers; the node's own schema bounds it. */
 const HTTP_CLIENT = {
@@ -134,6 +136,25 @@ export function createHost(options: HostOptions): Host {
   let unwatch: (() => void) | undefined;
   let pruning: NodeJS.Timeout | undefined;
 
+  let linkSecret = '';
+  const secret = (): string => linkSecret;
+
+  /** The secret that signs links to questions: made once, kept in the store, never shown. */
+  async function fixLinkSecret(): Promise<void> {
+    linkSecret = (await store.readSetting(LINK_SECRET)) ?? '';
+    if (linkSecret !== '') return;
+    const value = Buffer.from(random(32)).toString('base64url');
+    const result = await committer.submit({
+      kind: 'setting',
+      batchId: randomId(random),
+      name: LINK_SECRET,
+      value,
+    });
+    if (result.state === 'committed') linkSecret = value;
+    else if (result.state === 'refused' && result.reason === 'setting_conflict') linkSecret = result.value;
+    else throw writeFailure(result);
+  }
+
   async function fixMode(): Promise<void> {
     const value = test ? 'test' : 'live';
     const result = await committer.submit({
@@ -159,6 +180,16 @@ export function createHost(options: HostOptions): Host {
 
   const inFlight = createInFlight(limits.idempotencyWaitMs);
   const finished = createFinishedRuns(limits.finishedBytes);
+  const { withState, ...readers } = createReaders({
+    store,
+    dispatcher,
+    feed,
+    states,
+    finished,
+    secret,
+    now: clock.now,
+  });
+  const command = createCommands({ ...shared, verdicts, withState });
   return {
     createRun: createRunCreator({
       ...shared,
@@ -169,9 +200,10 @@ export function createHost(options: HostOptions): Host {
       finished,
       newRunId: createRunIds(clock.now, random),
     }),
-    command: createCommands({ ...shared, verdicts }),
+    command,
     once: createOnce({ ...shared, inFlight }),
-    ...createReaders({ store, dispatcher, feed, states, finished, now: clock.now }),
+    ...readers,
+    ...createInterrupts({ store, command, withState, secret, now: clock.now }),
     ...createWorkflows({
       ...shared,
       compile,
@@ -205,6 +237,7 @@ export function createHost(options: HostOptions): Host {
 
     async start() {
       await fixMode();
+      await fixLinkSecret();
       await discovery.refresh();
       overload.start();
       // What this process writes is published by its actors; only what others write is news here.

@@ -10,6 +10,7 @@ import type {
   Verdict,
 } from './store.ts';
 import type { RunStatus } from './core/run-state.ts';
+import type { InterruptKind } from './node-type.ts';
 
 /**
  * What the door (server) may ask of the engine. Everything is asked on behalf of a caller; whatever the caller's tenant
@@ -48,6 +49,12 @@ export interface Host {
     act: () => Promise<Json>,
   ): Promise<RememberedAnswer>;
   listRuns(caller: Caller, filter: RunFilter, page: Page): Promise<Listed<RunSummary>>;
+  /** Open questions of the tenant's runs, newest run first. A page is counted in runs. */
+  listInterrupts(caller: Caller, page: Page): Promise<Listed<OpenInterrupt>>;
+  /** The question behind a signed link. Throws HostError when there is none, or no longer. */
+  inspectLink(token: string): Promise<OpenQuestion>;
+  /** Answers through a signed link. */
+  answerLink(token: string, value: Json): Promise<LinkAnswer>;
   /** In one sentence, and as data, what the run waits for. */
   explain(caller: Caller, runId: string): Promise<Explanation | undefined>;
 
@@ -185,6 +192,35 @@ export interface RunSummary {
   readonly errorCode?: string;
   readonly tags: readonly string[];
   readonly events: number;
+}
+
+export interface OpenQuestion {
+  readonly kind: InterruptKind;
+  readonly key: string;
+  readonly data: JsonObject;
+  readonly resumeSchema?: JsonObject;
+  readonly timeoutMs?: number;
+}
+
+/** A question that waits for its answer. */
+export interface OpenInterrupt extends OpenQuestion {
+  readonly runId: string;
+  readonly workflowId: string;
+  readonly nodeId: string;
+  readonly iteration?: readonly number[];
+  readonly interruptId: string;
+  readonly requestedAt: string;
+  readonly expiresAt?: string;
+  readonly votes: readonly { readonly voter: string; readonly action: string }[];
+  /** Lets its holder answer this one question without a key. */
+  readonly interruptToken?: string;
+}
+
+export interface LinkAnswer {
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly status: RunStatus | 'cancelling';
+  readonly verdict: Verdict | undefined;
 }
 
 export interface Explanation {

@@ -40,8 +40,14 @@ export const ERRORS = {
     status: 403,
     advice: 'This question can only be answered with an API key, not through a signed link.',
   },
-  interrupt_not_found: { status: 404, advice: 'The run has no such question; see its snapshot for the open ones.' },
-  interrupt_already_resolved: { status: 409, advice: 'The question has been answered; nothing is left to do.' },
+  interrupt_not_found: {
+    status: 404,
+    advice: 'The run has no such question; see its snapshot for the open ones.',
+  },
+  interrupt_already_resolved: {
+    status: 409,
+    advice: 'The question has been answered; nothing is left to do.',
+  },
   interrupt_expired: { status: 410, advice: 'The link has expired; read the run again for a new one.' },
   interrupt_gone: { status: 410, advice: 'The run was cancelled, and the question with it.' },
   correlation_mismatch: {

@@ -113,6 +113,21 @@ export const CreatedKeySchema = open({
   ...keyFields,
 });
 
+export const InterruptListSchema = open({
+  interrupts: Type.Array(
+    open({
+      runId,
+      workflowId: nonEmpty,
+      nodeId: nonEmpty,
+      interruptId: nonEmpty,
+      kind: nonEmpty,
+      requestedAt: dateTime,
+      expiresAt: optional(dateTime),
+    }),
+  ),
+  nextCursor,
+});
+
 export const StatsSchema = open({
   live: count,
   pending: count,

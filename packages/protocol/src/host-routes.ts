@@ -4,6 +4,7 @@ import {
   CreateKeySchema,
   ExplanationSchema,
   HealthSchema,
+  InterruptListSchema,
   KeyListSchema,
   RegistrationSchema,
   RunListSchema,
@@ -126,6 +127,19 @@ const runs: readonly Route[] = [
   },
 ];
 
+const interrupts: readonly Route[] = [
+  {
+    operationId: 'listInterrupts',
+    method: 'GET',
+    path: '/v1/host/weft/interrupts',
+    scope: 'runs:read',
+    summary: 'Questions that wait for an answer, across runs. A page is counted in runs.',
+    query: PAGE,
+    responses: { 200: { description: 'Open questions.', schema: InterruptListSchema } },
+    errors: ['validation_error'],
+  },
+];
+
 const keys: readonly Route[] = [
   {
     operationId: 'createKey',
@@ -190,4 +204,4 @@ const probes: readonly Route[] = [
 ];
 
 /** What Weft adds under its own prefix, and the two probes. */
-export const HOST_ROUTES: readonly Route[] = [...workflows, ...runs, ...keys, ...probes];
+export const HOST_ROUTES: readonly Route[] = [...workflows, ...runs, ...interrupts, ...keys, ...probes];

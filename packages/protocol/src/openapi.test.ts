@@ -17,10 +17,17 @@ describe('the table of routes', () => {
     expect(() => route('none')).toThrow('There is no operation "none".');
   });
 
-  it('asks for a key everywhere but at discovery, the description and the probes', () => {
+  it('asks for a key everywhere but at discovery, the description, signed links and the probes', () => {
     const free = ROUTES.filter((entry) => entry.scope === null).map((entry) => entry.path);
 
-    expect(free).toEqual(['/.well-known/openwop', '/v1/openapi.json', '/health', '/ready']);
+    expect(free).toEqual([
+      '/.well-known/openwop',
+      '/v1/openapi.json',
+      '/v1/interrupts/{token}',
+      '/v1/interrupts/{token}',
+      '/health',
+      '/ready',
+    ]);
   });
 
   it('has schemas that compile under strict rules', () => {

@@ -11,6 +11,9 @@ import {
   PauseRequestSchema,
   PauseResponseSchema,
   PollResponseSchema,
+  OpenQuestionSchema,
+  ResolveRequestSchema,
+  ResolveResponseSchema,
   ResumeRequestSchema,
   ResumeResponseSchema,
   RunSnapshotSchema,
@@ -23,6 +26,19 @@ const IDEMPOTENCY_KEY: Parameter = {
   description: 'The same key with the same content gets the first answer again, for 24 hours.',
   schema: Type.String({ minLength: 1, maxLength: 255 }),
 };
+
+const LINK_ERRORS: Route['errors'] = [
+  'interrupt_not_found',
+  'interrupt_already_resolved',
+  'interrupt_expired',
+];
+
+const ANSWER_ERRORS: Route['errors'] = [
+  'validation_error',
+  'interrupt_not_found',
+  'interrupt_already_resolved',
+  'correlation_mismatch',
+];
 
 const IF_NONE_MATCH: Parameter = {
   name: 'If-None-Match',
@@ -156,6 +172,59 @@ const runs: readonly Route[] = [
     request: { schema: ResumeRequestSchema, required: false },
     responses: { 202: { description: 'The run goes on.', schema: ResumeResponseSchema } },
     errors: ['validation_error', 'conflict', ...IDEMPOTENCY_ERRORS],
+  },
+  {
+    operationId: 'resolveInterrupt',
+    method: 'POST',
+    path: '/v1/runs/{runId}/interrupts/{nodeId}',
+    scope: 'approvals:respond',
+    summary: 'Answers the question a node has asked.',
+    headers: [IDEMPOTENCY_KEY],
+    request: { schema: ResolveRequestSchema, required: true },
+    responses: {
+      200: { description: 'Taken; the run may wait for more voices.', schema: ResolveResponseSchema },
+    },
+    errors: [...ANSWER_ERRORS, 'interrupt_gone', ...IDEMPOTENCY_ERRORS],
+  },
+  {
+    operationId: 'resolveApproval',
+    method: 'POST',
+    path: '/v1/runs/{runId}/approvals/{nodeId}',
+    scope: 'approvals:respond',
+    summary: 'The same for clients of an earlier draft: the body is the answer itself.',
+    headers: [IDEMPOTENCY_KEY],
+    request: { schema: jsonObject, required: true },
+    responses: {
+      200: { description: 'Taken; the run may wait for more voices.', schema: ResolveResponseSchema },
+    },
+    errors: [...ANSWER_ERRORS, ...IDEMPOTENCY_ERRORS],
+  },
+  {
+    operationId: 'inspectInterrupt',
+    method: 'GET',
+    path: '/v1/interrupts/{token}',
+    scope: null,
+    summary: 'The question behind a signed link.',
+    responses: { 200: { description: 'The question.', schema: OpenQuestionSchema } },
+    errors: LINK_ERRORS,
+  },
+  {
+    operationId: 'resolveInterruptByLink',
+    method: 'POST',
+    path: '/v1/interrupts/{token}',
+    scope: null,
+    summary: 'Answers the question behind a signed link; needs no key.',
+    request: { schema: ResolveRequestSchema, required: true },
+    responses: {
+      200: { description: 'Taken; the run may wait for more voices.', schema: ResolveResponseSchema },
+    },
+    errors: [
+      ...LINK_ERRORS,
+      'validation_error',
+      'forbidden',
+      'auth_elevation_required',
+      'correlation_mismatch',
+    ],
   },
 ];
 

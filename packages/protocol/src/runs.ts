@@ -12,6 +12,7 @@ import {
   runId,
   uri,
 } from './schema-parts.ts';
+import { INTERRUPT_KINDS } from './catalogue/payload-parts.ts';
 import { RunEventDocSchema } from './events.ts';
 import { AgentRefSchema } from './workflow.ts';
 
@@ -177,6 +178,21 @@ export const PauseResponseSchema = open({
   runId,
   status: Type.Literal('paused'),
   pausedAt: optional(dateTime),
+});
+
+export const ResolveRequestSchema = closed({
+  resumeValue: Type.Unknown({ description: 'The answer; its shape depends on the kind of the question.' }),
+});
+
+export const ResolveResponseSchema = open({ runId, nodeId: nonEmpty, status: RunStatusSchema });
+
+/** What a signed link shows: the question, and nothing of the run around it. */
+export const OpenQuestionSchema = closed({
+  kind: Type.Enum(INTERRUPT_KINDS),
+  key: nonEmpty,
+  data: Type.Record(Type.String(), Type.Unknown()),
+  resumeSchema: optional(Type.Record(Type.String(), Type.Unknown())),
+  timeoutMs: optional(Type.Integer({ minimum: 0 })),
 });
 
 export const ResumeRequestSchema = closed({ reason: optional(Type.String({ maxLength: 512 })) });

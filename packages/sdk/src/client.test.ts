@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createClient } from './client.ts';
+import { type OpenInterrupt, nodeNameOf, openInterruptsOf } from './documents.ts';
 import { ApiError, ConnectionError } from './errors.ts';
 import type { Fetch } from './transport.ts';
 
@@ -69,6 +70,59 @@ describe('the client', () => {
     expect(seen[0]?.body).toEqual({ drainPolicy: 'immediate' });
   });
 
+  it('answers a question under the encoded name of its node', async () => {
+    const { client, seen } = clientAnswering(() =>
+      Response.json({ runId: 'r1', nodeId: 'gate[2]', status: 'running' }),
+    );
+
+    const answer = await client.runs.resolve(
+      'r1',
+      'gate[2]',
+      { action: 'accept' },
+      { idempotencyKey: 'once' },
+    );
+
+    expect(answer.status).toBe('running');
+    expect(seen[0]).toMatchObject({
+      method: 'POST',
+      url: 'http://host.test/v1/runs/r1/interrupts/gate%5B2%5D',
+      headers: { 'idempotency-key': 'once' },
+      body: { resumeValue: { action: 'accept' } },
+    });
+  });
+
+  it('lists open questions page after page, also past a page without any', async () => {
+    const pages = [
+      { interrupts: [{ nodeId: 'a' }], nextCursor: 'c1' },
+      { interrupts: [], nextCursor: 'c2' },
+      { interrupts: [{ nodeId: 'b' }, { nodeId: 'c' }] },
+    ];
+    const { client, seen } = clientAnswering(() => Response.json(pages[seen.length - 1]));
+
+    const found: string[] = [];
+    for await (const question of client.interrupts.all({ limit: 2 })) found.push(question.nodeId);
+
+    expect(found).toEqual(['a', 'b', 'c']);
+    expect(seen.map(({ url }) => new URL(url).search)).toEqual([
+      '?limit=2',
+      '?limit=2&cursor=c1',
+      '?limit=2&cursor=c2',
+    ]);
+  });
+
+  it('asks for no further page of questions once the loop is left', async () => {
+    const { client, seen } = clientAnswering(() =>
+      Response.json({ interrupts: [{ nodeId: 'a' }], nextCursor: 'more' }),
+    );
+
+    for await (const question of client.interrupts.all()) {
+      expect(question.nodeId).toBe('a');
+      break;
+    }
+
+    expect(seen).toHaveLength(1);
+  });
+
   it('sends only the filters that are set', async () => {
     const { client, seen } = clientAnswering(() => Response.json({ runs: [] }));
 
@@ -119,6 +173,18 @@ describe('the client', () => {
 
     expect(error).toBeInstanceOf(ConnectionError);
     expect(error).toMatchObject({ message: expect.stringMatching(/refused.*http:\/\/host\.test/i) });
+  });
+
+  it('finds the questions of a run, whether there is one or several', () => {
+    const question = { runId: 'r', nodeId: 'gate', iteration: [2, 0] } as unknown as OpenInterrupt;
+    const run = { runId: 'r', workflowId: 'w', status: 'waiting-approval' } as const;
+
+    expect(openInterruptsOf(run)).toEqual([]);
+    expect(openInterruptsOf({ ...run, interrupt: question })).toEqual([question]);
+    expect(openInterruptsOf({ ...run, interrupt: question, interrupts: [question, question] })).toHaveLength(
+      2,
+    );
+    expect(nodeNameOf(question)).toBe('gate[2][0]');
   });
 
   it('refuses a base URL that is not one', () => {

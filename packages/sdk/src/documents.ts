@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@weft/protocol';
+import type { Json, JsonObject, RunSnapshot } from '@weft/protocol';
 
 /** What the host sends. Documents are open: a newer host may add members, so nothing here is exhaustive. */
 
@@ -38,6 +38,48 @@ export interface RunCommandAnswer {
   readonly pausedAt?: string;
   readonly resumedAt?: string;
 }
+
+/** How a run stands after an answer to one of its questions. */
+export interface ResolveAnswer {
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly status: string;
+}
+
+/** A question that a node has asked and that waits for its answer. */
+export interface OpenInterrupt {
+  readonly runId: string;
+  readonly workflowId: string;
+  readonly nodeId: string;
+  /** Indexes of the loops around the node, outermost first; absent outside loops. */
+  readonly iteration?: readonly number[];
+  readonly interruptId: string;
+  /** `approval`, `clarification`, `external-event` or `custom`. */
+  readonly kind: string;
+  readonly key: string;
+  /** What is asked; its members depend on the kind. */
+  readonly data: JsonObject;
+  /** JSON Schema of the answer. */
+  readonly resumeSchema?: JsonObject;
+  readonly timeoutMs?: number;
+  readonly requestedAt: string;
+  readonly expiresAt?: string;
+  /** Voices counted so far, where an approval needs several. */
+  readonly votes: readonly InterruptVote[];
+  /** Lets its holder answer this one question without a key; only for callers who may answer themselves. */
+  readonly interruptToken?: string;
+}
+
+export interface InterruptVote {
+  readonly voter: string;
+  readonly action: string;
+}
+
+/** A run as it stands. While it waits, `interrupt` is the question asked first; `interrupts` lists several. */
+export type RunDocument = RunSnapshot & {
+  readonly interrupt?: OpenInterrupt;
+  readonly interrupts?: readonly OpenInterrupt[];
+};
 
 export interface BulkCancelAnswer {
   readonly results: readonly BulkCancelItem[];
@@ -148,6 +190,11 @@ export interface CreatedKey extends KeySummary {
   readonly key: string;
 }
 
+export interface PageRequest {
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
 /** One page of a list; `nextCursor` is absent on the last. */
 export interface Listing<Row> {
   readonly items: readonly Row[];
@@ -156,4 +203,15 @@ export interface Listing<Row> {
 
 export function isTerminalStatus(status: string): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled';
+}
+
+/** Every question the run waits for, in the order in which they were asked. */
+export function openInterruptsOf(run: RunDocument): readonly OpenInterrupt[] {
+  if (run.interrupts !== undefined) return run.interrupts;
+  return run.interrupt === undefined ? [] : [run.interrupt];
+}
+
+/** The name that routes and commands use: `gate`, or `gate[2]` inside a loop. */
+export function nodeNameOf(question: Pick<OpenInterrupt, 'nodeId' | 'iteration'>): string {
+  return `${question.nodeId}${(question.iteration ?? []).map((index) => `[${index}]`).join('')}`;
 }

@@ -5,11 +5,16 @@ export {
   type CreatedKey,
   type CreatedRun,
   type EventsPage,
+  type InterruptVote,
   type KeySummary,
   type Listing,
   type NewKey,
   type NewRun,
+  type OpenInterrupt,
+  type PageRequest,
+  type ResolveAnswer,
   type RunCommandAnswer,
+  type RunDocument,
   type RunEventDocument,
   type RunExplanation,
   type RunFilter,
@@ -20,9 +25,12 @@ export {
   type WorkflowReport,
   type WorkflowSummary,
   isTerminalStatus,
+  nodeNameOf,
+  openInterruptsOf,
 } from './documents.ts';
 export { ApiError, ConnectionError } from './errors.ts';
 export type { EventStreamOptions } from './event-stream.ts';
+export type { Interrupts } from './interrupts.ts';
 export type { Keys } from './keys.ts';
 export type { CreateRunOptions, Idempotent, PauseOptions, PollOptions, Runs } from './runs.ts';
 export type { Fetch, TransportOptions } from './transport.ts';

@@ -1,11 +1,13 @@
-import type { RunSnapshot } from '@weft/protocol';
+import type { Json } from '@weft/protocol';
 import type {
   BulkCancelAnswer,
   CreatedRun,
   EventsPage,
   Listing,
   NewRun,
+  ResolveAnswer,
   RunCommandAnswer,
+  RunDocument,
   RunEventDocument,
   RunExplanation,
   RunFilter,
@@ -38,7 +40,7 @@ export interface PollOptions {
 
 export interface Runs {
   create(run: NewRun, options?: CreateRunOptions): Promise<CreatedRun>;
-  get(runId: string): Promise<RunSnapshot>;
+  get(runId: string): Promise<RunDocument>;
   cancel(runId: string, options?: Idempotent & { reason?: string }): Promise<RunCommandAnswer>;
   bulkCancel(
     runIds: readonly string[],
@@ -46,6 +48,11 @@ export interface Runs {
   ): Promise<BulkCancelAnswer>;
   pause(runId: string, options?: PauseOptions): Promise<RunCommandAnswer>;
   resume(runId: string, options?: Idempotent & { reason?: string }): Promise<RunCommandAnswer>;
+  /**
+   * Answers the question a node has asked; `nodeId` is `gate`, or `gate[2]` inside a loop. The status is the run's after it:
+   * still waiting where an approval needs more voices.
+   */
+  resolve(runId: string, nodeId: string, resumeValue: Json, options?: Idempotent): Promise<ResolveAnswer>;
   /** Live events until the run ends; survives lost connections. Leave the loop to close the stream. */
   events(runId: string, options?: EventStreamOptions): AsyncIterable<RunEventDocument>;
   poll(runId: string, options?: PollOptions): Promise<EventsPage>;
@@ -73,6 +80,11 @@ export function createRuns(transport: Transport): Runs {
       }),
     pause: (runId, options) => command(transport, `${runPath(runId)}:pause`, options),
     resume: (runId, options) => command(transport, `${runPath(runId)}:resume`, options),
+    resolve: (runId, nodeId, resumeValue, options = {}) =>
+      transport.json('POST', `${runPath(runId)}/interrupts/${encodeURIComponent(nodeId)}`, {
+        body: { resumeValue },
+        headers: { 'idempotency-key': options.idempotencyKey },
+      }),
     events: (runId, options) => followRun(transport, runId, options),
     poll: (runId, options = {}) =>
       transport.json('GET', `${runPath(runId)}/events/poll`, {

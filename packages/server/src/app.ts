@@ -19,6 +19,7 @@ import { eventsRoutes } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
 import { hostKeyRoutes } from './routes/host-keys.ts';
 import { hostRunRoutes } from './routes/host-runs.ts';
+import { interruptRoutes } from './routes/interrupts.ts';
 import { openApiRoutes } from './routes/openapi.ts';
 import { readRunRoutes } from './routes/read-run.ts';
 import { workflowRoutes } from './routes/workflows.ts';
@@ -39,6 +40,7 @@ const ROUTES_OF_APP = [
   readRunRoutes,
   eventsRoutes,
   commandRoutes,
+  interruptRoutes,
   bulkCancelRoutes,
   hostRunRoutes,
   hostKeyRoutes,

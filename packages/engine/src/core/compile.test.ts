@@ -150,7 +150,7 @@ describe('a plan', () => {
 
     expect(() => plan.checkConfigurable({ recursionLimit: 'x' })).toThrow(
       expect.toSatisfy(
-        (error) => isHostError(error, 'validation_error') && error.message.includes('/recursionLimit'),
+        (error) => isHostError(error, 'validation_error') && error.message.includes('recursionLimit'),
       ),
     );
     planOf(workflow([node('a')])).checkConfigurable({ anything: 1 });

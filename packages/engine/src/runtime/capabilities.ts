@@ -86,6 +86,13 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
     supportedTransports: ['rest'],
     runs: { pauseResume: { supported: true, drainPolicies: ['immediate', 'drain-current-node'] } },
     restTransport: { conditionalRunGet: true },
+    extensions: {
+      interrupts: [
+        'openwop-interrupt-quorum',
+        'openwop-interrupt-external-event',
+        'openwop-interrupt-auth-required',
+      ],
+    },
     configurable: {
       recursionLimit: { type: 'integer', min: 1, max: limits.maxNodeExecutions },
       runTimeoutMs: {

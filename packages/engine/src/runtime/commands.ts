@@ -1,12 +1,14 @@
 import { HostError, type JsonObject } from '@weft/protocol';
-import { isTerminalStatus, type RunStatus } from '../core/run-state.ts';
+import type { Plan } from '../core/plan.ts';
+import { isTerminalStatus, type RunState, type RunStatus } from '../core/run-state.ts';
 import type { Caller, CommandAnswer, Host, IdempotencyClaim } from '../host.ts';
-import type { Command, CommandUnit, IdempotencyRecord, Store, Verdict } from '../store.ts';
+import type { Command, CommandUnit, IdempotencyRecord, RunRow, Store, Verdict } from '../store.ts';
 import type { Clock } from './clock.ts';
 import type { Committer } from './committer.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { checkSameRequest, findRecord, newRecord } from './idempotency.ts';
 import { type RandomBytes, randomId } from './ids.ts';
+import { lateAnswer } from './interrupts.ts';
 import type { HostLimits } from './limits.ts';
 import { shownStatus } from './run-status.ts';
 import type { Verdicts } from './verdicts.ts';
@@ -24,6 +26,7 @@ export interface CommandDependencies {
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly limits: HostLimits;
+  readonly withState: <Result>(row: RunRow, use: (plan: Plan, state: RunState) => Result) => Promise<Result>;
 }
 
 const ASK_EVERY_MS = 100;
@@ -43,7 +46,7 @@ export function createCommands(dependencies: CommandDependencies): Host['command
       const known = await findRecord(store, caller, claim, clock.now());
       if (known !== undefined) return repeat(known, asked, claim);
     }
-    if (isTerminalStatus(row.head.status)) return alreadyOver(row.head.status);
+    if (isTerminalStatus(row.head.status)) return await over(row, asked);
 
     const unit = newUnit(caller, runId, asked, claim);
     const result = await committer.submit(unit);
@@ -53,13 +56,22 @@ export function createCommands(dependencies: CommandDependencies): Host['command
     }
     if (result.state === 'refused') {
       if (result.reason === 'run_missing') return undefined;
-      if (result.reason === 'run_terminal') return alreadyOver(result.status);
+      if (result.reason === 'run_terminal')
+        return await over((await store.readRun(runId, undefined)) ?? row, asked);
       if (result.reason === 'inbox_full') throw inboxFull(limits.maxInbox);
       if (result.reason === 'idempotency_exists' && claim !== undefined) {
         return repeat(checkSameRequest(result.record, claim), asked, claim);
       }
     }
     throw writeFailure(result);
+  }
+
+  /** The run has ended; whoever wants to answer a question of it is told what became of that. */
+  async function over(row: RunRow, asked: Command): Promise<CommandAnswer> {
+    const { status } = row.head;
+    if (asked.type !== 'resolve') return { replayed: false, verdict: { applied: false, status }, status };
+    const verdict = await dependencies.withState(row, (_plan, state) => lateAnswer(state, asked));
+    return { replayed: false, verdict, status };
   }
 
   function newUnit(
@@ -154,10 +166,6 @@ export function commandOutcome(
   status: RunStatus | 'cancelling',
 ): JsonObject {
   return { runId, status, verdict: verdict === undefined ? null : { ...verdict } };
-}
-
-function alreadyOver(status: RunStatus): CommandAnswer {
-  return { replayed: false, verdict: { applied: false, status }, status };
 }
 
 function inboxFull(limit: number): HostError {

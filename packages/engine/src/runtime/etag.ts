@@ -1,8 +1,7 @@
 import { FOLD_VERSION } from '../core/checkpoint.ts';
-import type { Command } from '../store.ts';
 
 /** A snapshot is a function of the record, the log and the waiting commands; so is its validator. */
-export function etagOf(runId: string, nextSeq: number, pending: readonly Command['type'][]): string {
+export function etagOf(runId: string, nextSeq: number, pending: readonly string[]): string {
   const waiting = pending.length === 0 ? '' : `.${pending.join('-')}`;
   return `"${runId}.${nextSeq}.${FOLD_VERSION}${waiting}"`;
 }

@@ -34,7 +34,7 @@ function reasonOf(row: RunRow, state: RunState, now: number): Reason {
     case 'waiting-approval':
     case 'waiting-input':
     case 'waiting-external':
-      return { waitingFor: 'interrupt', sentence: 'The run waits for an answer to an interrupt.' };
+      return interruptReason(row, state);
     case 'running':
     case 'completed':
     case 'failed':
@@ -42,6 +42,31 @@ function reasonOf(row: RunRow, state: RunState, now: number): Reason {
       return runningReason(row, state, now);
   }
 }
+
+function interruptReason(row: RunRow, state: RunState): Reason {
+  const node = state.nodes.get(state.suspended[0] ?? '');
+  const nodeId = node?.nodeId ?? '';
+  const run = row.record.runId;
+  const how = {
+    approval: `weft approve ${run} ${nodeId}`,
+    clarification: `weft answer ${run} ${nodeId} QUESTION=ANSWER`,
+    'external-event': `weft resolve ${run} ${nodeId} --value @event.json`,
+    custom: `weft resolve ${run} ${nodeId} --value @answer.json`,
+  }[node?.interrupt?.kind ?? 'custom'];
+  return {
+    waitingFor: 'interrupt',
+    nodeId,
+    sentence: `Node ${nodeId} waits for ${WAITED_FOR[node?.interrupt?.kind ?? 'custom']}; give it with: ${how}`,
+    ...(node?.dueAt !== undefined && { until: toIso(node.dueAt) }),
+  };
+}
+
+const WAITED_FOR = {
+  approval: 'an approval',
+  clarification: 'answers to its questions',
+  'external-event': 'an event from outside',
+  custom: 'an answer',
+} as const;
 
 function runningReason(row: RunRow, state: RunState, now: number): Reason {
   const open = [...state.nodes.values()];

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { toIso } from '@weft/protocol';
+import { type RunSnapshot, toIso } from '@weft/protocol';
 import type { Plan } from '../core/plan.ts';
 import { isTerminalStatus, type RunState } from '../core/run-state.ts';
 import { renderSnapshot } from '../core/snapshot.ts';
@@ -9,6 +9,7 @@ import type {
   Explanation,
   FollowOptions,
   Host,
+  OpenInterrupt,
   RunSummary,
   SnapshotView,
 } from '../host.ts';
@@ -19,12 +20,20 @@ import { explainRun } from './explain.ts';
 import type { Feed } from './feed.ts';
 import type { FinishedRun, FinishedRuns } from './finished-runs.ts';
 import { openCursor } from './follow.ts';
+import { openInterrupts } from './interrupts.ts';
+import { linkWindow } from './links.ts';
 import { shownStatus } from './run-status.ts';
 import type { RunStates } from './states.ts';
 import { toWireEvent } from './wire-event.ts';
 
 /** What callers may read. Nothing here shows a fact that is not durable: a held run is read between its commits. */
-export type Readers = Pick<Host, 'snapshot' | 'events' | 'waitForEvents' | 'follow' | 'listRuns' | 'explain'>;
+export type Readers = Pick<
+  Host,
+  'snapshot' | 'events' | 'waitForEvents' | 'follow' | 'listRuns' | 'explain'
+> & {
+  /** Calls `use` with the state of the run, as it is durable. */
+  withState<Result>(row: RunRow, use: (plan: Plan, state: RunState) => Result): Promise<Result>;
+};
 
 export interface ReaderDependencies {
   readonly store: Store;
@@ -32,6 +41,8 @@ export interface ReaderDependencies {
   readonly feed: Feed;
   readonly states: RunStates;
   readonly finished: FinishedRuns;
+  /** Signs links to open questions. */
+  readonly secret: () => string;
   readonly now: () => number;
 }
 
@@ -53,19 +64,32 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
     return held?.value === undefined ? states.current(row, use) : held.value.result;
   }
 
-  function view(row: RunRow): Promise<SnapshotView> {
+  function view(row: RunRow, mayAnswer: boolean): Promise<SnapshotView> {
     const { record, pendingCommands } = row;
-    return withState(row, (plan, state) => ({
-      snapshot: renderSnapshot(plan, record, state, { status: shownStatus(state.status, pendingCommands) }),
-      seq: state.nextSeq - 1,
-      etag: etagOf(record.runId, state.nextSeq, isTerminalStatus(state.status) ? [] : pendingCommands),
-    }));
+    const now = dependencies.now();
+    return withState(row, (plan, state) => {
+      const snapshot = renderSnapshot(plan, record, state, {
+        status: shownStatus(state.status, pendingCommands),
+      });
+      const questions = openInterrupts(row, plan, state, dependencies.secret(), now);
+      const shown = mayAnswer
+        ? questions
+        : questions.map(({ interruptToken: _token, ...question }) => question);
+      const window = shown.length > 0 && mayAnswer ? [`link${linkWindow(now)}`] : [];
+      const waiting = isTerminalStatus(state.status) ? [] : pendingCommands;
+      return {
+        snapshot: withQuestions(snapshot, shown),
+        seq: state.nextSeq - 1,
+        etag: etagOf(record.runId, state.nextSeq, [...waiting, ...window]),
+      };
+    });
   }
 
   return {
+    withState,
     async snapshot(caller, runId) {
       const row = await store.readRun(runId, caller.tenant);
-      return row === undefined ? undefined : view(row);
+      return row === undefined ? undefined : view(row, caller.scopes.has('approvals:respond'));
     },
 
     async events(caller, runId, afterSeq, limit) {
@@ -117,6 +141,18 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
       if (row === undefined) return undefined;
       return withState(row, (_plan, state) => explainRun(row, state, dependencies.now()));
     },
+  };
+}
+
+/** While the run waits, the question it waits for stands on the snapshot; all that are open, when there are several. */
+function withQuestions(snapshot: RunSnapshot, questions: readonly OpenInterrupt[]): RunSnapshot {
+  const [first] = questions;
+  if (first === undefined) return snapshot;
+  const isWaiting = snapshot.status.startsWith('waiting-');
+  return {
+    ...snapshot,
+    ...(isWaiting && { currentNodeId: first.nodeId, interrupt: first }),
+    ...((!isWaiting || questions.length > 1) && { interrupts: questions }),
   };
 }
 

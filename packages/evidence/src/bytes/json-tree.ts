@@ -17,7 +17,7 @@ export interface JsonTree extends JsonHandler {
 }
 
 /** Builds values down to `keepDepth` levels; what lies deeper is checked by the parser and dropped. */
-export function jsonTree(keepDepth = Number.POSITIVE_INFINITY): JsonTree {
+export function jsonTree(keepDepth: number): JsonTree {
   let open: Open[] = [];
   let dropped = 0; // levels open below the kept ones
   let root: JsonNode | undefined;
@@ -91,9 +91,9 @@ export interface ParsedJson {
   readonly duplicates: readonly string[];
 }
 
-/** A whole document at once. Throws JsonError. */
-export function parseJson(bytes: Uint8Array): ParsedJson {
-  const tree = jsonTree();
+/** A whole document at once, down to `keepDepth` levels. Throws JsonError. */
+export function parseJson(bytes: Uint8Array, keepDepth: number): ParsedJson {
+  const tree = jsonTree(keepDepth);
   const parser = jsonParser(tree);
   parser.write(bytes, 0, bytes.length);
   const root = parser.end() ? tree.root() : undefined;

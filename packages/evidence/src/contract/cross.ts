@@ -5,6 +5,7 @@ import type { CrossRuntimeDiff, Projection, SdkMetadata } from './document.ts';
 import type { Evidence } from './evidence.ts';
 import { prefixNotes } from './prefix-notes.ts';
 import { isFailed, preconditionsOf, sideProblems, statusOf } from './project.ts';
+import { redactionNotes } from './redaction-notes.ts';
 import { type SetDiff, setDiff } from './set-diff.ts';
 import { CATEGORIES, type Category, CROSS_FAILED_NOTES, CROSS_NOTES } from './vocabulary.ts';
 
@@ -38,7 +39,7 @@ export function cross(base: Evidence, head: Evidence, declared: Declared): Proje
   requirePrefix(base, declared.basePrefix);
   requirePrefix(head, declared.headPrefix);
   const status = statusOf(common.preconditions);
-  problems.push(...prefixNotes(base, 'base'), ...prefixNotes(head, 'head'));
+  problems.push(...prefixNotes(base, 'base'), ...prefixNotes(head, 'head'), ...redactionNotes(base, head));
   return { diff: { ...common, status, surface: compareSurfaces(base, head), notes: CROSS_NOTES }, problems };
 }
 

@@ -4,6 +4,7 @@ import type { CapabilityDiff, OutcomeChange, Projection } from './document.ts';
 import type { Evidence } from './evidence.ts';
 import { READABLE, type SideProblem } from './problem.ts';
 import { isFailed, preconditionsOf, sideProblems, statusOf } from './project.ts';
+import { redactionNotes } from './redaction-notes.ts';
 import { EMPTY_DIFF, isUnchanged, type SetDiff, setDiff } from './set-diff.ts';
 import { CATEGORIES, type Category, IDEMPOTENT_NOTE, SURFACE_FILE, type Status } from './vocabulary.ts';
 
@@ -27,6 +28,7 @@ export function diff(base: Evidence, head: Evidence): Projection<CapabilityDiff>
     return { diff: { ...common, ...nothingCompared() }, problems: [...problems, policyProblem('failed')] };
   if (conflict) problems.push(policyProblem('note'));
   else problems.push(...outcomeHints(surface, bindingIds, changedOutcomes));
+  problems.push(...redactionNotes(base, head));
   const notes = isIdempotent(status, surface, bindingIds, changedOutcomes) ? [IDEMPOTENT_NOTE] : [];
   return { diff: { ...common, status, surface, bindingIds, changedOutcomes, notes }, problems };
 }

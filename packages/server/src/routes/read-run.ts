@@ -1,3 +1,4 @@
+import type { RunSnapshot } from '@weft/protocol';
 import { callerOf, pathParam, type Routes, sendJson } from '../door.ts';
 import { noSuchRun } from '../http/errors.ts';
 import { isUnchanged, quoted, sendUnchanged } from '../http/etag.ts';
@@ -11,6 +12,14 @@ export const readRunRoutes: Routes = (app, door) => {
     reply.header('etag', etag).header('cache-control', 'private, no-cache');
     return isUnchanged(request, etag)
       ? sendUnchanged(reply)
-      : sendJson(reply, 200, JSON.stringify(view.snapshot));
+      : sendJson(reply, 200, JSON.stringify(withCallback(view.snapshot, door.publicUrl(request))));
   });
 };
+
+/** The engine knows no URLs: the address of a link is added here. */
+function withCallback(snapshot: RunSnapshot, origin: string): RunSnapshot {
+  const { interrupt } = snapshot as { interrupt?: { interruptToken?: string } };
+  if (interrupt?.interruptToken === undefined) return snapshot;
+  const callbackUrl = `${origin}/v1/interrupts/${interrupt.interruptToken}`;
+  return { ...snapshot, interrupt: { ...interrupt, callbackUrl } };
+}

@@ -44,3 +44,20 @@ export const SECRET = workflow(
   ],
   [thirtySeconds, { name: 'token', type: 'string', sensitive: true }, { name: 'length', type: 'number' }],
 );
+
+const gate = (id: string, config: JsonObject): JsonObject =>
+  workflow(id, [{ ...node('gate', 'core.approvalGate'), config }]);
+
+/** Workflows that wait for people, or for events. */
+export const QUESTIONS: readonly JsonObject[] = [
+  gate('gate', { title: 'Ship it?' }),
+  gate('keyed-gate', { profile: 'openwop-interrupt-auth-required' }),
+  gate('quorum', { requiredApprovals: 3 }),
+  gate('listed', { approversList: ['ada'] }),
+  workflow('event', [
+    {
+      ...node('wait', 'core.interrupt'),
+      config: { kind: 'external-event', data: { eventType: 'paid', correlation: { order: 1 } } },
+    },
+  ]),
+];

@@ -14,7 +14,7 @@ import type { FastifyInstance } from 'fastify';
 import { createApp } from '../app.ts';
 import type { ServerOptions } from '../options.ts';
 import { checkExchange } from './contract.ts';
-import { FAIL, NOOP, SECRET, STEPS, WAIT } from './definitions.ts';
+import { FAIL, NOOP, QUESTIONS, SECRET, STEPS, WAIT } from './definitions.ts';
 
 /** A real host on the memory store behind a real app, with two tenants. Every answer is checked against the table of routes. */
 export interface Harness {
@@ -132,7 +132,7 @@ export async function openHarness(
 async function registerAll(host: Host, key: string): Promise<void> {
   const owner = await host.authenticate(key);
   if (owner.state !== 'ok') throw new Error('the first key is not known');
-  for (const definition of [NOOP, WAIT, FAIL, STEPS, SECRET]) {
+  for (const definition of [NOOP, WAIT, FAIL, STEPS, SECRET, ...QUESTIONS]) {
     await host.registerWorkflow(owner.caller, definition, { strict: true, dev: false });
   }
 }

@@ -1,0 +1,168 @@
+import { HostError, type JsonObject, toIso } from '@weft/protocol';
+import type { Plan } from '../core/plan.ts';
+import { isTerminalStatus, type NodeState, nodeKey, type RunState } from '../core/run-state.ts';
+import { redactorFor } from '../core/sensitive.ts';
+import type { Caller, Host, LinkAnswer, OpenInterrupt } from '../host.ts';
+import type { ResolveCommand, RunRow, Store, Verdict } from '../store.ts';
+import { linkExpiry, noSuchLink, readLink, signLink } from './links.ts';
+
+/** Questions that runs have asked: which are open, what they say, and why a late answer is refused. */
+export type Interrupts = Pick<Host, 'listInterrupts' | 'inspectLink' | 'answerLink'>;
+
+export interface InterruptDependencies {
+  readonly store: Pick<Store, 'readRun' | 'listRuns'>;
+  readonly command: Host['command'];
+  readonly withState: <Result>(row: RunRow, use: (plan: Plan, state: RunState) => Result) => Promise<Result>;
+  readonly secret: () => string;
+  readonly now: () => number;
+}
+
+const WAITING = ['waiting-approval', 'waiting-input', 'waiting-external'] as const;
+
+export function createInterrupts(dependencies: InterruptDependencies): Interrupts {
+  const { store, withState, secret, now } = dependencies;
+
+  async function open(token: string): Promise<{ row: RunRow; link: ReturnType<typeof readLink> }> {
+    const link = readLink(secret(), token);
+    const row = await store.readRun(link.runId, undefined);
+    if (row === undefined) throw noSuchLink();
+    return { row, link };
+  }
+
+  return {
+    async listInterrupts(caller, page) {
+      const { rows, nextCursor } = await store.listRuns(caller.tenant, { status: WAITING }, page);
+      const found = await Promise.all(
+        rows.map((row) => withState(row, (plan, state) => openInterrupts(row, plan, state, secret(), now()))),
+      );
+      return { rows: found.flat(), ...(nextCursor !== undefined && { nextCursor }) };
+    },
+
+    async inspectLink(token) {
+      const { row, link } = await open(token);
+      return await withState(row, (plan, state) => {
+        const node = state.nodes.get(nodeKey(link.nodeId, link.iteration ?? []));
+        checkLink(link, node, state, now());
+        return shownQuestion(plan, state, node);
+      });
+    },
+
+    async answerLink(token, value): Promise<LinkAnswer> {
+      const { row, link } = await open(token);
+      if (link.intent !== 'resolve')
+        throw new HostError('forbidden', 'This link shows the question; it cannot answer it.');
+      await withState(row, (_plan, state) =>
+        checkLink(link, state.nodes.get(nodeKey(link.nodeId, link.iteration ?? [])), state, now()),
+      );
+      const command: ResolveCommand = {
+        type: 'resolve',
+        nodeId: link.nodeId,
+        ...(link.iteration !== undefined && { iteration: link.iteration }),
+        interruptId: link.interruptId,
+        value,
+        by: `link:${link.interruptId}`,
+        byUser: false,
+        viaLink: true,
+      };
+      const answer = await dependencies.command(holderOf(row), link.runId, command);
+      if (answer === undefined || answer.replayed) throw noSuchLink();
+      return { runId: link.runId, nodeId: link.nodeId, status: answer.status, verdict: answer.verdict };
+    },
+  };
+}
+
+/** In the protocol's order: answered before, then past its end, then the run is over. */
+function checkLink(
+  link: ReturnType<typeof readLink>,
+  node: NodeState | undefined,
+  state: RunState,
+  now: number,
+): asserts node is NodeState {
+  const interrupt = node?.interrupt;
+  if (interrupt === undefined) throw noSuchLink();
+  if (interrupt.closed !== undefined || interrupt.interruptId !== link.interruptId) throw alreadyAnswered();
+  if (link.expiresAt <= now)
+    throw new HostError('interrupt_expired', 'This link has expired; read the run for a new one.');
+  if (isTerminalStatus(state.status)) throw alreadyAnswered();
+}
+
+function alreadyAnswered(): HostError {
+  return new HostError('interrupt_already_resolved', 'The question has been answered, or its run is over.');
+}
+
+/** A link acts for its run's tenant and for nothing else in it. */
+function holderOf({ record }: RunRow): Caller {
+  const { tenant } = record;
+  return { tenant, principal: 'link', keyId: 'link', kind: 'service', test: false, scopes: new Set() };
+}
+
+/** The open questions of a run, as its owner may see them. */
+export function openInterrupts(
+  row: RunRow,
+  plan: Plan,
+  state: RunState,
+  secret: string,
+  now: number,
+): OpenInterrupt[] {
+  return state.suspended.flatMap((key) => {
+    const node = state.nodes.get(key);
+    const interrupt = node?.interrupt;
+    if (node === undefined || interrupt === undefined) return [];
+    const { runId } = row.record;
+    const iteration = node.iteration.length > 0 && { iteration: node.iteration };
+    const token = signLink(secret, {
+      runId,
+      nodeId: node.nodeId,
+      ...iteration,
+      interruptId: interrupt.interruptId,
+      expiresAt: linkExpiry(now, node.dueAt),
+      intent: 'resolve',
+    });
+    return [
+      {
+        runId,
+        workflowId: row.record.workflowId,
+        nodeId: node.nodeId,
+        ...iteration,
+        interruptId: interrupt.interruptId,
+        ...shownQuestion(plan, state, node),
+        requestedAt: toIso(interrupt.requestedAt),
+        ...(node.dueAt !== undefined && { expiresAt: toIso(node.dueAt) }),
+        votes: interrupt.votes.map(({ voter, action }) => ({ voter, action })),
+        // Where a link would be refused, none is given out.
+        ...(interrupt.authRequired !== true && { interruptToken: token }),
+      },
+    ];
+  });
+}
+
+function shownQuestion(plan: Plan, state: RunState, node: NodeState): OpenQuestion {
+  const { kind, key, data, resumeSchema, timeoutMs } = node.interrupt as NonNullable<NodeState['interrupt']>;
+  const shown = redactorFor(plan, state).apply(data, JSON.stringify(data)) ?? data;
+  return {
+    kind,
+    key,
+    data: shown,
+    ...(resumeSchema !== undefined && { resumeSchema }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  };
+}
+
+type OpenQuestion = Pick<OpenInterrupt, 'kind' | 'key' | 'data' | 'resumeSchema' | 'timeoutMs'>;
+
+/** Why an answer to a run that is over cannot be taken. */
+export function lateAnswer(state: RunState, command: ResolveCommand): Verdict {
+  const interrupt = state.nodes.get(nodeKey(command.nodeId, command.iteration ?? []))?.interrupt;
+  const { status } = state;
+  const refuse = (code: LateCode, message: string, details?: JsonObject): Verdict => ({
+    applied: false,
+    status,
+    refusal: { code, message, ...(details !== undefined && { details }) },
+  });
+  if (interrupt === undefined) return refuse('interrupt_not_found', 'This node has asked nothing.');
+  if (interrupt.closed === 'cancelled')
+    return refuse('interrupt_gone', 'The run was cancelled, and the question with it.');
+  return refuse('interrupt_already_resolved', 'The question has been answered already.');
+}
+
+type LateCode = 'interrupt_not_found' | 'interrupt_gone' | 'interrupt_already_resolved';

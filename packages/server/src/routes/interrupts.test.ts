@@ -1,0 +1,258 @@
+import type { Json, JsonObject } from '@weft/protocol';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Harness, openHarness } from '../testing/harness.ts';
+
+let at: Harness;
+beforeAll(async () => {
+  at = await openHarness();
+});
+afterAll(() => at.close());
+
+async function waiting(workflowId = 'gate', status = 'waiting-approval'): Promise<string> {
+  const { runId } = await at.start(workflowId);
+  await at.reaches(runId, status);
+  return runId;
+}
+
+const answer = (runId: string, resumeValue: Json, nodeId = 'gate', options: { key?: string } = {}) =>
+  at.call('POST', `/v1/runs/${runId}/interrupts/${nodeId}`, { body: { resumeValue }, ...options });
+const log = async (runId: string) => (await at.call('GET', `/v1/runs/${runId}/events/poll?timeout=1`)).text;
+
+describe('a question', () => {
+  it('stands on the snapshot of the run that waits for its answer', async () => {
+    const runId = await waiting();
+
+    const { json } = await at.call('GET', `/v1/runs/${runId}`);
+
+    expect(json).toMatchObject({ status: 'waiting-approval', currentNodeId: 'gate' });
+    expect(json.interrupt).toMatchObject({ kind: 'approval', nodeId: 'gate', data: { title: 'Ship it?' } });
+    expect(String(json.interrupt?.callbackUrl)).toContain(
+      `/v1/interrupts/${String(json.interrupt?.interruptToken)}`,
+    );
+  });
+
+  it('is never in an event with its link', async () => {
+    const runId = await waiting();
+    const { json } = await at.call('GET', `/v1/runs/${runId}`);
+
+    expect(await log(runId)).not.toContain(String(json.interrupt?.interruptToken).slice(0, 40));
+  });
+
+  it('hides its link from a key that may not answer', async () => {
+    const runId = await waiting();
+    const reader = await at.keyWithout('approvals:respond');
+
+    const { json } = await at.call('GET', `/v1/runs/${runId}`, { key: reader });
+
+    expect(json.interrupt?.nodeId).toBe('gate');
+    expect(json.interrupt?.interruptToken).toBeUndefined();
+    expect((await answer(runId, { action: 'accept' }, 'gate', { key: reader })).json.error).toBe('forbidden');
+  });
+
+  it('is listed with the others of its tenant, and of no other', async () => {
+    const runId = await waiting();
+
+    const mine = await at.call('GET', '/v1/host/weft/interrupts');
+    const others = await at.call('GET', '/v1/host/weft/interrupts', { key: at.otherTenantKey });
+
+    expect(mine.text).toContain(runId);
+    expect(others.text).not.toContain(runId);
+  });
+});
+
+describe('an answer', () => {
+  it('is taken once: 200, then 409', async () => {
+    const runId = await waiting();
+
+    const first = await answer(runId, { action: 'accept' });
+    const second = await answer(runId, { action: 'reject' });
+
+    expect([first.status, first.json.status]).toEqual([200, 'completed']);
+    expect([second.status, second.json.error]).toEqual([409, 'interrupt_already_resolved']);
+  });
+
+  it.each([
+    [{ action: 'maybe' }, 400, 'validation_error'],
+    ['accept', 400, 'validation_error'],
+  ])('of %j changes nothing', async (value, status, code) => {
+    const runId = await waiting();
+    const before = await log(runId);
+
+    const refused = await answer(runId, value as Json);
+
+    expect([refused.status, refused.json.error]).toEqual([status, code]);
+    expect(await log(runId)).toBe(before);
+  });
+
+  it('to a node that asked nothing, an unknown run and another tenant’s run is 404', async () => {
+    const runId = await waiting();
+
+    expect((await answer(runId, { action: 'accept' }, 'other')).json.error).toBe('interrupt_not_found');
+    expect((await answer('zzz', { action: 'accept' })).json.error).toBe('not_found');
+    expect((await answer(runId, { action: 'accept' }, 'gate', { key: at.otherTenantKey })).json.error).toBe(
+      'not_found',
+    );
+  });
+
+  it('after a cancel is 410, and 409 on the alias', async () => {
+    const runId = await waiting();
+    await at.call('POST', `/v1/runs/${runId}/cancel`);
+
+    const late = await answer(runId, { action: 'accept' });
+    const alias = await at.call('POST', `/v1/runs/${runId}/approvals/gate`, { body: { action: 'accept' } });
+
+    expect([late.status, late.json.error]).toEqual([410, 'interrupt_gone']);
+    expect([alias.status, alias.json.error]).toEqual([409, 'interrupt_already_resolved']);
+  });
+
+  it('and a cancel that race: exactly one of them decides', async () => {
+    const runId = await waiting();
+
+    const [cancelled, answered] = await Promise.all([
+      at.call('POST', `/v1/runs/${runId}/cancel`),
+      answer(runId, { action: 'accept' }),
+    ]);
+
+    const run = await at.call('GET', `/v1/runs/${runId}`);
+    expect(cancelled.status).toBe(200);
+    expect([200, 409, 410]).toContain(answered.status);
+    expect(run.json.status).toBe(answered.status === 200 ? 'completed' : 'cancelled');
+  });
+
+  it('of two at the same time is taken once', async () => {
+    const runId = await waiting();
+
+    const answers = await Promise.all(Array.from({ length: 5 }, () => answer(runId, { action: 'accept' })));
+
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409]);
+  });
+
+  it('with the same Idempotency-Key is answered the same', async () => {
+    const runId = await waiting();
+    const call = () =>
+      at.call('POST', `/v1/runs/${runId}/interrupts/gate`, {
+        body: { resumeValue: { action: 'accept' } },
+        headers: { 'idempotency-key': `answer-${runId}` },
+      });
+
+    const first = await call();
+    const again = await call();
+
+    expect([again.status, again.text, again.headers['openwop-idempotent-replay']]).toEqual([
+      200,
+      first.text,
+      'true',
+    ]);
+  });
+
+  it('with an unknown field beside resumeValue is 400', async () => {
+    const runId = await waiting();
+
+    const typo = await at.call('POST', `/v1/runs/${runId}/interrupts/gate`, {
+      body: { resumeValue: {}, voter: 'x' },
+    });
+
+    expect(typo.json.details?.field).toBe('voter');
+  });
+
+  it('goes through the older path too', async () => {
+    const runId = await waiting();
+
+    const taken = await at.call('POST', `/v1/runs/${runId}/approvals/gate`, { body: { action: 'accept' } });
+
+    expect(taken.json.status).toBe('completed');
+  });
+});
+
+describe('a signed link', () => {
+  const linkOf = async (runId: string) =>
+    String((await at.call('GET', `/v1/runs/${runId}`)).json.interrupt?.interruptToken);
+  const post = (token: string, resumeValue: Json) =>
+    at.call('POST', `/v1/interrupts/${token}`, { key: null, body: { resumeValue } });
+
+  it('shows its question and takes its answer, without a key', async () => {
+    const runId = await waiting();
+    const token = await linkOf(runId);
+
+    const shown = await at.call('GET', `/v1/interrupts/${token}`, { key: null });
+    const taken = await post(token, { action: 'accept' });
+
+    expect(shown.json).toEqual({ kind: 'approval', key: 'gate:0', data: expect.any(Object) as unknown });
+    expect(taken.json).toMatchObject({ runId, nodeId: 'gate', status: 'completed' });
+  });
+
+  it('dies with the answer and with the run', async () => {
+    const [answered, cancelled] = [await waiting(), await waiting()];
+    const tokens = [await linkOf(answered), await linkOf(cancelled)];
+    await answer(answered, { action: 'accept' });
+    await at.call('POST', `/v1/runs/${cancelled}/cancel`);
+
+    for (const token of tokens) {
+      expect((await post(token, { action: 'accept' })).status).toBe(409);
+      expect((await at.call('GET', `/v1/interrupts/${token}`, { key: null })).status).toBe(409);
+    }
+  });
+
+  it('that was forged, cut or made up is 404', async () => {
+    const token = await linkOf(await waiting());
+    const [payload = '', mac = ''] = token.split('.');
+    const other = Buffer.from(JSON.stringify({ runId: 'x', intent: 'resolve' })).toString('base64url');
+
+    for (const forged of [`${other}.${mac}`, payload, `${payload}.AAAA`, 'nonsense', `${token}x`]) {
+      expect((await post(forged, { action: 'accept' })).json.error).toBe('interrupt_not_found');
+    }
+  });
+
+  it('is not given out for a gate that needs a key', async () => {
+    const runId = await waiting('keyed-gate');
+
+    expect(await linkOf(runId)).toBe('undefined');
+  });
+
+  it('takes an event that carries its correlation, and no other', async () => {
+    const runId = await waiting('event', 'waiting-external');
+    const token = await linkOf(runId);
+
+    const wrong = await post(token, { order: 2 });
+    const right = await post(token, { order: 1, paid: true });
+
+    expect([wrong.status, wrong.json.error]).toEqual([422, 'correlation_mismatch']);
+    expect(right.json.status).toBe('completed');
+  });
+});
+
+describe('votes', () => {
+  it('are taken one by one until there are enough', async () => {
+    const runId = await waiting('quorum');
+    const vote = (voter: string) => answer(runId, { action: 'accept', voter });
+
+    const statuses: unknown[] = [];
+    for (const voter of ['ada', 'bob', 'cyd']) statuses.push((await vote(voter)).json.status);
+
+    expect(statuses).toEqual(['waiting-approval', 'waiting-approval', 'completed']);
+  });
+
+  it('of user keys count for their principal', async () => {
+    const runId = await waiting('listed');
+    const scopes = ['approvals:respond', 'runs:read'];
+    const ada = await at.createKey({ principal: 'ada', kind: 'user', scopes });
+    const eve = await at.createKey({ principal: 'eve', kind: 'user', scopes });
+
+    const stranger = await answer(runId, { action: 'accept', voter: 'ada' }, 'gate', { key: eve.key });
+    const listed = await answer(runId, { action: 'accept' }, 'gate', { key: ada.key });
+
+    expect([stranger.status, stranger.json.error]).toEqual([403, 'forbidden']);
+    expect(listed.json.status).toBe('completed');
+  });
+});
+
+describe('why', () => {
+  it('names the command that answers', async () => {
+    const runId = await waiting();
+
+    const { json } = await at.call('GET', `/v1/host/weft/runs/${runId}/why`);
+
+    expect(json as unknown as JsonObject).toMatchObject({ waitingFor: 'interrupt', nodeId: 'gate' });
+    expect(String(json.sentence)).toContain(`weft approve ${runId} gate`);
+  });
+});

@@ -1,0 +1,145 @@
+import type { ResolveCommand, Verdict } from '@weft/engine';
+import {
+  HostError,
+  isJsonObject,
+  type Json,
+  operationOf,
+  ResolveRequestSchema,
+  route,
+  toEnvelope,
+} from '@weft/protocol';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { callerOf, type Door, pathParam, type Routes, sendJson } from '../door.ts';
+import { noSuchRun } from '../http/errors.ts';
+import { idempotencyOf, sendReplay } from '../http/idempotency.ts';
+import { bodyParser } from '../http/parse-body.ts';
+import { pageOf } from './page.ts';
+
+const parseResolve = bodyParser(ResolveRequestSchema);
+const RESOLVE = operationOf(route('resolveInterrupt'));
+const APPROVE = operationOf(route('resolveApproval'));
+
+interface Outcome {
+  readonly status: string;
+  readonly verdict: Verdict | null | undefined;
+}
+
+/** Answers to questions that nodes have asked: with a key, through a signed link, and the list of what is open. */
+export const interruptRoutes: Routes = (app, door) => {
+  app.post(
+    '/v1/runs/:runId/interrupts/:nodeId',
+    door.allow('resolveInterrupt', { ofRun: true }),
+    (request, reply) => {
+      const { resumeValue } = parseResolve(bodyOf(request));
+      return resolve(door, request, reply, {
+        operation: RESOLVE,
+        value: resumeValue as Json,
+        isAlias: false,
+      });
+    },
+  );
+
+  // An earlier draft sent the answer itself, and knew no 410.
+  app.post(
+    '/v1/runs/:runId/approvals/:nodeId',
+    door.allow('resolveApproval', { ofRun: true }),
+    (request, reply) => {
+      const body = bodyOf(request);
+      if (!isJsonObject(body))
+        throw new HostError('validation_error', 'The body must be an object.', { field: 'body' });
+      const value = body['resumeValue'] ?? body;
+      return resolve(door, request, reply, { operation: APPROVE, value, isAlias: true });
+    },
+  );
+
+  app.get('/v1/interrupts/:token', async (request, reply) => {
+    const question = await door.host.inspectLink(pathParam(request, 'token'));
+    return sendJson(reply, 200, JSON.stringify(question));
+  });
+
+  app.post('/v1/interrupts/:token', async (request, reply) => {
+    const { resumeValue } = parseResolve(bodyOf(request));
+    const { runId, nodeId, ...outcome } = await door.host.answerLink(
+      pathParam(request, 'token'),
+      resumeValue as Json,
+    );
+    const { status, body } = render(runId, nodeId, outcome, true);
+    return sendJson(reply, status, body);
+  });
+
+  app.get('/v1/host/weft/interrupts', door.allow('listInterrupts'), async (request, reply) => {
+    const caller = callerOf(request);
+    const { rows, nextCursor } = await door.host.listInterrupts(caller, pageOf(request));
+    const mayAnswer = caller.scopes.has('approvals:respond');
+    const interrupts = mayAnswer ? rows : rows.map(({ interruptToken: _token, ...row }) => row);
+    return sendJson(reply, 200, JSON.stringify({ interrupts, nextCursor }));
+  });
+};
+
+interface Asked {
+  readonly operation: string;
+  readonly value: Json;
+  readonly isAlias: boolean;
+}
+
+async function resolve(
+  door: Door,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { operation, value, isAlias }: Asked,
+): Promise<FastifyReply> {
+  const runId = pathParam(request, 'runId');
+  const nodeId = pathParam(request, 'nodeId');
+  const caller = callerOf(request);
+  const command: ResolveCommand = {
+    type: 'resolve',
+    ...placeOf(nodeId),
+    value,
+    by: caller.principal,
+    byUser: caller.kind === 'user',
+    viaLink: false,
+  };
+  const claim = idempotencyOf(request, {
+    operation,
+    target: [runId, nodeId],
+    body: value,
+    render: (outcome) => render(runId, nodeId, outcome as unknown as Outcome, isAlias),
+  });
+  const answer = await door.host.command(caller, runId, command, claim);
+  if (answer === undefined) throw noSuchRun();
+  if (answer.replayed) return sendReplay(reply, answer);
+  const { status, body } = render(runId, nodeId, answer, isAlias);
+  return sendJson(reply, status, body);
+}
+
+const IN_LOOP = /^(.*?)((?:\[\d+\])+)$/;
+
+/** A node inside a loop is named with its iteration: `gate[2]`. */
+function placeOf(name: string): Pick<ResolveCommand, 'nodeId' | 'iteration'> {
+  const found = IN_LOOP.exec(name);
+  if (found === null) return { nodeId: name };
+  const iteration = [...(found[2] ?? '').matchAll(/\d+/g)].map(([index]) => Number(index));
+  return { nodeId: found[1] ?? '', iteration };
+}
+
+function render(
+  runId: string,
+  nodeId: string,
+  { verdict, status }: Outcome,
+  isAlias: boolean,
+): { status: number; body: string } {
+  if (verdict?.applied !== false) return { status: 200, body: JSON.stringify({ runId, nodeId, status }) };
+  const refusal = verdict.refusal ?? {
+    code: 'interrupt_already_resolved',
+    message: `The run is ${verdict.status}.`,
+  };
+  // Readers of the earlier draft, and holders of links, know 409 for every question that is over.
+  const code = isAlias && refusal.code === 'interrupt_gone' ? 'interrupt_already_resolved' : refusal.code;
+  const details = 'details' in refusal ? refusal.details : undefined;
+  const envelope = toEnvelope(new HostError(code, refusal.message, details));
+  return { status: envelope.status, body: JSON.stringify(envelope.body) };
+}
+
+function bodyOf(request: FastifyRequest): Json {
+  return (request.body as Json | undefined) ?? {};
+}
