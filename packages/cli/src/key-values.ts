@@ -36,7 +36,7 @@ function parsePair(flag: string, text: string): [string, Json] {
   return [text.slice(0, equals), parseValue(text.slice(equals + 1))];
 }
 
-function parseValue(text: string): Json {
+export function parseValue(text: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch {

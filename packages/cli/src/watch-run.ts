@@ -3,13 +3,15 @@ import type { Cli } from './command.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { createLiveView } from './output/live-view.ts';
 import { applyEvent, newProgress } from './output/run-progress.ts';
+import { waitingText } from './output/question.ts';
 import { eventLine, outcomeText, renderProgress } from './output/run-view.ts';
+import { createQuestionNotices } from './question-notices.ts';
 
 const REDRAW_MS = 200;
 
 /**
  * Follows a run to its end: redrawn on a terminal, one line per event elsewhere, one JSON document per line with --json.
- * The exit code is the run's outcome. Ctrl-C leaves the run alone and says how to cancel it.
+ * While it waits for an answer, the command that gives it is shown. The exit code is the run's outcome. Ctrl-C leaves the run alone and says how to cancel it.
  */
 export async function watchRun(cli: Cli, client: Client, runId: string): Promise<ExitCode> {
   const { io, style } = cli;
@@ -18,6 +20,14 @@ export async function watchRun(cli: Cli, client: Client, runId: string): Promise
   const offSignal = io.onSignal(() => detach.abort());
   const view = io.isTTY && !cli.json ? createLiveView(io) : undefined;
   const redraw = (): void => view?.draw(renderProgress(style, progress, Date.now()));
+  const notices = createQuestionNotices((question) => {
+    if (cli.json) return;
+    if (view === undefined) io.stderr.write(`${waitingText(question)}\n`);
+    else {
+      view.say(waitingText(question));
+      redraw();
+    }
+  });
   const timer = view === undefined ? undefined : setInterval(redraw, REDRAW_MS);
   try {
     const events = client.runs.events(runId, {
@@ -27,6 +37,7 @@ export async function watchRun(cli: Cli, client: Client, runId: string): Promise
     });
     for await (const event of events) {
       applyEvent(progress, event);
+      notices.see(event);
       if (cli.json) io.stdout.write(`${JSON.stringify(event)}\n`);
       else if (view === undefined) io.stdout.write(`${eventLine(style, event, progress.startedAt)}\n`);
       else redraw();
@@ -35,6 +46,7 @@ export async function watchRun(cli: Cli, client: Client, runId: string): Promise
     if (!detach.signal.aborted) throw error;
   } finally {
     clearInterval(timer);
+    notices.close();
     redraw();
     view?.end();
     offSignal();

@@ -2,7 +2,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const CATEGORIES = ['filesystem_paths', 'network_endpoints', 'process_execs', 'mcp_tools', 'policy_decisions'];
+const CATEGORIES = [
+  'filesystem_paths',
+  'network_endpoints',
+  'process_execs',
+  'mcp_tools',
+  'policy_decisions',
+];
 const [pair, out] = process.argv.slice(2);
 const info = JSON.parse(readFileSync(join(pair, 'pair.json'), 'utf8'));
 
@@ -13,14 +19,15 @@ function surfaceOf(side) {
   return CATEGORIES.map((name, index) => new Set(index === 0 ? surface[name].map(canonical) : surface[name]));
 }
 
+const byUnits = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
 const base = surfaceOf('base');
 const head = surfaceOf('head');
 const surface = CATEGORIES.map((name, index) => [
   name,
   {
-    added: [...head[index]].filter((value) => !base[index].has(value)).sort(),
-    removed: [...base[index]].filter((value) => !head[index].has(value)).sort(),
-    unchanged: [...base[index]].filter((value) => head[index].has(value)).sort(),
+    added: [...head[index]].filter((value) => !base[index].has(value)).sort(byUnits),
+    removed: [...base[index]].filter((value) => !head[index].has(value)).sort(byUnits),
+    unchanged: [...base[index]].filter((value) => head[index].has(value)).sort(byUnits),
   },
 ]);
 const text = JSON.stringify({ surface: Object.fromEntries(surface) }, null, 2);

@@ -51,12 +51,17 @@ function measure(script, pair, ending) {
   const path = fileURLToPath(new URL(script, import.meta.url));
   const more = ending === undefined ? [] : [ending];
   const started = performance.now();
-  const maxRss = execFileSync(process.execPath, [path, pair, join(pair, `${script}.out`), ...more], { encoding: 'utf8' });
+  const maxRss = execFileSync(process.execPath, [path, pair, join(pair, `${script}.out`), ...more], {
+    encoding: 'utf8',
+  });
   return { seconds: (performance.now() - started) / 1000, mib: Number(maxRss) / 1024 };
 }
 
 function best(runs) {
-  return { seconds: Math.min(...runs.map((run) => run.seconds)), mib: Math.min(...runs.map((run) => run.mib)) };
+  return {
+    seconds: Math.min(...runs.map((run) => run.seconds)),
+    mib: Math.min(...runs.map((run) => run.mib)),
+  };
 }
 
 function digest(file) {

@@ -35,7 +35,12 @@ const DIVERGENCES: Readonly<Record<string, string>> = {
   'v10-sdk-version-as-exec': 'clean',
 };
 
-async function projectCross(base: string, head: string, runtimes: string[], prefixes: string[]): Promise<Diff> {
+async function projectCross(
+  base: string,
+  head: string,
+  runtimes: string[],
+  prefixes: string[],
+): Promise<Diff> {
   const [basePrefix, headPrefix] = prefixes;
   const [baseRuntime, headRuntime] = runtimes;
   const declared = { baseRuntime, headRuntime, basePrefix, headPrefix };
@@ -63,7 +68,11 @@ const FORWARD = ['s5_openai_agents', 'gemini_google_genai'];
 
 describe.runIf(hasReferenceData)('the published goldens', () => {
   const s5 = ['evidence/s5-openai-agents', 'evidence/as-emitted/s5', 'evidence/as-emitted/s5.tar.gz'];
-  const gemini = ['evidence/gemini-google-genai', 'evidence/as-emitted/gemini', 'evidence/as-emitted/gemini.tar.gz'];
+  const gemini = [
+    'evidence/gemini-google-genai',
+    'evidence/as-emitted/gemini',
+    'evidence/as-emitted/gemini.tar.gz',
+  ];
 
   it.each(s5.map((base, index) => [base, gemini[index] as string]))('%s to %s', async (base, head) => {
     const found = await projectCross(dataPath(base), dataPath(head), FORWARD, [S5_PREFIX, GEMINI_PREFIX]);
@@ -111,7 +120,12 @@ describe.runIf(hasReferenceData)('real captures', () => {
     const expected = dataText(`expected/xrt-drift-pair-${index + 1}.json`);
 
     const fromFolders = await projectCross(folder(a[index]), folder(b[index]), FORWARD, prefixes);
-    const fromArchives = await projectCross(archive('a0', a[index]), archive('b0', b[index]), FORWARD, prefixes);
+    const fromArchives = await projectCross(
+      archive('a0', a[index]),
+      archive('b0', b[index]),
+      FORWARD,
+      prefixes,
+    );
 
     expect(renderDiff(fromFolders)).toBe(expected);
     expect(renderDiff(fromArchives)).toBe(expected);
@@ -128,7 +142,9 @@ describe.runIf(hasReferenceData)('real captures', () => {
   it('the harness repack in plain ustar is read', async () => {
     const run = await readRun(dataPath('harness/slice3-arm-c-kernel-event-v0.tar.gz'));
 
-    expect(run.problems.filter((problem) => problem.file === 'archive' || problem.code.includes('digest'))).toEqual([]);
+    expect(
+      run.problems.filter((problem) => problem.file === 'archive' || problem.code.includes('digest')),
+    ).toEqual([]);
     expect(run.health?.runId).toBeTypeOf('string');
   });
 
@@ -141,10 +157,15 @@ describe.runIf(hasReferenceData)('real captures', () => {
 
 describe.runIf(hasReferenceData)('unsorted, repeated and non-ASCII values', () => {
   it('come out in code point order, escaped', async () => {
-    const [base, head] = ['base', 'head'].map((side) => dataPath('expected/unicode-pair', side)) as [string, string];
+    const [base, head] = ['base', 'head'].map((side) => dataPath('expected/unicode-pair', side)) as [
+      string,
+      string,
+    ];
     const prefixes = ['/tmp/assay-synth-base.Xy12/work/', '/tmp/assay-synth-head.Zz98/work/'];
 
-    expect(renderDiff(await projectCross(base, head, FORWARD, prefixes))).toBe(dataText('expected/unicode-pair/xrt.json'));
+    expect(renderDiff(await projectCross(base, head, FORWARD, prefixes))).toBe(
+      dataText('expected/unicode-pair/xrt.json'),
+    );
     expect(renderDiff(diff(await readRun(base), await readRun(head)).diff)).toBe(
       dataText('expected/unicode-pair/cap.json'),
     );
@@ -163,17 +184,21 @@ describe.runIf(hasReferenceData)('adversarial pairs', () => {
 });
 
 describe.runIf(hasReferenceData)('odd and hostile archives', () => {
-  it.each(archiveCases().map((item) => [item.file, item.expect] as const))('%s: %s', async (file, expected) => {
-    const limits = expected.includes('limit') ? { inflated: 1024 * 1024 } : {};
-    const run = await readRun(dataPath('cases/archives', file), { limits });
-    const lenient = await readRun(dataPath('cases/archives', file), { limits, lenient: true });
-    const refusals = (problems: typeof run.problems) => problems.filter((problem) => problem.effect === 'failed');
+  it.each(archiveCases().map((item) => [item.file, item.expect] as const))(
+    '%s: %s',
+    async (file, expected) => {
+      const limits = expected.includes('limit') ? { inflated: 1024 * 1024 } : {};
+      const run = await readRun(dataPath('cases/archives', file), { limits });
+      const lenient = await readRun(dataPath('cases/archives', file), { limits, lenient: true });
+      const refusals = (problems: typeof run.problems) =>
+        problems.filter((problem) => problem.effect === 'failed');
 
-    if (expected === 'ok') expect(refusals(run.problems)).toEqual([]);
-    else expect(refusals(run.problems)).not.toEqual([]);
-    if (expected === 'decide') {
-      expect(refusals(lenient.problems)).toEqual([]);
-      expect(lenient.problems).toContainEqual(expect.objectContaining({ effect: 'note' }));
-    }
-  });
+      if (expected === 'ok') expect(refusals(run.problems)).toEqual([]);
+      else expect(refusals(run.problems)).not.toEqual([]);
+      if (expected === 'decide') {
+        expect(refusals(lenient.problems)).toEqual([]);
+        expect(lenient.problems).toContainEqual(expect.objectContaining({ effect: 'note' }));
+      }
+    },
+  );
 });

@@ -31,7 +31,10 @@ export function documentSchema(contract: 'capability' | 'cross', shape: Shape): 
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: `urn:weft:evidence:${name}-v0-${shape}`,
     title: `${name} v0, ${shape}`,
-    ...object(isCross ? crossProperties(shape) : capabilityProperties(shape), isCross ? CROSS_KEYS : CAPABILITY_KEYS),
+    ...object(
+      isCross ? crossProperties(shape) : capabilityProperties(shape),
+      isCross ? CROSS_KEYS : CAPABILITY_KEYS,
+    ),
     ...(isCross && shape !== 'failed' ? { not: { anyOf: RUNTIMES.map(sameRuntime) } } : {}),
     ...(shape === 'partial' ? { allOf: partialRules() } : {}),
   };
@@ -83,7 +86,10 @@ function crossProperties(shape: Shape): Record<string, JsonSchema> {
 
 const NOTHING: JsonSchema = { const: [] };
 
-function object(properties: Record<string, JsonSchema>, keys: readonly string[] = Object.keys(properties)): JsonSchema {
+function object(
+  properties: Record<string, JsonSchema>,
+  keys: readonly string[] = Object.keys(properties),
+): JsonSchema {
   return { type: 'object', additionalProperties: false, required: [...keys], properties };
 }
 
@@ -105,8 +111,12 @@ function status(shape: Shape): JsonSchema {
 
 function preconditions(shape: Shape, keys: readonly string[]): JsonSchema {
   const fixed = (key: string): boolean =>
-    shape === 'clean' || key === 'stable_tool_call_ids_required' || (shape === 'partial' && key === 'runtimes_distinct');
-  return object(Object.fromEntries(keys.map((key) => [key, fixed(key) ? { const: true } : { type: 'boolean' }])));
+    shape === 'clean' ||
+    key === 'stable_tool_call_ids_required' ||
+    (shape === 'partial' && key === 'runtimes_distinct');
+  return object(
+    Object.fromEntries(keys.map((key) => [key, fixed(key) ? { const: true } : { type: 'boolean' }])),
+  );
 }
 
 function surface(isEmpty: boolean): JsonSchema {
@@ -124,16 +134,23 @@ function unbound(): JsonSchema {
 
 function sameRuntime(runtime: string): JsonSchema {
   const same = { const: runtime };
-  return { properties: { base_runtime: same, head_runtime: same }, required: ['base_runtime', 'head_runtime'] };
+  return {
+    properties: { base_runtime: same, head_runtime: same },
+    required: ['base_runtime', 'head_runtime'],
+  };
 }
 
 /** Which status goes with which preconditions. */
 function partialRules(): JsonSchema[] {
   const some = (keys: readonly string[]): JsonSchema => ({
-    anyOf: keys.map((key) => ({ properties: { preconditions: { properties: { [key]: { const: false } } } } })),
+    anyOf: keys.map((key) => ({
+      properties: { preconditions: { properties: { [key]: { const: false } } } },
+    })),
   });
   const all = (keys: readonly string[]): JsonSchema => ({
-    properties: { preconditions: { properties: Object.fromEntries(keys.map((key) => [key, { const: true }])) } },
+    properties: {
+      preconditions: { properties: Object.fromEntries(keys.map((key) => [key, { const: true }])) },
+    },
   });
   const health = ['base_health_clean', 'head_health_clean'];
   const correlation = ['base_correlation_clean', 'head_correlation_clean', 'stable_tool_call_ids_present'];

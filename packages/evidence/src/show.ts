@@ -6,13 +6,17 @@ import { CATEGORIES, type Category } from './contract/vocabulary.ts';
 /** One run at a glance. */
 export interface RunSummary {
   readonly run_id: string | undefined;
-  readonly health: { readonly clean: boolean; readonly fields: Readonly<Record<string, JsonNode>> } | undefined;
+  readonly health:
+    | { readonly clean: boolean; readonly fields: Readonly<Record<string, JsonNode>> }
+    | undefined;
   /** How many distinct values each category has. */
   readonly surface: Readonly<Record<Category, number>> | undefined;
   readonly correlation:
     | { readonly clean: boolean; readonly bindings: number; readonly ambiguities: readonly string[] }
     | undefined;
-  readonly sdk: { readonly sdk_name: string | null; readonly sdk_version: string | null; readonly events: number } | undefined;
+  readonly sdk:
+    | { readonly sdk_name: string | null; readonly sdk_version: string | null; readonly events: number }
+    | undefined;
   /** What the run's own log suggests as work dir; declare it only if you know it to be so. */
   readonly prefix_hint: string | undefined;
   readonly problems: readonly Problem[];
@@ -39,7 +43,10 @@ export function show(evidence: Evidence): RunSummary {
     surface:
       surface &&
       (Object.fromEntries(
-        CATEGORIES.map((name) => [name, (name === 'filesystem_paths' ? paths : undefined) ?? surface.raw[name].count]),
+        CATEGORIES.map((name) => [
+          name,
+          (name === 'filesystem_paths' ? paths : undefined) ?? surface.raw[name].count,
+        ]),
       ) as Record<Category, number>),
     correlation: correlation && {
       clean: correlation.isClean,

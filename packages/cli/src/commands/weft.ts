@@ -1,8 +1,13 @@
 import { group } from '../command.ts';
+import { answer } from './answer.ts';
+import { approve, reject } from './approve.ts';
 import { doctor } from './doctor.ts';
+import { inbox } from './inbox.ts';
+import { evidence } from './evidence/index.ts';
 import { create as createKey } from './keys/create.ts';
 import { ls as listKeys } from './keys/ls.ts';
 import { revoke as revokeKey } from './keys/revoke.ts';
+import { resolve } from './resolve.ts';
 import { run } from './run.ts';
 import { cancel } from './runs/cancel.ts';
 import { events } from './runs/events.ts';
@@ -22,6 +27,11 @@ export const weft = group('weft', 'a durable workflow host for the OpenWOP v1 pr
   serve,
   run,
   group('runs', 'look at runs and move them', [listRuns, showRun, events, why, cancel, pause, resume]),
+  inbox,
+  approve,
+  reject,
+  answer,
+  resolve,
   group('workflows', 'look at definitions, check and register them', [
     listWorkflows,
     showWorkflow,
@@ -29,5 +39,6 @@ export const weft = group('weft', 'a durable workflow host for the OpenWOP v1 pr
     register,
   ]),
   group('keys', 'manage the keys of your tenant', [listKeys, createKey, revokeKey]),
+  evidence,
   doctor,
 ]);

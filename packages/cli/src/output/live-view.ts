@@ -3,6 +3,8 @@ import type { Io } from '../io.ts';
 /** A block of lines at the bottom of the terminal that is drawn over itself. */
 export interface LiveView {
   draw(text: string): void;
+  /** Writes lines that stay, uncut, above the block, which is drawn anew below them. */
+  say(text: string): void;
   /** Leaves the last drawing in place and the cursor below it. */
   end(): void;
 }
@@ -19,6 +21,12 @@ export function createLiveView(io: Io): LiveView {
       const up = height === 0 ? '' : `\u001B[${height}A`;
       io.stdout.write(`${up}\r\u001B[J${lines.join('\n')}\n`);
       height = lines.length;
+    },
+    say(text) {
+      const up = height === 0 ? '' : `\u001B[${height}A`;
+      io.stdout.write(`${up}\r\u001B[J${text}\n`);
+      height = 0;
+      last = '';
     },
     end() {
       height = 0;

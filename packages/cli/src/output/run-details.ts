@@ -1,4 +1,6 @@
-import { type JsonObject, type RunSnapshot, isJsonObject } from '@weft/protocol';
+import { type JsonObject, isJsonObject } from '@weft/protocol';
+import { type RunDocument, openInterruptsOf } from '@weft/sdk';
+import { waitingText } from './question.ts';
 import { type Style, paintStatus } from './style.ts';
 import { printable, renderFields, renderTable } from './table.ts';
 import { betweenText } from './time-text.ts';
@@ -9,7 +11,7 @@ interface NodeRow {
 }
 
 /** A snapshot for people: what it is, how far it came, what it holds. */
-export function renderRunDetails(style: Style, run: RunSnapshot): string {
+export function renderRunDetails(style: Style, run: RunDocument): string {
   const parts = [
     renderFields(style, [
       ['run', run.runId],
@@ -25,6 +27,7 @@ export function renderRunDetails(style: Style, run: RunSnapshot): string {
         run.error === undefined ? undefined : style.red(`${run.error.code}: ${printable(run.error.message)}`),
       ],
     ]),
+    openInterruptsOf(run).map(waitingText).join('\n'),
     nodeTable(style, run.nodeStates),
     section(style, 'Variables', run.variables),
   ];

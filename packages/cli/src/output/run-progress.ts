@@ -20,6 +20,8 @@ export interface NodeProgress {
   endedAt?: number;
   attempt: number;
   note?: string;
+  /** The status of a run that waits for this node only. */
+  waitsAs?: string;
 }
 
 export function newProgress(runId: string): RunProgress {
@@ -82,9 +84,15 @@ function applyNodeEvent(
   if (event.type === 'node.started') node.startedAt ??= at;
   if (typeof payload['attempt'] === 'number') node.attempt = payload['attempt'];
   if (status === 'completed' || status === 'failed' || status === 'cancelled') node.endedAt = at;
+  if (event.type === 'node.suspended') node.waitsAs = waitingStatus(payload['kind']);
   const note = noteOf(payload);
   if (note === undefined) delete node.note;
   else node.note = note;
+}
+
+function waitingStatus(kind: unknown): string {
+  if (kind === 'approval') return 'waiting-approval';
+  return kind === 'external-event' ? 'waiting-external' : 'waiting-input';
 }
 
 /** `work`, or `work[2][0]` inside loops. */

@@ -1,5 +1,6 @@
 import type { RunEventDocument } from '@weft/sdk';
 import { isJsonObject } from '@weft/protocol';
+import { asksText } from './question.ts';
 import { type NodeProgress, type RunProgress, nodeKeyOf } from './run-progress.ts';
 import { type Style, paintStatus } from './style.ts';
 import { printable, renderTable } from './table.ts';
@@ -9,7 +10,7 @@ const MAX_ROWS = 20;
 
 /** The whole view, redrawn as the run moves. */
 export function renderProgress(style: Style, progress: RunProgress, now: number): string {
-  const head = `${style.bold(progress.runId)}  ${paintStatus(style, progress.status)}  ${elapsed(progress, now)}`;
+  const head = `${style.bold(progress.runId)}  ${paintStatus(style, shownStatus(progress))}  ${elapsed(progress, now)}`;
   const nodes = [...progress.nodes.values()];
   if (nodes.length === 0) return head;
   const shown = worthShowing(nodes);
@@ -29,6 +30,14 @@ export function renderProgress(style: Style, progress: RunProgress, now: number)
   );
   const hidden = nodes.length - shown.length;
   return [head, table, ...(hidden > 0 ? [style.dim(`… and ${hidden} more nodes`)] : [])].join('\n');
+}
+
+/** No event says that a run waits: it does when somebody was asked and nothing else is under way. */
+function shownStatus(progress: RunProgress): string {
+  if (progress.status !== 'running') return progress.status;
+  const nodes = [...progress.nodes.values()];
+  const isMoving = nodes.some(({ status }) => status === 'running' || status === 'retrying');
+  return (isMoving ? undefined : nodes.find(({ status }) => status === 'waiting')?.waitsAs) ?? 'running';
 }
 
 /** With many nodes, what moves or went wrong comes first, then the newest. */
@@ -72,10 +81,19 @@ function lineNote(type: string, payload: { readonly [name: string]: unknown }): 
   const error = payload['error'] ?? payload['lastError'];
   if (isJsonObject(error)) return `${String(error['code'])}: ${String(error['message'])}`;
   if (type === 'variable.changed') return `${String(payload['name'])} = ${short(payload['next'])}`;
+  if (type === 'interrupt.requested' && isJsonObject(payload['data']))
+    return asksText({ data: payload['data'] });
+  if (type === 'approval.received') return voteText(payload);
   if (type === 'log.appended') return String(payload['message'] ?? '');
   if (typeof payload['reason'] === 'string') return payload['reason'];
   if (payload['outputs'] !== undefined) return short(payload['outputs']);
   return '';
+}
+
+function voteText(payload: { readonly [name: string]: unknown }): string {
+  const by = typeof payload['decidedBy'] === 'string' ? ` by ${payload['decidedBy']}` : '';
+  const said = payload['feedback'] ?? payload['comment'];
+  return `${String(payload['action'])}${by}${typeof said === 'string' ? `: ${said}` : ''}`;
 }
 
 function short(value: unknown): string {

@@ -473,6 +473,23 @@ describe('commands', () => {
     expect(run.run.state.status).toBe('completed');
   });
 
+  it('pause with drain takes effect though only an open question is left', () => {
+    const run = simulate({
+      nodes: [node('call', 'test.effect'), node('gate', 'core.approvalGate'), node('next')],
+      edges: chain('call', 'next'),
+    });
+    run.start();
+    const pause = { type: 'pause', policy: 'drain-current-node' } as const;
+    run.command(pause);
+    run.succeed('call');
+
+    expect(run.command(pause).verdict).toMatchObject({ applied: true, status: 'paused' });
+
+    run.command({ type: 'resume' });
+    expect(run.run.state.nodes.get('next')?.status).toBe('completed');
+    expect(run.run.state.status).toBe('waiting-approval');
+  });
+
   it('pause with drain brings a delay to its end at once', () => {
     const run = simulate({
       nodes: [node('wait', 'core.delay', { ms: 86_400_000 }), node('b')],

@@ -4,7 +4,7 @@ import type { Stretch } from './live-run.ts';
 import { cancelRunningNodes, identity } from './node-settle.ts';
 import { finishTimer } from './node-start.ts';
 import { resolveInterrupt } from './interrupts.ts';
-import { isTerminalStatus, type NodeKey } from './run-state.ts';
+import { isLiveStatus, isTerminalStatus, type NodeKey } from './run-state.ts';
 
 /**
  * What people ask of a run. Each function returns the verdict, or undefined while a pause waits for what is in flight; the
@@ -44,7 +44,9 @@ function cancelRun(stretch: Stretch, command: Command & { type: 'cancel' }): Ver
  */
 function pauseRun(stretch: Stretch, command: Command & { type: 'pause' }): Verdict | undefined {
   const { run } = stretch;
-  if (run.state.status !== 'running') return refused(stretch);
+  // A drain that began while the run was running goes on, though all that is left by now may be open questions.
+  const mayPause = run.state.status === 'running' || (run.draining && isLiveStatus(run.state.status));
+  if (!mayPause) return refused(stretch);
   if (command.policy === 'immediate') abortEffects(stretch);
   else {
     run.draining = true;

@@ -35,7 +35,10 @@ function checkStatus(fields: ReadonlyMap<string, JsonNode>, report: Report): boo
   const isEmpty = Array.isArray(ambiguities) && ambiguities.length === 0;
   if (!isEmpty) {
     const found = Array.isArray(ambiguities)
-      ? ambiguities.map((item) => quoteNode(item as JsonNode)).slice(0, 5).join(', ')
+      ? ambiguities
+          .map((item) => quoteNode(item as JsonNode))
+          .slice(0, 5)
+          .join(', ')
       : quoteNode(ambiguities);
     report(partial('/ambiguities', found, 'an empty array'));
   }
@@ -82,7 +85,10 @@ function checkDecision(binding: JsonNode, index: number, report: Report): void {
   const decision: JsonNode | undefined = (binding as ReadonlyMap<string, JsonNode>).get('policy_decision');
   if (decision === undefined || decision === null || typeof decision === 'string') return;
   const place = `/bindings/${index}/policy_decision`;
-  report({ ...broken('decision_not_text', place, quoteNode(decision), 'a string or null'), only: 'capability' });
+  report({
+    ...broken('decision_not_text', place, quoteNode(decision), 'a string or null'),
+    only: 'capability',
+  });
 }
 
 function decisionOf(binding: JsonNode): string | null {

@@ -17,7 +17,11 @@ const RULES = { file: HEALTH_FILE, schema: HEALTH_SCHEMA };
 const CLEAN_VALUES = [
   ['kernel_layer', 'complete', READABLE.drops],
   ['ringbuf_drops', 0, READABLE.drops],
-  ['policy_layer', 'present', 'Paths, endpoints and execs as observed. Tools and policy decisions were not captured.'],
+  [
+    'policy_layer',
+    'present',
+    'Paths, endpoints and execs as observed. Tools and policy decisions were not captured.',
+  ],
   ['sdk_layer', 'self_reported', 'The surface sets as observed. What the SDK itself reported is missing.'],
   ['cgroup_correlation', 'clean', READABLE.health],
 ] as const;
@@ -55,7 +59,9 @@ function noteOrigin(fields: ReadonlyMap<string, JsonNode>, report: Report): void
     report(note('capture_origin', quoteNode(origin), 'no value; the contracts do not look at it'));
   const scope = fields.get('network_endpoint_claim_scope');
   if (scope === 'diagnostic_only')
-    report(note('network_endpoint_claim_scope', '"diagnostic_only"', 'nothing; endpoints vary from run to run'));
+    report(
+      note('network_endpoint_claim_scope', '"diagnostic_only"', 'nothing; endpoints vary from run to run'),
+    );
   const redaction = fields.get('redaction');
   if (redaction instanceof Map && redaction.get('mode') === 'disabled_unsafe')
     report(note('redaction/mode', '"disabled_unsafe"', 'nothing; values may hold secrets in clear'));

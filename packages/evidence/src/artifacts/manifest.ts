@@ -25,7 +25,11 @@ const RULES = { file: MANIFEST_FILE, schema: MANIFEST_SCHEMA };
 const DIGEST = /^sha256:([0-9a-f]{64})$/;
 const UPPER_DIGEST = /^sha256:([0-9a-fA-F]{64})$/;
 
-export function manifestSink(isLenient: boolean, report: Report, done: (manifest: Manifest) => void): ArtifactSink {
+export function manifestSink(
+  isLenient: boolean,
+  report: Report,
+  done: (manifest: Manifest) => void,
+): ArtifactSink {
   return objectSink(RULES, 4, report, (fields) => {
     const runId = checkIdentity(RULES, fields.get('schema'), fields.get('run_id'), report);
     const listed = fields.get('files');
@@ -42,7 +46,12 @@ export function manifestSink(isLenient: boolean, report: Report, done: (manifest
   });
 }
 
-function readEntry(path: string, entry: JsonNode, isLenient: boolean, report: Report): ManifestEntry | undefined {
+function readEntry(
+  path: string,
+  entry: JsonNode,
+  isLenient: boolean,
+  report: Report,
+): ManifestEntry | undefined {
   const place = `/files/${path}`;
   if (!(entry instanceof Map)) {
     report(problem('manifest_shape', place, quoteNode(entry), 'an object with path, sha256 and bytes'));
@@ -50,7 +59,8 @@ function readEntry(path: string, entry: JsonNode, isLenient: boolean, report: Re
   }
   const fields = entry as ReadonlyMap<string, JsonNode>;
   const named = fields.get('path');
-  if (named !== path) report(problem('manifest_path', `${place}/path`, quoteNode(named), JSON.stringify(path)));
+  if (named !== path)
+    report(problem('manifest_path', `${place}/path`, quoteNode(named), JSON.stringify(path)));
   const bytes = fields.get('bytes');
   const isSize = typeof bytes === 'number' && Number.isSafeInteger(bytes) && bytes >= 0;
   if (!isSize) report(problem('manifest_shape', `${place}/bytes`, quoteNode(bytes), 'a size in bytes'));
@@ -58,7 +68,12 @@ function readEntry(path: string, entry: JsonNode, isLenient: boolean, report: Re
   return isSize && digest !== undefined ? { bytes, digest } : undefined;
 }
 
-function readDigest(place: string, found: JsonNode | undefined, isLenient: boolean, report: Report): string | undefined {
+function readDigest(
+  place: string,
+  found: JsonNode | undefined,
+  isLenient: boolean,
+  report: Report,
+): string | undefined {
   const text = typeof found === 'string' ? found : '';
   const exact = DIGEST.exec(text)?.[1];
   if (exact !== undefined) return exact;
@@ -80,7 +95,10 @@ export function checkManifest(
   for (const [path, entry] of manifest.files) {
     const facts = read.get(path);
     if (facts === undefined) {
-      report({ ...problem('listed_but_missing', '', 'no such file', 'the file, as manifest.json lists it'), file: path });
+      report({
+        ...problem('listed_but_missing', '', 'no such file', 'the file, as manifest.json lists it'),
+        file: path,
+      });
       continue;
     }
     if (facts.bytes !== entry.bytes) {
@@ -95,7 +113,10 @@ export function checkManifest(
   if (isClosed) {
     for (const path of read.keys())
       if (path !== MANIFEST_FILE && !manifest.files.has(path))
-        report({ ...problem('not_listed', '', 'a member', 'an entry in manifest.json, or no such member'), file: path });
+        report({
+          ...problem('not_listed', '', 'a member', 'an entry in manifest.json, or no such member'),
+          file: path,
+        });
   }
   if (runId !== undefined && manifest.runId !== undefined && manifest.runId !== runId) {
     const needed = `${JSON.stringify(runId)}, as in ${HEALTH_FILE}`;

@@ -39,7 +39,12 @@ export function sdkSink(report: Report, done: (layer: SdkLayer) => void): Artifa
     } catch (error) {
       if (!(error instanceof JsonError)) throw error;
       isBroken = true;
-      events.problem('not_json', line, `${error.message} (byte ${error.offset})`, 'one strict JSON object per line');
+      events.problem(
+        'not_json',
+        line,
+        `${error.message} (byte ${error.offset})`,
+        'one strict JSON object per line',
+      );
     }
   }
 
@@ -100,7 +105,12 @@ function sdkEvents(report: Report) {
     const schema = event.get('schema');
     if (schema !== SDK_EVENT_SCHEMA) {
       if (typeof schema === 'string' && schema.startsWith(SDK_SCHEMA_STEM))
-        problem('newer_sdk_event', line, quoteNode(schema), `"${SDK_EVENT_SCHEMA}": newer events are not skipped`);
+        problem(
+          'newer_sdk_event',
+          line,
+          quoteNode(schema),
+          `"${SDK_EVENT_SCHEMA}": newer events are not skipped`,
+        );
       return;
     }
     count += 1;
@@ -130,7 +140,10 @@ function sdkEvents(report: Report) {
       const found = `${problems - MAX_LINE_PROBLEMS} more lines with problems`;
       report(sdkProblem('more_lines', 'the whole file', found, 'none'));
     }
-    for (const [field, values] of [['sdk_name', seen.names], ['sdk_version', seen.versions]] as const) {
+    for (const [field, values] of [
+      ['sdk_name', seen.names],
+      ['sdk_version', seen.versions],
+    ] as const) {
       if (values.size < 2) continue;
       const found = [...values].map(([value, line]) => `${JSON.stringify(value)} (line ${line})`).join(', ');
       report(sdkProblem('inconsistent_sdk', field, found, 'one value in all events of the run'));
@@ -138,10 +151,20 @@ function sdkEvents(report: Report) {
     const [pair] = seen.pairs.values();
     if (pair === undefined)
       report(
-        sdkProblem('no_sdk_metadata', 'the whole file', `${count} v0 events, none with both`, 'an event with both sdk_name and sdk_version'),
+        sdkProblem(
+          'no_sdk_metadata',
+          'the whole file',
+          `${count} v0 events, none with both`,
+          'an event with both sdk_name and sdk_version',
+        ),
       );
     const isOne = pair !== undefined && seen.names.size === 1 && seen.versions.size === 1;
-    return { name: isOne ? pair[0] : null, version: isOne ? pair[1] : null, runIds: seen.runIds, events: count };
+    return {
+      name: isOne ? pair[0] : null,
+      version: isOne ? pair[1] : null,
+      runIds: seen.runIds,
+      events: count,
+    };
   }
 
   return { take, problem, finish };

@@ -55,7 +55,10 @@ export function surfaceSink(
   });
 }
 
-function surfaceHandler(options: SurfaceOptions, report: Report): JsonHandler & { finish(): Surface | undefined } {
+function surfaceHandler(
+  options: SurfaceOptions,
+  report: Report,
+): JsonHandler & { finish(): Surface | undefined } {
   const rule: PathRule | undefined =
     options.workDirPrefix === undefined ? undefined : pathRule(options.workDirPrefix);
   const canonical = rule === undefined ? undefined : valueList(options.size + 64);
@@ -147,10 +150,19 @@ function surfaceHandler(options: SurfaceOptions, report: Report): JsonHandler & 
     literal: (value) => other(String(value)),
     finish() {
       if (!isObject) {
-        report({ ...notJson(SURFACE_FILE, '', 'another value'), code: 'not_object', needed: 'a JSON object' });
+        report({
+          ...notJson(SURFACE_FILE, '', 'another value'),
+          code: 'not_object',
+          needed: 'a JSON object',
+        });
         return undefined;
       }
-      const runId = checkIdentity({ file: SURFACE_FILE, schema: SURFACE_SCHEMA }, head.schema, head.run_id, report);
+      const runId = checkIdentity(
+        { file: SURFACE_FILE, schema: SURFACE_SCHEMA },
+        head.schema,
+        head.run_id,
+        report,
+      );
       reportCategories(lists, wrong, report);
       reportHints(seen, report);
       const raw = Object.fromEntries(
@@ -165,7 +177,11 @@ function surfaceHandler(options: SurfaceOptions, report: Report): JsonHandler & 
   };
 }
 
-function reportCategories(lists: ReadonlyMap<Category, unknown>, wrong: ReadonlyMap<Category, string>, report: Report): void {
+function reportCategories(
+  lists: ReadonlyMap<Category, unknown>,
+  wrong: ReadonlyMap<Category, string>,
+  report: Report,
+): void {
   for (const category of CATEGORIES) {
     const found = wrong.get(category) ?? (lists.has(category) ? undefined : 'nothing');
     if (found === undefined) continue;

@@ -217,7 +217,8 @@ export function jsonParser(handler: JsonHandler): JsonParser {
     if (unit >= 0xdc00 && unit <= 0xdfff && afterHigh === text.length) {
       // The second half of a pair: the first was written as if it stood alone.
       const { bytes, length } = text;
-      const first = 0xd000 | (((bytes[length - 2] as number) & 0x3f) << 6) | ((bytes[length - 1] as number) & 0x3f);
+      const first =
+        0xd000 | (((bytes[length - 2] as number) & 0x3f) << 6) | ((bytes[length - 1] as number) & 0x3f);
       text.length -= 3;
       putCodePoint(text, 0x10000 + ((first - 0xd800) << 10) + (unit - 0xdc00));
       return;

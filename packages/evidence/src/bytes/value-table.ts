@@ -77,7 +77,12 @@ function dropRepeats(bytes: Uint8Array, starts: Uint32Array, count: number): num
 }
 
 /** Code point order of two values: below, above or equal to zero. */
-export function compareAt(left: Uint8Array, leftStart: number, right: Uint8Array, rightStart: number): number {
+export function compareAt(
+  left: Uint8Array,
+  leftStart: number,
+  right: Uint8Array,
+  rightStart: number,
+): number {
   let i = leftStart;
   let j = rightStart;
   while (left[i] === right[j]) {

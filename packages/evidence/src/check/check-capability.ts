@@ -78,7 +78,16 @@ function checkDecisions(context: CheckContext, place: string, change: JsonMap): 
     context.report(place, 'the same decision on both sides', 'a decision that changed');
 }
 
-function checkPolicy(context: CheckContext, status: Status | undefined, surface: SurfaceParts, isSame: boolean): void {
+function checkPolicy(
+  context: CheckContext,
+  status: Status | undefined,
+  surface: SurfaceParts,
+  isSame: boolean,
+): void {
   if (status === 'clean' && isSame && !isUnchanged(surface.get('policy_decisions')))
-    context.report('/surface/policy_decisions', 'changes, with the same calls and outcomes', 'no clean status for it');
+    context.report(
+      '/surface/policy_decisions',
+      'changes, with the same calls and outcomes',
+      'no clean status for it',
+    );
 }

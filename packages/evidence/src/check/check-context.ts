@@ -38,10 +38,11 @@ export function checkContext(): CheckContext {
     const missing = keys.filter((key) => !map.has(key));
     const extra = [...map.keys()].filter((key) => !keys.includes(key));
     for (const key of missing) report(`${place}/${key}`, 'nothing', 'the key');
-    for (const key of extra) report(`${place}/${key}`, 'a key that the contract does not have', 'no such key');
+    for (const key of extra)
+      report(`${place}/${key}`, 'a key that the contract does not have', 'no such key');
     const isOrdered = [...map.keys()].every((key, index) => key === keys[index]);
     if (missing.length === 0 && extra.length === 0 && !isOrdered)
-      report(place, `keys in the order ${[...map.keys()].join(', ')}`, `${keys.join(', ')}`);
+      report(place, `keys in the order ${[...map.keys()].join(', ')}`, keys.join(', '));
     return map;
   }
 
@@ -54,10 +55,19 @@ export function checkContext(): CheckContext {
     },
     texts(place, node, wanted) {
       const isSame =
-        Array.isArray(node) && node.length === wanted.length && wanted.every((text, index) => node[index] === text);
+        Array.isArray(node) &&
+        node.length === wanted.length &&
+        wanted.every((text, index) => node[index] === text);
       if (isSame) return;
-      const needed = wanted.length === 0 ? 'an empty array' : `exactly ${wanted.map((text) => text.split(':')[0]).join(', ')}`;
-      report(place, Array.isArray(node) ? `an array of ${node.length}, not the same` : quoteNode(node), needed);
+      const needed =
+        wanted.length === 0
+          ? 'an empty array'
+          : `exactly ${wanted.map((text) => text.split(':')[0]).join(', ')}`;
+      report(
+        place,
+        Array.isArray(node) ? `an array of ${node.length}, not the same` : quoteNode(node),
+        needed,
+      );
     },
     nonEmptyText(place, node) {
       if (typeof node === 'string' && node !== '') return node;

@@ -2,7 +2,6 @@ import { type JsonNode, quoteNode } from '../bytes/json-tree.ts';
 import { isRuntime } from '../contract/declared.ts';
 import {
   CANONICALIZATION,
-
   CROSS_FAILED_NOTES,
   CROSS_NOTES,
   CROSS_SCOPE,
@@ -55,9 +54,13 @@ export function checkCross(context: CheckContext, document: JsonMap, status: Sta
 /** A failed document carries what was declared, whatever that was. */
 function checkRuntimes(context: CheckContext, document: JsonMap, isFailed: boolean): void {
   const [base, head] = [document.get('base_runtime'), document.get('head_runtime')];
-  for (const [key, found] of [['base_runtime', base], ['head_runtime', head]] as const) {
+  for (const [key, found] of [
+    ['base_runtime', base],
+    ['head_runtime', head],
+  ] as const) {
     const isGood = typeof found === 'string' && (isFailed || isRuntime(found));
-    if (!isGood) context.report(`/${key}`, quoteNode(found), isFailed ? 'a string' : `one of ${RUNTIMES.join(', ')}`);
+    if (!isGood)
+      context.report(`/${key}`, quoteNode(found), isFailed ? 'a string' : `one of ${RUNTIMES.join(', ')}`);
   }
   if (!isFailed && base === head && typeof base === 'string')
     context.report('/head_runtime', quoteNode(head), 'another runtime than the base');
@@ -88,4 +91,3 @@ function checkSdk(context: CheckContext, node: JsonNode | undefined, isFailed: b
     }
   }
 }
-

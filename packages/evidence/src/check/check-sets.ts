@@ -10,15 +10,21 @@ function sortedTexts(context: CheckContext, place: string, node: JsonNode | unde
     context.report(place, quoteNode(node), 'an array of strings');
     return undefined;
   }
-  const texts = node as string[];
-  const wrong = texts.findIndex((text, index) => index > 0 && compareText(texts[index - 1] as string, text) >= 0);
+  const texts: string[] = node;
+  const wrong = texts.findIndex(
+    (text, index) => index > 0 && compareText(texts[index - 1] as string, text) >= 0,
+  );
   if (wrong !== -1)
     context.report(`${place}/${wrong}`, quoteNode(texts[wrong]), 'code point order, each value once');
   return texts;
 }
 
 /** added, removed, unchanged: ordered, and no value in two of them. */
-export function checkParts(context: CheckContext, place: string, node: JsonNode | undefined): Map<string, string[]> {
+export function checkParts(
+  context: CheckContext,
+  place: string,
+  node: JsonNode | undefined,
+): Map<string, string[]> {
   const parts = new Map<string, string[]>();
   const object = context.object(place, node, PARTS);
   if (object === undefined) return parts;
@@ -29,7 +35,11 @@ export function checkParts(context: CheckContext, place: string, node: JsonNode 
     for (const text of texts) {
       const other = seen.get(text);
       if (other !== undefined && other !== part)
-        context.report(`${place}/${part}`, `${quoteNode(text)}, which is also in ${other}`, 'each value in one part');
+        context.report(
+          `${place}/${part}`,
+          `${quoteNode(text)}, which is also in ${other}`,
+          'each value in one part',
+        );
       seen.set(text, part);
     }
   }
@@ -38,7 +48,11 @@ export function checkParts(context: CheckContext, place: string, node: JsonNode 
 
 export type SurfaceParts = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
 
-export function checkSurface(context: CheckContext, node: JsonNode | undefined, mustBeEmpty: boolean): SurfaceParts {
+export function checkSurface(
+  context: CheckContext,
+  node: JsonNode | undefined,
+  mustBeEmpty: boolean,
+): SurfaceParts {
   const surface = context.object('/surface', node, CATEGORIES);
   const parts = new Map<string, Map<string, string[]>>();
   for (const category of surface === undefined ? [] : CATEGORIES) {

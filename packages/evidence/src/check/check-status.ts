@@ -32,14 +32,21 @@ export function checkPreconditions(
   for (const key of keys)
     if (object.has(key) && typeof object.get(key) !== 'boolean')
       context.report(`/preconditions/${key}`, quoteNode(object.get(key)), 'true or false');
-  context.exactly('/preconditions/stable_tool_call_ids_required', object.get('stable_tool_call_ids_required'), true);
+  context.exactly(
+    '/preconditions/stable_tool_call_ids_required',
+    object.get('stable_tool_call_ids_required'),
+    true,
+  );
   if (keys.includes('runtimes_distinct') && status !== 'failed' && status !== undefined)
     context.exactly('/preconditions/runtimes_distinct', object.get('runtimes_distinct'), true);
   if (status === undefined || status === 'failed') return;
   const holds = (key: string): boolean => object.get(key) === true;
   const isHealthy = holds('base_health_clean') && holds('head_health_clean');
   const isCorrelated =
-    holds('base_correlation_clean') && holds('head_correlation_clean') && holds('stable_tool_call_ids_present');
+    holds('base_correlation_clean') &&
+    holds('head_correlation_clean') &&
+    holds('stable_tool_call_ids_present');
   const meant = !isHealthy ? 'partial:health' : isCorrelated ? 'clean' : 'partial:correlation';
-  if (meant !== status) context.report('/status', quoteNode(status), `${quoteNode(meant)}, by its own preconditions`);
+  if (meant !== status)
+    context.report('/status', quoteNode(status), `${quoteNode(meant)}, by its own preconditions`);
 }

@@ -3,7 +3,7 @@ import { JsonError } from '../bytes/json-error.ts';
 import { type JsonNode, parseJson, quoteNode } from '../bytes/json-tree.ts';
 import { CAPABILITY_DIFF, CROSS_RUNTIME_DIFF, type Status } from '../contract/vocabulary.ts';
 import { CAPABILITY_KEYS, checkCapability } from './check-capability.ts';
-import { checkContext, type DocumentProblem, type JsonMap } from './check-context.ts';
+import { type CheckContext, checkContext, type DocumentProblem, type JsonMap } from './check-context.ts';
 import { CROSS_KEYS, checkCross } from './check-cross.ts';
 import { checkStatus } from './check-status.ts';
 
@@ -22,23 +22,10 @@ const MAX_DEPTH = 8;
  */
 export function check(bytes: Uint8Array): CheckReport {
   const context = checkContext();
-  let root: JsonNode;
-  try {
-    const parsed = parseJson(bytes, MAX_DEPTH);
-    root = parsed.root;
-    for (const key of parsed.duplicates) context.report('', `the key ${quoteNode(key)} twice`, 'each key once');
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-    context.report(`byte ${error.offset}`, error.message, 'strict JSON in UTF-8');
-    return { contract: undefined, status: undefined, problems: context.problems };
-  }
-  const schema = root instanceof Map ? (root as JsonMap).get('schema') : undefined;
-  const contract = schema === CROSS_RUNTIME_DIFF ? 'cross' : schema === CAPABILITY_DIFF ? 'capability' : undefined;
-  if (contract === undefined) {
-    const place = root instanceof Map ? '/schema' : '';
-    context.report(place, quoteNode(root instanceof Map ? schema : root), `${CAPABILITY_DIFF} or ${CROSS_RUNTIME_DIFF}`);
-    return { contract, status: undefined, problems: context.problems };
-  }
+  const root = parseDocument(bytes, context);
+  if (root === undefined) return { contract: undefined, status: undefined, problems: context.problems };
+  const contract = contractOf(root, context);
+  if (contract === undefined) return { contract, status: undefined, problems: context.problems };
   const document = context.object('', root, contract === 'cross' ? CROSS_KEYS : CAPABILITY_KEYS) as JsonMap;
   const status = checkStatus(context, document.get('status'));
   for (const key of ['base_run_id', 'head_run_id']) {
@@ -48,9 +35,31 @@ export function check(bytes: Uint8Array): CheckReport {
   if (contract === 'cross') checkCross(context, document, status);
   else checkCapability(context, document, status);
   const at = firstDifference(bytes, root);
-  if (at !== undefined)
-    context.report(`byte ${at}`, 'another layout or escaping', 'two spaces, ASCII with \\u escapes in lower case, one newline at the end');
+  const needed = 'two spaces, ASCII with \\u escapes in lower case, one newline at the end';
+  if (at !== undefined) context.report(`byte ${at}`, 'another layout or escaping', needed);
   return { contract, status, problems: context.problems };
+}
+
+function parseDocument(bytes: Uint8Array, context: CheckContext): JsonNode | undefined {
+  try {
+    const { root, duplicates } = parseJson(bytes, MAX_DEPTH);
+    for (const key of duplicates) context.report('', `the key ${quoteNode(key)} twice`, 'each key once');
+    return root;
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    context.report(`byte ${error.offset}`, error.message, 'strict JSON in UTF-8');
+    return undefined;
+  }
+}
+
+function contractOf(root: JsonNode, context: CheckContext): CheckReport['contract'] {
+  const schema = root instanceof Map ? (root as JsonMap).get('schema') : undefined;
+  if (schema === CROSS_RUNTIME_DIFF) return 'cross';
+  if (schema === CAPABILITY_DIFF) return 'capability';
+  const isObject = root instanceof Map;
+  const needed = `${CAPABILITY_DIFF} or ${CROSS_RUNTIME_DIFF}`;
+  context.report(isObject ? '/schema' : '', quoteNode(isObject ? schema : root), needed);
+  return undefined;
 }
 
 /** Where the bytes leave the one layout that the contract has. */

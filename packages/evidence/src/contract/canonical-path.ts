@@ -37,7 +37,10 @@ export function pathRule(prefix: string): PathRule {
     }
     if (length === wanted.length - 1 && beginsWith(text.bytes, start, length, wanted.subarray(0, -1)))
       counts.withoutSlash += 1;
-    if (text.bytes[start] === PLACEHOLDER_BYTES[0] && beginsWith(text.bytes, start, length, PLACEHOLDER_BYTES))
+    if (
+      text.bytes[start] === PLACEHOLDER_BYTES[0] &&
+      beginsWith(text.bytes, start, length, PLACEHOLDER_BYTES)
+    )
       counts.literal += 1;
     return false;
   }
@@ -52,7 +55,8 @@ export function pathRule(prefix: string): PathRule {
       const { bytes } = text;
       if (to <= from) for (let at = 0; at < rest; at += 1) bytes[to + at] = bytes[from + at] as number;
       else bytes.copyWithin(to, from, from + rest);
-      for (let at = 0; at < PLACEHOLDER_BYTES.length; at += 1) bytes[start + at] = PLACEHOLDER_BYTES[at] as number;
+      for (let at = 0; at < PLACEHOLDER_BYTES.length; at += 1)
+        bytes[start + at] = PLACEHOLDER_BYTES[at] as number;
       text.length = to + rest;
     },
     copy(text, start, list) {

@@ -55,7 +55,10 @@ function sdkOf(evidence: Evidence): SdkMetadata {
 
 function compareSurfaces(base: Evidence, head: Evidence): Record<Category, SetDiff> {
   return Object.fromEntries(
-    CATEGORIES.map((category) => [category, setDiff(canonicalTable(base, category), canonicalTable(head, category))]),
+    CATEGORIES.map((category) => [
+      category,
+      setDiff(canonicalTable(base, category), canonicalTable(head, category)),
+    ]),
   ) as Record<Category, SetDiff>;
 }
 

@@ -46,9 +46,19 @@ export function prefixProblem(prefix: string | undefined, field: string): Proble
   if (prefix === undefined || prefix === '')
     return problem('no_prefix', field, 'nothing', 'the work dir of that run, with a slash at the end');
   if (!prefix.startsWith('/'))
-    return problem('prefix_not_absolute', field, JSON.stringify(prefix), 'an absolute path, beginning with /');
+    return problem(
+      'prefix_not_absolute',
+      field,
+      JSON.stringify(prefix),
+      'an absolute path, beginning with /',
+    );
   if (!prefix.endsWith('/'))
-    return problem('prefix_without_slash', field, JSON.stringify(prefix), `a final slash: ${JSON.stringify(`${prefix}/`)}`);
+    return problem(
+      'prefix_without_slash',
+      field,
+      JSON.stringify(prefix),
+      `a final slash: ${JSON.stringify(`${prefix}/`)}`,
+    );
   return undefined;
 }
 

@@ -36,11 +36,20 @@ export function diff(base: Evidence, head: Evidence): Projection<CapabilityDiff>
 type Compared = Pick<CapabilityDiff, 'status' | 'surface' | 'bindingIds' | 'changedOutcomes' | 'notes'>;
 
 function nothingCompared(): Compared {
-  return { status: 'failed', surface: emptySurface(), bindingIds: EMPTY_DIFF, changedOutcomes: [], notes: [] };
+  return {
+    status: 'failed',
+    surface: emptySurface(),
+    bindingIds: EMPTY_DIFF,
+    changedOutcomes: [],
+    notes: [],
+  };
 }
 
 export function emptySurface(): Record<Category, SetDiff> {
-  return Object.fromEntries(CATEGORIES.map((category) => [category, EMPTY_DIFF])) as Record<Category, SetDiff>;
+  return Object.fromEntries(CATEGORIES.map((category) => [category, EMPTY_DIFF])) as Record<
+    Category,
+    SetDiff
+  >;
 }
 
 function compareSurfaces(base: Evidence, head: Evidence): Record<Category, SetDiff> {

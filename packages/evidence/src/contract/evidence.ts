@@ -47,8 +47,7 @@ export function collectEvidence(options: CollectOptions = {}): EvidenceCollector
     problems.push(problem);
   };
   const prefix = options.workDirPrefix;
-  const workDirPrefix =
-    prefix === undefined || prefixProblem(prefix, '') !== undefined ? undefined : prefix;
+  const workDirPrefix = prefix === undefined || prefixProblem(prefix, '') !== undefined ? undefined : prefix;
   let health: Health | undefined;
   let surface: Surface | undefined;
   let correlation: Correlation | undefined;

@@ -17,7 +17,8 @@ export interface Explanation {
 const GRAVITY = ['failed', 'partial:health', 'partial:correlation'];
 
 const SUMMARY: Readonly<Record<Status, string>> = {
-  clean: 'Every precondition holds. The diff says what was observed; whether a difference matters is for its reader.',
+  clean:
+    'Every precondition holds. The diff says what was observed; whether a difference matters is for its reader.',
   'partial:health':
     'The sets were compared, but at least one run was not observed completely. A value listed was observed; a value missing may only have been missed.',
   'partial:correlation':

@@ -20,14 +20,34 @@ export function prefixNotes(evidence: Evidence, side: Side): SideProblem[] {
       evidence.prefixHint === undefined || evidence.prefixHint === prefix
         ? ''
         : `; the run was started with ${JSON.stringify(evidence.prefixHint)}, which may be the work dir`;
-    note('prefix_matches_nothing', '/filesystem_paths', `0 of ${total} values begin with the prefix${hint}`, 'the work dir of this run');
+    note(
+      'prefix_matches_nothing',
+      '/filesystem_paths',
+      `0 of ${total} values begin with the prefix${hint}`,
+      'the work dir of this run',
+    );
   }
   if (withoutSlash > 0)
-    note('work_dir_without_slash', '/filesystem_paths', 'the work dir itself, without a final slash', 'nothing; it stays as it is and shows the work dir');
+    note(
+      'work_dir_without_slash',
+      '/filesystem_paths',
+      'the work dir itself, without a final slash',
+      'nothing; it stays as it is and shows the work dir',
+    );
   if (literal > 0)
-    note('literal_placeholder', '/filesystem_paths', `${literal} values begin with ${PLACEHOLDER} as observed`, 'nothing; they cannot be told from canonical ones');
+    note(
+      'literal_placeholder',
+      '/filesystem_paths',
+      `${literal} values begin with ${PLACEHOLDER} as observed`,
+      'nothing; they cannot be told from canonical ones',
+    );
   for (const [category, count] of leaks(evidence, prefix))
-    note('prefix_in_other_category', `/${category}`, `${count} values begin with the prefix`, 'nothing; only paths are canonicalized');
+    note(
+      'prefix_in_other_category',
+      `/${category}`,
+      `${count} values begin with the prefix`,
+      'nothing; only paths are canonicalized',
+    );
   return notes;
 }
 

@@ -27,7 +27,8 @@ export interface SideProblem extends Problem {
 export const READABLE = {
   nothing: 'Nothing of this file. The other files of the run are unaffected.',
   noDiff: 'The run alone can still be looked at (show); no diff can be made from it.',
-  drops: 'Every value listed was observed. A value that is missing may have been lost, so "removed" proves nothing.',
+  drops:
+    'Every value listed was observed. A value that is missing may have been lost, so "removed" proves nothing.',
   health: 'The values listed were observed; that the list is complete is not established.',
   correlation: 'The surface sets are unaffected; no value may be attributed to a single call.',
   all: 'Everything; this is information only.',

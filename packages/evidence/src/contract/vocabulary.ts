@@ -67,8 +67,7 @@ export const NON_CLAIM_MEANING: Record<(typeof NON_CLAIMS)[number], string> = {
   cross_runtime_no_acceptability_judgment: 'Says nothing about whether a difference is acceptable.',
   cross_runtime_no_declared_capability_input:
     'Compares what was observed, not what a runtime declares it can do.',
-  cross_runtime_no_derived_binding_identity:
-    'No call of one runtime is matched with a call of the other.',
+  cross_runtime_no_derived_binding_identity: 'No call of one runtime is matched with a call of the other.',
   cross_runtime_no_filename_semantic_equivalence:
     'An unchanged path is equal text, not proof of equal meaning.',
   cross_runtime_no_sdk_capability_equivalence:

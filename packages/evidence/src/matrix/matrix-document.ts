@@ -29,7 +29,9 @@ export function matrixText(matrix: Matrix, limit: number): string {
   const lines: string[] = [];
   matrix.runs.forEach((run, index) => {
     const runtime = run.runtime ?? 'no runtime declared';
-    lines.push(`run ${index}  ${run.label}  ${run.runId ?? '(no run id)'}  ${runtime}${run.isUsable ? '' : '  not usable'}`);
+    lines.push(
+      `run ${index}  ${run.label}  ${run.runId ?? '(no run id)'}  ${runtime}${run.isUsable ? '' : '  not usable'}`,
+    );
   });
   for (const category of CATEGORIES) {
     const values = matrix.values[category];

@@ -32,7 +32,12 @@ export interface MatrixCell {
 }
 
 export interface Matrix {
-  readonly runs: readonly { readonly label: string; readonly runId: string | undefined; readonly runtime: string | undefined; readonly isUsable: boolean }[];
+  readonly runs: readonly {
+    readonly label: string;
+    readonly runId: string | undefined;
+    readonly runtime: string | undefined;
+    readonly isUsable: boolean;
+  }[];
   readonly groups: readonly { readonly runtime: string | undefined; readonly runs: number }[];
   readonly values: Readonly<Record<Category, readonly MatrixValue[]>>;
   readonly cells: readonly MatrixCell[];
@@ -48,7 +53,10 @@ export function matrix(runs: readonly MatrixRun[]): Matrix {
       runtime: run.runtime,
       isUsable: isUsable(run.evidence),
     })),
-    groups: runtimes.map((runtime) => ({ runtime, runs: usable.filter((run) => run.runtime === runtime).length })),
+    groups: runtimes.map((runtime) => ({
+      runtime,
+      runs: usable.filter((run) => run.runtime === runtime).length,
+    })),
     values: Object.fromEntries(
       CATEGORIES.map((category) => [category, countValues(usable, runtimes, category)]),
     ) as Record<Category, MatrixValue[]>,
@@ -62,7 +70,11 @@ function isUsable(evidence: Evidence): boolean {
 }
 
 /** Walks all tables at once: each is in order, so the smallest value at hand is next. */
-function countValues(runs: readonly MatrixRun[], runtimes: readonly (string | undefined)[], category: Category): MatrixValue[] {
+function countValues(
+  runs: readonly MatrixRun[],
+  runtimes: readonly (string | undefined)[],
+  category: Category,
+): MatrixValue[] {
   const tables = runs.map((run) => tableOf(run.evidence, category));
   const next = tables.map(() => 0);
   const sizes = runtimes.map((runtime) => runs.filter((run) => run.runtime === runtime).length);
@@ -96,7 +108,12 @@ function smallest(tables: readonly ValueTable[], next: readonly number[]): numbe
   return least;
 }
 
-function isSame(tables: readonly ValueTable[], next: readonly number[], least: number, index: number): boolean {
+function isSame(
+  tables: readonly ValueTable[],
+  next: readonly number[],
+  least: number,
+  index: number,
+): boolean {
   const isOver = (next[index] as number) >= (tables[index] as ValueTable).count;
   return !isOver && order(tables, next, index, least) === 0;
 }
@@ -104,7 +121,12 @@ function isSame(tables: readonly ValueTable[], next: readonly number[], least: n
 function order(tables: readonly ValueTable[], next: readonly number[], left: number, right: number): number {
   const a = tables[left] as ValueTable;
   const b = tables[right] as ValueTable;
-  return compareAt(a.bytes, a.starts[next[left] as number] as number, b.bytes, b.starts[next[right] as number] as number);
+  return compareAt(
+    a.bytes,
+    a.starts[next[left] as number] as number,
+    b.bytes,
+    b.starts[next[right] as number] as number,
+  );
 }
 
 function tableOf(evidence: Evidence, category: Category): ValueTable {
@@ -115,7 +137,9 @@ function tableOf(evidence: Evidence, category: Category): ValueTable {
 
 function pairs(runs: readonly MatrixRun[]): MatrixCell[] {
   return runs.flatMap((base, i) =>
-    runs.slice(i + 1).map((head, offset) => ({ base: i, head: i + 1 + offset, projection: project(base, head) })),
+    runs
+      .slice(i + 1)
+      .map((head, offset) => ({ base: i, head: i + 1 + offset, projection: project(base, head) })),
   );
 }
 

@@ -14,7 +14,11 @@ const FIXED_HEADER = 10;
 const TRAILER = 8;
 
 /** Calls `trailing` with the offset of bytes behind the last member, when there are any. */
-export async function* gunzip(path: string, size: number, trailing: (at: number) => void): AsyncGenerator<Uint8Array> {
+export async function* gunzip(
+  path: string,
+  size: number,
+  trailing: (at: number) => void,
+): AsyncGenerator<Uint8Array> {
   const file = await open(path, 'r');
   try {
     let at = 0;
@@ -31,7 +35,11 @@ export async function* gunzip(path: string, size: number, trailing: (at: number)
 }
 
 /** Yields what one member holds and returns where the next thing begins. */
-async function* inflateMember(file: FileHandle, path: string, start: number): AsyncGenerator<Uint8Array, number> {
+async function* inflateMember(
+  file: FileHandle,
+  path: string,
+  start: number,
+): AsyncGenerator<Uint8Array, number> {
   const source = createReadStream(path, { start, highWaterMark: CHUNK });
   const inflate = createInflateRaw({ chunkSize: CHUNK });
   source.on('error', (error) => inflate.destroy(error));
@@ -62,10 +70,12 @@ async function* inflateMember(file: FileHandle, path: string, start: number): As
 async function headerLength(file: FileHandle, at: number): Promise<number | undefined> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_HEADER), 0, MAX_HEADER, at);
   const header = buffer.subarray(0, bytesRead);
-  if (header.length < FIXED_HEADER || header[0] !== 0x1f || header[1] !== 0x8b || header[2] !== 8) return undefined;
+  if (header.length < FIXED_HEADER || header[0] !== 0x1f || header[1] !== 0x8b || header[2] !== 8)
+    return undefined;
   const flags = header[3] as number;
   let length = FIXED_HEADER;
-  if ((flags & 4) !== 0) length += 2 + (length + 2 <= header.length ? header.readUInt16LE(length) : MAX_HEADER);
+  if ((flags & 4) !== 0)
+    length += 2 + (length + 2 <= header.length ? header.readUInt16LE(length) : MAX_HEADER);
   if ((flags & 8) !== 0) length = behindNul(header, length);
   if ((flags & 16) !== 0) length = behindNul(header, length);
   if ((flags & 2) !== 0) length += 2;

@@ -1,2 +1,3 @@
-export { readRun, type ReadOptions } from './read-run.ts';
 export { DEFAULT_LIMITS, type Limits } from './limits.ts';
+export { readRun, type ReadOptions } from './read-run.ts';
+export { outputConflict, writeOutput } from './write-output.ts';

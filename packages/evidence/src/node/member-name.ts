@@ -1,7 +1,11 @@
 import { ArchiveError } from './archive-error.ts';
 
 /** The name as the manifest would have it, or a refusal. Names are never joined with a path of this machine. */
-export function safeName(name: string, isLenient: boolean, tolerate: (name: string, found: string) => void): string {
+export function safeName(
+  name: string,
+  isLenient: boolean,
+  tolerate: (name: string, found: string) => void,
+): string {
   const bare = name.replace(/^(?:\.\/)+/, '');
   if (bare === '.' || bare === '') {
     if (isLenient && name !== '') return '.';
@@ -12,7 +16,12 @@ export function safeName(name: string, isLenient: boolean, tolerate: (name: stri
     throw new ArchiveError('member_name', JSON.stringify(name), reason, 'a relative path without . and ..');
   if (bare !== name) {
     if (!isLenient)
-      throw new ArchiveError('member_name', JSON.stringify(name), 'a name that begins with ./', 'names as the manifest lists them (--lenient accepts it)');
+      throw new ArchiveError(
+        'member_name',
+        JSON.stringify(name),
+        'a name that begins with ./',
+        'names as the manifest lists them (--lenient accepts it)',
+      );
     tolerate(name, 'names that begin with ./');
   }
   return bare;

@@ -68,7 +68,8 @@ export function hashed(sink: MemberSink | undefined, done: (facts: FileFacts) =>
 async function pump(options: ArchiveOptions, reader: TarReader, collector: EvidenceCollector): Promise<void> {
   const { limits, path } = options;
   const limit = options.isGzip ? limits.compressed : limits.inflated;
-  if (options.size > limit) throw new ArchiveError('limit', path, `${options.size} bytes`, `${limit} at most`);
+  if (options.size > limit)
+    throw new ArchiveError('limit', path, `${options.size} bytes`, `${limit} at most`);
   if (options.isGzip) await inflate(options, reader, collector);
   else {
     // A file that grows while it is read must not get past the limit that its size was held against.
@@ -78,7 +79,11 @@ async function pump(options: ArchiveOptions, reader: TarReader, collector: Evide
   reader.end();
 }
 
-async function inflate(options: ArchiveOptions, reader: TarReader, collector: EvidenceCollector): Promise<void> {
+async function inflate(
+  options: ArchiveOptions,
+  reader: TarReader,
+  collector: EvidenceCollector,
+): Promise<void> {
   const { path, size, limits } = options;
   let inflated = 0;
   for await (const chunk of gunzip(path, size, behindEnd)) {
@@ -97,9 +102,23 @@ async function inflate(options: ArchiveOptions, reader: TarReader, collector: Ev
 function refusal(error: unknown, path: string) {
   const about = { effect: 'failed', readable: 'Nothing: the archive is not what the runner wrote.' } as const;
   if (error instanceof ArchiveError)
-    return { ...about, code: error.code, file: 'archive', field: error.place, found: error.message, needed: error.needed };
+    return {
+      ...about,
+      code: error.code,
+      file: 'archive',
+      field: error.place,
+      found: error.message,
+      needed: error.needed,
+    };
   const message = error instanceof Error ? error.message : String(error);
-  return { ...about, code: 'archive_damaged', file: 'archive', field: path, found: message, needed: 'an undamaged archive' };
+  return {
+    ...about,
+    code: 'archive_damaged',
+    file: 'archive',
+    field: path,
+    found: message,
+    needed: 'an undamaged archive',
+  };
 }
 
 function tolerated(place: string, found: string) {
@@ -110,5 +129,10 @@ function tolerated(place: string, found: string) {
 
 function noManifest() {
   const about = { code: 'no_manifest', effect: 'failed', file: MANIFEST_FILE, field: '' } as const;
-  return { ...about, found: 'no such member', needed: 'the manifest: without it nothing is verified', readable: READABLE.nothing };
+  return {
+    ...about,
+    found: 'no such member',
+    needed: 'the manifest: without it nothing is verified',
+    readable: READABLE.nothing,
+  };
 }

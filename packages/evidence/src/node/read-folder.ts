@@ -47,7 +47,9 @@ export async function readFolder(options: FolderOptions, collector: EvidenceColl
       name,
       (size) => {
         const sink = collector.open(name, size);
-        return isVerified ? hashed(sink, (facts) => read.set(name, facts)) : (sink ?? hashed(undefined, () => undefined));
+        return isVerified
+          ? hashed(sink, (facts) => read.set(name, facts))
+          : (sink ?? hashed(undefined, () => undefined));
       },
       !isVerified && name === EVENTS_FILE ? HINT_BYTES : undefined,
     );
@@ -65,7 +67,8 @@ export async function readFolder(options: FolderOptions, collector: EvidenceColl
       if (!stat.isFile()) return collector.report(unreadable(name, 'something that is not a regular file'));
       const limit = Math.min(fileLimit(options.limits, name), budget.left);
       const size = Math.min(stat.size, only ?? stat.size);
-      if (size > limit) return collector.report(unreadable(name, `${size} bytes, more than the limit of ${limit}`));
+      if (size > limit)
+        return collector.report(unreadable(name, `${size} bytes, more than the limit of ${limit}`));
       budget.left -= await copy(file, openSink(size), only ?? limit, name);
     } catch (error) {
       if (isCode(error, 'ENOENT')) return;
@@ -101,7 +104,16 @@ function wanted(manifest: Manifest | undefined): string[] {
 function unreadable(file: string, found: string): Problem {
   const needed = 'a readable file';
   const only = file === SDK_FILE ? { only: 'cross' as const } : {};
-  return { code: 'unreadable', effect: 'failed', file, field: '', found, needed, readable: READABLE.nothing, ...only };
+  return {
+    code: 'unreadable',
+    effect: 'failed',
+    file,
+    field: '',
+    found,
+    needed,
+    readable: READABLE.nothing,
+    ...only,
+  };
 }
 
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {

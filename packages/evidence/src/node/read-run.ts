@@ -1,5 +1,10 @@
 import { open, stat } from 'node:fs/promises';
-import { type CollectOptions, collectEvidence, type Evidence, type EvidenceCollector } from '../contract/evidence.ts';
+import {
+  type CollectOptions,
+  collectEvidence,
+  type Evidence,
+  type EvidenceCollector,
+} from '../contract/evidence.ts';
 import { READABLE } from '../contract/problem.ts';
 import { DEFAULT_LIMITS, type Limits } from './limits.ts';
 import { readArchive } from './read-archive.ts';
@@ -51,7 +56,12 @@ async function beginsLikeGzip(path: string): Promise<boolean> {
 
 function unusable(collector: EvidenceCollector, path: string, found: string): Evidence {
   const needed = 'a folder, a .tar.gz or a .tar with the files of one run';
-  const about = { code: 'unreadable', effect: 'failed', file: 'archive', readable: READABLE.nothing } as const;
+  const about = {
+    code: 'unreadable',
+    effect: 'failed',
+    file: 'archive',
+    readable: READABLE.nothing,
+  } as const;
   collector.report({ ...about, field: path, found, needed });
   return collector.finish(true);
 }

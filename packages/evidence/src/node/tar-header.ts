@@ -42,7 +42,12 @@ function nameOf(block: Uint8Array, place: string): string {
 function fieldText(field: Uint8Array, place: string): string {
   const end = field.indexOf(0);
   if (end !== -1 && field.subarray(end).some((byte) => byte !== 0))
-    throw new ArchiveError('tar_name', place, 'a name with a NUL inside', 'names that every reader reads the same');
+    throw new ArchiveError(
+      'tar_name',
+      place,
+      'a name with a NUL inside',
+      'names that every reader reads the same',
+    );
   return decodeName(end === -1 ? field : field.subarray(0, end), place);
 }
 

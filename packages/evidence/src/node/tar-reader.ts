@@ -67,7 +67,8 @@ export function tarReader(limits: Limits, isLenient: boolean, events: TarEvents)
       zeroBlocks += 1;
       return;
     }
-    if (zeroBlocks > 0) throw new ArchiveError('tar_end', place(), 'a lone zero block', 'two at the end, none before');
+    if (zeroBlocks > 0)
+      throw new ArchiveError('tar_end', place(), 'a lone zero block', 'two at the end, none before');
     const found = readTarHeader(block, place());
     if (found.type === 'L' || found.type === 'x') return beginExtension(found);
     const wasLong = longName !== undefined;
@@ -90,7 +91,12 @@ export function tarReader(limits: Limits, isLenient: boolean, events: TarEvents)
     if (extension !== undefined || longName !== undefined)
       throw new ArchiveError('tar_extension', place(), 'two name extensions in a row', 'one at most');
     if (found.size > MAX_EXTENSION)
-      throw new ArchiveError('tar_extension', place(), `an extension of ${found.size} bytes`, `${MAX_EXTENSION} at most`);
+      throw new ArchiveError(
+        'tar_extension',
+        place(),
+        `an extension of ${found.size} bytes`,
+        `${MAX_EXTENSION} at most`,
+      );
     extension = { type: found.type, bytes: new Uint8Array(found.size), filled: 0 };
     content(found.size);
   }
@@ -101,16 +107,28 @@ export function tarReader(limits: Limits, isLenient: boolean, events: TarEvents)
   }
 
   function beginFile(name: string, size: number, wasLong: boolean): void {
-    if (names.has(name)) throw new ArchiveError('tar_duplicate', name, 'the same name twice', 'each name once');
+    if (names.has(name))
+      throw new ArchiveError('tar_duplicate', name, 'the same name twice', 'each name once');
     names.add(name);
     if (wasLong && name === MANIFEST_FILE)
-      throw new ArchiveError('tar_extension', name, 'a name extension', 'a plain header: the manifest lists no manifest');
+      throw new ArchiveError(
+        'tar_extension',
+        name,
+        'a name extension',
+        'a plain header: the manifest lists no manifest',
+      );
     if (names.size > limits.members)
       throw new ArchiveError('limit', name, `more than ${limits.members} members`, 'fewer');
     const limit = fileLimit(limits, name);
-    if (size > limit) throw new ArchiveError('limit', name, `a declared size of ${size} bytes`, `${limit} at most`);
+    if (size > limit)
+      throw new ArchiveError('limit', name, `a declared size of ${size} bytes`, `${limit} at most`);
     if (position + size > limits.inflated)
-      throw new ArchiveError('limit', name, `a declared size of ${size} bytes`, `${limits.inflated} for the whole archive`);
+      throw new ArchiveError(
+        'limit',
+        name,
+        `a declared size of ${size} bytes`,
+        `${limits.inflated} for the whole archive`,
+      );
     sink = events.member(name, size);
     content(size);
   }
@@ -175,11 +193,21 @@ export function tarReader(limits: Limits, isLenient: boolean, events: TarEvents)
     isComplete: () => zeroBlocks === 2,
     end() {
       if (zeroBlocks < 2)
-        throw new ArchiveError('tar_truncated', `byte ${position} of the tar`, 'the end of the data', 'two zero blocks');
+        throw new ArchiveError(
+          'tar_truncated',
+          `byte ${position} of the tar`,
+          'the end of the data',
+          'two zero blocks',
+        );
     },
   };
 }
 
 export function trailing(place: string): ArchiveError {
-  return new ArchiveError('trailing_bytes', place, 'bytes behind the end of the archive', 'none (--lenient accepts them)');
+  return new ArchiveError(
+    'trailing_bytes',
+    place,
+    'bytes behind the end of the archive',
+    'none (--lenient accepts them)',
+  );
 }

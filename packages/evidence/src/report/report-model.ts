@@ -27,9 +27,16 @@ export interface ReportModel {
   readonly base: ReportSide;
   readonly head: ReportSide;
   readonly preconditions: readonly (readonly [string, boolean])[];
-  readonly categories: readonly { readonly name: Category; readonly parts: Readonly<Record<Part, readonly ReportValue[]>> }[];
+  readonly categories: readonly {
+    readonly name: Category;
+    readonly parts: Readonly<Record<Part, readonly ReportValue[]>>;
+  }[];
   readonly bindingIds: Readonly<Record<Part, readonly string[]>> | undefined;
-  readonly changedOutcomes: readonly { readonly tool_call_id: string; readonly base: string | null; readonly head: string | null }[];
+  readonly changedOutcomes: readonly {
+    readonly tool_call_id: string;
+    readonly base: string | null;
+    readonly head: string | null;
+  }[];
   readonly nonClaims: readonly (readonly [string, string])[];
   readonly notes: readonly string[];
 }
@@ -55,10 +62,14 @@ export function reportModel(projection: Projection, base: Evidence, head: Eviden
     })),
     bindingIds:
       diff.contract === 'capability'
-        ? (Object.fromEntries(PARTS.map((part) => [part, partValues(diff.bindingIds, part)])) as Record<Part, string[]>)
+        ? (Object.fromEntries(PARTS.map((part) => [part, partValues(diff.bindingIds, part)])) as Record<
+            Part,
+            string[]
+          >)
         : undefined,
     changedOutcomes: diff.contract === 'capability' ? diff.changedOutcomes : [],
-    nonClaims: diff.contract === 'cross' ? NON_CLAIMS.map((code) => [code, NON_CLAIM_MEANING[code]] as const) : [],
+    nonClaims:
+      diff.contract === 'cross' ? NON_CLAIMS.map((code) => [code, NON_CLAIM_MEANING[code]] as const) : [],
     notes: diff.notes,
   };
 }

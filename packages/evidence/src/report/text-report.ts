@@ -25,7 +25,8 @@ export function textReport(model: ReportModel, limit: number): string {
       if (part === 'unchanged') continue;
       for (const item of parts[part].slice(0, limit)) {
         lines.push(`  ${MARK[part]}  ${quoted(item.value)}`);
-        for (const raw of [...(item.base ?? []), ...(item.head ?? [])]) lines.push(`             observed as ${quoted(raw)}`);
+        for (const raw of [...(item.base ?? []), ...(item.head ?? [])])
+          lines.push(`             observed as ${quoted(raw)}`);
       }
       if (parts[part].length > limit) lines.push(`  ${MARK[part]}  … ${parts[part].length - limit} more`);
     }
@@ -52,7 +53,8 @@ function bindingLines(model: ReportModel): string[] {
   if (bindingIds === undefined) return [];
   const counts = PARTS.map((part) => `${bindingIds[part].length} ${MARK[part]}`).join(', ');
   const changes = model.changedOutcomes.map(
-    (change) => `  ${quoted(change.tool_call_id)}  ${JSON.stringify(change.base)} -> ${JSON.stringify(change.head)}`,
+    (change) =>
+      `  ${quoted(change.tool_call_id)}  ${JSON.stringify(change.base)} -> ${JSON.stringify(change.head)}`,
   );
   return ['', `calls: ${counts}`, `policy outcomes changed: ${changes.length}`, ...changes];
 }

@@ -3,7 +3,9 @@ import type { Client, RunEventDocument } from '@weft/sdk';
 import { type Cli, HOST_ARGS, leaf } from '../../command.ts';
 import { connect } from '../../connection.ts';
 import { EXIT, usageError } from '../../exit-code.ts';
+import { waitingText } from '../../output/question.ts';
 import { eventLine } from '../../output/run-view.ts';
+import { createQuestionNotices } from '../../question-notices.ts';
 
 export const events = leaf({
   name: 'events',
@@ -62,12 +64,18 @@ async function follow(
   const leave = new AbortController();
   const offSignal = cli.io.onSignal(() => leave.abort());
   const print = eventPrinter(cli);
+  const notices = createQuestionNotices((question) => {
+    if (!cli.json) cli.io.stderr.write(`${waitingText(question)}\n`);
+  });
   try {
-    for await (const event of client.runs.events(runId, { mode, ...after, signal: leave.signal }))
+    for await (const event of client.runs.events(runId, { mode, ...after, signal: leave.signal })) {
       print(event);
+      notices.see(event);
+    }
   } catch (error) {
     if (!leave.signal.aborted) throw error;
   } finally {
+    notices.close();
     offSignal();
   }
   return EXIT.done;

@@ -1,0 +1,64 @@
+import type { Json } from '@weft/protocol';
+import { type Client, type OpenInterrupt, nodeNameOf, openInterruptsOf } from '@weft/sdk';
+import { type Cli, HOST_ARGS } from './command.ts';
+import { connect, type TargetArgs } from './connection.ts';
+import { CliError, EXIT, type ExitCode, usageError } from './exit-code.ts';
+import { answerCommands } from './output/question.ts';
+import { paintStatus } from './output/style.ts';
+
+/** Arguments of every command that answers a question. */
+export const QUESTION_ARGS = {
+  run: { type: 'positional', description: 'Run id', required: true },
+  node: {
+    type: 'positional',
+    description: 'The node that asked; may be left out when only one did',
+    required: false,
+  },
+  ...HOST_ARGS,
+} as const;
+
+export interface GivenAnswer {
+  readonly runId: string;
+  /** Undefined: the one question that is open. */
+  readonly node: string | undefined;
+  /** The kind of question this command answers; undefined when it answers any. */
+  readonly kind?: string;
+  readonly value: Json;
+}
+
+/** Sends the answer and shows how the run stands after it. */
+export async function answerQuestion(cli: Cli, args: TargetArgs, given: GivenAnswer): Promise<ExitCode> {
+  const { client } = await connect(cli.io, args);
+  const node = given.node ?? nodeNameOf(await onlyQuestion(client, given));
+  const answer = await client.runs.resolve(given.runId, node, given.value);
+  const text = cli.json
+    ? JSON.stringify(answer)
+    : `${answer.runId}  ${paintStatus(cli.style, answer.status)}`;
+  cli.io.stdout.write(`${text}\n`);
+  if (!cli.json && answer.status.startsWith('waiting-'))
+    cli.io.stderr.write(`It still waits. For what: weft runs why ${answer.runId}\n`);
+  return EXIT.done;
+}
+
+async function onlyQuestion(client: Client, { runId, kind }: GivenAnswer): Promise<OpenInterrupt> {
+  const run = await client.runs.get(runId);
+  const [first, ...others] = openInterruptsOf(run);
+  if (first === undefined) {
+    throw new CliError(EXIT.unmet, 'no_open_question', `Run ${runId} is ${run.status} and asks nothing.`, {
+      details: { runId, status: run.status },
+    });
+  }
+  if (others.length > 0) {
+    const commands = [first, ...others].map((question) => `  ${answerCommands(question)[0]}`);
+    throw usageError(`Run ${runId} asks several questions; name the node:\n${commands.join('\n')}`);
+  }
+  if (kind !== undefined && first.kind !== kind) {
+    throw new CliError(
+      EXIT.unmet,
+      'other_kind_of_question',
+      `Node ${nodeNameOf(first)} does not ask for that. Answer it with: ${answerCommands(first)[0]}`,
+      { details: { nodeId: first.nodeId, kind: first.kind } },
+    );
+  }
+  return first;
+}

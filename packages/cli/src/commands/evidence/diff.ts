@@ -1,0 +1,35 @@
+import { resolve } from 'node:path';
+import { diff as projectDiff } from '@weft/evidence';
+import { readRun } from '@weft/evidence/node';
+import { leaf } from '../../command.ts';
+import { deliver } from './deliver.ts';
+import { DIFF_ARGS, outputPath, readOptions } from './evidence-flags.ts';
+
+export const diff = leaf({
+  name: 'diff',
+  summary: 'Compare two runs of one runtime (capability diff v0)',
+  examples: [
+    'weft evidence diff runs/monday runs/tuesday.tar.gz',
+    'weft evidence diff base.tar.gz head.tar.gz --output diff.json --html diff.html --require clean',
+  ],
+  args: {
+    base: { type: 'positional', description: 'Folder, .tar.gz or .tar of the base run', required: true },
+    head: { type: 'positional', description: 'Folder, .tar.gz or .tar of the head run', required: true },
+    ...DIFF_ARGS,
+  },
+  async run({ cli, args }) {
+    const paths = [args.base, args.head].map((path) => resolve(cli.io.cwd, path)) as [string, string];
+    const output = outputPath(cli.io, '--output', args.output, paths);
+    const html = outputPath(cli.io, '--html', args.html, paths);
+    const options = readOptions(args);
+    const base = await readRun(paths[0], options);
+    const head = await readRun(paths[1], options);
+    return deliver(cli, projectDiff(base, head), [base, head], {
+      output,
+      html,
+      isView: args.view === true || (cli.io.isTTY && !cli.json && output === undefined),
+      isCleanRequired: args.require === 'clean',
+      emitsFailed: args['emit-failed'] === true,
+    });
+  },
+});

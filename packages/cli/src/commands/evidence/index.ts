@@ -1,0 +1,17 @@
+import { group } from '../../command.ts';
+import { check } from './check.ts';
+import { cross } from './cross.ts';
+import { diff } from './diff.ts';
+import { explain } from './explain.ts';
+import { matrix } from './matrix.ts';
+import { show } from './show.ts';
+
+/** What agents did, compared. Describes differences and never judges them. */
+export const evidence = group('evidence', 'compare what agents did under measuring runners', [
+  diff,
+  cross,
+  explain,
+  check,
+  show,
+  matrix,
+]);

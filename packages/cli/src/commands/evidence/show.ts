@@ -1,0 +1,51 @@
+import { resolve } from 'node:path';
+import { show as summarize } from '@weft/evidence';
+import { readRun } from '@weft/evidence/node';
+import { leaf } from '../../command.ts';
+import { EXIT } from '../../exit-code.ts';
+import { printable, renderFields } from '../../output/table.ts';
+import { READ_ARGS, readOptions } from './evidence-flags.ts';
+
+export const show = leaf({
+  name: 'show',
+  summary: 'Show one run: how well it was observed, how much, and what is wrong with its files',
+  examples: ['weft evidence show run.tar.gz', 'weft evidence show runs/monday --json'],
+  args: {
+    run: { type: 'positional', description: 'Folder, .tar.gz or .tar of a run', required: true },
+    ...READ_ARGS,
+  },
+  async run({ cli, args }) {
+    const evidence = await readRun(resolve(cli.io.cwd, args.run), readOptions(args));
+    const summary = summarize(evidence);
+    const isFailed = summary.problems.some((problem) => problem.effect === 'failed');
+    if (cli.json) {
+      cli.io.stdout.write(`${JSON.stringify(summary)}\n`);
+      return isFailed ? EXIT.unusable : EXIT.done;
+    }
+    const { health, surface, correlation, sdk } = summary;
+    const fields: [string, string | undefined][] = [
+      ['run', summary.run_id],
+      ['health', health && (health.clean ? 'clean' : 'not clean')],
+      ...Object.entries(health?.fields ?? {}).map(([name, value]): [string, string] => [
+        `  ${name}`,
+        String(value),
+      ]),
+      ...Object.entries(surface ?? {}).map(([name, count]): [string, string] => [name, `${count} values`]),
+      [
+        'correlation',
+        correlation && `${correlation.clean ? 'clean' : 'not clean'}, ${correlation.bindings} bindings`,
+      ],
+      ['sdk', sdk && `${sdk.sdk_name ?? 'unknown'} ${sdk.sdk_version ?? ''} (${sdk.events} events)`],
+      ['work dir hint', summary.prefix_hint],
+      ...summary.problems.map((problem): [string, string] => [
+        problem.effect,
+        `${problem.file} ${problem.field}: found ${problem.found}; needed ${problem.needed}`,
+      ]),
+    ];
+    const shown = fields.map(
+      ([name, value]) => [name, value === undefined ? undefined : printable(value)] as const,
+    );
+    cli.io.stdout.write(`${renderFields(cli.style, shown)}\n`);
+    return isFailed ? EXIT.unusable : EXIT.done;
+  },
+});
