@@ -19,6 +19,7 @@ const ADVERTISED = [
   'conformance-cancellable',
   'conformance-cap-breach',
   'conformance-capability-missing',
+  'conformance-channel-ttl',
   'conformance-clarification',
   'conformance-configurable-schema',
   'conformance-delay',
@@ -167,6 +168,14 @@ describe.runIf(existsSync(FIXTURES))('the public fixtures', () => {
 
     expect((await answer(runId, 'gate', { action: 'accept' })).status).toBe(200);
     expect((await ended(runId))['status']).toBe('completed');
+  });
+
+  it('channel-ttl keeps only what is young enough', async () => {
+    const run = await ended(await create('conformance-channel-ttl'));
+
+    expect((run['variables'] as JsonObject)['events']).toEqual([
+      { value: 'd', _ts: expect.any(Number) as unknown },
+    ]);
   });
 
   it('identity shows the input as a variable', async () => {

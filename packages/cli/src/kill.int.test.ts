@@ -29,7 +29,7 @@ interface EventDocument {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'weft-kill-'));
-const receipts: Receipts = { runs: new Map(), events: new Map(), repeats: 0 };
+const receipts: Receipts = { runs: new Map(), events: new Map(), answered: new Set(), repeats: 0 };
 const logs = new Map<string, { texts: string[]; documents: EventDocument[]; status: string }>();
 let world: CountingServer;
 let host: HostProcess;
@@ -40,6 +40,7 @@ beforeAll(async () => {
   port = await freePort();
   mkdirSync(join(folder, 'workflows'));
   writeFileSync(join(folder, 'workflows', 'kill.json'), JSON.stringify(killWorkflow(world.port)));
+  writeFileSync(join(folder, 'workflows', 'gate.json'), JSON.stringify(gateWorkflow(world.port)));
   host = await restart();
 
   const stop = new AbortController();
@@ -47,7 +48,8 @@ beforeAll(async () => {
     runKillClient({
       url: host.url,
       apiKey: API_KEY,
-      workflowId: 'kill-mixed',
+      // Every third client works with runs that wait for an approval first.
+      ...(index % 3 === 2 ? { workflowId: 'kill-gate', nodeToAnswer: 'gate' } : { workflowId: 'kill-mixed' }),
       name: `client-${index}`,
       receipts,
       signal: stop.signal,
@@ -90,6 +92,14 @@ describe(`after ${ROUNDS} kills under load`, () => {
 
   it('every log is legal: no gap, one terminal event and it is last', () => {
     for (const [runId, { documents }] of logs) expect(checkLog(documents.map(toLogEntry)), runId).toEqual([]);
+  });
+
+  it('every answer that was taken is in the log, once', () => {
+    expect(receipts.answered.size).toBeGreaterThan(0);
+    for (const runId of receipts.answered) {
+      const resolved = logs.get(runId)?.documents.filter((event) => event.type === 'interrupt.resolved');
+      expect(resolved, runId).toHaveLength(1);
+    }
   });
 
   it('a request repeated with the same key made one run', async () => {
@@ -172,55 +182,76 @@ function toLogEntry(event: EventDocument): LogEntry {
   };
 }
 
-function killWorkflow(worldPort: number): JsonObject {
-  const call = (id: string): JsonObject => ({
+const place = { position: { x: 0, y: 0 } };
+
+function callNode(id: string, worldPort: number): JsonObject {
+  return {
     id,
     typeId: 'core.http.request',
     name: id,
-    position: { x: 0, y: 0 },
+    ...place,
     config: { url: `http://127.0.0.1:${worldPort}/`, method: 'POST' },
     inputs: { body: { type: 'expression', expression: `{"tag": variables.tag, "node": "${id}"}` } },
     settings: { retry: { maxAttempts: 5, initialMs: 20 } },
-  });
-  const plain = (id: string, typeId: string, config: JsonObject = {}): JsonObject => ({
-    id,
-    typeId,
-    name: id,
-    position: { x: 0, y: 0 },
-    config,
-    inputs: {},
-  });
-  const edge = (from: string, to: string): JsonObject => ({
-    id: `${from}-${to}`,
-    sourceNodeId: from,
-    targetNodeId: to,
-  });
+  };
+}
+
+function plainNode(id: string, typeId: string, config: JsonObject = {}): JsonObject {
+  return { id, typeId, name: id, ...place, config, inputs: {} };
+}
+
+function workflow(id: string, nodes: JsonObject[], edges: [string, string][]): JsonObject {
   return {
-    id: 'kill-mixed',
-    name: 'Effects, branches and a delay',
+    id,
+    name: id,
     version: '1.0',
-    nodes: [
-      plain('begin', 'core.noop'),
-      call('call-a'),
-      call('call-b'),
-      plain('wait', 'core.delay', { ms: 15 }),
-      plain('note', 'core.setVariable', { name: 'note', value: 'joined' }),
-      call('call-c'),
-      plain('end', 'core.noop'),
-    ],
-    edges: [
-      edge('begin', 'call-a'),
-      edge('begin', 'call-b'),
-      edge('begin', 'wait'),
-      edge('call-a', 'note'),
-      edge('call-b', 'note'),
-      edge('wait', 'note'),
-      edge('note', 'call-c'),
-      edge('call-c', 'end'),
-    ],
+    nodes,
+    edges: edges.map(([from, to]) => ({ id: `${from}-${to}`, sourceNodeId: from, targetNodeId: to })),
     triggers: [{ id: 'manual', type: 'manual' }],
     variables: [{ name: 'tag', type: 'string', required: true }],
     metadata: {},
     settings: {},
   };
+}
+
+/** Effects side by side, a delay, a join, another effect. */
+function killWorkflow(worldPort: number): JsonObject {
+  return workflow(
+    'kill-mixed',
+    [
+      plainNode('begin', 'core.noop'),
+      callNode('call-a', worldPort),
+      callNode('call-b', worldPort),
+      plainNode('wait', 'core.delay', { ms: 15 }),
+      plainNode('note', 'core.setVariable', { name: 'note', value: 'joined' }),
+      callNode('call-c', worldPort),
+      plainNode('end', 'core.noop'),
+    ],
+    [
+      ['begin', 'call-a'],
+      ['begin', 'call-b'],
+      ['begin', 'wait'],
+      ['call-a', 'note'],
+      ['call-b', 'note'],
+      ['wait', 'note'],
+      ['note', 'call-c'],
+      ['call-c', 'end'],
+    ],
+  );
+}
+
+/** Waits for a person between two effects. */
+function gateWorkflow(worldPort: number): JsonObject {
+  return workflow(
+    'kill-gate',
+    [
+      callNode('call-before', worldPort),
+      plainNode('gate', 'core.approvalGate'),
+      callNode('call-after', worldPort),
+    ],
+    [
+      ['call-before', 'gate'],
+      ['gate', 'call-after'],
+    ],
+  );
 }

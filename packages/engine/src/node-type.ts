@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import type { TSchema } from 'typebox';
 import type { ExpressionCompiler } from './core/plan.ts';
+import type { Reducer } from './core/reducers.ts';
 
 /**
  * A node type is one small module in `nodes/` that exports one of these shapes, plus one line in `nodes/index.ts`.
@@ -60,6 +61,17 @@ export interface NodeResult {
   readonly outputs: JsonObject;
   /** Workflow variables to set; each becomes a `variable.changed`. */
   readonly variables?: JsonObject;
+  /** Writes to channels, in order; each becomes a `channel.written`. */
+  readonly channels?: readonly ChannelRequest[];
+}
+
+export interface ChannelRequest {
+  readonly channel: string;
+  readonly value: Json;
+  /** For a channel that the workflow does not declare. */
+  readonly reducer?: Reducer;
+  readonly ttlMs?: number;
+  readonly maxSize?: number;
 }
 
 export interface PureNodeType extends NodeTypeBase {

@@ -7,6 +7,8 @@ export interface Receipts {
   readonly runs: Map<string, string>;
   /** Run id → sequence → the exact document that was streamed. */
   readonly events: Map<string, Map<number, string>>;
+  /** Runs whose question the host said to have answered. */
+  readonly answered: Set<string>;
   /** Requests that had to be sent again because the connection broke. */
   repeats: number;
 }
@@ -18,6 +20,8 @@ export interface KillClientOptions {
   readonly name: string;
   readonly receipts: Receipts;
   readonly signal: AbortSignal;
+  /** The gate of the workflow that waits for an approval. */
+  readonly nodeToAnswer?: string;
 }
 
 /**
@@ -30,6 +34,7 @@ export async function runKillClient(options: KillClientOptions): Promise<void> {
     const runId = await createUntilAnswered(options, tag);
     if (runId === undefined) return;
     options.receipts.runs.set(tag, runId);
+    if (options.nodeToAnswer !== undefined) await answerUntilTaken(options, runId, options.nodeToAnswer);
     await follow(options, runId);
   }
 }
@@ -53,6 +58,28 @@ async function createUntilAnswered(options: KillClientOptions, tag: string): Pro
     await pause(20);
   }
   return undefined;
+}
+
+/** Approves the gate, again and again until the host has said that it is answered. */
+async function answerUntilTaken(options: KillClientOptions, runId: string, nodeId: string): Promise<void> {
+  for (let tries = 0; tries < 2_000; tries += 1) {
+    try {
+      const response = await fetch(`${options.url}/v1/runs/${runId}/interrupts/${nodeId}`, {
+        method: 'POST',
+        headers: headers(options, { 'idempotency-key': `answer-${runId}-${tries}` }),
+        body: JSON.stringify({ resumeValue: { action: 'accept' } }),
+        signal: AbortSignal.timeout(5_000),
+      });
+      await response.arrayBuffer();
+      if (response.status === 200 || response.status === 409) {
+        options.receipts.answered.add(runId);
+        return;
+      }
+    } catch {
+      options.receipts.repeats += 1;
+    }
+    await pause(20);
+  }
 }
 
 /** Reads the stream until the run ends or the connection breaks; whatever arrived is a receipt. */

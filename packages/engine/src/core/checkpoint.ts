@@ -4,8 +4,9 @@ import type { NodeState, RunState } from './run-state.ts';
 /** Grows whenever `evolve` or this encoding changes meaning; a checkpoint of another version is ignored and the log folded. */
 export const FOLD_VERSION = 2;
 
-interface Encoded extends Omit<RunState, 'variables' | 'nodes' | 'pins'> {
+interface Encoded extends Omit<RunState, 'variables' | 'channels' | 'nodes' | 'pins'> {
   variables: [string, Json][];
+  channels: [string, Json][];
   nodes: [string, NodeState][];
   pins: [string, number][];
 }
@@ -14,6 +15,7 @@ export function encodeState(state: RunState): string {
   const encoded: Encoded = {
     ...state,
     variables: [...state.variables],
+    channels: [...state.channels],
     nodes: [...state.nodes],
     pins: [...state.pins],
   };
@@ -25,6 +27,7 @@ export function decodeState(text: string): RunState {
   return {
     ...encoded,
     variables: new Map(encoded.variables),
+    channels: new Map(encoded.channels),
     nodes: new Map(encoded.nodes),
     pins: new Map(encoded.pins),
   };

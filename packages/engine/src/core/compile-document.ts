@@ -111,7 +111,6 @@ export function compileConfigurable(
 export function findUnsupported(definition: WorkflowDefinition, problems: Problems): string[] {
   const found = new Map<string, string>();
   const note = (feature: string, path: string): void => void (found.has(feature) || found.set(feature, path));
-  if (definition.channels !== undefined) note('channels', '/channels');
   if (definition.defaults?.promptRefs !== undefined) note('promptRefs', '/defaults/promptRefs');
   for (const key of Object.keys(definition.metadata)) {
     if (key.startsWith('requires')) note(`metadata.${key}`, pointer('metadata', key));

@@ -273,13 +273,12 @@ describe('a doubtful definition', () => {
 
     expect(unsupported).toEqual([
       'agent',
-      'channels',
       'credentialsRef',
       'envelopeContract',
       'metadata.requiresCapability',
       'promptRefs',
     ]);
-    expect(warnings.filter(({ code }) => code === 'feature_unsupported')).toHaveLength(6);
+    expect(warnings.filter(({ code }) => code === 'feature_unsupported')).toHaveLength(5);
   });
 
   it('may use a node that needs what the host lacks: it is warned, and counts as supported', () => {

@@ -1,6 +1,7 @@
 import type { WorkflowDefinition } from '@weft/protocol';
 import type { WorkflowProblem } from '../host.ts';
 import type { NodeType } from '../node-type.ts';
+import { compileChannels } from './compile-channels.ts';
 import {
   checkShape,
   checkTriggers,
@@ -75,6 +76,7 @@ function buildPlan(definition: WorkflowDefinition, options: CompileOptions, prob
     root,
     nodes: new Map([...drafts.values()].sort(compareIds).map((draft) => [draft.id, draft])),
     variables,
+    channels: compileChannels(definition, problems),
     maskingMode: definition.metadata.complianceConfig?.maskingMode ?? options.maskingDefault,
     checkConfigurable,
   };

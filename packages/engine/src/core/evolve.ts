@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import type { StoredEvent } from '../store.ts';
 import type { Plan } from './plan.ts';
+import { type ChannelWrite, isReducer, reduce } from './reducers.ts';
 import { foldPayload, type RunEvent } from './run-event.ts';
 import {
   type CreationRecord,
@@ -15,7 +16,7 @@ import {
 import type { InterruptKind } from '../node-type.ts';
 
 /** What is known before the first event: variables take their defaults, then every input by name. */
-export function initialState(record: CreationRecord, plan: Pick<Plan, 'variables'>): RunState {
+export function initialState(record: CreationRecord, plan: Pick<Plan, 'variables' | 'channels'>): RunState {
   const variables = new Map<string, Json>();
   for (const variable of plan.variables.values()) {
     if (variable.defaultValue !== undefined) variables.set(variable.name, variable.defaultValue);
@@ -26,6 +27,11 @@ export function initialState(record: CreationRecord, plan: Pick<Plan, 'variables
     nextSeq: 0,
     lastAt: record.createdAt,
     variables,
+    channels: new Map(
+      [...plan.channels.values()].flatMap(({ name, defaultValue }) =>
+        defaultValue === undefined ? [] : [[name, defaultValue] as const],
+      ),
+    ),
     nodes: new Map(),
     executions: 0,
     activeMs: 0,
@@ -177,6 +183,20 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
 
   'variable.changed': (state, _event, payload) => {
     state.variables.set(String(payload['name']), payload['next'] ?? null);
+  },
+  'channel.written': (state, event, payload) => {
+    const name = String(payload['channel']);
+    const { reducer, ttlMs, maxSize } = payload;
+    if (!isReducer(reducer)) return;
+    const held = payload['isUndeclared'] === true ? state.variables : state.channels;
+    const write: ChannelWrite = {
+      reducer,
+      value: payload['value'] ?? null,
+      at: event.at,
+      ...(typeof ttlMs === 'number' && { ttlMs }),
+      ...(typeof maxSize === 'number' && { maxSize }),
+    };
+    held.set(name, reduce(held.get(name), write));
   },
   'version.pinned': (state, _event, payload) => {
     state.pins.set(String(payload['changeId']), Number(payload['version']));

@@ -1,4 +1,6 @@
 import type { JsonObject } from '@weft/protocol';
+import type { ChannelRequest } from '../node-type.ts';
+import { writeChannel } from './channels.ts';
 import { decideEdges } from './edges.ts';
 import type { LiveRun, Stretch } from './live-run.ts';
 import type { NodePlan } from './plan.ts';
@@ -13,6 +15,7 @@ import { redactorFor } from './sensitive.ts';
 export interface Completion {
   readonly outputs: JsonObject;
   readonly variables?: JsonObject;
+  readonly channels?: readonly ChannelRequest[];
   /** Said beside the outputs when something else than the node ended it. */
   readonly reason?: string;
 }
@@ -30,6 +33,7 @@ export function completeNode(
   if (tooLarge !== undefined) return failNode(stretch, node, path, tooLarge);
 
   if (result.variables !== undefined) changeVariables(stretch, node, result.variables);
+  for (const write of result.channels ?? []) writeChannel(stretch, node, write);
   const place: Place = { record: run.record, state: run.state, scope: node.scope, path };
   const id = identity(node, path);
   const rest = {

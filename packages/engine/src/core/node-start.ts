@@ -1,6 +1,7 @@
 import type { JsonObject } from '@weft/protocol';
 import { type NodeInput, NodeFailure, type NodeResult, type TimerNodeType } from '../node-type.ts';
 import type { Stretch } from './live-run.ts';
+import { checkChannelWrite } from './channels.ts';
 import { suspendNode } from './interrupts.ts';
 import { startLoop } from './loop.ts';
 import { toNodeError } from './node-error.ts';
@@ -119,6 +120,7 @@ function runPure(
   let result: NodeResult;
   try {
     result = execute(nodeInput(stretch, node, path, inputs));
+    for (const write of result.channels ?? []) checkChannelWrite(stretch.run, node, write);
   } catch (error) {
     return failAttempt(stretch, node, path, toNodeError(error));
   }

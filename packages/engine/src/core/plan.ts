@@ -1,5 +1,6 @@
 import type { Json, JsonObject, WorkflowDefinition, WorkflowNode } from '@weft/protocol';
 import type { NodeType } from '../node-type.ts';
+import type { Reducer } from './reducers.ts';
 
 /**
  * A plan is a definition made ready to run: ids resolved to objects, conditions compiled, order fixed. It is built once
@@ -12,6 +13,7 @@ export interface Plan {
   /** Every node, also those inside loop bodies. */
   readonly nodes: ReadonlyMap<string, NodePlan>;
   readonly variables: ReadonlyMap<string, VariablePlan>;
+  readonly channels: ReadonlyMap<string, ChannelPlan>;
   readonly maskingMode: MaskingMode;
   /** Throws HostError `validation_error` naming the key that does not fit `configurableSchema`. */
   readonly checkConfigurable: (configurable: JsonObject) => void;
@@ -25,6 +27,19 @@ export interface VariablePlan {
   readonly required: boolean;
   readonly sensitive: boolean;
   readonly defaultValue?: Json;
+}
+
+export interface ChannelPlan {
+  readonly name: string;
+  readonly reducer: Reducer;
+  readonly schema?: JsonObject;
+  readonly defaultValue?: Json;
+  readonly maxSize?: number;
+  readonly ttlMs?: number;
+  readonly schemaVersion: number;
+  readonly sensitive: boolean;
+  /** Who may write: node ids, or type ids with a wildcard. Absent = everybody. */
+  readonly writers?: readonly string[];
 }
 
 /** The nodes that are scheduled together: the whole graph outside loops, or one loop's body. */

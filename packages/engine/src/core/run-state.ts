@@ -98,6 +98,8 @@ export interface RunState {
   startedAt?: number;
   endedAt?: number;
   variables: Map<string, Json>;
+  /** Declared channels, as their reducers have folded them. */
+  channels: Map<string, Json>;
   nodes: Map<NodeKey, NodeState>;
   /** Number of `node.started` events: what the node-executions cap counts. */
   executions: number;

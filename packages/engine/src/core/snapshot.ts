@@ -19,6 +19,7 @@ export function renderSnapshot(
 ): RunSnapshot {
   const open: JsonObject = {
     variables: shownVariables(plan, state),
+    ...(plan.channels.size > 0 && { channels: shownChannels(plan, state) }),
     nodeStates: nodeStates(state),
     ...(state.status === 'completed' && { outputs: finalOutputs(plan, state) }),
     ...(state.error !== undefined && { error: errorOf(state.error) }),
@@ -50,6 +51,16 @@ function shownVariables(plan: Plan, state: RunState): JsonObject {
   const entries: [string, Json][] = [];
   for (const [name, value] of state.variables) {
     const isSensitive = plan.variables.get(name)?.sensitive === true;
+    const shown = isSensitive ? maskValue(value, plan.maskingMode, sha256Hex) : value;
+    if (shown !== undefined) entries.push([name, shown]);
+  }
+  return Object.fromEntries(entries);
+}
+
+function shownChannels(plan: Plan, state: RunState): JsonObject {
+  const entries: [string, Json][] = [];
+  for (const [name, value] of state.channels) {
+    const isSensitive = plan.channels.get(name)?.sensitive === true;
     const shown = isSensitive ? maskValue(value, plan.maskingMode, sha256Hex) : value;
     if (shown !== undefined) entries.push([name, shown]);
   }

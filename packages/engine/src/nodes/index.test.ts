@@ -22,6 +22,7 @@ const EXAMPLES: Readonly<Record<string, Sample & { gives: JsonObject | string | 
       actions: ['accept', 'reject'],
     },
   },
+  'core.channelWrite': { config: { channelName: 'c', value: 1 }, gives: { output: 1 } },
   'core.clarificationGate': {
     config: { questions: [{ id: 'q', question: 'Which?' }] },
     gives: { questions: [{ id: 'q', question: 'Which?' }] },

@@ -1,5 +1,6 @@
 import type { NodeType } from '../node-type.ts';
 import { approvalGateNode } from './approval-gate.ts';
+import { channelWriteNode } from './channel-write.ts';
 import { clarificationGateNode } from './clarification-gate.ts';
 import { conditionalNode } from './conditional.ts';
 import { delayNode } from './delay.ts';
@@ -21,6 +22,7 @@ import { startNode } from './start.ts';
 export const BUILTIN_NODE_TYPES: readonly NodeType[] = [
   requiresMissingNode,
   approvalGateNode,
+  channelWriteNode,
   clarificationGateNode,
   conditionalNode,
   delayNode,

@@ -78,7 +78,7 @@ describe('an answer', () => {
     const runId = await waiting();
     const before = await log(runId);
 
-    const refused = await answer(runId, value as Json);
+    const refused = await answer(runId, value);
 
     expect([refused.status, refused.json.error]).toEqual([status, code]);
     expect(await log(runId)).toBe(before);
@@ -124,7 +124,7 @@ describe('an answer', () => {
 
     const answers = await Promise.all(Array.from({ length: 5 }, () => answer(runId, { action: 'accept' })));
 
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409]);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409, 409, 409]);
   });
 
   it('with the same Idempotency-Key is answered the same', async () => {

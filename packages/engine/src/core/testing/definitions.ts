@@ -28,6 +28,7 @@ export interface WorkflowSpec {
   readonly settings?: JsonObject;
   readonly metadata?: JsonObject;
   readonly configurableSchema?: JsonObject;
+  readonly channels?: JsonObject;
 }
 
 export function node(
@@ -81,6 +82,7 @@ export function definition(spec: WorkflowSpec): JsonObject {
     variables: [...(spec.variables ?? [])],
     metadata: spec.metadata ?? {},
     settings: spec.settings ?? {},
+    ...(spec.channels !== undefined && { channels: spec.channels }),
     ...(spec.configurableSchema !== undefined && { configurableSchema: spec.configurableSchema }),
   };
 }

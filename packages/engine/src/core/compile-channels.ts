@@ -1,0 +1,64 @@
+import { compileClientSchema, HostError, type WorkflowDefinition } from '@weft/protocol';
+import type { Problems } from './compile-problems.ts';
+import type { ChannelPlan } from './plan.ts';
+import { isReducer, REDUCERS } from './reducers.ts';
+
+/** Declared channels, with everything a write has to be checked against. */
+export function compileChannels(
+  definition: WorkflowDefinition,
+  problems: Problems,
+): Map<string, ChannelPlan> {
+  const channels = new Map<string, ChannelPlan>();
+  const variables = new Set(definition.variables.map((variable) => variable.name));
+  for (const [name, declared] of Object.entries(definition.channels ?? {})) {
+    const path = `/channels/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const { reducer } = declared;
+    if (!isReducer(reducer)) {
+      const known = REDUCERS.join(', ');
+      problems.error(
+        `${path}/reducer`,
+        'unsupported_reducer',
+        `This host has no reducer "${reducer}"; it has ${known}.`,
+      );
+      continue;
+    }
+    if (variables.has(name)) {
+      problems.error(path, 'name_taken', `"${name}" is declared as a channel and as a variable; rename one.`);
+    }
+    checkSchema(declared.schema, `${path}/schema`, problems);
+    channels.set(name, {
+      name,
+      reducer,
+      schemaVersion: declared.schemaVersion ?? 1,
+      sensitive: declared.sensitive ?? false,
+      ...(declared.schema !== undefined && { schema: declared.schema }),
+      ...(declared.default !== undefined && { defaultValue: declared.default }),
+      ...(declared.maxSize !== undefined && { maxSize: declared.maxSize }),
+      ...(declared.ttlMs !== undefined && { ttlMs: declared.ttlMs }),
+      ...writersOf(declared.access),
+    });
+  }
+  return channels;
+}
+
+type Access = NonNullable<WorkflowDefinition['channels']>[string]['access'];
+
+function writersOf(access: Access): Pick<ChannelPlan, 'writers'> {
+  if (access === undefined || access === 'public') return {};
+  if (access === 'private') return { writers: [] };
+  return access.writers === undefined ? {} : { writers: access.writers };
+}
+
+function checkSchema(
+  schema: Parameters<typeof compileClientSchema>[0] | undefined,
+  path: string,
+  problems: Problems,
+): void {
+  if (schema === undefined) return;
+  try {
+    compileClientSchema(schema);
+  } catch (error) {
+    if (!(error instanceof HostError)) throw error;
+    problems.error(path, 'schema', error.message);
+  }
+}
