@@ -1,15 +1,18 @@
-/** `npm run docs`: writes docs/reference from the tables of the protocol. A test fails when the pages are out of date. */
+/** `npm run docs`: writes docs/reference from the tables of the protocol and the node types. A test fails when the pages are out of date. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ensureReady, ROOT } from './bootstrap.mjs';
 
 ensureReady();
-const { renderReference } = await import(pathToFileURL(join(ROOT, 'packages/protocol/dist/index.js')).href);
+const built = (name) => import(pathToFileURL(join(ROOT, 'packages', name, 'dist/index.js')).href);
+const { renderReference } = await built('protocol');
+const { BUILTIN_NODE_TYPES, renderNodeReference } = await built('engine');
+const pages = [...renderReference(), { file: 'nodes.md', markdown: renderNodeReference(BUILTIN_NODE_TYPES) }];
 
 const folder = join(ROOT, 'docs/reference');
 mkdirSync(folder, { recursive: true });
-for (const { file, markdown } of renderReference()) {
+for (const { file, markdown } of pages) {
   writeFileSync(join(folder, file), markdown);
   process.stdout.write(`docs/reference/${file}\n`);
 }

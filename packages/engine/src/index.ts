@@ -66,6 +66,7 @@ export type {
   TimerNodeType,
 } from './node-type.ts';
 export { BUILTIN_NODE_TYPES } from './nodes/index.ts';
+export { renderNodeReference } from './nodes/reference.ts';
 export { SYSTEM_CLOCK } from './runtime/clock.ts';
 export type { Clock } from './runtime/clock.ts';
 export { commandOutcome } from './runtime/commands.ts';
