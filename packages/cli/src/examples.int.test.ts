@@ -73,6 +73,30 @@ describe('the samples', () => {
     expect(await outputsOf(id, inputs ?? [])).toEqual(outputs);
   });
 
+  it('expense-approval pays a small expense without asking', async () => {
+    expect(await outputsOf('expense-approval', ['amount=120'])).toEqual({
+      result: 'paid without asking',
+      status: 'paid without asking',
+      amount: 120,
+    });
+  });
+
+  it.each([
+    { verb: 'approve', status: 'approved' },
+    { verb: 'reject', status: 'rejected' },
+  ])('expense-approval ends as $status when somebody says $verb', async ({ verb, status }) => {
+    const started = await weft(folder, ['run', 'expense-approval', '--input', 'amount=800']);
+    const runId = started.out.trim();
+    const why = await weft(folder, ['runs', 'why', runId]);
+
+    const answered = await weft(folder, [verb, runId, '--feedback', 'seen']);
+
+    expect(why.out).toContain(`weft approve ${runId} manager`);
+    expect(answered).toEqual({ code: 0, out: `${runId}  completed\n`, err: '' });
+    const shown = await weft(folder, ['runs', 'show', runId, '--json']);
+    expect(JSON.parse(shown.out)).toMatchObject({ status: 'completed', variables: { status } });
+  });
+
   it('http-health-check reaches the one address it was allowed', async () => {
     const url = `url=http://127.0.0.1:${port}/health`;
 

@@ -23,6 +23,13 @@ export interface Sink {
 
 /** The process's own streams and signals. */
 export function processIo(): Io {
+  // Whoever reads us may stop reading, as `head` does; that is the end of our work, not an error.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+      process.exit(0);
+    });
+  }
   return {
     stdout: process.stdout,
     stderr: process.stderr,

@@ -9,8 +9,8 @@ export interface QuestionNotices {
   close(): void;
 }
 
-/** A followed log begins with what is long over; what is still open when it falls silent is worth telling. */
-export const QUIET_MS = 150;
+/** A followed log begins with what is long over: only a question that is still open after this time is news. */
+export const SETTLE_MS = 150;
 
 const CLOSING: ReadonlySet<string> = new Set([
   'interrupt.resolved',
@@ -24,19 +24,19 @@ export function createQuestionNotices(tell: (question: AskedQuestion) => void): 
   let timer: NodeJS.Timeout | undefined;
 
   function tellAll(): void {
+    timer = undefined;
     for (const question of untold.values()) tell(question);
     untold.clear();
   }
 
   return {
     see(event) {
-      clearTimeout(timer);
       const payload = isJsonObject(event.payload) ? event.payload : {};
       const key = nodeKeyOf(event, payload);
       const question = questionIn(event);
       if (question !== undefined) untold.set(key, question);
       else if (CLOSING.has(event.type)) untold.delete(key);
-      if (untold.size > 0) timer = setTimeout(tellAll, QUIET_MS);
+      if (untold.size > 0) timer ??= setTimeout(tellAll, SETTLE_MS);
     },
     close() {
       clearTimeout(timer);

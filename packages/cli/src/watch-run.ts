@@ -11,7 +11,8 @@ const REDRAW_MS = 200;
 
 /**
  * Follows a run to its end: redrawn on a terminal, one line per event elsewhere, one JSON document per line with --json.
- * While it waits for an answer, the command that gives it is shown. The exit code is the run's outcome. Ctrl-C leaves the run alone and says how to cancel it.
+ * When it waits for an answer, the command that gives it is shown, once. The exit code is the run's outcome. Ctrl-C leaves
+ * the run alone and says how to cancel it.
  */
 export async function watchRun(cli: Cli, client: Client, runId: string): Promise<ExitCode> {
   const { io, style } = cli;

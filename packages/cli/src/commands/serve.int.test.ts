@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -40,7 +40,7 @@ describe('serve', () => {
     expect((await stat(join(folder, '.weft', 'key'))).mode & 0o777).toBe(0o600);
     expect((await stat(join(folder, '.weft'))).mode & 0o777).toBe(0o700);
     expect(listed.code).toBe(0);
-    expect(listed.out.trim().split('\n')).toHaveLength(5);
+    expect(listed.out.trim().split('\n')).toHaveLength((await readdir(EXAMPLES)).length);
     expect(code).toBe(0);
     expect(took).toBeLessThan(4_000);
     await expect(stat(join(folder, '.weft', 'url'))).rejects.toMatchObject({ code: 'ENOENT' });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RunEventDocument } from '@weft/sdk';
-import { cut } from './live-view.ts';
+import { recordedIo } from '../testing/recorded-io.ts';
+import { createLiveView, cut } from './live-view.ts';
 import { applyEvent, newProgress } from './run-progress.ts';
 import { eventLine, outcomeText, renderProgress } from './run-view.ts';
 import { COLOURED, PLAIN, styleFor } from './style.ts';
@@ -65,6 +66,35 @@ describe('the view of a run', () => {
       'price[2]  completed   1.0 s',
       'receipt   skipped            rule',
     ]);
+  });
+
+  it('says that a run waits when somebody was asked and nothing else moves', () => {
+    const progress = newProgress('r1');
+    const head = (): string | undefined => renderProgress(PLAIN, progress, T0).split('\n')[0];
+    applyEvent(progress, event(0, 'run.started', 0));
+    applyEvent(progress, event(1, 'node.started', 0, { nodeId: 'gate' }));
+    applyEvent(progress, event(2, 'node.started', 0, { nodeId: 'other' }));
+    applyEvent(progress, event(3, 'node.suspended', 0, { nodeId: 'gate', kind: 'approval' }));
+
+    expect(head()).toBe('r1  running  0 ms');
+
+    applyEvent(progress, event(4, 'node.completed', 0, { nodeId: 'other' }));
+    expect(head()).toBe('r1  waiting-approval  0 ms');
+
+    applyEvent(progress, event(5, 'node.resumed', 0, { nodeId: 'gate' }));
+    expect(head()).toBe('r1  running  0 ms');
+  });
+
+  it('shows what was asked and who answered', () => {
+    const asked = event(1, 'interrupt.requested', 0, { nodeId: 'gate', data: { title: 'Pay 800?' } });
+    const vote = event(2, 'approval.received', 0, {
+      action: 'reject',
+      decidedBy: 'ada',
+      feedback: 'no receipt',
+    });
+
+    expect(eventLine(PLAIN, asked, T0)).toContain('interrupt.requested   Pay 800?');
+    expect(eventLine(PLAIN, vote, T0)).toContain('reject by ada: no receipt');
   });
 
   it('ends with the outcome, the error and the node it came from', () => {
@@ -146,6 +176,17 @@ describe('text for people', () => {
     expect(styleFor(true, { NO_COLOR: '1' })).toBe(PLAIN);
     expect(styleFor(true, { NO_COLOR: '' })).toBe(COLOURED);
     expect(styleFor(false, {})).toBe(PLAIN);
+  });
+
+  it('keeps what it is told to say above the block that is redrawn', () => {
+    const io = recordedIo({ cwd: '/nowhere', isTTY: true });
+    const view = createLiveView(io);
+
+    view.draw('one\ntwo');
+    view.say('answer me');
+    view.draw('one\ntwo');
+
+    expect(io.out()).toBe('\r\u001B[Jone\ntwo\n\u001B[2A\r\u001B[Janswer me\n\r\u001B[Jone\ntwo\n');
   });
 
   it('cuts a line to the terminal without counting colours', () => {

@@ -33,6 +33,7 @@ export interface Answer {
   readonly value: Json;
   readonly by: string;
   readonly byUser: boolean;
+  readonly viaLink: boolean;
 }
 
 export function judge(interrupt: InterruptState, answer: Answer): Judgement {
@@ -81,12 +82,17 @@ function tally(data: JsonObject, votes: readonly Vote[]): 'vote' | 'accepted' | 
   return votes.length - rejects >= required ? 'accepted' : 'vote';
 }
 
-/** A user's own identity is the voter. A service key may speak for somebody only where nobody in particular was asked. */
+/**
+ * A user's own identity is the voter. A service key may speak for somebody only where nobody in particular was asked. A link is
+ * one voice, whatever names its holder gives.
+ */
 function voterOf(data: JsonObject, value: JsonObject, answer: Answer): string | Judgement {
   const named = value['voter'];
   const list = Array.isArray(data['approversList']) ? (data['approversList'] as string[]) : [];
   const voter =
-    !answer.byUser && list.length === 0 && typeof named === 'string' && named !== '' ? named : answer.by;
+    !answer.byUser && !answer.viaLink && list.length === 0 && typeof named === 'string' && named !== ''
+      ? named
+      : answer.by;
   if (list.length === 0 || list.includes(voter)) return voter;
   return {
     type: 'refused',

@@ -195,6 +195,15 @@ describe('a quorum', () => {
     expect(run.run.state.status).toBe('waiting-approval');
   });
 
+  it('counts a link as one voice, whatever names its holder gives', () => {
+    const run = started({ requiredApprovals: 2 });
+    const viaLink = { by: 'link:gate:0', viaLink: true };
+
+    for (const voter of ['ada', 'bob', 'cyd']) run.answer('gate', { action: 'accept', voter }, viaLink);
+
+    expect(run.run.state.status).toBe('waiting-approval');
+  });
+
   it('takes nobody who is not on the list, and no invented names where there is one', () => {
     const run = started({ approversList: ['ada', 'bob'] });
 
