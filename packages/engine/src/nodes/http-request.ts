@@ -20,15 +20,22 @@ export const httpRequestNode: EffectNodeType = {
   perform: async (input, context) => {
     const request = buildRequest(input, context.invocationId);
     const response = await send(request, context);
-    const destination = parseDestination(request.url).authority;
-    if (!isExpected(input.config, response.status)) throw unexpectedStatus(response, destination, Date.now());
+    if (!isExpected(input.config, response.status)) {
+      throw unexpectedStatus(response, authorityOf(request.url), Date.now());
+    }
     const encoding = response.headers['content-encoding'] ?? 'identity';
-    if (encoding !== 'identity' && response.body.length > 0) throw unreadableEncoding(destination);
+    if (encoding !== 'identity' && response.body.length > 0)
+      throw unreadableEncoding(authorityOf(request.url));
 
     const body = decodeBody(response.body, response.headers['content-type'] ?? '');
     return { outputs: { status: response.status, headers: shownHeaders(response), body, output: body } };
   },
 };
+
+/** What a message may say of a URL. */
+function authorityOf(url: string): string {
+  return parseDestination(url).authority;
+}
 
 async function send(
   request: Omit<EgressRequest, 'signal'>,

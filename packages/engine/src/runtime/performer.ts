@@ -67,7 +67,11 @@ export function createPerformer(options: PerformerOptions): Performer {
     runs.set(task.runId, run);
     run.jobs.push(job);
     queued += 1;
-    pump();
+    // With room for both, and nobody before it, the job need not wait for its turn.
+    if (queued === 1 && active < options.maxActive && run.active < task.limits.concurrency) {
+      run.jobs.shift();
+      begin(job, run);
+    } else pump();
     return { abort: () => cut(job, undefined) };
   }
 
@@ -144,7 +148,7 @@ export function createPerformer(options: PerformerOptions): Performer {
     if (job.state === 'over') return;
     leave(job);
     job.task.done(outcome);
-    pump();
+    if (queued > 0) pump();
   }
 
   /** Ends a job that is still at work; whatever it says afterwards is not heard. */
