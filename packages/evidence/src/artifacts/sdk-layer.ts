@@ -1,7 +1,6 @@
 import { JsonError } from '../bytes/json-error.ts';
 import { jsonParser } from '../bytes/json-parser.ts';
 import { type JsonNode, jsonTree, quoteNode } from '../bytes/json-tree.ts';
-import { READABLE } from '../contract/problem.ts';
 import { SDK_EVENT_SCHEMA, SDK_FILE } from '../contract/vocabulary.ts';
 import type { ArtifactSink, Report } from './artifact-sink.ts';
 

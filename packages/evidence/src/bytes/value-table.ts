@@ -11,6 +11,8 @@ import { sortValues } from './sort-values.ts';
 import { toBytes, toText } from './wtf8.ts';
 
 export const END = 0xff;
+/** Starts are 32-bit numbers. */
+const MAX_START = 0xffffffff;
 
 export interface ValueTable {
   readonly bytes: Uint8Array;
@@ -39,6 +41,7 @@ export function valueList(sizeHint = 1024): ValueList {
   return {
     text,
     close(start) {
+      if (start > MAX_START) throw new RangeError('a set of values is larger than 4 GiB');
       reserve(text, 1);
       text.bytes[text.length++] = END;
       if (count > 0) {

@@ -72,19 +72,17 @@ export function toText(bytes: Uint8Array, start: number, end: number): string {
 export function compareText(left: string, right: string): number {
   const end = Math.min(left.length, right.length);
   for (let at = 0; at < end; at += 1) {
-    const a = left.charCodeAt(at);
-    const b = right.charCodeAt(at);
-    if (a === b) continue;
-    // Where a surrogate meets another unit, only a complete pair stands above the whole basic plane.
-    return (left.codePointAt(pairStart(left, at)) ?? 0) - (right.codePointAt(pairStart(right, at)) ?? 0);
+    if (left.charCodeAt(at) === right.charCodeAt(at)) continue;
+    // When either text completes a pair here, the difference is the whole pair, which began one unit earlier.
+    const from = isSecondHalf(left, at) || isSecondHalf(right, at) ? at - 1 : at;
+    return (left.codePointAt(from) ?? 0) - (right.codePointAt(from) ?? 0);
   }
   return left.length - right.length;
 }
 
-/** When `at` is the second half of a pair, the place of the pair. */
-function pairStart(text: string, at: number): number {
+function isSecondHalf(text: string, at: number): boolean {
   const isLow = isBetween(text.charCodeAt(at), 0xdc00, 0xdfff);
-  return at > 0 && isLow && isBetween(text.charCodeAt(at - 1), 0xd800, 0xdbff) ? at - 1 : at;
+  return at > 0 && isLow && isBetween(text.charCodeAt(at - 1), 0xd800, 0xdbff);
 }
 
 function isBetween(code: number, low: number, high: number): boolean {

@@ -1,6 +1,6 @@
 import { type JsonNode, quoteNode } from '../bytes/json-tree.ts';
 import { STATUSES, type Status } from '../contract/vocabulary.ts';
-import type { CheckContext } from './check-context.ts';
+import type { CheckContext, JsonMap } from './check-context.ts';
 
 export const PRECONDITIONS = [
   'base_health_clean',
@@ -40,13 +40,18 @@ export function checkPreconditions(
   if (keys.includes('runtimes_distinct') && status !== 'failed' && status !== undefined)
     context.exactly('/preconditions/runtimes_distinct', object.get('runtimes_distinct'), true);
   if (status === undefined || status === 'failed') return;
-  const holds = (key: string): boolean => object.get(key) === true;
-  const isHealthy = holds('base_health_clean') && holds('head_health_clean');
-  const isCorrelated =
-    holds('base_correlation_clean') &&
-    holds('head_correlation_clean') &&
-    holds('stable_tool_call_ids_present');
-  const meant = !isHealthy ? 'partial:health' : isCorrelated ? 'clean' : 'partial:correlation';
+  const meant = meantBy(object);
   if (meant !== status)
     context.report('/status', quoteNode(status), `${quoteNode(meant)}, by its own preconditions`);
+}
+
+function meantBy(preconditions: JsonMap): Status {
+  const hold = (...keys: string[]): boolean => keys.every((key) => preconditions.get(key) === true);
+  if (!hold('base_health_clean', 'head_health_clean')) return 'partial:health';
+  const isCorrelated = hold(
+    'base_correlation_clean',
+    'head_correlation_clean',
+    'stable_tool_call_ids_present',
+  );
+  return isCorrelated ? 'clean' : 'partial:correlation';
 }

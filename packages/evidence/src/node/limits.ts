@@ -1,4 +1,4 @@
-import { CORRELATION_FILE, HEALTH_FILE, MANIFEST_FILE } from '../contract/vocabulary.ts';
+import { CORRELATION_FILE, HEALTH_FILE, MANIFEST_FILE, SURFACE_FILE } from '../contract/vocabulary.ts';
 
 const MIB = 1024 * 1024;
 
@@ -20,11 +20,12 @@ export const DEFAULT_LIMITS: Limits = {
   members: 10_000,
 };
 
-/** Files that are held as values, not streamed, get less. */
+/** Files that are held as values, not streamed, get less. A surface must fit 32-bit offsets, prefix rule included. */
 const HELD: ReadonlyMap<string, number> = new Map([
   [HEALTH_FILE, 16 * MIB],
   [MANIFEST_FILE, 16 * MIB],
   [CORRELATION_FILE, 128 * MIB],
+  [SURFACE_FILE, 2048 * MIB],
 ]);
 
 export function fileLimit(limits: Limits, name: string): number {

@@ -69,7 +69,9 @@ export async function readFolder(options: FolderOptions, collector: EvidenceColl
       const size = Math.min(stat.size, only ?? stat.size);
       if (size > limit)
         return collector.report(unreadable(name, `${size} bytes, more than the limit of ${limit}`));
-      budget.left -= await copy(file, openSink(size), only ?? limit, name);
+      const copied = await copy(file, openSink(size), limit, only);
+      if (copied === undefined) collector.report(unreadable(name, `more than the limit of ${limit} bytes`));
+      else budget.left -= copied;
     } catch (error) {
       if (isCode(error, 'ENOENT')) return;
       if (!isSystemError(error)) throw error;
@@ -79,16 +81,20 @@ export async function readFolder(options: FolderOptions, collector: EvidenceColl
     }
   }
 
-  async function copy(file: FileHandle, sink: MemberSink, limit: number, name: string): Promise<number> {
+  /** `only`: stop there and be content; otherwise a file that grew beyond its limit is reported. */
+  async function copy(
+    file: FileHandle,
+    sink: MemberSink,
+    limit: number,
+    only: number | undefined,
+  ): Promise<number | undefined> {
     let total = 0;
-    for (;;) {
-      const { bytesRead } = await file.read(buffer, 0, Math.min(CHUNK, limit - total + 1), total);
+    const most = only ?? limit + 1;
+    while (total < most) {
+      const { bytesRead } = await file.read(buffer, 0, Math.min(CHUNK, most - total), total);
       if (bytesRead === 0) break;
       total += bytesRead;
-      if (total > limit) {
-        if (name !== EVENTS_FILE) collector.report(unreadable(name, `more than the limit of ${limit} bytes`));
-        return total;
-      }
+      if (only === undefined && total > limit) return undefined;
       sink.write(buffer.subarray(0, bytesRead));
     }
     sink.end();
