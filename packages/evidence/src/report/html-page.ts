@@ -3,13 +3,13 @@ export const PAGE_STYLE = `
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
 body { margin: 0 auto; max-width: 76rem; padding: 1rem; }
 h1 { font-size: 1.4rem; margin: 0; } h2 { font-size: 1.05rem; margin: 1.2rem 0 .3rem; }
-table { border-collapse: collapse; width: 100%; } th, td { text-align: left; vertical-align: top; padding: .2rem .6rem .2rem 0; }
+table { border-collapse: collapse; width: 100%; margin: .6rem 0; } th, td { text-align: left; vertical-align: top; padding: .2rem .6rem .2rem 0; }
 th { font-weight: 600; } tr + tr { border-top: 1px solid color-mix(in srgb, currentColor 20%, transparent); }
 code { font: .85rem ui-monospace, monospace; overflow-wrap: anywhere; white-space: pre-wrap; }
 .raw { opacity: .75; display: block; } .side { white-space: nowrap; width: 6rem; }
 #columns { display: grid; grid-template-columns: minmax(0, 1fr) 18rem; gap: 2rem; }
-#claims { border-left: 1px solid; padding-left: 1rem; align-self: start; position: sticky; top: 1rem; }
-#query { font: inherit; padding: .2rem .4rem; width: min(24rem, 60vw); } details > summary { cursor: pointer; }
+#claims { overflow-wrap: anywhere; border-left: 1px solid; padding-left: 1rem; align-self: start; position: sticky; top: 1rem; }
+#query { font: inherit; padding: .2rem .4rem; width: min(24rem, 60vw); } details { margin: .5rem 0; } details > summary { cursor: pointer; } details table { table-layout: fixed; }
 @media (max-width: 50rem) { #columns { grid-template-columns: 1fr; } #claims { position: static; } }
 `;
 
