@@ -1,4 +1,3 @@
-import { checkSqliteFile } from '@weft/storage';
 import { type Cli, HOST_ARGS, leaf } from '../command.ts';
 import { type Target, findTarget } from '../connection.ts';
 import {
@@ -32,7 +31,7 @@ export const doctor = leaf({
       await checkDataFolder(target),
       await checkKeyFile(target),
       await checkDatabaseHeader(target),
-      ...(args.deep === true ? [checkDeep(target), ...onHost.map(withoutHost)] : onHost),
+      ...(args.deep === true ? [await checkDeep(target), ...onHost.map(withoutHost)] : onHost),
     ];
     print(cli, findings);
     return findings.some((finding) => finding.state === 'wrong') ? EXIT.failed : EXIT.done;
@@ -42,7 +41,8 @@ export const doctor = leaf({
 const SHOWN_PROBLEMS = 20;
 
 /** Reads only, so a host may go on beside it. */
-function checkDeep(target: Target): Finding {
+async function checkDeep(target: Target): Promise<Finding> {
+  const { checkSqliteFile } = await import('@weft/storage');
   const check = 'database, deep';
   const problems = checkSqliteFile(target.folder.database);
   if (problems.length === 0) return { check, state: 'ok', text: 'every page and every log is in order' };

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import type { ArgsDef } from 'citty';
-import { DEFAULT_LIMITS } from '@weft/engine';
+import { DEFAULT_LIMITS } from '@weft/engine/limits';
 import { type Cli, leaf } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { readJsonFile } from '../key-values.ts';
 import { type Started, renderBanner } from '../serve/banner.ts';
 import { LIMIT_FLAGS } from '../serve/limit-flags.ts';
 import { createLog } from '../serve/log.ts';
-import { type RunningHost, runHost } from '../serve/run-host.ts';
+import type { RunningHost } from '../serve/run-host.ts';
 import { SETTINGS, type ServeSettings, resolveSettings } from '../serve/settings.ts';
 
 const LIMIT_ARGS: ArgsDef = Object.fromEntries(
@@ -87,6 +87,8 @@ export const serve = leaf({
       env: cli.io.env,
       config: await readConfig(cli, args.config ?? cli.io.env['WEFT_CONFIG']),
     });
+    // Loaded here, so that every other command starts without a host's worth of modules.
+    const { runHost } = await import('../serve/run-host.ts');
     const running = await runHost(cli.io, settings, logFor(cli, settings));
     announce(cli, settings, running);
     return untilStopped(cli, running);

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { createHost, openMemoryStore } from '@weft/engine';
 import type { WorkflowReport } from '@weft/sdk';
 import { isHostError } from '@weft/protocol';
 import { leaf } from '../../command.ts';
@@ -24,7 +23,7 @@ export const check = leaf({
     const { io, style } = cli;
     const path = resolve(io.cwd, args.file);
     const text = await readTextFile(path);
-    const report = checkDefinition(parseJsonText(args.file, text), args.conformance === true);
+    const report = await checkDefinition(parseJsonText(args.file, text), args.conformance === true);
     const isGood = report.errors.length === 0 && (args.strict !== true || report.warnings.length === 0);
     if (cli.json) io.stdout.write(`${JSON.stringify({ file: args.file, ok: isGood, ...report })}\n`);
     else {
@@ -38,7 +37,8 @@ export const check = leaf({
 });
 
 /** The engine's own compiler, as the host would run it; the host is never started and its store stays empty. */
-function checkDefinition(definition: unknown, conformance: boolean): WorkflowReport {
+async function checkDefinition(definition: unknown, conformance: boolean): Promise<WorkflowReport> {
+  const { createHost, openMemoryStore } = await import('@weft/engine');
   const host = createHost({ store: openMemoryStore(), version: VERSION, conformance });
   try {
     return host.checkWorkflow(definition);
