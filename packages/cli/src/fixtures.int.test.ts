@@ -126,6 +126,17 @@ describe.runIf(existsSync(FIXTURES))('the public fixtures', () => {
     expect((await ended(runId))['status']).toBe('completed');
   });
 
+  it.each([
+    'conformance-interrupt-parent-child-cancel-child',
+    'conformance-subworkflow-mid-run-mutation-child',
+  ])('%s waits at its gate, and goes on when accepted', async (workflowId) => {
+    const runId = await create(workflowId);
+    const { currentNodeId } = await reaches(runId, 'waiting-approval');
+
+    expect((await answer(runId, String(currentNodeId), { action: 'accept' })).status).toBe(200);
+    expect((await ended(runId))['status']).toBe('completed');
+  });
+
   it('clarification waits for its answer', async () => {
     const runId = await create('conformance-clarification');
     const waiting = await reaches(runId, 'waiting-input');
