@@ -5,6 +5,9 @@ import { sendError } from './errors.ts';
 
 const METHODS: readonly HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
+/** Known verbs never come here, unless with another method than theirs. */
+const UNKNOWN_VERB = /^\/v1\/runs\/[^/:]+:(?!(?:pause|resume|cancel)$)([a-z][a-z-]{0,40})$/;
+
 /** Paths and methods that nothing serves. */
 export function answerUnknownRoutes(app: FastifyInstance, door: Door): void {
   app.setNotFoundHandler((request, reply) => {
@@ -20,6 +23,13 @@ export function answerUnknownRoutes(app: FastifyInstance, door: Door): void {
     if (!isVersioned(path)) {
       const problem = 'Operations live under /v1/; discovery is at /.well-known/openwop.';
       return sendError(reply, request, new HostError('validation_error', problem, { field: 'path' }), door);
+    }
+
+    // A path that ends in a verb nobody knows also matches the resource itself; what to say is that the verb is wrong.
+    const verb = UNKNOWN_VERB.exec(path)?.[1];
+    if (verb !== undefined) {
+      const problem = `Runs have no verb ":${verb}"; /v1/openapi.json lists those they have.`;
+      return sendError(reply, request, new HostError('not_found', problem), door);
     }
 
     const allowed = METHODS.filter((method) => app.findRoute({ method, url: path }) !== null);

@@ -9,6 +9,15 @@ describe('paths', () => {
   });
   afterAll(() => at.close());
 
+  it('with a verb that runs do not have are 404, and the message names the verb', async () => {
+    const { runId } = await at.start('noop');
+
+    const answer = await at.call('POST', `/v1/runs/${runId}:frobnicate`, { body: {} });
+
+    expect([answer.status, answer.json.error]).toEqual([404, 'not_found']);
+    expect(String(answer.json.message)).toContain('":frobnicate"');
+  });
+
   it.each(['/', '/runs', '/runs/abc', '/v2/runs', '/v1x', '/workflows/noop'])(
     'outside /v1 are 400, as %s',
     async (path) => {
