@@ -1,20 +1,20 @@
-import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '@weft/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Served, serveHere } from './testing/served.ts';
+import { type FixtureHost, HAS_FIXTURES, serveFixtures } from './testing/fixture-host.ts';
 
-/**
- * The protocol's public workflow fixtures, driven over HTTP. They are not part of this project; the test runs where they
- * stand beside it. What discovery lists must work, and what works must be listed.
- */
-const FIXTURES = new URL('../../../../shared/openwop/fixtures', import.meta.url).pathname;
-const API_KEY = `weft_test_${'f'.repeat(43)}`;
-
+/** The protocol's public workflow fixtures, driven over HTTP. What discovery lists must work, and what works must be listed. */
 const ADVERTISED = [
+  'conformance-agent-identity',
+  'conformance-agent-low-confidence',
+  'conformance-agent-memory-cross-tenant',
+  'conformance-agent-memory-redaction',
+  'conformance-agent-memory-roundtrip',
+  'conformance-agent-memory-ttl',
+  'conformance-agent-pack-export',
+  'conformance-agent-pack-install',
+  'conformance-agent-pack-provenance',
+  'conformance-agent-reasoning',
+  'conformance-agent-reasoning-streaming',
   'conformance-approval',
   'conformance-cancellable',
   'conformance-cap-breach',
@@ -22,76 +22,62 @@ const ADVERTISED = [
   'conformance-channel-ttl',
   'conformance-clarification',
   'conformance-configurable-schema',
+  'conformance-conversation-lifecycle',
+  'conformance-conversation-replay',
+  'conformance-conversation-vs-clarification',
   'conformance-delay',
+  'conformance-dispatch-cross-worker-handoff',
   'conformance-dispatch-cross-worker-handoff-child-a',
   'conformance-dispatch-cross-worker-handoff-child-b',
   'conformance-dispatch-deterministic-fail-child',
+  'conformance-dispatch-input-mapping',
   'conformance-dispatch-input-mapping-child',
+  'conformance-dispatch-input-mapping-no-default',
+  'conformance-dispatch-loop',
+  'conformance-dispatch-output-mapping',
   'conformance-dispatch-output-mapping-child',
+  'conformance-dispatch-per-worker-override',
   'conformance-failure',
   'conformance-idempotent',
   'conformance-identity',
   'conformance-interrupt-auth-required',
   'conformance-interrupt-external-event',
+  'conformance-interrupt-parent-child-cancel',
   'conformance-interrupt-parent-child-cancel-child',
   'conformance-interrupt-quorum',
+  'conformance-message-reducer',
   'conformance-multi-agent-handoff-child',
   'conformance-multi-node',
   'conformance-noop',
+  'conformance-orchestrator-dispatch',
+  'conformance-orchestrator-low-confidence',
+  'conformance-orchestrator-terminate',
   'conformance-run-duration-breach',
+  'conformance-stream-text',
   'conformance-subworkflow-child',
+  'conformance-subworkflow-input-mapping',
   'conformance-subworkflow-input-mapping-child',
+  'conformance-subworkflow-input-mapping-no-default',
+  'conformance-subworkflow-mid-run-mutation',
   'conformance-subworkflow-mid-run-mutation-child',
+  'conformance-subworkflow-parent',
   'conformance-version-fold',
+  'openwop-smoke-byok-roundtrip',
 ];
 
-interface RunEvent {
-  readonly type: string;
-  readonly nodeId?: string;
-  readonly payload: JsonObject;
-}
-
-describe.runIf(existsSync(FIXTURES))('the public fixtures', () => {
-  let folder: string;
-  let host: Served;
+describe.runIf(HAS_FIXTURES)('the public fixtures', () => {
+  let fixtures: FixtureHost;
+  const call: FixtureHost['call'] = (...asked) => fixtures.call(...asked);
+  const create: FixtureHost['create'] = (...asked) => fixtures.create(...asked);
+  const reaches: FixtureHost['reaches'] = (...asked) => fixtures.reaches(...asked);
+  const ended: FixtureHost['ended'] = (runId) => fixtures.ended(runId);
+  const events: FixtureHost['events'] = (runId) => fixtures.events(runId);
+  const answer: FixtureHost['answer'] = (...asked) => fixtures.answer(...asked);
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'weft-fixtures-'));
-    host = await serveHere(folder, ['--conformance', '--workflows', FIXTURES], { WEFT_API_KEY: API_KEY });
+    fixtures = await serveFixtures();
   });
-  afterAll(async () => {
-    await host?.stop();
-    await rm(folder, { recursive: true, force: true });
-  });
-
-  const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
-    const response = await fetch(`${host.url}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json', ...headers },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    return {
-      status: response.status,
-      headers: response.headers,
-      json: (await response.json()) as JsonObject,
-    };
-  };
-  const create = async (workflowId: string, rest: object = {}, headers: Record<string, string> = {}) => {
-    const answer = await call('POST', '/v1/runs', { workflowId, ...rest }, headers);
-    expect(answer.status, JSON.stringify(answer.json)).toBe(201);
-    return String(answer.json['runId']);
-  };
-  const reaches = async (runId: string, ...statuses: string[]) => {
-    for (let waited = 0; waited < 200; waited += 1) {
-      const { json } = await call('GET', `/v1/runs/${runId}`);
-      if (statuses.includes(String(json['status']))) return json;
-      await pause(25);
-    }
-    throw new Error(`the run did not become ${statuses.join(' or ')}`);
-  };
-  const ended = (runId: string) => reaches(runId, 'completed', 'failed', 'cancelled');
-  const events = async (runId: string) =>
-    (await call('GET', `/v1/runs/${runId}/events/poll`)).json['events'] as unknown as RunEvent[];
+  afterAll(() => fixtures?.stop());
 
   it('that are listed are exactly those that work', async () => {
     const { json } = await call('GET', '/.well-known/openwop');
@@ -100,7 +86,7 @@ describe.runIf(existsSync(FIXTURES))('the public fixtures', () => {
     expect((json['capabilities'] as JsonObject)['fixtures']).toEqual(ADVERTISED);
   });
 
-  const asking = /approval|clarification|interrupt|mutation-child/;
+  const asking = /approval|-clarification$|interrupt|mutation|low-confidence|stream-text/;
   const ending = ADVERTISED.filter((workflowId) => !asking.test(workflowId));
   it.each(ending)('%s is returned as it was written, and comes to an end', async (workflowId) => {
     const definition = await call('GET', `/v1/workflows/${workflowId}`);
@@ -111,9 +97,6 @@ describe.runIf(existsSync(FIXTURES))('the public fixtures', () => {
     expect(definition.json).toMatchObject({ id: workflowId });
     expect(run['status']).toBe(/fail|missing/.test(workflowId) ? 'failed' : 'completed');
   });
-
-  const answer = (runId: string, nodeId: string, resumeValue: unknown) =>
-    call('POST', `/v1/runs/${runId}/interrupts/${nodeId}`, { resumeValue });
 
   it('approval waits at its gate, refuses what it does not know, and goes on when accepted', async () => {
     const runId = await create('conformance-approval');

@@ -6,12 +6,16 @@ import type { MaskingMode } from './core/plan.ts';
 import type { Host } from './host.ts';
 import type { Egress, NodeType } from './node-type.ts';
 import { BUILTIN_NODE_TYPES } from './nodes/index.ts';
-import { createDiscovery } from './runtime/capabilities.ts';
+import { createReadArtifacts } from './runtime/artifacts.ts';
+import { createAnnotations } from './runtime/annotations.ts';
+import { createBundles } from './runtime/bundle.ts';
+import { createDiscovery, IMPLEMENTATION } from './runtime/capabilities.ts';
 import { type Clock, SYSTEM_CLOCK } from './runtime/clock.ts';
 import { createCommands } from './runtime/commands.ts';
 import { createCommitter } from './runtime/committer.ts';
 import type { Compile } from './runtime/compile-definition.ts';
 import { createRunCreator } from './runtime/create-run.ts';
+import { createDiff } from './runtime/diff.ts';
 import { createDispatcher } from './runtime/dispatcher.ts';
 import { createEgress } from './runtime/egress/egress.ts';
 import { createFeed } from './runtime/feed.ts';
@@ -24,11 +28,17 @@ import { createLease } from './runtime/lease.ts';
 import { DEFAULT_LIMITS, type HostLimits } from './runtime/limits.ts';
 import { errorFields, type Log, SILENT } from './runtime/log.ts';
 import { createOnce } from './runtime/once.ts';
+import { createOpenEffectPorts } from './runtime/open-effect-ports.ts';
+import { createOutbox } from './runtime/outbox/create-outbox.ts';
 import { createOverloadGauge } from './runtime/overload.ts';
 import { createPerformer } from './runtime/performer.ts';
 import { createPlans } from './runtime/plans.ts';
 import { createReaders } from './runtime/readers.ts';
+import { withConformanceSecrets } from './runtime/secrets/conformance-secrets.ts';
+import { createManageSecrets } from './runtime/secrets/manage-secrets.ts';
+import { createLocalResolver, openSealer } from './runtime/secrets/resolver.ts';
 import { createRunStates } from './runtime/states.ts';
+import { createSpawnChild } from './runtime/spawn-child.ts';
 import { createVerdicts } from './runtime/verdicts.ts';
 import { createWorkflows } from './runtime/workflows.ts';
 import { writeFailure } from './runtime/write-failure.ts';
@@ -51,8 +61,12 @@ export interface HostOptions {
   readonly runtimeCapabilities?: readonly string[];
   /** In addition to the built-in ones. */
   readonly nodeTypes?: readonly NodeType[];
+  /** Under which name the host is reached, for links in callbacks; without it they carry the token alone. */
+  readonly publicUrl?: string;
   /** Instead of the policy of `egressAllow`. */
   readonly egress?: Egress;
+  /** 32 bytes that encrypt the secrets kept here. Without it the host keeps and resolves none. */
+  readonly secretsKey?: Uint8Array;
   readonly clock?: Clock;
   readonly random?: RandomBytes;
 }
@@ -94,7 +108,37 @@ export function createHost(options: HostOptions): Host {
   const egress =
     options.egress ??
     createEgress({ allow: options.egressAllow ?? [], connectTimeoutMs: CONNECT_TIMEOUT_MS, log });
-  const performer = createPerformer({ maxActive: limits.hostConcurrency, egress, log });
+  const sealer = openSealer(options.secretsKey, options.random ?? randomBytes);
+  const localSecrets = createLocalResolver(store, sealer);
+  const openEffectPorts = createOpenEffectPorts({
+    store,
+    committer,
+    resolver: test ? withConformanceSecrets(localSecrets) : localSecrets,
+    clock,
+    random,
+    limits,
+  });
+  const outbox = createOutbox({
+    store,
+    committer,
+    clock,
+    random,
+    limits,
+    log,
+    egress,
+    egressAllow: options.egressAllow ?? [],
+    sealing: sealer,
+    version: options.version,
+    publicUrl: options.publicUrl,
+    linkSecret: () => linkSecret,
+    withState: (row, use) => withState(row, use),
+  });
+  const performer = createPerformer({
+    maxActive: limits.hostConcurrency,
+    egress,
+    openPorts: openEffectPorts,
+    log,
+  });
   const lease = createLease({
     store,
     clock,
@@ -111,7 +155,8 @@ export function createHost(options: HostOptions): Host {
     capabilities,
     actors: {
       store,
-      committer,
+      committer: outbox.committer,
+      outbox: outbox.rows,
       performer,
       feed,
       log,
@@ -119,6 +164,8 @@ export function createHost(options: HostOptions): Host {
       random,
       limits,
       onVerdict: verdicts.announce,
+      spawnChild: (parent, request) => spawnChild(parent, request),
+      onNotices: (notices) => notices.forEach(({ runId }) => dispatcher.poke(runId)),
     },
   });
   const discovery = createDiscovery({
@@ -130,9 +177,10 @@ export function createHost(options: HostOptions): Host {
     runtimeCapabilities,
     version: options.version,
     httpClient: HTTP_CLIENT,
+    secrets: sealer !== undefined,
   });
   const overload = createOverloadGauge({ committer, dispatcher, limits });
-  const shared = { store, committer, dispatcher, clock, random, limits };
+  const shared = { store, committer: outbox.committer, dispatcher, clock, random, limits };
   let unwatch: (() => void) | undefined;
   let pruning: NodeJS.Timeout | undefined;
 
@@ -190,19 +238,42 @@ export function createHost(options: HostOptions): Host {
     now: clock.now,
   });
   const command = createCommands({ ...shared, verdicts, withState });
+  const { of: annotationsOf, ...annotations } = createAnnotations({ ...shared, withState });
+  const creator = createRunCreator({
+    ...shared,
+    plans,
+    lease,
+    capabilities,
+    inFlight,
+    finished,
+    newRunId: createRunIds(clock.now, random),
+    outbox: outbox.rows,
+    checkCallbackUrl: outbox.checkCallbackUrl,
+  });
+  const spawnChild = createSpawnChild({
+    store,
+    plans,
+    limits,
+    log,
+    now: clock.now,
+    create: creator.write,
+  });
   return {
-    createRun: createRunCreator({
-      ...shared,
-      plans,
-      lease,
-      capabilities,
-      inFlight,
-      finished,
-      newRunId: createRunIds(clock.now, random),
-    }),
+    createRun: creator.create,
     command,
     once: createOnce({ ...shared, inFlight }),
     ...readers,
+    ...annotations,
+    debugBundle: createBundles({
+      store,
+      readEvents: (...asked) => store.readEvents(...asked),
+      snapshot: readers.snapshot,
+      withState,
+      annotationsOf,
+      host: { ...IMPLEMENTATION, version: options.version },
+      now: clock.now,
+    }),
+    ...createDiff({ store, readEvents: (...asked) => store.readEvents(...asked), states }),
     ...createInterrupts({ store, command, withState, secret, now: clock.now }),
     ...createWorkflows({
       ...shared,
@@ -211,6 +282,9 @@ export function createHost(options: HostOptions): Host {
       onRegistered: (tenant) => (tenant === defaultTenant ? discovery.refresh() : Promise.resolve()),
     }),
     ...createKeys({ ...shared, test }),
+    ...createManageSecrets({ ...shared, sealer }),
+    ...createReadArtifacts(store),
+    ...outbox.operations,
 
     async audit(entry: Omit<AuditEntry, 'at'>) {
       const result = await committer.submit({
@@ -232,6 +306,8 @@ export function createHost(options: HostOptions): Host {
       waitingUnits: committer.waiting().units,
       waitingBytes: committer.waiting().bytes,
       loopDelayMs: overload.loopDelayMs(),
+      deliveriesSending: outbox.counts().sending,
+      deliveriesQueued: outbox.counts().queued,
       holder: lease.holder() ?? null,
     }),
 
@@ -239,6 +315,7 @@ export function createHost(options: HostOptions): Host {
       await fixMode();
       await fixLinkSecret();
       await discovery.refresh();
+      await outbox.start();
       overload.start();
       // What this process writes is published by its actors; only what others write is news here.
       unwatch = store.watch((runId) => {
@@ -252,7 +329,7 @@ export function createHost(options: HostOptions): Host {
 
     async stop(graceMs) {
       clearInterval(pruning);
-      await dispatcher.stop(graceMs);
+      await Promise.all([dispatcher.stop(graceMs), outbox.stop(graceMs)]);
       await committer.idle();
       const holder = lease.stop();
       if (holder !== undefined) await store.releaseAll(holder);

@@ -1,4 +1,12 @@
-import type { Capabilities, Json, JsonObject, RunSnapshot, WorkflowDefinition } from '@weft/protocol';
+import type {
+  Annotation,
+  AnnotationCreate,
+  Capabilities,
+  Json,
+  JsonObject,
+  RunSnapshot,
+  WorkflowDefinition,
+} from '@weft/protocol';
 import type {
   ApiKeyRow,
   AuditEntry,
@@ -9,8 +17,9 @@ import type {
   StoredEvent,
   Verdict,
 } from './store.ts';
+import type { RunDiff } from './core/diff/render-diff.ts';
 import type { RunStatus } from './core/run-state.ts';
-import type { InterruptKind } from './node-type.ts';
+import type { ArtifactRef, InterruptKind } from './node-type.ts';
 
 /**
  * What the door (server) may ask of the engine. Everything is asked on behalf of a caller; whatever the caller's tenant
@@ -58,6 +67,36 @@ export interface Host {
   /** In one sentence, and as data, what the run waits for. */
   explain(caller: Caller, runId: string): Promise<Explanation | undefined>;
 
+  /**
+   * Compares the logs and states of two runs, as long as they are now. Undefined when the caller may not see both. The first
+   * difference is found before it resolves; the others are found while they are read, until the signal is aborted.
+   */
+  diff(caller: Caller, runId: string, against: string, signal: AbortSignal): Promise<RunDiff | undefined>;
+
+  /**
+   * The run as one document to carry away, as JSON text in pieces that are made as they are asked for. Undefined when the
+   * caller may not see the run.
+   */
+  debugBundle(
+    caller: Caller,
+    runId: string,
+    request?: BundleRequest,
+  ): Promise<AsyncIterable<string> | undefined>;
+  /** Keeps what somebody says about a run, ended or not. Undefined for an unknown run. */
+  annotate(
+    caller: Caller,
+    runId: string,
+    request: AnnotationCreate,
+    idempotency?: IdempotencyClaim,
+  ): Promise<Annotated | undefined>;
+  /** Oldest first; undefined for an unknown run. */
+  listAnnotations(caller: Caller, runId: string): Promise<readonly Annotation[] | undefined>;
+  /**
+   * Calls back with a JSON document for each annotation of the run made through this process. It is news, no fact of the log;
+   * whoever asks has seen to it that the reader may see the run. Returns the way to stop.
+   */
+  onAnnotated(runId: string, listener: (document: string) => void): () => void;
+
   registerWorkflow(caller: Caller, definition: unknown, options: RegisterOptions): Promise<Registration>;
   /** Every problem at once; writes nothing. */
   checkWorkflow(definition: unknown): WorkflowReport;
@@ -75,6 +114,38 @@ export interface Host {
   authenticate(key: string): Promise<Authentication>;
   audit(entry: Omit<AuditEntry, 'at'>): Promise<void>;
 
+  /** Keeps a secret, encrypted. From then on only effects see its value. */
+  setSecret(
+    caller: Caller,
+    request: NewSecret,
+    idempotency?: IdempotencyClaim,
+  ): Promise<{ readonly replayed: false; readonly secret: SecretSummary } | ReplayedAnswer>;
+  /** The tenant's secrets and the caller's own, by id; never their values. */
+  listSecrets(caller: Caller): Promise<readonly SecretSummary[]>;
+  /** False when there is none. */
+  removeSecret(caller: Caller, secretId: string, scope: SecretScope): Promise<boolean>;
+
+  /** Something a run has produced. Undefined for an unknown artifact, as for an unknown run. */
+  artifact(caller: Caller, runId: string, artifactId: string): Promise<ReadableArtifact | undefined>;
+  /** Newest first; undefined for an unknown run. */
+  listArtifacts(caller: Caller, runId: string, page: Page): Promise<Listed<ArtifactSummary> | undefined>;
+
+  /** From now on events of the tenant's runs are sent there, signed with a secret that is told once. */
+  registerWebhook(
+    caller: Caller,
+    request: NewWebhook,
+    idempotency?: IdempotencyClaim,
+  ): Promise<CreatedWebhook | ReplayedAnswer>;
+  listWebhooks(caller: Caller): Promise<readonly WebhookSummary[]>;
+  /** False when there is none. Nothing more is sent after it resolves, also of what was waiting. */
+  removeWebhook(caller: Caller, webhookId: string, tenantId?: string): Promise<boolean>;
+  /** What the tenant's callbacks are signed with; made when first asked for. */
+  callbackSecret(caller: Caller): Promise<SigningSecret>;
+  /** Deliveries that were given up, newest first. */
+  listDeadDeliveries(caller: Caller, page: Page): Promise<Listed<DeadDelivery>>;
+  /** Tries a dead delivery again, from its first attempt. False when there is none. */
+  replayDelivery(caller: Caller, deliveryId: string): Promise<boolean>;
+
   /** The discovery document; the same object until something advertised changes. */
   capabilities(): Capabilities;
   /** Undefined when new work is welcome; otherwise how many seconds to stay away. */
@@ -84,6 +155,13 @@ export interface Host {
   /** Releases every claim; resolves when nothing is in flight, within the given time. */
   stop(graceMs: number): Promise<void>;
 }
+
+export interface BundleRequest {
+  /** Only the first events of the log. */
+  readonly maxEvents?: number;
+}
+
+export type Annotated = { readonly replayed: false; readonly annotation: Annotation } | ReplayedAnswer;
 
 export interface Caller {
   readonly tenant: string;
@@ -233,6 +311,7 @@ export interface Explanation {
     | 'retry'
     | 'effect'
     | 'interrupt'
+    | 'child'
     | 'claim'
     | 'queue'
     | 'resume'
@@ -293,6 +372,79 @@ export interface CreatedKey {
   /** Shown once. */
   readonly key: string;
   readonly row: ApiKeyRow;
+}
+
+export type SecretScope = 'tenant' | 'user';
+
+export interface NewSecret {
+  readonly id: string;
+  readonly value: string;
+  /** A user's secret is the caller's own, and goes before the tenant's of the same id. */
+  readonly scope: SecretScope;
+}
+
+export interface SecretSummary {
+  readonly id: string;
+  readonly scope: SecretScope;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** False when it was stored with another key than the host has now. */
+  readonly usable: boolean;
+}
+
+export interface ArtifactSummary extends ArtifactRef {
+  readonly name: string;
+  readonly nodeKey: string;
+  readonly createdAt: string;
+}
+
+export interface ReadableArtifact extends ArtifactSummary {
+  /** The bytes, read piece by piece as they are asked for. */
+  read(): AsyncIterable<Uint8Array>;
+}
+
+export interface NewWebhook {
+  readonly url: string;
+  /** Event types; `*` stands for all. */
+  readonly events: readonly string[];
+  /** Only runs with one of these tags; empty = all runs. */
+  readonly tags: readonly string[];
+  readonly tenantId?: string;
+}
+
+export interface SigningSecret {
+  readonly secret: string;
+  /** The first 8 hex characters of the secret's SHA-256. */
+  readonly secretFingerprint: string;
+  readonly signatureAlgorithm: string;
+}
+
+export interface CreatedWebhook extends SigningSecret {
+  readonly replayed: false;
+  readonly webhookId: string;
+}
+
+export interface WebhookSummary {
+  readonly webhookId: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly tags: readonly string[];
+  readonly secretFingerprint: string;
+  readonly createdAt: string;
+  readonly createdBy: string;
+}
+
+/** A delivery that has failed for the last time. */
+export interface DeadDelivery {
+  readonly deliveryId: string;
+  readonly kind: 'webhook' | 'callback';
+  readonly webhookId?: string;
+  readonly runId: string;
+  readonly sequence: number;
+  readonly attempts: number;
+  /** Why the last attempt failed: a status, a socket's error code, a refusal. */
+  readonly reason: string;
+  readonly failedAt: string;
 }
 
 export type Authentication =

@@ -1,5 +1,12 @@
 export { createHost, DEFAULT_TENANT } from './create-host.ts';
 export type { HostOptions } from './create-host.ts';
+export { diffEvents, findDivergence } from './core/diff/diff-events.ts';
+export type { Divergence, EventDifference, LogPages } from './core/diff/diff-events.ts';
+export { renderDiff } from './core/diff/render-diff.ts';
+export type { RunDiff } from './core/diff/render-diff.ts';
+export type { LogEvent } from './core/diff/same-event.ts';
+export { stateDiff } from './core/diff/state-diff.ts';
+export { spansOf } from './core/bundle/spans.ts';
 export { checkLog, LOG_RULES } from './core/legal-log.ts';
 export type { LogEntry, Violation } from './core/legal-log.ts';
 export { isTerminalEvent, TERMINAL_EVENTS } from './core/run-event.ts';
@@ -7,21 +14,29 @@ export type { EventDraft, RunEvent } from './core/run-event.ts';
 export { isTerminalStatus, nodeKey } from './core/run-state.ts';
 export type {
   CreationRecord,
+  ForkLink,
+  ImportOrigin,
   NodeError,
   NodeKey,
   NodeState,
   NodeStatus,
+  ParentLink,
   RunLimits,
   RunState,
   RunStatus,
 } from './core/run-state.ts';
 export type {
   Accepted,
+  Annotated,
+  ArtifactSummary,
   Authentication,
+  BundleRequest,
   Caller,
   CommandAnswer,
   CreatedKey,
+  CreatedWebhook,
   Cursor,
+  DeadDelivery,
   EventPage,
   Explanation,
   FollowedEvent,
@@ -31,14 +46,21 @@ export type {
   LinkAnswer,
   NewKey,
   NewRun,
+  NewSecret,
+  NewWebhook,
   OpenInterrupt,
   OpenQuestion,
+  ReadableArtifact,
   RegisterOptions,
   Registration,
   RememberedAnswer,
   ReplayedAnswer,
   RunSummary,
+  SecretScope,
+  SecretSummary,
+  SigningSecret,
   SnapshotView,
+  WebhookSummary,
   WireEvent,
   WorkflowProblem,
   WorkflowReport,
@@ -48,6 +70,8 @@ export { openMemoryStore } from './memory-store.ts';
 export type { MemoryStoreOptions, StoreFaults } from './memory-store.ts';
 export { NodeFailure } from './node-type.ts';
 export type {
+  ChildrenNodeType,
+  ChildSpec,
   EffectContext,
   EffectInput,
   EffectNodeType,
@@ -85,16 +109,21 @@ export type {
   ApiKeyRow,
   AuditEntry,
   AuditUnit,
+  BlobUnit,
   Checkpoint,
+  ChildCommand,
   Claimed,
   ClaimResult,
   Command,
   CommandUnit,
+  DocumentPlace,
+  DocumentUnit,
   DrainPolicy,
   IdempotencyRecord,
   KeyUnit,
   Listed,
   NewOutboxRow,
+  Notice,
   OutboxRow,
   OutboxUnit,
   Page,
@@ -109,6 +138,7 @@ export type {
   Store,
   StoredAuditEntry,
   StoredCommand,
+  StoredDocument,
   StoredEvent,
   Verdict,
   WorkflowRow,

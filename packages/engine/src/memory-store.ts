@@ -1,8 +1,18 @@
 import { isTerminalStatus } from './core/run-state.ts';
 import { applyUnit } from './memory-store/apply-unit.ts';
 import { refusalOf } from './memory-store/check-unit.ts';
-import type { MemoryData, MemoryRun } from './memory-store/data.ts';
-import { dueAt, emptyData, holderAt, idempotencyKey, pendingCommands, runRow } from './memory-store/data.ts';
+import type { MemoryData, MemoryOutboxRow, MemoryRun } from './memory-store/data.ts';
+import {
+  blobKey,
+  dueAt,
+  emptyData,
+  firstSeq,
+  holderAt,
+  idempotencyKey,
+  pendingCommands,
+  runRow,
+} from './memory-store/data.ts';
+import { documentAt, listDocuments, pruneDocuments } from './memory-store/documents.ts';
 import { decodeCursor, encodeCursor, listRuns, takePage } from './memory-store/list-runs.ts';
 import { wasCommitted } from './memory-store/was-committed.ts';
 import type { Claimed, ClaimResult, OutboxRow, Store, StoredEvent, WriteResult, WriteUnit } from './store.ts';
@@ -70,7 +80,8 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
         : undefined;
     },
     async readEvents(runId, fromSeq, limit, maxBytes) {
-      return takeEvents(data.runs.get(runId)?.events ?? [], fromSeq, limit, maxBytes);
+      const run = data.runs.get(runId);
+      return run ? takeEvents(run.events, fromSeq - firstSeq(run.record), limit, maxBytes) : [];
     },
     readCheckpoint: async (runId) => data.runs.get(runId)?.checkpoint,
     async listRuns(tenant, filter, page) {
@@ -125,7 +136,18 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
 
     readSetting: async (name) => data.settings.get(name),
 
-    claimOutbox: async (limit, leaseMs) => claimOutbox(data, limit, leaseMs, clock()),
+    readDocument: async (place) => documentAt(data, place, clock()),
+    async listDocuments(tenant, collection, scope, page) {
+      return listDocuments(data, { tenant, collection, scope }, page, clock());
+    },
+    async readBlob(tenant, runId, blobId, index) {
+      const bytes = data.blobs.get(blobKey(tenant, runId, blobId, index));
+      return bytes && Uint8Array.from(bytes);
+    },
+
+    async claimOutbox(limit, leaseMs, except = []) {
+      return claimOutbox(data, { limit, leaseMs, except: new Set(except) }, clock());
+    },
     async readAudit(fromId, limit) {
       return data.audit
         .slice(Math.max(fromId - 1, 0))
@@ -136,7 +158,7 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
     async prune() {
       const expired = [...data.idempotency].filter(([, record]) => record.expiresAt <= clock());
       for (const [key] of expired) data.idempotency.delete(key);
-      return expired.length;
+      return expired.length + pruneDocuments(data, clock());
     },
     async ping() {},
     async close() {
@@ -158,14 +180,14 @@ function callIsolated(call: () => void): void {
 
 function takeEvents(
   events: readonly StoredEvent[],
-  fromSeq: number,
+  from: number,
   limit: number,
   maxBytes: number,
 ): StoredEvent[] {
   const taken: StoredEvent[] = [];
   let bytes = 0;
-  for (let seq = fromSeq; seq < events.length && taken.length < limit; seq += 1) {
-    const event = events[seq];
+  for (let index = Math.max(from, 0); index < events.length && taken.length < limit; index += 1) {
+    const event = events[index];
     if (!event) break;
     bytes += Buffer.byteLength(event.payload);
     if (taken.length > 0 && bytes > maxBytes) break;
@@ -205,9 +227,15 @@ function claimDue(data: MemoryData, holder: string, limit: number, now: number):
     .map(({ run }) => ({ runId: run.record.runId, epoch: takeOver(run, holder) }));
 }
 
-function claimOutbox(data: MemoryData, limit: number, leaseMs: number, now: number): OutboxRow[] {
-  return [...data.outbox.values()]
-    .filter((stored) => !stored.dead && stored.nextAt <= now)
+interface OutboxClaim {
+  readonly limit: number;
+  readonly leaseMs: number;
+  readonly except: ReadonlySet<string>;
+}
+
+function claimOutbox(data: MemoryData, { limit, leaseMs, except }: OutboxClaim, now: number): OutboxRow[] {
+  return firstOfLanes(data)
+    .filter(({ row, nextAt }) => nextAt <= now && !except.has(row.topic))
     .sort((a, b) => a.row.dueAt - b.row.dueAt)
     .slice(0, limit)
     .map((stored) => {
@@ -215,4 +243,14 @@ function claimOutbox(data: MemoryData, limit: number, leaseMs: number, now: numb
       stored.row = { ...stored.row, attempts: stored.row.attempts + 1 };
       return stored.row;
     });
+}
+
+/** Living rows without those that have one before them in their lane. A map remembers the order of writing. */
+function firstOfLanes(data: MemoryData): MemoryOutboxRow[] {
+  const lanes = new Set<string>();
+  return [...data.outbox.values()].filter(({ dead, row: { lane } }) => {
+    if (dead || (lane !== undefined && lanes.has(lane))) return false;
+    if (lane !== undefined) lanes.add(lane);
+    return true;
+  });
 }

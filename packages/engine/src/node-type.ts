@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@weft/protocol';
+import type { AgentRef, Json, JsonObject } from '@weft/protocol';
 import type { TSchema } from 'typebox';
 import type { ExpressionCompiler } from './core/plan.ts';
 import type { Reducer } from './core/reducers.ts';
@@ -12,8 +12,15 @@ import type { Reducer } from './core/reducers.ts';
  *   again under the same invocation id after a crash.
  * - `loop`: runs a body of other nodes; the core iterates.
  * - `interrupt`: asks somebody outside and waits for the answer; the core keeps the question and judges the answer.
+ * - `children`: runs other workflows as child runs, one after the other; the core creates, follows and stops them.
  */
-export type NodeType = PureNodeType | TimerNodeType | EffectNodeType | LoopNodeType | InterruptNodeType;
+export type NodeType =
+  | PureNodeType
+  | TimerNodeType
+  | EffectNodeType
+  | LoopNodeType
+  | InterruptNodeType
+  | ChildrenNodeType;
 
 interface NodeTypeBase {
   readonly typeId: string;
@@ -30,14 +37,29 @@ interface NodeTypeBase {
   readonly conformanceOnly?: true;
   /** Outputs repeat raw run inputs, so the public payload never shows them. */
   readonly privateOutputs?: true;
+  /** May lead back to a node before it: it decides itself, by `again`, whether the cycle goes round. */
+  readonly closesCycles?: true;
+  /** A node type that must be in the same workflow. */
+  readonly needs?: string;
+  /** Another node type for some configurations, chosen at registration. */
+  readonly variant?: (config: JsonObject, place: VariantPlace) => NodeType | undefined;
+  /** What an accepted answer makes of the node; without it the answer itself is the output. */
+  readonly answered?: (input: NodeInput, answer: JsonObject) => NodeResult;
   /** Registration-time work: compile expressions, check what a schema cannot. The result comes back as `prepared`. */
   readonly prepare?: (config: JsonObject, tools: PrepareTools) => unknown;
+}
+
+export interface VariantPlace {
+  readonly workflowId: string;
 }
 
 export interface PrepareTools {
   readonly expressions: ExpressionCompiler;
   /** Names and types of the workflow's declared variables. */
   readonly variables: ReadonlyMap<string, { type: string }>;
+  /** Names and reducers of its declared channels. */
+  readonly channels: ReadonlyMap<string, { reducer: string }>;
+  readonly workflowId: string;
   /** Refuses the definition: `path` is a JSON Pointer inside the node's config. */
   refuse(path: string, message: string): never;
 }
@@ -49,7 +71,17 @@ export interface NodeInput {
   /** Port name → value: edge-supplied values overlaid by the node's declared inputs. */
   readonly inputs: JsonObject;
   readonly variables: ReadonlyMap<string, Json>;
+  /** Channels this node may read, as folded so far. */
+  readonly channels: ReadonlyMap<string, Json>;
   readonly iteration: readonly number[];
+  /** How often the node has been entered before by way of a loop back; 0 at first. */
+  readonly visit: number;
+  /** The agent pinned to the node. */
+  readonly agent?: AgentRef;
+  /** Options with which the run was created. */
+  readonly configurable: JsonObject;
+  /** The orchestrator's newest decision. */
+  readonly decision?: JsonObject;
   /** The scope CEL expressions of this node see. */
   readonly scope: JsonObject;
   /** The version of a change this run is pinned to (first call pins `max`). */
@@ -63,6 +95,19 @@ export interface NodeResult {
   readonly variables?: JsonObject;
   /** Writes to channels, in order; each becomes a `channel.written`. */
   readonly channels?: readonly ChannelRequest[];
+  /** Facts of the protocol's catalogue to record before the node completes, in order. */
+  readonly events?: readonly NodeEvent[];
+  /** Not done yet: the events are recorded, then this is asked, and `answered` gives the result. */
+  readonly ask?: Question;
+  /** Does not complete but goes back to the start of the cycle that the node closes. */
+  readonly again?: true;
+}
+
+export interface NodeEvent {
+  readonly type: string;
+  readonly payload: JsonObject;
+  /** Position of its cause in the same list. */
+  readonly causedBy?: number;
 }
 
 export interface ChannelRequest {
@@ -92,6 +137,72 @@ export interface EffectContext {
   /** Aborted on cancel, pause, timeout, shutdown and loss of the claim. */
   readonly signal: AbortSignal;
   readonly egress: Egress;
+  readonly secrets: Secrets;
+  readonly memory: Memory;
+  readonly artifacts: Artifacts;
+  /** Records a piece of streamed text; durable soon, in order. */
+  emit(chunk: OutputChunk): void;
+}
+
+/** A piece of streamed text, with the typed slots of the protocol's chunk metadata. */
+export interface OutputChunk {
+  readonly chunk: string;
+  readonly isLast: boolean;
+  readonly meta?: JsonObject;
+}
+
+/** Resolved values leave the effect only as a mark with the secret's id: outputs, chunks and errors are searched for them. */
+export interface Secrets {
+  /** Throws NodeFailure `credential_unavailable`. */
+  resolve(secretId: string): Promise<string>;
+}
+
+/** What agents remember across runs; a reference is only ever seen by its own tenant. */
+export interface Memory {
+  /** Secrets resolved by this effect are masked in the content. Throws NodeFailure when the entry is too large. */
+  write(memoryRef: string, entry: NewMemoryEntry): Promise<MemoryEntry>;
+  /** Newest first; what has expired, and what is not ours, is not there. */
+  list(
+    memoryRef: string,
+    filter?: { readonly limit?: number; readonly tag?: string },
+  ): Promise<readonly MemoryEntry[]>;
+}
+
+export interface NewMemoryEntry {
+  /** Chosen by the writer, so that a repeated effect writes the same entry; 1 to 1,500 characters. */
+  readonly id: string;
+  readonly content: string;
+  readonly tags?: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly expiresAt?: number;
+}
+
+export interface MemoryEntry {
+  readonly id: string;
+  readonly content: string;
+  readonly tags: readonly string[];
+  readonly createdAt: string;
+  readonly expiresAt?: string;
+}
+
+/** Results too large for the log: kept beside it, read by their id. */
+export interface Artifacts {
+  /** The id is built from node, iteration, attempt and name, so that a repeated effect writes the same artifact. */
+  put(artifact: NewArtifact): Promise<ArtifactRef>;
+}
+
+export interface NewArtifact {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly bytes: Uint8Array | AsyncIterable<Uint8Array>;
+}
+
+export interface ArtifactRef {
+  readonly artifactId: string;
+  readonly mediaType: string;
+  readonly size: number;
+  /** SHA-256, hex. */
+  readonly digest: string;
 }
 
 export interface EffectNodeType extends NodeTypeBase {
@@ -105,6 +216,8 @@ export interface EffectInput {
   readonly config: JsonObject;
   readonly prepared: unknown;
   readonly inputs: JsonObject;
+  readonly agent?: AgentRef;
+  readonly configurable: JsonObject;
 }
 
 export interface LoopNodeType extends NodeTypeBase {
@@ -115,6 +228,32 @@ export interface InterruptNodeType extends NodeTypeBase {
   readonly kind: 'interrupt';
   /** What to ask; called once, when the node starts. */
   ask(input: NodeInput): Question;
+}
+
+export interface ChildrenNodeType extends NodeTypeBase {
+  readonly kind: 'children';
+  /**
+   * What comes after `done` children: another one, a question, or the result. `last` is how the newest of them ended; a failed
+   * one comes here only if its `onFailure` is `absorb`.
+   */
+  next(input: NodeInput, done: number, last?: ChildEnd): { readonly child: ChildSpec } | NodeResult;
+}
+
+export interface ChildSpec {
+  readonly workflowId: string;
+  readonly inputs: JsonObject;
+  /** Parent variable → child variable, copied when the child has completed. */
+  readonly outputMapping: Readonly<Record<string, string>>;
+  readonly onFailure: 'fail' | 'absorb';
+  /** A parent that ends before the child cancels it. */
+  readonly propagateCancellation: boolean;
+}
+
+export interface ChildEnd {
+  readonly childRunId: string;
+  readonly status: 'completed' | 'failed' | 'cancelled';
+  readonly outputs: JsonObject;
+  readonly error?: { readonly code: string; readonly message: string };
 }
 
 /** A question to the outside. */
@@ -128,9 +267,17 @@ export interface Question {
   readonly timeoutMs?: number;
   /** Only an authenticated caller with the scope may answer; signed links may not. */
   readonly authRequired?: boolean;
+  /** Said on `node.suspended`. */
+  readonly reason?: string;
 }
 
-export type InterruptKind = 'approval' | 'clarification' | 'external-event' | 'custom';
+export type InterruptKind =
+  | 'approval'
+  | 'clarification'
+  | 'external-event'
+  | 'custom'
+  | 'conversation.exchange'
+  | 'low-confidence';
 
 /** The only way out of the host (one egress policy for every outbound request). */
 export interface Egress {

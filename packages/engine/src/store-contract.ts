@@ -1,11 +1,15 @@
 import { afterEach, beforeEach, describe } from 'vitest';
 import type { Store } from './store.ts';
 import { appendingContract } from './store-contract/appending.ts';
+import { blobsContract } from './store-contract/blobs.ts';
 import { claimingContract } from './store-contract/claiming.ts';
+import { documentsContract } from './store-contract/documents.ts';
 import { START } from './store-contract/fixtures.ts';
+import { forksContract } from './store-contract/forks.ts';
 import { idempotencyContract } from './store-contract/idempotency.ts';
 import { inboxContract } from './store-contract/inbox.ts';
 import { interleavingContract } from './store-contract/interleaving.ts';
+import { noticesContract } from './store-contract/notices.ts';
 import { outboxContract } from './store-contract/outbox.ts';
 import { outcomesContract } from './store-contract/outcomes.ts';
 import { readingContract } from './store-contract/reading.ts';
@@ -14,15 +18,19 @@ import { restartingContract } from './store-contract/restarting.ts';
 import type { ContractFaults, ContractOptions, StoreHarness, Subject } from './store-contract/subject.ts';
 
 export type { ContractFaults, ContractOptions, StoreHarness } from './store-contract/subject.ts';
+export type { CreateOptions } from './store-contract/fixtures.ts';
 export {
   appendUnit,
   auditEntry,
+  blobUnit,
   commandUnit,
   commitOne,
   completed,
   createUnit,
+  documentUnit,
   event,
   events,
+  forkOptions,
   given,
   givenFreeRun,
   givenHeldRun,
@@ -32,6 +40,7 @@ export {
   newRunId,
   readAll,
   recordOf,
+  removalUnit,
   running,
   START,
   waiting,
@@ -71,12 +80,16 @@ export function storeContract(name: string, harness: StoreHarness): void {
     });
 
     appendingContract(subject);
+    forksContract(subject);
     readingContract(subject);
     claimingContract(subject);
     inboxContract(subject);
+    noticesContract(subject);
     idempotencyContract(subject);
     outboxContract(subject);
     registryContract(subject);
+    documentsContract(subject);
+    blobsContract(subject);
     outcomesContract(subject);
     interleavingContract(subject);
     if (reopen) {

@@ -15,6 +15,8 @@ import type { CreationRecord, RunStatus } from './core/run-state.ts';
  *     A command put into the inbox makes its run due at once, also when the holder releases the run in the same moment.
  * S6. Reads see everything committed before they started. A tenant's reads never return another tenant's rows.
  * S7. After an unknown outcome (connection lost during commit) `committed(unit)` tells the truth.
+ * S8. A fork's log begins where it leaves its source: the store keeps only the events from there on, and its length counts
+ *     from there.
  */
 export interface Store {
   commit(units: readonly WriteUnit[]): Promise<readonly WriteResult[]>;
@@ -62,11 +64,26 @@ export interface Store {
 
   readSetting(name: string): Promise<string | undefined>;
 
-  /** Due rows not held by another worker, oldest first, held for `leaseMs`. */
-  claimOutbox(limit: number, leaseMs: number): Promise<readonly OutboxRow[]>;
+  /** What has expired by the store's clock is not there. */
+  readDocument(place: DocumentPlace): Promise<StoredDocument | undefined>;
+  /** Newest first by `at`, then by order of writing; without what has expired. */
+  listDocuments(
+    tenant: string,
+    collection: string,
+    scope: string,
+    page: Page,
+  ): Promise<Listed<StoredDocument>>;
+  /** One piece of a large value, in the order in which they were written. */
+  readBlob(tenant: string, runId: string, blobId: string, index: number): Promise<Uint8Array | undefined>;
+
+  /**
+   * Due rows not held by another worker, oldest first, held for `leaseMs`. A row of a lane is handed out only when no row
+   * written before it to the same lane is left, dead ones aside. Rows of the topics in `except` stay where they are.
+   */
+  claimOutbox(limit: number, leaseMs: number, except?: readonly string[]): Promise<readonly OutboxRow[]>;
   readAudit(fromId: number, limit: number): Promise<readonly StoredAuditEntry[]>;
 
-  /** Removes expired idempotency records; returns how many. */
+  /** Removes expired idempotency records and documents; returns how many. */
   prune(): Promise<number>;
   /** Resolves when the database answers. */
   ping(): Promise<void>;
@@ -81,7 +98,9 @@ export type WriteUnit =
   | RevokeKeyUnit
   | SettingUnit
   | OutboxUnit
-  | AuditUnit;
+  | AuditUnit
+  | DocumentUnit
+  | BlobUnit;
 
 interface UnitBase {
   /** Random, 22 characters of base64url; names this write after an unknown outcome. */
@@ -99,9 +118,11 @@ export interface RunUnit extends UnitBase {
     readonly record: CreationRecord;
     readonly holder?: string;
     readonly exclusiveScope: boolean;
+    /** Refused with `parent_ended` when this run has ended or does not exist: a child is never born to a parent that is gone. */
+    readonly whileOpen?: string;
   };
   readonly epoch: number;
-  /** Sequence of the first event of this unit (0 with create). */
+  /** Sequence of the first event of this unit; with create 0, or where the record's fork begins. */
   readonly expectedSeq: number;
   readonly events: readonly StoredEvent[];
   readonly head: RunHead;
@@ -110,6 +131,18 @@ export interface RunUnit extends UnitBase {
   /** Gives up the claim with this write. */
   readonly release?: boolean;
   readonly outbox?: readonly NewOutboxRow[];
+  readonly notify?: readonly Notice[];
+}
+
+/**
+ * A command that a run puts into another run's inbox with its own write, so that both are durable or neither is. Nothing
+ * happens when that run is missing, belongs to another tenant, has ended, or has a command of this id already; the inbox's
+ * limit does not count, because nobody could be told.
+ */
+export interface Notice {
+  readonly runId: string;
+  readonly commandId: string;
+  readonly command: Command;
 }
 
 /** Puts a command into a run's inbox. Refused on terminal runs and full inboxes. */
@@ -151,7 +184,7 @@ export interface SettingUnit extends UnitBase {
   readonly value: string;
 }
 
-/** Settles claimed outbox rows: delivered, to be tried again at a time, or dead. */
+/** Settles claimed outbox rows: delivered, to be tried again at a time, or dead. `retry` brings a dead row back, its attempts uncounted. */
 export interface OutboxUnit extends UnitBase {
   readonly kind: 'outbox';
   readonly settle: readonly {
@@ -159,6 +192,36 @@ export interface OutboxUnit extends UnitBase {
     readonly state: 'done' | 'retry' | 'dead';
     readonly dueAt?: number;
   }[];
+}
+
+/** Where a small record of a tenant is kept: by kind, and within it by what it belongs to (a run, a memory, nothing). */
+export interface DocumentPlace {
+  readonly tenant: string;
+  readonly collection: string;
+  /** May be empty. */
+  readonly scope: string;
+  readonly id: string;
+}
+
+/** Writes a small record over what was there, or removes it. */
+export interface DocumentUnit extends UnitBase, DocumentPlace {
+  readonly kind: 'document';
+  /** JSON text; absent = remove, which is no error when there is nothing. */
+  readonly body?: string;
+  readonly at: number;
+  readonly expiresAt?: number;
+  /** Refused with `document_exists` when there is one that has not expired. */
+  readonly onlyNew?: boolean;
+}
+
+/** One piece of a large value that belongs to a run. Pieces are written in order, each once; the same piece again changes nothing. */
+export interface BlobUnit extends UnitBase {
+  readonly kind: 'blob';
+  readonly tenant: string;
+  readonly runId: string;
+  readonly blobId: string;
+  readonly index: number;
+  readonly bytes: Uint8Array;
 }
 
 /** An act that changed nothing but must be on record, such as a denial. */
@@ -179,7 +242,9 @@ export type Refusal =
         | 'run_exists'
         | 'run_missing'
         | 'inbox_full'
-        | 'key_missing';
+        | 'key_missing'
+        | 'document_exists'
+        | 'parent_ended';
     }
   | { readonly reason: 'run_terminal'; readonly status: RunStatus }
   | { readonly reason: 'scope_active'; readonly activeRunId: string }
@@ -268,10 +333,33 @@ export interface Claimed {
 
 /** What people ask of a run. Accepted into the inbox first, consumed by whoever holds the run. */
 export type Command =
-  | { readonly type: 'cancel'; readonly reason?: string; readonly by?: string }
+  | {
+      readonly type: 'cancel';
+      readonly reason?: string;
+      readonly by?: string;
+      /** Set when the cancel of the parent run caused it. */
+      readonly parentRunId?: string;
+    }
   | { readonly type: 'pause'; readonly policy: DrainPolicy; readonly reason?: string; readonly by?: string }
   | { readonly type: 'resume'; readonly reason?: string; readonly by?: string }
-  | ResolveCommand;
+  | ResolveCommand
+  | ChildCommand;
+
+/** What a child run tells its parent: that it waits, goes on, or has ended. */
+export interface ChildCommand {
+  readonly type: 'child';
+  /** The parent's node that started it. */
+  readonly nodeKey: string;
+  readonly childRunId: string;
+  readonly status: RunStatus;
+  /** Public outputs of a completed child. */
+  readonly outputs?: JsonObject;
+  /** The variables the parent asked for, those that are set. */
+  readonly variables?: JsonObject;
+  /** Which of the variables the child's workflow marks as sensitive. */
+  readonly sensitive?: readonly string[];
+  readonly error?: { readonly code: string; readonly message: string };
+}
 
 /** An answer to a question that a node has asked. */
 export interface ResolveCommand {
@@ -328,6 +416,13 @@ export interface IdempotencyRecord {
     | { readonly runId: string; readonly commandId: string };
 }
 
+export interface StoredDocument {
+  readonly id: string;
+  readonly body: string;
+  readonly at: number;
+  readonly expiresAt?: number;
+}
+
 export interface WorkflowRow {
   readonly tenant: string;
   readonly id: string;
@@ -355,6 +450,8 @@ export interface ApiKeyRow {
 export interface NewOutboxRow {
   readonly id: string;
   readonly topic: string;
+  /** Rows of one lane go out one at a time, in the order in which they were written. */
+  readonly lane?: string;
   readonly dueAt: number;
   readonly body: Json;
 }

@@ -136,8 +136,22 @@ export const CapabilitiesSchema = open({
   aiProviders: optional(jsonObject),
   interrupt: optional(jsonObject),
   conversationPrimitive: optional(flag),
-  orchestrator: optional(open({ supported: flag })),
-  dispatch: optional(open({ supported: flag })),
+  agents: optional(jsonObject),
+  orchestrator: optional(
+    open({
+      supported: flag,
+      workerIdInterpretation: optional(Type.Enum(['node', 'agent', 'either'])),
+      fanOutSupported: optional(flag),
+    }),
+  ),
+  dispatch: optional(
+    open({
+      supported: flag,
+      models: optional(names),
+      fanOutSupported: optional(flag),
+      askUserRoutings: optional(names),
+    }),
+  ),
   subWorkflow: optional(closed({ inputMapping: optional(flag) })),
   feedback: optional(jsonObject),
   production: optional(jsonObject),

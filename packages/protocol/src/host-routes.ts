@@ -15,6 +15,13 @@ import {
 import type { Parameter, Route } from './routes.ts';
 import { RUN_STATUSES } from './runs.ts';
 import { dateTime, jsonObject, nonEmpty } from './schema-parts.ts';
+import {
+  ArtifactListSchema,
+  SECRET_SCOPES,
+  SecretListSchema,
+  SecretSchema,
+  SetSecretSchema,
+} from './secrets-and-artifacts.ts';
 import { WorkflowDefinitionSchema } from './workflow.ts';
 
 const PAGE: readonly Parameter[] = [
@@ -127,6 +134,65 @@ const runs: readonly Route[] = [
   },
 ];
 
+const secrets: readonly Route[] = [
+  {
+    operationId: 'setSecret',
+    method: 'POST',
+    path: '/v1/host/weft/secrets',
+    scope: 'secrets:manage',
+    summary: 'Keeps a secret, encrypted, in place of an earlier one. Its value cannot be read again.',
+    headers: [IDEMPOTENCY_KEY],
+    request: { schema: SetSecretSchema, required: true },
+    responses: { 200: { description: 'It is kept.', schema: SecretSchema } },
+    errors: [
+      'validation_error',
+      'capability_not_provided',
+      'idempotency_in_flight',
+      'idempotency_key_mismatch',
+      'payload_too_large',
+    ],
+  },
+  {
+    operationId: 'listSecrets',
+    method: 'GET',
+    path: '/v1/host/weft/secrets',
+    scope: 'secrets:manage',
+    summary: 'The tenant’s secrets and the caller’s own, without their values.',
+    responses: { 200: { description: 'All of them, by id.', schema: SecretListSchema } },
+    errors: [],
+  },
+  {
+    operationId: 'removeSecret',
+    method: 'DELETE',
+    path: '/v1/host/weft/secrets/{secretId}',
+    scope: 'secrets:manage',
+    summary: 'Removes a secret.',
+    query: [
+      {
+        name: 'scope',
+        description: 'The tenant’s, or the caller’s own. Default: tenant.',
+        schema: Type.Enum([...SECRET_SCOPES]),
+      },
+    ],
+    headers: [IDEMPOTENCY_KEY],
+    responses: { 204: { description: 'Removed.' } },
+    errors: ['validation_error', 'idempotency_in_flight', 'idempotency_key_mismatch'],
+  },
+];
+
+const artifacts: readonly Route[] = [
+  {
+    operationId: 'listArtifacts',
+    method: 'GET',
+    path: '/v1/host/weft/runs/{runId}/artifacts',
+    scope: 'artifacts:read',
+    summary: 'What a run has produced beside its log, newest first.',
+    query: PAGE,
+    responses: { 200: { description: 'A page of artifacts.', schema: ArtifactListSchema } },
+    errors: ['validation_error'],
+  },
+];
+
 const interrupts: readonly Route[] = [
   {
     operationId: 'listInterrupts',
@@ -204,4 +270,12 @@ const probes: readonly Route[] = [
 ];
 
 /** What Weft adds under its own prefix, and the two probes. */
-export const HOST_ROUTES: readonly Route[] = [...workflows, ...runs, ...interrupts, ...keys, ...probes];
+export const HOST_ROUTES: readonly Route[] = [
+  ...workflows,
+  ...runs,
+  ...interrupts,
+  ...secrets,
+  ...artifacts,
+  ...keys,
+  ...probes,
+];

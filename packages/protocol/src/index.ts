@@ -1,8 +1,20 @@
+export {
+  ANNOTATION_TARGETS,
+  AnnotationCreateSchema,
+  AnnotationListSchema,
+  AnnotationSchema,
+  RUN_ANNOTATED,
+  showsAnnotations,
+  SIGNAL_KINDS,
+} from './annotations.ts';
+export type { Annotation, AnnotationCreate } from './annotations.ts';
 export { CapabilitiesSchema, GrpcSchema, LimitsSchema, mirrorFamilies } from './capabilities.ts';
 export type { Capabilities, CapabilityLimits } from './capabilities.ts';
 export { canonicalJson } from './canonical.ts';
 export { INTERRUPT_KINDS } from './catalogue/payload-parts.ts';
 export type { EventRow } from './catalogue/row.ts';
+export { BUNDLE_VERSION, BundleExtrasSchema, DebugBundleSchema, SpanSchema } from './debug-bundle.ts';
+export type { DebugBundle, Span } from './debug-bundle.ts';
 export { ErrorEnvelopeSchema, toEnvelope } from './envelope.ts';
 export type { EnvelopedError, ErrorEnvelope } from './envelope.ts';
 export { ERRORS, HostError, isHostError } from './errors.ts';
@@ -92,6 +104,15 @@ export {
   triggersSnapshot,
 } from './stream-modes.ts';
 export type { StreamMode } from './stream-modes.ts';
+export { DIFF_EXCLUDED_NAMES } from './run-diff.ts';
+export {
+  ArtifactListSchema,
+  SECRET_SCOPES,
+  SecretListSchema,
+  SecretSchema,
+  SetSecretSchema,
+} from './secrets-and-artifacts.ts';
+export type { SetSecretRequest } from './secrets-and-artifacts.ts';
 export { parseStrictJson } from './strict-json.ts';
 export type { StrictJsonOptions } from './strict-json.ts';
 export { toIso } from './time.ts';
@@ -99,6 +120,14 @@ export { assertValid, compileValidator } from './validate.ts';
 export type { Problem, Validator } from './validate.ts';
 export { compileClientSchema } from './client-schema.ts';
 export type { ClientSchemaLimits } from './client-schema.ts';
+export {
+  CallbackSecretSchema,
+  DeliveryListSchema,
+  RegisteredWebhookSchema,
+  RegisterWebhookSchema,
+  WebhookListSchema,
+} from './webhooks.ts';
+export type { RegisterWebhookRequest } from './webhooks.ts';
 export { assembleWireEvent, EVENT_SCHEMA_VERSION } from './wire-event.ts';
 export type { WireEventParts } from './wire-event.ts';
 export { NodeSettingsSchema, WorkflowDefinitionSchema, WorkflowNodeSchema } from './workflow.ts';

@@ -1,6 +1,9 @@
 import { Type } from 'typebox';
+import { AnnotationCreateSchema, AnnotationListSchema, AnnotationSchema } from './annotations.ts';
 import { CapabilitiesSchema } from './capabilities.ts';
+import { DebugBundleSchema } from './debug-bundle.ts';
 import type { Parameter, Route } from './routes.ts';
+import { RunDiffSchema } from './run-diff.ts';
 import {
   BulkCancelRequestSchema,
   BulkCancelResponseSchema,
@@ -128,6 +131,18 @@ const runs: readonly Route[] = [
     headers: [IF_NONE_MATCH],
     responses: { 200: { description: 'The snapshot.', schema: RunSnapshotSchema }, 304: UNCHANGED },
     errors: ['run_expired'],
+  },
+  {
+    operationId: 'diffRuns',
+    method: 'GET',
+    path: '/v1/runs/{runId}:diff',
+    scope: 'runs:read',
+    summary: 'How two runs differ: event by event, and in the states they have reached. Canonical JSON.',
+    query: [
+      { name: 'against', description: 'The other run; needed.', schema: Type.String({ minLength: 1 }) },
+    ],
+    responses: { 200: { description: 'The differences, in order.', schema: RunDiffSchema } },
+    errors: ['validation_error'],
   },
   {
     operationId: 'cancelRun',
@@ -293,5 +308,61 @@ const events: readonly Route[] = [
   },
 ];
 
+const aboutRuns: readonly Route[] = [
+  {
+    operationId: 'getArtifact',
+    method: 'GET',
+    path: '/v1/runs/{runId}/artifacts/{artifactId}',
+    scope: 'artifacts:read',
+    summary: 'The bytes of something a run has produced, under the media type it was produced with.',
+    headers: [IF_NONE_MATCH],
+    responses: {
+      200: {
+        description: 'The bytes. The ETag is their SHA-256.',
+        schema: Type.String(),
+        contentType: 'application/octet-stream',
+      },
+      304: UNCHANGED,
+    },
+    errors: [],
+  },
+  {
+    operationId: 'getDebugBundle',
+    method: 'GET',
+    path: '/v1/runs/{runId}/debug-bundle',
+    scope: 'runs:read',
+    summary: 'Everything about a run in one document to carry away, with secrets and inputs masked.',
+    query: [
+      {
+        name: 'maxEvents',
+        description: 'Takes only the first events of the log. The answer is cut at 8 MiB in any case.',
+        schema: Type.Integer({ minimum: 0 }),
+      },
+    ],
+    responses: { 200: { description: 'The bundle.', schema: DebugBundleSchema } },
+    errors: ['validation_error', 'run_expired'],
+  },
+  {
+    operationId: 'annotateRun',
+    method: 'POST',
+    path: '/v1/runs/{runId}/annotations',
+    scope: 'runs:annotate',
+    summary: 'Says something about a run, one of its nodes or one of its events; also when it has ended.',
+    headers: [IDEMPOTENCY_KEY],
+    request: { schema: AnnotationCreateSchema, required: true },
+    responses: { 201: { description: 'It is kept.', schema: AnnotationSchema } },
+    errors: ['validation_error', 'conflict', ...IDEMPOTENCY_ERRORS],
+  },
+  {
+    operationId: 'listAnnotations',
+    method: 'GET',
+    path: '/v1/runs/{runId}/annotations',
+    scope: 'runs:read',
+    summary: 'What was said about a run, in the order in which it was said.',
+    responses: { 200: { description: 'All of it.', schema: AnnotationListSchema } },
+    errors: ['run_expired'],
+  },
+];
+
 /** What the protocol defines. */
-export const PROTOCOL_ROUTES: readonly Route[] = [...discovery, ...runs, ...events];
+export const PROTOCOL_ROUTES: readonly Route[] = [...discovery, ...runs, ...events, ...aboutRuns];

@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox';
 import type { ErrorCode } from './errors.ts';
 import { HOST_ROUTES } from './host-routes.ts';
 import { PROTOCOL_ROUTES } from './protocol-routes.ts';
+import { DELIVERY_ROUTES, WEBHOOK_ROUTES } from './webhook-routes.ts';
 
 /** One operation of the HTTP surface, as data: the OpenAPI document and the reference page are made from these. */
 export interface Route {
@@ -29,10 +30,15 @@ export interface Parameter {
 export interface Answer {
   readonly description: string;
   readonly schema?: TSchema;
-  readonly contentType?: 'application/json' | 'text/event-stream';
+  readonly contentType?: 'application/json' | 'text/event-stream' | 'application/octet-stream';
 }
 
-export const ROUTES: readonly Route[] = [...PROTOCOL_ROUTES, ...HOST_ROUTES];
+export const ROUTES: readonly Route[] = [
+  ...PROTOCOL_ROUTES,
+  ...WEBHOOK_ROUTES,
+  ...HOST_ROUTES,
+  ...DELIVERY_ROUTES,
+];
 
 /** The name under which Idempotency-Keys of an operation are kept, such as `POST /v1/runs`. */
 export function operationOf(route: Route): string {

@@ -1,15 +1,26 @@
 import type { Capabilities } from '@weft/protocol';
+import { type Annotations, createAnnotations } from './annotations.ts';
+import { type Artifacts, createArtifacts } from './artifacts.ts';
+import { type Bundles, createBundles } from './bundles.ts';
+import { type Diffs, createDiffs } from './diff.ts';
 import { type Interrupts, createInterrupts } from './interrupts.ts';
 import { type Keys, createKeys } from './keys.ts';
 import { type Runs, createRuns } from './runs.ts';
+import { type Secrets, createSecrets } from './secrets.ts';
 import { type TransportOptions, createTransport } from './transport.ts';
+import { type Webhooks, createWebhooks } from './webhooks.ts';
 import { type Workflows, createWorkflows } from './workflows.ts';
 
 export interface Client {
-  readonly runs: Runs;
+  readonly runs: Runs & Diffs;
+  readonly bundles: Bundles;
+  readonly annotations: Annotations;
   readonly interrupts: Interrupts;
   readonly workflows: Workflows;
   readonly keys: Keys;
+  readonly webhooks: Webhooks;
+  readonly secrets: Secrets;
+  readonly artifacts: Artifacts;
   /** What the host says it can do. Needs no key. */
   discovery(): Promise<Capabilities>;
 }
@@ -18,10 +29,15 @@ export interface Client {
 export function createClient(options: TransportOptions): Client {
   const transport = createTransport(options);
   return {
-    runs: createRuns(transport),
+    runs: { ...createRuns(transport), ...createDiffs(transport) },
+    bundles: createBundles(transport),
+    annotations: createAnnotations(transport),
     interrupts: createInterrupts(transport),
     workflows: createWorkflows(transport),
     keys: createKeys(transport),
+    webhooks: createWebhooks(transport),
+    secrets: createSecrets(transport),
+    artifacts: createArtifacts(transport),
     discovery: () => transport.json('GET', '/.well-known/openwop'),
   };
 }

@@ -23,6 +23,8 @@ export interface NewRun {
   readonly tags?: readonly string[];
   readonly metadata?: JsonObject;
   readonly scopeId?: string;
+  /** Where questions of the run are posted, each with a link that answers it. */
+  readonly callbackUrl?: string;
 }
 
 export interface CreatedRun {

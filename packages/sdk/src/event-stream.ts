@@ -1,3 +1,4 @@
+import type { Annotation } from '@weft/protocol';
 import { type RunEventDocument, type StreamMode, isTerminalStatus } from './documents.ts';
 import { ApiError, ConnectionError } from './errors.ts';
 import { isJsonObject } from './json-object.ts';
@@ -26,6 +27,8 @@ export interface EventStreamOptions {
   readonly reconnectMs?: number;
   /** Told about each lost connection, for people who watch. */
   readonly onReconnect?: (cause: unknown, delayMs: number) => void;
+  /** Told about each annotation made while the stream is open. It is no event of the run, so the loop does not see it. */
+  readonly onAnnotated?: (annotation: Annotation) => void;
 }
 
 interface Position {
@@ -50,7 +53,7 @@ export async function* followRun(
     let response = await connect(transport, runId, options, position, signal);
     let runHadEnded = false;
     for (;;) {
-      const lost = yield* readAll(response, position, signal);
+      const lost = yield* readAll(response, position, signal, options.onAnnotated);
       if (position.ended || signal.aborted) return;
       // A connection opened after the run had ended carries everything there is.
       if (runHadEnded && lost === undefined) return;
@@ -119,6 +122,7 @@ async function* readAll(
   response: Response,
   position: Position,
   signal: AbortSignal,
+  onAnnotated: EventStreamOptions['onAnnotated'],
 ): AsyncGenerator<RunEventDocument, unknown, undefined> {
   const reader = response.body?.getReader();
   if (reader === undefined) return undefined;
@@ -129,7 +133,7 @@ async function* readAll(
       const part = await readPart(reader);
       if (part.done) return undefined;
       for (const frame of parse(decoder.decode(part.value, { stream: true })))
-        yield* eventsOf(frame, position);
+        yield* eventsOf(frame, position, onAnnotated);
     }
   } catch (error) {
     if (signal.aborted && !position.ended) throw error;
@@ -156,8 +160,16 @@ async function readPart(reader: PartReader): Promise<{ done: boolean; value?: Ui
   }
 }
 
-function* eventsOf(frame: SseFrame, position: Position): Generator<RunEventDocument> {
+function* eventsOf(
+  frame: SseFrame,
+  position: Position,
+  onAnnotated: EventStreamOptions['onAnnotated'],
+): Generator<RunEventDocument> {
   const data: unknown = JSON.parse(frame.data);
+  if (frame.event === 'run.annotated') {
+    if (isJsonObject(data)) onAnnotated?.(data['payload'] as unknown as Annotation);
+    return;
+  }
   for (const event of (Array.isArray(data) ? data : [data]) as RunEventDocument[]) {
     if (endsRun(event)) position.ended = true;
     yield event;

@@ -1,4 +1,8 @@
+export type { ArtifactContent, Artifacts, ArtifactSummary } from './artifacts.ts';
+export type { Annotations } from './annotations.ts';
+export type { BundleOptions, Bundles } from './bundles.ts';
 export { type Client, createClient } from './client.ts';
+export type { DiffOptions, Diffs, EventDifferenceDocument, RunDiffDocument } from './diff.ts';
 export {
   type BulkCancelAnswer,
   type BulkCancelItem,
@@ -33,5 +37,14 @@ export type { EventStreamOptions } from './event-stream.ts';
 export type { Interrupts } from './interrupts.ts';
 export type { Keys } from './keys.ts';
 export type { CreateRunOptions, Idempotent, PauseOptions, PollOptions, Runs } from './runs.ts';
+export type { NewSecret, Secrets, SecretScope, SecretSummary } from './secrets.ts';
 export type { Fetch, TransportOptions } from './transport.ts';
+export type {
+  CreatedWebhook,
+  DeadDelivery,
+  NewWebhook,
+  SigningSecret,
+  Webhooks,
+  WebhookSummary,
+} from './webhooks.ts';
 export type { Workflows } from './workflows.ts';

@@ -11,17 +11,24 @@ import { readJsonOnly } from './http/read-json.ts';
 import { requestIdOf } from './http/request-id.ts';
 import { traceparentOf } from './http/trace-context.ts';
 import { type ServerOptions, type Settings, settingsFrom } from './options.ts';
+import { artifactRoutes } from './routes/artifacts.ts';
+import { annotationRoutes } from './routes/annotations.ts';
 import { bulkCancelRoutes } from './routes/bulk-cancel.ts';
 import { commandRoutes } from './routes/commands.ts';
 import { createRunRoutes } from './routes/create-run.ts';
+import { diffRoutes } from './routes/diff.ts';
+import { debugBundleRoutes } from './routes/debug-bundle.ts';
 import { discoveryRoutes } from './routes/discovery.ts';
 import { eventsRoutes } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
 import { hostKeyRoutes } from './routes/host-keys.ts';
+import { hostDeliveryRoutes } from './routes/host-deliveries.ts';
 import { hostRunRoutes } from './routes/host-runs.ts';
 import { interruptRoutes } from './routes/interrupts.ts';
 import { openApiRoutes } from './routes/openapi.ts';
 import { readRunRoutes } from './routes/read-run.ts';
+import { secretRoutes } from './routes/secrets.ts';
+import { webhookRoutes } from './routes/webhooks.ts';
 import { workflowRoutes } from './routes/workflows.ts';
 import { createOpenStreams } from './stream/open-streams.ts';
 
@@ -38,12 +45,19 @@ const ROUTES_OF_APP = [
   workflowRoutes,
   createRunRoutes,
   readRunRoutes,
+  diffRoutes,
   eventsRoutes,
   commandRoutes,
   interruptRoutes,
   bulkCancelRoutes,
+  debugBundleRoutes,
+  annotationRoutes,
   hostRunRoutes,
   hostKeyRoutes,
+  webhookRoutes,
+  hostDeliveryRoutes,
+  secretRoutes,
+  artifactRoutes,
 ];
 
 /** The whole HTTP surface in front of a host. Opens no port: `startServer` does, `inject` needs none. */

@@ -6,3 +6,10 @@ export {
   StoreTooNewError,
 } from './sqlite/index.ts';
 export type { Finding, Owner, SqliteFaults, SqliteStoreOptions } from './sqlite/index.ts';
+export {
+  ConnectionLostError,
+  openPostgresStore,
+  SchemaTooNewError,
+  UnsafeDatabaseError,
+} from './postgres/index.ts';
+export type { PostgresFaults, PostgresStoreOptions } from './postgres/index.ts';

@@ -1,6 +1,9 @@
 import { group } from '../command.ts';
+import { annotate } from './annotate.ts';
 import { answer } from './answer.ts';
 import { approve, reject } from './approve.ts';
+import { diff } from './diff.ts';
+import { bundle } from './bundle.ts';
 import { doctor } from './doctor.ts';
 import { inbox } from './inbox.ts';
 import { evidence } from './evidence/index.ts';
@@ -9,6 +12,8 @@ import { ls as listKeys } from './keys/ls.ts';
 import { revoke as revokeKey } from './keys/revoke.ts';
 import { resolve } from './resolve.ts';
 import { run } from './run.ts';
+import { artifact } from './runs/artifact.ts';
+import { annotations } from './runs/annotations.ts';
 import { cancel } from './runs/cancel.ts';
 import { events } from './runs/events.ts';
 import { ls as listRuns } from './runs/ls.ts';
@@ -16,7 +21,11 @@ import { pause } from './runs/pause.ts';
 import { resume } from './runs/resume.ts';
 import { show as showRun } from './runs/show.ts';
 import { why } from './runs/why.ts';
+import { ls as listSecrets } from './secrets/ls.ts';
+import { rm as removeSecret } from './secrets/rm.ts';
+import { set as setSecret } from './secrets/set.ts';
 import { serve } from './serve.ts';
+import { webhooks } from './webhooks/index.ts';
 import { check } from './workflows/check.ts';
 import { ls as listWorkflows } from './workflows/ls.ts';
 import { register } from './workflows/register.ts';
@@ -26,7 +35,20 @@ import { show as showWorkflow } from './workflows/show.ts';
 export const weft = group('weft', 'a durable workflow host for the OpenWOP v1 protocol', [
   serve,
   run,
-  group('runs', 'look at runs and move them', [listRuns, showRun, events, why, cancel, pause, resume]),
+  group('runs', 'look at runs and move them', [
+    listRuns,
+    showRun,
+    events,
+    why,
+    annotations,
+    artifact,
+    cancel,
+    pause,
+    resume,
+  ]),
+  diff,
+  bundle,
+  annotate,
   inbox,
   approve,
   reject,
@@ -39,6 +61,8 @@ export const weft = group('weft', 'a durable workflow host for the OpenWOP v1 pr
     register,
   ]),
   group('keys', 'manage the keys of your tenant', [listKeys, createKey, revokeKey]),
+  group('secrets', 'keep secrets for nodes to use', [listSecrets, setSecret, removeSecret]),
+  webhooks,
   evidence,
   doctor,
 ]);

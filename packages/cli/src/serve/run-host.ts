@@ -18,6 +18,7 @@ import type { Io } from '../io.ts';
 import { reasonOf } from '../key-values.ts';
 import { VERSION } from '../version.ts';
 import { isLoopbackBind, provideFirstKey, requireKeyFor } from './keys.ts';
+import { provideSecretsKey } from './secrets-key.ts';
 import type { ServeSettings } from './settings.ts';
 import { type LoadedFile, loadWorkflowFiles } from './workflow-files.ts';
 
@@ -45,6 +46,10 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
   requireKeyFor(settings.host, fromEnv);
   const folder = dataFolder(io.cwd, settings.data);
   const store = await openStore(folder);
+  const secretsKey = await provideSecretsKey(io.env, folder).catch(async (error: unknown) => {
+    await store.close();
+    throw error;
+  });
   const host = createHost({
     store,
     log,
@@ -52,6 +57,8 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     limits: settings.limits,
     conformance: settings.conformance,
     egressAllow: settings.allowEgress,
+    ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),
+    secretsKey,
   });
   try {
     await startEngine(host, folder, settings);

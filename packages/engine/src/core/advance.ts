@@ -1,11 +1,18 @@
 import type { JsonObject } from '@weft/protocol';
-import type { RunHead, Verdict } from '../store.ts';
+import type { NodeResult } from '../node-type.ts';
+import type { Notice, RunHead, Verdict } from '../store.ts';
+import { checkChannelWrite } from './channels.ts';
+import { noticeToParent } from './child-notices.ts';
+import { childCreated, childRequest } from './children.ts';
 import { openFrontier, type Task } from './frontier.ts';
 import type { LiveRun, Stretch } from './live-run.ts';
 import { timeOutInterrupt } from './interrupts.ts';
 import { endIteration } from './loop.ts';
+import { toNodeError } from './node-error.ts';
 import { resolveInputs } from './node-inputs.ts';
-import { completeNode, failAttempt, failNode, skipNode } from './node-settle.ts';
+import { recordChunks } from './output-chunks.ts';
+import { finishNode } from './node-finish.ts';
+import { failAttempt, failNode, skipNode } from './node-settle.ts';
 import { finishTimer, startNode } from './node-start.ts';
 import type { NodePlan, Plan } from './plan.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
@@ -20,7 +27,7 @@ import {
   type RunState,
 } from './run-state.ts';
 import { redactorFor } from './sensitive.ts';
-import type { Budget, EffectRequest, Input, Moment, Outcome, Step } from './step.ts';
+import type { Budget, ChildRequest, EffectRequest, Input, Moment, Outcome, Step } from './step.ts';
 
 /**
  * The decider. `advance` takes what happened and returns what should: facts to append, effects to perform once the facts
@@ -34,7 +41,10 @@ import type { Budget, EffectRequest, Input, Moment, Outcome, Step } from './step
 export function advance(run: LiveRun, input: Input, moment: Moment, budget: Budget): Step {
   const recorder = createRecorder(run, moment.now);
   const effects: EffectRequest[] = [];
+  const children: ChildRequest[] = [];
+  const notices: Notice[] = [];
   const aborts: NodeKey[] = [];
+  const statusBefore = run.state.status;
   const stretch: Stretch = {
     run,
     now: moment.now,
@@ -42,13 +52,19 @@ export function advance(run: LiveRun, input: Input, moment: Moment, budget: Budg
     record: recorder.record,
     perform: (key, inputs) => void effects.push(effectRequest(run, key, inputs)),
     abort: (key) => void aborts.push(key),
+    spawn: (request) => void children.push(request),
+    notify: (notice) => void notices.push(notice),
   };
 
   const verdict = accept(stretch, input);
   const isCut = goOn(stretch, recorder, budget);
+  const toParent = noticeToParent(run, statusBefore);
+  if (toParent !== undefined) notices.push(toParent);
   return {
     events: recorder.events,
     effects,
+    children,
+    notices,
     aborts,
     // What the command led to in this stretch is part of its answer.
     ...(verdict !== undefined && { verdict: { ...verdict, status: run.state.status } }),
@@ -65,11 +81,14 @@ export function openRun(
 ): LiveRun {
   const inFlight = new Set<NodeKey>();
   const timers = new Set<NodeKey>();
+  const spawning = new Set<NodeKey>();
   let stateBytes = JSON.stringify(record.inputs).length;
   for (const [key, node] of state.nodes) {
     if (node.dueAt !== undefined) timers.add(key);
     else if (node.status === 'running' && plan.nodes.get(node.nodeId)?.type.kind === 'effect')
       inFlight.add(key);
+    else if (node.child !== undefined && (node.status === 'running' || node.status === 'suspended'))
+      spawning.add(key);
     if (node.outputs !== undefined) stateBytes += JSON.stringify(node.outputs).length;
   }
   return {
@@ -79,6 +98,7 @@ export function openRun(
     capabilities,
     frontier: openFrontier(plan, state),
     inFlight,
+    spawning,
     timers,
     draining: false,
     redactor: redactorFor(plan, state),
@@ -94,7 +114,7 @@ export function nextWake(run: LiveRun): number | null {
   const { status } = run.state;
   if (status === 'pending') return 0;
   if (!isLiveStatus(status)) return null;
-  if (run.inFlight.size > 0 || run.frontier.size > 0) return 0;
+  if (run.inFlight.size > 0 || run.spawning.size > 0 || run.frontier.size > 0) return 0;
   return nextTimer(run) ?? null;
 }
 
@@ -148,6 +168,12 @@ function accept(stretch: Stretch, input: Input): Verdict | undefined {
     case 'outcome':
       takeOutcome(stretch, input.key, input.attempt, input.outcome);
       break;
+    case 'progress':
+      recordChunks(stretch, input.key, input.attempt, input.chunks);
+      break;
+    case 'child-created':
+      childCreated(stretch, input);
+      break;
     case 'tick':
     case 'continue':
       break;
@@ -171,6 +197,11 @@ function start(stretch: Stretch): void {
 function recover(stretch: Stretch): void {
   const { run } = stretch;
   if (!isLiveStatus(run.state.status)) return;
+  for (const key of [...run.spawning].sort()) {
+    const request = childRequest(stretch, key);
+    if (request === undefined) run.spawning.delete(key);
+    else stretch.spawn(request);
+  }
   for (const key of [...run.inFlight].sort()) {
     const known = run.state.nodes.get(key);
     const node = known && run.plan.nodes.get(known.nodeId);
@@ -193,8 +224,18 @@ function takeOutcome(stretch: Stretch, key: NodeKey, attempt: number, outcome: O
   const node = known && run.plan.nodes.get(known.nodeId);
   if (known === undefined || node === undefined) return;
   if (known.status !== 'running' || known.attempt !== attempt || !run.inFlight.has(key)) return; // late or repeated
-  if (outcome.ok) completeNode(stretch, node, known.iteration, outcome);
+  if (outcome.ok) finishEffect(stretch, node, known.iteration, outcome);
   else failAttempt(stretch, node, known.iteration, outcome.error, outcome.retryAfterMs);
+}
+
+function finishEffect(stretch: Stretch, node: NodePlan, path: readonly number[], result: NodeResult): void {
+  try {
+    for (const write of result.channels ?? []) checkChannelWrite(stretch.run, node, write);
+  } catch (error) {
+    return failAttempt(stretch, node, path, toNodeError(error));
+  }
+  stretch.run.inFlight.delete(nodeKey(node.id, path));
+  finishNode(stretch, node, path, result);
 }
 
 /** Decides what can be decided; true when the budget ended it early. */

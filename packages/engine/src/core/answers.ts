@@ -14,6 +14,7 @@ import type { InterruptState, Vote } from './run-state.ts';
  * - `refused`: wrong in form or not allowed; the question stays open and nothing is recorded.
  * - `vote`: counted, but more voices are needed.
  * - `noted`: a question back; it is kept, and the interrupt stays open.
+ * - `turn`: a turn of a conversation; the conversation goes on.
  * - `accepted` / `rejected`: the interrupt is over.
  */
 export type Judgement =
@@ -24,7 +25,7 @@ export type Judgement =
       readonly details?: JsonObject;
     }
   | {
-      readonly type: 'vote' | 'noted' | 'accepted' | 'rejected';
+      readonly type: 'vote' | 'noted' | 'turn' | 'accepted' | 'rejected';
       readonly value: JsonObject;
       readonly voter: string;
     };
@@ -50,7 +51,52 @@ export function judge(interrupt: InterruptState, answer: Answer): Judgement {
       return judgeEvent(interrupt.data, value, answer.by);
     case 'custom':
       return { type: 'accepted', value, voter: answer.by };
+    case 'low-confidence':
+      return judgeDecision(interrupt.data, value, answer.by);
+    case 'conversation.exchange':
+      return judgeTurn(interrupt.data, value, answer.by);
   }
+}
+
+/** A decision that was not sure enough is taken as it is, replaced, or rejected. */
+function judgeDecision(data: JsonObject, value: JsonObject, by: string): Judgement {
+  const { action } = value;
+  if (value['rejected'] === true || action === 'reject') return { type: 'rejected', value, voter: by };
+  if (value['decision'] !== undefined) return { type: 'accepted', value, voter: by };
+  if (value['ratified'] === true || action === 'accept') {
+    const decision = data['decision'] ?? null;
+    return { type: 'accepted', value: { ...value, decision }, voter: by };
+  }
+  return wrong(
+    'resumeValue must be {"ratified": true}, {"decision": …} or {"rejected": true}.',
+    'resumeValue.ratified',
+  );
+}
+
+/** One turn, or the end, of a conversation. */
+function judgeTurn(data: JsonObject, value: JsonObject, by: string): Judgement {
+  const operation = value['operation'] ?? (value['close'] === true ? 'close' : 'exchange');
+  if (operation === 'close') return { type: 'accepted', value, voter: by };
+  if (operation !== 'exchange') {
+    return wrong('resumeValue.operation must be exchange or close.', 'resumeValue.operation', {
+      allowed: ['exchange', 'close'],
+    });
+  }
+  const content = turnContent(value);
+  if (content === undefined) return wrong('A turn needs resumeValue.content.', 'resumeValue.content');
+  const schema = isJsonObject(data['outcomeSchema']) ? data['outcomeSchema'] : undefined;
+  return (
+    schemaProblem(schema, content, 'resumeValue.content') ?? {
+      type: 'turn',
+      value: { ...value, content },
+      voter: by,
+    }
+  );
+}
+
+function turnContent(value: JsonObject): Json | undefined {
+  if (value['content'] !== undefined) return value['content'];
+  return isJsonObject(value['turn']) ? value['turn']['content'] : undefined;
 }
 
 function judgeApproval(interrupt: InterruptState, sent: JsonObject, answer: Answer): Judgement {

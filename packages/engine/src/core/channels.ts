@@ -66,6 +66,10 @@ function rulesOf(
   };
 }
 
+export function mayRead({ readers }: ChannelPlan, node: NodePlan): boolean {
+  return readers === undefined || readers.some((entry) => matches(entry, node));
+}
+
 function checkAccess(channel: ChannelPlan, node: NodePlan): void {
   const { writers } = channel;
   if (writers === undefined || writers.some((entry) => matches(entry, node))) return;

@@ -2,13 +2,25 @@ import type { Json } from '@weft/protocol';
 import type { NodeState, RunState } from './run-state.ts';
 
 /** Grows whenever `evolve` or this encoding changes meaning; a checkpoint of another version is ignored and the log folded. */
-export const FOLD_VERSION = 2;
+export const FOLD_VERSION = 3;
 
-interface Encoded extends Omit<RunState, 'variables' | 'channels' | 'nodes' | 'pins'> {
+type Collections =
+  | 'variables'
+  | 'channels'
+  | 'nodes'
+  | 'pins'
+  | 'visits'
+  | 'clarifications'
+  | 'inheritedSecrets';
+
+interface Encoded extends Omit<RunState, Collections> {
   variables: [string, Json][];
   channels: [string, Json][];
   nodes: [string, NodeState][];
   pins: [string, number][];
+  visits: [string, number][];
+  clarifications: [string, number][];
+  inheritedSecrets: string[];
 }
 
 export function encodeState(state: RunState): string {
@@ -18,6 +30,9 @@ export function encodeState(state: RunState): string {
     channels: [...state.channels],
     nodes: [...state.nodes],
     pins: [...state.pins],
+    visits: [...state.visits],
+    clarifications: [...state.clarifications],
+    inheritedSecrets: [...state.inheritedSecrets],
   };
   return JSON.stringify(encoded);
 }
@@ -30,5 +45,8 @@ export function decodeState(text: string): RunState {
     channels: new Map(encoded.channels),
     nodes: new Map(encoded.nodes),
     pins: new Map(encoded.pins),
+    visits: new Map(encoded.visits),
+    clarifications: new Map(encoded.clarifications),
+    inheritedSecrets: new Set(encoded.inheritedSecrets),
   };
 }

@@ -31,11 +31,12 @@ export function compileChannels(
       reducer,
       schemaVersion: declared.schemaVersion ?? 1,
       sensitive: declared.sensitive ?? false,
+      compatibleWith: declared.compatibleWith ?? [],
       ...(declared.schema !== undefined && { schema: declared.schema }),
       ...(declared.default !== undefined && { defaultValue: declared.default }),
       ...(declared.maxSize !== undefined && { maxSize: declared.maxSize }),
       ...(declared.ttlMs !== undefined && { ttlMs: declared.ttlMs }),
-      ...writersOf(declared.access),
+      ...accessOf(declared.access),
     });
   }
   return channels;
@@ -43,10 +44,11 @@ export function compileChannels(
 
 type Access = NonNullable<WorkflowDefinition['channels']>[string]['access'];
 
-function writersOf(access: Access): Pick<ChannelPlan, 'writers'> {
+function accessOf(access: Access): Pick<ChannelPlan, 'writers' | 'readers'> {
   if (access === undefined || access === 'public') return {};
-  if (access === 'private') return { writers: [] };
-  return access.writers === undefined ? {} : { writers: access.writers };
+  if (access === 'private') return { writers: [], readers: [] };
+  const { writers, readers } = access;
+  return { ...(writers !== undefined && { writers }), ...(readers !== undefined && { readers }) };
 }
 
 function checkSchema(

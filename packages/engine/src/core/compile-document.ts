@@ -107,18 +107,29 @@ export function compileConfigurable(
   }
 }
 
+/** Requirements on what is installed beside the workflow; its nodes run without. */
+const ELSEWHERE = new Set(['requiresInstalledPack', 'requiresWorkspaceAgent']);
+/** What `metadata.requiresCapability` may ask for. */
+const PROVIDED = new Set([
+  'capabilities.agents.dispatchMapping',
+  'capabilities.subWorkflow.inputMapping',
+]);
+
 /** Features that a definition may use and this host does not have. They do not stop registration. */
 export function findUnsupported(definition: WorkflowDefinition, problems: Problems): string[] {
   const found = new Map<string, string>();
   const note = (feature: string, path: string): void => void (found.has(feature) || found.set(feature, path));
   if (definition.defaults?.promptRefs !== undefined) note('promptRefs', '/defaults/promptRefs');
-  for (const key of Object.keys(definition.metadata)) {
-    if (key.startsWith('requires')) note(`metadata.${key}`, pointer('metadata', key));
+  for (const [key, value] of Object.entries(definition.metadata)) {
+    const isMet = key === 'requiresCapability' && PROVIDED.has(String(value));
+    if (key.startsWith('requires') && !isMet && !ELSEWHERE.has(key))
+      note(`metadata.${key}`, pointer('metadata', key));
   }
   for (const [index, node] of definition.nodes.entries()) {
-    for (const member of ['agent', 'envelopeContract', 'credentialsRef'] as const) {
+    for (const member of ['envelopeContract', 'credentialsRef'] as const) {
       if (node[member] !== undefined) note(member, pointer('nodes', index, member));
     }
+    if (node.agent?.channel !== undefined) note('agent.channel', pointer('nodes', index, 'agent', 'channel'));
   }
   for (const [feature, path] of found) {
     problems.warn(

@@ -20,7 +20,7 @@ import type {
 
 /** A NodePlan under construction: plans point at each other, so edges, ports and scopes are filled in later. */
 export interface NodeDraft
-  extends Omit<NodePlan, 'incoming' | 'outgoing' | 'ports' | 'scope' | 'rule' | 'loop'> {
+  extends Omit<NodePlan, 'incoming' | 'outgoing' | 'ports' | 'scope' | 'rule' | 'loop' | 'cycle'> {
   /** Position in the definition's list of nodes. */
   readonly index: number;
   readonly incoming: EdgePlan[];
@@ -28,6 +28,7 @@ export interface NodeDraft
   ports: readonly PortPlan[];
   rule: NodePlan['rule'];
   scope: ScopePlan;
+  cycle?: readonly string[];
   loop?: LoopPlan;
 }
 
@@ -53,8 +54,10 @@ export function compileNodes(
       continue;
     }
     seen.add(node.id);
-    const type = typeOf(node, index);
-    if (type === undefined) continue;
+    const named = typeOf(node, index);
+    if (named === undefined) continue;
+    const type = named.variant?.(node.config, { workflowId: definition.id }) ?? named;
+    checkCompany(type, index, definition, problems);
     warnOfMissingCapability(type, index, options, problems);
     drafts.set(node.id, {
       index,
@@ -62,7 +65,7 @@ export function compileNodes(
       type,
       node,
       config: node.config,
-      prepared: prepareNode(node, index, type, variables, options, problems),
+      prepared: prepareNode(node, index, type, definition, variables, options, problems),
       settings: nodeSettings(node, definition),
       disabled: node.disabled ?? false,
       sensitivePorts: sensitivePorts(node),
@@ -122,10 +125,25 @@ function configValidator(type: NodeType): Validator {
   return validator;
 }
 
+function checkCompany(
+  { typeId, needs }: NodeType,
+  index: number,
+  definition: WorkflowDefinition,
+  problems: Problems,
+): void {
+  if (needs === undefined || definition.nodes.some((node) => node.typeId === needs)) return;
+  problems.error(
+    pointer('nodes', index, 'typeId'),
+    'node_type_missing',
+    `A node of type "${typeId}" acts on what a "${needs}" decides; this workflow has none.`,
+  );
+}
+
 function prepareNode(
   node: WorkflowNode,
   index: number,
   type: NodeType,
+  definition: WorkflowDefinition,
   variables: ReadonlyMap<string, VariablePlan>,
   options: CompileOptions,
   problems: Problems,
@@ -135,7 +153,13 @@ function prepareNode(
   for (const problem of found)
     problems.error(`${place}${problem.path}`, 'node_config', schemaMessage(problem));
   if (found.length > 0 || type.prepare === undefined) return undefined;
-  return prepare(type.prepare, node.config, place, { expressions: options.expressions, variables }, problems);
+  const tools = {
+    expressions: options.expressions,
+    variables,
+    channels: new Map(Object.entries(definition.channels ?? {})),
+    workflowId: definition.id,
+  };
+  return prepare(type.prepare, node.config, place, tools, problems);
 }
 
 class Refusal extends Error {}

@@ -9,6 +9,7 @@ import {
   compileVariables,
   findUnsupported,
 } from './compile-document.ts';
+import { openCycles } from './compile-cycles.ts';
 import { compareIds, connect, layOutScopes } from './compile-graph.ts';
 import { compileLoops } from './compile-loop.ts';
 import { compileNodes } from './compile-node.ts';
@@ -66,6 +67,7 @@ function buildPlan(definition: WorkflowDefinition, options: CompileOptions, prob
   const drafts = compileNodes(definition, variables, options, problems);
   const loops = compileLoops(drafts, declaredIds, expressions, problems);
   connect(definition, { drafts, declaredIds, loops, expressions, problems });
+  openCycles(definition, drafts, problems);
   const root = layOutScopes(drafts, loops, problems);
   compilePorts({ drafts, declaredIds, variables, expressions, problems });
   const order = topologicalOrder(definition, drafts, problems);

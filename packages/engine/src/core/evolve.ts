@@ -4,6 +4,7 @@ import type { Plan } from './plan.ts';
 import { type ChannelWrite, isReducer, reduce } from './reducers.ts';
 import { foldPayload, type RunEvent } from './run-event.ts';
 import {
+  type ChildState,
   type CreationRecord,
   type NodeError,
   type NodeState,
@@ -38,6 +39,11 @@ export function initialState(record: CreationRecord, plan: Pick<Plan, 'variables
     activeNodes: 0,
     suspended: [],
     pins: new Map(),
+    children: [],
+    visits: new Map(),
+    clarifications: new Map(),
+    decisions: 0,
+    inheritedSecrets: new Set(),
   };
 }
 
@@ -117,6 +123,7 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
     if (isJsonObject(payload['edgeErrors']))
       node.edgeErrors = payload['edgeErrors'] as Record<string, string>;
     delete node.error;
+    if (Array.isArray(payload['reenters'])) goRound(state, node, payload['reenters'] as string[]);
   },
   'node.failed': (state, event, payload) => {
     settle(state, event, payload, 'failed').error = payload['error'] as unknown as NodeError;
@@ -142,6 +149,10 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
 
   'node.suspended': (state, event, payload) => {
     const node = nodeOf(state, event, payload);
+    if (typeof payload['childStatus'] === 'string') {
+      childMoved(state, node, payload['childStatus'] as RunStatus);
+      return moveTo(state, node, 'suspended', event.at);
+    }
     node.interrupt = {
       interruptId: String(payload['interruptId']),
       kind: payload['kind'] as InterruptKind,
@@ -178,11 +189,52 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
   'node.resumed': (state, event, payload) => {
     const node = nodeOf(state, event, payload);
     delete node.dueAt;
+    childMoved(state, node, 'running');
     moveTo(state, node, 'running', event.at);
   },
 
+  'node.dispatched': (state, event, payload) => {
+    const node = nodeOf(state, event, payload);
+    if (node.child !== undefined) childMoved(state, node, 'completed');
+    const { outputMapping } = payload;
+    node.child = {
+      runId: String(payload['childRunId']),
+      workflowId: String(payload['childWorkflowId']),
+      done: Number(payload['done'] ?? 0),
+      outputMapping: isJsonObject(outputMapping) ? (outputMapping as Record<string, string>) : {},
+      onFailure: payload['onFailure'] === 'absorb' ? 'absorb' : 'fail',
+      propagateCancellation: payload['propagateCancellation'] !== false,
+    };
+    if (isJsonObject(payload['childInputs'])) node.childInputs = payload['childInputs'];
+    const { runId, workflowId } = node.child;
+    state.children.push({
+      runId,
+      workflowId,
+      nodeKey: nodeKey(node.nodeId, node.iteration),
+      status: 'running',
+    });
+  },
+  'output.chunk': (state, event, payload) => {
+    const node = nodeOf(state, event, payload);
+    node.chunks = (node.chunks ?? 0) + 1;
+  },
+  'clarification.requested': (state, event, payload) => {
+    const { nodeId, iteration } = nodeOf(state, event, payload);
+    count(state.clarifications, nodeKey(nodeId, iteration));
+  },
+  'conversation.exchanged': (state, event, payload) => {
+    const { interrupt } = nodeOf(state, event, payload);
+    if (interrupt !== undefined) interrupt.turns = Number(payload['turnIndex']);
+  },
+  'runOrchestrator.decided': (state, event, payload) => {
+    state.decisions += 1;
+    state.decision = { seq: event.seq, decision: payload['decision'] as JsonObject };
+  },
+
   'variable.changed': (state, _event, payload) => {
-    state.variables.set(String(payload['name']), payload['next'] ?? null);
+    const name = String(payload['name']);
+    state.variables.set(name, payload['next'] ?? null);
+    if (payload['isInheritedSecret'] === true) state.inheritedSecrets.add(name);
   },
   'channel.written': (state, event, payload) => {
     const name = String(payload['channel']);
@@ -227,11 +279,48 @@ function settle(
   if (status === 'cancelled' && node.interrupt?.closed === undefined && node.interrupt !== undefined) {
     node.interrupt.closed = 'cancelled';
   }
+  if (node.child !== undefined) childMoved(state, node, endOfChild(node.child, status, payload));
   moveTo(state, node, status, event.at);
   node.endedAt = event.at;
   delete node.dueAt;
   delete node.inputs;
+  delete node.childInputs;
   return node;
+}
+
+/** What the end of a node says about its child. */
+function endOfChild(child: ChildState, status: string, payload: JsonObject): RunStatus {
+  if (status === 'cancelled') return child.propagateCancellation ? 'cancelled' : 'running';
+  const told = status === 'failed' ? detailsOf(payload['error']) : payload['outputs'];
+  const childStatus = isJsonObject(told) ? told['childStatus'] : undefined;
+  return typeof childStatus === 'string' ? (childStatus as RunStatus) : 'failed';
+}
+
+function detailsOf(error: Json | undefined): Json {
+  return isJsonObject(error) ? (error['details'] ?? null) : null;
+}
+
+function childMoved(state: RunState, node: NodeState, status: RunStatus): void {
+  const { child } = node;
+  if (child === undefined) return;
+  if (status.startsWith('waiting-')) child.waiting = status;
+  else delete child.waiting;
+  const run = state.children.findLast(({ runId }) => runId === child.runId);
+  if (run !== undefined) run.status = status;
+}
+
+/** A cycle begins again: its nodes are as if they had not run, but for the count. */
+function goRound(state: RunState, closing: NodeState, nodeIds: readonly string[]): void {
+  delete state.decision;
+  for (const nodeId of nodeIds) {
+    const key = nodeKey(nodeId, closing.iteration);
+    state.nodes.delete(key);
+    count(state.visits, key);
+  }
+}
+
+function count(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
 function end(state: RunState, event: RunEvent, status: 'completed' | 'failed' | 'cancelled'): void {
@@ -262,6 +351,8 @@ const WAITING: Readonly<Record<InterruptKind, RunStatus>> = {
   clarification: 'waiting-input',
   custom: 'waiting-input',
   'external-event': 'waiting-external',
+  'conversation.exchange': 'waiting-approval',
+  'low-confidence': 'waiting-approval',
 };
 
 /** With nothing under way and somebody asked, the run waits; who was asked first decides for what. Waiting time is not counted. */
@@ -269,8 +360,9 @@ function deriveStatus(state: RunState, at: number): void {
   const isWaiting = state.status.startsWith('waiting-');
   if (state.status !== 'running' && !isWaiting) return;
   const first = state.activeNodes === 0 ? state.nodes.get(state.suspended[0] ?? '') : undefined;
-  if (first?.interrupt !== undefined) {
-    state.status = WAITING[first.interrupt.kind];
+  const waiting = first?.child?.waiting ?? (first?.interrupt && WAITING[first.interrupt.kind]);
+  if (waiting !== undefined) {
+    state.status = waiting;
     stopClock(state, at);
   } else if (isWaiting) {
     state.status = 'running';

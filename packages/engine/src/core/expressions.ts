@@ -37,6 +37,7 @@ export const EXPRESSION_ROOTS = [
   'item',
   'index',
   'iteration',
+  'visit',
 ] as const;
 
 export interface ExpressionLimits {

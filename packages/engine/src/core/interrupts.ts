@@ -1,73 +1,22 @@
 import type { JsonObject } from '@weft/protocol';
-import type { Question } from '../node-type.ts';
 import type { ResolveCommand, Verdict } from '../store.ts';
 import { type Judgement, judge } from './answers.ts';
 import type { Stretch } from './live-run.ts';
+import { closeConversation, isLastTurn, lastWord, noteTurn, silentClose } from './conversation.ts';
+import { nodeInput } from './node-context.ts';
 import { toNodeError } from './node-error.ts';
+import { finishNode } from './node-finish.ts';
+import { resolveInputs } from './node-inputs.ts';
 import { completeNode, failAttempt, failNode, identity } from './node-settle.ts';
+import { pick } from './pick.ts';
 import type { NodePlan } from './plan.ts';
 import { type InterruptState, type NodeState, nodeKey } from './run-state.ts';
 
-/**
- * A node that asks and waits:
- *
- *   running ──asks──► suspended ──answer accepted──► running ──► completed
- *                        │  ▲                            (rejected ──► failed)
- *                        └──┘ vote, question back        timeout ──► failed
- *
- * I1. At most one question is open per node and iteration; its id is built from node, iteration and attempt, so that equal
- *     executions ask under equal ids.
- * I2. An answer that is refused leaves no trace.
- * I3. The first answer that decides wins; later ones are told so.
- */
-export function suspendNode(
-  stretch: Stretch,
-  node: NodePlan,
-  path: readonly number[],
-  ask: () => Question,
-): void {
-  const { run } = stretch;
-  let question: Question;
-  try {
-    question = ask();
-  } catch (error) {
-    return failAttempt(stretch, node, path, toNodeError(error));
-  }
-  const attempt = run.state.nodes.get(nodeKey(node.id, path))?.attempt ?? 0;
-  const interruptId = `${nodeKey(node.id, path)}:${attempt}`;
-  const { kind, data, resumeSchema, timeoutMs, authRequired } = question;
-  const id = identity(node, path);
-  stretch.record({
-    type: 'node.suspended',
-    nodeId: node.id,
-    payload: { ...id, interruptId, kind, key: interruptId },
-  });
-  stretch.record({
-    type: 'interrupt.requested',
-    nodeId: node.id,
-    payload: {
-      ...id,
-      runId: run.record.runId,
-      interruptId,
-      kind,
-      key: interruptId,
-      data,
-      ...(resumeSchema !== undefined && { resumeSchema }),
-      ...(timeoutMs !== undefined && { timeoutMs }),
-      ...(authRequired === true && { authRequired }),
-    },
-  });
-  const twin = LEGACY_TWINS[kind]?.(data);
-  if (twin !== undefined) {
-    stretch.record({ type: twin.type, nodeId: node.id, payload: { ...id, interruptId, ...twin.payload } });
-  }
-  if (timeoutMs !== undefined) run.timers.add(nodeKey(node.id, path));
-}
-
+/** Answers, votes and silence: what becomes of a question that a node has asked (suspend.ts). */
 export function resolveInterrupt(stretch: Stretch, command: ResolveCommand): Verdict {
   const { run } = stretch;
-  const path = command.iteration ?? [];
-  const known = run.state.nodes.get(nodeKey(command.nodeId, path));
+  const known = askedNode(stretch, command);
+  const path = known?.iteration ?? [];
   const node = run.plan.nodes.get(command.nodeId);
   const refusal = refusalOf(known, command);
   if (refusal !== undefined || node === undefined || known?.interrupt === undefined) {
@@ -80,6 +29,14 @@ export function resolveInterrupt(stretch: Stretch, command: ResolveCommand): Ver
   }
   carryOut(stretch, node, path, known.interrupt, judgement);
   return { applied: true, status: run.state.status, at: run.state.lastAt };
+}
+
+/** The node that is meant. Inside loops the iteration may be left out while only one of them asks. */
+function askedNode({ run }: Stretch, command: ResolveCommand): NodeState | undefined {
+  const exact = run.state.nodes.get(nodeKey(command.nodeId, command.iteration ?? []));
+  if (exact !== undefined || command.iteration !== undefined) return exact;
+  const asking = run.state.suspended.filter((key) => run.state.nodes.get(key)?.nodeId === command.nodeId);
+  return asking.length === 1 ? run.state.nodes.get(asking[0] ?? '') : undefined;
 }
 
 /** Nobody answered in time. Silence is never consent: an approval counts as rejected. */
@@ -100,6 +57,10 @@ export function timeOutInterrupt(stretch: Stretch, node: NodePlan, path: readonl
     nodeId: node.id,
     payload: { ...id, interruptId, kind, outcome: 'rejected', reason: 'timeout' },
   });
+  if (kind === 'conversation.exchange') {
+    stretch.record({ type: 'node.resumed', nodeId: node.id, payload: { ...id, interruptId } });
+    return completeNode(stretch, node, path, { outputs: silentClose(stretch, node, interrupt) });
+  }
   failNode(stretch, node, path, {
     code: 'interrupt_timeout',
     message: `Nobody answered within ${timeoutMs ?? 0} ms.`,
@@ -119,7 +80,13 @@ function carryOut(
   const id = identity(node, path);
   if (judgement.type === 'noted') {
     const payload = { ...id, interruptId, value, askedBy: voter };
-    return stretch.record({ type: 'weft.approval.asked', nodeId: node.id, payload });
+    stretch.record({ type: 'weft.approval.asked', nodeId: node.id, payload });
+    return;
+  }
+  if (judgement.type === 'turn') {
+    const isLast = isLastTurn(node, interrupt);
+    noteTurn(stretch, node, path, interrupt, value, voter);
+    if (!isLast) return;
   }
   const received = receivedPayload(kind, value, voter);
   if (received !== undefined) {
@@ -135,15 +102,42 @@ function carryOut(
   stretch.record({ type: 'interrupt.resolved', nodeId: node.id, payload: resolved });
   stretch.run.timers.delete(nodeKey(node.id, path));
   if (judgement.type === 'rejected') {
-    const message = `The approval was rejected by ${voter}.`;
-    return failNode(stretch, node, path, { code: 'approval_rejected', message, details: { interruptId } });
+    const message = `${kind === 'approval' ? 'The approval' : 'The decision'} was rejected by ${voter}.`;
+    const code = kind === 'approval' ? 'approval_rejected' : 'decision_rejected';
+    return failNode(stretch, node, path, { code, message, details: { interruptId } });
   }
   stretch.record({
     type: 'node.resumed',
     nodeId: node.id,
     payload: { ...id, interruptId, resumeValue: value },
   });
-  completeNode(stretch, node, path, { outputs: { ...value, output: value } });
+  if (kind === 'conversation.exchange') {
+    const closing = judgement.type === 'turn' ? lastWord(value) : { ...value, by: voter };
+    const outputs = closeConversation(stretch, node, interrupt, closing);
+    return takeAnswer(stretch, node, path, outputs, outputs);
+  }
+  takeAnswer(stretch, node, path, value, { ...value, output: value });
+}
+
+/** What the node makes of its answer; most simply pass it on. */
+function takeAnswer(
+  stretch: Stretch,
+  node: NodePlan,
+  path: readonly number[],
+  answer: JsonObject,
+  outputs: JsonObject,
+): void {
+  const { answered } = node.type;
+  if (answered === undefined) return completeNode(stretch, node, path, { outputs });
+  const { run } = stretch;
+  try {
+    const place = { record: run.record, state: run.state, scope: node.scope, path };
+    const inputs = resolveInputs(run.plan, place, node);
+    const result = answered(nodeInput(stretch, node, path, inputs), answer);
+    finishNode(stretch, node, path, result, undefined, run.state.decision?.seq);
+  } catch (error) {
+    failAttempt(stretch, node, path, toNodeError(error));
+  }
 }
 
 interface Refusal {
@@ -186,22 +180,6 @@ function refused(
   return { applied: false, status: stretch.run.state.status, refusal };
 }
 
-/** The kind-specific events that readers of earlier drafts look for, beside the general ones. */
-const LEGACY_TWINS: Readonly<
-  Record<string, ((data: JsonObject) => { type: string; payload: JsonObject }) | undefined>
-> = {
-  approval: (data) => ({
-    type: 'approval.requested',
-    payload: {
-      artifactId: data['artifactId'] ?? '',
-      artifactType: data['artifactType'] ?? '',
-      actions: (data['actions'] as string[]).map((action) => (action === 'edit-accept' ? 'edit' : action)),
-      ...pick(data, ['title', 'approversList', 'requiredApprovals']),
-    },
-  }),
-  clarification: (data) => ({ type: 'clarification.requested', payload: pick(data, ['questions']) }),
-};
-
 function receivedPayload(
   kind: string,
   value: JsonObject,
@@ -216,8 +194,4 @@ function receivedPayload(
   if (kind !== 'approval') return undefined;
   const said = pick(value, ['comment', 'feedback', 'refineFeedback', 'editedArtifactData']);
   return { type: 'approval.received', payload: { action: value['action'] ?? '', decidedBy: voter, ...said } };
-}
-
-function pick(from: JsonObject, names: readonly string[]): JsonObject {
-  return Object.fromEntries(names.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])));
 }

@@ -104,6 +104,20 @@ const LEGAL: Record<string, { events: LogEntry[]; options?: LogCheckOptions }> =
       completed,
     ),
   },
+  'a cycle that goes round': {
+    events: log(
+      started,
+      node('started', 'a'),
+      node('completed', 'a'),
+      node('started', 'b'),
+      node('completed', 'b', { reenters: ['a', 'b'] }),
+      node('started', 'a'),
+      node('completed', 'a'),
+      node('started', 'b'),
+      node('completed', 'b'),
+      completed,
+    ),
+  },
   'a cancel while work is under way and due': {
     events: log(
       started,
@@ -214,6 +228,15 @@ const BROKEN: Record<LogRuleId, LogEntry[][]> = {
     whole(node('started', 'a')),
     whole(node('started', 'a'), node('suspended', 'a', { interruptId: 'i' })),
     whole(node('started', 'a'), node('retried', 'a', { attempt: 1 })),
+  ],
+  L22: [
+    whole(node('started', 'a'), node('completed', 'a', { reenters: ['b'] })),
+    whole(
+      node('started', 'a'),
+      node('started', 'b'),
+      node('completed', 'b', { reenters: ['a', 'b'] }),
+      node('completed', 'a'),
+    ),
   ],
   L21: [whole(variable('a')), whole(node('started', 'a'), node('completed', 'a'), variable('a'))],
 };

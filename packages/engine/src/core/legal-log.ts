@@ -52,7 +52,11 @@ export const LOG_RULES = [
   { id: 'L18', rule: 'run.failed carries an error with code and message.' },
   { id: 'L19', rule: 'Payloads fit the catalogue.' },
   { id: 'L20', rule: 'No node is left unsettled when the run completes.' },
-  { id: 'L21', rule: 'What a node writes, it writes while it runs.' },
+  { id: 'L21', rule: 'What a node writes, it writes while it runs, or while it is asked and answers come.' },
+  {
+    id: 'L22',
+    rule: 'A cycle begins again only with the completion of the node that closes it, and of its own nodes.',
+  },
 ] as const;
 
 export type LogRuleId = (typeof LOG_RULES)[number]['id'];
@@ -216,6 +220,7 @@ function readNodeEvent(
     case 'node.completed':
       if (status !== 'running') report('L7', `"${key}" is not running`);
       execution.status = 'settled';
+      if (payload['reenters'] !== undefined) readRound(key, nodeId, payload, reading, report);
       break;
     case 'node.failed':
       execution.status = 'settled';
@@ -239,6 +244,19 @@ function readNodeEvent(
     case 'node.retried':
       readRetry(key, payload, execution, report);
       break;
+  }
+}
+
+/** The nodes of the cycle may start again, each as if for the first time. */
+function readRound(key: string, nodeId: string, payload: JsonObject, reading: Reading, report: Report): void {
+  const { reenters } = payload;
+  const names = Array.isArray(reenters) ? reenters.map(String) : [];
+  if (!names.includes(nodeId)) report('L22', `"${key}" is not on the cycle it closes`);
+  for (const name of names) {
+    const member = reading.executions.get(nodeKey(name, iterationOf(payload)));
+    if (member?.status === 'settled' || member === undefined) {
+      if (member !== undefined) Object.assign(member, { status: 'none', attempt: 0 });
+    } else report('L22', `"${name}" is ${member.status} when its cycle begins again`);
   }
 }
 
@@ -287,6 +305,8 @@ function readRetry(key: string, payload: JsonObject, execution: Execution, repor
 const RUN_CAPS = new Map([
   ['node-executions', 'recursion_limit_exceeded'],
   ['run-duration', 'run_timeout'],
+  ['loop-iterations', 'loop_limit_exceeded'],
+  ['clarification', 'clarification_limit_exceeded'],
 ]);
 
 function readBreach(payload: JsonObject, reading: Reading, report: Report): void {
@@ -324,7 +344,11 @@ function checkWriter(event: LogEntry, payload: JsonObject, reading: Reading, rep
   const nodeId = event.nodeId ?? payload['nodeId'];
   if (typeof nodeId !== 'string') return;
   const isRunning =
-    reading.byNode.get(nodeId)?.findLast((execution) => execution.status === 'running') !== undefined;
+    reading.byNode
+      .get(nodeId)
+      ?.some(
+        ({ status }) => status === 'running' || (status === 'suspended' && event.type !== 'output.chunk'),
+      ) === true;
   if (!isRunning) report('L21', `"${nodeId}" is not running`);
 }
 

@@ -2,7 +2,9 @@ import type { JsonObject } from '@weft/protocol';
 import type { Frontier } from './frontier.ts';
 import type { Plan } from './plan.ts';
 import type { Redactor } from './redaction.ts';
+import type { Notice } from '../store.ts';
 import type { CreationRecord, NodeKey, RunState } from './run-state.ts';
+import type { ChildRequest } from './step.ts';
 
 /**
  * A run in the hands of its holder: the folded state, and what can be derived from plan and state but would be slow to
@@ -14,9 +16,12 @@ export interface LiveRun {
   readonly state: RunState;
   /** Capability ids this host provides to nodes that require some. */
   readonly capabilities: ReadonlySet<string>;
-  readonly frontier: Frontier;
+  /** Opened anew when a cycle goes round. */
+  frontier: Frontier;
   /** Effects started and not settled. */
   readonly inFlight: Set<NodeKey>;
+  /** Nodes whose child run is not yet known to exist. */
+  readonly spawning: Set<NodeKey>;
   /** Nodes that wait for a time: delays under way and retries not yet due. */
   readonly timers: Set<NodeKey>;
   /** A pause waits for what is in flight: nothing new is started. */
@@ -32,15 +37,20 @@ export interface Stretch {
   readonly run: LiveRun;
   readonly now: number;
   readonly random: number;
-  record(draft: Draft): void;
+  /** Returns the sequence of the fact. */
+  record(draft: Draft): number;
   readonly perform: (key: NodeKey, inputs: JsonObject) => void;
   readonly abort: (key: NodeKey) => void;
+  readonly spawn: (request: ChildRequest) => void;
+  readonly notify: (notice: Notice) => void;
 }
 
 export interface Draft {
   readonly type: string;
   readonly nodeId?: string;
   readonly payload: JsonObject;
+  /** Sequence of the event that caused it. */
+  readonly causeSeq?: number;
   /** The payload as JSON, where the drafter has serialized it already. */
   readonly text?: string;
   /** The payload as the public may see it, where structure alone says that something must be hidden. */

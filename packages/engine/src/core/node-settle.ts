@@ -1,7 +1,9 @@
 import type { JsonObject } from '@weft/protocol';
 import type { ChannelRequest } from '../node-type.ts';
 import { writeChannel } from './channels.ts';
+import { cancelChild } from './child-notices.ts';
 import { decideEdges } from './edges.ts';
+import { openFrontier } from './frontier.ts';
 import type { LiveRun, Stretch } from './live-run.ts';
 import type { NodePlan } from './plan.ts';
 import { shownOutputs, shownVariableChange } from './recorder.ts';
@@ -18,6 +20,9 @@ export interface Completion {
   readonly channels?: readonly ChannelRequest[];
   /** Said beside the outputs when something else than the node ended it. */
   readonly reason?: string;
+  /** Nodes of the cycle that begins again with this. */
+  readonly reenters?: readonly string[];
+  readonly causeSeq?: number;
 }
 
 export function completeNode(
@@ -37,7 +42,9 @@ export function completeNode(
   const place: Place = { record: run.record, state: run.state, scope: node.scope, path };
   const id = identity(node, path);
   const rest = {
-    ...decideEdges(place, node, outputs),
+    ...(result.reenters === undefined
+      ? decideEdges(place, node, outputs)
+      : { reenters: [...result.reenters] }),
     ...(result.reason !== undefined && { reason: result.reason }),
   };
   const shown = shownOutputs(run.plan, node, outputs);
@@ -49,24 +56,48 @@ export function completeNode(
     ...(shown !== outputs && {
       shown: isEmpty(shown) ? { ...id, ...rest } : { ...id, outputs: shown, ...rest },
     }),
+    ...(result.causeSeq !== undefined && { causeSeq: result.causeSeq }),
   });
   run.stateBytes += outputsText.length;
   if (node.sensitivePorts.size > 0) run.redactor = redactorFor(run.plan, run.state);
-  settled(run, node, path);
+  if (result.reenters === undefined) settled(run, node, path);
+  else goRound(run, node, path);
 }
 
-function changeVariables(stretch: Stretch, node: NodePlan, variables: JsonObject): void {
+/** What a cycle leads back to is offered again, exactly as a holder would offer it who folds the log. */
+function goRound(run: LiveRun, node: NodePlan, path: readonly number[]): void {
+  const key = nodeKey(node.id, path);
+  run.inFlight.delete(key);
+  run.timers.delete(key);
+  run.frontier = openFrontier(run.plan, run.state);
+}
+
+/** `secrets` names those whose values must not be shown although this workflow does not say so. */
+export function changeVariables(
+  stretch: Stretch,
+  node: NodePlan,
+  variables: JsonObject,
+  secrets: ReadonlySet<string> = new Set(),
+): void {
   const { run } = stretch;
   for (const [name, next] of Object.entries(variables)) {
     const previous = run.state.variables.get(name);
-    const payload: JsonObject = { name, ...(previous !== undefined && { previous }), next, nodeId: node.id };
+    const isSecret = secrets.has(name);
+    const payload: JsonObject = {
+      name,
+      ...(previous !== undefined && { previous }),
+      next,
+      nodeId: node.id,
+      ...(isSecret && { isInheritedSecret: true }),
+    };
     stretch.record({
       type: 'variable.changed',
       nodeId: node.id,
       payload,
-      shown: shownVariableChange(run.plan, payload),
+      shown: shownVariableChange(run.plan, payload, isSecret || run.state.inheritedSecrets.has(name)),
     });
-    if (run.plan.variables.get(name)?.sensitive === true) run.redactor = redactorFor(run.plan, run.state);
+    if (isSecret || run.plan.variables.get(name)?.sensitive === true)
+      run.redactor = redactorFor(run.plan, run.state);
   }
 }
 
@@ -108,12 +139,19 @@ export function failAttempt(
   run.frontier.unhold(1);
 }
 
-export function failNode(stretch: Stretch, node: NodePlan, path: readonly number[], error: NodeError): void {
+export function failNode(
+  stretch: Stretch,
+  node: NodePlan,
+  path: readonly number[],
+  error: NodeError,
+  causeSeq?: number,
+): void {
   const attempts = (stretch.run.state.nodes.get(nodeKey(node.id, path))?.attempt ?? 0) + 1;
   stretch.record({
     type: 'node.failed',
     nodeId: node.id,
     payload: { ...identity(node, path), error: errorPayload(error), attempts },
+    ...(causeSeq !== undefined && { causeSeq }),
   });
   settled(stretch.run, node, path);
 }
@@ -133,6 +171,8 @@ export function cancelRunningNodes(stretch: Stretch, reason: string): void {
   for (const [key, node] of active) {
     if (run.inFlight.delete(key)) stretch.abort(key);
     run.timers.delete(key);
+    run.spawning.delete(key);
+    cancelChild(stretch, node);
     stretch.record({
       type: 'node.cancelled',
       nodeId: node.nodeId,
@@ -162,6 +202,7 @@ export function errorPayload(error: NodeError): JsonObject {
 function settled(run: LiveRun, node: NodePlan, path: readonly number[]): void {
   const key = nodeKey(node.id, path);
   run.inFlight.delete(key);
+  run.spawning.delete(key);
   run.timers.delete(key);
   run.frontier.unhold(1);
   run.frontier.settled(node, path);

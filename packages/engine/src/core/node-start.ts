@@ -1,16 +1,19 @@
 import type { JsonObject } from '@weft/protocol';
 import { type NodeInput, NodeFailure, type NodeResult, type TimerNodeType } from '../node-type.ts';
+import { startChildren } from './children.ts';
 import type { Stretch } from './live-run.ts';
 import { checkChannelWrite } from './channels.ts';
-import { suspendNode } from './interrupts.ts';
+import { nodeInput } from './node-context.ts';
+import { finishNode } from './node-finish.ts';
+import { suspendNode } from './suspend.ts';
 import { startLoop } from './loop.ts';
 import { toNodeError } from './node-error.ts';
 import { mustFreezeInputs, resolveInputs } from './node-inputs.ts';
-import { completeNode, failAttempt, failNode, identity } from './node-settle.ts';
+import { failAttempt, failNode, identity } from './node-settle.ts';
 import type { NodePlan } from './plan.ts';
 import { breachCap } from './run-end.ts';
 import { nodeKey } from './run-state.ts';
-import { expressionScope, type Place } from './scope.ts';
+import type { Place } from './scope.ts';
 
 /** Begins one attempt of a node: refuses what may not start, runs what is pure, asks for what is not. */
 export function startNode(stretch: Stretch, node: NodePlan, path: readonly number[]): void {
@@ -56,6 +59,11 @@ export function startNode(stretch: Stretch, node: NodePlan, path: readonly numbe
     case 'interrupt':
       stretch.record({ type: 'node.started', nodeId: node.id, payload: started });
       return suspendNode(stretch, node, path, () => type.ask(nodeInput(stretch, node, path, inputs)));
+    case 'children': {
+      const frozen = mustFreezeInputs(node) ? { ...started, inputs } : started;
+      stretch.record({ type: 'node.started', nodeId: node.id, payload: frozen, shown: started });
+      return startChildren(stretch, node, path, inputs);
+    }
   }
 }
 
@@ -124,55 +132,5 @@ function runPure(
   } catch (error) {
     return failAttempt(stretch, node, path, toNodeError(error));
   }
-  completeNode(stretch, node, path, { ...result, ...(reason !== undefined && { reason }) });
-}
-
-function nodeInput(stretch: Stretch, node: NodePlan, path: readonly number[], inputs: JsonObject): NodeInput {
-  const { run } = stretch;
-  const place: Place = { record: run.record, state: run.state, scope: node.scope, path };
-  return {
-    nodeId: node.id,
-    config: node.config,
-    prepared: node.prepared,
-    inputs,
-    variables: run.state.variables,
-    iteration: path,
-    get scope() {
-      return expressionScope(place, { inputs, outputs: inputs });
-    },
-    getVersion: (changeId, min, max) => pinnedVersion(stretch, node, changeId, min, max),
-    log: (level, message, fields) =>
-      stretch.record({
-        type: 'log.appended',
-        nodeId: node.id,
-        payload: { level, message, nodeId: node.id, ...(fields !== undefined && { fields }) },
-      }),
-  };
-}
-
-/** First use pins the newest version; every later use, also after a crash or in a fork, gets the pin. */
-function pinnedVersion(stretch: Stretch, node: NodePlan, changeId: string, min: number, max: number): number {
-  if (!Number.isInteger(min) || !Number.isInteger(max) || max < min) {
-    throw new NodeFailure(
-      'version_out_of_range',
-      `getVersion("${changeId}") needs whole numbers with min ≤ max.`,
-    );
-  }
-  const pinned = stretch.run.state.pins.get(changeId);
-  if (pinned === undefined) {
-    stretch.record({
-      type: 'version.pinned',
-      nodeId: node.id,
-      payload: { changeId, version: max, nodeId: node.id },
-    });
-    return max;
-  }
-  if (pinned < min || pinned > max) {
-    throw new NodeFailure(
-      'version_out_of_range',
-      `This run is pinned to version ${pinned} of "${changeId}", but the node now supports only ${min} to ${max}.`,
-      { details: { changeId, pinnedVersion: pinned, currentMin: min, currentMax: max } },
-    );
-  }
-  return pinned;
+  finishNode(stretch, node, path, result, reason);
 }

@@ -38,8 +38,11 @@ export interface ChannelPlan {
   readonly ttlMs?: number;
   readonly schemaVersion: number;
   readonly sensitive: boolean;
-  /** Who may write: node ids, or type ids with a wildcard. Absent = everybody. */
+  /** Who may write, and read: node ids, or type ids with a wildcard. Absent = everybody. */
   readonly writers?: readonly string[];
+  readonly readers?: readonly string[];
+  /** Older versions of the schema whose entries are still valid. */
+  readonly compatibleWith: readonly number[];
 }
 
 /** The nodes that are scheduled together: the whole graph outside loops, or one loop's body. */
@@ -73,6 +76,8 @@ export interface NodePlan {
   readonly rule: TriggerRule;
   readonly ports: readonly PortPlan[];
   readonly scope: ScopePlan;
+  /** Ids of the nodes on the cycle that this node closes, itself included; the edge that leads back is in no list. */
+  readonly cycle?: readonly string[];
   /** Loops only. */
   readonly loop?: LoopPlan;
 }

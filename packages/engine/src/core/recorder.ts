@@ -12,12 +12,12 @@ import type { MaskingMode, NodePlan, Plan } from './plan.ts';
  * folds the fact into the run's state.
  */
 export interface Recorder {
-  record(draft: Draft): void;
+  record(draft: Draft): number;
   readonly events: StoredEvent[];
   readonly bytes: number;
 }
 
-const NO_NODE = {};
+const NOTHING = {};
 
 export function createRecorder(run: LiveRun, now: number): Recorder {
   const events: StoredEvent[] = [];
@@ -37,11 +37,21 @@ export function createRecorder(run: LiveRun, now: number): Recorder {
       const publicPayload = masked ?? shown;
       const publicText = masked === undefined ? shownText : JSON.stringify(masked);
       const isMasked = publicText !== text;
-      const { type, nodeId } = draft;
-      const node = nodeId === undefined ? NO_NODE : { nodeId };
-      events.push({ seq, type, at, payload: publicText, ...node, ...(isMasked && { overlay: text }) });
+      const { type, nodeId, causeSeq } = draft;
+      const node = nodeId === undefined ? NOTHING : { nodeId };
+      const cause = causeSeq === undefined ? NOTHING : { causeSeq };
+      events.push({
+        seq,
+        type,
+        at,
+        payload: publicText,
+        ...node,
+        ...cause,
+        ...(isMasked && { overlay: text }),
+      });
       bytes += publicText.length + (isMasked ? text.length : 0);
       evolve(run.state, { seq, at, type, payload: isMasked ? draft.payload : publicPayload, ...node });
+      return seq;
     },
   };
 }
@@ -59,12 +69,12 @@ export function shownOutputs(plan: Plan, node: NodePlan, outputs: JsonObject): J
 }
 
 /** The payload of a `variable.changed` as the public may see it. */
-export function shownVariableChange(plan: Plan, payload: JsonObject): JsonObject {
-  if (plan.variables.get(String(payload['name']))?.sensitive !== true) return payload;
+export function shownVariableChange(plan: Plan, payload: JsonObject, isSecret = false): JsonObject {
+  if (!isSecret && plan.variables.get(String(payload['name']))?.sensitive !== true) return payload;
   const entries: [string, JsonObject[string]][] = [];
   for (const [field, value] of Object.entries(payload)) {
     if (field === 'previous' || field === 'next') appendMasked(entries, field, value, plan.maskingMode);
-    else entries.push([field, value]);
+    else if (field !== 'isInheritedSecret') entries.push([field, value]);
   }
   return Object.fromEntries(entries);
 }

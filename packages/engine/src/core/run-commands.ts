@@ -1,5 +1,6 @@
 import type { JsonObject } from '@weft/protocol';
 import type { Command, Verdict } from '../store.ts';
+import { hearChild } from './children.ts';
 import type { Stretch } from './live-run.ts';
 import { cancelRunningNodes, identity } from './node-settle.ts';
 import { finishTimer } from './node-start.ts';
@@ -22,6 +23,8 @@ export function applyCommand(stretch: Stretch, command: Command): Verdict | unde
       return resumeRun(stretch, command);
     case 'resolve':
       return resolveInterrupt(stretch, command);
+    case 'child':
+      return hearChild(stretch, command);
   }
 }
 
@@ -32,6 +35,7 @@ function cancelRun(stretch: Stretch, command: Command & { type: 'cancel' }): Ver
     payload: {
       ...(command.reason !== undefined && { reason: command.reason }),
       ...(command.by !== undefined && { cancelledBy: command.by }),
+      ...(command.parentRunId !== undefined && { parentRunId: command.parentRunId }),
     },
   });
   return applied(stretch);

@@ -19,7 +19,7 @@ export function endRun(stretch: Stretch): void {
 
 export type Breach =
   | {
-      readonly kind: 'node-executions';
+      readonly kind: 'node-executions' | 'loop-iterations' | 'clarification';
       readonly limit: number;
       readonly observed: number;
       readonly nodeId: string;
@@ -28,7 +28,7 @@ export type Breach =
 
 /** A cap was reached: the breach is on record before the failure it causes. */
 export function breachCap(stretch: Stretch, breach: Breach): void {
-  const nodeId = breach.kind === 'node-executions' ? breach.nodeId : undefined;
+  const nodeId = breach.kind === 'run-duration' ? undefined : breach.nodeId;
   stretch.record({ type: 'cap.breached', ...(nodeId !== undefined && { nodeId }), payload: { ...breach } });
   cancelRunningNodes(stretch, breach.kind === 'run-duration' ? 'run-timeout' : 'run-failed');
   failRun(stretch, breachError(breach), nodeId);
@@ -65,6 +65,20 @@ function breachError(breach: Breach): NodeError {
       code: 'run_timeout',
       message: `The run was active for longer than its limit of ${breach.limit} ms.`,
       details: { limit: breach.limit, elapsedMs: breach.observed },
+    };
+  }
+  if (breach.kind === 'loop-iterations') {
+    return {
+      code: 'loop_limit_exceeded',
+      message: `The orchestrator may decide ${breach.limit} times and wanted to decide once more. Raise configurable.maxLoopIterations, or let it terminate earlier.`,
+      details: { limit: breach.limit, iteration: breach.observed },
+    };
+  }
+  if (breach.kind === 'clarification') {
+    return {
+      code: 'clarification_limit_exceeded',
+      message: `A node may ask for clarification ${breach.limit} times and wanted to ask once more.`,
+      details: { limit: breach.limit, observed: breach.observed, nodeId: breach.nodeId },
     };
   }
   return {

@@ -67,6 +67,33 @@ export interface NodeState {
   isLoop?: boolean;
   /** Loops only: the items fixed at the start; absent for `while`. */
   items?: Json[];
+  /** The child run under way, or the last one. */
+  child?: ChildState;
+  /** What the child is created with; kept until the node settles. */
+  childInputs?: JsonObject;
+  /** Pieces of streamed text on record. */
+  chunks?: number;
+}
+
+/** What a node keeps of the child run it waits for. */
+export interface ChildState {
+  readonly runId: string;
+  readonly workflowId: string;
+  /** Children of this node that came before. */
+  readonly done: number;
+  readonly outputMapping: Readonly<Record<string, string>>;
+  readonly onFailure: 'fail' | 'absorb';
+  readonly propagateCancellation: boolean;
+  /** Set while the child itself waits; the parent then waits for the same. */
+  waiting?: RunStatus;
+}
+
+/** A child run as its parent knows it. */
+export interface ChildRun {
+  readonly runId: string;
+  readonly workflowId: string;
+  readonly nodeKey: NodeKey;
+  status: RunStatus;
 }
 
 export interface InterruptState {
@@ -80,6 +107,8 @@ export interface InterruptState {
   requestedAt: number;
   /** The newest vote of each voter, in order of first vote. */
   votes: Vote[];
+  /** Conversations: turns so far, the opening one not counted. */
+  turns?: number;
   /** Set once answered, timed out or withdrawn. */
   closed?: 'resolved' | 'timed-out' | 'cancelled';
 }
@@ -116,6 +145,18 @@ export interface RunState {
   suspended: NodeKey[];
   /** `version.pinned` facts: change id → version. */
   pins: Map<string, number>;
+  /** In the order in which they were started. */
+  children: ChildRun[];
+  /** How often a cycle has led back to a node. */
+  visits: Map<NodeKey, number>;
+  /** How often a node has asked for clarification, over all its visits and attempts. */
+  clarifications: Map<NodeKey, number>;
+  /** `runOrchestrator.decided` events so far: what the loop-iterations cap counts. */
+  decisions: number;
+  /** The newest of them that no dispatch has carried out. */
+  decision?: { readonly seq: number; readonly decision: JsonObject };
+  /** Variables that a child run's workflow marks as sensitive. */
+  inheritedSecrets: Set<string>;
 }
 
 /** The immutable record with which a run comes into being (decisions: one of the three durable things). */
@@ -140,6 +181,39 @@ export interface CreationRecord {
   readonly traceparent?: string;
   /** The caps in force, fixed at creation so that a changed setting never changes a run under way. */
   readonly limits: RunLimits;
+  readonly parent?: ParentLink;
+  readonly fork?: ForkLink;
+  readonly imported?: ImportOrigin;
+}
+
+/** The run and node that started this run as a child. */
+export interface ParentLink {
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly nodeKey: NodeKey;
+  /** Workflow ids from the root run down to the parent. */
+  readonly ancestors: readonly string[];
+  /** Names of the variables the parent wants to have at the end. */
+  readonly collect: readonly string[];
+}
+
+/** A fork's log is that of its source up to `fromSeq`, exclusive, and its own from there on. */
+export interface ForkLink {
+  readonly sourceRunId: string;
+  readonly fromSeq: number;
+  readonly mode: 'replay' | 'branch';
+}
+
+/** A run that another host executed; it is only read here. */
+export interface ImportOrigin {
+  /** SHA-256 of the canonical bundle, hex. */
+  readonly bundleDigest: string;
+  readonly runId: string;
+  readonly host?: string;
+  /** True when digest and signature of the bundle were checked. */
+  readonly verified: boolean;
+  /** Events the original log had, where the bundle holds only the first of them. */
+  readonly totalEvents?: number;
 }
 
 export interface RunLimits {
@@ -149,6 +223,10 @@ export interface RunLimits {
   readonly concurrency: number;
   readonly maxPayloadBytes: number;
   readonly maxStateBytes: number;
+  /** Decisions an orchestrator may take. */
+  readonly loopIterations: number;
+  /** Times one node may ask for clarification. */
+  readonly clarificationRounds: number;
 }
 
 /** Running, or waiting for an answer: there may be something to decide. */

@@ -15,6 +15,8 @@ interface Local {
   readonly outputs?: JsonObject;
   /** Instead of the run's inputs. */
   readonly inputs?: JsonObject;
+  /** How often the node was entered before. */
+  readonly visit?: number;
   /** The node that is completing with `outputs`; it counts among `nodes` already. */
   readonly self?: string;
 }
@@ -48,6 +50,7 @@ export function expressionScope(place: Place, local: Local): JsonObject {
     get iteration(): Json {
       return [...place.path];
     },
+    visit: local.visit ?? 0,
   };
   return scope;
 }

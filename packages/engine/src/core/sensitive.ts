@@ -29,6 +29,10 @@ function sensitiveValues(plan: Plan, state: RunState): Json[] {
     if (value !== undefined) values.push(value);
     if (variable.defaultValue !== undefined) values.push(variable.defaultValue);
   }
+  for (const name of state.inheritedSecrets) {
+    const value = state.variables.get(name);
+    if (value !== undefined) values.push(value);
+  }
   for (const channel of plan.channels.values()) {
     const value = channel.sensitive ? state.channels.get(channel.name) : undefined;
     if (value !== undefined) values.push(value);

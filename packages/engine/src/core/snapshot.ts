@@ -3,9 +3,11 @@ import { sha256Hex } from '../hash.ts';
 import type { Plan } from './plan.ts';
 import { shownOutputs } from './recorder.ts';
 import { maskValue } from './redaction.ts';
-import type { CreationRecord, NodeState, RunState, RunStatus } from './run-state.ts';
+import type { ChildRun, CreationRecord, NodeState, RunState, RunStatus } from './run-state.ts';
 import { collectOutputs } from './scope-result.ts';
 import { redactorFor } from './sensitive.ts';
+
+const SUPERVISOR_TYPE = 'core.orchestrator.supervisor';
 
 /**
  * The fold as a client may see it: sensitive variables and outputs masked, credential-shaped strings masked everywhere, run
@@ -21,6 +23,7 @@ export function renderSnapshot(
     variables: shownVariables(plan, state),
     ...(plan.channels.size > 0 && { channels: shownChannels(plan, state) }),
     nodeStates: nodeStates(state),
+    ...(state.children.length > 0 && { childRuns: state.children.map(childRun) }),
     ...(state.status === 'completed' && { outputs: finalOutputs(plan, state) }),
     ...(state.error !== undefined && { error: errorOf(state.error) }),
     ...(record.tags.length > 0 && { tags: [...record.tags] }),
@@ -35,6 +38,11 @@ export function renderSnapshot(
     owner: { tenant: record.tenant, ...(record.principal !== undefined && { principal: record.principal }) },
     ...(state.startedAt !== undefined && { startedAt: toIso(state.startedAt) }),
     ...(state.endedAt !== undefined && { completedAt: toIso(state.endedAt) }),
+    ...agentsOf(plan),
+    ...(record.parent !== undefined && {
+      parentRunId: record.parent.runId,
+      parentNodeId: record.parent.nodeId,
+    }),
     ...shown,
     engineVersion: String(record.engineVersion),
     eventLogSchemaVersion: 2,
@@ -47,10 +55,25 @@ export function renderSnapshot(
   };
 }
 
+/** Who acts in the run: the agent pinned to its orchestrator, and the first one pinned to another node. */
+function agentsOf(plan: Plan): JsonObject {
+  const pinned = plan.definition.nodes.filter((node) => node.agent !== undefined);
+  const orchestrator = pinned.find((node) => node.typeId === SUPERVISOR_TYPE)?.agent;
+  const agent = pinned.find((node) => node.typeId !== SUPERVISOR_TYPE)?.agent;
+  return {
+    ...(agent !== undefined && { agent: { ...agent } }),
+    ...(orchestrator !== undefined && { runOrchestrator: { ...orchestrator } }),
+  };
+}
+
+function childRun({ runId, workflowId, nodeKey, status }: ChildRun): JsonObject {
+  return { runId, status, workflowId, nodeId: nodeKey };
+}
+
 function shownVariables(plan: Plan, state: RunState): JsonObject {
   const entries: [string, Json][] = [];
   for (const [name, value] of state.variables) {
-    const isSensitive = plan.variables.get(name)?.sensitive === true;
+    const isSensitive = state.inheritedSecrets.has(name) || plan.variables.get(name)?.sensitive === true;
     const shown = isSensitive ? maskValue(value, plan.maskingMode, sha256Hex) : value;
     if (shown !== undefined) entries.push([name, shown]);
   }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@weft/protocol';
-import type { Command, StoredEvent, Verdict } from '../store.ts';
+import type { ChildSpec, NodeResult, OutputChunk } from '../node-type.ts';
+import type { Command, Notice, StoredEvent, Verdict } from '../store.ts';
 import type { NodeError, NodeKey } from './run-state.ts';
 import type { NodePlan } from './plan.ts';
 
@@ -14,11 +15,25 @@ export type Input =
   /** Goes on where a stretch was cut by its budget. */
   | { readonly type: 'continue' }
   | { readonly type: 'outcome'; readonly key: NodeKey; readonly attempt: number; readonly outcome: Outcome }
+  /** Streamed text of an effect under way. */
+  | {
+      readonly type: 'progress';
+      readonly key: NodeKey;
+      readonly attempt: number;
+      readonly chunks: readonly NumberedChunk[];
+    }
+  /** A child run exists now, or cannot be created. */
+  | {
+      readonly type: 'child-created';
+      readonly key: NodeKey;
+      readonly childRunId: string;
+      readonly error?: NodeError;
+    }
   | { readonly type: 'command'; readonly command: Command };
 
 /** How an effect ended. */
 export type Outcome =
-  | { readonly ok: true; readonly outputs: JsonObject; readonly variables?: JsonObject }
+  | ({ readonly ok: true } & NodeResult)
   | { readonly ok: false; readonly error: NodeError; readonly retryAfterMs?: number };
 
 export interface Moment {
@@ -41,6 +56,10 @@ export interface Step {
   readonly events: readonly StoredEvent[];
   /** To perform after the commit. */
   readonly effects: readonly EffectRequest[];
+  /** Child runs to create after the commit. */
+  readonly children: readonly ChildRequest[];
+  /** Commands for other runs, to be written with the events. */
+  readonly notices: readonly Notice[];
   /** In-flight effects to abort after the commit. */
   readonly aborts: readonly NodeKey[];
   /** Present when the input was a command that has been decided. Absent: the command waits (a drain), try again later. */
@@ -57,4 +76,17 @@ export interface EffectRequest {
   readonly inputs: JsonObject;
   /** Per attempt, 0 = none. */
   readonly timeoutMs: number;
+}
+
+/** A child run to create, under an id that the log has already fixed: creating it twice is creating it once. */
+export interface ChildRequest {
+  readonly key: NodeKey;
+  readonly nodeId: string;
+  readonly childRunId: string;
+  readonly spec: Pick<ChildSpec, 'workflowId' | 'inputs' | 'outputMapping' | 'propagateCancellation'>;
+}
+
+/** A piece of streamed text with its place in what this performance has streamed. */
+export interface NumberedChunk extends OutputChunk {
+  readonly index: number;
 }

@@ -1,7 +1,16 @@
 import { isTerminalStatus } from '../core/run-state.ts';
-import type { CommandUnit, OutboxUnit, RunUnit, WorkflowUnit, WriteUnit } from '../store.ts';
+import type {
+  BlobUnit,
+  CommandUnit,
+  Notice,
+  OutboxUnit,
+  RunUnit,
+  WorkflowUnit,
+  WriteUnit,
+} from '../store.ts';
 import type { MemoryData, MemoryRun } from './data.ts';
-import { idempotencyKey, workflowAt } from './data.ts';
+import { blobKey, idempotencyKey, workflowAt } from './data.ts';
+import { applyDocument } from './documents.ts';
 
 /** Writes a unit that was found free of objections. */
 export function applyUnit(data: MemoryData, unit: WriteUnit, now: number): void {
@@ -16,7 +25,7 @@ export function applyUnit(data: MemoryData, unit: WriteUnit, now: number): void 
 function applyByKind(data: MemoryData, unit: WriteUnit, now: number): void {
   switch (unit.kind) {
     case 'run':
-      return applyRun(data, unit);
+      return applyRun(data, unit, now);
     case 'command':
       return applyCommand(data, unit, now);
     case 'workflow':
@@ -38,12 +47,16 @@ function applyByKind(data: MemoryData, unit: WriteUnit, now: number): void {
       return;
     case 'outbox':
       return applyOutbox(data, unit, now);
+    case 'document':
+      return applyDocument(data, unit);
+    case 'blob':
+      return applyBlob(data, unit);
     case 'audit':
       return;
   }
 }
 
-function applyRun(data: MemoryData, unit: RunUnit): void {
+function applyRun(data: MemoryData, unit: RunUnit, now: number): void {
   const run = unit.create ? newRun(data, unit, unit.create) : data.runs.get(unit.runId);
   if (!run) return;
   for (const event of unit.events) run.events.push(event);
@@ -59,6 +72,13 @@ function applyRun(data: MemoryData, unit: RunUnit): void {
     const stored = { ...row, runId: unit.runId, attempts: 0 };
     data.outbox.set(row.id, { row: stored, nextAt: row.dueAt, dead: false });
   }
+  for (const notice of unit.notify ?? []) deliver(data, notice, run.record.tenant, now);
+}
+
+/** Into the inbox of a run of the same tenant that is under way; elsewhere nobody waits for it. */
+function deliver(data: MemoryData, notice: Notice, tenant: string, now: number): void {
+  const run = data.runs.get(notice.runId);
+  if (run?.record.tenant === tenant && !isTerminalStatus(run.head.status)) accept(run, notice, now);
 }
 
 function newRun(data: MemoryData, unit: RunUnit, create: NonNullable<RunUnit['create']>): MemoryRun {
@@ -78,8 +98,18 @@ function newRun(data: MemoryData, unit: RunUnit, create: NonNullable<RunUnit['cr
 
 function applyCommand(data: MemoryData, unit: CommandUnit, now: number): void {
   const run = data.runs.get(unit.runId);
-  if (!run || run.commands.has(unit.commandId)) return;
-  run.commands.set(unit.commandId, { commandId: unit.commandId, command: unit.command, acceptedAt: now });
+  if (run) accept(run, unit, now);
+}
+
+/** The same command twice is one. */
+function accept(run: MemoryRun, { commandId, command }: Notice, now: number): void {
+  if (!run.commands.has(commandId)) run.commands.set(commandId, { commandId, command, acceptedAt: now });
+}
+
+/** Each piece is written once. Copied, because the caller may go on to use its buffer. */
+function applyBlob(data: MemoryData, { tenant, runId, blobId, index, bytes }: BlobUnit): void {
+  const key = blobKey(tenant, runId, blobId, index);
+  if (!data.blobs.has(key)) data.blobs.set(key, Uint8Array.from(bytes));
 }
 
 /** What was registered last is current; the same content again changes nothing. */
@@ -101,7 +131,8 @@ function applyOutbox(data: MemoryData, unit: OutboxUnit, now: number): void {
     if (state === 'dead') stored.dead = true;
     if (state === 'retry') {
       stored.nextAt = dueAt ?? now;
-      stored.row = { ...stored.row, dueAt: stored.nextAt };
+      stored.row = { ...stored.row, dueAt: stored.nextAt, ...(stored.dead && { attempts: 0 }) };
+      stored.dead = false;
     }
   }
 }

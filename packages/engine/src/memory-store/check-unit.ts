@@ -1,7 +1,8 @@
 import { isTerminalStatus } from '../core/run-state.ts';
 import type { CommandUnit, IdempotencyRecord, Refusal, RunUnit, WriteUnit } from '../store.ts';
 import type { MemoryData, MemoryRun } from './data.ts';
-import { idempotencyKey, pendingCommands, workflowAt } from './data.ts';
+import { firstSeq, idempotencyKey, nextSeq, pendingCommands, workflowAt } from './data.ts';
+import { documentAt } from './documents.ts';
 
 /** Why the unit may not be written, or undefined when nothing speaks against it. Changes nothing. */
 export function refusalOf(data: MemoryData, unit: WriteUnit, now: number): Refusal | undefined {
@@ -9,7 +10,9 @@ export function refusalOf(data: MemoryData, unit: WriteUnit, now: number): Refus
   if (record) return { reason: 'idempotency_exists', record };
   switch (unit.kind) {
     case 'run':
-      return unit.create ? refusalOfCreation(data, unit) : refusalOfAppend(data.runs.get(unit.runId), unit);
+      return unit.create
+        ? refusalOfCreation(data, unit, unit.create)
+        : refusalOfAppend(data.runs.get(unit.runId), unit);
     case 'command':
       return refusalOfCommand(data, unit);
     case 'workflow': {
@@ -24,9 +27,12 @@ export function refusalOf(data: MemoryData, unit: WriteUnit, now: number): Refus
       const value = data.settings.get(unit.name);
       return value !== undefined && value !== unit.value ? { reason: 'setting_conflict', value } : undefined;
     }
+    case 'document':
+      return unit.onlyNew && documentAt(data, unit, now) ? { reason: 'document_exists' } : undefined;
     case 'key':
     case 'outbox':
     case 'audit':
+    case 'blob':
       return undefined;
   }
 }
@@ -36,14 +42,23 @@ function liveRecord(data: MemoryData, wanted: IdempotencyRecord, now: number): I
   return record && record.expiresAt > now ? record : undefined;
 }
 
-function refusalOfCreation(data: MemoryData, unit: RunUnit): Refusal | undefined {
+function refusalOfCreation(
+  data: MemoryData,
+  unit: RunUnit,
+  { record, exclusiveScope, whileOpen }: NonNullable<RunUnit['create']>,
+): Refusal | undefined {
   if (data.runs.has(unit.runId)) return { reason: 'run_exists' };
-  if (unit.create?.exclusiveScope) {
-    const { tenant, scopeId } = unit.create.record;
+  const parent = whileOpen === undefined ? undefined : data.runs.get(whileOpen);
+  if (whileOpen !== undefined && (parent === undefined || isTerminalStatus(parent.head.status)))
+    return { reason: 'parent_ended' };
+  if (exclusiveScope) {
+    const { tenant, scopeId } = record;
     const active = [...data.runs.values()].find((run) => isActiveIn(run, tenant, scopeId));
     if (active) return { reason: 'scope_active', activeRunId: active.record.runId };
   }
-  return unit.expectedSeq === 0 && isNumbered(unit) ? undefined : { reason: 'sequence_conflict' };
+  return unit.expectedSeq === firstSeq(record) && isNumbered(unit)
+    ? undefined
+    : { reason: 'sequence_conflict' };
 }
 
 function isActiveIn(run: MemoryRun, tenant: string, scopeId: string | undefined): boolean {
@@ -60,9 +75,7 @@ function refusalOfAppend(run: MemoryRun | undefined, unit: RunUnit): Refusal | u
   if (run.epoch !== unit.epoch) return { reason: 'stale_epoch' };
   if (isTerminalStatus(run.head.status)) return { reason: 'run_terminal', status: run.head.status };
   if (run.holder === undefined) return { reason: 'stale_epoch' };
-  return run.events.length === unit.expectedSeq && isNumbered(unit)
-    ? undefined
-    : { reason: 'sequence_conflict' };
+  return nextSeq(run) === unit.expectedSeq && isNumbered(unit) ? undefined : { reason: 'sequence_conflict' };
 }
 
 /** The events' own numbers go on from the expected one, so that no caller can write a gap. */

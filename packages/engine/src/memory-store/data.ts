@@ -12,6 +12,7 @@ import type {
   StoredEvent,
   WorkflowRow,
 } from '../store.ts';
+import type { MemoryDocument } from './documents.ts';
 
 /** Everything the memory store knows. Rows are replaced, never changed, so what a reader got stays as it was. */
 export interface MemoryData {
@@ -25,6 +26,10 @@ export interface MemoryData {
   readonly keys: Map<string, ApiKeyRow>;
   readonly settings: Map<string, string>;
   readonly outbox: Map<string, MemoryOutboxRow>;
+  /** Tenant, collection and scope → id → document. */
+  readonly documents: Map<string, Map<string, MemoryDocument>>;
+  documentWrites: number;
+  readonly blobs: Map<string, Uint8Array>;
   readonly audit: MemoryAuditEntry[];
 }
 
@@ -63,12 +68,28 @@ export function emptyData(): MemoryData {
     keys: new Map(),
     settings: new Map(),
     outbox: new Map(),
+    documents: new Map(),
+    documentWrites: 0,
+    blobs: new Map(),
     audit: [],
   };
 }
 
 export function idempotencyKey(tenant: string, operation: string, keyHash: string): string {
   return JSON.stringify([tenant, operation, keyHash]);
+}
+
+export function blobKey(tenant: string, runId: string, blobId: string, index: number): string {
+  return JSON.stringify([tenant, runId, blobId, index]);
+}
+
+/** The number of the first event kept here: a fork's log begins where it leaves its source. */
+export function firstSeq({ fork }: CreationRecord): number {
+  return fork?.fromSeq ?? 0;
+}
+
+export function nextSeq({ record, events }: MemoryRun): number {
+  return firstSeq(record) + events.length;
 }
 
 /** Who holds the run at this time; a holder past its deadline, or never heard of, holds nothing. */
@@ -93,7 +114,7 @@ export function runRow(data: MemoryData, run: MemoryRun, now: number): RunRow {
   return {
     record: run.record,
     head: run.head,
-    nextSeq: run.events.length,
+    nextSeq: nextSeq(run),
     epoch: run.epoch,
     ...(holder === undefined ? {} : { holder }),
     pendingCommands: pendingCommands(run).map((command) => command.command.type),

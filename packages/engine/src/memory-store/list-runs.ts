@@ -2,7 +2,7 @@ import { HostError } from '@weft/protocol';
 import type { Listed, Page, RunFilter } from '../store.ts';
 import type { MemoryData, MemoryRun } from './data.ts';
 
-type Position = readonly [createdAt: number, order: number];
+export type Position = readonly [createdAt: number, order: number];
 
 /** Newest first. A cursor names the last row given, so rows that arrive meanwhile move nothing. */
 export function listRuns(data: MemoryData, tenant: string, filter: RunFilter, page: Page): Listed<MemoryRun> {
@@ -54,7 +54,7 @@ function positionOf(run: MemoryRun): Position {
   return [run.record.createdAt, run.order];
 }
 
-function isOlder(a: Position, b: Position): boolean {
+export function isOlder(a: Position, b: Position): boolean {
   return a[0] === b[0] ? a[1] < b[1] : a[0] < b[0];
 }
 

@@ -1,6 +1,7 @@
-import type { OutboxUnit, RunUnit, StoredEvent, WriteUnit } from '../store.ts';
+import type { BlobUnit, OutboxUnit, RunUnit, StoredEvent, WriteUnit } from '../store.ts';
 import type { MemoryData } from './data.ts';
-import { workflowAt } from './data.ts';
+import { blobKey, firstSeq, workflowAt } from './data.ts';
+import { wasDocumentCommitted } from './documents.ts';
 
 /** Whether the unit's effect is there, judged by what it would have left behind. */
 export function wasCommitted(data: MemoryData, unit: WriteUnit): boolean {
@@ -21,6 +22,10 @@ export function wasCommitted(data: MemoryData, unit: WriteUnit): boolean {
       return unit.settle.every((row) => isSettled(data, row));
     case 'audit':
       return data.audit.some((entry) => entry.batchId === unit.batchId);
+    case 'document':
+      return wasDocumentCommitted(data, unit);
+    case 'blob':
+      return wasBlobCommitted(data, unit);
   }
 }
 
@@ -30,14 +35,21 @@ function wasRunCommitted(data: MemoryData, unit: RunUnit): boolean {
   if (!run) return false;
   if (run.lastBatch === unit.batchId) return true;
   if (unit.create) return JSON.stringify(run.record) === JSON.stringify(unit.create.record);
+  const from = unit.expectedSeq - firstSeq(run.record);
   return (
     unit.events.length > 0 &&
-    unit.events.every((event, index) => isSameEvent(event, run.events[unit.expectedSeq + index]))
+    unit.events.every((event, index) => isSameEvent(event, run.events[from + index]))
   );
 }
 
 function isSameEvent(a: StoredEvent, b: StoredEvent | undefined): boolean {
   return a.type === b?.type && a.at === b.at && a.nodeId === b.nodeId && a.payload === b.payload;
+}
+
+/** A piece is written once, so whoever wrote these bytes, they are there. */
+function wasBlobCommitted(data: MemoryData, { tenant, runId, blobId, index, bytes }: BlobUnit): boolean {
+  const stored = data.blobs.get(blobKey(tenant, runId, blobId, index));
+  return stored !== undefined && Buffer.compare(stored, bytes) === 0;
 }
 
 function isSettled(data: MemoryData, settle: OutboxUnit['settle'][number]): boolean {

@@ -26,6 +26,8 @@ export const httpRequestConfig = closedConfig({
     ]),
   ),
   followRedirects: Type.Optional(Type.Boolean()),
+  /** Keeps the response body as an artifact of this name, and outputs the reference to it. */
+  saveAs: Type.Optional(closedConfig({ name: Type.String({ minLength: 1, maxLength: 200 }) })),
   /** The header that carries the invocation id; empty sends none. */
   idempotencyHeader: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]*$", maxLength: 128 })),
 });
@@ -65,7 +67,8 @@ export function buildRequest(input: EffectInput, invocationId: string): Omit<Egr
       ...headerMap(inputs.headers),
     },
     ...(body !== undefined && { body: body.text }),
-    maxResponseBytes: config.maxResponseBytes ?? DEFAULT_RESPONSE_BYTES,
+    maxResponseBytes:
+      config.maxResponseBytes ?? (config.saveAs === undefined ? DEFAULT_RESPONSE_BYTES : MAX_RESPONSE_BYTES),
     followRedirects: config.followRedirects ?? true,
   };
 }
@@ -74,6 +77,11 @@ export function isExpected(config: JsonObject, status: number): boolean {
   const { expectStatus } = config as Config;
   if (expectStatus === undefined || expectStatus === '2xx') return status >= 200 && status <= 299;
   return expectStatus.includes(status);
+}
+
+/** The name under which the response body is to be kept as an artifact. */
+export function savedName(config: JsonObject): string | undefined {
+  return (config as Config).saveAs?.name;
 }
 
 function resolveMethod(value: Json): string {

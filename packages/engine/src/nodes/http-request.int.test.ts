@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { NodeFailure, type NodeResult } from '../node-type.ts';
 import { createEgress } from '../runtime/egress/egress.ts';
 import { httpRequestNode } from './http-request.ts';
+import { sampleEffect } from './sample-effect-context.ts';
 import { sampleInput } from './sample-node-input.ts';
 
 let server: Server | undefined;
@@ -31,8 +32,7 @@ function perform(
   signal = new AbortController().signal,
 ): Promise<NodeResult> {
   return httpRequestNode.perform(sampleInput(httpRequestNode, { config }), {
-    invocationId: 'invocation-1',
-    attempt: 0,
+    ...sampleEffect().context,
     signal,
     egress: createEgress({ allow, connectTimeoutMs: 5000 }),
   });

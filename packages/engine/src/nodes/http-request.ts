@@ -1,9 +1,22 @@
 import type { JsonObject } from '@weft/protocol';
-import type { EffectContext, EffectNodeType, EgressRequest, EgressResponse } from '../node-type.ts';
+import type {
+  EffectContext,
+  EffectInput,
+  EffectNodeType,
+  EgressRequest,
+  EgressResponse,
+  NodeResult,
+} from '../node-type.ts';
 import { parseDestination } from '../runtime/egress/destination.ts';
 import { EgressError } from '../runtime/egress/egress-error.ts';
 import { unexpectedStatus, unreadableEncoding, withoutAnswer } from './http-failures.ts';
-import { buildRequest, checkHttpConfig, httpRequestConfig, isExpected } from './http-request-config.ts';
+import {
+  buildRequest,
+  checkHttpConfig,
+  httpRequestConfig,
+  isExpected,
+  savedName,
+} from './http-request-config.ts';
 import { decodeBody } from './http-response-body.ts';
 
 /** Other response headers may hold session cookies and the like, and stay out of the log. */
@@ -27,10 +40,32 @@ export const httpRequestNode: EffectNodeType = {
     if (encoding !== 'identity' && response.body.length > 0)
       throw unreadableEncoding(authorityOf(request.url));
 
+    const saved = await saveBody(input, response, context);
+    if (saved !== undefined) return saved;
     const body = decodeBody(response.body, response.headers['content-type'] ?? '');
     return { outputs: { status: response.status, headers: shownHeaders(response), body, output: body } };
   },
 };
+
+/** With `saveAs` the body becomes an artifact, and the outputs hold the reference to it instead. */
+async function saveBody(
+  { nodeId, config }: EffectInput,
+  response: EgressResponse,
+  { artifacts }: EffectContext,
+): Promise<NodeResult | undefined> {
+  const name = savedName(config);
+  if (name === undefined) return undefined;
+  const { artifactId, mediaType, size, digest } = await artifacts.put({
+    name,
+    mediaType: response.headers['content-type'] ?? '',
+    bytes: response.body,
+  });
+  const artifact = { artifactId, mediaType, size, digest };
+  return {
+    outputs: { status: response.status, headers: shownHeaders(response), artifact, output: artifact },
+    events: [{ type: 'artifact.created', payload: { artifactId, artifactType: mediaType, nodeId } }],
+  };
+}
 
 /** What a message may say of a URL. */
 function authorityOf(url: string): string {

@@ -1,5 +1,6 @@
 import type { PureNodeType } from '../node-type.ts';
 import { noConfig } from './config-schema.ts';
+import { identityProbe } from './identity-probes.ts';
 
 export const identityNode: PureNodeType = {
   kind: 'pure',
@@ -7,5 +8,6 @@ export const identityNode: PureNodeType = {
   title: 'Identity',
   summary: 'Echoes each input port on the output port of the same name.',
   config: noConfig,
+  variant: identityProbe,
   run: ({ inputs }) => ({ outputs: inputs }),
 };

@@ -3,11 +3,36 @@ import { describe, expect, it } from 'vitest';
 import { Value } from 'typebox/value';
 import { type NodeResult, type NodeType, NodeFailure } from '../node-type.ts';
 import { BUILTIN_NODE_TYPES } from './index.ts';
+import { sampleEffect } from './sample-effect-context.ts';
 import { sampleInput, type Sample } from './sample-node-input.ts';
 
 /** One small use of every node type; `gives` is what it outputs, or the code it fails with. */
 const EXAMPLES: Readonly<Record<string, Sample & { gives: JsonObject | string | null }>> = {
   'conformance.requiresMissing': { gives: 'capability_not_provided' },
+  'conformance.secret.echo': { config: { secretId: 'not-set' }, gives: 'credential_unavailable' },
+  'core.ai.callPrompt': { config: { prompt: 'Hello?' }, gives: 'provider_unavailable' },
+  'core.conformance.mock-agent': { config: { mockReasoning: true }, gives: {} },
+  'core.conversationGate': {
+    config: { prompt: 'How was it?' },
+    gives: { conversationId: 'sample', prompt: 'How was it?' },
+  },
+  'core.dispatch': {
+    config: { inputMapping: { a: 'b' } },
+    variables: { b: 1 },
+    decision: { kind: 'next-worker', nextWorkerIds: ['w'] },
+    gives: { workflowId: 'w', inputs: { a: 1 } },
+  },
+  'core.orchestrator.supervisor': {
+    config: { decide: "visit == 0 ? {'kind': 'ask-user', 'prompt': 'Go on?'} : {'kind': 'terminate'}" },
+    visit: 1,
+    gives: { decision: { kind: 'terminate' }, output: { kind: 'terminate' } },
+  },
+  'core.subWorkflow': {
+    config: { workflowId: 'child', inputMapping: { a: 'b', c: 'missing' } },
+    variables: { b: 1 },
+    gives: { workflowId: 'child', inputs: { a: 1 } },
+  },
+  'weft.channel.read': { config: { channelName: 'c' }, channels: { c: [1] }, gives: { output: [1] } },
   'core.conditional': {
     config: { condition: 'inputs.input == 1' },
     inputs: { input: 1 },
@@ -46,6 +71,11 @@ const EXAMPLES: Readonly<Record<string, Sample & { gives: JsonObject | string | 
   'core.parallel': { inputs: { input: 1 }, gives: { output: 1 } },
   'core.setVariable': { config: { name: 'n', value: 1 }, gives: { output: 1 } },
   'core.start': { inputs: { a: 1 }, gives: { a: 1, output: { a: 1 } } },
+  'weft.memory.list': { config: { memoryRef: 'notes', limit: 5, tag: 't' }, gives: { count: 0, output: [] } },
+  'weft.memory.write': {
+    config: { memoryRef: 'notes', content: 'x', tags: ['t'], ttlMs: 1000 },
+    gives: { memoryId: 'invocation-1', memoryRef: 'notes', output: 'invocation-1' },
+  },
 };
 
 async function perform(type: NodeType, sample: Sample): Promise<JsonObject | string | null> {
@@ -57,17 +87,19 @@ async function perform(type: NodeType, sample: Sample): Promise<JsonObject | str
       case 'timer':
         return type.finish(input).outputs;
       case 'effect': {
-        const egress = {
-          fetch: async () => ({ status: 200, headers: {}, body: new TextEncoder().encode('hi') }),
-        };
-        const context = { invocationId: 'i', attempt: 0, signal: new AbortController().signal, egress };
-        const result: NodeResult = await type.perform(input, context);
+        const result: NodeResult = await type.perform(input, sampleEffect().context);
         return result.outputs;
       }
       case 'loop':
         return null; // the core iterates
       case 'interrupt':
         return type.ask(input).data;
+      case 'children': {
+        const next = type.next(input, 0);
+        return 'child' in next
+          ? { workflowId: next.child.workflowId, inputs: next.child.inputs }
+          : next.outputs;
+      }
     }
   } catch (error) {
     if (error instanceof NodeFailure) return error.code;

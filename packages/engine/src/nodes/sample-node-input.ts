@@ -9,6 +9,10 @@ export interface Sample {
   readonly variables?: Readonly<Record<string, Json>>;
   /** Variable name → declared type. */
   readonly declared?: Readonly<Record<string, string>>;
+  /** What channels hold; all of them have the reducer `message`. */
+  readonly channels?: Readonly<Record<string, Json>>;
+  readonly visit?: number;
+  readonly decision?: JsonObject;
 }
 
 const expressions = createExpressionCompiler();
@@ -16,24 +20,41 @@ const expressions = createExpressionCompiler();
 /** Prepares the config as registration does, so a refusal throws `<path>: <message>`. */
 export function sampleInput(
   type: NodeType,
-  { config = {}, inputs = {}, variables = {}, declared = {} }: Sample,
+  { config = {}, inputs = {}, variables = {}, declared = {}, channels = {}, visit = 0, decision }: Sample,
 ): NodeInput {
   return {
     nodeId: 'sample',
     config,
-    prepared: type.prepare?.(config, sampleTools(declared)),
+    prepared: type.prepare?.(config, sampleTools(declared, channels)),
     inputs,
     variables: new Map(Object.entries(variables)),
+    channels: new Map(Object.entries(channels)),
     iteration: [],
-    scope: { inputs, outputs: inputs, output: inputs.output ?? null, variables, vars: variables, nodes: {} },
+    visit,
+    configurable: {},
+    ...(decision !== undefined && { decision }),
+    scope: {
+      inputs,
+      outputs: inputs,
+      output: inputs.output ?? null,
+      variables,
+      vars: variables,
+      nodes: {},
+      visit,
+    },
     getVersion: (_changeId, _min, max) => max,
     log: () => undefined,
   };
 }
 
-export function sampleTools(declared: Readonly<Record<string, string>> = {}): PrepareTools {
+export function sampleTools(
+  declared: Readonly<Record<string, string>> = {},
+  channels: Readonly<Record<string, Json>> = {},
+): PrepareTools {
   return {
     expressions,
+    channels: new Map(Object.keys(channels).map((name) => [name, { reducer: 'message' }])),
+    workflowId: 'conformance-sample',
     variables: new Map(Object.entries(declared).map(([name, type]) => [name, { type }])),
     refuse(path, message) {
       throw new Error(`${path}: ${message}`);

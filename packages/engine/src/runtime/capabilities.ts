@@ -1,5 +1,6 @@
-import { type Capabilities, mirrorFamilies } from '@weft/protocol';
+import { ANNOTATION_TARGETS, type Capabilities, mirrorFamilies, SIGNAL_KINDS } from '@weft/protocol';
 import type { Store } from '../store.ts';
+import { MOCK_PROVIDERS } from '../models/mock-provider.ts';
 import type { Compile } from './compile-definition.ts';
 import { TEST_PREFIX } from './keys.ts';
 import type { HostLimits } from './limits.ts';
@@ -25,11 +26,18 @@ export interface DiscoveryOptions {
   readonly version: string;
   readonly test: boolean;
   readonly runtimeCapabilities: readonly string[];
+  /** Whether the host has a key to keep secrets with. */
+  readonly secrets: boolean;
   /** Absent when no node type makes outbound requests. */
   readonly httpClient?: { readonly maxResponseBodyBytes: number; readonly methods: readonly string[] };
 }
 
+/** Who we are, in discovery and in what is carried away. */
+export const IMPLEMENTATION = { name: 'weft', vendor: 'weft' } as const;
+
 const FIXTURE_PREFIXES = ['conformance-', 'openwop-smoke-'];
+/** What it shows is how a host without conversations refuses; listing it would say that this is one. */
+const NOT_LISTED = new Set(['conformance-conversation-capability-negotiation']);
 const PAGE = 100;
 
 export function createDiscovery(options: DiscoveryOptions): Discovery {
@@ -56,7 +64,12 @@ async function runnableFixtures(options: DiscoveryOptions): Promise<readonly str
       ...(cursor !== undefined && { cursor }),
     });
     for (const row of page.rows) {
-      if (!row.current || !FIXTURE_PREFIXES.some((prefix) => row.id.startsWith(prefix))) continue;
+      if (
+        !row.current ||
+        NOT_LISTED.has(row.id) ||
+        !FIXTURE_PREFIXES.some((prefix) => row.id.startsWith(prefix))
+      )
+        continue;
       const text = await store.readDefinition(row.digest);
       const compiled = text === undefined ? undefined : compile(JSON.parse(text), row.digest);
       if (compiled?.plan !== undefined && compiled.unsupported.length === 0) found.push(row.id);
@@ -73,24 +86,29 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
     supportedEnvelopes: [],
     schemaVersions: {},
     limits: {
-      clarificationRounds: 3,
+      clarificationRounds: limits.clarificationRounds,
+      maxLoopIterations: limits.maxLoopIterations,
       schemaRounds: 2,
       envelopesPerTurn: 5,
       maxNodeExecutions: limits.maxNodeExecutions,
       maxRequestBodyBytes: limits.maxRequestBodyBytes,
       ...(limits.maxRunDurationMs >= 1_000 && { maxRunDurationMs: limits.maxRunDurationMs }),
     },
-    implementation: { name: 'weft', version: options.version, vendor: 'weft' },
+    implementation: { ...IMPLEMENTATION, version: options.version },
     engineVersion: ENGINE_VERSION,
     eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,
     supportedTransports: ['rest'],
     runs: { pauseResume: { supported: true, drainPolicies: ['immediate', 'drain-current-node'] } },
+    debugBundle: { supported: true },
+    feedback: { supported: true, targets: [...ANNOTATION_TARGETS], signals: [...SIGNAL_KINDS] },
     restTransport: { conditionalRunGet: true },
     extensions: {
       interrupts: [
         'openwop-interrupt-quorum',
         'openwop-interrupt-external-event',
         'openwop-interrupt-auth-required',
+        'openwop-interrupt-cascade-cancel',
+        'openwop-interrupt-parent-child',
       ],
     },
     configurable: {
@@ -100,8 +118,29 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
         min: 1,
         ...(limits.maxRunDurationMs > 0 && { max: limits.maxRunDurationMs }),
       },
+      maxLoopIterations: { type: 'integer', min: 1, max: limits.maxLoopIterations },
+      escalationThreshold: { type: 'number', min: 0, max: 1 },
+      reasoningVerbosity: { type: 'string', enum: ['summary', 'full', 'off'] },
       'weft.workflowVersion': { type: 'string' },
     },
+    agents: {
+      supported: true,
+      orchestratorPattern: 'delegate',
+      orchestrator: true,
+      dispatch: true,
+      dispatchMapping: true,
+      memoryBackends: ['long-term'],
+      reasoning: { verbosity: 'summary', tokenLimit: 512 },
+    },
+    conversationPrimitive: true,
+    orchestrator: { supported: true, workerIdInterpretation: 'either', fanOutSupported: true },
+    dispatch: {
+      supported: true,
+      models: ['child-run'],
+      fanOutSupported: true,
+      askUserRoutings: ['conversation', 'clarification', 'auto'],
+    },
+    subWorkflow: { inputMapping: true },
     runtimeCapabilities: [...options.runtimeCapabilities],
     ...(httpClient !== undefined && {
       httpClient: {
@@ -111,6 +150,16 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
         methods: [...httpClient.methods],
       },
     }),
+    ...(options.secrets && {
+      secrets: { supported: true, scopes: ['tenant', 'user'], resolution: 'host-managed' },
+    }),
+    memory: {
+      supported: true,
+      maxEntrySizeBytes: limits.maxMemoryEntryBytes,
+      ttlSupported: true,
+      attribution: { supported: true, emitsWriteEvents: true },
+    },
+    webhooks: { supported: true, signatureAlgorithms: ['v1'], durable: true },
     compliance: { defaultMode: 'mask', supportedClasses: ['public', 'pii', 'phi', 'pci', 'regulated'] },
     idempotency: {
       supported: true,
@@ -118,10 +167,11 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
       crossRegion: 'single-region',
     },
     ...(options.test && {
+      conformance: { mockAgent: true },
       testing: {
         testKeyPrefix: TEST_PREFIX,
         forceEngineVersionRange: { ...FORCED_ENGINE_VERSIONS },
-        mockProviders: [],
+        mockProviders: [...MOCK_PROVIDERS],
       },
     }),
     fixtures: [...fixtures],

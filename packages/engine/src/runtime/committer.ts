@@ -154,5 +154,9 @@ function sizeOf(unit: WriteUnit): number {
     case 'outbox':
     case 'audit':
       return 256;
+    case 'document':
+      return 256 + (unit.body?.length ?? 0);
+    case 'blob':
+      return 256 + unit.bytes.length;
   }
 }

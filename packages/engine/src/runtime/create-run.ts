@@ -9,11 +9,12 @@ import type { Accepted, Caller, IdempotencyClaim, NewRun } from '../host.ts';
 import type { IdempotencyRecord, RunUnit, Store, WorkflowRow } from '../store.ts';
 import type { Committer, CommitResult } from './committer.ts';
 import type { Dispatcher } from './dispatcher.ts';
+import type { ReceiverCheck } from './egress/receiver.ts';
 import type { FinishedRuns } from './finished-runs.ts';
 import { checkSameRequest, findRecord, type InFlight, newRecord } from './idempotency.ts';
 import { randomId } from './ids.ts';
 import type { Lease } from './lease.ts';
-import { checkNewRun, effectiveLimits, engineVersionFor } from './new-run-checks.ts';
+import { checkCallback, checkNewRun, effectiveLimits, engineVersionFor } from './new-run-checks.ts';
 import type { Plans } from './plans.ts';
 import { mayPark, stretchUnit, type StretchTools, takeStretch } from './stretch.ts';
 import { writeFailure } from './write-failure.ts';
@@ -32,13 +33,19 @@ export interface CreateRunDependencies extends StretchTools {
   readonly finished: FinishedRuns;
   readonly newRunId: () => string;
   readonly capabilities: ReadonlySet<string>;
+  /** Why callbacks may not go to this URL. */
+  readonly checkCallbackUrl: ReceiverCheck;
 }
 
-export type CreateRun = (
-  caller: Caller,
-  request: NewRun,
-  idempotency?: IdempotencyClaim,
-) => Promise<Accepted>;
+export interface RunCreator {
+  create(caller: Caller, request: NewRun, idempotency?: IdempotencyClaim): Promise<Accepted>;
+  /** Writes a run whose record is complete, begun if there is room. */
+  write(
+    plan: Plan,
+    record: CreationRecord,
+    options: Pick<NonNullable<RunUnit['create']>, 'exclusiveScope' | 'whileOpen'>,
+  ): Promise<CommitResult>;
+}
 
 interface Draft {
   readonly unit: RunUnit;
@@ -48,7 +55,7 @@ interface Draft {
 
 const SCOPE_RETRY_SECONDS = 5;
 
-export function createRunCreator(dependencies: CreateRunDependencies): CreateRun {
+export function createRunCreator(dependencies: CreateRunDependencies): RunCreator {
   const { store, plans, committer, dispatcher, limits, clock } = dependencies;
 
   async function create(
@@ -64,6 +71,7 @@ export function createRunCreator(dependencies: CreateRunDependencies): CreateRun
     const workflow = await findWorkflow(store, caller, request);
     const plan = await plans.get(workflow.digest);
     checkNewRun(caller, request, plan, limits);
+    checkCallback(request, dependencies.checkCallbackUrl);
 
     const record = newRecordOf(caller, request, workflow, {
       runId: dependencies.newRunId(),
@@ -71,21 +79,38 @@ export function createRunCreator(dependencies: CreateRunDependencies): CreateRun
       engineVersion,
       limits: effectiveLimits(request, plan, limits),
     });
-    const draft = withIdempotency(caller, claim, beginOrQueue(plan, record, request.exclusiveScope));
+    const { exclusiveScope } = request;
+    const draft = withIdempotency(caller, claim, beginOrQueue(plan, record, { exclusiveScope }));
     const result = await committer.submit(draft.unit);
     if (result.state !== 'committed') return refused(draft, result, claim);
     handOver(draft);
     return { replayed: false, runId: record.runId, status: acceptedStatus(draft.unit.head.status) };
   }
 
-  function beginOrQueue(plan: Plan, record: CreationRecord, exclusiveScope: boolean): Draft {
+  async function write(
+    plan: Plan,
+    record: CreationRecord,
+    options: Parameters<RunCreator['write']>[2],
+  ): Promise<CommitResult> {
+    const draft = beginOrQueue(plan, record, options);
+    const result = await committer.submit(draft.unit);
+    if (result.state === 'committed') handOver(draft);
+    else if (result.state === 'unknown') dispatcher.recover(draft.unit);
+    return result;
+  }
+
+  function beginOrQueue(
+    plan: Plan,
+    record: CreationRecord,
+    options: Parameters<RunCreator['write']>[2],
+  ): Draft {
     const holder = dependencies.lease.holder();
     if (holder === undefined || !dispatcher.hasRoom()) {
       const unit: RunUnit = {
         kind: 'run',
         batchId: randomId(dependencies.random),
         runId: record.runId,
-        create: { record, exclusiveScope },
+        create: { record, ...options },
         epoch: 0,
         expectedSeq: 0,
         events: [],
@@ -95,10 +120,11 @@ export function createRunCreator(dependencies: CreateRunDependencies): CreateRun
     }
     const run = openRun(plan, record, initialState(record, plan), dependencies.capabilities);
     const step = takeStretch(dependencies, run, { type: 'start' });
-    const release = !step.more && step.effects.length === 0 && mayPark(dependencies, run);
+    const isIdle = !step.more && step.effects.length === 0 && step.children.length === 0;
+    const release = isIdle && mayPark(dependencies, run);
     const unit: RunUnit = {
       ...stretchUnit(dependencies, run, { epoch: 1, expectedSeq: 0, step, release, checkpointSeq: 0 }),
-      create: { record, holder, exclusiveScope },
+      create: { record, holder, ...options },
     };
     return { unit, begun: { run, step, holder } };
   }
@@ -112,6 +138,7 @@ export function createRunCreator(dependencies: CreateRunDependencies): CreateRun
   }
 
   function handOver({ unit, begun }: Draft): void {
+    for (const { runId } of unit.notify ?? []) dispatcher.poke(runId);
     if (begun === undefined) return dispatcher.pending(unit.runId);
     if (isTerminalStatus(unit.head.status)) {
       return dependencies.finished.put(begun.run.record, unit.head.status, unit.events);
@@ -144,10 +171,13 @@ export function createRunCreator(dependencies: CreateRunDependencies): CreateRun
     throw writeFailure(result);
   }
 
-  return (caller, request, claim) =>
-    claim === undefined
-      ? create(caller, request, undefined)
-      : dependencies.inFlight.once(caller, claim, () => create(caller, request, claim));
+  return {
+    create: (caller, request, claim) =>
+      claim === undefined
+        ? create(caller, request, undefined)
+        : dependencies.inFlight.once(caller, claim, () => create(caller, request, claim)),
+    write,
+  };
 }
 
 async function findWorkflow(

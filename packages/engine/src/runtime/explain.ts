@@ -46,12 +46,22 @@ function reasonOf(row: RunRow, state: RunState, now: number): Reason {
 function interruptReason(row: RunRow, state: RunState): Reason {
   const node = state.nodes.get(state.suspended[0] ?? '');
   const nodeId = node?.nodeId ?? '';
+  const child = node?.child;
+  if (child?.waiting !== undefined) {
+    return {
+      waitingFor: 'child',
+      nodeId,
+      sentence: `Node ${nodeId} waits for its child run ${child.runId}, which is ${child.waiting}; see: weft runs why ${child.runId}`,
+    };
+  }
   const run = row.record.runId;
   const how = {
     approval: `weft approve ${run} ${nodeId}`,
     clarification: `weft answer ${run} ${nodeId} QUESTION=ANSWER`,
     'external-event': `weft resolve ${run} ${nodeId} --value @event.json`,
     custom: `weft resolve ${run} ${nodeId} --value @answer.json`,
+    'conversation.exchange': `weft resolve ${run} ${nodeId} --value '{"content":"…"}'`,
+    'low-confidence': `weft resolve ${run} ${nodeId} --value '{"ratified":true}'`,
   }[node?.interrupt?.kind ?? 'custom'];
   return {
     waitingFor: 'interrupt',
@@ -66,10 +76,20 @@ const WAITED_FOR = {
   clarification: 'answers to its questions',
   'external-event': 'an event from outside',
   custom: 'an answer',
+  'conversation.exchange': 'the next turn of a conversation',
+  'low-confidence': 'somebody to confirm a decision',
 } as const;
 
 function runningReason(row: RunRow, state: RunState, now: number): Reason {
   const open = [...state.nodes.values()];
+  const child = open.find((node) => node.status === 'running' && node.child !== undefined);
+  if (child?.child !== undefined) {
+    return {
+      waitingFor: 'child',
+      nodeId: child.nodeId,
+      sentence: `Node ${child.nodeId} waits for its child run ${child.child.runId} (workflow ${child.child.workflowId}).`,
+    };
+  }
   const effect = open.find((node) => node.status === 'running' && node.dueAt === undefined);
   const timer = open.filter((node) => node.dueAt !== undefined).sort(byDueTime)[0];
   if (row.holder === undefined && (timer?.dueAt === undefined || timer.dueAt <= now)) {

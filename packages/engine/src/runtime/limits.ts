@@ -11,7 +11,17 @@ export interface HostLimits {
   readonly maxPayloadBytes: number;
   readonly maxStateBytes: number;
   readonly maxMetadataBytes: number;
+  /** Bytes of one artifact. */
+  readonly maxArtifactBytes: number;
+  /** Bytes of one memory entry's content and tags. */
+  readonly maxMemoryEntryBytes: number;
+  /** Bytes of one secret's value. */
+  readonly maxSecretBytes: number;
   readonly maxNodeExecutions: number;
+  /** Decisions of one run's orchestrator. */
+  readonly maxLoopIterations: number;
+  /** Times one node may ask for clarification. */
+  readonly clarificationRounds: number;
   /** Active milliseconds of a run; 0 = unlimited. */
   readonly maxRunDurationMs: number;
   /** Effects of one run at the same time. */
@@ -52,6 +62,16 @@ export interface HostLimits {
   readonly idempotencyWaitMs: number;
   readonly idempotencyKeptMs: number;
 
+  /** Webhooks of one tenant. */
+  readonly maxWebhooks: number;
+  /** Webhooks changed by another process are seen at the latest after this. */
+  readonly webhookRefreshMs: number;
+  /** One attempt to deliver a callback or webhook. */
+  readonly deliveryTimeoutMs: number;
+  /** Callbacks and webhooks being sent at the same time, in all and to one receiver. */
+  readonly deliveryConcurrency: number;
+  readonly deliveriesPerTarget: number;
+
   readonly claimTtlMs: number;
   readonly heartbeatMs: number;
   /** Runs that are due are looked for at least this often. */
@@ -65,7 +85,12 @@ export const DEFAULT_LIMITS: HostLimits = {
   maxPayloadBytes: 256 * 1024,
   maxStateBytes: 4 * 1024 * 1024,
   maxMetadataBytes: 50 * 1024,
+  maxArtifactBytes: 64 * 1024 * 1024,
+  maxMemoryEntryBytes: 65_536,
+  maxSecretBytes: 32 * 1024,
   maxNodeExecutions: 100,
+  maxLoopIterations: 100,
+  clarificationRounds: 3,
   maxRunDurationMs: 0,
   runConcurrency: 8,
   hostConcurrency: 256,
@@ -91,6 +116,12 @@ export const DEFAULT_LIMITS: HostLimits = {
   commandWaitMs: 2_000,
   idempotencyWaitMs: 5_000,
   idempotencyKeptMs: 24 * 60 * 60 * 1_000,
+
+  maxWebhooks: 100,
+  webhookRefreshMs: 2_000,
+  deliveryTimeoutMs: 5_000,
+  deliveryConcurrency: 128,
+  deliveriesPerTarget: 4,
 
   claimTtlMs: 10_000,
   heartbeatMs: 3_000,

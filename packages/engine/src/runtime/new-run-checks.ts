@@ -2,6 +2,8 @@ import { HostError, type Json, type JsonObject } from '@weft/protocol';
 import type { Plan, VariablePlan } from '../core/plan.ts';
 import type { RunLimits } from '../core/run-state.ts';
 import type { Caller, NewRun } from '../host.ts';
+import type { ReceiverCheck } from './egress/receiver.ts';
+import { MOCK_PROVIDERS, mockProviderProblem } from '../models/mock-provider.ts';
 import type { HostLimits } from './limits.ts';
 import { jsonBytes } from './json-safe.ts';
 import { ENGINE_VERSION, FORCED_ENGINE_VERSIONS } from './versions.ts';
@@ -11,11 +13,24 @@ export function checkNewRun(caller: Caller, request: NewRun, plan: Plan, limits:
   checkMetadata(request.metadata, limits.maxMetadataBytes);
   checkMockProvider(caller, request.configurable);
   checkCeiling(request.configurable, 'recursionLimit', limits.maxNodeExecutions, 'limits.maxNodeExecutions');
+  checkCeiling(
+    request.configurable,
+    'maxLoopIterations',
+    limits.maxLoopIterations,
+    'limits.maxLoopIterations',
+  );
   if (limits.maxRunDurationMs > 0) {
     checkCeiling(request.configurable, 'runTimeoutMs', limits.maxRunDurationMs, 'limits.maxRunDurationMs');
   } else checkPositive(request.configurable, 'runTimeoutMs');
   plan.checkConfigurable(request.configurable);
   checkInputs(request.inputs, plan);
+}
+
+/** Callbacks carry a link that answers for a person, so where they may go is decided before the run exists. */
+export function checkCallback({ callbackUrl }: NewRun, check: ReceiverCheck): void {
+  const complaint = callbackUrl === undefined ? undefined : check(callbackUrl);
+  if (complaint === undefined) return;
+  throw new HostError('validation_error', `callbackUrl ${complaint}.`, { field: 'callbackUrl' });
 }
 
 /** The engine version to stamp: the forced one for a test key, else our own. */
@@ -39,22 +54,28 @@ export function engineVersionFor(caller: Caller, forced: number | undefined): nu
 }
 
 /** The caps in force for one run: the smallest of what the client, the workflow and the host say. */
-export function effectiveLimits(request: NewRun, plan: Plan, limits: HostLimits): RunLimits {
-  const recursion = request.configurable['recursionLimit'];
+export function effectiveLimits(
+  request: Pick<NewRun, 'configurable'>,
+  plan: Plan,
+  limits: HostLimits,
+): RunLimits {
   const timeout = request.configurable['runTimeoutMs'];
   const durations = [timeout, plan.definition.settings.timeout, limits.maxRunDurationMs].filter(
     (value): value is number => typeof value === 'number' && value > 0,
   );
   return {
-    nodeExecutions: Math.min(
-      typeof recursion === 'number' ? recursion : limits.maxNodeExecutions,
-      limits.maxNodeExecutions,
-    ),
+    nodeExecutions: smaller(request.configurable['recursionLimit'], limits.maxNodeExecutions),
     runDurationMs: durations.length === 0 ? 0 : Math.min(...durations),
     concurrency: limits.runConcurrency,
     maxPayloadBytes: limits.maxPayloadBytes,
     maxStateBytes: limits.maxStateBytes,
+    loopIterations: smaller(request.configurable['maxLoopIterations'], limits.maxLoopIterations),
+    clarificationRounds: limits.clarificationRounds,
   };
+}
+
+function smaller(asked: Json | undefined, most: number): number {
+  return typeof asked === 'number' ? Math.min(asked, most) : most;
 }
 
 function checkMetadata(metadata: JsonObject, limit: number): void {
@@ -75,10 +96,13 @@ function checkMockProvider(caller: Caller, configurable: JsonObject): void {
       field: 'configurable.mockProvider',
     });
   }
-  throw new HostError('unsupported_mock_provider', 'This host has no mock providers.', {
-    field: 'configurable.mockProvider',
-    supported: [],
-  });
+  const problem = mockProviderProblem(configurable['mockProvider']);
+  if (problem !== undefined) {
+    throw new HostError(problem.code, problem.message, {
+      field: `configurable.mockProvider${problem.path}`,
+      supported: MOCK_PROVIDERS,
+    });
+  }
 }
 
 function checkPositive(configurable: JsonObject, key: string): number | undefined {
@@ -102,7 +126,7 @@ function checkCeiling(configurable: JsonObject, key: string, max: number, ceilin
   );
 }
 
-function checkInputs(inputs: JsonObject, plan: Plan): void {
+export function checkInputs(inputs: JsonObject, plan: Plan): void {
   for (const variable of plan.variables.values()) {
     const value = Object.hasOwn(inputs, variable.name) ? inputs[variable.name] : undefined;
     const field = `inputs.${variable.name}`;

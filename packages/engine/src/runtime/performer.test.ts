@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { NodePlan } from '../core/plan.ts';
 import type { RunLimits } from '../core/run-state.ts';
-import type { Outcome } from '../core/step.ts';
+import type { NumberedChunk, Outcome } from '../core/step.ts';
 import { type Egress, NodeFailure } from '../node-type.ts';
+import type { OpenEffectPorts } from './effect-ports.ts';
 import { SILENT } from './log.ts';
 import { createPerformer, type EffectHandle, type Performer } from './performer.ts';
 import { createEffects, type Effects, until } from './testing/test-host.ts';
@@ -19,26 +20,49 @@ const LIMITS: RunLimits = {
   concurrency: 2,
   maxPayloadBytes: 100,
   maxStateBytes: 1_000,
+  loopIterations: 100,
+  clarificationRounds: 3,
 };
 
+const openPorts: OpenEffectPorts = () => ({
+  secrets: { resolve: () => Promise.reject(new NodeFailure('credential_unavailable', 'No secrets here.')) },
+  memory: { write: () => Promise.reject(new Error('no memory here')), list: () => Promise.resolve([]) },
+  artifacts: { put: () => Promise.reject(new Error('no artifacts here')) },
+  hideOutcome: (outcome) => outcome,
+  hideChunk: (chunk) => ({ ...chunk, chunk: chunk.chunk.replaceAll('secret', '…') }),
+});
+
 function setUp(maxActive = 10): { performer: Performer; effects: Effects } {
-  return { performer: createPerformer({ maxActive, egress, log: SILENT }), effects: createEffects() };
+  return {
+    performer: createPerformer({ maxActive, egress, openPorts, log: SILENT }),
+    effects: createEffects(),
+  };
 }
 
 function start(
   { performer, effects }: { performer: Performer; effects: Effects },
   key: string,
   options: { runId?: string; timeoutMs?: number; attempt?: number } = {},
-): { handle: EffectHandle; outcome: Promise<Outcome> } {
+): { handle: EffectHandle; outcome: Promise<Outcome>; chunks: NumberedChunk[] } {
   let done: (outcome: Outcome) => void = () => undefined;
   const outcome = new Promise<Outcome>((resolve) => {
     done = resolve;
   });
-  const node = { id: key, type: effects.type, config: {}, prepared: undefined } as unknown as NodePlan;
+  const chunks: NumberedChunk[] = [];
+  const node = {
+    id: key,
+    type: effects.type,
+    config: {},
+    prepared: undefined,
+    node: {},
+  } as unknown as NodePlan;
   const handle = performer.perform({
     tenant: 't',
     runId: options.runId ?? 'r1',
+    principal: 'ada',
+    configurable: {},
     limits: LIMITS,
+    progress: (chunk) => void chunks.push(chunk),
     effect: {
       key,
       node,
@@ -49,10 +73,26 @@ function start(
     },
     done,
   });
-  return { handle, outcome };
+  return { handle, outcome, chunks };
 }
 
 describe('the performer', () => {
+  it('numbers streamed pieces, hides secrets in them, and hears none after the end', async () => {
+    const test = setUp();
+    const { chunks, outcome } = start(test, 'a');
+    const [call] = test.effects.calls;
+    call?.context.emit({ chunk: 'a secret', isLast: false });
+    call?.context.emit({ chunk: '!', isLast: true });
+    call?.succeed();
+    await outcome;
+    call?.context.emit({ chunk: 'late', isLast: true });
+
+    expect(chunks).toEqual([
+      { chunk: 'a …', isLast: false, index: 0 },
+      { chunk: '!', isLast: true, index: 1 },
+    ]);
+  });
+
   it('performs no more effects of one run at a time than its limit', async () => {
     const test = setUp();
     const started = ['a', 'b', 'c'].map((key) => start(test, key));

@@ -1,10 +1,11 @@
-import type { JsonObject } from '@weft/protocol';
+import type { Json, JsonObject } from '@weft/protocol';
 import { invocationId } from '../core/invocation-id.ts';
 import type { RunLimits } from '../core/run-state.ts';
-import type { EffectRequest, Outcome } from '../core/step.ts';
+import type { EffectRequest, NumberedChunk, Outcome } from '../core/step.ts';
 import { sha256 } from '../hash.ts';
 import { type EffectNodeType, type Egress, NodeFailure, type NodeResult } from '../node-type.ts';
 import { LONGEST_TIMEOUT_MS } from './clock.ts';
+import type { OpenEffectPorts } from './effect-ports.ts';
 import { findNonJson } from './json-safe.ts';
 import { errorFields, type Log } from './log.ts';
 
@@ -29,7 +30,11 @@ export interface EffectTask {
   readonly runId: string;
   readonly limits: RunLimits;
   readonly effect: EffectRequest;
+  readonly principal: string | undefined;
+  readonly configurable: JsonObject;
   readonly done: (outcome: Outcome) => void;
+  /** Streamed text, before `done`. */
+  readonly progress: (chunk: NumberedChunk) => void;
 }
 
 export interface EffectHandle {
@@ -39,6 +44,7 @@ export interface EffectHandle {
 export interface PerformerOptions {
   readonly maxActive: number;
   readonly egress: Egress;
+  readonly openPorts: OpenEffectPorts;
   readonly log: Log;
 }
 
@@ -104,14 +110,26 @@ export function createPerformer(options: PerformerOptions): Performer {
   }
 
   async function attempt(job: Job): Promise<Outcome> {
-    const { effect, tenant, runId } = job.task;
+    const { effect, tenant, runId, principal, limits, configurable } = job.task;
     const type = effectType(effect);
-    const result = await type.perform(
+    const { agent } = effect.node.node;
+    const ports = options.openPorts({
+      tenant,
+      principal,
+      runId,
+      nodeKey: effect.key,
+      attempt: effect.attempt,
+      limits,
+    });
+    let index = 0;
+    const performed = type.perform(
       {
         nodeId: effect.node.id,
         config: effect.node.config,
         prepared: effect.node.prepared,
         inputs: effect.inputs,
+        configurable,
+        ...(agent !== undefined && { agent }),
       },
       {
         invocationId: invocationId(
@@ -121,9 +139,19 @@ export function createPerformer(options: PerformerOptions): Performer {
         attempt: effect.attempt,
         signal: job.controller.signal,
         egress: options.egress,
+        secrets: ports.secrets,
+        memory: ports.memory,
+        artifacts: ports.artifacts,
+        emit(chunk) {
+          if (job.state !== 'active') return;
+          job.task.progress({ ...ports.hideChunk(chunk), index });
+          index += 1;
+        },
       },
     );
-    return checkResult(result);
+    // What a node says when it fails may hold a secret as well as what it returns.
+    const outcome = await performed.then(checkResult, (error: unknown) => failure(job.task, error));
+    return ports.hideOutcome(outcome);
   }
 
   function failure(task: EffectTask, error: unknown): Outcome {
@@ -209,14 +237,33 @@ function failed(error: NodeFailure): Outcome {
 }
 
 /** Size is the core's business; here only that it can be stored at all. */
-function checkResult({ outputs, variables }: NodeResult): Outcome {
-  const bad = findNonJson(outputs, 'outputs') ?? (variables && findNonJson(variables, 'variables'));
+function checkResult(result: NodeResult): Outcome {
+  const { outputs, variables, channels = [], events = [] } = result;
+  const bad =
+    findNonJson(outputs, 'outputs') ??
+    (variables && findNonJson(variables, 'variables')) ??
+    firstBad(
+      channels.map(({ value }) => value),
+      'channels',
+    ) ??
+    firstBad(
+      events.map(({ payload }) => payload),
+      'events',
+    );
   if (bad !== undefined) {
     return refusedOutput('node_failed', `The node returned a value that is not JSON at ${bad}.`, {
       path: bad,
     });
   }
-  return { ok: true, outputs, ...(variables !== undefined && { variables }) };
+  return { ok: true, ...result };
+}
+
+function firstBad(values: readonly Json[], name: string): string | undefined {
+  for (const [index, value] of values.entries()) {
+    const bad = findNonJson(value, `${name}[${index}]`);
+    if (bad !== undefined) return bad;
+  }
+  return undefined;
 }
 
 function refusedOutput(code: string, message: string, details: JsonObject): Outcome {

@@ -1,13 +1,14 @@
 import { nextTimer } from '../core/advance.ts';
 import type { LiveRun } from '../core/live-run.ts';
 import { isTerminalStatus, type NodeKey } from '../core/run-state.ts';
-import type { EffectRequest, Input, Step } from '../core/step.ts';
-import type { RunUnit, Store, StoredCommand, Verdict } from '../store.ts';
+import type { ChildRequest, EffectRequest, Input, NumberedChunk, Step } from '../core/step.ts';
+import type { Notice, RunUnit, Store, StoredCommand, Verdict } from '../store.ts';
 import { LONGEST_TIMEOUT_MS, pause, yieldTurn } from './clock.ts';
 import type { Committer, CommitResult } from './committer.ts';
 import type { Feed } from './feed.ts';
 import { errorFields, type Log } from './log.ts';
 import type { EffectHandle, Performer } from './performer.ts';
+import type { SpawnChild } from './spawn-child.ts';
 import { mayPark, stretchUnit, type StretchTools, takeStretch } from './stretch.ts';
 
 /**
@@ -50,6 +51,10 @@ export interface ActorContext extends StretchTools {
   /** False when this process may not write under this holder's name any more. */
   readonly mayWrite: (holder: string) => boolean;
   readonly onVerdict: (commandId: string, verdict: Verdict) => void;
+  /** Creates a child run that the log has announced; says why not, or undefined when it exists. */
+  readonly spawnChild: SpawnChild;
+  /** Commands that this run has put into other runs' inboxes are durable. */
+  readonly onNotices: (notices: readonly Notice[]) => void;
   readonly onEnd: (actor: RunActor, ending: Ending) => void;
 }
 
@@ -235,6 +240,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     if (unit.checkpoint !== undefined) checkpointSeq = unit.checkpoint.seq;
     feed.publish(record, unit.events);
     serveReaders();
+    if (unit.notify !== undefined) context.onNotices(unit.notify);
     return true;
   }
 
@@ -261,6 +267,14 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     for (const key of step.aborts) abortEffect(key);
     if (draining) return;
     for (const effect of step.effects) startEffect(effect);
+    for (const child of step.children) void createChild(child);
+  }
+
+  async function createChild({ key, childRunId, ...request }: ChildRequest): Promise<void> {
+    const error = await context.spawnChild(record, { key, childRunId, ...request });
+    if (ended) return;
+    outcomes.push({ type: 'child-created', key, childRunId, ...(error !== undefined && { error }) });
+    work();
   }
 
   function startEffect(effect: EffectRequest): void {
@@ -268,8 +282,14 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     const handle = performer.perform({
       tenant: record.tenant,
       runId: record.runId,
+      principal: record.principal,
+      configurable: record.configurable,
       limits: record.limits,
       effect,
+      progress(chunk) {
+        addChunk(effect, chunk);
+        work();
+      },
       done(outcome) {
         effects.delete(effect.key);
         outcomes.push({ type: 'outcome', key: effect.key, attempt: effect.attempt, outcome });
@@ -277,6 +297,14 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       },
     });
     effects.set(effect.key, handle);
+  }
+
+  /** Pieces that come while the run is busy are recorded together. */
+  function addChunk({ key, attempt }: EffectRequest, chunk: NumberedChunk): void {
+    const last = outcomes.at(-1);
+    if (last?.type === 'progress' && last.key === key && last.attempt === attempt) {
+      outcomes[outcomes.length - 1] = { ...last, chunks: [...last.chunks, chunk] };
+    } else outcomes.push({ type: 'progress', key, attempt, chunks: [chunk] });
   }
 
   function abortEffect(key: NodeKey): void {
@@ -294,7 +322,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       const unit = stretchUnit(context, run, {
         epoch,
         expectedSeq: committedSeq,
-        step: { events: [] },
+        step: { events: [], notices: [] },
         release: true,
         checkpointSeq,
       });

@@ -4,6 +4,7 @@ export const SCOPES = {
   'runs:create': 'Start runs.',
   'runs:read': 'Read runs, their events and streams.',
   'runs:cancel': 'Cancel, pause and resume runs.',
+  'runs:annotate': 'Annotate runs.',
   'artifacts:read': 'Read artifacts of runs.',
   'webhooks:manage': 'Register and remove webhooks.',
   'approvals:respond': 'Answer interrupts.',

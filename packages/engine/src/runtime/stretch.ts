@@ -1,9 +1,9 @@
 import { advance, headOf, nextWake } from '../core/advance.ts';
 import { encodeState, FOLD_VERSION } from '../core/checkpoint.ts';
 import type { LiveRun } from '../core/live-run.ts';
-import { isTerminalStatus } from '../core/run-state.ts';
+import { type CreationRecord, isTerminalStatus } from '../core/run-state.ts';
 import type { Input, Step } from '../core/step.ts';
-import type { RunUnit } from '../store.ts';
+import type { NewOutboxRow, RunUnit, StoredEvent } from '../store.ts';
 import type { Clock } from './clock.ts';
 import { type RandomBytes, randomId } from './ids.ts';
 import type { HostLimits } from './limits.ts';
@@ -12,6 +12,8 @@ export interface StretchTools {
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly limits: HostLimits;
+  /** What must be told to the outside about these events; committed with them. */
+  readonly outbox?: (record: CreationRecord, events: readonly StoredEvent[]) => readonly NewOutboxRow[];
 }
 
 /** One stretch of pure decisions, within the budget that keeps other runs moving. */
@@ -44,7 +46,7 @@ export function mayPark(tools: StretchTools, run: LiveRun): boolean {
 export interface StretchWrite {
   readonly epoch: number;
   readonly expectedSeq: number;
-  readonly step: Pick<Step, 'events'>;
+  readonly step: Pick<Step, 'events' | 'notices'>;
   /** Gives up the claim with this write. */
   readonly release: boolean;
   /** Length of the log at the newest checkpoint. */
@@ -56,6 +58,7 @@ export function stretchUnit(tools: StretchTools, run: LiveRun, write: StretchWri
   const { state, record } = run;
   const passed = state.nextSeq - write.checkpointSeq;
   const over = isTerminalStatus(state.status);
+  const outbox = tools.outbox?.(record, write.step.events) ?? [];
   const checkpointed = !over && (passed >= tools.limits.checkpointEvents || (write.release && passed > 0));
   return {
     kind: 'run',
@@ -69,5 +72,7 @@ export function stretchUnit(tools: StretchTools, run: LiveRun, write: StretchWri
       checkpoint: { seq: state.nextSeq, foldVersion: FOLD_VERSION, state: encodeState(state) },
     }),
     ...(write.release && { release: true }),
+    ...(outbox.length > 0 && { outbox }),
+    ...(write.step.notices.length > 0 && { notify: write.step.notices }),
   };
 }

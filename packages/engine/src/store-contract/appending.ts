@@ -40,6 +40,8 @@ export function appendingContract(subject: Subject): void {
           concurrency: 1,
           maxPayloadBytes: 10,
           maxStateBytes: 20,
+          loopIterations: 3,
+          clarificationRounds: 2,
         },
       });
       const written: StoredEvent[] = [
@@ -54,6 +56,18 @@ export function appendingContract(subject: Subject): void {
       expect(row?.record).toEqual(record);
       expect(row).toMatchObject({ head: running, nextSeq: 3, epoch: 1, pendingCommands: [] });
       expect(await readAll(subject.store, runId)).toEqual(written);
+    });
+
+    it('keeps the limits of each run, where runs of one workflow differ in a single one', async () => {
+      const { limits } = recordOf(newRunId());
+      const others = Object.entries(limits).map(([name, limit]) => ({ ...limits, [name]: limit + 1 }));
+      const runs = [limits, ...others].map((each) => ({ runId: newRunId(), limits: each }));
+
+      await given(subject.store, ...runs.map((run) => createUnit(run.runId, { record: run })));
+
+      for (const run of runs) {
+        expect((await subject.store.readRun(run.runId, 'acme'))?.record.limits).toEqual(run.limits);
+      }
     });
 
     it('numbers a run from 0 without gap, over many units', async () => {

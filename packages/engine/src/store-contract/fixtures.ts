@@ -3,8 +3,10 @@ import type { CreationRecord } from '../core/run-state.ts';
 import type {
   ApiKeyRow,
   AuditEntry,
+  BlobUnit,
   Command,
   CommandUnit,
+  DocumentUnit,
   IdempotencyRecord,
   RunHead,
   RunUnit,
@@ -59,6 +61,8 @@ export function recordOf(runId: string, more: Partial<CreationRecord> = {}): Cre
       concurrency: 8,
       maxPayloadBytes: 262_144,
       maxStateBytes: 4_194_304,
+      loopIterations: 50,
+      clarificationRounds: 3,
     },
     ...more,
   };
@@ -155,6 +159,51 @@ export function keyRow(keyId: string, more: Partial<ApiKeyRow> = {}): ApiKeyRow 
 
 export function auditEntry(action: string, more: Partial<AuditEntry> = {}): AuditEntry {
   return { at: START, tenant: 'acme', actor: 'ada', action, target: 'key:1', ...more };
+}
+
+export function documentUnit(id: string, more: Partial<DocumentUnit> = {}): DocumentUnit {
+  return {
+    kind: 'document',
+    batchId: newBatchId(),
+    tenant: 'acme',
+    collection: 'notes',
+    scope: '',
+    id,
+    body: JSON.stringify({ id }),
+    at: START,
+    ...more,
+  };
+}
+
+/** Takes a document away, whatever it holds. */
+export function removalUnit(id: string, more: Partial<DocumentUnit> = {}): DocumentUnit {
+  const { body: _, ...unit } = documentUnit(id, more);
+  return unit;
+}
+
+export function blobUnit(runId: string, index: number, more: Partial<BlobUnit> = {}): BlobUnit {
+  return {
+    kind: 'blob',
+    batchId: newBatchId(),
+    tenant: 'acme',
+    runId,
+    blobId: 'report',
+    index,
+    bytes: Uint8Array.of(index, 1, 2),
+    ...more,
+  };
+}
+
+/** What makes the creation of a run that of a fork, which leaves its source before event `fromSeq`. */
+export function forkOptions(
+  fromSeq: number,
+  count = 0,
+): Pick<CreateOptions, 'record' | 'expectedSeq' | 'events'> {
+  return {
+    record: { fork: { sourceRunId: newRunId(), fromSeq, mode: 'branch' } },
+    expectedSeq: fromSeq,
+    events: events(fromSeq, count),
+  };
 }
 
 export async function commitOne(store: Store, unit: WriteUnit): Promise<WriteResult> {

@@ -72,6 +72,50 @@ export function outboxContract(subject: Subject): void {
       expect(await subject.store.claimOutbox(10, LEASE)).toMatchObject([{ id: 'a', attempts: 2 }]);
     });
 
+    it('hands out the rows of a lane one at a time, in the order of writing, whenever they are due', async () => {
+      await givenRows(
+        { ...row('a1', 30), lane: 'a' },
+        { ...row('a2', 10), lane: 'a' },
+        { ...row('b1', 40), lane: 'b' },
+        row('free', 50),
+      );
+
+      expect(await claimedIds()).toEqual(['a1', 'b1', 'free']);
+      expect(await claimedIds()).toEqual([]);
+      await given(subject.store, settle({ id: 'a1', state: 'retry', dueAt: START + LEASE / 2 }));
+      expect(await claimedIds()).toEqual([]);
+      await given(subject.store, settle({ id: 'a1', state: 'done' }));
+      expect(await subject.store.claimOutbox(10, LEASE)).toMatchObject([{ id: 'a2', lane: 'a' }]);
+    });
+
+    it('keeps the order of a lane across writes', async () => {
+      const runId = await givenRows({ ...row('a1', 10), lane: 'a' });
+      await given(subject.store, appendUnit(runId, 1, { outbox: [{ ...row('a2', 10), lane: 'a' }] }));
+
+      expect(await claimedIds()).toEqual(['a1']);
+      await given(subject.store, settle({ id: 'a1', state: 'dead' }));
+      expect(await claimedIds()).toEqual(['a2']);
+    });
+
+    it('leaves the topics it is told to leave', async () => {
+      await givenRows(row('a', 10), { ...row('b', 20), topic: 'slow' }, { ...row('c', 30), topic: 'slower' });
+
+      expect((await subject.store.claimOutbox(10, LEASE, ['slow', 'slower'])).map(({ id }) => id)).toEqual([
+        'a',
+      ]);
+      expect(await subject.store.claimOutbox(10, LEASE, ['slow'])).toMatchObject([{ id: 'c', attempts: 1 }]);
+    });
+
+    it('brings a dead row back, its attempts uncounted', async () => {
+      await givenRows(row('a', 10));
+      await claimedIds();
+      await given(subject.store, settle({ id: 'a', state: 'dead' }));
+
+      await given(subject.store, settle({ id: 'a', state: 'retry', dueAt: START }));
+
+      expect(await subject.store.claimOutbox(10, LEASE)).toMatchObject([{ id: 'a', attempts: 1 }]);
+    });
+
     it('never hands out what is dead, and goes on with the others', async () => {
       await givenRows(row('a', 10), row('b', 20));
       await claimedIds(1);

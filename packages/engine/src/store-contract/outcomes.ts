@@ -3,16 +3,20 @@ import type { WriteUnit } from '../store.ts';
 import {
   appendUnit,
   auditEntry,
+  blobUnit,
   commandUnit,
   commitOne,
   createUnit,
+  documentUnit,
   event,
+  forkOptions,
   given,
   givenHeldRun,
   keyRow,
   newBatchId,
   newRunId,
   readAll,
+  removalUnit,
   START,
   workflowUnit,
 } from './fixtures.ts';
@@ -37,11 +41,13 @@ export function outcomesContract(subject: Subject): void {
       const commanded = await givenHeldRun(subject.store);
       const settled = await givenHeldRun(subject.store);
       const outbox = ['o1', 'o2', 'o3'].map((id) => ({ id, topic: 't', dueAt: 0, body: {} }));
-      await given(subject.store, appendUnit(settled, 0, { outbox }), {
-        kind: 'key',
-        batchId: newBatchId(),
-        key: keyRow('old'),
-      });
+      await given(
+        subject.store,
+        appendUnit(settled, 0, { outbox }),
+        { kind: 'key', batchId: newBatchId(), key: keyRow('old') },
+        documentUnit('overwritten'),
+        documentUnit('removed'),
+      );
       await subject.store.claimOutbox(10, 1_000);
       return [
         createUnit(newRunId(), { holder: 'h1', events: [event(0)] }),
@@ -57,6 +63,11 @@ export function outcomesContract(subject: Subject): void {
         { kind: 'outbox', batchId: newBatchId(), settle: [{ id: 'o1', state: 'done' }] },
         { kind: 'outbox', batchId: newBatchId(), settle: [{ id: 'o2', state: 'retry', dueAt: START + 77 }] },
         { kind: 'outbox', batchId: newBatchId(), settle: [{ id: 'o3', state: 'dead' }] },
+        createUnit(newRunId(), { holder: 'h1', ...forkOptions(7, 2) }),
+        documentUnit('new', { onlyNew: true }),
+        documentUnit('overwritten'),
+        removalUnit('removed'),
+        blobUnit(held, 0),
       ];
     }
 
@@ -67,7 +78,7 @@ export function outcomesContract(subject: Subject): void {
 
       expect(results.map(({ state }) => state)).toEqual(units.map(() => 'unknown'));
       for (const unit of units) expect(await subject.store.committed(unit), unit.kind).toBe(true);
-      expect((await subject.store.listRuns('acme', {}, { limit: 10 })).rows).toHaveLength(6);
+      expect((await subject.store.listRuns('acme', {}, { limit: 10 })).rows).toHaveLength(7);
     });
 
     it('that was lost is told so, for every kind of unit, and can be tried again', async () => {
@@ -79,6 +90,56 @@ export function outcomesContract(subject: Subject): void {
       for (const unit of units) expect(await subject.store.committed(unit), unit.kind).toBe(false);
       expect((await subject.store.listRuns('acme', {}, { limit: 10 })).rows).toHaveLength(4);
       await given(subject.store, ...units);
+    });
+
+    it('of a run unit holds for its notices too: they are there with it, or not at all', async () => {
+      const runId = await givenHeldRun(subject.store);
+      const told = await givenHeldRun(subject.store);
+      const notice = { runId: told, commandId: 'n1', command: { type: 'cancel' } } as const;
+      const unit = appendUnit(runId, 0, { notify: [notice] });
+
+      await withFault('beforeCommit', () => subject.store.commit([unit]));
+      expect(await subject.store.committed(unit)).toBe(false);
+      expect(await subject.store.readInbox(told)).toEqual([]);
+
+      await withFault('afterCommit', () => subject.store.commit([unit]));
+      expect(await subject.store.committed(unit)).toBe(true);
+      expect(await subject.store.readInbox(told)).toHaveLength(1);
+    });
+
+    it('of a fork’s append is told truly also after others have written on', async () => {
+      const runId = newRunId();
+      await subject.store.heartbeat('h1', 10_000);
+      await given(subject.store, createUnit(runId, { holder: 'h1', ...forkOptions(7, 2) }));
+      const lost = appendUnit(runId, 9, { events: [event(9, 'log', { payload: '"lost"' })] });
+      const kept = appendUnit(runId, 9, { events: [event(9, 'log', { payload: '"kept"' })] });
+      await withFault('beforeCommit', () => subject.store.commit([lost]));
+      await withFault('afterCommit', () => subject.store.commit([kept]));
+
+      await given(subject.store, appendUnit(runId, 10));
+
+      expect(await subject.store.committed(kept)).toBe(true);
+      expect(await subject.store.committed(lost)).toBe(false);
+    });
+
+    it('of a document that was the same before is not mistaken for the write before', async () => {
+      const [first, again] = [documentUnit('a'), documentUnit('a')];
+      await given(subject.store, first);
+
+      await withFault('beforeCommit', () => subject.store.commit([again]));
+
+      expect(await subject.store.committed(first)).toBe(true);
+      expect(await subject.store.committed(again)).toBe(false);
+    });
+
+    it('of a piece that was there before is no question: it is there', async () => {
+      const runId = await givenHeldRun(subject.store);
+      await given(subject.store, blobUnit(runId, 0));
+
+      expect(await subject.store.committed(blobUnit(runId, 0))).toBe(true);
+      expect(await subject.store.committed(blobUnit(runId, 0, { bytes: Uint8Array.of(9) }))).toBe(false);
+      expect(await subject.store.committed(blobUnit(runId, 1))).toBe(false);
+      expect(await subject.store.committed(blobUnit(runId, 0, { tenant: 'other' }))).toBe(false);
     });
 
     it('carries its cause', async () => {

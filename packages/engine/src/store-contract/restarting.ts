@@ -2,9 +2,13 @@ import { describe, expect, it } from 'vitest';
 import {
   appendUnit,
   auditEntry,
+  blobUnit,
   commandUnit,
+  completed,
   createUnit,
+  documentUnit,
   events,
+  forkOptions,
   given,
   givenHeldRun,
   idempotencyRecord,
@@ -12,6 +16,7 @@ import {
   newBatchId,
   newRunId,
   readAll,
+  START,
   waiting,
   workflowUnit,
 } from './fixtures.ts';
@@ -38,6 +43,9 @@ export function restartingContract(subject: Subject, restart: () => Promise<void
         workflow,
         { kind: 'key', batchId: newBatchId(), key: keyRow('k1') },
         { kind: 'setting', batchId: newBatchId(), name: 'mode', value: 'live' },
+        documentUnit('b', { expiresAt: START + 5 }),
+        documentUnit('a'),
+        blobUnit(runId, 0),
       );
       const look = async () => ({
         run: await subject.store.readRun(runId, 'acme'),
@@ -51,8 +59,18 @@ export function restartingContract(subject: Subject, restart: () => Promise<void
         setting: await subject.store.readSetting('mode'),
         audit: await subject.store.readAudit(0, 10),
         due: await subject.store.nextDueAt(),
+        document: await subject.store.readDocument({
+          tenant: 'acme',
+          collection: 'notes',
+          scope: '',
+          id: 'a',
+        }),
+        documents: await subject.store.listDocuments('acme', 'notes', '', { limit: 10 }),
+        blob: Buffer.from((await subject.store.readBlob('acme', runId, 'report', 0)) ?? []).toString('hex'),
       });
       const before = await look();
+      expect(before.documents.rows).toHaveLength(2);
+      expect(before.blob).not.toBe('');
 
       await restart();
 
@@ -78,12 +96,49 @@ export function restartingContract(subject: Subject, restart: () => Promise<void
     it('a lost and a kept write are still told apart', async () => {
       const runId = await givenHeldRun(subject.store);
       const [kept, lost] = [appendUnit(runId, 0), appendUnit(runId, 1)];
-      await given(subject.store, kept);
+      const [keptDocument, lostDocument] = [documentUnit('a'), documentUnit('a')];
+      await given(subject.store, kept, keptDocument, blobUnit(runId, 0));
 
       await restart();
 
       expect(await subject.store.committed(kept)).toBe(true);
       expect(await subject.store.committed(lost)).toBe(false);
+      expect(await subject.store.committed(keptDocument)).toBe(true);
+      expect(await subject.store.committed(lostDocument)).toBe(false);
+      expect(await subject.store.committed(blobUnit(runId, 0))).toBe(true);
+      expect(await subject.store.committed(blobUnit(runId, 1))).toBe(false);
+    });
+
+    it('a fork’s log goes on where it was', async () => {
+      const runId = newRunId();
+      await subject.store.heartbeat('h1', 10_000);
+      await given(subject.store, createUnit(runId, { holder: 'h1', release: true, ...forkOptions(100, 2) }));
+      const before = await subject.store.readRun(runId, 'acme');
+
+      await restart();
+
+      expect(await subject.store.readRun(runId, 'acme')).toEqual(before);
+      await subject.store.heartbeat('h2', 10_000);
+      expect(await subject.store.claim(runId, 'h2')).toEqual({ state: 'claimed', epoch: 2 });
+      await given(subject.store, appendUnit(runId, 102, { epoch: 2 }));
+      expect(await readAll(subject.store, runId)).toEqual(events(100, 3));
+    });
+
+    it('a notice still waits for whoever claims the run it was sent to', async () => {
+      const runId = newRunId();
+      await given(subject.store, createUnit(runId, { head: waiting }));
+      const other = await givenHeldRun(subject.store);
+      const command = { type: 'cancel', parentRunId: other } as const;
+      await given(
+        subject.store,
+        appendUnit(other, 0, { head: completed, notify: [{ runId, commandId: 'n1', command }] }),
+      );
+
+      await restart();
+
+      await subject.store.heartbeat('h2', 10_000);
+      expect(await subject.store.claimDue('h2', 5)).toEqual([{ runId, epoch: 1 }]);
+      expect(await subject.store.readInbox(runId)).toMatchObject([{ commandId: 'n1', command }]);
     });
   });
 }

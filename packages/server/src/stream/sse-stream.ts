@@ -1,5 +1,5 @@
 import type { Caller, Cursor, EventPage } from '@weft/engine';
-import { type StreamMode, sseComment, sseFrame } from '@weft/protocol';
+import { RUN_ANNOTATED, showsAnnotations, type StreamMode, sseComment, sseFrame } from '@weft/protocol';
 import type { FastifyReply } from 'fastify';
 import type { Door } from '../door.ts';
 import { noSuchRun } from '../http/errors.ts';
@@ -103,6 +103,7 @@ async function deliver(door: Door, reply: FastifyReply, asked: Subscription, sou
   const writer = createSocketWriter(response, door.settings.stallMs);
   const queue = createFrameQueue(asked.bufferMs, (text) => void writer.write(text));
   const keepalive = setInterval(() => writer.offer(sseComment('keepalive')), door.settings.keepaliveMs);
+  let deafen = (): void => undefined;
   response.on('close', source.stream.end);
   response.on('error', source.stream.end);
   // The door is closing: a reader that does not take what is written already is not waited for.
@@ -111,6 +112,7 @@ async function deliver(door: Door, reply: FastifyReply, asked: Subscription, sou
   });
   try {
     sendHead(reply, HEADERS);
+    deafen = tellAnnotations(door, asked, writer);
     await pump(asked, source, queue, writer);
     await writer.write(queue.flush());
     response.end();
@@ -120,10 +122,27 @@ async function deliver(door: Door, reply: FastifyReply, asked: Subscription, sou
     response.destroy();
   } finally {
     clearInterval(keepalive);
+    deafen();
     queue.stop();
     source.cursor.close();
     source.stream.end();
   }
+}
+
+/** Notices that wait for a slow reader; those beyond are dropped, because the list of annotations has them all. */
+const MAX_WAITING_NOTICES = 16;
+
+/** Annotations come between the frames, without an id: they are in no log, so no reader resumes from one. */
+function tellAnnotations(door: Door, asked: Subscription, writer: SocketWriter): () => void {
+  if (!showsAnnotations(asked.modes)) return () => undefined;
+  let waiting = 0;
+  return door.host.onAnnotated(asked.runId, (data) => {
+    if (waiting >= MAX_WAITING_NOTICES) return;
+    waiting += 1;
+    void writer.write(sseFrame({ event: RUN_ANNOTATED, data })).finally(() => {
+      waiting -= 1;
+    });
+  });
 }
 
 async function pump(

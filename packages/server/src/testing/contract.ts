@@ -70,6 +70,7 @@ function checkAnswer(exchange: Exchange, route: Route): void {
     if (exchange.text !== '') throw new Error(`${route.operationId} answered ${exchange.status} with a body`);
     return;
   }
+  if (answer.contentType === 'application/octet-stream') return;
   const isJson = exchange.contentType.startsWith('application/json');
   if (answer.contentType === 'text/event-stream' && !isJson) return;
   if (!isJson) throw new Error(`${route.operationId} answered as ${exchange.contentType}`);

@@ -5,6 +5,7 @@ import {
   createHost,
   ensureFirstKey,
   type Host,
+  type HostOptions,
   type Log,
   newKey,
   openMemoryStore,
@@ -59,9 +60,10 @@ export async function openHarness(
   options: ServerOptions = {},
   wrap: (host: Host) => Host = (host) => host,
   log: Log = () => undefined,
+  hostOptions: Partial<HostOptions> = {},
 ): Promise<Harness> {
   const store = openMemoryStore();
-  const host = createHost({ store, version: '0.0.0-test', conformance: true });
+  const host = createHost({ store, version: '0.0.0-test', conformance: true, ...hostOptions });
   const [key, otherTenantKey] = [newKey(randomBytes, true), newKey(randomBytes, true)];
   for (const [tenant, first] of [
     ['default', key],

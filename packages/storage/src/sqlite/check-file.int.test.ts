@@ -1,5 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { commandUnit, createUnit, event, events, given, newRunId } from '@weft/engine/store-contract';
+import type { RunHead, StoredEvent } from '@weft/engine';
+import {
+  type CreateOptions,
+  commandUnit,
+  createUnit,
+  event,
+  events,
+  forkOptions,
+  given,
+  newRunId,
+} from '@weft/engine/store-contract';
 import { describe, expect, it } from 'vitest';
 import { openDatabase } from './driver.ts';
 import { checkSqliteFile, openSqliteStore } from './index.ts';
@@ -60,6 +70,60 @@ describe('the deep check of an SQLite file', () => {
     const { path } = await givenFile('DELETE FROM runs WHERE rid = 2');
 
     expect(checkSqliteFile(path)).toMatchObject([{ check: 'orphan' }]);
+  });
+
+  describe('of logs that are whole without beginning at 0, or ending here', () => {
+    const failed: RunHead = { status: 'failed', wakeAt: null };
+    const imported = { bundleDigest: 'e'.repeat(64), runId: 'r', verified: true };
+    const ended: StoredEvent[] = [event(7), event(8, 'run.failed')];
+
+    async function givenRun(options: CreateOptions, sql?: string): Promise<{ path: string; runId: string }> {
+      const path = newPath();
+      const runId = newRunId();
+      const store = openSqliteStore({ path });
+      await given(store, createUnit(runId, options));
+      await store.close();
+      if (sql !== undefined) {
+        const db = openDatabase(path, { busyTimeoutMs: 0 });
+        db.exec(sql);
+        db.close();
+      }
+      return { path, runId };
+    }
+
+    it.each<[string, CreateOptions]>([
+      ['a fork with events', forkOptions(7, 3)],
+      ['a fork without events', forkOptions(7)],
+      ['a fork that ended', { ...forkOptions(7), events: ended, head: failed }],
+      ['a fork that took over its source’s end', { ...forkOptions(7), head: failed }],
+      ['an import', { record: { imported }, events: [event(0, 'run.failed')], head: failed }],
+      [
+        'the beginning of an import',
+        { record: { imported: { ...imported, totalEvents: 900 } }, events: events(0, 3), head: failed },
+      ],
+    ])('finds nothing wrong with %s', async (_, options) => {
+      const { path } = await givenRun(options);
+
+      expect(checkSqliteFile(path)).toEqual([]);
+    });
+
+    it.each([
+      ['lost its first event', 'DELETE FROM events WHERE seq = 7', 'sequence'],
+      ['lost its last event', 'DELETE FROM events WHERE seq = 9', 'sequence'],
+      ['has an event from before its beginning', 'UPDATE events SET seq = 6 WHERE seq = 8', 'sequence'],
+      ['ended without its log', 'UPDATE runs SET status = 6', 'ending'],
+    ])('finds a fork that %s', async (_, sql, check) => {
+      const { path, runId } = await givenRun(forkOptions(7, 3), sql);
+
+      expect(checkSqliteFile(path)).toMatchObject([{ check, runId }]);
+    });
+
+    it('finds an import that is all here and ended without its log', async () => {
+      const record = { imported: { ...imported, totalEvents: 3 } };
+      const { path, runId } = await givenRun({ record, events: events(0, 3), head: failed });
+
+      expect(checkSqliteFile(path)).toMatchObject([{ check: 'ending', runId }]);
+    });
   });
 
   it('finds a damaged page', async () => {

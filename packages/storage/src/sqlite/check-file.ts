@@ -47,11 +47,12 @@ export function checkSqliteFile(file: string): Finding[] {
 
 function checkAll(db: Database): Finding[] {
   const version = schemaVersion(db);
-  if (version !== SCHEMA_VERSION) {
+  // What is older is migrated when it is opened next; until then it is as whole as it was.
+  if (version < 1 || version > SCHEMA_VERSION) {
     return [
       {
         check: 'version',
-        message: `The file has schema version ${version}; this program checks ${SCHEMA_VERSION}.`,
+        message: `The file has schema version ${version}; this program checks versions 1 to ${SCHEMA_VERSION}.`,
       },
     ];
   }
@@ -78,17 +79,25 @@ interface CheckedRun {
   readonly status: number;
   readonly next_seq: number;
   readonly inbox: number;
+  /** Where the log begins: 0, or where a fork leaves its source. */
+  readonly begin: number;
+  /** How many events the log of an import had, where only the first of them are here. */
+  readonly whole: number | null;
   readonly events: number;
+  readonly first_seq: number | null;
   readonly last_seq: number | null;
   readonly endings: number;
   readonly last_type: string | null;
   readonly waiting: number;
 }
 
-/** Sequences are gap-free from 0 exactly when there are as many events as the last number says, and none is below 0. */
+/** A log is free of gaps exactly when there are as many events as lie between where it begins and where the head says it ends. */
 const CHECKED_RUNS = `
   SELECT runs.id, status, next_seq, inbox,
-    (SELECT count(*) FROM events WHERE events.rid = runs.rid AND seq >= 0) AS events,
+    coalesce(json_extract(more, '$.fork.fromSeq'), 0) AS begin,
+    json_extract(more, '$.imported.totalEvents') AS whole,
+    (SELECT count(*) FROM events WHERE events.rid = runs.rid) AS events,
+    (SELECT min(seq) FROM events WHERE events.rid = runs.rid) AS first_seq,
     (SELECT max(seq) FROM events WHERE events.rid = runs.rid) AS last_seq,
     (SELECT count(*) FROM events JOIN words ON words.id = events.type
       WHERE events.rid = runs.rid AND word IN ('run.completed', 'run.failed', 'run.cancelled')) AS endings,
@@ -109,13 +118,12 @@ function checkRuns(db: Database): Finding[] {
 function findingsOf(run: CheckedRun): Finding[] {
   const runId = runIdText(run.id);
   const findings: Finding[] = [];
-  const lastSeq = run.last_seq ?? -1;
-  if (run.events !== run.next_seq || lastSeq !== run.next_seq - 1) {
-    const message = `The head says ${run.next_seq} events; the log has ${run.events}, the last one numbered ${lastSeq}.`;
+  const { begin, first_seq: firstSeq, last_seq: lastSeq, events, next_seq: end } = run;
+  if (events !== end - begin || (firstSeq ?? begin) !== begin || (lastSeq ?? begin - 1) !== end - 1) {
+    const message = `The head says ${end - begin} events, numbered from ${begin} on; the log has ${events}, the last one numbered ${lastSeq ?? begin - 1}.`;
     findings.push({ check: 'sequence', runId, message });
   }
-  const ending = run.status < FIRST_TERMINAL ? undefined : ENDINGS[statusOf(run.status)];
-  if (ending === undefined ? run.endings > 0 : run.last_type !== ending || run.endings !== 1) {
+  if (!isEndedRightly(run)) {
     const message = `The run is ${statusOf(run.status)}; the log has ${run.endings} terminal events and ends with ${run.last_type ?? 'nothing'}.`;
     findings.push({ check: 'ending', runId, message });
   }
@@ -127,6 +135,18 @@ function findingsOf(run: CheckedRun): Finding[] {
     });
   }
   return findings;
+}
+
+/** A run that is over has one terminal event, the last; an open one has none. */
+function isEndedRightly(run: CheckedRun): boolean {
+  const ending = run.status < FIRST_TERMINAL ? undefined : ENDINGS[statusOf(run.status)];
+  if (ending === undefined || (run.endings === 0 && isEndElsewhere(run))) return run.endings === 0;
+  return run.last_type === ending && run.endings === 1;
+}
+
+/** A fork that took over its source's log to the end, or an import of which only the first events are here. */
+function isEndElsewhere({ begin, events, whole }: CheckedRun): boolean {
+  return (begin > 0 && events === 0) || (whole !== null && whole > events);
 }
 
 function checkOrphans(db: Database): Finding[] {

@@ -1,4 +1,4 @@
-import type { CreationRecord, RunHead, RunStatus } from '@weft/engine';
+import type { CreationRecord, RunHead, RunLimits, RunStatus } from '@weft/engine';
 import type { SqlWord } from './driver.ts';
 import type { Words } from './words.ts';
 
@@ -122,12 +122,22 @@ function isSameOrigin(a: CreationRecord, b: CreationRecord): boolean {
     a.workflowVersion === b.workflowVersion &&
     a.engineVersion === b.engineVersion &&
     a.transport === b.transport &&
-    a.limits.nodeExecutions === b.limits.nodeExecutions &&
-    a.limits.runDurationMs === b.limits.runDurationMs &&
-    a.limits.concurrency === b.limits.concurrency &&
-    a.limits.maxPayloadBytes === b.limits.maxPayloadBytes &&
-    a.limits.maxStateBytes === b.limits.maxStateBytes
+    isSameLimits(a.limits, b.limits)
   );
+}
+
+/** Written out one by one: this is asked for every new run. The type names a limit that is forgotten here. */
+function isSameLimits(a: RunLimits, b: RunLimits): boolean {
+  const same: Record<keyof RunLimits, boolean> = {
+    nodeExecutions: a.nodeExecutions === b.nodeExecutions,
+    runDurationMs: a.runDurationMs === b.runDurationMs,
+    concurrency: a.concurrency === b.concurrency,
+    maxPayloadBytes: a.maxPayloadBytes === b.maxPayloadBytes,
+    maxStateBytes: a.maxStateBytes === b.maxStateBytes,
+    loopIterations: a.loopIterations === b.loopIterations,
+    clarificationRounds: a.clarificationRounds === b.clarificationRounds,
+  };
+  return Object.values(same).every(Boolean);
 }
 
 function moreOf({
@@ -137,6 +147,9 @@ function moreOf({
   metadata,
   callbackUrl,
   traceparent,
+  parent,
+  fork,
+  imported,
 }: CreationRecord): string | null {
   const more = {
     ...(Object.keys(inputs).length > 0 && { inputs }),
@@ -145,6 +158,9 @@ function moreOf({
     ...(Object.keys(metadata).length > 0 && { metadata }),
     ...(callbackUrl !== undefined && { callbackUrl }),
     ...(traceparent !== undefined && { traceparent }),
+    ...(parent !== undefined && { parent }),
+    ...(fork !== undefined && { fork }),
+    ...(imported !== undefined && { imported }),
   };
   return Object.keys(more).length > 0 ? JSON.stringify(more) : null;
 }

@@ -34,13 +34,15 @@ export function openDatabase(path: string, { busyTimeoutMs, readOnly = false }: 
   return new DatabaseSync(path, { timeout: busyTimeoutMs, readOnly, enableForeignKeyConstraints: false });
 }
 
+const SQLITE_ERROR = 1;
 export const SQLITE_BUSY = 5;
 export const SQLITE_FULL = 13;
 export const SQLITE_NOTADB = 26;
 
 /** SQLite's primary result code, or undefined when the error is not SQLite's. */
 export function sqliteCode(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number')
-    return undefined;
-  return error.errcode & 0xff;
+  if (!(error instanceof Error)) return undefined;
+  if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff;
+  // Where reading several rows fails halfway, the binding tells that it was SQLite, but not the number.
+  return 'code' in error && error.code === 'ERR_SQLITE_ERROR' ? SQLITE_ERROR : undefined;
 }

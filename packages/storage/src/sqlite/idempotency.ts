@@ -1,10 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { IdempotencyRecord } from '@weft/engine';
 import { digestBytes, digestText } from './codec.ts';
-import { type Connection, inTransaction } from './connection.ts';
-
-/** Removed per turn of the event loop, so that pruning a day's records blocks nobody. */
-const PRUNE_STEP = 500;
+import type { Connection } from './connection.ts';
 
 type Key = Pick<IdempotencyRecord, 'tenant' | 'operation' | 'keyHash'>;
 
@@ -54,21 +50,5 @@ function recordFrom(key: Key, row: Row): IdempotencyRecord {
     requestDigest: digestText(row.request_digest),
     expiresAt: row.expires_at,
     response: row.status === null ? JSON.parse(row.answer) : { status: row.status, body: row.answer },
-  };
-}
-
-/** Removes expired records in small transactions; answers how many. */
-export function preparePrune(connection: Connection): () => Promise<number> {
-  const remove = connection.db.prepare(
-    'DELETE FROM idempotency WHERE ord IN (SELECT ord FROM idempotency WHERE expires_at <= ? LIMIT ?)',
-  );
-  return async () => {
-    let removed = 0;
-    for (;;) {
-      const { changes } = inTransaction(connection, () => remove.run(connection.clock(), PRUNE_STEP));
-      removed += changes;
-      if (changes < PRUNE_STEP) return removed;
-      await nextTurn();
-    }
   };
 }

@@ -1,14 +1,17 @@
 import { closeSync, openSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Store, WriteUnit } from '@weft/engine';
+import { prepareBlobs } from './blobs.ts';
 import { freeAllClaims, prepareClaims } from './claims.ts';
 import { prepareCommit, type SqliteFaults } from './commit.ts';
 import type { Connection } from './connection.ts';
+import { prepareDocuments } from './documents.ts';
 import { newHolders } from './holders.ts';
-import { prepareIdempotency, preparePrune } from './idempotency.ts';
+import { prepareIdempotency } from './idempotency.ts';
 import { prepareListRuns } from './list-runs.ts';
 import { openFile } from './open-file.ts';
 import { takeOwnership } from './owner-lock.ts';
+import { preparePrune } from './prune.ts';
 import { prepareRegistryReader } from './read-registry.ts';
 import { prepareRunReader } from './read-run.ts';
 import { prepareWasCommitted } from './was-committed.ts';
@@ -72,6 +75,8 @@ function storeOn(connection: Connection, faults: SqliteFaults, closeFile: () => 
   const registry = prepareRegistryReader(connection);
   const claims = prepareClaims(connection);
   const idempotency = prepareIdempotency(connection);
+  const documents = prepareDocuments(connection);
+  const blobs = prepareBlobs(connection);
   const listRuns = prepareListRuns(connection, runs);
   const commit = prepareCommit(connection, faults);
   const wasCommitted = prepareWasCommitted(connection, runs);
@@ -123,7 +128,10 @@ function storeOn(connection: Connection, faults: SqliteFaults, closeFile: () => 
     readKeyByHash: async (hash) => registry.readKeyByHash(hash),
     listKeys: async (tenant) => registry.listKeys(tenant),
     readSetting: async (name) => registry.readSetting(name),
-    claimOutbox: async (limit, leaseMs) => registry.claimOutbox(limit, leaseMs),
+    readDocument: async (place) => documents.read(place),
+    listDocuments: async (tenant, collection, scope, page) => documents.list(tenant, collection, scope, page),
+    readBlob: async (tenant, runId, blobId, index) => blobs.read(tenant, runId, blobId, index),
+    claimOutbox: async (limit, leaseMs, except = []) => registry.claimOutbox(limit, leaseMs, except),
     readAudit: async (fromId, limit) => registry.readAudit(fromId, limit),
 
     prune: preparePrune(connection),

@@ -1,5 +1,6 @@
 import {
   createUnit,
+  documentUnit,
   event,
   given,
   idempotencyRecord,
@@ -67,6 +68,20 @@ describe('an SQLite store with more than fits one step', () => {
     now += 5_000;
 
     expect(await store.prune()).toBe(1_200);
+    await store.close();
+  });
+
+  it('prunes more documents than it removes at once', async () => {
+    let now = START;
+    const store = openSqliteStore({ path: newPath(), clock: () => now });
+    const units = Array.from({ length: 1_200 }, (_, index) =>
+      documentUnit(`${index}`, index % 6 === 0 ? {} : { expiresAt: START + 1 }),
+    );
+    await given(store, ...units);
+    now += 5_000;
+
+    expect(await store.prune()).toBe(1_000);
+    expect((await store.listDocuments('acme', 'notes', '', { limit: 1_000 })).rows).toHaveLength(200);
     await store.close();
   });
 });

@@ -1,9 +1,11 @@
 import type { Database } from './driver.ts';
 import { StoreTooNewError } from './errors.ts';
 import { migration0001 } from './migrations/0001-initial.ts';
+import { migration0002 } from './migrations/0002-documents-and-blobs.ts';
+import { migration0003 } from './migrations/0003-outbox-lanes.ts';
 
 /** In order, without gap; each is frozen once released. */
-const MIGRATIONS = [migration0001] as const;
+const MIGRATIONS = [migration0001, migration0002, migration0003] as const;
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -7,6 +7,7 @@ import { appendUnit, createUnit, events, given, newRunId, readAll } from '@weft/
 import { describe, expect, it } from 'vitest';
 import { openDatabase } from './driver.ts';
 import { NotAStoreError, openSqliteStore, StoreInUseError, StoreTooNewError } from './index.ts';
+import { SCHEMA_VERSION } from './migrations.ts';
 import { openFile } from './open-file.ts';
 import { testFolder } from './sqlite-test-folder.ts';
 
@@ -113,8 +114,8 @@ describe('opening an SQLite file', () => {
     expect(error).toBeInstanceOf(StoreTooNewError);
     expect(error).toMatchObject({
       found: 99,
-      supported: 1,
-      message: expect.stringMatching(/99.* 1\. Upgrade/),
+      supported: SCHEMA_VERSION,
+      message: expect.stringMatching(new RegExp(`99.* ${SCHEMA_VERSION}\\. Upgrade`)),
     });
   });
 

@@ -10,7 +10,7 @@ export interface RegistryReader {
   readKeyByHash(hash: string): ApiKeyRow | undefined;
   listKeys(tenant: string): ApiKeyRow[];
   readSetting(name: string): string | undefined;
-  claimOutbox(limit: number, leaseMs: number): OutboxRow[];
+  claimOutbox(limit: number, leaseMs: number, except: readonly string[]): OutboxRow[];
   readAudit(fromId: number, limit: number): StoredAuditEntry[];
 }
 
@@ -40,7 +40,8 @@ interface StoredAudit extends Omit<StoredAuditEntry, 'details'> {
   readonly details: string | null;
 }
 
-interface StoredOutbox extends Omit<OutboxRow, 'runId' | 'body'> {
+interface StoredOutbox extends Omit<OutboxRow, 'runId' | 'body' | 'lane'> {
+  readonly lane: string | null;
   readonly run_id: Uint8Array;
   readonly body: string;
 }
@@ -55,8 +56,12 @@ export function prepareRegistryReader(connection: Connection): RegistryReader {
   const keys = db.prepare<StoredKey>('SELECT body, revoked_at FROM api_keys WHERE tenant = ? ORDER BY ord');
   const setting = db.prepare<{ value: string }>('SELECT value FROM settings WHERE name = ?');
   const dueOutbox = db.prepare<StoredOutbox>(
-    `SELECT outbox.id, runs.id AS run_id, topic, outbox.due_at AS dueAt, attempts + 1 AS attempts, body
-     FROM outbox JOIN runs USING (rid) WHERE next_at <= ? ORDER BY next_at LIMIT ?`,
+    `SELECT outbox.id, runs.id AS run_id, topic, lane, outbox.due_at AS dueAt, attempts + 1 AS attempts, body
+     FROM outbox JOIN runs USING (rid)
+     WHERE next_at <= ? AND topic NOT IN (SELECT value FROM json_each(?))
+       AND (lane IS NULL OR NOT EXISTS (SELECT 1 FROM outbox AS earlier
+         WHERE earlier.lane = outbox.lane AND earlier.rowid < outbox.rowid AND earlier.next_at IS NOT NULL))
+     ORDER BY next_at LIMIT ?`,
   );
   const leaseOutbox = db.prepare('UPDATE outbox SET next_at = ?, attempts = attempts + 1 WHERE id = ?');
   const audit = db.prepare<StoredAudit>(
@@ -94,12 +99,13 @@ export function prepareRegistryReader(connection: Connection): RegistryReader {
     },
     listKeys: (tenant) => keys.all(tenant).map(keyFrom),
     readSetting: (name) => setting.get(name)?.value,
-    claimOutbox(limit, leaseMs) {
-      const due = dueOutbox.all(clock(), limit);
+    claimOutbox(limit, leaseMs, except) {
+      const due = dueOutbox.all(clock(), JSON.stringify(except), limit);
       if (due.length === 0) return [];
       inTransaction(connection, () => due.forEach(({ id }) => leaseOutbox.run(clock() + leaseMs, id)));
-      return due.map(({ run_id, body, ...row }) => ({
+      return due.map(({ run_id, lane, body, ...row }) => ({
         ...row,
+        ...(lane !== null && { lane }),
         runId: runIdText(run_id),
         body: JSON.parse(body),
       }));

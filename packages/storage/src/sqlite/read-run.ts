@@ -105,13 +105,15 @@ export function prepareRunReader({ db, words, holders, clock }: Connection): Run
       const run = ridOf(runId);
       const page: StoredEvent[] = [];
       let bytes = 0;
+      let next = fromSeq;
       // In portions: one row at a time is slow, and all at once could be a gigabyte.
       while (run && page.length < limit) {
-        const portion = events.all(run.rid, fromSeq + page.length, Math.min(limit - page.length, PORTION));
+        const portion = events.all(run.rid, next, Math.min(limit - page.length, PORTION));
         for (const row of portion) {
           bytes += row.payload.length;
           if (page.length > 0 && bytes > maxBytes) return page;
           page.push(eventFrom(row, run.created_at));
+          next = row.seq + 1;
         }
         if (portion.length < PORTION) break;
       }

@@ -1,10 +1,15 @@
 import type { CreationRecord, OutboxUnit, RunUnit, StoredEvent, WriteUnit } from '@weft/engine';
+import { prepareBlobs } from './blobs.ts';
 import { batchBytes, runIdBytes, sameBytes } from './codec.ts';
 import type { Connection } from './connection.ts';
+import { prepareDocuments } from './documents.ts';
 import type { RunReader } from './read-run.ts';
 
 /** Whether a unit's effect is in the file, judged by what it would have left there. */
-export function prepareWasCommitted({ db }: Connection, runs: RunReader): (unit: WriteUnit) => boolean {
+export function prepareWasCommitted(connection: Connection, runs: RunReader): (unit: WriteUnit) => boolean {
+  const { db } = connection;
+  const documents = prepareDocuments(connection);
+  const blobs = prepareBlobs(connection);
   const lastBatch = db.prepare<{ last_batch: Uint8Array }>('SELECT last_batch FROM runs WHERE id = ?');
   const hasWorkflow = db.prepare(
     'SELECT 1 FROM workflows WHERE tenant = ? AND id = ? AND version = ? AND digest = ?',
@@ -51,6 +56,10 @@ export function prepareWasCommitted({ db }: Connection, runs: RunReader): (unit:
         return unit.settle.every(isSettled);
       case 'audit':
         return hasAudit.get(batchBytes(unit.batchId)) !== undefined;
+      case 'document':
+        return documents.wasCommitted(unit);
+      case 'blob':
+        return blobs.wasCommitted(unit);
     }
   };
 }

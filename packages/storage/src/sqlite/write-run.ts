@@ -1,4 +1,4 @@
-import type { Refusal, RunHead, RunUnit, StoredEvent } from '@weft/engine';
+import type { CreationRecord, Refusal, RunHead, RunUnit, StoredEvent } from '@weft/engine';
 import {
   batchBytes,
   FIRST_TERMINAL,
@@ -10,6 +10,8 @@ import {
 } from './codec.ts';
 import type { Connection } from './connection.ts';
 import type { SqlValue } from './driver.ts';
+import { prepareDeliver } from './inbox.ts';
+import { PARKED } from './outbox-lanes.ts';
 
 /** What a write has to know of the run it goes to. */
 interface Target {
@@ -30,7 +32,9 @@ const INSERT_RUN = `
   ON CONFLICT (id) DO NOTHING`;
 
 /** Checks a run unit and writes it. Every condition is checked before the first write, so a refusal leaves nothing to undo. */
-export function prepareRunWriter({ db, words, holders }: Connection): (unit: RunUnit) => Refusal | undefined {
+export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Refusal | undefined {
+  const { db, words, holders } = connection;
+  const deliver = prepareDeliver(connection);
   const findTarget = db.prepare<Target>(
     'SELECT rid, created_at, status, next_seq, epoch, holder, due_at, inbox FROM runs WHERE id = ?',
   );
@@ -57,7 +61,9 @@ export function prepareRunWriter({ db, words, holders }: Connection): (unit: Run
     'INSERT OR REPLACE INTO checkpoints (rid, seq, fold_version, state) VALUES (?, ?, ?, ?)',
   );
   const insertOutbox = db.prepare(
-    'INSERT OR IGNORE INTO outbox (id, rid, topic, due_at, next_at, attempts, body) VALUES (?, ?, ?, ?, ?, 0, ?)',
+    `INSERT OR IGNORE INTO outbox (id, rid, topic, lane, due_at, next_at, attempts, body)
+     VALUES (?1, ?2, ?3, ?4, ?5, CASE WHEN EXISTS (SELECT 1 FROM outbox WHERE lane = ?4 AND next_at IS NOT NULL)
+       THEN ${PARKED} ELSE ?5 END, 0, ?6)`,
   );
 
   function shortenOptional(word: string | undefined): SqlValue {
@@ -66,14 +72,16 @@ export function prepareRunWriter({ db, words, holders }: Connection): (unit: Run
 
   function create(
     unit: RunUnit,
-    { record, holder, exclusiveScope }: NonNullable<RunUnit['create']>,
+    { record, holder, exclusiveScope, whileOpen }: NonNullable<RunUnit['create']>,
   ): Refusal | undefined {
     const { tenant, workflow, origin, principal, created_at, scope, more } = recordColumns(record, words);
     const id = runIdBytes(unit.runId);
     if (!id) throw new TypeError(`A run id must be a UUID in lower case; got ${JSON.stringify(unit.runId)}.`);
+    if (whileOpen !== undefined && !isOpen(whileOpen))
+      return { reason: findTarget.get(id) ? 'run_exists' : 'parent_ended' };
     const active = exclusiveScope ? otherActive(id, tenant, scope) : undefined;
     if (active) return { reason: 'scope_active', activeRunId: runIdText(active.id) };
-    if (unit.expectedSeq !== 0 || !isNumbered(unit))
+    if (unit.expectedSeq !== firstSeq(record) || !isNumbered(unit))
       return { reason: findTarget.get(id) ? 'run_exists' : 'sequence_conflict' };
 
     const { head } = unit;
@@ -90,7 +98,7 @@ export function prepareRunWriter({ db, words, holders }: Connection): (unit: Run
       scope,
       more,
       status,
-      unit.events.length,
+      unit.expectedSeq + unit.events.length,
       holder === undefined ? 0 : 1,
       isHeld ? holders.numberOf(holder) : null,
       isOver ? null : head.wakeAt,
@@ -106,6 +114,12 @@ export function prepareRunWriter({ db, words, holders }: Connection): (unit: Run
     for (const tag of record.tags) insertTag.run(tenant, tag, created_at, rid);
     writeParts(unit, rid, created_at);
     return undefined;
+  }
+
+  function isOpen(runId: string): boolean {
+    const id = runIdBytes(runId);
+    const run = id && findTarget.get(id);
+    return run !== undefined && run.status < FIRST_TERMINAL;
   }
 
   /** Another run of the scope that is under way. Creating the same run again is no conflict with itself. */
@@ -158,8 +172,10 @@ export function prepareRunWriter({ db, words, holders }: Connection): (unit: Run
     const { checkpoint } = unit;
     if (checkpoint) putCheckpoint.run(rid, checkpoint.seq, checkpoint.foldVersion, checkpoint.state);
     for (const row of unit.outbox ?? []) {
-      insertOutbox.run(row.id, rid, row.topic, row.dueAt, row.dueAt, JSON.stringify(row.body));
+      insertOutbox.run(row.id, rid, row.topic, row.lane ?? null, row.dueAt, JSON.stringify(row.body));
     }
+    // Last: a run that tells itself something finds its head already written.
+    for (const notice of unit.notify ?? []) deliver(rid, notice);
   }
 
   function writeEvent(
@@ -183,6 +199,11 @@ function refusalOfAppend(target: Target | undefined, unit: RunUnit): Refusal | u
   return target.next_seq === unit.expectedSeq && isNumbered(unit)
     ? undefined
     : { reason: 'sequence_conflict' };
+}
+
+/** A fork's log begins where it leaves its source. */
+function firstSeq({ fork }: CreationRecord): number {
+  return fork?.fromSeq ?? 0;
 }
 
 /** The events' own numbers go on from the expected one, so that no caller can write a gap. */

@@ -1,7 +1,11 @@
 import type { CommandUnit, OutboxUnit, Refusal, WorkflowUnit, WriteUnit } from '@weft/engine';
+import { prepareBlobs } from './blobs.ts';
 import { batchBytes, FIRST_TERMINAL, runIdBytes, statusOf } from './codec.ts';
 import type { Connection } from './connection.ts';
+import { prepareDocuments } from './documents.ts';
 import { prepareIdempotency } from './idempotency.ts';
+import { prepareAccept } from './inbox.ts';
+import { prepareWakeLane } from './outbox-lanes.ts';
 import { prepareRunWriter } from './write-run.ts';
 
 /** Checks one unit against what is there and writes it, or says why not. Runs inside the group's transaction. */
@@ -9,6 +13,8 @@ export function prepareUnitWriter(connection: Connection): (unit: WriteUnit) => 
   const writeRun = prepareRunWriter(connection);
   const writeCommand = prepareCommandWriter(connection);
   const writeRegistry = prepareRegistryWriter(connection);
+  const documents = prepareDocuments(connection);
+  const blobs = prepareBlobs(connection);
   const idempotency = prepareIdempotency(connection);
   const insertAudit = connection.db.prepare(
     'INSERT INTO audit (at, tenant, actor, action, target, details, batch) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -20,6 +26,11 @@ export function prepareUnitWriter(connection: Connection): (unit: WriteUnit) => 
         return writeRun(unit);
       case 'command':
         return writeCommand(unit);
+      case 'document':
+        return documents.write(unit);
+      case 'blob':
+        blobs.write(unit);
+        return undefined;
       case 'workflow':
       case 'key':
       case 'revoke-key':
@@ -57,13 +68,13 @@ export function prepareUnitWriter(connection: Connection): (unit: WriteUnit) => 
   };
 }
 
-function prepareCommandWriter({ db, words, clock }: Connection): (unit: CommandUnit) => Refusal | undefined {
+function prepareCommandWriter(connection: Connection): (unit: CommandUnit) => Refusal | undefined {
+  const { db, words } = connection;
+  const accept = prepareAccept(connection);
   const findRun = db.prepare<{ rid: number; tenant: number; status: number; inbox: number }>(
     'SELECT rid, tenant, status, inbox FROM runs WHERE id = ?',
   );
   const findCommand = db.prepare('SELECT 1 FROM commands WHERE rid = ? AND id = ?');
-  const insert = db.prepare('INSERT INTO commands (rid, id, accepted_at, body) VALUES (?, ?, ?, ?)');
-  const wake = db.prepare('UPDATE runs SET inbox = inbox + 1, due_at = 0 WHERE rid = ?');
 
   return (unit) => {
     const id = runIdBytes(unit.runId);
@@ -72,13 +83,12 @@ function prepareCommandWriter({ db, words, clock }: Connection): (unit: CommandU
     if (findCommand.get(run.rid, unit.commandId)) return undefined;
     if (run.status >= FIRST_TERMINAL) return { reason: 'run_terminal', status: statusOf(run.status) };
     if (run.inbox >= unit.inboxLimit) return { reason: 'inbox_full' };
-    insert.run(run.rid, unit.commandId, clock(), JSON.stringify(unit.command));
-    wake.run(run.rid);
+    accept(run.rid, unit.commandId, unit.command);
     return undefined;
   };
 }
 
-type RegistryUnit = Exclude<WriteUnit, { kind: 'run' | 'command' }>;
+type RegistryUnit = Exclude<WriteUnit, { kind: 'run' | 'command' | 'document' | 'blob' }>;
 
 function prepareRegistryWriter({
   db,
@@ -100,8 +110,13 @@ function prepareRegistryWriter({
   const findSetting = db.prepare<{ value: string }>('SELECT value FROM settings WHERE name = ?');
   const insertSetting = db.prepare('INSERT OR IGNORE INTO settings (name, value) VALUES (?, ?)');
   const deleteOutbox = db.prepare('DELETE FROM outbox WHERE id = ?');
-  const retryOutbox = db.prepare('UPDATE outbox SET due_at = ?, next_at = ? WHERE id = ?');
+  const retryOutbox = db.prepare(
+    `UPDATE outbox SET due_at = ?, next_at = ?, attempts = CASE WHEN next_at IS NULL THEN 0 ELSE attempts END
+     WHERE id = ?`,
+  );
   const buryOutbox = db.prepare('UPDATE outbox SET next_at = NULL WHERE id = ?');
+  const laneOfOutbox = db.prepare<{ lane: string | null }>('SELECT lane FROM outbox WHERE id = ?');
+  const wakeLane = prepareWakeLane(db);
 
   function register(unit: WorkflowUnit): Refusal | undefined {
     const known = findDigest.get(unit.tenant, unit.id, unit.version);
@@ -114,15 +129,18 @@ function prepareRegistryWriter({
   }
 
   function settle({ id, state, dueAt = clock() }: OutboxUnit['settle'][number]): void {
+    const lane = laneOfOutbox.get(id)?.lane;
     switch (state) {
       case 'done':
         deleteOutbox.run(id);
+        if (typeof lane === 'string') wakeLane(lane);
         return;
       case 'retry':
         retryOutbox.run(dueAt, dueAt, id);
         return;
       case 'dead':
         buryOutbox.run(id);
+        if (typeof lane === 'string') wakeLane(lane);
         return;
     }
   }

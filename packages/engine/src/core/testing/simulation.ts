@@ -52,6 +52,8 @@ const LIMITS: RunLimits = {
   runDurationMs: 0,
   concurrency: 8,
   maxPayloadBytes: 262_144,
+  loopIterations: 100,
+  clarificationRounds: 3,
   maxStateBytes: 4_194_304,
 };
 

@@ -1,0 +1,127 @@
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { resolve as resolvePath } from 'node:path';
+import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import { type Cli, HOST_ARGS, leaf } from '../command.ts';
+import { connect } from '../connection.ts';
+import { EXIT, unusable, usageError } from '../exit-code.ts';
+import { reasonOf } from '../key-values.ts';
+
+export const bundle = leaf({
+  name: 'bundle',
+  summary: 'Save a run as one file to carry away, without its secrets and inputs',
+  examples: [
+    'weft bundle RUN',
+    'weft bundle RUN -o failed-order.json',
+    'weft bundle RUN -o - | gzip > run.gz',
+  ],
+  args: {
+    run: { type: 'positional', description: 'Run id', required: true },
+    output: {
+      type: 'string',
+      alias: 'o',
+      valueHint: 'FILE',
+      description: 'Where to; default RUN.bundle.json, - for standard output',
+    },
+    'max-events': { type: 'string', valueHint: 'N', description: 'Only the first N events of the log' },
+    ...HOST_ARGS,
+  },
+  async run({ cli, args }) {
+    const output = args.output ?? `${args.run.replace(/[^\w.-]/g, '_')}.bundle.json`;
+    const options = parseMaxEvents(args['max-events']);
+    const { client } = await connect(cli.io, args);
+    const text = await read(cli, await client.bundles.text(args.run, options), output !== '-');
+    const summary = summaryOf(text);
+    if (output === '-') cli.io.stdout.write(`${text}\n`);
+    else await save(resolvePath(cli.io.cwd, output), text);
+    tell(cli, output, summary);
+    if (summary.truncated && !cli.json)
+      cli.io.stderr.write(`The bundle is cut. The whole log: weft runs events ${args.run} --json\n`);
+    return EXIT.done;
+  },
+});
+
+function parseMaxEvents(text: string | undefined): { maxEvents?: number } {
+  if (text === undefined) return {};
+  if (!/^\d{1,15}$/.test(text)) throw usageError(`--max-events takes a number of events, not "${text}".`);
+  return { maxEvents: Number(text) };
+}
+
+async function read(cli: Cli, pieces: AsyncIterable<string>, mayDraw: boolean): Promise<string> {
+  const draws = mayDraw && cli.io.isTTY && !cli.json;
+  let text = '';
+  for await (const piece of pieces) {
+    text += piece;
+    if (draws) cli.io.stderr.write(`\r\u001B[KReading the bundle: ${sizeText(text.length)}`);
+  }
+  if (draws) cli.io.stderr.write('\r\u001B[K');
+  return text;
+}
+
+/** Whole or not at all: a file with half a bundle would be taken for a broken one. */
+async function save(path: string, text: string): Promise<void> {
+  const unfinished = `${path}.${process.pid}.part`;
+  try {
+    await writeFile(unfinished, text);
+    await rename(unfinished, path);
+  } catch (cause) {
+    await rm(unfinished, { force: true });
+    throw unusable('output_unwritable', `${path} cannot be written: ${reasonOf(cause)}.`, cause);
+  }
+}
+
+interface Summary {
+  readonly bytes: number;
+  readonly events: number;
+  readonly totalEvents: number;
+  readonly truncated: boolean;
+  /** Absent when the bundle is another host's, which does not say. */
+  readonly masked?: number;
+  readonly digest?: string;
+}
+
+function summaryOf(text: string): Summary {
+  const { events, metrics, weft, truncated } = parse(text);
+  const held = Array.isArray(events) ? events.length : 0;
+  const extras = isJsonObject(weft) ? weft : {};
+  const total = isJsonObject(metrics) ? metrics['eventCount'] : undefined;
+  return {
+    bytes: Buffer.byteLength(text),
+    events: held,
+    totalEvents: typeof total === 'number' ? total : held,
+    truncated: truncated === true,
+    ...(Array.isArray(extras['masked']) && { masked: extras['masked'].length }),
+    ...(typeof extras['digest'] === 'string' && { digest: extras['digest'] }),
+  };
+}
+
+function parse(text: string): JsonObject {
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch (cause) {
+    throw unusable('bad_bundle', 'What the host sent is not a whole JSON document. Try again.', cause);
+  }
+  if (!isJsonObject(value)) throw unusable('bad_bundle', 'What the host sent is not a bundle.');
+  return value;
+}
+
+function tell(cli: Cli, output: string, summary: Summary): void {
+  const { events, totalEvents, truncated, masked, bytes } = summary;
+  if (cli.json) {
+    if (output !== '-') cli.io.stdout.write(`${JSON.stringify({ file: output, ...summary })}\n`);
+    return;
+  }
+  const what = [
+    truncated ? `the first ${events} of ${totalEvents} events` : `${events} events`,
+    ...(masked === undefined ? [] : [`${masked} values masked`]),
+    sizeText(bytes),
+  ].join(', ');
+  if (output === '-') cli.io.stderr.write(`${what}\n`);
+  else cli.io.stdout.write(`${output}  ${cli.style.dim(what)}\n`);
+  if (truncated) cli.io.stderr.write('The bundle is cut. The whole log: weft runs events RUN --json\n');
+}
+
+function sizeText(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  return bytes < 1024 * 1024 ? `${(bytes / 1024).toFixed(1)} KiB` : `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+}

@@ -1,0 +1,21 @@
+import { HOST_ARGS, leaf } from '../../command.ts';
+import { connect } from '../../connection.ts';
+import { EXIT } from '../../exit-code.ts';
+import { renderAnnotationList } from '../../output/annotation-list.ts';
+
+export const annotations = leaf({
+  name: 'annotations',
+  summary: 'Show what was said about a run, oldest first',
+  examples: ['weft runs annotations RUN', 'weft runs annotations RUN --json'],
+  args: { run: { type: 'positional', description: 'Run id', required: true }, ...HOST_ARGS },
+  async run({ cli, args }) {
+    const { io } = cli;
+    const { client } = await connect(io, args);
+    const said = await client.annotations.list(args.run);
+    if (cli.json) for (const annotation of said) io.stdout.write(`${JSON.stringify(annotation)}\n`);
+    else if (said.length === 0)
+      io.stderr.write(`Nobody has said anything. Be the first: weft annotate ${args.run} --flag\n`);
+    else io.stdout.write(`${renderAnnotationList(cli.style, said, Date.now())}\n`);
+    return EXIT.done;
+  },
+});

@@ -1,0 +1,16 @@
+import { group } from '../../command.ts';
+import { add } from './add.ts';
+import { dead } from './dead.ts';
+import { ls } from './ls.ts';
+import { replay } from './replay.ts';
+import { rm } from './rm.ts';
+import { secret } from './secret.ts';
+
+export const webhooks = group('webhooks', 'have events sent elsewhere, and see what was not delivered', [
+  ls,
+  add,
+  rm,
+  dead,
+  replay,
+  secret,
+]);

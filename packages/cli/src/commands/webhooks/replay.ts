@@ -1,0 +1,22 @@
+import { HOST_ARGS, leaf } from '../../command.ts';
+import { connect } from '../../connection.ts';
+import { EXIT } from '../../exit-code.ts';
+
+export const replay = leaf({
+  name: 'replay',
+  summary: 'Try a dead delivery again, from its first attempt',
+  examples: ['weft webhooks replay DELIVERY-ID'],
+  args: {
+    delivery: { type: 'positional', description: 'Delivery id, as in weft webhooks dead', required: true },
+    ...HOST_ARGS,
+  },
+  async run({ cli, args }) {
+    const { client } = await connect(cli.io, args);
+    await client.webhooks.replay(args.delivery);
+    const done = cli.json
+      ? JSON.stringify({ deliveryId: args.delivery, replayed: true })
+      : `${args.delivery}  will be tried now`;
+    cli.io.stdout.write(`${done}\n`);
+    return EXIT.done;
+  },
+});

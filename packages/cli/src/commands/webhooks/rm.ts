@@ -1,0 +1,22 @@
+import { HOST_ARGS, leaf } from '../../command.ts';
+import { connect } from '../../connection.ts';
+import { EXIT } from '../../exit-code.ts';
+
+export const rm = leaf({
+  name: 'rm',
+  summary: 'Remove a webhook; deliveries stop at once',
+  examples: ['weft webhooks rm WEBHOOK-ID'],
+  args: {
+    webhook: { type: 'positional', description: 'Webhook id, as in weft webhooks ls', required: true },
+    ...HOST_ARGS,
+  },
+  async run({ cli, args }) {
+    const { client } = await connect(cli.io, args);
+    await client.webhooks.remove(args.webhook);
+    const done = cli.json
+      ? JSON.stringify({ webhookId: args.webhook, removed: true })
+      : `${args.webhook}  removed`;
+    cli.io.stdout.write(`${done}\n`);
+    return EXIT.done;
+  },
+});

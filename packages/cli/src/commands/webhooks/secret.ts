@@ -1,0 +1,16 @@
+import { HOST_ARGS, leaf } from '../../command.ts';
+import { connect } from '../../connection.ts';
+import { EXIT } from '../../exit-code.ts';
+
+export const secret = leaf({
+  name: 'secret',
+  summary: 'Print the secret with which the callbacks of your tenant are signed',
+  examples: ['weft webhooks secret', 'weft webhooks secret --json'],
+  args: { ...HOST_ARGS },
+  async run({ cli, args }) {
+    const { client } = await connect(cli.io, args);
+    const found = await client.webhooks.callbackSecret();
+    cli.io.stdout.write(`${cli.json ? JSON.stringify(found) : found.secret}\n`);
+    return EXIT.done;
+  },
+});

@@ -1,0 +1,155 @@
+import type { LogEvent, LogPages } from '@weft/engine';
+import {
+  ApiError,
+  type Client,
+  type RunDocument,
+  type RunEventDocument,
+  createClient,
+  isTerminalStatus,
+} from '@weft/sdk';
+import { type TargetArgs, findTarget } from '../../connection.ts';
+import { unusable, usageError } from '../../exit-code.ts';
+import type { Io } from '../../io.ts';
+import { type Side, parseSide } from './side.ts';
+
+/** A side with the run behind it. */
+export interface OpenSide {
+  /** As it was typed. */
+  readonly label: string;
+  readonly run: RunDocument;
+  readonly client: Client;
+  /** Base URL of its host. */
+  readonly host: string;
+  readonly key: string | undefined;
+}
+
+/** One side as typed, with the name of the variable for its own key. */
+export interface AskedSide {
+  readonly label: string;
+  readonly keyVariable: string;
+}
+
+/** Finds the runs behind both sides; throws what their hosts say when there is none. */
+export async function openSides(
+  io: Io,
+  args: TargetArgs,
+  asked: readonly [AskedSide, AskedSide],
+): Promise<[OpenSide, OpenSide]> {
+  const sides = [parseSide(asked[0].label), parseSide(asked[1].label)] as const;
+  const inUse = await findTarget(io, args);
+  const [a, b] = sides.map(({ host }) => bare(host ?? inUse.url)) as [string, string];
+  // The key in WEFT_API_KEY is meant for the host in use, or for the one host that both sides name.
+  const mayHaveKey = (host: string): boolean => a === b || host === bare(inUse.url);
+  return [
+    await openSide(io, args, { ...asked[0], side: sides[0], host: a, mayHaveKey: mayHaveKey(a) }),
+    await openSide(io, args, { ...asked[1], side: sides[1], host: b, mayHaveKey: mayHaveKey(b) }),
+  ];
+}
+
+interface PlacedSide extends AskedSide {
+  readonly side: Side;
+  readonly host: string;
+  readonly mayHaveKey: boolean;
+}
+
+async function openSide(io: Io, args: TargetArgs, placed: PlacedSide): Promise<OpenSide> {
+  const { label, side, host } = placed;
+  const key = await keyOf(io, args, placed);
+  const client = clientFor(host, key);
+  return { label, run: await named(label, client.runs.get(side.runId)), client, host, key };
+}
+
+async function keyOf(io: Io, args: TargetArgs, placed: PlacedSide): Promise<string | undefined> {
+  const own = io.env[placed.keyVariable];
+  if (own !== undefined && own !== '') return own;
+  const { key, keyFrom } = await findTarget(io, { ...args, url: placed.host });
+  if (keyFrom !== 'WEFT_API_KEY' || placed.mayHaveKey) return key;
+  throw unusable(
+    'key_missing',
+    `${placed.host} is another host, so it is not sent the key in WEFT_API_KEY. Set ${placed.keyVariable} to a key of it.`,
+  );
+}
+
+function clientFor(host: string, key: string | undefined): Client {
+  try {
+    return createClient({ baseUrl: host, apiKey: key });
+  } catch (cause) {
+    if (cause instanceof TypeError) throw usageError(cause.message);
+    throw cause;
+  }
+}
+
+/** One spelling per host. */
+function bare(url: string): string {
+  if (!URL.canParse(url)) return url;
+  const { origin, pathname } = new URL(url);
+  return origin + pathname.replace(/\/+$/, '');
+}
+
+/** Says which of the two is missing: the host's own message cannot. */
+async function named<Value>(label: string, asked: Promise<Value>): Promise<Value> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error;
+    const { status, code, details, requestId } = error;
+    throw new ApiError({ status, code, message: `${label}: ${error.message}`, details, requestId });
+  }
+}
+
+/**
+ * The protocol's document of two runs, in pieces. Runs of one host are compared by it. Otherwise, and where the host does not
+ * compare, both logs are read and compared here, by the same rules: the bytes are the same.
+ */
+export async function compare(a: OpenSide, b: OpenSide): Promise<AsyncIterable<string>> {
+  if (a.host === b.host && a.key === b.key) {
+    const answer = await askHost(a, b);
+    if (answer !== undefined) return answer;
+  }
+  return compareHere(a, b);
+}
+
+async function askHost(a: OpenSide, b: OpenSide): Promise<AsyncIterable<string> | undefined> {
+  try {
+    return await a.client.runs.diffText(a.run.runId, b.run.runId);
+  } catch (error) {
+    // Both runs are there, so what is not found is the operation.
+    if (error instanceof ApiError && (error.status === 404 || error.status === 501)) return undefined;
+    throw error;
+  }
+}
+
+export async function compareHere(a: OpenSide, b: OpenSide): Promise<AsyncIterable<string>> {
+  const { findDivergence, renderDiff, stateDiff } = await import('@weft/engine');
+  const truncated = ![a, b].every(({ run }) => isTerminalStatus(run.status));
+  const divergence = await findDivergence(logOf(a), logOf(b));
+  return renderDiff({
+    a: a.run.runId,
+    b: b.run.runId,
+    stateDiff: stateDiff(a.run, b.run),
+    truncated,
+    ...divergence,
+  });
+}
+
+async function* logOf({ client, run }: OpenSide): LogPages & AsyncGenerator<readonly LogEvent[]> {
+  for await (const page of client.runs.log(run.runId)) yield page.map(toLogEvent);
+}
+
+function toLogEvent(event: RunEventDocument): LogEvent {
+  return {
+    seq: event.sequence,
+    type: event.type,
+    payload: JSON.stringify(event.payload ?? null),
+    get document() {
+      return JSON.stringify(event);
+    },
+  };
+}
+
+/** A whole log, for the views that need it. */
+export async function wholeLog({ client, run }: OpenSide): Promise<RunEventDocument[]> {
+  const events: RunEventDocument[] = [];
+  for await (const page of client.runs.log(run.runId)) events.push(...page);
+  return events;
+}

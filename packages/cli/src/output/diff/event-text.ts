@@ -1,0 +1,56 @@
+import { DIFF_EXCLUDED_NAMES, type Json, type JsonObject, isJsonObject } from '@weft/protocol';
+import type { EventDifferenceDocument, RunEventDocument } from '@weft/sdk';
+import { nodeKeyOf } from '../run-progress.ts';
+import { type FieldChange, fieldChanges } from './fields.ts';
+
+/** Marks that turn the direction of text, and control characters, must drive neither a terminal nor a page. */
+const UNPRINTABLE = /[\u0000-\u001F\u007F-\u009F\u200E\u200F\u2028-\u202E\u2066-\u2069]/g;
+
+export function visible(text: string): string {
+  return text.replace(UNPRINTABLE, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** A value in one line of at most this many characters. */
+export function valueText(value: Json | undefined, width: number): string {
+  if (value === undefined) return '(absent)';
+  const text = visible(JSON.stringify(value));
+  return text.length <= width ? text : `${text.slice(0, Math.max(1, width - 1))}…`;
+}
+
+/** What the events of a difference belong to; both names where the sides do not agree. */
+export function placeOf({ aEvent, bEvent }: Pick<EventDifferenceDocument, 'aEvent' | 'bEvent'>): string {
+  const names = [aEvent, bEvent].flatMap((event) => (event === undefined ? [] : [nodeOf(event)]));
+  return [...new Set(names)].join(' | ');
+}
+
+const THE_RUN = 'the run itself';
+
+function nodeOf(event: RunEventDocument): string {
+  const payload = isJsonObject(event.payload) ? event.payload : {};
+  const hasNode = event.nodeId !== undefined || Object.hasOwn(payload, 'nodeId');
+  return hasNode ? `node ${visible(nodeKeyOf(event, payload))}` : THE_RUN;
+}
+
+export function typeText({ aEvent, bEvent }: Pick<EventDifferenceDocument, 'aEvent' | 'bEvent'>): string {
+  const types = [aEvent, bEvent].flatMap((event) => (event === undefined ? [] : [visible(event.type)]));
+  return [...new Set(types)].join(' → ');
+}
+
+/** The fields in which two payloads differ, without those that do not count. */
+export function payloadChanges(a: RunEventDocument, b: RunEventDocument): readonly FieldChange[] {
+  return fieldChanges(compared(a.payload), compared(b.payload));
+}
+
+function compared(payload: Json): Json {
+  if (!isJsonObject(payload)) return payload;
+  const members = Object.entries(payload).filter(([name]) => !DIFF_EXCLUDED_NAMES.has(name));
+  return Object.fromEntries(members);
+}
+
+/** A state difference is given as whole values of both sides; what a person wants to see are the fields in which they differ. */
+export function stateChanges(stateDiff: JsonObject): readonly FieldChange[] {
+  return Object.entries(stateDiff).flatMap(([name, sides]) => {
+    if (!isJsonObject(sides)) return [];
+    return fieldChanges(sides['a'], sides['b'], name);
+  });
+}

@@ -1,0 +1,43 @@
+import { usageError } from '../../exit-code.ts';
+
+/** One side of a comparison, as it was typed. */
+export type Side = RunSide;
+
+/** A run of the host in use, or of the host that the URL names. */
+export interface RunSide {
+  readonly kind: 'run';
+  readonly runId: string;
+  /** Base URL of its host; absent = the host in use. */
+  readonly host?: string;
+}
+
+const RUN_PATH = /^(.*)\/v1\/runs\/([^/:]+)\/?$/;
+
+/** A run id, or the URL of a run such as http://host/v1/runs/ID. */
+export function parseSide(text: string): Side {
+  if (/^https?:\/\//i.test(text)) return parseUrl(text);
+  if (text === '' || /[/:\s]/.test(text)) {
+    throw usageError(`"${text}" is neither a run id nor a URL such as http://127.0.0.1:7878/v1/runs/ID.`);
+  }
+  return { kind: 'run', runId: text };
+}
+
+function parseUrl(text: string): RunSide {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const match = url === undefined ? null : RUN_PATH.exec(url.pathname);
+  const runId = match === null ? undefined : decoded(match[2] ?? '');
+  if (url === undefined || runId === undefined || url.username !== '' || url.password !== '') {
+    throw usageError(
+      'The URL of a run looks like http://127.0.0.1:7878/v1/runs/ID, without a user or password.',
+    );
+  }
+  return { kind: 'run', runId, host: url.origin + (match?.[1] ?? '') };
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,121 @@
+import { EVENT_CATALOGUE, INTERRUPT_KINDS, type Json, type JsonObject, RUN_STATUSES } from '@weft/protocol';
+import { sha256Hex } from '../../hash.ts';
+import { MASK } from '../credential-shapes.ts';
+import type { MaskingMode, Plan } from '../plan.ts';
+import { createRedactor, maskValue } from '../redaction.ts';
+import type { CreationRecord, RunState } from '../run-state.ts';
+import { redactorFor } from '../sensitive.ts';
+import { redactCredentials, redactCredentialsIn } from './encoded-credentials.ts';
+
+/**
+ * What may leave the house. Beside what is masked everywhere (sensitive values, credentials), a bundle hides the run's inputs:
+ * as such, in what was seeded from them, and wherever else their values occur. Where a run passes its values through,
+ * inputs as such and credentials are masked all the same.
+ */
+export interface BundleRedaction {
+  readonly mode: MaskingMode;
+  value(value: Json): Json;
+  /** The same for an event's payload, whose skeleton (ids, numbers of attempts, kinds) stays readable. */
+  payload(payload: JsonObject, text: string): JsonObject;
+  text(text: string): string;
+  /** For documents nobody put inputs into: only what is sensitive and credentials. */
+  authored(value: Json): Json;
+  /** What stands in the place of a value that is hidden whole; its name stays in every mode. */
+  mark(value: Json): Json;
+}
+
+/** Members of payloads that the engine writes itself, from the definition or by counting. */
+const SKELETON = [
+  'nodeId',
+  'typeId',
+  'iteration',
+  'attempt',
+  'attempts',
+  'delayMs',
+  'timeoutMs',
+  'interruptId',
+  'kind',
+  'key',
+  'runId',
+  'workflowId',
+  'failedNodeId',
+  'loop',
+  'name',
+  'channel',
+  'reducer',
+  'level',
+  'outcome',
+  'engineVersion',
+  'transport',
+  'edgesNotTaken',
+] as const;
+
+const NODE_STATUSES = ['running', 'backoff', 'suspended', 'completed', 'failed', 'skipped', 'cancelled'];
+const ERROR_MEMBERS = ['code', 'message', 'details', 'retryable'];
+
+/** Words of the protocol: an input that happens to equal one must not blur the shape of the log. */
+const VOCABULARY: readonly string[] = [
+  ...EVENT_CATALOGUE.flatMap(({ type, payload }) => [type, ...memberNames(payload)]),
+  ...RUN_STATUSES,
+  ...NODE_STATUSES,
+  ...INTERRUPT_KINDS,
+  ...ERROR_MEMBERS,
+  ...SKELETON,
+];
+
+export function createBundleRedaction(plan: Plan, record: CreationRecord, state: RunState): BundleRedaction {
+  const mode = plan.maskingMode;
+  const ofRun = redactorFor(plan, state);
+  const ofInputs = createRedactor({
+    mode,
+    sensitive: Object.values(record.inputs),
+    sha256Hex,
+    publicNames: [...VOCABULARY, ...namesIn(plan)],
+  });
+
+  function withoutSensitive(object: JsonObject, text: string): JsonObject {
+    return ofRun.apply(object, text) ?? object;
+  }
+
+  function whole(object: JsonObject, text: string): JsonObject {
+    const once = withoutSensitive(object, text);
+    const twice = ofInputs.apply(once, once === object ? text : JSON.stringify(once)) ?? once;
+    return redactCredentialsIn(twice) as JsonObject;
+  }
+
+  /** An omitted value leaves null behind, so that its name can stay. */
+  function boxed(value: Json, mask: (box: JsonObject, text: string) => JsonObject): Json {
+    const box = { value };
+    return mask(box, JSON.stringify(box))['value'] ?? null;
+  }
+
+  return {
+    mode,
+    value: (value) => boxed(value, whole),
+    payload(payload, text) {
+      const masked = whole(payload, text);
+      return masked === payload ? payload : { ...masked, ...skeletonOf(payload) };
+    },
+    text: (text) => redactCredentials(ofInputs.redactText(ofRun.redactText(text))),
+    authored: (value) => redactCredentialsIn(boxed(value, withoutSensitive)),
+    mark: (value) => (mode === 'passthrough' ? MASK : (maskValue(value, mode, sha256Hex) ?? null)),
+  };
+}
+
+function skeletonOf(payload: JsonObject): JsonObject {
+  const entries: [string, Json][] = [];
+  for (const name of SKELETON) {
+    const value = Object.hasOwn(payload, name) ? payload[name] : undefined;
+    if (value !== undefined) entries.push([name, redactCredentialsIn(value)]);
+  }
+  return Object.fromEntries(entries);
+}
+
+function namesIn(plan: Plan): string[] {
+  const nodes = [...plan.nodes.values()].flatMap((node) => [node.id, node.type.typeId]);
+  return [...nodes, plan.definition.id, ...plan.variables.keys(), ...plan.channels.keys()];
+}
+
+function memberNames(schema: object): string[] {
+  return 'properties' in schema ? Object.keys(schema.properties as object) : [];
+}

@@ -1,0 +1,224 @@
+import { isJsonObject, type JsonObject, type Span, toIso } from '@weft/protocol';
+import { sha256Hex } from '../../hash.ts';
+import { isTerminalEvent, type RunEvent } from '../run-event.ts';
+import { type CreationRecord, nodeKey } from '../run-state.ts';
+import { utf8Bytes } from './canonical-text.ts';
+
+/**
+ * Spans are read off the log: nothing measures them while a run is under way. The run is one span, every attempt of a node
+ * is one below it, every question a node asks is one below that attempt.
+ *
+ *   run:       creation ──► terminal event
+ *   attempt:   node.started ──► completed | failed | retried | skipped | cancelled; it stays open while the node waits
+ *   interrupt: node.suspended ──► interrupt.resolved, or the end of the attempt
+ *
+ * 1. The same log gives the same spans, ids included: they are hashes of run id and sequence.
+ * 2. Spans stand in the order in which they began.
+ * 3. Attributes are `openwop.*`, made from ids, types and numbers; no payload gets into them.
+ */
+export interface SpanProjection {
+  see(event: RunEvent): void;
+  /** In order of their beginning; those still open have no end. */
+  spans(): readonly Span[];
+  /** An upper bound of what the spans take as JSON, in bytes. */
+  readonly size: number;
+}
+
+export function spansOf(record: CreationRecord, events: Iterable<RunEvent>): readonly Span[] {
+  const projection = createSpanProjection(record);
+  for (const event of events) projection.see(event);
+  return projection.spans();
+}
+
+type OpenSpan = { -readonly [Member in keyof Span]: Span[Member] };
+
+/** What an end can add to a span: its time and its status with a code. */
+const END_SIZE = 64;
+const MAX_CODE = 128;
+
+export function createSpanProjection(record: CreationRecord): SpanProjection {
+  const trace = traceOf(record);
+  const run = runSpan(record, trace);
+  const all: OpenSpan[] = [run];
+  const attempts = new Map<string, OpenSpan>();
+  const interrupts = new Map<string, OpenSpan>();
+  let size = sizeOf(run);
+
+  function open(span: OpenSpan): OpenSpan {
+    all.push(span);
+    size += sizeOf(span);
+    return span;
+  }
+
+  function close(span: OpenSpan | undefined, event: RunEvent, errorCode?: string): void {
+    if (span === undefined) return;
+    span.endedAt = toIso(event.at);
+    span.status =
+      errorCode === undefined ? { code: 'ok' } : { code: 'error', message: errorCode.slice(0, MAX_CODE) };
+    size += END_SIZE + (errorCode === undefined ? 0 : Math.min(errorCode.length, MAX_CODE) * 6);
+  }
+
+  function endAttempt(key: string, event: RunEvent, errorCode?: string): void {
+    close(interrupts.get(key), event, errorCode);
+    interrupts.delete(key);
+    close(attempts.get(key), event, errorCode);
+    attempts.delete(key);
+  }
+
+  function see(event: RunEvent): void {
+    if (isTerminalEvent(event.type)) return close(run, event, terminalCode(event));
+    const key = keyOf(event);
+    if (key === undefined) return;
+    switch (event.type) {
+      case 'node.started':
+        attempts.set(key, open(attemptSpan(record, trace, run, event)));
+        return;
+      case 'node.suspended': {
+        const parent = attempts.get(key) ?? run;
+        interrupts.set(key, open(interruptSpan(record, trace, parent, event)));
+        return;
+      }
+      case 'interrupt.resolved':
+        close(interrupts.get(key), event);
+        interrupts.delete(key);
+        return;
+      case 'node.completed':
+      case 'node.skipped':
+        return endAttempt(key, event);
+      case 'node.cancelled':
+        return endAttempt(key, event, 'cancelled');
+      case 'node.failed':
+        return endAttempt(key, event, codeOf(event.payload['error']));
+      case 'node.retried':
+        return endAttempt(key, event, codeOf(event.payload['lastError']));
+      default: // other events neither begin nor end a span
+    }
+  }
+
+  return {
+    see,
+    spans: () => all,
+    get size() {
+      return size;
+    },
+  };
+}
+
+interface Trace {
+  readonly traceId: string;
+  /** The caller's span, where the run was started within a trace. */
+  readonly callerSpanId: string | null;
+}
+
+const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}/;
+
+function traceOf(record: CreationRecord): Trace {
+  const [, traceId, callerSpanId] = TRACEPARENT.exec(record.traceparent ?? '') ?? [];
+  if (traceId !== undefined && callerSpanId !== undefined) return { traceId, callerSpanId };
+  return { traceId: sha256Hex(`trace ${record.runId}`).slice(0, 32), callerSpanId: null };
+}
+
+function spanId(record: CreationRecord, seq: number): string {
+  return sha256Hex(`span ${record.runId} ${seq}`).slice(0, 16);
+}
+
+function runSpan(record: CreationRecord, { traceId, callerSpanId }: Trace): OpenSpan {
+  const { parent, fork } = record;
+  return {
+    name: 'openwop.run',
+    traceId,
+    // The run begins before its first event.
+    spanId: spanId(record, -1),
+    parentSpanId: callerSpanId,
+    kind: 'internal',
+    status: { code: 'unset' },
+    startedAt: toIso(record.createdAt),
+    endedAt: null,
+    attributes: {
+      'openwop.run_id': record.runId,
+      'openwop.workflow_id': record.workflowId,
+      'openwop.workflow_version': record.workflowVersion,
+      'openwop.tenant_id': record.tenant,
+      ...(parent !== undefined && {
+        'openwop.parent.run_id': parent.runId,
+        'openwop.parent.node_id': parent.nodeId,
+        'openwop.parent.workflow_id': parent.ancestors.at(-1) ?? '',
+      }),
+      ...(fork !== undefined && {
+        'openwop.replay.source_run_id': fork.sourceRunId,
+        'openwop.replay.from_seq': fork.fromSeq,
+        'openwop.replay.mode': fork.mode,
+      }),
+    },
+  };
+}
+
+function attemptSpan(record: CreationRecord, trace: Trace, run: OpenSpan, event: RunEvent): OpenSpan {
+  const { payload } = event;
+  const typeId = typeof payload['typeId'] === 'string' ? payload['typeId'] : 'unknown';
+  return {
+    ...beginning(record, trace, run, event),
+    name: `openwop.node.${typeId}`,
+    attributes: {
+      ...nodeAttributes(record, event),
+      'openwop.node_type': typeId,
+      'openwop.node_attempt': Number(payload['attempt'] ?? 0),
+      'openwop.event_seq': event.seq,
+    },
+  };
+}
+
+function interruptSpan(record: CreationRecord, trace: Trace, parent: OpenSpan, event: RunEvent): OpenSpan {
+  const { payload } = event;
+  return {
+    ...beginning(record, trace, parent, event),
+    name: 'openwop.interrupt',
+    attributes: {
+      ...nodeAttributes(record, event),
+      'openwop.interrupt_kind': String(payload['kind']),
+      'openwop.interrupt_id': String(payload['interruptId']),
+      'openwop.event_seq': event.seq,
+    },
+  };
+}
+
+function beginning(record: CreationRecord, { traceId }: Trace, parent: OpenSpan, event: RunEvent) {
+  return {
+    traceId,
+    spanId: spanId(record, event.seq),
+    parentSpanId: parent.spanId,
+    kind: 'internal' as const,
+    status: { code: 'unset' as const },
+    startedAt: toIso(event.at),
+    endedAt: null,
+  };
+}
+
+function nodeAttributes(record: CreationRecord, event: RunEvent): Record<string, string> {
+  return {
+    'openwop.run_id': record.runId,
+    'openwop.workflow_id': record.workflowId,
+    'openwop.node_id': keyOf(event) ?? '',
+  };
+}
+
+/** Which execution the event is about: `work`, or `work[2]` inside a loop. */
+function keyOf({ nodeId, payload }: RunEvent): string | undefined {
+  const id = nodeId ?? payload['nodeId'];
+  if (typeof id !== 'string') return undefined;
+  const { iteration } = payload;
+  return Array.isArray(iteration) ? nodeKey(id, iteration as number[]) : id;
+}
+
+function terminalCode({ type, payload }: RunEvent): string | undefined {
+  if (type === 'run.cancelled') return 'cancelled';
+  return type === 'run.failed' ? codeOf(payload['error']) : undefined;
+}
+
+function codeOf(error: JsonObject[string] | undefined): string {
+  return isJsonObject(error) && typeof error['code'] === 'string' ? error['code'] : 'unknown';
+}
+
+function sizeOf(span: Span): number {
+  return utf8Bytes(JSON.stringify(span)) + 1;
+}

@@ -1,0 +1,221 @@
+import type { JsonObject } from '@weft/protocol';
+import type { ChildEnd, ChildSpec, NodeResult } from '../node-type.ts';
+import type { ChildCommand, Verdict } from '../store.ts';
+import { childRunId } from './child-run-id.ts';
+import type { Stretch } from './live-run.ts';
+import { nodeInput } from './node-context.ts';
+import { toNodeError } from './node-error.ts';
+import { finishNode } from './node-finish.ts';
+import { resolveInputs } from './node-inputs.ts';
+import { changeVariables, failNode, identity } from './node-settle.ts';
+import type { NodePlan } from './plan.ts';
+import { breachCap } from './run-end.ts';
+import { type ChildState, isTerminalStatus, type NodeError, nodeKey, type NodeState } from './run-state.ts';
+import type { ChildRequest } from './step.ts';
+
+/**
+ * Nodes that run other workflows:
+ *
+ *   started ──dispatched──► running ──child waits──► suspended ──child goes on──► running
+ *                 ▲            │
+ *                 └─next child─┤ child ended ──► completed | failed
+ *
+ * C1. The child's id is fixed by `node.dispatched`, before the child exists; it is made from run, node, visit, attempt and
+ *     number, so whoever takes over creates the same child and not a second one.
+ * C2. The parent is told of the child by a command in its inbox. What is not about the child under way is too late and
+ *     changes nothing.
+ * C3. While a child waits, so does its parent, for the same.
+ */
+export function startChildren(
+  stretch: Stretch,
+  node: NodePlan,
+  path: readonly number[],
+  inputs: JsonObject,
+): void {
+  const cap = node.config['iterationCap'];
+  const visits = stretch.run.state.visits.get(nodeKey(node.id, path)) ?? 0;
+  if (typeof cap === 'number' && visits >= cap) {
+    return breachCap(stretch, { kind: 'loop-iterations', limit: cap, observed: cap + 1, nodeId: node.id });
+  }
+  goOn(stretch, node, path, inputs, 0);
+}
+
+/** The child run exists, or never will. */
+export function childCreated(
+  stretch: Stretch,
+  report: { readonly key: string; readonly childRunId: string; readonly error?: NodeError },
+): void {
+  const { run } = stretch;
+  const known = run.state.nodes.get(report.key);
+  const node = known && run.plan.nodes.get(known.nodeId);
+  if (known === undefined || node === undefined || known.child?.runId !== report.childRunId) return;
+  run.spawning.delete(report.key);
+  if (report.error !== undefined && isUnderWay(known)) failNode(stretch, node, known.iteration, report.error);
+}
+
+/** Undefined while the run is paused: what the child has to say is heard after the resume. */
+export function hearChild(stretch: Stretch, command: ChildCommand): Verdict | undefined {
+  const { run } = stretch;
+  if (run.state.status === 'paused' || run.draining) return undefined;
+  const known = run.state.nodes.get(command.nodeKey);
+  const node = known && run.plan.nodes.get(known.nodeId);
+  const child = known?.child;
+  const isLate = child?.runId !== command.childRunId || known === undefined || !isUnderWay(known);
+  if (isLate || child === undefined || node === undefined) {
+    return { applied: false, status: run.state.status };
+  }
+  run.spawning.delete(command.nodeKey);
+  if (known.status === 'suspended') {
+    stretch.record({ type: 'node.resumed', nodeId: node.id, payload: identity(node, known.iteration) });
+  }
+  if (isTerminalStatus(command.status)) childEnded(stretch, node, known.iteration, child, command);
+  else if (command.status.startsWith('waiting-')) waitWithChild(stretch, node, known, command);
+  return { applied: true, status: run.state.status, at: run.state.lastAt };
+}
+
+/** What a new holder has to create again, should it not exist. */
+export function childRequest(stretch: Stretch, key: string): ChildRequest | undefined {
+  const { run } = stretch;
+  const known = run.state.nodes.get(key);
+  const node = known && run.plan.nodes.get(known.nodeId);
+  if (known?.child === undefined || node === undefined || node.type.kind !== 'children') return undefined;
+  const { child } = known;
+  return {
+    key,
+    nodeId: node.id,
+    childRunId: child.runId,
+    spec: {
+      workflowId: child.workflowId,
+      inputs: known.childInputs ?? {},
+      outputMapping: child.outputMapping,
+      propagateCancellation: child.propagateCancellation,
+    },
+  };
+}
+
+function goOn(
+  stretch: Stretch,
+  node: NodePlan,
+  path: readonly number[],
+  inputs: JsonObject,
+  done: number,
+  last?: ChildEnd,
+): void {
+  const { type } = node;
+  if (type.kind !== 'children') return;
+  let next: { readonly child: ChildSpec } | NodeResult;
+  try {
+    next = type.next(nodeInput(stretch, node, path, inputs), done, last);
+  } catch (error) {
+    return failNode(stretch, node, path, toNodeError(error), causeOf(stretch));
+  }
+  if ('child' in next) dispatchChild(stretch, node, path, next.child, done);
+  else finishNode(stretch, node, path, next, undefined, causeOf(stretch));
+}
+
+function dispatchChild(
+  stretch: Stretch,
+  node: NodePlan,
+  path: readonly number[],
+  spec: ChildSpec,
+  done: number,
+): void {
+  const { run } = stretch;
+  const key = nodeKey(node.id, path);
+  const known = run.state.nodes.get(key);
+  const id = childRunId(run.record.runId, key, [run.state.visits.get(key) ?? 0, known?.attempt ?? 0, done]);
+  const shown = { childRunId: id, childWorkflowId: spec.workflowId };
+  const causeSeq = causeOf(stretch);
+  stretch.record({
+    type: 'node.dispatched',
+    nodeId: node.id,
+    payload: {
+      ...shown,
+      ...identity(node, path),
+      done,
+      childInputs: spec.inputs,
+      outputMapping: { ...spec.outputMapping },
+      onFailure: spec.onFailure,
+      propagateCancellation: spec.propagateCancellation,
+    },
+    shown,
+    ...(causeSeq !== undefined && { causeSeq }),
+  });
+  run.spawning.add(key);
+  const request = childRequest(stretch, key);
+  if (request !== undefined) stretch.spawn(request);
+}
+
+/** A dispatch acts on a decision; its facts name that as their cause. */
+function causeOf(stretch: Stretch): number | undefined {
+  return stretch.run.state.decision?.seq;
+}
+
+function waitWithChild(stretch: Stretch, node: NodePlan, known: NodeState, command: ChildCommand): void {
+  stretch.record({
+    type: 'node.suspended',
+    nodeId: node.id,
+    payload: {
+      ...identity(node, known.iteration),
+      interruptId: `${command.nodeKey}:${known.attempt}:child`,
+      reason: 'child-waiting',
+      childRunId: command.childRunId,
+      childStatus: command.status,
+    },
+  });
+}
+
+function childEnded(
+  stretch: Stretch,
+  node: NodePlan,
+  path: readonly number[],
+  child: ChildState,
+  command: ChildCommand,
+): void {
+  const status = command.status as ChildEnd['status'];
+  if (status !== 'completed' && child.onFailure === 'fail') {
+    return failNode(stretch, node, path, childFailure(child, command), causeOf(stretch));
+  }
+  if (status === 'completed') takeOver(stretch, node, child, command);
+  const { run } = stretch;
+  const place = { record: run.record, state: run.state, scope: node.scope, path };
+  const inputs = run.state.nodes.get(nodeKey(node.id, path))?.inputs ?? resolveInputs(run.plan, place, node);
+  goOn(stretch, node, path, inputs, child.done + 1, {
+    childRunId: child.runId,
+    status,
+    outputs: command.outputs ?? {},
+    ...(command.error !== undefined && { error: command.error }),
+  });
+}
+
+/** Mapped variables of the child; one that the child never set leaves the parent's as it is. */
+function takeOver(stretch: Stretch, node: NodePlan, child: ChildState, command: ChildCommand): void {
+  const given = command.variables ?? {};
+  const secrets = new Set<string>();
+  const variables: JsonObject = {};
+  for (const [name, source] of Object.entries(child.outputMapping)) {
+    const value = given[source];
+    if (value === undefined) continue;
+    variables[name] = value;
+    if (command.sensitive?.includes(source) === true) secrets.add(name);
+  }
+  changeVariables(stretch, node, variables, secrets);
+}
+
+function childFailure(child: ChildState, command: ChildCommand): NodeError {
+  const { error, status } = command;
+  const why = error === undefined ? 'It was cancelled.' : `${error.code}: ${error.message}`;
+  return {
+    code: 'child_failed',
+    message: `The child run of workflow "${child.workflowId}" ended as ${status}. ${why}`,
+    details: {
+      childRunId: child.runId,
+      childStatus: status,
+      ...(error !== undefined && { childError: { code: error.code, message: error.message } }),
+    },
+  };
+}
+
+function isUnderWay({ status }: NodeState): boolean {
+  return status === 'running' || status === 'suspended';
+}

@@ -1,0 +1,57 @@
+import type { WorkflowDefinition } from '@weft/protocol';
+import type { NodeDraft } from './compile-node.ts';
+import { pointer, type Problems } from './compile-problems.ts';
+import type { EdgePlan } from './plan.ts';
+
+/**
+ * Cycles are allowed in one form: a node type that decides itself whether to go round again (a dispatch) may lead back to a
+ * node before it (its orchestrator). The edge that leads back is taken out of the graph, which is then free of cycles; the
+ * closing node keeps the list of the nodes to do again.
+ */
+export function openCycles(
+  definition: WorkflowDefinition,
+  drafts: ReadonlyMap<string, NodeDraft>,
+  problems: Problems,
+): void {
+  for (const draft of drafts.values()) {
+    if (draft.type.closesCycles !== true) continue;
+    const back = draft.outgoing.find((edge) => between(edge.target as NodeDraft, draft) !== undefined);
+    if (back === undefined) continue;
+    const head = back.target as NodeDraft;
+    const members = between(head, draft) ?? new Set<NodeDraft>();
+    cut(back);
+    draft.cycle = [...members].map((member) => member.id).sort();
+    for (const member of members) {
+      const leaving = member.outgoing.find((edge) => !members.has(edge.target as NodeDraft));
+      if (member === draft || leaving === undefined) continue;
+      const index = definition.edges.findIndex((edge) => edge.id === leaving.id);
+      problems.error(
+        pointer('edges', index),
+        'edge_leaves_cycle',
+        `Edge "${leaving.id}" leaves a cycle that goes round several times. Lead out of the cycle from node "${draft.id}", which ends it.`,
+      );
+    }
+  }
+}
+
+/** The nodes on the ways from `head` to `end`, both included; undefined when there is no way. */
+function between(head: NodeDraft, end: NodeDraft): Set<NodeDraft> | undefined {
+  const reachable = walk(head, (node) => node.outgoing.map((edge) => edge.target as NodeDraft));
+  if (!reachable.has(end)) return undefined;
+  const leading = walk(end, (node) => node.incoming.map((edge) => edge.source as NodeDraft));
+  return new Set([...reachable].filter((node) => leading.has(node)));
+}
+
+function walk(from: NodeDraft, next: (node: NodeDraft) => readonly NodeDraft[]): Set<NodeDraft> {
+  const seen = new Set([from]);
+  // The set grows while it is walked.
+  for (const node of seen) for (const neighbour of next(node)) seen.add(neighbour);
+  return seen;
+}
+
+function cut(edge: EdgePlan): void {
+  const source = edge.source as NodeDraft;
+  const target = edge.target as NodeDraft;
+  source.outgoing.splice(source.outgoing.indexOf(edge), 1);
+  target.incoming.splice(target.incoming.indexOf(edge), 1);
+}

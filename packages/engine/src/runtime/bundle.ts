@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Annotation, Json } from '@weft/protocol';
+import {
+  type BundleAssembly,
+  type BundleSource,
+  createBundleAssembly,
+  type RunningHash,
+} from '../core/bundle/assembly.ts';
+import { createBundleRedaction } from '../core/bundle/bundle-redaction.ts';
+import type { Plan } from '../core/plan.ts';
+import type { RunState } from '../core/run-state.ts';
+import type { BundleRequest, Caller, Host } from '../host.ts';
+import type { RunRow, Store } from '../store.ts';
+
+/**
+ * Debug bundles: reads what the assembly needs and hands its text on, a page of events at a time. How many events there are is
+ * fixed before the first byte, so a run that goes on meanwhile gives a whole bundle of what it was.
+ */
+export interface BundleDependencies {
+  readonly store: Pick<Store, 'readRun' | 'readDefinition'>;
+  /** Ascending from a sequence; the whole log, wherever its pieces are kept. */
+  readonly readEvents: Store['readEvents'];
+  readonly snapshot: Host['snapshot'];
+  readonly withState: <Result>(row: RunRow, use: (plan: Plan, state: RunState) => Result) => Promise<Result>;
+  readonly annotationsOf: (tenant: string, runId: string) => Promise<readonly Annotation[]>;
+  readonly host: BundleSource['host'];
+  readonly now: () => number;
+  readonly maxBytes?: number;
+}
+
+export const MAX_BUNDLE_BYTES = 8 * 1024 * 1024;
+
+const PAGE_EVENTS = 200;
+const PAGE_BYTES = 256 * 1024;
+
+export function createBundles(dependencies: BundleDependencies): Host['debugBundle'] {
+  const maxBytes = dependencies.maxBytes ?? MAX_BUNDLE_BYTES;
+
+  async function sourceOf(caller: Caller, row: RunRow): Promise<BundleSource | undefined> {
+    const { record } = row;
+    // Seen as by somebody who may only read: links that answer questions do not travel.
+    const view = await dependencies.snapshot({ ...caller, scopes: new Set(['runs:read']) }, record.runId);
+    if (view === undefined) return undefined;
+    const text = await dependencies.store.readDefinition(record.definitionDigest);
+    const annotations = await dependencies.annotationsOf(record.tenant, record.runId);
+    return await dependencies.withState(row, (plan, state) => ({
+      record,
+      snapshot: currentNode(view.snapshot, row),
+      definition: text === undefined ? undefined : (JSON.parse(text) as Json),
+      annotations,
+      redaction: createBundleRedaction(plan, record, state),
+      generatedAt: dependencies.now(),
+      host: dependencies.host,
+      totalEvents: view.seq + 1,
+      nodeIds: [...state.nodes.values()].map((node) => node.nodeId),
+    }));
+  }
+
+  async function* textOf(runId: string, assembly: BundleAssembly): AsyncGenerator<string, void, undefined> {
+    yield assembly.open();
+    let seq = 0;
+    let isCut = false;
+    while (seq < assembly.limit && !isCut) {
+      const page = await dependencies.readEvents(
+        runId,
+        seq,
+        Math.min(PAGE_EVENTS, assembly.limit - seq),
+        PAGE_BYTES,
+      );
+      if (page.length === 0) throw new Error('The log is shorter than its head says.');
+      let text = '';
+      for (const event of page) {
+        const piece = assembly.add(event);
+        isCut = piece === undefined;
+        if (isCut) break;
+        text += piece;
+        seq = event.seq + 1;
+      }
+      if (text !== '') yield text;
+      // Other requests get their turn, also when the store answers without waiting.
+      await nextTurn();
+    }
+    yield assembly.close();
+  }
+
+  return async (caller, runId, request: BundleRequest = {}) => {
+    const row = await dependencies.store.readRun(runId, caller.tenant);
+    const source = row === undefined ? undefined : await sourceOf(caller, row);
+    if (source === undefined) return undefined;
+    const { maxEvents } = request;
+    const assembly = createBundleAssembly(source, {
+      maxBytes,
+      hash: runningSha256(),
+      ...(maxEvents !== undefined && { maxEvents }),
+    });
+    return textOf(runId, assembly);
+  };
+}
+
+type Snapshot = BundleSource['snapshot'];
+
+function currentNode(snapshot: Snapshot, { head }: RunRow): Snapshot {
+  if (snapshot.currentNodeId !== undefined || head.currentNodeId === undefined) return snapshot;
+  return { ...snapshot, currentNodeId: head.currentNodeId };
+}
+
+function runningSha256(): RunningHash {
+  const hash = createHash('sha256');
+  return { update: (text) => void hash.update(text, 'utf8'), hex: () => hash.digest('hex') };
+}

@@ -1,0 +1,25 @@
+import type { RunLimits } from '../core/run-state.ts';
+import type { Outcome } from '../core/step.ts';
+import type { Artifacts, Memory, OutputChunk, Secrets } from '../node-type.ts';
+
+/** What one performance of an effect may use of the host, beside the network. */
+export interface EffectPorts {
+  readonly secrets: Secrets;
+  readonly memory: Memory;
+  readonly artifacts: Artifacts;
+  /** Replaces every secret resolved by this effect, in any of its usual encodings. */
+  hideOutcome(outcome: Outcome): Outcome;
+  hideChunk(chunk: OutputChunk): OutputChunk;
+}
+
+/** The effect that asks. */
+export interface EffectPlace {
+  readonly tenant: string;
+  readonly principal: string | undefined;
+  readonly runId: string;
+  readonly nodeKey: string;
+  readonly attempt: number;
+  readonly limits: RunLimits;
+}
+
+export type OpenEffectPorts = (place: EffectPlace) => EffectPorts;

@@ -1,0 +1,100 @@
+import type { Json } from '@weft/protocol';
+import type { Outcome } from '../core/step.ts';
+import { NodeFailure, type Secrets } from '../node-type.ts';
+import type { BlobUnit, DocumentUnit, Store } from '../store.ts';
+import { openArtifacts, type WriteAnswer } from './artifacts.ts';
+import type { Clock } from './clock.ts';
+import type { Committer } from './committer.ts';
+import type { EffectPlace, EffectPorts, OpenEffectPorts } from './effect-ports.ts';
+import { type RandomBytes, randomId } from './ids.ts';
+import type { HostLimits } from './limits.ts';
+import { openMemory } from './memory.ts';
+import { createSecretMask, type SecretMask } from './secrets/mask.ts';
+import { type Resolution, SECRET_ID, type SecretResolver } from './secrets/resolver.ts';
+
+export interface EffectPortDependencies {
+  readonly store: Pick<Store, 'readDocument' | 'listDocuments'>;
+  readonly committer: Pick<Committer, 'submit'>;
+  readonly resolver: SecretResolver;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly random: RandomBytes;
+  readonly limits: Pick<HostLimits, 'maxArtifactBytes' | 'maxMemoryEntryBytes'>;
+}
+
+/** Opens what one performance of an effect may use. What it resolves is hidden in everything that leaves it. */
+export function createOpenEffectPorts(dependencies: EffectPortDependencies): OpenEffectPorts {
+  const { store, clock, random, resolver, limits } = dependencies;
+  const write = createWrite(dependencies);
+  const forMemory = { store, write, clock, maxEntryBytes: limits.maxMemoryEntryBytes };
+  const forArtifacts = { store, write, clock, random, maxBytes: limits.maxArtifactBytes };
+  return (place): EffectPorts => {
+    const mask = createSecretMask();
+    let chunks = mask.pieces();
+    return {
+      secrets: openSecrets(resolver, place, mask),
+      memory: openMemory(forMemory, place.tenant, mask),
+      artifacts: openArtifacts(forArtifacts, place, mask),
+      hideOutcome: (outcome) => hideOutcome(outcome, mask),
+      hideChunk: ({ chunk, isLast, meta }) => {
+        const shown = chunks.next(chunk, isLast);
+        if (isLast) chunks = mask.pieces();
+        return { chunk: shown, isLast, ...(meta !== undefined && { meta: mask.json(meta) }) };
+      },
+    };
+  };
+}
+
+function openSecrets(resolver: SecretResolver, place: EffectPlace, mask: SecretMask): Secrets {
+  const { tenant, principal } = place;
+  return {
+    async resolve(secretId) {
+      if (!SECRET_ID.test(secretId)) {
+        throw new NodeFailure('validation_error', 'The secretId is not one that a secret can have.', {
+          details: { field: 'secretId' },
+        });
+      }
+      const resolution = await resolver.resolve({ tenant, principal }, secretId);
+      if (resolution.state !== 'resolved') throw unavailable(resolution.state, secretId);
+      mask.add(secretId, resolution.value);
+      return resolution.value;
+    },
+  };
+}
+
+const UNAVAILABLE: Readonly<Record<Exclude<Resolution['state'], 'resolved'>, (id: string) => string>> = {
+  missing: (id) => `The secret "${id}" is not set. Set it with: weft secrets set ${id}`,
+  unreadable: (id) =>
+    `The secret "${id}" was stored with another key. Set it again with: weft secrets set ${id}`,
+  off: () => 'This host resolves no secrets: it was started without a key for them.',
+};
+
+function unavailable(state: keyof typeof UNAVAILABLE, secretId: string): NodeFailure {
+  return new NodeFailure('credential_unavailable', UNAVAILABLE[state](secretId), {
+    details: { secretId, ...(state === 'off' && { capability: 'secrets' }) },
+  });
+}
+
+/** Names that belong to the shape of an outcome, and are no data of the node. */
+const OUTCOME_NAMES: ReadonlySet<string> = new Set(
+  'ok outputs variables channels events ask again error code message retryable details retryAfterMs channel value reducer ttlMs maxSize type payload causedBy kind data resumeSchema timeoutMs authRequired reason'.split(
+    ' ',
+  ),
+);
+
+/** An outcome is JSON once the performer has checked it. */
+function hideOutcome(outcome: Outcome, mask: SecretMask): Outcome {
+  return mask.json(outcome as unknown as Json, OUTCOME_NAMES) as unknown as Outcome;
+}
+
+type Write = (unit: Omit<DocumentUnit, 'batchId'> | Omit<BlobUnit, 'batchId'>) => Promise<WriteAnswer>;
+
+function createWrite({ committer, random }: EffectPortDependencies): Write {
+  return async (unit) => {
+    const result = await committer.submit({ ...unit, batchId: randomId(random) });
+    if (result.state === 'committed') return 'written';
+    if (result.state === 'refused' && result.reason === 'document_exists') return 'exists';
+    throw new NodeFailure('service_unavailable', 'The store did not take what the node wrote.', {
+      retryable: true,
+    });
+  };
+}

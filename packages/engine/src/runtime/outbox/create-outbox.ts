@@ -1,0 +1,119 @@
+import type { Host } from '../../host.ts';
+import type { Egress } from '../../node-type.ts';
+import type { Store } from '../../store.ts';
+import type { Clock } from '../clock.ts';
+import type { Committer } from '../committer.ts';
+import { createReceiverCheck, type ReceiverCheck } from '../egress/receiver.ts';
+import type { RandomBytes } from '../ids.ts';
+import type { HostLimits } from '../limits.ts';
+import type { Log } from '../log.ts';
+import { createWebhooks } from '../webhooks.ts';
+import { type CallbackDependencies, createCallbackRender } from './callback.ts';
+import { createCallbackSecret } from './callback-secret.ts';
+import { createDeadLetters } from './dead-letters.ts';
+import { createDeliver } from './delivery.ts';
+import { CALLBACK_TOPIC, createOutboxRows, type OutboxRows } from './rows.ts';
+import type { Sealing } from './sealing.ts';
+import { createSubscriptions } from './subscriptions.ts';
+import { createWebhookRender } from './webhook.ts';
+import { createOutboxWorker, type OutboxWorker } from './worker.ts';
+
+export interface OutboxDependencies extends Pick<CallbackDependencies, 'linkSecret' | 'publicUrl'> {
+  readonly store: Store;
+  readonly committer: Committer;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  readonly limits: HostLimits;
+  readonly log: Log;
+  readonly egress: Egress;
+  readonly egressAllow: readonly string[];
+  readonly sealing?: Sealing | undefined;
+  /** Version of the product, told to receivers. */
+  readonly version: string;
+  /** Asked late: the readers that provide it need the rest of the host. */
+  readonly withState: CallbackDependencies['withState'];
+}
+
+export interface Outbox {
+  /** What the writes of runs carry along. */
+  readonly rows: OutboxRows;
+  /** Passes writes on, and wakes the worker when one has brought it work. */
+  readonly committer: Committer;
+  readonly operations: Pick<
+    Host,
+    | 'registerWebhook'
+    | 'listWebhooks'
+    | 'removeWebhook'
+    | 'callbackSecret'
+    | 'listDeadDeliveries'
+    | 'replayDelivery'
+  >;
+  /** Why callbacks may not go there, as the second half of a sentence; undefined when they may. */
+  readonly checkCallbackUrl: ReceiverCheck;
+  readonly counts: OutboxWorker['counts'];
+  /** Before the first run is advanced: no event may pass before the webhooks are known. */
+  start(): Promise<void>;
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Everything that leaves the host because of a committed event: callbacks, webhooks, and what became of them. */
+export function createOutbox(dependencies: OutboxDependencies): Outbox {
+  const { store, committer, clock, limits, log, sealing } = dependencies;
+  const checkReceiver = createReceiverCheck(dependencies.egressAllow);
+  const subscriptions = createSubscriptions({ store, everyMs: limits.webhookRefreshMs, log });
+  const callbackSecret = createCallbackSecret(dependencies);
+  const deadLetters = createDeadLetters({ ...dependencies, wake: () => worker.wake() });
+
+  const renderCallback = createCallbackRender({
+    ...dependencies,
+    now: clock.now,
+    signingSecret: callbackSecret,
+  });
+  const renderWebhook = createWebhookRender({ store, sealing });
+  const deliver = createDeliver(
+    {
+      egress: dependencies.egress,
+      refusalOf: checkReceiver,
+      now: clock.now,
+      userAgent: `openwop-webhook-dispatcher/${dependencies.version}`,
+    },
+    (row) => (row.topic.startsWith(CALLBACK_TOPIC) ? renderCallback(row) : renderWebhook(row)),
+  );
+  const worker = createOutboxWorker({ ...dependencies, deliver, obituary: deadLetters.obituary });
+  const { listDeadDeliveries, replayDelivery } = deadLetters;
+
+  return {
+    rows: createOutboxRows(subscriptions),
+    committer: waking(committer, worker.wake),
+    operations: {
+      ...createWebhooks({ ...dependencies, subscriptions, checkReceiver, callbackSecret }),
+      listDeadDeliveries,
+      replayDelivery,
+    },
+    checkCallbackUrl: checkReceiver,
+    counts: worker.counts,
+    async start() {
+      await subscriptions.refresh();
+      subscriptions.start();
+      worker.start();
+    },
+    async stop(graceMs) {
+      subscriptions.stop();
+      await worker.stop(graceMs);
+    },
+  };
+}
+
+function waking(committer: Committer, wake: () => void): Committer {
+  return {
+    ...committer,
+    submit(unit) {
+      const written = committer.submit(unit);
+      if (unit.kind !== 'run' || unit.outbox === undefined) return written;
+      return written.then((result) => {
+        if (result.state === 'committed') wake();
+        return result;
+      });
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import { toIso } from '@weft/protocol';
+import type { DeadDelivery, Host } from '../../host.ts';
+import type { DocumentUnit, OutboxRow, Store } from '../../store.ts';
+import type { Clock } from '../clock.ts';
+import type { Committer } from '../committer.ts';
+import { type RandomBytes, randomId } from '../ids.ts';
+import { writeFailure } from '../write-failure.ts';
+import { seqOf, WEBHOOK_TOPIC } from './rows.ts';
+
+/**
+ * Deliveries that were given up. The row stays in the outbox as dead; beside it a document of the tenant says what it was and
+ * why, for people to find. The document is written before the row dies and removed after it lives again, so that no dead row
+ * is ever without one; one that is left over does no harm.
+ */
+export interface DeadLetters extends Pick<Host, 'listDeadDeliveries' | 'replayDelivery'> {
+  /** The document for a row that is about to die. Undefined when its run is gone. */
+  obituary(row: OutboxRow, reason: string): Promise<DocumentUnit | undefined>;
+}
+
+export interface DeadLetterDependencies {
+  readonly store: Pick<Store, 'readRun' | 'readDocument' | 'listDocuments'>;
+  readonly committer: Committer;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  /** A row has come back to life. */
+  readonly wake: () => void;
+}
+
+const COLLECTION = 'dead-delivery';
+
+export function createDeadLetters(dependencies: DeadLetterDependencies): DeadLetters {
+  const { store, committer, clock, random } = dependencies;
+  const placeOf = (tenant: string, id: string) => ({ tenant, collection: COLLECTION, scope: '', id });
+
+  return {
+    async obituary(row, reason) {
+      const run = await store.readRun(row.runId, undefined);
+      if (run === undefined) return undefined;
+      const at = clock.now();
+      return {
+        kind: 'document',
+        batchId: randomId(random),
+        ...placeOf(run.record.tenant, row.id),
+        body: JSON.stringify(deadDelivery(row, reason, at)),
+        at,
+      };
+    },
+
+    async listDeadDeliveries(caller, page) {
+      const { rows, nextCursor } = await store.listDocuments(caller.tenant, COLLECTION, '', page);
+      const found = rows.map(({ body }) => JSON.parse(body) as DeadDelivery);
+      return { rows: found, ...(nextCursor !== undefined && { nextCursor }) };
+    },
+
+    async replayDelivery(caller, deliveryId) {
+      const place = placeOf(caller.tenant, deliveryId);
+      if ((await store.readDocument(place)) === undefined) return false;
+      const at = clock.now();
+      const audit = {
+        at,
+        tenant: caller.tenant,
+        actor: caller.principal,
+        action: 'delivery.replay',
+        target: deliveryId,
+      };
+      const revived = await committer.submit({
+        kind: 'outbox',
+        batchId: randomId(random),
+        settle: [{ id: deliveryId, state: 'retry', dueAt: at }],
+        audit: [audit],
+      });
+      if (revived.state !== 'committed') throw writeFailure(revived);
+      const removed = await committer.submit({ kind: 'document', batchId: randomId(random), ...place, at });
+      if (removed.state !== 'committed') throw writeFailure(removed);
+      dependencies.wake();
+      return true;
+    },
+  };
+}
+
+function deadDelivery(row: OutboxRow, reason: string, at: number): DeadDelivery {
+  const isWebhook = row.topic.startsWith(WEBHOOK_TOPIC);
+  return {
+    deliveryId: row.id,
+    kind: isWebhook ? 'webhook' : 'callback',
+    ...(isWebhook && { webhookId: row.topic.slice(WEBHOOK_TOPIC.length) }),
+    runId: row.runId,
+    sequence: seqOf(row.body),
+    attempts: row.attempts,
+    reason,
+    failedAt: toIso(at),
+  };
+}

@@ -1,0 +1,252 @@
+import type { OutboxRow, Store, WriteUnit } from '../../store.ts';
+import { type Clock, wait } from '../clock.ts';
+import type { Committer } from '../committer.ts';
+import { type RandomBytes, randomId } from '../ids.ts';
+import type { HostLimits } from '../limits.ts';
+import { errorFields, type Log } from '../log.ts';
+import type { Attempt, Deliver } from './delivery.ts';
+import { waitAfter } from './retry-schedule.ts';
+
+/**
+ * Tells the outside what was committed to be told. A row goes
+ *
+ *   waiting in the store ──claimed──► queued ──room for its topic──► sending ──► done | to be tried again | dead
+ *
+ * O1. A row is deleted only after its receiver has answered with success, so a crash in between sends it again, the same.
+ * O2. Rows of one lane leave the store one at a time and in order; that is the store's promise. The next one comes when the
+ *     one before is settled: delivered, withdrawn or dead.
+ * O3. A topic has at most so many requests under way. While it has, none of its rows is claimed, so that its receiver's
+ *     slowness fills neither the queue nor the time of the others.
+ * O4. Nothing is sent unless the lease on its row outlasts the attempt.
+ * O5. The row of a failed attempt waits longer each time; after the last attempt it is dead, and its lane goes on.
+ */
+export interface OutboxWorker {
+  start(): void;
+  /** Claims nothing more; what is under way has `graceMs` to end. What did not is left to be sent again. */
+  stop(graceMs: number): Promise<void>;
+  /** There may be something due. */
+  wake(): void;
+  /** `sending` counts until the outcome is written down. */
+  counts(): { readonly sending: number; readonly queued: number };
+}
+
+export interface OutboxWorkerOptions {
+  readonly store: Pick<Store, 'claimOutbox'>;
+  readonly committer: Committer;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  readonly log: Log;
+  readonly limits: Pick<
+    HostLimits,
+    'pollMs' | 'deliveryTimeoutMs' | 'deliveryConcurrency' | 'deliveriesPerTarget'
+  >;
+  readonly deliver: Deliver;
+  /** What to write before a row is given up. */
+  readonly obituary: (row: OutboxRow, reason: string) => Promise<WriteUnit | undefined>;
+}
+
+const LEASE_MS = 60_000;
+/** Small, so that one receiver with many rows cannot take a whole claim of many. */
+const CLAIMED_AT_ONCE = 16;
+/** Rows held in memory beside those being sent. */
+const MAX_QUEUED = 1_024;
+const STOP_TICK_MS = 5;
+
+interface Held {
+  readonly row: OutboxRow;
+  /** By the monotonic clock: the last moment at which it may be sent. */
+  readonly sendBefore: number;
+}
+
+interface Target {
+  sending: number;
+  readonly queue: Held[];
+}
+
+export function createOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
+  const { store, committer, clock, random, log, limits } = options;
+  const targets = new Map<string, Target>();
+  const underWay = new Set<AbortController>();
+  let queued = 0;
+  let running = false;
+  let scanning = false;
+  let scanAgain = false;
+  let settling = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  function wake(): void {
+    if (!running) return;
+    if (scanning) {
+      scanAgain = true;
+      return;
+    }
+    scanning = true;
+    clearTimeout(timer);
+    scan()
+      .catch((error: unknown) => log('warn', errorFields(error), 'looking for due deliveries failed'))
+      .finally(() => {
+        scanning = false;
+        if (!running) return;
+        timer = setTimeout(wake, limits.pollMs);
+        timer.unref();
+      });
+  }
+
+  async function scan(): Promise<void> {
+    do {
+      scanAgain = false;
+      await claimWhatIsDue();
+    } while (scanAgain && running);
+  }
+
+  async function claimWhatIsDue(): Promise<void> {
+    while (running && underWay.size < limits.deliveryConcurrency && queued < MAX_QUEUED) {
+      const sendBefore = clock.monotonic() + LEASE_MS - 2 * limits.deliveryTimeoutMs;
+      const rows = await store.claimOutbox(CLAIMED_AT_ONCE, LEASE_MS, busyTopics());
+      for (const row of rows) enqueue({ row, sendBefore });
+      startWhatMay();
+      if (rows.length < CLAIMED_AT_ONCE) return;
+    }
+  }
+
+  function busyTopics(): string[] {
+    return [...targets]
+      .filter(([, { sending, queue }]) => sending + queue.length >= limits.deliveriesPerTarget)
+      .map(([topic]) => topic);
+  }
+
+  function enqueue(held: Held): void {
+    const { topic } = held.row;
+    const target = targets.get(topic) ?? { sending: 0, queue: [] };
+    targets.set(topic, target);
+    target.queue.push(held);
+    queued += 1;
+  }
+
+  /** One of each target in turn, so that no target takes all the room. */
+  function startWhatMay(): void {
+    for (let started = true; started && running; ) {
+      started = false;
+      for (const target of [...targets.values()]) {
+        if (underWay.size >= limits.deliveryConcurrency) return;
+        if (target.sending >= limits.deliveriesPerTarget) continue;
+        const held = target.queue.shift();
+        if (held === undefined) continue;
+        queued -= 1;
+        // Its lease runs out by itself, and whoever claims it then sends it.
+        if (clock.monotonic() < held.sendBefore) void send(held.row, target);
+        started = true;
+      }
+    }
+  }
+
+  async function send(row: OutboxRow, target: Target): Promise<void> {
+    const controller = new AbortController();
+    underWay.add(controller);
+    target.sending += 1;
+    settling += 1;
+    const attempt = await attemptOf(row, controller);
+    underWay.delete(controller);
+    target.sending -= 1;
+    if (target.sending === 0 && target.queue.length === 0) targets.delete(row.topic);
+    startWhatMay();
+    await settle(row, attempt);
+    settling -= 1;
+    wake();
+  }
+
+  async function attemptOf(row: OutboxRow, controller: AbortController): Promise<Attempt> {
+    let timedOut = false;
+    const timeout = setTimeout(() => {
+      timedOut = true;
+      controller.abort();
+    }, limits.deliveryTimeoutMs);
+    timeout.unref();
+    try {
+      const { signal } = controller;
+      const cut = new Promise<Attempt>((resolve) => {
+        signal.addEventListener('abort', () => resolve({ state: 'aborted' }), { once: true });
+      });
+      const attempt = await Promise.race([options.deliver(row, signal), cut]);
+      return attempt.state === 'aborted' && timedOut ? { state: 'failed', reason: 'timeout' } : attempt;
+    } catch (error) {
+      log('error', { deliveryId: row.id, ...errorFields(error) }, 'a delivery could not be prepared');
+      return { state: 'failed', reason: 'host_error' };
+    } finally {
+      clearTimeout(timeout);
+    }
+  }
+
+  async function settle(row: OutboxRow, attempt: Attempt): Promise<void> {
+    try {
+      switch (attempt.state) {
+        case 'delivered':
+        case 'withdrawn':
+          return await write(row, { id: row.id, state: 'done' });
+        case 'aborted':
+          return await write(row, { id: row.id, state: 'retry', dueAt: clock.now() });
+        case 'failed':
+          return await tryAgainOrBury(row, attempt.reason);
+      }
+    } catch (error) {
+      log('error', { deliveryId: row.id, ...errorFields(error) }, 'a delivery could not be settled');
+    }
+  }
+
+  async function tryAgainOrBury(row: OutboxRow, reason: string): Promise<void> {
+    const fields = { deliveryId: row.id, topic: row.topic, attempt: row.attempts, reason };
+    const delay = waitAfter(row.attempts, Buffer.from(random(4)).readUInt32BE(0) / 2 ** 32);
+    if (delay !== undefined) {
+      log('info', fields, 'a delivery failed and will be tried again');
+      return await write(row, { id: row.id, state: 'retry', dueAt: clock.now() + delay });
+    }
+    log('warn', fields, 'a delivery failed for the last time');
+    const obituary = await options.obituary(row, reason);
+    if (obituary !== undefined) {
+      const { state } = await committer.submit(obituary);
+      // Without its record nobody would find it; the lease runs out and it is tried once more.
+      if (state !== 'committed') return;
+    }
+    await write(row, { id: row.id, state: 'dead' });
+  }
+
+  async function write(
+    row: OutboxRow,
+    settled: { readonly id: string; readonly state: 'done' | 'retry' | 'dead'; readonly dueAt?: number },
+  ): Promise<void> {
+    const unit: WriteUnit = { kind: 'outbox', batchId: randomId(random), settle: [settled] };
+    const { state } = await committer.submit(unit);
+    if (state === 'committed') return;
+    log('warn', { deliveryId: row.id, state }, 'a delivery was not settled and will be repeated');
+  }
+
+  /** Rows that nobody will send here go back at once, so that another process need not wait for the lease. */
+  async function giveBack(): Promise<void> {
+    const rows = [...targets.values()].flatMap(({ queue }) => queue.splice(0));
+    queued = 0;
+    if (rows.length === 0) return;
+    await committer.submit({
+      kind: 'outbox',
+      batchId: randomId(random),
+      settle: rows.map(({ row }) => ({ id: row.id, state: 'retry', dueAt: row.dueAt })),
+    });
+  }
+
+  return {
+    wake,
+    start() {
+      running = true;
+      wake();
+    },
+    async stop(graceMs) {
+      running = false;
+      clearTimeout(timer);
+      const until = clock.monotonic() + graceMs;
+      while ((scanning || underWay.size > 0) && clock.monotonic() < until) await wait(STOP_TICK_MS);
+      for (const controller of underWay) controller.abort();
+      while (scanning || settling > 0) await wait(STOP_TICK_MS);
+      await giveBack();
+    },
+    counts: () => ({ sending: settling, queued }),
+  };
+}

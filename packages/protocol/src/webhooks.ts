@@ -1,0 +1,74 @@
+import { type Static, Type } from 'typebox';
+import { closed, count, dateTime, nonEmpty, open, runId, uri } from './schema-parts.ts';
+
+/** Webhooks: how they are registered, listed and removed, and what could not be delivered. */
+
+const optional = Type.Optional;
+const tags = Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 100 });
+
+export const RegisterWebhookSchema = closed({
+  url: uri,
+  events: Type.Array(nonEmpty, {
+    minItems: 1,
+    maxItems: 200,
+    description: 'Event types of the protocol; "*" stands for all of them.',
+  }),
+  tenantId: optional(nonEmpty),
+  tags: optional(tags),
+});
+
+const signingFields = {
+  secretFingerprint: Type.String({
+    pattern: '^[0-9a-f]{8}$',
+    description: 'The first 8 hex characters of the secret’s SHA-256.',
+  }),
+  signatureAlgorithm: nonEmpty,
+};
+
+export const RegisteredWebhookSchema = open({
+  webhookId: nonEmpty,
+  secret: optional(
+    Type.String({
+      pattern: '^[0-9a-f]{64}$',
+      description: 'Shown once; a repeated request does not get it again.',
+    }),
+  ),
+  ...signingFields,
+});
+
+export const WebhookListSchema = open({
+  webhooks: Type.Array(
+    open({
+      webhookId: nonEmpty,
+      url: uri,
+      events: Type.Array(nonEmpty),
+      tags,
+      secretFingerprint: signingFields.secretFingerprint,
+      createdAt: dateTime,
+      createdBy: nonEmpty,
+    }),
+  ),
+});
+
+export const CallbackSecretSchema = open({
+  secret: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  ...signingFields,
+});
+
+export const DeliveryListSchema = open({
+  deliveries: Type.Array(
+    open({
+      deliveryId: nonEmpty,
+      kind: Type.Enum(['webhook', 'callback']),
+      webhookId: optional(nonEmpty),
+      runId,
+      sequence: count,
+      attempts: count,
+      reason: nonEmpty,
+      failedAt: dateTime,
+    }),
+  ),
+  nextCursor: optional(Type.String({ description: 'Absent on the last page.' })),
+});
+
+export type RegisterWebhookRequest = Static<typeof RegisterWebhookSchema>;

@@ -1,0 +1,63 @@
+import type { Listing, PageRequest } from './documents.ts';
+import type { Transport } from './transport.ts';
+
+export interface ArtifactSummary {
+  readonly artifactId: string;
+  readonly name: string;
+  readonly nodeKey: string;
+  readonly mediaType: string;
+  readonly size: number;
+  /** SHA-256 of the bytes, hex. */
+  readonly digest: string;
+  readonly createdAt: string;
+}
+
+/** The bytes of an artifact, not yet read. */
+export interface ArtifactContent {
+  readonly mediaType: string;
+  readonly size: number | undefined;
+  readonly digest: string | undefined;
+  readonly bytes: ReadableStream<Uint8Array>;
+}
+
+/** What runs have produced beside their logs. */
+export interface Artifacts {
+  list(runId: string, page?: PageRequest): Promise<Listing<ArtifactSummary>>;
+  open(
+    runId: string,
+    artifactId: string,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<ArtifactContent>;
+}
+
+export function createArtifacts(transport: Transport): Artifacts {
+  return {
+    async list(runId, page = {}) {
+      const path = `/v1/host/weft/runs/${encodeURIComponent(runId)}/artifacts`;
+      const answer = await transport.json<{ artifacts: ArtifactSummary[]; nextCursor?: string }>(
+        'GET',
+        path,
+        {
+          query: { ...page },
+        },
+      );
+      const { artifacts: items, nextCursor } = answer;
+      return nextCursor === undefined ? { items } : { items, nextCursor };
+    },
+    async open(runId, artifactId, { signal } = {}) {
+      const path = `/v1/runs/${encodeURIComponent(runId)}/artifacts/${encodeURIComponent(artifactId)}`;
+      const response = await transport.open('GET', path, { headers: { accept: '*/*' }, signal });
+      const { headers } = response;
+      return {
+        mediaType: headers.get('content-type') ?? 'application/octet-stream',
+        size: sizeOf(headers.get('content-length')),
+        digest: headers.get('etag')?.replaceAll('"', ''),
+        bytes: response.body ?? new Blob([]).stream(),
+      };
+    },
+  };
+}
+
+function sizeOf(header: string | null): number | undefined {
+  return header === null || !/^\d{1,15}$/.test(header) ? undefined : Number(header);
+}

@@ -1,0 +1,38 @@
+import type { Transport } from './transport.ts';
+
+const SECRETS = '/v1/host/weft/secrets';
+
+export type SecretScope = 'tenant' | 'user';
+
+export interface NewSecret {
+  readonly id: string;
+  readonly value: string;
+  /** Default: `tenant`. A user's secret is the caller's own, and goes before the tenant's. */
+  readonly scope?: SecretScope;
+}
+
+export interface SecretSummary {
+  readonly id: string;
+  readonly scope: SecretScope;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** False when it was stored with another key than the host has now. */
+  readonly usable: boolean;
+}
+
+/** Values go in and never come out again. */
+export interface Secrets {
+  set(secret: NewSecret): Promise<SecretSummary>;
+  list(): Promise<readonly SecretSummary[]>;
+  remove(secretId: string, scope?: SecretScope): Promise<void>;
+}
+
+export function createSecrets(transport: Transport): Secrets {
+  return {
+    set: (secret) => transport.json('POST', SECRETS, { body: secret }),
+    list: async () => (await transport.json<{ secrets: SecretSummary[] }>('GET', SECRETS)).secrets,
+    remove: async (secretId, scope) => {
+      await transport.json('DELETE', `${SECRETS}/${encodeURIComponent(secretId)}`, { query: { scope } });
+    },
+  };
+}

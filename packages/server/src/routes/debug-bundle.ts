@@ -1,0 +1,88 @@
+import { pipeline, Readable } from 'node:stream';
+import { createGzip } from 'node:zlib';
+import type { FastifyReply } from 'fastify';
+import { callerOf, type Door, pathParam, type Routes } from '../door.ts';
+import { noSuchRun } from '../http/errors.ts';
+import { integerParam, queryOf } from '../http/query.ts';
+import { createSocketWriter } from '../stream/socket-writer.ts';
+import { sendHead } from '../stream/stream-head.ts';
+
+/**
+ * GET /v1/runs/{runId}/debug-bundle. What can be refused is refused before the first byte; then the text is pulled as fast as
+ * the reader takes it, so a bundle costs one page of events, however long the log is.
+ */
+export const debugBundleRoutes: Routes = (app, door) => {
+  app.get(
+    '/v1/runs/:runId/debug-bundle',
+    door.allow('getDebugBundle', { ofRun: true }),
+    async (request, reply) => {
+      const maxEvents = integerParam(queryOf(request), 'maxEvents', { min: 0, max: Number.MAX_SAFE_INTEGER });
+      const runId = pathParam(request, 'runId');
+      const text = await door.host.debugBundle(
+        callerOf(request),
+        runId,
+        maxEvents === undefined ? {} : { maxEvents },
+      );
+      if (text === undefined) throw noSuchRun();
+      reply.hijack();
+      void send(door, reply, { runId, text, gzip: takesGzip(request.headers['accept-encoding']) });
+      return reply;
+    },
+  );
+};
+
+interface Bundle {
+  readonly runId: string;
+  readonly text: AsyncIterable<string>;
+  readonly gzip: boolean;
+}
+
+async function send(door: Door, reply: FastifyReply, { runId, text, gzip }: Bundle): Promise<void> {
+  const response = reply.raw;
+  const writer = createSocketWriter(response, door.settings.stallMs);
+  const waiting = door.streams.wait();
+  // The door is closing, or the reader has left: half a bundle is worth nothing.
+  const giveUp = (): void => void response.destroy();
+  waiting.signal.addEventListener('abort', giveUp);
+  try {
+    sendHead(reply, {
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'no-store',
+      vary: 'accept-encoding',
+      ...(gzip && { 'content-encoding': 'gzip' }),
+    });
+    for await (const piece of gzip ? compressed(text) : text) {
+      if (!(await writer.ready())) return;
+      if (typeof piece === 'string') await writer.write(piece);
+      else response.write(piece);
+    }
+    response.end();
+  } catch (error) {
+    const errorName = error instanceof Error ? error.name : typeof error;
+    door.log('error', { runId, requestId: reply.request.id, errorName }, 'a bundle could not be sent');
+    response.destroy();
+  } finally {
+    waiting.signal.removeEventListener('abort', giveUp);
+    waiting.end();
+  }
+}
+
+/** Whatever ends one of the two ends the other, and the loop that reads them learns why. */
+function compressed(text: AsyncIterable<string>): AsyncIterable<Buffer> {
+  return pipeline(Readable.from(text), createGzip(), () => undefined);
+}
+
+/** The last word on gzip decides, `*` if there is none; without the header nothing is compressed. */
+export function takesGzip(header: string | string[] | undefined): boolean {
+  const codings = new Map(
+    String(header ?? '')
+      .toLowerCase()
+      .split(',')
+      .map((coding) => {
+        const [name = '', ...parameters] = coding.split(';').map((part) => part.trim());
+        const quality = parameters.find((parameter) => parameter.startsWith('q='));
+        return [name, quality === undefined ? 1 : Number(quality.slice(2))] as const;
+      }),
+  );
+  return (codings.get('gzip') ?? codings.get('*') ?? 0) > 0;
+}

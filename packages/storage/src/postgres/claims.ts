@@ -1,0 +1,125 @@
+import type { Claimed, ClaimResult } from '@weft/engine';
+import { FIRST_TERMINAL, isRunId } from './codec.ts';
+import { nowSql } from './now.ts';
+import type { Pool } from './pool.ts';
+
+export interface Claims {
+  heartbeat(holder: string, ttlMs: number): Promise<void>;
+  claim(runId: string, holder: string): Promise<ClaimResult>;
+  claimDue(holder: string, limit: number): Promise<Claimed[]>;
+  nextDueAt(): Promise<number | undefined>;
+  releaseAll(holder: string): Promise<void>;
+}
+
+const HEARTBEAT = `INSERT INTO holders (name, deadline) VALUES ($1::text, ${nowSql(2)} + $3::bigint)
+  ON CONFLICT (name) DO UPDATE SET deadline = excluded.deadline`;
+
+const LOOK = `SELECT status, epoch, holder,
+  EXISTS (SELECT 1 FROM holders WHERE name = runs.holder AND deadline > ${nowSql(2)}) AS is_alive
+  FROM runs WHERE id = $1::uuid`;
+
+const TAKE = `UPDATE runs SET holder = $1::text, epoch = epoch + 1
+  WHERE id = $2::uuid AND epoch = $3::int AND holder IS NOT DISTINCT FROM $4::text AND status < 6 RETURNING epoch`;
+
+/**
+ * Holders of open runs that gave no sign in time, or never. Found by skipping from one holder to the next in the index of held
+ * runs: as many steps as there are processes, however many runs they hold.
+ */
+const lostHolders = (now: string) => `
+  RECURSIVE standing (holder) AS (
+    (SELECT holder FROM runs WHERE status < 6 AND holder IS NOT NULL ORDER BY holder LIMIT 1)
+    UNION ALL
+    SELECT (SELECT holder FROM runs WHERE status < 6 AND holder IS NOT NULL AND holder > standing.holder
+            ORDER BY holder LIMIT 1)
+    FROM standing WHERE standing.holder IS NOT NULL
+  ),
+  lost (holder) AS MATERIALIZED (
+    SELECT holder FROM standing WHERE holder IS NOT NULL
+      AND NOT EXISTS (SELECT 1 FROM holders WHERE name = standing.holder AND deadline > ${now})
+  )`;
+
+const CLAIM_DUE = `
+  WITH ${lostHolders(nowSql(1))},
+  free AS (
+    SELECT id, due_at FROM runs WHERE status < 6 AND holder IS NULL AND due_at <= ${nowSql(1)}
+    ORDER BY due_at LIMIT $2::int FOR NO KEY UPDATE SKIP LOCKED
+  ),
+  left_behind AS (
+    SELECT id, due_at FROM runs
+    WHERE status < 6 AND holder IS NOT NULL AND holder IN (SELECT holder FROM lost) AND due_at <= ${nowSql(1)}
+    ORDER BY due_at LIMIT $2::int FOR NO KEY UPDATE SKIP LOCKED
+  ),
+  chosen AS (SELECT id, due_at FROM (TABLE free UNION ALL TABLE left_behind) AS both_kinds ORDER BY due_at LIMIT $2::int)
+  UPDATE runs SET holder = $3::text, epoch = epoch + 1 FROM chosen WHERE runs.id = chosen.id
+  RETURNING runs.id, runs.epoch, chosen.due_at`;
+
+const NEXT_DUE = `
+  WITH ${lostHolders(nowSql(1))}
+  SELECT least(
+    (SELECT due_at FROM runs WHERE status < 6 AND holder IS NULL AND due_at IS NOT NULL ORDER BY due_at LIMIT 1),
+    (SELECT min(next.due_at) FROM lost CROSS JOIN LATERAL (
+       SELECT due_at FROM runs
+       WHERE status < 6 AND holder IS NOT NULL AND runs.holder = lost.holder AND due_at IS NOT NULL
+       ORDER BY due_at LIMIT 1) AS next)
+  ) AS due_at`;
+
+/** In the order in which groups lock runs, so that the two never wait for each other. */
+const RELEASE_ALL = `
+  WITH held AS (SELECT id FROM runs WHERE status < 6 AND holder = $1::text AND holder IS NOT NULL
+                ORDER BY id FOR NO KEY UPDATE)
+  UPDATE runs SET holder = NULL FROM held WHERE runs.id = held.id`;
+
+interface Target {
+  readonly status: number;
+  readonly epoch: number;
+  readonly holder: string | null;
+  readonly is_alive: boolean;
+}
+
+/** A run is free when no holder stands on it, or one past its deadline by the database's clock. Every claim raises its epoch. */
+export function prepareClaims(pool: Pool, clock: (() => number) | undefined): Claims {
+  const now = () => clock?.() ?? null;
+
+  return {
+    async heartbeat(holder, ttlMs) {
+      await pool.use((connection) => connection.query(HEARTBEAT, [holder, now(), ttlMs]));
+    },
+    async claim(runId, holder) {
+      if (!isRunId(runId)) return { state: 'missing' };
+      // Looks, then takes the run only as it was seen; whoever was faster is seen by the next look.
+      for (;;) {
+        const result = await pool.use(async (connection): Promise<ClaimResult | undefined> => {
+          const [run] = await connection.query<Target>(LOOK, [runId, now()]);
+          if (!run) return { state: 'missing' };
+          if (run.status >= FIRST_TERMINAL) return { state: 'terminal' };
+          if (run.holder !== null && run.is_alive) return { state: 'held', holder: run.holder };
+          const taken = await connection.query<{ epoch: number }>(TAKE, [
+            holder,
+            runId,
+            run.epoch,
+            run.holder,
+          ]);
+          return taken[0] && { state: 'claimed', epoch: taken[0].epoch };
+        });
+        if (result) return result;
+      }
+    },
+    async claimDue(holder, limit) {
+      const rows = await pool.use((connection) =>
+        connection.query<{ id: string; epoch: number; due_at: number }>(CLAIM_DUE, [now(), limit, holder]),
+      );
+      return [...rows]
+        .sort((a, b) => a.due_at - b.due_at)
+        .map(({ id, epoch }) => ({ runId: id, epoch }));
+    },
+    async nextDueAt() {
+      const [row] = await pool.use((connection) =>
+        connection.query<{ due_at: number | null }>(NEXT_DUE, [now()]),
+      );
+      return row?.due_at ?? undefined;
+    },
+    async releaseAll(holder) {
+      await pool.use((connection) => connection.query(RELEASE_ALL, [holder]));
+    },
+  };
+}

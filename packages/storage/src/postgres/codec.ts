@@ -1,0 +1,130 @@
+import type { CreationRecord, RunHead, RunStatus } from '@weft/engine';
+import { HostError } from '@weft/protocol';
+
+/** How values become columns, and back. */
+
+/** A status is stored as its place here; those from FIRST_TERMINAL on are the end of a run. The order is frozen. */
+const STATUSES: readonly RunStatus[] = [
+  'pending',
+  'running',
+  'paused',
+  'waiting-approval',
+  'waiting-input',
+  'waiting-external',
+  'completed',
+  'failed',
+  'cancelled',
+];
+export const FIRST_TERMINAL = STATUSES.indexOf('completed');
+
+const STATUS_NUMBERS = new Map(STATUSES.map((status, number) => [status, number]));
+
+export function statusNumber(status: RunStatus): number {
+  const number = STATUS_NUMBERS.get(status);
+  if (number === undefined) throw new TypeError(`There is no run status ${status}.`);
+  return number;
+}
+
+export function statusOf(number: number): RunStatus {
+  const status = STATUSES[number];
+  if (status === undefined)
+    throw new Error(`The store holds an unknown status ${number}; it was written by a newer program.`);
+  return status;
+}
+
+const RUN_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** What is no run id names no run here, and must not reach a uuid column. */
+export function isRunId(runId: string): boolean {
+  return RUN_ID.test(runId);
+}
+
+/** The 16 bytes of a batch id, in the spelling of a uuid column. */
+export function batchUuid(batchId: string): string {
+  return Buffer.from(batchId, 'base64url').toString('hex').padEnd(32, '0').slice(0, 32);
+}
+
+export interface RecordColumns {
+  readonly id: string;
+  readonly tenant: string;
+  readonly workflow: string;
+  readonly created_at: number;
+  readonly scope: string | null;
+  readonly record: string;
+}
+
+/** What runs are looked up by has a column of its own; all the rest is one text. */
+export function recordText(record: CreationRecord): string {
+  const { runId, tenant, workflowId, createdAt, scopeId, ...rest } = record;
+  return JSON.stringify(rest);
+}
+
+export function recordFrom(row: RecordColumns): CreationRecord {
+  const rest: Omit<CreationRecord, 'runId' | 'tenant' | 'workflowId' | 'createdAt' | 'scopeId'> = JSON.parse(
+    row.record,
+  );
+  return {
+    runId: row.id,
+    tenant: row.tenant,
+    workflowId: row.workflow,
+    createdAt: row.created_at,
+    ...(row.scope !== null && { scopeId: row.scope }),
+    ...rest,
+  };
+}
+
+export interface HeadColumns {
+  readonly status: number;
+  readonly wake_at: number | null;
+  readonly started_at: number | null;
+  readonly ended_at: number | null;
+  readonly node: string | null;
+  readonly error: string | null;
+}
+
+export function headFrom(row: HeadColumns): RunHead {
+  return {
+    status: statusOf(row.status),
+    wakeAt: row.wake_at,
+    ...(row.started_at !== null && { startedAt: row.started_at }),
+    ...(row.ended_at !== null && { endedAt: row.ended_at }),
+    ...(row.node !== null && { currentNodeId: row.node }),
+    ...(row.error !== null && { errorCode: row.error }),
+  };
+}
+
+/** Where a run's own log begins: a fork's begins where it leaves its source. */
+export function firstSeq(record: CreationRecord): number {
+  return record.fork?.fromSeq ?? 0;
+}
+
+/** A place in a list: what its last row is sorted by. Opaque to whoever carries it. */
+export function encodeCursor(place: readonly (string | number)[]): string {
+  return Buffer.from(JSON.stringify(place)).toString('base64url');
+}
+
+/** `shape` says for each member whether it must be a number (a safe integer), a run id or any text. */
+export function decodeCursor<Place extends readonly (string | number)[]>(
+  cursor: string,
+  shape: readonly ('number' | 'run' | 'text')[],
+): Place {
+  const place = parsedOrNothing(cursor);
+  if (Array.isArray(place) && place.length === shape.length && shape.every((kind, i) => fits(place[i], kind)))
+    return place as unknown as Place;
+  throw new HostError('validation_error', 'cursor is not one this host gave; start again without it.', {
+    field: 'cursor',
+  });
+}
+
+function parsedOrNothing(cursor: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString());
+  } catch {
+    return undefined;
+  }
+}
+
+function fits(value: unknown, kind: 'number' | 'run' | 'text'): boolean {
+  if (kind === 'number') return Number.isSafeInteger(value);
+  return typeof value === 'string' && (kind === 'text' ? !value.includes('\0') : isRunId(value));
+}

@@ -1,0 +1,214 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Refusal, WriteResult, WriteUnit } from '@weft/engine';
+import { type Connection, together } from './connection.ts';
+import { type Draft, newWrites } from './draft.ts';
+import { isServerError, meaningOf } from './errors.ts';
+import { assertIds, findGroup } from './find-group.ts';
+import { judgeUnit } from './judge-unit.ts';
+import type { Pool } from './pool.ts';
+import type { Statement } from './rows.ts';
+import { writeStatements } from './write-group.ts';
+
+/** For tests: called just before and just after the group becomes durable; one that throws makes the outcome unknown. */
+export interface PostgresFaults {
+  beforeCommit?: (() => void) | undefined;
+  afterCommit?: (() => void) | undefined;
+}
+
+export interface CommitOptions {
+  readonly schema: string;
+  readonly clock: (() => number) | undefined;
+  readonly faults: PostgresFaults;
+  /** The statement that tells other processes which runs got events. */
+  readonly bell: (rung: ReadonlyMap<string, number>) => Statement[];
+}
+
+/** What must be remembered of a unit whose fate is not known: the transaction that decides it, and whether it was refused there. */
+export interface Doubt {
+  readonly transaction: string;
+  readonly isRefused: boolean;
+}
+
+export interface Committed {
+  readonly results: readonly WriteResult[];
+  readonly rung: ReadonlyMap<string, number>;
+  readonly doubts: ReadonlyMap<string, Doubt>;
+}
+
+const ATTEMPTS = 6;
+const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
+
+/** One attempt at a group: over, or known to have written nothing and worth another. */
+type Attempt = { readonly committed: Committed } | { readonly again: unknown };
+
+/**
+ * A group is one transaction of two round trips: lock and read; then, after every unit was judged, write and COMMIT. Its fate:
+ *
+ * 1. COMMIT is answered with COMMIT: what was judged is durable.
+ * 2. The server refuses a statement: it has rolled everything back, and the COMMIT sent along changes nothing. Without room every
+ *    unit is refused as `store_full`; after a lost race, a deadlock or a timeout the whole group is tried again. Anything else is
+ *    a mistake in one of the units, such as a NUL in a text: then each is committed for itself, and only that one fails.
+ * 3. The connection is lost before COMMIT was sent: nothing was written, and the group is tried again on another one. When there
+ *    is none to be had, that is thrown.
+ * 4. The connection is lost after COMMIT was sent: every unit is `unknown`, a refused one too, because what it was refused for
+ *    may be lost with the group. The transaction's id is kept, and the server will know what became of it.
+ */
+export function prepareCommit(
+  pool: Pool,
+  options: CommitOptions,
+): (units: readonly WriteUnit[]) => Promise<Committed> {
+  async function commitGroup(units: readonly WriteUnit[]): Promise<Committed> {
+    for (let attempt = 1; ; attempt += 1) {
+      const outcome = await pool.use((connection) => attemptGroup(connection, units, options));
+      if ('committed' in outcome) return outcome.committed;
+      if (attempt >= ATTEMPTS) throw outcome.again;
+      await pause(Math.random() * 5 * 2 ** attempt);
+    }
+  }
+
+  /** The unit that PostgreSQL cannot take must not take the others with it: nothing of it is written, and asking says so. */
+  async function commitAlone(unit: WriteUnit): Promise<Committed> {
+    try {
+      return await commitGroup([unit]);
+    } catch (cause) {
+      if (meaningOf(cause) !== 'mistake') throw cause;
+      return { results: [{ state: 'unknown', cause }], rung: NOTHING, doubts: NOTHING };
+    }
+  }
+
+  return async (units) => {
+    if (units.length === 0) return { results: [], rung: NOTHING, doubts: NOTHING };
+    assertIds(units);
+    try {
+      return await commitGroup(units);
+    } catch (error) {
+      if (units.length === 1 || meaningOf(error) !== 'mistake') throw error;
+      const alone: Committed[] = [];
+      for (const unit of units) alone.push(await commitAlone(unit));
+      return joined(alone);
+    }
+  };
+}
+
+function joined(parts: readonly Committed[]): Committed {
+  return {
+    results: parts.flatMap(({ results }) => results),
+    rung: new Map(parts.flatMap(({ rung }) => [...rung])),
+    doubts: new Map(parts.flatMap(({ doubts }) => [...doubts])),
+  };
+}
+
+async function attemptGroup(
+  connection: Connection,
+  units: readonly WriteUnit[],
+  options: CommitOptions,
+): Promise<Attempt> {
+  let draft: Draft;
+  try {
+    draft = { found: await findGroup(connection, units, options), writes: newWrites() };
+  } catch (error) {
+    return nothingWritten(connection, units, error);
+  }
+  let judged: Judged;
+  try {
+    judged = judgeGroup(draft, units, options);
+  } catch (error) {
+    await rollback(connection);
+    throw error;
+  }
+  try {
+    options.faults.beforeCommit?.();
+  } catch (cause) {
+    await rollback(connection);
+    return { committed: unknown(units, judged.results, draft, cause) };
+  }
+  return writeGroup(connection, units, options.faults, judged);
+}
+
+interface Judged {
+  readonly draft: Draft;
+  readonly results: readonly WriteResult[];
+  /** What writes the group; COMMIT last. Complete before the first of them is sent. */
+  readonly statements: readonly Statement[];
+}
+
+function judgeGroup(draft: Draft, units: readonly WriteUnit[], { schema, bell }: CommitOptions): Judged {
+  const results = units.map((unit) => resultOf(judgeUnit(draft, unit)));
+  const statements = [
+    ...writeStatements(draft, schema),
+    ...bell(draft.writes.rung),
+    { text: 'COMMIT', values: [] },
+  ];
+  return { draft, results, statements };
+}
+
+async function writeGroup(
+  connection: Connection,
+  units: readonly WriteUnit[],
+  faults: PostgresFaults,
+  { draft, results, statements }: Judged,
+): Promise<Attempt> {
+  try {
+    const tags = await together(statements.map((statement) => connection.run(statement)));
+    if (tags.at(-1) !== 'COMMIT') throw new Error(`PostgreSQL answered COMMIT with ${tags.at(-1)}.`);
+    faults.afterCommit?.();
+  } catch (error) {
+    return isServerError(error)
+      ? nothingWritten(connection, units, error)
+      : { committed: unknown(units, results, draft, error) };
+  }
+  return { committed: { results, rung: draft.writes.rung, doubts: NOTHING } };
+}
+
+async function nothingWritten(
+  connection: Connection,
+  units: readonly WriteUnit[],
+  error: unknown,
+): Promise<Attempt> {
+  await rollback(connection);
+  switch (meaningOf(error)) {
+    case 'full':
+      return {
+        committed: {
+          results: units.map(() => ({ state: 'refused', reason: 'store_full' })),
+          rung: NOTHING,
+          doubts: NOTHING,
+        },
+      };
+    case 'again':
+    case 'lost':
+      return { again: error };
+    case 'mistake':
+      throw error;
+  }
+}
+
+/** Never fails: a connection on which it cannot be done is gone, and its transaction with it. */
+async function rollback(connection: Connection): Promise<void> {
+  try {
+    if (connection.isOpen()) await connection.query('ROLLBACK');
+  } catch (error) {
+    connection.destroy(error instanceof Error ? error : new Error(String(error)));
+  }
+}
+
+function unknown(
+  units: readonly WriteUnit[],
+  results: readonly WriteResult[],
+  { found }: Draft,
+  cause: unknown,
+): Committed {
+  const doubts = new Map(
+    units.map(({ batchId }, index): [string, Doubt] => [
+      batchId,
+      { transaction: found.transaction, isRefused: results[index]?.state === 'refused' },
+    ]),
+  );
+  return { results: units.map(() => ({ state: 'unknown', cause })), rung: NOTHING, doubts };
+}
+
+const COMMITTED: WriteResult = { state: 'committed' };
+
+function resultOf(refusal: Refusal | undefined): WriteResult {
+  return refusal ? { state: 'refused', ...refusal } : COMMITTED;
+}

@@ -1,0 +1,197 @@
+import postgres from 'postgres';
+import { ConnectionLostError, UnsafeDatabaseError } from './errors.ts';
+import type { Scalar, Statement } from './rows.ts';
+
+/**
+ * One connection, which is open and then closed, and never opened again.
+ *
+ * 1. The client library would reconnect by itself, and statements of a transaction that died could then run on the new
+ *    session, one by one, outside of any transaction. So each connection is a client of its own with a single, reserved
+ *    session, and once that is gone nothing is sent any more: every later and every unanswered call is rejected with
+ *    ConnectionLostError.
+ * 2. Statements sent without waiting for each other travel together and run in order.
+ * 3. Settings on which durability depends are part of the connection's start and are read back before its first use.
+ */
+export interface Connection {
+  readonly isOpen: () => boolean;
+  query<Row>(text: string, values?: readonly Scalar[]): Promise<readonly Row[]>;
+  /** Answers the command's tag, such as `COMMIT`. */
+  run(statement: Statement): Promise<string>;
+  /** Ends it at once; what is under way is rejected with the reason. */
+  destroy(reason: Error): void;
+}
+
+export interface ConnectionOptions {
+  readonly url: string;
+  readonly schema: string;
+  readonly statementTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly onNotify?: (channel: string, payload: string) => void;
+  readonly onClose?: () => void;
+}
+
+const OLDEST_SERVER = 130_000;
+
+interface Settings {
+  readonly synchronous_commit: string;
+  readonly fsync: string;
+  readonly encoding: string;
+  readonly version: number;
+}
+
+const READ_SETTINGS = `SELECT current_setting('synchronous_commit') AS synchronous_commit, current_setting('fsync') AS fsync,
+  current_setting('server_encoding') AS encoding, current_setting('server_version_num')::int AS version`;
+
+export async function openConnection(options: ConnectionOptions): Promise<Connection> {
+  const death = newDeath();
+  const client = newClient(options, (reason) => {
+    if (death.die(reason)) options.onClose?.();
+  });
+  try {
+    const [settings] = await client.unsafe<Settings[]>(READ_SETTINGS);
+    assertSafe(settings);
+    return sessionOn(await client.reserve(), client, death);
+  } catch (error) {
+    death.die(new ConnectionLostError('the connection was not opened'));
+    await client.end({ timeout: 0 });
+    throw isSocketError(error)
+      ? new ConnectionLostError(`PostgreSQL cannot be reached: ${describe(error)}`, error)
+      : error;
+  }
+}
+
+interface Death {
+  readonly reason: () => Error | undefined;
+  /** Settles as the answer does, or is rejected when the connection is gone before there is one. */
+  before<Answer>(answer: PromiseLike<Answer>): Promise<Answer>;
+  /** False when it had happened before. */
+  die(reason: Error): boolean;
+}
+
+function newDeath(): Death {
+  const unanswered = new Set<(reason: Error) => void>();
+  let died: Error | undefined;
+  return {
+    reason: () => died,
+    before: (answer) =>
+      new Promise((resolve, reject) => {
+        unanswered.add(reject);
+        answer.then(
+          (value) => {
+            unanswered.delete(reject);
+            resolve(value);
+          },
+          (error: unknown) => {
+            unanswered.delete(reject);
+            reject(error);
+          },
+        );
+      }),
+    die(reason) {
+      if (died) return false;
+      died = reason;
+      for (const reject of unanswered) reject(reason);
+      unanswered.clear();
+      return true;
+    },
+  };
+}
+
+type Client = ReturnType<typeof newClient>;
+
+function newClient(options: ConnectionOptions, onDeath: (reason: Error) => void) {
+  const { url, schema, statementTimeoutMs, connectTimeoutMs, onNotify } = options;
+  const settings = {
+    max: 1,
+    connect_timeout: connectTimeoutMs / 1_000,
+    max_lifetime: null,
+    idle_timeout: 0,
+    fetch_types: false,
+    onnotice: () => {},
+    onclose: () => onDeath(new ConnectionLostError('the connection to PostgreSQL was closed')),
+    // Handed on to the session by the client, although its types do not say so.
+    ...(onNotify && { onnotify: onNotify }),
+    types: {
+      bigint: { to: 20, from: [20], parse: (text: string) => Number(text), serialize: (value: number) => String(value) },
+    },
+    connection: {
+      application_name: 'weft',
+      search_path: quoteIdentifier(schema),
+      synchronous_commit: 'on',
+      default_transaction_isolation: 'read committed' as const,
+      statement_timeout: statementTimeoutMs,
+      // A client that fell asleep inside a transaction must not hold its locks for ever.
+      idle_in_transaction_session_timeout: statementTimeoutMs,
+    },
+  };
+  return postgres(url, settings);
+}
+
+function assertSafe(settings: Settings | undefined): void {
+  if (!settings) throw new Error('PostgreSQL gave no answer when asked for its settings.');
+  const { synchronous_commit, fsync, encoding, version } = settings;
+  if (version < OLDEST_SERVER)
+    throw new Error(`The server's version is ${version / 10_000}; PostgreSQL 13 or newer is needed.`);
+  if (synchronous_commit !== 'on' && synchronous_commit !== 'remote_apply') {
+    throw new UnsafeDatabaseError(
+      `synchronous_commit is ${synchronous_commit}`,
+      'Take it out of the connection URL.',
+    );
+  }
+  if (fsync !== 'on')
+    throw new UnsafeDatabaseError('The server runs with fsync = off', 'Turn it on in postgresql.conf.');
+  if (encoding !== 'UTF8') {
+    throw new UnsafeDatabaseError(
+      `The database's encoding is ${encoding}`,
+      'Create one with ENCODING UTF8 and name it in the URL.',
+    );
+  }
+}
+
+function sessionOn(session: postgres.ReservedSql, client: Client, death: Death): Connection {
+  function send<Row extends object>(text: string, values: readonly Scalar[]) {
+    const reason = death.reason();
+    if (reason) return Promise.reject(reason);
+    const answer = session.unsafe<Row[]>(text, [...values], { prepare: values.length > 0 }).execute();
+    return death.before(answer).catch((error: unknown) => {
+      throw isSocketError(error) ? new ConnectionLostError(describe(error), error) : error;
+    });
+  }
+
+  return {
+    isOpen: () => death.reason() === undefined,
+    query: <Row>(text: string, values: readonly Scalar[] = []) =>
+      send<Row & object>(text, values) as Promise<readonly Row[]>,
+    run: async ({ text, values }) => (await send(text, values)).command,
+    destroy(reason) {
+      death.die(reason);
+      void client.end({ timeout: 0 });
+    },
+  };
+}
+
+/** Sends statements together, waits for all, and throws the first error: those after it only say that it happened. */
+export async function together<Result>(sent: readonly Promise<Result>[]): Promise<Result[]> {
+  const answers = await Promise.allSettled(sent);
+  return answers.map((answer) => {
+    if (answer.status === 'rejected') throw answer.reason;
+    return answer.value;
+  });
+}
+
+/** What the operating system or the client says about a socket; the server's own errors have five-character codes. */
+function isSocketError(error: unknown): boolean {
+  if (error instanceof postgres.PostgresError) return error.severity === 'FATAL' || error.severity === 'PANIC';
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return /^(CONNECT|E[A-Z])/.test(code);
+}
+
+/** Without the address: the code says what happened, and the person knows what the URL names. */
+function describe(error: unknown): string {
+  if (error instanceof postgres.PostgresError) return error.message;
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+}
+
+export function quoteIdentifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

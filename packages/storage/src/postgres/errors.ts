@@ -1,0 +1,53 @@
+import postgres from 'postgres';
+
+/** Why a database could not be opened as a store. Shown to the person who started the host, never to a client. */
+
+export class SchemaTooNewError extends Error {
+  readonly found: number;
+  readonly supported: number;
+
+  constructor(schema: string, found: number, supported: number) {
+    super(
+      `The schema "${schema}" of the database has version ${found}, but this program knows versions up to ${supported}. ` +
+        'Upgrade the program, or restore a backup made before the schema was upgraded.',
+    );
+    this.name = 'SchemaTooNewError';
+    this.found = found;
+    this.supported = supported;
+  }
+}
+
+export class UnsafeDatabaseError extends Error {
+  constructor(what: string, wayOut: string) {
+    super(`${what}; an acknowledged write could be lost or changed. ${wayOut}`);
+    this.name = 'UnsafeDatabaseError';
+  }
+}
+
+/** The connection is gone, or none could be made. What was under way on it ended without an answer. */
+export class ConnectionLostError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'ConnectionLostError';
+  }
+}
+
+/** What an error means for the group it happened to: whether it is known that nothing of it was written, and what to do. */
+export type Meaning = 'full' | 'again' | 'lost' | 'mistake';
+
+const FULL = '53100';
+
+/** Unique violation (another process was faster), serialization, deadlock, lock and statement timeout. */
+const AGAIN = new Set(['23505', '40001', '40P01', '55P03', '57014']);
+
+export function meaningOf(error: unknown): Meaning {
+  if (error instanceof ConnectionLostError) return 'lost';
+  if (!isServerError(error)) return 'mistake';
+  if (error.code === FULL) return 'full';
+  return AGAIN.has(error.code) ? 'again' : 'mistake';
+}
+
+/** An answer of the server that ends the transaction and nothing else; FATAL and PANIC end the connection. */
+export function isServerError(error: unknown): error is postgres.PostgresError {
+  return error instanceof postgres.PostgresError && error.severity === 'ERROR';
+}

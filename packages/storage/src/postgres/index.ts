@@ -1,0 +1,99 @@
+import type { Store } from '@weft/engine';
+import { type Bell, openBell } from './bell.ts';
+import { prepareClaims } from './claims.ts';
+import { type PostgresFaults, prepareCommit } from './commit.ts';
+import { prepareDocumentReader } from './documents.ts';
+import { prepareListRuns } from './list-runs.ts';
+import { migrate } from './migrations.ts';
+import { createPool, type Pool } from './pool.ts';
+import { preparePrune } from './prune.ts';
+import { prepareRegistryReader } from './read-registry.ts';
+import { prepareRunReader } from './read-run.ts';
+import { prepareDoubts } from './was-committed.ts';
+
+export type { PostgresFaults } from './commit.ts';
+export { ConnectionLostError, SchemaTooNewError, UnsafeDatabaseError } from './errors.ts';
+
+export interface PostgresStoreOptions {
+  /** `postgres://user:password@host:port/database`. Sessions are used as such: no pooler in transaction mode in between. */
+  readonly url: string;
+  /** Holds all tables; created when it does not exist. */
+  readonly schema?: string;
+  /** Connections for work; one more listens. */
+  readonly maxConnections?: number;
+  readonly statementTimeoutMs?: number;
+  readonly connectTimeoutMs?: number;
+  /** For tests; otherwise the database's clock counts. */
+  readonly clock?: () => number;
+  /** For tests. */
+  readonly faults?: PostgresFaults;
+}
+
+const DEFAULTS = { schema: 'weft', maxConnections: 10, statementTimeoutMs: 10_000, connectTimeoutMs: 5_000 };
+
+/**
+ * Opens the schema, brought to this program's version; any number of processes may do so at once. Throws SchemaTooNewError,
+ * UnsafeDatabaseError, or what PostgreSQL says.
+ */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+  const { clock, faults = {}, ...given } = options;
+  const settings = { ...DEFAULTS, ...given };
+  const pool = createPool(settings);
+  try {
+    await pool.use((connection) => migrate(connection, settings.schema));
+    const bell = await openBell(settings);
+    return storeOn({ pool, bell, clock, faults, ...settings });
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly pool: Pool;
+  readonly bell: Bell;
+  readonly schema: string;
+  readonly statementTimeoutMs: number;
+  readonly clock: (() => number) | undefined;
+  readonly faults: PostgresFaults;
+}
+
+function storeOn({ pool, bell, schema, statementTimeoutMs, clock, faults }: Parts): Store {
+  const runs = prepareRunReader(pool, clock);
+  const registry = prepareRegistryReader(pool, clock);
+  const documents = prepareDocumentReader(pool, clock);
+  const claims = prepareClaims(pool, clock);
+  const commit = prepareCommit(pool, { schema, clock, faults, bell: bell.notice });
+  const doubts = prepareDoubts(pool, runs, statementTimeoutMs);
+
+  return {
+    async commit(units) {
+      const committed = await commit(units);
+      doubts.add(committed.doubts);
+      bell.ring(committed.rung);
+      return committed.results;
+    },
+    async committed(unit) {
+      const isCommitted = await doubts.wasCommitted(unit);
+      if (isCommitted && unit.kind === 'run' && unit.events.length > 0)
+        bell.ring(new Map([[unit.runId, unit.expectedSeq + unit.events.length]]));
+      return isCommitted;
+    },
+    watch: bell.watch,
+
+    ...runs,
+    listRuns: prepareListRuns(pool, clock),
+    ...claims,
+    ...registry,
+    ...documents,
+
+    prune: preparePrune(pool, clock),
+    async ping() {
+      await pool.use((connection) => connection.query('SELECT 1'));
+    },
+    async close() {
+      bell.close();
+      await pool.close();
+    },
+  };
+}

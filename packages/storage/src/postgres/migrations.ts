@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { type Connection, quoteIdentifier, together } from './connection.ts';
+import { SchemaTooNewError } from './errors.ts';
+import { migration0001 } from './migrations/0001-initial.ts';
+
+/** In order, without gap; each is frozen once released. */
+const MIGRATIONS = [migration0001] as const;
+
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/**
+ * Brings the schema to this program's version, all steps in one transaction. Processes that start at the same time take turns
+ * by an advisory lock; whoever comes second finds the work done.
+ */
+export async function migrate(connection: Connection, schema: string): Promise<void> {
+  if ((await versionFound(connection, schema)) === SCHEMA_VERSION) return;
+  try {
+    await together([
+      connection.query('BEGIN'),
+      connection.query('SET LOCAL statement_timeout = 0'),
+      connection.query(`SELECT pg_advisory_xact_lock(${lockKey(schema, 'migrations')})`),
+    ]);
+    const found = await versionFound(connection, schema);
+    if (found === 0) await createSchema(connection, schema);
+    for (const { version, sql } of MIGRATIONS) {
+      if (version <= found) continue;
+      await connection.query(`${sql}; INSERT INTO schema_versions (version) VALUES (${version})`);
+    }
+    await connection.query('COMMIT');
+  } catch (error) {
+    if (connection.isOpen()) await connection.query('ROLLBACK');
+    throw error;
+  }
+}
+
+/** A role that may not create schemas can use one that was made for it. */
+async function createSchema(connection: Connection, schema: string): Promise<void> {
+  const [row] = await connection.query<{ missing: boolean }>(
+    'SELECT NOT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1::text) AS missing',
+    [schema],
+  );
+  if (row?.missing) await connection.query(`CREATE SCHEMA ${quoteIdentifier(schema)}`);
+  await connection.query(
+    `CREATE TABLE ${quoteIdentifier(schema)}.schema_versions (
+       version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT statement_timestamp())`,
+  );
+}
+
+async function versionFound(connection: Connection, schema: string): Promise<number> {
+  const table = `${quoteIdentifier(schema)}.schema_versions`;
+  const [known] = await connection.query<{ known: boolean }>(
+    'SELECT to_regclass($1::text) IS NOT NULL AS known',
+    [table],
+  );
+  if (!known?.known) return 0;
+  const [row] = await connection.query<{ version: number | null }>(
+    `SELECT max(version) AS version FROM ${table}`,
+  );
+  const found = row?.version ?? 0;
+  if (found > SCHEMA_VERSION) throw new SchemaTooNewError(schema, found, SCHEMA_VERSION);
+  return found;
+}
+
+/** Advisory locks are named by a number, and all schemas of a database share the numbers. */
+export function lockKey(...names: readonly string[]): bigint {
+  return createHash('sha256').update(JSON.stringify(names)).digest().readBigInt64BE(0);
+}

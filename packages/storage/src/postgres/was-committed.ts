@@ -1,0 +1,161 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { CreationRecord, OutboxUnit, RunUnit, StoredEvent, WriteUnit } from '@weft/engine';
+import { batchUuid, isRunId } from './codec.ts';
+import type { Doubt } from './commit.ts';
+import { ConnectionLostError } from './errors.ts';
+import type { Pool } from './pool.ts';
+import { readRows } from './read-rows.ts';
+import type { RunReader } from './read-run.ts';
+import type { Scalar } from './rows.ts';
+import type { BlobUnit, DocumentUnit } from './units.ts';
+
+export interface Doubts {
+  add(doubts: ReadonlyMap<string, Doubt>): void;
+  wasCommitted(unit: WriteUnit): Promise<boolean>;
+}
+
+/** More than any process has in flight; beyond it the oldest are judged by what they left in the tables. */
+const MOST_DOUBTS = 10_000;
+const LOOK_EVERY_MS = 50;
+
+/**
+ * Whether a unit is durable. The server remembers what became of a transaction, and the transaction's id is known here from
+ * before its COMMIT; while it is still under way (the server has not noticed yet that its client is gone) the answer has to
+ * wait. Where the id is not known, as after a restart, the unit is judged by what it would have left in the tables.
+ */
+export function prepareDoubts(pool: Pool, runs: RunReader, patienceMs: number): Doubts {
+  const open = new Map<string, Doubt>();
+  const leftTraces = prepareTraces(pool, runs);
+
+  async function statusOf(transaction: string): Promise<string | null> {
+    const until = performance.now() + patienceMs;
+    for (;;) {
+      const [row] = await readRows<{ status: string | null }>(
+        pool,
+        'SELECT pg_xact_status($1::text::xid8) AS status',
+        [transaction],
+      );
+      if (row?.status !== 'in progress') return row?.status ?? null;
+      if (performance.now() > until)
+        throw new ConnectionLostError('PostgreSQL has not ended the transaction in question yet');
+      await pause(LOOK_EVERY_MS);
+    }
+  }
+
+  return {
+    add(doubts) {
+      for (const [batchId, doubt] of doubts) {
+        const oldest = open.keys().next();
+        if (open.size >= MOST_DOUBTS && !oldest.done) open.delete(oldest.value);
+        open.set(batchId, doubt);
+      }
+    },
+    async wasCommitted(unit) {
+      const doubt = open.get(unit.batchId);
+      const status = doubt && (await statusOf(doubt.transaction));
+      const isKnown = status === 'aborted' || (status === 'committed' && !doubt?.isRefused);
+      const isCommitted = isKnown ? status === 'committed' : await leftTraces(unit);
+      open.delete(unit.batchId);
+      return isCommitted;
+    },
+  };
+}
+
+function prepareTraces(pool: Pool, runs: RunReader): (unit: WriteUnit) => Promise<boolean> {
+  const find = async <Row>(text: string, values: readonly Scalar[]) =>
+    (await readRows<Row>(pool, text, values))[0];
+  const exists = async (text: string, values: readonly Scalar[]) => (await find(text, values)) !== undefined;
+
+  /** The newest batch names itself; an older one is known by its events, which nobody else would have written alike. */
+  async function hasRunUnit(unit: RunUnit): Promise<boolean> {
+    if (!isRunId(unit.runId)) return false;
+    // Waits for whoever is writing to the run right now: it may be this very unit.
+    const row = await find<{ is_last: boolean }>(
+      'SELECT last_batch = $2::uuid AS is_last FROM runs WHERE id = $1::uuid FOR SHARE',
+      [unit.runId, batchUuid(unit.batchId)],
+    );
+    if (!row || row.is_last) return row?.is_last ?? false;
+    if (unit.create)
+      return isSameRecord(unit.create.record, (await runs.readRun(unit.runId, undefined))?.record);
+    const stored = await runs.readEvents(
+      unit.runId,
+      unit.expectedSeq,
+      unit.events.length,
+      Number.MAX_SAFE_INTEGER,
+    );
+    return unit.events.length > 0 && unit.events.every((event, index) => isSameEvent(event, stored[index]));
+  }
+
+  async function isSettled({ id, state, dueAt }: OutboxUnit['settle'][number]): Promise<boolean> {
+    const row = await find<{ next_at: number | null }>('SELECT next_at FROM outbox WHERE id = $1::text', [id]);
+    if (!row) return state === 'done';
+    if (state === 'dead') return row.next_at === null;
+    return state === 'retry' && row.next_at === dueAt;
+  }
+
+  /** A document names the batch that wrote it; a removal has left nothing. */
+  async function hasDocument({ tenant, collection, scope, id, body, batchId }: DocumentUnit): Promise<boolean> {
+    const row = await find<{ is_ours: boolean }>(
+      `SELECT batch = $5::uuid AS is_ours FROM documents
+       WHERE tenant = $1::text AND collection = $2::text AND scope = $3::text AND id = $4::text`,
+      [tenant, collection, scope, id, batchUuid(batchId)],
+    );
+    return body === undefined ? row === undefined : row?.is_ours === true;
+  }
+
+  /** A piece is written once, so whoever wrote these bytes, they are there. */
+  function hasBlob({ tenant, runId, blobId, index, bytes }: BlobUnit): Promise<boolean> {
+    return exists(
+      `SELECT 1 FROM blobs WHERE tenant = $1::text AND run = $2::uuid AND id = $3::text AND piece = $4::int
+         AND bytes = $5::bytea`,
+      [tenant, runId, blobId, index, bytes],
+    );
+  }
+
+  async function allSettled(unit: OutboxUnit): Promise<boolean> {
+    for (const row of unit.settle) if (!(await isSettled(row))) return false;
+    return true;
+  }
+
+  return async (unit) => {
+    switch (unit.kind) {
+      case 'run':
+        return hasRunUnit(unit);
+      case 'command':
+        return (await runs.readCommand(unit.runId, unit.commandId)) !== undefined;
+      case 'workflow':
+        return exists(
+          `SELECT 1 FROM workflows WHERE tenant = $1::text AND id = $2::text AND version = $3::text AND digest = $4::text`,
+          [unit.tenant, unit.id, unit.version, unit.digest],
+        );
+      case 'key':
+        return exists('SELECT 1 FROM api_keys WHERE key_id = $1::text', [unit.key.keyId]);
+      case 'revoke-key':
+        return exists('SELECT 1 FROM api_keys WHERE key_id = $1::text AND revoked_at IS NOT NULL', [
+          unit.keyId,
+        ]);
+      case 'setting':
+        return exists('SELECT 1 FROM settings WHERE name = $1::text AND value = $2::text', [
+          unit.name,
+          unit.value,
+        ]);
+      case 'outbox':
+        return allSettled(unit);
+      case 'audit':
+        return exists('SELECT 1 FROM audit WHERE batch = $1::uuid', [batchUuid(unit.batchId)]);
+      case 'document':
+        return hasDocument(unit);
+      case 'blob':
+        return hasBlob(unit);
+    }
+  };
+}
+
+/** Run ids are random, so these few fields are more than enough to tell two creations of one id apart. */
+function isSameRecord(a: CreationRecord, b: CreationRecord | undefined): boolean {
+  return a.tenant === b?.tenant && a.createdAt === b.createdAt && a.definitionDigest === b.definitionDigest;
+}
+
+function isSameEvent(a: StoredEvent, b: StoredEvent | undefined): boolean {
+  return a.type === b?.type && a.at === b.at && a.nodeId === b.nodeId && a.payload === b.payload;
+}

@@ -1,0 +1,31 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Connection, inTransaction } from './connection.ts';
+import type { Statement } from './driver.ts';
+
+/** Removed per turn of the event loop, so that pruning a day's records blocks nobody. */
+const PRUNE_STEP = 500;
+
+/** Removes expired idempotency records and documents in small transactions; answers how many. */
+export function preparePrune(connection: Connection): () => Promise<number> {
+  const removals = ['idempotency', 'documents'].map((table) =>
+    connection.db.prepare(
+      `DELETE FROM ${table} WHERE ord IN (SELECT ord FROM ${table} WHERE expires_at <= ? LIMIT ?)`,
+    ),
+  );
+
+  async function removeAll(remove: Statement<unknown>): Promise<number> {
+    let removed = 0;
+    for (;;) {
+      const { changes } = inTransaction(connection, () => remove.run(connection.clock(), PRUNE_STEP));
+      removed += changes;
+      if (changes < PRUNE_STEP) return removed;
+      await nextTurn();
+    }
+  }
+
+  return async () => {
+    let removed = 0;
+    for (const remove of removals) removed += await removeAll(remove);
+    return removed;
+  };
+}
