@@ -20,12 +20,13 @@ import type {
 import type { RunDiff } from './core/diff/render-diff.ts';
 import type { RunStatus } from './core/run-state.ts';
 import type { ArtifactRef, InterruptKind } from './node-type.ts';
+import type { WebhookOperations } from './webhook-operations.ts';
 
 /**
  * What the door (server) may ask of the engine. Everything is asked on behalf of a caller; whatever the caller's tenant
  * may not see is `undefined`, exactly as what does not exist. Failures a client may see are thrown as HostError.
  */
-export interface Host {
+export interface Host extends WebhookOperations {
   createRun(caller: Caller, request: NewRun, idempotency?: IdempotencyClaim): Promise<Accepted>;
   snapshot(caller: Caller, runId: string): Promise<SnapshotView | undefined>;
   /** Events after `afterSeq` (−1 = from the first), as wire documents. */
@@ -129,22 +130,6 @@ export interface Host {
   artifact(caller: Caller, runId: string, artifactId: string): Promise<ReadableArtifact | undefined>;
   /** Newest first; undefined for an unknown run. */
   listArtifacts(caller: Caller, runId: string, page: Page): Promise<Listed<ArtifactSummary> | undefined>;
-
-  /** From now on events of the tenant's runs are sent there, signed with a secret that is told once. */
-  registerWebhook(
-    caller: Caller,
-    request: NewWebhook,
-    idempotency?: IdempotencyClaim,
-  ): Promise<CreatedWebhook | ReplayedAnswer>;
-  listWebhooks(caller: Caller): Promise<readonly WebhookSummary[]>;
-  /** False when there is none. Nothing more is sent after it resolves, also of what was waiting. */
-  removeWebhook(caller: Caller, webhookId: string, tenantId?: string): Promise<boolean>;
-  /** What the tenant's callbacks are signed with; made when first asked for. */
-  callbackSecret(caller: Caller): Promise<SigningSecret>;
-  /** Deliveries that were given up, newest first. */
-  listDeadDeliveries(caller: Caller, page: Page): Promise<Listed<DeadDelivery>>;
-  /** Tries a dead delivery again, from its first attempt. False when there is none. */
-  replayDelivery(caller: Caller, deliveryId: string): Promise<boolean>;
 
   /** The discovery document; the same object until something advertised changes. */
   capabilities(): Capabilities;
@@ -401,50 +386,6 @@ export interface ArtifactSummary extends ArtifactRef {
 export interface ReadableArtifact extends ArtifactSummary {
   /** The bytes, read piece by piece as they are asked for. */
   read(): AsyncIterable<Uint8Array>;
-}
-
-export interface NewWebhook {
-  readonly url: string;
-  /** Event types; `*` stands for all. */
-  readonly events: readonly string[];
-  /** Only runs with one of these tags; empty = all runs. */
-  readonly tags: readonly string[];
-  readonly tenantId?: string;
-}
-
-export interface SigningSecret {
-  readonly secret: string;
-  /** The first 8 hex characters of the secret's SHA-256. */
-  readonly secretFingerprint: string;
-  readonly signatureAlgorithm: string;
-}
-
-export interface CreatedWebhook extends SigningSecret {
-  readonly replayed: false;
-  readonly webhookId: string;
-}
-
-export interface WebhookSummary {
-  readonly webhookId: string;
-  readonly url: string;
-  readonly events: readonly string[];
-  readonly tags: readonly string[];
-  readonly secretFingerprint: string;
-  readonly createdAt: string;
-  readonly createdBy: string;
-}
-
-/** A delivery that has failed for the last time. */
-export interface DeadDelivery {
-  readonly deliveryId: string;
-  readonly kind: 'webhook' | 'callback';
-  readonly webhookId?: string;
-  readonly runId: string;
-  readonly sequence: number;
-  readonly attempts: number;
-  /** Why the last attempt failed: a status, a socket's error code, a refusal. */
-  readonly reason: string;
-  readonly failedAt: string;
 }
 
 export type Authentication =

@@ -3,7 +3,7 @@ import type { NodeResult } from '../node-type.ts';
 import type { Notice, RunHead, Verdict } from '../store.ts';
 import { checkChannelWrite } from './channels.ts';
 import { noticeToParent } from './child-notices.ts';
-import { childCreated, childRequest } from './children.ts';
+import { childCreated, childRequest, restartChildren } from './children.ts';
 import { openFrontier, type Task } from './frontier.ts';
 import type { LiveRun, Stretch } from './live-run.ts';
 import { timeOutInterrupt } from './interrupts.ts';
@@ -165,6 +165,9 @@ function accept(stretch: Stretch, input: Input): Verdict | undefined {
       if (run.state.status === 'pending') start(stretch);
       else recover(stretch);
       break;
+    case 'forked':
+      goOnFromPrefix(stretch);
+      break;
     case 'outcome':
       takeOutcome(stretch, input.key, input.attempt, input.outcome);
       break;
@@ -218,6 +221,18 @@ function recover(stretch: Stretch): void {
   }
 }
 
+/**
+ * A branch begins where its source was cut. Questions stay open, delays keep their time, effects are performed again under this
+ * run's ids; a pause was the source's own, and so were its children: their nodes begin anew.
+ */
+function goOnFromPrefix(stretch: Stretch): void {
+  const { run } = stretch;
+  if (run.state.status === 'pending') return start(stretch);
+  if (run.state.status === 'paused') stretch.record({ type: 'run.resumed', payload: { reason: 'forked' } });
+  for (const key of [...run.spawning].sort()) restartChildren(stretch, key);
+  recover(stretch);
+}
+
 function takeOutcome(stretch: Stretch, key: NodeKey, attempt: number, outcome: Outcome): void {
   const { run } = stretch;
   const known = run.state.nodes.get(key);
@@ -225,7 +240,7 @@ function takeOutcome(stretch: Stretch, key: NodeKey, attempt: number, outcome: O
   if (known === undefined || node === undefined) return;
   if (known.status !== 'running' || known.attempt !== attempt || !run.inFlight.has(key)) return; // late or repeated
   if (outcome.ok) finishEffect(stretch, node, known.iteration, outcome);
-  else failAttempt(stretch, node, known.iteration, outcome.error, outcome.retryAfterMs);
+  else failAttempt(stretch, node, known.iteration, outcome.error, outcome);
 }
 
 function finishEffect(stretch: Stretch, node: NodePlan, path: readonly number[], result: NodeResult): void {
@@ -243,6 +258,7 @@ function goOn(stretch: Stretch, recorder: Recorder, budget: Budget): boolean {
   const { run } = stretch;
   const firstExecution = run.state.executions;
   while (isLiveStatus(run.state.status) && !run.draining) {
+    if (budget.mayGoOn?.() === false) return run.frontier.size > 0;
     checkDuration(stretch);
     if (!isLiveStatus(run.state.status)) break;
     if (!fireDueTimer(stretch)) {

@@ -93,6 +93,23 @@ export function childRequest(stretch: Stretch, key: string): ChildRequest | unde
   };
 }
 
+/** In a fork: the child under way belongs to the source, so the node starts again as a new attempt. */
+export function restartChildren(stretch: Stretch, key: string): void {
+  const { run } = stretch;
+  const known = run.state.nodes.get(key);
+  const node = known && run.plan.nodes.get(known.nodeId);
+  if (known === undefined || node === undefined) return;
+  const id = identity(node, known.iteration);
+  if (known.status === 'suspended') stretch.record({ type: 'node.resumed', nodeId: node.id, payload: id });
+  stretch.record({
+    type: 'node.retried',
+    nodeId: node.id,
+    payload: { ...id, attempt: known.attempt + 1, delayMs: 0, reason: 'forked' },
+  });
+  run.spawning.delete(key);
+  run.timers.add(key);
+}
+
 function goOn(
   stretch: Stretch,
   node: NodePlan,
@@ -123,7 +140,12 @@ function dispatchChild(
   const { run } = stretch;
   const key = nodeKey(node.id, path);
   const known = run.state.nodes.get(key);
-  const id = childRunId(run.record.runId, key, [run.state.visits.get(key) ?? 0, known?.attempt ?? 0, done]);
+  const { fork, runId } = run.record;
+  const id = childRunId(fork?.mode === 'replay' ? fork.seedRunId : runId, key, [
+    run.state.visits.get(key) ?? 0,
+    known?.attempt ?? 0,
+    done,
+  ]);
   const shown = { childRunId: id, childWorkflowId: spec.workflowId };
   const causeSeq = causeOf(stretch);
   stretch.record({

@@ -110,10 +110,7 @@ export function compileConfigurable(
 /** Requirements on what is installed beside the workflow; its nodes run without. */
 const ELSEWHERE = new Set(['requiresInstalledPack', 'requiresWorkspaceAgent']);
 /** What `metadata.requiresCapability` may ask for. */
-const PROVIDED = new Set([
-  'capabilities.agents.dispatchMapping',
-  'capabilities.subWorkflow.inputMapping',
-]);
+const PROVIDED = new Set(['capabilities.agents.dispatchMapping', 'capabilities.subWorkflow.inputMapping']);
 
 /** Features that a definition may use and this host does not have. They do not stop registration. */
 export function findUnsupported(definition: WorkflowDefinition, problems: Problems): string[] {

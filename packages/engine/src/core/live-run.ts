@@ -2,7 +2,7 @@ import type { JsonObject } from '@weft/protocol';
 import type { Frontier } from './frontier.ts';
 import type { Plan } from './plan.ts';
 import type { Redactor } from './redaction.ts';
-import type { Notice } from '../store.ts';
+import type { Notice, StoredEvent } from '../store.ts';
 import type { CreationRecord, NodeKey, RunState } from './run-state.ts';
 import type { ChildRequest } from './step.ts';
 
@@ -28,6 +28,8 @@ export interface LiveRun {
   draining: boolean;
   /** Rebuilt when a sensitive value changes. */
   redactor: Redactor;
+  /** Compares every fact with the one recorded in the source of a replay; what it returns is recorded first. */
+  watch?: (event: StoredEvent) => Draft | undefined;
   /** Rough size of the state as JSON, for the state limit. */
   stateBytes: number;
 }

@@ -120,7 +120,7 @@ export function failAttempt(
   node: NodePlan,
   path: readonly number[],
   error: NodeError,
-  retryAfterMs?: number,
+  times: { readonly retryAfterMs?: number; readonly delayMs?: number } = {},
 ): void {
   const { run } = stretch;
   const key = nodeKey(node.id, path);
@@ -128,7 +128,8 @@ export function failAttempt(
   const failures = known?.failures ?? 0;
   if (!mayRetry(node.settings.retry, error, failures)) return failNode(stretch, node, path, error);
   const attempt = (known?.attempt ?? 0) + 1;
-  const delayMs = retryDelay(node.settings.retry, failures, stretch.random, retryAfterMs);
+  const delayMs =
+    times.delayMs ?? retryDelay(node.settings.retry, failures, stretch.random, times.retryAfterMs);
   stretch.record({
     type: 'node.retried',
     nodeId: node.id,

@@ -22,37 +22,47 @@ const NOTHING = {};
 export function createRecorder(run: LiveRun, now: number): Recorder {
   const events: StoredEvent[] = [];
   let bytes = 0;
+
+  function record(draft: Draft): number {
+    const { state } = run;
+    const text = draft.text ?? JSON.stringify(draft.payload);
+    const shown = draft.shown ?? draft.payload;
+    const shownText = draft.shown === undefined ? text : JSON.stringify(draft.shown);
+    const masked = run.redactor.apply(shown, shownText);
+    const publicText = masked === undefined ? shownText : JSON.stringify(masked);
+    const isMasked = publicText !== text;
+    const { type, nodeId, causeSeq } = draft;
+    const event: StoredEvent = {
+      seq: state.nextSeq,
+      type,
+      at: Math.max(now, state.lastAt),
+      payload: publicText,
+      ...(nodeId === undefined ? NOTHING : { nodeId }),
+      ...(causeSeq === undefined ? NOTHING : { causeSeq }),
+      ...(isMasked && { overlay: text }),
+    };
+    const before = run.watch?.(event);
+    if (before !== undefined) record(before);
+    return append(
+      before === undefined ? event : { ...event, seq: state.nextSeq },
+      isMasked ? draft.payload : (masked ?? shown),
+    );
+  }
+
+  function append(event: StoredEvent, payload: JsonObject): number {
+    const { seq, at, type, nodeId } = event;
+    events.push(event);
+    bytes += event.payload.length + (event.overlay?.length ?? 0);
+    evolve(run.state, { seq, at, type, payload, ...(nodeId === undefined ? NOTHING : { nodeId }) });
+    return seq;
+  }
+
   return {
     events,
     get bytes() {
       return bytes;
     },
-    record(draft) {
-      const at = Math.max(now, run.state.lastAt);
-      const seq = run.state.nextSeq;
-      const text = draft.text ?? JSON.stringify(draft.payload);
-      const shown = draft.shown ?? draft.payload;
-      const shownText = draft.shown === undefined ? text : JSON.stringify(draft.shown);
-      const masked = run.redactor.apply(shown, shownText);
-      const publicPayload = masked ?? shown;
-      const publicText = masked === undefined ? shownText : JSON.stringify(masked);
-      const isMasked = publicText !== text;
-      const { type, nodeId, causeSeq } = draft;
-      const node = nodeId === undefined ? NOTHING : { nodeId };
-      const cause = causeSeq === undefined ? NOTHING : { causeSeq };
-      events.push({
-        seq,
-        type,
-        at,
-        payload: publicText,
-        ...node,
-        ...cause,
-        ...(isMasked && { overlay: text }),
-      });
-      bytes += publicText.length + (isMasked ? text.length : 0);
-      evolve(run.state, { seq, at, type, payload: isMasked ? draft.payload : publicPayload, ...node });
-      return seq;
-    },
+    record,
   };
 }
 

@@ -202,6 +202,8 @@ export interface ForkLink {
   readonly sourceRunId: string;
   readonly fromSeq: number;
   readonly mode: 'replay' | 'branch';
+  /** The run whose child runs a replay speaks of: the first source that was no replay itself. */
+  readonly seedRunId: string;
 }
 
 /** A run that another host executed; it is only read here. */

@@ -12,6 +12,8 @@ export type Input =
   | { readonly type: 'recovered' }
   /** Time has passed: timers, retries and deadlines are looked at. */
   | { readonly type: 'tick' }
+  /** First look at a fork: its prefix was another run's, and what was under way there is not under way here. */
+  | { readonly type: 'forked' }
   /** Goes on where a stretch was cut by its budget. */
   | { readonly type: 'continue' }
   | { readonly type: 'outcome'; readonly key: NodeKey; readonly attempt: number; readonly outcome: Outcome }
@@ -34,7 +36,13 @@ export type Input =
 /** How an effect ended. */
 export type Outcome =
   | ({ readonly ok: true } & NodeResult)
-  | { readonly ok: false; readonly error: NodeError; readonly retryAfterMs?: number };
+  | {
+      readonly ok: false;
+      readonly error: NodeError;
+      readonly retryAfterMs?: number;
+      /** The delay before the retry, where it is on record. */
+      readonly delayMs?: number;
+    };
 
 export interface Moment {
   /** Milliseconds since the epoch. */
@@ -49,6 +57,8 @@ export interface Budget {
   readonly maxBytes: number;
   /** Asked after every node; true ends the stretch. The runtime passes a clock check, tests pass `() => false`. */
   readonly spent: () => boolean;
+  /** Asked before every decision; false ends the stretch. Absent = always. */
+  readonly mayGoOn?: () => boolean;
 }
 
 /** The result of one stretch: facts to append, and what to do once they are durable. */

@@ -1,11 +1,4 @@
-import {
-  type Annotation,
-  type AnnotationCreate,
-  HostError,
-  type Json,
-  RUN_ANNOTATED,
-  toIso,
-} from '@weft/protocol';
+import { type Annotation, type AnnotationCreate, HostError, RUN_ANNOTATED, toIso } from '@weft/protocol';
 import { redactCredentials } from '../core/bundle/encoded-credentials.ts';
 import type { Plan } from '../core/plan.ts';
 import type { RunState } from '../core/run-state.ts';
@@ -120,12 +113,7 @@ export function createAnnotations(dependencies: AnnotationDependencies): Annotat
         },
       ],
       ...(claim !== undefined && {
-        idempotency: newRecord(
-          caller,
-          claim,
-          now + limits.idempotencyKeptMs,
-          claim.render(annotation as unknown as Json),
-        ),
+        idempotency: newRecord(caller, claim, now + limits.idempotencyKeptMs, claim.render(annotation)),
       }),
     };
   }

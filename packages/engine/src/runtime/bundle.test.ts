@@ -2,14 +2,13 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import {
   canonicalJson,
+  compileClientSchema,
   compileValidator,
   type DebugBundle,
   DebugBundleSchema,
   type Json,
   type JsonObject,
 } from '@weft/protocol';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
 import { afterEach, describe, expect, it } from 'vitest';
 import { chain, node, variable, type WorkflowSpec } from '../core/testing/definitions.ts';
 import type { Host, NewRun } from '../host.ts';
@@ -321,16 +320,12 @@ function resolve(document: unknown, pointer: string): unknown {
 
 describe.runIf(existsSync(PUBLISHED))('against the published schema', () => {
   it('bundles of ended and of truncated runs are valid', async () => {
-    const ajv = new Ajv2020({ strict: false });
-    addFormats.default(ajv);
-    const validate = ajv.compile(JSON.parse(readFileSync(PUBLISHED, 'utf8')) as object);
+    const validate = compileClientSchema(JSON.parse(readFileSync(PUBLISHED, 'utf8')) as JsonObject);
     const test = await start();
     const runId = await finished(test, THREE_NODES, { inputs: { city: 'Braunschweig' } });
 
     for (const maxEvents of [undefined, 0, 2]) {
-      expect(validate(await bundleOf(test.host, runId, maxEvents)), JSON.stringify(validate.errors)).toBe(
-        true,
-      );
+      expect(validate(await bundleOf(test.host, runId, maxEvents))).toEqual([]);
     }
   });
 });

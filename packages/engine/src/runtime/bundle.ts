@@ -29,7 +29,7 @@ export interface BundleDependencies {
   readonly maxBytes?: number;
 }
 
-export const MAX_BUNDLE_BYTES = 8 * 1024 * 1024;
+const MAX_BUNDLE_BYTES = 8 * 1024 * 1024;
 
 const PAGE_EVENTS = 200;
 const PAGE_BYTES = 256 * 1024;

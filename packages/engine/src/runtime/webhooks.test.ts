@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { chain, node } from '../core/testing/definitions.ts';
 import { sha256Hex } from '../hash.ts';
-import type { CreatedWebhook, NewWebhook } from '../host.ts';
 import { openMemoryStore } from '../memory-store.ts';
 import type { Store } from '../store.ts';
+import type { CreatedWebhook, NewWebhook } from '../webhook-operations.ts';
 import { type FakeReceiver, fakeReceiver, isSignedWith } from './testing/fake-receiver.ts';
 import { alice, startHost, stranger, type TestHost, until } from './testing/test-host.ts';
 

@@ -1,14 +1,7 @@
 import { eventType, HostError, type JsonObject, toIso } from '@weft/protocol';
-import type {
-  Caller,
-  CreatedWebhook,
-  Host,
-  IdempotencyClaim,
-  NewWebhook,
-  ReplayedAnswer,
-  WebhookSummary,
-} from '../host.ts';
+import type { Caller, IdempotencyClaim, ReplayedAnswer } from '../host.ts';
 import type { AuditEntry, DocumentUnit, Store } from '../store.ts';
+import type { CreatedWebhook, NewWebhook, WebhookOperations, WebhookSummary } from '../webhook-operations.ts';
 import type { Clock } from './clock.ts';
 import type { Committer } from './committer.ts';
 import type { ReceiverCheck } from './egress/receiver.ts';
@@ -27,7 +20,10 @@ import {
 import { writeFailure } from './write-failure.ts';
 
 /** Webhooks of a tenant: who is told about its runs' events. What is told, and how, is the outbox's business. */
-export type Webhooks = Pick<Host, 'registerWebhook' | 'listWebhooks' | 'removeWebhook' | 'callbackSecret'>;
+export type Webhooks = Pick<
+  WebhookOperations,
+  'registerWebhook' | 'listWebhooks' | 'removeWebhook' | 'callbackSecret'
+>;
 
 export interface WebhookDependencies {
   readonly store: Pick<Store, 'readDocument' | 'readIdempotency'>;

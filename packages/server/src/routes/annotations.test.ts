@@ -1,7 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { Json } from '@weft/protocol';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
+import { compileClientSchema, type Json, type JsonObject } from '@weft/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type Harness, openHarness } from '../testing/harness.ts';
 
@@ -127,7 +125,7 @@ describe('POST /v1/runs/{runId}/annotations', () => {
   });
 
   it('changes nothing in the run: no event, no other snapshot', async () => {
-    const [before] = await Promise.all([harness.call('GET', `/v1/runs/${runId}`)]);
+    const before = await harness.call('GET', `/v1/runs/${runId}`);
 
     await annotate({ signal: { kind: 'flag' } });
 
@@ -178,9 +176,7 @@ describe('discovery', () => {
 
 describe.runIf(existsSync(PUBLISHED))('against the published schema', () => {
   it('an annotation is valid', async () => {
-    const ajv = new Ajv2020({ strict: false });
-    addFormats.default(ajv);
-    const validate = ajv.compile(JSON.parse(readFileSync(PUBLISHED, 'utf8')) as object);
+    const validate = compileClientSchema(JSON.parse(readFileSync(PUBLISHED, 'utf8')) as JsonObject);
 
     const answer = await annotate({
       signal: { kind: 'rating', rating: 2 },
@@ -188,6 +184,6 @@ describe.runIf(existsSync(PUBLISHED))('against the published schema', () => {
       note: 'n',
     });
 
-    expect(validate(JSON.parse(answer.text)), JSON.stringify(validate.errors)).toBe(true);
+    expect(validate(JSON.parse(answer.text))).toEqual([]);
   });
 });

@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { canonicalJson, type DebugBundle, type Json } from '@weft/protocol';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
+import {
+  canonicalJson,
+  compileClientSchema,
+  type DebugBundle,
+  type Json,
+  type JsonObject,
+} from '@weft/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, openHarness } from '../testing/harness.ts';
 import { takesGzip } from './debug-bundle.ts';
@@ -144,13 +148,11 @@ describe('Accept-Encoding', () => {
 
 describe.runIf(existsSync(PUBLISHED))('against the published schema', () => {
   it.each(['noop', 'fail'])('the bundle of %s is valid', async (workflowId) => {
-    const ajv = new Ajv2020({ strict: false });
-    addFormats.default(ajv);
-    const validate = ajv.compile(JSON.parse(readFileSync(PUBLISHED, 'utf8')) as object);
+    const validate = compileClientSchema(JSON.parse(readFileSync(PUBLISHED, 'utf8')) as JsonObject);
     const runId = await ended(workflowId, { inputs: { city: 'Braunschweig' } });
 
     const answer = await harness.call('GET', bundlePath(runId));
 
-    expect(validate(JSON.parse(answer.text)), JSON.stringify(validate.errors)).toBe(true);
+    expect(validate(JSON.parse(answer.text))).toEqual([]);
   });
 });

@@ -23,16 +23,11 @@ export interface CommitOptions {
   readonly bell: (rung: ReadonlyMap<string, number>) => Statement[];
 }
 
-/** What must be remembered of a unit whose fate is not known: the transaction that decides it, and whether it was refused there. */
-export interface Doubt {
-  readonly transaction: string;
-  readonly isRefused: boolean;
-}
-
 export interface Committed {
   readonly results: readonly WriteResult[];
   readonly rung: ReadonlyMap<string, number>;
-  readonly doubts: ReadonlyMap<string, Doubt>;
+  /** Batch ids of units whose fate is not known, and the transaction that decides it. */
+  readonly doubts: ReadonlyMap<string, string>;
 }
 
 const ATTEMPTS = 6;
@@ -51,7 +46,7 @@ type Attempt = { readonly committed: Committed } | { readonly again: unknown };
  * 3. The connection is lost before COMMIT was sent: nothing was written, and the group is tried again on another one. When there
  *    is none to be had, that is thrown.
  * 4. The connection is lost after COMMIT was sent: every unit is `unknown`, a refused one too, because what it was refused for
- *    may be lost with the group. The transaction's id is kept, and the server will know what became of it.
+ *    may be lost with the group. The transaction's id is kept: while it is under way, nobody can say what became of it.
  */
 export function prepareCommit(
   pool: Pool,
@@ -120,7 +115,7 @@ async function attemptGroup(
     options.faults.beforeCommit?.();
   } catch (cause) {
     await rollback(connection);
-    return { committed: unknown(units, judged.results, draft, cause) };
+    return { committed: unknown(units, draft, cause) };
   }
   return writeGroup(connection, units, options.faults, judged);
 }
@@ -155,7 +150,7 @@ async function writeGroup(
   } catch (error) {
     return isServerError(error)
       ? nothingWritten(connection, units, error)
-      : { committed: unknown(units, results, draft, error) };
+      : { committed: unknown(units, draft, error) };
   }
   return { committed: { results, rung: draft.writes.rung, doubts: NOTHING } };
 }
@@ -192,18 +187,8 @@ async function rollback(connection: Connection): Promise<void> {
   }
 }
 
-function unknown(
-  units: readonly WriteUnit[],
-  results: readonly WriteResult[],
-  { found }: Draft,
-  cause: unknown,
-): Committed {
-  const doubts = new Map(
-    units.map(({ batchId }, index): [string, Doubt] => [
-      batchId,
-      { transaction: found.transaction, isRefused: results[index]?.state === 'refused' },
-    ]),
-  );
+function unknown(units: readonly WriteUnit[], { found }: Draft, cause: unknown): Committed {
+  const doubts = new Map(units.map(({ batchId }) => [batchId, found.transaction]));
   return { results: units.map(() => ({ state: 'unknown', cause })), rung: NOTHING, doubts };
 }
 

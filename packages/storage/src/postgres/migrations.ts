@@ -47,14 +47,15 @@ async function createSchema(connection: Connection, schema: string): Promise<voi
 }
 
 async function versionFound(connection: Connection, schema: string): Promise<number> {
-  const table = `${quoteIdentifier(schema)}.schema_versions`;
-  const [known] = await connection.query<{ known: boolean }>(
-    'SELECT to_regclass($1::text) IS NOT NULL AS known',
-    [table],
+  // Asked of the catalogue itself: to_regclass may answer from a cache of before the wait for the lock.
+  const known = await connection.query(
+    `SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+     WHERE nspname = $1::text AND relname = 'schema_versions'`,
+    [schema],
   );
-  if (!known?.known) return 0;
+  if (known.length === 0) return 0;
   const [row] = await connection.query<{ version: number | null }>(
-    `SELECT max(version) AS version FROM ${table}`,
+    `SELECT max(version) AS version FROM ${quoteIdentifier(schema)}.schema_versions`,
   );
   const found = row?.version ?? 0;
   if (found > SCHEMA_VERSION) throw new SchemaTooNewError(schema, found, SCHEMA_VERSION);

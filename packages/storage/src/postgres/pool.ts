@@ -73,7 +73,11 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   async function open(): Promise<Connection> {
-    if (failure && performance.now() < failure.until) throw failure.error;
+    if (failure && performance.now() < failure.until) {
+      // Whoever stands in line hears the same: nobody else would tell them.
+      waiting.shift()?.resolve(undefined);
+      throw failure.error;
+    }
     size += 1;
     try {
       const connection = await openConnection(options);

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CreationRecord, OutboxUnit, RunUnit, StoredEvent, WriteUnit } from '@weft/engine';
 import { batchUuid, isRunId } from './codec.ts';
-import type { Doubt } from './commit.ts';
 import { ConnectionLostError } from './errors.ts';
 import type { Pool } from './pool.ts';
 import { readRows } from './read-rows.ts';
@@ -10,7 +9,7 @@ import type { Scalar } from './rows.ts';
 import type { BlobUnit, DocumentUnit } from './units.ts';
 
 export interface Doubts {
-  add(doubts: ReadonlyMap<string, Doubt>): void;
+  add(doubts: ReadonlyMap<string, string>): void;
   wasCommitted(unit: WriteUnit): Promise<boolean>;
 }
 
@@ -19,15 +18,15 @@ const MOST_DOUBTS = 10_000;
 const LOOK_EVERY_MS = 50;
 
 /**
- * Whether a unit is durable. The server remembers what became of a transaction, and the transaction's id is known here from
- * before its COMMIT; while it is still under way (the server has not noticed yet that its client is gone) the answer has to
- * wait. Where the id is not known, as after a restart, the unit is judged by what it would have left in the tables.
+ * Whether a unit is durable, judged by what it would have left in the tables. The id of its transaction, known from before the
+ * COMMIT, only tells when to look: a transaction may be under way although its connection is lost, because the server has not
+ * noticed yet. It is no proof of the contrary: a server that crashed gives the ids of lost transactions out again.
  */
 export function prepareDoubts(pool: Pool, runs: RunReader, patienceMs: number): Doubts {
-  const open = new Map<string, Doubt>();
+  const open = new Map<string, string>();
   const leftTraces = prepareTraces(pool, runs);
 
-  async function statusOf(transaction: string): Promise<string | null> {
+  async function isAborted(transaction: string): Promise<boolean> {
     const until = performance.now() + patienceMs;
     for (;;) {
       const [row] = await readRows<{ status: string | null }>(
@@ -35,7 +34,7 @@ export function prepareDoubts(pool: Pool, runs: RunReader, patienceMs: number): 
         'SELECT pg_xact_status($1::text::xid8) AS status',
         [transaction],
       );
-      if (row?.status !== 'in progress') return row?.status ?? null;
+      if (row?.status !== 'in progress') return row?.status === 'aborted';
       if (performance.now() > until)
         throw new ConnectionLostError('PostgreSQL has not ended the transaction in question yet');
       await pause(LOOK_EVERY_MS);
@@ -44,17 +43,16 @@ export function prepareDoubts(pool: Pool, runs: RunReader, patienceMs: number): 
 
   return {
     add(doubts) {
-      for (const [batchId, doubt] of doubts) {
+      for (const [batchId, transaction] of doubts) {
         const oldest = open.keys().next();
         if (open.size >= MOST_DOUBTS && !oldest.done) open.delete(oldest.value);
-        open.set(batchId, doubt);
+        open.set(batchId, transaction);
       }
     },
     async wasCommitted(unit) {
-      const doubt = open.get(unit.batchId);
-      const status = doubt && (await statusOf(doubt.transaction));
-      const isKnown = status === 'aborted' || (status === 'committed' && !doubt?.isRefused);
-      const isCommitted = isKnown ? status === 'committed' : await leftTraces(unit);
+      const transaction = open.get(unit.batchId);
+      const isLost = transaction !== undefined && (await isAborted(transaction));
+      const isCommitted = !isLost && (await leftTraces(unit));
       open.delete(unit.batchId);
       return isCommitted;
     },

@@ -24,7 +24,7 @@ function sourceOf(totalEvents: number, rest: Partial<BundleSource> = {}): Bundle
   return {
     record,
     snapshot: renderSnapshot(plan, record, state, { status: 'running' }),
-    definition: plan.definition as unknown as Json,
+    definition: plan.definition,
     annotations: [],
     redaction: createBundleRedaction(plan, record, state),
     generatedAt: 0,
@@ -139,6 +139,14 @@ describe('a bundle that would be too large', () => {
     expect(bundle.annotations.length).toBeLessThan(50);
     expect(bundle.annotations.at(-1)?.annotationId).toBe('ann_99');
     expect(bundle.weft?.totals.annotations).toBe(100);
+  });
+});
+
+describe('a log that does not begin at its beginning', () => {
+  it('is pointed into by place, not by number', () => {
+    const { bundle } = bundleOf(sourceOf(1), [started(7, { text: 'sk-abcdefghij0123456789AB' })]);
+
+    expect(bundle.weft?.masked).toEqual(['/events/0/data/text', '/events/0/payload/text']);
   });
 });
 

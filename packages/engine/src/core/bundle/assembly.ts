@@ -84,7 +84,7 @@ export function createBundleAssembly(source: BundleSource, options: BundleOption
     const shown = redaction.payload(payload, event.payload);
     const text = `${events === 0 ? '' : ','}${eventText(source, event, canonicalText(shown))}`;
     const original = event.overlay === undefined ? payload : (JSON.parse(event.overlay) as JsonObject);
-    const pointers = pointersInto(event.seq, original, shown);
+    const pointers = pointersInto(events, original, shown);
     const bytes = utf8Bytes(text);
     const pointing = pointerBytes(pointers);
     isFull =
@@ -101,11 +101,11 @@ export function createBundleAssembly(source: BundleSource, options: BundleOption
     return written(text);
   }
 
-  function pointersInto(seq: number, original: JsonObject, shown: JsonObject): string[] {
+  function pointersInto(index: number, original: JsonObject, shown: JsonObject): string[] {
     const options = { hashes: redaction.mode === 'hash', shownName: redaction.text };
     const inPayload = maskedPointers(original, shown, { ...options, base: '' });
     return ['data', 'payload'].flatMap((name) =>
-      inPayload.map((pointer) => `/events/${seq}/${name}${pointer}`),
+      inPayload.map((pointer) => `/events/${index}/${name}${pointer}`),
     );
   }
 

@@ -3,12 +3,6 @@ import type { CreationRecord } from '../run-state.ts';
 import type { BundleRedaction } from './bundle-redaction.ts';
 import { redactCredentials } from './encoded-credentials.ts';
 
-/** The run as the bundle shows it, and as it would look with nothing masked, to tell what was. */
-export interface BundleRun {
-  readonly before: JsonObject;
-  readonly after: JsonObject;
-}
-
 /** Made by the engine from ids and clocks; nobody's input is in them. */
 const OWN_MEMBERS: ReadonlySet<string> = new Set([
   'runId',
@@ -25,32 +19,29 @@ const OWN_MEMBERS: ReadonlySet<string> = new Set([
   'parentNodeId',
 ]);
 
-/** The snapshot with the few members that bundles add to it. Links to open questions stay behind: they open doors. */
-export function bundleRun(
-  snapshot: RunSnapshot,
-  record: CreationRecord,
-  redaction: BundleRedaction,
-): BundleRun {
+/** The snapshot with the few members that bundles add to it, nothing masked. Links stay behind: they open doors. */
+export function unmaskedRun(snapshot: RunSnapshot, record: CreationRecord): JsonObject {
   const shown = JSON.parse(JSON.stringify(snapshot, withoutLinks)) as JsonObject;
-  const before: JsonObject = {
+  return {
     ...shown,
     endedAt: shown['completedAt'] ?? null,
     error: shown['error'] ?? null,
     currentNodeId: shown['currentNodeId'] ?? null,
     inputs: record.inputs,
   };
-  const entries = Object.entries(before).map(([name, value]): [string, Json] => [
-    name,
-    maskedMember(name, value, record, redaction),
-  ]);
-  return { before, after: Object.fromEntries(entries) };
 }
 
 function withoutLinks(name: string, value: unknown): unknown {
   return name === 'interruptToken' || name === 'callbackUrl' ? undefined : value;
 }
 
-function maskedMember(name: string, value: Json, record: CreationRecord, redaction: BundleRedaction): Json {
+/** One member of the run as the bundle shows it. */
+export function maskedMember(
+  name: string,
+  value: Json,
+  record: CreationRecord,
+  redaction: BundleRedaction,
+): Json {
   if (OWN_MEMBERS.has(name)) return value;
   if (!isJsonObject(value)) return redaction.value(value);
   switch (name) {
@@ -61,12 +52,19 @@ function maskedMember(name: string, value: Json, record: CreationRecord, redacti
         Object.hasOwn(record.inputs, variable) ? redaction.mark(held) : redaction.value(held),
       );
     case 'nodeStates':
-      return mapMembers(value, (_, state) => redaction.value(state));
+      return maskedStates(value, redaction);
     case 'weft':
       return redaction.authored(value);
     default:
       return redaction.value(value);
   }
+}
+
+/** All in one go, because there may be as many as the run has executed nodes; they are told apart by the definition's ids. */
+function maskedStates(states: JsonObject, redaction: BundleRedaction): JsonObject {
+  const masked = redaction.value(Object.values(states));
+  const list = Array.isArray(masked) ? masked : [];
+  return Object.fromEntries(Object.keys(states).map((key, index) => [key, list[index] ?? null]));
 }
 
 /** Names are kept, unless somebody has used a credential as one. */

@@ -1,7 +1,7 @@
 import type { Annotation, Json, JsonObject, RunSnapshot } from '@weft/protocol';
 import type { CreationRecord } from '../run-state.ts';
 import type { BundleRedaction } from './bundle-redaction.ts';
-import { bundleRun } from './bundle-run.ts';
+import { maskedMember, unmaskedRun } from './bundle-run.ts';
 import { canonicalText, utf8Bytes } from './canonical-text.ts';
 import { maskedPointers } from './masked-pointers.ts';
 
@@ -31,15 +31,26 @@ interface Part {
   bytes: number;
 }
 
-/** Members of the run that can be had from the log, or do without, in the order in which they are given up. */
-const EXPENDABLE = ['nodeStates', 'outputs', 'channels', 'variables', 'metadata', 'configurable', 'inputs'];
+const DEFINITION = '/weft/definition';
+
+/** What can be had from the log, or done without, in the order in which it is given up. */
+const EXPENDABLE = [
+  '/run/nodeStates',
+  DEFINITION,
+  '/run/outputs',
+  '/run/channels',
+  '/run/variables',
+  '/run/metadata',
+  '/run/configurable',
+  '/run/inputs',
+];
 
 /**
- * Takes at most `maxBytes`: first annotations are kept to an eighth of it, the newest ones; then, if it must be, parts of the
- * run and the definition are left out.
+ * Takes at most `maxBytes`: annotations are kept to an eighth of it, the newest ones; then, if it must be, parts of the run and
+ * the definition are left out. What is too large as it is, is not masked first: that would be much work for nothing.
  */
 export function fixedParts(source: FixedSource, maxBytes: number): FixedParts {
-  const { redaction, record } = source;
+  const { redaction, record, definition } = source;
   const partOf = (base: string, before: Json, after: Json): Part => {
     const masked = maskedPointers(before, after, {
       base,
@@ -48,40 +59,50 @@ export function fixedParts(source: FixedSource, maxBytes: number): FixedParts {
     });
     return { value: after, masked, bytes: bytesOf(after, masked) };
   };
-
-  const { before, after } = bundleRun(source.snapshot, record, redaction);
-  const run = new Map(
-    Object.entries(after).map(([name, value]) => [name, partOf(`/run/${name}`, before[name] ?? null, value)]),
-  );
   const annotations = annotationParts(source, maxBytes / 8, partOf);
-  let definition =
-    source.definition === undefined
-      ? undefined
-      : partOf('/weft/definition', source.definition, redaction.authored(source.definition));
+  const room = maxBytes - sum(annotations);
 
-  const omitted: string[] = [];
-  const total = (): number =>
-    sum([...run.values(), ...annotations, ...(definition === undefined ? [] : [definition])]);
-  for (const name of EXPENDABLE) {
-    if (total() <= maxBytes) break;
-    if (name === 'outputs' && definition !== undefined) {
-      omitted.push('/weft/definition');
-      definition = undefined;
-      if (total() <= maxBytes) break;
-    }
-    if (run.delete(name)) omitted.push(`/run/${name}`);
-  }
+  const plain = new Map(
+    Object.entries(unmaskedRun(source.snapshot, record)).map(([name, value]) => [`/run/${name}`, value]),
+  );
+  if (definition !== undefined) plain.set(DEFINITION, definition);
+  const tooLarge = shed(plain, room, (value) => utf8Bytes(JSON.stringify(value)));
+  const parts = new Map(
+    [...plain].map(([pointer, value]) => [pointer, partOf(pointer, value, masked(pointer, value, source))]),
+  );
+  const stillTooLarge = shed(parts, room, (part) => part.bytes);
 
+  const run = [...parts].filter(([pointer]) => pointer !== DEFINITION);
+  const all = [...annotations, ...parts.values()];
   return {
-    run: Object.fromEntries([...run].map(([name, part]) => [name, part.value])),
-    definition: definition?.value,
+    run: Object.fromEntries(run.map(([pointer, part]) => [pointer.slice('/run/'.length), part.value])),
+    definition: parts.get(DEFINITION)?.value,
     annotations: annotations.map((part) => part.value),
-    masked: [...annotations, ...run.values(), ...(definition === undefined ? [] : [definition])].flatMap(
-      (part) => part.masked,
-    ),
-    omitted,
-    bytes: total(),
+    masked: all.flatMap((part) => part.masked),
+    omitted: [...tooLarge, ...stillTooLarge],
+    bytes: sum(all),
   };
+}
+
+function masked(pointer: string, value: Json, { record, redaction }: FixedSource): Json {
+  if (pointer === DEFINITION) return redaction.authored(value);
+  return maskedMember(pointer.slice('/run/'.length), value, record, redaction);
+}
+
+/** Removes what can be done without until the rest fits; returns what was removed. */
+function shed<Value>(parts: Map<string, Value>, room: number, bytes: (part: Value) => number): string[] {
+  let total = 0;
+  for (const part of parts.values()) total += bytes(part);
+  const removed: string[] = [];
+  for (const pointer of EXPENDABLE) {
+    if (total <= room) break;
+    const part = parts.get(pointer);
+    if (part === undefined) continue;
+    total -= bytes(part);
+    parts.delete(pointer);
+    removed.push(pointer);
+  }
+  return removed;
 }
 
 function annotationParts(

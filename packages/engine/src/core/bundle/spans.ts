@@ -160,7 +160,7 @@ function attemptSpan(record: CreationRecord, trace: Trace, run: OpenSpan, event:
     ...beginning(record, trace, run, event),
     name: `openwop.node.${typeId}`,
     attributes: {
-      ...nodeAttributes(record, event),
+      'openwop.node_id': keyOf(event) ?? '',
       'openwop.node_type': typeId,
       'openwop.node_attempt': Number(payload['attempt'] ?? 0),
       'openwop.event_seq': event.seq,
@@ -174,7 +174,7 @@ function interruptSpan(record: CreationRecord, trace: Trace, parent: OpenSpan, e
     ...beginning(record, trace, parent, event),
     name: 'openwop.interrupt',
     attributes: {
-      ...nodeAttributes(record, event),
+      'openwop.node_id': keyOf(event) ?? '',
       'openwop.interrupt_kind': String(payload['kind']),
       'openwop.interrupt_id': String(payload['interruptId']),
       'openwop.event_seq': event.seq,
@@ -191,14 +191,6 @@ function beginning(record: CreationRecord, { traceId }: Trace, parent: OpenSpan,
     status: { code: 'unset' as const },
     startedAt: toIso(event.at),
     endedAt: null,
-  };
-}
-
-function nodeAttributes(record: CreationRecord, event: RunEvent): Record<string, string> {
-  return {
-    'openwop.run_id': record.runId,
-    'openwop.workflow_id': record.workflowId,
-    'openwop.node_id': keyOf(event) ?? '',
   };
 }
 

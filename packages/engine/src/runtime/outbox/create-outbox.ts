@@ -1,6 +1,6 @@
-import type { Host } from '../../host.ts';
 import type { Egress } from '../../node-type.ts';
 import type { Store } from '../../store.ts';
+import type { WebhookOperations } from '../../webhook-operations.ts';
 import type { Clock } from '../clock.ts';
 import type { Committer } from '../committer.ts';
 import { createReceiverCheck, type ReceiverCheck } from '../egress/receiver.ts';
@@ -39,15 +39,7 @@ export interface Outbox {
   readonly rows: OutboxRows;
   /** Passes writes on, and wakes the worker when one has brought it work. */
   readonly committer: Committer;
-  readonly operations: Pick<
-    Host,
-    | 'registerWebhook'
-    | 'listWebhooks'
-    | 'removeWebhook'
-    | 'callbackSecret'
-    | 'listDeadDeliveries'
-    | 'replayDelivery'
-  >;
+  readonly operations: WebhookOperations;
   /** Why callbacks may not go there, as the second half of a sentence; undefined when they may. */
   readonly checkCallbackUrl: ReceiverCheck;
   readonly counts: OutboxWorker['counts'];

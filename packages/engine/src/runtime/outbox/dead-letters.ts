@@ -1,6 +1,6 @@
 import { toIso } from '@weft/protocol';
-import type { DeadDelivery, Host } from '../../host.ts';
 import type { DocumentUnit, OutboxRow, Store } from '../../store.ts';
+import type { DeadDelivery, WebhookOperations } from '../../webhook-operations.ts';
 import type { Clock } from '../clock.ts';
 import type { Committer } from '../committer.ts';
 import { type RandomBytes, randomId } from '../ids.ts';
@@ -12,7 +12,7 @@ import { seqOf, WEBHOOK_TOPIC } from './rows.ts';
  * why, for people to find. The document is written before the row dies and removed after it lives again, so that no dead row
  * is ever without one; one that is left over does no harm.
  */
-export interface DeadLetters extends Pick<Host, 'listDeadDeliveries' | 'replayDelivery'> {
+export interface DeadLetters extends Pick<WebhookOperations, 'listDeadDeliveries' | 'replayDelivery'> {
   /** The document for a row that is about to die. Undefined when its run is gone. */
   obituary(row: OutboxRow, reason: string): Promise<DocumentUnit | undefined>;
 }

@@ -123,21 +123,28 @@ export function createOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
     queued += 1;
   }
 
-  /** One of each target in turn, so that no target takes all the room. */
+  /** One of each target in turn; whoever had its turn goes to the end, so that no target takes all the room. */
   function startWhatMay(): void {
     for (let started = true; started && running; ) {
       started = false;
-      for (const target of [...targets.values()]) {
+      for (const [topic, target] of [...targets]) {
         if (underWay.size >= limits.deliveryConcurrency) return;
         if (target.sending >= limits.deliveriesPerTarget) continue;
         const held = target.queue.shift();
         if (held === undefined) continue;
         queued -= 1;
-        // Its lease runs out by itself, and whoever claims it then sends it.
-        if (clock.monotonic() < held.sendBefore) void send(held.row, target);
         started = true;
+        targets.delete(topic);
+        targets.set(topic, target);
+        // Otherwise its lease runs out by itself, and whoever claims it then sends it.
+        if (clock.monotonic() < held.sendBefore) void send(held.row, target);
+        else forgetIdle(topic, target);
       }
     }
+  }
+
+  function forgetIdle(topic: string, target: Target): void {
+    if (target.sending === 0 && target.queue.length === 0) targets.delete(topic);
   }
 
   async function send(row: OutboxRow, target: Target): Promise<void> {
@@ -148,7 +155,7 @@ export function createOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
     const attempt = await attemptOf(row, controller);
     underWay.delete(controller);
     target.sending -= 1;
-    if (target.sending === 0 && target.queue.length === 0) targets.delete(row.topic);
+    forgetIdle(row.topic, target);
     startWhatMay();
     await settle(row, attempt);
     settling -= 1;

@@ -1,0 +1,108 @@
+import { isJsonObject, type JsonObject } from '@weft/protocol';
+import type { Plan } from '../plan.ts';
+import { foldPayload, type RunEvent } from '../run-event.ts';
+
+/** Which facts of a log came from the same input: a group of neighbours, of one node or of the whole run. */
+export interface Group {
+  readonly first: RunEvent;
+  readonly events: RunEvent[];
+}
+
+/** Facts a node leaves on its way to an end; which end tells what they belong to. */
+export const ON_THE_WAY =
+  /^(variable\.changed|channel\.written|agent\.|memory\.|provider\.|artifact\.|runOrchestrator\.)/;
+export const ANSWERS: ReadonlySet<string> = new Set([
+  'approval.received',
+  'clarification.resolved',
+  'conversation.exchanged',
+]);
+const EARLY = 'ended early by a pause';
+
+/** A node's group begins where a fact of it can only come from outside, or might. */
+export function startsGroup(event: RunEvent, plan: Plan): boolean {
+  const { type } = event;
+  const payload = foldPayload(event);
+  if (type === 'run.cancelled' || type === 'run.paused') return true;
+  if (type === 'node.cancelled') return payload['reason'] === 'run-cancelled';
+  if (type === 'interrupt.resolved' || isPausing(event)) return true;
+  const kind = plan.nodes.get(event.nodeId ?? '')?.type.kind;
+  if (ANSWERS.has(type)) return kind !== 'pure' || type !== 'conversation.exchanged';
+  if (kind === 'timer') return type === 'node.completed' || type === 'node.failed' || type === 'node.retried';
+  if (kind === 'effect') {
+    const isEnding = type === 'node.completed' || type === 'node.failed' || type === 'node.retried';
+    return isEnding || type === 'node.suspended' || ON_THE_WAY.test(type);
+  }
+  if (kind !== 'children') return false;
+  if (type === 'node.dispatched') return Number(payload['done'] ?? 0) > 0;
+  if (type === 'node.suspended') return payload['childStatus'] !== undefined;
+  if (type === 'node.resumed') return payload['interruptId'] === undefined;
+  if (type === 'node.failed') return isAboutChild(payload);
+  if (type === 'node.completed')
+    return isJsonObject(payload['outputs']) && 'childRunId' in payload['outputs'];
+  return type === 'variable.changed';
+}
+
+const CHILD_REFUSALS = new Set([
+  'unknown_child_workflow',
+  'child_recursion',
+  'child_depth_exceeded',
+  'child_input_invalid',
+  'child_missing',
+]);
+
+function isAboutChild(payload: JsonObject): boolean {
+  const error = payload['error'];
+  if (!isJsonObject(error)) return false;
+  const details = error['details'];
+  return (
+    CHILD_REFUSALS.has(String(error['code'])) ||
+    (isJsonObject(details) && details['childStatus'] !== undefined)
+  );
+}
+
+/** True when the event belongs to the same input as what is held. */
+export function goesOn(held: Group, event: RunEvent, plan: Plan): boolean {
+  const { first } = held;
+  if (first.type === 'node.cancelled')
+    return event.type === 'node.cancelled' || event.type === 'run.cancelled';
+  if (isPausing(first)) return isPausing(event) || event.type === 'run.paused';
+  if (ANSWERS.has(first.type)) return event.type === 'interrupt.resolved' && event.nodeId === first.nodeId;
+  const last = held.events.at(-1);
+  if (event.nodeId !== first.nodeId || last === undefined || isEnd(last, plan)) return false;
+  const kind = plan.nodes.get(first.nodeId ?? '')?.type.kind;
+  if (kind === 'effect') {
+    if (last.type === 'node.suspended') return event.type === 'interrupt.requested';
+    return startsGroup(event, plan);
+  }
+  return kind === 'children' && startsGroup(event, plan);
+}
+
+/** True when nothing of the same input can follow. */
+export function isEnd(event: RunEvent, plan: Plan): boolean {
+  const kind = plan.nodes.get(event.nodeId ?? '')?.type.kind;
+  switch (event.type) {
+    case 'node.completed':
+    case 'node.failed':
+    case 'node.retried':
+      return !isPausing(event);
+    case 'node.dispatched':
+    case 'interrupt.requested':
+    case 'interrupt.resolved':
+    case 'run.cancelled':
+    case 'run.paused':
+      return true;
+    case 'node.suspended':
+      return kind === 'children';
+    default:
+      return false;
+  }
+}
+
+/** What a pause does to delays and effects before it is on record itself. */
+export function isPausing(event: RunEvent): boolean {
+  const { reason } = foldPayload(event);
+  return (
+    (event.type === 'node.completed' && reason === EARLY) ||
+    (event.type === 'node.retried' && reason === 'paused')
+  );
+}

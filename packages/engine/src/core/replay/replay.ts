@@ -1,0 +1,154 @@
+import type { JsonObject } from '@weft/protocol';
+import type { StoredEvent } from '../../store.ts';
+import { nextTimer } from '../advance.ts';
+import { isSameEvent } from '../diff/same-event.ts';
+import type { Draft, LiveRun } from '../live-run.ts';
+import { isTerminalStatus, type NodeError } from '../run-state.ts';
+import type { Input } from '../step.ts';
+import type { Cue } from './cues.ts';
+
+/**
+ * A replay: the run decides everything again, and gets from its source what came from outside, when it came.
+ *
+ *   following ──a fact differs──► apart
+ *
+ * following  fact by fact as in the source: a cue is given when its place in the log is reached, and time is the source's
+ * apart      from the first difference on, which is recorded: a cue is given as soon as something waits for it
+ *
+ * R1. Nothing is performed. What the source does not know of fails with `replay_source_missing`; a question that nobody answered
+ *     there stays open here.
+ * R2. While following, every fact has the source's sequence and time.
+ */
+export interface ReplaySource {
+  readonly sourceRunId: string;
+  /** Undefined past the end; the caller keeps enough of it at hand. */
+  eventAt(seq: number): StoredEvent | undefined;
+  /** Oldest first. */
+  readonly cues: Cue[];
+  /** True when the source has ended, so that its log can be followed to the last fact. */
+  readonly isOver: boolean;
+}
+
+export interface Replay {
+  /** What to give to the run next; undefined when it has ended, or waits for what the source does not know. */
+  next(): { readonly input: Input; readonly now: number } | undefined;
+  /** For the stretch's budget: false where the source did something else. */
+  mayGoOn(now: number): boolean;
+  readonly isApart: boolean;
+}
+
+export function createReplay(run: LiveRun, source: ReplaySource): Replay {
+  let isApart = false;
+
+  run.watch = (event) => {
+    if (isApart) return undefined;
+    const original = source.eventAt(event.seq);
+    if (original === undefined && !source.isOver) return undefined;
+    if (original !== undefined && original.nodeId === event.nodeId && isSameEvent(original, event))
+      return undefined;
+    isApart = true;
+    return divergence(source.sourceRunId, event, original);
+  };
+
+  function following(): { input: Input; now: number } | undefined {
+    const { nextSeq } = run.state;
+    while ((source.cues[0]?.seq ?? nextSeq) < nextSeq) source.cues.shift();
+    const [cue] = source.cues;
+    if (cue?.seq === nextSeq) {
+      source.cues.shift();
+      return { input: cue.input, now: cue.at };
+    }
+    const original = source.eventAt(nextSeq);
+    if (original !== undefined && run.frontier.size > 0) {
+      return { input: { type: 'continue' }, now: original.at };
+    }
+    // The source knows no more, or had something to do where this run has not.
+    return undefined;
+  }
+
+  function apart(): { input: Input; now: number } | undefined {
+    if (run.frontier.size > 0) return { input: { type: 'continue' }, now: run.state.lastAt };
+    const index = source.cues.findIndex((cue) => isAwaited(run, cue.input));
+    const [cue] = index === -1 ? [] : source.cues.splice(index, 1);
+    if (cue !== undefined) return { input: cue.input, now: Math.max(cue.at, run.state.lastAt) };
+    return missing(run);
+  }
+
+  return {
+    get isApart() {
+      return isApart;
+    },
+    mayGoOn: (now) => {
+      if (isApart) return true;
+      const { nextSeq } = run.state;
+      const original = source.eventAt(nextSeq);
+      return source.cues[0]?.seq !== nextSeq && (original === undefined || original.at === now);
+    },
+    next() {
+      if (isTerminalStatus(run.state.status)) return undefined;
+      return (isApart ? undefined : following()) ?? apart();
+    },
+  };
+}
+
+/** Whether something in the run waits for exactly this. */
+function isAwaited(run: LiveRun, input: Input): boolean {
+  switch (input.type) {
+    case 'outcome':
+    case 'progress':
+      return run.inFlight.has(input.key) && run.state.nodes.get(input.key)?.attempt === input.attempt;
+    case 'child-created':
+      return run.state.nodes.get(input.key)?.child?.runId === input.childRunId;
+    case 'command': {
+      const { command } = input;
+      if (command.type === 'child') {
+        return run.state.nodes.get(command.nodeKey)?.child?.runId === command.childRunId;
+      }
+      return (
+        command.type === 'resolve' &&
+        run.state.suspended.some((key) => run.state.nodes.get(key)?.nodeId === command.nodeId)
+      );
+    }
+    default:
+      return false;
+  }
+}
+
+/** The source knows nothing of what the run waits for: it fails, but for time, which passes, and people, who may still answer. */
+function missing(run: LiveRun): { input: Input; now: number } | undefined {
+  const now = run.state.lastAt;
+  const [effect] = [...run.inFlight].sort();
+  if (effect !== undefined) {
+    const attempt = run.state.nodes.get(effect)?.attempt ?? 0;
+    const outcome = { ok: false, error: SOURCE_MISSING } as const;
+    return { input: { type: 'outcome', key: effect, attempt, outcome }, now };
+  }
+  const [parent] = [...run.spawning].sort();
+  const child = parent === undefined ? undefined : run.state.nodes.get(parent)?.child;
+  if (parent !== undefined && child !== undefined && child.waiting === undefined) {
+    return {
+      input: { type: 'child-created', key: parent, childRunId: child.runId, error: SOURCE_MISSING },
+      now,
+    };
+  }
+  const due = nextTimer(run);
+  return due === undefined ? undefined : { input: { type: 'tick' }, now: Math.max(due, now) };
+}
+
+const SOURCE_MISSING: NodeError = {
+  code: 'replay_source_missing',
+  message: 'The run that is replayed has no record of what came of this node, and a replay performs nothing.',
+  retryable: false,
+};
+
+function divergence(sourceRunId: string, event: StoredEvent, original: StoredEvent | undefined): Draft {
+  const isOtherType = original !== undefined && original.type !== event.type;
+  const divergenceKind = original === undefined ? 'extra' : isOtherType ? 'type-mismatch' : 'output';
+  const payload: JsonObject = {
+    sourceRunId,
+    atSequence: event.seq,
+    divergenceKind,
+    divergencePoint: original?.type ?? event.type,
+  };
+  return { type: 'replay.diverged', payload };
+}
