@@ -8,7 +8,8 @@ import type { JsonObject } from '@weft/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CountingServer, openCountingServer } from './testing/counting-server.ts';
 import { freePort, type HostProcess, startHostProcess } from './testing/host-process.ts';
-import { type Receipts, runKillClient } from './testing/kill-client.ts';
+import { type KillClientOptions, type Receipts, runKillClient } from './testing/kill-client.ts';
+import { killWorkflows, TOKENS } from './testing/kill-workflows.ts';
 
 /**
  * Proof by force: the host is killed with SIGKILL at random moments under load, restarted, and killed again. Afterwards
@@ -16,8 +17,21 @@ import { type Receipts, runKillClient } from './testing/kill-client.ts';
  */
 
 const ROUNDS = Number(process.env['WEFT_KILL_ROUNDS'] ?? 20);
-const CLIENTS = 6;
-const API_KEY = `weft_live_${'k'.repeat(43)}`;
+const API_KEY = `weft_test_${'k'.repeat(43)}`;
+/** A third with children, a dispatch loop and streamed text; the others with effects, and with approvals first. */
+const CLIENTS: readonly Pick<KillClientOptions, 'workflowId' | 'nodeToAnswer' | 'answerChild' | 'configurable'>[] = [
+  { workflowId: 'kill-mixed' },
+  { workflowId: 'kill-mixed' },
+  { workflowId: 'kill-gate', nodeToAnswer: 'gate' },
+  { workflowId: 'kill-mixed' },
+  { workflowId: 'kill-gate', nodeToAnswer: 'gate' },
+  { workflowId: 'kill-parent', nodeToAnswer: 'gate', answerChild: true },
+  { workflowId: 'kill-dispatch' },
+  {
+    workflowId: 'kill-stream',
+    configurable: { mockProvider: { id: 'stream-text', config: { tokens: TOKENS, delayMsPerToken: 8 } } },
+  },
+];
 
 interface EventDocument {
   readonly eventId: string;
@@ -30,6 +44,8 @@ interface EventDocument {
 
 const folder = mkdtempSync(join(tmpdir(), 'weft-kill-'));
 const receipts: Receipts = { runs: new Map(), events: new Map(), answered: new Set(), repeats: 0 };
+/** Child runs that are there, by id: whose they are and how they stand. */
+const children = new Map<string, { parentRunId: string; status: string; workflowId: string }>();
 const logs = new Map<string, { texts: string[]; documents: EventDocument[]; status: string }>();
 let world: CountingServer;
 let host: HostProcess;
@@ -39,17 +55,17 @@ beforeAll(async () => {
   world = await openCountingServer(() => Math.floor(Math.random() * 15));
   port = await freePort();
   mkdirSync(join(folder, 'workflows'));
-  writeFileSync(join(folder, 'workflows', 'kill.json'), JSON.stringify(killWorkflow(world.port)));
-  writeFileSync(join(folder, 'workflows', 'gate.json'), JSON.stringify(gateWorkflow(world.port)));
+  for (const [index, each] of killWorkflows(world.port).entries()) {
+    writeFileSync(join(folder, 'workflows', `${index}.json`), JSON.stringify(each));
+  }
   host = await restart();
 
   const stop = new AbortController();
-  const clients = Array.from({ length: CLIENTS }, (_, index) =>
+  const clients = CLIENTS.map((client, index) =>
     runKillClient({
       url: host.url,
       apiKey: API_KEY,
-      // Every third client works with runs that wait for an approval first.
-      ...(index % 3 === 2 ? { workflowId: 'kill-gate', nodeToAnswer: 'gate' } : { workflowId: 'kill-mixed' }),
+      ...client,
       name: `client-${index}`,
       receipts,
       signal: stop.signal,
@@ -63,11 +79,12 @@ beforeAll(async () => {
   await pause(200);
   stop.abort();
   await Promise.all(clients);
-  await readAllLogs();
+  await readAllLogs([...receipts.runs.values()]);
+  await readChildren();
   console.log(
     `kill test: ${ROUNDS} kills, ${receipts.runs.size} acknowledged runs, ` +
       `${[...receipts.events.values()].reduce((sum, seen) => sum + seen.size, 0)} streamed events, ` +
-      `${world.seen.length} effects seen outside, ${receipts.repeats} requests repeated`,
+      `${world.seen.length} effects seen outside, ${receipts.repeats} requests repeated, ${children.size} child runs`,
   );
 }, 300_000);
 
@@ -112,7 +129,8 @@ describe(`after ${ROUNDS} kills under load`, () => {
   it('no effect was fired again after its outcome was on record', () => {
     const lastSeen = new Map(world.seen.map((seen) => [seen.call, seen.at]));
     for (const [tag, runId] of receipts.runs) {
-      for (const event of logs.get(runId)?.documents ?? []) {
+      const own = [...children].flatMap(([id, child]) => (child.parentRunId === runId ? [id] : []));
+      for (const event of [runId, ...own].flatMap((id) => logs.get(id)?.documents ?? [])) {
         if (event.type !== 'node.completed' || !event.nodeId?.startsWith('call')) continue;
         const at = lastSeen.get(JSON.stringify({ tag, node: event.nodeId }));
         expect(at, `${tag} ${event.nodeId}`).toBeLessThanOrEqual(Date.parse(event.timestamp));
@@ -130,18 +148,84 @@ describe(`after ${ROUNDS} kills under load`, () => {
   });
 });
 
+describe('the child runs and streams of runs that were cut off', () => {
+  const dispatchedBy = (runId: string): string[] =>
+    (logs.get(runId)?.documents ?? [])
+      .filter(({ type }) => type === 'node.dispatched')
+      .map(({ payload }) => String(payload['childRunId']));
+  const runsOf = (workflowId: string): string[] => {
+    const index = CLIENTS.findIndex((client) => client.workflowId === workflowId);
+    return [...receipts.runs].flatMap(([tag, runId]) => (tag.startsWith(`client-${index}-`) ? [runId] : []));
+  };
+
+  it('are one per dispatch, under the id that the log announced', () => {
+    const made = new Map<string, string[]>();
+    for (const [id, { parentRunId }] of children) made.set(parentRunId, [...(made.get(parentRunId) ?? []), id]);
+    for (const [runId, count] of [
+      ...runsOf('kill-parent').map((id) => [id, 1] as const),
+      ...runsOf('kill-dispatch').map((id) => [id, 2] as const),
+    ]) {
+      expect(dispatchedBy(runId), runId).toHaveLength(count);
+      expect(made.get(runId)?.sort(), runId).toEqual(dispatchedBy(runId).sort());
+    }
+    expect(runsOf('kill-parent').length * runsOf('kill-dispatch').length).toBeGreaterThan(0);
+  });
+
+  it('have all come to their end, and none is without a parent that knows it', () => {
+    const known = new Set([...receipts.runs.values()].flatMap(dispatchedBy));
+    for (const [id, { status }] of children) {
+      expect(status, id).toBe('completed');
+      expect(known.has(id), id).toBe(true);
+    }
+  });
+
+  it('streamed every piece of text once, in order', () => {
+    const runs = runsOf('kill-stream');
+    expect(runs.length).toBeGreaterThan(0);
+    for (const runId of runs) {
+      const pieces = logs.get(runId)?.documents.filter(({ type }) => type === 'output.chunk') ?? [];
+      expect(
+        pieces.map(({ payload }) => payload['chunk']),
+        runId,
+      ).toEqual(TOKENS);
+    }
+  });
+});
+
 async function restart(): Promise<HostProcess> {
   return await startHostProcess({
     dataFolder: join(folder, 'data'),
     port,
     apiKey: API_KEY,
-    flags: ['--workflows', join(folder, 'workflows'), '--allow-egress', `127.0.0.1:${world.port}`],
+    flags: [
+      '--conformance',
+      '--workflows',
+      join(folder, 'workflows'),
+      '--allow-egress',
+      `127.0.0.1:${world.port}`,
+    ],
   });
 }
 
-async function readAllLogs(): Promise<void> {
+async function readChildren(): Promise<void> {
+  for (const workflowId of ['kill-child', 'kill-worker-a', 'kill-worker-b']) {
+    for (let cursor = ''; ; ) {
+      const path = `/v1/host/weft/runs?limit=500&workflowId=${workflowId}${cursor}`;
+      const page = (await get(path)) as { runs: { runId: string }[]; nextCursor?: string };
+      for (const { runId } of page.runs) {
+        const { parentRunId, status } = (await get(`/v1/runs/${runId}`)) as JsonObject;
+        children.set(runId, { parentRunId: String(parentRunId), status: String(status), workflowId });
+      }
+      if (page.nextCursor === undefined) break;
+      cursor = `&cursor=${encodeURIComponent(page.nextCursor)}`;
+    }
+  }
+  await readAllLogs([...children.keys()]);
+}
+
+async function readAllLogs(runIds: readonly string[]): Promise<void> {
   const deadline = Date.now() + 60_000;
-  for (const runId of receipts.runs.values()) {
+  for (const runId of runIds) {
     for (;;) {
       const page = (await get(`/v1/runs/${runId}/events/poll?limit=1000&timeout=5`, true)) as string;
       const { events, isTerminal, runStatus } = JSON.parse(page) as {
@@ -180,78 +264,4 @@ function toLogEntry(event: EventDocument): LogEntry {
     payload: event.payload,
     ...(event.nodeId !== undefined && { nodeId: event.nodeId }),
   };
-}
-
-const place = { position: { x: 0, y: 0 } };
-
-function callNode(id: string, worldPort: number): JsonObject {
-  return {
-    id,
-    typeId: 'core.http.request',
-    name: id,
-    ...place,
-    config: { url: `http://127.0.0.1:${worldPort}/`, method: 'POST' },
-    inputs: { body: { type: 'expression', expression: `{"tag": variables.tag, "node": "${id}"}` } },
-    settings: { retry: { maxAttempts: 5, initialMs: 20 } },
-  };
-}
-
-function plainNode(id: string, typeId: string, config: JsonObject = {}): JsonObject {
-  return { id, typeId, name: id, ...place, config, inputs: {} };
-}
-
-function workflow(id: string, nodes: JsonObject[], edges: [string, string][]): JsonObject {
-  return {
-    id,
-    name: id,
-    version: '1.0',
-    nodes,
-    edges: edges.map(([from, to]) => ({ id: `${from}-${to}`, sourceNodeId: from, targetNodeId: to })),
-    triggers: [{ id: 'manual', type: 'manual' }],
-    variables: [{ name: 'tag', type: 'string', required: true }],
-    metadata: {},
-    settings: {},
-  };
-}
-
-/** Effects side by side, a delay, a join, another effect. */
-function killWorkflow(worldPort: number): JsonObject {
-  return workflow(
-    'kill-mixed',
-    [
-      plainNode('begin', 'core.noop'),
-      callNode('call-a', worldPort),
-      callNode('call-b', worldPort),
-      plainNode('wait', 'core.delay', { ms: 15 }),
-      plainNode('note', 'core.setVariable', { name: 'note', value: 'joined' }),
-      callNode('call-c', worldPort),
-      plainNode('end', 'core.noop'),
-    ],
-    [
-      ['begin', 'call-a'],
-      ['begin', 'call-b'],
-      ['begin', 'wait'],
-      ['call-a', 'note'],
-      ['call-b', 'note'],
-      ['wait', 'note'],
-      ['note', 'call-c'],
-      ['call-c', 'end'],
-    ],
-  );
-}
-
-/** Waits for a person between two effects. */
-function gateWorkflow(worldPort: number): JsonObject {
-  return workflow(
-    'kill-gate',
-    [
-      callNode('call-before', worldPort),
-      plainNode('gate', 'core.approvalGate'),
-      callNode('call-after', worldPort),
-    ],
-    [
-      ['call-before', 'gate'],
-      ['gate', 'call-after'],
-    ],
-  );
 }

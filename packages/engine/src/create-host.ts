@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { type KeyObject, randomBytes } from 'node:crypto';
 import { HostError } from '@weft/protocol';
 import { compileWorkflow } from './core/compile.ts';
 import { createExpressionCompiler } from './core/expressions.ts';
@@ -8,6 +8,7 @@ import type { Egress, NodeType } from './node-type.ts';
 import { BUILTIN_NODE_TYPES } from './nodes/index.ts';
 import { createReadArtifacts } from './runtime/artifacts.ts';
 import { createAnnotations } from './runtime/annotations.ts';
+import { createAudit } from './runtime/audit.ts';
 import { createBundles } from './runtime/bundle.ts';
 import { createDiscovery, IMPLEMENTATION } from './runtime/capabilities.ts';
 import { type Clock, SYSTEM_CLOCK } from './runtime/clock.ts';
@@ -19,14 +20,18 @@ import { createDiff } from './runtime/diff.ts';
 import { createDispatcher } from './runtime/dispatcher.ts';
 import { createEgress } from './runtime/egress/egress.ts';
 import { createFeed } from './runtime/feed.ts';
+import { createFork } from './runtime/fork.ts';
+import { joinForks } from './runtime/join-forks.ts';
 import { createFinishedRuns } from './runtime/finished-runs.ts';
 import { createInFlight } from './runtime/idempotency.ts';
 import { createRunIds, poolRandom, type RandomBytes, randomId } from './runtime/ids.ts';
 import { createInterrupts } from './runtime/interrupts.ts';
+import { createKeeping, tellingRemoved } from './runtime/keeping.ts';
 import { createKeys } from './runtime/keys.ts';
 import { createLease } from './runtime/lease.ts';
 import { DEFAULT_LIMITS, type HostLimits } from './runtime/limits.ts';
 import { errorFields, type Log, SILENT } from './runtime/log.ts';
+import { createObservation } from './runtime/observation.ts';
 import { createOnce } from './runtime/once.ts';
 import { createOpenEffectPorts } from './runtime/open-effect-ports.ts';
 import { createOutbox } from './runtime/outbox/create-outbox.ts';
@@ -34,6 +39,7 @@ import { createOverloadGauge } from './runtime/overload.ts';
 import { createPerformer } from './runtime/performer.ts';
 import { createPlans } from './runtime/plans.ts';
 import { createReaders } from './runtime/readers.ts';
+import { createRunSpans } from './runtime/run-spans.ts';
 import { withConformanceSecrets } from './runtime/secrets/conformance-secrets.ts';
 import { createManageSecrets } from './runtime/secrets/manage-secrets.ts';
 import { createLocalResolver, openSealer } from './runtime/secrets/resolver.ts';
@@ -67,6 +73,10 @@ export interface HostOptions {
   readonly egress?: Egress;
   /** 32 bytes that encrypt the secrets kept here. Without it the host keeps and resolves none. */
   readonly secretsKey?: Uint8Array;
+  /** Ed25519 private key that signs checkpoints of the audit log, and nothing else. Without it none are made. */
+  readonly auditKey?: KeyObject;
+  /** Spans and metrics of this host go to a collector, so discovery says so. */
+  readonly exportsTelemetry?: boolean;
   readonly clock?: Clock;
   readonly random?: RandomBytes;
 }
@@ -84,9 +94,10 @@ const HTTP_CLIENT = {
 
 /** Puts the engine together. Nothing runs before `start`. */
 export function createHost(options: HostOptions): Host {
-  const { store } = options;
   const log = options.log ?? SILENT;
   const clock = options.clock ?? SYSTEM_CLOCK;
+  const observation = createObservation(options.store, clock, log);
+  const store = joinForks(observation.store);
   const random = poolRandom(options.random ?? randomBytes);
   const limits: HostLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const test = options.conformance ?? false;
@@ -152,22 +163,27 @@ export function createHost(options: HostOptions): Host {
     store,
     lease,
     states,
+    plans,
     capabilities,
     actors: {
       store,
       committer: outbox.committer,
       outbox: outbox.rows,
       performer,
-      feed,
+      feed: observation.watching(feed),
       log,
       clock,
       random,
       limits,
-      onVerdict: verdicts.announce,
+      onVerdict(commandId, verdict) {
+        verdicts.announce(commandId, verdict);
+        observation.decided(commandId);
+      },
       spawnChild: (parent, request) => spawnChild(parent, request),
       onNotices: (notices) => notices.forEach(({ runId }) => dispatcher.poke(runId)),
     },
   });
+  const audit = createAudit({ store, committer, clock, random, log, key: options.auditKey });
   const discovery = createDiscovery({
     store,
     compile,
@@ -178,9 +194,12 @@ export function createHost(options: HostOptions): Host {
     version: options.version,
     httpClient: HTTP_CLIENT,
     secrets: sealer !== undefined,
+    auditLogIntegrity: audit.integrity,
+    exportsTelemetry: options.exportsTelemetry ?? false,
   });
   const overload = createOverloadGauge({ committer, dispatcher, limits });
-  const shared = { store, committer: outbox.committer, dispatcher, clock, random, limits };
+  const visible = tellingRemoved(store);
+  const shared = { store: visible, committer: outbox.committer, dispatcher, clock, random, limits };
   let unwatch: (() => void) | undefined;
   let pruning: NodeJS.Timeout | undefined;
 
@@ -228,8 +247,10 @@ export function createHost(options: HostOptions): Host {
 
   const inFlight = createInFlight(limits.idempotencyWaitMs);
   const finished = createFinishedRuns(limits.finishedBytes);
+  const keeping = createKeeping({ store: visible, committer, finished, clock, random, limits, log });
+  const { sweep: _sweep, start: startKeeping, stop: stopKeeping, ...keepingOperations } = keeping;
   const { withState, ...readers } = createReaders({
-    store,
+    store: visible,
     dispatcher,
     feed,
     states,
@@ -250,6 +271,12 @@ export function createHost(options: HostOptions): Host {
     outbox: outbox.rows,
     checkCallbackUrl: outbox.checkCallbackUrl,
   });
+  const forks = createFork({
+    ...shared,
+    plans,
+    inFlight,
+    newRunId: createRunIds(clock.now, random),
+  });
   const spawnChild = createSpawnChild({
     store,
     plans,
@@ -260,12 +287,13 @@ export function createHost(options: HostOptions): Host {
   });
   return {
     createRun: creator.create,
+    ...forks,
     command,
     once: createOnce({ ...shared, inFlight }),
     ...readers,
     ...annotations,
     debugBundle: createBundles({
-      store,
+      store: visible,
       readEvents: (...asked) => store.readEvents(...asked),
       snapshot: readers.snapshot,
       withState,
@@ -273,7 +301,7 @@ export function createHost(options: HostOptions): Host {
       host: { ...IMPLEMENTATION, version: options.version },
       now: clock.now,
     }),
-    ...createDiff({ store, readEvents: (...asked) => store.readEvents(...asked), states }),
+    ...createDiff({ store: visible, readEvents: (...asked) => store.readEvents(...asked), states }),
     ...createInterrupts({ store, command, withState, secret, now: clock.now }),
     ...createWorkflows({
       ...shared,
@@ -283,8 +311,10 @@ export function createHost(options: HostOptions): Host {
     }),
     ...createKeys({ ...shared, test }),
     ...createManageSecrets({ ...shared, sealer }),
-    ...createReadArtifacts(store),
+    ...createReadArtifacts(visible),
+    ...keepingOperations,
     ...outbox.operations,
+    ...audit.operations,
 
     async audit(entry: Omit<AuditEntry, 'at'>) {
       const result = await committer.submit({
@@ -296,6 +326,12 @@ export function createHost(options: HostOptions): Host {
     },
     capabilities: discovery.current,
     overload: overload.check,
+    observe: observation.observe,
+    runSpans: createRunSpans(store),
+    async longestWaitMs() {
+      const dueAt = await store.nextDueAt();
+      return dueAt === undefined ? 0 : Math.max(clock.now() - dueAt, 0);
+    },
     stats: () => ({
       ...dispatcher.counts(),
       effectsActive: performer.active(),
@@ -308,6 +344,7 @@ export function createHost(options: HostOptions): Host {
       loopDelayMs: overload.loopDelayMs(),
       deliveriesSending: outbox.counts().sending,
       deliveriesQueued: outbox.counts().queued,
+      claimAgeMs: observation.claimAgeMs() ?? null,
       holder: lease.holder() ?? null,
     }),
 
@@ -316,6 +353,7 @@ export function createHost(options: HostOptions): Host {
       await fixLinkSecret();
       await discovery.refresh();
       await outbox.start();
+      await audit.start();
       overload.start();
       // What this process writes is published by its actors; only what others write is news here.
       unwatch = store.watch((runId) => {
@@ -325,11 +363,14 @@ export function createHost(options: HostOptions): Host {
       dispatcher.start();
       pruning = setInterval(prune, PRUNE_EVERY_MS);
       pruning.unref();
+      startKeeping();
     },
 
     async stop(graceMs) {
       clearInterval(pruning);
+      stopKeeping();
       await Promise.all([dispatcher.stop(graceMs), outbox.stop(graceMs)]);
+      await audit.stop();
       await committer.idle();
       const holder = lease.stop();
       if (holder !== undefined) await store.releaseAll(holder);

@@ -12,22 +12,32 @@ import type {
   AuditEntry,
   Command,
   Listed,
+  OpenBackup,
   Page,
   RunFilter,
   StoredEvent,
   Verdict,
 } from './store.ts';
+import type { AuditVerification } from './core/audit/verification.ts';
 import type { RunDiff } from './core/diff/render-diff.ts';
 import type { RunStatus } from './core/run-state.ts';
 import type { ArtifactRef, InterruptKind } from './node-type.ts';
+import type { TelemetryOperations } from './telemetry-operations.ts';
 import type { WebhookOperations } from './webhook-operations.ts';
 
 /**
  * What the door (server) may ask of the engine. Everything is asked on behalf of a caller; whatever the caller's tenant
  * may not see is `undefined`, exactly as what does not exist. Failures a client may see are thrown as HostError.
  */
-export interface Host extends WebhookOperations {
+export interface Host extends WebhookOperations, TelemetryOperations {
   createRun(caller: Caller, request: NewRun, idempotency?: IdempotencyClaim): Promise<Accepted>;
+  /** A new run whose log begins as that of an earlier one. */
+  fork(
+    caller: Caller,
+    runId: string,
+    request: ForkRequest,
+    idempotency?: IdempotencyClaim,
+  ): Promise<Forked | undefined>;
   snapshot(caller: Caller, runId: string): Promise<SnapshotView | undefined>;
   /** Events after `afterSeq` (−1 = from the first), as wire documents. */
   events(caller: Caller, runId: string, afterSeq: number, limit: number): Promise<EventPage | undefined>;
@@ -114,6 +124,13 @@ export interface Host extends WebhookOperations {
   /** Who this key is; the answer may be cached for a second. */
   authenticate(key: string): Promise<Authentication>;
   audit(entry: Omit<AuditEntry, 'at'>): Promise<void>;
+  /**
+   * Holds a range of the audit log against its chain and its signed checkpoints. The log is one for all tenants; what is said
+   * about it is sequences and hashes only. A range beyond the end is moved to what there is.
+   */
+  verifyAudit(fromSeq: number, toSeq: number): Promise<AuditVerification>;
+  /** The whole audit log of all tenants, page by page, as the lines of a file that can be verified without the host. */
+  exportAudit(cursor: string | undefined): Promise<AuditExportPage>;
 
   /** Keeps a secret, encrypted. From then on only effects see its value. */
   setSecret(
@@ -131,6 +148,22 @@ export interface Host extends WebhookOperations {
   /** Newest first; undefined for an unknown run. */
   listArtifacts(caller: Caller, runId: string, page: Page): Promise<Listed<ArtifactSummary> | undefined>;
 
+  /**
+   * Takes a run away that has ended, with all that belongs to it; from then on its tenant is told `run_expired`. False when there
+   * is none; throws `conflict` while it, or a run that needs it, is under way.
+   */
+  removeRun(caller: Caller, runId: string): Promise<boolean>;
+  /** Takes away what only the fold may see of a run that has ended; its public log stays as it is. Answers like `removeRun`. */
+  eraseRun(caller: Caller, runId: string): Promise<boolean>;
+  /** How long the tenant's runs are kept after their end. */
+  retention(caller: Caller, tenant: string): Promise<Retention>;
+  /** `keepMs` null: for ever. */
+  setRetention(caller: Caller, tenant: string, keepMs: number | null): Promise<Retention>;
+  /** The tenant's runs are kept again as long as the host keeps everybody's. */
+  resetRetention(caller: Caller, tenant: string): Promise<Retention>;
+  /** A copy of the whole store, of every tenant, while work goes on. The caller closes it. One at a time. */
+  openBackup(caller: Caller): Promise<OpenBackup>;
+
   /** The discovery document; the same object until something advertised changes. */
   capabilities(): Capabilities;
   /** Undefined when new work is welcome; otherwise how many seconds to stay away. */
@@ -139,6 +172,12 @@ export interface Host extends WebhookOperations {
   start(): Promise<void>;
   /** Releases every claim; resolves when nothing is in flight, within the given time. */
   stop(graceMs: number): Promise<void>;
+}
+
+export interface AuditExportPage {
+  readonly lines: readonly JsonObject[];
+  /** Absent on the last page. */
+  readonly nextCursor?: string;
 }
 
 export interface BundleRequest {
@@ -180,9 +219,37 @@ export interface NewRun {
   readonly traceparent?: string;
 }
 
+export interface ForkRequest {
+  readonly mode: 'replay' | 'branch';
+  /** First sequence that the fork decides itself; needed for a branch, 0 for a replay that does not say. */
+  readonly fromSeq?: number;
+  /** Branches only: laid over the source's options. */
+  readonly overlay?: {
+    readonly configurable?: JsonObject;
+    readonly tags?: readonly string[];
+    readonly metadata?: JsonObject;
+  };
+  /** Branches only: inputs in place of the source's, by name. */
+  readonly values?: JsonObject;
+  /** Branches only: another version of the workflow. */
+  readonly workflowVersion?: string;
+}
+
+export type Forked =
+  | { readonly replayed: false; readonly runId: string; readonly fromSeq: number }
+  | ReplayedAnswer;
+
 export type Accepted =
   | { readonly replayed: false; readonly runId: string; readonly status: RunStatus }
   | ReplayedAnswer;
+
+export interface Retention {
+  readonly tenant: string;
+  /** After the end of a run; null = for ever. */
+  readonly keepMs: number | null;
+  /** The host's own, because the tenant has none. */
+  readonly isDefault: boolean;
+}
 
 /** The stored answer to an earlier request with the same key and content. */
 export interface ReplayedAnswer {

@@ -1,5 +1,9 @@
 export { createHost, DEFAULT_TENANT } from './create-host.ts';
 export type { HostOptions } from './create-host.ts';
+export type { Anomaly } from './core/audit/chain-walk.ts';
+export { createExportVerifier } from './core/audit/exported-log.ts';
+export type { ExportVerification, ExportVerifier } from './core/audit/exported-log.ts';
+export type { AuditVerification } from './core/audit/verification.ts';
 export { diffEvents, findDivergence } from './core/diff/diff-events.ts';
 export type { Divergence, EventDifference, LogPages } from './core/diff/diff-events.ts';
 export { renderDiff } from './core/diff/render-diff.ts';
@@ -29,6 +33,7 @@ export type {
   Accepted,
   Annotated,
   ArtifactSummary,
+  AuditExportPage,
   Authentication,
   BundleRequest,
   Caller,
@@ -39,6 +44,8 @@ export type {
   Explanation,
   FollowedEvent,
   FollowOptions,
+  Forked,
+  ForkRequest,
   Host,
   IdempotencyClaim,
   LinkAnswer,
@@ -52,6 +59,7 @@ export type {
   Registration,
   RememberedAnswer,
   ReplayedAnswer,
+  Retention,
   RunSummary,
   SecretScope,
   SecretSummary,
@@ -114,14 +122,18 @@ export type {
   DocumentPlace,
   DocumentUnit,
   DrainPolicy,
+  EraseUnit,
+  ExpiredRun,
   IdempotencyRecord,
   KeyUnit,
   Listed,
   NewOutboxRow,
   Notice,
+  OpenBackup,
   OutboxRow,
   OutboxUnit,
   Page,
+  PurgeUnit,
   Refusal,
   ResolveCommand,
   RevokeKeyUnit,
@@ -135,6 +147,7 @@ export type {
   StoredCommand,
   StoredDocument,
   StoredEvent,
+  Tombstone,
   Verdict,
   WorkflowRow,
   WorkflowUnit,
@@ -149,3 +162,4 @@ export type {
   WebhookOperations,
   WebhookSummary,
 } from './webhook-operations.ts';
+export type { CommittedGroup, Observer, RunSpans, TelemetryOperations } from './telemetry-operations.ts';

@@ -13,6 +13,7 @@ import {
   runRow,
 } from './memory-store/data.ts';
 import { documentAt, listDocuments, pruneDocuments } from './memory-store/documents.ts';
+import { listExpired, pruneTombstones, tombstoneAt } from './memory-store/keeping.ts';
 import { decodeCursor, encodeCursor, listRuns, takePage } from './memory-store/list-runs.ts';
 import { wasCommitted } from './memory-store/was-committed.ts';
 import type { Claimed, ClaimResult, OutboxRow, Store, StoredEvent, WriteResult, WriteUnit } from './store.ts';
@@ -84,6 +85,8 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
       return run ? takeEvents(run.events, fromSeq - firstSeq(run.record), limit, maxBytes) : [];
     },
     readCheckpoint: async (runId) => data.runs.get(runId)?.checkpoint,
+    readTombstone: async (runId, tenant) => tombstoneAt(data, runId, tenant, clock()),
+    listExpired: async (tenant, before, page) => listExpired(data, tenant, before, page),
     async listRuns(tenant, filter, page) {
       const { rows, ...cursor } = listRuns(data, tenant, filter, page);
       return { rows: rows.map((run) => runRow(data, run, clock())), ...cursor };
@@ -158,7 +161,7 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
     async prune() {
       const expired = [...data.idempotency].filter(([, record]) => record.expiresAt <= clock());
       for (const [key] of expired) data.idempotency.delete(key);
-      return expired.length + pruneDocuments(data, clock());
+      return expired.length + pruneDocuments(data, clock()) + pruneTombstones(data, clock());
     },
     async ping() {},
     async close() {

@@ -140,6 +140,8 @@ export interface EffectContext {
   readonly secrets: Secrets;
   readonly memory: Memory;
   readonly artifacts: Artifacts;
+  /** W3C trace context of this attempt, to be sent along to whoever is called. */
+  readonly traceparent?: string | undefined;
   /** Records a piece of streamed text; durable soon, in order. */
   emit(chunk: OutputChunk): void;
 }

@@ -9,6 +9,7 @@ import { forksContract } from './store-contract/forks.ts';
 import { idempotencyContract } from './store-contract/idempotency.ts';
 import { inboxContract } from './store-contract/inbox.ts';
 import { interleavingContract } from './store-contract/interleaving.ts';
+import { keepingContract } from './store-contract/keeping.ts';
 import { noticesContract } from './store-contract/notices.ts';
 import { outboxContract } from './store-contract/outbox.ts';
 import { outcomesContract } from './store-contract/outcomes.ts';
@@ -90,6 +91,7 @@ export function storeContract(name: string, harness: StoreHarness): void {
     registryContract(subject);
     documentsContract(subject);
     blobsContract(subject);
+    keepingContract(subject);
     outcomesContract(subject);
     interleavingContract(subject);
     if (reopen) {

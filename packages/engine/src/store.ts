@@ -17,6 +17,10 @@ import type { CreationRecord, RunStatus } from './core/run-state.ts';
  * S7. After an unknown outcome (connection lost during commit) `committed(unit)` tells the truth.
  * S8. A fork's log begins where it leaves its source: the store keeps only the events from there on, and its length counts
  *     from there.
+ * S9. A purge takes away everything of a run at once, its log and all that is kept under its id, and leaves a tombstone. Until
+ *     the tombstone's time has come, the run's tenant can learn that there was one; nobody else ever can.
+ * S10. An erasure takes away what only the fold may see: overlays, inputs, the checkpoint, and what commands brought along. The
+ *     public log stays, byte for byte.
  */
 export interface Store {
   commit(units: readonly WriteUnit[]): Promise<readonly WriteResult[]>;
@@ -35,6 +39,13 @@ export interface Store {
     maxBytes: number,
   ): Promise<readonly StoredEvent[]>;
   readCheckpoint(runId: string): Promise<Checkpoint | undefined>;
+  /** What is left of a purged run, for its own tenant; gone when its time has come by the store's clock. */
+  readTombstone(runId: string, tenant: string): Promise<Tombstone | undefined>;
+  /**
+   * Runs that were created and have ended before a time, in a stable order. `tenant` undefined: of all tenants, on behalf of
+   * the host. A page may hold fewer rows than asked for and still not be the last.
+   */
+  listExpired(tenant: string | undefined, before: number, page: Page): Promise<Listed<ExpiredRun>>;
   /** Newest first by creation; `cursor` is opaque and comes from the previous page. */
   listRuns(tenant: string, filter: RunFilter, page: Page): Promise<Listed<RunRow>>;
 
@@ -83,8 +94,13 @@ export interface Store {
   claimOutbox(limit: number, leaseMs: number, except?: readonly string[]): Promise<readonly OutboxRow[]>;
   readAudit(fromId: number, limit: number): Promise<readonly StoredAuditEntry[]>;
 
-  /** Removes expired idempotency records and documents; returns how many. */
+  /** Removes expired idempotency records, documents and tombstones; returns how many. */
   prune(): Promise<number>;
+  /**
+   * A copy of everything that was committed before it was asked for, while writes go on. Absent where the database has its own
+   * way to be backed up. The caller closes it, read or not.
+   */
+  openBackup?(): Promise<OpenBackup>;
   /** Resolves when the database answers. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -100,7 +116,9 @@ export type WriteUnit =
   | OutboxUnit
   | AuditUnit
   | DocumentUnit
-  | BlobUnit;
+  | BlobUnit
+  | PurgeUnit
+  | EraseUnit;
 
 interface UnitBase {
   /** Random, 22 characters of base64url; names this write after an unknown outcome. */
@@ -224,6 +242,30 @@ export interface BlobUnit extends UnitBase {
   readonly bytes: Uint8Array;
 }
 
+/**
+ * Takes a run away that has ended: events, checkpoint, commands, tags, pieces, outbox rows, and the documents whose scope is its
+ * id. Refused with `run_missing` when the tenant has no such run, `run_open` while it is under way, and `run_pinned` while one
+ * that is needs it: its parent, or a fork of it, or a fork of such a fork.
+ */
+export interface PurgeUnit extends UnitBase {
+  readonly kind: 'purge';
+  readonly tenant: string;
+  readonly runId: string;
+  readonly at: number;
+  readonly tombstoneUntil: number;
+}
+
+/**
+ * Takes away what only the fold may see of a run that has ended: overlays, inputs, the checkpoint; the value of an answer becomes
+ * null, and outputs and variables of a child's notice go. Refused like a purge, but not because of a parent.
+ */
+export interface EraseUnit extends UnitBase {
+  readonly kind: 'erase';
+  readonly tenant: string;
+  readonly runId: string;
+  readonly at: number;
+}
+
 /** An act that changed nothing but must be on record, such as a denial. */
 export interface AuditUnit extends UnitBase {
   readonly kind: 'audit';
@@ -246,6 +288,8 @@ export type Refusal =
         | 'document_exists'
         | 'parent_ended';
     }
+  | { readonly reason: 'run_open'; readonly status: RunStatus }
+  | { readonly reason: 'run_pinned'; readonly byRunId: string }
   | { readonly reason: 'run_terminal'; readonly status: RunStatus }
   | { readonly reason: 'scope_active'; readonly activeRunId: string }
   | { readonly reason: 'idempotency_exists'; readonly record: IdempotencyRecord }
@@ -290,6 +334,30 @@ export interface RunRow {
   readonly holder?: string;
   /** Commands accepted and not yet consumed: kinds in order of acceptance. */
   readonly pendingCommands: readonly Command['type'][];
+  /** When its private parts were erased. */
+  readonly erasedAt?: number;
+}
+
+/** What is left of a purged run. */
+export interface Tombstone {
+  readonly purgedAt: number;
+  /** When this, too, is forgotten. */
+  readonly until: number;
+}
+
+export interface ExpiredRun {
+  readonly runId: string;
+  readonly tenant: string;
+  readonly endedAt: number;
+  /** Length of the log: how much there is to take away. */
+  readonly events: number;
+}
+
+export interface OpenBackup {
+  readonly size: number;
+  /** The bytes, read piece by piece as they are asked for. */
+  read(): AsyncIterable<Uint8Array>;
+  close(): Promise<void>;
 }
 
 export interface Checkpoint {

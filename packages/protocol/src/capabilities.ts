@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { anyJson, closed, count, jsonObject, mapOf, nonEmpty, open, positive } from './schema-parts.ts';
+import { AuditIntegritySchema } from './audit.ts';
 import type { Json } from './json.ts';
 
 /**
@@ -125,7 +126,9 @@ export const CapabilitiesSchema = open({
       durable: optional(flag),
     }),
   ),
-  auth: optional(open({ profiles: optional(names) })),
+  auth: optional(
+    open({ profiles: optional(names), auditLogIntegrity: optional(AuditIntegritySchema) }),
+  ),
   restTransport: optional(
     closed({
       conditionalRunGet: optional(flag),

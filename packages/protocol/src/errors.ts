@@ -54,6 +54,10 @@ export const ERRORS = {
     status: 422,
     advice: 'Send the values the question waits for under the names in details.correlation.',
   },
+  fork_out_of_range: {
+    status: 422,
+    advice: 'Fork from a sequence that the run’s log has; details.max is the last one.',
+  },
   conflict: {
     status: 409,
     advice: 'The resource is not in a state that allows this; details say which state it is in.',

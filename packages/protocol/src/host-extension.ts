@@ -136,6 +136,19 @@ export const StatsSchema = open({
   loopDelayMs: Type.Number({ minimum: 0 }),
 });
 
+const keepForSeconds = (description: string) =>
+  Type.Union([Type.Integer({ minimum: 3_600, maximum: 3_155_760_000 }), Type.Null()], { description });
+
+export const SetRetentionSchema = closed({
+  keepForSeconds: keepForSeconds('How long runs are kept after their end; null: for ever.'),
+});
+
+export const RetentionSchema = open({
+  tenant: nonEmpty,
+  keepForSeconds: Type.Union([count, Type.Null()], { description: 'After the end of a run; null: for ever.' }),
+  isDefault: Type.Boolean({ description: 'True where the tenant has none of its own and the host’s holds.' }),
+});
+
 export const HealthSchema = open({ status: nonEmpty });
 
 export type CreateKeyRequest = Static<typeof CreateKeySchema>;

@@ -7,7 +7,9 @@ import {
   InterruptListSchema,
   KeyListSchema,
   RegistrationSchema,
+  RetentionSchema,
   RunListSchema,
+  SetRetentionSchema,
   StatsSchema,
   WorkflowListSchema,
   WorkflowReportSchema,
@@ -246,6 +248,92 @@ const keys: readonly Route[] = [
     responses: { 200: { description: 'The counters as of now.', schema: StatsSchema } },
     errors: [],
   },
+  {
+    operationId: 'readMetrics',
+    method: 'GET',
+    path: '/metrics',
+    scope: 'host:admin',
+    summary: 'Metrics of this process in Prometheus text format 0.0.4.',
+    responses: {
+      200: { description: 'The metrics as of now.', schema: Type.String(), contentType: 'text/plain' },
+    },
+    errors: [],
+  },
+];
+
+const TENANT: Parameter = {
+  name: 'tenant',
+  description: 'Default: the caller’s own.',
+  schema: Type.String({ minLength: 1, maxLength: 128 }),
+};
+
+const keeping: readonly Route[] = [
+  {
+    operationId: 'removeRun',
+    method: 'DELETE',
+    path: '/v1/host/weft/runs/{runId}',
+    scope: 'host:admin',
+    summary: 'Removes a run that has ended, with all that belongs to it. Afterwards it is answered with 410.',
+    headers: [IDEMPOTENCY_KEY],
+    responses: { 204: { description: 'Removed.' } },
+    errors: ['validation_error', 'conflict', 'idempotency_in_flight', 'idempotency_key_mismatch'],
+  },
+  {
+    operationId: 'eraseRun',
+    method: 'POST',
+    path: '/v1/host/weft/runs/{runId}:erase',
+    scope: 'host:admin',
+    summary: 'Erases what is kept behind the masks of a run that has ended: inputs and masked values. Its log stays.',
+    headers: [IDEMPOTENCY_KEY],
+    responses: { 204: { description: 'Erased.' } },
+    errors: ['validation_error', 'conflict', 'idempotency_in_flight', 'idempotency_key_mismatch'],
+  },
+  {
+    operationId: 'getRetention',
+    method: 'GET',
+    path: '/v1/host/weft/retention',
+    scope: 'host:admin',
+    summary: 'How long a tenant’s runs are kept after their end.',
+    query: [TENANT],
+    responses: { 200: { description: 'The retention that holds.', schema: RetentionSchema } },
+    errors: ['validation_error'],
+  },
+  {
+    operationId: 'setRetention',
+    method: 'POST',
+    path: '/v1/host/weft/retention',
+    scope: 'host:admin',
+    summary: 'Says how long a tenant’s runs are kept after their end. Older ones are removed within the hour.',
+    query: [TENANT],
+    request: { schema: SetRetentionSchema, required: true },
+    responses: { 200: { description: 'It holds from now on.', schema: RetentionSchema } },
+    errors: ['validation_error', 'payload_too_large'],
+  },
+  {
+    operationId: 'resetRetention',
+    method: 'DELETE',
+    path: '/v1/host/weft/retention',
+    scope: 'host:admin',
+    summary: 'A tenant’s runs are kept again as long as the host keeps everybody’s.',
+    query: [TENANT],
+    responses: { 200: { description: 'The retention that holds now.', schema: RetentionSchema } },
+    errors: ['validation_error'],
+  },
+  {
+    operationId: 'backUp',
+    method: 'POST',
+    path: '/v1/host/weft/backup',
+    scope: 'host:admin',
+    summary: 'A copy of the whole store, of all tenants, as a file, while the host goes on working.',
+    responses: {
+      200: {
+        description: 'The file; all that was acknowledged before the request is in it.',
+        schema: Type.String(),
+        contentType: 'application/octet-stream',
+      },
+    },
+    errors: ['conflict', 'capability_not_provided'],
+  },
 ];
 
 const probes: readonly Route[] = [
@@ -277,5 +365,6 @@ export const HOST_ROUTES: readonly Route[] = [
   ...secrets,
   ...artifacts,
   ...keys,
+  ...keeping,
   ...probes,
 ];

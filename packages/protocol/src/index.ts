@@ -8,6 +8,8 @@ export {
   SIGNAL_KINDS,
 } from './annotations.ts';
 export type { Annotation, AnnotationCreate } from './annotations.ts';
+export { AuditExportPageSchema, AuditIntegritySchema, AuditVerificationSchema } from './audit.ts';
+export type { AuditVerificationDocument } from './audit.ts';
 export { CapabilitiesSchema, GrpcSchema, LimitsSchema, mirrorFamilies } from './capabilities.ts';
 export type { Capabilities, CapabilityLimits } from './capabilities.ts';
 export { canonicalJson } from './canonical.ts';
@@ -38,6 +40,8 @@ export {
   RegistrationSchema,
   RunListSchema,
   RunSummarySchema,
+  RetentionSchema,
+  SetRetentionSchema,
   StatsSchema,
   WorkflowListSchema,
   WorkflowProblemSchema,

@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { AUDIT_ROUTES } from './audit-routes.ts';
 import type { ErrorCode } from './errors.ts';
 import { HOST_ROUTES } from './host-routes.ts';
 import { PROTOCOL_ROUTES } from './protocol-routes.ts';
@@ -30,15 +31,22 @@ export interface Parameter {
 export interface Answer {
   readonly description: string;
   readonly schema?: TSchema;
-  readonly contentType?: 'application/json' | 'text/event-stream' | 'application/octet-stream';
+  readonly contentType?: 'application/json' | 'text/event-stream' | 'application/octet-stream' | 'text/plain';
 }
 
 export const ROUTES: readonly Route[] = [
   ...PROTOCOL_ROUTES,
+  ...AUDIT_ROUTES,
   ...WEBHOOK_ROUTES,
   ...HOST_ROUTES,
   ...DELIVERY_ROUTES,
-];
+].map(withExpiry);
+
+/** A run may have been removed, whatever is asked of it. */
+function withExpiry(route: Route): Route {
+  const isOfRun = route.path.includes('{runId}') && !route.errors.includes('run_expired');
+  return isOfRun ? { ...route, errors: [...route.errors, 'run_expired'] } : route;
+}
 
 /** The name under which Idempotency-Keys of an operation are kept, such as `POST /v1/runs`. */
 export function operationOf(route: Route): string {

@@ -1,6 +1,7 @@
 import type { Capabilities } from '@weft/protocol';
 import { type Annotations, createAnnotations } from './annotations.ts';
 import { type Artifacts, createArtifacts } from './artifacts.ts';
+import { type Audit, createAudit } from './audit.ts';
 import { type Bundles, createBundles } from './bundles.ts';
 import { type Diffs, createDiffs } from './diff.ts';
 import { type Interrupts, createInterrupts } from './interrupts.ts';
@@ -21,6 +22,7 @@ export interface Client {
   readonly webhooks: Webhooks;
   readonly secrets: Secrets;
   readonly artifacts: Artifacts;
+  readonly audit: Audit;
   /** What the host says it can do. Needs no key. */
   discovery(): Promise<Capabilities>;
 }
@@ -38,6 +40,7 @@ export function createClient(options: TransportOptions): Client {
     webhooks: createWebhooks(transport),
     secrets: createSecrets(transport),
     artifacts: createArtifacts(transport),
+    audit: createAudit(transport),
     discovery: () => transport.json('GET', '/.well-known/openwop'),
   };
 }

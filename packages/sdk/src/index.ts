@@ -1,5 +1,6 @@
 export type { ArtifactContent, Artifacts, ArtifactSummary } from './artifacts.ts';
 export type { Annotations } from './annotations.ts';
+export type { Audit, AuditRange } from './audit.ts';
 export type { BundleOptions, Bundles } from './bundles.ts';
 export { type Client, createClient } from './client.ts';
 export type { DiffOptions, Diffs, EventDifferenceDocument, RunDiffDocument } from './diff.ts';

@@ -13,6 +13,7 @@ import { traceparentOf } from './http/trace-context.ts';
 import { type ServerOptions, type Settings, settingsFrom } from './options.ts';
 import { artifactRoutes } from './routes/artifacts.ts';
 import { annotationRoutes } from './routes/annotations.ts';
+import { auditRoutes } from './routes/audit.ts';
 import { bulkCancelRoutes } from './routes/bulk-cancel.ts';
 import { commandRoutes } from './routes/commands.ts';
 import { createRunRoutes } from './routes/create-run.ts';
@@ -23,25 +24,31 @@ import { eventsRoutes } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
 import { hostKeyRoutes } from './routes/host-keys.ts';
 import { hostDeliveryRoutes } from './routes/host-deliveries.ts';
+import { hostKeepingRoutes } from './routes/host-keeping.ts';
 import { hostRunRoutes } from './routes/host-runs.ts';
 import { interruptRoutes } from './routes/interrupts.ts';
+import { metricsRoutes } from './routes/metrics.ts';
 import { openApiRoutes } from './routes/openapi.ts';
 import { readRunRoutes } from './routes/read-run.ts';
 import { secretRoutes } from './routes/secrets.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import { workflowRoutes } from './routes/workflows.ts';
 import { createOpenStreams } from './stream/open-streams.ts';
+import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 
 export interface AppDeps {
   readonly host: Host;
   readonly options: ServerOptions;
   readonly log: Log;
+  /** Without one the host is observed from here on, and nothing is exported. */
+  readonly telemetry?: Telemetry;
 }
 
 const ROUTES_OF_APP = [
   discoveryRoutes,
   openApiRoutes,
   healthRoutes,
+  metricsRoutes,
   workflowRoutes,
   createRunRoutes,
   readRunRoutes,
@@ -53,18 +60,21 @@ const ROUTES_OF_APP = [
   debugBundleRoutes,
   annotationRoutes,
   hostRunRoutes,
+  hostKeepingRoutes,
   hostKeyRoutes,
   webhookRoutes,
   hostDeliveryRoutes,
   secretRoutes,
   artifactRoutes,
+  auditRoutes,
 ];
 
 /** The whole HTTP surface in front of a host. Opens no port: `startServer` does, `inject` needs none. */
-export function createApp({ host, options, log }: AppDeps): FastifyInstance {
+export function createApp({ host, options, log, telemetry }: AppDeps): FastifyInstance {
   const settings = settingsFrom(options);
   const app = createFastify(settings);
-  const door = createDoor(host, settings, log);
+  const observed = telemetry ?? createTelemetry({ host, log, version: '' });
+  const door = createDoor(host, settings, log, observed);
 
   app.decorateRequest('caller', undefined);
   readJsonOnly(app);
@@ -85,6 +95,7 @@ export function createApp({ host, options, log }: AppDeps): FastifyInstance {
   answerErrors(app, door);
   answerUnknownRoutes(app, door);
   for (const routes of ROUTES_OF_APP) routes(app, door);
+  if (telemetry === undefined) app.addHook('onClose', () => observed.stop(0));
   app.addHook('preClose', (done) => {
     door.streams.closeAll();
     done();
@@ -111,13 +122,14 @@ function createFastify(settings: Settings): FastifyInstance {
   });
 }
 
-function createDoor(host: Host, settings: Settings, log: Log): Door {
+function createDoor(host: Host, settings: Settings, log: Log, telemetry: Telemetry): Door {
   const streams = createOpenStreams(settings);
   return {
     host,
     settings,
     log,
     streams,
+    telemetry,
     publicUrl: createPublicUrl(settings.publicUrl),
     allow: createGuard({
       host,

@@ -2,6 +2,7 @@ import type { Caller, Host, Log } from '@weft/engine';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
 import type { OpenStreams } from './stream/open-streams.ts';
 import type { Settings } from './options.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
 
 /** What every route is given: the host behind the door, and the few things all of them share. */
 export interface Door {
@@ -9,6 +10,7 @@ export interface Door {
   readonly settings: Settings;
   readonly log: Log;
   readonly streams: OpenStreams;
+  readonly telemetry: Pick<Telemetry, 'metrics'>;
   readonly publicUrl: (request: FastifyRequest) => string;
   /** Route options that let in only callers with the operation's scope; see http/guard.ts. */
   readonly allow: (operationId: string, access?: Access) => RouteShorthandOptions;

@@ -8,6 +8,7 @@ import { type Started, renderBanner } from '../serve/banner.ts';
 import { LIMIT_FLAGS } from '../serve/limit-flags.ts';
 import { createLog } from '../serve/log.ts';
 import type { RunningHost } from '../serve/run-host.ts';
+import { TELEMETRY_ARGS } from '../serve/telemetry-flags.ts';
 import { SETTINGS, type ServeSettings, resolveSettings } from '../serve/settings.ts';
 
 const LIMIT_ARGS: ArgsDef = Object.fromEntries(
@@ -78,7 +79,7 @@ export const serve = leaf({
     'WEFT_API_KEY=… weft serve --host 0.0.0.0 --public-url https://weft.example.org',
     'weft serve --config weft.json --max-node-executions 5000',
   ],
-  args: { ...SERVE_ARGS, ...LIMIT_ARGS },
+  args: { ...SERVE_ARGS, ...TELEMETRY_ARGS, ...LIMIT_ARGS },
   async run({ cli, args, all }) {
     const given = args as Readonly<Record<string, unknown>>;
     const settings = resolveSettings({

@@ -2,6 +2,8 @@ import { group } from '../command.ts';
 import { annotate } from './annotate.ts';
 import { answer } from './answer.ts';
 import { approve, reject } from './approve.ts';
+import { exportLog } from './audit/export.ts';
+import { verify as verifyAudit } from './audit/verify.ts';
 import { diff } from './diff.ts';
 import { bundle } from './bundle.ts';
 import { doctor } from './doctor.ts';
@@ -63,6 +65,7 @@ export const weft = group('weft', 'a durable workflow host for the OpenWOP v1 pr
   group('keys', 'manage the keys of your tenant', [listKeys, createKey, revokeKey]),
   group('secrets', 'keep secrets for nodes to use', [listSecrets, setSecret, removeSecret]),
   webhooks,
+  group('audit', 'prove that the record of who did what is unchanged', [verifyAudit, exportLog]),
   evidence,
   doctor,
 ]);

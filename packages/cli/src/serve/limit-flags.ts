@@ -36,6 +36,8 @@ const LIMIT_TEXTS: Readonly<Record<keyof HostLimits, string>> = {
   commandWaitMs: 'How long an answer waits for the verdict on a command',
   idempotencyWaitMs: 'How long a repeated request waits for the first one',
   idempotencyKeptMs: 'How long an answer is kept for repeats',
+  retentionMs: 'How long runs are kept after their end, where their tenant says nothing else; 0 = for ever',
+  tombstoneKeptMs: 'How long a removed run is answered with run_expired',
   maxWebhooks: 'Webhooks of one tenant',
   webhookRefreshMs: 'How often webhooks that other processes have changed are looked for',
   deliveryTimeoutMs: 'Milliseconds of one attempt to deliver a callback or webhook',

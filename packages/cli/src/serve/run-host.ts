@@ -10,16 +10,18 @@ import {
   createHost,
 } from '@weft/engine';
 import { isHostError } from '@weft/protocol';
-import { type RunningServer, createApp, startServer } from '@weft/server';
+import { type RunningServer, type Telemetry, createApp, startServer } from '@weft/server';
 import { openSqliteStore } from '@weft/storage';
 import { type DataFolder, dataFolder, makeDataFolder, removeUrlFile, writeUrlFile } from '../data-folder.ts';
 import { CliError, EXIT, unusable } from '../exit-code.ts';
 import type { Io } from '../io.ts';
 import { reasonOf } from '../key-values.ts';
 import { VERSION } from '../version.ts';
+import { provideAuditKey } from './audit-key.ts';
 import { isLoopbackBind, provideFirstKey, requireKeyFor } from './keys.ts';
 import { provideSecretsKey } from './secrets-key.ts';
 import type { ServeSettings } from './settings.ts';
+import { type RunningTelemetry, startTelemetry } from './telemetry.ts';
 import { type LoadedFile, loadWorkflowFiles } from './workflow-files.ts';
 
 /** A host that answers requests, and the one way to end it. */
@@ -34,6 +36,7 @@ export interface RunningHost {
 
 const SERVER_GRACE_MS = 800;
 const HOST_GRACE_MS = 800;
+const TELEMETRY_GRACE_MS = 300;
 const DEFAULT_RATE_PER_SECOND = 200;
 
 /**
@@ -46,7 +49,10 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
   requireKeyFor(settings.host, fromEnv);
   const folder = dataFolder(io.cwd, settings.data);
   const store = await openStore(folder);
-  const secretsKey = await provideSecretsKey(io.env, folder).catch(async (error: unknown) => {
+  const [secretsKey, auditKey] = await Promise.all([
+    provideSecretsKey(io.env, folder),
+    provideAuditKey(io.env, folder),
+  ]).catch(async (error: unknown) => {
     await store.close();
     throw error;
   });
@@ -59,8 +65,13 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     egressAllow: settings.allowEgress,
     ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),
     secretsKey,
+    auditKey,
+    exportsTelemetry: settings.telemetry.otlp !== undefined,
   });
+  let telemetry: RunningTelemetry | undefined;
   try {
+    // Before the engine goes on with the runs it finds, so that none of their events is missed.
+    telemetry = await startTelemetry(host, settings, log);
     await startEngine(host, folder, settings);
     const keyFrom = await provideFirstKey({ store, folder, fromEnv, test: settings.conformance });
     const files = await loadWorkflowFiles(
@@ -69,12 +80,14 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
       settings.workflows.map((path) => resolve(io.cwd, path)),
       { strict: settings.strict, dev: settings.dev },
     );
-    const server = await listen(host, settings, log);
+    const server = await listen(host, settings, log, telemetry);
     const url = reachableUrl(server.url);
     await writeUrlFile(folder, url);
-    return { url, folder, keyFrom, files, stop: () => stopAll(server, host, store, folder) };
+    const parts: Parts = { server, host, telemetry, store, folder };
+    return { url, folder, keyFrom, files, stop: () => stopAll(parts) };
   } catch (error) {
     await host.stop(0);
+    await telemetry?.stop(0);
     await store.close();
     throw error;
   }
@@ -107,11 +120,17 @@ async function startEngine(host: Host, folder: DataFolder, settings: ServeSettin
   }
 }
 
-async function listen(host: Host, settings: ServeSettings, log: Log): Promise<RunningServer> {
+async function listen(
+  host: Host,
+  settings: ServeSettings,
+  log: Log,
+  telemetry: Telemetry,
+): Promise<RunningServer> {
   const perSecond = settings.rateLimit ?? (isLoopbackBind(settings.host) ? 0 : DEFAULT_RATE_PER_SECOND);
   const app = createApp({
     host,
     log,
+    telemetry,
     options: {
       maxRequestBodyBytes: settings.limits.maxRequestBodyBytes ?? DEFAULT_LIMITS.maxRequestBodyBytes,
       accessLog: settings.accessLog,
@@ -141,9 +160,18 @@ function listenProblem(error: unknown): string {
   return reasonOf(error);
 }
 
-async function stopAll(server: RunningServer, host: Host, store: Store, folder: DataFolder): Promise<void> {
+interface Parts {
+  readonly server: RunningServer;
+  readonly host: Host;
+  readonly telemetry: RunningTelemetry;
+  readonly store: Store;
+  readonly folder: DataFolder;
+}
+
+async function stopAll({ server, host, telemetry, store, folder }: Parts): Promise<void> {
   await server.shutdown();
   await host.stop(HOST_GRACE_MS);
+  await telemetry.stop(TELEMETRY_GRACE_MS);
   await store.close();
   await removeUrlFile(folder);
 }

@@ -4,6 +4,7 @@ import { closestName } from '../closest-name.ts';
 import { DEFAULT_DATA } from '../data-folder.ts';
 import { type CliError, unusable, usageError } from '../exit-code.ts';
 import { LIMIT_FLAGS } from './limit-flags.ts';
+import { TELEMETRY_SETTINGS, type TelemetrySettings, telemetrySettings } from './telemetry-flags.ts';
 
 /** How a host is to be started. Flags win over WEFT_* variables, which win over the config file. */
 export interface ServeSettings {
@@ -23,6 +24,7 @@ export interface ServeSettings {
   /** Requests per second and key; 0 = off; undefined = off on loopback only. */
   readonly rateLimit: number | undefined;
   readonly limits: Partial<HostLimits>;
+  readonly telemetry: TelemetrySettings;
 }
 
 export type SettingKind = 'text' | 'list' | 'number' | 'switch';
@@ -42,6 +44,7 @@ export const SETTINGS: Readonly<Record<string, SettingKind>> = {
   'access-log': 'switch',
   'public-url': 'text',
   'rate-limit': 'number',
+  ...TELEMETRY_SETTINGS,
   ...Object.fromEntries(LIMIT_FLAGS.map(({ flag }) => [flag, 'number' as const])),
 };
 
@@ -81,6 +84,7 @@ export function resolveSettings(sources: SettingSources): ServeSettings {
     publicUrl: publicUrl(given('public-url')),
     rateLimit: wholeNumber(given('rate-limit'), 1_000_000),
     limits: Object.fromEntries(limits),
+    telemetry: telemetrySettings((name) => text(given(name)), sources.env),
   };
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createSseParser } from '@weft/protocol';
+import { createSseParser, type JsonObject } from '@weft/protocol';
 
 /** What the host has told a client: these facts must still be true after any crash. */
 export interface Receipts {
@@ -22,6 +22,9 @@ export interface KillClientOptions {
   readonly signal: AbortSignal;
   /** The gate of the workflow that waits for an approval. */
   readonly nodeToAnswer?: string;
+  /** The gate is in the run's child. */
+  readonly answerChild?: true;
+  readonly configurable?: JsonObject;
 }
 
 /**
@@ -34,7 +37,10 @@ export async function runKillClient(options: KillClientOptions): Promise<void> {
     const runId = await createUntilAnswered(options, tag);
     if (runId === undefined) return;
     options.receipts.runs.set(tag, runId);
-    if (options.nodeToAnswer !== undefined) await answerUntilTaken(options, runId, options.nodeToAnswer);
+    if (options.nodeToAnswer !== undefined) {
+      const asked = options.answerChild === true ? await childOf(options, runId) : runId;
+      await answerUntilTaken(options, asked, options.nodeToAnswer);
+    }
     await follow(options, runId);
   }
 }
@@ -46,7 +52,12 @@ async function createUntilAnswered(options: KillClientOptions, tag: string): Pro
       const response = await fetch(`${options.url}/v1/runs`, {
         method: 'POST',
         headers: headers(options, { 'idempotency-key': tag }),
-        body: JSON.stringify({ workflowId: options.workflowId, inputs: { tag }, tags: [tag] }),
+        body: JSON.stringify({
+          workflowId: options.workflowId,
+          inputs: { tag },
+          tags: [tag],
+          ...(options.configurable !== undefined && { configurable: options.configurable }),
+        }),
         signal: AbortSignal.timeout(5_000),
       });
       if (response.status === 201) return ((await response.json()) as { runId: string }).runId;
@@ -58,6 +69,25 @@ async function createUntilAnswered(options: KillClientOptions, tag: string): Pro
     await pause(20);
   }
   return undefined;
+}
+
+/** Asks for the run until it has a child. */
+async function childOf(options: KillClientOptions, runId: string): Promise<string> {
+  for (let tries = 0; tries < 2_000; tries += 1) {
+    try {
+      const response = await fetch(`${options.url}/v1/runs/${runId}`, {
+        headers: headers(options, {}),
+        signal: AbortSignal.timeout(5_000),
+      });
+      const { childRuns } = (await response.json()) as { childRuns?: { runId: string }[] };
+      const child = childRuns?.[0]?.runId;
+      if (child !== undefined) return child;
+    } catch {
+      options.receipts.repeats += 1;
+    }
+    await pause(20);
+  }
+  throw new Error(`run ${runId} never had a child`);
 }
 
 /** Approves the gate, again and again until the host has said that it is answered. */

@@ -120,7 +120,8 @@ export function nextWake(run: LiveRun): number | null {
 
 /** The earliest due time among delays, retries and the run's own deadline: when the holder must `tick`. */
 export function nextTimer(run: LiveRun): number | undefined {
-  if (!isLiveStatus(run.state.status)) return undefined;
+  // In a replay time passes as it did in the source, not as it does here.
+  if (!isLiveStatus(run.state.status) || run.record.fork?.mode === 'replay') return undefined;
   let earliest = durationDeadline(run);
   for (const key of run.timers) {
     const dueAt = run.state.nodes.get(key)?.dueAt;
@@ -199,12 +200,13 @@ function start(stretch: Stretch): void {
 /** A new holder: effects whose outcome is not on record are performed again under the same id, or failed if so configured. */
 function recover(stretch: Stretch): void {
   const { run } = stretch;
-  if (!isLiveStatus(run.state.status)) return;
+  // Also while the run is paused: the log has announced the child, and a resume would not ask for it again.
   for (const key of [...run.spawning].sort()) {
     const request = childRequest(stretch, key);
     if (request === undefined) run.spawning.delete(key);
     else stretch.spawn(request);
   }
+  if (!isLiveStatus(run.state.status)) return;
   for (const key of [...run.inFlight].sort()) {
     const known = run.state.nodes.get(key);
     const node = known && run.plan.nodes.get(known.nodeId);

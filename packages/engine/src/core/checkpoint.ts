@@ -2,7 +2,7 @@ import type { Json } from '@weft/protocol';
 import type { NodeState, RunState } from './run-state.ts';
 
 /** Grows whenever `evolve` or this encoding changes meaning; a checkpoint of another version is ignored and the log folded. */
-export const FOLD_VERSION = 3;
+export const FOLD_VERSION = 4;
 
 type Collections =
   | 'variables'

@@ -1,8 +1,8 @@
-import type { JsonObject } from '@weft/protocol';
+import type { Json, JsonObject } from '@weft/protocol';
 import type { ChildEnd, ChildSpec, NodeResult } from '../node-type.ts';
 import type { ChildCommand, Verdict } from '../store.ts';
 import { childRunId } from './child-run-id.ts';
-import type { Stretch } from './live-run.ts';
+import type { LiveRun, Stretch } from './live-run.ts';
 import { nodeInput } from './node-context.ts';
 import { toNodeError } from './node-error.ts';
 import { finishNode } from './node-finish.ts';
@@ -10,7 +10,7 @@ import { resolveInputs } from './node-inputs.ts';
 import { changeVariables, failNode, identity } from './node-settle.ts';
 import type { NodePlan } from './plan.ts';
 import { breachCap } from './run-end.ts';
-import { type ChildState, isTerminalStatus, type NodeError, nodeKey, type NodeState } from './run-state.ts';
+import { type ChildState, type Decision, isTerminalStatus, type NodeError, nodeKey, type NodeState } from './run-state.ts';
 import type { ChildRequest } from './step.ts';
 
 /**
@@ -124,10 +124,10 @@ function goOn(
   try {
     next = type.next(nodeInput(stretch, node, path, inputs), done, last);
   } catch (error) {
-    return failNode(stretch, node, path, toNodeError(error), causeOf(stretch));
+    return failNode(stretch, node, path, toNodeError(error), causeOf(stretch, node, path));
   }
   if ('child' in next) dispatchChild(stretch, node, path, next.child, done);
-  else finishNode(stretch, node, path, next, undefined, causeOf(stretch));
+  else finishNode(stretch, node, path, next, undefined, causeOf(stretch, node, path));
 }
 
 function dispatchChild(
@@ -141,13 +141,13 @@ function dispatchChild(
   const key = nodeKey(node.id, path);
   const known = run.state.nodes.get(key);
   const { fork, runId } = run.record;
-  const id = childRunId(fork?.mode === 'replay' ? fork.seedRunId : runId, key, [
+  const id = childRunId(fork?.mode === 'replay' ? (fork.seedRunId ?? fork.sourceRunId) : runId, key, [
     run.state.visits.get(key) ?? 0,
     known?.attempt ?? 0,
     done,
   ]);
   const shown = { childRunId: id, childWorkflowId: spec.workflowId };
-  const causeSeq = causeOf(stretch);
+  const causeSeq = causeOf(stretch, node, path);
   stretch.record({
     type: 'node.dispatched',
     nodeId: node.id,
@@ -169,8 +169,26 @@ function dispatchChild(
 }
 
 /** A dispatch acts on a decision; its facts name that as their cause. */
-function causeOf(stretch: Stretch): number | undefined {
-  return stretch.run.state.decision?.seq;
+export function causeOf(
+  { run }: Stretch,
+  { id }: NodePlan,
+  path: readonly number[],
+): number | undefined {
+  return run.state.nodes.get(nodeKey(id, path))?.decision?.seq;
+}
+
+/** What a dispatch that starts now carries out: the newest decision of its own cycle, or of all where it closes none. */
+export function decisionFor(
+  { plan, state }: LiveRun,
+  { id, type, cycle }: NodePlan,
+  path: readonly number[],
+): Decision | undefined {
+  if (type.closesCycles !== true) return undefined;
+  const taken = state.nodes.get(nodeKey(id, path))?.decision;
+  if (taken !== undefined) return taken;
+  const own = cycle?.filter((member) => plan.nodes.get(member)?.type.typeId === type.needs) ?? [];
+  const open = state.openDecisions;
+  return own.length === 0 ? open.at(-1) : open.findLast(({ nodeId }) => own.includes(nodeId));
 }
 
 function waitWithChild(stretch: Stretch, node: NodePlan, known: NodeState, command: ChildCommand): void {
@@ -196,7 +214,7 @@ function childEnded(
 ): void {
   const status = command.status as ChildEnd['status'];
   if (status !== 'completed' && child.onFailure === 'fail') {
-    return failNode(stretch, node, path, childFailure(child, command), causeOf(stretch));
+    return failNode(stretch, node, path, childFailure(child, command), causeOf(stretch, node, path));
   }
   if (status === 'completed') takeOver(stretch, node, child, command);
   const { run } = stretch;
@@ -214,14 +232,14 @@ function childEnded(
 function takeOver(stretch: Stretch, node: NodePlan, child: ChildState, command: ChildCommand): void {
   const given = command.variables ?? {};
   const secrets = new Set<string>();
-  const variables: JsonObject = {};
+  const variables: [string, Json][] = [];
   for (const [name, source] of Object.entries(child.outputMapping)) {
-    const value = given[source];
+    const value = Object.hasOwn(given, source) ? given[source] : undefined;
     if (value === undefined) continue;
-    variables[name] = value;
+    variables.push([name, value]);
     if (command.sensitive?.includes(source) === true) secrets.add(name);
   }
-  changeVariables(stretch, node, variables, secrets);
+  changeVariables(stretch, node, Object.fromEntries(variables), secrets);
 }
 
 function childFailure(child: ChildState, command: ChildCommand): NodeError {

@@ -22,6 +22,13 @@ export function openCycles(
     cut(back);
     draft.cycle = [...members].map((member) => member.id).sort();
     for (const member of members) {
+      if (member.type.kind === 'loop') {
+        problems.error(
+          pointer('nodes', member.index),
+          'loop_in_cycle',
+          `Loop "${member.id}" lies on a cycle that goes round several times. Put the loop into a workflow of its own and let the cycle run that.`,
+        );
+      }
       const leaving = member.outgoing.find((edge) => !members.has(edge.target as NodeDraft));
       if (member === draft || leaving === undefined) continue;
       const index = definition.edges.findIndex((edge) => edge.id === leaving.id);

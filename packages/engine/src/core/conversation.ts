@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import { checkChannelWrite, writeChannel } from './channels.ts';
 import type { Stretch } from './live-run.ts';
+import { toNodeError } from './node-error.ts';
 import { identity } from './node-settle.ts';
 import type { NodePlan } from './plan.ts';
 import { type InterruptState, nodeKey } from './run-state.ts';
@@ -11,7 +12,8 @@ import { type InterruptState, nodeKey } from './run-state.ts';
  *   opened (turn 0) ──► exchanged (turn 1, 2, …) ──► closed
  *
  * V1. The node stays suspended until the conversation is closed: by a person, by its number of turns, or by silence.
- * V2. Every turn is also a message of the conversation's channel, where the workflow declares one.
+ * V2. Every turn is also a message of the conversation's channel, where the workflow declares one. A turn that the channel does
+ *     not take is refused; only the closing one, which nobody can take back, is then left out of it.
  */
 
 type Role = 'user' | 'agent' | 'system';
@@ -32,14 +34,7 @@ export function openConversation(
   data: JsonObject,
   suspendedSeq: number,
 ): void {
-  const turn = turnOf({
-    conversationId: String(data['conversationId']),
-    turnIndex: 0,
-    role: 'agent',
-    from: speakerOf(node),
-    content: data['prompt'] ?? '',
-    ts: timeOf(stretch),
-  });
+  const turn = openingTurn(stretch, node, data);
   const { agent } = node.node;
   stretch.record({
     type: 'conversation.opened',
@@ -56,6 +51,58 @@ export function openConversation(
   keepTurn(stretch, node, turn);
 }
 
+/** Throws when the channel does not take the opening turn. */
+export function checkOpening(stretch: Stretch, node: NodePlan, data: JsonObject): void {
+  const channel = conversationChannel(node.config, stretch.run.plan.channels);
+  if (channel === undefined) return;
+  checkChannelWrite(stretch.run, node, { channel, value: openingTurn(stretch, node, data) });
+}
+
+/** Why a person's turn cannot be kept; undefined when it can. */
+export function turnProblem(
+  stretch: Stretch,
+  node: NodePlan,
+  interrupt: InterruptState,
+  { value, voter }: { readonly value: JsonObject; readonly voter: string },
+): { readonly code: 'validation_error'; readonly message: string; readonly details: JsonObject } | undefined {
+  try {
+    const channel = conversationChannel(node.config, stretch.run.plan.channels);
+    if (channel === undefined) return undefined;
+    checkChannelWrite(stretch.run, node, { channel, value: userTurn(stretch, interrupt, value, voter) });
+    return undefined;
+  } catch (error) {
+    const { message } = toNodeError(error);
+    return { code: 'validation_error', message, details: { field: 'resumeValue.content' } };
+  }
+}
+
+function openingTurn(stretch: Stretch, node: NodePlan, data: JsonObject): JsonObject {
+  return turnOf({
+    conversationId: String(data['conversationId']),
+    turnIndex: 0,
+    role: 'agent',
+    from: speakerOf(node),
+    content: data['prompt'] ?? '',
+    ts: timeOf(stretch),
+  });
+}
+
+function userTurn(
+  stretch: Stretch,
+  interrupt: InterruptState,
+  value: JsonObject,
+  speaker: string,
+): JsonObject {
+  return turnOf({
+    conversationId: String(interrupt.data['conversationId']),
+    turnIndex: (interrupt.turns ?? 0) + 1,
+    role: 'user',
+    from: speaker,
+    content: value['content'] ?? null,
+    ts: timeOf(stretch),
+  });
+}
+
 /** A person's turn. The last one of a conversation with a fixed number of turns closes it. */
 export function noteTurn(
   stretch: Stretch,
@@ -67,15 +114,7 @@ export function noteTurn(
 ): void {
   const conversationId = String(interrupt.data['conversationId']);
   const turnIndex = (interrupt.turns ?? 0) + 1;
-  const content = value['content'] ?? null;
-  const turn = turnOf({
-    conversationId,
-    turnIndex,
-    role: 'user',
-    from: speaker,
-    content,
-    ts: timeOf(stretch),
-  });
+  const turn = userTurn(stretch, interrupt, value, speaker);
   stretch.record({
     type: 'conversation.exchanged',
     nodeId: node.id,
@@ -167,7 +206,11 @@ function keepTurn(stretch: Stretch, node: NodePlan, turn: JsonObject): void {
   const channel = conversationChannel(node.config, run.plan.channels);
   if (channel === undefined) return;
   const write = { channel, value: turn };
-  checkChannelWrite(run, node, write);
+  try {
+    checkChannelWrite(run, node, write);
+  } catch {
+    return;
+  }
   writeChannel(stretch, node, write);
 }
 

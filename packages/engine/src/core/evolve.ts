@@ -26,7 +26,8 @@ export function initialState(record: CreationRecord, plan: Pick<Plan, 'variables
   return {
     status: 'pending',
     nextSeq: 0,
-    lastAt: record.createdAt,
+    // A fork begins in its source's time.
+    lastAt: record.fork === undefined ? record.createdAt : 0,
     variables,
     channels: new Map(
       [...plan.channels.values()].flatMap(({ name, defaultValue }) =>
@@ -43,6 +44,7 @@ export function initialState(record: CreationRecord, plan: Pick<Plan, 'variables
     visits: new Map(),
     clarifications: new Map(),
     decisions: 0,
+    openDecisions: [],
     inheritedSecrets: new Set(),
   };
 }
@@ -111,9 +113,11 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
     node.startedAt = event.at;
     delete node.dueAt;
     delete node.endedAt;
+    delete node.chunks;
     if (typeof payload['delayMs'] === 'number') node.dueAt = event.at + payload['delayMs'];
     if (Array.isArray(payload['items'])) node.items = payload['items'];
     if (payload['inputs'] !== undefined) node.inputs = payload['inputs'] as JsonObject;
+    if (typeof payload['decisionSeq'] === 'number') takeUp(state, node, payload['decisionSeq']);
     state.executions += 1;
   },
   'node.completed': (state, event, payload) => {
@@ -227,8 +231,10 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
     if (interrupt !== undefined) interrupt.turns = Number(payload['turnIndex']);
   },
   'runOrchestrator.decided': (state, event, payload) => {
+    const nodeId = event.nodeId ?? '';
     state.decisions += 1;
-    state.decision = { seq: event.seq, decision: payload['decision'] as JsonObject };
+    state.openDecisions = state.openDecisions.filter((other) => other.nodeId !== nodeId);
+    state.openDecisions.push({ seq: event.seq, nodeId, decision: payload['decision'] as JsonObject });
   },
 
   'variable.changed': (state, _event, payload) => {
@@ -249,6 +255,9 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
       ...(typeof maxSize === 'number' && { maxSize }),
     };
     held.set(name, reduce(held.get(name), write));
+  },
+  'replay.diverged': (state) => {
+    state.diverged = true;
   },
   'version.pinned': (state, _event, payload) => {
     state.pins.set(String(payload['changeId']), Number(payload['version']));
@@ -300,6 +309,13 @@ function detailsOf(error: Json | undefined): Json {
   return isJsonObject(error) ? (error['details'] ?? null) : null;
 }
 
+function takeUp(state: RunState, node: NodeState, seq: number): void {
+  const taken = state.openDecisions.find((decision) => decision.seq === seq);
+  if (taken === undefined) return;
+  node.decision = taken;
+  state.openDecisions = state.openDecisions.filter((decision) => decision !== taken);
+}
+
 function childMoved(state: RunState, node: NodeState, status: RunStatus): void {
   const { child } = node;
   if (child === undefined) return;
@@ -311,7 +327,6 @@ function childMoved(state: RunState, node: NodeState, status: RunStatus): void {
 
 /** A cycle begins again: its nodes are as if they had not run, but for the count. */
 function goRound(state: RunState, closing: NodeState, nodeIds: readonly string[]): void {
-  delete state.decision;
   for (const nodeId of nodeIds) {
     const key = nodeKey(nodeId, closing.iteration);
     state.nodes.delete(key);

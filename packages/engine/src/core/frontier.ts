@@ -164,12 +164,13 @@ export function openFrontier(plan: Plan, state: RunState): Frontier {
     for (const edge of node.incoming) decide(node, path, edge, left);
   }
 
-  /** The iteration under way is the highest one in which a body node is known. */
+  /** The iteration under way is the highest one in which a body node is known, or was before its cycle began again. */
   function reopenLoop(loop: NodePlan, path: readonly number[]): void {
     const body = loop.loop?.body;
     if (body === undefined) return;
     let index = 0;
-    while (body.nodes.some((node) => state.nodes.has(nodeKey(node.id, [...path, index + 1])))) index += 1;
+    const isKnown = (key: NodeKey): boolean => state.nodes.has(key) || state.visits.has(key);
+    while (body.nodes.some((node) => isKnown(nodeKey(node.id, [...path, index + 1])))) index += 1;
     reopen(body, [...path, index]);
   }
 

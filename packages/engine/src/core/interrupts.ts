@@ -1,8 +1,16 @@
 import type { JsonObject } from '@weft/protocol';
 import type { ResolveCommand, Verdict } from '../store.ts';
 import { type Judgement, judge } from './answers.ts';
+import { causeOf } from './children.ts';
 import type { Stretch } from './live-run.ts';
-import { closeConversation, isLastTurn, lastWord, noteTurn, silentClose } from './conversation.ts';
+import {
+  closeConversation,
+  isLastTurn,
+  lastWord,
+  noteTurn,
+  silentClose,
+  turnProblem,
+} from './conversation.ts';
 import { nodeInput } from './node-context.ts';
 import { toNodeError } from './node-error.ts';
 import { finishNode } from './node-finish.ts';
@@ -27,6 +35,8 @@ export function resolveInterrupt(stretch: Stretch, command: ResolveCommand): Ver
     const { code, message, details } = judgement;
     return refused(stretch, { code, message, ...(details !== undefined && { details }) });
   }
+  const unkept = judgement.type === 'turn' ? turnProblem(stretch, node, known.interrupt, judgement) : undefined;
+  if (unkept !== undefined) return refused(stretch, unkept);
   carryOut(stretch, node, path, known.interrupt, judgement);
   return { applied: true, status: run.state.status, at: run.state.lastAt };
 }
@@ -134,7 +144,7 @@ function takeAnswer(
     const place = { record: run.record, state: run.state, scope: node.scope, path };
     const inputs = resolveInputs(run.plan, place, node);
     const result = answered(nodeInput(stretch, node, path, inputs), answer);
-    finishNode(stretch, node, path, result, undefined, run.state.decision?.seq);
+    finishNode(stretch, node, path, result, undefined, causeOf(stretch, node, path));
   } catch (error) {
     failAttempt(stretch, node, path, toNodeError(error));
   }

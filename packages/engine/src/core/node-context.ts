@@ -15,8 +15,9 @@ export function nodeInput(
 ): NodeInput {
   const { run } = stretch;
   const place: Place = { record: run.record, state: run.state, scope: node.scope, path };
-  const { decision } = run.state;
-  const visit = run.state.visits.get(nodeKey(node.id, path)) ?? 0;
+  const key = nodeKey(node.id, path);
+  const decision = run.state.nodes.get(key)?.decision;
+  const visit = run.state.visits.get(key) ?? 0;
   return {
     nodeId: node.id,
     config: node.config,

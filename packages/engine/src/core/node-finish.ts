@@ -1,9 +1,11 @@
 import type { NodeResult } from '../node-type.ts';
-import { suspendNode } from './suspend.ts';
+import { isSettled } from './frontier.ts';
 import type { Stretch } from './live-run.ts';
-import { completeNode } from './node-settle.ts';
+import { completeNode, failNode } from './node-settle.ts';
 import type { NodePlan } from './plan.ts';
 import { breachCap } from './run-end.ts';
+import { nodeKey } from './run-state.ts';
+import { suspendNode } from './suspend.ts';
 
 /** What a node returned becomes facts: its events, then a question, another round of its cycle, or its completion. */
 export function finishNode(
@@ -17,13 +19,15 @@ export function finishNode(
   if (isOverLoopCap(stretch, node, result)) return;
   recordEvents(stretch, node, result);
   const { ask } = result;
+  const reenters = result.again === true ? node.cycle : undefined;
+  if (reenters !== undefined && isBusy(stretch, node, path, reenters)) return;
   if (ask !== undefined) return suspendNode(stretch, node, path, () => ask);
   completeNode(stretch, node, path, {
     outputs: result.outputs,
     ...(result.variables !== undefined && { variables: result.variables }),
     ...(result.channels !== undefined && { channels: result.channels }),
     ...(reason !== undefined && { reason }),
-    ...(result.again === true && node.cycle !== undefined && { reenters: node.cycle }),
+    ...(reenters !== undefined && { reenters }),
     ...(causeSeq !== undefined && { causeSeq }),
   });
 }
@@ -36,6 +40,27 @@ function recordEvents(stretch: Stretch, node: NodePlan, { events = [] }: NodeRes
       stretch.record({ type, nodeId: node.id, payload, ...(causeSeq !== undefined && { causeSeq }) }),
     );
   }
+}
+
+/** A round that is not over cannot begin again: what is still under way would be done twice. */
+function isBusy(
+  stretch: Stretch,
+  node: NodePlan,
+  path: readonly number[],
+  members: readonly string[],
+): boolean {
+  const { nodes } = stretch.run.state;
+  const busy = members.filter((id) => {
+    const status = id === node.id ? undefined : nodes.get(nodeKey(id, path))?.status;
+    return status !== undefined && !isSettled(status);
+  });
+  if (busy.length === 0) return false;
+  failNode(stretch, node, path, {
+    code: 'cycle_busy',
+    message: `The cycle cannot begin again while ${busy.join(', ')} is at work. Let node "${node.id}" wait for all that leads to it: use the trigger rule all_success or all_complete.`,
+    details: { nodes: busy },
+  });
+  return true;
 }
 
 /** An orchestrator that does not come to an end is stopped before the decision that would be one too many. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@weft/protocol';
 import { type NodeInput, NodeFailure, type NodeResult, type TimerNodeType } from '../node-type.ts';
-import { startChildren } from './children.ts';
+import { decisionFor, startChildren } from './children.ts';
 import type { Stretch } from './live-run.ts';
 import { checkChannelWrite } from './channels.ts';
 import { nodeInput } from './node-context.ts';
@@ -60,7 +60,12 @@ export function startNode(stretch: Stretch, node: NodePlan, path: readonly numbe
       stretch.record({ type: 'node.started', nodeId: node.id, payload: started });
       return suspendNode(stretch, node, path, () => type.ask(nodeInput(stretch, node, path, inputs)));
     case 'children': {
-      const frozen = mustFreezeInputs(node) ? { ...started, inputs } : started;
+      const decisionSeq = decisionFor(run, node, path)?.seq;
+      const frozen = {
+        ...started,
+        ...(mustFreezeInputs(node) && { inputs }),
+        ...(decisionSeq !== undefined && { decisionSeq }),
+      };
       stretch.record({ type: 'node.started', nodeId: node.id, payload: frozen, shown: started });
       return startChildren(stretch, node, path, inputs);
     }

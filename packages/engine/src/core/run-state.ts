@@ -71,8 +71,18 @@ export interface NodeState {
   child?: ChildState;
   /** What the child is created with; kept until the node settles. */
   childInputs?: JsonObject;
-  /** Pieces of streamed text on record. */
+  /** Pieces of streamed text of this attempt on record. */
   chunks?: number;
+  /** What a dispatch carries out; taken up when it starts, so that nobody else does. */
+  decision?: Decision;
+}
+
+/** A `runOrchestrator.decided`. */
+export interface Decision {
+  readonly seq: number;
+  /** The orchestrator that took it. */
+  readonly nodeId: string;
+  readonly decision: JsonObject;
 }
 
 /** What a node keeps of the child run it waits for. */
@@ -153,8 +163,10 @@ export interface RunState {
   clarifications: Map<NodeKey, number>;
   /** `runOrchestrator.decided` events so far: what the loop-iterations cap counts. */
   decisions: number;
-  /** The newest of them that no dispatch has carried out. */
-  decision?: { readonly seq: number; readonly decision: JsonObject };
+  /** The newest of each orchestrator that no dispatch has taken up, oldest first. */
+  openDecisions: Decision[];
+  /** Set once a replay has differed from its source. */
+  diverged?: true;
   /** Variables that a child run's workflow marks as sensitive. */
   inheritedSecrets: Set<string>;
 }
@@ -202,8 +214,10 @@ export interface ForkLink {
   readonly sourceRunId: string;
   readonly fromSeq: number;
   readonly mode: 'replay' | 'branch';
-  /** The run whose child runs a replay speaks of: the first source that was no replay itself. */
-  readonly seedRunId: string;
+  /** Length of the source's log when it was forked: a replay looks no further. */
+  readonly sourceLength?: number;
+  /** Replays of replays: the run whose child runs are spoken of, the first source that was no replay itself. */
+  readonly seedRunId?: string;
 }
 
 /** A run that another host executed; it is only read here. */

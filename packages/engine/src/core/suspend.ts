@@ -1,6 +1,6 @@
 import type { JsonObject } from '@weft/protocol';
 import type { Question } from '../node-type.ts';
-import { openConversation } from './conversation.ts';
+import { checkOpening, openConversation } from './conversation.ts';
 import type { Stretch } from './live-run.ts';
 import { toNodeError } from './node-error.ts';
 import { failAttempt, identity } from './node-settle.ts';
@@ -31,6 +31,7 @@ export function suspendNode(
   let question: Question;
   try {
     question = ask();
+    if (question.kind === 'conversation.exchange') checkOpening(stretch, node, question.data);
   } catch (error) {
     return failAttempt(stretch, node, path, toNodeError(error));
   }

@@ -11,6 +11,7 @@ import type {
 import type { MemoryData, MemoryRun } from './data.ts';
 import { blobKey, idempotencyKey, workflowAt } from './data.ts';
 import { applyDocument } from './documents.ts';
+import { applyErasure, applyPurge } from './keeping.ts';
 
 /** Writes a unit that was found free of objections. */
 export function applyUnit(data: MemoryData, unit: WriteUnit, now: number): void {
@@ -51,6 +52,10 @@ function applyByKind(data: MemoryData, unit: WriteUnit, now: number): void {
       return applyDocument(data, unit);
     case 'blob':
       return applyBlob(data, unit);
+    case 'purge':
+      return applyPurge(data, unit);
+    case 'erase':
+      return applyErasure(data, unit);
     case 'audit':
       return;
   }
@@ -84,7 +89,7 @@ function deliver(data: MemoryData, notice: Notice, tenant: string, now: number):
 function newRun(data: MemoryData, unit: RunUnit, create: NonNullable<RunUnit['create']>): MemoryRun {
   const run: MemoryRun = {
     record: create.record,
-    order: data.runs.size,
+    order: data.runsCreated,
     events: [],
     commands: new Map(),
     head: unit.head,
@@ -93,6 +98,7 @@ function newRun(data: MemoryData, unit: RunUnit, create: NonNullable<RunUnit['cr
     lastBatch: unit.batchId,
   };
   data.runs.set(unit.runId, run);
+  data.runsCreated += 1;
   return run;
 }
 

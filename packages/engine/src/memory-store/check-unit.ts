@@ -3,6 +3,7 @@ import type { CommandUnit, IdempotencyRecord, Refusal, RunUnit, WriteUnit } from
 import type { MemoryData, MemoryRun } from './data.ts';
 import { firstSeq, idempotencyKey, nextSeq, pendingCommands, workflowAt } from './data.ts';
 import { documentAt } from './documents.ts';
+import { refusalOfErasure, refusalOfPurge } from './keeping.ts';
 
 /** Why the unit may not be written, or undefined when nothing speaks against it. Changes nothing. */
 export function refusalOf(data: MemoryData, unit: WriteUnit, now: number): Refusal | undefined {
@@ -29,6 +30,10 @@ export function refusalOf(data: MemoryData, unit: WriteUnit, now: number): Refus
     }
     case 'document':
       return unit.onlyNew && documentAt(data, unit, now) ? { reason: 'document_exists' } : undefined;
+    case 'purge':
+      return refusalOfPurge(data, unit);
+    case 'erase':
+      return refusalOfErasure(data, unit);
     case 'key':
     case 'outbox':
     case 'audit':

@@ -13,6 +13,7 @@ import type {
   WorkflowRow,
 } from '../store.ts';
 import type { MemoryDocument } from './documents.ts';
+import type { MemoryTombstone } from './keeping.ts';
 
 /** Everything the memory store knows. Rows are replaced, never changed, so what a reader got stays as it was. */
 export interface MemoryData {
@@ -31,10 +32,12 @@ export interface MemoryData {
   documentWrites: number;
   readonly blobs: Map<string, Uint8Array>;
   readonly audit: MemoryAuditEntry[];
+  readonly tombstones: Map<string, MemoryTombstone>;
+  runsCreated: number;
 }
 
 export interface MemoryRun {
-  readonly record: CreationRecord;
+  record: CreationRecord;
   /** Position in the order of creation: tells runs apart that were created in the same millisecond. */
   readonly order: number;
   readonly events: StoredEvent[];
@@ -43,6 +46,7 @@ export interface MemoryRun {
   epoch: number;
   holder?: string | undefined;
   checkpoint?: Checkpoint;
+  erasedAt?: number;
   lastBatch: string;
 }
 
@@ -72,6 +76,8 @@ export function emptyData(): MemoryData {
     documentWrites: 0,
     blobs: new Map(),
     audit: [],
+    tombstones: new Map(),
+    runsCreated: 0,
   };
 }
 
@@ -118,6 +124,7 @@ export function runRow(data: MemoryData, run: MemoryRun, now: number): RunRow {
     epoch: run.epoch,
     ...(holder === undefined ? {} : { holder }),
     pendingCommands: pendingCommands(run).map((command) => command.command.type),
+    ...(run.erasedAt === undefined ? {} : { erasedAt: run.erasedAt }),
   };
 }
 

@@ -26,6 +26,10 @@ export function wasCommitted(data: MemoryData, unit: WriteUnit): boolean {
       return wasDocumentCommitted(data, unit);
     case 'blob':
       return wasBlobCommitted(data, unit);
+    case 'purge':
+      return !data.runs.has(unit.runId) && data.tombstones.has(unit.runId);
+    case 'erase':
+      return data.runs.get(unit.runId)?.erasedAt !== undefined;
   }
 }
 

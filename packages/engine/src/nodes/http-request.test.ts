@@ -1,8 +1,10 @@
 import type { JsonObject } from '@weft/protocol';
 import { describe, expect, it } from 'vitest';
 import { Value } from 'typebox/value';
+import type { Egress, EgressRequest } from '../node-type.ts';
 import { buildRequest, isExpected } from './http-request-config.ts';
 import { httpRequestNode } from './http-request.ts';
+import { sampleEffect } from './sample-effect-context.ts';
 import { failureOf, sampleInput } from './sample-node-input.ts';
 
 const request = (config: JsonObject, inputs: JsonObject = {}) =>
@@ -116,5 +118,34 @@ describe('the config of core.http.request', () => {
     expect(isExpected({ expectStatus: '2xx' }, 204)).toBe(true);
     expect(isExpected({ expectStatus: [404] }, 404)).toBe(true);
     expect(isExpected({ expectStatus: [404] }, 200)).toBe(false);
+  });
+});
+
+describe('the trace of core.http.request', () => {
+  /** The headers that reach the receiver. */
+  async function headersSent(config: JsonObject, traceparent?: string): Promise<EgressRequest['headers']> {
+    const sent: EgressRequest[] = [];
+    const egress: Egress = {
+      async fetch(outgoing) {
+        sent.push(outgoing);
+        return { status: 200, headers: {}, body: new Uint8Array() };
+      },
+    };
+    await httpRequestNode.perform(sampleInput(httpRequestNode, { config }), {
+      ...sampleEffect({ egress }).context,
+      traceparent,
+    });
+    return sent[0]?.headers ?? {};
+  }
+
+  const url = 'https://api.example/x';
+  const ours = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+
+  it('goes out as traceparent, unless there is none or the workflow sends its own', async () => {
+    expect(await headersSent({ url }, ours)).toMatchObject({ traceparent: ours });
+    expect(await headersSent({ url })).not.toHaveProperty('traceparent');
+    expect(await headersSent({ url, headers: { Traceparent: 'theirs' } }, ours)).toMatchObject({
+      traceparent: 'theirs',
+    });
   });
 });

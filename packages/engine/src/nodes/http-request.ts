@@ -31,7 +31,7 @@ export const httpRequestNode: EffectNodeType = {
   config: httpRequestConfig,
   prepare: checkHttpConfig,
   perform: async (input, context) => {
-    const request = buildRequest(input, context.invocationId);
+    const request = withTrace(buildRequest(input, context.invocationId), context.traceparent);
     const response = await send(request, context);
     if (!isExpected(input.config, response.status)) {
       throw unexpectedStatus(response, authorityOf(request.url), Date.now());
@@ -65,6 +65,15 @@ async function saveBody(
     outputs: { status: response.status, headers: shownHeaders(response), artifact, output: artifact },
     events: [{ type: 'artifact.created', payload: { artifactId, artifactType: mediaType, nodeId } }],
   };
+}
+
+/** The receiver's spans then stand below this attempt; a traceparent that the workflow sets itself is left alone. */
+function withTrace<Request extends Pick<EgressRequest, 'headers'>>(
+  request: Request,
+  traceparent: string | undefined,
+): Request {
+  if (traceparent === undefined || request.headers['traceparent'] !== undefined) return request;
+  return { ...request, headers: { ...request.headers, traceparent } };
 }
 
 /** What a message may say of a URL. */

@@ -1,6 +1,7 @@
 import { ANNOTATION_TARGETS, type Capabilities, mirrorFamilies, SIGNAL_KINDS } from '@weft/protocol';
 import type { Store } from '../store.ts';
 import { MOCK_PROVIDERS } from '../models/mock-provider.ts';
+import type { AuditIntegrity } from './audit.ts';
 import type { Compile } from './compile-definition.ts';
 import { TEST_PREFIX } from './keys.ts';
 import type { HostLimits } from './limits.ts';
@@ -28,6 +29,10 @@ export interface DiscoveryOptions {
   readonly runtimeCapabilities: readonly string[];
   /** Whether the host has a key to keep secrets with. */
   readonly secrets: boolean;
+  /** Absent when the host has no key to sign checkpoints of the audit log with. */
+  readonly auditLogIntegrity?: AuditIntegrity | undefined;
+  /** Whether spans and metrics go to a collector. */
+  readonly exportsTelemetry: boolean;
   /** Absent when no node type makes outbound requests. */
   readonly httpClient?: { readonly maxResponseBodyBytes: number; readonly methods: readonly string[] };
 }
@@ -39,6 +44,20 @@ const FIXTURE_PREFIXES = ['conformance-', 'openwop-smoke-'];
 /** What it shows is how a host without conversations refuses; listing it would say that this is one. */
 const NOT_LISTED = new Set(['conformance-conversation-capability-negotiation']);
 const PAGE = 100;
+const OBSERVABILITY = {
+  namespace: 'openwop',
+  spanNames: ['openwop.run', 'openwop.node.<typeId>', 'openwop.interrupt'],
+  spanAttributes: [
+    'openwop.run_id',
+    'openwop.workflow_id',
+    'openwop.node_id',
+    'openwop.node_type',
+    'openwop.node_attempt',
+    'openwop.interrupt_kind',
+    'openwop.interrupt_id',
+  ],
+  otel: { exportProtocols: ['http/json'] },
+};
 
 export function createDiscovery(options: DiscoveryOptions): Discovery {
   let fixtures: readonly string[] = [];
@@ -152,6 +171,13 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
     }),
     ...(options.secrets && {
       secrets: { supported: true, scopes: ['tenant', 'user'], resolution: 'host-managed' },
+    }),
+    ...(options.exportsTelemetry && { observability: OBSERVABILITY }),
+    ...(options.auditLogIntegrity !== undefined && {
+      auth: {
+        profiles: ['openwop-audit-log-integrity'],
+        auditLogIntegrity: { ...options.auditLogIntegrity },
+      },
     }),
     memory: {
       supported: true,

@@ -153,6 +153,8 @@ function sizeOf(unit: WriteUnit): number {
     case 'setting':
     case 'outbox':
     case 'audit':
+    case 'purge':
+    case 'erase':
       return 256;
     case 'document':
       return 256 + (unit.body?.length ?? 0);

@@ -1,10 +1,13 @@
 import { openRun } from '../core/advance.ts';
+import type { LiveRun } from '../core/live-run.ts';
 import { isTerminalStatus } from '../core/run-state.ts';
-import type { Claimed, RunUnit, Store } from '../store.ts';
+import type { Claimed, RunRow, RunUnit, Store } from '../store.ts';
 import { pause, wait, yieldTurn } from './clock.ts';
 import type { Lease } from './lease.ts';
 import { errorFields } from './log.ts';
 import { type ActorContext, createRunActor, type Ending, type HeldRun, type RunActor } from './run-actor.ts';
+import type { Plans } from './plans.ts';
+import { beginningOf, openReplay } from './replay-source.ts';
 import type { RunStates } from './states.ts';
 
 /**
@@ -44,6 +47,7 @@ export interface DispatcherOptions {
   readonly store: Store;
   readonly lease: Lease;
   readonly states: RunStates;
+  readonly plans: Plans;
   readonly capabilities: ReadonlySet<string>;
 }
 
@@ -212,15 +216,27 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   async function open({ runId, epoch }: Claimed, holder: string): Promise<void> {
     const row = await store.readRun(runId, undefined);
     if (row === undefined || row.epoch !== epoch || isTerminalStatus(row.head.status)) return;
-    const { plan, state, checkpointSeq } = await states.upTo(row.record, row.nextSeq);
+    const begin = await beginOf(row);
+    const { plan, state, checkpointSeq } = await states.upTo(row.record, begin);
+    const run = openRun(plan, row.record, state, options.capabilities);
+    const replay = row.record.fork?.mode === 'replay' ? await openReplay(store, run) : undefined;
     if (!running || lease.holder() !== holder || loading.get(runId) !== epoch) return;
     hold({
-      run: openRun(plan, row.record, state, options.capabilities),
+      run,
       holder,
       epoch,
       checkpointSeq,
-      opening: [{ type: state.status === 'pending' ? 'start' : 'recovered' }],
+      opening: replay === undefined ? [{ type: openingOf(run) }] : [],
+      ...(replay !== undefined && { replay, durableSeq: row.nextSeq }),
     });
+  }
+
+  /** Where to fold to: to the end of the log, but for a replay that has recorded nothing yet. */
+  async function beginOf({ record, nextSeq }: RunRow): Promise<number> {
+    const { fork, definitionDigest, runId } = record;
+    if (fork?.mode !== 'replay' || nextSeq !== fork.fromSeq || nextSeq === 0) return nextSeq;
+    const plan = await options.plans.get(definitionDigest);
+    return beginningOf(store, plan, fork.sourceRunId, nextSeq);
   }
 
   function poke(runId: string): void {
@@ -305,6 +321,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     dropAll,
     counts: () => ({ live: actors.size, loading: loading.size, pending: pending.size }),
   };
+}
+
+/** How a run that was loaded goes on. */
+function openingOf({ state, record }: LiveRun): 'start' | 'forked' | 'recovered' {
+  if (record.fork !== undefined && state.nextSeq === record.fork.fromSeq) return 'forked';
+  return state.status === 'pending' ? 'start' : 'recovered';
 }
 
 function delayAfter(failures: number): number {

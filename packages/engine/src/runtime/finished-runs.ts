@@ -9,6 +9,8 @@ export interface FinishedRuns {
   put(record: CreationRecord, status: RunStatus, events: readonly StoredEvent[]): void;
   /** Undefined when the run is not kept, or belongs to another tenant. */
   get(runId: string, tenant: string): FinishedRun | undefined;
+  /** The run was removed. */
+  drop(runId: string): void;
 }
 
 export interface FinishedRun {
@@ -41,6 +43,10 @@ export function createFinishedRuns(maxBytes: number): FinishedRuns {
     get(runId, tenant) {
       const run = kept.get(runId);
       return run?.record.tenant === tenant ? run : undefined;
+    },
+    drop(runId) {
+      total -= kept.get(runId)?.bytes ?? 0;
+      kept.delete(runId);
     },
   };
 }

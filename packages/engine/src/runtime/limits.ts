@@ -62,6 +62,11 @@ export interface HostLimits {
   readonly idempotencyWaitMs: number;
   readonly idempotencyKeptMs: number;
 
+  /** How long runs are kept after their end where their tenant says nothing else; 0 = for ever. */
+  readonly retentionMs: number;
+  /** How long a removed run is answered with `run_expired`. */
+  readonly tombstoneKeptMs: number;
+
   /** Webhooks of one tenant. */
   readonly maxWebhooks: number;
   /** Webhooks changed by another process are seen at the latest after this. */
@@ -116,6 +121,9 @@ export const DEFAULT_LIMITS: HostLimits = {
   commandWaitMs: 2_000,
   idempotencyWaitMs: 5_000,
   idempotencyKeptMs: 24 * 60 * 60 * 1_000,
+
+  retentionMs: 0,
+  tombstoneKeptMs: 30 * 24 * 60 * 60 * 1_000,
 
   maxWebhooks: 100,
   webhookRefreshMs: 2_000,

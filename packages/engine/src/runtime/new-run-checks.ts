@@ -10,6 +10,17 @@ import { ENGINE_VERSION, FORCED_ENGINE_VERSIONS } from './versions.ts';
 
 /** What a request for a run must hold to before anything is written. Each check throws a HostError that names the field. */
 export function checkNewRun(caller: Caller, request: NewRun, plan: Plan, limits: HostLimits): void {
+  checkOptions(caller, request, plan, limits);
+  checkInputs(request.inputs, plan);
+}
+
+/** The options of a new run or a fork. */
+export function checkOptions(
+  caller: Caller,
+  request: Pick<NewRun, 'configurable' | 'metadata'>,
+  plan: Plan,
+  limits: HostLimits,
+): void {
   checkMetadata(request.metadata, limits.maxMetadataBytes);
   checkMockProvider(caller, request.configurable);
   checkCeiling(request.configurable, 'recursionLimit', limits.maxNodeExecutions, 'limits.maxNodeExecutions');
@@ -23,7 +34,6 @@ export function checkNewRun(caller: Caller, request: NewRun, plan: Plan, limits:
     checkCeiling(request.configurable, 'runTimeoutMs', limits.maxRunDurationMs, 'limits.maxRunDurationMs');
   } else checkPositive(request.configurable, 'runTimeoutMs');
   plan.checkConfigurable(request.configurable);
-  checkInputs(request.inputs, plan);
 }
 
 /** Callbacks carry a link that answers for a person, so where they may go is decided before the run exists. */

@@ -32,6 +32,8 @@ export interface EffectTask {
   readonly effect: EffectRequest;
   readonly principal: string | undefined;
   readonly configurable: JsonObject;
+  /** Trace context of the attempt; made when a node asks for it. */
+  readonly traceparent?: () => string;
   readonly done: (outcome: Outcome) => void;
   /** Streamed text, before `done`. */
   readonly progress: (chunk: NumberedChunk) => void;
@@ -142,6 +144,9 @@ export function createPerformer(options: PerformerOptions): Performer {
         secrets: ports.secrets,
         memory: ports.memory,
         artifacts: ports.artifacts,
+        get traceparent() {
+          return job.task.traceparent?.();
+        },
         emit(chunk) {
           if (job.state !== 'active') return;
           job.task.progress({ ...ports.hideChunk(chunk), index });

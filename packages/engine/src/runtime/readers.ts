@@ -77,10 +77,11 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
         : questions.map(({ interruptToken: _token, ...question }) => question);
       const window = shown.length > 0 && mayAnswer ? [`link${linkWindow(now)}`] : [];
       const waiting = isTerminalStatus(state.status) ? [] : pendingCommands;
+      const erased = row.erasedAt === undefined ? [] : ['erased'];
       return {
         snapshot: withQuestions(snapshot, shown),
         seq: state.nextSeq - 1,
-        etag: etagOf(record.runId, state.nextSeq, [...waiting, ...window]),
+        etag: etagOf(record.runId, state.nextSeq, [...waiting, ...window, ...erased]),
       };
     });
   }

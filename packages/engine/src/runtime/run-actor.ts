@@ -9,7 +9,10 @@ import type { Feed } from './feed.ts';
 import { errorFields, type Log } from './log.ts';
 import type { EffectHandle, Performer } from './performer.ts';
 import type { SpawnChild } from './spawn-child.ts';
-import { mayPark, stretchUnit, type StretchTools, takeStretch } from './stretch.ts';
+import { startOf, traceparentAt } from './trace-context.ts';
+import { SOURCE_MISSING } from '../core/replay/replay.ts';
+import type { RunReplay } from './replay-source.ts';
+import { mayPark, type RecordedMoment, stretchUnit, type StretchTools, takeStretch } from './stretch.ts';
 
 /**
  * The holder of one claimed run. It takes one input at a time and turns it into a durable step:
@@ -79,10 +82,14 @@ export interface HeldRun {
   readonly opening: readonly Input[];
   /** A step that is durable already, whose effects are still to be started. */
   readonly committed?: Step;
+  /** Length of the log on record, where the state begins before its end. */
+  readonly durableSeq?: number;
+  /** Present while the run repeats what its source has on record. */
+  readonly replay?: RunReplay;
 }
 
 /** An input of the core; a command keeps the id under which it stands in the inbox. */
-type ActorInput = Input & { readonly commandId?: string };
+type ActorInput = Input & { readonly commandId?: string; readonly recorded?: RecordedMoment };
 
 const READ_PATIENCE_MS = 250;
 const FULL_STORE_RETRY_MS = 1_000;
@@ -95,12 +102,14 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   const opening: Input[] = [...held.opening];
   const outcomes: Input[] = [];
   const effects = new Map<NodeKey, EffectHandle>();
+  /** Where the nodes with child runs began: a node's later children belong to the same span as its first. */
+  const childStarts = new Map<NodeKey, number>();
   /** Commands read from the inbox and not decided; those in `untried` are due for another look. */
   const undecided = new Map<string, StoredCommand>();
   let untried: StoredCommand[] = [];
   let readers: ((run: LiveRun | undefined) => void)[] = [];
   let checkpointSeq = held.checkpointSeq;
-  let committedSeq = run.state.nextSeq;
+  let committedSeq = held.durableSeq ?? run.state.nextSeq;
   let inboxDirty = held.committed === undefined;
   let more = held.committed?.more ?? false;
   let working = false;
@@ -109,6 +118,8 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   let ended = false;
   let timer: NodeJS.Timeout | undefined;
   let noTickBefore = 0;
+  let replay = held.replay;
+  const isReplay = record.fork?.mode === 'replay';
 
   const actor: RunActor = {
     runId: record.runId,
@@ -149,6 +160,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   async function loop(): Promise<void> {
     while (!ended) {
       if (inboxDirty && opening.length === 0) await readInbox();
+      if (replay !== undefined && !draining) await replay.readAhead(run.state.nextSeq);
       if (ended) return;
       const input = nextInput();
       if (input !== undefined) await take(input);
@@ -174,6 +186,9 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       return { type: 'command', command: command.command, commandId: command.commandId };
     const outcome = outcomes.shift();
     if (outcome !== undefined) return outcome;
+    const repeated = replay?.next();
+    if (repeated !== undefined) return repeated;
+    replay = undefined;
     if (isTickDue()) return { type: 'tick' };
     return more ? { type: 'continue' } : undefined;
   }
@@ -185,8 +200,8 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   }
 
   async function take(input: ActorInput): Promise<void> {
-    const step = takeStretch(context, run, input);
-    more = step.more;
+    const step = unrecorded(takeStretch(context, run, input, input.recorded), committedSeq);
+    more = step.more && !isReplay;
     // A tick that finds nothing to do must not be repeated at once.
     noTickBefore = input.type === 'tick' && step.events.length === 0 ? clock.now() + IDLE_TICK_MS : 0;
     const decided = decidedBy(input, step);
@@ -220,7 +235,8 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   }
 
   function hasInput(): boolean {
-    return opening.length > 0 || untried.length > 0 || outcomes.length > 0 || inboxDirty || more;
+    const isWaitedFor = opening.length > 0 || untried.length > 0 || outcomes.length > 0;
+    return isWaitedFor || inboxDirty || more || replay !== undefined;
   }
 
   /** Makes the step durable. False when the actor has ended over it. */
@@ -236,7 +252,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       end(endingOf(result, unit));
       return false;
     }
-    committedSeq = run.state.nextSeq;
+    committedSeq = Math.max(committedSeq, run.state.nextSeq);
     if (unit.checkpoint !== undefined) checkpointSeq = unit.checkpoint.seq;
     feed.publish(record, unit.events);
     serveReaders();
@@ -265,19 +281,34 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
 
   function act(step: Step): void {
     for (const key of step.aborts) abortEffect(key);
+    if (isReplay) return missingInSource(step);
     if (draining) return;
-    for (const effect of step.effects) startEffect(effect);
-    for (const child of step.children) void createChild(child);
+    for (const effect of step.effects) startEffect(effect, startOf(step.events, effect.key));
+    for (const child of step.children) void createChild(child, startOf(step.events, child.key));
   }
 
-  async function createChild({ key, childRunId, ...request }: ChildRequest): Promise<void> {
-    const error = await context.spawnChild(record, { key, childRunId, ...request });
+  /** A replay performs nothing. While it repeats its source the outcomes are on record; past that there are none. */
+  function missingInSource(step: Step): void {
+    if (replay !== undefined) return;
+    for (const { key, attempt } of step.effects) {
+      outcomes.push({ type: 'outcome', key, attempt, outcome: { ok: false, error: SOURCE_MISSING } });
+    }
+    for (const { key, childRunId } of step.children) {
+      outcomes.push({ type: 'child-created', key, childRunId, error: SOURCE_MISSING });
+    }
+  }
+
+  async function createChild(request: ChildRequest, startedSeq: number | undefined): Promise<void> {
+    const { key, childRunId } = request;
+    if (startedSeq !== undefined) childStarts.set(key, startedSeq);
+    const traceparent = traceparentAt(record, childStarts.get(key));
+    const error = await context.spawnChild(record, { ...request, traceparent });
     if (ended) return;
     outcomes.push({ type: 'child-created', key, childRunId, ...(error !== undefined && { error }) });
     work();
   }
 
-  function startEffect(effect: EffectRequest): void {
+  function startEffect(effect: EffectRequest, startedSeq: number | undefined): void {
     abortEffect(effect.key);
     const handle = performer.perform({
       tenant: record.tenant,
@@ -286,6 +317,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       configurable: record.configurable,
       limits: record.limits,
       effect,
+      traceparent: () => traceparentAt(record, startedSeq),
       progress(chunk) {
         addChunk(effect, chunk);
         work();
@@ -378,6 +410,13 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   if (held.committed !== undefined) act(held.committed);
   queueMicrotask(work);
   return actor;
+}
+
+/** Without the facts that are on record already: a replay that begins before the end of its log decides them again. */
+function unrecorded(step: Step, durableSeq: number): Step {
+  const first = step.events[0];
+  if (first === undefined || first.seq >= durableSeq) return step;
+  return { ...step, events: step.events.filter(({ seq }) => seq >= durableSeq) };
 }
 
 /** The command that this step has decided, if it was one and has been. */

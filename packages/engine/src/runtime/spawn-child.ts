@@ -14,7 +14,12 @@ import type { Plans } from './plans.ts';
  * Creates child runs. The parent's log has fixed the child's id before this is called, so calling it again, here or in the
  * process that takes over, finds the child that is there.
  */
-export type SpawnChild = (parent: CreationRecord, request: ChildRequest) => Promise<NodeError | undefined>;
+export type SpawnChild = (parent: CreationRecord, request: SpawnRequest) => Promise<NodeError | undefined>;
+
+export interface SpawnRequest extends ChildRequest {
+  /** Trace context of the node that starts the child. */
+  readonly traceparent: string;
+}
 
 export interface SpawnDependencies {
   readonly store: Pick<Store, 'readRun' | 'readWorkflow'>;
@@ -51,7 +56,7 @@ export function createSpawnChild(dependencies: SpawnDependencies): SpawnChild {
 
   async function attempt(
     parent: CreationRecord,
-    request: ChildRequest,
+    request: SpawnRequest,
   ): Promise<'again' | NodeError | undefined> {
     if ((await store.readRun(request.childRunId, undefined)) !== undefined) return undefined;
     const { workflowId } = request.spec;
@@ -85,7 +90,7 @@ export function createSpawnChild(dependencies: SpawnDependencies): SpawnChild {
 
   function childRecord(
     parent: CreationRecord,
-    { childRunId, nodeId, key, spec }: ChildRequest,
+    { childRunId, nodeId, key, spec, traceparent }: SpawnRequest,
     ancestors: readonly string[],
     workflow: WorkflowRow,
     plan: Plan,
@@ -120,7 +125,7 @@ export function createSpawnChild(dependencies: SpawnDependencies): SpawnChild {
       ...(parent.principal !== undefined && { principal: parent.principal }),
       ...(parent.scopeId !== undefined && { scopeId: parent.scopeId }),
       ...(parent.callbackUrl !== undefined && { callbackUrl: parent.callbackUrl }),
-      ...(parent.traceparent !== undefined && { traceparent: parent.traceparent }),
+      traceparent,
     };
   }
 

@@ -34,6 +34,7 @@ export function createRunStates(
   store: Pick<Store, 'readEvents' | 'readCheckpoint'>,
   plans: Plans,
 ): RunStates {
+  /** By run; what was folded before a run was erased is not found afterwards. */
   const kept = createBoundedCache<string, RunState>(KEPT_STATES);
 
   async function upTo(record: CreationRecord, seq: number): Promise<Folded> {
@@ -66,13 +67,14 @@ export function createRunStates(
     async current(row, use) {
       const { record } = row;
       const plan = await plans.get(record.definitionDigest);
-      let state = kept.get(record.runId);
+      const key = row.erasedAt === undefined ? record.runId : `${record.runId} erased`;
+      let state = kept.get(key);
       if (state !== undefined && state.nextSeq >= row.nextSeq) return use(plan, state);
-      kept.delete(record.runId);
+      kept.delete(key);
       if (state === undefined) state = (await upTo(record, row.nextSeq)).state;
       else await foldForward(record.runId, state, row.nextSeq);
       const result = use(plan, state);
-      kept.set(record.runId, state);
+      kept.set(key, state);
       return result;
     },
   };

@@ -16,15 +16,29 @@ export interface StretchTools {
   readonly outbox?: (record: CreationRecord, events: readonly StoredEvent[]) => readonly NewOutboxRow[];
 }
 
+/** A replay's time, and where its source did something else than go on. */
+export interface RecordedMoment {
+  readonly now: number;
+  readonly mayGoOn: () => boolean;
+}
+
 /** One stretch of pure decisions, within the budget that keeps other runs moving. */
-export function takeStretch(tools: StretchTools, run: LiveRun, input: Input): Step {
+export function takeStretch(
+  tools: StretchTools,
+  run: LiveRun,
+  input: Input,
+  recorded?: RecordedMoment,
+): Step {
   const { clock, limits } = tools;
   const endsAt = clock.monotonic() + limits.stretchMs;
   return advance(
     run,
     input,
-    { now: clock.now(), random: drawFraction(tools.random) },
+    recorded === undefined
+      ? { now: clock.now(), random: drawFraction(tools.random) }
+      : { now: recorded.now, random: 0 },
     {
+      ...(recorded !== undefined && { mayGoOn: recorded.mayGoOn }),
       maxNodes: limits.stretchNodes,
       maxBytes: limits.stretchBytes,
       spent: () => clock.monotonic() >= endsAt,

@@ -8,7 +8,7 @@ import { type Door, pathParam, sendJson } from '../door.ts';
 export function answerErrors(app: FastifyInstance, door: Door): void {
   app.setErrorHandler(async (error, request, reply) => {
     const known = translate(error, request, door);
-    const visible = (await hidesRun(known, request, door)) ? noSuchRun() : known;
+    const visible = (await hiddenBy(known, request, door)) ?? known;
     return sendError(reply, request, visible, door);
   });
 }
@@ -32,16 +32,21 @@ export function noSuchRun(): HostError {
 }
 
 /** What stays unsaid about a run must not be learnt from what is wrong with the request: 404 goes before 400. */
-async function hidesRun(error: unknown, request: FastifyRequest, door: Door): Promise<boolean> {
-  if (!isHostError(error) || (error.status !== 400 && error.status !== 413)) return false;
-  if (request.caller === undefined || request.routeOptions.config.ofRun !== true) return false;
-  const page = await door.host.events(
-    request.caller,
-    pathParam(request, 'runId'),
-    Number.MAX_SAFE_INTEGER,
-    1,
-  );
-  return page === undefined;
+async function hiddenBy(
+  error: unknown,
+  request: FastifyRequest,
+  door: Door,
+): Promise<HostError | undefined> {
+  if (!isHostError(error) || (error.status !== 400 && error.status !== 413)) return undefined;
+  if (request.caller === undefined || request.routeOptions.config.ofRun !== true) return undefined;
+  const runId = pathParam(request, 'runId');
+  try {
+    const page = await door.host.events(request.caller, runId, Number.MAX_SAFE_INTEGER, 1);
+    return page === undefined ? noSuchRun() : undefined;
+  } catch (removed) {
+    if (isHostError(removed, 'run_expired')) return removed;
+    throw removed;
+  }
 }
 
 /** Errors of the framework, in our words. */

@@ -71,6 +71,7 @@ function checkAnswer(exchange: Exchange, route: Route): void {
     return;
   }
   if (answer.contentType === 'application/octet-stream') return;
+  if (answer.contentType === 'text/plain' && exchange.contentType.startsWith('text/plain')) return;
   const isJson = exchange.contentType.startsWith('application/json');
   if (answer.contentType === 'text/event-stream' && !isJson) return;
   if (!isJson) throw new Error(`${route.operationId} answered as ${exchange.contentType}`);

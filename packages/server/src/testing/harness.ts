@@ -62,7 +62,7 @@ export async function openHarness(
   log: Log = () => undefined,
   hostOptions: Partial<HostOptions> = {},
 ): Promise<Harness> {
-  const store = openMemoryStore();
+  const store = hostOptions.store ?? openMemoryStore();
   const host = createHost({ store, version: '0.0.0-test', conformance: true, ...hostOptions });
   const [key, otherTenantKey] = [newKey(randomBytes, true), newKey(randomBytes, true)];
   for (const [tenant, first] of [

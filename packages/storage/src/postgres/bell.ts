@@ -1,47 +1,67 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { type Connection, type ConnectionOptions, openConnection, quoteIdentifier } from './connection.ts';
-import type { Statement } from './rows.ts';
+import { nowSql } from './now.ts';
 import { arrayText } from './rows.ts';
 
 /**
  * Tells all processes on one schema which runs got events, over LISTEN and NOTIFY.
  *
- * 1. A group's notice is part of its transaction: it is heard after the commit, or never.
- * 2. A process rings its own watchers itself when its commit is answered, and passes over its own notice.
- * 3. A listener that lost its connection opens another; what it may have missed, it makes up for by ringing every run that is
- *    under way or has ended since shortly before the loss. So a bell may ring for nothing, but none is missed for good.
+ * 1. A process rings its own watchers when its commit is answered, and passes over its own notices.
+ * 2. For the others it sends a notice after the commit, one at a time and together for all runs that have come up meanwhile. Not
+ *    inside the transaction: PostgreSQL lets only one transaction with a notice commit at a time, which halves the commits of
+ *    many connections (measured: 1,900 per second became 820 at 64, 2,350 became 1,600 at 10).
+ * 3. Nobody goes unheard for good. A bell that lost its connection keeps its notices until it has another one, and then rings
+ *    every run that is under way or has ended since shortly before the loss. A process that died between commit and notice is
+ *    found by its holder's deadline, and then all others do the same. So a bell may ring for nothing.
  */
 export interface Bell {
-  /** Statements that belong into the transaction which wrote the events. */
-  notice(rung: ReadonlyMap<string, number>): Statement[];
-  /** Rings the watchers of this process. */
   ring(rung: ReadonlyMap<string, number>): void;
   watch(onCommit: Watcher): () => void;
-  close(): void;
+  /** Sends what is left to be sent, but does not wait long for it. */
+  close(): Promise<void>;
 }
 
-export type Watcher = (runId: string, nextSeq: number) => void;
+type Watcher = (runId: string, nextSeq: number) => void;
 
 /** PostgreSQL takes less than 8,000 bytes in one notice; an entry is a run id, a colon, up to ten digits and a comma. */
 const ENTRIES_PER_NOTICE = 160;
+/** With more than that to say, it is said that there is something to look for. */
+const MOST_ENTRIES = 20_000;
+const LOOK = '*';
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
+const LOOK_EVERY_MS = 5_000;
+const PARTING_MS = 1_000;
 /** The time of a run's end comes from the clock of the host that executed it. */
 const CLOCK_DIFFERENCE_MS = 300_000;
+
+/** A lost notice is made up for, so nobody needs to wait for the disk. */
+const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1::text, payload)
+  FROM unnest($2::text[]) AS payload`;
 
 const MISSED = `
   SELECT id, next_seq FROM runs WHERE status < 6 AND holder IS NULL
   UNION ALL SELECT id, next_seq FROM runs WHERE status < 6 AND holder IS NOT NULL
-  UNION ALL SELECT id, next_seq FROM runs WHERE ended_at >= $1::bigint`;
+  UNION ALL SELECT id, next_seq FROM runs
+    WHERE status >= 6 AND coalesce(ended_at, created_at) >= $1::bigint`;
+
+/** Whether a holder's deadline has passed since the last look. */
+const GONE = `SELECT ${nowSql(2)} AS now,
+  (SELECT min(deadline) FROM holders WHERE deadline > $1::bigint AND deadline <= ${nowSql(2)}) AS since`;
 
 /** Listens before it resolves, so that nothing committed after the store was opened goes unheard. */
 export async function openBell(options: ConnectionOptions): Promise<Bell> {
-  const channel = `weft:${options.schema}`;
+  // A channel's name is as short as a schema's, so it cannot hold one.
+  const channel = `weft_${createHash('sha256').update(options.schema).digest('hex').slice(0, 32)}`;
   const self = randomBytes(6).toString('base64url');
   const watchers = new Set<Watcher>();
   let connection: Connection | undefined;
   let isClosed = false;
   let retry: NodeJS.Timeout | undefined;
+  let unsent = new Map<string, number>();
+  let isSending = false;
+  let sent = Promise.resolve();
+  let lastLook: number | null = null;
 
   function ringOne(runId: string, nextSeq: number): void {
     for (const watcher of watchers) callIsolated(() => watcher(runId, nextSeq));
@@ -49,11 +69,34 @@ export async function openBell(options: ConnectionOptions): Promise<Bell> {
 
   function hear(payload: string): void {
     const [sender, entries = ''] = payload.split(' ');
-    if (sender === self || entries === '') return;
+    if (sender === self) return;
+    if (entries === LOOK) return inBackground(makeUp(Date.now()));
     for (const entry of entries.split(',')) {
       const [runId = '', nextSeq = ''] = entry.split(':');
       ringOne(runId, Number(nextSeq));
     }
+  }
+
+  async function send(): Promise<void> {
+    while (unsent.size > 0 && connection?.isOpen()) {
+      const taken = unsent;
+      unsent = new Map();
+      try {
+        const payloads = noticesOf(taken).map((entries) => `${self} ${entries}`);
+        await connection.query(NOTIFY, [channel, arrayText(payloads)]);
+      } catch {
+        // Kept for the next connection, under what has come up since.
+        unsent = new Map([...taken, ...unsent]);
+        break;
+      }
+    }
+    isSending = false;
+  }
+
+  function startSending(): void {
+    if (isSending) return;
+    isSending = true;
+    sent = send();
   }
 
   async function listen(): Promise<void> {
@@ -65,13 +108,22 @@ export async function openBell(options: ConnectionOptions): Promise<Bell> {
     connection = opened;
     if (isClosed) return opened.destroy(new Error('the store is closed'));
     await opened.query(`LISTEN ${quoteIdentifier(channel)}`);
+    startSending();
   }
 
-  async function makeUp(lostAt: number): Promise<void> {
+  async function makeUp(since: number): Promise<void> {
     const rows = await connection?.query<{ id: string; next_seq: number }>(MISSED, [
-      lostAt - CLOCK_DIFFERENCE_MS,
+      since - CLOCK_DIFFERENCE_MS,
     ]);
     for (const { id, next_seq } of rows ?? []) ringOne(id, next_seq);
+  }
+
+  async function look(): Promise<void> {
+    if (!connection?.isOpen()) return;
+    const [row] = await connection.query<{ now: number; since: number | null }>(GONE, [lastLook, null]);
+    if (!row) return;
+    lastLook = row.now;
+    if (row.since !== null) await makeUp(row.since);
   }
 
   function comeBack(lostAt: number, pauseMs: number): void {
@@ -85,30 +137,49 @@ export async function openBell(options: ConnectionOptions): Promise<Bell> {
   }
 
   await listen();
+  await look();
+  const looking = setInterval(() => inBackground(look()), LOOK_EVERY_MS);
   return {
-    notice(rung) {
-      if (rung.size === 0) return [];
-      const payloads = noticesOf(rung).map((entries) => `${self} ${entries}`);
-      const text = 'SELECT pg_notify($1::text, payload) FROM unnest($2::text[]) AS payload';
-      return [{ text, values: [channel, arrayText(payloads)] }];
-    },
     ring(rung) {
-      for (const [runId, nextSeq] of rung) ringOne(runId, nextSeq);
+      for (const [runId, nextSeq] of rung) {
+        ringOne(runId, nextSeq);
+        if (unsent.size <= MOST_ENTRIES) unsent.set(runId, nextSeq);
+      }
+      if (rung.size > 0) startSending();
     },
     watch(onCommit) {
       watchers.add(onCommit);
       return () => watchers.delete(onCommit);
     },
-    close() {
+    async close() {
+      if (isClosed) return;
       isClosed = true;
-      clearTimeout(retry);
       watchers.clear();
+      clearTimeout(retry);
+      clearInterval(looking);
+      await atMost(sent, PARTING_MS);
       connection?.destroy(new Error('the store is closed'));
     },
   };
 }
 
+/** What fails for want of a connection is made up for by the next one. */
+function inBackground(work: Promise<void>): void {
+  work.catch(() => {});
+}
+
+function atMost(work: Promise<void>, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    void work.finally(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
 function noticesOf(rung: ReadonlyMap<string, number>): string[] {
+  if (rung.size > MOST_ENTRIES) return [LOOK];
   const entries = [...rung].map(([runId, nextSeq]) => `${runId}:${nextSeq}`);
   const notices: string[] = [];
   for (let from = 0; from < entries.length; from += ENTRIES_PER_NOTICE) {

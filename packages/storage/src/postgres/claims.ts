@@ -108,9 +108,7 @@ export function prepareClaims(pool: Pool, clock: (() => number) | undefined): Cl
       const rows = await pool.use((connection) =>
         connection.query<{ id: string; epoch: number; due_at: number }>(CLAIM_DUE, [now(), limit, holder]),
       );
-      return [...rows]
-        .sort((a, b) => a.due_at - b.due_at)
-        .map(({ id, epoch }) => ({ runId: id, epoch }));
+      return [...rows].sort((a, b) => a.due_at - b.due_at).map(({ id, epoch }) => ({ runId: id, epoch }));
     },
     async nextDueAt() {
       const [row] = await pool.use((connection) =>

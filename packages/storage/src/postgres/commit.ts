@@ -19,8 +19,6 @@ export interface CommitOptions {
   readonly schema: string;
   readonly clock: (() => number) | undefined;
   readonly faults: PostgresFaults;
-  /** The statement that tells other processes which runs got events. */
-  readonly bell: (rung: ReadonlyMap<string, number>) => Statement[];
 }
 
 export interface Committed {
@@ -127,13 +125,9 @@ interface Judged {
   readonly statements: readonly Statement[];
 }
 
-function judgeGroup(draft: Draft, units: readonly WriteUnit[], { schema, bell }: CommitOptions): Judged {
+function judgeGroup(draft: Draft, units: readonly WriteUnit[], { schema }: CommitOptions): Judged {
   const results = units.map((unit) => resultOf(judgeUnit(draft, unit)));
-  const statements = [
-    ...writeStatements(draft, schema),
-    ...bell(draft.writes.rung),
-    { text: 'COMMIT', values: [] },
-  ];
+  const statements = [...writeStatements(draft, schema), { text: 'COMMIT', values: [] }];
   return { draft, results, statements };
 }
 

@@ -50,7 +50,10 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   try {
     const [settings] = await client.unsafe<Settings[]>(READ_SETTINGS);
     assertSafe(settings);
-    return sessionOn(await client.reserve(), client, death);
+    const session = await client.reserve();
+    const reason = death.reason();
+    if (reason) throw reason;
+    return sessionOn(session, client, death);
   } catch (error) {
     death.die(new ConnectionLostError('the connection was not opened'));
     await client.end({ timeout: 0 });
@@ -112,7 +115,12 @@ function newClient(options: ConnectionOptions, onDeath: (reason: Error) => void)
     // Handed on to the session by the client, although its types do not say so.
     ...(onNotify && { onnotify: onNotify }),
     types: {
-      bigint: { to: 20, from: [20], parse: (text: string) => Number(text), serialize: (value: number) => String(value) },
+      bigint: {
+        to: 20,
+        from: [20],
+        parse: (text: string) => Number(text),
+        serialize: (value: number) => String(value),
+      },
     },
     connection: {
       application_name: 'weft',
@@ -181,7 +189,8 @@ export async function together<Result>(sent: readonly Promise<Result>[]): Promis
 
 /** What the operating system or the client says about a socket; the server's own errors have five-character codes. */
 function isSocketError(error: unknown): boolean {
-  if (error instanceof postgres.PostgresError) return error.severity === 'FATAL' || error.severity === 'PANIC';
+  if (error instanceof postgres.PostgresError)
+    return error.severity === 'FATAL' || error.severity === 'PANIC';
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return /^(CONNECT|E[A-Z])/.test(code);
 }

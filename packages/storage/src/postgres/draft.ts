@@ -1,5 +1,17 @@
-import type { AuditEntry, Checkpoint, Command, CreationRecord, IdempotencyRecord, NewOutboxRow, StoredEvent, Verdict, WorkflowUnit, ApiKeyRow, OutboxUnit } from '@weft/engine';
-import type { BlobUnit, DocumentUnit } from './units.ts';
+import type {
+  AuditEntry,
+  Checkpoint,
+  Command,
+  CreationRecord,
+  IdempotencyRecord,
+  NewOutboxRow,
+  StoredEvent,
+  Verdict,
+  WorkflowUnit,
+  ApiKeyRow,
+  OutboxUnit,
+} from '@weft/engine';
+import type { BlobUnit, DocumentUnit, EraseUnit, PurgeUnit } from './units.ts';
 
 /** A run as it was found, with what the units of the group have made of it so far. */
 export interface DraftRun {
@@ -45,6 +57,17 @@ export interface Found {
   readonly keyHashes: Set<string>;
   /** By place: when the document there expires, null = never. */
   readonly documents: Map<string, number | null>;
+  /** Runs that are to be purged or erased: what they consist of. */
+  readonly targets: Map<string, KeptRun>;
+  /** By source: forks of the runs that are to be purged or erased, and forks of those. */
+  readonly forks: Map<string, { readonly id: string; readonly status: number }[]>;
+}
+
+export interface KeptRun {
+  readonly record: CreationRecord;
+  readonly parent?: { readonly id: string; readonly status: number };
+  /** Those that brought something along. */
+  readonly commands: readonly { readonly id: string; readonly command: Command }[];
 }
 
 /** What is to be written when every unit has been judged. */
@@ -69,6 +92,11 @@ export interface Writes {
   /** By place, in the order of the last write to it. */
   readonly documents: Map<string, DocumentUnit>;
   readonly blobs: Map<string, BlobUnit>;
+  readonly purged: Map<string, PurgeUnit>;
+  readonly erased: Map<
+    string,
+    { readonly unit: EraseUnit; readonly record: string; readonly commands: KeptRun['commands'] }
+  >;
   readonly audit: { readonly entry: AuditEntry; readonly batch: string | null }[];
   /** Runs that got events, and their new length. */
   readonly rung: Map<string, number>;
@@ -95,6 +123,8 @@ export function newWrites(): Writes {
     revoked: new Map(),
     documents: new Map(),
     blobs: new Map(),
+    purged: new Map(),
+    erased: new Map(),
     audit: [],
     rung: new Map(),
   };

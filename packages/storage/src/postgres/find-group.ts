@@ -1,7 +1,17 @@
-import type { CommandUnit, IdempotencyRecord, KeyUnit, RevokeKeyUnit, RunUnit, SettingUnit, WorkflowUnit, WriteUnit } from '@weft/engine';
+import type {
+  CommandUnit,
+  IdempotencyRecord,
+  KeyUnit,
+  RevokeKeyUnit,
+  RunUnit,
+  SettingUnit,
+  WorkflowUnit,
+  WriteUnit,
+} from '@weft/engine';
 import { isRunId } from './codec.ts';
 import { type Connection, together } from './connection.ts';
 import { type DraftRun, documentKey, type Found, idempotencyKey, keyOf } from './draft.ts';
+import { findKeeping, keptRuns } from './find-keeping.ts';
 import { idempotencyFrom, type StoredIdempotency } from './idempotency.ts';
 import { lockKey } from './migrations.ts';
 import { nowSql } from './now.ts';
@@ -63,14 +73,12 @@ function emptyFound(): Unfinished {
     keys: new Map(),
     keyHashes: new Set(),
     documents: new Map(),
+    targets: new Map(),
+    forks: new Map(),
   };
 }
 
-function takeLocks(
-  connection: Connection,
-  units: readonly WriteUnit[],
-  schema: string,
-): Promise<unknown>[] {
+function takeLocks(connection: Connection, units: readonly WriteUnit[], schema: string): Promise<unknown>[] {
   const keys = new Set<bigint>();
   for (const { tenant, scope } of exclusiveScopes(units)) keys.add(lockKey(schema, 'scope', tenant, scope));
   for (const unit of ofKind(units, 'document')) {
@@ -135,7 +143,10 @@ function touchedRuns(units: readonly WriteUnit[]): string[] {
   for (const unit of units) {
     if (unit.kind === 'run' || unit.kind === 'command') ids.add(unit.runId);
     if (unit.kind === 'run' && unit.create?.whileOpen !== undefined) ids.add(unit.create.whileOpen);
+    // Locked, so that a fork is seen by whoever is about to take its source away.
+    if (unit.kind === 'run' && unit.create?.record.fork) ids.add(unit.create.record.fork.sourceRunId);
   }
+  for (const id of keptRuns(units)) ids.add(id);
   return [...ids].filter(isRunId);
 }
 
@@ -181,6 +192,7 @@ function findByKind(
     [ofKind(units, 'workflow'), () => findWorkflows(connection, ofKind(units, 'workflow'), found)],
     [ofKind(units, 'setting'), () => findSettings(connection, ofKind(units, 'setting'), found)],
     [keys, () => findKeys(connection, keys, found)],
+    [keptRuns(units), () => findKeeping(connection, keptRuns(units), found)],
     [ofKind(units, 'document'), () => findDocuments(connection, ofKind(units, 'document'), found)],
   ];
   return needed.flatMap(([about, find]) => (about.length > 0 ? [find()] : []));
@@ -243,7 +255,11 @@ function exclusiveScopes(units: readonly WriteUnit[]): { tenant: string; scope: 
 }
 
 /** The group itself may end some of a scope's runs, so one more than it touches tells whether there is another. */
-async function findScopes(connection: Connection, units: readonly WriteUnit[], found: Unfinished): Promise<void> {
+async function findScopes(
+  connection: Connection,
+  units: readonly WriteUnit[],
+  found: Unfinished,
+): Promise<void> {
   const scopes = exclusiveScopes(units);
   const rows = await connection.query<{ tenant: string; scope: string; id: string }>(
     `SELECT wanted.tenant, wanted.scope, active.id
@@ -268,7 +284,13 @@ async function findWorkflows(
   units: readonly WorkflowUnit[],
   found: Unfinished,
 ): Promise<void> {
-  const rows = await connection.query<{ tenant: string; id: string; version: string; ord: number; digest: string }>(
+  const rows = await connection.query<{
+    tenant: string;
+    id: string;
+    version: string;
+    ord: number;
+    digest: string;
+  }>(
     `SELECT tenant, id, version, ord, digest FROM workflows
      WHERE (tenant, id) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
     [arrayText(units.map(({ tenant }) => tenant)), arrayText(units.map(({ id }) => id))],

@@ -2,11 +2,13 @@ import type { Store } from '@weft/engine';
 import { type Bell, openBell } from './bell.ts';
 import { prepareClaims } from './claims.ts';
 import { type PostgresFaults, prepareCommit } from './commit.ts';
+import { type ConnectionOptions, openConnection } from './connection.ts';
 import { prepareDocumentReader } from './documents.ts';
 import { prepareListRuns } from './list-runs.ts';
 import { migrate } from './migrations.ts';
 import { createPool, type Pool } from './pool.ts';
 import { preparePrune } from './prune.ts';
+import { prepareKeepingReader } from './read-keeping.ts';
 import { prepareRegistryReader } from './read-registry.ts';
 import { prepareRunReader } from './read-run.ts';
 import { prepareDoubts } from './was-committed.ts';
@@ -38,14 +40,34 @@ const DEFAULTS = { schema: 'weft', maxConnections: 10, statementTimeoutMs: 10_00
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const { clock, faults = {}, ...given } = options;
   const settings = { ...DEFAULTS, ...given };
+  assertSchemaName(settings.schema);
+  await prepareSchema(settings);
   const pool = createPool(settings);
   try {
-    await pool.use((connection) => migrate(connection, settings.schema));
     const bell = await openBell(settings);
     return storeOn({ pool, bell, clock, faults, ...settings });
   } catch (error) {
     await pool.close();
     throw error;
+  }
+}
+
+/** PostgreSQL cuts longer names off without a word. */
+const LONGEST_NAME = 63;
+
+function assertSchemaName(schema: string): void {
+  const length = Buffer.byteLength(schema);
+  if (length === 0 || length > LONGEST_NAME || schema.includes('\0'))
+    throw new TypeError(`schema must be a name of 1 to ${LONGEST_NAME} bytes; it has ${length}.`);
+}
+
+/** On a connection of its own, because a migration may take longer than anything else. */
+async function prepareSchema(settings: ConnectionOptions): Promise<void> {
+  const connection = await openConnection(settings);
+  try {
+    await migrate(connection, settings.schema);
+  } finally {
+    connection.destroy(new Error('the schema is ready'));
   }
 }
 
@@ -63,7 +85,7 @@ function storeOn({ pool, bell, schema, statementTimeoutMs, clock, faults }: Part
   const registry = prepareRegistryReader(pool, clock);
   const documents = prepareDocumentReader(pool, clock);
   const claims = prepareClaims(pool, clock);
-  const commit = prepareCommit(pool, { schema, clock, faults, bell: bell.notice });
+  const commit = prepareCommit(pool, { schema, clock, faults });
   const doubts = prepareDoubts(pool, runs, statementTimeoutMs);
 
   return {
@@ -83,6 +105,7 @@ function storeOn({ pool, bell, schema, statementTimeoutMs, clock, faults }: Part
 
     ...runs,
     listRuns: prepareListRuns(pool, clock),
+    ...prepareKeepingReader(pool, clock),
     ...claims,
     ...registry,
     ...documents,
@@ -92,7 +115,7 @@ function storeOn({ pool, bell, schema, statementTimeoutMs, clock, faults }: Part
       await pool.use((connection) => connection.query('SELECT 1'));
     },
     async close() {
-      bell.close();
+      await bell.close();
       await pool.close();
     },
   };

@@ -7,7 +7,9 @@ type Create = NonNullable<RunUnit['create']>;
 
 /** Checks a run unit against the draft and enters it there. Nothing is entered before the last objection is ruled out. */
 export function judgeRun(draft: Draft, unit: RunUnit): Refusal | undefined {
-  const refusal = unit.create ? objectionToCreation(draft, unit, unit.create) : objectionToAppend(draft, unit);
+  const refusal = unit.create
+    ? objectionToCreation(draft, unit, unit.create)
+    : objectionToAppend(draft, unit);
   if (refusal) return refusal;
   const run = unit.create ? enterNew(draft, unit, unit.create) : draft.found.runs.get(unit.runId);
   if (!run) return { reason: 'run_missing' };
@@ -19,11 +21,11 @@ export function judgeRun(draft: Draft, unit: RunUnit): Refusal | undefined {
 }
 
 function objectionToCreation(
-  { found }: Draft,
+  { found, writes }: Draft,
   unit: RunUnit,
   { record, exclusiveScope, whileOpen }: Create,
 ): Refusal | undefined {
-  if (found.runs.has(unit.runId)) return { reason: 'run_exists' };
+  if (found.runs.has(unit.runId) || writes.purged.has(unit.runId)) return { reason: 'run_exists' };
   if (whileOpen !== undefined && (found.runs.get(whileOpen)?.status ?? FIRST_TERMINAL) >= FIRST_TERMINAL)
     return { reason: 'parent_ended' };
   if (exclusiveScope && record.scopeId !== undefined) {

@@ -1,6 +1,7 @@
 import type { CommandUnit, KeyUnit, Refusal, WorkflowUnit, WriteUnit } from '@weft/engine';
 import { batchUuid, FIRST_TERMINAL, statusOf } from './codec.ts';
 import { type Draft, documentKey, idempotencyKey, keyOf } from './draft.ts';
+import { judgeErasure, judgePurge } from './judge-keeping.ts';
 import { accept, judgeRun } from './judge-run.ts';
 import type { DocumentUnit } from './units.ts';
 
@@ -42,7 +43,8 @@ function judgeByKind(draft: Draft, unit: WriteUnit): Refusal | undefined {
       return undefined;
     case 'setting': {
       const value = found.settings.get(unit.name);
-      if (value !== undefined) return value === unit.value ? undefined : { reason: 'setting_conflict', value };
+      if (value !== undefined)
+        return value === unit.value ? undefined : { reason: 'setting_conflict', value };
       found.settings.set(unit.name, unit.value);
       writes.settings.set(unit.name, unit.value);
       return undefined;
@@ -60,6 +62,10 @@ function judgeByKind(draft: Draft, unit: WriteUnit): Refusal | undefined {
       if (!writes.blobs.has(piece)) writes.blobs.set(piece, unit);
       return undefined;
     }
+    case 'purge':
+      return judgePurge(draft, unit);
+    case 'erase':
+      return judgeErasure(draft, unit);
     case 'audit':
       return undefined;
   }

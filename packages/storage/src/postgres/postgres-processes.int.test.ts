@@ -16,31 +16,12 @@ import {
   readAll,
   workflowUnit,
 } from '@weft/engine/store-contract';
-import postgres from 'postgres';
-import { afterEach, describe, expect, it, vi } from 'vitest';
-import { openPostgresStore, type PostgresStoreOptions } from './index.ts';
+import { describe, expect, it, vi } from 'vitest';
 import { testServer } from './postgres-test-server.ts';
 
-const { server, newSchema } = testServer();
-let open: { close(): Promise<unknown> }[] = [];
-
-afterEach(async () => {
-  await Promise.all(open.map((each) => each.close()));
-  open = [];
-});
-
-async function openStore(schema: string, more: Partial<PostgresStoreOptions> = {}): Promise<Store> {
-  const store = await openPostgresStore({ url: server().url, schema, ...more });
-  open.push(store);
-  return store;
-}
-
-/** A session beside the stores, as an administrator would have it. */
-function openSession() {
-  const sql = postgres(server().url, { max: 1, onnotice: () => {} });
-  open.push({ close: () => sql.end({ timeout: 0 }) });
-  return sql;
-}
+const { newSchema, openSession, openStore } = testServer();
+/** Room for slow machines. */
+const PATIENCE = { timeout: 15_000 };
 
 describe('two processes on one database', () => {
   it('claim every due run once and lose no append', async () => {
@@ -57,7 +38,9 @@ describe('two processes on one database', () => {
       for (;;) {
         const claimed = await store.claimDue(holder, 3);
         if (claimed.length === 0) return mine;
-        const written = claimed.map(({ runId, epoch }) => appendUnit(runId, 0, { epoch, events: events(0, 3) }));
+        const written = claimed.map(({ runId, epoch }) =>
+          appendUnit(runId, 0, { epoch, events: events(0, 3) }),
+        );
         const ended = claimed.map(({ runId, epoch }) =>
           appendUnit(runId, 3, { epoch, events: [event(3, 'run.completed')], head: completed }),
         );
@@ -66,7 +49,9 @@ describe('two processes on one database', () => {
         mine.push(...claimed.map(({ runId }) => runId));
       }
     }
-    const shares = await Promise.all(stores.flatMap((store, index) => [work(store, `h${index}`), work(store, `h${index}`)]));
+    const shares = await Promise.all(
+      stores.flatMap((store, index) => [work(store, `h${index}`), work(store, `h${index}`)]),
+    );
 
     expect(shares.flat().sort()).toEqual([...runs].sort());
     for (const runId of runs) expect(await readAll(first, runId)).toHaveLength(4);
@@ -87,7 +72,9 @@ describe('two processes on one database', () => {
       const results = await Promise.all(racing);
 
       expect(results.filter(({ state }) => state === 'committed')).toHaveLength(1);
-      expect(results.filter((result) => 'reason' in result && result.reason === 'sequence_conflict')).toHaveLength(5);
+      expect(
+        results.filter((result) => 'reason' in result && result.reason === 'sequence_conflict'),
+      ).toHaveLength(5);
     }
   });
 
@@ -177,7 +164,10 @@ describe('two processes on one database', () => {
 
     await one.heartbeat('h1', 0);
 
-    await vi.waitFor(async () => expect(await two.claim(runId, 'h2')).toEqual({ state: 'claimed', epoch: 2 }));
+    await vi.waitFor(
+      async () => expect(await two.claim(runId, 'h2')).toEqual({ state: 'claimed', epoch: 2 }),
+      PATIENCE,
+    );
     expect(await commitOne(one, appendUnit(runId, 0))).toMatchObject({ reason: 'stale_epoch' });
   });
 
@@ -194,7 +184,7 @@ describe('two processes on one database', () => {
     await vi.waitFor(async () => {
       const waiting = await watching`SELECT 1 FROM pg_locks WHERE NOT granted`;
       expect(waiting.length).toBeGreaterThan(0);
-    });
+    }, PATIENCE);
     const other = session.unsafe(`SELECT 1 FROM ${schema}.runs WHERE id = '${low}' FOR UPDATE`);
     await other.catch(() => {});
     await session.unsafe('ROLLBACK');
@@ -214,8 +204,25 @@ describe('the bell', () => {
     await given(one, ...runs.map((runId) => createUnit(runId, { holder: 'h1', events: events(0, 2) })));
     await given(one, commandUnit(runs[0] ?? '', 'c1'));
 
-    await vi.waitFor(() => expect(heard.size).toBe(400));
+    await vi.waitFor(() => expect(heard.size).toBe(400), PATIENCE);
     expect(new Set(heard.values())).toEqual(new Set([2]));
+  });
+
+  it('makes up for the notices of a process that died before it could send them', {
+    timeout: 30_000,
+  }, async () => {
+    const schema = newSchema();
+    const [one, two] = await Promise.all([openStore(schema), openStore(schema)]);
+    const rung = vi.fn();
+    two.watch(rung);
+    const ended = newRunId();
+    await one.heartbeat('h1', 1);
+    // Written as that process would have, by a session that sends no notice.
+    await given(one, createUnit(ended, { head: { ...completed, endedAt: Date.now() } }));
+    const session = openSession();
+    await session.unsafe(`UPDATE ${schema}.runs SET next_seq = 7`);
+
+    await vi.waitFor(() => expect(rung).toHaveBeenCalledWith(ended, 7), PATIENCE);
   });
 
   it('makes up for what it missed while its connection was gone', async () => {
@@ -226,14 +233,14 @@ describe('the bell', () => {
     const [open, ended] = [newRunId(), newRunId()];
     const session = openSession();
 
-    await session`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`;
+    await session`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'weft'`;
     await given(
       one,
       createUnit(open, { events: events(0, 1) }),
       createUnit(ended, { events: events(0, 2), head: { ...completed, endedAt: Date.now() } }),
     );
 
-    await vi.waitFor(() => expect(rung).toHaveBeenCalledWith(open, 1), { timeout: 10_000 });
-    await vi.waitFor(() => expect(rung).toHaveBeenCalledWith(ended, 2), { timeout: 10_000 });
+    await vi.waitFor(() => expect(rung).toHaveBeenCalledWith(open, 1), PATIENCE);
+    await vi.waitFor(() => expect(rung).toHaveBeenCalledWith(ended, 2), PATIENCE);
   });
 });

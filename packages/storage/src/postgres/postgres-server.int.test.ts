@@ -10,32 +10,14 @@ import {
   newRunId,
   readAll,
 } from '@weft/engine/store-contract';
-import postgres from 'postgres';
-import { afterEach, describe, expect, it, vi } from 'vitest';
-import { openPostgresStore, type PostgresStoreOptions } from './index.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { openPostgresStore } from './index.ts';
 import { ConnectionLostError, SchemaTooNewError, UnsafeDatabaseError } from './errors.ts';
 import { testServer } from './postgres-test-server.ts';
 
-const { server, newSchema } = testServer();
-let open: { close(): Promise<unknown> }[] = [];
-
-afterEach(async () => {
-  await Promise.all(open.map((each) => each.close()));
-  open = [];
-});
-
-async function openStore(schema: string, more: Partial<PostgresStoreOptions> = {}): Promise<Store> {
-  const store = await openPostgresStore({ url: server().url, schema, ...more });
-  open.push(store);
-  return store;
-}
-
-/** A session beside the stores, as an administrator would have it. */
-function openSession() {
-  const sql = postgres(server().url, { max: 1, onnotice: () => {} });
-  open.push({ close: () => sql.end({ timeout: 0 }) });
-  return sql;
-}
+const { newSchema, openSession, openStore, server } = testServer();
+/** Room for slow machines. */
+const PATIENCE = { timeout: 15_000 };
 
 describe('opening', () => {
   it('migrates once when four processes start at the same time', async () => {
@@ -69,6 +51,13 @@ describe('opening', () => {
     expect(await two.readRun(runId, undefined)).toBeUndefined();
     await given(two, createUnit(runId));
     expect(await two.readRun(runId, undefined)).toBeDefined();
+  });
+
+  it('refuses a name for a schema that PostgreSQL would cut off', async () => {
+    const attempt = openPostgresStore({ url: server().url, schema: 'x'.repeat(64) });
+
+    await expect(attempt).rejects.toThrow('schema must be a name of 1 to 63 bytes; it has 64.');
+    await expect(openStore('y'.repeat(63)).then((store) => store.ping())).resolves.toBeUndefined();
   });
 
   it('refuses a connection that would not wait for the disk', async () => {
@@ -136,7 +125,10 @@ describe('a group', () => {
          EXECUTE FUNCTION ${schema}.full()`,
     );
 
-    const results = await store.commit([appendUnit(runId, 0), createUnit(newRunId(), { events: [event(0, 'large')] })]);
+    const results = await store.commit([
+      appendUnit(runId, 0),
+      createUnit(newRunId(), { events: [event(0, 'large')] }),
+    ]);
 
     expect(results).toEqual([
       { state: 'refused', reason: 'store_full' },
@@ -170,9 +162,10 @@ describe('a group', () => {
 
     const commit = store.commit([appendUnit(runId, 0)]);
     await vi.waitFor(async () => {
-      const killed = await killing`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'`;
+      const killed =
+        await killing`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'`;
       expect(killed).toHaveLength(1);
-    });
+    }, PATIENCE);
     await locking.unsafe('ROLLBACK');
 
     expect(await commit).toEqual([{ state: 'committed' }]);
@@ -233,7 +226,7 @@ describe('a server that is restarted', () => {
       }
 
       const writing = Promise.all(runs.map(write));
-      await vi.waitFor(() => expect(Math.min(...acknowledged.values())).toBeGreaterThan(3));
+      await vi.waitFor(() => expect(Math.min(...acknowledged.values())).toBeGreaterThan(3), PATIENCE);
       await server().stop(signal);
       await expect(store.ping()).rejects.toBeInstanceOf(ConnectionLostError);
       const before = new Map(acknowledged);

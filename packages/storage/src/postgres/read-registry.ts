@@ -74,7 +74,10 @@ export function prepareRegistryReader(pool: Pool, clock: (() => number) | undefi
     async readWorkflow(tenant, id, version) {
       const rows =
         version === undefined
-          ? await query<StoredWorkflow>(`${WORKFLOW} AND id = $2::text ORDER BY ord DESC LIMIT 1`, [tenant, id])
+          ? await query<StoredWorkflow>(`${WORKFLOW} AND id = $2::text ORDER BY ord DESC LIMIT 1`, [
+              tenant,
+              id,
+            ])
           : await query<StoredWorkflow>(`${WORKFLOW} AND id = $2::text AND version = $3::text`, [
               tenant,
               id,
@@ -108,7 +111,9 @@ export function prepareRegistryReader(pool: Pool, clock: (() => number) | undefi
       return (await query<StoredKey>(text, [tenant])).map(keyFrom);
     },
     async readSetting(name) {
-      const [row] = await query<{ value: string }>('SELECT value FROM settings WHERE name = $1::text', [name]);
+      const [row] = await query<{ value: string }>('SELECT value FROM settings WHERE name = $1::text', [
+        name,
+      ]);
       return row?.value;
     },
     async readIdempotency(tenant, operation, keyHash) {

@@ -15,7 +15,7 @@ export interface RunReader {
 
 /** A whole run row, as of the store's clock in parameter 1. */
 export const RUN_COLUMNS = `runs.id, runs.ord, runs.tenant, workflow, runs.created_at, scope, record, status, wake_at, started_at,
-  ended_at, node, error, next_seq, epoch,
+  ended_at, node, error, next_seq, epoch, erased_at,
   (SELECT name FROM holders WHERE name = runs.holder AND deadline > ${nowSql(1)}) AS holder,
   CASE WHEN inbox > 0 THEN
     (SELECT string_agg(kind, ',' ORDER BY commands.ord) FROM commands WHERE run = runs.id AND verdict IS NULL)
@@ -26,6 +26,7 @@ export interface StoredRun extends RecordColumns, HeadColumns {
   readonly next_seq: number;
   readonly epoch: number;
   readonly holder: string | null;
+  readonly erased_at: number | null;
   /** Kinds of the waiting commands, with commas between them. */
   readonly pending: string | null;
 }
@@ -38,6 +39,7 @@ export function runFrom(stored: StoredRun): RunRow {
     epoch: stored.epoch,
     ...(stored.holder !== null && { holder: stored.holder }),
     pendingCommands: stored.pending === null ? [] : (stored.pending.split(',') as Command['type'][]),
+    ...(stored.erased_at !== null && { erasedAt: stored.erased_at }),
   };
 }
 

@@ -66,7 +66,6 @@ function prepareTraces(pool: Pool, runs: RunReader): (unit: WriteUnit) => Promis
 
   /** The newest batch names itself; an older one is known by its events, which nobody else would have written alike. */
   async function hasRunUnit(unit: RunUnit): Promise<boolean> {
-    if (!isRunId(unit.runId)) return false;
     // Waits for whoever is writing to the run right now: it may be this very unit.
     const row = await find<{ is_last: boolean }>(
       'SELECT last_batch = $2::uuid AS is_last FROM runs WHERE id = $1::uuid FOR SHARE',
@@ -85,14 +84,23 @@ function prepareTraces(pool: Pool, runs: RunReader): (unit: WriteUnit) => Promis
   }
 
   async function isSettled({ id, state, dueAt }: OutboxUnit['settle'][number]): Promise<boolean> {
-    const row = await find<{ next_at: number | null }>('SELECT next_at FROM outbox WHERE id = $1::text', [id]);
+    const row = await find<{ next_at: number | null }>('SELECT next_at FROM outbox WHERE id = $1::text', [
+      id,
+    ]);
     if (!row) return state === 'done';
     if (state === 'dead') return row.next_at === null;
     return state === 'retry' && row.next_at === dueAt;
   }
 
   /** A document names the batch that wrote it; a removal has left nothing. */
-  async function hasDocument({ tenant, collection, scope, id, body, batchId }: DocumentUnit): Promise<boolean> {
+  async function hasDocument({
+    tenant,
+    collection,
+    scope,
+    id,
+    body,
+    batchId,
+  }: DocumentUnit): Promise<boolean> {
     const row = await find<{ is_ours: boolean }>(
       `SELECT batch = $5::uuid AS is_ours FROM documents
        WHERE tenant = $1::text AND collection = $2::text AND scope = $3::text AND id = $4::text`,
@@ -116,6 +124,7 @@ function prepareTraces(pool: Pool, runs: RunReader): (unit: WriteUnit) => Promis
   }
 
   return async (unit) => {
+    if ('runId' in unit && !isRunId(unit.runId)) return false;
     switch (unit.kind) {
       case 'run':
         return hasRunUnit(unit);
@@ -141,6 +150,13 @@ function prepareTraces(pool: Pool, runs: RunReader): (unit: WriteUnit) => Promis
         return allSettled(unit);
       case 'audit':
         return exists('SELECT 1 FROM audit WHERE batch = $1::uuid', [batchUuid(unit.batchId)]);
+      case 'purge':
+        return exists(
+          `SELECT 1 FROM tombstones WHERE run = $1::uuid AND NOT EXISTS (SELECT 1 FROM runs WHERE id = $1::uuid)`,
+          [unit.runId],
+        );
+      case 'erase':
+        return exists('SELECT 1 FROM runs WHERE id = $1::uuid AND erased_at IS NOT NULL', [unit.runId]);
       case 'document':
         return hasDocument(unit);
       case 'blob':

@@ -1,15 +1,17 @@
 import type { ApiKeyRow, Checkpoint, IdempotencyRecord, OutboxUnit } from '@weft/engine';
-import { batchUuid, recordText } from './codec.ts';
+import { batchUuid, isRunId, recordText } from './codec.ts';
 import type { Draft, DraftRun, Writes } from './draft.ts';
 import { lockKey } from './migrations.ts';
 import { arrayText, type Column, insertInto, type Statement, updateRows } from './rows.ts';
 import type { DocumentUnit } from './units.ts';
+import { keepingStatements } from './write-keeping.ts';
 
 /**
  * The statements that write a judged group, in order; few, however many units. Rows that must not be there yet are inserted
  * plainly: if another process was faster, the unique index fails the transaction, and the group is judged again from the start.
  */
-export function writeStatements({ found, writes }: Draft, schema: string): Statement[] {
+export function writeStatements(draft: Draft, schema: string): Statement[] {
+  const { found, writes } = draft;
   const changed = [...found.runs.values()].filter(({ isChanged, created }) => isChanged && !created);
   const tags = writes.newRuns.flatMap((run) => [...new Set(run.created?.tags)].map((tag) => ({ run, tag })));
   return [
@@ -27,6 +29,7 @@ export function writeStatements({ found, writes }: Draft, schema: string): State
     ...registryStatements(writes),
     ...documentStatements(writes),
     ...unlessEmpty(insertBlobs, [...writes.blobs.values()]),
+    ...keepingStatements(draft),
     ...auditStatements(writes, schema),
   ];
 }
@@ -57,9 +60,15 @@ const insertRuns = insertInto<DraftRun>('runs', [
   ['workflow', 'text', ({ created }) => created?.workflowId ?? ''],
   ['created_at', 'bigint', ({ created }) => created?.createdAt ?? 0],
   ['scope', 'text', ({ created }) => created?.scopeId ?? null],
+  ['source', 'uuid', ({ created }) => runIdOrNull(created?.fork?.sourceRunId)],
+  ['parent', 'uuid', ({ created }) => runIdOrNull(created?.parent?.runId)],
   ['record', 'text', ({ created }) => (created ? recordText(created) : '')],
   ...headColumns,
 ]);
+
+function runIdOrNull(runId: string | undefined): string | null {
+  return runId !== undefined && isRunId(runId) ? runId : null;
+}
 
 const updateRuns = updateRows<DraftRun>('runs', 1, [['id', 'uuid', (run) => run.id], ...headColumns]);
 

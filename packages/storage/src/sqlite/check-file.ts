@@ -156,7 +156,8 @@ function checkOrphans(db: Database): Finding[] {
         `SELECT DISTINCT rid FROM ${table} WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.rid = ${table}.rid) LIMIT ${MOST_FINDINGS}`,
       )
       .all();
-  return ['events', 'commands', 'checkpoints', 'outbox', 'run_tags'].flatMap((table) =>
+  const isKept = schemaVersion(db) >= 4;
+  return ['events', 'commands', 'checkpoints', 'outbox', 'run_tags', ...(isKept ? ['forks'] : [])].flatMap((table) =>
     owners(table).map(({ rid }) => ({
       check: 'orphan',
       message: `${table} has rows of run number ${rid}, which does not exist.`,

@@ -1,4 +1,4 @@
-import { DatabaseSync } from '@photostructure/sqlite';
+import { backup, DatabaseSync } from '@photostructure/sqlite';
 
 /**
  * The only file that knows which SQLite binding is used. It speaks the API of `node:sqlite`, so going over to the
@@ -32,6 +32,19 @@ export interface DatabaseOptions {
 
 export function openDatabase(path: string, { busyTimeoutMs, readOnly = false }: DatabaseOptions): Database {
   return new DatabaseSync(path, { timeout: busyTimeoutMs, readOnly, enableForeignKeyConstraints: false });
+}
+
+/**
+ * Copies a database as of one moment, while others write to it. All pages go in one step on a thread of its own: with smaller ones
+ * SQLite begins anew after every write.
+ */
+export async function copyDatabase(path: string, copy: string): Promise<void> {
+  const source = new DatabaseSync(path, { timeout: 5_000, readOnly: true });
+  try {
+    await backup(source, copy, { rate: -1 });
+  } finally {
+    source.close();
+  }
 }
 
 const SQLITE_ERROR = 1;

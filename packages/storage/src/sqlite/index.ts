@@ -1,13 +1,16 @@
 import { closeSync, openSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Store, WriteUnit } from '@weft/engine';
+import { openBackup, removeStaleCopies } from './backup.ts';
 import { prepareBlobs } from './blobs.ts';
 import { freeAllClaims, prepareClaims } from './claims.ts';
 import { prepareCommit, type SqliteFaults } from './commit.ts';
 import type { Connection } from './connection.ts';
 import { prepareDocuments } from './documents.ts';
 import { newHolders } from './holders.ts';
+import { prepareListExpired } from './expired-runs.ts';
 import { prepareIdempotency } from './idempotency.ts';
+import { prepareKeeping } from './keeping.ts';
 import { prepareListRuns } from './list-runs.ts';
 import { openFile } from './open-file.ts';
 import { takeOwnership } from './owner-lock.ts';
@@ -41,6 +44,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const releaseOwnership = takeOwnership(path);
   try {
     const { busyTimeoutMs = 5_000, maxPageCount } = options;
+    removeStaleCopies(path);
     createPrivately(path);
     const db = openFile({ path, busyTimeoutMs, maxPageCount });
     const connection: Connection = {
@@ -51,12 +55,13 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       clock: options.clock ?? Date.now,
     };
     freeAllClaims(connection);
-    return storeOn(connection, options.faults ?? {}, () => {
+    const store = storeOn(connection, options.faults ?? {}, () => {
       // Prepared statements keep the handle alive until they are collected, and with it the WAL; so fold it in now.
       db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
       db.close();
       releaseOwnership();
     });
+    return { ...store, openBackup: () => openBackup(path) };
   } catch (error) {
     releaseOwnership();
     throw error;
@@ -78,6 +83,7 @@ function storeOn(connection: Connection, faults: SqliteFaults, closeFile: () => 
   const documents = prepareDocuments(connection);
   const blobs = prepareBlobs(connection);
   const listRuns = prepareListRuns(connection, runs);
+  const keeping = prepareKeeping(connection);
   const commit = prepareCommit(connection, faults);
   const wasCommitted = prepareWasCommitted(connection, runs);
   const alive = db.prepare('SELECT 1');
@@ -111,6 +117,8 @@ function storeOn(connection: Connection, faults: SqliteFaults, closeFile: () => 
     readEvents: async (runId, fromSeq, limit, maxBytes) => runs.readEvents(runId, fromSeq, limit, maxBytes),
     readCheckpoint: async (runId) => runs.readCheckpoint(runId),
     listRuns,
+    readTombstone: async (runId, tenant) => keeping.readTombstone(runId, tenant),
+    listExpired: prepareListExpired(connection),
 
     heartbeat: async (holder, ttlMs) => holders.heartbeat(holder, clock() + ttlMs),
     claim: async (runId, holder) => claims.claim(runId, holder),

@@ -5,11 +5,15 @@ import type { Statement } from './driver.ts';
 /** Removed per turn of the event loop, so that pruning a day's records blocks nobody. */
 const PRUNE_STEP = 500;
 
-/** Removes expired idempotency records and documents in small transactions; answers how many. */
+/** Removes expired idempotency records, documents and tombstones in small transactions; answers how many. */
 export function preparePrune(connection: Connection): () => Promise<number> {
-  const removals = ['idempotency', 'documents'].map((table) =>
+  const removals = [
+    ['idempotency', 'ord', 'expires_at'],
+    ['documents', 'ord', 'expires_at'],
+    ['tombstones', 'id', 'until'],
+  ].map(([table, key, end]) =>
     connection.db.prepare(
-      `DELETE FROM ${table} WHERE ord IN (SELECT ord FROM ${table} WHERE expires_at <= ? LIMIT ?)`,
+      `DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM ${table} WHERE ${end} <= ? LIMIT ?)`,
     ),
   );
 

@@ -14,7 +14,7 @@ export interface RunReader {
 }
 
 export const RUN_COLUMNS = `runs.rid, runs.id, runs.tenant, workflow, origin, principal, runs.created_at, scope, more, status,
-  wake_at, started, ended, node, error, next_seq, epoch, holder, inbox`;
+  wake_at, started, ended, node, error, next_seq, epoch, holder, inbox, erased`;
 
 const PORTION = 64;
 
@@ -25,6 +25,7 @@ export interface StoredRun extends RecordColumns, HeadColumns {
   readonly epoch: number;
   readonly holder: number | null;
   readonly inbox: number;
+  readonly erased: number | null;
 }
 
 interface StoredEventRow {
@@ -90,6 +91,7 @@ export function prepareRunReader({ db, words, holders, clock }: Connection): Run
       epoch: stored.epoch,
       ...(holder !== undefined && { holder }),
       pendingCommands: pending,
+      ...(stored.erased !== null && { erasedAt: stored.created_at + stored.erased }),
     };
   }
 

@@ -3,6 +3,7 @@ import { prepareBlobs } from './blobs.ts';
 import { batchBytes, runIdBytes, sameBytes } from './codec.ts';
 import type { Connection } from './connection.ts';
 import { prepareDocuments } from './documents.ts';
+import { prepareKeeping } from './keeping.ts';
 import type { RunReader } from './read-run.ts';
 
 /** Whether a unit's effect is in the file, judged by what it would have left there. */
@@ -10,6 +11,7 @@ export function prepareWasCommitted(connection: Connection, runs: RunReader): (u
   const { db } = connection;
   const documents = prepareDocuments(connection);
   const blobs = prepareBlobs(connection);
+  const keeping = prepareKeeping(connection);
   const lastBatch = db.prepare<{ last_batch: Uint8Array }>('SELECT last_batch FROM runs WHERE id = ?');
   const hasWorkflow = db.prepare(
     'SELECT 1 FROM workflows WHERE tenant = ? AND id = ? AND version = ? AND digest = ?',
@@ -60,6 +62,9 @@ export function prepareWasCommitted(connection: Connection, runs: RunReader): (u
         return documents.wasCommitted(unit);
       case 'blob':
         return blobs.wasCommitted(unit);
+      case 'purge':
+      case 'erase':
+        return keeping.wasCommitted(unit);
     }
   };
 }

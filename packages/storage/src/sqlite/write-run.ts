@@ -45,6 +45,7 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
   const insertTag = db.prepare(
     'INSERT OR IGNORE INTO run_tags (tenant, tag, created_at, rid) VALUES (?, ?, ?, ?)',
   );
+  const insertFork = db.prepare('INSERT OR IGNORE INTO forks (source, rid) VALUES (?, ?)');
   // Most appends leave status, claim and due time as they are; leaving those columns out spares the indexes.
   const updateFacts = db.prepare(
     'UPDATE runs SET next_seq = ?, started = ?, ended = ?, node = ?, error = ?, last_batch = ?, wake_at = ?, inbox = ? WHERE rid = ?',
@@ -112,6 +113,8 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
     if (inserted.changes === 0) return { reason: 'run_exists' };
     const rid = Number(inserted.lastInsertRowid);
     for (const tag of record.tags) insertTag.run(tenant, tag, created_at, rid);
+    const source = record.fork?.sourceRunId;
+    if (source !== undefined) insertFork.run(runIdBytes(source) ?? source, rid);
     writeParts(unit, rid, created_at);
     return undefined;
   }

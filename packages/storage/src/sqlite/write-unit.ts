@@ -5,6 +5,7 @@ import type { Connection } from './connection.ts';
 import { prepareDocuments } from './documents.ts';
 import { prepareIdempotency } from './idempotency.ts';
 import { prepareAccept } from './inbox.ts';
+import { prepareKeeping } from './keeping.ts';
 import { prepareWakeLane } from './outbox-lanes.ts';
 import { prepareRunWriter } from './write-run.ts';
 
@@ -15,6 +16,7 @@ export function prepareUnitWriter(connection: Connection): (unit: WriteUnit) => 
   const writeRegistry = prepareRegistryWriter(connection);
   const documents = prepareDocuments(connection);
   const blobs = prepareBlobs(connection);
+  const keeping = prepareKeeping(connection);
   const idempotency = prepareIdempotency(connection);
   const insertAudit = connection.db.prepare(
     'INSERT INTO audit (at, tenant, actor, action, target, details, batch) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -31,6 +33,10 @@ export function prepareUnitWriter(connection: Connection): (unit: WriteUnit) => 
       case 'blob':
         blobs.write(unit);
         return undefined;
+      case 'purge':
+        return keeping.purge(unit);
+      case 'erase':
+        return keeping.erase(unit);
       case 'workflow':
       case 'key':
       case 'revoke-key':
@@ -88,7 +94,7 @@ function prepareCommandWriter(connection: Connection): (unit: CommandUnit) => Re
   };
 }
 
-type RegistryUnit = Exclude<WriteUnit, { kind: 'run' | 'command' | 'document' | 'blob' }>;
+type RegistryUnit = Exclude<WriteUnit, { kind: 'run' | 'command' | 'document' | 'blob' | 'purge' | 'erase' }>;
 
 function prepareRegistryWriter({
   db,

@@ -15,7 +15,10 @@ export interface LogEvent {
  * Whether two events of the same sequence are equal: by type, and by payload in canonical form without the excluded names of
  * its top level. Equal bytes are equal without a look inside.
  */
-export function isSameEvent(a: LogEvent, b: LogEvent): boolean {
+export function isSameEvent(
+  a: Pick<LogEvent, 'type' | 'payload'>,
+  b: Pick<LogEvent, 'type' | 'payload'>,
+): boolean {
   if (a.type !== b.type) return false;
   return a.payload === b.payload || comparable(a.payload) === comparable(b.payload);
 }

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '@weft/protocol';
 import type { ChildCommand } from '../../store.ts';
 import type { Plan } from '../plan.ts';
 import { foldPayload, type RunEvent } from '../run-event.ts';
-import { nodeKey, type NodeError, type NodeKey } from '../run-state.ts';
+import { nodeKey, type NodeError, type NodeKey, type NodeState, type RunState } from '../run-state.ts';
 import type { Input, NumberedChunk, Outcome } from '../step.ts';
 import {
   answer,
@@ -46,15 +46,16 @@ interface NodeTrack {
   outputMapping: Record<string, string>;
 }
 
-export function createCueReader(plan: Plan): CueReader {
+export function createCueReader(plan: Plan, state: RunState): CueReader {
   const cues: Cue[] = [];
-  const tracks = new Map<NodeKey, NodeTrack>();
+  // Taken now: the state goes on while the source is read ahead.
+  const tracks = new Map([...state.nodes].map(([key, node]) => [key, trackOf(node)]));
   let held: Group | undefined;
 
   function track(key: NodeKey): NodeTrack {
     let known = tracks.get(key);
     if (known === undefined) {
-      known = { attempt: 0, chunks: 0, outputMapping: {} };
+      known = trackOf(undefined);
       tracks.set(key, known);
     }
     return known;
@@ -214,6 +215,17 @@ export function createCueReader(plan: Plan): CueReader {
   }
 
   return { cues, push, end: release };
+}
+
+/** What the prefix already knows of a node. */
+function trackOf(node: NodeState | undefined): NodeTrack {
+  const child = node?.child;
+  return {
+    attempt: node?.attempt ?? 0,
+    chunks: node?.chunks ?? 0,
+    outputMapping: { ...child?.outputMapping },
+    ...(child !== undefined && { childRunId: child.runId }),
+  };
 }
 
 function keyOf(event: RunEvent, payload: JsonObject): NodeKey {

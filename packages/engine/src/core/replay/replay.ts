@@ -1,6 +1,5 @@
 import type { JsonObject } from '@weft/protocol';
 import type { StoredEvent } from '../../store.ts';
-import { nextTimer } from '../advance.ts';
 import { isSameEvent } from '../diff/same-event.ts';
 import type { Draft, LiveRun } from '../live-run.ts';
 import { isTerminalStatus, type NodeError } from '../run-state.ts';
@@ -38,16 +37,28 @@ export interface Replay {
 }
 
 export function createReplay(run: LiveRun, source: ReplaySource): Replay {
-  let isApart = false;
+  let isApart = run.state.diverged === true;
+  let idleAt = -1;
+  /** A difference in the act that was cut by the fork: its beginning is not recorded again, so it is said at the first fact that is. */
+  let unsaid: Draft | undefined;
+  const fromSeq = run.record.fork?.fromSeq ?? 0;
 
   run.watch = (event) => {
+    const known = unsaid;
+    if (known !== undefined && event.seq >= fromSeq) {
+      unsaid = undefined;
+      return known;
+    }
     if (isApart) return undefined;
     const original = source.eventAt(event.seq);
     if (original === undefined && !source.isOver) return undefined;
     if (original !== undefined && original.nodeId === event.nodeId && isSameEvent(original, event))
       return undefined;
     isApart = true;
-    return divergence(source.sourceRunId, event, original);
+    const said = divergence(source.sourceRunId, event, original);
+    if (event.seq >= fromSeq) return said;
+    unsaid = said;
+    return undefined;
   };
 
   function following(): { input: Input; now: number } | undefined {
@@ -86,7 +97,12 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
     },
     next() {
       if (isTerminalStatus(run.state.status)) return undefined;
-      return (isApart ? undefined : following()) ?? apart();
+      const found = (isApart ? undefined : following()) ?? apart();
+      // Going on, or letting time pass, twice without a fact in between would be so for ever.
+      const isIdle = found?.input.type === 'continue' || found?.input.type === 'tick';
+      if (isIdle && idleAt === run.state.nextSeq) return undefined;
+      idleAt = isIdle ? run.state.nextSeq : -1;
+      return found;
     },
   };
 }
@@ -131,11 +147,22 @@ function missing(run: LiveRun): { input: Input; now: number } | undefined {
       now,
     };
   }
-  const due = nextTimer(run);
+  const due = nextDelay(run);
   return due === undefined ? undefined : { input: { type: 'tick' }, now: Math.max(due, now) };
 }
 
-const SOURCE_MISSING: NodeError = {
+/** The earliest delay or retry; how long somebody may take to answer is not for a replay to decide. */
+function nextDelay({ state, timers }: LiveRun): number | undefined {
+  let earliest: number | undefined;
+  for (const key of timers) {
+    const node = state.nodes.get(key);
+    if (node?.dueAt === undefined || node.status === 'suspended') continue;
+    if (earliest === undefined || node.dueAt < earliest) earliest = node.dueAt;
+  }
+  return earliest;
+}
+
+export const SOURCE_MISSING: NodeError = {
   code: 'replay_source_missing',
   message: 'The run that is replayed has no record of what came of this node, and a replay performs nothing.',
   retryable: false,

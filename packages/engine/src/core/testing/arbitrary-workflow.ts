@@ -4,7 +4,7 @@ import { type EdgeSpec, edge, type NodeSpec, node, type WorkflowSpec } from './d
 
 /**
  * Workflows that are graphs, not lines: branches, joins under every rule, conditions of every form, failures, retries,
- * delays, variables, loops (also nested), disabled nodes.
+ * delays, variables, loops (also nested), disabled nodes, children, dispatch loops (also inside loops) and conversations.
  */
 export function arbitraryWorkflow(): fc.Arbitrary<WorkflowSpec> {
   return fc
@@ -38,6 +38,10 @@ export function features(spec: WorkflowSpec): string[] {
     if (entry.settings?.['retry'] !== undefined) found.add('retry');
     if (entry.disabled === true) found.add('disabled');
     if (entry.id.startsWith('inner')) found.add('nested loop');
+    if (entry.id.endsWith('-mid')) found.add('node on a cycle');
+    if (entry.id.endsWith('-sup')) found.add('cycle in a loop');
+    if (entry.config?.['onChildFailure'] === 'absorb') found.add('absorbed child');
+    if (entry.config?.['propagateCancellation'] === false) found.add('child on its own');
   }
   return [...found];
 }
@@ -56,7 +60,18 @@ type Kind =
   | { kind: 'effect'; attempts: number }
   | { kind: 'delay'; ms: number }
   | { kind: 'gate'; timeout: boolean }
+  | { kind: 'talk'; timeout: boolean; turns: number }
+  | { kind: 'child'; absorb: boolean; propagate: boolean }
+  | Cycle
   | { kind: 'loop'; items: number; body: number };
+
+interface Cycle {
+  kind: 'cycle';
+  decisions: readonly JsonObject[];
+  routing: 'conversation' | 'clarification';
+  /** Bare, with a node between the two, or inside a loop. */
+  form: 'bare' | 'mid' | 'each';
+}
 
 interface Link {
   from: number;
@@ -90,6 +105,23 @@ function arbitraryKind(): fc.Arbitrary<Kind> {
       }),
     },
     {
+      weight: 1,
+      arbitrary: fc.record({
+        kind: fc.constant('talk' as const),
+        timeout: fc.boolean(),
+        turns: fc.integer({ min: 1, max: 3 }),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant('child' as const),
+        absorb: fc.boolean(),
+        propagate: fc.boolean(),
+      }),
+    },
+    { weight: 2, arbitrary: arbitraryCycle() },
+    {
       weight: 5,
       arbitrary: fc
         .constantFrom('noop', 'conditional', 'fail', 'set', 'disabled', 'nested')
@@ -97,6 +129,23 @@ function arbitraryKind(): fc.Arbitrary<Kind> {
     },
   );
 }
+
+function arbitraryCycle(): fc.Arbitrary<Cycle> {
+  return fc.record({
+    kind: fc.constant('cycle' as const),
+    decisions: fc.array(fc.constantFrom<JsonObject>(...DECISIONS), { minLength: 1, maxLength: 3 }),
+    routing: fc.constantFrom('conversation', 'clarification'),
+    form: fc.constantFrom('bare', 'mid', 'each'),
+  });
+}
+
+const DECISIONS: readonly JsonObject[] = [
+  { kind: 'next-worker', nextWorkerIds: ['worker-a'] },
+  { kind: 'next-worker', nextWorkerIds: ['worker-a', 'worker-b'] },
+  { kind: 'next-worker', nextWorkerIds: ['worker-b'], confidence: 0.5 },
+  { kind: 'ask-user', prompt: 'Which way?' },
+  { kind: 'terminate' },
+];
 
 function arbitraryLink(size: number): fc.Arbitrary<Link> {
   return fc
@@ -109,17 +158,28 @@ function build(kinds: Kind[], links: Link[], rules: readonly string[]): Workflow
   const nodes: NodeSpec[] = [];
   const edges: EdgeSpec[] = [];
   const idOf = (index: number): string => `n${index}`;
+  const exitOf = (index: number): string => exitOfKind(idOf(index), kinds[index] as Kind);
   kinds.forEach((kind, index) => addNode(nodes, edges, idOf(index), kind));
   const seen = new Set<string>();
   for (const link of links) {
-    const from = idOf(link.from);
+    const from = exitOf(link.from);
     const to = idOf(link.to);
     if (seen.has(`${from}>${to}`)) continue;
     seen.add(`${from}>${to}`);
     const rule = rules[link.to] as string;
     edges.push(edge(from, to, { rule, ...connection(kinds[link.from] as Kind, link.condition) }));
   }
-  return { nodes, edges, variables: [{ name: 'flag', type: 'number', defaultValue: 0 }] };
+  return {
+    nodes,
+    edges,
+    variables: [{ name: 'flag', type: 'number', defaultValue: 0 }],
+    channels: { conversation: { reducer: 'message' } },
+  };
+}
+
+/** A cycle is left from the node that closes it; everything else from itself. */
+function exitOfKind(id: string, kind: Kind): string {
+  return kind.kind === 'cycle' && kind.form !== 'each' ? `${id}-dis` : id;
 }
 
 function connection(source: Kind, pick: number): Partial<EdgeSpec> {
@@ -161,6 +221,21 @@ function addNode(nodes: NodeSpec[], edges: EdgeSpec[], id: string, kind: Kind): 
       return void nodes.push(
         node(id, 'core.approvalGate', { requiredApprovals: 2, ...(kind.timeout && { timeoutMs: 40 }) }),
       );
+    case 'talk':
+      return void nodes.push(
+        node(id, 'core.conversationGate', { turnCount: kind.turns, ...(kind.timeout && { timeoutMs: 30 }) }),
+      );
+    case 'child':
+      return void nodes.push(
+        node(id, 'core.subWorkflow', {
+          workflowId: 'child-workflow',
+          onChildFailure: kind.absorb ? 'absorb' : 'fail-parent',
+          propagateCancellation: kind.propagate,
+          outputMapping: { flag: 'count' },
+        }),
+      );
+    case 'cycle':
+      return addCycle(nodes, edges, id, kind);
     case 'effect':
       return void nodes.push(
         node(
@@ -187,4 +262,21 @@ function addNode(nodes: NodeSpec[], edges: EdgeSpec[], id: string, kind: Kind): 
       return;
     }
   }
+}
+
+function addCycle(nodes: NodeSpec[], edges: EdgeSpec[], id: string, cycle: Cycle): void {
+  const { decisions, routing, form } = cycle;
+  const supervisor = form === 'each' ? `${id}-sup` : id;
+  const dispatch = `${id}-dis`;
+  nodes.push(node(supervisor, 'core.orchestrator.supervisor', { mockDecisions: [...decisions] }));
+  nodes.push(
+    node(dispatch, 'core.dispatch', { askUserRouting: routing, outputMapping: { flag: 'count' } }),
+  );
+  edges.push(edge(dispatch, supervisor));
+  if (form === 'mid') {
+    nodes.push(node(`${id}-mid`, 'test.effect'));
+    edges.push(edge(supervisor, `${id}-mid`), edge(`${id}-mid`, dispatch));
+  } else edges.push(edge(supervisor, dispatch));
+  if (form !== 'each') return;
+  nodes.push(node(id, 'core.loop', { body: [supervisor, dispatch], items: [1, 2], maxIterations: 5 }));
 }

@@ -1,4 +1,7 @@
+import type { Json } from '@weft/protocol';
 import fc from 'fast-check';
+import type { InterruptState } from '../run-state.ts';
+import { childWorld, type ChildWorld } from './child-world.ts';
 import type { Simulation } from './simulation.ts';
 
 /** One choice of the world: which of the possible things happens next, and how. */
@@ -18,20 +21,29 @@ export function arbitraryChoices(): fc.Arbitrary<Choice[]> {
 }
 
 /**
- * Plays the world against a started run: effects end in any order, time passes, people cancel, pause and resume, the host
- * crashes. When the choices are used up, everything left ends well, so every run comes to its end.
+ * Plays the world against a started run: effects end in any order and stream, time passes, people cancel, pause, resume and
+ * answer, children speak, the host crashes. When the choices are used up, everything left ends well, so every run comes to its end.
  */
-export function interleave(run: Simulation, choices: readonly Choice[], seen?: Set<string>): void {
-  run.start();
-  for (const choice of choices) {
-    if (run.run.state.endedAt !== undefined) return;
-    happen(run, choice, seen);
-  }
-  for (let guard = 0; guard < 2000 && run.run.state.endedAt === undefined; guard += 1) finish(run);
+export function interleave(run: Simulation, choices: readonly Choice[], seen?: Set<string>): ChildWorld {
+  const children = play(run, choices, seen);
+  for (let guard = 0; guard < 2000 && run.run.state.endedAt === undefined; guard += 1) finish(run, children);
+  return children;
 }
 
-function happen(run: Simulation, { pick, outcome }: Choice, seen: Set<string> | undefined): void {
+/** The choices alone: the run may still be under way afterwards. */
+export function play(run: Simulation, choices: readonly Choice[], seen?: Set<string>): ChildWorld {
   const note = (what: string): void => void seen?.add(what);
+  const children = childWorld(run, note);
+  run.start();
+  for (const choice of choices) {
+    if (run.run.state.endedAt !== undefined) break;
+    happen(run, children, choice, note);
+  }
+  return children;
+}
+
+function happen(run: Simulation, children: ChildWorld, choice: Choice, note: (what: string) => void): void {
+  const { pick, outcome } = choice;
   if (pick < 25) {
     note('cancel');
     run.command({ type: 'cancel', reason: 'chosen' });
@@ -40,33 +52,86 @@ function happen(run: Simulation, { pick, outcome }: Choice, seen: Set<string> | 
     run.command({ type: 'pause', policy: pick % 2 === 0 ? 'immediate' : 'drain-current-node' });
   } else if (pick < 220) {
     run.command({ type: 'resume' });
-  } else if (pick < 320) {
+  } else if (pick < 300) {
     note('crash');
     run.crash();
-  } else if (pick < 420) {
-    note('answer');
-    vote(run, pick, outcome === 'fatal' ? 'reject' : 'accept');
-  } else if (pick < 550) {
+  } else if (pick < 400) {
+    answerSome(run, pick, outcome === 'fatal' ? 'reject' : 'accept', note);
+  } else if (pick < 500) {
     run.passTime();
-  } else {
-    const keys = [...run.open.keys()];
-    const key = keys[pick % Math.max(keys.length, 1)];
-    if (key === undefined) return;
-    note(`outcome ${outcome}`);
-    if (outcome === 'ok') run.succeed(key);
-    else if (outcome === 'yes') run.succeed(key, { output: 'yes' });
-    else run.fail(key, { retryable: outcome === 'retryable' });
-  }
+  } else if (pick < 620) {
+    children.speak(choice);
+  } else if (pick < 660) {
+    children.create(choice);
+  } else if (pick < 690) {
+    children.repeat(choice);
+  } else if (pick < 750) {
+    stream(run, pick, note);
+  } else endEffect(run, choice, note);
+}
+
+function endEffect(run: Simulation, { pick, outcome }: Choice, note: (what: string) => void): void {
+  const key = someOpen(run, pick);
+  if (key === undefined) return;
+  note(`outcome ${outcome}`);
+  if (outcome === 'ok') run.succeed(key);
+  else if (outcome === 'yes') run.succeed(key, { output: 'yes' });
+  else run.fail(key, { retryable: outcome === 'retryable' });
+}
+
+/** Streams from the first piece, as an effect does that is performed again; each piece names its attempt and its place. */
+function stream(run: Simulation, pick: number, note: (what: string) => void): void {
+  const key = someOpen(run, pick);
+  if (key === undefined) return;
+  note('stream');
+  const visit = run.run.state.visits.get(key) ?? 0;
+  const attempt = run.open.get(key)?.attempt ?? 0;
+  const count = 1 + (pick % 4);
+  run.stream(
+    key,
+    Array.from({ length: count }, (_, index) => `${key}#${visit}.${attempt}:${index}`),
+  );
+}
+
+function someOpen(run: Simulation, pick: number): string | undefined {
+  const keys = [...run.open.keys()];
+  return keys[pick % Math.max(keys.length, 1)];
 }
 
 /** Somebody answers one of the open questions. */
-function vote(run: Simulation, pick: number, action: string, voter = `voter-${pick % 3}`): void {
-  const { suspended, nodes } = run.run.state;
-  const node = nodes.get(suspended[pick % Math.max(suspended.length, 1)] ?? '');
-  if (node !== undefined) run.answer(node.nodeId, { action, voter }, { iteration: node.iteration });
+function answerSome(run: Simulation, pick: number, action: string, note: (what: string) => void): void {
+  const { suspended } = run.run.state;
+  answer(run, suspended[pick % Math.max(suspended.length, 1)], action, `voter-${pick % 3}`, note);
 }
 
-function finish(run: Simulation): void {
+function answer(
+  run: Simulation,
+  key: string | undefined,
+  action: string,
+  voter: string,
+  note?: (what: string) => void,
+): void {
+  const node = run.run.state.nodes.get(key ?? '');
+  if (node?.interrupt === undefined) return;
+  note?.(`answer ${node.interrupt.kind}`);
+  run.answer(node.nodeId, answerTo(node.interrupt, action, voter), { iteration: node.iteration });
+}
+
+function answerTo({ kind }: InterruptState, action: string, voter: string): Json {
+  switch (kind) {
+    case 'conversation.exchange':
+      return action === 'reject' ? { operation: 'close' } : { content: `I am ${voter}.` };
+    case 'clarification':
+      return { answers: { answer: voter } };
+    case 'approval':
+    case 'low-confidence':
+    case 'external-event':
+    case 'custom':
+      return { action, voter };
+  }
+}
+
+function finish(run: Simulation, children: ChildWorld): void {
   if (run.run.state.status === 'paused' || run.run.draining) {
     run.command({ type: 'pause', policy: 'immediate' });
     run.command({ type: 'resume' });
@@ -74,11 +139,16 @@ function finish(run: Simulation): void {
   }
   const key = [...run.open.keys()].sort()[0];
   if (key !== undefined) run.succeed(key);
+  else if (children.finish()) return;
   else if (run.run.state.suspended.length > 0) finishQuestion(run);
   else if (!run.passTime()) run.settle({ type: 'tick' });
 }
 
+/** Approvals need two voices; a conversation without a number of turns must be closed. */
 function finishQuestion(run: Simulation): void {
-  vote(run, 0, 'accept', 'first');
-  vote(run, 0, 'accept', 'second');
+  const [key] = run.run.state.suspended;
+  const kind = run.run.state.nodes.get(key ?? '')?.interrupt?.kind;
+  if (kind === 'conversation.exchange') return answer(run, key, 'reject', 'first');
+  answer(run, key, 'accept', 'first');
+  answer(run, key, 'accept', 'second');
 }

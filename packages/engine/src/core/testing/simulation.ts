@@ -2,7 +2,7 @@ import { type Json, type JsonObject } from '@weft/protocol';
 import { Type } from 'typebox';
 import type { EffectNodeType, NodeType, PureNodeType } from '../../node-type.ts';
 import { BUILTIN_NODE_TYPES } from '../../nodes/index.ts';
-import type { Command, ResolveCommand, StoredEvent } from '../../store.ts';
+import type { ChildCommand, Command, Notice, ResolveCommand, StoredEvent } from '../../store.ts';
 import { advance, nextTimer, openRun } from '../advance.ts';
 import { compileWorkflow } from '../compile.ts';
 import { evolve, fromStored, initialState } from '../evolve.ts';
@@ -11,7 +11,7 @@ import type { LogEntry } from '../legal-log.ts';
 import type { LiveRun } from '../live-run.ts';
 import type { Plan } from '../plan.ts';
 import type { CreationRecord, NodeKey, RunLimits, RunState } from '../run-state.ts';
-import type { Budget, EffectRequest, Input, Outcome, Step } from '../step.ts';
+import type { Budget, ChildRequest, EffectRequest, Input, Outcome, Step } from '../step.ts';
 import { definition, type WorkflowSpec } from './definitions.ts';
 
 /** An effect whose outcomes the test decides. */
@@ -64,6 +64,10 @@ export interface SimulationOptions {
   readonly limits?: Partial<RunLimits>;
   readonly budget?: Partial<Budget>;
   readonly random?: number;
+  readonly configurable?: JsonObject;
+  readonly parent?: CreationRecord['parent'];
+  /** Workflow id of the definition. */
+  readonly workflowId?: string;
 }
 
 /** A run with a hand-driven world: the test says when time passes, how effects end and what people ask. */
@@ -75,6 +79,10 @@ export interface Simulation {
   /** Effects asked for and not answered. */
   readonly open: Map<NodeKey, EffectRequest>;
   readonly aborted: NodeKey[];
+  /** Child runs asked for, every time they were. */
+  readonly spawned: ChildRequest[];
+  /** What other runs were told. */
+  readonly notices: Notice[];
   now: number;
   step(input: Input): Step;
   /** Steps until nothing is left that needs neither time nor an outcome. */
@@ -85,6 +93,10 @@ export interface Simulation {
   command(command: Command): Step;
   /** Answers the open question of a node, as a service key would. */
   answer(nodeId: string, value: Json, rest?: Partial<ResolveCommand>): Step;
+  /** The child that the node waits for tells of itself. */
+  child(key: NodeKey, status: ChildCommand['status'], rest?: Partial<ChildCommand>): Step;
+  /** The effect under way streams these pieces, the first of them with the number `from`. */
+  stream(key: NodeKey, pieces: readonly string[], from?: number): Step;
   /** Moves the clock to the next timer and ticks. False when there is none. */
   passTime(): boolean;
   /** Forgets everything but the log, as a new holder would, and takes over. */
@@ -94,8 +106,8 @@ export interface Simulation {
   payload(type: string, nodeId?: string): JsonObject | undefined;
 }
 
-export function compile(spec: WorkflowSpec): Plan {
-  const document = definition(spec);
+export function compile(spec: WorkflowSpec, workflowId = 'test-workflow'): Plan {
+  const document = { ...definition(spec), id: workflowId };
   const result = compileWorkflow(document, {
     digest: 'test-digest',
     nodeTypes: NODE_TYPES,
@@ -109,7 +121,7 @@ export function compile(spec: WorkflowSpec): Plan {
 }
 
 export function simulate(spec: WorkflowSpec | Plan, options: SimulationOptions = {}): Simulation {
-  const plan = 'digest' in spec ? spec : compile(spec);
+  const plan = 'digest' in spec ? spec : compile(spec, options.workflowId);
   const record: CreationRecord = {
     runId: '01890000-0000-7000-8000-000000000000',
     tenant: 'default',
@@ -118,16 +130,19 @@ export function simulate(spec: WorkflowSpec | Plan, options: SimulationOptions =
     definitionDigest: plan.digest,
     createdAt: START,
     inputs: options.inputs ?? {},
-    configurable: {},
+    configurable: options.configurable ?? {},
     tags: [],
     metadata: {},
     transport: 'rest',
     engineVersion: 1,
     limits: { ...LIMITS, ...options.limits },
+    ...(options.parent !== undefined && { parent: options.parent }),
   };
   const log: StoredEvent[] = [];
   const open = new Map<NodeKey, EffectRequest>();
   const aborted: NodeKey[] = [];
+  const spawned: ChildRequest[] = [];
+  const notices: Notice[] = [];
   const budget: Budget = { ...UNBOUNDED, ...options.budget };
 
   const simulation: Simulation = {
@@ -137,6 +152,8 @@ export function simulate(spec: WorkflowSpec | Plan, options: SimulationOptions =
     log,
     open,
     aborted,
+    spawned,
+    notices,
     now: START,
     step(input) {
       const step = advance(
@@ -151,6 +168,8 @@ export function simulate(spec: WorkflowSpec | Plan, options: SimulationOptions =
         aborted.push(key);
       }
       for (const effect of step.effects) open.set(effect.key, effect);
+      spawned.push(...step.children);
+      notices.push(...step.notices);
       return step;
     },
     settle(input) {
@@ -180,6 +199,21 @@ export function simulate(spec: WorkflowSpec | Plan, options: SimulationOptions =
         byUser: false,
         viaLink: false,
         ...rest,
+      }),
+    child: (key, status, rest = {}) =>
+      simulation.command({
+        type: 'child',
+        nodeKey: key,
+        childRunId: simulation.run.state.nodes.get(key)?.child?.runId ?? '',
+        status,
+        ...rest,
+      }),
+    stream: (key, pieces, from = 0) =>
+      simulation.settle({
+        type: 'progress',
+        key,
+        attempt: open.get(key)?.attempt ?? 0,
+        chunks: pieces.map((chunk, index) => ({ index: from + index, chunk, isLast: false })),
       }),
     passTime() {
       const due = nextTimer(simulation.run);

@@ -36,6 +36,9 @@ CREATE TABLE runs (
   node text,
   error text,
   scope text,
+  parent uuid,
+  source uuid,
+  erased_at bigint,
   record text NOT NULL
 ) WITH (fillfactor = 75);
 CREATE INDEX runs_listed ON runs (tenant, created_at, ord);
@@ -43,7 +46,8 @@ CREATE INDEX runs_of_workflow ON runs (tenant, workflow, created_at, ord);
 CREATE INDEX runs_free ON runs (due_at) WHERE status < 6 AND holder IS NULL;
 CREATE INDEX runs_held ON runs (holder, due_at) WHERE status < 6 AND holder IS NOT NULL;
 CREATE INDEX runs_scoped ON runs (tenant, scope) WHERE status < 6 AND scope IS NOT NULL;
-CREATE INDEX runs_ended ON runs (ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX runs_ended ON runs ((coalesce(ended_at, created_at)), ord) WHERE status >= 6;
+CREATE INDEX runs_forked ON runs (source) WHERE source IS NOT NULL;
 
 CREATE TABLE run_tags (
   tenant text NOT NULL,
@@ -52,6 +56,15 @@ CREATE TABLE run_tags (
   run uuid NOT NULL,
   PRIMARY KEY (tenant, tag, created_at, run)
 );
+CREATE INDEX run_tags_of_run ON run_tags (run);
+
+CREATE TABLE tombstones (
+  run uuid PRIMARY KEY,
+  tenant text NOT NULL,
+  purged_at bigint NOT NULL,
+  until bigint NOT NULL
+);
+CREATE INDEX tombstones_passing ON tombstones (until);
 
 CREATE TABLE events (
   run uuid NOT NULL,
@@ -145,6 +158,7 @@ CREATE TABLE documents (
   PRIMARY KEY (tenant, collection, scope, id)
 );
 CREATE INDEX documents_listed ON documents (tenant, collection, scope, at, ord);
+CREATE INDEX documents_scoped ON documents (tenant, scope) WHERE scope <> '';
 CREATE INDEX documents_expiring ON documents (expires_at) WHERE expires_at IS NOT NULL;
 
 CREATE TABLE blobs (
@@ -168,6 +182,7 @@ CREATE TABLE outbox (
   body text NOT NULL
 );
 CREATE INDEX outbox_due ON outbox (next_at) WHERE next_at IS NOT NULL;
+CREATE INDEX outbox_of_run ON outbox (run);
 CREATE INDEX outbox_lanes ON outbox (lane, ord) WHERE lane IS NOT NULL AND next_at IS NOT NULL;
 
 CREATE TABLE audit (

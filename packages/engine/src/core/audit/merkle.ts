@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * The Merkle tree of RFC 6962 over the hashes of the entries 0…n−1, kept as its frontier: the roots of the full subtrees that
+ * the binary digits of n stand for, largest first. One more entry costs O(log n) and needs none of the earlier ones.
+ */
+export interface Frontier {
+  /** How many entries it covers. */
+  readonly size: number;
+  /** Hex, one per binary one of `size`. */
+  readonly peaks: readonly string[];
+}
+
+export const EMPTY_FRONTIER: Frontier = { size: 0, peaks: [] };
+
+export function extendFrontier(frontier: Frontier, entryHashes: readonly string[]): Frontier {
+  const peaks = [...frontier.peaks];
+  let { size } = frontier;
+  for (const hash of entryHashes) {
+    let node = sha256(LEAF, Buffer.from(hash, 'hex'));
+    for (let left = size; left % 2 === 1; left = (left - 1) / 2) {
+      node = sha256(NODE, Buffer.from(peaks.pop() ?? '', 'hex'), node);
+    }
+    peaks.push(node.toString('hex'));
+    size += 1;
+  }
+  return { size, peaks };
+}
+
+/** The root over everything the frontier covers, as the raw 32 bytes that are signed. */
+export function rootOf({ peaks }: Frontier): Uint8Array {
+  const smallestFirst = [...peaks].reverse().map((peak) => Buffer.from(peak, 'hex'));
+  const [last, ...larger] = smallestFirst;
+  if (last === undefined) return sha256();
+  return larger.reduce<Uint8Array>((root, peak) => sha256(NODE, peak, root), last);
+}
+
+/** Leaves and inner nodes never hash the same bytes, so one cannot be passed off as the other. */
+const LEAF = Buffer.from([0]);
+const NODE = Buffer.from([1]);
+
+function sha256(...parts: readonly Uint8Array[]): Buffer {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+}

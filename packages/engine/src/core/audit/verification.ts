@@ -1,0 +1,98 @@
+import type { KeyObject } from 'node:crypto';
+import type { Anomaly, Place } from './chain-walk.ts';
+import { type AuditCheckpoint, isSigned } from './checkpoint.ts';
+import { EMPTY_FRONTIER, extendFrontier, type Frontier, rootOf } from './merkle.ts';
+
+/** What a verification found. Closed on the wire: the protocol wants it so. */
+export interface AuditVerification {
+  readonly fromSeq: number;
+  readonly toSeq: number;
+  /** The entries give the recorded hashes, and no checkpoint is wrong. */
+  readonly chainValid: boolean;
+  /** Absent when there is no key to check signatures with. */
+  readonly checkpointsValid?: boolean;
+  readonly checkpoints: readonly Omit<AuditCheckpoint, 'number' | 'ts'>[];
+  readonly anomalies: readonly Anomaly[];
+}
+
+export const NOTHING_TO_VERIFY: AuditVerification = {
+  fromSeq: 0,
+  toSeq: 0,
+  chainValid: true,
+  checkpoints: [],
+  anomalies: [],
+};
+
+/**
+ * The recorded hashes against the signed roots. Roots are computed from what was recorded, not from the entries: so a changed
+ * entry is an anomaly of the chain, and rewritten records are a wrong checkpoint, and a reader can tell the two apart.
+ */
+export interface CheckpointCheck {
+  /** The next places of the chain, without gap. */
+  cover(places: readonly Place[]): void;
+  /** True when every checkpoint was reached, has the root that follows, and follows the one before it. */
+  rootsValid(): boolean;
+}
+
+export function createCheckpointCheck(
+  checkpoints: readonly AuditCheckpoint[],
+  start: Frontier = EMPTY_FRONTIER,
+): CheckpointCheck {
+  let frontier = start;
+  let next = 0;
+  let isValid = checkpoints.every((checkpoint, index) => {
+    const before = checkpoints[index - 1];
+    if (before === undefined) return true;
+    return checkpoint.number === before.number + 1 && checkpoint.atSequence > before.atSequence;
+  });
+
+  function compare(): void {
+    for (let due = checkpoints[next]; due !== undefined; due = checkpoints[next]) {
+      if (due.atSequence >= frontier.size) return;
+      const isMissed = due.atSequence < frontier.size - 1;
+      if (isMissed || Buffer.from(rootOf(frontier)).toString('hex') !== due.merkleRoot) isValid = false;
+      next += 1;
+    }
+  }
+
+  return {
+    cover(places) {
+      for (const { hash } of places) {
+        // A lost record leaves no leaf: no root behind it can be right.
+        if (hash === undefined) isValid = isValid && next === checkpoints.length;
+        frontier = extendFrontier(frontier, [hash ?? '']);
+        compare();
+      }
+    },
+    rootsValid: () => isValid && next === checkpoints.length,
+  };
+}
+
+export interface Verified {
+  readonly fromSeq: number;
+  readonly toSeq: number;
+  readonly anomalies: readonly Anomaly[];
+  readonly checkpoints: readonly AuditCheckpoint[];
+  readonly rootsValid: boolean;
+  readonly publicKey: KeyObject | undefined;
+}
+
+export function conclude({ fromSeq, toSeq, anomalies, ...found }: Verified): AuditVerification {
+  const { checkpoints, publicKey } = found;
+  const areSigned =
+    publicKey === undefined || checkpoints.every((checkpoint) => isSigned(checkpoint, publicKey));
+  const checkpointsValid = found.rootsValid && areSigned;
+  return {
+    fromSeq,
+    toSeq,
+    chainValid: anomalies.length === 0 && checkpointsValid,
+    ...(publicKey !== undefined && { checkpointsValid }),
+    checkpoints: checkpoints.map(({ checkpoint, atSequence, merkleRoot, signature }) => ({
+      checkpoint,
+      atSequence,
+      merkleRoot,
+      signature,
+    })),
+    anomalies,
+  };
+}

@@ -1,0 +1,105 @@
+import { fromStored } from '../core/evolve.ts';
+import type { Plan } from '../core/plan.ts';
+import type { LiveRun } from '../core/live-run.ts';
+import { createCueReader } from '../core/replay/cues.ts';
+import { createReplay } from '../core/replay/replay.ts';
+import { isSameAct } from '../core/replay/same-act.ts';
+import { isTerminalEvent, type RunEvent } from '../core/run-event.ts';
+import type { Input } from '../core/step.ts';
+import type { Store, StoredEvent } from '../store.ts';
+import type { RecordedMoment } from './stretch.ts';
+
+/** A replay as the holder of the run uses it: the source is read ahead in pages, so memory does not grow with its length. */
+export interface RunReplay {
+  /** Must be awaited before `next`. */
+  readAhead(seq: number): Promise<void>;
+  /** Undefined when the replay is over. */
+  next(): (Input & { readonly recorded: RecordedMoment }) | undefined;
+}
+
+/** More than one stretch can record. */
+const AHEAD_EVENTS = 4_096;
+const PAGE_EVENTS = 1_000;
+const BACK_EVENTS = 200;
+const PAGE_BYTES = 1024 * 1024;
+
+/**
+ * Where to begin a replay of a log that was cut at `cut`: before the act that the cut went through. Its facts up to the cut are
+ * decided again but not recorded again.
+ */
+export async function beginningOf(
+  store: Pick<Store, 'readEvents'>,
+  plan: Plan,
+  runId: string,
+  cut: number,
+): Promise<number> {
+  let begin = cut;
+  let after: RunEvent | undefined;
+  for (let end = cut + 1; begin > 0; end = begin) {
+    const from = Math.max(0, end - BACK_EVENTS);
+    const page = await store.readEvents(runId, from, end - from, PAGE_BYTES);
+    for (const stored of [...page].reverse()) {
+      const event = fromStored(stored);
+      if (after !== undefined && !isSameAct(plan, event, after)) return begin;
+      begin = Math.min(cut, event.seq);
+      after = event;
+    }
+    if (page.length === 0) return begin;
+  }
+  return begin;
+}
+
+export async function openReplay(
+  store: Pick<Store, 'readRun' | 'readEvents'>,
+  run: LiveRun,
+): Promise<RunReplay | undefined> {
+  const { fork } = run.record;
+  if (fork === undefined) return undefined;
+  const source = await store.readRun(fork.sourceRunId, run.record.tenant);
+  if (source === undefined) return undefined;
+  const length = Math.min(fork.sourceLength ?? source.nextSeq, source.nextSeq);
+  const reader = createCueReader(run.plan, run.state);
+  // Once apart from its source, a run may still wait for something that stands anywhere after the fork.
+  let readTo = run.state.diverged === true ? fork.fromSeq : run.state.nextSeq;
+  let firstKept = readTo;
+  let kept: StoredEvent[] = [];
+  let isOver = false;
+
+  const replay = createReplay(run, {
+    sourceRunId: fork.sourceRunId,
+    eventAt: (seq) => kept[seq - firstKept],
+    cues: reader.cues,
+    get isOver() {
+      return isOver;
+    },
+  });
+
+  async function readPage(): Promise<void> {
+    const limit = Math.min(PAGE_EVENTS, length - readTo);
+    const page = await store.readEvents(fork?.sourceRunId ?? '', readTo, limit, PAGE_BYTES);
+    for (const event of page) {
+      reader.push(fromStored(event));
+      kept.push(event);
+      if (isTerminalEvent(event.type)) isOver = true;
+    }
+    readTo = page.length === 0 ? length : readTo + page.length;
+    if (readTo >= length) reader.end();
+  }
+
+  return {
+    async readAhead(seq) {
+      if (seq - firstKept > AHEAD_EVENTS) {
+        kept = kept.slice(seq - firstKept);
+        firstKept = seq;
+      }
+      const wanted = replay.isApart ? length : Math.min(length, seq + AHEAD_EVENTS);
+      while (readTo < wanted) await readPage();
+    },
+    next() {
+      const found = replay.next();
+      if (found === undefined) return undefined;
+      const { input, now } = found;
+      return { ...input, recorded: { now, mayGoOn: () => replay.mayGoOn(now) } };
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { spansOf } from '../core/bundle/spans.ts';
+import { type CreationRecord, type NodeKey, nodeKey } from '../core/run-state.ts';
+import type { StoredEvent } from '../store.ts';
+
+/**
+ * The W3C traceparent of work that a run causes outside: of the node that began with the event of this sequence, or of the
+ * run itself. The ids are those that the spans of the log will have, so nothing needs to be kept until they are exported.
+ */
+export function traceparentAt(record: CreationRecord, startedSeq: number | undefined): string {
+  const started =
+    startedSeq === undefined
+      ? []
+      : [{ type: 'node.started', nodeId: 'node', seq: startedSeq, at: 0, payload: {} }];
+  const span = spansOf(record, started).at(-1);
+  return `00-${span?.traceId ?? ''}-${span?.spanId ?? ''}-${flagsOf(record)}`;
+}
+
+/** Sequence of the event that began this node's present attempt, where it is among these events. */
+export function startOf(events: readonly StoredEvent[], key: NodeKey): number | undefined {
+  for (let index = events.length - 1; index >= 0; index -= 1) {
+    const event = events[index];
+    if (event?.type === 'node.started' && keyOf(event) === key) return event.seq;
+  }
+  return undefined;
+}
+
+function keyOf({ nodeId = '', payload }: StoredEvent): NodeKey {
+  if (!payload.includes('"iteration":')) return nodeId;
+  const { iteration } = JSON.parse(payload) as { iteration?: number[] };
+  return nodeKey(nodeId, iteration ?? []);
+}
+
+/** The caller's choice whether the trace is sampled; ours is that it is. */
+function flagsOf({ traceparent }: CreationRecord): string {
+  return traceparent === undefined ? '01' : traceparent.slice(-2);
+}

@@ -1,0 +1,143 @@
+import type { Refusal, Tombstone, WriteUnit } from '@weft/engine';
+import { FIRST_TERMINAL, recordColumns, recordFrom, runIdBytes, runIdText, statusOf } from './codec.ts';
+import type { Connection } from './connection.ts';
+import { RUN_COLUMNS, type StoredRun } from './read-run.ts';
+
+type PurgeUnit = Extract<WriteUnit, { kind: 'purge' }>;
+type EraseUnit = Extract<WriteUnit, { kind: 'erase' }>;
+
+export interface Keeping {
+  /** Inside the group's transaction. */
+  purge(unit: PurgeUnit): Refusal | undefined;
+  /** Inside the group's transaction. */
+  erase(unit: EraseUnit): Refusal | undefined;
+  readTombstone(runId: string, tenant: string): Tombstone | undefined;
+  wasCommitted(unit: PurgeUnit | EraseUnit): boolean;
+}
+
+/** What belongs to a run by its number alone. */
+const OWNED = ['events', 'checkpoints', 'commands', 'outbox', 'runs'];
+
+/** Forks of a run, and forks of those: everybody who reads its log. */
+const OPEN_READER = `
+  WITH RECURSIVE readers (id, status) AS (
+    SELECT id, status FROM forks JOIN runs USING (rid) WHERE source = ?
+    UNION
+    SELECT runs.id, runs.status FROM readers JOIN forks ON forks.source = readers.id JOIN runs USING (rid)
+  )
+  SELECT id FROM readers WHERE status < 6 LIMIT 1`;
+
+export function prepareKeeping(connection: Connection): Keeping {
+  const { db, words, clock } = connection;
+  const findRun = db.prepare<StoredRun>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = ?`);
+  const findOpenReader = db.prepare<{ id: Uint8Array }>(OPEN_READER);
+  const findOpen = db.prepare<{ id: Uint8Array }>('SELECT id FROM runs WHERE id = ? AND status < 6');
+  const removals = OWNED.map((table) => db.prepare(`DELETE FROM ${table} WHERE rid = ?`));
+  const removeTag = db.prepare(
+    'DELETE FROM run_tags WHERE tenant = ? AND tag = ? AND created_at = ? AND rid = ?',
+  );
+  const removeFork = db.prepare('DELETE FROM forks WHERE source = ? AND rid = ?');
+  const removeBlobs = db.prepare('DELETE FROM blobs WHERE run = ? AND tenant = ?');
+  const nextCollection = db.prepare<{ collection: number | null }>(
+    'SELECT min(collection) AS collection FROM documents WHERE tenant = ? AND collection > ?',
+  );
+  const removeDocuments = db.prepare(
+    'DELETE FROM documents WHERE tenant = ? AND collection = ? AND scope = ?',
+  );
+  const putTombstone = db.prepare(
+    'INSERT OR REPLACE INTO tombstones (id, tenant, purged_at, until) VALUES (?, ?, ?, ?)',
+  );
+  const findTombstone = db.prepare<{ purged_at: number; until: number }>(
+    'SELECT purged_at, until FROM tombstones WHERE id = ? AND tenant = ? AND until > ?',
+  );
+  const hasTombstone = db.prepare('SELECT 1 FROM tombstones WHERE id = ?');
+  const removeOverlays = db.prepare(
+    'UPDATE events SET overlay = NULL WHERE rid = ? AND overlay IS NOT NULL',
+  );
+  const removeCheckpoint = db.prepare('DELETE FROM checkpoints WHERE rid = ?');
+  const removeValues = db.prepare(
+    `UPDATE commands SET body = CASE json_extract(body, '$.type')
+       WHEN 'resolve' THEN json_replace(body, '$.value', NULL)
+       ELSE json_remove(body, '$.outputs', '$.variables') END
+     WHERE rid = ? AND json_extract(body, '$.type') IN ('resolve', 'child')`,
+  );
+  const markErased = db.prepare('UPDATE runs SET more = ?, erased = coalesce(erased, ?) WHERE rid = ?');
+
+  function runOf(runId: string, tenant: string): StoredRun | undefined {
+    const id = runIdBytes(runId);
+    const run = id && findRun.get(id);
+    return run?.tenant === words.find(tenant) ? run : undefined;
+  }
+
+  function refusalOf(run: StoredRun, parentRunId: string | undefined): Refusal | undefined {
+    if (run.status < FIRST_TERMINAL) return { reason: 'run_open', status: statusOf(run.status) };
+    const parent = parentRunId === undefined ? undefined : runIdBytes(parentRunId);
+    const pin = (parent && findOpen.get(parent)) ?? findOpenReader.get(run.id);
+    return pin && { reason: 'run_pinned', byRunId: runIdText(pin.id) };
+  }
+
+  /** Without an index over scopes alone: from one collection of the tenant to the next, and there are few. */
+  function purgeDocuments(tenant: number, runId: string): void {
+    for (let last = -1; ; ) {
+      const collection = nextCollection.get(tenant, last)?.collection ?? null;
+      if (collection === null) return;
+      removeDocuments.run(tenant, collection, runId);
+      last = collection;
+    }
+  }
+
+  return {
+    purge({ tenant, runId, at, tombstoneUntil }) {
+      const run = runOf(runId, tenant);
+      if (run === undefined) return { reason: 'run_missing' };
+      const { parent, tags, fork } = recordFrom(runId, run, words);
+      const refusal = refusalOf(run, parent?.runId);
+      if (refusal) return refusal;
+      overwriting(connection, () => {
+        for (const remove of removals) remove.run(run.rid);
+        for (const tag of tags) removeTag.run(run.tenant, tag, run.created_at, run.rid);
+        if (fork) removeFork.run(runIdBytes(fork.sourceRunId) ?? fork.sourceRunId, run.rid);
+        removeBlobs.run(run.id, run.tenant);
+        purgeDocuments(run.tenant, runId);
+      });
+      putTombstone.run(run.id, run.tenant, at, tombstoneUntil);
+      return undefined;
+    },
+    erase({ tenant, runId, at }) {
+      const run = runOf(runId, tenant);
+      if (run === undefined) return { reason: 'run_missing' };
+      const refusal = refusalOf(run, undefined);
+      if (refusal) return refusal;
+      const { more } = recordColumns({ ...recordFrom(runId, run, words), inputs: {} }, words);
+      overwriting(connection, () => {
+        removeOverlays.run(run.rid);
+        removeCheckpoint.run(run.rid);
+        removeValues.run(run.rid);
+        markErased.run(more, at - run.created_at, run.rid);
+      });
+      return undefined;
+    },
+    readTombstone(runId, tenant) {
+      const [id, owner] = [runIdBytes(runId), words.find(tenant)];
+      if (id === undefined || owner === undefined) return undefined;
+      const row = findTombstone.get(id, owner, clock());
+      return row && { purgedAt: row.purged_at, until: row.until };
+    },
+    wasCommitted({ kind, tenant, runId }) {
+      const run = runOf(runId, tenant);
+      if (kind === 'erase') return run !== undefined && run.erased !== null;
+      const id = runIdBytes(runId);
+      return run === undefined && id !== undefined && hasTombstone.get(id) !== undefined;
+    },
+  };
+}
+
+/** What is deleted inside is overwritten with zeros: it is gone from the file, not only from its tables. */
+function overwriting({ db }: Connection, remove: () => void): void {
+  db.exec('PRAGMA secure_delete = ON');
+  try {
+    remove();
+  } finally {
+    db.exec('PRAGMA secure_delete = OFF');
+  }
+}
