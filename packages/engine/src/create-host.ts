@@ -370,7 +370,7 @@ export function createHost(options: HostOptions): Host {
       clearInterval(pruning);
       stopKeeping();
       await Promise.all([dispatcher.stop(graceMs), outbox.stop(graceMs)]);
-      await audit.stop();
+      await audit.stop(graceMs);
       await committer.idle();
       const holder = lease.stop();
       if (holder !== undefined) await store.releaseAll(holder);

@@ -167,7 +167,12 @@ describe('any workflow, under any interleaving of outcomes, time, commands and c
         interleave(second, choices);
 
         const facts = (run: typeof first) =>
-          run.log.map(({ seq, type, nodeId, payload }) => ({ seq, type, nodeId, payload: withoutTimes(payload) }));
+          run.log.map(({ seq, type, nodeId, payload }) => ({
+            seq,
+            type,
+            nodeId,
+            payload: withoutTimes(payload),
+          }));
         expect(facts(second)).toEqual(facts(first));
       }),
       { numRuns: 100 },
@@ -198,7 +203,11 @@ function withoutTimes(payload: string): string {
 /** Everything that could come in next: time, an outcome, an answer, a word of a child, a command. */
 function possibleInputs(run: Simulation): Input[] {
   const { nodes, suspended } = run.run.state;
-  const commands: Command[] = [{ type: 'cancel' }, { type: 'resume' }, { type: 'pause', policy: 'immediate' }];
+  const commands: Command[] = [
+    { type: 'cancel' },
+    { type: 'resume' },
+    { type: 'pause', policy: 'immediate' },
+  ];
   for (const [key, { child, nodeId, iteration, interrupt }] of nodes) {
     if (child !== undefined) {
       const said = { type: 'child' as const, nodeKey: key, childRunId: child.runId };

@@ -3,7 +3,7 @@ import type { NodeResult } from '../node-type.ts';
 import type { Notice, RunHead, Verdict } from '../store.ts';
 import { checkChannelWrite } from './channels.ts';
 import { noticeToParent } from './child-notices.ts';
-import { childCreated, childRequest, restartChildren } from './children.ts';
+import { childCreated, childRequest } from './children.ts';
 import { openFrontier, type Task } from './frontier.ts';
 import type { LiveRun, Stretch } from './live-run.ts';
 import { timeOutInterrupt } from './interrupts.ts';
@@ -13,6 +13,7 @@ import { resolveInputs } from './node-inputs.ts';
 import { recordChunks } from './output-chunks.ts';
 import { finishNode } from './node-finish.ts';
 import { failAttempt, failNode, skipNode } from './node-settle.ts';
+import { isCutOff, restartNode } from './fork-cut.ts';
 import { finishTimer, startNode } from './node-start.ts';
 import type { NodePlan, Plan } from './plan.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
@@ -231,7 +232,10 @@ function goOnFromPrefix(stretch: Stretch): void {
   const { run } = stretch;
   if (run.state.status === 'pending') return start(stretch);
   if (run.state.status === 'paused') stretch.record({ type: 'run.resumed', payload: { reason: 'forked' } });
-  for (const key of [...run.spawning].sort()) restartChildren(stretch, key);
+  for (const [key, known] of [...run.state.nodes].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const node = run.plan.nodes.get(known.nodeId);
+    if (node !== undefined && isCutOff(known, node)) restartNode(stretch, key);
+  }
   recover(stretch);
 }
 

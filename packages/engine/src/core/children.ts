@@ -10,7 +10,14 @@ import { resolveInputs } from './node-inputs.ts';
 import { changeVariables, failNode, identity } from './node-settle.ts';
 import type { NodePlan } from './plan.ts';
 import { breachCap } from './run-end.ts';
-import { type ChildState, type Decision, isTerminalStatus, type NodeError, nodeKey, type NodeState } from './run-state.ts';
+import {
+  type ChildState,
+  type Decision,
+  isTerminalStatus,
+  type NodeError,
+  nodeKey,
+  type NodeState,
+} from './run-state.ts';
 import type { ChildRequest } from './step.ts';
 
 /**
@@ -93,23 +100,6 @@ export function childRequest(stretch: Stretch, key: string): ChildRequest | unde
   };
 }
 
-/** In a fork: the child under way belongs to the source, so the node starts again as a new attempt. */
-export function restartChildren(stretch: Stretch, key: string): void {
-  const { run } = stretch;
-  const known = run.state.nodes.get(key);
-  const node = known && run.plan.nodes.get(known.nodeId);
-  if (known === undefined || node === undefined) return;
-  const id = identity(node, known.iteration);
-  if (known.status === 'suspended') stretch.record({ type: 'node.resumed', nodeId: node.id, payload: id });
-  stretch.record({
-    type: 'node.retried',
-    nodeId: node.id,
-    payload: { ...id, attempt: known.attempt + 1, delayMs: 0, reason: 'forked' },
-  });
-  run.spawning.delete(key);
-  run.timers.add(key);
-}
-
 function goOn(
   stretch: Stretch,
   node: NodePlan,
@@ -169,11 +159,7 @@ function dispatchChild(
 }
 
 /** A dispatch acts on a decision; its facts name that as their cause. */
-export function causeOf(
-  { run }: Stretch,
-  { id }: NodePlan,
-  path: readonly number[],
-): number | undefined {
+export function causeOf({ run }: Stretch, { id }: NodePlan, path: readonly number[]): number | undefined {
   return run.state.nodes.get(nodeKey(id, path))?.decision?.seq;
 }
 

@@ -21,7 +21,8 @@ function compile(spec: WorkflowSpec) {
   });
 }
 
-const codesOf = (spec: WorkflowSpec): string[] => compile(spec).errors.map(({ code, path }) => `${code} ${path}`);
+const codesOf = (spec: WorkflowSpec): string[] =>
+  compile(spec).errors.map(({ code, path }) => `${code} ${path}`);
 const cycleOf = (spec: WorkflowSpec, id = 'dis') => compile(spec).plan?.nodes.get(id)?.cycle;
 
 describe('a cycle', () => {

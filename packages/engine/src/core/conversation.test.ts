@@ -46,7 +46,11 @@ describe('a conversation', () => {
     expect(first.verdict).toMatchObject({ applied: true, status: 'waiting-approval' });
     const exchanged = run.log.filter(({ type }) => type === 'conversation.exchanged');
     expect(exchanged.map(({ payload }) => (JSON.parse(payload) as JsonObject)['turnIndex'])).toEqual([1, 2]);
-    expect(run.payload('conversation.closed')).toMatchObject({ turnIndex: 3, turnCount: 4, reason: 'agreed' });
+    expect(run.payload('conversation.closed')).toMatchObject({
+      turnIndex: 3,
+      turnCount: 4,
+      reason: 'agreed',
+    });
     expect(run.payload('node.completed')).toMatchObject({
       outputs: { conversationId: 'talk', turnCount: 4, outcome: { agreed: true }, reason: 'agreed' },
     });
@@ -169,7 +173,10 @@ describe('the channel of a conversation', () => {
   });
 
   it('may have another name, and nothing is kept where none is declared', () => {
-    const named = talking({ channel: 'notes', turnCount: 1 }, { channels: { notes: { reducer: 'message' } } });
+    const named = talking(
+      { channel: 'notes', turnCount: 1 },
+      { channels: { notes: { reducer: 'message' } } },
+    );
     const unnamed = talking({ turnCount: 1 }, { channels: { conversation: { reducer: 'append' } } });
 
     say(named, 'one');
@@ -180,7 +187,10 @@ describe('the channel of a conversation', () => {
   });
 
   it('that may not be written by the node fails it before anything is asked', () => {
-    const run = talking({}, { channels: { conversation: { reducer: 'message', access: { writers: ['other'] } } } });
+    const run = talking(
+      {},
+      { channels: { conversation: { reducer: 'message', access: { writers: ['other'] } } } },
+    );
 
     expect(run.run.state).toMatchObject({ status: 'failed', error: { code: 'channel_access_denied' } });
     expect(run.story().join()).not.toContain('conversation.opened');

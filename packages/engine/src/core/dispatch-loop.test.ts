@@ -76,7 +76,11 @@ describe('a dispatch loop', () => {
 
     expect(workers(run)).toEqual(['worker-a', 'worker-a', 'worker-a']);
     expect(new Set(run.spawned.map(({ childRunId }) => childRunId)).size).toBe(3);
-    expect(run.run.state.children.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
+    expect(run.run.state.children.map(({ status }) => status)).toEqual([
+      'completed',
+      'completed',
+      'completed',
+    ]);
     expect(run.run.state.status).toBe('completed');
   });
 
@@ -136,14 +140,19 @@ describe('a dispatch loop', () => {
   });
 
   it('leads on to what comes after it only when it is done', () => {
-    const run = orchestrated([NEXT('a'), DONE], {}, {}, {
-      nodes: [
-        node('sup', 'core.orchestrator.supervisor', { mockDecisions: [NEXT('a'), DONE] }),
-        node('dis', 'core.dispatch'),
-        node('out'),
-      ],
-      edges: [...chain('sup', 'dis', 'sup'), edge('dis', 'out')],
-    });
+    const run = orchestrated(
+      [NEXT('a'), DONE],
+      {},
+      {},
+      {
+        nodes: [
+          node('sup', 'core.orchestrator.supervisor', { mockDecisions: [NEXT('a'), DONE] }),
+          node('dis', 'core.dispatch'),
+          node('out'),
+        ],
+        edges: [...chain('sup', 'dis', 'sup'), edge('dis', 'out')],
+      },
+    );
     expect(run.story()).not.toContain('node.started out');
 
     run.child('dis', 'completed');
@@ -244,9 +253,9 @@ describe('a decision', () => {
 
     run.child('sub', 'completed');
 
-    expect(run.log.filter(({ nodeId }) => nodeId === 'sub').every(({ causeSeq }) => causeSeq === undefined)).toBe(
-      true,
-    );
+    expect(
+      run.log.filter(({ nodeId }) => nodeId === 'sub').every(({ causeSeq }) => causeSeq === undefined),
+    ).toBe(true);
     expect(workers(run)).toEqual(['other', 'a']);
   });
 });
@@ -303,7 +312,10 @@ describe('the caps of a dispatch loop', () => {
 
     expect(eventsOf(run, 'runOrchestrator.decided')).toHaveLength(2);
     expect(run.payload('cap.breached')).toMatchObject({ kind: 'loop-iterations', limit: 2, observed: 3 });
-    expect(run.run.state.error).toMatchObject({ code: 'loop_limit_exceeded', details: { limit: 2, iteration: 3 } });
+    expect(run.run.state.error).toMatchObject({
+      code: 'loop_limit_exceeded',
+      details: { limit: 2, iteration: 3 },
+    });
     isLegal(run);
   });
 
@@ -344,7 +356,9 @@ describe('a decision to ask the user', () => {
     run.answer('dis', { answers: { answer: 'Left.' } });
 
     expect(run.run.state.status).toBe('completed');
-    expect(eventsOf(run, 'node.completed')[1]?.causeSeq).toBe(eventsOf(run, 'runOrchestrator.decided')[0]?.seq);
+    expect(eventsOf(run, 'node.completed')[1]?.causeSeq).toBe(
+      eventsOf(run, 'runOrchestrator.decided')[0]?.seq,
+    );
     isLegal(run);
   });
 
@@ -369,7 +383,12 @@ describe('a decision to ask the user', () => {
     run.crash();
     run.answer('dis', { answers: { answer: 'two' } });
 
-    expect(run.payload('cap.breached')).toMatchObject({ kind: 'clarification', limit: 2, observed: 3, nodeId: 'dis' });
+    expect(run.payload('cap.breached')).toMatchObject({
+      kind: 'clarification',
+      limit: 2,
+      observed: 3,
+      nodeId: 'dis',
+    });
     expect(run.run.state.error?.code).toBe('clarification_limit_exceeded');
     isLegal(run);
   });
@@ -383,18 +402,25 @@ describe('a decision the supervisor is not sure of', () => {
     const run = doubtful();
 
     expect(run.run.state.status).toBe('waiting-approval');
-    expect(run.payload('node.suspended')).toMatchObject({ reason: 'low-confidence', threshold: 0.7, observed: 0.4 });
+    expect(run.payload('node.suspended')).toMatchObject({
+      reason: 'low-confidence',
+      threshold: 0.7,
+      observed: 0.4,
+    });
     expect(eventsOf(run, 'runOrchestrator.decided')).toEqual([]);
   });
 
-  it.each([[{ ratified: true }], [{ action: 'accept' }]])('is carried out when it is ratified by %j', (value) => {
-    const run = doubtful();
+  it.each([[{ ratified: true }], [{ action: 'accept' }]])(
+    'is carried out when it is ratified by %j',
+    (value) => {
+      const run = doubtful();
 
-    run.answer('sup', value);
+      run.answer('sup', value);
 
-    expect(run.payload('runOrchestrator.decided')).toMatchObject({ decision: { nextWorkerIds: ['a'] } });
-    expect(workers(run)).toEqual(['a']);
-  });
+      expect(run.payload('runOrchestrator.decided')).toMatchObject({ decision: { nextWorkerIds: ['a'] } });
+      expect(workers(run)).toEqual(['a']);
+    },
+  );
 
   it('is replaced by another', () => {
     const run = doubtful();
@@ -405,14 +431,17 @@ describe('a decision the supervisor is not sure of', () => {
     isLegal(run);
   });
 
-  it.each([[{ rejected: true }], [{ action: 'reject' }]])('fails the run when it is rejected by %j', (value) => {
-    const run = doubtful();
+  it.each([[{ rejected: true }], [{ action: 'reject' }]])(
+    'fails the run when it is rejected by %j',
+    (value) => {
+      const run = doubtful();
 
-    run.answer('sup', value);
+      run.answer('sup', value);
 
-    expect(run.run.state.error?.code).toBe('decision_rejected');
-    isLegal(run);
-  });
+      expect(run.run.state.error?.code).toBe('decision_rejected');
+      isLegal(run);
+    },
+  );
 
   it.each([[{}], [{ ratified: 'yes' }], [{ action: 'maybe' }], ['yes'], [null]])(
     'stays open after %j, and the log as it was',
@@ -431,11 +460,11 @@ describe('a decision the supervisor is not sure of', () => {
     const at = (confidence: number, configurable: JsonObject = {}) =>
       orchestrated([{ ...NEXT('a'), confidence }, DONE], {}, { configurable }).run.state.status;
 
-    expect([at(0.7), at(0.69), at(0.5, { escalationThreshold: 0.5 }), at(0.9, { escalationThreshold: 1 })]).toEqual([
-      'running',
-      'waiting-approval',
-      'running',
-      'waiting-approval',
-    ]);
+    expect([
+      at(0.7),
+      at(0.69),
+      at(0.5, { escalationThreshold: 0.5 }),
+      at(0.9, { escalationThreshold: 1 }),
+    ]).toEqual(['running', 'waiting-approval', 'running', 'waiting-approval']);
   });
 });

@@ -35,7 +35,8 @@ export function resolveInterrupt(stretch: Stretch, command: ResolveCommand): Ver
     const { code, message, details } = judgement;
     return refused(stretch, { code, message, ...(details !== undefined && { details }) });
   }
-  const unkept = judgement.type === 'turn' ? turnProblem(stretch, node, known.interrupt, judgement) : undefined;
+  const unkept =
+    judgement.type === 'turn' ? turnProblem(stretch, node, known.interrupt, judgement) : undefined;
   if (unkept !== undefined) return refused(stretch, unkept);
   carryOut(stretch, node, path, known.interrupt, judgement);
   return { applied: true, status: run.state.status, at: run.state.lastAt };

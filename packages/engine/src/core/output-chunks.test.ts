@@ -58,7 +58,12 @@ describe('streamed text', () => {
   it('of an attempt that is over is dropped', () => {
     const run = streaming();
     const late = (attempt: number) =>
-      run.settle({ type: 'progress', key: 'call', attempt, chunks: [{ index: 0, chunk: 'late', isLast: true }] });
+      run.settle({
+        type: 'progress',
+        key: 'call',
+        attempt,
+        chunks: [{ index: 0, chunk: 'late', isLast: true }],
+      });
 
     run.fail('call', { retryable: true });
     late(0);
@@ -75,7 +80,12 @@ describe('streamed text', () => {
     run.stream('call', ['a']);
 
     run.command({ type: 'pause', policy: 'immediate' });
-    run.settle({ type: 'progress', key: 'call', attempt: 0, chunks: [{ index: 1, chunk: 'b', isLast: true }] });
+    run.settle({
+      type: 'progress',
+      key: 'call',
+      attempt: 0,
+      chunks: [{ index: 1, chunk: 'b', isLast: true }],
+    });
 
     expect(textOf(run)).toEqual(['a']);
   });

@@ -76,10 +76,12 @@ describe('a quorum', () => {
 
   it('comes to the same result in any order of votes, where only one threshold can be reached', () => {
     const oneEach = fc.subarray(VOTERS).chain((voters) =>
-      fc.array(fc.constantFrom<Ballot['action']>('accept', 'reject'), {
-        minLength: voters.length,
-        maxLength: voters.length,
-      }).map((actions) => voters.map((voter, index) => ({ voter, action: actions[index] ?? 'accept' }))),
+      fc
+        .array(fc.constantFrom<Ballot['action']>('accept', 'reject'), {
+          minLength: voters.length,
+          maxLength: voters.length,
+        })
+        .map((actions) => voters.map((voter, index) => ({ voter, action: actions[index] ?? 'accept' }))),
     );
     const shuffled = oneEach.chain((ballots) =>
       fc.tuple(
@@ -100,11 +102,18 @@ describe('a quorum', () => {
 
   it('does not count a voice twice', () => {
     fc.assert(
-      fc.property(gates, fc.array(ballot, { minLength: 1, maxLength: 6 }), fc.nat(), (gate, ballots, which) => {
-        const again = ballots.flatMap((each, index) => (index === which % ballots.length ? [each, each] : [each]));
+      fc.property(
+        gates,
+        fc.array(ballot, { minLength: 1, maxLength: 6 }),
+        fc.nat(),
+        (gate, ballots, which) => {
+          const again = ballots.flatMap((each, index) =>
+            index === which % ballots.length ? [each, each] : [each],
+          );
 
-        expect(held(gate, again)).toBe(held(gate, ballots));
-      }),
+          expect(held(gate, again)).toBe(held(gate, ballots));
+        },
+      ),
       { numRuns: 100 },
     );
   });

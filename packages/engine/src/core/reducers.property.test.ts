@@ -43,7 +43,12 @@ const writesOf = fc.constantFrom(...REDUCERS).chain((reducer) =>
 const AGEING = new Set(['append', 'votes', 'feedback']);
 
 /** Writes the values one after the other, with a delay before each. */
-function written(reducer: Reducer, values: readonly Json[], waits: readonly number[], ttlMs?: number): Simulation {
+function written(
+  reducer: Reducer,
+  values: readonly Json[],
+  waits: readonly number[],
+  ttlMs?: number,
+): Simulation {
   const nodes: NodeSpec[] = values.flatMap((value, index) => [
     node(`d${index}`, 'core.delay', { ms: waits[index] ?? 0 }),
     node(`w${index}`, 'core.channelWrite', { channelName: 'log', value }),
@@ -83,7 +88,12 @@ describe('a channel', () => {
         fc.array(fc.integer({ min: 0, max: 60 }), { minLength: 2, maxLength: 6 }),
         fc.integer({ min: 1, max: 100 }),
         (waits, ttlMs) => {
-          const run = written('append', waits.map((_, index) => index), waits, ttlMs);
+          const run = written(
+            'append',
+            waits.map((_, index) => index),
+            waits,
+            ttlMs,
+          );
 
           const times = run.log.filter(({ type }) => type === 'channel.written').map(({ at }) => at);
           const last = times.at(-1) ?? 0;
@@ -100,7 +110,10 @@ describe('a channel', () => {
   it('keeps one vote per voter, the newest, in the order of the newest votes', () => {
     fc.assert(
       fc.property(fc.array(valueFor('votes'), { minLength: 1, maxLength: 8 }), (votes) => {
-        const held = votes.reduce<Json | undefined>((now, value) => reduce(now, at('votes', value)), undefined);
+        const held = votes.reduce<Json | undefined>(
+          (now, value) => reduce(now, at('votes', value)),
+          undefined,
+        );
 
         const voterOf = (vote: Json): Json => (vote as JsonObject)['userId'] ?? null;
         const newest = votes.filter(
@@ -117,7 +130,10 @@ describe('a channel', () => {
         fc.array(valueFor('message'), { minLength: 1, maxLength: 8 }),
         fc.array(fc.nat(), { maxLength: 4 }),
         (messages, repeats) => {
-          const once = messages.reduce<Json | undefined>((now, value) => reduce(now, at('message', value)), undefined);
+          const once = messages.reduce<Json | undefined>(
+            (now, value) => reduce(now, at('message', value)),
+            undefined,
+          );
 
           const twice = repeats.reduce<Json | undefined>(
             (now, which) => reduce(now, at('message', messages[which % messages.length] ?? null)),

@@ -25,8 +25,8 @@ import { HOST_TENANT } from './outbox/subscriptions.ts';
 export interface Audit {
   /** Links what an earlier process has left, and from then on what is new. */
   start(): Promise<void>;
-  /** Links what is pending and signs a last checkpoint. */
-  stop(): Promise<void>;
+  /** Links what is pending and signs a last checkpoint, as far as the time allows; the rest stays pending for the next start. */
+  stop(graceMs: number): Promise<void>;
   /** Links everything that is pending now. */
   link(): Promise<void>;
   /** What discovery says; undefined without a key. */
@@ -74,6 +74,7 @@ export function createAudit(dependencies: AuditDependencies): Audit {
   let isFirstDue = true;
   /** What another process had written already, when this one tried. */
   let refused: string | undefined;
+  let deadline = Number.POSITIVE_INFINITY;
   let passing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
 
@@ -152,7 +153,7 @@ export function createAudit(dependencies: AuditDependencies): Audit {
   async function pass(isLast: boolean): Promise<void> {
     refused = undefined;
     try {
-      while (await step(isLast));
+      while ((await step(isLast)) && clock.monotonic() < deadline);
     } catch (error) {
       end = undefined;
       log('error', errorFields(error), 'audit entries could not be linked; they stay pending');
@@ -189,16 +190,17 @@ export function createAudit(dependencies: AuditDependencies): Audit {
     link: () => link(),
     async start() {
       await noteLeftovers();
-      await link();
       timer = setInterval(() => {
         if (passing === undefined) void link();
       }, EVERY_MS);
       timer.unref();
+      void link();
     },
-    async stop() {
+    async stop(graceMs) {
       if (timer === undefined) return;
       clearInterval(timer);
       timer = undefined;
+      deadline = clock.monotonic() + graceMs;
       await link(true);
     },
     operations: {

@@ -2,6 +2,7 @@ import type { JsonObject } from '@weft/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Type } from 'typebox';
 import { edge, type WorkflowSpec } from '../core/testing/definitions.ts';
+import { checkLog } from '../core/legal-log.ts';
 import { NodeFailure, type NodeType } from '../node-type.ts';
 import { alice, startHost, stranger, type TestHost, until } from './testing/test-host.ts';
 
@@ -126,6 +127,22 @@ describe('a fork', () => {
     await reaches(runId, 'completed');
   }
 
+  /** Answers whatever is asked until the run has ended. */
+  async function answerAll(runId: string): Promise<void> {
+    await until(async () => {
+      const now = await snapshot(runId);
+      if (now['status'] === 'waiting-approval') {
+        await resolve(runId, 'gate', { action: 'accept' }, 'ada');
+        await resolve(runId, 'gate', { action: 'accept' }, 'bob');
+      }
+      if (now['status'] === 'waiting-input') {
+        const child = (now['childRuns'] as { runId: string }[]).at(-1);
+        await resolve(child?.runId ?? '', 'ask', { answers: { q: 'yes' } });
+      }
+      return now['status'] === 'completed';
+    });
+  }
+
   async function source(): Promise<string> {
     const runId = await test.run('parent', { inputs: { secretly: 'typed in' } });
     await drive(runId);
@@ -216,6 +233,27 @@ describe('a fork', () => {
     const childOf = async (id: string) =>
       ((await snapshot(id))['childRuns'] as { runId: string }[])[0]?.runId;
     expect(await childOf(forked)).not.toBe(await childOf(runId));
+  });
+
+  it('that branches from any sequence goes on to an end, with a legal log', async () => {
+    await start();
+    const runId = await source();
+    const length = (await log(runId)).length;
+
+    for (let fromSeq = 0; fromSeq < length; fromSeq += 1) {
+      const forked = await fork(runId, { mode: 'branch', fromSeq });
+      await answerAll(forked);
+
+      const events = await log(forked);
+      const entries = events.map(({ seq, type, at, payload, document }) => ({
+        sequence: seq,
+        type,
+        at,
+        payload: JSON.parse(payload) as JsonObject,
+        ...(JSON.parse(document) as { nodeId?: string }),
+      }));
+      expect(checkLog(entries), `from ${fromSeq}`).toEqual([]);
+    }
   });
 
   it('that branches inside an effect performs it again', async () => {

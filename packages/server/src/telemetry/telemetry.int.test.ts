@@ -205,8 +205,11 @@ describe('a host with a collector', () => {
 
     await at.start('noop');
 
-    await until(() => collector.spans().length === 2);
-    expect(await telemetry.metrics()).toContain('weft_telemetry_spans_total{outcome="sent"} 2\n');
+    // The collector has the spans a moment before its answer is counted.
+    await until(async () =>
+      (await telemetry.metrics()).includes('weft_telemetry_spans_total{outcome="sent"} 2\n'),
+    );
+    expect(collector.spans()).toHaveLength(2);
   });
 });
 

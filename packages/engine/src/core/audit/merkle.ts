@@ -14,17 +14,17 @@ export interface Frontier {
 export const EMPTY_FRONTIER: Frontier = { size: 0, peaks: [] };
 
 export function extendFrontier(frontier: Frontier, entryHashes: readonly string[]): Frontier {
-  const peaks = [...frontier.peaks];
+  const peaks: Buffer[] = frontier.peaks.map((peak) => Buffer.from(peak, 'hex'));
   let { size } = frontier;
   for (const hash of entryHashes) {
     let node = sha256(LEAF, Buffer.from(hash, 'hex'));
     for (let left = size; left % 2 === 1; left = (left - 1) / 2) {
-      node = sha256(NODE, Buffer.from(peaks.pop() ?? '', 'hex'), node);
+      node = sha256(NODE, peaks.pop() ?? NONE, node);
     }
-    peaks.push(node.toString('hex'));
+    peaks.push(node);
     size += 1;
   }
-  return { size, peaks };
+  return { size, peaks: peaks.map((peak) => peak.toString('hex')) };
 }
 
 /** The root over everything the frontier covers, as the raw 32 bytes that are signed. */
@@ -38,6 +38,7 @@ export function rootOf({ peaks }: Frontier): Uint8Array {
 /** Leaves and inner nodes never hash the same bytes, so one cannot be passed off as the other. */
 const LEAF = Buffer.from([0]);
 const NODE = Buffer.from([1]);
+const NONE = Buffer.alloc(0);
 
 function sha256(...parts: readonly Uint8Array[]): Buffer {
   const hash = createHash('sha256');
