@@ -1,6 +1,6 @@
 import type { JsonObject } from '@weft/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type FixtureHost, HAS_FIXTURES, serveFixtures } from './testing/fixture-host.ts';
+import { type FixtureEvent, type FixtureHost, HAS_FIXTURES, serveFixtures } from './testing/fixture-host.ts';
 
 /** The public fixtures about children, agents, conversations, memory and streams: each with its contract. */
 describe.runIf(HAS_FIXTURES)('the public fixtures of children and agents', () => {
@@ -88,9 +88,9 @@ describe.runIf(HAS_FIXTURES)('the public fixtures of children and agents', () =>
     expect((handed.run['childRuns'] as unknown[]).length).toBe(2);
   });
 
-  const decided = (events: readonly { type: string; payload: JsonObject }[]) =>
+  const decided = (events: readonly FixtureEvent[]) =>
     events.filter((event) => event.type === 'runOrchestrator.decided');
-  const kinds = (events: readonly { type: string; payload: JsonObject }[]) =>
+  const kinds = (events: readonly FixtureEvent[]) =>
     decided(events).map((event) => (event.payload['decision'] as JsonObject)['kind']);
 
   it('dispatch-loop decides exactly twice, and dispatches by its decision', async () => {

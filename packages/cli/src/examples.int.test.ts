@@ -41,6 +41,25 @@ const SAMPLES: readonly Sample[] = [
   { id: 'payment-retry', outputs: { result: 'invoice', payment: 'invoice' } },
   { id: 'batch-totals', outputs: { runningTotals: [30, 150, 180], total: 180 } },
   {
+    id: 'text-lengths',
+    outputs: {
+      lengths: [
+        { text: 'warp', length: 4 },
+        { text: 'weft', length: 4 },
+        { text: 'shuttle', length: 7 },
+      ],
+      total: 15,
+    },
+  },
+  {
+    id: 'writing-team',
+    inputs: ['topic=shuttles'],
+    outputs: {
+      decision: { kind: 'terminate', reason: 'the text is done' },
+      text: 'A text from: Notes on shuttles',
+    },
+  },
+  {
     id: 'reminder',
     inputs: ['delayMs=50', 'answered=true'],
     outputs: { text: 'Thank you, Ada.', message: 'Thank you, Ada.' },
@@ -95,6 +114,26 @@ describe('the samples', () => {
     expect(answered).toEqual({ code: 0, out: `${runId}  completed\n`, err: '' });
     const shown = await weft(folder, ['runs', 'show', runId, '--json']);
     expect(JSON.parse(shown.out)).toMatchObject({ status: 'completed', variables: { status } });
+  });
+
+  it('trip-booking books a short stay at once, and asks about a long one in the child', async () => {
+    const short = (await outputsOf('trip-booking', ['city=Porto'])) as Record<string, unknown>;
+    const started = await weft(folder, ['run', 'trip-booking', '--input', 'nights=5']);
+    const runId = started.out.trim();
+    const inbox = await weft(folder, ['inbox', '--json']);
+    const question = JSON.parse(inbox.out.trim().split('\n')[0] ?? '') as { runId: string; nodeId: string };
+
+    const why = await weft(folder, ['runs', 'why', runId]);
+    await weft(folder, ['approve', question.runId, question.nodeId]);
+
+    expect(short).toMatchObject({ flight: 'Flight to Porto', hotel: 'A room in Porto' });
+    expect(why.out).toContain(`waits for its child run ${question.runId}`);
+    const shown = await weft(folder, ['runs', 'show', runId, '--json']);
+    expect(JSON.parse(shown.out)).toMatchObject({
+      status: 'completed',
+      variables: { hotel: 'A room in Lisbon' },
+      childRuns: [{ status: 'completed' }, { status: 'completed' }],
+    });
   });
 
   it('http-health-check reaches the one address it was allowed', async () => {

@@ -25,7 +25,8 @@ export function parseExpiry(flag: string, text: string, now: number): string {
   return span === undefined ? parseMoment(flag, text, now) : new Date(now + span).toISOString();
 }
 
-function parseSpan(text: string): number | undefined {
+/** Milliseconds of `10m`, `2h`, `30d`; undefined for anything else. */
+export function parseSpan(text: string): number | undefined {
   const match = /^(\d+)([smhdw])$/.exec(text);
   if (match === null) return undefined;
   return Number(match[1]) * (UNITS[match[2] ?? ''] ?? 0);

@@ -8,3 +8,10 @@ export function sha256(text: string): Uint8Array {
 export function sha256Hex(text: string): string {
   return createHash('sha256').update(text, 'utf8').digest('hex');
 }
+
+/** Over the parts one after another. */
+export function sha256Bytes(...parts: readonly Uint8Array[]): Buffer {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+}

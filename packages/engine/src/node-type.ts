@@ -41,6 +41,10 @@ interface NodeTypeBase {
   readonly closesCycles?: true;
   /** A node type that must be in the same workflow. */
   readonly needs?: string;
+  /** Ids of the secrets without which the node cannot be performed; an unresolved one fails it before it begins. */
+  readonly requiresSecrets?: (config: JsonObject) => readonly string[];
+  /** The workflow node's `credentialsRef` is a secret id that this type uses; it is required like the others. */
+  readonly takesCredentialsRef?: true;
   /** Another node type for some configurations, chosen at registration. */
   readonly variant?: (config: JsonObject, place: VariantPlace) => NodeType | undefined;
   /** What an accepted answer makes of the node; without it the answer itself is the output. */
@@ -220,6 +224,8 @@ export interface EffectInput {
   readonly inputs: JsonObject;
   readonly agent?: AgentRef;
   readonly configurable: JsonObject;
+  /** Id of a secret, for types that take one. */
+  readonly credentialsRef?: string;
 }
 
 export interface LoopNodeType extends NodeTypeBase {

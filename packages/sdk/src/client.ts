@@ -5,6 +5,7 @@ import { type Audit, createAudit } from './audit.ts';
 import { type Bundles, createBundles } from './bundles.ts';
 import { type Diffs, createDiffs } from './diff.ts';
 import { type Interrupts, createInterrupts } from './interrupts.ts';
+import { type Keeping, createKeeping } from './keeping.ts';
 import { type Keys, createKeys } from './keys.ts';
 import { type Runs, createRuns } from './runs.ts';
 import { type Secrets, createSecrets } from './secrets.ts';
@@ -19,6 +20,7 @@ export interface Client {
   readonly interrupts: Interrupts;
   readonly workflows: Workflows;
   readonly keys: Keys;
+  readonly keeping: Keeping;
   readonly webhooks: Webhooks;
   readonly secrets: Secrets;
   readonly artifacts: Artifacts;
@@ -37,6 +39,7 @@ export function createClient(options: TransportOptions): Client {
     interrupts: createInterrupts(transport),
     workflows: createWorkflows(transport),
     keys: createKeys(transport),
+    keeping: createKeeping(transport),
     webhooks: createWebhooks(transport),
     secrets: createSecrets(transport),
     artifacts: createArtifacts(transport),

@@ -36,6 +36,7 @@ export {
 export { ApiError, ConnectionError } from './errors.ts';
 export type { EventStreamOptions } from './event-stream.ts';
 export type { Interrupts } from './interrupts.ts';
+export type { BackupContent, Keeping, Retention } from './keeping.ts';
 export type { Keys } from './keys.ts';
 export type { CreateRunOptions, Idempotent, PauseOptions, PollOptions, Runs } from './runs.ts';
 export type { NewSecret, Secrets, SecretScope, SecretSummary } from './secrets.ts';

@@ -1,6 +1,7 @@
 import { group } from '../command.ts';
 import { annotate } from './annotate.ts';
 import { answer } from './answer.ts';
+import { backup } from './backup.ts';
 import { approve, reject } from './approve.ts';
 import { exportLog } from './audit/export.ts';
 import { verify as verifyAudit } from './audit/verify.ts';
@@ -13,14 +14,19 @@ import { create as createKey } from './keys/create.ts';
 import { ls as listKeys } from './keys/ls.ts';
 import { revoke as revokeKey } from './keys/revoke.ts';
 import { resolve } from './resolve.ts';
+import { restore } from './restore.ts';
+import { retention } from './retention.ts';
 import { run } from './run.ts';
 import { artifact } from './runs/artifact.ts';
 import { annotations } from './runs/annotations.ts';
 import { cancel } from './runs/cancel.ts';
+import { erase } from './runs/erase.ts';
 import { events } from './runs/events.ts';
 import { ls as listRuns } from './runs/ls.ts';
 import { pause } from './runs/pause.ts';
+import { prune } from './runs/prune.ts';
 import { resume } from './runs/resume.ts';
+import { rm as removeRuns } from './runs/rm.ts';
 import { show as showRun } from './runs/show.ts';
 import { why } from './runs/why.ts';
 import { ls as listSecrets } from './secrets/ls.ts';
@@ -47,6 +53,9 @@ export const weft = group('weft', 'a durable workflow host for the OpenWOP v1 pr
     cancel,
     pause,
     resume,
+    removeRuns,
+    prune,
+    erase,
   ]),
   diff,
   bundle,
@@ -67,5 +76,8 @@ export const weft = group('weft', 'a durable workflow host for the OpenWOP v1 pr
   webhooks,
   group('audit', 'prove that the record of who did what is unchanged', [verifyAudit, exportLog]),
   evidence,
+  retention,
+  backup,
+  restore,
   doctor,
 ]);

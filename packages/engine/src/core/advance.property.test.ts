@@ -73,6 +73,48 @@ describe('any workflow, under any interleaving of outcomes, time, commands and c
     );
   });
 
+  it('asks every question once and resolves it at most once, and none is open when the run completes', () => {
+    fc.assert(
+      fc.property(arbitraryWorkflow(), arbitraryChoices(), (spec, choices) => {
+        const run = simulate(spec);
+
+        interleave(run, choices);
+
+        const standing = new Map<string, 'open' | 'resolved'>();
+        for (const { type, payload } of run.log) {
+          if (type !== 'interrupt.requested' && type !== 'interrupt.resolved') continue;
+          const { interruptId } = JSON.parse(payload) as { interruptId: string };
+          expect(standing.get(interruptId), interruptId).toBe(type === 'interrupt.requested' ? undefined : 'open');
+          standing.set(interruptId, type === 'interrupt.requested' ? 'open' : 'resolved');
+        }
+        if (run.run.state.status === 'completed') expect([...standing.values()]).not.toContain('open');
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it('numbers the turns of a conversation without a gap, and closes it once', () => {
+    fc.assert(
+      fc.property(arbitraryWorkflow(), arbitraryChoices(), (spec, choices) => {
+        const run = simulate(spec);
+
+        interleave(run, choices);
+
+        const turns = new Map<string, number>();
+        for (const { type, payload } of run.log) {
+          if (!type.startsWith('conversation.')) continue;
+          const { conversationId, turnIndex = 0 } = JSON.parse(payload) as {
+            conversationId: string;
+            turnIndex?: number;
+          };
+          expect(turnIndex, `${type} ${conversationId}`).toBe(turns.get(conversationId) ?? 0);
+          turns.set(conversationId, type === 'conversation.closed' ? Number.NaN : turnIndex + 1);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
   it('records streamed text once per attempt, in order, from its first piece', () => {
     fc.assert(
       fc.property(arbitraryWorkflow(), arbitraryChoices(), (spec, choices) => {

@@ -9,6 +9,7 @@ import {
   type WorkflowDefinition,
   WorkflowDefinitionSchema,
 } from '@weft/protocol';
+import type { NodeType } from '../node-type.ts';
 import { pointer, type Problems, schemaMessage } from './compile-problems.ts';
 import type { VariablePlan } from './plan.ts';
 
@@ -113,7 +114,11 @@ const ELSEWHERE = new Set(['requiresInstalledPack', 'requiresWorkspaceAgent']);
 const PROVIDED = new Set(['capabilities.agents.dispatchMapping', 'capabilities.subWorkflow.inputMapping']);
 
 /** Features that a definition may use and this host does not have. They do not stop registration. */
-export function findUnsupported(definition: WorkflowDefinition, problems: Problems): string[] {
+export function findUnsupported(
+  definition: WorkflowDefinition,
+  nodeTypes: ReadonlyMap<string, NodeType>,
+  problems: Problems,
+): string[] {
   const found = new Map<string, string>();
   const note = (feature: string, path: string): void => void (found.has(feature) || found.set(feature, path));
   if (definition.defaults?.promptRefs !== undefined) note('promptRefs', '/defaults/promptRefs');
@@ -123,9 +128,10 @@ export function findUnsupported(definition: WorkflowDefinition, problems: Proble
       note(`metadata.${key}`, pointer('metadata', key));
   }
   for (const [index, node] of definition.nodes.entries()) {
-    for (const member of ['envelopeContract', 'credentialsRef'] as const) {
-      if (node[member] !== undefined) note(member, pointer('nodes', index, member));
-    }
+    if (node.envelopeContract !== undefined) note('envelopeContract', pointer('nodes', index, 'envelopeContract'));
+    const isUsed = nodeTypes.get(node.typeId)?.takesCredentialsRef === true;
+    if (node.credentialsRef !== undefined && !isUsed)
+      note('credentialsRef', pointer('nodes', index, 'credentialsRef'));
     if (node.agent?.channel !== undefined) note('agent.channel', pointer('nodes', index, 'agent', 'channel'));
   }
   for (const [feature, path] of found) {

@@ -45,7 +45,7 @@ export function compileWorkflow(definition: unknown, options: CompileOptions): C
   const problems = createProblems();
   const document = checkShape(definition, problems);
   if (document === undefined) return { ...problems.result(), unsupported: [] };
-  const unsupported = findUnsupported(document, problems);
+  const unsupported = findUnsupported(document, options.nodeTypes, problems);
   if (document.nodes.length > options.maxNodes) {
     problems.error(
       '/nodes',

@@ -5,6 +5,7 @@ import { parseDestination } from '../runtime/egress/destination.ts';
 import { EgressError } from '../runtime/egress/egress-error.ts';
 import { HOST_OWNED_HEADERS } from '../runtime/egress/hop.ts';
 import { closedConfig } from './config-schema.ts';
+import { checkSecretHeaders, secretHeadersConfig } from './http-request-secrets.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
@@ -16,6 +17,8 @@ export const httpRequestConfig = closedConfig({
   url: Type.Optional(Type.String({ minLength: 1, maxLength: 8192 })),
   method: Type.Optional(Type.Enum(METHODS)),
   headers: Type.Optional(Type.Object({}, { additionalProperties: Type.String() })),
+  /** Header name → id of the secret that is its value, or the id and what stands before the value. */
+  secretHeaders: Type.Optional(secretHeadersConfig),
   /** A string is sent as it is, other JSON as application/json; null sends no body. */
   body: Type.Optional(Type.Unknown()),
   maxResponseBytes: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_RESPONSE_BYTES })),
@@ -46,6 +49,7 @@ export function checkHttpConfig(config: JsonObject, tools: PrepareTools): void {
   if (HOST_OWNED_HEADERS.has(idempotencyHeader?.toLowerCase() ?? '')) {
     tools.refuse('/idempotencyHeader', 'This header is set by the host; use another name.');
   }
+  checkSecretHeaders(config, tools);
 }
 
 /** Config overlaid by the input ports url, method, headers and body. A port that is null counts as not connected. */

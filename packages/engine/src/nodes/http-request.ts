@@ -17,6 +17,7 @@ import {
   isExpected,
   savedName,
 } from './http-request-config.ts';
+import { requiredByHeaders, withSecrets } from './http-request-secrets.ts';
 import { decodeBody } from './http-response-body.ts';
 
 /** Other response headers may hold session cookies and the like, and stay out of the log. */
@@ -30,9 +31,11 @@ export const httpRequestNode: EffectNodeType = {
     'Sends one HTTP request, with the invocation id as idempotency key, and outputs status, headers and body.',
   config: httpRequestConfig,
   prepare: checkHttpConfig,
+  requiresSecrets: requiredByHeaders,
+  takesCredentialsRef: true,
   perform: async (input, context) => {
     const request = withTrace(buildRequest(input, context.invocationId), context.traceparent);
-    const response = await send(request, context);
+    const response = await send(await withSecrets(request, input, context.secrets), context);
     if (!isExpected(input.config, response.status)) {
       throw unexpectedStatus(response, authorityOf(request.url), Date.now());
     }

@@ -1,7 +1,8 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { HostError, type Json, type JsonObject } from '@weft/protocol';
-import { type AuditCheckpoint, makeCheckpoint, publicKeyText } from '../core/audit/checkpoint.ts';
+import { type AuditCheckpoint, makeCheckpoint } from '../core/audit/checkpoint.ts';
 import { BATCH_ENTRIES, GENESIS, type ChainTip, linkEntries, tipAfter } from '../core/audit/link-batch.ts';
+import { publicKeyText } from '../ed25519.ts';
 import type { AuditExportPage, Host } from '../host.ts';
 import type { Store } from '../store.ts';
 import { type AuditCollection, CHECKPOINTS, createAuditLog, LINKS } from './audit-log.ts';
@@ -74,6 +75,7 @@ export function createAudit(dependencies: AuditDependencies): Audit {
   let isFirstDue = true;
   /** What another process had written already, when this one tried. */
   let refused: string | undefined;
+  let isTroubled = false;
   let deadline = Number.POSITIVE_INFINITY;
   let passing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -144,10 +146,17 @@ export function createAudit(dependencies: AuditDependencies): Audit {
   function settled(result: CommitResult, next: NonNullable<typeof end>): boolean {
     // Whatever else happened, the store knows better than this process where the chain ends.
     end = result.state === 'committed' ? next : undefined;
+    if (result.state === 'committed') isTroubled = false;
     if (result.state === 'committed') return true;
     if (result.state === 'refused' && result.reason === 'document_exists') return true;
-    log('warn', { outcome: result.state }, 'audit entries could not be linked; they stay pending');
+    trouble({ outcome: result.state });
     return false;
+  }
+
+  /** Said once until it works again: a pass comes twice a second. */
+  function trouble(fields: Parameters<Log>[1]): void {
+    if (!isTroubled) log('error', fields, 'audit entries could not be linked; they stay pending');
+    isTroubled = true;
   }
 
   async function pass(isLast: boolean): Promise<void> {
@@ -156,7 +165,7 @@ export function createAudit(dependencies: AuditDependencies): Audit {
       while ((await step(isLast)) && clock.monotonic() < deadline);
     } catch (error) {
       end = undefined;
-      log('error', errorFields(error), 'audit entries could not be linked; they stay pending');
+      trouble(errorFields(error));
     }
   }
 
@@ -169,7 +178,7 @@ export function createAudit(dependencies: AuditDependencies): Audit {
       log(
         'warn',
         { fromId: left.id },
-        'audit entries were pending at the start: the host was killed, or they are not its own',
+        'audit entries were pending at the start: a host was killed, another one is at work, or they are not its own',
       );
     } catch (error) {
       log('error', errorFields(error), 'the end of the audit chain cannot be read');

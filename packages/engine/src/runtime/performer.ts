@@ -8,6 +8,7 @@ import { LONGEST_TIMEOUT_MS } from './clock.ts';
 import type { OpenEffectPorts } from './effect-ports.ts';
 import { findNonJson } from './json-safe.ts';
 import { errorFields, type Log } from './log.ts';
+import { requiredSecrets, resolveRequired } from './secrets/required-secrets.ts';
 
 /**
  * Performs effects: the only place of the runtime that lets a node touch the world. A task waits in its run's queue until
@@ -114,7 +115,7 @@ export function createPerformer(options: PerformerOptions): Performer {
   async function attempt(job: Job): Promise<Outcome> {
     const { effect, tenant, runId, principal, limits, configurable } = job.task;
     const type = effectType(effect);
-    const { agent } = effect.node.node;
+    const { agent, credentialsRef } = effect.node.node;
     const ports = options.openPorts({
       tenant,
       principal,
@@ -123,6 +124,9 @@ export function createPerformer(options: PerformerOptions): Performer {
       attempt: effect.attempt,
       limits,
     });
+    const required = requiredSecrets(type, effect.node.config, credentialsRef);
+    const secrets = required.length === 0 ? ports.secrets : await resolveRequired(ports.secrets, required);
+    if (job.state === 'over') throw stopped();
     let index = 0;
     const performed = type.perform(
       {
@@ -132,6 +136,7 @@ export function createPerformer(options: PerformerOptions): Performer {
         inputs: effect.inputs,
         configurable,
         ...(agent !== undefined && { agent }),
+        ...(type.takesCredentialsRef === true && credentialsRef !== undefined && { credentialsRef }),
       },
       {
         invocationId: invocationId(
@@ -141,7 +146,7 @@ export function createPerformer(options: PerformerOptions): Performer {
         attempt: effect.attempt,
         signal: job.controller.signal,
         egress: options.egress,
-        secrets: ports.secrets,
+        secrets,
         memory: ports.memory,
         artifacts: ports.artifacts,
         get traceparent() {
@@ -214,6 +219,11 @@ function effectType(effect: EffectRequest): EffectNodeType {
   const { type } = effect.node;
   if (type.kind !== 'effect') throw new Error(`${type.typeId} is no effect`);
   return type;
+}
+
+/** Said to nobody: what was cut while its secrets were read must not begin. */
+function stopped(): NodeFailure {
+  return new NodeFailure('service_unavailable', 'The node was stopped before it began.', { retryable: true });
 }
 
 function timedOut(timeoutMs: number): Outcome {

@@ -256,3 +256,82 @@ describe('why', () => {
     expect(String(json.sentence)).toContain(`weft approve ${runId} gate`);
   });
 });
+
+describe('a conversation', () => {
+  beforeAll(() =>
+    register('talk', [
+      plain('talk', 'core.conversationGate', { prompt: 'Well?', schema: { type: 'string', maxLength: 9 } }),
+    ]),
+  );
+
+  it('takes turns until somebody closes it', async () => {
+    const runId = await waiting('talk');
+
+    const first = await answer(runId, { content: 'one' }, 'talk');
+    const second = await answer(runId, { content: 'two' }, 'talk');
+    const closed = await answer(runId, { operation: 'close', outcome: 'agreed' }, 'talk');
+    const late = await answer(runId, { content: 'more' }, 'talk');
+
+    expect([first.json.status, second.json.status, closed.json.status]).toEqual([
+      'waiting-approval',
+      'waiting-approval',
+      'completed',
+    ]);
+    expect([late.status, late.json.error]).toEqual([409, 'interrupt_already_resolved']);
+  });
+
+  it.each([[{ content: 'far too long for it' }], [{ operation: 'shout' }], [{}]])(
+    'refuses the turn %j with 400 and changes nothing',
+    async (turn) => {
+      const runId = await waiting('talk');
+      const before = await log(runId);
+
+      const refused = await answer(runId, turn, 'talk');
+
+      expect([refused.status, refused.json.error]).toEqual([400, 'validation_error']);
+      expect(await log(runId)).toBe(before);
+    },
+  );
+});
+
+describe('the question of a child run', () => {
+  beforeAll(() => register('asking-parent', [plain('sub', 'core.subWorkflow', { workflowId: 'gate' })]));
+
+  const childOf = async (runId: string): Promise<string> => {
+    const { text } = await at.call('GET', `/v1/runs/${runId}`);
+    return (JSON.parse(text) as { childRuns: { runId: string }[] }).childRuns[0]?.runId ?? '';
+  };
+
+  it('is answered at the child; at the parent there is none', async () => {
+    const runId = await waiting('asking-parent');
+
+    const atParent = await answer(runId, { action: 'accept' }, 'sub');
+    const atChild = await answer(await childOf(runId), { action: 'accept' });
+
+    expect([atParent.status, atParent.json.error]).toEqual([404, 'interrupt_not_found']);
+    expect(atChild.status).toBe(200);
+    await at.reaches(runId, 'completed');
+  });
+
+  it('is gone when the parent is cancelled', async () => {
+    const runId = await waiting('asking-parent');
+    const child = await childOf(runId);
+
+    await at.call('POST', `/v1/runs/${runId}/cancel`, { body: {} });
+    await at.reaches(child, 'cancelled');
+
+    expect((await answer(child, { action: 'accept' })).status).toBe(410);
+  });
+});
+
+function plain(id: string, typeId: string, config: JsonObject): JsonObject {
+  return { id, typeId, name: id, position: { x: 0, y: 0 }, config, inputs: {} };
+}
+
+async function register(id: string, nodes: JsonObject[]): Promise<void> {
+  const empty = { edges: [], variables: [], metadata: {}, settings: {} };
+  const triggers = [{ id: 'manual', type: 'manual' }];
+  const body = { id, name: id, version: '1.0', nodes, triggers, ...empty };
+  const registered = await at.call('POST', '/v1/host/weft/workflows', { body });
+  if (registered.status !== 201) throw new Error(registered.text);
+}

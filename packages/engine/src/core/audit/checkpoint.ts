@@ -1,5 +1,5 @@
-import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { isJsonObject, type Json } from '@weft/protocol';
+import { type Ed25519Key, isSignatureOf, signBytes } from '../../ed25519.ts';
 import { isCount, isHash } from './link-batch.ts';
 import { type Frontier, rootOf } from './merkle.ts';
 
@@ -22,7 +22,7 @@ export function makeCheckpoint(
   number: number,
   frontier: Frontier,
   ts: number,
-  privateKey: KeyObject,
+  privateKey: Ed25519Key,
 ): AuditCheckpoint {
   const root = rootOf(frontier);
   return {
@@ -30,13 +30,13 @@ export function makeCheckpoint(
     number,
     atSequence: frontier.size - 1,
     merkleRoot: Buffer.from(root).toString('hex'),
-    signature: sign(null, root, privateKey).toString('base64'),
+    signature: signBytes(root, privateKey),
     ts,
   };
 }
 
-export function isSigned({ merkleRoot, signature }: AuditCheckpoint, publicKey: KeyObject): boolean {
-  return verify(null, Buffer.from(merkleRoot, 'hex'), publicKey, Buffer.from(signature, 'base64'));
+export function isSigned({ merkleRoot, signature }: AuditCheckpoint, publicKey: Ed25519Key): boolean {
+  return isSignatureOf(Buffer.from(merkleRoot, 'hex'), signature, publicKey);
 }
 
 /** Undefined when it is no checkpoint, or not the one of this number. */
@@ -46,22 +46,6 @@ export function readCheckpoint(value: Json | undefined, number: number): AuditCh
   if (checkpoint !== checkpointId(number) || !isCount(atSequence) || !isHash(merkleRoot)) return undefined;
   if (typeof signature !== 'string' || signature === '' || !isCount(ts)) return undefined;
   return { checkpoint, number, atSequence, merkleRoot, signature, ts };
-}
-
-/** The public half as it stands in discovery: SPKI, DER, base64. */
-export function publicKeyText(key: KeyObject): string {
-  const publicKey = key.type === 'private' ? createPublicKey(key) : key;
-  return publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
-}
-
-/** Undefined when the text is no Ed25519 public key. */
-export function readPublicKey(text: string): KeyObject | undefined {
-  try {
-    const key = createPublicKey({ key: Buffer.from(text, 'base64'), type: 'spki', format: 'der' });
-    return key.asymmetricKeyType === 'ed25519' ? key : undefined;
-  } catch {
-    return undefined; // whatever OpenSSL dislikes about it, it is not a key
-  }
 }
 
 function checkpointId(number: number): string {

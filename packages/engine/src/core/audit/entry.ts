@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { canonicalJson, type Json } from '@weft/protocol';
+import { sha256Hex } from '../../hash.ts';
 import type { StoredAuditEntry } from '../../store.ts';
 
 /**
@@ -26,5 +26,5 @@ export function absentHash(sequence: number, prevHash: string | null): string {
 }
 
 function hashOf(value: Json): string {
-  return createHash('sha256').update(canonicalJson(value), 'utf8').digest('hex');
+  return sha256Hex(canonicalJson(value));
 }

@@ -2,8 +2,9 @@ import { generateKeyPairSync } from 'node:crypto';
 import type { JsonObject } from '@weft/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { publicKeyText } from '../../ed25519.ts';
 import type { StoredAuditEntry } from '../../store.ts';
-import { makeCheckpoint, publicKeyText } from './checkpoint.ts';
+import { makeCheckpoint } from './checkpoint.ts';
 import { createExportVerifier, type ExportVerification } from './exported-log.ts';
 import { type ChainTip, GENESIS, linkEntries, tipAfter } from './link-batch.ts';
 

@@ -1,8 +1,8 @@
-import type { KeyObject } from 'node:crypto';
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import { type Ed25519Key, readPublicKey } from '../../ed25519.ts';
 import type { StoredAuditEntry } from '../../store.ts';
 import { type Anomaly, type ChainWalk, createChainWalk, type Place } from './chain-walk.ts';
-import { type AuditCheckpoint, readCheckpoint, readPublicKey } from './checkpoint.ts';
+import { type AuditCheckpoint, readCheckpoint } from './checkpoint.ts';
 import { readBatch } from './link-batch.ts';
 import { type AuditVerification, conclude, createCheckpointCheck } from './verification.ts';
 
@@ -113,7 +113,7 @@ export function createExportVerifier(trusted?: string): ExportVerifier {
       const check = createCheckpointCheck(checkpoints);
       check.cover(places);
       const text = trusted ?? fileKey;
-      const publicKey: KeyObject | undefined = text === undefined ? undefined : readPublicKey(text);
+      const publicKey: Ed25519Key | undefined = text === undefined ? undefined : readPublicKey(text);
       if (text !== undefined && publicKey === undefined) problems.push('the public key is no Ed25519 key');
       const found = conclude({
         fromSeq: 0,

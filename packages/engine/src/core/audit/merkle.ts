@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256Bytes } from '../../hash.ts';
 
 /**
  * The Merkle tree of RFC 6962 over the hashes of the entries 0…n−1, kept as its frontier: the roots of the full subtrees that
@@ -17,9 +17,9 @@ export function extendFrontier(frontier: Frontier, entryHashes: readonly string[
   const peaks: Buffer[] = frontier.peaks.map((peak) => Buffer.from(peak, 'hex'));
   let { size } = frontier;
   for (const hash of entryHashes) {
-    let node = sha256(LEAF, Buffer.from(hash, 'hex'));
+    let node = sha256Bytes(LEAF, Buffer.from(hash, 'hex'));
     for (let left = size; left % 2 === 1; left = (left - 1) / 2) {
-      node = sha256(NODE, peaks.pop() ?? NONE, node);
+      node = sha256Bytes(NODE, peaks.pop() ?? NONE, node);
     }
     peaks.push(node);
     size += 1;
@@ -31,17 +31,11 @@ export function extendFrontier(frontier: Frontier, entryHashes: readonly string[
 export function rootOf({ peaks }: Frontier): Uint8Array {
   const smallestFirst = [...peaks].reverse().map((peak) => Buffer.from(peak, 'hex'));
   const [last, ...larger] = smallestFirst;
-  if (last === undefined) return sha256();
-  return larger.reduce<Uint8Array>((root, peak) => sha256(NODE, peak, root), last);
+  if (last === undefined) return sha256Bytes();
+  return larger.reduce<Uint8Array>((root, peak) => sha256Bytes(NODE, peak, root), last);
 }
 
 /** Leaves and inner nodes never hash the same bytes, so one cannot be passed off as the other. */
 const LEAF = Buffer.from([0]);
 const NODE = Buffer.from([1]);
 const NONE = Buffer.alloc(0);
-
-function sha256(...parts: readonly Uint8Array[]): Buffer {
-  const hash = createHash('sha256');
-  for (const part of parts) hash.update(part);
-  return hash.digest();
-}

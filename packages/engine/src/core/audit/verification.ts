@@ -1,4 +1,4 @@
-import type { KeyObject } from 'node:crypto';
+import type { Ed25519Key } from '../../ed25519.ts';
 import type { Anomaly, Place } from './chain-walk.ts';
 import { type AuditCheckpoint, isSigned } from './checkpoint.ts';
 import { EMPTY_FRONTIER, extendFrontier, type Frontier, rootOf } from './merkle.ts';
@@ -78,7 +78,7 @@ export interface Verified {
   readonly anomalies: readonly Anomaly[];
   readonly checkpoints: readonly AuditCheckpoint[];
   readonly rootsValid: boolean;
-  readonly publicKey: KeyObject | undefined;
+  readonly publicKey: Ed25519Key | undefined;
 }
 
 export function conclude({ fromSeq, toSeq, anomalies, ...found }: Verified): AuditVerification {

@@ -1,0 +1,21 @@
+import { HOST_ARGS, leaf } from '../../command.ts';
+import { connect } from '../../connection.ts';
+import { removeRuns } from './remove-runs.ts';
+
+export const erase = leaf({
+  name: 'erase',
+  summary: 'Erase the inputs and masked values of runs that have ended; their logs stay',
+  examples: ['weft runs erase RUN', 'weft runs erase RUN-1 RUN-2'],
+  variadic: true,
+  args: {
+    run: { type: 'positional', description: 'Run ids', required: true },
+    ...HOST_ARGS,
+  },
+  async run({ cli, args }) {
+    const { client } = await connect(cli.io, args);
+    return removeRuns(cli, client, args._, {
+      done: 'erased',
+      act: (to, runId) => to.keeping.erase(runId),
+    });
+  },
+});

@@ -1,0 +1,21 @@
+import { HOST_ARGS, leaf } from '../../command.ts';
+import { connect } from '../../connection.ts';
+import { removeRuns } from './remove-runs.ts';
+
+export const rm = leaf({
+  name: 'rm',
+  summary: 'Remove runs that have ended, with all that belongs to them',
+  examples: ['weft runs rm RUN', 'weft runs rm RUN-1 RUN-2 --json'],
+  variadic: true,
+  args: {
+    run: { type: 'positional', description: 'Run ids', required: true },
+    ...HOST_ARGS,
+  },
+  async run({ cli, args }) {
+    const { client } = await connect(cli.io, args);
+    return removeRuns(cli, client, args._, {
+      done: 'removed',
+      act: (to, runId) => to.keeping.remove(runId),
+    });
+  },
+});

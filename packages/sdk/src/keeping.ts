@@ -1,0 +1,60 @@
+import type { Idempotent } from './runs.ts';
+import type { Transport } from './transport.ts';
+
+const HOST = '/v1/host/weft';
+
+export interface Retention {
+  readonly tenant: string;
+  /** After the end of a run; null = for ever. */
+  readonly keepForSeconds: number | null;
+  /** The host's own, because the tenant has none. */
+  readonly isDefault: boolean;
+}
+
+/** A copy of the host's store, not yet read. */
+export interface BackupContent {
+  readonly size: number | undefined;
+  readonly bytes: ReadableStream<Uint8Array>;
+}
+
+/** For administrators: how long runs are kept, how they go, and the copy of everything. */
+export interface Keeping {
+  /** Removes a run that has ended, with all that belongs to it. */
+  remove(runId: string, options?: Idempotent): Promise<void>;
+  /** Erases what is kept behind the masks of a run that has ended; its log stays as it is. */
+  erase(runId: string, options?: Idempotent): Promise<void>;
+  retention(tenant?: string): Promise<Retention>;
+  setRetention(keepForSeconds: number | null, tenant?: string): Promise<Retention>;
+  /** Back to what the host does for everybody. */
+  resetRetention(tenant?: string): Promise<Retention>;
+  openBackup(options?: { readonly signal?: AbortSignal | undefined }): Promise<BackupContent>;
+}
+
+export function createKeeping(transport: Transport): Keeping {
+  const runPath = (runId: string): string => `${HOST}/runs/${encodeURIComponent(runId)}`;
+  const RETENTION = `${HOST}/retention`;
+  return {
+    remove: async (runId, options = {}) => {
+      await transport.json('DELETE', runPath(runId), {
+        headers: { 'idempotency-key': options.idempotencyKey },
+      });
+    },
+    erase: async (runId, options = {}) => {
+      await transport.json('POST', `${runPath(runId)}:erase`, {
+        headers: { 'idempotency-key': options.idempotencyKey },
+      });
+    },
+    retention: (tenant) => transport.json('GET', RETENTION, { query: { tenant } }),
+    setRetention: (keepForSeconds, tenant) =>
+      transport.json('POST', RETENTION, { query: { tenant }, body: { keepForSeconds } }),
+    resetRetention: (tenant) => transport.json('DELETE', RETENTION, { query: { tenant } }),
+    async openBackup({ signal } = {}) {
+      const response = await transport.open('POST', `${HOST}/backup`, { headers: { accept: '*/*' }, signal });
+      const length = response.headers.get('content-length');
+      return {
+        size: length === null ? undefined : Number(length),
+        bytes: response.body ?? new Blob([]).stream(),
+      };
+    },
+  };
+}
