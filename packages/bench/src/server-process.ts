@@ -9,7 +9,11 @@ export interface ServerProcess {
   readonly port: number;
   /** CPU time used so far in milliseconds; undefined where the system does not tell. */
   cpuMs(): number | undefined;
+  /** Memory in use; undefined where the system does not tell. */
+  rssBytes(): number | undefined;
   stop(): Promise<void>;
+  /** SIGKILL: no handler runs, nothing is flushed. */
+  kill(): Promise<void>;
 }
 
 export interface Launch {
@@ -35,7 +39,17 @@ export async function startServer(launch: Launch): Promise<ServerProcess> {
     complaint = (complaint + chunk.toString()).slice(-2_000);
   });
   await untilReady(child, launch, () => complaint);
-  return { port: launch.port, cpuMs: () => cpuMs(child.pid), stop: () => stop(child) };
+  return {
+    port: launch.port,
+    cpuMs: () => cpuMsOf(child.pid),
+    rssBytes: () => rssBytesOf(child.pid),
+    stop: () => stop(child),
+    async kill() {
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
 }
 
 async function untilReady(child: ChildProcess, launch: Launch, complaint: () => string): Promise<void> {
@@ -52,7 +66,7 @@ async function untilReady(child: ChildProcess, launch: Launch, complaint: () => 
 }
 
 async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
+  if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');
   child.kill('SIGTERM');
   const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
@@ -60,12 +74,21 @@ async function stop(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-function cpuMs(pid: number | undefined): number | undefined {
+export function cpuMsOf(pid: number | undefined): number | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The command name may hold spaces; the fields after its closing bracket do not. utime and stime are 14 and 15.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
+  } catch {
+    return undefined;
+  }
+}
+
+function rssBytesOf(pid: number | undefined): number | undefined {
+  try {
+    const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return kib === undefined ? undefined : Number(kib) * 1024;
   } catch {
     return undefined;
   }

@@ -1,5 +1,11 @@
-import type { Json } from '@weft/protocol';
-import { type Client, type OpenInterrupt, nodeNameOf, openInterruptsOf } from '@weft/sdk';
+import { isJsonObject, type Json } from '@weft/protocol';
+import {
+  type Client,
+  type OpenInterrupt,
+  nodeNameOf,
+  openInterruptsOf,
+  type RunDocument,
+} from '@weft/sdk';
 import { type Cli, HOST_ARGS } from './command.ts';
 import { connect, type TargetArgs } from './connection.ts';
 import { CliError, EXIT, type ExitCode, usageError } from './exit-code.ts';
@@ -40,13 +46,27 @@ export async function answerQuestion(cli: Cli, args: TargetArgs, given: GivenAns
   return EXIT.done;
 }
 
+/** The child that a run waits for, where it waits for one. */
+function waitingChild(run: RunDocument): string | undefined {
+  const children = Array.isArray(run['childRuns']) ? run['childRuns'] : [];
+  const waiting = children.find(
+    (child) => isJsonObject(child) && String(child['status']).startsWith('waiting-'),
+  );
+  return isJsonObject(waiting) ? String(waiting['runId']) : undefined;
+}
+
 async function onlyQuestion(client: Client, { runId, kind }: GivenAnswer): Promise<OpenInterrupt> {
   const run = await client.runs.get(runId);
   const [first, ...others] = openInterruptsOf(run);
   if (first === undefined) {
-    throw new CliError(EXIT.unmet, 'no_open_question', `Run ${runId} is ${run.status} and asks nothing.`, {
-      details: { runId, status: run.status },
-    });
+    const child = waitingChild(run);
+    const hint = child === undefined ? '' : ` Its child run ${child} does: see weft runs why ${child}`;
+    throw new CliError(
+      EXIT.unmet,
+      'no_open_question',
+      `Run ${runId} is ${run.status} and asks nothing.${hint}`,
+      { details: { runId, status: run.status, ...(child !== undefined && { childRunId: child }) } },
+    );
   }
   if (others.length > 0) {
     const commands = [first, ...others].map((question) => `  ${answerCommands(question)[0]}`);

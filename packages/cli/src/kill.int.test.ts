@@ -10,16 +10,20 @@ import { type CountingServer, openCountingServer } from './testing/counting-serv
 import { freePort, type HostProcess, startHostProcess } from './testing/host-process.ts';
 import { type KillClientOptions, type Receipts, runKillClient } from './testing/kill-client.ts';
 import { killWorkflows, TOKENS } from './testing/kill-workflows.ts';
+import { storeUnderTest } from './testing/store-under-test.ts';
 
 /**
  * Proof by force: the host is killed with SIGKILL at random moments under load, restarted, and killed again. Afterwards
  * everything it ever acknowledged must be there, and the outside world must not have seen anything it should not.
  */
 
-const ROUNDS = Number(process.env['WEFT_KILL_ROUNDS'] ?? 20);
+const ROUNDS = Number(process.env['WEFT_KILL_ROUNDS'] ?? storeUnderTest().killRounds);
 const API_KEY = `weft_test_${'k'.repeat(43)}`;
 /** A third with children, a dispatch loop and streamed text; the others with effects, and with approvals first. */
-const CLIENTS: readonly Pick<KillClientOptions, 'workflowId' | 'nodeToAnswer' | 'answerChild' | 'configurable'>[] = [
+const CLIENTS: readonly Pick<
+  KillClientOptions,
+  'workflowId' | 'nodeToAnswer' | 'answerChild' | 'configurable'
+>[] = [
   { workflowId: 'kill-mixed' },
   { workflowId: 'kill-mixed' },
   { workflowId: 'kill-gate', nodeToAnswer: 'gate' },
@@ -43,7 +47,13 @@ interface EventDocument {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'weft-kill-'));
-const receipts: Receipts = { runs: new Map(), events: new Map(), answered: new Set(), repeats: 0 };
+const receipts: Receipts = {
+  runs: new Map(),
+  events: new Map(),
+  answered: new Set(),
+  repeats: 0,
+  refused: [],
+};
 /** Child runs that are there, by id: whose they are and how they stand. */
 const children = new Map<string, { parentRunId: string; status: string; workflowId: string }>();
 const logs = new Map<string, { texts: string[]; documents: EventDocument[]; status: string }>();
@@ -63,7 +73,7 @@ beforeAll(async () => {
   const stop = new AbortController();
   const clients = CLIENTS.map((client, index) =>
     runKillClient({
-      url: host.url,
+      url: () => host.url,
       apiKey: API_KEY,
       ...client,
       name: `client-${index}`,
@@ -160,7 +170,8 @@ describe('the child runs and streams of runs that were cut off', () => {
 
   it('are one per dispatch, under the id that the log announced', () => {
     const made = new Map<string, string[]>();
-    for (const [id, { parentRunId }] of children) made.set(parentRunId, [...(made.get(parentRunId) ?? []), id]);
+    for (const [id, { parentRunId }] of children)
+      made.set(parentRunId, [...(made.get(parentRunId) ?? []), id]);
     for (const [runId, count] of [
       ...runsOf('kill-parent').map((id) => [id, 1] as const),
       ...runsOf('kill-dispatch').map((id) => [id, 2] as const),
@@ -198,6 +209,7 @@ async function restart(): Promise<HostProcess> {
     port,
     apiKey: API_KEY,
     flags: [
+      ...storeUnderTest().flags(),
       '--conformance',
       '--workflows',
       join(folder, 'workflows'),

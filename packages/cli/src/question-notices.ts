@@ -14,6 +14,7 @@ export const SETTLE_MS = 150;
 
 const CLOSING: ReadonlySet<string> = new Set([
   'interrupt.resolved',
+  'node.resumed',
   'node.completed',
   'node.failed',
   'node.cancelled',
@@ -47,9 +48,12 @@ export function createQuestionNotices(tell: (question: AskedQuestion) => void): 
 
 function questionIn(event: RunEventDocument): AskedQuestion | undefined {
   const { payload, nodeId, runId } = event;
-  if (event.type !== 'interrupt.requested' || nodeId === undefined || !isJsonObject(payload))
-    return undefined;
-  const { kind, data, iteration } = payload;
+  if (nodeId === undefined || !isJsonObject(payload)) return undefined;
+  const { kind, data, iteration, childRunId } = payload;
+  if (event.type === 'node.suspended' && typeof childRunId === 'string') {
+    return { runId, nodeId, kind: 'child', data: { childRunId } };
+  }
+  if (event.type !== 'interrupt.requested') return undefined;
   return {
     runId,
     nodeId,

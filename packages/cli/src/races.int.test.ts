@@ -61,7 +61,7 @@ describe('two answers to one question', () => {
 
     for (let race = 0; race < PAIRS; race += 1) {
       const runId = await waiting('gate');
-      const [yes, no] = await Promise.all(
+      const [yes = '', no = ''] = await Promise.all(
         shuffled(race, [
           () => answer(runId, { action: 'accept' }),
           () => answer(runId, { action: 'reject' }),
@@ -86,11 +86,8 @@ describe('an answer and a cancel', () => {
 
     for (let race = 0; race < PAIRS; race += 1) {
       const runId = await waiting('gate');
-      const [answered, cancelled] = await Promise.all(
-        shuffled(race, [
-          () => answer(runId, { action: 'accept' }),
-          () => send(runId, { type: 'cancel' }),
-        ]),
+      const [answered = '', cancelled = ''] = await Promise.all(
+        shuffled(race, [() => answer(runId, { action: 'accept' }), () => send(runId, { type: 'cancel' })]),
       );
       const status = await ended(runId);
       statuses.add(status);

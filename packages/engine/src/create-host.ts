@@ -6,6 +6,7 @@ import type { MaskingMode } from './core/plan.ts';
 import type { Host } from './host.ts';
 import type { Egress, NodeType } from './node-type.ts';
 import { BUILTIN_NODE_TYPES } from './nodes/index.ts';
+import { createAncestry } from './runtime/ancestry.ts';
 import { createReadArtifacts } from './runtime/artifacts.ts';
 import { createAnnotations } from './runtime/annotations.ts';
 import { createAudit } from './runtime/audit.ts';
@@ -25,6 +26,8 @@ import { joinForks } from './runtime/join-forks.ts';
 import { createFinishedRuns } from './runtime/finished-runs.ts';
 import { createInFlight } from './runtime/idempotency.ts';
 import { createRunIds, poolRandom, type RandomBytes, randomId } from './runtime/ids.ts';
+import { createImports } from './runtime/import.ts';
+import { createFillImported } from './runtime/imported-values.ts';
 import { createInterrupts } from './runtime/interrupts.ts';
 import { createKeeping, tellingRemoved } from './runtime/keeping.ts';
 import { createKeys } from './runtime/keys.ts';
@@ -43,6 +46,7 @@ import { createRunSpans } from './runtime/run-spans.ts';
 import { withConformanceSecrets } from './runtime/secrets/conformance-secrets.ts';
 import { createManageSecrets } from './runtime/secrets/manage-secrets.ts';
 import { createLocalResolver, openSealer } from './runtime/secrets/resolver.ts';
+import { createStateAt } from './runtime/state-at.ts';
 import { createRunStates } from './runtime/states.ts';
 import { createSpawnChild } from './runtime/spawn-child.ts';
 import { createVerdicts } from './runtime/verdicts.ts';
@@ -274,8 +278,10 @@ export function createHost(options: HostOptions): Host {
   const forks = createFork({
     ...shared,
     plans,
+    states,
     inFlight,
     newRunId: createRunIds(clock.now, random),
+    fillImported: createFillImported(store),
   });
   const spawnChild = createSpawnChild({
     store,
@@ -288,10 +294,13 @@ export function createHost(options: HostOptions): Host {
   return {
     createRun: creator.create,
     ...forks,
+    ...createAncestry({ store: visible, plans, secret }),
+    ...createStateAt({ store: visible, states }),
     command,
     once: createOnce({ ...shared, inFlight }),
     ...readers,
     ...annotations,
+    ...createImports({ store, committer, compile, clock, random, limits }),
     debugBundle: createBundles({
       store: visible,
       readEvents: (...asked) => store.readEvents(...asked),
@@ -356,8 +365,11 @@ export function createHost(options: HostOptions): Host {
       await audit.start();
       overload.start();
       // What this process writes is published by its actors; only what others write is news here.
-      unwatch = store.watch((runId) => {
-        if (dispatcher.actor(runId) === undefined) feed.signal(runId);
+      unwatch = store.watch((runId, _nextSeq, elsewhere) => {
+        const actor = dispatcher.actor(runId);
+        if (actor === undefined) feed.signal(runId);
+        // Nobody else appends to a run that is held here, so somebody may have put a command into its inbox.
+        else if (elsewhere === true) actor.poke();
       });
       await lease.start();
       dispatcher.start();

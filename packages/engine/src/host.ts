@@ -1,4 +1,5 @@
 import type {
+  Ancestry,
   Annotation,
   AnnotationCreate,
   Capabilities,
@@ -38,7 +39,11 @@ export interface Host extends WebhookOperations, TelemetryOperations {
     request: ForkRequest,
     idempotency?: IdempotencyClaim,
   ): Promise<Forked | undefined>;
+  /** Which run started this one as a child; one step up. */
+  ancestry(caller: Caller, runId: string): Promise<Ancestry | undefined>;
   snapshot(caller: Caller, runId: string): Promise<SnapshotView | undefined>;
+  /** The run as it stood after the event `at`; after its newest when left out. Throws `sequence_out_of_range`. */
+  stateAt(caller: Caller, runId: string, at?: number): Promise<RunSnapshot | undefined>;
   /** Events after `afterSeq` (−1 = from the first), as wire documents. */
   events(caller: Caller, runId: string, afterSeq: number, limit: number): Promise<EventPage | undefined>;
   /**
@@ -83,6 +88,12 @@ export interface Host extends WebhookOperations, TelemetryOperations {
    * difference is found before it resolves; the others are found while they are read, until the signal is aborted.
    */
   diff(caller: Caller, runId: string, against: string, signal: AbortSignal): Promise<RunDiff | undefined>;
+
+  /**
+   * A bundle of any OpenWOP host becomes a run that is only read here. The same bundle again is the same run. Throws HostError
+   * `bundle_invalid` with the reason, and then nothing was written.
+   */
+  importBundle(caller: Caller, bundle: Json): Promise<ImportedRun>;
 
   /**
    * The run as one document to carry away, as JSON text in pieces that are made as they are asked for. Undefined when the
@@ -178,6 +189,23 @@ export interface AuditExportPage {
   readonly lines: readonly JsonObject[];
   /** Absent on the last page. */
   readonly nextCursor?: string;
+}
+
+export interface ImportedRun {
+  /** False when this bundle was imported before. */
+  readonly created: boolean;
+  readonly runId: string;
+  /** Where it was executed. */
+  readonly sourceRunId: string;
+  readonly status: RunStatus;
+  /** The bundle's digest was checked. */
+  readonly verified: boolean;
+  readonly events: number;
+  /** Of the original log. */
+  readonly totalEvents: number;
+  readonly truncated: boolean;
+  /** Without one that this host can run, the run can be shown and compared, but not forked as it is. */
+  readonly definition: 'present' | 'missing' | 'unusable';
 }
 
 export interface BundleRequest {

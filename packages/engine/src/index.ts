@@ -11,6 +11,8 @@ export type { RunDiff } from './core/diff/render-diff.ts';
 export type { LogEvent } from './core/diff/same-event.ts';
 export { stateDiff } from './core/diff/state-diff.ts';
 export { spansOf } from './core/bundle/spans.ts';
+export { readBundle } from './core/import/read-bundle.ts';
+export type { ImportedBundle } from './core/import/read-bundle.ts';
 export { checkLog, LOG_RULES } from './core/legal-log.ts';
 export type { LogEntry, Violation } from './core/legal-log.ts';
 export { isTerminalEvent, TERMINAL_EVENTS } from './core/run-event.ts';
@@ -48,6 +50,7 @@ export type {
   ForkRequest,
   Host,
   IdempotencyClaim,
+  ImportedRun,
   LinkAnswer,
   NewKey,
   NewRun,
@@ -69,6 +72,7 @@ export type {
   WorkflowReport,
   WorkflowSummary,
 } from './host.ts';
+export { erasedInputs } from './erased-inputs.ts';
 export { openMemoryStore } from './memory-store.ts';
 export type { MemoryStoreOptions, StoreFaults } from './memory-store.ts';
 export { NodeFailure } from './node-type.ts';
@@ -119,6 +123,7 @@ export type {
   ClaimResult,
   Command,
   CommandUnit,
+  CommitWatcher,
   DocumentPlace,
   DocumentUnit,
   DrainPolicy,

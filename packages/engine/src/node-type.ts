@@ -117,6 +117,8 @@ export interface NodeEvent {
 export interface ChannelRequest {
   readonly channel: string;
   readonly value: Json;
+  /** A channel of the run that started this one. For pure nodes only; the parent's declaration says how it is written. */
+  readonly to?: 'parent';
   /** For a channel that the workflow does not declare. */
   readonly reducer?: Reducer;
   readonly ttlMs?: number;

@@ -4,6 +4,7 @@ import { appendingContract } from './store-contract/appending.ts';
 import { blobsContract } from './store-contract/blobs.ts';
 import { claimingContract } from './store-contract/claiming.ts';
 import { documentsContract } from './store-contract/documents.ts';
+import { expiredRunsContract } from './store-contract/expired-runs.ts';
 import { START } from './store-contract/fixtures.ts';
 import { forksContract } from './store-contract/forks.ts';
 import { idempotencyContract } from './store-contract/idempotency.ts';
@@ -92,6 +93,7 @@ export function storeContract(name: string, harness: StoreHarness): void {
     documentsContract(subject);
     blobsContract(subject);
     keepingContract(subject);
+    expiredRunsContract(subject);
     outcomesContract(subject);
     interleavingContract(subject);
     if (reopen) {

@@ -1,5 +1,33 @@
 import type { ErrorCode, Json, JsonObject } from '@weft/protocol';
 import type { CreationRecord, RunStatus } from './core/run-state.ts';
+import type { Command, Verdict } from './command.ts';
+import type { DocumentPlace, WriteUnit } from './store-units.ts';
+
+export type {
+  ChannelCommand,
+  ChildCommand,
+  Command,
+  DrainPolicy,
+  ResolveCommand,
+  Verdict,
+} from './command.ts';
+export type {
+  AuditUnit,
+  BlobUnit,
+  CommandUnit,
+  DocumentPlace,
+  DocumentUnit,
+  EraseUnit,
+  KeyUnit,
+  Notice,
+  OutboxUnit,
+  PurgeUnit,
+  RevokeKeyUnit,
+  RunUnit,
+  SettingUnit,
+  WorkflowUnit,
+  WriteUnit,
+} from './store-units.ts';
 
 /**
  * The store port. What it promises is proven by `store-contract.ts`, which every adapter runs unchanged:
@@ -19,15 +47,18 @@ import type { CreationRecord, RunStatus } from './core/run-state.ts';
  *     from there.
  * S9. A purge takes away everything of a run at once, its log and all that is kept under its id, and leaves a tombstone. Until
  *     the tombstone's time has come, the run's tenant can learn that there was one; nobody else ever can.
- * S10. An erasure takes away what only the fold may see: overlays, inputs, the checkpoint, and what commands brought along. The
- *     public log stays, byte for byte.
+ * S10. An erasure takes away what only the fold may see: overlays, the values of inputs, the checkpoint, and what commands brought
+ *     along. The public log stays, byte for byte.
  */
 export interface Store {
   commit(units: readonly WriteUnit[]): Promise<readonly WriteResult[]>;
   /** True when the unit's effect is durable. Asked only after an `unknown` result. */
   committed(unit: WriteUnit): Promise<boolean>;
-  /** Called after every commit that appended events, by whatever process; may coalesce. Returns the way to stop. */
-  watch(onCommit: (runId: string, nextSeq: number) => void): () => void;
+  /**
+   * Called after every commit that appended events, by whatever process, and after another process has put a command into the
+   * run's inbox; may coalesce, and may call for nothing. Returns the way to stop.
+   */
+  watch(onCommit: CommitWatcher): () => void;
 
   /** `tenant` undefined: on behalf of the host itself. */
   readRun(runId: string, tenant: string | undefined): Promise<RunRow | undefined>;
@@ -106,170 +137,8 @@ export interface Store {
   close(): Promise<void>;
 }
 
-export type WriteUnit =
-  | RunUnit
-  | CommandUnit
-  | WorkflowUnit
-  | KeyUnit
-  | RevokeKeyUnit
-  | SettingUnit
-  | OutboxUnit
-  | AuditUnit
-  | DocumentUnit
-  | BlobUnit
-  | PurgeUnit
-  | EraseUnit;
-
-interface UnitBase {
-  /** Random, 22 characters of base64url; names this write after an unknown outcome. */
-  readonly batchId: string;
-  readonly idempotency?: IdempotencyRecord;
-  readonly audit?: readonly AuditEntry[];
-}
-
-/** Creates a run, or appends to it, or both. */
-export interface RunUnit extends UnitBase {
-  readonly kind: 'run';
-  readonly runId: string;
-  /** First write of a run. With a holder the run is born claimed, at epoch 1; without, it waits unclaimed at epoch 0. */
-  readonly create?: {
-    readonly record: CreationRecord;
-    readonly holder?: string;
-    readonly exclusiveScope: boolean;
-    /** Refused with `parent_ended` when this run has ended or does not exist: a child is never born to a parent that is gone. */
-    readonly whileOpen?: string;
-  };
-  readonly epoch: number;
-  /** Sequence of the first event of this unit; with create 0, or where the record's fork begins. */
-  readonly expectedSeq: number;
-  readonly events: readonly StoredEvent[];
-  readonly head: RunHead;
-  readonly consume?: readonly { readonly commandId: string; readonly verdict: Verdict }[];
-  readonly checkpoint?: Checkpoint;
-  /** Gives up the claim with this write. */
-  readonly release?: boolean;
-  readonly outbox?: readonly NewOutboxRow[];
-  readonly notify?: readonly Notice[];
-}
-
-/**
- * A command that a run puts into another run's inbox with its own write, so that both are durable or neither is. Nothing
- * happens when that run is missing, belongs to another tenant, has ended, or has a command of this id already; the inbox's
- * limit does not count, because nobody could be told.
- */
-export interface Notice {
-  readonly runId: string;
-  readonly commandId: string;
-  readonly command: Command;
-}
-
-/** Puts a command into a run's inbox. Refused on terminal runs and full inboxes. */
-export interface CommandUnit extends UnitBase {
-  readonly kind: 'command';
-  readonly tenant: string;
-  readonly runId: string;
-  readonly commandId: string;
-  readonly command: Command;
-  readonly inboxLimit: number;
-}
-
-export interface WorkflowUnit extends UnitBase {
-  readonly kind: 'workflow';
-  readonly tenant: string;
-  readonly id: string;
-  readonly version: string;
-  readonly digest: string;
-  readonly definition: string;
-  readonly registeredAt: number;
-}
-
-export interface KeyUnit extends UnitBase {
-  readonly kind: 'key';
-  readonly key: ApiKeyRow;
-}
-
-export interface RevokeKeyUnit extends UnitBase {
-  readonly kind: 'revoke-key';
-  readonly tenant: string;
-  readonly keyId: string;
-  readonly at: number;
-}
-
-/** Written once; a second write with another value is refused. */
-export interface SettingUnit extends UnitBase {
-  readonly kind: 'setting';
-  readonly name: string;
-  readonly value: string;
-}
-
-/** Settles claimed outbox rows: delivered, to be tried again at a time, or dead. `retry` brings a dead row back, its attempts uncounted. */
-export interface OutboxUnit extends UnitBase {
-  readonly kind: 'outbox';
-  readonly settle: readonly {
-    readonly id: string;
-    readonly state: 'done' | 'retry' | 'dead';
-    readonly dueAt?: number;
-  }[];
-}
-
-/** Where a small record of a tenant is kept: by kind, and within it by what it belongs to (a run, a memory, nothing). */
-export interface DocumentPlace {
-  readonly tenant: string;
-  readonly collection: string;
-  /** May be empty. */
-  readonly scope: string;
-  readonly id: string;
-}
-
-/** Writes a small record over what was there, or removes it. */
-export interface DocumentUnit extends UnitBase, DocumentPlace {
-  readonly kind: 'document';
-  /** JSON text; absent = remove, which is no error when there is nothing. */
-  readonly body?: string;
-  readonly at: number;
-  readonly expiresAt?: number;
-  /** Refused with `document_exists` when there is one that has not expired. */
-  readonly onlyNew?: boolean;
-}
-
-/** One piece of a large value that belongs to a run. Pieces are written in order, each once; the same piece again changes nothing. */
-export interface BlobUnit extends UnitBase {
-  readonly kind: 'blob';
-  readonly tenant: string;
-  readonly runId: string;
-  readonly blobId: string;
-  readonly index: number;
-  readonly bytes: Uint8Array;
-}
-
-/**
- * Takes a run away that has ended: events, checkpoint, commands, tags, pieces, outbox rows, and the documents whose scope is its
- * id. Refused with `run_missing` when the tenant has no such run, `run_open` while it is under way, and `run_pinned` while one
- * that is needs it: its parent, or a fork of it, or a fork of such a fork.
- */
-export interface PurgeUnit extends UnitBase {
-  readonly kind: 'purge';
-  readonly tenant: string;
-  readonly runId: string;
-  readonly at: number;
-  readonly tombstoneUntil: number;
-}
-
-/**
- * Takes away what only the fold may see of a run that has ended: overlays, inputs, the checkpoint; the value of an answer becomes
- * null, and outputs and variables of a child's notice go. Refused like a purge, but not because of a parent.
- */
-export interface EraseUnit extends UnitBase {
-  readonly kind: 'erase';
-  readonly tenant: string;
-  readonly runId: string;
-  readonly at: number;
-}
-
-/** An act that changed nothing but must be on record, such as a denial. */
-export interface AuditUnit extends UnitBase {
-  readonly kind: 'audit';
-}
+/** `elsewhere`: another process wrote. */
+export type CommitWatcher = (runId: string, nextSeq: number, elsewhere?: true) => void;
 
 export type WriteResult =
   | { readonly state: 'committed' }
@@ -398,69 +267,6 @@ export interface Claimed {
   readonly runId: string;
   readonly epoch: number;
 }
-
-/** What people ask of a run. Accepted into the inbox first, consumed by whoever holds the run. */
-export type Command =
-  | {
-      readonly type: 'cancel';
-      readonly reason?: string;
-      readonly by?: string;
-      /** Set when the cancel of the parent run caused it. */
-      readonly parentRunId?: string;
-    }
-  | { readonly type: 'pause'; readonly policy: DrainPolicy; readonly reason?: string; readonly by?: string }
-  | { readonly type: 'resume'; readonly reason?: string; readonly by?: string }
-  | ResolveCommand
-  | ChildCommand;
-
-/** What a child run tells its parent: that it waits, goes on, or has ended. */
-export interface ChildCommand {
-  readonly type: 'child';
-  /** The parent's node that started it. */
-  readonly nodeKey: string;
-  readonly childRunId: string;
-  readonly status: RunStatus;
-  /** Public outputs of a completed child. */
-  readonly outputs?: JsonObject;
-  /** The variables the parent asked for, those that are set. */
-  readonly variables?: JsonObject;
-  /** Which of the variables the child's workflow marks as sensitive. */
-  readonly sensitive?: readonly string[];
-  readonly error?: { readonly code: string; readonly message: string };
-}
-
-/** An answer to a question that a node has asked. */
-export interface ResolveCommand {
-  readonly type: 'resolve';
-  readonly nodeId: string;
-  /** Inside loops. */
-  readonly iteration?: readonly number[];
-  /** From a signed link: the question the link was made for. */
-  readonly interruptId?: string;
-  readonly value: Json;
-  /** Who answers: the authenticated principal, or what the link's holder said. */
-  readonly by: string;
-  /** A user's own identity counts as the voter; a service key may name one. */
-  readonly byUser: boolean;
-  readonly viaLink: boolean;
-}
-
-export type DrainPolicy = 'immediate' | 'drain-current-node';
-
-/** What became of a command. */
-export type Verdict =
-  | { readonly applied: true; readonly status: RunStatus; readonly at: number }
-  | {
-      readonly applied: false;
-      readonly status: RunStatus;
-      readonly pausedAt?: number;
-      /** Why an answer was not taken. */
-      readonly refusal?: {
-        readonly code: ErrorCode;
-        readonly message: string;
-        readonly details?: JsonObject;
-      };
-    };
 
 export interface StoredCommand {
   readonly commandId: string;

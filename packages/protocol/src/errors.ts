@@ -58,6 +58,26 @@ export const ERRORS = {
     status: 422,
     advice: 'Fork from a sequence that the run’s log has; details.max is the last one.',
   },
+  fork_incompatible: {
+    status: 422,
+    advice: 'Fork earlier, or use a version of the workflow that still has the node in details.nodeId.',
+  },
+  sequence_out_of_range: {
+    status: 422,
+    advice: 'Ask for a sequence that the run’s log has; details.max is the last one.',
+  },
+  bundle_invalid: {
+    status: 422,
+    advice: 'Get the bundle again from its host; details.field points to what cannot be right.',
+  },
+  definition_missing: {
+    status: 422,
+    advice: 'Register the workflow and fork with its workflowVersion.',
+  },
+  values_missing: {
+    status: 422,
+    advice: 'Send the values named in details.missing; the bundle that was imported does not hold them.',
+  },
   conflict: {
     status: 409,
     advice: 'The resource is not in a state that allows this; details say which state it is in.',

@@ -145,8 +145,23 @@ export const SetRetentionSchema = closed({
 
 export const RetentionSchema = open({
   tenant: nonEmpty,
-  keepForSeconds: Type.Union([count, Type.Null()], { description: 'After the end of a run; null: for ever.' }),
+  keepForSeconds: Type.Union([count, Type.Null()], {
+    description: 'After the end of a run; null: for ever.',
+  }),
   isDefault: Type.Boolean({ description: 'True where the tenant has none of its own and the host’s holds.' }),
+});
+
+export const ImportedRunSchema = open({
+  runId,
+  sourceRunId: nonEmpty,
+  status: nonEmpty,
+  verified: Type.Boolean({ description: 'The bundle carries a digest, and it holds. Bundles of other hosts have none.' }),
+  events: count,
+  totalEvents: count,
+  truncated: Type.Boolean({ description: 'The bundle holds only the first part of the log.' }),
+  definition: Type.Enum(['present', 'missing', 'unusable'], {
+    description: 'Unless it is present, the run can be shown and compared, but not forked as it is.',
+  }),
 });
 
 export const HealthSchema = open({ status: nonEmpty });

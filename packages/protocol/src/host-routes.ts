@@ -4,6 +4,7 @@ import {
   CreateKeySchema,
   ExplanationSchema,
   HealthSchema,
+  ImportedRunSchema,
   InterruptListSchema,
   KeyListSchema,
   RegistrationSchema,
@@ -133,6 +134,22 @@ const runs: readonly Route[] = [
     summary: 'What a run waits for, as a sentence and as data.',
     responses: { 200: { description: 'The explanation.', schema: ExplanationSchema } },
     errors: [],
+  },
+];
+
+const imports: readonly Route[] = [
+  {
+    operationId: 'importBundle',
+    method: 'POST',
+    path: '/v1/host/weft/imports',
+    scope: 'runs:create',
+    summary: 'Makes a run that is only read out of a debug bundle of any OpenWOP host. The same bundle again changes nothing.',
+    request: { schema: jsonObject, required: true },
+    responses: {
+      200: { description: 'This bundle was imported before.', schema: ImportedRunSchema },
+      201: { description: 'Imported.', schema: ImportedRunSchema },
+    },
+    errors: ['validation_error', 'bundle_invalid', 'payload_too_large'],
   },
 ];
 
@@ -283,7 +300,8 @@ const keeping: readonly Route[] = [
     method: 'POST',
     path: '/v1/host/weft/runs/{runId}:erase',
     scope: 'host:admin',
-    summary: 'Erases what is kept behind the masks of a run that has ended: inputs and masked values. Its log stays.',
+    summary:
+      'Erases what is kept behind the masks of a run that has ended: inputs and masked values. Its log stays.',
     headers: [IDEMPOTENCY_KEY],
     responses: { 204: { description: 'Erased.' } },
     errors: ['validation_error', 'conflict', 'idempotency_in_flight', 'idempotency_key_mismatch'],
@@ -303,7 +321,8 @@ const keeping: readonly Route[] = [
     method: 'POST',
     path: '/v1/host/weft/retention',
     scope: 'host:admin',
-    summary: 'Says how long a tenant’s runs are kept after their end. Older ones are removed within the hour.',
+    summary:
+      'Says how long a tenant’s runs are kept after their end. Older ones are removed within the hour.',
     query: [TENANT],
     request: { schema: SetRetentionSchema, required: true },
     responses: { 200: { description: 'It holds from now on.', schema: RetentionSchema } },
@@ -361,6 +380,7 @@ const probes: readonly Route[] = [
 export const HOST_ROUTES: readonly Route[] = [
   ...workflows,
   ...runs,
+  ...imports,
   ...interrupts,
   ...secrets,
   ...artifacts,

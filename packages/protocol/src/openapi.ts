@@ -51,6 +51,7 @@ function operation(route: Route): JsonObject {
     summary: route.summary,
     tags: [route.path.startsWith('/v1/host/') ? 'host' : 'protocol'],
     ...(route.scope === null ? { security: [] } : { 'x-scope': route.scope }),
+    ...(route.alsoScope === undefined ? {} : { 'x-also-scope': route.alsoScope }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.request === undefined ? {} : { requestBody: requestBody(route.request) }),
     responses: { ...answers(route), ...failures(route) },

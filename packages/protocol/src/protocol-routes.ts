@@ -153,7 +153,7 @@ const runs: readonly Route[] = [
     headers: [IDEMPOTENCY_KEY],
     request: { schema: CancelRequestSchema, required: false },
     responses: { 200: { description: 'Cancelled, or about to be.', schema: CancelResponseSchema } },
-    errors: ['validation_error', ...IDEMPOTENCY_ERRORS],
+    errors: ['validation_error', 'conflict', ...IDEMPOTENCY_ERRORS],
   },
   {
     operationId: 'bulkCancelRuns',
@@ -199,7 +199,7 @@ const runs: readonly Route[] = [
     responses: {
       200: { description: 'Taken; the run may wait for more voices.', schema: ResolveResponseSchema },
     },
-    errors: [...ANSWER_ERRORS, 'interrupt_gone', ...IDEMPOTENCY_ERRORS],
+    errors: [...ANSWER_ERRORS, 'interrupt_gone', 'conflict', ...IDEMPOTENCY_ERRORS],
   },
   {
     operationId: 'resolveApproval',
@@ -212,7 +212,7 @@ const runs: readonly Route[] = [
     responses: {
       200: { description: 'Taken; the run may wait for more voices.', schema: ResolveResponseSchema },
     },
-    errors: [...ANSWER_ERRORS, ...IDEMPOTENCY_ERRORS],
+    errors: [...ANSWER_ERRORS, 'conflict', ...IDEMPOTENCY_ERRORS],
   },
   {
     operationId: 'inspectInterrupt',

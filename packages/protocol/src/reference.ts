@@ -104,7 +104,7 @@ function streamModesPage(): string {
 function httpPage(): string {
   const overview = ROUTES.map((route) => [
     code(`${route.method} ${route.path}`),
-    route.scope === null ? 'none' : code(route.scope),
+    scopeText(route),
     route.summary,
   ]);
   return page(
@@ -114,6 +114,11 @@ function httpPage(): string {
     table(['operation', 'scope', 'what it does'], overview),
     ...ROUTES.map(routeSection),
   );
+}
+
+function scopeText({ scope, alsoScope }: Route): string {
+  if (scope === null) return 'none';
+  return alsoScope === undefined ? code(scope) : `${code(scope)} and ${code(alsoScope)}`;
 }
 
 function routeSection(route: Route): string {

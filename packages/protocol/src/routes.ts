@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import { AUDIT_ROUTES } from './audit-routes.ts';
 import type { ErrorCode } from './errors.ts';
+import { FORK_ROUTES } from './fork-routes.ts';
 import { HOST_ROUTES } from './host-routes.ts';
 import { PROTOCOL_ROUTES } from './protocol-routes.ts';
 import { DELIVERY_ROUTES, WEBHOOK_ROUTES } from './webhook-routes.ts';
@@ -13,6 +14,8 @@ export interface Route {
   readonly path: string;
   /** What the key must hold; null for a route without a key. */
   readonly scope: string | null;
+  /** What it must hold beside that. */
+  readonly alsoScope?: string;
   readonly summary: string;
   readonly query?: readonly Parameter[];
   readonly headers?: readonly Parameter[];
@@ -36,6 +39,7 @@ export interface Answer {
 
 export const ROUTES: readonly Route[] = [
   ...PROTOCOL_ROUTES,
+  ...FORK_ROUTES,
   ...AUDIT_ROUTES,
   ...WEBHOOK_ROUTES,
   ...HOST_ROUTES,

@@ -4,6 +4,8 @@ import { type Artifacts, createArtifacts } from './artifacts.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { type Bundles, createBundles } from './bundles.ts';
 import { type Diffs, createDiffs } from './diff.ts';
+import { type Forks, createForks } from './forks.ts';
+import { type Imports, createImports } from './imports.ts';
 import { type Interrupts, createInterrupts } from './interrupts.ts';
 import { type Keeping, createKeeping } from './keeping.ts';
 import { type Keys, createKeys } from './keys.ts';
@@ -14,8 +16,9 @@ import { type Webhooks, createWebhooks } from './webhooks.ts';
 import { type Workflows, createWorkflows } from './workflows.ts';
 
 export interface Client {
-  readonly runs: Runs & Diffs;
+  readonly runs: Runs & Diffs & Forks;
   readonly bundles: Bundles;
+  readonly imports: Imports;
   readonly annotations: Annotations;
   readonly interrupts: Interrupts;
   readonly workflows: Workflows;
@@ -33,8 +36,9 @@ export interface Client {
 export function createClient(options: TransportOptions): Client {
   const transport = createTransport(options);
   return {
-    runs: { ...createRuns(transport), ...createDiffs(transport) },
+    runs: { ...createRuns(transport), ...createDiffs(transport), ...createForks(transport) },
     bundles: createBundles(transport),
+    imports: createImports(transport),
     annotations: createAnnotations(transport),
     interrupts: createInterrupts(transport),
     workflows: createWorkflows(transport),

@@ -35,6 +35,8 @@ export {
 } from './documents.ts';
 export { ApiError, ConnectionError } from './errors.ts';
 export type { EventStreamOptions } from './event-stream.ts';
+export type { FailedVisit, ForkedRun, ForkRequest, Forks, RunAncestry } from './forks.ts';
+export type { ImportedRun, Imports } from './imports.ts';
 export type { Interrupts } from './interrupts.ts';
 export type { BackupContent, Keeping, Retention } from './keeping.ts';
 export type { Keys } from './keys.ts';

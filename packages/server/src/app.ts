@@ -12,6 +12,7 @@ import { requestIdOf } from './http/request-id.ts';
 import { traceparentOf } from './http/trace-context.ts';
 import { type ServerOptions, type Settings, settingsFrom } from './options.ts';
 import { artifactRoutes } from './routes/artifacts.ts';
+import { ancestryRoutes } from './routes/ancestry.ts';
 import { annotationRoutes } from './routes/annotations.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { bulkCancelRoutes } from './routes/bulk-cancel.ts';
@@ -21,16 +22,19 @@ import { diffRoutes } from './routes/diff.ts';
 import { debugBundleRoutes } from './routes/debug-bundle.ts';
 import { discoveryRoutes } from './routes/discovery.ts';
 import { eventsRoutes } from './routes/events.ts';
+import { forkRoutes } from './routes/fork.ts';
 import { healthRoutes } from './routes/health.ts';
 import { hostKeyRoutes } from './routes/host-keys.ts';
 import { hostDeliveryRoutes } from './routes/host-deliveries.ts';
 import { hostKeepingRoutes } from './routes/host-keeping.ts';
 import { hostRunRoutes } from './routes/host-runs.ts';
+import { importRoutes } from './routes/imports.ts';
 import { interruptRoutes } from './routes/interrupts.ts';
 import { metricsRoutes } from './routes/metrics.ts';
 import { openApiRoutes } from './routes/openapi.ts';
 import { readRunRoutes } from './routes/read-run.ts';
 import { secretRoutes } from './routes/secrets.ts';
+import { stateAtRoutes } from './routes/state-at.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import { workflowRoutes } from './routes/workflows.ts';
 import { createOpenStreams } from './stream/open-streams.ts';
@@ -53,11 +57,15 @@ const ROUTES_OF_APP = [
   createRunRoutes,
   readRunRoutes,
   diffRoutes,
+  forkRoutes,
+  ancestryRoutes,
+  stateAtRoutes,
   eventsRoutes,
   commandRoutes,
   interruptRoutes,
   bulkCancelRoutes,
   debugBundleRoutes,
+  importRoutes,
   annotationRoutes,
   hostRunRoutes,
   hostKeepingRoutes,

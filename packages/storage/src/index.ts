@@ -8,7 +8,9 @@ export {
 export type { Finding, Owner, SqliteFaults, SqliteStoreOptions } from './sqlite/index.ts';
 export {
   ConnectionLostError,
+  isRetryable,
   openPostgresStore,
+  reasonNotOpened,
   SchemaTooNewError,
   UnsafeDatabaseError,
 } from './postgres/index.ts';

@@ -86,5 +86,9 @@ async function name(draft: string, file: string): Promise<void> {
 }
 
 function exists(file: string): CliError {
-  return new CliError(EXIT.unmet, 'file_exists', `${file} exists already. Name another file, or move it away.`);
+  return new CliError(
+    EXIT.unmet,
+    'file_exists',
+    `${file} exists already. Name another file, or move it away.`,
+  );
 }

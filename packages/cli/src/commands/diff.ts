@@ -3,7 +3,7 @@ import type { EventDifferenceDocument } from '@weft/sdk';
 import { type Cli, HOST_ARGS, leaf } from '../command.ts';
 import { EXIT, type ExitCode, usageError } from '../exit-code.ts';
 import { alignByNode } from '../output/diff/align.ts';
-import { type OpenSide, compare, openSides, wholeLog } from '../output/diff/compare.ts';
+import { type OpenSide, compare, inOneForm, openSides, wholeLog } from '../output/diff/compare.ts';
 import { renderDiffHtml } from '../output/diff/html-view.ts';
 import { type DiffReader, readDiff } from '../output/diff/read-diff.ts';
 import { type AlignedView, type DiffReport, isDifferent } from '../output/diff/report.ts';
@@ -21,17 +21,18 @@ export const diff = leaf({
     'weft diff RUN OTHER',
     'weft diff RUN OTHER --first',
     'weft diff RUN http://other:7878/v1/runs/ID --html diff.html',
+    'weft diff ./theirs.bundle.json ./ours.bundle.json',
     'weft diff RUN OTHER --json --exit-code',
   ],
   args: {
     a: {
       type: 'positional',
-      description: 'Run id, or URL of a run (key of another host: WEFT_API_KEY_A)',
+      description: 'Run id, URL of a run (key of another host: WEFT_API_KEY_A), or bundle file',
       required: true,
     },
     b: {
       type: 'positional',
-      description: 'Run id, or URL of a run (key of another host: WEFT_API_KEY_B)',
+      description: 'Run id, URL of a run (key of another host: WEFT_API_KEY_B), or bundle file',
       required: true,
     },
     first: { type: 'boolean', description: 'Stop at the first difference' },
@@ -47,11 +48,11 @@ export const diff = leaf({
   },
   async run({ cli, args }) {
     const asked = readRequest(cli, args);
-    const [a, b] = await openSides(cli.io, args, [
+    const opened = await openSides(cli.io, args, [
       { label: args.a, keyVariable: 'WEFT_API_KEY_A' },
       { label: args.b, keyVariable: 'WEFT_API_KEY_B' },
     ]);
-    const isFound = await deliver(cli, a, b, asked);
+    const isFound = await deliver(cli, ...(await inOneForm(...opened)), asked);
     const code: ExitCode = isFound && args['exit-code'] === true ? EXIT.failed : EXIT.done;
     return code;
   },

@@ -50,7 +50,9 @@ function secondsOf(text: string): number | null {
   if (text === 'forever') return null;
   const span = parseSpan(text);
   if (span === undefined || span < 3_600_000)
-    throw usageError(`weft retention set takes 1h or more, such as 30d, or forever or default; not "${text}".`);
+    throw usageError(
+      `weft retention set takes 1h or more, such as 30d, or forever or default; not "${text}".`,
+    );
   return Math.floor(span / 1_000);
 }
 

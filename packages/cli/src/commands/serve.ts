@@ -26,6 +26,23 @@ const SERVE_ARGS = {
     description: 'Address to bind (default 127.0.0.1); others need WEFT_API_KEY',
   },
   data: { type: 'string', valueHint: 'DIR', description: 'Data folder (default .weft)' },
+  store: {
+    type: 'string',
+    valueHint: 'URL',
+    description:
+      'postgres://… to share with other processes; better given as WEFT_STORE (default: SQLite in --data)',
+  },
+  'store-schema': { type: 'string', valueHint: 'NAME', description: 'Schema of the database (default weft)' },
+  'store-connections': {
+    type: 'string',
+    valueHint: 'N',
+    description: 'Connections to the database; one more listens (default 10)',
+  },
+  'store-wait-ms': {
+    type: 'string',
+    valueHint: 'N',
+    description: 'How long to wait at the start for a database that is away (default 30000)',
+  },
   workflows: {
     type: 'string',
     valueHint: 'DIR[,…]',
@@ -78,6 +95,7 @@ export const serve = leaf({
     'weft serve --port 0 --data /tmp/weft-demo --log-format json',
     'WEFT_API_KEY=… weft serve --host 0.0.0.0 --public-url https://weft.example.org',
     'weft serve --config weft.json --max-node-executions 5000',
+    'WEFT_STORE=postgres://weft@db/weft weft serve',
   ],
   args: { ...SERVE_ARGS, ...TELEMETRY_ARGS, ...LIMIT_ARGS },
   async run({ cli, args, all }) {
@@ -112,7 +130,8 @@ function logFor(cli: Cli, settings: ServeSettings): ReturnType<typeof createLog>
 function announce(cli: Cli, settings: ServeSettings, running: RunningHost): void {
   const started: Started = {
     url: running.url,
-    dataFolder: running.folder.root,
+    ...(running.folder !== undefined && { dataFolder: running.folder.root }),
+    ...(running.store !== undefined && { store: running.store }),
     keyFrom: running.keyFrom,
     test: settings.conformance,
     allowEgress: settings.allowEgress,

@@ -8,6 +8,8 @@ import { verify as verifyAudit } from './audit/verify.ts';
 import { diff } from './diff.ts';
 import { bundle } from './bundle.ts';
 import { doctor } from './doctor.ts';
+import { fork } from './fork.ts';
+import { importBundle } from './import.ts';
 import { inbox } from './inbox.ts';
 import { evidence } from './evidence/index.ts';
 import { create as createKey } from './keys/create.ts';
@@ -26,6 +28,7 @@ import { ls as listRuns } from './runs/ls.ts';
 import { pause } from './runs/pause.ts';
 import { prune } from './runs/prune.ts';
 import { resume } from './runs/resume.ts';
+import { retry } from './runs/retry.ts';
 import { rm as removeRuns } from './runs/rm.ts';
 import { show as showRun } from './runs/show.ts';
 import { why } from './runs/why.ts';
@@ -33,6 +36,7 @@ import { ls as listSecrets } from './secrets/ls.ts';
 import { rm as removeSecret } from './secrets/rm.ts';
 import { set as setSecret } from './secrets/set.ts';
 import { serve } from './serve.ts';
+import { show } from './show.ts';
 import { webhooks } from './webhooks/index.ts';
 import { check } from './workflows/check.ts';
 import { ls as listWorkflows } from './workflows/ls.ts';
@@ -53,12 +57,16 @@ export const weft = group('weft', 'a durable workflow host for the OpenWOP v1 pr
     cancel,
     pause,
     resume,
+    retry,
     removeRuns,
     prune,
     erase,
   ]),
+  show,
+  fork,
   diff,
   bundle,
+  importBundle,
   annotate,
   inbox,
   approve,

@@ -9,13 +9,16 @@ const WAITED_FOR: Readonly<Record<string, string>> = {
   approval: 'an approval',
   clarification: 'answers to its questions',
   'external-event': 'an event from outside',
+  'conversation.exchange': 'the next turn of a conversation',
+  'low-confidence': 'somebody to confirm a decision',
+  child: 'its child run, which waits too',
 };
 
 /** The question in the fewest words: its title, its first question, or the event it waits for. */
 export function asksText({ data }: Pick<AskedQuestion, 'data'>): string {
   const questions = Array.isArray(data['questions']) ? data['questions'] : [];
   const first = isJsonObject(questions[0]) ? questions[0]['question'] : undefined;
-  const asked = [data['title'], first, data['eventType'], data['customKind']].find(
+  const asked = [data['title'], first, data['prompt'], data['eventType'], data['customKind']].find(
     (text) => typeof text === 'string' && text !== '',
   );
   const more = asked === first && questions.length > 1 ? ` (and ${questions.length - 1} more)` : '';
@@ -41,6 +44,18 @@ export function answerCommands(question: AskedQuestion): readonly [string, ...st
       return [`weft answer ${place} ${questionIds(question).map(blank).join(' ')}`];
     case 'external-event':
       return [`weft resolve ${place} --value ${shellWord(JSON.stringify(correlationOf(question)))}`];
+    case 'conversation.exchange':
+      return [
+        `weft resolve ${place} --value '{"content":"…"}'`,
+        `weft resolve ${place} --value '{"operation":"close"}'`,
+      ];
+    case 'low-confidence':
+      return [
+        `weft resolve ${place} --value '{"ratified":true}'`,
+        `weft resolve ${place} --value '{"rejected":true}'`,
+      ];
+    case 'child':
+      return [`weft runs why ${shellWord(String(question.data['childRunId']))}`, 'weft inbox'];
     default:
       return [`weft resolve ${place} --value @answer.json`];
   }

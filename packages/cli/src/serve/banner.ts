@@ -4,7 +4,10 @@ import type { LoadedFile } from './workflow-files.ts';
 
 export interface Started {
   readonly url: string;
-  readonly dataFolder: string;
+  /** Absent when everything comes from elsewhere. */
+  readonly dataFolder?: string;
+  /** The database, where it is not in the data folder; without its password. */
+  readonly store?: string;
   /** Where the key is: a file, or the variable it came from. */
   readonly keyFrom: string;
   readonly test: boolean;
@@ -24,6 +27,7 @@ export function renderBanner(style: Style, started: Started): string {
     `${style.bold('weft')} is listening at ${style.cyan(started.url)}`,
     '',
     renderFields(style, [
+      ['store', started.store],
       ['data', started.dataFolder],
       ['key', started.keyFrom],
       ['mode', started.test ? 'test (conformance)' : 'live'],

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { resolve } from 'node:path';
 import {
   ALL_SCOPES,
@@ -11,14 +12,23 @@ import {
 } from '@weft/engine';
 import { isHostError } from '@weft/protocol';
 import { type RunningServer, type Telemetry, createApp, startServer } from '@weft/server';
-import { openSqliteStore } from '@weft/storage';
-import { type DataFolder, dataFolder, makeDataFolder, removeUrlFile, writeUrlFile } from '../data-folder.ts';
+import {
+  type DataFolder,
+  dataFolder,
+  makeDataFolder,
+  readUrlFile,
+  removeUrlFile,
+  writeUrlFile,
+} from '../data-folder.ts';
 import { CliError, EXIT, unusable } from '../exit-code.ts';
 import type { Io } from '../io.ts';
 import { reasonOf } from '../key-values.ts';
 import { VERSION } from '../version.ts';
 import { provideAuditKey } from './audit-key.ts';
+import { fixKeys } from './cluster-keys.ts';
 import { isLoopbackBind, provideFirstKey, requireKeyFor } from './keys.ts';
+import { openDatabase, openFolder } from './open-store.ts';
+import { shownUrl } from './postgres-url.ts';
 import { provideSecretsKey } from './secrets-key.ts';
 import type { ServeSettings } from './settings.ts';
 import { type RunningTelemetry, startTelemetry } from './telemetry.ts';
@@ -27,7 +37,10 @@ import { type LoadedFile, loadWorkflowFiles } from './workflow-files.ts';
 /** A host that answers requests, and the one way to end it. */
 export interface RunningHost {
   readonly url: string;
-  readonly folder: DataFolder;
+  /** Absent when nothing is kept in one. */
+  readonly folder: DataFolder | undefined;
+  /** The database, where it is not in the folder; without its password. */
+  readonly store: string | undefined;
   readonly keyFrom: string;
   readonly files: readonly LoadedFile[];
   /** Ends streams, lets what is in flight finish for a moment, releases every run, closes the store. */
@@ -40,22 +53,23 @@ const TELEMETRY_GRACE_MS = 300;
 const DEFAULT_RATE_PER_SECOND = 200;
 
 /**
- * Composes store, engine and server. Order matters: the store's lock comes first (one owner per folder), then the
- * engine fixes the folder's mode, then keys and workflows, and the port opens last, when everything behind it is ready.
+ * Composes store, engine and server. Order matters: the store comes first (a folder has one owner), then the engine fixes
+ * its mode, then keys and workflows, and the port opens last, when everything behind it is ready.
  * Whatever was opened is closed again when a later step fails.
  */
 export async function runHost(io: Io, settings: ServeSettings, log: Log): Promise<RunningHost> {
   const fromEnv = io.env['WEFT_API_KEY'] === '' ? undefined : io.env['WEFT_API_KEY'];
   requireKeyFor(settings.host, fromEnv);
   const folder = dataFolder(io.cwd, settings.data);
-  const store = await openStore(folder);
-  const [secretsKey, auditKey] = await Promise.all([
-    provideSecretsKey(io.env, folder),
-    provideAuditKey(io.env, folder),
-  ]).catch(async (error: unknown) => {
-    await store.close();
-    throw error;
-  });
+  const usesFolder = settings.store === undefined || needsFolder(io.env);
+  const place = settings.store === undefined ? folder.root : shownUrl(settings.store.url);
+  const store = await openStore(settings, folder, log);
+  const { secretsKey, auditKey } = await provideKeys(io, settings, { store, folder, usesFolder }).catch(
+    async (error: unknown) => {
+      await store.close();
+      throw error;
+    },
+  );
   const host = createHost({
     store,
     log,
@@ -72,7 +86,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
   try {
     // Before the engine goes on with the runs it finds, so that none of their events is missed.
     telemetry = await startTelemetry(host, settings, log);
-    await startEngine(host, folder, settings);
+    await startEngine(host, place, settings);
     const keyFrom = await provideFirstKey({ store, folder, fromEnv, test: settings.conformance });
     const files = await loadWorkflowFiles(
       host,
@@ -82,9 +96,16 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     );
     const server = await listen(host, settings, log, telemetry);
     const url = reachableUrl(server.url);
-    await writeUrlFile(folder, url);
-    const parts: Parts = { server, host, telemetry, store, folder };
-    return { url, folder, keyFrom, files, stop: () => stopAll(parts) };
+    if (usesFolder) await writeUrlFile(folder, url);
+    const parts: Parts = { server, host, telemetry, store, url, folder: usesFolder ? folder : undefined };
+    return {
+      url,
+      folder: parts.folder,
+      store: settings.store === undefined ? undefined : place,
+      keyFrom,
+      files,
+      stop: () => stopAll(parts),
+    };
   } catch (error) {
     await host.stop(0);
     await telemetry?.stop(0);
@@ -93,28 +114,51 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
   }
 }
 
-async function openStore(folder: DataFolder): Promise<Store> {
-  try {
-    await makeDataFolder(folder);
-    return openSqliteStore({ path: folder.database });
-  } catch (cause) {
-    const isOurs = cause instanceof Error && /^(Store|NotAStore)/.test(cause.name);
-    const message = isOurs ? cause.message : `${folder.root} cannot be used: ${reasonOf(cause)}.`;
-    throw unusable('data_folder_unusable', message, cause);
-  }
+function openStore({ store }: ServeSettings, folder: DataFolder, log: Log): Promise<Store> {
+  return store === undefined ? openFolder(folder) : openDatabase(store, log);
 }
 
-async function startEngine(host: Host, folder: DataFolder, settings: ServeSettings): Promise<void> {
+/** On a database of its own a host can do without a folder, if every key comes from outside. */
+function needsFolder(env: Io['env']): boolean {
+  return ['WEFT_API_KEY', 'WEFT_SECRETS_KEY', 'WEFT_AUDIT_KEY'].some((name) => (env[name] ?? '') === '');
+}
+
+async function provideKeys(
+  io: Io,
+  settings: ServeSettings,
+  { store, folder, usesFolder }: { store: Store; folder: DataFolder; usesFolder: boolean },
+): Promise<{ secretsKey: Uint8Array; auditKey: KeyObject }> {
+  if (usesFolder) {
+    await makeDataFolder(folder).catch((cause: unknown) => {
+      const way = 'Name another one with --data, or set WEFT_API_KEY, WEFT_SECRETS_KEY and WEFT_AUDIT_KEY.';
+      throw unusable(
+        'data_folder_unusable',
+        `${folder.root} cannot be used: ${reasonOf(cause)}. ${way}`,
+        cause,
+      );
+    });
+  }
+  const [secretsKey, auditKey] = await Promise.all([
+    provideSecretsKey(io.env, folder),
+    provideAuditKey(io.env, folder),
+  ]);
+  if (settings.store !== undefined) await fixKeys(store, { secretsKey, auditKey });
+  return { secretsKey, auditKey };
+}
+
+async function startEngine(host: Host, place: string, settings: ServeSettings): Promise<void> {
   try {
     await host.start();
   } catch (error) {
     if (!isHostError(error, 'conflict')) throw error;
     const [is, wanted] = settings.conformance ? ['live', 'test'] : ['test', 'live'];
     const way = settings.conformance ? 'leave out --conformance' : 'add --conformance';
+    const [kind, other] =
+      settings.store === undefined ? ['folder', '--data folder'] : ['store', '--store or --store-schema'];
     throw new CliError(
       EXIT.unmet,
       'data_folder_mode',
-      `${folder.root} is a ${is} folder and stays one; it cannot serve as ${wanted}. Use another --data folder, or ${way}.`,
+      `${place} is a ${is} ${kind} and stays one; it cannot serve as ${wanted}. Use another ${other}, or ${way}.`,
       { cause: error },
     );
   }
@@ -165,15 +209,17 @@ interface Parts {
   readonly host: Host;
   readonly telemetry: RunningTelemetry;
   readonly store: Store;
-  readonly folder: DataFolder;
+  readonly url: string;
+  readonly folder: DataFolder | undefined;
 }
 
-async function stopAll({ server, host, telemetry, store, folder }: Parts): Promise<void> {
+async function stopAll({ server, host, telemetry, store, url, folder }: Parts): Promise<void> {
   await server.shutdown();
   await host.stop(HOST_GRACE_MS);
   await telemetry.stop(TELEMETRY_GRACE_MS);
   await store.close();
-  await removeUrlFile(folder);
+  // Another process may have said in the same folder where it listens.
+  if (folder !== undefined && (await readUrlFile(folder)) === url) await removeUrlFile(folder);
 }
 
 /** An address to bind to is not always one to connect to. */

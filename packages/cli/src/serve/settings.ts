@@ -11,6 +11,8 @@ export interface ServeSettings {
   readonly port: number;
   readonly host: string;
   readonly data: string;
+  /** Where runs are kept; undefined: in the data folder. */
+  readonly store: PostgresSettings | undefined;
   readonly workflows: readonly string[];
   readonly conformance: boolean;
   readonly allowEgress: readonly string[];
@@ -27,6 +29,15 @@ export interface ServeSettings {
   readonly telemetry: TelemetrySettings;
 }
 
+export interface PostgresSettings {
+  /** May hold a password: never to be shown. */
+  readonly url: string;
+  readonly schema: string;
+  readonly connections: number;
+  /** How long a server that is away is waited for at the start. */
+  readonly waitMs: number;
+}
+
 export type SettingKind = 'text' | 'list' | 'number' | 'switch';
 
 /** Every name that flags, variables and the config file share. */
@@ -34,6 +45,10 @@ export const SETTINGS: Readonly<Record<string, SettingKind>> = {
   port: 'number',
   host: 'text',
   data: 'text',
+  store: 'text',
+  'store-schema': 'text',
+  'store-connections': 'number',
+  'store-wait-ms': 'number',
   workflows: 'list',
   conformance: 'switch',
   'allow-egress': 'list',
@@ -73,6 +88,7 @@ export function resolveSettings(sources: SettingSources): ServeSettings {
     port: wholeNumber(given('port'), 65_535) ?? 7878,
     host: text(given('host')) ?? '127.0.0.1',
     data: text(given('data')) ?? DEFAULT_DATA,
+    store: postgresSettings(given),
     workflows: list(given('workflows')),
     conformance: isOn(given('conformance')),
     allowEgress: egressPairs(given('allow-egress')),
@@ -160,6 +176,31 @@ function oneOf<Name extends string>(given: Given | undefined, names: readonly Na
   if (name === undefined)
     throw given.error(`${given.from} must be one of ${names.join(', ')}, not "${value}".`);
   return name;
+}
+
+const FEWEST_CONNECTIONS = 2;
+const MOST_CONNECTIONS = 1_000;
+const LONGEST_STORE_WAIT_MS = 600_000;
+
+/** Nothing of the URL is repeated in a message: it may hold a password. */
+function postgresSettings(given: (name: string) => Given | undefined): PostgresSettings | undefined {
+  const store = given('store');
+  const url = text(store);
+  if (store === undefined || url === undefined) return undefined;
+  if (!/^postgres(ql)?:\/\/[^/]/.test(url)) {
+    throw store.error(
+      `${store.from} takes a URL such as postgres://user@host:5432/database. Without it, runs are kept in the data folder (--data).`,
+    );
+  }
+  const connections = wholeNumber(given('store-connections'), MOST_CONNECTIONS) ?? 10;
+  if (connections < FEWEST_CONNECTIONS)
+    throw store.error(`--store-connections must be at least ${FEWEST_CONNECTIONS}.`);
+  return {
+    url,
+    schema: text(given('store-schema')) ?? 'weft',
+    connections,
+    waitMs: wholeNumber(given('store-wait-ms'), LONGEST_STORE_WAIT_MS) ?? 30_000,
+  };
 }
 
 function egressPairs(given: Given | undefined): readonly string[] {

@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '@weft/protocol';
 import { expect } from 'vitest';
 import { type Served, serveHere } from './served.ts';
+import { storeUnderTest } from './store-under-test.ts';
 
 /** The protocol's public workflow fixtures. They are not part of this project; tests run where they stand beside it. */
 const FIXTURES = new URL('../../../../../shared/openwop/fixtures', import.meta.url).pathname;
@@ -40,7 +41,8 @@ export interface FixtureHost {
 /** A host with every fixture registered, and the few calls that drive them. */
 export async function serveFixtures(): Promise<FixtureHost> {
   const folder = await mkdtemp(join(tmpdir(), 'weft-fixtures-'));
-  const host = await serveHere(folder, ['--conformance', '--workflows', FIXTURES], { WEFT_API_KEY: API_KEY });
+  const flags = ['--conformance', '--workflows', FIXTURES, ...storeUnderTest().flags()];
+  const host = await serveHere(folder, flags, { WEFT_API_KEY: API_KEY });
 
   const call: FixtureHost['call'] = async (method, path, body, headers = {}) => {
     const response = await fetch(`${host.url}${path}`, {

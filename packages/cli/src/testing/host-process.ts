@@ -13,6 +13,9 @@ export interface HostProcess {
   kill(): Promise<void>;
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>;
+  /** SIGSTOP: the process is there and does nothing, until SIGCONT. */
+  freeze(): void;
+  thaw(): void;
   output(): string;
 }
 
@@ -21,6 +24,7 @@ export interface HostProcessOptions {
   readonly port: number;
   readonly apiKey: string;
   readonly flags: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export async function startHostProcess(options: HostProcessOptions): Promise<HostProcess> {
@@ -28,7 +32,7 @@ export async function startHostProcess(options: HostProcessOptions): Promise<Hos
   const child = spawn(
     process.execPath,
     [BIN, 'serve', '--port', String(options.port), '--data', options.dataFolder, ...options.flags],
-    { env: { ...process.env, WEFT_API_KEY: options.apiKey }, stdio: ['ignore', 'pipe', 'pipe'] },
+    { env: { ...process.env, ...options.env, WEFT_API_KEY: options.apiKey }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')));
@@ -46,6 +50,8 @@ export async function startHostProcess(options: HostProcessOptions): Promise<Hos
       child.kill('SIGTERM');
       return await exited;
     },
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
     output: () => output,
   };
 }

@@ -11,10 +11,13 @@ export interface Receipts {
   readonly answered: Set<string>;
   /** Requests that had to be sent again because the connection broke. */
   repeats: number;
+  /** Statuses of creates that were neither accepted nor sent away with the advice to come back. */
+  readonly refused: number[];
 }
 
 export interface KillClientOptions {
-  readonly url: string;
+  /** Asked for every request: it need not be the same host each time. */
+  readonly url: () => string;
   readonly apiKey: string;
   readonly workflowId: string;
   readonly name: string;
@@ -49,7 +52,7 @@ async function createUntilAnswered(options: KillClientOptions, tag: string): Pro
   let isRepeat = false;
   while (!options.signal.aborted || isRepeat) {
     try {
-      const response = await fetch(`${options.url}/v1/runs`, {
+      const response = await fetch(`${options.url()}/v1/runs`, {
         method: 'POST',
         headers: headers(options, { 'idempotency-key': tag }),
         body: JSON.stringify({
@@ -61,6 +64,7 @@ async function createUntilAnswered(options: KillClientOptions, tag: string): Pro
         signal: AbortSignal.timeout(5_000),
       });
       if (response.status === 201) return ((await response.json()) as { runId: string }).runId;
+      if (!response.headers.has('retry-after')) options.receipts.refused.push(response.status);
       await response.arrayBuffer();
     } catch {
       options.receipts.repeats += 1;
@@ -75,7 +79,7 @@ async function createUntilAnswered(options: KillClientOptions, tag: string): Pro
 async function childOf(options: KillClientOptions, runId: string): Promise<string> {
   for (let tries = 0; tries < 2_000; tries += 1) {
     try {
-      const response = await fetch(`${options.url}/v1/runs/${runId}`, {
+      const response = await fetch(`${options.url()}/v1/runs/${runId}`, {
         headers: headers(options, {}),
         signal: AbortSignal.timeout(5_000),
       });
@@ -94,7 +98,7 @@ async function childOf(options: KillClientOptions, runId: string): Promise<strin
 async function answerUntilTaken(options: KillClientOptions, runId: string, nodeId: string): Promise<void> {
   for (let tries = 0; tries < 2_000; tries += 1) {
     try {
-      const response = await fetch(`${options.url}/v1/runs/${runId}/interrupts/${nodeId}`, {
+      const response = await fetch(`${options.url()}/v1/runs/${runId}/interrupts/${nodeId}`, {
         method: 'POST',
         headers: headers(options, { 'idempotency-key': `answer-${runId}-${tries}` }),
         body: JSON.stringify({ resumeValue: { action: 'accept' } }),
@@ -120,7 +124,7 @@ async function follow(options: KillClientOptions, runId: string): Promise<void> 
     if (event.id !== undefined) received.set(Number(event.id), event.data);
   });
   try {
-    const response = await fetch(`${options.url}/v1/runs/${runId}/events?streamMode=debug`, {
+    const response = await fetch(`${options.url()}/v1/runs/${runId}/events?streamMode=debug`, {
       headers: headers(options, { accept: 'text/event-stream' }),
       signal: AbortSignal.any([options.signal, AbortSignal.timeout(5_000)]),
     });

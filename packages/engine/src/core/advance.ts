@@ -1,6 +1,7 @@
 import type { JsonObject } from '@weft/protocol';
 import type { NodeResult } from '../node-type.ts';
 import type { Notice, RunHead, Verdict } from '../store.ts';
+import { fireDueTrigger, isTriggerDue, nextTrigger, skipDormant } from './channel-triggers.ts';
 import { checkChannelWrite } from './channels.ts';
 import { noticeToParent } from './child-notices.ts';
 import { childCreated, childRequest } from './children.ts';
@@ -124,6 +125,8 @@ export function nextTimer(run: LiveRun): number | undefined {
   // In a replay time passes as it did in the source, not as it does here.
   if (!isLiveStatus(run.state.status) || run.record.fork?.mode === 'replay') return undefined;
   let earliest = durationDeadline(run);
+  const trigger = run.state.dueTriggers.size > 0 ? nextTrigger(run) : undefined;
+  if (trigger !== undefined && (earliest === undefined || trigger < earliest)) earliest = trigger;
   for (const key of run.timers) {
     const dueAt = run.state.nodes.get(key)?.dueAt;
     if (dueAt !== undefined && (earliest === undefined || dueAt < earliest)) earliest = dueAt;
@@ -267,10 +270,10 @@ function goOn(stretch: Stretch, recorder: Recorder, budget: Budget): boolean {
     if (budget.mayGoOn?.() === false) return run.frontier.size > 0;
     checkDuration(stretch);
     if (!isLiveStatus(run.state.status)) break;
-    if (!fireDueTimer(stretch)) {
+    if (!fireDueTimer(stretch) && !fireDueTrigger(stretch)) {
       const task = run.frontier.next();
-      if (task === undefined) break;
-      carryOut(stretch, task);
+      if (task !== undefined) carryOut(stretch, task);
+      else if (!skipDormant(stretch)) break;
     }
     const isSpent =
       run.state.executions - firstExecution >= budget.maxNodes ||
@@ -285,7 +288,8 @@ function carryOut(stretch: Stretch, task: Task): void {
   const { run } = stretch;
   switch (task.action) {
     case 'end-run':
-      return endRun(stretch);
+      // A due trigger opens the frontier anew when it fires, and the end is offered again.
+      return isTriggerDue(run) ? undefined : endRun(stretch);
     case 'end-iteration':
       return endIteration(stretch, task.node, task.path);
     case 'skip':
@@ -323,11 +327,13 @@ function fireDueTimer(stretch: Stretch): boolean {
 function effectRequest(run: LiveRun, key: NodeKey, inputs: JsonObject): EffectRequest {
   const known = run.state.nodes.get(key);
   const node = run.plan.nodes.get(known?.nodeId ?? '') as NodePlan;
+  const visit = run.state.visits.get(key);
   return {
     key,
     node,
     iteration: known?.iteration ?? [],
     attempt: known?.attempt ?? 0,
+    ...(visit !== undefined && { visit }),
     inputs,
     timeoutMs: node.settings.timeoutMs,
   };

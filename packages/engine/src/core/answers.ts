@@ -168,7 +168,7 @@ function judgeClarification(data: JsonObject, value: JsonObject, by: string): Ju
   const questions = data['questions'] as { id: string; schema?: JsonObject }[];
   for (const { id, schema } of questions) {
     const field = `resumeValue.answers.${id}`;
-    const given = answers[id];
+    const given = Object.hasOwn(answers, id) ? answers[id] : undefined;
     if (given === undefined) return wrong(`The question "${id}" is not answered.`, field);
     const problem = schemaProblem(schema, given, field);
     if (problem !== undefined) return problem;

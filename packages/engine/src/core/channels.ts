@@ -1,9 +1,12 @@
 import { compileClientSchema, type Json, type JsonObject } from '@weft/protocol';
 import { type ChannelRequest, NodeFailure } from '../node-type.ts';
+import type { ChannelCommand } from '../store.ts';
+import { checkVersions } from './channel-versions.ts';
 import type { LiveRun, Stretch } from './live-run.ts';
+import { checkParent, sendToParent } from './parent-channels.ts';
 import type { ChannelPlan, NodePlan, Plan } from './plan.ts';
 import { maskValue } from './redaction.ts';
-import { type ChannelWrite, reduce, shapeProblem, wrapEntry } from './reducers.ts';
+import { type ChannelWrite, reduce, type Reducer, shapeProblem, wrapEntry } from './reducers.ts';
 import { sha256Hex } from '../hash.ts';
 import { redactorFor } from './sensitive.ts';
 
@@ -12,9 +15,16 @@ import { redactorFor } from './sensitive.ts';
  * up among the variables, as the protocol's early workflows expect it.
  */
 export function checkChannelWrite(run: LiveRun, node: NodePlan, request: ChannelRequest): void {
+  if (request.to === 'parent') return checkParent(run);
   const channel = run.plan.channels.get(request.channel);
-  if (channel !== undefined) checkAccess(channel, node);
-  const rules = rulesOf(channel, request);
+  if (channel !== undefined) checkAccess(channel, writerOf(node));
+  checkValue(run, request);
+}
+
+/** Whether the value may be written, whoever writes it. */
+export function checkValue(run: LiveRun, request: ChannelRequest): void {
+  checkVersions(run, request.channel);
+  const rules = rulesOf(run.plan.channels.get(request.channel), request);
   const { reducer } = rules;
   const problem = shapeProblem(reducer, request.value);
   if (problem !== undefined) {
@@ -27,6 +37,12 @@ export function checkChannelWrite(run: LiveRun, node: NodePlan, request: Channel
 }
 
 export function writeChannel(stretch: Stretch, node: NodePlan, request: ChannelRequest): void {
+  if (request.to === 'parent') sendToParent(stretch, writerOf(node), request);
+  else recordWrite(stretch, request, node.id);
+}
+
+/** `source` is the node that writes, or what a child run sent. */
+export function recordWrite(stretch: Stretch, request: ChannelRequest, source: string | ChannelCommand): void {
   const { run } = stretch;
   const channel = run.plan.channels.get(request.channel);
   const at = Math.max(stretch.now, run.state.lastAt);
@@ -39,7 +55,7 @@ export function writeChannel(stretch: Stretch, node: NodePlan, request: ChannelR
     value: shownValue ?? null,
     reducer: write.reducer,
     writtenAt: new Date(at).toISOString(),
-    nodeId: node.id,
+    ...(typeof source === 'string' ? { nodeId: source } : originOf(source)),
     ...(channel !== undefined && { schemaVersion: channel.schemaVersion }),
   };
   // The fold needs the rules in force at the write; readers of the event know a closed shape without them.
@@ -49,9 +65,39 @@ export function writeChannel(stretch: Stretch, node: NodePlan, request: ChannelR
     ...(write.ttlMs !== undefined && { ttlMs: write.ttlMs }),
     ...(write.maxSize !== undefined && { maxSize: write.maxSize }),
     ...(channel === undefined && { isUndeclared: true }),
+    ...(typeof source !== 'string' && { writer: { ...source.writer } }),
+    ...triggeredBy(run, request.channel, source),
   };
-  stretch.record({ type: 'channel.written', nodeId: node.id, payload, shown });
+  const nodeId = typeof source === 'string' ? { nodeId: source } : {};
+  stretch.record({ type: 'channel.written', ...nodeId, payload, shown });
   if (channel?.sensitive === true) run.redactor = redactorFor(run.plan, run.state);
+}
+
+function originOf({ sourceEngineId, sourceRunId }: ChannelCommand): JsonObject {
+  return { sourceEngineId, sourceRunId };
+}
+
+/** Which nodes the write makes due, and after how long: not those behind which it was written. */
+function triggeredBy(run: LiveRun, channel: string, source: string | ChannelCommand): JsonObject {
+  const { plan, state } = run;
+  if (plan.triggers.size === 0) return {};
+  const isChild = typeof source !== 'string';
+  const child = isChild ? state.children.find(({ runId }) => runId === source.sourceRunId) : undefined;
+  const writer = isChild ? state.nodes.get(child?.nodeKey ?? '')?.nodeId : source;
+  const triggers: JsonObject = {};
+  for (const { nodeId, channels, behind } of plan.triggers.values()) {
+    if (behind.has(writer ?? '') || plan.nodes.get(nodeId)?.disabled === true) continue;
+    const waits = channels
+      .filter((watched) => watched.channel === channel)
+      .filter(({ onlyFrom }) => onlyFrom === 'any' || (onlyFrom === 'child') === isChild)
+      .map(({ debounceMs }) => debounceMs);
+    if (waits.length > 0) triggers[nodeId] = Math.min(...waits);
+  }
+  return Object.keys(triggers).length > 0 ? { triggers } : {};
+}
+
+function writerOf({ id, type }: NodePlan): ChannelCommand['writer'] {
+  return { nodeId: id, typeId: type.typeId };
 }
 
 function rulesOf(
@@ -66,30 +112,48 @@ function rulesOf(
   };
 }
 
-export function mayRead({ readers }: ChannelPlan, node: NodePlan): boolean {
-  return readers === undefined || readers.some((entry) => matches(entry, node));
+/** What the node may read, as folded so far; a channel that nobody has written holds what its reducer begins with. */
+export function readableChannels(run: LiveRun, node: NodePlan): ReadonlyMap<string, Json> {
+  const readable = new Map<string, Json>();
+  for (const channel of run.plan.channels.values()) {
+    if (mayRead(channel, node))
+      readable.set(channel.name, run.state.channels.get(channel.name) ?? EMPTY[channel.reducer]);
+  }
+  // Asked for by name, so that entries of an old schema stop only those who read them.
+  const read = readable.get.bind(readable);
+  return Object.assign(readable, {
+    get: (name: string) => {
+      checkVersions(run, name);
+      return read(name);
+    },
+  });
 }
 
-function checkAccess(channel: ChannelPlan, node: NodePlan): void {
-  const { writers } = channel;
-  if (writers === undefined || writers.some((entry) => matches(entry, node))) return;
-  throw new NodeFailure(
-    'channel_access_denied',
-    `Node "${node.id}" may not write channel "${channel.name}".`,
-    {
-      details: {
-        channel: channel.name,
-        requestedBy: { nodeId: node.id, typeId: node.type.typeId },
-        allowed: 'writers',
-      },
-    },
-  );
+const EMPTY: Readonly<Record<Reducer, Json>> = {
+  replace: null,
+  append: [],
+  merge: {},
+  counter: 0,
+  votes: [],
+  feedback: [],
+  message: [],
+};
+
+function mayRead({ readers }: ChannelPlan, node: NodePlan): boolean {
+  return readers === undefined || readers.some((entry) => matches(entry, writerOf(node)));
+}
+
+export function checkAccess({ name, writers }: ChannelPlan, writer: ChannelCommand['writer']): void {
+  if (writers === undefined || writers.some((entry) => matches(entry, writer))) return;
+  throw new NodeFailure('channel_access_denied', `Node "${writer.nodeId}" may not write channel "${name}".`, {
+    details: { channel: name, requestedBy: { ...writer }, allowed: 'writers' },
+  });
 }
 
 /** An exact node id, or a type id that may end in a wildcard. */
-function matches(entry: string, node: NodePlan): boolean {
-  if (entry === node.id || entry === '*') return true;
-  return entry.endsWith('*') && node.type.typeId.startsWith(entry.slice(0, -1));
+function matches(entry: string, { nodeId, typeId }: ChannelCommand['writer']): boolean {
+  if (entry === nodeId || entry === '*') return true;
+  return entry.endsWith('*') && typeId.startsWith(entry.slice(0, -1));
 }
 
 function checkResult(plan: Plan, request: ChannelRequest, result: Json): void {

@@ -2,7 +2,7 @@ import type { Json } from '@weft/protocol';
 import type { NodeState, RunState } from './run-state.ts';
 
 /** Grows whenever `evolve` or this encoding changes meaning; a checkpoint of another version is ignored and the log folded. */
-export const FOLD_VERSION = 4;
+export const FOLD_VERSION = 5;
 
 type Collections =
   | 'variables'
@@ -11,7 +11,10 @@ type Collections =
   | 'pins'
   | 'visits'
   | 'clarifications'
-  | 'inheritedSecrets';
+  | 'inheritedSecrets'
+  | 'channelVersions'
+  | 'dueTriggers'
+  | 'firedTriggers';
 
 interface Encoded extends Omit<RunState, Collections> {
   variables: [string, Json][];
@@ -21,6 +24,9 @@ interface Encoded extends Omit<RunState, Collections> {
   visits: [string, number][];
   clarifications: [string, number][];
   inheritedSecrets: string[];
+  channelVersions: [string, (readonly [number, number])[]][];
+  dueTriggers: [string, number][];
+  firedTriggers: string[];
 }
 
 export function encodeState(state: RunState): string {
@@ -33,6 +39,9 @@ export function encodeState(state: RunState): string {
     visits: [...state.visits],
     clarifications: [...state.clarifications],
     inheritedSecrets: [...state.inheritedSecrets],
+    channelVersions: [...state.channelVersions],
+    dueTriggers: [...state.dueTriggers],
+    firedTriggers: [...state.firedTriggers],
   };
   return JSON.stringify(encoded);
 }
@@ -48,5 +57,8 @@ export function decodeState(text: string): RunState {
     visits: new Map(encoded.visits),
     clarifications: new Map(encoded.clarifications),
     inheritedSecrets: new Set(encoded.inheritedSecrets),
+    channelVersions: new Map(encoded.channelVersions),
+    dueTriggers: new Map(encoded.dueTriggers),
+    firedTriggers: new Set(encoded.firedTriggers),
   };
 }

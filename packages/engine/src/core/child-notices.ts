@@ -13,8 +13,9 @@ import { collectOutputs } from './scope-result.ts';
 /** A parent that ends takes its child with it, unless told otherwise. */
 export function cancelChild(stretch: Stretch, node: NodeState): void {
   const { child } = node;
-  if (child === undefined || !child.propagateCancellation) return;
-  const { runId } = stretch.run.record;
+  const { runId, fork } = stretch.run.record;
+  // The child that a replay speaks of is its source's.
+  if (child === undefined || !child.propagateCancellation || fork?.mode === 'replay') return;
   stretch.notify({
     runId: child.runId,
     commandId: `parent:${runId}`,

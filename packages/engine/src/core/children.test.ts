@@ -172,6 +172,20 @@ describe('a node that runs a child', () => {
     expect(run.run.state.children).toMatchObject([{ status: 'running' }]);
   });
 
+  it('leaves its source’s child alone when the run is a replay', () => {
+    const source = parentOf();
+    const replay = parentOf(
+      {},
+      {},
+      { fork: { sourceRunId: source.record.runId, fromSeq: 0, mode: 'replay' } },
+    );
+    expect(childIdOf(replay)).toBe(childIdOf(source));
+
+    replay.command({ type: 'cancel' });
+
+    expect(replay.notices).toEqual([]);
+  });
+
   it('takes the child with it when a cap ends the run elsewhere', () => {
     const run = simulate(
       {
@@ -194,7 +208,7 @@ describe('a node that runs a child', () => {
     isLegal(run);
   });
 
-  it('is not started at all where the child cannot be created', () => {
+  it('fails where the child cannot be created', () => {
     const run = parentOf();
 
     run.settle({
@@ -205,6 +219,8 @@ describe('a node that runs a child', () => {
     });
 
     expect(run.run.state).toMatchObject({ status: 'failed', error: { code: 'unknown_child_workflow' } });
+    // Should it exist after all, because nobody could tell whether it was written, it must not run on alone.
+    expect(cancelsOf(run).map(({ runId }) => runId)).toEqual([childIdOf(run)]);
     isLegal(run);
   });
 });
@@ -258,6 +274,23 @@ describe('what comes late or from elsewhere', () => {
     });
 
     expect(JSON.stringify(run.log)).toBe(before);
+  });
+});
+
+describe('a node that asks after its child', () => {
+  it('does not take a repeated word of the child for an answer', () => {
+    const run = simulate({ nodes: [node('both', 'test.childThenAsk')] });
+    run.start();
+    run.child('both', 'completed');
+    const before = JSON.stringify(run.log);
+
+    const again = run.child('both', 'completed');
+
+    expect(again.verdict).toMatchObject({ applied: false, status: 'waiting-input' });
+    expect(JSON.stringify(run.log)).toBe(before);
+    run.answer('both', { fine: true });
+    expect(run.run.state.status).toBe('completed');
+    isLegal(run);
   });
 });
 

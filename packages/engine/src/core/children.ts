@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import type { ChildEnd, ChildSpec, NodeResult } from '../node-type.ts';
 import type { ChildCommand, Verdict } from '../store.ts';
+import { cancelChild } from './child-notices.ts';
 import { childRunId } from './child-run-id.ts';
 import type { LiveRun, Stretch } from './live-run.ts';
 import { nodeInput } from './node-context.ts';
@@ -56,8 +57,12 @@ export function childCreated(
   const known = run.state.nodes.get(report.key);
   const node = known && run.plan.nodes.get(known.nodeId);
   if (known === undefined || node === undefined || known.child?.runId !== report.childRunId) return;
-  run.spawning.delete(report.key);
-  if (report.error !== undefined && isUnderWay(known)) failNode(stretch, node, known.iteration, report.error);
+  // A child that has been heard of exists, whatever an attempt to create it says.
+  if (!run.spawning.delete(report.key)) return;
+  if (report.error === undefined || !isUnderWay(known)) return;
+  // Whether it was written may be unknown: if it is there after all, it must not run on alone.
+  cancelChild(stretch, known);
+  failNode(stretch, node, known.iteration, report.error);
 }
 
 /** Undefined while the run is paused: what the child has to say is heard after the resume. */
@@ -67,7 +72,7 @@ export function hearChild(stretch: Stretch, command: ChildCommand): Verdict | un
   const known = run.state.nodes.get(command.nodeKey);
   const node = known && run.plan.nodes.get(known.nodeId);
   const child = known?.child;
-  const isLate = child?.runId !== command.childRunId || known === undefined || !isUnderWay(known);
+  const isLate = child?.runId !== command.childRunId || known === undefined || !isHeard(known);
   if (isLate || child === undefined || node === undefined) {
     return { applied: false, status: run.state.status };
   }
@@ -240,6 +245,11 @@ function childFailure(child: ChildState, command: ChildCommand): NodeError {
       ...(error !== undefined && { childError: { code: error.code, message: error.message } }),
     },
   };
+}
+
+/** A node that waits, and not for its child, has heard the end of it. */
+function isHeard({ status, child }: NodeState): boolean {
+  return status === 'running' || (status === 'suspended' && child?.waiting !== undefined);
 }
 
 function isUnderWay({ status }: NodeState): boolean {

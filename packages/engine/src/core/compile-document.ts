@@ -7,6 +7,7 @@ import {
   type JsonObject,
   type Problem,
   type WorkflowDefinition,
+  type WorkflowNode,
   WorkflowDefinitionSchema,
 } from '@weft/protocol';
 import type { NodeType } from '../node-type.ts';
@@ -74,7 +75,7 @@ function hasType(value: Json, type: VariablePlan['type']): boolean {
 
 export function checkTriggers(definition: WorkflowDefinition, problems: Problems): void {
   for (const [index, trigger] of definition.triggers.entries()) {
-    if (trigger.type === 'manual' || trigger.enabled === false) continue;
+    if (trigger.type === 'manual' || trigger.type === 'channel-write' || trigger.enabled === false) continue;
     problems.warn(
       pointer('triggers', index),
       'trigger_not_served',
@@ -113,6 +114,16 @@ const ELSEWHERE = new Set(['requiresInstalledPack', 'requiresWorkspaceAgent']);
 /** What `metadata.requiresCapability` may ask for. */
 const PROVIDED = new Set(['capabilities.agents.dispatchMapping', 'capabilities.subWorkflow.inputMapping']);
 
+/** Members of a node that say something this host does not hear. */
+function unusedMembers(node: WorkflowNode, type: NodeType | undefined): string[][] {
+  const hearsCredentials = type?.takesCredentialsRef === true;
+  return [
+    ...(node.envelopeContract === undefined ? [] : [['envelopeContract']]),
+    ...(node.credentialsRef === undefined || hearsCredentials ? [] : [['credentialsRef']]),
+    ...(node.agent?.channel === undefined ? [] : [['agent', 'channel']]),
+  ];
+}
+
 /** Features that a definition may use and this host does not have. They do not stop registration. */
 export function findUnsupported(
   definition: WorkflowDefinition,
@@ -128,11 +139,9 @@ export function findUnsupported(
       note(`metadata.${key}`, pointer('metadata', key));
   }
   for (const [index, node] of definition.nodes.entries()) {
-    if (node.envelopeContract !== undefined) note('envelopeContract', pointer('nodes', index, 'envelopeContract'));
-    const isUsed = nodeTypes.get(node.typeId)?.takesCredentialsRef === true;
-    if (node.credentialsRef !== undefined && !isUsed)
-      note('credentialsRef', pointer('nodes', index, 'credentialsRef'));
-    if (node.agent?.channel !== undefined) note('agent.channel', pointer('nodes', index, 'agent', 'channel'));
+    for (const path of unusedMembers(node, nodeTypes.get(node.typeId))) {
+      note(path.join('.'), pointer('nodes', index, ...path));
+    }
   }
   for (const [feature, path] of found) {
     problems.warn(

@@ -259,7 +259,7 @@ describe('a doubtful definition', () => {
   });
 
   it('has each feature named once that this host does not have', () => {
-    const agent = { agentId: 'core.agent' };
+    const agent = { agentId: 'core.agent', channel: 'stable' };
     const definition = workflow(
       [node('a', { agent }), node('b', { agent, credentialsRef: 'x', envelopeContract: {} })],
       [],
@@ -272,7 +272,7 @@ describe('a doubtful definition', () => {
     const { unsupported, warnings } = compile(definition);
 
     expect(unsupported).toEqual([
-      'agent',
+      'agent.channel',
       'credentialsRef',
       'envelopeContract',
       'metadata.requiresCapability',

@@ -15,6 +15,7 @@ import { compileLoops } from './compile-loop.ts';
 import { compileNodes } from './compile-node.ts';
 import { topologicalOrder } from './compile-order.ts';
 import { checkConnections, compilePorts } from './compile-ports.ts';
+import { compileTriggers } from './compile-triggers.ts';
 import { createProblems, type Problems } from './compile-problems.ts';
 import type { ExpressionCompiler, MaskingMode, Plan } from './plan.ts';
 
@@ -70,6 +71,8 @@ function buildPlan(definition: WorkflowDefinition, options: CompileOptions, prob
   openCycles(definition, drafts, problems);
   const root = layOutScopes(drafts, loops, problems);
   compilePorts({ drafts, declaredIds, variables, expressions, problems });
+  const channels = compileChannels(definition, problems);
+  const triggers = compileTriggers(definition, { drafts, declaredIds, channels, problems });
   const order = topologicalOrder(definition, drafts, problems);
   if (order !== undefined) checkConnections(order, drafts, loops, problems);
   return {
@@ -78,7 +81,8 @@ function buildPlan(definition: WorkflowDefinition, options: CompileOptions, prob
     root,
     nodes: new Map([...drafts.values()].sort(compareIds).map((draft) => [draft.id, draft])),
     variables,
-    channels: compileChannels(definition, problems),
+    channels,
+    triggers,
     maskingMode: definition.metadata.complianceConfig?.maskingMode ?? options.maskingDefault,
     checkConfigurable,
   };

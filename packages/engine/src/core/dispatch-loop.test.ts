@@ -443,18 +443,24 @@ describe('a decision the supervisor is not sure of', () => {
     },
   );
 
-  it.each([[{}], [{ ratified: 'yes' }], [{ action: 'maybe' }], ['yes'], [null]])(
-    'stays open after %j, and the log as it was',
-    (value) => {
-      const run = doubtful();
-      const before = JSON.stringify(run.log);
+  it.each([
+    [{}],
+    [{ ratified: 'yes' }],
+    [{ action: 'maybe' }],
+    ['yes'],
+    [null],
+    [{ decision: 'left' }],
+    [{ decision: { kind: 'dance' } }],
+    [{ decision: { kind: 'next-worker', nextWorkerIds: [] } }],
+  ])('stays open after %j, and the log as it was', (value) => {
+    const run = doubtful();
+    const before = JSON.stringify(run.log);
 
-      const step = run.answer('sup', value);
+    const step = run.answer('sup', value);
 
-      expect(step.verdict).toMatchObject({ applied: false, refusal: { code: 'validation_error' } });
-      expect(JSON.stringify(run.log)).toBe(before);
-    },
-  );
+    expect(step.verdict).toMatchObject({ applied: false, refusal: { code: 'validation_error' } });
+    expect(JSON.stringify(run.log)).toBe(before);
+  });
 
   it('is sure enough at the threshold itself, which a run may move', () => {
     const at = (confidence: number, configurable: JsonObject = {}) =>

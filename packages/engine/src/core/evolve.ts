@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import type { StoredEvent } from '../store.ts';
+import { channelWritten, triggeredNodeBegan, triggerFired } from './channel-fold.ts';
 import type { Plan } from './plan.ts';
-import { type ChannelWrite, isReducer, reduce } from './reducers.ts';
 import { foldPayload, type RunEvent } from './run-event.ts';
 import {
   type ChildState,
@@ -46,6 +46,9 @@ export function initialState(record: CreationRecord, plan: Pick<Plan, 'variables
     decisions: 0,
     openDecisions: [],
     inheritedSecrets: new Set(),
+    channelVersions: new Map(),
+    dueTriggers: new Map(),
+    firedTriggers: new Set(),
   };
 }
 
@@ -118,6 +121,7 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
     if (Array.isArray(payload['items'])) node.items = payload['items'];
     if (payload['inputs'] !== undefined) node.inputs = payload['inputs'] as JsonObject;
     if (typeof payload['decisionSeq'] === 'number') takeUp(state, node, payload['decisionSeq']);
+    triggeredNodeBegan(state, node.nodeId);
     state.executions += 1;
   },
   'node.completed': (state, event, payload) => {
@@ -242,20 +246,8 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
     state.variables.set(name, payload['next'] ?? null);
     if (payload['isInheritedSecret'] === true) state.inheritedSecrets.add(name);
   },
-  'channel.written': (state, event, payload) => {
-    const name = String(payload['channel']);
-    const { reducer, ttlMs, maxSize } = payload;
-    if (!isReducer(reducer)) return;
-    const held = payload['isUndeclared'] === true ? state.variables : state.channels;
-    const write: ChannelWrite = {
-      reducer,
-      value: payload['value'] ?? null,
-      at: event.at,
-      ...(typeof ttlMs === 'number' && { ttlMs }),
-      ...(typeof maxSize === 'number' && { maxSize }),
-    };
-    held.set(name, reduce(held.get(name), write));
-  },
+  'channel.written': channelWritten,
+  'weft.trigger.fired': (state, _event, payload) => triggerFired(state, payload),
   'replay.diverged': (state) => {
     state.diverged = true;
   },
@@ -289,6 +281,7 @@ function settle(
     node.interrupt.closed = 'cancelled';
   }
   if (node.child !== undefined) childMoved(state, node, endOfChild(node.child, status, payload));
+  triggeredNodeBegan(state, node.nodeId);
   moveTo(state, node, status, event.at);
   node.endedAt = event.at;
   delete node.dueAt;

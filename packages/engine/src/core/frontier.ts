@@ -16,7 +16,7 @@ export interface Frontier {
   readonly size: number;
   /** Puts a task aside: an effect over the concurrency bound. */
   hold(task: Task): void;
-  /** Offers held tasks again, as many as there are free slots, first held first. */
+  /** Offers held tasks again, as many as there are free slots, in the order of all tasks: when they were held is not on record. */
   unhold(slots: number): void;
   openScope(scope: ScopePlan, path: readonly number[]): void;
   settled(node: NodePlan, path: readonly number[]): void;
@@ -58,19 +58,13 @@ export function openFrontier(plan: Plan, state: RunState): Frontier {
       if (offered.has(key)) return;
       offered.add(key);
     }
-    let low = 0;
-    let high = queue.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (compareTasks(queue[middle] as Task, task) <= 0) low = middle + 1;
-      else high = middle;
-    }
-    queue.splice(low, 0, task);
+    insert(queue, task);
   }
 
   function offerNode(node: NodePlan, path: readonly number[]): void {
     if (node.disabled) offer({ action: 'skip', node, path, reason: 'disabled' });
-    else offer({ action: 'start', node, path });
+    else if (!plan.triggers.has(node.id) || state.firedTriggers.has(node.id))
+      offer({ action: 'start', node, path });
   }
 
   function scopeRun(scope: ScopePlan, path: readonly number[]): ScopeRun {
@@ -106,7 +100,7 @@ export function openFrontier(plan: Plan, state: RunState): Frontier {
     get size() {
       return queue.length;
     },
-    hold: (task) => void held.push(task),
+    hold: (task) => insert(held, task),
     unhold(slots) {
       if (held.length === 0) return;
       for (const task of held.splice(0, slots)) {
@@ -198,6 +192,18 @@ function skipReason(state: RunState, target: NodePlan, path: readonly number[], 
 
 function scopeKey(scope: ScopePlan, path: readonly number[]): string {
   return `${scope.loop?.id ?? ''}|${path.join('.')}`;
+}
+
+/** Into a list that is in order already, behind its equals. */
+function insert(tasks: Task[], task: Task): void {
+  let low = 0;
+  let high = tasks.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compareTasks(tasks[middle] as Task, task) <= 0) low = middle + 1;
+    else high = middle;
+  }
+  tasks.splice(low, 0, task);
 }
 
 /** Order of tasks: node id by code unit, then iteration by number; the end of the run comes last. */

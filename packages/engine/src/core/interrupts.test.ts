@@ -143,6 +143,23 @@ describe('an approval gate', () => {
   });
 });
 
+describe('a clarification', () => {
+  it('is not answered by what every object has', () => {
+    const run = simulate({
+      nodes: [
+        node('ask', 'core.clarificationGate', {
+          questions: [{ id: 'constructor', question: 'Who built it?' }],
+        }),
+      ],
+    });
+    run.start();
+
+    const step = run.answer('ask', { answers: {} });
+
+    expect(step.verdict).toMatchObject({ applied: false, refusal: { code: 'validation_error' } });
+  });
+});
+
 describe('a quorum', () => {
   const quorum = (rest: object = {}) =>
     started({ requiredApprovals: 3, rejectionPolicy: 'majority', ...rest });

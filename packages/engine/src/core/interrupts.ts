@@ -35,11 +35,31 @@ export function resolveInterrupt(stretch: Stretch, command: ResolveCommand): Ver
     const { code, message, details } = judgement;
     return refused(stretch, { code, message, ...(details !== undefined && { details }) });
   }
-  const unkept =
-    judgement.type === 'turn' ? turnProblem(stretch, node, known.interrupt, judgement) : undefined;
-  if (unkept !== undefined) return refused(stretch, unkept);
+  const unfit = unfitAnswer(stretch, node, known, judgement);
+  if (unfit !== undefined) return refused(stretch, unfit);
   carryOut(stretch, node, path, known.interrupt, judgement);
   return { applied: true, status: run.state.status, at: run.state.lastAt };
+}
+
+/** What only the node or its channel can say against an answer; found out before anything is recorded. */
+function unfitAnswer(
+  stretch: Stretch,
+  node: NodePlan,
+  { interrupt, iteration }: NodeState,
+  judgement: Exclude<Judgement, { type: 'refused' }>,
+): NonNullable<Extract<Verdict, { applied: false }>['refusal']> | undefined {
+  if (interrupt === undefined) return undefined;
+  if (judgement.type === 'turn') return turnProblem(stretch, node, interrupt, judgement);
+  const { answered } = node.type;
+  if (interrupt.kind !== 'low-confidence' || judgement.type !== 'accepted' || answered === undefined)
+    return undefined;
+  try {
+    answered(nodeInput(stretch, node, iteration, {}), judgement.value);
+    return undefined;
+  } catch (error) {
+    const { message } = toNodeError(error);
+    return { code: 'validation_error', message, details: { field: 'resumeValue.decision' } };
+  }
 }
 
 /** The node that is meant. Inside loops the iteration may be left out while only one of them asks. */

@@ -55,7 +55,7 @@ export const LOG_RULES = [
   { id: 'L21', rule: 'What a node writes, it writes while it runs, or while it is asked and answers come.' },
   {
     id: 'L22',
-    rule: 'A cycle begins again only with the completion of the node that closes it, and of its own nodes.',
+    rule: 'What is done again, a cycle or the nodes behind a trigger, had settled, and names the node that began it.',
   },
 ] as const;
 
@@ -183,6 +183,10 @@ function read(event: LogEntry, reading: Reading, report: Report): void {
     case 'run.resumed':
       if (!reading.isPaused) report('L16', 'the run is not paused');
       reading.isPaused = false;
+      break;
+    case 'weft.trigger.fired':
+      if (payload['reenters'] !== undefined && event.nodeId !== undefined)
+        readRound(event.nodeId, event.nodeId, payload, reading, report);
       break;
     case 'cap.breached':
       readBreach(payload, reading, report);

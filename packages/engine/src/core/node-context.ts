@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from '@weft/protocol';
+import type { JsonObject } from '@weft/protocol';
 import { NodeFailure, type NodeInput } from '../node-type.ts';
-import { mayRead } from './channels.ts';
-import type { LiveRun, Stretch } from './live-run.ts';
+import { readableChannels } from './channels.ts';
+import type { Stretch } from './live-run.ts';
 import type { NodePlan } from './plan.ts';
 import { nodeKey } from './run-state.ts';
 import { expressionScope, type Place } from './scope.ts';
@@ -43,15 +43,6 @@ export function nodeInput(
         payload: { level, message, nodeId: node.id, ...(fields !== undefined && { fields }) },
       }),
   };
-}
-
-function readableChannels(run: LiveRun, node: NodePlan): ReadonlyMap<string, Json> {
-  return new Map(
-    [...run.state.channels].filter(([name]) => {
-      const channel = run.plan.channels.get(name);
-      return channel === undefined || mayRead(channel, node);
-    }),
-  );
 }
 
 /** First use pins the newest version; every later use, also after a crash or in a fork, gets the pin. */

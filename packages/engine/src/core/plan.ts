@@ -14,6 +14,8 @@ export interface Plan {
   readonly nodes: ReadonlyMap<string, NodePlan>;
   readonly variables: ReadonlyMap<string, VariablePlan>;
   readonly channels: ReadonlyMap<string, ChannelPlan>;
+  /** Nodes that start when a channel is written, by node id, in order of it. */
+  readonly triggers: ReadonlyMap<string, TriggerPlan>;
   readonly maskingMode: MaskingMode;
   /** Throws HostError `validation_error` naming the key that does not fit `configurableSchema`. */
   readonly checkConfigurable: (configurable: JsonObject) => void;
@@ -43,6 +45,23 @@ export interface ChannelPlan {
   readonly readers?: readonly string[];
   /** Older versions of the schema whose entries are still valid. */
   readonly compatibleWith: readonly number[];
+}
+
+/** A node that does not start with the run, but when a channel is written. */
+export interface TriggerPlan {
+  readonly nodeId: string;
+  readonly channels: readonly WatchedChannel[];
+  /** The node and all that only it leads to: done again with every visit. Sorted. */
+  readonly again: readonly string[];
+  /** The node and all that it leads to, loop bodies included: what these write does not start it. */
+  readonly behind: ReadonlySet<string>;
+}
+
+export interface WatchedChannel {
+  readonly channel: string;
+  /** `child`: writes of child runs; `parent`: the run's own. */
+  readonly onlyFrom: 'child' | 'parent' | 'any';
+  readonly debounceMs: number;
 }
 
 /** The nodes that are scheduled together: the whole graph outside loops, or one loop's body. */

@@ -5,6 +5,7 @@ import type { Stretch } from './live-run.ts';
 import { cancelRunningNodes, identity } from './node-settle.ts';
 import { finishTimer } from './node-start.ts';
 import { resolveInterrupt } from './interrupts.ts';
+import { hearChannelWrite } from './parent-channels.ts';
 import { isLiveStatus, isTerminalStatus, type NodeKey } from './run-state.ts';
 
 /**
@@ -25,6 +26,8 @@ export function applyCommand(stretch: Stretch, command: Command): Verdict | unde
       return resolveInterrupt(stretch, command);
     case 'child':
       return hearChild(stretch, command);
+    case 'channel':
+      return hearChannelWrite(stretch, command);
   }
 }
 
@@ -49,7 +52,9 @@ function cancelRun(stretch: Stretch, command: Command & { type: 'cancel' }): Ver
 function pauseRun(stretch: Stretch, command: Command & { type: 'pause' }): Verdict | undefined {
   const { run } = stretch;
   // A drain that began while the run was running goes on, though all that is left by now may be open questions.
-  const mayPause = run.state.status === 'running' || (run.draining && isLiveStatus(run.state.status));
+  // That a drain has begun is on no record, so a replay takes the pause it is told of.
+  const isUnderWay = run.draining || run.watch !== undefined;
+  const mayPause = run.state.status === 'running' || (isUnderWay && isLiveStatus(run.state.status));
   if (!mayPause) return refused(stretch);
   if (command.policy === 'immediate') abortEffects(stretch);
   else {

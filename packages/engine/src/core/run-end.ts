@@ -26,12 +26,12 @@ export type Breach =
     }
   | { readonly kind: 'run-duration'; readonly limit: number; readonly observed: number };
 
-/** A cap was reached: the breach is on record before the failure it causes. */
-export function breachCap(stretch: Stretch, breach: Breach): void {
+/** A cap was reached: the breach is on record before the failure it causes. `message` where the usual one says something else. */
+export function breachCap(stretch: Stretch, breach: Breach, message?: string): void {
   const nodeId = breach.kind === 'run-duration' ? undefined : breach.nodeId;
   stretch.record({ type: 'cap.breached', ...(nodeId !== undefined && { nodeId }), payload: { ...breach } });
   cancelRunningNodes(stretch, breach.kind === 'run-duration' ? 'run-timeout' : 'run-failed');
-  failRun(stretch, breachError(breach), nodeId);
+  failRun(stretch, { ...breachError(breach), ...(message !== undefined && { message }) }, nodeId);
 }
 
 /**

@@ -169,6 +169,12 @@ export interface RunState {
   diverged?: true;
   /** Variables that a child run's workflow marks as sensitive. */
   inheritedSecrets: Set<string>;
+  /** Per declared channel: versions of its schema under which it was written, with the sequence of the first such write. */
+  channelVersions: Map<string, (readonly [version: number, seq: number])[]>;
+  /** Nodes with a channel-write trigger that has writes to serve → when at the earliest. */
+  dueTriggers: Map<string, number>;
+  /** Nodes whose trigger has fired and that have not begun. */
+  firedTriggers: Set<string>;
 }
 
 /** The immutable record with which a run comes into being (decisions: one of the three durable things). */
@@ -218,6 +224,11 @@ export interface ForkLink {
   readonly sourceLength?: number;
   /** Replays of replays: the run whose child runs are spoken of, the first source that was no replay itself. */
   readonly seedRunId?: string;
+  /**
+   * Sources that were imported: values in place of what was masked in the prefix, by sequence and then by JSON Pointer into the
+   * payload. Only the fold sees them.
+   */
+  readonly filled?: Readonly<Record<string, JsonObject>>;
 }
 
 /** A run that another host executed; it is only read here. */
@@ -230,6 +241,8 @@ export interface ImportOrigin {
   readonly verified: boolean;
   /** Events the original log had, where the bundle holds only the first of them. */
   readonly totalEvents?: number;
+  /** Why the run cannot be forked as it is: there is no definition, or none that this host can run. A stand-in is pinned then. */
+  readonly definition?: 'missing' | 'unusable';
 }
 
 export interface RunLimits {

@@ -22,21 +22,13 @@ export function redactorFor(plan: Plan, state: RunState): Redactor {
 
 /** The values of a run that must not appear in clear anywhere: sensitive variables and outputs of sensitive ports. */
 function sensitiveValues(plan: Plan, state: RunState): Json[] {
-  const values: Json[] = [];
-  for (const variable of plan.variables.values()) {
-    if (!variable.sensitive) continue;
-    const value = state.variables.get(variable.name);
-    if (value !== undefined) values.push(value);
-    if (variable.defaultValue !== undefined) values.push(variable.defaultValue);
-  }
-  for (const name of state.inheritedSecrets) {
-    const value = state.variables.get(name);
-    if (value !== undefined) values.push(value);
-  }
-  for (const channel of plan.channels.values()) {
-    const value = channel.sensitive ? state.channels.get(channel.name) : undefined;
-    if (value !== undefined) values.push(value);
-  }
+  const variables = [...plan.variables.values()].filter(({ sensitive }) => sensitive);
+  const channels = [...plan.channels.values()].filter(({ sensitive }) => sensitive);
+  const values = [
+    ...variables.flatMap(({ name, defaultValue }) => [state.variables.get(name), defaultValue]),
+    ...[...state.inheritedSecrets].map((name) => state.variables.get(name)),
+    ...channels.map(({ name }) => state.channels.get(name)),
+  ].filter((value) => value !== undefined);
   for (const node of state.nodes.values()) {
     const ports = plan.nodes.get(node.nodeId)?.sensitivePorts;
     if (ports === undefined || ports.size === 0) continue;

@@ -3,7 +3,7 @@ import { sha256Hex } from '../hash.ts';
 import type { Plan } from './plan.ts';
 import { shownOutputs } from './recorder.ts';
 import { maskValue } from './redaction.ts';
-import type { ChildRun, CreationRecord, NodeState, RunState, RunStatus } from './run-state.ts';
+import type { ChildRun, CreationRecord, ForkLink, NodeState, RunState, RunStatus } from './run-state.ts';
 import { collectOutputs } from './scope-result.ts';
 import { redactorFor } from './sensitive.ts';
 
@@ -24,7 +24,7 @@ export function renderSnapshot(
     ...(plan.channels.size > 0 && { channels: shownChannels(plan, state) }),
     nodeStates: nodeStates(state),
     ...(state.children.length > 0 && { childRuns: state.children.map(childRun) }),
-    ...(state.status === 'completed' && { outputs: finalOutputs(plan, state) }),
+    ...(state.status === 'completed' && { outputs: finalOutputs(plan, record, state) }),
     ...(state.error !== undefined && { error: errorOf(state.error) }),
     ...(record.tags.length > 0 && { tags: [...record.tags] }),
     ...(Object.keys(record.metadata).length > 0 && { metadata: record.metadata }),
@@ -50,6 +50,8 @@ export function renderSnapshot(
       workflowVersion: record.workflowVersion,
       definitionDigest: record.definitionDigest,
       createdAt: toIso(record.createdAt),
+      ...(record.fork !== undefined && { fork: forkOf(record.fork) }),
+      ...(record.imported !== undefined && { imported: { ...record.imported } }),
       ...(state.pausedAt !== undefined && { pausedAt: toIso(state.pausedAt) }),
     },
   };
@@ -64,6 +66,10 @@ function agentsOf(plan: Plan): JsonObject {
     ...(agent !== undefined && { agent: { ...agent } }),
     ...(orchestrator !== undefined && { runOrchestrator: { ...orchestrator } }),
   };
+}
+
+function forkOf({ sourceRunId, fromSeq, mode }: ForkLink): JsonObject {
+  return { sourceRunId, fromSeq, mode };
 }
 
 function childRun({ runId, workflowId, nodeKey, status }: ChildRun): JsonObject {
@@ -107,7 +113,9 @@ function nodeState(node: NodeState): JsonObject {
   };
 }
 
-function finalOutputs(plan: Plan, state: RunState): JsonObject {
+function finalOutputs(plan: Plan, { imported }: CreationRecord, state: RunState): JsonObject {
+  // Without a definition nobody knows which nodes come last; then the log's own word counts.
+  if (imported?.definition !== undefined) return state.outputs ?? {};
   return collectOutputs(state, plan.root, [], (node, outputs) => shownOutputs(plan, node, outputs));
 }
 

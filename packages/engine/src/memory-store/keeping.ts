@@ -1,4 +1,5 @@
 import { isTerminalStatus } from '../core/run-state.ts';
+import { erasedInputs } from '../erased-inputs.ts';
 import type {
   EraseUnit,
   ExpiredRun,
@@ -48,7 +49,7 @@ export function applyPurge(data: MemoryData, { tenant, runId, at, tombstoneUntil
 export function applyErasure(data: MemoryData, { runId, at }: EraseUnit): void {
   const run = data.runs.get(runId);
   if (run === undefined) return;
-  run.record = { ...run.record, inputs: {} };
+  run.record = { ...run.record, inputs: erasedInputs(run.record.inputs) };
   run.erasedAt ??= at;
   delete run.checkpoint;
   run.events.forEach((event, index) => {

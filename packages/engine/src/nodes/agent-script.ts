@@ -37,7 +37,7 @@ export function agentTurn(input: NodeInput, script: AgentScript, outputs: JsonOb
   }
   if (script.handoff !== undefined) events.push(handedOff(agentId, script.handoff));
   if (decision === undefined) return { outputs, events };
-  events.push({ type: 'agent.decided', payload: { agentId, ...decision } as JsonObject });
+  events.push({ type: 'agent.decided', payload: { agentId, ...decision } });
   const ask = doubt(input, agentId, decision.decision, decision.confidence);
   return ask === undefined ? { outputs, events } : { outputs, events, ask };
 }

@@ -16,7 +16,16 @@ export const channelWriteNode: PureNodeType = {
     ttlMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 31_536_000_000 })),
     maxSize: Type.Optional(Type.Integer({ minimum: 1 })),
     value: Type.Optional(Type.Unknown()),
+    /** The channel is one that the workflow declares which started this run. */
+    to: Type.Optional(Type.Enum(['parent'])),
   }),
+  prepare: (config, tools) => {
+    if (config['to'] !== 'parent') return;
+    for (const key of ['reducer', 'ttlMs', 'maxSize']) {
+      if (config[key] !== undefined)
+        tools.refuse(`/${key}`, `The parent's declaration of the channel says this; leave ${key} out.`);
+    }
+  },
   run: ({ config, inputs }) => {
     const value: Json | undefined = inputs['value'] ?? config['value'] ?? inputs['input'];
     if (value === undefined) {
@@ -25,10 +34,11 @@ export const channelWriteNode: PureNodeType = {
         'There is nothing to write: give config.value, or connect port "value".',
       );
     }
-    const { channelName, reducer, ttlMs, maxSize } = config;
+    const { channelName, reducer, ttlMs, maxSize, to } = config;
     const write = {
       channel: String(channelName),
       value,
+      ...(to === 'parent' && { to: 'parent' as const }),
       ...(typeof reducer === 'string' && { reducer: reducer as Reducer }),
       ...(typeof ttlMs === 'number' && { ttlMs }),
       ...(typeof maxSize === 'number' && { maxSize }),

@@ -44,10 +44,13 @@ export function requiredByHeaders(config: JsonObject): readonly string[] {
 
 /** What a schema cannot say about them, checked when the definition is registered. */
 export function checkSecretHeaders(config: JsonObject, tools: PrepareTools): void {
-  const plain = new Set(Object.keys((config['headers'] ?? {}) as JsonObject).map((name) => name.toLowerCase()));
+  const plain = new Set(
+    Object.keys((config['headers'] ?? {}) as JsonObject).map((name) => name.toLowerCase()),
+  );
   const seen = new Set<string>();
   for (const { name } of secretHeaders(config)) {
-    if (HOST_OWNED_HEADERS.has(name)) tools.refuse('/secretHeaders', `"${name}" is set by the host; remove it.`);
+    if (HOST_OWNED_HEADERS.has(name))
+      tools.refuse('/secretHeaders', `"${name}" is set by the host; remove it.`);
     if (plain.has(name)) tools.refuse('/secretHeaders', `"${name}" stands in headers too; remove one.`);
     if (seen.has(name)) tools.refuse('/secretHeaders', `"${name}" stands there twice; remove one.`);
     seen.add(name);
@@ -69,8 +72,10 @@ export async function withSecrets(
   const declared = secretHeaders(config);
   if (declared.length === 0 && credentialsRef === undefined) return request;
   const headers: Record<string, string> = { ...request.headers };
-  if (credentialsRef !== undefined) headers['authorization'] = `Bearer ${await secrets.resolve(credentialsRef)}`;
-  for (const header of declared) headers[header.name] = header.prefix + (await secrets.resolve(header.secretId));
+  if (credentialsRef !== undefined)
+    headers['authorization'] = `Bearer ${await secrets.resolve(credentialsRef)}`;
+  for (const header of declared)
+    headers[header.name] = header.prefix + (await secrets.resolve(header.secretId));
   return { ...request, headers, followRedirects: request.followRedirects && maySendElsewhere(config) };
 }
 

@@ -118,7 +118,9 @@ describe('a conversation', () => {
 describe('streamed text', () => {
   const tester: Caller = { ...alice, test: true };
   const TOKENS = ['one ', 'two ', 'three'];
-  const configurable = { mockProvider: { id: 'stream-text', config: { tokens: TOKENS, delayMsPerToken: 1 } } };
+  const configurable = {
+    mockProvider: { id: 'stream-text', config: { tokens: TOKENS, delayMsPerToken: 1 } },
+  };
 
   it('is in the log piece by piece, before the node completes with the whole', async () => {
     const test = await open({ conformance: true });
@@ -134,7 +136,9 @@ describe('streamed text', () => {
     await reaches(test, runId, 'completed');
 
     const events = await test.store.readEvents(runId, 0, 100, 1e6);
-    const chunks = events.filter(({ type }) => type === 'output.chunk').map(({ payload }) => JSON.parse(payload) as JsonObject);
+    const chunks = events
+      .filter(({ type }) => type === 'output.chunk')
+      .map(({ payload }) => JSON.parse(payload) as JsonObject);
     expect(chunks.map(({ chunk }) => chunk)).toEqual(TOKENS);
     expect(chunks.map(({ isLast }) => isLast)).toEqual([false, false, true]);
     const completed = events.find(({ type }) => type === 'node.completed');

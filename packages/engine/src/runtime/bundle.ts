@@ -42,7 +42,11 @@ export function createBundles(dependencies: BundleDependencies): Host['debugBund
     // Seen as by somebody who may only read: links that answer questions do not travel.
     const view = await dependencies.snapshot({ ...caller, scopes: new Set(['runs:read']) }, record.runId);
     if (view === undefined) return undefined;
-    const text = await dependencies.store.readDefinition(record.definitionDigest);
+    // What stands in for the definition of an imported run is nobody's workflow.
+    const text =
+      record.imported?.definition === undefined
+        ? await dependencies.store.readDefinition(record.definitionDigest)
+        : undefined;
     const annotations = await dependencies.annotationsOf(record.tenant, record.runId);
     return await dependencies.withState(row, (plan, state) => ({
       record,

@@ -119,6 +119,7 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
     supportedTransports: ['rest'],
     runs: { pauseResume: { supported: true, drainPolicies: ['immediate', 'drain-current-node'] } },
     debugBundle: { supported: true },
+    replay: { supported: true, modes: ['replay', 'branch'], sideEffectSuppression: 'recorded-outcome' },
     feedback: { supported: true, targets: [...ANNOTATION_TARGETS], signals: [...SIGNAL_KINDS] },
     restTransport: { conditionalRunGet: true },
     extensions: {

@@ -131,7 +131,9 @@ describe('a child run', () => {
     await send(test, child?.record.runId ?? '', { type: 'cancel' });
 
     await reaches(test, runId, 'failed');
-    expect((await test.host.snapshot(alice, runId))?.snapshot['error']).toMatchObject({ code: 'child_failed' });
+    expect((await test.host.snapshot(alice, runId))?.snapshot['error']).toMatchObject({
+      code: 'child_failed',
+    });
   });
 });
 

@@ -8,6 +8,7 @@ import type { Committer } from './committer.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { checkSameRequest, findRecord, newRecord } from './idempotency.ts';
 import { type RandomBytes, randomId } from './ids.ts';
+import { refuseImported } from './import.ts';
 import { lateAnswer } from './interrupts.ts';
 import type { HostLimits } from './limits.ts';
 import { shownStatus } from './run-status.ts';
@@ -42,6 +43,7 @@ export function createCommands(dependencies: CommandDependencies): Host['command
   ): Promise<CommandAnswer | undefined> {
     const row = await store.readRun(runId, caller.tenant);
     if (row === undefined) return undefined;
+    refuseImported(row);
     if (claim !== undefined) {
       const known = await findRecord(store, caller, claim, clock.now());
       if (known !== undefined) return repeat(known, asked, claim);

@@ -233,7 +233,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   /** Where to fold to: to the end of the log, but for a replay that has recorded nothing yet. */
   async function beginOf({ record, nextSeq }: RunRow): Promise<number> {
-    const { fork, definitionDigest, runId } = record;
+    const { fork, definitionDigest } = record;
     if (fork?.mode !== 'replay' || nextSeq !== fork.fromSeq || nextSeq === 0) return nextSeq;
     const plan = await options.plans.get(definitionDigest);
     return beginningOf(store, plan, fork.sourceRunId, nextSeq);

@@ -17,6 +17,10 @@ export function explainRun(row: RunRow, state: RunState, now: number): Explanati
 }
 
 function reasonOf(row: RunRow, state: RunState, now: number): Reason {
+  if (row.record.imported !== undefined) {
+    const sentence = `The run was imported and is only read here; it was ${state.status} where it was executed.`;
+    return { waitingFor: 'nothing', sentence };
+  }
   if (isTerminalStatus(state.status))
     return { waitingFor: 'nothing', sentence: `The run has ended: it is ${state.status}.` };
   const [command] = row.pendingCommands;

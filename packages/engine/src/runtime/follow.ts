@@ -68,7 +68,10 @@ export function openCursor(dependencies: FollowDependencies, row: RunRow, option
 
   async function isOver(): Promise<boolean> {
     const now = await store.readRun(record.runId, record.tenant);
-    return now === undefined || (isTerminalStatus(now.head.status) && now.nextSeq <= position);
+    if (now === undefined) return true;
+    // Nothing is added to an imported log, whether it has an end or not.
+    const isFixed = isTerminalStatus(now.head.status) || now.record.imported !== undefined;
+    return isFixed && now.nextSeq <= position;
   }
 
   async function deliver(events: readonly StoredWireEvent[]): Promise<readonly FollowedEvent[]> {

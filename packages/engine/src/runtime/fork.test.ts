@@ -112,7 +112,7 @@ describe('a fork', () => {
   const reaches = (runId: string, status: string) =>
     until(async () => {
       const now = (await snapshot(runId))['status'];
-      if (now !== status && (now === 'failed' || now === 'completed')) throw new Error(`it ${String(now)}`);
+      if (now !== status && (now === 'failed' || now === 'completed')) throw new Error(`it ${now}`);
       return now === status;
     });
 

@@ -1,15 +1,18 @@
-import { HostError, type JsonObject } from '@weft/protocol';
+import { HostError, type Json, type JsonObject } from '@weft/protocol';
 import type { CreationRecord, ForkLink } from '../core/run-state.ts';
 import type { Caller, ForkRequest, Forked, Host, IdempotencyClaim } from '../host.ts';
 import type { RunRow, RunUnit, Store } from '../store.ts';
 import type { Clock } from './clock.ts';
 import type { Committer } from './committer.ts';
 import type { Dispatcher } from './dispatcher.ts';
+import { checkHistory, checkMode, checkNodes, checkValues, cutOf, expiredSource } from './fork-checks.ts';
 import { checkSameRequest, findRecord, type InFlight, newRecord } from './idempotency.ts';
 import { type RandomBytes, randomId } from './ids.ts';
+import { checkDefinition, type FillImported } from './imported-values.ts';
 import type { HostLimits } from './limits.ts';
 import { checkOptions, effectiveLimits } from './new-run-checks.ts';
 import type { Plans } from './plans.ts';
+import type { RunStates } from './states.ts';
 import { writeFailure } from './write-failure.ts';
 
 /**
@@ -19,6 +22,7 @@ import { writeFailure } from './write-failure.ts';
 export interface ForkDependencies {
   readonly store: Pick<Store, 'readRun' | 'readWorkflow' | 'readIdempotency'>;
   readonly plans: Plans;
+  readonly states: RunStates;
   readonly committer: Committer;
   readonly dispatcher: Dispatcher;
   readonly inFlight: InFlight;
@@ -26,7 +30,11 @@ export interface ForkDependencies {
   readonly random: RandomBytes;
   readonly limits: HostLimits;
   readonly newRunId: () => string;
+  /** What a fork of an imported run gets in place of what was masked there. */
+  readonly fillImported: FillImported;
 }
+
+const VERSION_OPTION = 'weft.workflowVersion';
 
 export function createFork(dependencies: ForkDependencies): Pick<Host, 'fork'> {
   const { store, plans, committer, dispatcher, clock, limits } = dependencies;
@@ -41,9 +49,11 @@ export function createFork(dependencies: ForkDependencies): Pick<Host, 'fork'> {
       const known = await findRecord(store, caller, claim, clock.now());
       if (known !== undefined && 'body' in known.response) return { replayed: true, ...known.response };
     }
-    const source = await store.readRun(runId, caller.tenant);
+    const source = await sourceOf(caller, runId, request);
     if (source === undefined) return undefined;
+    checkMode(request);
     const fromSeq = cutOf(source, request);
+    await checkHistory(store, source, request, fromSeq);
     const record = await recordOf(caller, source, request, fromSeq);
     const answer = {
       runId: record.runId,
@@ -75,6 +85,14 @@ export function createFork(dependencies: ForkDependencies): Pick<Host, 'fork'> {
     return { replayed: false, runId: record.runId, fromSeq };
   }
 
+  async function sourceOf(caller: Caller, runId: string, request: ForkRequest): Promise<RunRow | undefined> {
+    try {
+      return await store.readRun(runId, caller.tenant);
+    } catch (error) {
+      throw expiredSource(error, runId, request);
+    }
+  }
+
   async function recordOf(
     caller: Caller,
     source: RunRow,
@@ -83,21 +101,38 @@ export function createFork(dependencies: ForkDependencies): Pick<Host, 'fork'> {
   ): Promise<CreationRecord> {
     const { fork: _earlier, imported: _imported, parent: _parent, ...kept } = source.record;
     const overlay = request.overlay ?? {};
-    const configurable: JsonObject = { ...kept.configurable, ...overlay.configurable };
-    const definition = await definitionOf(caller, source.record, request);
+    const definition = await definitionOf(caller, source.record, versionAsked(request));
+    const configurable: JsonObject = {
+      ...kept.configurable,
+      ...overlay.configurable,
+      // Where it names a version, it names the one that runs.
+      ...(kept.configurable[VERSION_OPTION] !== undefined && {
+        [VERSION_OPTION]: definition.workflowVersion,
+      }),
+    };
     const plan = await plans.get(definition.definitionDigest);
-    checkOptions(caller, { configurable, metadata: overlay.metadata ?? {} }, plan, limits);
+    const filled = await dependencies.fillImported({ source, request, fromSeq, plan });
+    const inputs = { ...kept.inputs, ...(filled === undefined ? request.values : filled.inputs) };
+    const metadata = { ...kept.metadata, ...overlay.metadata };
+    const isOther = definition.definitionDigest !== kept.definitionDigest;
+    // What a replay runs under was accepted once; a setting that changed since then does not matter.
+    if (request.mode === 'branch') checkOptions(caller, { configurable, metadata }, plan, limits);
+    if (request.values !== undefined || isOther) checkValues(inputs, plan);
+    if (isOther) checkNodes((await dependencies.states.upTo(source.record, fromSeq)).state, plan);
     return {
       ...kept,
       ...definition,
       runId: dependencies.newRunId(),
       createdAt: clock.now(),
-      inputs: { ...kept.inputs, ...request.values },
+      inputs,
       configurable,
       tags: overlay.tags ?? kept.tags,
-      metadata: { ...kept.metadata, ...overlay.metadata },
+      metadata,
       limits: request.mode === 'replay' ? kept.limits : effectiveLimits({ configurable }, plan, limits),
-      fork: linkOf(source, request.mode, fromSeq),
+      fork: {
+        ...linkOf(source, request.mode, fromSeq),
+        ...(filled !== undefined && Object.keys(filled.events).length > 0 && { filled: filled.events }),
+      },
     };
   }
 
@@ -105,13 +140,13 @@ export function createFork(dependencies: ForkDependencies): Pick<Host, 'fork'> {
   async function definitionOf(
     caller: Caller,
     record: CreationRecord,
-    { workflowVersion }: ForkRequest,
+    asked: Json | undefined,
   ): Promise<Pick<CreationRecord, 'workflowVersion' | 'definitionDigest'>> {
-    if (workflowVersion === undefined) {
-      const { workflowVersion, definitionDigest } = record;
-      return { workflowVersion, definitionDigest };
-    }
-    const found = await store.readWorkflow(caller.tenant, record.workflowId, workflowVersion);
+    const { workflowVersion, definitionDigest, imported } = record;
+    checkDefinition(record, asked !== undefined);
+    const isOwn = asked === undefined || (asked === workflowVersion && imported?.definition === undefined);
+    if (isOwn) return { workflowVersion, definitionDigest };
+    const found = await store.readWorkflow(caller.tenant, record.workflowId, String(asked));
     if (found === undefined) {
       throw new HostError('not_found', 'The workflow has no such version. Register it first.', {
         field: 'workflowVersion',
@@ -128,25 +163,9 @@ export function createFork(dependencies: ForkDependencies): Pick<Host, 'fork'> {
   };
 }
 
-/** Where to cut; a replay begins at the start unless it is told otherwise. */
-function cutOf(source: RunRow, { mode, fromSeq }: ForkRequest): number {
-  if (fromSeq === undefined && mode === 'branch') {
-    throw new HostError('validation_error', 'A branch needs fromSeq: the sequence to go on from.', {
-      field: 'fromSeq',
-    });
-  }
-  const cut = fromSeq ?? 0;
-  if (cut < Math.max(source.nextSeq, 1)) return cut;
-  throw new HostError(
-    'fork_out_of_range',
-    `The run has ${source.nextSeq} events, so it can be forked from 0 to ${Math.max(source.nextSeq - 1, 0)}.`,
-    {
-      field: 'fromSeq',
-      sourceRunId: source.record.runId,
-      fromSeq: cut,
-      max: Math.max(source.nextSeq - 1, 0),
-    },
-  );
+/** By its own field, or by the option that a new run names it with. */
+function versionAsked({ workflowVersion, overlay }: ForkRequest): Json | undefined {
+  return workflowVersion ?? overlay?.configurable?.[VERSION_OPTION];
 }
 
 function linkOf(source: RunRow, mode: ForkLink['mode'], fromSeq: number): ForkLink {

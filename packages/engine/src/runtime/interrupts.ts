@@ -104,6 +104,8 @@ export function openInterrupts(
   secret: string,
   now: number,
 ): OpenInterrupt[] {
+  // Nobody here can answer what another host has asked.
+  if (row.record.imported !== undefined) return [];
   return state.suspended.flatMap((key) => {
     const node = state.nodes.get(key);
     const interrupt = node?.interrupt;

@@ -1,5 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { JsonObject } from '@weft/protocol';
+import { withValue } from '../core/import/missing-values.ts';
 import type { ForkLink } from '../core/run-state.ts';
-import type { Store } from '../store.ts';
+import type { Store, StoredEvent } from '../store.ts';
 import { createBoundedCache } from './bounded-cache.ts';
 
 /**
@@ -20,13 +23,29 @@ export function joinForks(store: Store): Store {
     return known === 'none' ? undefined : known;
   }
 
+  /** What comes before the first event is made from definition and inputs: with others, the same events lead elsewhere. */
+  async function foldsAlike(runId: string, { mode, sourceRunId }: ForkLink): Promise<boolean> {
+    if (mode === 'replay') return true;
+    const [own, source] = [
+      await store.readRun(runId, undefined),
+      await store.readRun(sourceRunId, undefined),
+    ];
+    return (
+      own?.record.definitionDigest === source?.record.definitionDigest &&
+      isDeepStrictEqual(own?.record.inputs, source?.record.inputs)
+    );
+  }
+
   const readEvents: Store['readEvents'] = async (runId, fromSeq, limit, maxBytes) => {
     const page = await store.readEvents(runId, fromSeq, limit, maxBytes);
     if (page[0]?.seq === fromSeq) return page;
     const fork = await linkOf(runId);
     if (fork === undefined || fromSeq >= fork.fromSeq) return page;
     const before = Math.min(limit, fork.fromSeq - fromSeq);
-    const prefix = await readEvents(fork.sourceRunId, fromSeq, before, maxBytes);
+    const source = await readEvents(fork.sourceRunId, fromSeq, before, maxBytes);
+    const { filled } = fork;
+    const prefix =
+      filled === undefined ? source : source.map((event) => withFilled(event, filled[event.seq]));
     const isWhole = prefix.length === fork.fromSeq - fromSeq;
     return isWhole ? [...prefix, ...page].slice(0, limit) : prefix;
   };
@@ -36,7 +55,10 @@ export function joinForks(store: Store): Store {
     const own = await store.readCheckpoint(runId);
     if (own !== undefined) return own;
     const fork = await linkOf(runId);
-    const inherited = fork && (await readCheckpoint(fork.sourceRunId));
+    const inherited =
+      fork !== undefined && (await foldsAlike(runId, fork))
+        ? await readCheckpoint(fork.sourceRunId)
+        : undefined;
     return inherited !== undefined && fork !== undefined && inherited.seq <= fork.fromSeq
       ? inherited
       : undefined;
@@ -54,3 +76,11 @@ export function joinForks(store: Store): Store {
 }
 
 const KEPT_LINKS = 10_000;
+
+/** What a person has given in place of masked values is seen by the fold alone. */
+function withFilled(event: StoredEvent, values: JsonObject | undefined): StoredEvent {
+  if (values === undefined) return event;
+  let payload = JSON.parse(event.overlay ?? event.payload) as JsonObject;
+  for (const [slot, value] of Object.entries(values)) payload = withValue(payload, slot, value);
+  return { ...event, overlay: JSON.stringify(payload) };
+}

@@ -120,7 +120,7 @@ export function createPerformer(options: PerformerOptions): Performer {
       tenant,
       principal,
       runId,
-      nodeKey: effect.key,
+      nodeKey: executionOf(effect),
       attempt: effect.attempt,
       limits,
     });
@@ -140,7 +140,7 @@ export function createPerformer(options: PerformerOptions): Performer {
       },
       {
         invocationId: invocationId(
-          { tenant, runId, nodeId: effect.key, ordinal: 0, providerKey: type.typeId },
+          { tenant, runId, nodeId: executionOf(effect), ordinal: 0, providerKey: type.typeId },
           sha256,
         ),
         attempt: effect.attempt,
@@ -213,6 +213,11 @@ export function createPerformer(options: PerformerOptions): Performer {
   }
 
   return { perform, active: () => active, queued: () => queued };
+}
+
+/** Another visit is another effect: it must not look like a repetition of the last one. */
+function executionOf({ key, visit = 0 }: EffectRequest): string {
+  return visit === 0 ? key : `${key}#${visit}`;
 }
 
 function effectType(effect: EffectRequest): EffectNodeType {

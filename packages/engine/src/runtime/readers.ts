@@ -106,7 +106,7 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
         events: page.map((event) => toWireEvent(record, event)),
         status: shownStatus(head.status, pendingCommands),
         nextSeq,
-        complete: isTerminalStatus(head.status) && from + page.length >= nextSeq,
+        complete: isOver(row) && from + page.length >= nextSeq,
       };
     },
 
@@ -117,7 +117,7 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
         for (;;) {
           const version = attachment.version();
           const row = await store.readRun(runId, undefined);
-          if (row === undefined || row.nextSeq > afterSeq + 1 || isTerminalStatus(row.head.status)) return;
+          if (row === undefined || row.nextSeq > afterSeq + 1 || isOver(row)) return;
           const left = until - performance.now();
           if (left <= 0 || !(await attachment.changed(version, left, signal))) return;
         }
@@ -143,6 +143,11 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
       return withState(row, (_plan, state) => explainRun(row, state, dependencies.now()));
     },
   };
+}
+
+/** Nothing more will happen to it: it has ended, or it was imported. */
+function isOver({ head, record }: RunRow): boolean {
+  return isTerminalStatus(head.status) || record.imported !== undefined;
 }
 
 /** While the run waits, the question it waits for stands on the snapshot; all that are open, when there are several. */

@@ -1,7 +1,7 @@
 import { nextTimer } from '../core/advance.ts';
 import type { LiveRun } from '../core/live-run.ts';
 import { isTerminalStatus, type NodeKey } from '../core/run-state.ts';
-import type { ChildRequest, EffectRequest, Input, NumberedChunk, Step } from '../core/step.ts';
+import type { ChildRequest, EffectRequest, Input, Step } from '../core/step.ts';
 import type { Notice, RunUnit, Store, StoredCommand, Verdict } from '../store.ts';
 import { LONGEST_TIMEOUT_MS, pause, yieldTurn } from './clock.ts';
 import type { Committer, CommitResult } from './committer.ts';
@@ -10,8 +10,9 @@ import { errorFields, type Log } from './log.ts';
 import type { EffectHandle, Performer } from './performer.ts';
 import type { SpawnChild } from './spawn-child.ts';
 import { startOf, traceparentAt } from './trace-context.ts';
-import { SOURCE_MISSING } from '../core/replay/replay.ts';
+import { decidedBy, notInSource, unrecorded } from './actor-step.ts';
 import type { RunReplay } from './replay-source.ts';
+import { createWaitingInputs } from './waiting-inputs.ts';
 import { mayPark, type RecordedMoment, stretchUnit, type StretchTools, takeStretch } from './stretch.ts';
 
 /**
@@ -100,7 +101,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   const { run, epoch } = held;
   const { record } = run;
   const opening: Input[] = [...held.opening];
-  const outcomes: Input[] = [];
+  const outcomes = createWaitingInputs();
   const effects = new Map<NodeKey, EffectHandle>();
   /** Where the nodes with child runs began: a node's later children belong to the same span as its first. */
   const childStarts = new Map<NodeKey, number>();
@@ -207,7 +208,11 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     const decided = decidedBy(input, step);
     if (decided !== undefined) undecided.delete(decided.commandId);
     if (decided !== undefined || input.type !== 'command') untried = [...undecided.values()];
+    await makeDurable(step, decided);
+  }
 
+  /** Makes the step durable, if there is something to write, and acts on it. */
+  async function makeDurable(step: Step, decided: ReturnType<typeof decidedBy>): Promise<void> {
     const release = isLast(step);
     if (step.events.length === 0 && decided === undefined && !release) {
       act(step);
@@ -281,21 +286,14 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
 
   function act(step: Step): void {
     for (const key of step.aborts) abortEffect(key);
-    if (isReplay) return missingInSource(step);
+    if (isReplay) {
+      // While it repeats its source the outcomes are on record; past that there are none.
+      if (replay === undefined) for (const input of notInSource(step)) outcomes.push(input);
+      return;
+    }
     if (draining) return;
     for (const effect of step.effects) startEffect(effect, startOf(step.events, effect.key));
     for (const child of step.children) void createChild(child, startOf(step.events, child.key));
-  }
-
-  /** A replay performs nothing. While it repeats its source the outcomes are on record; past that there are none. */
-  function missingInSource(step: Step): void {
-    if (replay !== undefined) return;
-    for (const { key, attempt } of step.effects) {
-      outcomes.push({ type: 'outcome', key, attempt, outcome: { ok: false, error: SOURCE_MISSING } });
-    }
-    for (const { key, childRunId } of step.children) {
-      outcomes.push({ type: 'child-created', key, childRunId, error: SOURCE_MISSING });
-    }
   }
 
   async function createChild(request: ChildRequest, startedSeq: number | undefined): Promise<void> {
@@ -319,7 +317,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       effect,
       traceparent: () => traceparentAt(record, startedSeq),
       progress(chunk) {
-        addChunk(effect, chunk);
+        outcomes.pushChunk(effect, chunk);
         work();
       },
       done(outcome) {
@@ -329,14 +327,6 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       },
     });
     effects.set(effect.key, handle);
-  }
-
-  /** Pieces that come while the run is busy are recorded together. */
-  function addChunk({ key, attempt }: EffectRequest, chunk: NumberedChunk): void {
-    const last = outcomes.at(-1);
-    if (last?.type === 'progress' && last.key === key && last.attempt === attempt) {
-      outcomes[outcomes.length - 1] = { ...last, chunks: [...last.chunks, chunk] };
-    } else outcomes.push({ type: 'progress', key, attempt, chunks: [chunk] });
   }
 
   function abortEffect(key: NodeKey): void {
@@ -410,20 +400,4 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   if (held.committed !== undefined) act(held.committed);
   queueMicrotask(work);
   return actor;
-}
-
-/** Without the facts that are on record already: a replay that begins before the end of its log decides them again. */
-function unrecorded(step: Step, durableSeq: number): Step {
-  const first = step.events[0];
-  if (first === undefined || first.seq >= durableSeq) return step;
-  return { ...step, events: step.events.filter(({ seq }) => seq >= durableSeq) };
-}
-
-/** The command that this step has decided, if it was one and has been. */
-function decidedBy(
-  input: ActorInput,
-  { verdict }: Step,
-): { commandId: string; verdict: Verdict } | undefined {
-  const { commandId } = input;
-  return verdict === undefined || commandId === undefined ? undefined : { commandId, verdict };
 }

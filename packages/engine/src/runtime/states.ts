@@ -4,6 +4,7 @@ import type { Plan } from '../core/plan.ts';
 import type { CreationRecord, RunState } from '../core/run-state.ts';
 import type { RunRow, Store } from '../store.ts';
 import { createBoundedCache } from './bounded-cache.ts';
+import { yieldTurn } from './clock.ts';
 import type { Plans } from './plans.ts';
 
 /**
@@ -59,6 +60,8 @@ export function createRunStates(
       );
       if (page.length === 0) return;
       for (const event of page) evolve(state, fromStored(event));
+      // A store may answer without ever leaving this turn, and a log may be long.
+      if (state.nextSeq < seq) await yieldTurn();
     }
   }
 

@@ -32,11 +32,7 @@ export function noSuchRun(): HostError {
 }
 
 /** What stays unsaid about a run must not be learnt from what is wrong with the request: 404 goes before 400. */
-async function hiddenBy(
-  error: unknown,
-  request: FastifyRequest,
-  door: Door,
-): Promise<HostError | undefined> {
+async function hiddenBy(error: unknown, request: FastifyRequest, door: Door): Promise<HostError | undefined> {
   if (!isHostError(error) || (error.status !== 400 && error.status !== 413)) return undefined;
   if (request.caller === undefined || request.routeOptions.config.ofRun !== true) return undefined;
   const runId = pathParam(request, 'runId');
@@ -54,7 +50,7 @@ function translate(error: unknown, request: FastifyRequest, door: Door): unknown
   if (!(error instanceof Error) || !('code' in error)) return error;
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return tooLarge(request, door.settings.maxRequestBodyBytes);
+      return tooLarge(request, request.routeOptions.bodyLimit ?? door.settings.maxRequestBodyBytes);
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new HostError(
         'validation_error',

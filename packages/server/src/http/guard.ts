@@ -22,7 +22,7 @@ const BEARER = /^bearer +([\x21-\x7e]{1,512})$/i;
 
 export function createGuard(deps: GuardDeps): Door['allow'] {
   return (operationId, access = {}) => {
-    const { scope } = route(operationId);
+    const { scope, alsoScope } = route(operationId);
     if (scope === null) throw new Error(`The operation ${operationId} needs no key, so it needs no guard.`);
     return {
       config: { scope, ofRun: access.ofRun === true },
@@ -31,7 +31,8 @@ export function createGuard(deps: GuardDeps): Door['allow'] {
         const caller = await authenticate(deps, request);
         request.caller = caller;
         deps.limiter?.take(caller.keyId);
-        if (!caller.scopes.has(scope)) throw outOfScope(deps, request, caller, scope);
+        for (const needed of alsoScope === undefined ? [scope] : [scope, alsoScope])
+          if (!caller.scopes.has(needed)) throw outOfScope(deps, request, caller, needed);
         if (access.isNewWork === true) refuseWhenOverloaded(deps.host);
       },
     };

@@ -6,7 +6,7 @@ import { sendError } from './errors.ts';
 const METHODS: readonly HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** Known verbs never come here, unless with another method than theirs. */
-const UNKNOWN_VERB = /^\/v1\/runs\/[^/:]+:(?!(?:pause|resume|cancel|diff)$)([a-z][a-z-]{0,40})$/;
+const UNKNOWN_VERB = /^\/v1\/runs\/[^/:]+:(?!(?:pause|resume|cancel|diff|fork)$)([a-z][a-z-]{0,40})$/;
 
 /** Paths and methods that nothing serves. */
 export function answerUnknownRoutes(app: FastifyInstance, door: Door): void {

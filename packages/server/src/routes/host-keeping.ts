@@ -37,10 +37,7 @@ export const hostKeepingRoutes: Routes = (app, door) => {
   app.post(RETENTION, door.allow('setRetention'), async (request, reply) => {
     const { keepForSeconds } = parseRetention(request.body);
     const keepMs = keepForSeconds === null ? null : keepForSeconds * 1_000;
-    return sendRetention(
-      reply,
-      await door.host.setRetention(callerOf(request), tenantOf(request), keepMs),
-    );
+    return sendRetention(reply, await door.host.setRetention(callerOf(request), tenantOf(request), keepMs));
   });
 
   app.delete(RETENTION, door.allow('resetRetention'), async (request, reply) =>
@@ -91,11 +88,9 @@ async function* bytesOf(backup: OpenBackup): AsyncIterable<Uint8Array> {
 function tenantOf(request: FastifyRequest): string {
   const tenant = textParam(queryOf(request), 'tenant') ?? callerOf(request).tenant;
   if (tenant.length > 0 && tenant.length <= MAX_TENANT) return tenant;
-  throw new HostError(
-    'validation_error',
-    `The parameter "tenant" must have 1 to ${MAX_TENANT} characters.`,
-    { field: 'tenant' },
-  );
+  throw new HostError('validation_error', `The parameter "tenant" must have 1 to ${MAX_TENANT} characters.`, {
+    field: 'tenant',
+  });
 }
 
 function sendRetention(reply: FastifyReply, { tenant, keepMs, isDefault }: Retention): FastifyReply {

@@ -1,10 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { CommitWatcher } from '@weft/engine';
 import { type Connection, type ConnectionOptions, openConnection, quoteIdentifier } from './connection.ts';
 import { nowSql } from './now.ts';
 import { arrayText } from './rows.ts';
 
 /**
- * Tells all processes on one schema which runs got events, over LISTEN and NOTIFY.
+ * Tells all processes on one schema which runs got events or commands, over LISTEN and NOTIFY.
  *
  * 1. A process rings its own watchers when its commit is answered, and passes over its own notices.
  * 2. For the others it sends a notice after the commit, one at a time and together for all runs that have come up meanwhile. Not
@@ -16,12 +17,12 @@ import { arrayText } from './rows.ts';
  */
 export interface Bell {
   ring(rung: ReadonlyMap<string, number>): void;
-  watch(onCommit: Watcher): () => void;
+  /** Like `ring`, for the other processes only: whoever put the command there knows of it. */
+  call(called: ReadonlyMap<string, number>): void;
+  watch(onCommit: CommitWatcher): () => void;
   /** Sends what is left to be sent, but does not wait long for it. */
   close(): Promise<void>;
 }
-
-type Watcher = (runId: string, nextSeq: number) => void;
 
 /** PostgreSQL takes less than 8,000 bytes in one notice; an entry is a run id, a colon, up to ten digits and a comma. */
 const ENTRIES_PER_NOTICE = 160;
@@ -54,7 +55,7 @@ export async function openBell(options: ConnectionOptions): Promise<Bell> {
   // A channel's name is as short as a schema's, so it cannot hold one.
   const channel = `weft_${createHash('sha256').update(options.schema).digest('hex').slice(0, 32)}`;
   const self = randomBytes(6).toString('base64url');
-  const watchers = new Set<Watcher>();
+  const watchers = new Set<CommitWatcher>();
   let connection: Connection | undefined;
   let isClosed = false;
   let retry: NodeJS.Timeout | undefined;
@@ -63,8 +64,12 @@ export async function openBell(options: ConnectionOptions): Promise<Bell> {
   let sent = Promise.resolve();
   let lastLook: number | null = null;
 
-  function ringOne(runId: string, nextSeq: number): void {
-    for (const watcher of watchers) callIsolated(() => watcher(runId, nextSeq));
+  function ringOne(...news: Parameters<CommitWatcher>): void {
+    for (const watcher of watchers) callIsolated(() => watcher(...news));
+  }
+
+  function tellOthers(runId: string, nextSeq: number): void {
+    if (unsent.size <= MOST_ENTRIES) unsent.set(runId, nextSeq);
   }
 
   function hear(payload: string): void {
@@ -73,7 +78,7 @@ export async function openBell(options: ConnectionOptions): Promise<Bell> {
     if (entries === LOOK) return inBackground(makeUp(Date.now()));
     for (const entry of entries.split(',')) {
       const [runId = '', nextSeq = ''] = entry.split(':');
-      ringOne(runId, Number(nextSeq));
+      ringOne(runId, Number(nextSeq), true);
     }
   }
 
@@ -115,7 +120,7 @@ export async function openBell(options: ConnectionOptions): Promise<Bell> {
     const rows = await connection?.query<{ id: string; next_seq: number }>(MISSED, [
       since - CLOCK_DIFFERENCE_MS,
     ]);
-    for (const { id, next_seq } of rows ?? []) ringOne(id, next_seq);
+    for (const { id, next_seq } of rows ?? []) ringOne(id, next_seq, true);
   }
 
   async function look(): Promise<void> {
@@ -143,9 +148,13 @@ export async function openBell(options: ConnectionOptions): Promise<Bell> {
     ring(rung) {
       for (const [runId, nextSeq] of rung) {
         ringOne(runId, nextSeq);
-        if (unsent.size <= MOST_ENTRIES) unsent.set(runId, nextSeq);
+        tellOthers(runId, nextSeq);
       }
       if (rung.size > 0) startSending();
+    },
+    call(called) {
+      for (const [runId, nextSeq] of called) tellOthers(runId, nextSeq);
+      if (called.size > 0) startSending();
     },
     watch(onCommit) {
       watchers.add(onCommit);

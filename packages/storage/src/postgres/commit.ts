@@ -24,12 +24,14 @@ export interface CommitOptions {
 export interface Committed {
   readonly results: readonly WriteResult[];
   readonly rung: ReadonlyMap<string, number>;
+  readonly called: ReadonlyMap<string, number>;
   /** Batch ids of units whose fate is not known, and the transaction that decides it. */
   readonly doubts: ReadonlyMap<string, string>;
 }
 
 const ATTEMPTS = 6;
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
+const SILENT = { rung: NOTHING, called: NOTHING };
 
 /** One attempt at a group: over, or known to have written nothing and worth another. */
 type Attempt = { readonly committed: Committed } | { readonly again: unknown };
@@ -65,12 +67,12 @@ export function prepareCommit(
       return await commitGroup([unit]);
     } catch (cause) {
       if (meaningOf(cause) !== 'mistake') throw cause;
-      return { results: [{ state: 'unknown', cause }], rung: NOTHING, doubts: NOTHING };
+      return { results: [{ state: 'unknown', cause }], ...SILENT, doubts: NOTHING };
     }
   }
 
   return async (units) => {
-    if (units.length === 0) return { results: [], rung: NOTHING, doubts: NOTHING };
+    if (units.length === 0) return { results: [], ...SILENT, doubts: NOTHING };
     assertIds(units);
     try {
       return await commitGroup(units);
@@ -87,6 +89,7 @@ function joined(parts: readonly Committed[]): Committed {
   return {
     results: parts.flatMap(({ results }) => results),
     rung: new Map(parts.flatMap(({ rung }) => [...rung])),
+    called: new Map(parts.flatMap(({ called }) => [...called])),
     doubts: new Map(parts.flatMap(({ doubts }) => [...doubts])),
   };
 }
@@ -146,7 +149,8 @@ async function writeGroup(
       ? nothingWritten(connection, units, error)
       : { committed: unknown(units, draft, error) };
   }
-  return { committed: { results, rung: draft.writes.rung, doubts: NOTHING } };
+  const { rung, called } = draft.writes;
+  return { committed: { results, rung, called, doubts: NOTHING } };
 }
 
 async function nothingWritten(
@@ -160,7 +164,7 @@ async function nothingWritten(
       return {
         committed: {
           results: units.map(() => ({ state: 'refused', reason: 'store_full' })),
-          rung: NOTHING,
+          ...SILENT,
           doubts: NOTHING,
         },
       };
@@ -183,7 +187,7 @@ async function rollback(connection: Connection): Promise<void> {
 
 function unknown(units: readonly WriteUnit[], { found }: Draft, cause: unknown): Committed {
   const doubts = new Map(units.map(({ batchId }) => [batchId, found.transaction]));
-  return { results: units.map(() => ({ state: 'unknown', cause })), rung: NOTHING, doubts };
+  return { results: units.map(() => ({ state: 'unknown', cause })), ...SILENT, doubts };
 }
 
 const COMMITTED: WriteResult = { state: 'committed' };

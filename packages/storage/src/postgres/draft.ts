@@ -100,6 +100,8 @@ export interface Writes {
   readonly audit: { readonly entry: AuditEntry; readonly batch: string | null }[];
   /** Runs that got events, and their new length. */
   readonly rung: Map<string, number>;
+  /** Runs that got a command, and their length. */
+  readonly called: Map<string, number>;
 }
 
 export interface Draft {
@@ -127,6 +129,7 @@ export function newWrites(): Writes {
     erased: new Map(),
     audit: [],
     rung: new Map(),
+    called: new Map(),
   };
 }
 

@@ -15,6 +15,7 @@ import { prepareDoubts } from './was-committed.ts';
 
 export type { PostgresFaults } from './commit.ts';
 export { ConnectionLostError, SchemaTooNewError, UnsafeDatabaseError } from './errors.ts';
+export { isRetryable, reasonNotOpened } from './why-not-opened.ts';
 
 export interface PostgresStoreOptions {
   /** `postgres://user:password@host:port/database`. Sessions are used as such: no pooler in transaction mode in between. */
@@ -93,12 +94,14 @@ function storeOn({ pool, bell, schema, statementTimeoutMs, clock, faults }: Part
       const committed = await commit(units);
       doubts.add(committed.doubts);
       bell.ring(committed.rung);
+      bell.call(committed.called);
       return committed.results;
     },
     async committed(unit) {
       const isCommitted = await doubts.wasCommitted(unit);
       if (isCommitted && unit.kind === 'run' && unit.events.length > 0)
         bell.ring(new Map([[unit.runId, unit.expectedSeq + unit.events.length]]));
+      if (isCommitted && unit.kind === 'command') bell.call(new Map([[unit.runId, 0]]));
       return isCommitted;
     },
     watch: bell.watch,

@@ -134,4 +134,5 @@ export function accept({ found, writes }: Draft, run: DraftRun, { commandId, com
   run.inbox += 1;
   run.dueAt = 0;
   run.isChanged = true;
+  writes.called.set(run.id, run.nextSeq);
 }

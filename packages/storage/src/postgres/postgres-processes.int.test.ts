@@ -222,7 +222,7 @@ describe('the bell', () => {
     const session = openSession();
     await session.unsafe(`UPDATE ${schema}.runs SET next_seq = 7`);
 
-    await vi.waitFor(() => expect(rung).toHaveBeenCalledWith(ended, 7), PATIENCE);
+    await vi.waitFor(() => expect(rung).toHaveBeenCalledWith(ended, 7, true), PATIENCE);
   });
 
   it('makes up for what it missed while its connection was gone', async () => {
@@ -240,7 +240,7 @@ describe('the bell', () => {
       createUnit(ended, { events: events(0, 2), head: { ...completed, endedAt: Date.now() } }),
     );
 
-    await vi.waitFor(() => expect(rung).toHaveBeenCalledWith(open, 1), PATIENCE);
-    await vi.waitFor(() => expect(rung).toHaveBeenCalledWith(ended, 2), PATIENCE);
+    await vi.waitFor(() => expect(rung).toHaveBeenCalledWith(open, 1, true), PATIENCE);
+    await vi.waitFor(() => expect(rung).toHaveBeenCalledWith(ended, 2, true), PATIENCE);
   });
 });

@@ -157,10 +157,11 @@ function checkOrphans(db: Database): Finding[] {
       )
       .all();
   const isKept = schemaVersion(db) >= 4;
-  return ['events', 'commands', 'checkpoints', 'outbox', 'run_tags', ...(isKept ? ['forks'] : [])].flatMap((table) =>
-    owners(table).map(({ rid }) => ({
-      check: 'orphan',
-      message: `${table} has rows of run number ${rid}, which does not exist.`,
-    })),
+  return ['events', 'commands', 'checkpoints', 'outbox', 'run_tags', ...(isKept ? ['forks'] : [])].flatMap(
+    (table) =>
+      owners(table).map(({ rid }) => ({
+        check: 'orphan',
+        message: `${table} has rows of run number ${rid}, which does not exist.`,
+      })),
   );
 }

@@ -30,9 +30,7 @@ export function prepareListExpired({ db, words }: Connection): Store['listExpire
     `SELECT ${COLUMNS} FROM runs WHERE tenant = ? AND (created_at, rid) > (?, ?) AND created_at < ?
      ORDER BY created_at, rid LIMIT ${SCAN_STEP}`,
   );
-  const ofAll = db.prepare<Row>(
-    `SELECT ${COLUMNS} FROM runs WHERE rid > ? ORDER BY rid LIMIT ${SCAN_STEP}`,
-  );
+  const ofAll = db.prepare<Row>(`SELECT ${COLUMNS} FROM runs WHERE rid > ? ORDER BY rid LIMIT ${SCAN_STEP}`);
 
   function step(tenant: number | undefined, place: Place, before: number): Row[] {
     return tenant === undefined
@@ -52,7 +50,8 @@ export function prepareListExpired({ db, words }: Connection): Store['listExpire
         place = { createdAt: row.created_at, rid: row.rid };
         if (!isExpired(row, before)) continue;
         rows.push(expiredFrom(row, words.read(row.tenant)));
-        if (rows.length >= page.limit) return { rows, nextCursor: encodeCursor([place.createdAt, place.rid]) };
+        if (rows.length >= page.limit)
+          return { rows, nextCursor: encodeCursor([place.createdAt, place.rid]) };
       }
       if (looked.length < SCAN_STEP) return { rows };
     }

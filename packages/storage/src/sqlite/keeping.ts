@@ -1,4 +1,4 @@
-import type { Refusal, Tombstone, WriteUnit } from '@weft/engine';
+import { erasedInputs, type Refusal, type Tombstone, type WriteUnit } from '@weft/engine';
 import { FIRST_TERMINAL, recordColumns, recordFrom, runIdBytes, runIdText, statusOf } from './codec.ts';
 import type { Connection } from './connection.ts';
 import { RUN_COLUMNS, type StoredRun } from './read-run.ts';
@@ -51,9 +51,7 @@ export function prepareKeeping(connection: Connection): Keeping {
     'SELECT purged_at, until FROM tombstones WHERE id = ? AND tenant = ? AND until > ?',
   );
   const hasTombstone = db.prepare('SELECT 1 FROM tombstones WHERE id = ?');
-  const removeOverlays = db.prepare(
-    'UPDATE events SET overlay = NULL WHERE rid = ? AND overlay IS NOT NULL',
-  );
+  const removeOverlays = db.prepare('UPDATE events SET overlay = NULL WHERE rid = ? AND overlay IS NOT NULL');
   const removeCheckpoint = db.prepare('DELETE FROM checkpoints WHERE rid = ?');
   const removeValues = db.prepare(
     `UPDATE commands SET body = CASE json_extract(body, '$.type')
@@ -108,7 +106,8 @@ export function prepareKeeping(connection: Connection): Keeping {
       if (run === undefined) return { reason: 'run_missing' };
       const refusal = refusalOf(run, undefined);
       if (refusal) return refusal;
-      const { more } = recordColumns({ ...recordFrom(runId, run, words), inputs: {} }, words);
+      const record = recordFrom(runId, run, words);
+      const { more } = recordColumns({ ...record, inputs: erasedInputs(record.inputs) }, words);
       overwriting(connection, () => {
         removeOverlays.run(run.rid);
         removeCheckpoint.run(run.rid);

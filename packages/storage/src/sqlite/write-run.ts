@@ -25,6 +25,8 @@ interface Target {
   readonly inbox: number;
 }
 
+type Creation = NonNullable<RunUnit['create']>;
+
 const INSERT_RUN = `
   INSERT INTO runs (id, tenant, workflow, origin, principal, created_at, scope, more, status, next_seq, epoch, holder, due_at,
     wake_at, inbox, started, ended, node, error, last_batch)
@@ -71,19 +73,28 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
     return word === undefined ? null : words.shorten(word);
   }
 
-  function create(
+  function refusalOfCreation(
     unit: RunUnit,
-    { record, holder, exclusiveScope, whileOpen }: NonNullable<RunUnit['create']>,
+    { record, exclusiveScope, whileOpen }: Creation,
+    id: Uint8Array,
+    tenant: number,
   ): Refusal | undefined {
-    const { tenant, workflow, origin, principal, created_at, scope, more } = recordColumns(record, words);
-    const id = runIdBytes(unit.runId);
-    if (!id) throw new TypeError(`A run id must be a UUID in lower case; got ${JSON.stringify(unit.runId)}.`);
     if (whileOpen !== undefined && !isOpen(whileOpen))
       return { reason: findTarget.get(id) ? 'run_exists' : 'parent_ended' };
-    const active = exclusiveScope ? otherActive(id, tenant, scope) : undefined;
+    const active = exclusiveScope ? otherActive(id, tenant, record.scopeId ?? null) : undefined;
     if (active) return { reason: 'scope_active', activeRunId: runIdText(active.id) };
     if (unit.expectedSeq !== firstSeq(record) || !isNumbered(unit))
       return { reason: findTarget.get(id) ? 'run_exists' : 'sequence_conflict' };
+    return undefined;
+  }
+
+  function create(unit: RunUnit, creation: Creation): Refusal | undefined {
+    const { record, holder } = creation;
+    const { tenant, workflow, origin, principal, created_at, scope, more } = recordColumns(record, words);
+    const id = runIdBytes(unit.runId);
+    if (!id) throw new TypeError(`A run id must be a UUID in lower case; got ${JSON.stringify(unit.runId)}.`);
+    const refusal = refusalOfCreation(unit, creation, id, tenant);
+    if (refusal) return refusal;
 
     const { head } = unit;
     const status = statusNumber(head.status);
@@ -113,10 +124,14 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
     if (inserted.changes === 0) return { reason: 'run_exists' };
     const rid = Number(inserted.lastInsertRowid);
     for (const tag of record.tags) insertTag.run(tenant, tag, created_at, rid);
-    const source = record.fork?.sourceRunId;
-    if (source !== undefined) insertFork.run(runIdBytes(source) ?? source, rid);
+    if (record.fork) noteFork(record.fork.sourceRunId, rid);
     writeParts(unit, rid, created_at);
     return undefined;
+  }
+
+  /** So that the source is not taken away while the fork needs it. */
+  function noteFork(sourceRunId: string, rid: number): void {
+    insertFork.run(runIdBytes(sourceRunId) ?? sourceRunId, rid);
   }
 
   function isOpen(runId: string): boolean {

@@ -77,8 +77,7 @@ async function endedBefore(
 
 function show(cli: Cli, found: readonly RunSummary[], now: number): ExitCode {
   if (cli.json) {
-    for (const { runId } of found)
-      cli.io.stdout.write(`${JSON.stringify({ runId, wouldRemove: true })}\n`);
+    for (const { runId } of found) cli.io.stdout.write(`${JSON.stringify({ runId, wouldRemove: true })}\n`);
     return EXIT.done;
   }
   if (found.length > 0) cli.io.stdout.write(`${renderRunList(cli.style, found, now)}\n`);

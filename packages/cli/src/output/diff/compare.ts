@@ -10,10 +10,13 @@ import {
 import { type TargetArgs, findTarget } from '../../connection.ts';
 import { unusable, usageError } from '../../exit-code.ts';
 import type { Io } from '../../io.ts';
-import { type Side, parseSide } from './side.ts';
+import { type BundleSide, fetchBundle, isBundle, openBundle } from './bundle-side.ts';
+import { type RunSide, parseSide } from './side.ts';
 
-/** A side with the run behind it. */
-export interface OpenSide {
+/** A side with the run behind it: on its host, or carried in a bundle. */
+export type OpenSide = LiveSide | BundleSide;
+
+export interface LiveSide {
   /** As it was typed. */
   readonly label: string;
   readonly run: RunDocument;
@@ -29,7 +32,7 @@ export interface AskedSide {
   readonly keyVariable: string;
 }
 
-/** Finds the runs behind both sides; throws what their hosts say when there is none. */
+/** Finds the runs behind both sides; throws what their hosts say when there is none. Bundles ask nothing of any host. */
 export async function openSides(
   io: Io,
   args: TargetArgs,
@@ -37,22 +40,24 @@ export async function openSides(
 ): Promise<[OpenSide, OpenSide]> {
   const sides = [parseSide(asked[0].label), parseSide(asked[1].label)] as const;
   const inUse = await findTarget(io, args);
-  const [a, b] = sides.map(({ host }) => bare(host ?? inUse.url)) as [string, string];
-  // The key in WEFT_API_KEY is meant for the host in use, or for the one host that both sides name.
-  const mayHaveKey = (host: string): boolean => a === b || host === bare(inUse.url);
-  return [
-    await openSide(io, args, { ...asked[0], side: sides[0], host: a, mayHaveKey: mayHaveKey(a) }),
-    await openSide(io, args, { ...asked[1], side: sides[1], host: b, mayHaveKey: mayHaveKey(b) }),
-  ];
+  const hosts = sides.flatMap((side) => (side.kind === 'run' ? [bare(side.host ?? inUse.url)] : []));
+  const open = (side: (typeof sides)[number], from: AskedSide): Promise<OpenSide> => {
+    if (side.kind === 'bundle') return openBundle(io.cwd, side.file);
+    const host = bare(side.host ?? inUse.url);
+    // The key in WEFT_API_KEY is meant for the host in use, or for the one host that both sides name.
+    const mayHaveKey = (hosts.length === 2 && hosts[0] === hosts[1]) || host === bare(inUse.url);
+    return openSide(io, args, { ...from, side, host, mayHaveKey });
+  };
+  return [await open(sides[0], asked[0]), await open(sides[1], asked[1])];
 }
 
 interface PlacedSide extends AskedSide {
-  readonly side: Side;
+  readonly side: RunSide;
   readonly host: string;
   readonly mayHaveKey: boolean;
 }
 
-async function openSide(io: Io, args: TargetArgs, placed: PlacedSide): Promise<OpenSide> {
+async function openSide(io: Io, args: TargetArgs, placed: PlacedSide): Promise<LiveSide> {
   const { label, side, host } = placed;
   const key = await keyOf(io, args, placed);
   const client = clientFor(host, key);
@@ -99,17 +104,33 @@ async function named<Value>(label: string, asked: Promise<Value>): Promise<Value
 
 /**
  * The protocol's document of two runs, in pieces. Runs of one host are compared by it. Otherwise, and where the host does not
- * compare, both logs are read and compared here, by the same rules: the bytes are the same.
+ * compare, both logs are compared here, by the same rules: the bytes are the same.
  */
 export async function compare(a: OpenSide, b: OpenSide): Promise<AsyncIterable<string>> {
-  if (a.host === b.host && a.key === b.key) {
+  if (isOneHost(a, b)) {
     const answer = await askHost(a, b);
     if (answer !== undefined) return answer;
   }
   return compareHere(a, b);
 }
 
+function isOneHost(a: OpenSide, b: OpenSide): boolean {
+  return !isBundle(a) && !isBundle(b) && a.host === b.host && a.key === b.key;
+}
+
+/**
+ * Both sides in the form in which they can be compared. A bundle is masked where a log is not, and each host masks in its own
+ * way, so unless both are runs of one host, both are taken as bundles. A host that makes none is taken by its log.
+ */
+export async function inOneForm(a: OpenSide, b: OpenSide): Promise<[OpenSide, OpenSide]> {
+  if (isOneHost(a, b)) return [a, b];
+  const carried = async (side: OpenSide): Promise<OpenSide> =>
+    isBundle(side) ? side : ((await fetchBundle(side)) ?? side);
+  return [await carried(a), await carried(b)];
+}
+
 async function askHost(a: OpenSide, b: OpenSide): Promise<AsyncIterable<string> | undefined> {
+  if (isBundle(a)) return undefined;
   try {
     return await a.client.runs.diffText(a.run.runId, b.run.runId);
   } catch (error) {
@@ -121,7 +142,7 @@ async function askHost(a: OpenSide, b: OpenSide): Promise<AsyncIterable<string> 
 
 export async function compareHere(a: OpenSide, b: OpenSide): Promise<AsyncIterable<string>> {
   const { findDivergence, renderDiff, stateDiff } = await import('@weft/engine');
-  const truncated = ![a, b].every(({ run }) => isTerminalStatus(run.status));
+  const truncated = ![a, b].every(isWhole);
   const divergence = await findDivergence(logOf(a), logOf(b));
   return renderDiff({
     a: a.run.runId,
@@ -132,8 +153,13 @@ export async function compareHere(a: OpenSide, b: OpenSide): Promise<AsyncIterab
   });
 }
 
-async function* logOf({ client, run }: OpenSide): LogPages & AsyncGenerator<readonly LogEvent[]> {
-  for await (const page of client.runs.log(run.runId)) yield page.map(toLogEvent);
+function isWhole(side: OpenSide): boolean {
+  return isTerminalStatus(side.run.status) && !(isBundle(side) && side.isPartial);
+}
+
+async function* logOf(side: OpenSide): LogPages & AsyncGenerator<readonly LogEvent[]> {
+  if (isBundle(side)) yield side.events.map(toLogEvent);
+  else for await (const page of side.client.runs.log(side.run.runId)) yield page.map(toLogEvent);
 }
 
 function toLogEvent(event: RunEventDocument): LogEvent {
@@ -148,8 +174,9 @@ function toLogEvent(event: RunEventDocument): LogEvent {
 }
 
 /** A whole log, for the views that need it. */
-export async function wholeLog({ client, run }: OpenSide): Promise<RunEventDocument[]> {
+export async function wholeLog(side: OpenSide): Promise<RunEventDocument[]> {
+  if (isBundle(side)) return [...side.events];
   const events: RunEventDocument[] = [];
-  for await (const page of client.runs.log(run.runId)) events.push(...page);
+  for await (const page of side.client.runs.log(side.run.runId)) events.push(...page);
   return events;
 }

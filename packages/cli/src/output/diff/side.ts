@@ -1,7 +1,7 @@
 import { usageError } from '../../exit-code.ts';
 
 /** One side of a comparison, as it was typed. */
-export type Side = RunSide;
+export type Side = RunSide | BundleFileSide;
 
 /** A run of the host in use, or of the host that the URL names. */
 export interface RunSide {
@@ -11,13 +11,23 @@ export interface RunSide {
   readonly host?: string;
 }
 
-const RUN_PATH = /^(.*)\/v1\/runs\/([^/:]+)\/?$/;
+/** A debug bundle in a file. */
+export interface BundleFileSide {
+  readonly kind: 'bundle';
+  readonly file: string;
+}
 
-/** A run id, or the URL of a run such as http://host/v1/runs/ID. */
+const RUN_PATH = /^(.*)\/v1\/runs\/([^/:]+)\/?$/;
+const BUNDLE_FILE = /^\.{0,2}\/|\.(?:json|gz)$/i;
+
+/** A run id, the URL of a run such as http://host/v1/runs/ID, or the file of a bundle. */
 export function parseSide(text: string): Side {
   if (/^https?:\/\//i.test(text)) return parseUrl(text);
+  if (BUNDLE_FILE.test(text)) return { kind: 'bundle', file: text };
   if (text === '' || /[/:\s]/.test(text)) {
-    throw usageError(`"${text}" is neither a run id nor a URL such as http://127.0.0.1:7878/v1/runs/ID.`);
+    throw usageError(
+      `"${text}" is neither a run id, nor a URL such as http://127.0.0.1:7878/v1/runs/ID, nor a bundle such as ./run.json.`,
+    );
   }
   return { kind: 'run', runId: text };
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import type { ChannelRequest, NodeEvent, Question } from '../../node-type.ts';
-import type { ChildCommand, ResolveCommand } from '../../store.ts';
+import type { ChannelCommand, ChildCommand, ResolveCommand } from '../../store.ts';
 import type { Reducer } from '../reducers.ts';
 import { foldPayload, type RunEvent } from '../run-event.ts';
 import type { Input } from '../step.ts';
@@ -111,6 +111,21 @@ function channelWrite({ channel, value, reducer, ttlMs, maxSize }: JsonObject): 
     ...(typeof reducer === 'string' && { reducer: reducer as Reducer }),
     ...(typeof ttlMs === 'number' && { ttlMs }),
     ...(typeof maxSize === 'number' && { maxSize }),
+  };
+}
+
+/** What a child run wrote to this one, taken or refused; undefined where the run itself wrote, or said something. */
+export function channelCommandOf(payload: JsonObject): ChannelCommand | undefined {
+  const { refused, writer, sourceRunId, sourceEngineId } = payload;
+  if (isJsonObject(refused)) return refused as unknown as ChannelCommand;
+  if (!isJsonObject(writer) || typeof sourceRunId !== 'string') return undefined;
+  return {
+    type: 'channel',
+    channel: String(payload['channel']),
+    value: payload['value'] ?? null,
+    sourceRunId,
+    sourceEngineId: String(sourceEngineId),
+    writer: { nodeId: String(writer['nodeId']), typeId: String(writer['typeId']) },
   };
 }
 

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '@weft/protocol';
 import type { ChildCommand } from '../../store.ts';
+import { NOT_TRIGGERED } from '../channel-triggers.ts';
 import type { Plan } from '../plan.ts';
 import { foldPayload, type RunEvent } from '../run-event.ts';
 import { nodeKey, type NodeError, type NodeKey, type NodeState, type RunState } from '../run-state.ts';
@@ -8,6 +9,7 @@ import {
   answer,
   answerOf,
   cancelOf,
+  channelCommandOf,
   errorOf,
   parts,
   pauseOf,
@@ -116,6 +118,17 @@ export function createCueReader(plan: Plan, state: RunState): CueReader {
         };
         known.chunks += 1;
         return cue(event, { type: 'progress', key, attempt: known.attempt, chunks: [chunk] });
+      }
+      // When a trigger fires, and when all is left to those that will not, is a matter of time.
+      case 'weft.trigger.fired':
+        return tick(event);
+      case 'node.skipped':
+        if (payload['reason'] === NOT_TRIGGERED) tick(event);
+        return;
+      case 'channel.written':
+      case 'log.appended': {
+        const command = channelCommandOf(payload);
+        return command && cue(event, { type: 'command', command });
       }
       case 'weft.approval.asked':
         return cue(event, answer(event, payload, payload['value'] ?? null, payload['askedBy']));

@@ -27,19 +27,41 @@ export function startsGroup(event: RunEvent, plan: Plan): boolean {
   if (type === 'interrupt.resolved' || isPausing(event)) return true;
   const kind = plan.nodes.get(event.nodeId ?? '')?.type.kind;
   if (ANSWERS.has(type)) return kind !== 'pure' || type !== 'conversation.exchanged';
-  if (kind === 'timer') return type === 'node.completed' || type === 'node.failed' || type === 'node.retried';
-  if (kind === 'effect') {
-    const isEnding = type === 'node.completed' || type === 'node.failed' || type === 'node.retried';
-    return isEnding || type === 'node.suspended' || ON_THE_WAY.test(type);
+  switch (kind) {
+    case 'timer':
+      return ENDINGS.has(type);
+    case 'effect':
+      return isFromEffect(event);
+    case 'children':
+      return isFromChild(type, payload);
+    default:
+      return false;
   }
-  if (kind !== 'children') return false;
-  if (type === 'node.dispatched') return Number(payload['done'] ?? 0) > 0;
-  if (type === 'node.suspended') return payload['childStatus'] !== undefined;
-  if (type === 'node.resumed') return payload['interruptId'] === undefined;
-  if (type === 'node.failed') return isAboutChild(payload);
-  if (type === 'node.completed')
-    return isJsonObject(payload['outputs']) && 'childRunId' in payload['outputs'];
-  return type === 'variable.changed';
+}
+
+const ENDINGS: ReadonlySet<string> = new Set(['node.completed', 'node.failed', 'node.retried']);
+
+function isFromEffect(event: RunEvent): boolean {
+  const { type } = event;
+  return (ENDINGS.has(type) && !isPausing(event)) || type === 'node.suspended' || ON_THE_WAY.test(type);
+}
+
+/** Facts of a node with children that its child, and nothing else, can have led to. */
+function isFromChild(type: string, payload: JsonObject): boolean {
+  switch (type) {
+    case 'node.dispatched':
+      return Number(payload['done'] ?? 0) > 0;
+    case 'node.suspended':
+      return payload['childStatus'] !== undefined;
+    case 'node.resumed':
+      return payload['interruptId'] === undefined;
+    case 'node.failed':
+      return isAboutChild(payload);
+    case 'node.completed':
+      return isJsonObject(payload['outputs']) && 'childRunId' in payload['outputs'];
+    default:
+      return type === 'variable.changed';
+  }
 }
 
 const CHILD_REFUSALS = new Set([
@@ -65,16 +87,28 @@ export function goesOn(held: Group, event: RunEvent, plan: Plan): boolean {
   const { first } = held;
   if (first.type === 'node.cancelled')
     return event.type === 'node.cancelled' || event.type === 'run.cancelled';
-  if (isPausing(first)) return isPausing(event) || event.type === 'run.paused';
-  if (ANSWERS.has(first.type)) return event.type === 'interrupt.resolved' && event.nodeId === first.nodeId;
+  // A drain ends delays, an immediate pause stops effects; one may come to the help of the other.
+  if (isPausing(first))
+    return (isPausing(event) && event.type === first.type) || event.type === 'run.paused';
+  if (ANSWERS.has(first.type)) {
+    if (event.nodeId !== first.nodeId) return false;
+    if (first.type !== 'conversation.exchanged') return event.type === 'interrupt.resolved';
+    return event.type === 'channel.written' || (event.type === 'interrupt.resolved' && !isClosing(event));
+  }
   const last = held.events.at(-1);
   if (event.nodeId !== first.nodeId || last === undefined || isEnd(last, plan)) return false;
   const kind = plan.nodes.get(first.nodeId ?? '')?.type.kind;
-  if (kind === 'effect') {
-    if (last.type === 'node.suspended') return event.type === 'interrupt.requested';
-    return startsGroup(event, plan);
-  }
-  return kind === 'children' && startsGroup(event, plan);
+  if (kind === 'children') return isFromChild(event.type, foldPayload(event));
+  if (kind !== 'effect') return false;
+  if (last.type === 'node.suspended') return event.type === 'interrupt.requested';
+  return isFromEffect(event);
+}
+
+/** Closing a conversation, or letting its time run out, is an act of its own; one that closes by itself does so with its last turn. */
+function isClosing(event: RunEvent): boolean {
+  const { resumeValue: value, reason } = foldPayload(event);
+  if (reason === 'timeout') return true;
+  return isJsonObject(value) && (value['operation'] === 'close' || value['close'] === true);
 }
 
 /** True when nothing of the same input can follow. */

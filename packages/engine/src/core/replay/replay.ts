@@ -1,6 +1,7 @@
 import type { JsonObject } from '@weft/protocol';
 import type { StoredEvent } from '../../store.ts';
 import { isSameEvent } from '../diff/same-event.ts';
+import { nextTrigger } from '../channel-triggers.ts';
 import type { Draft, LiveRun } from '../live-run.ts';
 import { isTerminalStatus, type NodeError } from '../run-state.ts';
 import type { Input } from '../step.ts';
@@ -61,15 +62,23 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
     return undefined;
   };
 
+  /** What an earlier cue has led to as well is no cue of its own. */
+  function nextCue(): Cue | undefined {
+    while ((source.cues[0]?.seq ?? run.state.nextSeq) < run.state.nextSeq) source.cues.shift();
+    return source.cues[0];
+  }
+
   function following(): { input: Input; now: number } | undefined {
     const { nextSeq } = run.state;
-    while ((source.cues[0]?.seq ?? nextSeq) < nextSeq) source.cues.shift();
-    const [cue] = source.cues;
+    const cue = nextCue();
     if (cue?.seq === nextSeq) {
       source.cues.shift();
+      if (isHeardOnlyAwake(cue.input)) run.draining = false;
       return { input: cue.input, now: cue.at };
     }
     const original = source.eventAt(nextSeq);
+    // A drain that a crash put an end to: the source went on deciding.
+    if (original !== undefined) run.draining = false;
     if (original !== undefined && run.frontier.size > 0) {
       return { input: { type: 'continue' }, now: original.at };
     }
@@ -93,7 +102,7 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
       if (isApart) return true;
       const { nextSeq } = run.state;
       const original = source.eventAt(nextSeq);
-      return source.cues[0]?.seq !== nextSeq && (original === undefined || original.at === now);
+      return nextCue()?.seq !== nextSeq && (original === undefined || original.at === now);
     },
     next() {
       if (isTerminalStatus(run.state.status)) return undefined;
@@ -105,6 +114,11 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
       return found;
     },
   };
+}
+
+/** Neither children nor clocks are heard during a drain; where the source heard them, a crash had put an end to it. */
+function isHeardOnlyAwake(input: Input): boolean {
+  return input.type === 'tick' || (input.type === 'command' && /^(child|channel)$/.test(input.command.type));
 }
 
 /** Whether something in the run waits for exactly this. */
@@ -120,6 +134,8 @@ function isAwaited(run: LiveRun, input: Input): boolean {
       if (command.type === 'child') {
         return run.state.nodes.get(command.nodeKey)?.child?.runId === command.childRunId;
       }
+      if (command.type === 'channel')
+        return run.state.children.some(({ runId }) => runId === command.sourceRunId);
       return (
         command.type === 'resolve' &&
         run.state.suspended.some((key) => run.state.nodes.get(key)?.nodeId === command.nodeId)
@@ -139,21 +155,19 @@ function missing(run: LiveRun): { input: Input; now: number } | undefined {
     const outcome = { ok: false, error: SOURCE_MISSING } as const;
     return { input: { type: 'outcome', key: effect, attempt, outcome }, now };
   }
-  const [parent] = [...run.spawning].sort();
-  const child = parent === undefined ? undefined : run.state.nodes.get(parent)?.child;
-  if (parent !== undefined && child !== undefined && child.waiting === undefined) {
-    return {
-      input: { type: 'child-created', key: parent, childRunId: child.runId, error: SOURCE_MISSING },
-      now,
-    };
+  for (const [key, { status, child }] of run.state.nodes) {
+    if (status !== 'running' || child === undefined) continue;
+    run.spawning.add(key);
+    return { input: { type: 'child-created', key, childRunId: child.runId, error: SOURCE_MISSING }, now };
   }
   const due = nextDelay(run);
   return due === undefined ? undefined : { input: { type: 'tick' }, now: Math.max(due, now) };
 }
 
-/** The earliest delay or retry; how long somebody may take to answer is not for a replay to decide. */
-function nextDelay({ state, timers }: LiveRun): number | undefined {
-  let earliest: number | undefined;
+/** The earliest delay, retry or trigger; how long somebody may take to answer is not for a replay to decide. */
+function nextDelay(run: LiveRun): number | undefined {
+  const { state, timers } = run;
+  let earliest = nextTrigger(run);
   for (const key of timers) {
     const node = state.nodes.get(key);
     if (node?.dueAt === undefined || node.status === 'suspended') continue;

@@ -269,9 +269,7 @@ function addCycle(nodes: NodeSpec[], edges: EdgeSpec[], id: string, cycle: Cycle
   const supervisor = form === 'each' ? `${id}-sup` : id;
   const dispatch = `${id}-dis`;
   nodes.push(node(supervisor, 'core.orchestrator.supervisor', { mockDecisions: [...decisions] }));
-  nodes.push(
-    node(dispatch, 'core.dispatch', { askUserRouting: routing, outputMapping: { flag: 'count' } }),
-  );
+  nodes.push(node(dispatch, 'core.dispatch', { askUserRouting: routing, outputMapping: { flag: 'count' } }));
   edges.push(edge(dispatch, supervisor));
   if (form === 'mid') {
     nodes.push(node(`${id}-mid`, 'test.effect'));

@@ -28,7 +28,9 @@ export function childWorld(run: Simulation, note: (what: string) => void): Child
 
   function waitedFor(): NodeKey[] {
     return [...run.run.state.nodes]
-      .filter(([, { child, status }]) => child !== undefined && (status === 'running' || status === 'suspended'))
+      .filter(
+        ([, { child, status }]) => child !== undefined && (status === 'running' || status === 'suspended'),
+      )
       .map(([key]) => key)
       .sort();
   }

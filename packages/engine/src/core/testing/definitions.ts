@@ -29,6 +29,8 @@ export interface WorkflowSpec {
   readonly metadata?: JsonObject;
   readonly configurableSchema?: JsonObject;
   readonly channels?: JsonObject;
+  /** Beside the manual one. */
+  readonly triggers?: readonly JsonObject[];
 }
 
 export function node(
@@ -78,7 +80,7 @@ export function definition(spec: WorkflowSpec): JsonObject {
       ...(entry.sourceOutput !== undefined && { sourceOutput: entry.sourceOutput }),
       ...(entry.targetInput !== undefined && { targetInput: entry.targetInput }),
     })),
-    triggers: [{ id: 'manual', type: 'manual' }],
+    triggers: [{ id: 'manual', type: 'manual' }, ...(spec.triggers ?? [])],
     variables: [...(spec.variables ?? [])],
     metadata: spec.metadata ?? {},
     settings: spec.settings ?? {},

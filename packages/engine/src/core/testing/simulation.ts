@@ -1,6 +1,6 @@
 import { type Json, type JsonObject } from '@weft/protocol';
 import { Type } from 'typebox';
-import type { EffectNodeType, NodeType, PureNodeType } from '../../node-type.ts';
+import type { ChildrenNodeType, EffectNodeType, NodeType, PureNodeType } from '../../node-type.ts';
 import { BUILTIN_NODE_TYPES } from '../../nodes/index.ts';
 import type { ChildCommand, Command, Notice, ResolveCommand, StoredEvent } from '../../store.ts';
 import { advance, nextTimer, openRun } from '../advance.ts';
@@ -41,8 +41,29 @@ const testVersion: PureNodeType = {
   },
 };
 
+/** Runs a child, then asks somebody about it. */
+const testChildThenAsk: ChildrenNodeType = {
+  kind: 'children',
+  typeId: 'test.childThenAsk',
+  title: 'Test child, then ask',
+  summary: 'Asks when its child has ended.',
+  config: Type.Object({}, { additionalProperties: false }),
+  next: (_input, done) =>
+    done > 0
+      ? { outputs: {}, ask: { kind: 'custom', data: { customKind: 'test' } } }
+      : {
+          child: {
+            workflowId: 'child-workflow',
+            inputs: {},
+            outputMapping: {},
+            onFailure: 'fail',
+            propagateCancellation: true,
+          },
+        },
+};
+
 const NODE_TYPES: ReadonlyMap<string, NodeType> = new Map(
-  [...BUILTIN_NODE_TYPES, testEffect, testVersion].map((type) => [type.typeId, type]),
+  [...BUILTIN_NODE_TYPES, testEffect, testVersion, testChildThenAsk].map((type) => [type.typeId, type]),
 );
 
 export const START = Date.UTC(2026, 0, 1);
@@ -66,6 +87,7 @@ export interface SimulationOptions {
   readonly random?: number;
   readonly configurable?: JsonObject;
   readonly parent?: CreationRecord['parent'];
+  readonly fork?: CreationRecord['fork'];
   /** Workflow id of the definition. */
   readonly workflowId?: string;
 }
@@ -137,6 +159,7 @@ export function simulate(spec: WorkflowSpec | Plan, options: SimulationOptions =
     engineVersion: 1,
     limits: { ...LIMITS, ...options.limits },
     ...(options.parent !== undefined && { parent: options.parent }),
+    ...(options.fork !== undefined && { fork: options.fork }),
   };
   const log: StoredEvent[] = [];
   const open = new Map<NodeKey, EffectRequest>();

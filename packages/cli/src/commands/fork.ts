@@ -1,0 +1,163 @@
+import type { JsonObject } from '@weft/protocol';
+import type { Client, EventDifferenceDocument, ForkedRun, ForkRequest } from '@weft/sdk';
+import { type Cli, HOST_ARGS, leaf } from '../command.ts';
+import { connect, type TargetArgs } from '../connection.ts';
+import { EXIT, type ExitCode, usageError } from '../exit-code.ts';
+import { readKeyValues } from '../key-values.ts';
+import { compare, openSides } from '../output/diff/compare.ts';
+import { readDiff } from '../output/diff/read-diff.ts';
+import { renderDiffText } from '../output/diff/text-view.ts';
+import { watchRun } from '../watch-run.ts';
+
+const SHOWN = 50;
+const DEFAULT_COLUMNS = 100;
+
+export const fork = leaf({
+  name: 'fork',
+  summary: 'Start a run that begins as another did, and goes on by itself or repeats it',
+  examples: [
+    'weft fork RUN --from 12 --set model=small --watch --diff',
+    'weft fork RUN --from 12 --input orderId=A-18 --watch',
+    'weft fork RUN --from 12 --version 2.1',
+    'weft fork RUN --replay --watch --diff',
+  ],
+  args: {
+    run: { type: 'positional', description: 'Run id', required: true },
+    from: {
+      type: 'string',
+      valueHint: 'SEQ',
+      description: 'First sequence to do again; what comes before is kept (--replay: default 0)',
+    },
+    replay: { type: 'boolean', description: 'Repeat the run by its record, without touching the world' },
+    set: {
+      type: 'string',
+      valueHint: 'NAME=VALUE|@FILE',
+      description: 'A key of configurable, such as model=small; may be repeated',
+    },
+    input: {
+      type: 'string',
+      alias: 'i',
+      valueHint: 'NAME=VALUE|@FILE',
+      description: 'An input in place of the run’s own; JSON values are parsed; may be repeated',
+    },
+    version: { type: 'string', valueHint: 'V', description: 'Go on with another version of the workflow' },
+    'idempotency-key': {
+      type: 'string',
+      valueHint: 'KEY',
+      description: 'Makes a repeat of this command return the same fork',
+    },
+    watch: {
+      type: 'boolean',
+      alias: 'w',
+      description: 'Follow the fork to its end; the exit code is its outcome',
+    },
+    diff: { type: 'boolean', description: 'Follow it, then show how it differs from the run' },
+    ...HOST_ARGS,
+  },
+  async run({ cli, args, all }) {
+    const { io } = cli;
+    const changes = {
+      configurable: await readKeyValues('set', all('set'), io.cwd),
+      values: await readKeyValues('input', all('input'), io.cwd),
+      version: args.version,
+    };
+    const request = requestOf(args, changes);
+    const { client } = await connect(io, args);
+    const key = args['idempotency-key'];
+    const forked = await client.runs.fork(args.run, request, key === undefined ? {} : { idempotencyKey: key });
+    return deliverFork(cli, client, forked, args);
+  },
+});
+
+interface Changes {
+  readonly configurable: JsonObject;
+  readonly values: JsonObject;
+  readonly version: string | undefined;
+}
+
+function requestOf(
+  { from, replay }: { from?: string | undefined; replay?: boolean | undefined },
+  { configurable, values, version }: Changes,
+): ForkRequest {
+  const isChanged = (object: JsonObject): boolean => Object.keys(object).length > 0;
+  const fromSeq = from === undefined ? {} : { fromSeq: parseSeq('from', from) };
+  if (replay === true) {
+    if (isChanged(configurable) || isChanged(values) || version !== undefined)
+      throw usageError('A replay changes nothing: leave --replay out, or --set, --input and --version.');
+    return { mode: 'replay', ...fromSeq };
+  }
+  if (from === undefined)
+    throw usageError('--from SEQ is needed: the first sequence to do again. weft runs events RUN lists them.');
+  return {
+    mode: 'branch',
+    ...fromSeq,
+    ...(isChanged(configurable) && { runOptionsOverlay: { configurable } }),
+    ...(isChanged(values) && { values }),
+    ...(version !== undefined && { workflowVersion: version }),
+  };
+}
+
+export function parseSeq(flag: string, text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw usageError(`--${flag} takes a sequence number, not "${text}".`);
+  return Number(text);
+}
+
+export interface FollowArgs extends TargetArgs {
+  readonly watch?: boolean | undefined;
+  readonly diff?: boolean | undefined;
+}
+
+/** Says what was made; follows it and compares it with its source when asked to. */
+export async function deliverFork(
+  cli: Cli,
+  client: Client,
+  forked: ForkedRun,
+  args: FollowArgs,
+): Promise<ExitCode> {
+  const { io } = cli;
+  const { runId, sourceRunId, fromSeq, mode } = forked;
+  if (!cli.json) io.stderr.write(`Forked ${sourceRunId} from #${fromSeq} as a ${mode}: ${runId}\n`);
+  if (args.watch !== true && args.diff !== true) {
+    io.stdout.write(`${cli.json ? JSON.stringify(forked) : runId}\n`);
+    if (!cli.json)
+      io.stderr.write(
+        `Watch it:    weft runs events ${runId} --follow\nCompare it:  weft diff ${sourceRunId} ${runId}\n`,
+      );
+    return EXIT.done;
+  }
+  const outcome = await watchRun(cli, client, runId);
+  if (args.diff === true && outcome !== EXIT.unmet) await printDiff(cli, forked, args);
+  else if (!cli.json) io.stderr.write(`Compare it:  weft diff ${sourceRunId} ${runId}\n`);
+  return outcome;
+}
+
+async function printDiff(cli: Cli, { sourceRunId, runId }: ForkedRun, args: TargetArgs): Promise<void> {
+  const { io } = cli;
+  const [a, b] = await openSides(io, args, [
+    { label: sourceRunId, keyVariable: 'WEFT_API_KEY_A' },
+    { label: runId, keyVariable: 'WEFT_API_KEY_B' },
+  ]);
+  const pieces = await compare(a, b);
+  if (cli.json) {
+    for await (const piece of pieces) io.stdout.write(piece);
+    io.stdout.write('\n');
+    return;
+  }
+  const reader = readDiff(pieces);
+  const differences: EventDifferenceDocument[] = [];
+  let total = 0;
+  for await (const difference of reader.differences) {
+    total += 1;
+    if (differences.length < SHOWN) differences.push(difference);
+  }
+  const report = {
+    a,
+    b,
+    first: differences[0],
+    differences,
+    total,
+    outline: reader.outline(),
+    aligned: undefined,
+  };
+  io.stdout.write(`\n${renderDiffText(cli.style, report, io.columns ?? DEFAULT_COLUMNS)}\n`);
+}

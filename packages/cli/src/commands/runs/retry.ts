@@ -1,0 +1,61 @@
+import type { Client, FailedVisit } from '@weft/sdk';
+import { HOST_ARGS, leaf } from '../../command.ts';
+import { connect } from '../../connection.ts';
+import { CliError, EXIT } from '../../exit-code.ts';
+import { printable } from '../../output/table.ts';
+import { deliverFork } from '../fork.ts';
+
+export const retry = leaf({
+  name: 'retry',
+  summary: 'Do the failed node of a run again, in a fork that keeps what came before',
+  examples: [
+    'weft runs retry RUN --watch',
+    'weft runs retry RUN --version 1.1 --watch',
+    'weft runs retry RUN --json',
+  ],
+  args: {
+    run: { type: 'positional', description: 'Id of a run that has failed', required: true },
+    version: { type: 'string', valueHint: 'V', description: 'Go on with another version of the workflow' },
+    watch: {
+      type: 'boolean',
+      alias: 'w',
+      description: 'Follow the fork to its end; the exit code is its outcome',
+    },
+    ...HOST_ARGS,
+  },
+  async run({ cli, args }) {
+    const { client } = await connect(cli.io, args);
+    const { node, code, message, startedSeq } = await failureOf(client, args.run);
+    if (!cli.json) {
+      cli.io.stderr.write(`Node ${node} failed with ${code}: ${printable(message)}\n`);
+      cli.io.stderr.write(`It is done again from #${startedSeq}, where it was started.\n`);
+    }
+    const forked = await client.runs.fork(args.run, {
+      mode: 'branch',
+      fromSeq: startedSeq,
+      ...(args.version !== undefined && { workflowVersion: args.version }),
+    });
+    return deliverFork(cli, client, forked, args);
+  },
+});
+
+/** The failure that ended the run; one that the run got over is none to do again. */
+async function failureOf(client: Client, runId: string): Promise<FailedVisit> {
+  const { status } = await client.runs.get(runId);
+  if (status !== 'failed') {
+    throw new CliError(
+      EXIT.unmet,
+      'run_not_failed',
+      `The run is ${status}; only one that has failed can be retried. To go on from any event: weft fork ${runId} --from SEQ`,
+      { details: { runId, status } },
+    );
+  }
+  const failed = await client.runs.failedVisit(runId);
+  if (failed !== undefined) return failed;
+  throw new CliError(
+    EXIT.unmet,
+    'no_failed_node',
+    `The run failed, but none of its nodes did. Choose where to go on: weft fork ${runId} --from SEQ`,
+    { details: { runId } },
+  );
+}

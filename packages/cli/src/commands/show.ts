@@ -1,0 +1,33 @@
+import type { RunDocument } from '@weft/sdk';
+import { type Cli, HOST_ARGS, leaf } from '../command.ts';
+import { connect } from '../connection.ts';
+import { EXIT } from '../exit-code.ts';
+import { renderRunDetails } from '../output/run-details.ts';
+import { parseSeq } from './fork.ts';
+
+export const show = leaf({
+  name: 'show',
+  summary: 'Show where a run stands, or stood right after one of its events',
+  examples: ['weft show RUN', 'weft show RUN --at 12', 'weft show RUN --at 12 --json'],
+  args: {
+    run: { type: 'positional', description: 'Run id', required: true },
+    at: { type: 'string', valueHint: 'SEQ', description: 'As of this sequence instead of now' },
+    ...HOST_ARGS,
+  },
+  async run({ cli, args }) {
+    const at = args.at === undefined ? undefined : parseSeq('at', args.at);
+    const { client } = await connect(cli.io, args);
+    const run = at === undefined ? await client.runs.get(args.run) : await client.runs.stateAt(args.run, at);
+    cli.io.stdout.write(`${cli.json ? JSON.stringify(run) : textOf(cli, run)}\n`);
+    if (!cli.json && at !== undefined)
+      cli.io.stderr.write(`As of #${at}. Go on from the next event: weft fork ${run.runId} --from ${at + 1}\n`);
+    return EXIT.done;
+  },
+});
+
+function textOf({ style }: Cli, run: RunDocument): string {
+  const { channels } = run;
+  const details = renderRunDetails(style, run);
+  if (channels === undefined || Object.keys(channels).length === 0) return details;
+  return `${details}\n\n${style.dim('Channels')}\n${JSON.stringify(channels, null, 2)}`;
+}

@@ -1,0 +1,40 @@
+import type { Json } from '@weft/protocol';
+import type { StoredEvent } from '../../store.ts';
+import { checkLog, type LogRuleId } from '../legal-log.ts';
+import { isTerminalEvent } from '../run-event.ts';
+import { isTerminalStatus } from '../run-state.ts';
+import { refuseBundle } from './refuse.ts';
+
+/** What no host can have written: gaps, facts after the end, nodes that end without having begun. */
+const IMPOSSIBLE: ReadonlySet<LogRuleId> = new Set(['L1', 'L4', 'L5', 'L6', 'L7', 'L8', 'L16']);
+
+/** What our own logs never hold. Other hosts may count attempts and keep clocks in their own way. */
+const NOT_OURS: ReadonlySet<LogRuleId> = new Set(['L2', 'L3', 'L9', 'L10', 'L17', 'L20']);
+
+export interface LogClaims {
+  /** The log is one of ours, unchanged. */
+  readonly isOurs: boolean;
+  /** What the bundle says about the run as a whole. */
+  readonly status: string;
+  /** The bundle says that it holds only the first part of the log. */
+  readonly isCut: boolean;
+}
+
+/** Throws HostError `bundle_invalid` with the first event that cannot be. */
+export function checkEvents(events: readonly StoredEvent[], { isOurs, status, isCut }: LogClaims): void {
+  const entries = events.map(({ seq, type, at, nodeId, payload }) => ({
+    sequence: seq,
+    type,
+    at,
+    payload: JSON.parse(payload) as Json,
+    ...(nodeId !== undefined && { nodeId }),
+  }));
+  const hasEnd = events.some(({ type }) => isTerminalEvent(type));
+  const violation = checkLog(entries, { terminal: hasEnd }).find(
+    ({ rule }) => IMPOSSIBLE.has(rule) || (isOurs && NOT_OURS.has(rule)),
+  );
+  if (violation !== undefined)
+    throw refuseBundle(`/events/${violation.sequence}`, `${violation.message} (rule ${violation.rule}).`);
+  if (!hasEnd && !isCut && isTerminalStatus(status))
+    throw refuseBundle('/events', `the run is ${status}, but its log has no end and is not said to be cut.`);
+}

@@ -1,0 +1,173 @@
+import { canonicalJson, isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import { sha256Hex } from '../../hash.ts';
+import type { StoredEvent } from '../../store.ts';
+import type { MaskingMode } from '../plan.ts';
+import { isTerminalEvent } from '../run-event.ts';
+import { checkEvents } from './check-events.ts';
+import { findMaskedSlots, type MaskedSlots } from './masked-slots.ts';
+import { readEvents } from './read-events.ts';
+import { refuseBundle } from './refuse.ts';
+
+/**
+ * A debug bundle of any OpenWOP host, read and believed as far as it can be.
+ *
+ * 1. What contradicts itself is refused with the reason: a wrong digest, a log with gaps, with something after its end, or with
+ *    a step that cannot follow the one before.
+ * 2. `verified` is said only of a bundle whose digest was checked. A digest shows that nothing was changed on the way, not who
+ *    wrote it; a signature that cannot be checked here leaves the bundle unverified.
+ * 3. What is masked stays masked: nothing here makes a value out of a mark.
+ */
+export interface ImportedBundle {
+  /** SHA-256 of the whole bundle in canonical form. */
+  readonly digest: string;
+  readonly verified: boolean;
+  /** The run's id where it was executed. */
+  readonly runId: string;
+  readonly host: string | undefined;
+  readonly workflowId: string;
+  readonly workflowVersion: string | undefined;
+  readonly definition: Definition;
+  /** As the bundle shows it. */
+  readonly run: JsonObject;
+  readonly inputs: JsonObject;
+  readonly configurable: JsonObject;
+  readonly metadata: JsonObject;
+  readonly tags: readonly string[];
+  readonly events: readonly StoredEvent[];
+  /** Length of the original log. */
+  readonly totalEvents: number;
+  /** The bundle holds only the first part of the log. */
+  readonly isCut: boolean;
+  readonly masked: MaskedSlots;
+}
+
+export interface Definition {
+  readonly digest: string | undefined;
+  /** Only where it is whole: it has the digest that the bundle names. */
+  readonly document: JsonObject | undefined;
+}
+
+const MODES: readonly MaskingMode[] = ['mask', 'omit', 'hash', 'passthrough'];
+
+/** Throws HostError `bundle_invalid`. */
+export function readBundle(document: Json): ImportedBundle {
+  if (!isJsonObject(document)) throw refuseBundle('', 'it is not a JSON object.');
+  checkVersion(document['bundleVersion']);
+  const run = objectAt(document, 'run');
+  const events = eventsOf(document);
+  const extras = isJsonObject(document['weft']) ? document['weft'] : undefined;
+  const verified = checkDigest(document, extras);
+  const status = textAt(run, 'status', '/run/status');
+  const totalEvents = Math.max(events.length, eventCountOf(document));
+  const hasEnd = events.some(({ type }) => isTerminalEvent(type));
+  const isCut = !hasEnd && (document['truncated'] === true || totalEvents > events.length);
+  checkEvents(events, { isOurs: verified, status, isCut });
+  const [inputs, configurable] = [optionalObject(run['inputs']), optionalObject(run['configurable'])];
+  const pointers = maskedPointersOf(extras);
+  const definition = definitionOf(extras, run, pointers ?? []);
+  return {
+    digest: sha256Hex(canonicalJson(document)),
+    verified,
+    runId: textAt(run, 'runId', '/run/runId'),
+    host: hostOf(document['host']),
+    workflowId: textAt(run, 'workflowId', '/run/workflowId'),
+    workflowVersion: versionOf(run, definition.document),
+    definition,
+    run,
+    inputs,
+    configurable,
+    metadata: optionalObject(run['metadata']),
+    tags: Array.isArray(run['tags']) ? run['tags'].filter((tag) => typeof tag === 'string') : [],
+    events,
+    totalEvents: isCut ? totalEvents : events.length,
+    isCut,
+    masked: findMaskedSlots({ inputs, configurable, events, mode: modeOf(document), pointers }),
+  };
+}
+
+/** The schema wants "1.0", the prose and most hosts say "1". */
+function checkVersion(version: Json | undefined): void {
+  if (typeof version === 'string' && /^1(?:\.\d+)?$/.test(version)) return;
+  if (version === undefined) throw refuseBundle('/bundleVersion', 'bundleVersion is missing.');
+  throw refuseBundle('/bundleVersion', 'its bundleVersion is not read here; versions 1 and 1.x are.');
+}
+
+function eventsOf({ events }: JsonObject): StoredEvent[] {
+  if (!Array.isArray(events)) throw refuseBundle('/events', 'events is not a list.');
+  return readEvents(events);
+}
+
+/** True when the bundle carries a digest and it holds. */
+function checkDigest({ weft: _weft, ...covered }: JsonObject, extras: JsonObject | undefined): boolean {
+  if (extras === undefined || extras['digest'] === undefined) return false;
+  if (extras['digest'] !== sha256Hex(canonicalJson(covered)))
+    throw refuseBundle(
+      '/weft/digest',
+      'its digest does not fit: something was changed after it was written. Get the bundle again.',
+    );
+  return extras['signature'] === undefined;
+}
+
+function eventCountOf({ metrics }: JsonObject): number {
+  const count = isJsonObject(metrics) ? metrics['eventCount'] : undefined;
+  return typeof count === 'number' && Number.isSafeInteger(count) ? count : 0;
+}
+
+function modeOf({ redactionMode }: JsonObject): MaskingMode {
+  return MODES.find((mode) => mode === redactionMode) ?? 'mask';
+}
+
+function maskedPointersOf(extras: JsonObject | undefined): string[] | undefined {
+  const masked = extras?.['masked'];
+  if (!Array.isArray(masked)) return undefined;
+  return masked.filter((pointer) => typeof pointer === 'string');
+}
+
+function definitionOf(
+  extras: JsonObject | undefined,
+  run: JsonObject,
+  pointers: readonly string[],
+): Definition {
+  const named = extras?.['definitionDigest'];
+  const covered = optionalObject(run['weft'])['definitionDigest'];
+  if (typeof named === 'string' && typeof covered === 'string' && named !== covered)
+    throw refuseBundle('/weft/definitionDigest', 'it names two definitions.');
+  const digest = typeof covered === 'string' ? covered : typeof named === 'string' ? named : undefined;
+  const document = extras?.['definition'];
+  if (!isJsonObject(document)) return { digest, document: undefined };
+  const actual = sha256Hex(canonicalJson(document));
+  if (digest === undefined || digest === actual) return { digest: actual, document };
+  if (pointers.some((pointer) => pointer.startsWith('/weft/definition'))) {
+    return { digest, document: undefined };
+  }
+  throw refuseBundle('/weft/definition', 'its definition is not the one whose digest it names.');
+}
+
+function versionOf(run: JsonObject, definition: JsonObject | undefined): string | undefined {
+  const version = optionalObject(run['weft'])['workflowVersion'] ?? definition?.['version'];
+  return typeof version === 'string' ? version : undefined;
+}
+
+function hostOf(host: Json | undefined): string | undefined {
+  const { name, version } = optionalObject(host);
+  if (typeof name !== 'string') return undefined;
+  return typeof version === 'string' ? `${name} ${version}` : name;
+}
+
+function objectAt(document: JsonObject, name: string): JsonObject {
+  const value = document[name];
+  if (isJsonObject(value)) return value;
+  throw refuseBundle(`/${name}`, `${name} is not an object.`);
+}
+
+function textAt(object: JsonObject, name: string, field: string): string {
+  const value = object[name];
+  if (typeof value === 'string' && value !== '' && value.length <= MAX_ID) return value;
+  throw refuseBundle(field, `${name} must be a text of 1 to ${MAX_ID} characters.`);
+}
+
+const MAX_ID = 256;
+
+function optionalObject(value: Json | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}

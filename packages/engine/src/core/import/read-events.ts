@@ -1,0 +1,50 @@
+import { EVENT_CATALOGUE, isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import type { StoredEvent } from '../../store.ts';
+import { refuseBundle } from './refuse.ts';
+
+const KNOWN_TYPES: ReadonlySet<string> = new Set(EVENT_CATALOGUE.map(({ type }) => type));
+
+/** The events of a bundle in the form in which they are kept, whichever of the two names a host has used for a member. */
+export function readEvents(events: readonly Json[]): StoredEvent[] {
+  const seqOf = new Map<string, number>();
+  return events.map((entry, index) => {
+    const at = `/events/${index}`;
+    if (!isJsonObject(entry)) throw refuseBundle(at, `event ${index} is not an object.`);
+    const seq = sequenceOf(entry, at, index);
+    const event = readEvent(entry, seq, at);
+    const cause = typeof entry['causationId'] === 'string' ? seqOf.get(entry['causationId']) : undefined;
+    if (typeof entry['eventId'] === 'string') seqOf.set(entry['eventId'], seq);
+    return cause === undefined ? event : { ...event, causeSeq: cause };
+  });
+}
+
+/** `sequence`, or `seq` as older hosts write it. */
+function sequenceOf(entry: JsonObject, at: string, index: number): number {
+  const { sequence, seq } = entry;
+  if (sequence !== undefined && seq !== undefined && sequence !== seq)
+    throw refuseBundle(`${at}/seq`, `event ${index} has two sequences.`);
+  const value = sequence ?? seq;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return value;
+  throw refuseBundle(`${at}/sequence`, `event ${index} has no sequence.`);
+}
+
+function readEvent(entry: JsonObject, seq: number, at: string): StoredEvent {
+  const { type, timestamp, nodeId } = entry;
+  if (typeof type !== 'string' || type === '') throw refuseBundle(`${at}/type`, `event ${seq} has no type.`);
+  const time = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN;
+  if (Number.isNaN(time))
+    throw refuseBundle(`${at}/timestamp`, `event ${seq} has no timestamp that is a time.`);
+  return {
+    seq,
+    type,
+    at: time,
+    payload: JSON.stringify(payloadOf(entry, type)),
+    ...(typeof nodeId === 'string' && nodeId !== '' && { nodeId }),
+  };
+}
+
+/** `payload`, or `data` as older hosts write it. What the fold reads is an object; other types keep what they came with. */
+function payloadOf(entry: JsonObject, type: string): Json {
+  const payload = entry['payload'] ?? entry['data'] ?? null;
+  return KNOWN_TYPES.has(type) && !isJsonObject(payload) ? {} : payload;
+}

@@ -1,0 +1,117 @@
+import type { JsonObject } from '@weft/protocol';
+import { type ChannelRequest, NodeFailure } from '../node-type.ts';
+import type { ChannelCommand, Verdict } from '../store.ts';
+import { checkAccess, checkValue, recordWrite } from './channels.ts';
+import type { LiveRun, Stretch } from './live-run.ts';
+import { toNodeError } from './node-error.ts';
+import type { ChannelPlan } from './plan.ts';
+import type { Reducer } from './reducers.ts';
+
+/**
+ * Channels across runs: a child writes to a channel of its parent.
+ *
+ * X1. The write travels with the child's facts to the parent's inbox, and stands before the news of the child's end.
+ * X2. Only the parent knows its channels, so only it can judge. What it refuses it says in its own log, as a warning; the child
+ *     has gone on by then and hears nothing.
+ * X3. The parent's sequence decides the order; the child's is there for whoever compares the two logs.
+ */
+
+/** Reducers under which the order in which two runs write does not lose anything. */
+const ACROSS: ReadonlySet<Reducer> = new Set(['append', 'counter', 'votes', 'feedback', 'message']);
+
+/** The parent's side. Undefined while the run is paused: it is heard after the resume. */
+export function hearChannelWrite(stretch: Stretch, command: ChannelCommand): Verdict | undefined {
+  const { run } = stretch;
+  if (run.state.status === 'paused' || run.draining) return undefined;
+  const from = run.state.children.find(({ runId }) => runId === command.sourceRunId);
+  if (from === undefined) return { applied: false, status: run.state.status };
+  const request = { channel: command.channel, value: command.value };
+  try {
+    checkAcross(run, command);
+    checkValue(run, request);
+  } catch (error) {
+    if (!(error instanceof NodeFailure)) throw error;
+    sayRefused(stretch, command, error);
+    return { applied: false, status: run.state.status };
+  }
+  recordWrite(stretch, request, command);
+  return { applied: true, status: run.state.status, at: run.state.lastAt };
+}
+
+function checkAcross(run: LiveRun, command: ChannelCommand): void {
+  const { channel: name, sourceEngineId, sourceRunId, writer } = command;
+  const channel = run.plan.channels.get(name);
+  if (channel === undefined) {
+    throw new NodeFailure('validation_error', `The workflow declares no channel "${name}" for a child to write to.`, {
+      details: { channel: name },
+    });
+  }
+  if (!ACROSS.has(channel.reducer)) {
+    throw new NodeFailure(
+      'channel_cross_engine_write_forbidden',
+      `Channel "${name}" has the reducer "${channel.reducer}", which takes no writes from other runs; use ${[...ACROSS].join(', ')}.`,
+      { details: { channel: name, reducer: channel.reducer, sourceEngineId, sourceRunId } },
+    );
+  }
+  checkAccess(channel, writer);
+  checkSecrecy(channel, command);
+}
+
+/** What the child must not show, the parent must not either. */
+function checkSecrecy({ name, sensitive }: ChannelPlan, command: ChannelCommand): void {
+  if (command.sensitive !== true || sensitive) return;
+  throw new NodeFailure(
+    'validation_error',
+    `A child wrote a sensitive value to channel "${name}", which shows what it holds; declare the channel sensitive.`,
+    { details: { channel: name } },
+  );
+}
+
+function sayRefused(stretch: Stretch, command: ChannelCommand, failure: NodeFailure): void {
+  const { code, details = {} } = toNodeError(failure);
+  const fields: JsonObject = { ...details, code, sourceRunId: command.sourceRunId };
+  const shown: JsonObject = { level: 'warn', message: failure.message, fields };
+  // A replay gets the write again from here.
+  const refused: JsonObject = { ...command, writer: { ...command.writer } };
+  stretch.record({ type: 'log.appended', payload: { ...shown, refused }, shown });
+}
+
+/** The child's side: what can be said before it is sent. */
+export function checkParent({ record }: LiveRun): void {
+  // The parent of a replay is its source's, and has heard it then.
+  if (record.parent !== undefined || record.fork?.mode === 'replay') return;
+  throw new NodeFailure(
+    'validation_error',
+    'config.to is "parent", but this run was not started by another one. Start it as a child, or leave config.to out.',
+    { details: { field: 'to' } },
+  );
+}
+
+const ENGINE_ID = 'weft';
+
+export function sendToParent(
+  stretch: Stretch,
+  writer: ChannelCommand['writer'],
+  { channel, value }: ChannelRequest,
+): void {
+  const { run } = stretch;
+  const { parent, runId } = run.record;
+  const payload = { nodeId: writer.nodeId, channel };
+  const seq = stretch.record({ type: 'weft.channel.sent', nodeId: writer.nodeId, payload });
+  if (parent === undefined) return;
+  const isSensitive = run.redactor.apply({ value }, JSON.stringify({ value })) !== undefined;
+  stretch.notify({
+    runId: parent.runId,
+    commandId: `channel:${runId}:${seq}`,
+    command: {
+      type: 'channel',
+      channel,
+      value,
+      sourceRunId: runId,
+      sourceEngineId: ENGINE_ID,
+      sourceSequence: seq,
+      writer,
+      ...(isSensitive && { sensitive: true }),
+    },
+  });
+}

@@ -1,0 +1,38 @@
+import { SOURCE_MISSING } from '../core/replay/replay.ts';
+import type { Input, Step } from '../core/step.ts';
+import type { Verdict } from '../store.ts';
+
+/** What the holder of a run makes of a step before and after it is durable. */
+
+/** Without the facts that are on record already: a replay that begins before the end of its log decides them again. */
+export function unrecorded(step: Step, durableSeq: number): Step {
+  const first = step.events[0];
+  if (first === undefined || first.seq >= durableSeq) return step;
+  return { ...step, events: step.events.filter(({ seq }) => seq >= durableSeq) };
+}
+
+/** The command that this step has decided, if it was one and has been. */
+export function decidedBy(
+  input: { readonly commandId?: string },
+  { verdict }: Step,
+): { commandId: string; verdict: Verdict } | undefined {
+  const { commandId } = input;
+  return verdict === undefined || commandId === undefined ? undefined : { commandId, verdict };
+}
+
+/** What becomes of the effects and children of a step that nobody may perform: in a replay, past what its source has on record. */
+export function notInSource({ effects, children }: Step): Input[] {
+  return [
+    ...effects.map(
+      ({ key, attempt }): Input => ({
+        type: 'outcome',
+        key,
+        attempt,
+        outcome: { ok: false, error: SOURCE_MISSING },
+      }),
+    ),
+    ...children.map(
+      ({ key, childRunId }): Input => ({ type: 'child-created', key, childRunId, error: SOURCE_MISSING }),
+    ),
+  ];
+}

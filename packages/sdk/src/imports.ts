@@ -1,0 +1,34 @@
+import type { Transport } from './transport.ts';
+
+/** A bundle of any OpenWOP host as a run of this one, which can be read, compared and forked, and nothing else. */
+export interface ImportedRun {
+  readonly runId: string;
+  /** The run's id where it was executed. */
+  readonly sourceRunId: string;
+  readonly status: string;
+  /** The bundle carries a digest, and it holds. */
+  readonly verified: boolean;
+  readonly events: number;
+  /** Of the original log. */
+  readonly totalEvents: number;
+  readonly truncated: boolean;
+  /** Unless it is present, the run can be shown and compared, but not forked as it is. */
+  readonly definition: 'present' | 'missing' | 'unusable';
+  /** False when this bundle was imported before. */
+  readonly created: boolean;
+}
+
+export interface Imports {
+  /** The bundle as it was read from its file, parsed. The same one again gives the same run. */
+  create(bundle: unknown, options?: { readonly signal?: AbortSignal }): Promise<ImportedRun>;
+}
+
+export function createImports(transport: Transport): Imports {
+  return {
+    async create(bundle, { signal } = {}) {
+      const response = await transport.open('POST', '/v1/host/weft/imports', { body: bundle, signal });
+      const answer = (await response.json()) as Omit<ImportedRun, 'created'>;
+      return { ...answer, created: response.status === 201 };
+    },
+  };
+}

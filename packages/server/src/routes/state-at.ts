@@ -1,0 +1,19 @@
+import { callerOf, pathParam, type Routes, sendJson } from '../door.ts';
+import { noSuchRun } from '../http/errors.ts';
+import { integerParam, queryOf } from '../http/query.ts';
+
+const SEQUENCES = { min: 0, max: Number.MAX_SAFE_INTEGER };
+
+/** GET /v1/host/weft/runs/{runId}/state. */
+export const stateAtRoutes: Routes = (app, door) => {
+  app.get(
+    '/v1/host/weft/runs/:runId/state',
+    door.allow('getRunState', { ofRun: true }),
+    async (request, reply) => {
+      const at = integerParam(queryOf(request), 'at', SEQUENCES);
+      const snapshot = await door.host.stateAt(callerOf(request), pathParam(request, 'runId'), at);
+      if (snapshot === undefined) throw noSuchRun();
+      return sendJson(reply, 200, JSON.stringify(snapshot));
+    },
+  );
+};

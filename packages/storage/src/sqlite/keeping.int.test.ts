@@ -1,0 +1,177 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Store } from '@weft/engine';
+import {
+  appendUnit,
+  completed,
+  createUnit,
+  documentUnit,
+  event,
+  events,
+  given,
+  newBatchId,
+  newRunId,
+  START,
+} from '@weft/engine/store-contract';
+import { describe, expect, it } from 'vitest';
+import { openDatabase } from './driver.ts';
+import { checkSqliteFile, openSqliteStore } from './index.ts';
+import { testFolder } from './sqlite-test-folder.ts';
+
+const { newPath } = testFolder();
+/** Long enough to lie on pages of its own, too. */
+const canary = (mark: string) => `${mark}${'x'.repeat(6_000)}${mark}`;
+
+async function givenRun(store: Store, mark: string): Promise<string> {
+  const runId = newRunId();
+  await store.heartbeat('h1', 60_000);
+  await given(
+    store,
+    createUnit(runId, {
+      holder: 'h1',
+      record: { inputs: { name: `in-${mark}` }, tags: ['t'] },
+      events: [
+        event(0, 'run.started', { overlay: JSON.stringify({ v: canary(`big-${mark}`) }) }),
+        event(1, 'node.completed', { overlay: JSON.stringify({ v: `small-${mark}` }) }),
+      ],
+      checkpoint: { seq: 2, foldVersion: 1, state: JSON.stringify({ v: `state-${mark}` }) },
+    }),
+    appendUnit(runId, 2, { events: [event(2, 'run.completed')], head: completed }),
+    documentUnit('n', { collection: 'annotation', scope: runId, body: JSON.stringify(`note-${mark}`) }),
+  );
+  return runId;
+}
+
+const purge = (runId: string) =>
+  ({
+    kind: 'purge',
+    batchId: newBatchId(),
+    tenant: 'acme',
+    runId,
+    at: START,
+    tombstoneUntil: START + 1,
+  }) as const;
+
+function isInFile(path: string, text: string): boolean {
+  return readFileSync(path).includes(text);
+}
+
+async function read(store: Store): Promise<Buffer> {
+  const backup = await store.openBackup?.();
+  if (backup === undefined) throw new Error('SQLite can be copied');
+  const pieces: Uint8Array[] = [];
+  for await (const piece of backup.read()) pieces.push(piece);
+  await backup.close();
+  const bytes = Buffer.concat(pieces);
+  expect(bytes.length).toBe(backup.size);
+  return bytes;
+}
+
+describe('what is taken away', () => {
+  it.each(['erase', 'purge'] as const)(
+    'by %s is gone from the file, not only from its tables',
+    async (kind) => {
+      const path = newPath();
+      const before = openSqliteStore({ path });
+      const runId = await givenRun(before, 'gone');
+      await givenRun(before, 'kept');
+      await before.close();
+      const private_ = ['in', 'big', 'small', 'state'].map((part) => `${part}-gone`);
+      for (const text of private_) expect([text, isInFile(path, text)]).toEqual([text, true]);
+
+      const store = openSqliteStore({ path });
+      await given(
+        store,
+        kind === 'purge' ? purge(runId) : { kind, batchId: newBatchId(), tenant: 'acme', runId, at: START },
+      );
+      await store.close();
+
+      for (const text of private_) expect([text, isInFile(path, text)]).toEqual([text, false]);
+      expect(isInFile(path, 'note-gone')).toBe(kind === 'erase');
+      for (const text of private_.map((each) => each.replace('gone', 'kept')))
+        expect([text, isInFile(path, text)]).toEqual([text, true]);
+      expect(checkSqliteFile(path)).toEqual([]);
+    },
+  );
+
+  it('leaves a file that passes every check, also when its number is given to the next run', async () => {
+    const path = newPath();
+    const store = openSqliteStore({ path });
+    await givenRun(store, 'first');
+    await given(store, purge(await givenRun(store, 'last')));
+
+    const next = await givenRun(store, 'next');
+
+    expect(await store.readEvents(next, 0, 10, 1e6)).toHaveLength(3);
+    expect((await store.listRuns('acme', { tag: 't' }, { limit: 9 })).rows).toHaveLength(2);
+    expect(checkSqliteFile(path)).toEqual([]);
+    await store.close();
+  });
+});
+
+describe('a backup', () => {
+  it('holds everything committed before it was asked for, while writes go on, as one whole file', async () => {
+    const store = openSqliteStore({ path: newPath() });
+    const runId = await givenRun(store, 'one');
+    let seq = 0;
+    const busy = newRunId();
+    await given(store, createUnit(busy, { holder: 'h1' }));
+    const append = async (): Promise<void> => {
+      await given(store, appendUnit(busy, seq, { events: events(seq, 5) }));
+      seq += 5;
+    };
+    for (let index = 0; index < 50; index += 1) await append();
+    const atLeast = seq;
+
+    let isCopied = false;
+    const copying = read(store).finally(() => {
+      isCopied = true;
+    });
+    while (!isCopied) {
+      await append();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const copy = newPath();
+    writeFileSync(copy, await copying);
+
+    expect(seq).toBeGreaterThan(atLeast);
+    expect(checkSqliteFile(copy)).toEqual([]);
+    const restored = openSqliteStore({ path: copy });
+    expect(await restored.readRun(runId, 'acme')).toMatchObject({ nextSeq: 3 });
+    expect((await restored.readRun(busy, 'acme'))?.nextSeq).toBeGreaterThanOrEqual(atLeast);
+    await restored.close();
+    await store.close();
+  });
+
+  it('leaves nothing beside the file, read or not', async () => {
+    const path = newPath();
+    const store = openSqliteStore({ path });
+    const names = () => readdirSync(dirname(path)).filter((name) => name.includes('.backup-'));
+
+    const unread = await store.openBackup?.();
+    expect(names()).toEqual([]);
+    await unread?.close();
+    await store.close();
+    writeFileSync(`${path}.backup-0123456789abcdef`, 'half written by an owner that was killed');
+    const again = openSqliteStore({ path });
+
+    expect(names()).toEqual([]);
+    await again.close();
+  });
+
+  it('needs no other file beside it', async () => {
+    const store = openSqliteStore({ path: newPath() });
+    const copy = newPath();
+    writeFileSync(copy, await read(store), { mode: 0o400 });
+    await store.close();
+
+    const db = openDatabase(copy, { busyTimeoutMs: 0, readOnly: true });
+
+    expect(db.prepare('PRAGMA journal_mode').get()).toMatchObject({ journal_mode: 'delete' });
+    db.close();
+    expect(
+      readdirSync(dirname(copy)).filter((name) => copy.endsWith(name.replace(/-(wal|shm)$/, ''))),
+    ).toHaveLength(1);
+    expect(statSync(copy).size).toBeGreaterThan(0);
+  });
+});
