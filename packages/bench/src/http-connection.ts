@@ -5,10 +5,18 @@ import { connect, type Socket } from 'node:net';
  * it knows only what the two calls of a workload need. One request at a time.
  */
 export interface Connection {
-  post(path: string, body: string): Promise<{ readonly status: number; readonly body: string }>;
+  post(path: string, body: string): Promise<Answer>;
+  get(path: string): Promise<Answer>;
   /** Reads an event stream to its end; resolves with the terminal event's type and when it was seen. */
   follow(path: string): Promise<{ readonly terminal: string; readonly seenAt: number }>;
   close(): void;
+}
+
+/** `head`: status line and headers, as they came. */
+export interface Answer {
+  readonly status: number;
+  readonly head: string;
+  readonly body: string;
 }
 
 export interface Target {
@@ -34,17 +42,22 @@ export async function openConnection(target: Target): Promise<Connection> {
     if (CLOSES.test(received)) socket.destroy();
   }
 
+  async function ask(request: string): Promise<Answer> {
+    let answer: Answer = { status: 0, head: '', body: '' };
+    await exchange(request, (received) => {
+      const response = parseSized(received);
+      if (response !== undefined) answer = response;
+      return response !== undefined;
+    });
+    return answer;
+  }
+
   return {
-    async post(path, body) {
-      let answer = { status: 0, body: '' };
-      const head = `POST ${path} HTTP/1.1\r\n${common}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
-      await exchange(head + body, (received) => {
-        const response = parseSized(received);
-        if (response !== undefined) answer = response;
-        return response !== undefined;
-      });
-      return answer;
-    },
+    post: (path, body) =>
+      ask(
+        `POST ${path} HTTP/1.1\r\n${common}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      ),
+    get: (path) => ask(`GET ${path} HTTP/1.1\r\n${common}\r\n`),
     async follow(path) {
       let terminal = '';
       let seenAt = 0;
@@ -67,7 +80,7 @@ export async function openConnection(target: Target): Promise<Connection> {
   };
 }
 
-function dial(port: number): Promise<Socket> {
+export function dial(port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true });
     socket.once('error', reject);
@@ -104,14 +117,15 @@ function transfer(socket: Socket, request: string, read: Reader): Promise<string
 }
 
 /** A response with Content-Length, once it is whole. */
-function parseSized(received: string): { status: number; body: string } | undefined {
+function parseSized(received: string): Answer | undefined {
   const headEnd = received.indexOf('\r\n\r\n');
   if (headEnd === -1) return undefined;
   const length = contentLength(received, headEnd);
   if (length === undefined)
     throw new Error(`a response without Content-Length: ${received.slice(0, headEnd)}`);
   const body = received.slice(headEnd + 4);
-  return body.length < length ? undefined : { status: Number(received.slice(9, 12)), body };
+  const head = received.slice(0, headEnd);
+  return body.length < length ? undefined : { status: Number(received.slice(9, 12)), head, body };
 }
 
 /** A stream of a run that is over may come with a length; one of a live run comes in chunks. */

@@ -1,59 +1,78 @@
 /**
  * The load client: a process of its own, so that its work does not count as the host's. It takes one job at a time over
- * IPC and answers with the latencies it saw.
+ * IPC and answers with what it saw.
  */
-import { setTimeout as pause } from 'node:timers/promises';
-import { openConnection, type Connection, type Target } from './http-connection.ts';
-
-export interface Job {
-  readonly kind: 'runs' | 'post';
-  readonly target: Target;
-  readonly workflowId: string;
-  readonly clients: number;
-  readonly ms: number;
-}
-
-export interface JobResult {
-  readonly done: number;
-  /** Milliseconds in which `done` was done. */
-  readonly elapsedMs: number;
-  readonly latencies: readonly number[];
-  /** Answers of 503: the host asked to be left alone for a while, and was. */
-  readonly refusals: number;
-  readonly failure?: string;
-}
+import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
+import { openConnection, type Connection } from './http-connection.ts';
+import type {
+  Asked,
+  FloodJob,
+  FloodResult,
+  Job,
+  JobResult,
+  LoadJob,
+  LoadResult,
+  ProbeJob,
+  ProbeResult,
+  Told,
+} from './jobs.ts';
+import { percentile } from './measure.ts';
+import { subscribe } from './subscribers.ts';
 
 /** One thing done; resolves with its latency, or with undefined when the host refused and the wait it asked for is over. */
 type Act = (connection: Connection) => Promise<number | undefined>;
 
-process.on('message', (job: Job) => {
-  perform(job)
-    .catch(
-      (error: unknown): JobResult => ({
-        done: 0,
-        elapsedMs: 1,
-        latencies: [],
-        refusals: 0,
-        failure: String(error),
-      }),
-    )
-    .then((result) => process.send?.(result))
-    .catch(() => process.exit(1));
+let stop = new AbortController();
+const tell = (told: Told) => process.send?.(told);
+const begun = () => tell({ stage: 'begun' });
+
+process.on('message', (asked: Asked) => {
+  if (asked.kind === 'stop') {
+    stop.abort();
+    return;
+  }
+  stop = new AbortController();
+  perform(asked).then(
+    (result) => tell({ stage: 'over', result }),
+    (error: unknown) => tell({ stage: 'failed', message: String(error) }),
+  );
 });
 
-async function perform(job: Job): Promise<JobResult> {
+function perform(job: Job): Promise<JobResult> {
+  switch (job.kind) {
+    case 'runs':
+    case 'post':
+      return load(job);
+    case 'flood':
+      return flood(job);
+    case 'subscribe':
+      return subscribe(job, begun, stop.signal);
+    case 'probe':
+      return probe(job);
+  }
+}
+
+async function load(job: LoadJob): Promise<LoadResult> {
   const act = job.kind === 'runs' ? runOnce(job.workflowId) : postOnce();
+  const targets = [job.target, ...(job.others ?? [])];
   const connections = await Promise.all(
-    Array.from({ length: job.clients }, () => openConnection(job.target)),
+    Array.from({ length: job.clients }, (_, index) =>
+      openConnection(targets[index % targets.length] ?? job.target),
+    ),
   );
   const latencies: number[] = [];
   let refusals = 0;
+  let begunRuns = 0;
   const started = performance.now();
   const until = started + job.ms;
+  const nextStart = () => started + (job.perSecond === undefined ? 0 : (begunRuns++ / job.perSecond) * 1000);
   try {
     await Promise.all(
       connections.map(async (connection) => {
-        while (performance.now() < until) {
+        for (;;) {
+          const wait = nextStart() - performance.now();
+          if (wait > 0) await pause(wait);
+          if (performance.now() >= until) return;
           const latency = await act(connection);
           if (latency === undefined) refusals += 1;
           else latencies.push(latency);
@@ -92,5 +111,59 @@ function postOnce(): Act {
     const answer = await connection.post('/echo', body);
     if (answer.status !== 201) throw new Error(`POST /echo answered ${answer.status}: ${answer.body}`);
     return performance.now() - started;
+  };
+}
+
+async function flood(job: FloodJob): Promise<FloodResult> {
+  const body = JSON.stringify({ workflowId: job.workflowId });
+  const connections = await Promise.all(
+    Array.from({ length: job.clients }, () => openConnection(job.target)),
+  );
+  const others: Record<string, number> = {};
+  let accepted = 0;
+  let refused = 0;
+  let unspecified = 0;
+  let firstRefusalMs: number | undefined;
+  const started = performance.now();
+  const count = (status: number, head: string) => {
+    if (status === 201) accepted += 1;
+    else if (status === 503 || status === 429) {
+      refused += 1;
+      firstRefusalMs ??= performance.now() - started;
+      if (!/\r\nretry-after: *\d+/i.test(head)) unspecified += 1;
+    } else others[status] = (others[status] ?? 0) + 1;
+  };
+  await Promise.all(
+    connections.map(async (connection) => {
+      while (performance.now() - started < job.ms) {
+        const { status, head } = await connection.post('/v1/runs', body);
+        count(status, head);
+      }
+      connection.close();
+    }),
+  );
+  const first = firstRefusalMs === undefined ? {} : { firstRefusalMs };
+  return { accepted, refused, unspecified, others, ...first };
+}
+
+async function probe(job: ProbeJob): Promise<ProbeResult> {
+  const { signal } = stop;
+  const connection = await openConnection(job.target);
+  const latencies: number[] = [];
+  while (!signal.aborted) {
+    const started = performance.now();
+    const answer = await connection.get(job.path);
+    latencies.push(performance.now() - started);
+    if (answer.status !== 200) throw new Error(`GET ${job.path} answered ${answer.status}: ${answer.body}`);
+    if (latencies.length === 1) begun();
+    await turn();
+    if (!signal.aborted) await pause(2);
+  }
+  connection.close();
+  return {
+    requests: latencies.length,
+    p50Ms: percentile(latencies, 0.5),
+    p99Ms: percentile(latencies, 0.99),
+    worstMs: percentile(latencies, 1),
   };
 }

@@ -17,25 +17,46 @@ export const WORKLOADS: readonly Workload[] = [
   { name: 'E', title: 'ten HTTP calls in sequence', workflowId: 'bench-e', nodes: 10, effects: true },
 ];
 
+export function workloadOf(name: Workload['name']): Workload {
+  const found = WORKLOADS.find((workload) => workload.name === name);
+  if (found === undefined) throw new Error(`there is no workload ${name}`);
+  return found;
+}
+
 /** The workload as a workflow definition of the protocol. */
-export function definitionOf(workload: Workload, echoUrl: string): object {
-  const ids = Array.from({ length: workload.nodes }, (_, index) => nodeId(index));
+export function definitionOf({ workflowId, title, nodes, effects }: Workload, echoUrl: string): object {
+  const step: Step = effects ? httpStep(echoUrl) : { typeId: 'core.noop', config: {} };
+  return chainOf(workflowId, title, new Array<Step>(nodes).fill(step));
+}
+
+/** One node of a chain. */
+export interface Step {
+  readonly typeId: string;
+  readonly config: object;
+}
+
+export function httpStep(url: string): Step {
+  return { typeId: 'core.http.request', config: { url, method: 'GET' } };
+}
+
+/** A definition whose nodes run one after the other. */
+export function chainOf(id: string, title: string, steps: readonly Step[]): object {
   return {
-    id: workload.workflowId,
-    name: `Bench: ${workload.title}`,
+    id,
+    name: `Bench: ${title}`,
     version: '1.0.0',
-    nodes: ids.map((id, index) => ({
-      id,
-      typeId: workload.effects ? 'core.http.request' : 'core.noop',
-      name: id,
+    nodes: steps.map(({ typeId, config }, index) => ({
+      id: nodeId(index),
+      typeId,
+      name: nodeId(index),
       position: { x: index * 100, y: 0 },
-      config: workload.effects ? { url: echoUrl, method: 'GET' } : {},
+      config,
       inputs: {},
     })),
-    edges: ids.slice(1).map((target, index) => ({
+    edges: steps.slice(1).map((_, index) => ({
       id: `e${String(index + 1).padStart(2, '0')}`,
       sourceNodeId: nodeId(index),
-      targetNodeId: target,
+      targetNodeId: nodeId(index + 1),
     })),
     triggers: [{ id: 'manual', type: 'manual', enabled: true }],
     variables: [],

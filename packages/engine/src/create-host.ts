@@ -13,6 +13,7 @@ import { createAudit } from './runtime/audit.ts';
 import { createBundles } from './runtime/bundle.ts';
 import { createDiscovery, IMPLEMENTATION } from './runtime/capabilities.ts';
 import { type Clock, SYSTEM_CLOCK } from './runtime/clock.ts';
+import { createCluster } from './runtime/cluster.ts';
 import { createCommands } from './runtime/commands.ts';
 import { createCommitter } from './runtime/committer.ts';
 import type { Compile } from './runtime/compile-definition.ts';
@@ -79,6 +80,8 @@ export interface HostOptions {
   readonly secretsKey?: Uint8Array;
   /** Ed25519 private key that signs checkpoints of the audit log, and nothing else. Without it none are made. */
   readonly auditKey?: KeyObject;
+  /** What this process is called among those on the same store; something unique is added. */
+  readonly node?: string;
   /** Spans and metrics of this host go to a collector, so discovery says so. */
   readonly exportsTelemetry?: boolean;
   readonly clock?: Clock;
@@ -154,6 +157,18 @@ export function createHost(options: HostOptions): Host {
     openPorts: openEffectPorts,
     log,
   });
+  const cluster = createCluster({
+    store,
+    committer,
+    dispatcher: () => dispatcher,
+    lease: () => lease,
+    clock,
+    random,
+    log,
+    name: `${options.node ?? 'node'}-${Buffer.from(random(3)).toString('hex')}`,
+    version: options.version,
+    everyMs: limits.heartbeatMs,
+  });
   const lease = createLease({
     store,
     clock,
@@ -161,6 +176,7 @@ export function createHost(options: HostOptions): Host {
     log,
     ttlMs: limits.claimTtlMs,
     everyMs: limits.heartbeatMs,
+    about: cluster.about,
     onLost: () => dispatcher.dropAll(),
   });
   const dispatcher = createDispatcher({
@@ -324,6 +340,7 @@ export function createHost(options: HostOptions): Host {
     ...keepingOperations,
     ...outbox.operations,
     ...audit.operations,
+    ...cluster.operations,
 
     async audit(entry: Omit<AuditEntry, 'at'>) {
       const result = await committer.submit({
@@ -373,6 +390,7 @@ export function createHost(options: HostOptions): Host {
       });
       await lease.start();
       dispatcher.start();
+      cluster.start();
       pruning = setInterval(prune, PRUNE_EVERY_MS);
       pruning.unref();
       startKeeping();
@@ -380,6 +398,7 @@ export function createHost(options: HostOptions): Host {
 
     async stop(graceMs) {
       clearInterval(pruning);
+      cluster.stop();
       stopKeeping();
       await Promise.all([dispatcher.stop(graceMs), outbox.stop(graceMs)]);
       await audit.stop(graceMs);

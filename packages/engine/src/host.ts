@@ -19,6 +19,7 @@ import type {
   StoredEvent,
   Verdict,
 } from './store.ts';
+import type { ClusterOperations } from './cluster-operations.ts';
 import type { AuditVerification } from './core/audit/verification.ts';
 import type { RunDiff } from './core/diff/render-diff.ts';
 import type { RunStatus } from './core/run-state.ts';
@@ -30,7 +31,7 @@ import type { WebhookOperations } from './webhook-operations.ts';
  * What the door (server) may ask of the engine. Everything is asked on behalf of a caller; whatever the caller's tenant
  * may not see is `undefined`, exactly as what does not exist. Failures a client may see are thrown as HostError.
  */
-export interface Host extends WebhookOperations, TelemetryOperations {
+export interface Host extends WebhookOperations, TelemetryOperations, ClusterOperations {
   createRun(caller: Caller, request: NewRun, idempotency?: IdempotencyClaim): Promise<Accepted>;
   /** A new run whose log begins as that of an earlier one. */
   fork(

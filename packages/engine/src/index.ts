@@ -73,6 +73,7 @@ export type {
   WorkflowSummary,
 } from './host.ts';
 export { erasedInputs } from './erased-inputs.ts';
+export type { ClusterNode, ClusterOperations } from './cluster-operations.ts';
 export { openMemoryStore } from './memory-store.ts';
 export type { MemoryStoreOptions, StoreFaults } from './memory-store.ts';
 export { NodeFailure } from './node-type.ts';
@@ -129,6 +130,7 @@ export type {
   DrainPolicy,
   EraseUnit,
   ExpiredRun,
+  HolderRow,
   IdempotencyRecord,
   KeyUnit,
   Listed,

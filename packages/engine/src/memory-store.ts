@@ -8,6 +8,7 @@ import {
   emptyData,
   firstSeq,
   holderAt,
+  listHolders,
   idempotencyKey,
   pendingCommands,
   runRow,
@@ -92,9 +93,10 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
       return { rows: rows.map((run) => runRow(data, run, clock())), ...cursor };
     },
 
-    async heartbeat(holder, ttlMs) {
-      data.deadlines.set(holder, clock() + ttlMs);
+    async heartbeat(holder, ttlMs, about) {
+      data.holders.set(holder, { deadline: clock() + ttlMs, about });
     },
+    holders: async () => listHolders(data, clock()),
     claim: async (runId, holder) => claimRun(data, runId, holder, clock()),
     claimDue: async (holder, limit) => claimDue(data, holder, limit, clock()),
     async nextDueAt() {
@@ -103,6 +105,7 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
     },
     async releaseAll(holder) {
       for (const run of data.runs.values()) if (run.holder === holder) run.holder = undefined;
+      data.holders.delete(holder);
     },
 
     async readInbox(runId) {

@@ -80,14 +80,16 @@ export interface Store {
   /** Newest first by creation; `cursor` is opaque and comes from the previous page. */
   listRuns(tenant: string, filter: RunFilter, page: Page): Promise<Listed<RunRow>>;
 
-  /** Makes the holder known, and moves the deadline of everything it holds to now + ttl. */
-  heartbeat(holder: string, ttlMs: number): Promise<void>;
+  /** Makes the holder known, and moves the deadline of everything it holds to now + ttl. What it says about itself is kept as it is. */
+  heartbeat(holder: string, ttlMs: number, about?: string): Promise<void>;
+  /** Holders within their deadline, and those past it that still stand on open runs; by name. */
+  holders(): Promise<readonly HolderRow[]>;
   claim(runId: string, holder: string): Promise<ClaimResult>;
   /** Claims up to `limit` runs that are due and not held (or whose holder is past its deadline), oldest due first. */
   claimDue(holder: string, limit: number): Promise<readonly Claimed[]>;
   /** When the next run that nobody holds becomes due; undefined when there is none. */
   nextDueAt(): Promise<number | undefined>;
-  /** Gives up every claim of the holder; the runs stay due as they are. */
+  /** Gives up every claim of the holder, whose deadline has passed from now on; the runs stay due as they are. */
   releaseAll(holder: string): Promise<void>;
 
   /** Commands not yet consumed, in order of acceptance. */
@@ -205,6 +207,17 @@ export interface RunRow {
   readonly pendingCommands: readonly Command['type'][];
   /** When its private parts were erased. */
   readonly erasedAt?: number;
+}
+
+/** One who may hold runs. */
+export interface HolderRow {
+  readonly name: string;
+  readonly deadline: number;
+  /** By the store's clock. */
+  readonly isAlive: boolean;
+  /** Open runs that it stands on. */
+  readonly runs: number;
+  readonly about?: string;
 }
 
 /** What is left of a purged run. */

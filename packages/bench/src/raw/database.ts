@@ -12,7 +12,15 @@ export interface RawUnit {
   readonly events: readonly RawEvent[];
 }
 
+/** SQLite answers at once, PostgreSQL later. */
 export interface RawDatabase {
+  commit(units: readonly RawUnit[]): void | Promise<void>;
+  read(runId: Buffer): readonly RawEvent[] | Promise<readonly RawEvent[]>;
+  close(): void | Promise<void>;
+}
+
+/** The same on SQLite, where nothing has to be waited for. */
+interface RawFile extends RawDatabase {
   commit(units: readonly RawUnit[]): void;
   read(runId: Buffer): readonly RawEvent[];
   close(): void;
@@ -27,10 +35,10 @@ const SCHEMA = `
 `;
 
 const FULL = 2;
-const TYPES = ['run.started', 'node.started', 'node.completed', 'run.completed'];
+export const TYPES = ['run.started', 'node.started', 'node.completed', 'run.completed'];
 
 /** SQLite with the durable settings of the host: WAL, and a sync before every commit returns. */
-export function openRawDatabase(file: string): RawDatabase {
+export function openRawDatabase(file: string): RawFile {
   const db = new DatabaseSync(file);
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
   const { synchronous } = db.prepare('PRAGMA synchronous').get() as { synchronous: number };
@@ -61,12 +69,12 @@ export function openRawDatabase(file: string): RawDatabase {
       for (const unit of units) write(unit);
       commit.run();
     },
-    read: (runId) => (selectEvents.all(runId) as unknown as Row[]).map(toEvent),
+    read: (runId) => (selectEvents.all(runId) as unknown as RawRow[]).map(toEvent),
     close: () => db.close(),
   };
 }
 
-interface Row {
+export interface RawRow {
   readonly seq: number;
   readonly type: number;
   readonly at: number;
@@ -74,11 +82,11 @@ interface Row {
   readonly payload: string;
 }
 
-function nodeNumber(id: string | null): number | null {
+export function nodeNumber(id: string | null): number | null {
   return id === null ? null : Number(id.slice(1)) - 1;
 }
 
-function toEvent({ seq, type, at, node, payload }: Row): RawEvent {
+export function toEvent({ seq, type, at, node, payload }: RawRow): RawEvent {
   return {
     seq,
     type: TYPES[type] ?? '',

@@ -1,9 +1,9 @@
 /**
- * The bare sketch: what a host could reach that did nothing but the work itself. Fastify, SQLite with a sync per commit, one
- * group commit per turn of the event loop, POST and SSE. No validation, no tenants, no idempotency, no recovery. The
- * host is measured against it in the same minutes.
+ * The bare sketch: what a host could reach that did nothing but the work itself. Fastify, SQLite or PostgreSQL with a sync per
+ * commit, one group commit per turn of the event loop, POST and SSE. No validation, no tenants, no idempotency, no recovery.
+ * The host is measured against it in the same minutes.
  *
- * Arguments: PORT DATABASE ECHO_URL.
+ * Arguments: PORT DATABASE ECHO_URL, where DATABASE is a file, or the URL of a PostgreSQL server followed by # and a schema.
  */
 import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
@@ -11,13 +11,18 @@ import { Agent, get } from 'node:http';
 import { fastify } from 'fastify';
 import { WORKLOADS, type Workload } from '../workloads.ts';
 import { openRawDatabase, type RawUnit } from './database.ts';
+import { openRawPostgres, PARALLEL_GROUPS } from './postgres-database.ts';
 import { eventsOf, stretchesOf, type RawEvent } from './rows.ts';
 
 const [port = '0', file = '', echoUrl = ''] = process.argv.slice(2);
-const db = openRawDatabase(file);
+const isPostgres = file.startsWith('postgres://');
+const db = isPostgres ? await openRawPostgres(file) : openRawDatabase(file);
+/** SQLite has one writer; a server takes a few groups at a time. */
+const mostGroups = isPostgres ? PARALLEL_GROUPS : 1;
 const agent = new Agent({ keepAlive: true });
 const live = new Map<string, EventEmitter>();
 let waiting: { unit: RawUnit; done: () => void }[] = [];
+let groups = 0;
 let commits = 0;
 let lastRid = 0;
 
@@ -29,11 +34,21 @@ function commit(unit: RawUnit): Promise<void> {
 }
 
 function flush(): void {
+  if (waiting.length === 0 || groups === mostGroups) return;
   const group = waiting;
   waiting = [];
-  db.commit(group.map(({ unit }) => unit));
+  const committed = db.commit(group.map(({ unit }) => unit));
   commits += 1;
+  if (committed === undefined) for (const { done } of group) done();
+  else void settle(committed, group);
+}
+
+async function settle(committed: Promise<void>, group: typeof waiting): Promise<void> {
+  groups += 1;
+  await committed;
+  groups -= 1;
   for (const { done } of group) done();
+  flush();
 }
 
 async function create(workload: Workload): Promise<string> {
@@ -83,10 +98,16 @@ app.post<{ Body: { workflowId: string } }>('/v1/runs', async (request, reply) =>
   return reply.code(201).send({ runId, status: 'running', eventsUrl: `${statusUrl}/events`, statusUrl });
 });
 
-app.get<{ Params: { runId: string } }>('/v1/runs/:runId/events', (request, reply) => {
+app.get<{ Params: { runId: string } }>('/v1/runs/:runId/events', async (request, reply) => {
   const { runId } = request.params;
   const source = live.get(runId);
-  const history = db.read(Buffer.from(runId, 'hex'));
+  // Attached before reading, so that no commit falls between the two; what comes meanwhile is written after the history.
+  const early: RawEvent[] = [];
+  const keep = (events: readonly RawEvent[]) => void early.push(...events);
+  source?.on('events', keep);
+  const read = db.read(Buffer.from(runId, 'hex'));
+  const history = read instanceof Promise ? await read : read;
+  source?.off('events', keep);
   // A run that is over is one body with a length, as the host answers it too.
   if (history.at(-1)?.type === 'run.completed') {
     return reply
@@ -100,19 +121,19 @@ app.get<{ Params: { runId: string } }>('/v1/runs/:runId/events', (request, reply
     if (events.at(-1)?.type === 'run.completed') reply.raw.end(text);
     else reply.raw.write(text);
   };
-  // Reading and attaching happen in one turn, so no commit falls between them.
   source?.on('events', write);
-  write(history);
+  const last = history.at(-1)?.seq ?? -1;
+  write([...history, ...early.filter(({ seq }) => seq > last)]);
   return reply;
 });
 
 app.get('/stats', () => ({ commits }));
 
 process.on('SIGTERM', () => {
-  void app.close().then(() => {
-    db.close();
-    process.exit(0);
-  });
+  void app
+    .close()
+    .then(() => db.close())
+    .then(() => process.exit(0));
 });
 
 await app.listen({ port: Number(port), host: '127.0.0.1' });

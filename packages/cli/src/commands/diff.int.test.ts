@@ -127,7 +127,7 @@ describe('weft diff', () => {
     const [a, same, other] = [
       await finished(0, 'short', 'you'),
       await finished(1, 'short', 'you'),
-      await finished(1, 'short', 'me'),
+      await finished(1, 'long', 'you'),
     ];
     const env = { WEFT_API_KEY: KEYS[0], WEFT_API_KEY_B: KEYS[1], WEFT_URL: hosts[0].url };
 
@@ -143,7 +143,8 @@ describe('weft diff', () => {
       out: `{"a":"${a}","b":"${same}","divergedAtSeq":null,"eventDiffs":[],"stateDiff":{}}`,
     });
     expect(different.code).toBe(1);
-    expect(different.out).toContain('"hello you" → "hello me"');
+    expect(different.out).toContain('node n2');
+    expect(different.err).toContain('compared as bundles');
   });
 
   it('shows fifty differences and says how many follow, all of them with --all, one with --first', async () => {

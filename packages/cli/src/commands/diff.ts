@@ -4,6 +4,7 @@ import { type Cli, HOST_ARGS, leaf } from '../command.ts';
 import { EXIT, type ExitCode, usageError } from '../exit-code.ts';
 import { alignByNode } from '../output/diff/align.ts';
 import { type OpenSide, compare, inOneForm, openSides, wholeLog } from '../output/diff/compare.ts';
+import { isBundle } from '../output/diff/bundle-side.ts';
 import { renderDiffHtml } from '../output/diff/html-view.ts';
 import { type DiffReader, readDiff } from '../output/diff/read-diff.ts';
 import { type AlignedView, type DiffReport, isDifferent } from '../output/diff/report.ts';
@@ -52,11 +53,22 @@ export const diff = leaf({
       { label: args.a, keyVariable: 'WEFT_API_KEY_A' },
       { label: args.b, keyVariable: 'WEFT_API_KEY_B' },
     ]);
-    const isFound = await deliver(cli, ...(await inOneForm(...opened)), asked);
+    const [a, b] = await inOneForm(...opened);
+    if (!cli.json) warnOfMasks(cli, a, b);
+    const isFound = await deliver(cli, a, b, asked);
     const code: ExitCode = isFound && args['exit-code'] === true ? EXIT.failed : EXIT.done;
     return code;
   },
 });
+
+/** Two values behind masks look the same, and nobody should take that for proof. */
+function warnOfMasks({ io }: Cli, ...sides: readonly OpenSide[]): void {
+  const masked = sides.reduce((count, side) => count + (isBundle(side) ? side.masked : 0), 0);
+  if (masked === 0) return;
+  io.stderr.write(
+    `The runs are compared as bundles, in which ${masked} places are masked; whether their values differ does not show.\n`,
+  );
+}
 
 interface Request {
   readonly isFirst: boolean;

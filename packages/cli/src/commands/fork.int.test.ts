@@ -144,7 +144,7 @@ const counting = (): JsonObject =>
       {
         id: 'each',
         typeId: 'core.loop',
-        config: { while: 'index < 2000', body: ['count'], maxIterations: 2_000 },
+        config: { while: 'index < 4000', body: ['count'], maxIterations: 4_000 },
       },
       { id: 'count', typeId: 'core.setVariable', config: { name: 'counted', expression: 'index' } },
     ],
@@ -296,11 +296,10 @@ describe('a replay', () => {
     const { runId } = await client.runs.create({ workflowId: 'family' });
     await reaches(client, runId, 'waiting-approval');
     await client.runs.resolve(runId, 'gate', { action: 'accept' });
-    await expect
-      .poll(async () => (await client.interrupts.list().next()).value?.workflowId, { timeout: 30_000 })
-      .toBe('child');
-    const question = (await client.interrupts.list().next()).value as { runId: string };
-    await client.runs.resolve(question.runId, 'ask', { action: 'accept' });
+    const asking = async () =>
+      (await client.interrupts.list()).items.find(({ workflowId }) => workflowId === 'child');
+    await expect.poll(asking, { timeout: 30_000 }).toBeDefined();
+    await client.runs.resolve((await asking())?.runId ?? '', 'ask', { action: 'accept' });
     await reaches(client, runId, 'completed');
     const before = calls.length;
 
@@ -335,7 +334,7 @@ describe('a replay', () => {
     const { runId: forked } = await there.runs.fork(runId, { mode: 'replay', fromSeq: 10 });
     const eventsOf = async (): Promise<number> =>
       (await there.runs.list()).items.find((run) => run.runId === forked)?.events ?? 0;
-    while ((await eventsOf()) < 200) await new Promise((resolve) => setImmediate(resolve));
+    await expect.poll(eventsOf, { timeout: 30_000, interval: 2 }).toBeGreaterThan(200);
     await host.kill();
     host = await start();
     const recorded = await eventsOf();

@@ -4,7 +4,14 @@ import { nextTimer, nextWake } from './advance.ts';
 import { encodeState } from './checkpoint.ts';
 import { checkLog } from './legal-log.ts';
 import { chain, edge, node, type WorkflowSpec } from './testing/definitions.ts';
-import { fold, logEntries, simulate, type Simulation, type SimulationOptions, START } from './testing/simulation.ts';
+import {
+  fold,
+  logEntries,
+  simulate,
+  type Simulation,
+  type SimulationOptions,
+  START,
+} from './testing/simulation.ts';
 
 const channels = { log: { reducer: 'append' } };
 const write = (id: string, value = id) => node(id, 'core.channelWrite', { channelName: 'log', value });
@@ -159,7 +166,14 @@ describe('a node with a channel-write trigger', () => {
 
   it('does again only what it alone leads to; a join with other nodes is done once', () => {
     const run = simulate({
-      nodes: [write('a'), node('wait', 'core.delay', { ms: 10 }), write('b'), node('seen'), node('own'), node('join')],
+      nodes: [
+        write('a'),
+        node('wait', 'core.delay', { ms: 10 }),
+        write('b'),
+        node('seen'),
+        node('own'),
+        node('join'),
+      ],
       edges: [...chain('a', 'wait', 'b'), edge('seen', 'own'), edge('own', 'join'), edge('a', 'join')],
       channels,
       triggers: [onWrite('seen')],
@@ -287,7 +301,13 @@ describe('a trigger, whatever happens to the run,', () => {
   it('waits for a place when all are taken, and one start serves what was written meanwhile', () => {
     const run = simulate(
       {
-        nodes: [node('busy', 'test.effect'), write('a'), node('wait', 'core.delay', { ms: 10 }), write('b'), node('seen', 'test.effect')],
+        nodes: [
+          node('busy', 'test.effect'),
+          write('a'),
+          node('wait', 'core.delay', { ms: 10 }),
+          write('b'),
+          node('seen', 'test.effect'),
+        ],
         edges: chain('a', 'wait', 'b'),
         channels,
         triggers: [onWrite('seen')],

@@ -42,7 +42,11 @@ export function writeChannel(stretch: Stretch, node: NodePlan, request: ChannelR
 }
 
 /** `source` is the node that writes, or what a child run sent. */
-export function recordWrite(stretch: Stretch, request: ChannelRequest, source: string | ChannelCommand): void {
+export function recordWrite(
+  stretch: Stretch,
+  request: ChannelRequest,
+  source: string | ChannelCommand,
+): void {
   const { run } = stretch;
   const channel = run.plan.channels.get(request.channel);
   const at = Math.max(stretch.now, run.state.lastAt);

@@ -97,14 +97,18 @@ function triggeredNode(
   const node = drafts.get(nodeId);
   if (node === undefined) return undefined; // has a problem of its own
   if (node.incoming.length > 0 || definition.edges.some((edge) => edge.targetNodeId === nodeId)) {
-    const way = definition.edges.length === 0 ? 'Give the workflow edges' : 'Remove the edges that lead to it';
+    const way =
+      definition.edges.length === 0 ? 'Give the workflow edges' : 'Remove the edges that lead to it';
     return refuse(
       'triggered_node_has_edges',
       `Node "${nodeId}" would be started by the trigger and by the nodes before it. ${way}.`,
     );
   }
   if (node.scope.loop !== undefined) {
-    return refuse('triggered_node_in_loop', `Node "${nodeId}" is in the body of a loop; trigger a node outside.`);
+    return refuse(
+      'triggered_node_in_loop',
+      `Node "${nodeId}" is in the body of a loop; trigger a node outside.`,
+    );
   }
   return node;
 }

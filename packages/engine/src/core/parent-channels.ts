@@ -42,9 +42,13 @@ function checkAcross(run: LiveRun, command: ChannelCommand): void {
   const { channel: name, sourceEngineId, sourceRunId, writer } = command;
   const channel = run.plan.channels.get(name);
   if (channel === undefined) {
-    throw new NodeFailure('validation_error', `The workflow declares no channel "${name}" for a child to write to.`, {
-      details: { channel: name },
-    });
+    throw new NodeFailure(
+      'validation_error',
+      `The workflow declares no channel "${name}" for a child to write to.`,
+      {
+        details: { channel: name },
+      },
+    );
   }
   if (!ACROSS.has(channel.reducer)) {
     throw new NodeFailure(

@@ -3,6 +3,7 @@ import { isTerminalStatus } from '../core/run-state.ts';
 import type {
   ApiKeyRow,
   Checkpoint,
+  HolderRow,
   IdempotencyRecord,
   OutboxRow,
   RunHead,
@@ -19,7 +20,7 @@ import type { MemoryTombstone } from './keeping.ts';
 export interface MemoryData {
   readonly runs: Map<string, MemoryRun>;
   /** Holder → the time until which its claims count. */
-  readonly deadlines: Map<string, number>;
+  readonly holders: Map<string, { readonly deadline: number; readonly about: string | undefined }>;
   readonly idempotency: Map<string, IdempotencyRecord>;
   /** In order of registration. */
   readonly workflows: WorkflowRow[];
@@ -65,7 +66,7 @@ export interface MemoryAuditEntry {
 export function emptyData(): MemoryData {
   return {
     runs: new Map(),
-    deadlines: new Map(),
+    holders: new Map(),
     idempotency: new Map(),
     workflows: [],
     definitions: new Map(),
@@ -101,7 +102,7 @@ export function nextSeq({ record, events }: MemoryRun): number {
 /** Who holds the run at this time; a holder past its deadline, or never heard of, holds nothing. */
 export function holderAt(data: MemoryData, run: MemoryRun, now: number): string | undefined {
   if (run.holder === undefined) return undefined;
-  const deadline = data.deadlines.get(run.holder);
+  const deadline = data.holders.get(run.holder)?.deadline;
   return deadline !== undefined && now < deadline ? run.holder : undefined;
 }
 
@@ -135,4 +136,19 @@ export function workflowAt(
   version: string,
 ): WorkflowRow | undefined {
   return data.workflows.find((row) => row.tenant === tenant && row.id === id && row.version === version);
+}
+
+/** Those within their deadline, and those past it that stand on open runs. */
+export function listHolders(data: MemoryData, now: number): HolderRow[] {
+  const open = [...data.runs.values()].filter((run) => !isTerminalStatus(run.head.status));
+  return [...data.holders]
+    .map(([name, { deadline, about }]) => ({
+      name,
+      deadline,
+      isAlive: now < deadline,
+      runs: open.filter((run) => run.holder === name).length,
+      ...(about !== undefined && { about }),
+    }))
+    .filter(({ isAlive, runs }) => isAlive || runs > 0)
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
 }

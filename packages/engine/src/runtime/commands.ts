@@ -53,7 +53,7 @@ export function createCommands(dependencies: CommandDependencies): Host['command
     const unit = newUnit(caller, runId, asked, claim);
     const result = await committer.submit(unit);
     if (result.state === 'committed') {
-      const verdict = await verdictOf(runId, unit.commandId);
+      const verdict = await verdictOf(runId, unit.commandId, asked);
       return { replayed: false, verdict, status: verdict?.status ?? (await statusOf(runId, asked)) };
     }
     if (result.state === 'refused') {
@@ -70,10 +70,13 @@ export function createCommands(dependencies: CommandDependencies): Host['command
 
   /** The run has ended; whoever wants to answer a question of it is told what became of that. */
   async function over(row: RunRow, asked: Command): Promise<CommandAnswer> {
+    return { replayed: false, verdict: await overVerdict(row, asked), status: row.head.status };
+  }
+
+  async function overVerdict(row: RunRow, asked: Command): Promise<Verdict> {
     const { status } = row.head;
-    if (asked.type !== 'resolve') return { replayed: false, verdict: { applied: false, status }, status };
-    const verdict = await dependencies.withState(row, (_plan, state) => lateAnswer(state, asked));
-    return { replayed: false, verdict, status };
+    if (asked.type !== 'resolve') return { applied: false, status };
+    return dependencies.withState(row, (_plan, state) => lateAnswer(state, asked));
   }
 
   function newUnit(
@@ -115,13 +118,17 @@ export function createCommands(dependencies: CommandDependencies): Host['command
   ): Promise<CommandAnswer> {
     const { response } = record;
     if ('body' in response) return { replayed: true, ...response };
-    const verdict = await verdictOf(response.runId, response.commandId);
+    const verdict = await verdictOf(response.runId, response.commandId, asked);
     const status = verdict?.status ?? (await statusOf(response.runId, asked));
     return { replayed: true, ...claim.render(commandOutcome(response.runId, verdict, status)) };
   }
 
   /** Waits for the verdict: told at once when the run is held here, asked for when it is held elsewhere. */
-  async function verdictOf(runId: string, commandId: string): Promise<Verdict | undefined> {
+  async function verdictOf(
+    runId: string,
+    commandId: string,
+    asked: Command,
+  ): Promise<Verdict | undefined> {
     let told: (verdict: Verdict) => void = () => undefined;
     const announced = new Promise<Verdict>((resolve) => {
       told = resolve;
@@ -134,7 +141,7 @@ export function createCommands(dependencies: CommandDependencies): Host['command
         const left = until - clock.monotonic();
         const verdict = await within(announced, Math.min(ASK_EVERY_MS, Math.max(left, 0)));
         if (verdict !== undefined) return verdict;
-        const stored = await storedVerdict(runId, commandId);
+        const stored = await storedVerdict(runId, commandId, asked);
         if (stored !== undefined || left <= 0) return stored;
       }
     } finally {
@@ -143,13 +150,16 @@ export function createCommands(dependencies: CommandDependencies): Host['command
   }
 
   /** A run that ended before it came to the command has decided it too: nothing was applied. */
-  async function storedVerdict(runId: string, commandId: string): Promise<Verdict | undefined> {
+  async function storedVerdict(
+    runId: string,
+    commandId: string,
+    asked: Command,
+  ): Promise<Verdict | undefined> {
     // In this order: a verdict that ended the run was durable before the row could say so.
     const row = await store.readRun(runId, undefined);
     const stored = await store.readCommand(runId, commandId);
     if (stored?.verdict !== undefined) return stored.verdict;
-    const status = row?.head.status;
-    return status !== undefined && isTerminalStatus(status) ? { applied: false, status } : undefined;
+    return row !== undefined && isTerminalStatus(row.head.status) ? overVerdict(row, asked) : undefined;
   }
 
   async function statusOf(runId: string, asked: Command): Promise<RunStatus | 'cancelling'> {

@@ -3,6 +3,7 @@ import type { LiveRun } from '../core/live-run.ts';
 import { isTerminalStatus } from '../core/run-state.ts';
 import type { Claimed, RunRow, RunUnit, Store } from '../store.ts';
 import { pause, wait, yieldTurn } from './clock.ts';
+import { randomId } from './ids.ts';
 import type { Lease } from './lease.ts';
 import { errorFields } from './log.ts';
 import { type ActorContext, createRunActor, type Ending, type HeldRun, type RunActor } from './run-actor.ts';
@@ -20,11 +21,17 @@ import type { RunStates } from './states.ts';
  * D3. A claim that cannot be loaded is kept and tried again, later each time: giving it back would only make the next
  *     process fail as fast as this one.
  * D4. When the lease is lost every actor is dropped before a new name is used.
+ * D5. A process that drains takes no runs. Those it holds are given back one by one, each as soon as what it has under way is
+ *     recorded, so that no run waits for another one's effect.
  */
 export interface Dispatcher {
   start(): void;
   /** Ends every actor, waiting up to `graceMs` for effects under way. */
   stop(graceMs: number): Promise<void>;
+  /** From now on takes no runs, and gives back those that are held. */
+  drain(): void;
+  /** Holds nothing, and gives nothing back at the moment. */
+  isIdle(): boolean;
   hasRoom(): boolean;
   actor(runId: string): RunActor | undefined;
   /** Takes over a run that was created, claimed and begun in one write. */
@@ -65,6 +72,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   /** How often a run's actor has failed since it last ended well. */
   const crashes = new Map<string, number>();
   let pending = new Set<string>();
+  /** Runs that are being given back. */
+  let releasing = 0;
+  let draining = false;
   let running = false;
   let scanning = false;
   let scanAgain = false;
@@ -86,8 +96,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   function hold(held: HeldRun): void {
     const { runId } = held.run.record;
     actors.get(runId)?.drop();
-    actors.set(runId, createRunActor(context, held));
+    const actor = createRunActor(context, held);
+    actors.set(runId, actor);
     pending.delete(runId);
+    if (draining) actor.drain();
   }
 
   function ended(actor: RunActor, ending: Ending): void {
@@ -104,8 +116,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         feed.signal(actor.runId);
         crashed(actor);
         break;
-      case 'lost':
       case 'stopped':
+        feed.signal(actor.runId);
+        if (running) void giveBack(actor);
+        break;
+      case 'lost':
       case 'dropped':
         // Whoever goes on with the run, its listeners must look into the store.
         feed.signal(actor.runId);
@@ -124,6 +139,34 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const holder = lease.holder();
     if (running && holder !== undefined)
       loadLater({ runId: actor.runId, epoch: actor.epoch }, holder, failures);
+  }
+
+  /** Lets go of a run whose actor has stopped in a drain; what is on record stays as it is. */
+  async function giveBack({ runId, epoch }: RunActor): Promise<void> {
+    releasing += 1;
+    try {
+      for (let failures = 0; running; failures += 1) {
+        if (await isGivenBack(runId, epoch)) return;
+        await pause(delayAfter(failures));
+      }
+    } finally {
+      releasing -= 1;
+    }
+  }
+
+  async function isGivenBack(runId: string, epoch: number): Promise<boolean> {
+    try {
+      const row = await store.readRun(runId, undefined);
+      if (row === undefined || row.epoch !== epoch || row.holder === undefined) return true;
+      const { submit } = options.actors.committer;
+      const batchId = randomId(options.actors.random);
+      const { head, nextSeq: expectedSeq } = row;
+      const unit: RunUnit = { kind: 'run', batchId, runId, epoch, expectedSeq, events: [], head, release: true };
+      return (await submit(unit)).state === 'committed';
+    } catch (error) {
+      log('warn', { runId, ...errorFields(error) }, 'giving back a run failed');
+      return false;
+    }
   }
 
   function wake(at = 0): void {
@@ -165,7 +208,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   async function claimWhatIsDue(): Promise<void> {
-    while (running) {
+    while (running && !draining) {
       const holder = lease.holder();
       const limit = Math.min(room(), CLAIMED_AT_ONCE);
       if (holder === undefined || limit <= 0) return;
@@ -248,7 +291,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   /** Also over the bound on live runs: a command is how people get rid of runs. */
   async function claimOne(runId: string): Promise<void> {
     const holder = lease.holder();
-    if (!running || holder === undefined || loading.has(runId)) return;
+    // A run that nobody holds is due by its command; another process finds it.
+    if (!running || draining || holder === undefined || loading.has(runId)) return;
     try {
       const result = await store.claim(runId, holder);
       if (result.state === 'claimed') await load({ runId, epoch: result.epoch }, holder);
@@ -308,10 +352,17 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       wake();
     },
     stop,
-    hasRoom: () => running && room() > 0,
+    drain() {
+      draining = true;
+      pending = new Set();
+      for (const actor of [...actors.values()]) actor.drain();
+    },
+    isIdle: () => actors.size === 0 && loading.size === 0 && releasing === 0,
+    hasRoom: () => running && !draining && room() > 0,
     actor: (runId) => actors.get(runId),
     adopt: hold,
     pending(runId) {
+      if (draining) return;
       pending.add(runId);
       wake();
     },

@@ -56,7 +56,7 @@ export function createFillImported(
     cut: number,
   ): Promise<{ slots: NeededSlot[]; unset: string[] }> {
     const state = initialState(record, plan);
-    const fold = createMarkedFold(state);
+    const fold = createMarkedFold(plan, state);
     const changed = new Set<string>();
     for (let seq = 0; seq < cut; ) {
       const page = await store.readEvents(record.runId, seq, Math.min(PAGE_EVENTS, cut - seq), PAGE_BYTES);
@@ -73,13 +73,19 @@ export function createFillImported(
     return { slots: fold.needed(), unset };
   }
 
-  /** What a replay would take from the record after the cut. */
-  async function recordedAfter(row: RunRow, masks: MaskedSlots, cut: number): Promise<string[]> {
+  /** What a replay would take from the record after the cut; what pure nodes did is worked out anew. */
+  async function recordedAfter(
+    row: RunRow,
+    plan: Plan,
+    masks: MaskedSlots,
+    cut: number,
+  ): Promise<string[]> {
     const names: string[] = [];
     for (const [seq, slots] of Object.entries(masks.events)) {
       if (Number(seq) < cut) continue;
       const [event] = await store.readEvents(row.record.runId, Number(seq), 1, PAGE_BYTES);
       if (event === undefined || event.type.startsWith('run.')) continue;
+      if (plan.nodes.get(event.nodeId ?? '')?.type.kind === 'pure') continue;
       const payload: unknown = JSON.parse(event.payload);
       const read = isJsonObject(payload) ? payload : {};
       names.push(...slots.map((slot) => nameOf(event, read, slot)));
@@ -102,7 +108,7 @@ export function createFillImported(
         inputs: [...new Set([...masks.inputs, ...unset])].filter((name) => !isKnown(name)),
         configurable: masks.configurable,
         slots,
-        recorded: request.mode === 'replay' ? await recordedAfter(source, masks, fromSeq) : [],
+        recorded: request.mode === 'replay' ? await recordedAfter(source, plan, masks, fromSeq) : [],
       },
       request.values ?? {},
       configurable,

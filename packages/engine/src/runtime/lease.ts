@@ -19,6 +19,8 @@ export interface Lease {
   holder(): string | undefined;
   /** Resolves after the first attempt to get a name. */
   start(): Promise<void>;
+  /** A heartbeat now, because there is something new to say. */
+  renew(): void;
   /** Stops the heartbeats. Returns the name under which runs are still held. */
   stop(): string | undefined;
 }
@@ -30,6 +32,8 @@ export interface LeaseOptions {
   readonly ttlMs: number;
   readonly everyMs: number;
   readonly log: Log;
+  /** What this process says about itself. */
+  readonly about: () => string;
   readonly onLost: () => void;
 }
 
@@ -56,7 +60,7 @@ export function createLease(options: LeaseOptions): Lease {
     // Measured from before the request: the store's deadline can only be later than ours.
     const askedAt = clock.monotonic();
     try {
-      await store.heartbeat(current, ttlMs);
+      await store.heartbeat(current, ttlMs, options.about());
       if (name === undefined || name === current) {
         name = current;
         renewedAt = askedAt;
@@ -71,6 +75,7 @@ export function createLease(options: LeaseOptions): Lease {
 
   return {
     holder,
+    renew: () => void beat(),
     async start() {
       await beat();
       timer = setInterval(() => {

@@ -82,8 +82,8 @@ export function createObservation(inner: Store, clock: Clock, log: Log): Observa
         }
         return rows;
       },
-      async heartbeat(holder, ttlMs) {
-        await inner.heartbeat(holder, ttlMs);
+      async heartbeat(holder, ttlMs, about) {
+        await inner.heartbeat(holder, ttlMs, about);
         renewedAt = clock.monotonic();
       },
     },

@@ -31,6 +31,7 @@ export function takeStretch(
 ): Step {
   const { clock, limits } = tools;
   const endsAt = clock.monotonic() + limits.stretchMs;
+  const firstSeq = run.state.nextSeq;
   return advance(
     run,
     input,
@@ -41,7 +42,8 @@ export function takeStretch(
       ...(recorded !== undefined && { mayGoOn: recorded.mayGoOn }),
       maxNodes: limits.stretchNodes,
       maxBytes: limits.stretchBytes,
-      spent: () => clock.monotonic() >= endsAt,
+      // Not before there is a fact: whoever repeats a run takes a stretch without one for the end of what it can repeat.
+      spent: () => run.state.nextSeq > firstSeq && clock.monotonic() >= endsAt,
     },
   );
 }

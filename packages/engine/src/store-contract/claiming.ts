@@ -21,6 +21,34 @@ const TTL = 10_000;
 
 /** S3 and S5: who may write, and who is to look at a run. */
 export function claimingContract(subject: Subject): void {
+  describe('the holders', () => {
+    it('are listed with what they said last, their deadline and the open runs they stand on', async () => {
+      await subject.store.heartbeat('h1', TTL, 'first');
+      await subject.store.heartbeat('h2', 2 * TTL, 'second');
+      await subject.store.heartbeat('h2', 3 * TTL, 'third');
+      const runs = [await givenFreeRun(subject.store), await givenFreeRun(subject.store)];
+      for (const runId of runs) await subject.store.claim(runId, 'h1');
+
+      expect(await subject.store.holders()).toEqual([
+        { name: 'h1', deadline: START + TTL, isAlive: true, runs: 2, about: 'first' },
+        { name: 'h2', deadline: START + 3 * TTL, isAlive: true, runs: 0, about: 'third' },
+      ]);
+    });
+
+    it('are listed past their deadline only while they stand on a run, and not when they have left', async () => {
+      for (const holder of ['h1', 'h2', 'h3']) await subject.store.heartbeat(holder, TTL);
+      await subject.store.claim(await givenFreeRun(subject.store), 'h1');
+      await subject.store.releaseAll('h3');
+
+      expect((await subject.store.holders()).map(({ name }) => name)).toEqual(['h1', 'h2']);
+      subject.now += TTL;
+
+      expect(await subject.store.holders()).toEqual([
+        { name: 'h1', deadline: START + TTL, isAlive: false, runs: 1 },
+      ]);
+    });
+  });
+
   describe('a claim', () => {
     it('is born with a run created by a holder, at epoch 1', async () => {
       const runId = await givenHeldRun(subject.store);

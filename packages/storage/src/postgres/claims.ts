@@ -1,18 +1,27 @@
-import type { Claimed, ClaimResult } from '@weft/engine';
+import type { Claimed, ClaimResult, HolderRow } from '@weft/engine';
 import { FIRST_TERMINAL, isRunId } from './codec.ts';
 import { nowSql } from './now.ts';
 import type { Pool } from './pool.ts';
 
 export interface Claims {
-  heartbeat(holder: string, ttlMs: number): Promise<void>;
+  heartbeat(holder: string, ttlMs: number, about?: string): Promise<void>;
+  holders(): Promise<HolderRow[]>;
   claim(runId: string, holder: string): Promise<ClaimResult>;
   claimDue(holder: string, limit: number): Promise<Claimed[]>;
   nextDueAt(): Promise<number | undefined>;
   releaseAll(holder: string): Promise<void>;
 }
 
-const HEARTBEAT = `INSERT INTO holders (name, deadline) VALUES ($1::text, ${nowSql(2)} + $3::bigint)
-  ON CONFLICT (name) DO UPDATE SET deadline = excluded.deadline`;
+const HEARTBEAT = `INSERT INTO holders (name, deadline, about) VALUES ($1::text, ${nowSql(2)} + $3::bigint, $4::text)
+  ON CONFLICT (name) DO UPDATE SET deadline = excluded.deadline, about = coalesce(excluded.about, holders.about)`;
+
+const HOLDERS = `SELECT * FROM (
+    SELECT name, deadline, about, deadline > ${nowSql(1)} AS is_alive,
+      (SELECT count(*) FROM runs WHERE status < 6 AND holder IS NOT NULL AND holder = holders.name)::int AS runs
+    FROM holders) AS known
+  WHERE is_alive OR runs > 0 ORDER BY name`;
+
+const LEAVE = `UPDATE holders SET deadline = least(deadline, ${nowSql(2)}) WHERE name = $1::text`;
 
 const LOOK = `SELECT status, epoch, holder,
   EXISTS (SELECT 1 FROM holders WHERE name = runs.holder AND deadline > ${nowSql(2)}) AS is_alive
@@ -76,13 +85,31 @@ interface Target {
   readonly is_alive: boolean;
 }
 
+interface Standing {
+  readonly name: string;
+  readonly deadline: number;
+  readonly about: string | null;
+  readonly is_alive: boolean;
+  readonly runs: number;
+}
+
 /** A run is free when no holder stands on it, or one past its deadline by the database's clock. Every claim raises its epoch. */
 export function prepareClaims(pool: Pool, clock: (() => number) | undefined): Claims {
   const now = () => clock?.() ?? null;
 
   return {
-    async heartbeat(holder, ttlMs) {
-      await pool.use((connection) => connection.query(HEARTBEAT, [holder, now(), ttlMs]));
+    async heartbeat(holder, ttlMs, about) {
+      await pool.use((connection) => connection.query(HEARTBEAT, [holder, now(), ttlMs, about ?? null]));
+    },
+    async holders() {
+      const rows = await pool.use((connection) => connection.query<Standing>(HOLDERS, [now()]));
+      return rows.map(({ name, deadline, is_alive: isAlive, runs, about }) => ({
+        name,
+        deadline,
+        isAlive,
+        runs,
+        ...(about !== null && { about }),
+      }));
     },
     async claim(runId, holder) {
       if (!isRunId(runId)) return { state: 'missing' };
@@ -117,7 +144,10 @@ export function prepareClaims(pool: Pool, clock: (() => number) | undefined): Cl
       return row?.due_at ?? undefined;
     },
     async releaseAll(holder) {
-      await pool.use((connection) => connection.query(RELEASE_ALL, [holder]));
+      await pool.use(async (connection) => {
+        await connection.query(RELEASE_ALL, [holder]);
+        await connection.query(LEAVE, [holder, now()]);
+      });
     },
   };
 }

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { type Connection, quoteIdentifier, together } from './connection.ts';
 import { SchemaTooNewError } from './errors.ts';
 import { migration0001 } from './migrations/0001-initial.ts';
+import { migration0002 } from './migrations/0002-holders-say-who-they-are.ts';
 
 /** In order, without gap; each is frozen once released. */
-const MIGRATIONS = [migration0001] as const;
+const MIGRATIONS = [migration0001, migration0002] as const;
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

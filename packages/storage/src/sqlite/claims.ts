@@ -1,4 +1,4 @@
-import type { Claimed, ClaimResult } from '@weft/engine';
+import type { Claimed, ClaimResult, HolderRow } from '@weft/engine';
 import { FIRST_TERMINAL, runIdBytes, runIdText } from './codec.ts';
 import { type Connection, inTransaction } from './connection.ts';
 
@@ -7,6 +7,7 @@ export interface Claims {
   claimDue(holder: string, limit: number): Claimed[];
   nextDueAt(): number | undefined;
   releaseAll(holder: string): void;
+  holders(): HolderRow[];
 }
 
 /** A run is free when no holder stands on it, or one whose claims no longer count. Every claim raises the run's epoch. */
@@ -23,6 +24,10 @@ export function prepareClaims(connection: Connection): Claims {
     'SELECT due_at FROM runs WHERE status < 6 AND holder IS ? AND due_at IS NOT NULL ORDER BY due_at LIMIT 1',
   );
   const release = db.prepare('UPDATE runs SET holder = NULL WHERE status < 6 AND holder = ?');
+
+  const countHeld = db.prepare<{ runs: number }>(
+    'SELECT count(*) AS runs FROM runs WHERE status < 6 AND holder = ?',
+  );
 
   /** What stands in the holder column of free runs. */
   function freeHolders(): (number | null)[] {
@@ -56,6 +61,19 @@ export function prepareClaims(connection: Connection): Claims {
     },
     releaseAll(holder) {
       inTransaction(connection, () => release.run(holders.numberOf(holder)));
+      holders.leave(holder, clock());
+    },
+    holders() {
+      const now = clock();
+      return holders
+        .all()
+        .map((holder) => ({
+          ...holder,
+          isAlive: now < holder.deadline,
+          runs: countHeld.get(holders.numberOf(holder.name))?.runs ?? 0,
+        }))
+        .filter(({ isAlive, runs }) => isAlive || runs > 0)
+        .sort((a, b) => (a.name < b.name ? -1 : 1));
     },
   };
 }

@@ -5,7 +5,10 @@
 export interface Holders {
   /** The number under which the holder stands on the runs it holds. */
   numberOf(holder: string): number;
-  heartbeat(holder: string, deadline: number): void;
+  heartbeat(holder: string, deadline: number, about: string | undefined): void;
+  /** Its deadline has passed. */
+  leave(holder: string, now: number): void;
+  all(): readonly { readonly name: string; readonly deadline: number; readonly about?: string }[];
   /** The holder's name, or undefined when it is past its deadline or never gave a sign. */
   alive(number: number, now: number): string | undefined;
   /** Numbers of all holders whose claims no longer count. */
@@ -14,7 +17,7 @@ export interface Holders {
 
 export function newHolders(): Holders {
   const numbers = new Map<string, number>();
-  const holders: { readonly name: string; deadline: number }[] = [];
+  const holders: { readonly name: string; deadline: number; about?: string }[] = [];
 
   function numberOf(name: string): number {
     const known = numbers.get(name);
@@ -25,10 +28,17 @@ export function newHolders(): Holders {
 
   return {
     numberOf,
-    heartbeat(name, deadline) {
+    heartbeat(name, deadline, about) {
       const holder = holders[numberOf(name)];
-      if (holder) holder.deadline = deadline;
+      if (!holder) return;
+      holder.deadline = deadline;
+      if (about !== undefined) holder.about = about;
     },
+    leave(name, now) {
+      const holder = holders[numberOf(name)];
+      if (holder) holder.deadline = Math.min(holder.deadline, now);
+    },
+    all: () => holders,
     alive(number, now) {
       const holder = holders[number];
       return holder && now < holder.deadline ? holder.name : undefined;

@@ -120,7 +120,8 @@ function storeOn(connection: Connection, faults: SqliteFaults, closeFile: () => 
     readTombstone: async (runId, tenant) => keeping.readTombstone(runId, tenant),
     listExpired: prepareListExpired(connection),
 
-    heartbeat: async (holder, ttlMs) => holders.heartbeat(holder, clock() + ttlMs),
+    heartbeat: async (holder, ttlMs, about) => holders.heartbeat(holder, clock() + ttlMs, about),
+    holders: async () => claims.holders(),
     claim: async (runId, holder) => claims.claim(runId, holder),
     claimDue: async (holder, limit) => claims.claimDue(holder, limit),
     nextDueAt: async () => claims.nextDueAt(),

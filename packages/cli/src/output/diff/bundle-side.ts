@@ -11,6 +11,8 @@ export interface BundleSide {
   readonly events: readonly RunEventDocument[];
   /** The log goes on where the bundle ends. */
   readonly isPartial: boolean;
+  /** Places in which a mark stands for a value. */
+  readonly masked: number;
 }
 
 export function isBundle(side: LiveSide | BundleSide): side is BundleSide {
@@ -37,13 +39,15 @@ export async function fetchBundle({ label, client, run }: LiveSide): Promise<Bun
 async function bundleSide(label: string, document: JsonObject): Promise<BundleSide> {
   const { readBundle } = await import('@weft/engine');
   try {
-    const { isCut, run } = readBundle(document);
+    const { isCut, run, masked } = readBundle(document);
+    const slots = Object.values(masked.events).reduce((count, inEvent) => count + inEvent.length, 0);
     const events = Array.isArray(document['events']) ? document['events'] : [];
     return {
       label,
       run: run as unknown as RunDocument,
       events: events.map(toDocument),
       isPartial: isCut,
+      masked: masked.inputs.length + masked.configurable.length + slots,
     };
   } catch (cause) {
     throw asCliError(cause, label);

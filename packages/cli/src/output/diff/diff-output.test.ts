@@ -35,6 +35,10 @@ describe('a side', () => {
     });
   });
 
+  it.each(['run.json', 'run.json.gz', './run', '../run', '/tmp/run', 'b.GZ'])('is a bundle: %s', (file) => {
+    expect(parseSide(file)).toEqual({ kind: 'bundle', file });
+  });
+
   it.each([
     '',
     'a/b',

@@ -2,12 +2,14 @@ import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import type { StoredEvent } from '../../store.ts';
 import { evolve, fromStored } from '../evolve.ts';
 import { nodeKey, type NodeState, type RunState } from '../run-state.ts';
+import type { Plan } from '../plan.ts';
 import { segmentsOf } from './masked-slots.ts';
+import { mayBeRead } from './output-readers.ts';
 
 /**
  * Which masked values a fork could come to read. Each masked slot is filled with a mark of its own before it is folded; the
- * marks that are still in the state at the cut are the values that are needed. This errs on one side: a value that nobody will
- * read may be asked for, but nothing ever runs on a placeholder.
+ * marks that are still in the state at the cut, where something could read them, are the values that are needed. This errs on
+ * one side: a value that nobody will read may be asked for, but nothing ever runs on a placeholder.
  */
 export interface NeededSlot {
   /** How the value is asked for: a variable's name, `nodes.ID.outputs.PORT`, or `events.SEQUENCE.MEMBER`. */
@@ -39,7 +41,7 @@ const HELD: ReadonlySet<string> = new Set([
 const TOLD: ReadonlySet<string> = new Set(['error', 'lastError', 'reason', 'message', 'previous', 'chunk', 'meta']);
 
 /** `state` is changed. */
-export function createMarkedFold(state: RunState): MarkedFold {
+export function createMarkedFold(plan: Plan, state: RunState): MarkedFold {
   const marked = new Map<string, NeededSlot>();
   const always: NeededSlot[] = [];
 
@@ -70,7 +72,7 @@ export function createMarkedFold(state: RunState): MarkedFold {
     add,
     needed() {
       const found = new Set<string>();
-      for (const value of heldBy(state)) collectTexts(value, found);
+      for (const value of heldBy(plan, state)) collectTexts(value, found);
       const held = [...marked].flatMap(([mark, needed]) => (found.has(mark) ? [needed] : []));
       return [...always, ...held].sort((a, b) => a.seq - b.seq || (a.slot < b.slot ? -1 : 1));
     },
@@ -112,15 +114,18 @@ export function withValue(payload: JsonObject, slot: string, value: Json): JsonO
   return { ...payload, [member]: { ...(isJsonObject(held) ? held : {}), [port]: value } };
 }
 
-function* heldBy(state: RunState): Generator<Json> {
+function* heldBy(plan: Plan, state: RunState): Generator<Json> {
   yield* state.variables.values();
   yield* state.channels.values();
   for (const { decision } of state.openDecisions) yield decision;
-  for (const node of state.nodes.values()) yield* heldByNode(node);
+  for (const node of state.nodes.values()) {
+    yield* heldByNode(node);
+    if (node.outputs !== undefined && mayBeRead(plan, state, node.nodeId)) yield node.outputs;
+  }
 }
 
 function* heldByNode(node: NodeState): Generator<Json> {
-  for (const value of [node.outputs, node.inputs, node.items, node.childInputs, node.decision?.decision]) {
+  for (const value of [node.inputs, node.items, node.childInputs, node.decision?.decision]) {
     if (value !== undefined) yield value;
   }
   if (node.interrupt === undefined || node.interrupt.closed !== undefined) return;

@@ -1,0 +1,98 @@
+import type { Target } from './http-connection.ts';
+
+/** What the load client's process can be asked to do, and what it tells afterwards. */
+export type Job = LoadJob | FloodJob | SubscribeJob | ProbeJob;
+
+/** Clients in a loop: `runs` creates a run and follows it to its end, `post` only posts to a bare server. */
+export interface LoadJob {
+  readonly kind: 'runs' | 'post';
+  readonly target: Target;
+  /** More of the same to spread the clients over. */
+  readonly others?: readonly Target[];
+  readonly workflowId: string;
+  readonly clients: number;
+  readonly ms: number;
+  /** Runs begun per second at most, over all clients; as many as possible without it. */
+  readonly perSecond?: number;
+}
+
+export interface LoadResult {
+  readonly done: number;
+  /** Milliseconds in which `done` was done. */
+  readonly elapsedMs: number;
+  readonly latencies: readonly number[];
+  /** Answers of 503: the host asked to be left alone for a while, and was. */
+  readonly refusals: number;
+}
+
+/** Clients that create runs, follow none, and ignore what a refusal asks for. */
+export interface FloodJob {
+  readonly kind: 'flood';
+  readonly target: Target;
+  readonly workflowId: string;
+  readonly clients: number;
+  readonly ms: number;
+}
+
+export interface FloodResult {
+  readonly accepted: number;
+  readonly refused: number;
+  /** Refusals that did not say when to come back. */
+  readonly unspecified: number;
+  /** Every other answer, by status. */
+  readonly others: Readonly<Record<string, number>>;
+  /** Since the start of the flood; absent when nothing was refused. */
+  readonly firstRefusalMs?: number;
+}
+
+/** Subscribers of event streams, from before the first event to the terminal one. */
+export interface SubscribeJob {
+  readonly kind: 'subscribe';
+  readonly groups: readonly SubscriberGroup[];
+}
+
+export interface SubscriberGroup {
+  readonly target: Target;
+  readonly path: string;
+  readonly count: number;
+  /** Ask for the stream and never read it. */
+  readonly stuck?: true;
+}
+
+export interface SubscribeResult {
+  readonly received: number;
+  readonly lost: number;
+  readonly repeated: number;
+  /** Streams that ended before the terminal event. */
+  readonly unfinished: number;
+  /** From the first live event to the last receipt. */
+  readonly elapsedMs: number;
+  /** From an event's own time to its receipt. */
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/** One request after the other, until told to stop. */
+export interface ProbeJob {
+  readonly kind: 'probe';
+  readonly target: Target;
+  readonly path: string;
+}
+
+export interface ProbeResult {
+  readonly requests: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly worstMs: number;
+}
+
+export type JobResult = LoadResult | FloodResult | SubscribeResult | ProbeResult;
+
+/** From the process: a job that needs it says when it has begun; every job says when it is over. */
+export type Told =
+  | { readonly stage: 'begun' }
+  | { readonly stage: 'over'; readonly result: JobResult }
+  | { readonly stage: 'failed'; readonly message: string };
+
+/** To the process. */
+export type Asked = Job | { readonly kind: 'stop' };

@@ -1,0 +1,27 @@
+import type { Caller } from './host.ts';
+
+/** What the door may ask about the processes that share a store. */
+export interface ClusterOperations {
+  /** Every process that may hold runs, and those past their deadline whose runs nobody has taken over yet; oldest first. */
+  nodes(): Promise<readonly ClusterNode[]>;
+  /**
+   * Asks a process to hold no runs any more: it claims none, finishes what is under way and leaves the rest to the others. It
+   * answers requests as before. Undefined when there is none of this name.
+   */
+  drainNode(caller: Caller, name: string): Promise<ClusterNode | undefined>;
+}
+
+export interface ClusterNode {
+  readonly name: string;
+  /** `lost`: past its deadline. `drained`: holds nothing, and will not. */
+  readonly state: 'active' | 'draining' | 'drained' | 'lost';
+  /** Absent for a process that did not say. */
+  readonly version?: string;
+  readonly startedAt?: number;
+  /** When the others may take over what it holds, unless it gives a sign before. */
+  readonly deadline: number;
+  /** Runs that it holds. */
+  readonly runs: number;
+  /** The process that was asked. */
+  readonly isSelf: boolean;
+}
