@@ -4,12 +4,18 @@ import type { EchoServer } from './echo-server.ts';
 import { freePort, startServer, type ServerProcess } from './server-process.ts';
 import { definitionOf, WORKLOADS } from './workloads.ts';
 
-/** Something that serves the workloads over HTTP and keeps its files in one folder. */
+/** Something that serves the workloads over HTTP and keeps its data in one place. */
 export interface Contender {
   readonly name: 'weft' | 'sketch';
-  start(folder: string, echo: EchoServer): Promise<ServerProcess>;
+  start(place: Place, echo: EchoServer, flags?: readonly string[]): Promise<ServerProcess>;
   /** Number of durable commits so far, where the contender tells. */
   commits(server: ServerProcess): Promise<number | undefined>;
+}
+
+/** A folder; data is kept in it, unless there is a database. */
+export interface Place {
+  readonly folder: string;
+  readonly postgres?: { readonly url: string; readonly schema: string };
 }
 
 export const KEY = 'weft_live_bench-bench-bench-bench-bench-bench-bench0';
@@ -17,12 +23,14 @@ const CLI = join(import.meta.dirname, '../../cli/bin/weft.mjs');
 
 export const sketch: Contender = {
   name: 'sketch',
-  async start(folder, echo) {
+  async start({ folder, postgres }, echo) {
     const port = await freePort();
     const program = join(import.meta.dirname, 'raw/sketch-server.js');
+    const database =
+      postgres === undefined ? join(folder, 'sketch.db') : `${postgres.url}#${postgres.schema}`;
     return startServer({
       port,
-      arguments: [program, String(port), join(folder, 'sketch.db'), echo.url],
+      arguments: [program, String(port), database, echo.url],
       readyPath: '/stats',
     });
   },
@@ -31,7 +39,7 @@ export const sketch: Contender = {
 
 export const weft: Contender = {
   name: 'weft',
-  async start(folder, echo) {
+  async start({ folder, postgres }, echo, flags = []) {
     const port = await freePort();
     const workflows = `${folder}-workflows`;
     mkdirSync(workflows, { recursive: true });
@@ -46,10 +54,11 @@ export const weft: Contender = {
       ['--data', folder],
       ['--workflows', workflows],
       ['--allow-egress', `127.0.0.1:${echo.port}`],
+      postgres === undefined ? [] : ['--store', postgres.url, '--store-schema', postgres.schema],
     ];
     return startServer({
       port,
-      arguments: [CLI, 'serve', ...settings.flat()],
+      arguments: [CLI, 'serve', ...settings.flat(), ...flags],
       env: { WEFT_API_KEY: KEY },
       readyPath: '/ready',
     });

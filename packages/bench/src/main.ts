@@ -1,63 +1,100 @@
 /**
- * `npm run bench [-- --quick] [--rounds N] [--only sketch|weft]`: measures the host and the raw limits in turn and writes the
- * medians as a table and as bench-results/latest.json. It states figures and never judges them.
+ * `npm run bench [-- --quick] [--only NAME,…] [--rounds N] [--list] [--render]`: measures the host and the raw limits in turn.
+ * Leaves a table on the terminal, a JSON file and a chart in bench-results/ and, for full sizes, the page docs/bench.md. It
+ * states figures and never fails because of one; a scenario that breaks is reported as such and the others go on.
  */
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { sketch, weft, type Contender } from './contenders.ts';
-import { startDriver } from './driver.ts';
-import { startEchoServer } from './echo-server.ts';
-import { mergeRounds, renderReport, type Figures } from './report.ts';
-import { measureEmpty, measureRound, type Sample } from './rounds.ts';
+import { renderChart } from './chart.ts';
+import { openLab } from './lab.ts';
+import { renderPage } from './page.ts';
+import { renderReport } from './report.ts';
+import { mergeResults, type Results, type ScenarioResult } from './results.ts';
+import type { Scenario } from './scenario.ts';
+import { SCENARIOS } from './scenarios.ts';
 
-const CLIENTS = [1, 16, 64];
-const RESULTS = join(import.meta.dirname, '../../../bench-results');
+const ROOT = join(import.meta.dirname, '../../..');
+const RESULTS = join(ROOT, 'bench-results');
 
 const { values: flags } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
-    rounds: { type: 'string', default: '3' },
+    rounds: { type: 'string' },
     only: { type: 'string' },
+    list: { type: 'boolean', default: false },
+    render: { type: 'boolean', default: false },
   },
 });
+const note = (line: string) => process.stderr.write(`${line}\n`);
+const file = join(RESULTS, flags.quick ? 'quick.json' : 'latest.json');
 
-const figures = await measure(chooseContenders(flags.only), Number(flags.rounds), flags.quick ? 700 : 3_000);
-process.stdout.write(`\n${renderReport(figures, CLIENTS)}\n`);
-writeResults(figures);
-
-function chooseContenders(only: string | undefined): readonly Contender[] {
-  return [sketch, weft].filter(({ name }) => only === undefined || name === only);
+if (flags.list) {
+  for (const { name, title, goals } of SCENARIOS)
+    process.stdout.write(`${name.padEnd(16)} ${title} (${goals.join(', ') || 'no goal'})\n`);
+} else if (flags.render) {
+  const results = readEarlier();
+  if (results === undefined) throw new Error(`${file} does not exist; run the bench first.`);
+  publish(results);
+} else {
+  const chosen = choose(flags.only);
+  const results = await measure(chosen);
+  process.stdout.write(`\n${renderReport(results)}\n`);
+  publish(mergeResults(flags.only === undefined ? undefined : readEarlier(), results));
 }
 
-async function measure(contenders: readonly Contender[], rounds: number, cellMs: number): Promise<Figures> {
-  const folder = mkdtempSync(join(process.env['WEFT_BENCH_DIR'] ?? tmpdir(), 'weft-bench-'));
-  const driver = startDriver();
-  const echo = await startEchoServer();
-  const note = (line: string) => process.stderr.write(`${line}\n`);
-  const samples: Sample[] = [];
+function choose(only: string | undefined): readonly Scenario[] {
+  if (only === undefined) return SCENARIOS;
+  const names = only.split(',').map((name) => name.trim());
+  const known = SCENARIOS.map(({ name }) => name);
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    throw new Error(`--only: there is no scenario ${unknown.join(', ')}; there are ${known.join(', ')}.`);
+  return SCENARIOS.filter(({ name }) => names.includes(name));
+}
+
+async function measure(scenarios: readonly Scenario[]): Promise<Results> {
+  const rounds = Number(flags.rounds ?? (flags.quick ? 1 : 3));
+  const lab = await openLab({ quick: flags.quick, rounds, note });
+  const done: ScenarioResult[] = [];
+  let isInterrupted = false;
+  process.once('SIGINT', () => {
+    isInterrupted = true;
+    note('finishing the scenario under way; once more ends at once');
+    process.once('SIGINT', () => process.exit(130));
+  });
   try {
-    const base = { folder, driver, echo, contenders, clients: CLIENTS, cellMs, note };
-    const bench = { ...base, emptyBytes: await measureEmpty(base) };
-    for (let round = 0; round < rounds; round += 1) samples.push(...(await measureRound(bench, round)));
+    for (const scenario of scenarios) {
+      if (isInterrupted) break;
+      done.push(await lab.run(scenario));
+    }
   } finally {
-    driver.close();
-    await echo.close();
-    rmSync(folder, { recursive: true, force: true });
+    await lab.close();
   }
-  return mergeRounds(samples);
-}
-
-function writeResults(result: Figures): void {
-  if (!existsSync(RESULTS)) mkdirSync(RESULTS);
   const machine = {
     node: process.version,
     platform: process.platform,
     cores: cpus().length,
-    cpu: cpus()[0]?.model,
+    cpu: cpus()[0]?.model ?? 'unknown',
   };
-  const document = { at: new Date().toISOString(), machine, figures: result.all() };
-  writeFileSync(join(RESULTS, 'latest.json'), `${JSON.stringify(document, null, 2)}\n`);
-  process.stdout.write(`written to bench-results/latest.json\n`);
+  return { at: new Date().toISOString(), quick: flags.quick, machine, scenarios: done };
+}
+
+function readEarlier(): Results | undefined {
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Results) : undefined;
+}
+
+/** Figures of small sizes say nothing about the host, so they never reach the docs. */
+function publish(results: Results): void {
+  if (!existsSync(RESULTS)) mkdirSync(RESULTS);
+  writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
+  const chart = renderChart(results);
+  writeFileSync(file.replace('.json', '.svg'), chart);
+  writeFileSync(file.replace('.json', '.md'), renderPage(results));
+  process.stdout.write(`written to ${file}, with a chart and a page beside it\n`);
+  if (results.quick) return;
+  writeFileSync(join(ROOT, 'docs/bench.md'), renderPage(results));
+  writeFileSync(join(ROOT, 'docs/bench.svg'), chart);
+  process.stdout.write('written to docs/bench.md and docs/bench.svg\n');
 }

@@ -80,6 +80,8 @@ export interface HostOptions {
   readonly secretsKey?: Uint8Array;
   /** Ed25519 private key that signs checkpoints of the audit log, and nothing else. Without it none are made. */
   readonly auditKey?: KeyObject;
+  /** Every run that is created is an audit entry as well; with a key, the host then claims the protocol's audit profile. */
+  readonly auditRuns?: boolean;
   /** What this process is called among those on the same store; something unique is added. */
   readonly node?: string;
   /** Spans and metrics of this host go to a collector, so discovery says so. */
@@ -215,6 +217,7 @@ export function createHost(options: HostOptions): Host {
     httpClient: HTTP_CLIENT,
     secrets: sealer !== undefined,
     auditLogIntegrity: audit.integrity,
+    auditRuns: options.auditRuns ?? false,
     exportsTelemetry: options.exportsTelemetry ?? false,
   });
   const overload = createOverloadGauge({ committer, dispatcher, limits });
@@ -290,6 +293,7 @@ export function createHost(options: HostOptions): Host {
     newRunId: createRunIds(clock.now, random),
     outbox: outbox.rows,
     checkCallbackUrl: outbox.checkCallbackUrl,
+    auditRuns: options.auditRuns ?? false,
   });
   const forks = createFork({
     ...shared,

@@ -19,6 +19,7 @@ export { BUNDLE_VERSION, BundleExtrasSchema, DebugBundleSchema, SpanSchema } fro
 export type { DebugBundle, Span } from './debug-bundle.ts';
 export { ErrorEnvelopeSchema, toEnvelope } from './envelope.ts';
 export type { EnvelopedError, ErrorEnvelope } from './envelope.ts';
+export type { ClusterNodeDocument } from './cluster-routes.ts';
 export { ERRORS, HostError, isHostError } from './errors.ts';
 export type { ErrorCode } from './errors.ts';
 export {

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import { AUDIT_ROUTES } from './audit-routes.ts';
+import { CLUSTER_ROUTES } from './cluster-routes.ts';
 import type { ErrorCode } from './errors.ts';
 import { FORK_ROUTES } from './fork-routes.ts';
 import { HOST_ROUTES } from './host-routes.ts';
@@ -44,6 +45,7 @@ export const ROUTES: readonly Route[] = [
   ...WEBHOOK_ROUTES,
   ...HOST_ROUTES,
   ...DELIVERY_ROUTES,
+  ...CLUSTER_ROUTES,
 ].map(withExpiry);
 
 /** A run may have been removed, whatever is asked of it. */

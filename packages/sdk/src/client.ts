@@ -3,6 +3,7 @@ import { type Annotations, createAnnotations } from './annotations.ts';
 import { type Artifacts, createArtifacts } from './artifacts.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { type Bundles, createBundles } from './bundles.ts';
+import { type Cluster, createCluster } from './cluster.ts';
 import { type Diffs, createDiffs } from './diff.ts';
 import { type Forks, createForks } from './forks.ts';
 import { type Imports, createImports } from './imports.ts';
@@ -28,6 +29,7 @@ export interface Client {
   readonly secrets: Secrets;
   readonly artifacts: Artifacts;
   readonly audit: Audit;
+  readonly cluster: Cluster;
   /** What the host says it can do. Needs no key. */
   discovery(): Promise<Capabilities>;
 }
@@ -48,6 +50,7 @@ export function createClient(options: TransportOptions): Client {
     secrets: createSecrets(transport),
     artifacts: createArtifacts(transport),
     audit: createAudit(transport),
+    cluster: createCluster(transport),
     discovery: () => transport.json('GET', '/.well-known/openwop'),
   };
 }

@@ -3,6 +3,7 @@ export type { Annotations } from './annotations.ts';
 export type { Audit, AuditRange } from './audit.ts';
 export type { BundleOptions, Bundles } from './bundles.ts';
 export { type Client, createClient } from './client.ts';
+export type { Cluster, ClusterNode } from './cluster.ts';
 export type { DiffOptions, Diffs, EventDifferenceDocument, RunDiffDocument } from './diff.ts';
 export {
   type BulkCancelAnswer,

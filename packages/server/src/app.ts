@@ -16,6 +16,7 @@ import { ancestryRoutes } from './routes/ancestry.ts';
 import { annotationRoutes } from './routes/annotations.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { bulkCancelRoutes } from './routes/bulk-cancel.ts';
+import { clusterRoutes } from './routes/cluster.ts';
 import { commandRoutes } from './routes/commands.ts';
 import { createRunRoutes } from './routes/create-run.ts';
 import { diffRoutes } from './routes/diff.ts';
@@ -75,6 +76,7 @@ const ROUTES_OF_APP = [
   secretRoutes,
   artifactRoutes,
   auditRoutes,
+  clusterRoutes,
 ];
 
 /** The whole HTTP surface in front of a host. Opens no port: `startServer` does, `inject` needs none. */

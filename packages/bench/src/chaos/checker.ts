@@ -13,10 +13,16 @@ export const HISTORY_RULES = [
   { id: 'C4', rule: 'Every log is legal: no gap, one terminal event, nothing after it.' },
   { id: 'C5', rule: 'Every run has ended as its log says, or waits for a reason.' },
   { id: 'C6', rule: 'No effect is fired again after its outcome was visible.' },
-  { id: 'C7', rule: 'An effect has one invocation id, however often it is fired, and shares it with no other.' },
+  {
+    id: 'C7',
+    rule: 'An effect has one invocation id, however often it is fired, and shares it with no other.',
+  },
   { id: 'C8', rule: 'An answer that was taken is in the log, once.' },
   { id: 'C9', rule: 'A question is resolved once, and takes no more answers than it asks for.' },
-  { id: 'C10', rule: 'A run that was said to be cancelled is, and one that was said to have ended otherwise did.' },
+  {
+    id: 'C10',
+    rule: 'A run that was said to be cancelled is, and one that was said to have ended otherwise did.',
+  },
   { id: 'C11', rule: 'Every child that a log announces exists, and no other.' },
   { id: 'C12', rule: 'Nobody is answered with an internal error, or refused without a way out.' },
   { id: 'C13', rule: 'No process ends by itself.' },
@@ -143,7 +149,10 @@ function effectsAfterOutcome({ history, runs, fact, report }: Check): void {
 }
 
 /** By call: when the first client saw that it was over. */
-function outcomesVisibleAt(history: History, runs: ReadonlyMap<string, ReadRun>): ReadonlyMap<string, number> {
+function outcomesVisibleAt(
+  history: History,
+  runs: ReadonlyMap<string, ReadRun>,
+): ReadonlyMap<string, number> {
   const visibleAt = new Map<string, number>();
   for (const { runId, events } of history.streams) {
     const tag = tagOf(runs, runId);
@@ -167,7 +176,8 @@ function callOf(tag: string, { nodeId, payload }: EventDocument): string {
 /** Children work under the tag of the run at the top. */
 function tagOf(runs: ReadonlyMap<string, ReadRun>, runId: string): string | undefined {
   let run = runs.get(runId);
-  for (let depth = 0; run?.parentRunId !== undefined && depth < 32; depth += 1) run = runs.get(run.parentRunId);
+  for (let depth = 0; run?.parentRunId !== undefined && depth < 32; depth += 1)
+    run = runs.get(run.parentRunId);
   return run?.tags[0];
 }
 
@@ -243,7 +253,8 @@ function childrenAnnounced({ runs, fact, report }: Check): void {
       const child = String(payload['childRunId']);
       if (announced.has(child)) report('C11', `${child} was announced twice`, runId);
       announced.add(child);
-      if (runs.get(child)?.parentRunId !== runId) report('C11', `${child} was announced and is not there`, runId);
+      if (runs.get(child)?.parentRunId !== runId)
+        report('C11', `${child} was announced and is not there`, runId);
     }
   }
   for (const { runId, parentRunId } of runs.values())

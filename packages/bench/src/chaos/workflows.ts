@@ -79,7 +79,13 @@ function link(draft: Draft, from: string, to: string, more: Partial<Edge> = {}):
   draft.edges.push({ ...more, from, to });
 }
 
-function add(draft: Draft, kind: string, typeId: string, config: JsonObject = {}, more: JsonObject = {}): string {
+function add(
+  draft: Draft,
+  kind: string,
+  typeId: string,
+  config: JsonObject = {},
+  more: JsonObject = {},
+): string {
   draft.names += 1;
   const id = `${kind}-${draft.id}-${draft.names}`;
   draft.nodes.push({ id, typeId, name: id, position: { x: 0, y: 0 }, config, inputs: {}, ...more });
@@ -119,7 +125,8 @@ const WHATEVER = 'all_complete';
 
 const BLOCKS = {
   call: (draft: Draft): Block => single(call(draft)),
-  unknown: (draft: Draft): Block => single(call(draft, { onUnknownOutcome: 'fail', retry: { maxAttempts: 1 } }), WHATEVER),
+  unknown: (draft: Draft): Block =>
+    single(call(draft, { onUnknownOutcome: 'fail', retry: { maxAttempts: 1 } }), WHATEVER),
   delay: (draft: Draft): Block => single(delay(draft)),
   approval(draft: Draft): Block {
     const config = { requiredApprovals: draft.random.int(1, 3), ...timeout(draft) };
@@ -197,7 +204,8 @@ const BLOCKS = {
   },
   variable: (draft: Draft): Block =>
     single(add(draft, 'set', 'core.setVariable', { name: 'note', value: draft.id })),
-  stream: (draft: Draft): Block => single(add(draft, 'speak', 'core.ai.callPrompt', { prompt: 'Speak.' }), WHATEVER),
+  stream: (draft: Draft): Block =>
+    single(add(draft, 'speak', 'core.ai.callPrompt', { prompt: 'Speak.' }), WHATEVER),
   memory: (draft: Draft): Block =>
     single(add(draft, 'keep', 'weft.memory.write', { memoryRef: draft.id, content: 'kept' }), WHATEVER),
   failure(draft: Draft): Block {

@@ -57,6 +57,7 @@ const SERVE_ARGS = {
     type: 'boolean',
     description: 'A test host, for good: test keys and the suite’s node types',
   },
+  'audit-runs': { type: 'boolean', description: 'Keep in the audit log who created each run' },
   dev: { type: 'boolean', description: 'Register a changed file without a new version as VERSION+HASH' },
   strict: { type: 'boolean', description: 'Treat warnings about definitions as errors' },
   'public-url': {

@@ -5,6 +5,7 @@ import { backup } from './backup.ts';
 import { approve, reject } from './approve.ts';
 import { exportLog } from './audit/export.ts';
 import { verify as verifyAudit } from './audit/verify.ts';
+import { cluster } from './cluster/index.ts';
 import { diff } from './diff.ts';
 import { bundle } from './bundle.ts';
 import { doctor } from './doctor.ts';
@@ -83,6 +84,7 @@ export const weft = group('weft', 'a durable workflow host for the OpenWOP v1 pr
   group('secrets', 'keep secrets for nodes to use', [listSecrets, setSecret, removeSecret]),
   webhooks,
   group('audit', 'prove that the record of who did what is unchanged', [verifyAudit, exportLog]),
+  cluster,
   evidence,
   retention,
   backup,

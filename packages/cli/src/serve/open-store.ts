@@ -11,10 +11,10 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
 
 /** The file of the folder, which has one owner process. */
-export async function openFolder(folder: DataFolder): Promise<Store> {
+export async function openFolder(folder: DataFolder, maxPageCount?: number): Promise<Store> {
   try {
     await makeDataFolder(folder);
-    return openSqliteStore({ path: folder.database });
+    return openSqliteStore({ path: folder.database, ...(maxPageCount !== undefined && { maxPageCount }) });
   } catch (cause) {
     const isOurs = cause instanceof Error && /^(Store|NotAStore)/.test(cause.name);
     const message = isOurs ? cause.message : `${folder.root} cannot be used: ${reasonOf(cause)}.`;

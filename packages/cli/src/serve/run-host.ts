@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import {
   ALL_SCOPES,
@@ -32,6 +33,7 @@ import { shownUrl } from './postgres-url.ts';
 import { provideSecretsKey } from './secrets-key.ts';
 import type { ServeSettings } from './settings.ts';
 import { type RunningTelemetry, startTelemetry } from './telemetry.ts';
+import { testOnly } from './test-only.ts';
 import { type LoadedFile, loadWorkflowFiles } from './workflow-files.ts';
 
 /** A host that answers requests, and the one way to end it. */
@@ -63,7 +65,8 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
   const folder = dataFolder(io.cwd, settings.data);
   const usesFolder = settings.store === undefined || needsFolder(io.env);
   const place = settings.store === undefined ? folder.root : shownUrl(settings.store.url);
-  const store = await openStore(settings, folder, log);
+  const { clock, maxPageCount } = testOnly(io.env, settings.conformance);
+  const store = await openStore(settings, folder, log, maxPageCount);
   const { secretsKey, auditKey } = await provideKeys(io, settings, { store, folder, usesFolder }).catch(
     async (error: unknown) => {
       await store.close();
@@ -76,11 +79,14 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     version: VERSION,
     limits: settings.limits,
     conformance: settings.conformance,
+    auditRuns: settings.auditRuns,
     egressAllow: settings.allowEgress,
     ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),
     secretsKey,
     auditKey,
+    node: hostname(),
     exportsTelemetry: settings.telemetry.otlp !== undefined,
+    ...(clock === undefined ? {} : { clock }),
   });
   let telemetry: RunningTelemetry | undefined;
   try {
@@ -114,8 +120,13 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
   }
 }
 
-function openStore({ store }: ServeSettings, folder: DataFolder, log: Log): Promise<Store> {
-  return store === undefined ? openFolder(folder) : openDatabase(store, log);
+function openStore(
+  { store }: ServeSettings,
+  folder: DataFolder,
+  log: Log,
+  maxPageCount: number | undefined,
+): Promise<Store> {
+  return store === undefined ? openFolder(folder, maxPageCount) : openDatabase(store, log);
 }
 
 /** On a database of its own a host can do without a folder, if every key comes from outside. */

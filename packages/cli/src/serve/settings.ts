@@ -15,6 +15,7 @@ export interface ServeSettings {
   readonly store: PostgresSettings | undefined;
   readonly workflows: readonly string[];
   readonly conformance: boolean;
+  readonly auditRuns: boolean;
   readonly allowEgress: readonly string[];
   readonly dev: boolean;
   readonly strict: boolean;
@@ -51,6 +52,7 @@ export const SETTINGS: Readonly<Record<string, SettingKind>> = {
   'store-wait-ms': 'number',
   workflows: 'list',
   conformance: 'switch',
+  'audit-runs': 'switch',
   'allow-egress': 'list',
   dev: 'switch',
   strict: 'switch',
@@ -91,6 +93,7 @@ export function resolveSettings(sources: SettingSources): ServeSettings {
     store: postgresSettings(given),
     workflows: list(given('workflows')),
     conformance: isOn(given('conformance')),
+    auditRuns: isOn(given('audit-runs')),
     allowEgress: egressPairs(given('allow-egress')),
     dev: isOn(given('dev')),
     strict: isOn(given('strict')),

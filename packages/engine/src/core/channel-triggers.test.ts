@@ -231,6 +231,22 @@ describe('a node with a channel-write trigger', () => {
   });
 });
 
+describe('the legal log', () => {
+  it('does not let a trigger do again what is still at work', () => {
+    const run = watching(['a', 'b']);
+    run.start();
+    run.passTime();
+    finish(run);
+    const broken = logEntries(run.log).filter(
+      ({ type, nodeId }) => type !== 'node.completed' || nodeId !== 'seen',
+    );
+
+    const violations = checkLog(broken.map((entry, sequence) => ({ ...entry, sequence })));
+
+    expect(violations.map(({ rule }) => rule)).toContain('L22');
+  });
+});
+
 describe('a trigger, whatever happens to the run,', () => {
   it('fires the same way after a takeover at every event', () => {
     const original = watching(['a', 'b', 'c', 'd'], { debounceMs: 150 }, {}, { budget: { maxNodes: 1 } });

@@ -3,7 +3,7 @@ import { type ChannelRequest, NodeFailure } from '../node-type.ts';
 import type { ChannelCommand } from '../store.ts';
 import { checkVersions } from './channel-versions.ts';
 import type { LiveRun, Stretch } from './live-run.ts';
-import { checkParent, sendToParent } from './parent-channels.ts';
+import { checkParent, sendToParent } from './send-to-parent.ts';
 import type { ChannelPlan, NodePlan, Plan } from './plan.ts';
 import { maskValue } from './redaction.ts';
 import { type ChannelWrite, reduce, type Reducer, shapeProblem, wrapEntry } from './reducers.ts';

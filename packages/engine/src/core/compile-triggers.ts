@@ -79,7 +79,7 @@ function watchedChannel(
     );
     return undefined;
   }
-  return { channel, onlyFrom: onlyFrom as WatchedChannel['onlyFrom'], debounceMs };
+  return { channel, onlyFrom, debounceMs };
 }
 
 function triggeredNode(

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@weft/protocol';
-import { type ChannelRequest, NodeFailure } from '../node-type.ts';
+import { NodeFailure } from '../node-type.ts';
 import type { ChannelCommand, Verdict } from '../store.ts';
 import { checkAccess, checkValue, recordWrite } from './channels.ts';
 import type { LiveRun, Stretch } from './live-run.ts';
@@ -8,7 +8,7 @@ import type { ChannelPlan } from './plan.ts';
 import type { Reducer } from './reducers.ts';
 
 /**
- * Channels across runs: a child writes to a channel of its parent.
+ * Channels across runs: a child writes to a channel of its parent. This is the parent's side; the child's is send-to-parent.ts.
  *
  * X1. The write travels with the child's facts to the parent's inbox, and stands before the news of the child's end.
  * X2. Only the parent knows its channels, so only it can judge. What it refuses it says in its own log, as a warning; the child
@@ -78,44 +78,4 @@ function sayRefused(stretch: Stretch, command: ChannelCommand, failure: NodeFail
   // A replay gets the write again from here.
   const refused: JsonObject = { ...command, writer: { ...command.writer } };
   stretch.record({ type: 'log.appended', payload: { ...shown, refused }, shown });
-}
-
-/** The child's side: what can be said before it is sent. */
-export function checkParent({ record }: LiveRun): void {
-  // The parent of a replay is its source's, and has heard it then.
-  if (record.parent !== undefined || record.fork?.mode === 'replay') return;
-  throw new NodeFailure(
-    'validation_error',
-    'config.to is "parent", but this run was not started by another one. Start it as a child, or leave config.to out.',
-    { details: { field: 'to' } },
-  );
-}
-
-const ENGINE_ID = 'weft';
-
-export function sendToParent(
-  stretch: Stretch,
-  writer: ChannelCommand['writer'],
-  { channel, value }: ChannelRequest,
-): void {
-  const { run } = stretch;
-  const { parent, runId } = run.record;
-  const payload = { nodeId: writer.nodeId, channel };
-  const seq = stretch.record({ type: 'weft.channel.sent', nodeId: writer.nodeId, payload });
-  if (parent === undefined) return;
-  const isSensitive = run.redactor.apply({ value }, JSON.stringify({ value })) !== undefined;
-  stretch.notify({
-    runId: parent.runId,
-    commandId: `channel:${runId}:${seq}`,
-    command: {
-      type: 'channel',
-      channel,
-      value,
-      sourceRunId: runId,
-      sourceEngineId: ENGINE_ID,
-      sourceSequence: seq,
-      writer,
-      ...(isSensitive && { sensitive: true }),
-    },
-  });
 }

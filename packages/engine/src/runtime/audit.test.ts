@@ -328,8 +328,32 @@ describe('a host', () => {
     });
   });
 
+  it('keeps who created a run where that is wanted, and claims the profile only then', async () => {
+    const [auditing, plain] = [
+      await startHost({ auditKey: privateKey, auditRuns: true }),
+      await startHost({ auditKey: privateKey }),
+    ];
+    const created: string[] = [];
+    for (const { host, register, run, store } of [auditing, plain]) {
+      await register({ nodes: [{ id: 'a' }] });
+      await run('test-workflow');
+      const entries = await store.readAudit(0, 100);
+      created.push(entries.map(({ action }) => action).join(' '));
+      await host.stop(0);
+    }
+
+    expect(created).toEqual([
+      expect.stringContaining('run.create'),
+      expect.not.stringContaining('run.create'),
+    ]);
+    expect(plain.host.capabilities().auth).not.toHaveProperty('profiles');
+  });
+
   it('says in discovery how the log is protected only when it has a key', async () => {
-    const [signing, other] = [await startHost({ auditKey: privateKey }), await startHost()];
+    const [signing, other] = [
+      await startHost({ auditKey: privateKey, auditRuns: true }),
+      await startHost({ auditRuns: true }),
+    ];
 
     expect(signing.host.capabilities().auth).toEqual({
       profiles: ['openwop-audit-log-integrity'],

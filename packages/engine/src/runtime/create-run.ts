@@ -33,6 +33,8 @@ export interface CreateRunDependencies extends StretchTools {
   readonly finished: FinishedRuns;
   readonly newRunId: () => string;
   readonly capabilities: ReadonlySet<string>;
+  /** Creating a run is an act to be kept in the audit log too. */
+  readonly auditRuns: boolean;
   /** Why callbacks may not go to this URL. */
   readonly checkCallbackUrl: ReceiverCheck;
 }
@@ -80,7 +82,8 @@ export function createRunCreator(dependencies: CreateRunDependencies): RunCreato
       limits: effectiveLimits(request, plan, limits),
     });
     const { exclusiveScope } = request;
-    const draft = withIdempotency(caller, claim, beginOrQueue(plan, record, { exclusiveScope }));
+    const begun = withIdempotency(caller, claim, beginOrQueue(plan, record, { exclusiveScope }));
+    const draft = dependencies.auditRuns ? audited(caller, begun) : begun;
     const result = await committer.submit(draft.unit);
     if (result.state !== 'committed') return refused(draft, result, claim);
     handOver(draft);
@@ -135,6 +138,13 @@ export function createRunCreator(dependencies: CreateRunDependencies): RunCreato
     const response = claim.render({ runId: unit.runId, status: acceptedStatus(unit.head.status) });
     const idempotency = newRecord(caller, claim, clock.now() + limits.idempotencyKeptMs, response);
     return { ...draft, unit: { ...unit, idempotency } };
+  }
+
+  function audited(caller: Caller, draft: Draft): Draft {
+    const { runId } = draft.unit;
+    const { tenant, principal: actor } = caller;
+    const entry = { at: clock.now(), tenant, actor, action: 'run.create', target: runId };
+    return { ...draft, unit: { ...draft.unit, audit: [entry] } };
   }
 
   function handOver({ unit, begun }: Draft): void {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { HostError, isHostError, type Json, type JsonObject } from '@weft/protocol';
 import { evolve, fromStored, initialState } from '../core/evolve.ts';
 import { importRunId } from '../core/import/import-run-id.ts';
@@ -42,8 +43,8 @@ export interface ImportDependencies {
   readonly limits: HostLimits;
 }
 
-/** Definitions that came with bundles: they are found by digest, but are no workflow that anybody could start. */
-const OWNER_OF_DEFINITIONS = '\u0000imported';
+/** Definitions that came with bundles are found by digest, but are no workflow that anybody could start: no tenant has this name. */
+const OWNER_OF_DEFINITIONS = '';
 
 /** What is pinned where no definition can be used: the fold needs one to start from, and this one says nothing. */
 const STAND_IN: JsonObject = {
@@ -86,6 +87,8 @@ export function createImports(dependencies: ImportDependencies): Pick<Host, 'imp
 
     const pinned = await definitionFor(caller, bundle);
     const record = recordOf(caller, runId, bundle, pinned);
+    // A large bundle takes a while; others get their turn in between.
+    await nextTurn();
     const state = foldOf(record, pinned.plan, bundle);
     if (pinned.text !== undefined) await write(definitionUnit(pinned.digest, pinned.text));
     await write(masksUnit(record, bundle));

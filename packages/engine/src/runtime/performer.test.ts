@@ -32,6 +32,8 @@ const openPorts: OpenEffectPorts = () => ({
   hideChunk: (chunk) => ({ ...chunk, chunk: chunk.chunk.replaceAll('secret', '…') }),
 });
 
+const PLACE = { tenant: 't', principal: undefined, runId: 'r', nodeKey: 'a', attempt: 0, limits: LIMITS };
+
 function setUp(maxActive = 10): { performer: Performer; effects: Effects } {
   return {
     performer: createPerformer({ maxActive, egress, openPorts, log: SILENT }),
@@ -42,7 +44,7 @@ function setUp(maxActive = 10): { performer: Performer; effects: Effects } {
 function start(
   { performer, effects }: { performer: Performer; effects: Effects },
   key: string,
-  options: { runId?: string; timeoutMs?: number; attempt?: number } = {},
+  options: { runId?: string; timeoutMs?: number; attempt?: number; visit?: number } = {},
 ): { handle: EffectHandle; outcome: Promise<Outcome>; chunks: NumberedChunk[] } {
   let done: (outcome: Outcome) => void = () => undefined;
   const outcome = new Promise<Outcome>((resolve) => {
@@ -68,6 +70,7 @@ function start(
       node,
       iteration: [],
       attempt: options.attempt ?? 0,
+      ...(options.visit !== undefined && { visit: options.visit }),
       inputs: {},
       timeoutMs: options.timeoutMs ?? 0,
     },
@@ -131,6 +134,36 @@ describe('the performer', () => {
 
     expect(ids[0]).toBe(ids[1]);
     expect(new Set(ids).size).toBe(3);
+  });
+
+  it('gives another invocation id to another visit of the same node', () => {
+    const test = setUp();
+    start(test, 'a');
+    start(test, 'a', { visit: 1 });
+
+    const ids = test.effects.calls.map(({ context }) => context.invocationId);
+
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  it('does not begin an effect that was aborted while its secrets were read', async () => {
+    let tell: (value: string) => void = () => undefined;
+    const ports = openPorts(PLACE);
+    const performer = createPerformer({
+      maxActive: 10,
+      egress,
+      log: SILENT,
+      openPorts: () => ({ ...ports, secrets: { resolve: () => new Promise((resolve) => (tell = resolve)) } }),
+    });
+    const effects = createEffects();
+    const type = { ...effects.type, requiresSecrets: () => ['key'] };
+    const { handle } = start({ performer, effects: { ...effects, type } }, 'a');
+
+    handle.abort();
+    tell('too late');
+    await until(() => performer.active() === 0);
+
+    expect(effects.calls).toEqual([]);
   });
 
   it('ends an effect that ignores its signal when its time is up', async () => {

@@ -7,6 +7,7 @@ import { isSameAct } from '../core/replay/same-act.ts';
 import { isTerminalEvent, type RunEvent } from '../core/run-event.ts';
 import type { Input } from '../core/step.ts';
 import type { Store, StoredEvent } from '../store.ts';
+import { yieldTurn } from './clock.ts';
 import type { RecordedMoment } from './stretch.ts';
 
 /** A replay as the holder of the run uses it: the source is read ahead in pages, so memory does not grow with its length. */
@@ -79,7 +80,8 @@ export async function openReplay(
     const page = await store.readEvents(fork?.sourceRunId ?? '', readTo, limit, PAGE_BYTES);
     for (const event of page) {
       reader.push(fromStored(event));
-      kept.push(event);
+      // Once apart, what came from outside still matters, but not what was made of it.
+      if (!replay.isApart) kept.push(event);
       if (isTerminalEvent(event.type)) isOver = true;
     }
     readTo = page.length === 0 ? length : readTo + page.length;
@@ -93,7 +95,11 @@ export async function openReplay(
         firstKept = seq;
       }
       const wanted = replay.isApart ? length : Math.min(length, seq + AHEAD_EVENTS);
-      while (readTo < wanted) await readPage();
+      while (readTo < wanted) {
+        await readPage();
+        // Once apart, all that is left is read: it may be long, and a store may answer without ever leaving this turn.
+        await yieldTurn();
+      }
     },
     next() {
       const found = replay.next();

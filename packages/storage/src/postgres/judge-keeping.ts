@@ -1,4 +1,4 @@
-import type { Command, Refusal } from '@weft/engine';
+import { type Command, erasedInputs, type Refusal } from '@weft/engine';
 import { FIRST_TERMINAL, recordText, statusOf } from './codec.ts';
 import type { Draft } from './draft.ts';
 import type { EraseUnit, PurgeUnit } from './units.ts';
@@ -29,7 +29,7 @@ export function judgeErasure(draft: Draft, unit: EraseUnit): Refusal | undefined
     id,
     command: withoutValues(command),
   }));
-  writes.erased.set(unit.runId, { unit, record: recordText({ ...record, inputs: {} }), commands });
+  writes.erased.set(unit.runId, { unit, record: recordText({ ...record, inputs: erasedInputs(record.inputs) }), commands });
   writes.commands.forEach((row, index) => {
     if (row.run === unit.runId) writes.commands[index] = { ...row, command: withoutValues(row.command) };
   });

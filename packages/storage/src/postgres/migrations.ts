@@ -3,9 +3,10 @@ import { type Connection, quoteIdentifier, together } from './connection.ts';
 import { SchemaTooNewError } from './errors.ts';
 import { migration0001 } from './migrations/0001-initial.ts';
 import { migration0002 } from './migrations/0002-holders-say-who-they-are.ts';
+import { migration0003 } from './migrations/0003-audit-kept.ts';
 
 /** In order, without gap; each is frozen once released. */
-const MIGRATIONS = [migration0001, migration0002] as const;
+const MIGRATIONS = [migration0001, migration0002, migration0003] as const;
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -13,6 +13,7 @@ import {
 import { describe, expect, it, vi } from 'vitest';
 import { openPostgresStore } from './index.ts';
 import { ConnectionLostError, SchemaTooNewError, UnsafeDatabaseError } from './errors.ts';
+import { SCHEMA_VERSION } from './migrations.ts';
 import { testServer } from './postgres-test-server.ts';
 
 const { newSchema, openSession, openStore, server } = testServer();
@@ -29,7 +30,9 @@ describe('opening', () => {
     await given(stores[0] as Store, createUnit(runId, { events: events(0, 1) }));
     for (const store of stores) expect(await readAll(store, runId)).toHaveLength(1);
     const versions = await openSession().unsafe(`SELECT version FROM ${schema}.schema_versions`);
-    expect(versions.map(({ version }) => version)).toEqual([1]);
+    expect(versions.map(({ version }) => version)).toEqual(
+      Array.from({ length: SCHEMA_VERSION }, (_, index) => index + 1),
+    );
   });
 
   it('refuses a schema that is newer than the program, and says what to do', async () => {

@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll } from 'vitest';
 import { openPostgresStore, type PostgresStoreOptions } from './index.ts';
 
 /** A PostgreSQL server of its own, on a random port of the loopback address, in a temporary folder. */
-interface TestServer {
+export interface TestServer {
   readonly url: string;
   start(): Promise<void>;
   /** SIGINT ends all sessions and shuts down in order; SIGQUIT leaves everything as a crash does. */
@@ -84,7 +84,7 @@ export function testServer(): TestBench {
   };
 }
 
-async function startTestServer(): Promise<TestServer> {
+export async function startTestServer(): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'weft-postgres-'));
   try {
     return await startIn(folder);

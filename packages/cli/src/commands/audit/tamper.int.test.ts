@@ -59,8 +59,10 @@ beforeEach(async () => {
   await copyFile(intact, path);
 });
 
+/** Whoever can write the file can take away what guards the table first. */
 function tamper(sql: string): void {
   const database = new DatabaseSync(path);
+  database.exec('DROP TRIGGER IF EXISTS audit_unchanged; DROP TRIGGER IF EXISTS audit_kept');
   database.exec(sql);
   database.close();
 }
@@ -72,6 +74,14 @@ const verified = (fromSeq = 0, toSeq = NEWEST): Promise<AuditVerification> =>
 const touched = (found: AuditVerification): number[] => found.anomalies.map(({ atSeq }) => atSeq);
 
 describe('an audit log on SQLite', () => {
+  it.each(['UPDATE audit SET actor = 1', 'DELETE FROM audit'])('refuses %s', (sql) => {
+    const database = new DatabaseSync(path);
+
+    expect(() => database.exec(sql)).toThrow(/audit entries are never/);
+
+    database.close();
+  });
+
   it('is intact when nobody touched it', async () => {
     expect(await verified()).toMatchObject({
       toSeq: ENTRIES - 1,

@@ -106,7 +106,7 @@ export function createCueReader(plan: Plan, state: RunState): CueReader {
         if (Number(payload['attempt'] ?? 0) > 0) tick(event);
         return;
       case 'cap.breached':
-        if (payload['kind'] === 'run-duration') tick(event);
+        if (payload['kind'] === 'run-duration' || plan.triggers.has(event.nodeId ?? '')) tick(event);
         return;
       case 'output.chunk': {
         const known = track(key);

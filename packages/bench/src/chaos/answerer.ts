@@ -1,0 +1,92 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { JsonObject } from '@weft/protocol';
+import type { HttpClient } from './http.ts';
+import type { Random } from './random.ts';
+import type { Receipts } from './receipts.ts';
+
+/** Somebody who answers every question there is. Several of them race each other, each with words of their own. */
+export interface AnswererOptions {
+  readonly name: string;
+  readonly http: HttpClient;
+  readonly receipts: Receipts;
+  readonly random: Random;
+  readonly signal: AbortSignal;
+}
+
+interface Question {
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly iteration?: readonly number[];
+  readonly interruptId: string;
+  readonly kind: string;
+  readonly data: JsonObject;
+}
+
+const LOOK_EVERY_MS = 150;
+const AT_ONCE = 8;
+const MOST_TRIES = 6;
+
+export async function runAnswerer(options: AnswererOptions): Promise<void> {
+  let count = 0;
+  while (!options.signal.aborted) {
+    const answer = await options.http.ask('GET', '/v1/host/weft/interrupts?limit=200');
+    const open = (answer?.json['interrupts'] ?? []) as unknown as Question[];
+    // Not all at once, and in any order: the others look at the same list.
+    const chosen = options.random.shuffle(open).slice(0, AT_ONCE);
+    await Promise.all(
+      chosen.map((question) => {
+        count += 1;
+        return give(options, question, `${options.name}-${count}-mark`);
+      }),
+    );
+    await pause(LOOK_EVERY_MS);
+  }
+}
+
+/** Sent again with the same key until it is answered; a refusal is an answer too. */
+async function give({ http, receipts }: AnswererOptions, question: Question, marker: string): Promise<void> {
+  const { runId, nodeId, interruptId, iteration = [] } = question;
+  const place = encodeURIComponent(`${nodeId}${iteration.map((index) => `[${index}]`).join('')}`);
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    const answer = await http.ask('POST', `/v1/runs/${runId}/interrupts/${place}`, {
+      body: { resumeValue: valueFor(question, marker) },
+      key: marker,
+    });
+    if (answer === undefined) {
+      await pause(LOOK_EVERY_MS);
+      continue;
+    }
+    const { status } = answer;
+    receipts.answers.push({ runId, interruptId, marker, voices: voicesOf(question), status });
+    if (![200, 202, 404, 409, 410].includes(status))
+      receipts.mishaps.push({
+        request: `answer ${question.kind}`,
+        status,
+        body: JSON.stringify(answer.json),
+      });
+    return;
+  }
+}
+
+function valueFor({ kind, data }: Question, marker: string): JsonObject {
+  switch (kind) {
+    case 'approval':
+      return { action: 'accept', voter: marker };
+    case 'clarification': {
+      const questions = data['questions'] as { id: string }[];
+      return { answers: Object.fromEntries(questions.map(({ id }) => [id, marker])) };
+    }
+    case 'conversation.exchange':
+      return { content: marker };
+    case 'external-event':
+      return { ...(data['correlation'] as JsonObject), said: marker };
+    default:
+      return { ratified: true, said: marker };
+  }
+}
+
+/** A conversation takes as many turns as come before its own end; how many that are is not in the question. */
+function voicesOf({ kind, data }: Question): number {
+  if (kind === 'conversation.exchange') return Number.MAX_SAFE_INTEGER;
+  return kind === 'approval' ? Number(data['requiredApprovals'] ?? 1) : 1;
+}

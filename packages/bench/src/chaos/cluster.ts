@@ -1,0 +1,134 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { startTestServer, type TestServer } from '@weft/storage/postgres-test-server';
+import { freePort } from '../server-process.ts';
+import type { UnexpectedExit } from './history.ts';
+import { type NodeProcess, startNode } from './node-process.ts';
+import { openPostgresProxy, type PostgresProxy, type ProxyCounts } from './postgres-proxy.ts';
+
+/** The hosts under test, each behind a proxy of its own where they share a database. */
+export interface Cluster {
+  readonly places: number;
+  readonly apiKey: string;
+  readonly exits: readonly UnexpectedExit[];
+  port(place: number): number;
+  node(place: number): NodeProcess;
+  /** Starts the process of this place, or starts it again. */
+  start(place: number, more?: StartOptions): Promise<void>;
+  proxy(place: number): PostgresProxy | undefined;
+  readonly database: TestServer | undefined;
+  /** What the proxies have done, together. */
+  counts(): ProxyCounts;
+  /** Pages of the SQLite file, roughly. */
+  pages(): number;
+  stop(): Promise<void>;
+}
+
+interface StartOptions {
+  readonly skewMs?: number;
+  readonly maxPages?: number;
+}
+
+export interface ClusterOptions {
+  readonly store: 'postgres' | 'sqlite';
+  readonly folder: string;
+  readonly worldPort: number;
+  readonly claimTtlMs: number;
+}
+
+const PLACES = 3;
+const PAGE_BYTES = 4_096;
+
+export async function openCluster(options: ClusterOptions): Promise<Cluster> {
+  const { store, folder, claimTtlMs } = options;
+  const places = store === 'postgres' ? PLACES : 1;
+  const apiKey = `weft_test_${randomBytes(32).toString('base64url')}`;
+  const database = store === 'postgres' ? await startTestServer() : undefined;
+  const proxies = await openProxies(database, places);
+  const ports = await Promise.all(Array.from({ length: places }, () => freePort()));
+  const nodes: NodeProcess[] = [];
+  const exits: UnexpectedExit[] = [];
+  const shared = sharedEnv(apiKey);
+  const flags = [
+    ...['--conformance', '--data', join(folder, 'data'), '--log-level', 'info', '--log-format', 'json'],
+    ...['--allow-egress', `127.0.0.1:${options.worldPort}`],
+    ...['--claim-ttl-ms', String(claimTtlMs), '--heartbeat-ms', String(Math.floor(claimTtlMs / 5))],
+  ];
+
+  function envOf(place: number, { skewMs = 0, maxPages }: StartOptions): Record<string, string> {
+    const proxy = proxies[place];
+    return {
+      ...shared,
+      WEFT_TEST_CLOCK_OFFSET_MS: String(skewMs),
+      ...(maxPages !== undefined && { WEFT_TEST_SQLITE_MAX_PAGES: String(maxPages) }),
+      ...(proxy !== undefined && { WEFT_STORE: `postgres://weft@127.0.0.1:${proxy.port}/postgres` }),
+    };
+  }
+
+  return {
+    places,
+    apiKey,
+    exits,
+    database,
+    port: (place) => ports[place] ?? 0,
+    node(place) {
+      const node = nodes[place];
+      if (node === undefined) throw new Error(`process ${place} was never started`);
+      return node;
+    },
+    async start(place, more = {}) {
+      nodes[place] = await startNode({
+        port: ports[place] ?? 0,
+        flags,
+        env: envOf(place, more),
+        logFile: join(folder, `host-${place}.log`),
+        onUnexpectedExit: (code, lastWords) => exits.push({ place, code, lastWords }),
+      });
+    },
+    proxy: (place) => proxies[place],
+    counts: () => sumOf(proxies.map((proxy) => proxy.counts())),
+    pages: () => Math.ceil((statSync(join(folder, 'data', 'weft.db')).size || 0) / PAGE_BYTES),
+    async stop() {
+      await Promise.all(
+        nodes.map((node) => {
+          node.thaw();
+          return node.stop();
+        }),
+      );
+      await Promise.all(proxies.map((proxy) => proxy.close()));
+      await database?.remove();
+    },
+  };
+}
+
+async function openProxies(database: TestServer | undefined, places: number): Promise<PostgresProxy[]> {
+  if (database === undefined) return [];
+  const { hostname, port } = new URL(database.url);
+  const target = { host: hostname, port: Number(port) };
+  return await Promise.all(Array.from({ length: places }, () => openPostgresProxy(target)));
+}
+
+/** Processes on one database need the same keys. */
+function sharedEnv(apiKey: string): Record<string, string> {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  return {
+    WEFT_API_KEY: apiKey,
+    WEFT_SECRETS_KEY: randomBytes(32).toString('base64url'),
+    WEFT_AUDIT_KEY: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  };
+}
+
+function sumOf(all: readonly ProxyCounts[]): ProxyCounts {
+  const sum = (pick: (counts: ProxyCounts) => number): number =>
+    all.reduce((total, each) => total + pick(each), 0);
+  return {
+    commits: sum(({ commits }) => commits),
+    cut: {
+      before: sum(({ cut }) => cut.before),
+      during: sum(({ cut }) => cut.during),
+      after: sum(({ cut }) => cut.after),
+    },
+    full: sum(({ full }) => full),
+  };
+}

@@ -1,0 +1,141 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Cluster } from './cluster.ts';
+import { flood } from './flood.ts';
+import type { Random } from './random.ts';
+import type { Receipts } from './receipts.ts';
+import { type Fault, type FaultKind, type PlannedFault, skewOf } from './schedule.ts';
+
+/** Lets things go wrong as planned, and puts everything right again in the end. */
+export interface Director {
+  /** Resolves when the last fault is over and every process runs again. */
+  run(): Promise<void>;
+  readonly injected: Readonly<Record<string, number>>;
+  readonly thaws: readonly number[];
+  /** Starts the process with the clock that the seed gives it. */
+  start(place: number, maxPages?: number): Promise<void>;
+}
+
+export interface DirectorOptions {
+  readonly cluster: Cluster;
+  readonly faults: readonly PlannedFault[];
+  readonly random: Random;
+  readonly receipts: Receipts;
+  readonly workflows: readonly string[];
+  readonly note: (line: string) => void;
+}
+
+/** Of the SQLite file's present size: soon reached, and never below what is there. */
+const ROOM_PAGES = 12;
+const FLOOD_RUNS = 50;
+
+export function createDirector(options: DirectorOptions): Director {
+  const { cluster, faults, random, receipts, note } = options;
+  const injected: Partial<Record<FaultKind | 'skipped', number>> = {};
+  const thaws: number[] = [];
+  const starts = new Map<number, number>();
+  /** Places, and the database as -1, to which something is happening: they get no second fault at the same time. */
+  const busy = new Set<number>();
+
+  async function start(place: number, maxPages?: number): Promise<void> {
+    const count = (starts.get(place) ?? 0) + 1;
+    starts.set(place, count);
+    const skewMs = cluster.places === 1 ? 0 : skewOf(random, place, count);
+    await cluster.start(place, { skewMs, ...(maxPages !== undefined && { maxPages }) });
+  }
+
+  async function inject(fault: Fault): Promise<void> {
+    switch (fault.kind) {
+      case 'kill':
+        await cluster.node(fault.place).kill();
+        await pause(fault.downMs);
+        return await start(fault.place);
+      case 'drain':
+        await cluster.node(fault.place).stop();
+        await pause(fault.downMs);
+        return await start(fault.place);
+      case 'freeze':
+        cluster.node(fault.place).freeze();
+        await pause(fault.forMs);
+        thaws.push(Date.now());
+        return cluster.node(fault.place).thaw();
+      case 'database':
+        await cluster.database?.stop(fault.how);
+        await pause(fault.downMs);
+        return await cluster.database?.start();
+      case 'cut':
+        return cluster.proxy(fault.place)?.cutNext(fault.moment, fault.count);
+      case 'reset':
+        return cluster.proxy(fault.place)?.reset();
+      case 'full':
+        return await fillStore(fault.place, fault.forMs);
+      case 'flood':
+        return await floodPlace(fault.place, fault.clients);
+    }
+  }
+
+  async function fillStore(place: number, forMs: number): Promise<void> {
+    const proxy = cluster.proxy(place);
+    if (proxy !== undefined) {
+      proxy.fill();
+      await pause(forMs);
+      return proxy.empty();
+    }
+    await cluster.node(place).kill();
+    await start(place, cluster.pages() + ROOM_PAGES);
+    await pause(forMs * 2);
+    await cluster.node(place).kill();
+    await start(place);
+  }
+
+  async function floodPlace(place: number, clients: number): Promise<void> {
+    await flood({
+      port: cluster.port(place),
+      apiKey: cluster.apiKey,
+      clients,
+      random: random.fork(`flood ${clients} ${injected.flood ?? 0}`),
+      workflows: options.workflows,
+      runIds: receipts.created.slice(-FLOOD_RUNS).map(({ runId }) => runId),
+    });
+  }
+
+  function count(kind: FaultKind | 'skipped'): void {
+    injected[kind] = (injected[kind] ?? 0) + 1;
+  }
+
+  async function injectAlone(fault: Fault): Promise<void> {
+    const place = fault.kind === 'database' ? -1 : fault.place;
+    const isHarmless = fault.kind === 'flood' || fault.kind === 'cut' || fault.kind === 'reset';
+    if (busy.has(place) && !isHarmless) return count('skipped');
+    count(fault.kind);
+    note(describe(fault));
+    if (!isHarmless) busy.add(place);
+    try {
+      await inject(fault);
+    } finally {
+      if (!isHarmless) busy.delete(place);
+    }
+  }
+
+  return {
+    injected,
+    thaws,
+    start,
+    async run() {
+      const startedAt = performance.now();
+      const underWay: Promise<void>[] = [];
+      for (const { atMs, fault } of faults) {
+        await pause(Math.max(0, atMs - (performance.now() - startedAt)));
+        underWay.push(injectAlone(fault));
+      }
+      await Promise.all(underWay);
+      for (let place = 0; place < cluster.places; place += 1) cluster.proxy(place)?.empty();
+    },
+  };
+}
+
+function describe(fault: Fault): string {
+  const { kind, ...rest } = fault;
+  return `${kind} ${Object.entries(rest)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ')}`;
+}

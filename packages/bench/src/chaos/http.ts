@@ -1,0 +1,60 @@
+import type { JsonObject } from '@weft/protocol';
+import type { Receipts } from './receipts.ts';
+
+/** Asks one of the hosts. Whatever is wrong with an answer becomes a receipt. */
+export interface HttpClient {
+  /** Undefined: no answer, or one that says to come back later. */
+  ask(method: 'GET' | 'POST', path: string, more?: Asked): Promise<Answer | undefined>;
+  /** A response whose body is read as it comes. */
+  open(path: string, signal: AbortSignal, headers?: Readonly<Record<string, string>>): Promise<Response>;
+}
+
+export interface Asked {
+  readonly body?: JsonObject;
+  readonly key?: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly json: JsonObject;
+}
+
+const ANSWER_WITHIN_MS = 12_000;
+
+export function httpClient(url: () => string, apiKey: string, receipts: Receipts): HttpClient {
+  const authorization = `Bearer ${apiKey}`;
+  return {
+    async ask(method, path, { body, key } = {}) {
+      try {
+        const response = await fetch(`${url()}${path}`, {
+          method,
+          headers: {
+            authorization,
+            'content-type': 'application/json',
+            ...(key !== undefined && { 'idempotency-key': key }),
+          },
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+          signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+        });
+        const text = await response.text();
+        const { status } = response;
+        if (status === 503 || status === 429 || (status === 409 && text.includes('idempotency_in_flight'))) {
+          if (!response.headers.has('retry-after')) note(receipts, `${method} ${path}`, status, text);
+          receipts.repeats += 1;
+          return undefined;
+        }
+        if (status >= 500 || status === 401) note(receipts, `${method} ${path}`, status, text);
+        return { status, json: (text === '' ? {} : JSON.parse(text)) as JsonObject };
+      } catch {
+        receipts.repeats += 1;
+        return undefined;
+      }
+    },
+    open: (path, signal, headers = {}) =>
+      fetch(`${url()}${path}`, { headers: { authorization, ...headers }, signal }),
+  };
+}
+
+function note(receipts: Receipts, request: string, status: number, body: string): void {
+  receipts.mishaps.push({ request, status, body });
+}

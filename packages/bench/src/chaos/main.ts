@@ -1,0 +1,52 @@
+/**
+ * `npm run chaos -- [--minutes N] [--seed S] [--store postgres|sqlite] [--keep DIR]`: random workflows against a cluster while a
+ * director lets things go wrong, and a checker afterwards. Ends with 1, and the folder of the history, when a rule was broken.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { runChaos } from './chaos.ts';
+import { checkHistory } from './checker.ts';
+import { renderReport } from './report.ts';
+
+const { values: flags } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '1' },
+    seed: { type: 'string' },
+    store: { type: 'string', default: 'postgres' },
+    /** Keeps the history there, also of a run in which nothing was found. */
+    keep: { type: 'string' },
+  },
+});
+
+const minutes = Number(flags.minutes);
+const seed = flags.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(flags.seed);
+const store = flags.store === 'sqlite' ? 'sqlite' : 'postgres';
+if (!(minutes > 0 && minutes <= 600) || !Number.isSafeInteger(seed) || flags.store !== store) {
+  process.stderr.write(
+    'usage: npm run chaos -- [--minutes N] [--seed S] [--store postgres|sqlite] [--keep DIR]\n',
+  );
+  process.exit(2);
+}
+
+const startedAt = performance.now();
+const folder = flags.keep ?? mkdtempSync(join(tmpdir(), 'weft-chaos-'));
+const note = (line: string): void => {
+  process.stderr.write(`${((performance.now() - startedAt) / 1_000).toFixed(1).padStart(7)} s  ${line}\n`);
+};
+
+process.stdout.write(`chaos: seed ${seed}, ${minutes} min, ${store}\n`);
+const outcome = await runChaos({ seed, minutes, store, folder, note });
+writeFileSync(join(folder, 'history.json'), JSON.stringify(outcome.history));
+const verdict = checkHistory(outcome.history);
+process.stdout.write(`\n${renderReport(outcome, verdict)}\n`);
+if (verdict.violations.length === 0) {
+  process.stdout.write(`seed ${seed}: nothing found\n`);
+  if (flags.keep === undefined) rmSync(folder, { recursive: true, force: true });
+} else {
+  process.stdout.write(
+    `seed ${seed}: ${verdict.violations.length} violations; the history is in ${folder}\n`,
+  );
+  process.exitCode = 1;
+}

@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** A `weft serve` in a process of its own, to be killed, frozen and started again. */
+export interface NodeProcess {
+  readonly pid: number;
+  /** SIGKILL: no handler runs, nothing is flushed. */
+  kill(): Promise<void>;
+  /** SIGTERM, and SIGKILL when that takes too long; resolves with the exit code. */
+  stop(): Promise<number | null>;
+  freeze(): void;
+  thaw(): void;
+}
+
+export interface NodeLaunch {
+  readonly port: number;
+  readonly flags: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Its output is added to this file. */
+  readonly logFile: string;
+  /** It ended, and neither `kill` nor `stop` had been called. */
+  readonly onUnexpectedExit: (code: number | null, lastWords: string) => void;
+}
+
+const CLI = join(import.meta.dirname, '../../../cli/bin/weft.mjs');
+const READY_WITHIN_MS = 90_000;
+const STOP_WITHIN_MS = 20_000;
+const LAST_WORDS = 2_000;
+
+export async function startNode(launch: NodeLaunch): Promise<NodeProcess> {
+  const child = spawn(process.execPath, [CLI, 'serve', '--port', String(launch.port), ...launch.flags], {
+    env: { ...process.env, ...launch.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let lastWords = '';
+  let isExpected = false;
+  const note = (chunk: Buffer): void => {
+    lastWords = (lastWords + chunk.toString('utf8')).slice(-LAST_WORDS);
+    appendFileSync(launch.logFile, chunk);
+  };
+  child.stdout.on('data', note);
+  child.stderr.on('data', note);
+  const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+  const endWithUs = (): void => void child.kill('SIGKILL');
+  process.on('exit', endWithUs);
+  void exited.then((code) => {
+    process.off('exit', endWithUs);
+    if (!isExpected) launch.onUnexpectedExit(code, lastWords);
+  });
+
+  async function end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
+    isExpected = true;
+    child.kill(signal);
+    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS);
+    const code = await exited;
+    clearTimeout(timer);
+    return code;
+  }
+
+  await untilReady(child, launch.port, async () => {
+    await end('SIGKILL');
+    return lastWords;
+  });
+  return {
+    pid: child.pid ?? 0,
+    async kill() {
+      await end('SIGKILL');
+    },
+    stop: () => end('SIGTERM'),
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
+  };
+}
+
+async function untilReady(child: ChildProcess, port: number, giveUp: () => Promise<string>): Promise<void> {
+  const deadline = performance.now() + READY_WITHIN_MS;
+  while (performance.now() < deadline && child.exitCode === null) {
+    const signal = AbortSignal.timeout(2_000);
+    const answer = await fetch(`http://127.0.0.1:${port}/ready`, { signal }).catch(() => undefined);
+    if (answer?.ok === true) return;
+    await pause(100);
+  }
+  const exitCode = child.exitCode;
+  throw new Error(`a host was not ready (exit code ${String(exitCode)}):\n${await giveUp()}`);
+}

@@ -1,0 +1,55 @@
+import type { ChaosOutcome } from './chaos.ts';
+import { HISTORY_RULES, type Verdict } from './checker.ts';
+
+const MOST_SHOWN = 40;
+
+/** Faults injected and facts checked, for people. */
+export function renderReport(
+  { injected, proxies, features, history, repeats }: ChaosOutcome,
+  verdict: Verdict,
+): string {
+  const faults = {
+    ...injected,
+    ...Object.fromEntries(
+      Object.entries(proxies.cut).map(([moment, count]) => [`connections cut ${moment} COMMIT`, count]),
+    ),
+    'COMMITs answered with 53100': proxies.full,
+  };
+  const work = {
+    'runs acknowledged': history.created.length,
+    'runs in the store': history.runs.length,
+    'of them children': history.runs.filter(({ parentRunId }) => parentRunId !== undefined).length,
+    'effects seen outside': history.effects.length,
+    'of them repeated': history.effects.length - new Set(history.effects.map(({ call }) => call)).size,
+    'requests sent again': repeats,
+    ...Object.fromEntries(statuses(history.runs.map(({ status }) => status))),
+  };
+  return [
+    table('faults', faults),
+    table('work', work),
+    table('blocks in workflows', features),
+    table(
+      'facts checked',
+      Object.fromEntries(HISTORY_RULES.map(({ id, rule }) => [`${id} ${rule}`, verdict.facts[id]])),
+    ),
+    ...verdict.violations
+      .slice(0, MOST_SHOWN)
+      .map(
+        ({ rule, runId, message }) =>
+          `VIOLATION ${rule}${runId === undefined ? '' : ` ${runId}`}: ${message}\n`,
+      ),
+  ].join('\n');
+}
+
+function statuses(all: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const status of all) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return counts;
+}
+
+function table(title: string, rows: Readonly<Record<string, number | undefined>>): string {
+  const entries = Object.entries(rows);
+  const width = Math.max(...entries.map(([name]) => name.length));
+  const lines = entries.map(([name, count]) => `  ${name.padEnd(width)}  ${String(count ?? 0).padStart(7)}`);
+  return `${title}\n${lines.join('\n')}\n`;
+}

@@ -1,0 +1,5 @@
+import { group } from '../../command.ts';
+import { drain } from './drain.ts';
+import { ls } from './ls.ts';
+
+export const cluster = group('cluster', 'look at the processes that share a store', [ls, drain]);

@@ -1,0 +1,28 @@
+import type { ClusterNode } from '@weft/engine';
+import { type ClusterNodeDocument, HostError, toIso } from '@weft/protocol';
+import { callerOf, pathParam, type Routes, sendJson } from '../door.ts';
+
+const NODES = '/v1/host/weft/cluster/nodes';
+
+/** The processes that share the store. */
+export const clusterRoutes: Routes = (app, door) => {
+  app.get(NODES, door.allow('listNodes'), async (_request, reply) => {
+    const nodes = await door.host.nodes();
+    return sendJson(reply, 200, JSON.stringify({ nodes: nodes.map(documentOf) }));
+  });
+
+  app.post(`${NODES}/:node(^[^:]+)::drain`, door.allow('drainNode'), async (request, reply) => {
+    const drained = await door.host.drainNode(callerOf(request), pathParam(request, 'node'));
+    if (drained === undefined)
+      throw new HostError('not_found', 'No process of this name is at work; the list of nodes has the names.');
+    return sendJson(reply, 202, JSON.stringify(documentOf(drained)));
+  });
+};
+
+function documentOf({ startedAt, deadline, ...node }: ClusterNode): ClusterNodeDocument {
+  return {
+    ...node,
+    deadline: toIso(deadline),
+    ...(startedAt !== undefined && { startedAt: toIso(startedAt) }),
+  };
+}
