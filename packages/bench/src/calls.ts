@@ -23,7 +23,10 @@ export interface Called {
 const TEXT_KEPT = 65_536;
 
 /** One request from the bench's own process, timed from its first byte to the last one of the answer. */
-export function call(target: Target, { method = 'GET', path, body, headers, untilEvent }: Call): Promise<Called> {
+export function call(
+  target: Target,
+  { method = 'GET', path, body, headers, untilEvent }: Call,
+): Promise<Called> {
   const started = performance.now();
   return new Promise((resolve, reject) => {
     const outgoing = request(
@@ -60,7 +63,11 @@ export function call(target: Target, { method = 'GET', path, body, headers, unti
 }
 
 /** The same, and an error for every other status. */
-export async function expectCall(target: Target, asked: Call, ...statuses: readonly number[]): Promise<Called> {
+export async function expectCall(
+  target: Target,
+  asked: Call,
+  ...statuses: readonly number[]
+): Promise<Called> {
   const called = await call(target, asked);
   if (statuses.includes(called.status)) return called;
   throw new Error(`${asked.path} answered ${called.status}: ${called.text.slice(0, 300)}`);

@@ -1,34 +1,25 @@
 import { describe, expect, it } from 'vitest';
-import { mergeRounds, renderReport } from './report.ts';
-import type { Sample } from './rounds.ts';
-
-function runsPerSecond(subject: string, value: number): Sample {
-  return { subject, workload: 'A', clients: 1, measure: 'perSecond', value };
-}
+import { renderReport } from './report.ts';
+import { sampleResults } from './testing/sample-results.ts';
 
 describe('a report', () => {
-  it('takes the median of the rounds of each figure', () => {
-    const figures = mergeRounds([100, 900, 300].map((value) => runsPerSecond('weft', value)));
+  it('shows each figure beside its raw limit, with the ratio and how far the rounds differ', () => {
+    const text = renderReport(sampleResults());
 
-    expect(figures.get('weft', 'A', 1, 'perSecond')).toBe(300);
+    expect(text).toMatch(/^A, 64 clients, runs +50 +runs\/s +50 +0\.75 +0\.50–1\.00 +bare sketch$/m);
   });
 
-  it('puts each round of the host in relation to the same round of the sketch, and shows how far the rounds differ', () => {
-    const weft = [90, 10, 50].map((value) => runsPerSecond('weft', value));
-    const sketch = [120, 20, 50].map((value) => runsPerSecond('sketch', value));
+  it('says what failed, and why', () => {
+    const text = renderReport(sampleResults());
 
-    const text = renderReport(mergeRounds([...weft, ...sketch]), [1]);
-
-    expect(text).toContain('weft / raw sketch');
-    expect(text).toMatch(/^A +1 +0\.75 +0\.50–1\.00/m);
+    expect(text).toContain('FAILED: the host was not ready');
   });
 
-  it('shows a dash, not a number, for what was not measured', () => {
-    const figures = mergeRounds([runsPerSecond('sketch', 120)]);
+  it('shows every goal with what was measured and whether it holds', () => {
+    const text = renderReport(sampleResults());
 
-    const text = renderReport(figures, [1]);
-
-    expect(text).not.toContain('weft / raw sketch');
-    expect(text).toMatch(/^A +1 +sketch +120 +–/m);
+    expect(text).toMatch(/^G1 +does not hold$/m);
+    expect(text).toMatch(/^ +A, 64 clients, runs +at least 0\.9 +0\.75 +NO$/m);
+    expect(text).toMatch(/^G13 +not measured$/m);
   });
 });

@@ -54,5 +54,8 @@ export function asCliError(cause: unknown, file: string): unknown {
 }
 
 function tooLarge(file: string): CliError {
-  return unusable('bundle_invalid', `${file} is larger than ${MAX_BYTES / 1024 / 1024} MiB, too large for a bundle.`);
+  return unusable(
+    'bundle_invalid',
+    `${file} is larger than ${MAX_BYTES / 1024 / 1024} MiB, too large for a bundle.`,
+  );
 }

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { type ClusterNodes, clusterNodes } from './testing/cluster-nodes.ts';
 import { clusterWorkflows, plain, workflow } from './testing/cluster-workflows.ts';
 import { type CountingServer, openCountingServer } from './testing/counting-server.ts';
+import { weft } from './testing/served.ts';
 
 /** Three processes on one database: whatever one of them is asked, the answer is that of all. */
 
@@ -221,6 +222,46 @@ describe('what is changed through one process', () => {
     await vi.waitFor(() => {
       for (const runId of runs) expect(hooksOf('hook').get(runId)).toBe(1);
     }, PATIENCE);
+  });
+});
+
+describe('weft cluster', () => {
+  const on = (place: number, ...argv: string[]) =>
+    weft(folder, argv, { WEFT_URL: cluster.node(place).url, WEFT_API_KEY: cluster.apiKey });
+  const nodesOf = async (place: number) =>
+    (await on(place, 'cluster', 'ls', '--json')).out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { name: string; state: string; runs: number; isSelf: boolean });
+
+  it('lists the processes, and says which one has answered', async () => {
+    const runId = await givenHeld(A, 'call');
+
+    const [self, others] = [(await nodesOf(A)).filter(({ isSelf }) => isSelf), await nodesOf(B)];
+    const { out } = await on(C, 'cluster', 'ls');
+
+    expect(others).toHaveLength(3);
+    expect(others.find(({ name }) => name === self[0]?.name)).toMatchObject({ state: 'active', isSelf: false });
+    expect(self[0]?.runs).toBe(1);
+    expect(out).toMatch(/NODE +STATE +RUNS +SINCE +DEADLINE +VERSION/);
+    world.letGo();
+    await cluster.reaches(A, runId, 'completed');
+  });
+
+  it('drains one through another, which then goes on with its runs', async () => {
+    const runId = await givenHeld(C, 'call');
+    const name = (await nodesOf(C)).find(({ isSelf }) => isSelf)?.name ?? '';
+
+    expect((await on(A, 'cluster', 'drain', 'nobody-000000')).code).toBe(3);
+    const asked = await on(A, 'cluster', 'drain', name, '--json');
+    world.letGo();
+    const waited = await on(B, 'cluster', 'drain', name, '--wait', '--json');
+    const later = await cluster.create(C, 'call');
+
+    expect(JSON.parse(asked.out)).toMatchObject({ name, state: 'draining' });
+    expect([waited.code, JSON.parse(waited.out)]).toMatchObject([0, { name, state: 'drained', runs: 0 }]);
+    await cluster.reaches(C, runId, 'completed');
+    await cluster.reaches(C, later, 'completed');
   });
 });
 

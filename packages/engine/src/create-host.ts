@@ -1,22 +1,17 @@
-import { type KeyObject, randomBytes } from 'node:crypto';
-import { HostError } from '@weft/protocol';
-import { compileWorkflow } from './core/compile.ts';
-import { createExpressionCompiler } from './core/expressions.ts';
-import type { MaskingMode } from './core/plan.ts';
+import { randomBytes } from 'node:crypto';
 import type { Host } from './host.ts';
-import type { Egress, NodeType } from './node-type.ts';
-import { BUILTIN_NODE_TYPES } from './nodes/index.ts';
+import type { HostOptions } from './host-options.ts';
 import { createAncestry } from './runtime/ancestry.ts';
 import { createReadArtifacts } from './runtime/artifacts.ts';
 import { createAnnotations } from './runtime/annotations.ts';
 import { createAudit } from './runtime/audit.ts';
 import { createBundles } from './runtime/bundle.ts';
 import { createDiscovery, IMPLEMENTATION } from './runtime/capabilities.ts';
-import { type Clock, SYSTEM_CLOCK } from './runtime/clock.ts';
+import { SYSTEM_CLOCK } from './runtime/clock.ts';
 import { createCluster } from './runtime/cluster.ts';
 import { createCommands } from './runtime/commands.ts';
 import { createCommitter } from './runtime/committer.ts';
-import type { Compile } from './runtime/compile-definition.ts';
+import { createCompile } from './runtime/create-compile.ts';
 import { createRunCreator } from './runtime/create-run.ts';
 import { createDiff } from './runtime/diff.ts';
 import { createDispatcher } from './runtime/dispatcher.ts';
@@ -25,8 +20,9 @@ import { createFeed } from './runtime/feed.ts';
 import { createFork } from './runtime/fork.ts';
 import { joinForks } from './runtime/join-forks.ts';
 import { createFinishedRuns } from './runtime/finished-runs.ts';
+import { settleLinkSecret, settleMode } from './runtime/host-settings.ts';
 import { createInFlight } from './runtime/idempotency.ts';
-import { createRunIds, poolRandom, type RandomBytes, randomId } from './runtime/ids.ts';
+import { createRunIds, poolRandom, randomId } from './runtime/ids.ts';
 import { createImports } from './runtime/import.ts';
 import { createFillImported } from './runtime/imported-values.ts';
 import { createInterrupts } from './runtime/interrupts.ts';
@@ -34,7 +30,7 @@ import { createKeeping, tellingRemoved } from './runtime/keeping.ts';
 import { createKeys } from './runtime/keys.ts';
 import { createLease } from './runtime/lease.ts';
 import { DEFAULT_LIMITS, type HostLimits } from './runtime/limits.ts';
-import { errorFields, type Log, SILENT } from './runtime/log.ts';
+import { errorFields, SILENT } from './runtime/log.ts';
 import { createObservation } from './runtime/observation.ts';
 import { createOnce } from './runtime/once.ts';
 import { createOpenEffectPorts } from './runtime/open-effect-ports.ts';
@@ -53,47 +49,13 @@ import { createSpawnChild } from './runtime/spawn-child.ts';
 import { createVerdicts } from './runtime/verdicts.ts';
 import { createWorkflows } from './runtime/workflows.ts';
 import { writeFailure } from './runtime/write-failure.ts';
-import type { AuditEntry, Store } from './store.ts';
+import type { AuditEntry } from './store.ts';
 
-export interface HostOptions {
-  readonly store: Store;
-  /** Version of the product, for discovery. */
-  readonly version: string;
-  readonly limits?: Partial<HostLimits>;
-  readonly log?: Log;
-  /** A test host: test keys, node types of the suite. A store that was live once can never become one. */
-  readonly conformance?: boolean;
-  /** Owner of what the host loads by itself. */
-  readonly defaultTenant?: string;
-  /** Exact HOST:PORT pairs that nodes may reach although they are not public. */
-  readonly egressAllow?: readonly string[];
-  readonly maskingDefault?: MaskingMode;
-  /** Capability ids that nodes may require. */
-  readonly runtimeCapabilities?: readonly string[];
-  /** In addition to the built-in ones. */
-  readonly nodeTypes?: readonly NodeType[];
-  /** Under which name the host is reached, for links in callbacks; without it they carry the token alone. */
-  readonly publicUrl?: string;
-  /** Instead of the policy of `egressAllow`. */
-  readonly egress?: Egress;
-  /** 32 bytes that encrypt the secrets kept here. Without it the host keeps and resolves none. */
-  readonly secretsKey?: Uint8Array;
-  /** Ed25519 private key that signs checkpoints of the audit log, and nothing else. Without it none are made. */
-  readonly auditKey?: KeyObject;
-  /** Every run that is created is an audit entry as well; with a key, the host then claims the protocol's audit profile. */
-  readonly auditRuns?: boolean;
-  /** What this process is called among those on the same store; something unique is added. */
-  readonly node?: string;
-  /** Spans and metrics of this host go to a collector, so discovery says so. */
-  readonly exportsTelemetry?: boolean;
-  readonly clock?: Clock;
-  readonly random?: RandomBytes;
-}
+export type { HostOptions } from './host-options.ts';
 
 export const DEFAULT_TENANT = 'default';
 
 const CONNECT_TIMEOUT_MS = 10_000;
-const LINK_SECRET = 'links.secret';
 const PRUNE_EVERY_MS = 60 * 60 * 1_000;
 /** What `core.http.request` offers; the node's own schema bounds it. */
 const HTTP_CLIENT = {
@@ -109,9 +71,14 @@ export function createHost(options: HostOptions): Host {
   const store = joinForks(observation.store);
   const random = poolRandom(options.random ?? randomBytes);
   const limits: HostLimits = { ...DEFAULT_LIMITS, ...options.limits };
-  const test = options.conformance ?? false;
-  const defaultTenant = options.defaultTenant ?? DEFAULT_TENANT;
-  const runtimeCapabilities = options.runtimeCapabilities ?? [];
+  const {
+    conformance: test = false,
+    defaultTenant = DEFAULT_TENANT,
+    runtimeCapabilities = [],
+    auditRuns = false,
+    exportsTelemetry = false,
+    egressAllow = [],
+  } = options;
   const capabilities = new Set(runtimeCapabilities);
   const compile = createCompile(options, limits, test);
 
@@ -126,8 +93,7 @@ export function createHost(options: HostOptions): Host {
   const feed = createFeed(limits);
   const verdicts = createVerdicts();
   const egress =
-    options.egress ??
-    createEgress({ allow: options.egressAllow ?? [], connectTimeoutMs: CONNECT_TIMEOUT_MS, log });
+    options.egress ?? createEgress({ allow: egressAllow, connectTimeoutMs: CONNECT_TIMEOUT_MS, log });
   const sealer = openSealer(options.secretsKey, options.random ?? randomBytes);
   const localSecrets = createLocalResolver(store, sealer);
   const openEffectPorts = createOpenEffectPorts({
@@ -146,7 +112,7 @@ export function createHost(options: HostOptions): Host {
     limits,
     log,
     egress,
-    egressAllow: options.egressAllow ?? [],
+    egressAllow,
     sealing: sealer,
     version: options.version,
     publicUrl: options.publicUrl,
@@ -217,8 +183,8 @@ export function createHost(options: HostOptions): Host {
     httpClient: HTTP_CLIENT,
     secrets: sealer !== undefined,
     auditLogIntegrity: audit.integrity,
-    auditRuns: options.auditRuns ?? false,
-    exportsTelemetry: options.exportsTelemetry ?? false,
+    auditRuns,
+    exportsTelemetry,
   });
   const overload = createOverloadGauge({ committer, dispatcher, limits });
   const visible = tellingRemoved(store);
@@ -228,41 +194,6 @@ export function createHost(options: HostOptions): Host {
 
   let linkSecret = '';
   const secret = (): string => linkSecret;
-
-  /** The secret that signs links to questions: made once, kept in the store, never shown. */
-  async function fixLinkSecret(): Promise<void> {
-    linkSecret = (await store.readSetting(LINK_SECRET)) ?? '';
-    if (linkSecret !== '') return;
-    const value = Buffer.from(random(32)).toString('base64url');
-    const result = await committer.submit({
-      kind: 'setting',
-      batchId: randomId(random),
-      name: LINK_SECRET,
-      value,
-    });
-    if (result.state === 'committed') linkSecret = value;
-    else if (result.state === 'refused' && result.reason === 'setting_conflict') linkSecret = result.value;
-    else throw writeFailure(result);
-  }
-
-  async function fixMode(): Promise<void> {
-    const value = test ? 'test' : 'live';
-    const result = await committer.submit({
-      kind: 'setting',
-      batchId: randomId(random),
-      name: 'host.mode',
-      value,
-    });
-    if (result.state === 'committed') return;
-    if (result.state === 'refused' && result.reason === 'setting_conflict') {
-      throw new HostError(
-        'conflict',
-        `This store belongs to a ${result.value} host and cannot become ${value}. Use another data folder.`,
-        { mode: result.value },
-      );
-    }
-    throw writeFailure(result);
-  }
 
   function prune(): void {
     store.prune().catch((error: unknown) => log('warn', errorFields(error), 'pruning failed'));
@@ -293,7 +224,7 @@ export function createHost(options: HostOptions): Host {
     newRunId: createRunIds(clock.now, random),
     outbox: outbox.rows,
     checkCallbackUrl: outbox.checkCallbackUrl,
-    auditRuns: options.auditRuns ?? false,
+    auditRuns,
   });
   const forks = createFork({
     ...shared,
@@ -379,8 +310,8 @@ export function createHost(options: HostOptions): Host {
     }),
 
     async start() {
-      await fixMode();
-      await fixLinkSecret();
+      await settleMode({ store, committer, random }, test ? 'test' : 'live');
+      linkSecret = await settleLinkSecret({ store, committer, random });
       await discovery.refresh();
       await outbox.start();
       await audit.start();
@@ -413,22 +344,4 @@ export function createHost(options: HostOptions): Host {
       overload.stop();
     },
   };
-}
-
-function createCompile(options: HostOptions, limits: HostLimits, test: boolean): Compile {
-  const nodeTypes = new Map<string, NodeType>();
-  for (const type of [...BUILTIN_NODE_TYPES, ...(options.nodeTypes ?? [])]) {
-    if (type.conformanceOnly === true && !test) continue;
-    nodeTypes.set(type.typeId, type);
-  }
-  const expressions = createExpressionCompiler();
-  return (definition, digest) =>
-    compileWorkflow(definition, {
-      digest,
-      nodeTypes,
-      expressions,
-      maxNodes: limits.maxDefinitionNodes,
-      maskingDefault: options.maskingDefault ?? 'mask',
-      runtimeCapabilities: new Set(options.runtimeCapabilities ?? []),
-    });
 }

@@ -1,4 +1,4 @@
-import type { ErrorCode, Json, JsonObject } from '@weft/protocol';
+import type { Json, JsonObject } from '@weft/protocol';
 import type { CreationRecord, RunStatus } from './core/run-state.ts';
 import type { Command, Verdict } from './command.ts';
 import type { DocumentPlace, WriteUnit } from './store-units.ts';

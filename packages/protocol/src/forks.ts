@@ -6,14 +6,15 @@ import { closed, count, type jsonObject, nonEmpty, open, runId, uri } from './sc
 
 const optional = Type.Optional;
 
-export const FORK_MODES = ['replay', 'branch'] as const;
+const FORK_MODES = ['replay', 'branch'] as const;
 
 const FORK_FIELDS = {
   mode: Type.Enum(FORK_MODES),
   fromSeq: optional(
     Type.Integer({
       minimum: 0,
-      description: 'The first sequence that the fork decides itself. Needed for a branch; default of a replay: 0.',
+      description:
+        'The first sequence that the fork decides itself. Needed for a branch; default of a replay: 0.',
     }),
   ),
   runOptionsOverlay: optional(
@@ -35,7 +36,8 @@ export const HostForkRunSchema = closed({
   workflowVersion: optional(
     Type.String({
       minLength: 1,
-      description: 'Another version of the same workflow; it must have every node the log knows. Branches only.',
+      description:
+        'Another version of the same workflow; it must have every node the log knows. Branches only.',
     }),
   ),
 });
@@ -49,7 +51,7 @@ export const ForkRunResponseSchema = open({
   eventsUrl: uri,
 });
 
-export const ANCESTRY_CAUSES = ['mcp-tool-call', 'a2a-message', 'core.subWorkflow', 'core.dispatch'] as const;
+const ANCESTRY_CAUSES = ['mcp-tool-call', 'a2a-message', 'core.subWorkflow', 'core.dispatch'] as const;
 
 /** Closed by the protocol, although a host sends it. */
 export const AncestrySchema = closed({

@@ -57,14 +57,7 @@ export { openApiDocument } from './openapi.ts';
 export type { OpenApiOptions } from './openapi.ts';
 export { renderReference } from './reference.ts';
 export type { ReferencePage } from './reference.ts';
-export {
-  ANCESTRY_CAUSES,
-  AncestrySchema,
-  FORK_MODES,
-  ForkRunResponseSchema,
-  ForkRunSchema,
-  HostForkRunSchema,
-} from './forks.ts';
+export { AncestrySchema, ForkRunResponseSchema, ForkRunSchema, HostForkRunSchema } from './forks.ts';
 export type { Ancestry, ForkRunRequest, ForkRunResponse, HostForkRunRequest } from './forks.ts';
 export { operationOf, pathParameters, ROUTES, route } from './routes.ts';
 export type { Answer, Parameter, Route } from './routes.ts';

@@ -112,6 +112,8 @@ export interface RunSummary {
   readonly errorCode?: string;
   readonly tags: readonly string[];
   readonly events: number;
+  /** Executed elsewhere, and only read here. */
+  readonly imported?: true;
 }
 
 export interface RunFilter {

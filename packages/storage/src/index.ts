@@ -7,6 +7,7 @@ export {
 } from './sqlite/index.ts';
 export type { Finding, Owner, SqliteFaults, SqliteStoreOptions } from './sqlite/index.ts';
 export {
+  checkPostgres,
   ConnectionLostError,
   isRetryable,
   openPostgresStore,
@@ -14,4 +15,4 @@ export {
   SchemaTooNewError,
   UnsafeDatabaseError,
 } from './postgres/index.ts';
-export type { PostgresFaults, PostgresStoreOptions } from './postgres/index.ts';
+export type { DatabaseReport, PostgresFaults, PostgresStoreOptions } from './postgres/index.ts';

@@ -61,7 +61,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
       workflows: workflows.roots,
     });
     // One first: the others find the schema made.
-    for (let place = 0; place < cluster.places; place += 1) await director.start(place);
+    await director.start(0);
+    await Promise.all(Array.from({ length: cluster.places - 1 }, (_, index) => director.start(index + 1)));
     await register(cluster, workflows, receipts);
     note(
       `${cluster.places} processes, ${workflows.definitions.length} workflows, ${faults.length} faults planned`,

@@ -73,7 +73,7 @@ async function readLog(http: HttpClient, runId: string): Promise<string[]> {
   const log: string[] = [];
   for (;;) {
     const after = log.length === 0 ? '' : `&lastSequence=${log.length - 1}`;
-    const { json } = await insist(http, `/v1/runs/${runId}/events/poll?timeout=0&limit=${PAGE}${after}`);
+    const { json } = await insist(http, `/v1/runs/${runId}/events/poll?timeout=1&limit=${PAGE}${after}`);
     const events = json['events'] as JsonObject[];
     log.push(...events.map((event) => JSON.stringify(event)));
     if (events.length < PAGE) return log;
@@ -92,12 +92,13 @@ async function listRuns(http: HttpClient): Promise<ListedRun[]> {
 }
 
 async function insist(http: HttpClient, path: string): Promise<Answer> {
+  let last: Answer | undefined;
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const answer = await http.ask('GET', path);
-    if (answer?.status === 200) return answer;
+    last = await http.ask('GET', path);
+    if (last?.status === 200) return last;
     await pause(TRY_EVERY_MS);
   }
-  throw new Error(`GET ${path} was not answered, although everything runs`);
+  throw new Error(`GET ${path} was answered ${JSON.stringify(last)}, although everything runs`);
 }
 
 function isOver(status: string): boolean {

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Cluster } from './cluster.ts';
 import { flood } from './flood.ts';
+import { NodeNotReadyError } from './node-process.ts';
 import type { Random } from './random.ts';
 import type { Receipts } from './receipts.ts';
 import { type Fault, type FaultKind, type PlannedFault, skewOf } from './schedule.ts';
@@ -27,20 +28,33 @@ export interface DirectorOptions {
 /** Of the SQLite file's present size: soon reached, and never below what is there. */
 const ROOM_PAGES = 12;
 const FLOOD_RUNS = 50;
+const EXIT_UNUSABLE = 3;
+const MOST_STARTS = 6;
+
+type Counted = FaultKind | 'skipped' | 'start repeated';
 
 export function createDirector(options: DirectorOptions): Director {
   const { cluster, faults, random, receipts, note } = options;
-  const injected: Partial<Record<FaultKind | 'skipped', number>> = {};
+  const injected: Partial<Record<Counted, number>> = {};
   const thaws: number[] = [];
   const starts = new Map<number, number>();
   /** Places, and the database as -1, to which something is happening: they get no second fault at the same time. */
   const busy = new Set<number>();
 
   async function start(place: number, maxPages?: number): Promise<void> {
-    const count = (starts.get(place) ?? 0) + 1;
-    starts.set(place, count);
-    const skewMs = cluster.places === 1 ? 0 : skewOf(random, place, count);
-    await cluster.start(place, { skewMs, ...(maxPages !== undefined && { maxPages }) });
+    const number = (starts.get(place) ?? 0) + 1;
+    starts.set(place, number);
+    const skewMs = cluster.places === 1 ? 0 : skewOf(random, place, number);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await cluster.start(place, { skewMs, ...(maxPages !== undefined && { maxPages }) });
+      } catch (error) {
+        // A host whose store fails it at the start says so and ends; whoever looks after it starts it again.
+        const isUnusable = error instanceof NodeNotReadyError && error.exitCode === EXIT_UNUSABLE;
+        if (!isUnusable || tries === MOST_STARTS) throw error;
+        count('start repeated');
+      }
+    }
   }
 
   async function inject(fault: Fault): Promise<void> {
@@ -98,7 +112,7 @@ export function createDirector(options: DirectorOptions): Director {
     });
   }
 
-  function count(kind: FaultKind | 'skipped'): void {
+  function count(kind: Counted): void {
     injected[kind] = (injected[kind] ?? 0) + 1;
   }
 

@@ -24,6 +24,17 @@ export interface NodeLaunch {
   readonly onUnexpectedExit: (code: number | null, lastWords: string) => void;
 }
 
+/** The process ended, or did not answer, before it was ready. */
+export class NodeNotReadyError extends Error {
+  readonly exitCode: number | null;
+
+  constructor(exitCode: number | null, lastWords: string) {
+    super(`a host was not ready (exit code ${String(exitCode)}):\n${lastWords}`);
+    this.name = 'NodeNotReadyError';
+    this.exitCode = exitCode;
+  }
+}
+
 const CLI = join(import.meta.dirname, '../../../cli/bin/weft.mjs');
 const READY_WITHIN_MS = 90_000;
 const STOP_WITHIN_MS = 20_000;
@@ -36,6 +47,7 @@ export async function startNode(launch: NodeLaunch): Promise<NodeProcess> {
   });
   let lastWords = '';
   let isExpected = false;
+  let isReady = false;
   const note = (chunk: Buffer): void => {
     lastWords = (lastWords + chunk.toString('utf8')).slice(-LAST_WORDS);
     appendFileSync(launch.logFile, chunk);
@@ -47,7 +59,7 @@ export async function startNode(launch: NodeLaunch): Promise<NodeProcess> {
   process.on('exit', endWithUs);
   void exited.then((code) => {
     process.off('exit', endWithUs);
-    if (!isExpected) launch.onUnexpectedExit(code, lastWords);
+    if (!isExpected && isReady) launch.onUnexpectedExit(code, lastWords);
   });
 
   async function end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
@@ -63,6 +75,7 @@ export async function startNode(launch: NodeLaunch): Promise<NodeProcess> {
     await end('SIGKILL');
     return lastWords;
   });
+  isReady = true;
   return {
     pid: child.pid ?? 0,
     async kill() {
@@ -83,5 +96,5 @@ async function untilReady(child: ChildProcess, port: number, giveUp: () => Promi
     await pause(100);
   }
   const exitCode = child.exitCode;
-  throw new Error(`a host was not ready (exit code ${String(exitCode)}):\n${await giveUp()}`);
+  throw new NodeNotReadyError(exitCode, await giveUp());
 }

@@ -26,7 +26,10 @@ export function longRuns(lab: Lab, lengths: readonly number[]): Promise<LongRuns
     const runs = await withStore(folder, async (store) => {
       const made = new Map<number, readonly [string, string]>();
       for (const length of lengths) {
-        const pair = [await fillHistory(store, seed, length), await fillHistory(store, seed, length)] as const;
+        const pair = [
+          await fillHistory(store, seed, length),
+          await fillHistory(store, seed, length),
+        ] as const;
         made.set(length, pair);
       }
       return made;

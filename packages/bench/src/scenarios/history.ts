@@ -148,7 +148,11 @@ async function measureClaims(
       }
       costs.set(length, median(times));
     }
-    tally.add('history/flat/claim', about(`claim (pause or resume) at event ${count(longest)}`), costs.get(longest));
+    tally.add(
+      'history/flat/claim',
+      about(`claim (pause or resume) at event ${count(longest)}`),
+      costs.get(longest),
+    );
     tally.against('history/flat/claim', `at event ${count(shortest)}`, costs.get(shortest));
   }
 }

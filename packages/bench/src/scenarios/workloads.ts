@@ -66,9 +66,7 @@ async function newPlace(lab: Lab, store: StoreName, name: string): Promise<Place
 }
 
 async function bytesAt(lab: Lab, { folder, postgres }: Place): Promise<number> {
-  return postgres === undefined
-    ? databaseBytes(folder)
-    : (await lab.postgres()).schemaBytes(postgres.schema);
+  return postgres === undefined ? databaseBytes(folder) : (await lab.postgres()).schemaBytes(postgres.schema);
 }
 
 /** Size of each contender's data after a start and a stop without runs. */
@@ -139,13 +137,7 @@ async function measureCell(
     put('refusals', { unit: '', better: 'less' }, result.refusals);
 }
 
-function record(
-  tally: Tally,
-  contender: Contender,
-  key: string,
-  about: About,
-  value: number,
-): void {
+function record(tally: Tally, contender: Contender, key: string, about: About, value: number): void {
   if (contender.name === 'weft') tally.add(key, about, value);
   else tally.against(key, SKETCH, value);
 }

@@ -9,34 +9,70 @@ import {
   checkNodeVersion,
 } from '../doctor-checks.ts';
 import { EXIT } from '../exit-code.ts';
+import { checkDatabase } from '../database-checks.ts';
+import { type PostgresSettings, resolveSettings } from '../serve/settings.ts';
 import type { Style } from '../output/style.ts';
 import { printable } from '../output/table.ts';
 
 export const doctor = leaf({
   name: 'doctor',
   summary: 'Check this installation and the host, and say what to do',
-  examples: ['weft doctor', 'weft doctor --deep --data /var/lib/weft', 'weft doctor --json'],
+  examples: [
+    'weft doctor',
+    'weft doctor --deep --data /var/lib/weft',
+    'WEFT_STORE=postgres://weft@db/weft weft doctor --deep',
+    'weft doctor --json',
+  ],
   args: {
     deep: {
       type: 'boolean',
       description: 'Read every page of the database and every log; the host may run or not',
     },
+    store: {
+      type: 'string',
+      valueHint: 'URL',
+      description: 'The host’s database; default WEFT_STORE, else SQLite in the data folder',
+    },
+    'store-schema': {
+      type: 'string',
+      valueHint: 'NAME',
+      description: 'Schema of the database (default weft)',
+    },
     ...HOST_ARGS,
   },
   async run({ cli, args }) {
     const target = await findTarget(cli.io, args);
+    const database = databaseOf(cli, args);
+    const deep = args.deep === true;
     const onHost = await checkHost(target);
     const findings = [
       checkNodeVersion(process.version),
-      await checkDataFolder(target),
-      await checkKeyFile(target),
-      await checkDatabaseHeader(target),
-      ...(args.deep === true ? [await checkDeep(target), ...onHost.map(withoutHost)] : onHost),
+      ...(database === undefined
+        ? [await checkDataFolder(target), await checkKeyFile(target), await checkDatabaseHeader(target)]
+        : await checkDatabase(database, deep)),
+      ...(deep && database === undefined ? [await checkDeep(target)] : []),
+      ...(deep ? onHost.map(withoutHost) : onHost),
     ];
     print(cli, findings);
     return findings.some((finding) => finding.state === 'wrong') ? EXIT.failed : EXIT.done;
   },
 });
+
+/** The database that `weft serve` would use with the same flags and variables. */
+function databaseOf(
+  cli: Cli,
+  args: { readonly store?: string | undefined; readonly 'store-schema'?: string | undefined },
+): PostgresSettings | undefined {
+  const given: Readonly<Record<string, string | undefined>> = {
+    store: args.store,
+    'store-schema': args['store-schema'],
+  };
+  return resolveSettings({
+    flags: (name) => (given[name] === undefined ? [] : [given[name]]),
+    env: cli.io.env,
+    config: undefined,
+  }).store;
+}
 
 const SHOWN_PROBLEMS = 20;
 

@@ -178,7 +178,16 @@ describe('weft fork', () => {
     const from = await seqOf(runId, 'node.started', 'call');
     const before = calls.length;
 
-    const outcome = await on('fork', runId, '--from', String(from), '--input', 'order=good', '--watch', '--diff');
+    const outcome = await on(
+      'fork',
+      runId,
+      '--from',
+      String(from),
+      '--input',
+      'order=good',
+      '--watch',
+      '--diff',
+    );
 
     expect(outcome.code).toBe(0);
     expect(outcome.err).toContain(`Forked ${runId} from #${from} as a branch`);
@@ -191,7 +200,17 @@ describe('weft fork', () => {
   it('sets keys of configurable, and gives the document with --json', async () => {
     const runId = await ended('order', 'completed');
 
-    const outcome = await on('fork', runId, '--from', '2', '--set', 'model=small', '--set', 'temperature=0', '--json');
+    const outcome = await on(
+      'fork',
+      runId,
+      '--from',
+      '2',
+      '--set',
+      'model=small',
+      '--set',
+      'temperature=0',
+      '--json',
+    );
 
     const forked = JSON.parse(outcome.out) as { runId: string };
     expect(forked).toMatchObject({ sourceRunId: runId, fromSeq: 2, mode: 'branch', status: 'pending' });

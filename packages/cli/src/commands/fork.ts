@@ -64,7 +64,11 @@ export const fork = leaf({
     const request = requestOf(args, changes);
     const { client } = await connect(io, args);
     const key = args['idempotency-key'];
-    const forked = await client.runs.fork(args.run, request, key === undefined ? {} : { idempotencyKey: key });
+    const forked = await client.runs.fork(
+      args.run,
+      request,
+      key === undefined ? {} : { idempotencyKey: key },
+    );
     return deliverFork(cli, client, forked, args);
   },
 });
@@ -87,7 +91,9 @@ function requestOf(
     return { mode: 'replay', ...fromSeq };
   }
   if (from === undefined)
-    throw usageError('--from SEQ is needed: the first sequence to do again. weft runs events RUN lists them.');
+    throw usageError(
+      '--from SEQ is needed: the first sequence to do again. weft runs events RUN lists them.',
+    );
   return {
     mode: 'branch',
     ...fromSeq,

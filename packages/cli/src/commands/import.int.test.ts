@@ -22,9 +22,14 @@ function sayings(id: string, texts: readonly string[]): JsonObject {
       config: { name: 'said', value: text },
       inputs: {},
     })),
-    edges: ids.slice(1).map((target, index) => ({ id: `e${index}`, sourceNodeId: `n${index}`, targetNodeId: target })),
+    edges: ids
+      .slice(1)
+      .map((target, index) => ({ id: `e${index}`, sourceNodeId: `n${index}`, targetNodeId: target })),
     triggers: [{ id: 'manual', type: 'manual', enabled: true }],
-    variables: [{ name: 'said', type: 'string' }, { name: 'who', type: 'string' }],
+    variables: [
+      { name: 'said', type: 'string' },
+      { name: 'who', type: 'string' },
+    ],
     metadata: {},
     settings: {},
   };
@@ -78,9 +83,20 @@ describe('weft import', () => {
 
     const answer = JSON.parse(first.out) as { runId: string };
     expect(first.code).toBe(0);
-    expect(answer).toMatchObject({ created: true, verified: true, sourceRunId: runs.one, status: 'completed' });
-    expect(again.out).toMatch(new RegExp(`^${answer.runId}  completed, \\d+ events, digest checked, imported before\n$`));
-    expect(await clientOf(1).runs.get(answer.runId)).toMatchObject({ weft: { imported: { runId: runs.one } } });
+    expect(answer).toMatchObject({
+      created: true,
+      verified: true,
+      sourceRunId: runs.one,
+      status: 'completed',
+    });
+    expect(again.out).toMatch(
+      new RegExp(`^${answer.runId}  completed, \\d+ events, digest checked, imported before\n$`),
+    );
+    expect((await on(1, 'runs', 'show', answer.runId)).out).toContain('digest checked');
+    expect((await on(1, 'runs', 'ls')).out).toContain('imported');
+    expect(await clientOf(1).runs.get(answer.runId)).toMatchObject({
+      weft: { imported: { runId: runs.one } },
+    });
   });
 
   it('takes a gzipped file', async () => {
@@ -140,7 +156,9 @@ describe('weft diff of bundles', () => {
   it('compares a bundle with a run, and with one of another host', async () => {
     const same = await on(0, 'diff', 'one.json', runs.one, '--exit-code');
     const url = `${hosts[0].url}/v1/runs/${runs.other}`;
-    const different = await weft(folder, ['diff', 'one.json', url, '--exit-code'], { WEFT_API_KEY_B: KEYS[0] });
+    const different = await weft(folder, ['diff', 'one.json', url, '--exit-code'], {
+      WEFT_API_KEY_B: KEYS[0],
+    });
 
     expect(same).toMatchObject({ code: 0 });
     expect(same.out).toContain('No difference.');

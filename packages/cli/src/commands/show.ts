@@ -20,7 +20,9 @@ export const show = leaf({
     const run = at === undefined ? await client.runs.get(args.run) : await client.runs.stateAt(args.run, at);
     cli.io.stdout.write(`${cli.json ? JSON.stringify(run) : textOf(cli, run)}\n`);
     if (!cli.json && at !== undefined)
-      cli.io.stderr.write(`As of #${at}. Go on from the next event: weft fork ${run.runId} --from ${at + 1}\n`);
+      cli.io.stderr.write(
+        `As of #${at}. Go on from the next event: weft fork ${run.runId} --from ${at + 1}\n`,
+      );
     return EXIT.done;
   },
 });

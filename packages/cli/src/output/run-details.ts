@@ -21,6 +21,7 @@ export function renderRunDetails(style: Style, run: RunDocument): string {
       ['started', run.startedAt],
       ['ended', run.completedAt],
       ['took', betweenText(run.startedAt, run.completedAt)],
+      ['imported', importedFrom(run['weft'])],
       ['tags', run.tags === undefined || run.tags.length === 0 ? undefined : run.tags.join(', ')],
       [
         'error',
@@ -32,6 +33,15 @@ export function renderRunDetails(style: Style, run: RunDocument): string {
     section(style, 'Variables', run.variables),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
+}
+
+/** Where it was executed, and whether the bundle could be checked. */
+function importedFrom(extras: unknown): string | undefined {
+  const origin = isJsonObject(extras) ? extras['imported'] : undefined;
+  if (!isJsonObject(origin)) return undefined;
+  const host = typeof origin['host'] === 'string' ? ` from ${origin['host']}` : '';
+  const isVerified = origin['verified'] === true ? 'digest checked' : 'unverified';
+  return printable(`${String(origin['runId'])}${host}, ${isVerified}`);
 }
 
 function nodeTable(style: Style, states: JsonObject | undefined): string {

@@ -24,5 +24,6 @@ export function renderRunList(style: Style, runs: readonly RunSummary[], now: nu
 
 function noteOf(run: RunSummary): string {
   const at = run.currentNodeId === undefined ? '' : `at ${run.currentNodeId}`;
-  return [run.errorCode ?? at, ...run.tags.map((tag) => `#${tag}`)].filter(Boolean).join(' ');
+  const origin = run.imported === true ? 'imported' : '';
+  return [origin, run.errorCode ?? at, ...run.tags.map((tag) => `#${tag}`)].filter(Boolean).join(' ');
 }

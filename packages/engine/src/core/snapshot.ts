@@ -46,14 +46,19 @@ export function renderSnapshot(
     ...shown,
     engineVersion: String(record.engineVersion),
     eventLogSchemaVersion: 2,
-    weft: {
-      workflowVersion: record.workflowVersion,
-      definitionDigest: record.definitionDigest,
-      createdAt: toIso(record.createdAt),
-      ...(record.fork !== undefined && { fork: forkOf(record.fork) }),
-      ...(record.imported !== undefined && { imported: { ...record.imported } }),
-      ...(state.pausedAt !== undefined && { pausedAt: toIso(state.pausedAt) }),
-    },
+    weft: hostMembers(record, state),
+  };
+}
+
+/** What only this host says of its runs. */
+function hostMembers(record: CreationRecord, state: RunState): JsonObject {
+  return {
+    workflowVersion: record.workflowVersion,
+    definitionDigest: record.definitionDigest,
+    createdAt: toIso(record.createdAt),
+    ...(record.fork !== undefined && { fork: forkOf(record.fork) }),
+    ...(record.imported !== undefined && { imported: { ...record.imported } }),
+    ...(state.pausedAt !== undefined && { pausedAt: toIso(state.pausedAt) }),
   };
 }
 

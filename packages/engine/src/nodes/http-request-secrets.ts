@@ -22,14 +22,14 @@ export const secretHeadersConfig = Type.Record(
   { additionalProperties: false },
 );
 
-export interface SecretHeader {
+interface SecretHeader {
   /** In lower case. */
   readonly name: string;
   readonly secretId: string;
   readonly prefix: string;
 }
 
-export function secretHeaders(config: JsonObject): readonly SecretHeader[] {
+function secretHeaders(config: JsonObject): readonly SecretHeader[] {
   const declared = (config['secretHeaders'] ?? {}) as Static<typeof secretHeadersConfig>;
   return Object.entries(declared).map(([name, value]) =>
     typeof value === 'string'

@@ -115,9 +115,7 @@ export function createCluster(dependencies: ClusterDependencies): Cluster {
           at,
           expiresAt: at + REQUEST_KEPT_MS,
           body: JSON.stringify({ by: caller.principal }),
-          audit: [
-            { at, tenant: caller.tenant, actor: caller.principal, action: 'node.drain', target: node },
-          ],
+          audit: [{ at, tenant: caller.tenant, actor: caller.principal, action: 'node.drain', target: node }],
         });
         if (result.state !== 'committed') throw writeFailure(result);
         if (found.isSelf) drain();

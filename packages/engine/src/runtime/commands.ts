@@ -124,11 +124,7 @@ export function createCommands(dependencies: CommandDependencies): Host['command
   }
 
   /** Waits for the verdict: told at once when the run is held here, asked for when it is held elsewhere. */
-  async function verdictOf(
-    runId: string,
-    commandId: string,
-    asked: Command,
-  ): Promise<Verdict | undefined> {
+  async function verdictOf(runId: string, commandId: string, asked: Command): Promise<Verdict | undefined> {
     let told: (verdict: Verdict) => void = () => undefined;
     const announced = new Promise<Verdict>((resolve) => {
       told = resolve;

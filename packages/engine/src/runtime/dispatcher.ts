@@ -161,7 +161,16 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       const { submit } = options.actors.committer;
       const batchId = randomId(options.actors.random);
       const { head, nextSeq: expectedSeq } = row;
-      const unit: RunUnit = { kind: 'run', batchId, runId, epoch, expectedSeq, events: [], head, release: true };
+      const unit: RunUnit = {
+        kind: 'run',
+        batchId,
+        runId,
+        epoch,
+        expectedSeq,
+        events: [],
+        head,
+        release: true,
+      };
       return (await submit(unit)).state === 'committed';
     } catch (error) {
       log('warn', { runId, ...errorFields(error) }, 'giving back a run failed');

@@ -7,7 +7,11 @@ import { alice, QUICK, startHost, type TestHost, until } from './testing/test-ho
 const GREETING: WorkflowSpec = {
   nodes: [
     { id: 'gate', typeId: 'core.approvalGate', config: {} },
-    { id: 'greet', typeId: 'core.setVariable', config: { name: 'said', expression: '"hello " + variables.who' } },
+    {
+      id: 'greet',
+      typeId: 'core.setVariable',
+      config: { name: 'said', expression: '"hello " + variables.who' },
+    },
   ],
   edges: [edge('gate', 'greet')],
 };

@@ -70,7 +70,10 @@ describe('a bundle from here', () => {
       definition: 'present',
     });
     expect(await far.types(imported.runId)).toEqual(await near.types(original));
-    const [there, here] = [await near.host.snapshot(alice, original), await far.host.snapshot(alice, imported.runId)];
+    const [there, here] = [
+      await near.host.snapshot(alice, original),
+      await far.host.snapshot(alice, imported.runId),
+    ];
     expect(here?.snapshot.variables).toEqual(there?.snapshot.variables);
     expect(here?.snapshot['nodeStates']).toEqual(there?.snapshot['nodeStates']);
     expect(here?.snapshot['weft']).toMatchObject({ imported: { runId: original, verified: true } });
@@ -116,7 +119,9 @@ describe('a bundle from here', () => {
 describe('an imported run', () => {
   it('is never moved: not claimed, not answered, not cancelled', async () => {
     const [near, far] = [await open(), await open()];
-    const asking = await near.run(await near.register({ nodes: [node('gate', 'core.approvalGate', { title: 'Ship?' })] }));
+    const asking = await near.run(
+      await near.register({ nodes: [node('gate', 'core.approvalGate', { title: 'Ship?' })] }),
+    );
     await until(async () => (await near.status(asking)) === 'waiting-approval');
 
     const { runId, status } = await far.host.importBundle(alice, await bundleOf(near, asking));
@@ -124,7 +129,9 @@ describe('an imported run', () => {
     expect(status).toBe('waiting-approval');
     expect((await far.host.listInterrupts(alice, { limit: 10 })).rows).toEqual([]);
     expect((await far.store.readRun(runId, 'default'))?.head.wakeAt).toBeNull();
-    await expect(far.host.command(alice, runId, { type: 'cancel' })).rejects.toMatchObject({ code: 'conflict' });
+    await expect(far.host.command(alice, runId, { type: 'cancel' })).rejects.toMatchObject({
+      code: 'conflict',
+    });
     expect((await far.host.explain(alice, runId))?.waitingFor).toBe('nothing');
     const page = await far.host.events(alice, runId, -1, 100);
     expect(page?.complete).toBe(true);
@@ -222,7 +229,10 @@ describe('a fork of an imported run', () => {
 
   it('of such a fork, further back, has what that one was given', async () => {
     const [near, far] = [await open(), await open()];
-    const { runId } = await far.host.importBundle(alice, await bundleOf(near, await finished(near, { who: 'you' })));
+    const { runId } = await far.host.importBundle(
+      alice,
+      await bundleOf(near, await finished(near, { who: 'you' })),
+    );
     const forked = await fork(far, runId, { mode: 'branch', fromSeq: 0, values: { who: 'me' } });
     const call = await until(() => far.effects.calls.at(-1));
     call.succeed();
@@ -231,12 +241,17 @@ describe('a fork of an imported run', () => {
     const second = await fork(far, forked, { mode: 'branch', fromSeq: 0 });
 
     await until(() => far.effects.calls[1]);
-    expect((await far.host.snapshot(alice, second))?.snapshot.variables).toMatchObject({ greeting: 'hello me' });
+    expect((await far.host.snapshot(alice, second))?.snapshot.variables).toMatchObject({
+      greeting: 'hello me',
+    });
   });
 
   it('does not replay what the record has only masked', async () => {
     const [near, far] = [await open(), await open()];
-    const { runId } = await far.host.importBundle(alice, await bundleOf(near, await finished(near, { who: 'you' })));
+    const { runId } = await far.host.importBundle(
+      alice,
+      await bundleOf(near, await finished(near, { who: 'you' })),
+    );
 
     await expect(fork(far, runId, { mode: 'replay' })).rejects.toMatchObject({ code: 'values_missing' });
   });
@@ -254,7 +269,9 @@ describe('a fork of an imported run', () => {
   });
 
   async function missingOf(at: TestHost, runId: string, cut: number): Promise<string[]> {
-    const error = await at.host.fork(alice, runId, { mode: 'branch', fromSeq: cut }).catch((thrown: unknown) => thrown);
+    const error = await at.host
+      .fork(alice, runId, { mode: 'branch', fromSeq: cut })
+      .catch((thrown: unknown) => thrown);
     return (error as { details: { missing: string[] } }).details.missing;
   }
 });
@@ -305,7 +322,10 @@ describe('a bundle of another host', () => {
   it('that cannot be believed leaves nothing behind', async () => {
     const at = await open();
 
-    const outcome = at.host.importBundle(alice, foreignBundle({}, modern(TWO_NODES.filter((_, index) => index !== 1))));
+    const outcome = at.host.importBundle(
+      alice,
+      foreignBundle({}, modern(TWO_NODES.filter((_, index) => index !== 1))),
+    );
 
     await expect(outcome).rejects.toMatchObject({ code: 'bundle_invalid' });
     expect((await at.host.listRuns(alice, {}, { limit: 10 })).rows).toEqual([]);

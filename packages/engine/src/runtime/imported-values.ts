@@ -74,12 +74,7 @@ export function createFillImported(
   }
 
   /** What a replay would take from the record after the cut; what pure nodes did is worked out anew. */
-  async function recordedAfter(
-    row: RunRow,
-    plan: Plan,
-    masks: MaskedSlots,
-    cut: number,
-  ): Promise<string[]> {
+  async function recordedAfter(row: RunRow, plan: Plan, masks: MaskedSlots, cut: number): Promise<string[]> {
     const names: string[] = [];
     for (const [seq, slots] of Object.entries(masks.events)) {
       if (Number(seq) < cut) continue;

@@ -64,15 +64,7 @@ export function joinForks(store: Store): Store {
       : undefined;
   };
 
-  // Adapters may be classes: only what is named here is replaced, everything else is called on the adapter itself.
-  return new Proxy(store, {
-    get(target, name) {
-      if (name === 'readEvents') return readEvents;
-      if (name === 'readCheckpoint') return readCheckpoint;
-      const member: unknown = Reflect.get(target, name);
-      return typeof member === 'function' ? member.bind(target) : member;
-    },
-  });
+  return { ...store, readEvents, readCheckpoint };
 }
 
 const KEPT_LINKS = 10_000;

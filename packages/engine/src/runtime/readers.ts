@@ -182,5 +182,6 @@ function summaryOf(row: RunRow): RunSummary {
     ...(head.errorCode !== undefined && { errorCode: head.errorCode }),
     tags: record.tags,
     events: row.nextSeq,
+    ...(record.imported !== undefined && { imported: true }),
   };
 }

@@ -165,7 +165,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       if (ended) return;
       const input = nextInput();
       if (input !== undefined) await take(input);
-      else if (await rest()) return;
+      else return await rest();
     }
   }
 
@@ -240,8 +240,8 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   }
 
   function hasInput(): boolean {
-    const isWaitedFor = opening.length > 0 || untried.length > 0 || outcomes.length > 0;
-    return isWaitedFor || inboxDirty || more || replay !== undefined;
+    if (inboxDirty || more || replay !== undefined) return true;
+    return opening.length > 0 || untried.length > 0 || outcomes.length > 0;
   }
 
   /** Makes the step durable. False when the actor has ended over it. */
@@ -334,12 +334,9 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     effects.delete(key);
   }
 
-  /** Nothing to do now. True when the loop may stop: the run waits for a call, or has ended. */
-  async function rest(): Promise<boolean> {
-    if (draining) {
-      if (effects.size === 0) end({ type: 'stopped' });
-      return true;
-    }
+  /** Nothing to do now: the run waits for a call, or has ended. */
+  async function rest(): Promise<void> {
+    if (draining) return effects.size === 0 ? end({ type: 'stopped' }) : undefined;
     if (effects.size === 0 && undecided.size === 0 && mayPark(context, run)) {
       const unit = stretchUnit(context, run, {
         epoch,
@@ -349,10 +346,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
         checkpointSeq,
       });
       if (await commit(unit)) end({ type: 'parked', poked: inboxDirty, wakeAt: unit.head.wakeAt });
-      return true;
-    }
-    armTimer();
-    return true;
+    } else armTimer();
   }
 
   function armTimer(): void {

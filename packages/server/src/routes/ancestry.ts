@@ -3,13 +3,9 @@ import { noSuchRun } from '../http/errors.ts';
 
 /** GET /v1/runs/{runId}/ancestry. */
 export const ancestryRoutes: Routes = (app, door) => {
-  app.get(
-    '/v1/runs/:runId/ancestry',
-    door.allow('getAncestry', { ofRun: true }),
-    async (request, reply) => {
-      const ancestry = await door.host.ancestry(callerOf(request), pathParam(request, 'runId'));
-      if (ancestry === undefined) throw noSuchRun();
-      return sendJson(reply, 200, JSON.stringify(ancestry));
-    },
-  );
+  app.get('/v1/runs/:runId/ancestry', door.allow('getAncestry', { ofRun: true }), async (request, reply) => {
+    const ancestry = await door.host.ancestry(callerOf(request), pathParam(request, 'runId'));
+    if (ancestry === undefined) throw noSuchRun();
+    return sendJson(reply, 200, JSON.stringify(ancestry));
+  });
 };

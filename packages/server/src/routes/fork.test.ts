@@ -7,7 +7,10 @@ let at: Harness;
 let overload: ReturnType<Host['overload']>;
 beforeAll(async () => {
   at = await openHarness({}, (host): Host => ({ ...host, overload: () => overload }));
-  for (const definition of [greeting('1.0', ['first', 'second']), greeting('2.0', ['first', 'second', 'third'])])
+  for (const definition of [
+    greeting('1.0', ['first', 'second']),
+    greeting('2.0', ['first', 'second', 'third']),
+  ])
     await register(definition);
   await register(greeting('3.0', ['first']));
 });

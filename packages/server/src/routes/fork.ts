@@ -53,7 +53,13 @@ function forkHandler(
     if (forked.replayed) return sendReplay(reply.header('location', locationOf(forked.body)), forked);
     reply.header('location', `${origin}/v1/runs/${forked.runId}`);
     const { mode } = asked;
-    const fork = { runId: forked.runId, sourceRunId: runId, fromSeq: forked.fromSeq, mode, status: 'pending' };
+    const fork = {
+      runId: forked.runId,
+      sourceRunId: runId,
+      fromSeq: forked.fromSeq,
+      mode,
+      status: 'pending',
+    };
     return sendJson(reply, 201, renderForked(origin, fork));
   };
 }

@@ -31,7 +31,13 @@ const FOREIGN: JsonObject = {
   run: { runId: 'far-1', workflowId: 'letters', status: 'failed', inputs: {}, variables: {} },
   events: [
     { seq: 0, type: 'run.started', timestamp: '2026-05-01T12:00:00Z', nodeId: null, data: null },
-    { seq: 1, type: 'run.failed', timestamp: '2026-05-01T12:00:01Z', nodeId: null, data: { error: { code: 'boom', message: 'It broke.' } } },
+    {
+      seq: 1,
+      type: 'run.failed',
+      timestamp: '2026-05-01T12:00:01Z',
+      nodeId: null,
+      data: { error: { code: 'boom', message: 'It broke.' } },
+    },
   ],
   spans: [],
   metrics: { nodeCount: 0, eventCount: 2 },
@@ -58,7 +64,12 @@ describe('POST /v1/host/weft/imports', () => {
     const answer = await harness.call('POST', IMPORTS, { body: FOREIGN });
 
     expect(answer.status).toBe(201);
-    expect(answer.json).toMatchObject({ status: 'failed', verified: false, events: 2, definition: 'missing' });
+    expect(answer.json).toMatchObject({
+      status: 'failed',
+      verified: false,
+      events: 2,
+      definition: 'missing',
+    });
   });
 
   it('takes gzip, to the same run', async () => {
@@ -81,7 +92,13 @@ describe('POST /v1/host/weft/imports', () => {
     ['is not JSON', () => '{"bundleVersion":', {}, 400, 'validation_error'],
     ['is empty', () => '', {}, 400, 'validation_error'],
     ['is not gzip', () => 'plain', { 'content-encoding': 'gzip' }, 400, 'validation_error'],
-    ['is packed in a way that is not read', () => 'plain', { 'content-encoding': 'br' }, 400, 'validation_error'],
+    [
+      'is packed in a way that is not read',
+      () => 'plain',
+      { 'content-encoding': 'br' },
+      400,
+      'validation_error',
+    ],
     ['is no bundle', () => '{}', {}, 422, 'bundle_invalid'],
     ['is too large', () => `{"a":"${'x'.repeat(9 * 1024 * 1024)}"}`, {}, 413, 'payload_too_large'],
     [
@@ -102,7 +119,9 @@ describe('POST /v1/host/weft/imports', () => {
     const bundle = JSON.parse(await bundleText()) as Record<string, Json>;
     const before = await harness.call('GET', '/v1/host/weft/runs?limit=500');
 
-    const answer = await harness.call('POST', IMPORTS, { body: { ...bundle, generatedAt: '2020-01-01T00:00:00.000Z' } });
+    const answer = await harness.call('POST', IMPORTS, {
+      body: { ...bundle, generatedAt: '2020-01-01T00:00:00.000Z' },
+    });
 
     expect(answer.status).toBe(422);
     expect(answer.json).toMatchObject({ error: 'bundle_invalid', details: { field: '/weft/digest' } });
@@ -110,7 +129,10 @@ describe('POST /v1/host/weft/imports', () => {
   });
 
   it('needs runs:create', async () => {
-    const answer = await harness.call('POST', IMPORTS, { body: FOREIGN, key: await harness.keyWithout('runs:create') });
+    const answer = await harness.call('POST', IMPORTS, {
+      body: FOREIGN,
+      key: await harness.keyWithout('runs:create'),
+    });
 
     expect(answer.status).toBe(403);
   });
@@ -135,7 +157,9 @@ describe('an imported run', () => {
   it('of another tenant is not there', async () => {
     const { json } = await harness.call('POST', IMPORTS, { body: FOREIGN });
 
-    const answer = await harness.call('GET', `/v1/runs/${String(json['runId'])}`, { key: harness.otherTenantKey });
+    const answer = await harness.call('GET', `/v1/runs/${String(json['runId'])}`, {
+      key: harness.otherTenantKey,
+    });
 
     expect(answer.status).toBe(404);
   });

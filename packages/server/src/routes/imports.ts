@@ -14,7 +14,8 @@ export const importRoutes: Routes = (app, door) => {
     {
       ...door.allow('importBundle', { isNewWork: true }),
       bodyLimit: MAX_BUNDLE_BYTES,
-      preParsing: async (request: FastifyRequest, _reply, payload: RequestPayload) => unpacked(request, payload),
+      preParsing: async (request: FastifyRequest, _reply, payload: RequestPayload) =>
+        unpacked(request, payload),
     },
     async (request, reply) => {
       const body = request.body as Json | undefined;
@@ -31,9 +32,13 @@ function unpacked(request: FastifyRequest, payload: RequestPayload): RequestPayl
   const coding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (coding === 'identity') return payload;
   if (coding !== 'gzip')
-    throw new HostError('validation_error', 'The body may be sent as it is, or with "Content-Encoding: gzip".', {
-      field: 'Content-Encoding',
-    });
+    throw new HostError(
+      'validation_error',
+      'The body may be sent as it is, or with "Content-Encoding: gzip".',
+      {
+        field: 'Content-Encoding',
+      },
+    );
   let received = 0;
   payload.on('data', (chunk: Buffer) => {
     received += chunk.length;

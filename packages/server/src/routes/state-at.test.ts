@@ -53,7 +53,10 @@ describe('a run as of one of its events', () => {
     const { json } = await at.call('GET', `/v1/runs/${runId}/events/poll`);
 
     for (let seq = 0; seq <= Number(json.lastEventSeq); seq += 1) {
-      const [source, fork] = [(await state(runId, `?at=${seq}`)).json, (await state(forkId, `?at=${seq}`)).json];
+      const [source, fork] = [
+        (await state(runId, `?at=${seq}`)).json,
+        (await state(forkId, `?at=${seq}`)).json,
+      ];
       expect(fork).toEqual({ ...source, runId: forkId, weft: fork.weft });
     }
   });
@@ -77,7 +80,10 @@ describe('a run as of one of its events', () => {
     ];
 
     expect(beyond.status).toBe(422);
-    expect(beyond.json).toMatchObject({ error: 'sequence_out_of_range', details: { field: 'at', at: 99_999 } });
+    expect(beyond.json).toMatchObject({
+      error: 'sequence_out_of_range',
+      details: { field: 'at', at: 99_999 },
+    });
     expect([negative.status, fraction.status]).toEqual([400, 400]);
     expect(negative.json.details?.field).toBe('at');
   });

@@ -1,3 +1,4 @@
+import { HostError } from '@weft/protocol';
 import postgres from 'postgres';
 
 /** Why a database could not be opened as a store. Shown to the person who started the host, never to a client. */
@@ -24,11 +25,25 @@ export class UnsafeDatabaseError extends Error {
   }
 }
 
-/** The connection is gone, or none could be made. What was under way on it ended without an answer. */
-export class ConnectionLostError extends Error {
-  constructor(message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
+const RETRY_AFTER_SECONDS = 2;
+
+/**
+ * The connection is gone, or none could be made. What was under way on it ended without an answer. A client whose request only
+ * reads is told to come back, not that the host has failed.
+ */
+export class ConnectionLostError extends HostError {
+  /** For the person who runs the host. */
+  readonly reason: string;
+
+  constructor(reason: string, cause?: unknown) {
+    super(
+      'service_unavailable',
+      'The database cannot be reached at the moment. Send the request again.',
+      { cause: 'store_unavailable', retryAfter: RETRY_AFTER_SECONDS },
+      { retryAfter: RETRY_AFTER_SECONDS, ...(cause !== undefined && { cause }) },
+    );
     this.name = 'ConnectionLostError';
+    this.reason = reason;
   }
 }
 

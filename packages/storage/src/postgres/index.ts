@@ -13,6 +13,8 @@ import { prepareRegistryReader } from './read-registry.ts';
 import { prepareRunReader } from './read-run.ts';
 import { prepareDoubts } from './was-committed.ts';
 
+export { checkPostgres } from './check-database.ts';
+export type { DatabaseReport } from './check-database.ts';
 export type { PostgresFaults } from './commit.ts';
 export { ConnectionLostError, SchemaTooNewError, UnsafeDatabaseError } from './errors.ts';
 export { isRetryable, reasonNotOpened } from './why-not-opened.ts';

@@ -48,7 +48,8 @@ async function createSchema(connection: Connection, schema: string): Promise<voi
   );
 }
 
-async function versionFound(connection: Connection, schema: string): Promise<number> {
+/** 0 when there is none. Throws SchemaTooNewError. */
+export async function versionFound(connection: Connection, schema: string): Promise<number> {
   // Asked of the catalogue itself: to_regclass may answer from a cache of before the wait for the lock.
   const known = await connection.query(
     `SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace

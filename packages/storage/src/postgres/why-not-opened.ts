@@ -28,7 +28,7 @@ export function reasonNotOpened(error: unknown): string {
   const known = REASONS[sqlState(error) ?? ''];
   if (known !== undefined) return known;
   if (error instanceof SchemaTooNewError || error instanceof UnsafeDatabaseError) return error.message;
-  if (error instanceof ConnectionLostError) return `${sentence(error.message)} Is the server running there?`;
+  if (error instanceof ConnectionLostError) return `${sentence(error.reason)} Is the server running there?`;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (/CERT|SSL|TLS/.test(code)) {
     return `The server's certificate is not trusted (${code}). Name the authority with NODE_EXTRA_CA_CERTS, or see sslmode.`;

@@ -18,7 +18,13 @@ type Entry = readonly [type: string, nodeId: string, payload: JsonObject, ...slo
 function needed(...entries: readonly Entry[]): NeededSlot[] {
   const fold = createMarkedFold(plan, initialState(record, plan));
   entries.forEach(([type, nodeId, payload, ...slots], seq) => {
-    const event: StoredEvent = { seq, type, at: seq, nodeId, payload: JSON.stringify({ nodeId, ...payload }) };
+    const event: StoredEvent = {
+      seq,
+      type,
+      at: seq,
+      nodeId,
+      payload: JSON.stringify({ nodeId, ...payload }),
+    };
     fold.add(event, slots);
   });
   return fold.needed();
@@ -33,7 +39,9 @@ describe('what a fork needs', () => {
     const hidden: Entry = ['variable.changed', 'a', { name: 'who' }, '/next', '/previous'];
 
     expect(names(started('a'), hidden)).toEqual(['who']);
-    expect(names(started('a'), hidden, ['variable.changed', 'a', { name: 'who', next: 'known' }])).toEqual([]);
+    expect(names(started('a'), hidden, ['variable.changed', 'a', { name: 'who', next: 'known' }])).toEqual(
+      [],
+    );
   });
 
   it('is an output until everything behind it has settled', () => {
@@ -54,7 +62,10 @@ describe('what a fork needs', () => {
   it('is every write that a channel has worked into its value', () => {
     const write = (reducer: string): Entry => ['channel.written', 'a', { channel: 'sum', reducer }, '/value'];
 
-    expect(names(started('a'), write('counter'), write('merge'))).toEqual(['events.1.value', 'events.2.value']);
+    expect(names(started('a'), write('counter'), write('merge'))).toEqual([
+      'events.1.value',
+      'events.2.value',
+    ]);
     expect(names(started('a'), write('replace'), write('replace'))).toEqual(['events.2.value']);
   });
 
@@ -73,12 +84,11 @@ describe('values that are given', () => {
   const nothing: Needs = { inputs: [], configurable: [], slots: [], recorded: [] };
 
   it('go where they belong', () => {
-    const slots = needed(started('a'), ['variable.changed', 'a', { name: 'who' }, '/next'], [
-      'node.completed',
-      'a',
-      {},
-      '/outputs/x',
-    ]);
+    const slots = needed(
+      started('a'),
+      ['variable.changed', 'a', { name: 'who' }, '/next'],
+      ['node.completed', 'a', {}, '/outputs/x'],
+    );
 
     const filled = fillValues(
       { ...nothing, inputs: ['city'], slots },

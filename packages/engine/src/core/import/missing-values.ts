@@ -38,7 +38,15 @@ const HELD: ReadonlySet<string> = new Set([
 ]);
 
 /** Texts for people: nothing is decided by them. */
-const TOLD: ReadonlySet<string> = new Set(['error', 'lastError', 'reason', 'message', 'previous', 'chunk', 'meta']);
+const TOLD: ReadonlySet<string> = new Set([
+  'error',
+  'lastError',
+  'reason',
+  'message',
+  'previous',
+  'chunk',
+  'meta',
+]);
 
 /** `state` is changed. */
 export function createMarkedFold(plan: Plan, state: RunState): MarkedFold {

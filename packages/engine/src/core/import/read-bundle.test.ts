@@ -2,7 +2,14 @@ import type { Json, JsonObject } from '@weft/protocol';
 import { describe, expect, it } from 'vitest';
 import { importRunId } from './import-run-id.ts';
 import { readBundle } from './read-bundle.ts';
-import { dated, type ForeignEvent, foreignBundle, modern, TWO_NODES, withDigest } from './testing/foreign-bundle.ts';
+import {
+  dated,
+  type ForeignEvent,
+  foreignBundle,
+  modern,
+  TWO_NODES,
+  withDigest,
+} from './testing/foreign-bundle.ts';
 
 const changed = (events: readonly ForeignEvent[]): JsonObject => foreignBundle({}, modern(events));
 
@@ -70,7 +77,7 @@ describe('a bundle of another host', () => {
 describe('a bundle of ours', () => {
   it('is verified by its digest, however it is laid out', () => {
     const bundle = withDigest(foreignBundle());
-    const turned = Object.fromEntries(Object.entries(bundle).reverse()) as JsonObject;
+    const turned = Object.fromEntries(Object.entries(bundle).reverse());
 
     expect(readBundle(bundle)).toMatchObject({ verified: true });
     expect(readBundle(turned).digest).toBe(readBundle(bundle).digest);
@@ -85,18 +92,28 @@ describe('a bundle of ours', () => {
 
     expect(importRunId('a', digest)).toBe(importRunId('a', digest));
     expect(importRunId('a', digest)).not.toBe(importRunId('b', digest));
-    expect(importRunId('a', digest)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(importRunId('a', digest)).toMatch(
+      /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
   });
 });
 
 describe('a bundle is refused', () => {
   const started = TWO_NODES[0] as ForeignEvent;
   const ended = TWO_NODES[6] as ForeignEvent;
-  const gap = modern(TWO_NODES).map((event, index) => ({ ...event, sequence: index < 3 ? index : index + 1 }));
+  const gap = modern(TWO_NODES).map((event, index) => ({
+    ...event,
+    sequence: index < 3 ? index : index + 1,
+  }));
 
   it.each<[string, Json, string, RegExp]>([
     ['that is no object', [], '', /not a JSON object/],
-    ['of a version that is not read', foreignBundle({ bundleVersion: '2.0' }), '/bundleVersion', /bundleVersion/],
+    [
+      'of a version that is not read',
+      foreignBundle({ bundleVersion: '2.0' }),
+      '/bundleVersion',
+      /bundleVersion/,
+    ],
     ['without a run', foreignBundle({ run: null }), '/run', /run is not an object/],
     ['without events', foreignBundle({ events: {} }), '/events', /not a list/],
     [
@@ -112,9 +129,24 @@ describe('a bundle is refused', () => {
       '/events/0/seq',
       /two sequences/,
     ],
-    ['with a terminal event in the middle', changed([started, ended, ...TWO_NODES.slice(1, 6)]), '/events/2', /comes after run.completed/],
-    ['with two terminal events', changed([...TWO_NODES, { type: 'run.failed', payload: {} }]), '/events/7', /comes after/],
-    ['with a node that completed without having started', changed(without(1)), '/events/2', /"fetch" is not running/],
+    [
+      'with a terminal event in the middle',
+      changed([started, ended, ...TWO_NODES.slice(1, 6)]),
+      '/events/2',
+      /comes after run.completed/,
+    ],
+    [
+      'with two terminal events',
+      changed([...TWO_NODES, { type: 'run.failed', payload: {} }]),
+      '/events/7',
+      /comes after/,
+    ],
+    [
+      'with a node that completed without having started',
+      changed(without(1)),
+      '/events/2',
+      /"fetch" is not running/,
+    ],
     ['whose run has ended, though its log has not', changed(TWO_NODES.slice(0, 6)), '/events', /no end/],
     [
       'with an event that has no time',
@@ -130,7 +162,11 @@ describe('a bundle is refused', () => {
     ],
   ])('%s', (_, document, field, message) => {
     expect(() => readBundle(document)).toThrow(
-      expect.objectContaining({ code: 'bundle_invalid', details: { field }, message: expect.stringMatching(message) }),
+      expect.objectContaining({
+        code: 'bundle_invalid',
+        details: { field },
+        message: expect.stringMatching(message),
+      }),
     );
   });
 });
@@ -155,13 +191,19 @@ describe('what was masked', () => {
   });
 
   it('is what the list of our own bundles says, and what carries our mark', () => {
-    expect(masking('mask', 'plain', { masked: ['/events/3/data/outputs/page/x'] })).toEqual(['/outputs/page']);
+    expect(masking('mask', 'plain', { masked: ['/events/3/data/outputs/page/x'] })).toEqual([
+      '/outputs/page',
+    ]);
     expect(masking('mask', 'a [REDACTED:key] b', {})).toEqual(['/outputs/page']);
     expect(masking('mask', '***', {})).toEqual([]);
   });
 
   it('covers inputs and options by name', () => {
-    const run = { ...(foreignBundle()['run'] as JsonObject), inputs: { city: '***', n: 1 }, configurable: { model: '***' } };
+    const run = {
+      ...(foreignBundle()['run'] as JsonObject),
+      inputs: { city: '***', n: 1 },
+      configurable: { model: '***' },
+    };
 
     expect(readBundle(foreignBundle({ run, redactionMode: 'mask' })).masked).toMatchObject({
       inputs: ['city'],

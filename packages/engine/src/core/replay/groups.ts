@@ -85,16 +85,8 @@ function isAboutChild(payload: JsonObject): boolean {
 /** True when the event belongs to the same input as what is held. */
 export function goesOn(held: Group, event: RunEvent, plan: Plan): boolean {
   const { first } = held;
-  if (first.type === 'node.cancelled')
-    return event.type === 'node.cancelled' || event.type === 'run.cancelled';
-  // A drain ends delays, an immediate pause stops effects; one may come to the help of the other.
-  if (isPausing(first))
-    return (isPausing(event) && event.type === first.type) || event.type === 'run.paused';
-  if (ANSWERS.has(first.type)) {
-    if (event.nodeId !== first.nodeId) return false;
-    if (first.type !== 'conversation.exchanged') return event.type === 'interrupt.resolved';
-    return event.type === 'channel.written' || (event.type === 'interrupt.resolved' && !isClosing(event));
-  }
+  if (first.type === 'node.cancelled' || isPausing(first)) return isOfCommand(first, event);
+  if (ANSWERS.has(first.type)) return event.nodeId === first.nodeId && isOfAnswer(first, event);
   const last = held.events.at(-1);
   if (event.nodeId !== first.nodeId || last === undefined || isEnd(last, plan)) return false;
   const kind = plan.nodes.get(first.nodeId ?? '')?.type.kind;
@@ -102,6 +94,18 @@ export function goesOn(held: Group, event: RunEvent, plan: Plan): boolean {
   if (kind !== 'effect') return false;
   if (last.type === 'node.suspended') return event.type === 'interrupt.requested';
   return isFromEffect(event);
+}
+
+/** A drain ends delays, an immediate pause stops effects; one may come to the help of the other. */
+function isOfCommand(first: RunEvent, event: RunEvent): boolean {
+  if (first.type === 'node.cancelled')
+    return event.type === 'node.cancelled' || event.type === 'run.cancelled';
+  return (isPausing(event) && event.type === first.type) || event.type === 'run.paused';
+}
+
+function isOfAnswer(first: RunEvent, event: RunEvent): boolean {
+  if (first.type !== 'conversation.exchanged') return event.type === 'interrupt.resolved';
+  return event.type === 'channel.written' || (event.type === 'interrupt.resolved' && !isClosing(event));
 }
 
 /** Closing a conversation, or letting its time run out, is an act of its own; one that closes by itself does so with its last turn. */

@@ -54,6 +54,7 @@ describe('a node that requires secrets', () => {
 
     const { snapshot, events } = await test.ended();
 
+    expect(test.registered.warnings).toEqual([]);
     expect(snapshot?.status).toBe('completed');
     const text = JSON.stringify(events);
     expect(text).toContain('k=[REDACTED:key]');

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { GOALS, judge, verdictOf } from './goals.ts';
+import type { Figure, Results } from './results.ts';
+import { SCENARIOS } from './scenarios.ts';
+
+function resultsWith(...figures: Figure[]): Results {
+  const scenario = { name: 's', title: 's', rawLimit: 'r', at: '', seconds: 1, figures, series: [] };
+  const machine = { node: 'v20', platform: 'linux', cores: 2, cpu: 'x' };
+  return { at: '', quick: false, machine, scenarios: [scenario] };
+}
+
+const lost: Figure = { key: 'lost', title: 'lost', unit: 'events', better: 'less', values: [0, 0, 3] };
+const never = { figure: 'lost', of: 'value', bound: 'at most', limit: 0 } as const;
+
+describe('the goals', () => {
+  it('are thirteen, and each one without figures says why', () => {
+    expect(GOALS.map(({ id }) => id)).toEqual(Array.from({ length: 13 }, (_, index) => `G${index + 1}`));
+    for (const { criteria, remark } of GOALS) expect(criteria.length > 0 || remark !== undefined).toBe(true);
+  });
+
+  it('that have figures are named by a scenario, and no scenario names another', () => {
+    const named = new Set(SCENARIOS.flatMap(({ goals }) => goals));
+
+    expect(
+      GOALS.filter(({ criteria }) => criteria.length > 0)
+        .map(({ id }) => id)
+        .toSorted(),
+    ).toEqual([...named].toSorted());
+  });
+
+  it('are not excused by a median where something must never happen', () => {
+    expect(judge(resultsWith(lost), never)).toMatchObject({ measured: 3, holds: false });
+  });
+
+  it('neither hold nor fail while a figure is missing, unless another one fails already', () => {
+    const missing = judge(resultsWith(), never);
+
+    expect(verdictOf([missing])).toBe('not measured');
+    expect(verdictOf([missing, { ...missing, measured: 1, holds: true }])).toBe('not measured');
+    expect(verdictOf([missing, { ...missing, measured: 1, holds: false }])).toBe('does not hold');
+  });
+});

@@ -1,0 +1,28 @@
+import type { Scenario } from './scenario.ts';
+import { cliffs } from './scenarios/cliffs.ts';
+import { engineAppends } from './scenarios/engine-appends.ts';
+import { history } from './scenarios/history.ts';
+import { kill } from './scenarios/kill.ts';
+import { overload } from './scenarios/overload.ts';
+import { postgresScale } from './scenarios/postgres-scale.ts';
+import { slowSubscriber } from './scenarios/slow-subscriber.ts';
+import { soak } from './scenarios/soak.ts';
+import { sse } from './scenarios/sse.ts';
+import { storedRuns } from './scenarios/stored-runs.ts';
+import { postgresWorkloads, sqliteWorkloads } from './scenarios/workloads.ts';
+
+/** In the order in which they are measured; the longest last. */
+export const SCENARIOS: readonly Scenario[] = [
+  sqliteWorkloads,
+  postgresWorkloads,
+  engineAppends,
+  sse,
+  slowSubscriber,
+  history,
+  storedRuns,
+  postgresScale,
+  overload,
+  cliffs,
+  kill,
+  soak,
+];

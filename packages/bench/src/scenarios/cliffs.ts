@@ -1,0 +1,105 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { createRun, expectCall, registerWorkflow, statusOf } from '../calls.ts';
+import { KEY, weft } from '../contenders.ts';
+import { startDriver, type Driver } from '../driver.ts';
+import { longRuns } from '../fill/long-runs.ts';
+import type { Target } from '../http-connection.ts';
+import { type Lab, type Scenario, sized } from '../scenario.ts';
+import { createTally } from '../tally.ts';
+import { chainOf, type Step } from '../workloads.ts';
+import { historyLengths } from './history.ts';
+import { beginOnHost } from './subscribed-run.ts';
+
+interface Cliff {
+  readonly key: string;
+  readonly title: string;
+  act(): Promise<unknown>;
+}
+
+/** The longest that a small request had to wait while something large went on. */
+export const cliffs: Scenario = {
+  name: 'cliffs',
+  title: 'The longest wait of a small request beside something large',
+  rawLimit: 'the same request on the idle host',
+  goals: ['G10'],
+  async measure(lab) {
+    const lengths = historyLengths(lab);
+    const { folder, runs } = await longRuns(lab, lengths);
+    const nodes = sized(lab, 20_000, 1_000);
+    const server = await weft.start({ folder }, lab.echo, [
+      ...['--max-node-executions', '50000', '--max-state-bytes', String(64 * 2 ** 20)],
+      ...['--max-definition-bytes', String(16 * 2 ** 20), '--max-body-bytes', String(16 * 2 ** 20)],
+    ]);
+    lab.cleanUp(() => server.stop());
+    const target = { port: server.port, key: KEY };
+    const steps = new Array<Step>(nodes).fill({ typeId: 'core.noop', config: {} });
+    const definition = chainOf('bench-many-nodes', 'many nodes', steps);
+
+    const longest = runs.get(Math.max(...lengths)) ?? ['', ''];
+    const compared = runs.get(lengths.at(-2) ?? 0) ?? ['', ''];
+    const all: readonly Cliff[] = [
+      { key: 'idle', title: 'idle', act: () => pause(lab.cellMs) },
+      {
+        key: 'register',
+        title: `registering ${count(nodes)} nodes`,
+        act: () => registerWorkflow(target, definition),
+      },
+      {
+        key: 'nodes',
+        title: `a run of ${count(nodes)} nodes`,
+        act: async () => untilOver(target, await createRun(target, 'bench-many-nodes')),
+      },
+      {
+        key: 'bundle',
+        title: 'a bundle over the cap',
+        act: () => expectCall(target, { path: `/v1/runs/${longest[0]}/debug-bundle` }, 200),
+      },
+      {
+        key: 'diff',
+        title: `a diff of two runs with ${count(lengths.at(-2) ?? 0)} events`,
+        act: () => expectCall(target, { path: `/v1/runs/${compared[0]}:diff?against=${compared[1]}` }, 200),
+      },
+      { key: 'streams', title: 'opening and feeding live streams', act: () => streams(lab, target) },
+    ];
+    const tally = createTally();
+    const prober = startDriver();
+    lab.cleanUp(() => prober.close());
+    for (const { key, title, act } of all) {
+      const worst = await worstWait(prober, target, act);
+      tally.add(`cliffs/${key}`, { title: `longest wait: ${title}`, unit: 'ms', better: 'less' }, worst);
+      lab.note(`${title}: ${Math.round(worst)} ms`);
+    }
+    return { figures: tally.figures() };
+  },
+};
+
+async function worstWait(prober: Driver, target: Target, act: () => Promise<unknown>): Promise<number> {
+  const probe = await prober.probe({ kind: 'probe', target, path: '/health' });
+  try {
+    await act();
+  } finally {
+    await probe.stop().catch(() => undefined);
+  }
+  return (await probe.over).worstMs;
+}
+
+async function streams(lab: Lab, target: Target): Promise<void> {
+  const subscribers = sized(lab, 1_000, 100);
+  const broadcast = { targets: [target], subscribers, steps: 20, stepUrl: lab.echo.slowUrl(100) };
+  await (await beginOnHost(lab.driver, lab.echo, broadcast)).over;
+}
+
+async function untilOver(target: Target, runId: string): Promise<void> {
+  const deadline = performance.now() + 120_000;
+  while (performance.now() < deadline) {
+    const status = await statusOf(target, runId);
+    if (status === 'completed') return;
+    if (status === 'failed' || status === 'cancelled') throw new Error(`the run of many nodes has ${status}`);
+    await pause(200);
+  }
+  throw new Error('the run of many nodes is not over after two minutes');
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en-US');
+}

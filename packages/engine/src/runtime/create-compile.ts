@@ -1,0 +1,26 @@
+import { compileWorkflow } from '../core/compile.ts';
+import { createExpressionCompiler } from '../core/expressions.ts';
+import type { HostOptions } from '../host-options.ts';
+import type { NodeType } from '../node-type.ts';
+import { BUILTIN_NODE_TYPES } from '../nodes/index.ts';
+import type { Compile } from './compile-definition.ts';
+import type { HostLimits } from './limits.ts';
+
+/** Makes definitions ready with the node types this host has. */
+export function createCompile(options: HostOptions, limits: HostLimits, test: boolean): Compile {
+  const nodeTypes = new Map<string, NodeType>();
+  for (const type of [...BUILTIN_NODE_TYPES, ...(options.nodeTypes ?? [])]) {
+    if (type.conformanceOnly === true && !test) continue;
+    nodeTypes.set(type.typeId, type);
+  }
+  const expressions = createExpressionCompiler();
+  return (definition, digest) =>
+    compileWorkflow(definition, {
+      digest,
+      nodeTypes,
+      expressions,
+      maxNodes: limits.maxDefinitionNodes,
+      maskingDefault: options.maskingDefault ?? 'mask',
+      runtimeCapabilities: new Set(options.runtimeCapabilities ?? []),
+    });
+}

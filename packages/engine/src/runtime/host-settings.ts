@@ -1,0 +1,41 @@
+import { HostError } from '@weft/protocol';
+import type { Store } from '../store.ts';
+import type { Committer } from './committer.ts';
+import { type RandomBytes, randomId } from './ids.ts';
+import { writeFailure } from './write-failure.ts';
+
+/** What a store keeps of the hosts that use it, settled by the first of them. */
+export interface SettingTools {
+  readonly store: Pick<Store, 'readSetting'>;
+  readonly committer: Pick<Committer, 'submit'>;
+  readonly random: RandomBytes;
+}
+
+const LINK_SECRET = 'links.secret';
+
+/** The secret that signs links to questions: made once, kept in the store, never shown. */
+export async function settleLinkSecret({ store, committer, random }: SettingTools): Promise<string> {
+  const known = await store.readSetting(LINK_SECRET);
+  if (known !== undefined) return known;
+  const value = Buffer.from(random(32)).toString('base64url');
+  const batchId = randomId(random);
+  const result = await committer.submit({ kind: 'setting', batchId, name: LINK_SECRET, value });
+  if (result.state === 'committed') return value;
+  if (result.state === 'refused' && result.reason === 'setting_conflict') return result.value;
+  throw writeFailure(result);
+}
+
+/** A store that was live once can never become a test host's, and the other way round. */
+export async function settleMode({ committer, random }: SettingTools, value: 'test' | 'live'): Promise<void> {
+  const batchId = randomId(random);
+  const result = await committer.submit({ kind: 'setting', batchId, name: 'host.mode', value });
+  if (result.state === 'committed') return;
+  if (result.state === 'refused' && result.reason === 'setting_conflict') {
+    throw new HostError(
+      'conflict',
+      `This store belongs to a ${result.value} host and cannot become ${value}. Use another data folder.`,
+      { mode: result.value },
+    );
+  }
+  throw writeFailure(result);
+}
