@@ -200,7 +200,7 @@ export function createHost(options: HostOptions): Host {
   }
 
   const inFlight = createInFlight(limits.idempotencyWaitMs);
-  const finished = createFinishedRuns(limits.finishedBytes);
+  const finished = createFinishedRuns(limits.finishedBytes, clock.monotonic);
   const keeping = createKeeping({ store: visible, committer, finished, clock, random, limits, log });
   const { sweep: _sweep, start: startKeeping, stop: stopKeeping, ...keepingOperations } = keeping;
   const { withState, ...readers } = createReaders({

@@ -198,6 +198,10 @@ const runs: readonly Route[] = [
     request: { schema: ResolveRequestSchema, required: true },
     responses: {
       200: { description: 'Taken; the run may wait for more voices.', schema: ResolveResponseSchema },
+      202: {
+        description: 'Kept, and judged as soon as the run is taken up; ask again with the same key.',
+        schema: ResolveResponseSchema,
+      },
     },
     errors: [...ANSWER_ERRORS, 'interrupt_gone', 'conflict', ...IDEMPOTENCY_ERRORS],
   },
@@ -211,6 +215,10 @@ const runs: readonly Route[] = [
     request: { schema: jsonObject, required: true },
     responses: {
       200: { description: 'Taken; the run may wait for more voices.', schema: ResolveResponseSchema },
+      202: {
+        description: 'Kept, and judged as soon as the run is taken up; ask again with the same key.',
+        schema: ResolveResponseSchema,
+      },
     },
     errors: [...ANSWER_ERRORS, 'conflict', ...IDEMPOTENCY_ERRORS],
   },
@@ -232,6 +240,7 @@ const runs: readonly Route[] = [
     request: { schema: ResolveRequestSchema, required: true },
     responses: {
       200: { description: 'Taken; the run may wait for more voices.', schema: ResolveResponseSchema },
+      202: { description: 'Kept, and judged as soon as the run is taken up.', schema: ResolveResponseSchema },
     },
     errors: [
       ...LINK_ERRORS,

@@ -170,7 +170,7 @@ function outcomesVisibleAt(
 function callOf(tag: string, { nodeId, payload }: EventDocument): string {
   const { iteration } = payload;
   const index = Array.isArray(iteration) ? (iteration.at(-1) as number | undefined) : undefined;
-  return JSON.stringify({ tag, node: nodeId, index: index ?? null });
+  return JSON.stringify({ tag, node: nodeId, index: String(index ?? '-') });
 }
 
 /** Children work under the tag of the run at the top. */

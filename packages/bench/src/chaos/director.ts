@@ -29,7 +29,8 @@ export interface DirectorOptions {
 const ROOM_PAGES = 12;
 const FLOOD_RUNS = 50;
 const EXIT_UNUSABLE = 3;
-const MOST_STARTS = 6;
+const MOST_STARTS = 20;
+const START_PAUSE_MS = 250;
 
 type Counted = FaultKind | 'skipped' | 'start repeated';
 
@@ -53,6 +54,7 @@ export function createDirector(options: DirectorOptions): Director {
         const isUnusable = error instanceof NodeNotReadyError && error.exitCode === EXIT_UNUSABLE;
         if (!isUnusable || tries === MOST_STARTS) throw error;
         count('start repeated');
+        await pause(START_PAUSE_MS);
       }
     }
   }

@@ -19,7 +19,7 @@ export interface Answer {
   readonly json: JsonObject;
 }
 
-const ANSWER_WITHIN_MS = 12_000;
+const ANSWER_WITHIN_MS = 6_000;
 
 export function httpClient(url: () => string, apiKey: string, receipts: Receipts): HttpClient {
   const authorization = `Bearer ${apiKey}`;

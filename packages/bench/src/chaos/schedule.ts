@@ -48,7 +48,7 @@ export function planFaults(random: Random, options: ScheduleOptions): PlannedFau
       const moment = CUT_MOMENTS[cuts % CUT_MOMENTS.length] ?? 'after';
       if (kind === 'cut') cuts += 1;
       planned.push({ atMs, fault: newFault(kind, moment, random, options) });
-      atMs += random.int(250, 1_600);
+      atMs += random.int(300, 2_200);
     }
   }
   return planned;

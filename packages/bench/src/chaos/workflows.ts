@@ -96,7 +96,8 @@ function single(id: string, rule?: string): Block {
   return { entry: id, exit: id, ...(rule !== undefined && { rule }) };
 }
 
-function call(draft: Draft, settings: JsonObject = {}): string {
+/** The place in the innermost loop goes along as text: an object in an expression has values of one type. */
+function call(draft: Draft, settings: JsonObject = {}, index = '"-"'): string {
   const id = `call-${draft.id}-${draft.names + 1}`;
   return add(
     draft,
@@ -105,7 +106,7 @@ function call(draft: Draft, settings: JsonObject = {}): string {
     { url: `http://127.0.0.1:${draft.worldPort}/`, method: 'POST' },
     {
       inputs: {
-        body: { type: 'expression', expression: `{"tag": variables.tag, "node": "${id}", "index": index}` },
+        body: { type: 'expression', expression: `{"tag": variables.tag, "node": "${id}", "index": ${index}}` },
       },
       settings: { timeoutMs: 3_000, retry: { maxAttempts: 8, initialMs: 30, maxMs: 400 }, ...settings },
     },
@@ -170,7 +171,7 @@ const BLOCKS = {
     return { entry, exit };
   },
   loop(draft: Draft): Block {
-    const first = call(draft);
+    const first = call(draft, {}, 'string(index)');
     const body = draft.random.chance(0.5) ? [first] : [first, delay(draft)];
     if (body[1] !== undefined) link(draft, first, body[1]);
     const items = Array.from({ length: draft.random.int(1, 3) }, (_, index) => index);

@@ -1,4 +1,5 @@
 import { createHash, createPublicKey, type KeyObject, randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Store } from '@weft/engine';
 import { CliError, EXIT, unusable } from '../exit-code.ts';
 
@@ -8,6 +9,7 @@ export interface HostKeys {
 }
 
 const BATCH_BYTES = 16;
+const PAUSES_MS = [0, 50, 200, 1_000, 3_000];
 
 /**
  * Processes on one database must have the same keys: what one has encrypted or signed, the others read and verify. So the first
@@ -29,12 +31,16 @@ async function fix(
   value: string,
   variable: string,
 ): Promise<void> {
-  const batchId = randomBytes(BATCH_BYTES).toString('base64url');
-  const [result] = await store.commit([{ kind: 'setting', batchId, name, value }]);
-  if (result?.state === 'committed') return;
-  if (result?.state === 'refused' && result.reason === 'setting_conflict') {
-    const message = `This database is used with another ${variable}. Give every host on it the same one, or the same --data folder.`;
-    throw new CliError(EXIT.unmet, 'cluster_key_differs', message);
+  for (const pauseMs of PAUSES_MS) {
+    await pause(pauseMs);
+    const batchId = randomBytes(BATCH_BYTES).toString('base64url');
+    const [result] = await store.commit([{ kind: 'setting', batchId, name, value }]).catch(() => []);
+    if (result?.state === 'committed') return;
+    if (result?.state === 'refused' && result.reason === 'setting_conflict') {
+      const message = `This database is used with another ${variable}. Give every host on it the same one, or the same --data folder.`;
+      throw new CliError(EXIT.unmet, 'cluster_key_differs', message);
+    }
+    // The same value once more changes nothing, so a connection that was lost on the way is no reason to give up.
   }
   throw unusable('database_unusable', 'The database could not be written to at the start. Try again.');
 }

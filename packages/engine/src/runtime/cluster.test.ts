@@ -60,6 +60,28 @@ describe('the processes on one store', () => {
   });
 });
 
+describe('a process whose clock is ahead of the store’s', () => {
+  it('waits for a timer that is due by its own clock without asking all the time', async () => {
+    const inner = openMemoryStore({ clock: () => Date.now() - 600 });
+    let asked = 0;
+    const store = {
+      ...inner,
+      claimDue(...claim: Parameters<typeof inner.claimDue>) {
+        asked += 1;
+        return inner.claimDue(...claim);
+      },
+    };
+    const test = await open({ store, limits: { pollMs: 1_000, parkAfterMs: 10 } });
+
+    const runId = await test.run(
+      await test.register({ nodes: [{ ...node('wait', 'core.delay'), config: { ms: 50 } }] }),
+    );
+
+    await until(async () => (await test.status(runId)) === 'completed');
+    expect(asked).toBeLessThan(25);
+  });
+});
+
 describe('a process that is drained', () => {
   it('records what it has under way, leaves the rest to the others, and claims nothing any more', async () => {
     const store = openMemoryStore();

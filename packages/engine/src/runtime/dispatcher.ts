@@ -80,6 +80,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   let scanAgain = false;
   let timer: NodeJS.Timeout | undefined;
   let timerAt = Number.POSITIVE_INFINITY;
+  /** Scans in a row that got nothing although something was due: by another clock it is not, or somebody is at it. */
+  let fruitless = 0;
   let pokedFrom = 0;
   let pokedAt = 0;
 
@@ -200,12 +202,13 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     }
     scanning = true;
     let nextAt: number | undefined;
+    let claimed = 0;
     try {
       do {
         scanAgain = false;
-        await claimWhatIsDue();
+        claimed += await claimWhatIsDue();
       } while (scanAgain && running);
-      nextAt = room() > 0 ? await store.nextDueAt() : undefined;
+      nextAt = room() > 0 && !draining ? await store.nextDueAt() : undefined;
     } catch (error) {
       log('warn', errorFields(error), 'looking for due runs failed');
     } finally {
@@ -213,22 +216,28 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     }
     pokeSome();
     const now = clock.now();
-    wake(nextAt === undefined ? now + limits.pollMs : Math.max(nextAt, now + SHORTEST_SCAN_MS));
+    fruitless = nextAt !== undefined && nextAt <= now && claimed === 0 ? fruitless + 1 : 0;
+    const notBefore = now + Math.min(SHORTEST_SCAN_MS * 2 ** fruitless, limits.pollMs);
+    wake(nextAt === undefined ? now + limits.pollMs : Math.max(nextAt, notBefore));
   }
 
-  async function claimWhatIsDue(): Promise<void> {
+  /** Answers how many it got. */
+  async function claimWhatIsDue(): Promise<number> {
+    let count = 0;
     while (running && !draining) {
       const holder = lease.holder();
       const limit = Math.min(room(), CLAIMED_AT_ONCE);
-      if (holder === undefined || limit <= 0) return;
+      if (holder === undefined || limit <= 0) return count;
       const claimed = await store.claimDue(holder, limit);
+      count += claimed.length;
       await Promise.all(claimed.map((claim) => load(claim, holder)));
       if (claimed.length < limit) {
         pending = new Set();
-        return;
+        return count;
       }
       await yieldTurn();
     }
+    return count;
   }
 
   /** Commands accepted by another process reach a held run only if its holder looks; each poll looks at some. */

@@ -7,9 +7,11 @@ const record = (runId: string, tenant = 'default'): CreationRecord =>
   ({ runId, tenant, engineVersion: 1 }) as CreationRecord;
 const log: StoredEvent[] = [{ seq: 0, type: 'run.completed', at: 0, payload: '{}' }];
 
+let now = 0;
+
 describe('finished runs', () => {
   it('are given to their own tenant only', () => {
-    const runs = createFinishedRuns(100_000);
+    const runs = createFinishedRuns(100_000, () => now);
 
     runs.put(record('a'), 'completed', log);
 
@@ -18,7 +20,7 @@ describe('finished runs', () => {
   });
 
   it('are forgotten oldest first when they take too much room', () => {
-    const runs = createFinishedRuns(20_000);
+    const runs = createFinishedRuns(20_000, () => now);
 
     for (let index = 0; index < 100; index += 1) runs.put(record(`run-${index}`), 'completed', log);
 
@@ -27,10 +29,19 @@ describe('finished runs', () => {
   });
 
   it('are not kept when one alone would push out many others', () => {
-    const runs = createFinishedRuns(20_000);
+    const runs = createFinishedRuns(20_000, () => now);
 
     runs.put(record('big'), 'completed', [{ ...log[0], payload: 'x'.repeat(10_000) } as StoredEvent]);
 
     expect(runs.get('big', 'default')).toBeUndefined();
+  });
+
+  it('are kept for a moment only, because another process may remove them', () => {
+    const runs = createFinishedRuns(100_000, () => now);
+    runs.put(record('a'), 'completed', log);
+
+    now += 5_000;
+
+    expect(runs.get('a', 'default')).toBeUndefined();
   });
 });

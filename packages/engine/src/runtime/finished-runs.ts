@@ -3,7 +3,7 @@ import type { StoredEvent } from '../store.ts';
 
 /**
  * Runs that began and ended in one write, kept for whoever asks for their events next, usually the client that has just
- * created them. The log of such a run never changes again, so nothing here can become stale.
+ * created them. The log of such a run never changes again, but another process may remove the run; so nothing is kept for long.
  */
 export interface FinishedRuns {
   put(record: CreationRecord, status: RunStatus, events: readonly StoredEvent[]): void;
@@ -22,16 +22,17 @@ export interface FinishedRun {
 
 /** What an event takes in memory beside its payload. */
 const EVENT_OVERHEAD_BYTES = 250;
+const KEPT_MS = 5_000;
 
-export function createFinishedRuns(maxBytes: number): FinishedRuns {
-  const kept = new Map<string, FinishedRun & { readonly bytes: number }>();
+export function createFinishedRuns(maxBytes: number, monotonic: () => number): FinishedRuns {
+  const kept = new Map<string, FinishedRun & { readonly bytes: number; readonly until: number }>();
   let total = 0;
   return {
     put(record, status, events) {
       let bytes = 0;
       for (const event of events) bytes += EVENT_OVERHEAD_BYTES + event.payload.length;
       if (bytes > maxBytes / 16) return;
-      kept.set(record.runId, { record, status, events, bytes });
+      kept.set(record.runId, { record, status, events, bytes, until: monotonic() + KEPT_MS });
       total += bytes;
       // A Map is in order of insertion: the oldest go first.
       for (const [runId, oldest] of kept) {
@@ -42,7 +43,7 @@ export function createFinishedRuns(maxBytes: number): FinishedRuns {
     },
     get(runId, tenant) {
       const run = kept.get(runId);
-      return run?.record.tenant === tenant ? run : undefined;
+      return run?.record.tenant === tenant && monotonic() < run.until ? run : undefined;
     },
     drop(runId) {
       total -= kept.get(runId)?.bytes ?? 0;

@@ -92,7 +92,7 @@ describe('retention', () => {
     keeping = createKeeping({
       store: tellingRemoved(store),
       committer: createCommitter({ store, log: () => undefined, maxUnits: 100, maxBytes: 1e6 }),
-      finished: createFinishedRuns(1_000_000),
+      finished: createFinishedRuns(1_000_000, () => 0),
       clock,
       random,
       limits: { ...DEFAULT_LIMITS, ...limits },

@@ -1,5 +1,6 @@
+import { openMemoryStore } from '@weft/engine';
 import type { Json, JsonObject } from '@weft/protocol';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Harness, openHarness } from '../testing/harness.ts';
 
 let at: Harness;
@@ -335,3 +336,29 @@ async function register(id: string, nodes: JsonObject[]): Promise<void> {
   const registered = await at.call('POST', '/v1/host/weft/workflows', { body });
   if (registered.status !== 201) throw new Error(registered.text);
 }
+
+describe('answers to a run that another process holds and does not look after', () => {
+  it('are kept with 202, and only one of them is taken', async () => {
+    const store = openMemoryStore();
+    const limits = { commandWaitMs: 50, parkAfterMs: 0 };
+    const here = await openHarness({}, undefined, undefined, { store, limits });
+    const { runId } = await here.start('gate');
+    await here.reaches(runId, 'waiting-approval');
+    await store.heartbeat('another process', 60_000);
+    await vi.waitFor(async () => expect(await store.claim(runId, 'another process')).toBeDefined());
+    const give = (action: string) =>
+      here.call('POST', `/v1/runs/${runId}/interrupts/gate`, {
+        body: { resumeValue: { action } },
+        headers: { 'idempotency-key': action },
+      });
+
+    const early = [await give('accept'), await give('reject')];
+    await store.releaseAll('another process');
+    await here.reaches(runId, 'completed');
+    const late = [await give('accept'), await give('reject')];
+
+    expect(early.map(({ status }) => status)).toEqual([202, 202]);
+    expect(late.map(({ status }) => status)).toEqual([200, 409]);
+    await here.close();
+  });
+});

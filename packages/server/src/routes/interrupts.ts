@@ -128,7 +128,11 @@ function render(
   { verdict, status }: Outcome,
   isAlias: boolean,
 ): { status: number; body: string } {
-  if (verdict?.applied !== false) return { status: 200, body: JSON.stringify({ runId, nodeId, status }) };
+  if (verdict?.applied !== false) {
+    // Without a verdict the answer is durable, but another one may come first: that is not yet a 200.
+    const code = verdict?.applied === true ? 200 : 202;
+    return { status: code, body: JSON.stringify({ runId, nodeId, status }) };
+  }
   const refusal = verdict.refusal ?? {
     code: 'interrupt_already_resolved',
     message: `The run is ${verdict.status}.`,

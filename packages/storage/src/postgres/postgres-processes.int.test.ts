@@ -208,6 +208,20 @@ describe('the bell', () => {
     expect(new Set(heard.values())).toEqual(new Set([2]));
   });
 
+  it('is heard in the other process when a run got a command, and there only', async () => {
+    const schema = newSchema();
+    const [one, two] = await Promise.all([openStore(schema), openStore(schema)]);
+    const [here, elsewhere] = [vi.fn(), vi.fn()];
+    const runId = await givenHeldRun(one);
+    one.watch(here);
+    two.watch(elsewhere);
+
+    await given(one, commandUnit(runId, 'c1'));
+
+    await vi.waitFor(() => expect(elsewhere).toHaveBeenCalledWith(runId, 0, true), PATIENCE);
+    expect(here).not.toHaveBeenCalled();
+  });
+
   it('makes up for the notices of a process that died before it could send them', {
     timeout: 30_000,
   }, async () => {

@@ -73,7 +73,7 @@ describe('opening', () => {
     const attempt = openPostgresStore({ url: 'postgres://weft:secret@127.0.0.1:1/none' });
 
     await expect(attempt).rejects.toBeInstanceOf(ConnectionLostError);
-    await expect(attempt).rejects.toThrow('PostgreSQL cannot be reached: ECONNREFUSED');
+    await expect(attempt).rejects.toMatchObject({ reason: 'PostgreSQL cannot be reached: ECONNREFUSED' });
   });
 
   it('has the settings that durability needs on every connection', async () => {
