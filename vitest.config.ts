@@ -12,6 +12,8 @@ export default defineConfig({
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts'],
           exclude: ['**/*.int.test.ts', '**/node_modules/**'],
+          // These tests leave nothing behind, so modules are loaded once per worker and not once per file.
+          isolate: false,
         },
       },
       {
