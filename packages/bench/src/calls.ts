@@ -21,6 +21,7 @@ export interface Called {
 }
 
 const TEXT_KEPT = 65_536;
+const PATIENCE_MS = 60_000;
 
 /** One request from the bench's own process, timed from its first byte to the last one of the answer. */
 export function call(
@@ -56,6 +57,9 @@ export function call(
         });
         response.once('end', finish);
       },
+    );
+    outgoing.setTimeout(PATIENCE_MS, () =>
+      outgoing.destroy(new Error(`${method} ${path} was silent for ${PATIENCE_MS / 1000} s`)),
     );
     outgoing.once('error', reject);
     outgoing.end(body);

@@ -167,8 +167,7 @@ describe('requests that reach several processes at once', () => {
     const refused = answers.filter(({ json }) => json['error'] === 'run_already_active');
     expect([made.length, refused.length]).toEqual([1, 11]);
     const runId = String(made[0]?.json['runId']);
-    for (const { json } of refused)
-      expect((json['details'] as JsonObject)['activeRunId']).toBe(runId);
+    for (const { json } of refused) expect((json['details'] as JsonObject)['activeRunId']).toBe(runId);
     await cluster.call(C, 'POST', `/v1/runs/${runId}/cancel`, { body: {} });
   });
 });
@@ -241,7 +240,10 @@ describe('weft cluster', () => {
     const { out } = await on(C, 'cluster', 'ls');
 
     expect(others).toHaveLength(3);
-    expect(others.find(({ name }) => name === self[0]?.name)).toMatchObject({ state: 'active', isSelf: false });
+    expect(others.find(({ name }) => name === self[0]?.name)).toMatchObject({
+      state: 'active',
+      isSelf: false,
+    });
     expect(self[0]?.runs).toBe(1);
     expect(out).toMatch(/NODE +STATE +RUNS +SINCE +DEADLINE +VERSION/);
     world.letGo();

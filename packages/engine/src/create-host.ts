@@ -18,15 +18,14 @@ import { createDispatcher } from './runtime/dispatcher.ts';
 import { createEgress } from './runtime/egress/egress.ts';
 import { createFeed } from './runtime/feed.ts';
 import { createFork } from './runtime/fork.ts';
-import { joinForks } from './runtime/join-forks.ts';
 import { createFinishedRuns } from './runtime/finished-runs.ts';
 import { settleLinkSecret, settleMode } from './runtime/host-settings.ts';
 import { createInFlight } from './runtime/idempotency.ts';
 import { createRunIds, poolRandom, randomId } from './runtime/ids.ts';
 import { createImports } from './runtime/import.ts';
-import { createFillImported } from './runtime/imported-values.ts';
+import { createFillImported, withImportedAnnotations } from './runtime/imported-values.ts';
 import { createInterrupts } from './runtime/interrupts.ts';
-import { createKeeping, tellingRemoved } from './runtime/keeping.ts';
+import { createKeeping, forgetfulForks, tellingRemoved } from './runtime/keeping.ts';
 import { createKeys } from './runtime/keys.ts';
 import { createLease } from './runtime/lease.ts';
 import { DEFAULT_LIMITS, type HostLimits } from './runtime/limits.ts';
@@ -68,7 +67,7 @@ export function createHost(options: HostOptions): Host {
   const log = options.log ?? SILENT;
   const clock = options.clock ?? SYSTEM_CLOCK;
   const observation = createObservation(options.store, clock, log);
-  const store = joinForks(observation.store);
+  const { store } = forgetfulForks(observation.store); const forget = () => undefined;
   const random = poolRandom(options.random ?? randomBytes);
   const limits: HostLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const {
@@ -201,7 +200,7 @@ export function createHost(options: HostOptions): Host {
 
   const inFlight = createInFlight(limits.idempotencyWaitMs);
   const finished = createFinishedRuns(limits.finishedBytes, clock.monotonic);
-  const keeping = createKeeping({ store: visible, committer, finished, clock, random, limits, log });
+  const keeping = createKeeping({ store: visible, committer, finished, forget, clock, random, limits, log });
   const { sweep: _sweep, start: startKeeping, stop: stopKeeping, ...keepingOperations } = keeping;
   const { withState, ...readers } = createReaders({
     store: visible,
@@ -213,7 +212,10 @@ export function createHost(options: HostOptions): Host {
     now: clock.now,
   });
   const command = createCommands({ ...shared, verdicts, withState });
-  const { of: annotationsOf, ...annotations } = createAnnotations({ ...shared, withState });
+  const { of: annotationsOf, ...annotations } = withImportedAnnotations(
+    store,
+    createAnnotations({ ...shared, withState }),
+  );
   const creator = createRunCreator({
     ...shared,
     plans,
@@ -260,6 +262,7 @@ export function createHost(options: HostOptions): Host {
       annotationsOf,
       host: { ...IMPLEMENTATION, version: options.version },
       now: clock.now,
+      key: options.auditKey,
     }),
     ...createDiff({ store: visible, readEvents: (...asked) => store.readEvents(...asked), states }),
     ...createInterrupts({ store, command, withState, secret, now: clock.now }),

@@ -20,6 +20,8 @@ export interface ImportedRun {
   readonly status: RunStatus;
   /** The bundle's digest was checked. */
   readonly verified: boolean;
+  /** The bundle's signature was checked, too: fingerprint of its key. */
+  readonly signedBy?: string;
   readonly events: number;
   /** Of the original log. */
   readonly totalEvents: number;

@@ -27,7 +27,7 @@ export interface ChaosOutcome {
   readonly injected: Readonly<Record<string, number>>;
   readonly proxies: ProxyCounts;
   readonly features: Readonly<Record<string, number>>;
-  readonly repeats: number;
+  readonly repeats: Readonly<Record<string, number>>;
 }
 
 const CLAIM_TTL_MS = 3_000;
@@ -91,7 +91,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
       injected,
       proxies: cluster.counts(),
       features: workflows.features,
-      repeats: receipts.repeats,
+      repeats: Object.fromEntries(receipts.repeats),
     };
   } finally {
     await cluster.stop();

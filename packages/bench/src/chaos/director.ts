@@ -120,15 +120,20 @@ export function createDirector(options: DirectorOptions): Director {
 
   async function injectAlone(fault: Fault): Promise<void> {
     const place = fault.kind === 'database' ? -1 : fault.place;
-    const isHarmless = fault.kind === 'flood' || fault.kind === 'cut' || fault.kind === 'reset';
-    if (busy.has(place) && !isHarmless) return count('skipped');
+    // What the proxy or other clients do needs no process of its own to come back from.
+    const isBeside =
+      fault.kind === 'flood' ||
+      fault.kind === 'cut' ||
+      fault.kind === 'reset' ||
+      (fault.kind === 'full' && cluster.places > 1);
+    if (busy.has(place) && !isBeside) return count('skipped');
     count(fault.kind);
     note(describe(fault));
-    if (!isHarmless) busy.add(place);
+    if (!isBeside) busy.add(place);
     try {
       await inject(fault);
     } finally {
-      if (!isHarmless) busy.delete(place);
+      if (!isBeside) busy.delete(place);
     }
   }
 

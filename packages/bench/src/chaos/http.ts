@@ -40,13 +40,13 @@ export function httpClient(url: () => string, apiKey: string, receipts: Receipts
         const { status } = response;
         if (status === 503 || status === 429 || (status === 409 && text.includes('idempotency_in_flight'))) {
           if (!response.headers.has('retry-after')) note(receipts, `${method} ${path}`, status, text);
-          receipts.repeats += 1;
+          repeated(receipts, `${status} ${reasonIn(text)}`);
           return undefined;
         }
         if (status >= 500 || status === 401) note(receipts, `${method} ${path}`, status, text);
         return { status, json: (text === '' ? {} : JSON.parse(text)) as JsonObject };
-      } catch {
-        receipts.repeats += 1;
+      } catch (error) {
+        repeated(receipts, whyNoAnswer(error));
         return undefined;
       }
     },
@@ -57,4 +57,19 @@ export function httpClient(url: () => string, apiKey: string, receipts: Receipts
 
 function note(receipts: Receipts, request: string, status: number, body: string): void {
   receipts.mishaps.push({ request, status, body });
+}
+
+function repeated(receipts: Receipts, reason: string): void {
+  receipts.repeats.set(reason, (receipts.repeats.get(reason) ?? 0) + 1);
+}
+
+function reasonIn(body: string): string {
+  const { error, details } = JSON.parse(body) as { error?: string; details?: { cause?: string } };
+  return details?.cause ?? error ?? '';
+}
+
+function whyNoAnswer(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (cause instanceof Error && 'code' in cause) return String(cause.code);
+  return error instanceof Error ? error.name : String(error);
 }

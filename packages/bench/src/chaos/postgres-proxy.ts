@@ -69,6 +69,9 @@ export async function openPostgresProxy(target: {
       upstream.destroy();
     };
     pairs.add(end);
+    // Messages are handed on one by one: without this each small one would wait for the last one's receipt.
+    client.setNoDelay(true);
+    upstream.setNoDelay(true);
     join(client, upstream, { treat }, end);
   });
   server.listen(0, '127.0.0.1');

@@ -7,10 +7,10 @@ export interface Receipts {
   readonly answers: AnswerReceipt[];
   readonly cancels: CancelReceipt[];
   readonly mishaps: Mishap[];
-  /** Requests that got no answer, or the advice to come back. */
-  repeats: number;
+  /** Requests that got no answer, or the advice to come back, by what was in the way. */
+  readonly repeats: Map<string, number>;
 }
 
 export function newReceipts(): Receipts {
-  return { created: [], streams: [], answers: [], cancels: [], mishaps: [], repeats: 0 };
+  return { created: [], streams: [], answers: [], cancels: [], mishaps: [], repeats: new Map() };
 }

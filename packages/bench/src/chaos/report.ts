@@ -21,12 +21,12 @@ export function renderReport(
     'of them children': history.runs.filter(({ parentRunId }) => parentRunId !== undefined).length,
     'effects seen outside': history.effects.length,
     'of them repeated': history.effects.length - new Set(history.effects.map(({ call }) => call)).size,
-    'requests sent again': repeats,
     ...Object.fromEntries(statuses(history.runs.map(({ status }) => status))),
   };
   return [
     table('faults', faults),
     table('work', work),
+    table('requests sent again, by what was in the way', repeats),
     table('blocks in workflows', features),
     table(
       'facts checked',
@@ -49,7 +49,7 @@ function statuses(all: readonly string[]): Map<string, number> {
 
 function table(title: string, rows: Readonly<Record<string, number | undefined>>): string {
   const entries = Object.entries(rows);
-  const width = Math.max(...entries.map(([name]) => name.length));
+  const width = Math.max(0, ...entries.map(([name]) => name.length));
   const lines = entries.map(([name, count]) => `  ${name.padEnd(width)}  ${String(count ?? 0).padStart(7)}`);
   return `${title}\n${lines.join('\n')}\n`;
 }

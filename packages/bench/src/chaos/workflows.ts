@@ -106,7 +106,10 @@ function call(draft: Draft, settings: JsonObject = {}, index = '"-"'): string {
     { url: `http://127.0.0.1:${draft.worldPort}/`, method: 'POST' },
     {
       inputs: {
-        body: { type: 'expression', expression: `{"tag": variables.tag, "node": "${id}", "index": ${index}}` },
+        body: {
+          type: 'expression',
+          expression: `{"tag": variables.tag, "node": "${id}", "index": ${index}}`,
+        },
       },
       settings: { timeoutMs: 3_000, retry: { maxAttempts: 8, initialMs: 30, maxMs: 400 }, ...settings },
     },

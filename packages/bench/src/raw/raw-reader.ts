@@ -9,6 +9,8 @@ export interface RawReader {
   close(): void;
 }
 
+const PAGE = 5_000;
+
 export function openRawReader(file: string): RawReader {
   const db = new DatabaseSync(file, { readOnly: true });
   const findRun = db.prepare('SELECT * FROM runs WHERE id = ?');
@@ -19,18 +21,20 @@ export function openRawReader(file: string): RawReader {
     if (row === undefined) throw new Error(`run ${runId} is not in ${file}`);
     return row.rid;
   };
+  /** In pages, as a host reads too, so that a long log is never in memory as a whole. */
+  function read(runId: string, fromSeq: number, limit: number, maxBytes: number): void {
+    const rid = ridOf(runId);
+    let bytes = 0;
+    for (let done = 0; done < limit; done += PAGE) {
+      const rows = readEvents.all(rid, fromSeq + done, Math.min(PAGE, limit - done)) as { payload: string }[];
+      for (const { payload } of rows) bytes += payload.length;
+      if (rows.length < PAGE || bytes > maxBytes) return;
+    }
+  }
+
   return {
-    events(runId, fromSeq, limit) {
-      const rows = readEvents.iterate(ridOf(runId), fromSeq, limit);
-      while (rows.next().done !== true);
-    },
-    eventsUpToBytes(runId, bytes) {
-      let total = 0;
-      for (const row of readEvents.iterate(ridOf(runId), 0, Number.MAX_SAFE_INTEGER)) {
-        total += (row as { payload: string }).payload.length;
-        if (total > bytes) return;
-      }
-    },
+    events: (runId, fromSeq, limit) => read(runId, fromSeq, limit, Number.MAX_SAFE_INTEGER),
+    eventsUpToBytes: (runId, bytes) => read(runId, 0, Number.MAX_SAFE_INTEGER, bytes),
     checkpoint: (runId) => void readCheckpoint.get(ridOf(runId)),
     close: () => db.close(),
   };

@@ -77,6 +77,7 @@ interface Summary {
   /** Absent when the bundle is another host's, which does not say. */
   readonly masked?: number;
   readonly digest?: string;
+  readonly signed: boolean;
 }
 
 function summaryOf(text: string): Summary {
@@ -91,6 +92,7 @@ function summaryOf(text: string): Summary {
     truncated: truncated === true,
     ...(Array.isArray(extras['masked']) && { masked: extras['masked'].length }),
     ...(typeof extras['digest'] === 'string' && { digest: extras['digest'] }),
+    signed: isJsonObject(extras['signature']),
   };
 }
 
@@ -106,7 +108,7 @@ function parse(text: string): JsonObject {
 }
 
 function tell(cli: Cli, output: string, summary: Summary): void {
-  const { events, totalEvents, truncated, masked, bytes } = summary;
+  const { events, totalEvents, truncated, masked, signed, bytes } = summary;
   if (cli.json) {
     if (output !== '-') cli.io.stdout.write(`${JSON.stringify({ file: output, ...summary })}\n`);
     return;
@@ -114,11 +116,11 @@ function tell(cli: Cli, output: string, summary: Summary): void {
   const what = [
     truncated ? `the first ${events} of ${totalEvents} events` : `${events} events`,
     ...(masked === undefined ? [] : [`${masked} values masked`]),
+    ...(signed ? ['signed'] : []),
     sizeText(bytes),
   ].join(', ');
   if (output === '-') cli.io.stderr.write(`${what}\n`);
   else cli.io.stdout.write(`${output}  ${cli.style.dim(what)}\n`);
-  if (truncated) cli.io.stderr.write('The bundle is cut. The whole log: weft runs events RUN --json\n');
 }
 
 function sizeText(bytes: number): string {

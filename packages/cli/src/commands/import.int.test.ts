@@ -1,3 +1,4 @@
+import { createPublicKey } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -90,9 +91,9 @@ describe('weft import', () => {
       status: 'completed',
     });
     expect(again.out).toMatch(
-      new RegExp(`^${answer.runId}  completed, \\d+ events, digest checked, imported before\n$`),
+      new RegExp(`^${answer.runId}  completed, \\d+ events, digest and signature checked, signed by [0-9a-f]{16}, imported before\n$`),
     );
-    expect((await on(1, 'runs', 'show', answer.runId)).out).toContain('digest checked');
+    expect((await on(1, 'runs', 'show', answer.runId)).out).toContain('digest');
     expect((await on(1, 'runs', 'ls')).out).toContain('imported');
     expect(await clientOf(1).runs.get(answer.runId)).toMatchObject({
       weft: { imported: { runId: runs.one } },
@@ -121,6 +122,11 @@ describe('weft import', () => {
 
   it.each<[string, (bundle: Record<string, Json>) => string, RegExp]>([
     ['was changed', (bundle) => JSON.stringify({ ...bundle, spans: [{}] }), /digest/],
+    [
+      'was changed where only its signature covers it',
+      (bundle) => JSON.stringify({ ...bundle, weft: { ...(bundle['weft'] as JsonObject), omitted: [] } }),
+      /signature/,
+    ],
     ['is not JSON', () => '{', /JSON|ends/i],
     ['is something else', () => '[]', /not a debug bundle/],
   ])('refuses a file that %s, and says why', async (_, change, reason) => {
@@ -138,6 +144,82 @@ describe('weft import', () => {
 
     expect(code).toBe(3);
     expect(err).toContain('nothing.json cannot be read');
+  });
+});
+
+describe('weft import of a bundle whose signer matters', () => {
+  async function keyOf(index: 0 | 1): Promise<string> {
+    const response = await fetch(`${hosts[index].url}/.well-known/openwop`);
+    const { auth } = (await response.json()) as {
+      auth: { auditLogIntegrity: { checkpointPublicKey: string } };
+    };
+    return auth.auditLogIntegrity.checkpointPublicKey;
+  }
+
+  async function unsigned(): Promise<string> {
+    const bundle = JSON.parse(await readFile(join(folder, 'other.json'), 'utf8')) as JsonObject;
+    const { signature: _signature, ...extras } = bundle['weft'] as JsonObject;
+    await writeFile(join(folder, 'unsigned.json'), JSON.stringify({ ...bundle, weft: extras }));
+    return 'unsigned.json';
+  }
+
+  it('takes it when the key is the one of the host that it is from, as text or in a file', async () => {
+    const key = await keyOf(0);
+    const pem = createPublicKey({ key: Buffer.from(key, 'base64'), type: 'spki', format: 'der' });
+    await writeFile(join(folder, 'one.pem'), pem.export({ type: 'spki', format: 'pem' }));
+    await writeFile(join(folder, 'one.key'), `${key}\n`);
+
+    for (const trusted of [key, 'one.pem', 'one.key', join('one', 'audit.key')]) {
+      const { code, out } = await on(1, 'import', 'one.json', '--trust', trusted);
+      expect({ trusted, code }).toEqual({ trusted, code: 0 });
+      expect(out).toContain('digest and signature checked, signed by');
+    }
+  });
+
+  it('is what weft bundle says of it', async () => {
+    const { out } = await on(0, 'bundle', runs.one, '-o', 'said.json');
+
+    expect(out).toMatch(/values masked, signed, /);
+  });
+
+  it('does not send it when the key is another one, or when nobody has signed', async () => {
+    const file = await unsigned();
+
+    const other = await on(1, 'import', 'one.json', '--trust', await keyOf(1), '--json');
+    const nobody = await on(1, 'import', file, '--trust', await keyOf(0));
+
+    expect(other).toMatchObject({ code: 4, out: '', err: expect.stringContaining('signer_not_trusted') });
+    expect(nobody).toMatchObject({ code: 4, out: '', err: expect.stringContaining('is not signed') });
+  });
+
+  it('says when what should be trusted is no key', async () => {
+    await writeFile(join(folder, 'no.key'), 'nothing');
+
+    const [text, file] = [
+      await on(1, 'import', 'one.json', '--trust', 'c2hvcnQ'),
+      await on(1, 'import', 'one.json', '--trust', 'no.key'),
+    ];
+
+    expect(text).toMatchObject({ code: 3, err: expect.stringContaining('neither') });
+    expect(file).toMatchObject({ code: 3, err: expect.stringContaining('must hold an Ed25519 public key') });
+  });
+
+  it('says of an unsigned one that only its digest was checked', async () => {
+    const { out } = await on(1, 'import', await unsigned());
+
+    expect(out).toContain('digest checked, not signed');
+  });
+});
+
+describe('weft runs rm of an imported run', () => {
+  it('takes it away although its log has no end', async () => {
+    await on(0, 'bundle', runs.one, '-o', 'cut.json', '--max-events', '3');
+    const { runId } = JSON.parse((await on(1, 'import', 'cut.json', '--json')).out) as { runId: string };
+
+    const removed = await on(1, 'runs', 'rm', runId);
+
+    expect(removed).toMatchObject({ code: 0, out: expect.stringContaining(`${runId}  removed`) });
+    expect((await on(1, 'runs', 'show', runId)).code).toBe(3);
   });
 });
 

@@ -88,7 +88,17 @@ describe('weft serve on PostgreSQL', () => {
     await server().stop('SIGINT');
     const io = recordedIo({ cwd: folder, env: ownKeys() });
     const ended = main(
-      ['serve', '--port', '0', '--store', server().url, '--store-schema', newSchema(), '--log-format', 'json'],
+      [
+        'serve',
+        '--port',
+        '0',
+        '--store',
+        server().url,
+        '--store-schema',
+        newSchema(),
+        '--log-format',
+        'json',
+      ],
       io,
     );
     await io.waitFor('waiting for the database');
@@ -118,7 +128,9 @@ describe('weft serve says what is wrong with the database', () => {
 
   it('when the password is wrong, at once and without an echo', async () => {
     const session = openSession();
-    const [{ file } = { file: '' }] = await session<{ file: string }[]>`SELECT current_setting('hba_file') AS file`;
+    const [{ file } = { file: '' }] = await session<
+      { file: string }[]
+    >`SELECT current_setting('hba_file') AS file`;
     await session.unsafe(`CREATE ROLE guarded LOGIN PASSWORD 'another'`);
     await session.unsafe(`COPY (SELECT unnest(ARRAY['host all guarded 127.0.0.1/32 scram-sha-256',
       'host all all 127.0.0.1/32 trust'])) TO '${file}'`);

@@ -11,7 +11,11 @@ export function clusterWorkflows(worldPort: number): JsonObject[] {
     workflow('gate', [gate()]),
     // Beside the call the gate is open, so the run is held and waits for a person at once.
     workflow('held-gate', [begin(), call('call', worldPort), gate()], ['begin-call', 'begin-gate']),
-    workflow('held-parent', [begin(), call('call', worldPort), child('sub', 'gate')], ['begin-call', 'begin-sub']),
+    workflow(
+      'held-parent',
+      [begin(), call('call', worldPort), child('sub', 'gate')],
+      ['begin-call', 'begin-sub'],
+    ),
     workflow('quick', [begin()]),
   ];
 }

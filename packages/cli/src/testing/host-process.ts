@@ -32,7 +32,10 @@ export async function startHostProcess(options: HostProcessOptions): Promise<Hos
   const child = spawn(
     process.execPath,
     [BIN, 'serve', '--port', String(options.port), '--data', options.dataFolder, ...options.flags],
-    { env: { ...process.env, ...options.env, WEFT_API_KEY: options.apiKey }, stdio: ['ignore', 'pipe', 'pipe'] },
+    {
+      env: { ...process.env, ...options.env, WEFT_API_KEY: options.apiKey },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
   );
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')));

@@ -239,6 +239,8 @@ export interface ImportOrigin {
   readonly host?: string;
   /** True when digest and signature of the bundle were checked. */
   readonly verified: boolean;
+  /** Fingerprint of the key that signed the bundle. */
+  readonly signedBy?: string;
   /** Events the original log had, where the bundle holds only the first of them. */
   readonly totalEvents?: number;
   /** Why the run cannot be forked as it is: there is no definition, or none that this host can run. A stand-in is pinned then. */

@@ -1,4 +1,4 @@
-import { isTerminalStatus } from '../core/run-state.ts';
+import { type CreationRecord, isTerminalStatus } from '../core/run-state.ts';
 import { erasedInputs } from '../erased-inputs.ts';
 import type {
   EraseUnit,
@@ -49,7 +49,7 @@ export function applyPurge(data: MemoryData, { tenant, runId, at, tombstoneUntil
 export function applyErasure(data: MemoryData, { runId, at }: EraseUnit): void {
   const run = data.runs.get(runId);
   if (run === undefined) return;
-  run.record = { ...run.record, inputs: erasedInputs(run.record.inputs) };
+  run.record = withoutGiven(run.record);
   run.erasedAt ??= at;
   delete run.checkpoint;
   run.events.forEach((event, index) => {
@@ -101,8 +101,9 @@ function expiredFrom(run: MemoryRun): ExpiredRun {
   return { runId, tenant, endedAt: run.head.endedAt ?? createdAt, events: nextSeq(run) };
 }
 
-function isOpen(run: MemoryRun): boolean {
-  return !isTerminalStatus(run.head.status);
+/** An imported run never goes on, however its log ends. */
+function isOpen({ head, record }: MemoryRun): boolean {
+  return !isTerminalStatus(head.status) && record.imported === undefined;
 }
 
 function refusalOfOpen(run: MemoryRun): Refusal | undefined {
@@ -121,6 +122,14 @@ function openReader(data: MemoryData, runId: string): MemoryRun | undefined {
     if (reader !== undefined) return reader;
   }
   return undefined;
+}
+
+/** Without what somebody gave: inputs, and values in place of masked ones. */
+function withoutGiven(record: CreationRecord): CreationRecord {
+  const erased = { ...record, inputs: erasedInputs(record.inputs) };
+  if (record.fork === undefined) return erased;
+  const { filled: _filled, ...fork } = record.fork;
+  return { ...erased, fork };
 }
 
 function withoutOverlay({ overlay: _overlay, ...event }: StoredEvent): StoredEvent {

@@ -11,14 +11,16 @@ import { createBundleRedaction } from '../core/bundle/bundle-redaction.ts';
 import type { Plan } from '../core/plan.ts';
 import type { RunState } from '../core/run-state.ts';
 import type { BundleRequest, Caller, Host } from '../host.ts';
+import type { Ed25519Key } from '../ed25519.ts';
 import type { RunRow, Store } from '../store.ts';
+import { maskedBefore } from './imported-values.ts';
 
 /**
  * Debug bundles: reads what the assembly needs and hands its text on, a page of events at a time. How many events there are is
  * fixed before the first byte, so a run that goes on meanwhile gives a whole bundle of what it was.
  */
 export interface BundleDependencies {
-  readonly store: Pick<Store, 'readRun' | 'readDefinition'>;
+  readonly store: Pick<Store, 'readRun' | 'readDefinition' | 'readDocument'>;
   /** Ascending from a sequence; the whole log, wherever its pieces are kept. */
   readonly readEvents: Store['readEvents'];
   readonly snapshot: Host['snapshot'];
@@ -27,6 +29,8 @@ export interface BundleDependencies {
   readonly host: BundleSource['host'];
   readonly now: () => number;
   readonly maxBytes?: number;
+  /** Signs what goes out; a host without one gives bundles with a digest alone. */
+  readonly key?: Ed25519Key | undefined;
 }
 
 const MAX_BUNDLE_BYTES = 8 * 1024 * 1024;
@@ -35,7 +39,7 @@ const PAGE_EVENTS = 200;
 const PAGE_BYTES = 256 * 1024;
 
 export function createBundles(dependencies: BundleDependencies): Host['debugBundle'] {
-  const maxBytes = dependencies.maxBytes ?? MAX_BUNDLE_BYTES;
+  const { key, maxBytes = MAX_BUNDLE_BYTES } = dependencies;
 
   async function sourceOf(caller: Caller, row: RunRow): Promise<BundleSource | undefined> {
     const { record } = row;
@@ -48,12 +52,14 @@ export function createBundles(dependencies: BundleDependencies): Host['debugBund
         ? await dependencies.store.readDefinition(record.definitionDigest)
         : undefined;
     const annotations = await dependencies.annotationsOf(record.tenant, record.runId);
+    const before = await maskedBefore(dependencies.store, record);
     return await dependencies.withState(row, (plan, state) => ({
       record,
       snapshot: currentNode(view.snapshot, row),
       definition: text === undefined ? undefined : (JSON.parse(text) as Json),
       annotations,
       redaction: createBundleRedaction(plan, record, state),
+      ...(before !== undefined && { maskedBefore: before }),
       generatedAt: dependencies.now(),
       host: dependencies.host,
       totalEvents: view.seq + 1,
@@ -96,6 +102,7 @@ export function createBundles(dependencies: BundleDependencies): Host['debugBund
     const assembly = createBundleAssembly(source, {
       maxBytes,
       hash: runningSha256(),
+      ...(key !== undefined && { key }),
       ...(maxEvents !== undefined && { maxEvents }),
     });
     return textOf(runId, assembly);

@@ -39,14 +39,13 @@ describe('the processes on one store', () => {
 
     const nodes = await second.host.nodes();
 
-    expect(
-      nodes
-        .map(({ name, state, runs, isSelf, version }) => [name.slice(0, 3), state, runs, isSelf, version])
-        .sort(),
-    ).toEqual([
-      ['one', 'active', 1, false, '0.0.0-test'],
-      ['two', 'active', 0, true, '0.0.0-test'],
+    const shown = nodes.map(({ name, state, runs, isSelf, version }) => [
+      name.slice(0, 3),
+      ...[state, runs, isSelf, version],
     ]);
+    expect(shown).toHaveLength(2);
+    expect(shown).toContainEqual(['one', 'active', 1, false, '0.0.0-test']);
+    expect(shown).toContainEqual(['two', 'active', 0, true, '0.0.0-test']);
   });
 
   it('do not list one that was stopped', async () => {
@@ -99,7 +98,7 @@ describe('a process that is drained', () => {
     // The other run's effect is still under way, and nobody waits for it.
     await until(() => second.effects.calls[0]);
     const epochs = [one, two].map(async (runId) => (await store.readRun(runId, undefined))?.epoch);
-    expect((await Promise.all(epochs)).sort()).toEqual([1, 2]);
+    expect(new Set(await Promise.all(epochs))).toEqual(new Set([1, 2]));
     expect(await stateOf(second, name)).toBe('draining');
 
     first.effects.calls[1]?.succeed();

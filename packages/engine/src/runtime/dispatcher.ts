@@ -3,7 +3,7 @@ import type { LiveRun } from '../core/live-run.ts';
 import { isTerminalStatus } from '../core/run-state.ts';
 import type { Claimed, RunRow, RunUnit, Store } from '../store.ts';
 import { pause, wait, yieldTurn } from './clock.ts';
-import { randomId } from './ids.ts';
+import { giveBack } from './give-back.ts';
 import type { Lease } from './lease.ts';
 import { errorFields } from './log.ts';
 import { type ActorContext, createRunActor, type Ending, type HeldRun, type RunActor } from './run-actor.ts';
@@ -120,7 +120,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         break;
       case 'stopped':
         feed.signal(actor.runId);
-        if (running) void giveBack(actor);
+        if (running) void release(actor);
         break;
       case 'lost':
       case 'dropped':
@@ -143,41 +143,18 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       loadLater({ runId: actor.runId, epoch: actor.epoch }, holder, failures);
   }
 
-  /** Lets go of a run whose actor has stopped in a drain; what is on record stays as it is. */
-  async function giveBack({ runId, epoch }: RunActor): Promise<void> {
+  /** For a run whose actor has stopped in a drain. */
+  async function release({ runId, epoch }: RunActor): Promise<void> {
     releasing += 1;
-    try {
-      for (let failures = 0; running; failures += 1) {
-        if (await isGivenBack(runId, epoch)) return;
-        await pause(delayAfter(failures));
+    for (let failures = 0; running; failures += 1) {
+      try {
+        if (await giveBack({ ...options.actors, store }, runId, epoch)) break;
+      } catch (error) {
+        log('warn', { runId, failures, ...errorFields(error) }, 'giving back a run failed');
       }
-    } finally {
-      releasing -= 1;
+      await pause(delayAfter(failures));
     }
-  }
-
-  async function isGivenBack(runId: string, epoch: number): Promise<boolean> {
-    try {
-      const row = await store.readRun(runId, undefined);
-      if (row === undefined || row.epoch !== epoch || row.holder === undefined) return true;
-      const { submit } = options.actors.committer;
-      const batchId = randomId(options.actors.random);
-      const { head, nextSeq: expectedSeq } = row;
-      const unit: RunUnit = {
-        kind: 'run',
-        batchId,
-        runId,
-        epoch,
-        expectedSeq,
-        events: [],
-        head,
-        release: true,
-      };
-      return (await submit(unit)).state === 'committed';
-    } catch (error) {
-      log('warn', { runId, ...errorFields(error) }, 'giving back a run failed');
-      return false;
-    }
+    releasing -= 1;
   }
 
   function wake(at = 0): void {

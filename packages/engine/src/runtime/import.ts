@@ -18,7 +18,7 @@ import type { Clock } from './clock.ts';
 import type { Committer } from './committer.ts';
 import type { Compile } from './compile-definition.ts';
 import { type RandomBytes, randomId } from './ids.ts';
-import { MASKS_COLLECTION, MASKS_ID } from './imported-values.ts';
+import { importedAnnotations, importedPlace, MASKS_COLLECTION, SAID_COLLECTION } from './imported-values.ts';
 import type { HostLimits } from './limits.ts';
 import { effectiveLimits } from './new-run-checks.ts';
 import { ENGINE_VERSION } from './versions.ts';
@@ -29,8 +29,8 @@ import { writeFailure } from './write-failure.ts';
  * Bundles of other hosts, and of this one, become runs that are only read.
  *
  * 1. Everything is checked before anything is written. The run comes into being with its whole log in one unit, so it is there
- *    entirely or not at all; what is written before it (definition, places of masked values) is found by its digest or id and
- *    changes nothing on its own.
+ *    entirely or not at all; what is written before it (definition, places of masked values, annotations) is found by its digest
+ *    or id and changes nothing on its own.
  * 2. Its id is made from tenant and bundle: the same bundle again is the same run.
  * 3. Nobody ever claims it: nothing makes it due, and commands are refused before they reach its inbox.
  */
@@ -91,7 +91,9 @@ export function createImports(dependencies: ImportDependencies): Pick<Host, 'imp
     await nextTurn();
     const state = foldOf(record, pinned.plan, bundle);
     if (pinned.text !== undefined) await write(definitionUnit(pinned.digest, pinned.text));
-    await write(masksUnit(record, bundle));
+    await write(documentUnit(record, MASKS_COLLECTION, bundle.masked));
+    if (bundle.annotations.length > 0)
+      await write(documentUnit(record, SAID_COLLECTION, importedAnnotations(runId, bundle.annotations)));
     const unit = runUnit(record, state, bundle);
     const result = await committer.submit(unit);
     const isNew = result.state === 'committed';
@@ -165,6 +167,7 @@ export function createImports(dependencies: ImportDependencies): Pick<Host, 'imp
         runId: bundle.runId,
         ...(bundle.host !== undefined && { host: bundle.host }),
         verified: bundle.verified,
+        ...(bundle.signer !== undefined && { signedBy: bundle.signer.fingerprint }),
         ...(bundle.isCut && { totalEvents: bundle.totalEvents }),
         ...(pinned.problem !== undefined && { definition: pinned.problem }),
       },
@@ -184,15 +187,13 @@ export function createImports(dependencies: ImportDependencies): Pick<Host, 'imp
     };
   }
 
-  function masksUnit({ tenant, runId }: CreationRecord, { masked }: ImportedBundle): WriteUnit {
+  /** Goes when the run goes. */
+  function documentUnit(record: CreationRecord, collection: string, content: unknown): WriteUnit {
     return {
       kind: 'document',
       batchId: randomId(dependencies.random),
-      tenant,
-      collection: MASKS_COLLECTION,
-      scope: runId,
-      id: MASKS_ID,
-      body: JSON.stringify(masked),
+      ...importedPlace(record, collection),
+      body: JSON.stringify(content),
       at: clock.now(),
     };
   }
@@ -215,7 +216,11 @@ export function createImports(dependencies: ImportDependencies): Pick<Host, 'imp
           actor: principal ?? '',
           action: 'run.import',
           target: runId,
-          details: { bundleDigest: imported?.bundleDigest ?? '', verified: imported?.verified === true },
+          details: {
+            bundleDigest: imported?.bundleDigest ?? '',
+            verified: imported?.verified === true,
+            ...(imported?.signedBy !== undefined && { signedBy: imported.signedBy }),
+          },
         },
       ],
     };
@@ -269,6 +274,7 @@ function answerOf(
     sourceRunId: imported?.runId ?? record.runId,
     status: head.status,
     verified: imported?.verified === true,
+    ...(imported?.signedBy !== undefined && { signedBy: imported.signedBy }),
     events: nextSeq,
     totalEvents: imported?.totalEvents ?? nextSeq,
     truncated: (imported?.totalEvents ?? nextSeq) > nextSeq,

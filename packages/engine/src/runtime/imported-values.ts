@@ -1,16 +1,26 @@
-import { HostError, isJsonObject, type JsonObject } from '@weft/protocol';
+import { type Annotation, eventId, HostError, isJsonObject, type JsonObject, toIso } from '@weft/protocol';
 import { initialState } from '../core/evolve.ts';
 import { type FilledValues, fillValues } from '../core/import/fill-values.ts';
-import type { MaskedSlots } from '../core/import/masked-slots.ts';
+import { type MaskedPlaces, type MaskedSlots, placesOf } from '../core/import/masked-slots.ts';
 import { createMarkedFold, type NeededSlot, nameOf } from '../core/import/missing-values.ts';
+import type { BundleAnnotation } from '../core/import/read-annotations.ts';
 import type { Plan } from '../core/plan.ts';
 import type { CreationRecord } from '../core/run-state.ts';
 import type { ForkRequest } from '../host.ts';
-import type { RunRow, Store } from '../store.ts';
+import type { DocumentPlace, RunRow, Store } from '../store.ts';
+import type { Annotations } from './annotations.ts';
 
-/** Where the places of an imported run's masked values are kept, with the run. */
+/** What is kept beside an imported run: the places of its masked values, and what people said where it came from. */
 export const MASKS_COLLECTION = 'import-masks';
-export const MASKS_ID = 'slots';
+export const SAID_COLLECTION = 'import-annotations';
+
+const IDS: Readonly<Record<string, string>> = { [MASKS_COLLECTION]: 'slots', [SAID_COLLECTION]: 'said' };
+
+type Kept = Pick<CreationRecord, 'tenant' | 'runId'>;
+
+export function importedPlace({ tenant, runId }: Kept, collection: string): DocumentPlace {
+  return { tenant, collection, scope: runId, id: IDS[collection] ?? collection };
+}
 
 export interface ForkOfImport {
   readonly source: RunRow;
@@ -31,6 +41,19 @@ const PAGE_BYTES = 1024 * 1024;
 
 const NOTHING_MASKED: MaskedSlots = { inputs: [], configurable: [], events: {}, isSilent: false };
 
+async function masksOf(store: Pick<Store, 'readDocument'>, record: Kept): Promise<MaskedSlots> {
+  const stored = await store.readDocument(importedPlace(record, MASKS_COLLECTION));
+  return stored === undefined ? NOTHING_MASKED : (JSON.parse(stored.body) as MaskedSlots);
+}
+
+/** What a bundle of this run must list as masked although nothing was masked here; undefined where nothing was imported. */
+export async function maskedBefore(
+  store: Pick<Store, 'readDocument'>,
+  record: CreationRecord,
+): Promise<MaskedPlaces | undefined> {
+  return record.imported === undefined ? undefined : placesOf(await masksOf(store, record));
+}
+
 export function createFillImported(
   store: Pick<Store, 'readRun' | 'readEvents' | 'readDocument'>,
 ): FillImported {
@@ -41,12 +64,6 @@ export function createFillImported(
     if (cut >= record.fork.fromSeq && cut > 0) return undefined;
     const source = await store.readRun(record.fork.sourceRunId, record.tenant);
     return source === undefined ? undefined : rootOf(source, cut);
-  }
-
-  async function masksOf({ tenant, runId }: CreationRecord): Promise<MaskedSlots> {
-    const place = { tenant, collection: MASKS_COLLECTION, scope: runId, id: MASKS_ID };
-    const stored = await store.readDocument(place);
-    return stored === undefined ? NOTHING_MASKED : (JSON.parse(stored.body) as MaskedSlots);
   }
 
   async function neededAt(
@@ -91,7 +108,7 @@ export function createFillImported(
   return async ({ source, request, fromSeq, plan }) => {
     const root = await rootOf(source, fromSeq);
     if (root === undefined) return undefined;
-    const masks = await masksOf(root);
+    const masks = await masksOf(store, root);
     const { slots, unset } = await neededAt(root, plan, masks, fromSeq);
     // An earlier fork may have been given some of them.
     const isKnown = (name: string): boolean =>
@@ -129,4 +146,46 @@ export function checkDefinition({ imported }: CreationRecord, isNamed: boolean):
       'Register a version of its workflow and fork with that workflowVersion.',
     { definition: imported.definition },
   );
+}
+
+/** So that nobody of another host is taken for somebody of this one who has the same name. */
+const ELSEWHERE = 'imported:';
+
+/** As they are shown here: about this run, by somebody of another host. */
+export function importedAnnotations(runId: string, said: readonly BundleAnnotation[]): Annotation[] {
+  return said.map(({ annotationId, seq, nodeId, signal, principal, note, createdAt }) => ({
+    annotationId,
+    target: {
+      runId,
+      ...(seq !== undefined && { eventId: eventId(runId, seq) }),
+      ...(nodeId !== undefined && { nodeId }),
+    },
+    signal: signal as Annotation['signal'],
+    actor: { principalRef: principal.startsWith(ELSEWHERE) ? principal : `${ELSEWHERE}${principal}` },
+    ...(note !== undefined && { note }),
+    createdAt: toIso(createdAt),
+  }));
+}
+
+/**
+ * The same annotations, with those that came with a bundle before them. They are kept apart: they take no room from what is said
+ * here, and nobody can add to them.
+ */
+export function withImportedAnnotations(
+  store: Pick<Store, 'readDocument'>,
+  own: Annotations,
+): Annotations {
+  async function importedOf(run: Kept): Promise<readonly Annotation[]> {
+    const stored = await store.readDocument(importedPlace(run, SAID_COLLECTION));
+    return stored === undefined ? [] : (JSON.parse(stored.body) as Annotation[]);
+  }
+
+  return {
+    ...own,
+    of: async (tenant, runId) => [...(await importedOf({ tenant, runId })), ...(await own.of(tenant, runId))],
+    async listAnnotations(caller, runId) {
+      const said = await own.listAnnotations(caller, runId);
+      return said && [...(await importedOf({ tenant: caller.tenant, runId })), ...said];
+    },
+  };
 }

@@ -1,4 +1,4 @@
-import { spansOf } from '../core/bundle/spans.ts';
+import { spanId, traceOf } from '../core/bundle/spans.ts';
 import { type CreationRecord, type NodeKey, nodeKey } from '../core/run-state.ts';
 import type { StoredEvent } from '../store.ts';
 
@@ -7,12 +7,8 @@ import type { StoredEvent } from '../store.ts';
  * run itself. The ids are those that the spans of the log will have, so nothing needs to be kept until they are exported.
  */
 export function traceparentAt(record: CreationRecord, startedSeq: number | undefined): string {
-  const started =
-    startedSeq === undefined
-      ? []
-      : [{ type: 'node.started', nodeId: 'node', seq: startedSeq, at: 0, payload: {} }];
-  const span = spansOf(record, started).at(-1);
-  return `00-${span?.traceId ?? ''}-${span?.spanId ?? ''}-${flagsOf(record)}`;
+  // The run's own span has the number before the first event's.
+  return `00-${traceOf(record).traceId}-${spanId(record, startedSeq ?? -1)}-${flagsOf(record)}`;
 }
 
 /** Sequence of the event that began this node's present attempt, where it is among these events. */

@@ -18,6 +18,7 @@ import {
   recordOf,
   START,
   type CreateOptions,
+  waiting,
 } from './fixtures.ts';
 import type { Subject } from './subject.ts';
 
@@ -77,6 +78,13 @@ export function keepingContract(subject: Subject): void {
     const runId = newRunId();
     await subject.store.heartbeat('h1', 10_000);
     await given(subject.store, createUnit(runId, { holder: 'h1', events: [event(0)], ...more }));
+    return runId;
+  }
+
+  async function givenImportedRun(): Promise<string> {
+    const runId = newRunId();
+    const record = { ...IMPORTED, inputs: { name: 'canary' } };
+    await given(subject.store, createUnit(runId, { record, events: [event(0)], head: waiting }));
     return runId;
   }
 
@@ -186,6 +194,40 @@ export function keepingContract(subject: Subject): void {
       expect(await readAll(subject.store, runId)).toHaveLength(1);
     });
 
+    it('takes away an imported run whose log has no end: it never goes on', async () => {
+      const runId = await givenImportedRun();
+
+      await given(subject.store, purgeUnit(runId));
+
+      expect(await subject.store.readRun(runId, 'acme')).toBeUndefined();
+      expect(await readAll(subject.store, runId)).toEqual([]);
+      expect(await subject.store.readTombstone(runId, 'acme')).toBeDefined();
+    });
+
+    it('is refused for an imported run while a fork of it is under way', async () => {
+      const source = await givenImportedRun();
+      const fork = await givenOpenRun(forkOf(source));
+
+      for (const unit of [purgeUnit(source), eraseUnit(source)])
+        expect(await commitOne(subject.store, unit)).toEqual({
+          state: 'refused',
+          reason: 'run_pinned',
+          byRunId: fork,
+        });
+    });
+
+    it('may follow the import of the run in the same group', async () => {
+      const runId = newRunId();
+
+      const results = await subject.store.commit([
+        createUnit(runId, { record: IMPORTED, events: [event(0)] }),
+        purgeUnit(runId),
+      ]);
+
+      expect(results).toEqual([{ state: 'committed' }, { state: 'committed' }]);
+      expect(await subject.store.readRun(runId, 'acme')).toBeUndefined();
+    });
+
     it('is refused while a fork of the run is under way, and not afterwards', async () => {
       const source = await givenEndedRun();
       const fork = await givenOpenRun(forkOf(source));
@@ -288,6 +330,31 @@ export function keepingContract(subject: Subject): void {
       });
     });
 
+    it('takes from an imported run whose log has no end', async () => {
+      const runId = await givenImportedRun();
+
+      await given(subject.store, eraseUnit(runId));
+
+      expect(await subject.store.readRun(runId, 'acme')).toMatchObject({
+        erasedAt: START + 60,
+        record: { ...IMPORTED, inputs: { name: '[REDACTED]' } },
+        head: waiting,
+      });
+    });
+
+    it('takes from a fork the values that it was given in place of masked ones', async () => {
+      const fork = { sourceRunId: newRunId(), fromSeq: 1, mode: 'branch' } as const;
+      const filled = { 0: { '/outputs/page': 'canary' } };
+      const runId = await givenEndedRun({ ...forkOf(fork.sourceRunId), record: { fork: { ...fork, filled } } });
+      expect((await subject.store.readRun(runId, 'acme'))?.record.fork).toEqual({ ...fork, filled });
+
+      await given(subject.store, eraseUnit(runId));
+
+      const row = await subject.store.readRun(runId, 'acme');
+      expect(row?.record.fork).toEqual(fork);
+      expect(JSON.stringify(row)).not.toContain('canary');
+    });
+
     it('a second time changes nothing', async () => {
       const runId = await givenEndedRun();
       await given(subject.store, eraseUnit(runId));
@@ -342,6 +409,10 @@ export function keepingContract(subject: Subject): void {
     });
   });
 }
+
+const IMPORTED = {
+  imported: { bundleDigest: 'e'.repeat(64), runId: 'their run', verified: true },
+} satisfies CreateOptions['record'];
 
 const ANSWER = {
   type: 'resolve',

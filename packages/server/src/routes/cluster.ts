@@ -14,7 +14,10 @@ export const clusterRoutes: Routes = (app, door) => {
   app.post(`${NODES}/:node(^[^:]+)::drain`, door.allow('drainNode'), async (request, reply) => {
     const drained = await door.host.drainNode(callerOf(request), pathParam(request, 'node'));
     if (drained === undefined)
-      throw new HostError('not_found', 'No process of this name is at work; the list of nodes has the names.');
+      throw new HostError(
+        'not_found',
+        'No process of this name is at work; the list of nodes has the names.',
+      );
     return sendJson(reply, 202, JSON.stringify(documentOf(drained)));
   });
 };

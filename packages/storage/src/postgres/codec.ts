@@ -55,7 +55,14 @@ export interface RecordColumns {
 
 /** What runs are looked up by has a column of its own; all the rest is one text. */
 export function recordText(record: CreationRecord): string {
-  const { runId, tenant, workflowId, createdAt, scopeId, ...rest } = record;
+  const {
+    runId: _runId,
+    tenant: _tenant,
+    workflowId: _workflowId,
+    createdAt: _createdAt,
+    scopeId: _scopeId,
+    ...rest
+  } = record;
   return JSON.stringify(rest);
 }
 
@@ -103,14 +110,20 @@ export function encodeCursor(place: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url');
 }
 
+type CursorPart = 'number' | 'run' | 'text';
+
+type Place<Shape extends readonly CursorPart[]> = {
+  readonly [Index in keyof Shape]: Shape[Index] extends 'number' ? number : string;
+};
+
 /** `shape` says for each member whether it must be a number (a safe integer), a run id or any text. */
-export function decodeCursor<Place extends readonly (string | number)[]>(
+export function decodeCursor<const Shape extends readonly CursorPart[]>(
   cursor: string,
-  shape: readonly ('number' | 'run' | 'text')[],
-): Place {
+  shape: Shape,
+): Place<Shape> {
   const place = parsedOrNothing(cursor);
   if (Array.isArray(place) && place.length === shape.length && shape.every((kind, i) => fits(place[i], kind)))
-    return place as unknown as Place;
+    return place as unknown as Place<Shape>;
   throw new HostError('validation_error', 'cursor is not one this host gave; start again without it.', {
     field: 'cursor',
   });
@@ -124,7 +137,7 @@ function parsedOrNothing(cursor: string): unknown {
   }
 }
 
-function fits(value: unknown, kind: 'number' | 'run' | 'text'): boolean {
+function fits(value: unknown, kind: CursorPart): boolean {
   if (kind === 'number') return Number.isSafeInteger(value);
   return typeof value === 'string' && (kind === 'text' ? !value.includes('\0') : isRunId(value));
 }

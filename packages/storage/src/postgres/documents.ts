@@ -45,8 +45,7 @@ export function prepareDocumentReader(pool: Pool, clock: (() => number) | undefi
     },
     async listDocuments(tenant, collection, scope, page) {
       const values = [tenant, collection, scope, now(), page.limit + 1];
-      const after =
-        page.cursor === undefined ? [] : decodeCursor<[number, number]>(page.cursor, ['number', 'number']);
+      const after = page.cursor === undefined ? [] : decodeCursor(page.cursor, ['number', 'number']);
       const older = after.length === 0 ? '' : 'AND (at, ord) < ($6::bigint, $7::bigint)';
       const found = await query<DocumentRow>(`${DOCUMENTS} ${older} ${NEWEST_FIRST}`, [...values, ...after]);
       return pageFrom(found, page.limit, documentFrom, ({ at, ord }) => [at, ord]);

@@ -1,4 +1,4 @@
-import { type Command, erasedInputs, type Refusal } from '@weft/engine';
+import { type Command, type CreationRecord, erasedInputs, type Refusal } from '@weft/engine';
 import { FIRST_TERMINAL, recordText, statusOf } from './codec.ts';
 import type { Draft } from './draft.ts';
 import type { EraseUnit, PurgeUnit } from './units.ts';
@@ -23,23 +23,33 @@ export function judgeErasure(draft: Draft, unit: EraseUnit): Refusal | undefined
   const refusal = objectionTo(draft, unit) ?? objectionOfReaders(draft, unit.runId);
   if (refusal) return refusal;
   const target = found.targets.get(unit.runId);
-  const record = target?.record ?? found.runs.get(unit.runId)?.created;
+  const record = recordOf(draft, unit.runId);
   if (!record) return { reason: 'run_missing' };
   const commands = (target?.commands ?? []).map(({ id, command }) => ({
     id,
     command: withoutValues(command),
   }));
-  writes.erased.set(unit.runId, { unit, record: recordText({ ...record, inputs: erasedInputs(record.inputs) }), commands });
+  writes.erased.set(unit.runId, {
+    unit,
+    record: recordText(withoutGiven(record)),
+    commands,
+  });
   writes.commands.forEach((row, index) => {
     if (row.run === unit.runId) writes.commands[index] = { ...row, command: withoutValues(row.command) };
   });
   return undefined;
 }
 
-function objectionTo({ found }: Draft, { runId, tenant }: PurgeUnit | EraseUnit): Refusal | undefined {
-  const run = found.runs.get(runId);
+function objectionTo(draft: Draft, { runId, tenant }: PurgeUnit | EraseUnit): Refusal | undefined {
+  const run = draft.found.runs.get(runId);
   if (run?.tenant !== tenant) return { reason: 'run_missing' };
-  return run.status < FIRST_TERMINAL ? { reason: 'run_open', status: statusOf(run.status) } : undefined;
+  // An imported run never goes on, however its log ends.
+  const isOver = run.status >= FIRST_TERMINAL || recordOf(draft, runId)?.imported !== undefined;
+  return isOver ? undefined : { reason: 'run_open', status: statusOf(run.status) };
+}
+
+function recordOf({ found }: Draft, runId: string): CreationRecord | undefined {
+  return found.targets.get(runId)?.record ?? found.runs.get(runId)?.created;
 }
 
 /** A fork that is under way reads this run's log, directly or through forks in between. */
@@ -63,10 +73,18 @@ function isOpen({ found, writes }: Draft, id: string, status: number): boolean {
   return !writes.purged.has(id) && (found.runs.get(id)?.status ?? status) < FIRST_TERMINAL;
 }
 
+/** Without what somebody gave: inputs, and values in place of masked ones. */
+function withoutGiven(record: CreationRecord): CreationRecord {
+  const erased = { ...record, inputs: erasedInputs(record.inputs) };
+  if (record.fork === undefined) return erased;
+  const { filled, ...fork } = record.fork;
+  return { ...erased, fork };
+}
+
 /** Of answers and of what children told, only that there were some. */
 function withoutValues(command: Command): Command {
   if (command.type === 'resolve') return { ...command, value: null };
   if (command.type !== 'child') return command;
-  const { outputs, variables, ...notice } = command;
+  const { outputs: _outputs, variables: _variables, ...notice } = command;
   return notice;
 }

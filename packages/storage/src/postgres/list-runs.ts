@@ -42,7 +42,7 @@ function queryOf(tenant: string, filter: RunFilter, page: Page): { text: string;
   if (filter.since !== undefined) conditions.push(`runs.created_at >= ${next(filter.since)}::bigint`);
   if (filter.until !== undefined) conditions.push(`runs.created_at < ${next(filter.until)}::bigint`);
   if (page.cursor !== undefined) {
-    const [createdAt, ord] = decodeCursor<[number, number]>(page.cursor, ['number', 'number']);
+    const [createdAt, ord] = decodeCursor(page.cursor, ['number', 'number']);
     conditions.push(`(runs.created_at, runs.ord) < (${next(createdAt)}::bigint, ${next(ord)}::bigint)`);
   }
   const text = `SELECT ${RUN_COLUMNS} FROM runs ${tag} WHERE ${conditions.join(' AND ')}

@@ -32,7 +32,7 @@ export function prepareKeepingReader(pool: Pool, clock: (() => number) | undefin
       return pageFrom(
         found,
         page.limit,
-        ({ ord, ...row }) => row,
+        ({ ord: _ord, ...row }) => row,
         ({ endedAt, ord }) => [endedAt, ord],
       );
     },
@@ -50,7 +50,7 @@ function expiredQuery(
   const conditions = [`status >= 6 AND ${ended} < $1::bigint AND created_at < $1::bigint`];
   if (tenant !== undefined) conditions.push(`tenant = $${values.push(tenant)}::text`);
   if (page.cursor !== undefined) {
-    const [endedAt, ord] = decodeCursor<[number, number]>(page.cursor, ['number', 'number']);
+    const [endedAt, ord] = decodeCursor(page.cursor, ['number', 'number']);
     conditions.push(`(${ended}, ord) > ($${values.push(endedAt)}::bigint, $${values.push(ord)}::bigint)`);
   }
   const text = `SELECT id AS "runId", tenant, ${ended} AS "endedAt", next_seq AS events, ord FROM runs

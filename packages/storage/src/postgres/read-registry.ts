@@ -93,7 +93,7 @@ export function prepareRegistryReader(pool: Pool, clock: (() => number) | undefi
     },
     async listWorkflows(tenant, page) {
       const [id, version] =
-        page.cursor === undefined ? ['', ''] : decodeCursor<[string, string]>(page.cursor, ['text', 'text']);
+        page.cursor === undefined ? ['', ''] : decodeCursor(page.cursor, ['text', 'text']);
       const found = await query<StoredWorkflow>(
         `${WORKFLOW} AND (id, version) > ($2::text, $3::text) ORDER BY id, version LIMIT $4::int`,
         [tenant, id, version, page.limit + 1],
@@ -154,6 +154,6 @@ function auditFrom({ details, ...entry }: StoredAudit): StoredAuditEntry {
   return details === null ? entry : { ...entry, details: JSON.parse(details) };
 }
 
-function outboxFrom({ was_due, lane, body, ...row }: StoredOutbox): OutboxRow {
+function outboxFrom({ was_due: _wasDue, lane, body, ...row }: StoredOutbox): OutboxRow {
   return { ...row, ...(lane !== null && { lane }), body: JSON.parse(body) };
 }

@@ -228,7 +228,7 @@ const insertKeys = insertInto<ApiKeyRow>(
     ['hash', 'text', ({ hash }) => hash],
     ['tenant', 'text', ({ tenant }) => tenant],
     ['revoked_at', 'bigint', ({ revokedAt }) => revokedAt ?? null],
-    ['body', 'text', ({ revokedAt, ...key }) => JSON.stringify(key)],
+    ['body', 'text', ({ revokedAt: _revokedAt, ...key }) => JSON.stringify(key)],
   ],
   'ON CONFLICT DO NOTHING',
 );

@@ -1,4 +1,4 @@
-import { erasedInputs, type Refusal, type Tombstone, type WriteUnit } from '@weft/engine';
+import { type CreationRecord, erasedInputs, type Refusal, type Tombstone, type WriteUnit } from '@weft/engine';
 import { FIRST_TERMINAL, recordColumns, recordFrom, runIdBytes, runIdText, statusOf } from './codec.ts';
 import type { Connection } from './connection.ts';
 import { RUN_COLUMNS, type StoredRun } from './read-run.ts';
@@ -67,8 +67,14 @@ export function prepareKeeping(connection: Connection): Keeping {
     return run?.tenant === words.find(tenant) ? run : undefined;
   }
 
-  function refusalOf(run: StoredRun, parentRunId: string | undefined): Refusal | undefined {
-    if (run.status < FIRST_TERMINAL) return { reason: 'run_open', status: statusOf(run.status) };
+  function refusalOf(
+    run: StoredRun,
+    imported: CreationRecord['imported'],
+    parentRunId?: string,
+  ): Refusal | undefined {
+    // An imported run never goes on, however its log ends.
+    if (run.status < FIRST_TERMINAL && imported === undefined)
+      return { reason: 'run_open', status: statusOf(run.status) };
     const parent = parentRunId === undefined ? undefined : runIdBytes(parentRunId);
     const pin = (parent && findOpen.get(parent)) ?? findOpenReader.get(run.id);
     return pin && { reason: 'run_pinned', byRunId: runIdText(pin.id) };
@@ -88,8 +94,8 @@ export function prepareKeeping(connection: Connection): Keeping {
     purge({ tenant, runId, at, tombstoneUntil }) {
       const run = runOf(runId, tenant);
       if (run === undefined) return { reason: 'run_missing' };
-      const { parent, tags, fork } = recordFrom(runId, run, words);
-      const refusal = refusalOf(run, parent?.runId);
+      const { parent, tags, fork, imported } = recordFrom(runId, run, words);
+      const refusal = refusalOf(run, imported, parent?.runId);
       if (refusal) return refusal;
       overwriting(connection, () => {
         for (const remove of removals) remove.run(run.rid);
@@ -104,10 +110,10 @@ export function prepareKeeping(connection: Connection): Keeping {
     erase({ tenant, runId, at }) {
       const run = runOf(runId, tenant);
       if (run === undefined) return { reason: 'run_missing' };
-      const refusal = refusalOf(run, undefined);
-      if (refusal) return refusal;
       const record = recordFrom(runId, run, words);
-      const { more } = recordColumns({ ...record, inputs: erasedInputs(record.inputs) }, words);
+      const refusal = refusalOf(run, record.imported);
+      if (refusal) return refusal;
+      const { more } = recordColumns(withoutGiven(record), words);
       overwriting(connection, () => {
         removeOverlays.run(run.rid);
         removeCheckpoint.run(run.rid);
@@ -129,6 +135,14 @@ export function prepareKeeping(connection: Connection): Keeping {
       return run === undefined && id !== undefined && hasTombstone.get(id) !== undefined;
     },
   };
+}
+
+/** Without what somebody gave: inputs, and values in place of masked ones. */
+function withoutGiven(record: CreationRecord): CreationRecord {
+  const erased = { ...record, inputs: erasedInputs(record.inputs) };
+  if (record.fork === undefined) return erased;
+  const { filled: _filled, ...fork } = record.fork;
+  return { ...erased, fork };
 }
 
 /** What is deleted inside is overwritten with zeros: it is gone from the file, not only from its tables. */

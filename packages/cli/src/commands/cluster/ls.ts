@@ -24,7 +24,10 @@ export const ls = leaf({
         { title: 'NODE', value: ({ name, isSelf }) => (isSelf ? `${name} *` : name) },
         { title: 'STATE', value: ({ state }) => state },
         { title: 'RUNS', value: ({ runs }) => String(runs), align: 'right' },
-        { title: 'SINCE', value: ({ startedAt }) => (startedAt === undefined ? '' : agoText(startedAt, now)) },
+        {
+          title: 'SINCE',
+          value: ({ startedAt }) => (startedAt === undefined ? '' : agoText(startedAt, now)),
+        },
         { title: 'DEADLINE', value: ({ deadline }) => deadlineText(deadline, now) },
         { title: 'VERSION', value: ({ version }) => version ?? '' },
       ],

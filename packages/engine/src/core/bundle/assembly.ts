@@ -1,10 +1,12 @@
 import { BUNDLE_VERSION, EVENT_SCHEMA_VERSION, eventId, type JsonObject, toIso } from '@weft/protocol';
+import type { Ed25519Key } from '../../ed25519.ts';
 import type { StoredEvent } from '../../store.ts';
 import type { RunEvent } from '../run-event.ts';
 import { canonicalText, utf8Bytes } from './canonical-text.ts';
 import { redactCredentialsIn } from './encoded-credentials.ts';
 import { type FixedSource, fixedParts, pointerBytes } from './fixed-parts.ts';
 import { maskedPointers } from './masked-pointers.ts';
+import { withSignature } from './signature.ts';
 import { createSpanProjection } from './spans.ts';
 
 /**
@@ -46,6 +48,8 @@ export interface BundleOptions {
   readonly maxBytes: number;
   readonly maxEvents?: number;
   readonly hash: RunningHash;
+  /** Without one the bundle is not signed. */
+  readonly key?: Ed25519Key;
 }
 
 /** For the names of members, totals and what one event can add to the spans. */
@@ -84,7 +88,7 @@ export function createBundleAssembly(source: BundleSource, options: BundleOption
     const shown = redaction.payload(payload, event.payload);
     const text = `${events === 0 ? '' : ','}${eventText(source, event, canonicalText(shown))}`;
     const original = event.overlay === undefined ? payload : (JSON.parse(event.overlay) as JsonObject);
-    const pointers = pointersInto(events, original, shown);
+    const pointers = pointersInto(event.seq, original, shown);
     const bytes = utf8Bytes(text);
     const pointing = pointerBytes(pointers);
     isFull =
@@ -101,11 +105,12 @@ export function createBundleAssembly(source: BundleSource, options: BundleOption
     return written(text);
   }
 
-  function pointersInto(index: number, original: JsonObject, shown: JsonObject): string[] {
+  function pointersInto(seq: number, original: JsonObject, shown: JsonObject): string[] {
     const options = { hashes: redaction.mode === 'hash', shownName: redaction.text };
-    const inPayload = maskedPointers(original, shown, { ...options, base: '' });
+    const before = (source.maskedBefore?.events[seq] ?? []).map(redaction.text);
+    const inPayload = new Set([...maskedPointers(original, shown, { ...options, base: '' }), ...before]);
     return ['data', 'payload'].flatMap((name) =>
-      inPayload.map((pointer) => `/events/${index}/${name}${pointer}`),
+      [...inPayload].map((pointer) => `/events/${events}/${name}${pointer}`),
     );
   }
 
@@ -153,7 +158,8 @@ export function createBundleAssembly(source: BundleSource, options: BundleOption
         spans: shownSpans.length,
       },
     };
-    return `${body},"weft":${canonicalText(extras)}}`;
+    const shownExtras = options.key === undefined ? extras : withSignature(extras, options.key);
+    return `${body},"weft":${canonicalText(shownExtras)}}`;
   }
 
   return { limit, open, add, close };

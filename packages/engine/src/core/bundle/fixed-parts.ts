@@ -1,4 +1,5 @@
 import type { Annotation, Json, JsonObject, RunSnapshot } from '@weft/protocol';
+import type { MaskedPlaces } from '../import/masked-slots.ts';
 import type { CreationRecord } from '../run-state.ts';
 import type { BundleRedaction } from './bundle-redaction.ts';
 import { maskedMember, unmaskedRun } from './bundle-run.ts';
@@ -23,6 +24,8 @@ export interface FixedSource {
   /** Oldest first. */
   readonly annotations: readonly Annotation[];
   readonly redaction: BundleRedaction;
+  /** Imported runs: what was masked before they came here. */
+  readonly maskedBefore?: MaskedPlaces;
 }
 
 interface Part {
@@ -51,12 +54,14 @@ const EXPENDABLE = [
  */
 export function fixedParts(source: FixedSource, maxBytes: number): FixedParts {
   const { redaction, record, definition } = source;
+  const maskedBefore = byPart((source.maskedBefore?.run ?? []).map(redaction.text));
   const partOf = (base: string, before: Json, after: Json): Part => {
-    const masked = maskedPointers(before, after, {
+    const found = maskedPointers(before, after, {
       base,
       hashes: redaction.mode === 'hash',
       shownName: redaction.text,
     });
+    const masked = [...new Set([...found, ...(maskedBefore.get(base) ?? [])])];
     return { value: after, masked, bytes: bytesOf(after, masked) };
   };
   const annotations = annotationParts(source, maxBytes / 8, partOf);
@@ -87,6 +92,19 @@ export function fixedParts(source: FixedSource, maxBytes: number): FixedParts {
 function masked(pointer: string, value: Json, { record, redaction }: FixedSource): Json {
   if (pointer === DEFINITION) return redaction.authored(value);
   return maskedMember(pointer.slice('/run/'.length), value, record, redaction);
+}
+
+/** Only of parts that can be given up: the list is another host's and may be long. */
+function byPart(pointers: readonly string[]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const pointer of pointers) {
+    const part = pointer.split('/').slice(0, 3).join('/');
+    if (!EXPENDABLE.includes(part)) continue;
+    const known = found.get(part);
+    if (known === undefined) found.set(part, [pointer]);
+    else known.push(pointer);
+  }
+  return found;
 }
 
 /** Removes what can be done without until the rest fits; returns what was removed. */

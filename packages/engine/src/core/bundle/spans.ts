@@ -112,13 +112,13 @@ interface Trace {
 
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}/;
 
-function traceOf(record: CreationRecord): Trace {
+export function traceOf(record: CreationRecord): Trace {
   const [, traceId, callerSpanId] = TRACEPARENT.exec(record.traceparent ?? '') ?? [];
   if (traceId !== undefined && callerSpanId !== undefined) return { traceId, callerSpanId };
   return { traceId: sha256Hex(`trace ${record.runId}`).slice(0, 32), callerSpanId: null };
 }
 
-function spanId(record: CreationRecord, seq: number): string {
+export function spanId(record: CreationRecord, seq: number): string {
   return sha256Hex(`span ${record.runId} ${seq}`).slice(0, 16);
 }
 

@@ -6,7 +6,8 @@ import type { MaskingMode } from '../plan.ts';
  * Where a bundle holds a mark instead of a value. What is counted are slots, the smallest places that a person can name: an
  * input, a variable's new value, one output of a node. A mark anywhere inside makes the whole slot unknown.
  *
- * The list that our own bundles carry is not covered by their digest, so the marks themselves are looked for as well.
+ * The list that our own bundles carry is covered by their signature, but not by their digest, so the marks themselves are
+ * looked for as well. Where the list names the inputs as a whole, some of them may be missing without a trace.
  */
 export interface MaskedSlots {
   readonly inputs: readonly string[];
@@ -15,6 +16,15 @@ export interface MaskedSlots {
   readonly events: Readonly<Record<string, readonly string[]>>;
   /** Names were left out together with their values, so inputs may be missing of which nothing is known. */
   readonly isSilent: boolean;
+  /** The same as exactly as the bundle tells it, for whoever makes a bundle of the imported run. */
+  readonly places?: MaskedPlaces;
+}
+
+export interface MaskedPlaces {
+  /** JSON Pointers into the bundle, to what is not an event. */
+  readonly run: readonly string[];
+  /** By sequence: JSON Pointers into the payload. */
+  readonly events: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface MarkedBundle {
@@ -28,30 +38,76 @@ export interface MarkedBundle {
 
 export function findMaskedSlots(bundle: MarkedBundle): MaskedSlots {
   const isMark = markOf(bundle.mode, bundle.pointers === undefined);
-  const isSilent = bundle.mode === 'omit' && bundle.pointers === undefined;
+  const leavesOutNames = bundle.mode === 'omit' && bundle.pointers === undefined;
+  const isSilent = leavesOutNames || (bundle.pointers ?? []).includes(ALL_INPUTS);
   const inputs = new Set(markedMembers(bundle.inputs, isMark));
   const configurable = new Set(markedMembers(bundle.configurable, isMark));
-  const events = new Map<number, Set<string>>();
-  const note = (seq: number, slot: string): void => {
-    const known = events.get(seq);
-    if (known === undefined) events.set(seq, new Set([slot]));
-    else known.add(slot);
-  };
+  const [slots, exact] = [createPlaces(bundle.events.length), createPlaces(bundle.events.length)];
+  const listed: string[] = [];
 
   for (const pointer of bundle.pointers ?? []) {
     const [first, second, third, ...rest] = segmentsOf(pointer);
     if (first === 'run' && second === 'inputs' && third !== undefined) inputs.add(third);
     if (first === 'run' && second === 'configurable' && third !== undefined) configurable.add(third);
-    if (first === 'events' && (third === 'payload' || third === 'data')) note(Number(second), slotOf(rest));
+    if (first === 'run' || first === 'weft') listed.push(pointer);
+    if (first !== 'events' || (third !== 'payload' && third !== 'data')) continue;
+    slots.add(Number(second), slotOf(rest));
+    exact.add(Number(second), rest.map(escaped).join(''));
   }
   for (const event of bundle.events) {
-    for (const slot of markedSlots(event, isMark, isSilent)) note(event.seq, slot);
+    for (const slot of markedSlots(event, isMark, leavesOutNames)) {
+      slots.add(event.seq, slot);
+      if (!exact.reaches(event.seq, slot)) exact.add(event.seq, slot);
+    }
   }
-  return {
+  const found = {
     inputs: [...inputs].sort(),
     configurable: [...configurable].sort(),
-    events: Object.fromEntries([...events].map(([seq, slots]) => [seq, [...slots].sort()])),
+    events: slots.all(),
     isSilent,
+  };
+  return { ...found, places: { run: [...new Set([...listed, ...ofRun(found)])], events: exact.all() } };
+}
+
+/** Where a bundle would say so; what was kept before places were known is told by slots. */
+export function placesOf(masks: MaskedSlots): MaskedPlaces {
+  return masks.places ?? { run: ofRun(masks), events: masks.events };
+}
+
+const ALL_INPUTS = '/run/inputs';
+
+function ofRun({
+  inputs,
+  configurable,
+  isSilent,
+}: Pick<MaskedSlots, 'inputs' | 'configurable' | 'isSilent'>): string[] {
+  return [
+    ...inputs.map((name) => `${ALL_INPUTS}${escaped(name)}`),
+    ...configurable.map((name) => `/run/configurable${escaped(name)}`),
+    ...(isSilent ? [ALL_INPUTS] : []),
+  ];
+}
+
+interface Places {
+  /** Nothing happens for an event that is not there: the list is somebody else's. */
+  add(seq: number, pointer: string): void;
+  /** Whether the place itself or something inside is among them. */
+  reaches(seq: number, pointer: string): boolean;
+  all(): Record<string, string[]>;
+}
+
+function createPlaces(length: number): Places {
+  const bySeq = new Map<number, Set<string>>();
+  return {
+    add(seq, pointer) {
+      if (!Number.isInteger(seq) || seq < 0 || seq >= length) return;
+      const known = bySeq.get(seq);
+      if (known === undefined) bySeq.set(seq, new Set([pointer]));
+      else known.add(pointer);
+    },
+    reaches: (seq, pointer) =>
+      [...(bySeq.get(seq) ?? [])].some((known) => known === pointer || known.startsWith(`${pointer}/`)),
+    all: () => Object.fromEntries([...bySeq].map(([seq, pointers]) => [seq, [...pointers].sort()])),
   };
 }
 
@@ -80,7 +136,7 @@ function markedMembers(object: JsonObject, isMark: IsMark): string[] {
   return Object.keys(object).filter((name) => isMarked(object[name] ?? null, isMark));
 }
 
-function markedSlots(event: StoredEvent, isMark: IsMark, isSilent: boolean): string[] {
+function markedSlots(event: StoredEvent, isMark: IsMark, leavesOutNames: boolean): string[] {
   const payload = JSON.parse(event.payload) as Json;
   if (!isJsonObject(payload)) return [];
   const slots: string[] = [];
@@ -89,7 +145,7 @@ function markedSlots(event: StoredEvent, isMark: IsMark, isSilent: boolean): str
       slots.push(...markedMembers(value, isMark).map((port) => slotOf(['outputs', port])));
     } else if (isMarked(value, isMark)) slots.push(slotOf([name]));
   }
-  const [wanted] = isSilent ? (EXPECTED[event.type] ?? []) : [];
+  const [wanted] = leavesOutNames ? (EXPECTED[event.type] ?? []) : [];
   if (wanted !== undefined && payload[wanted] === undefined) slots.push(slotOf([wanted]));
   return slots;
 }
@@ -104,7 +160,11 @@ const EXPECTED: Readonly<Record<string, readonly [string] | undefined>> = {
 /** Outputs are told apart by port, everything else by member. */
 function slotOf(segments: readonly string[]): string {
   const kept = segments.slice(0, segments[0] === 'outputs' ? 2 : 1);
-  return kept.map((segment) => `/${segment.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  return kept.map(escaped).join('');
+}
+
+function escaped(segment: string): string {
+  return `/${segment.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
 export function segmentsOf(pointer: string): string[] {

@@ -1,5 +1,9 @@
-import type { Json, JsonObject } from '@weft/protocol';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { canonicalJson, type Json, type JsonObject } from '@weft/protocol';
 import { describe, expect, it } from 'vitest';
+import { publicKeyText } from '../../ed25519.ts';
+import { sha256Hex } from '../../hash.ts';
+import { withSignature } from '../bundle/signature.ts';
 import { importRunId } from './import-run-id.ts';
 import { readBundle } from './read-bundle.ts';
 import {
@@ -83,8 +87,43 @@ describe('a bundle of ours', () => {
     expect(readBundle(turned).digest).toBe(readBundle(bundle).digest);
   });
 
-  it('is not verified while its signature cannot be checked', () => {
-    expect(readBundle(withDigest(foreignBundle(), { signature: 'AAAA' })).verified).toBe(false);
+  it('is not verified while its signature is of a kind that is not known here', () => {
+    const read = readBundle(withDigest(foreignBundle(), { signature: { algorithm: 'ml-dsa-65' } }));
+
+    expect(read).toMatchObject({ verified: false, signer: undefined });
+  });
+
+  it('names the key that has signed it', () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+
+    const read = readBundle(signedBundle(privateKey));
+
+    expect(read.verified).toBe(true);
+    expect(read.signer).toEqual({
+      publicKey: publicKeyText(publicKey),
+      fingerprint: expect.stringMatching(/^[0-9a-f]{16}$/),
+    });
+  });
+
+  it.each<[string, (extras: JsonObject) => JsonObject]>([
+    ['what was masked was changed', (extras) => ({ ...extras, masked: [] })],
+    ['the totals were changed', (extras) => ({ ...extras, totals: { events: 8 } })],
+    ['something was added', (extras) => ({ ...extras, omitted: [] })],
+    ['the definition was taken out', ({ definition: _definition, ...extras }) => extras],
+    ['the digest was taken out', ({ digest: _digest, ...extras }) => extras],
+    ['the key is another one', (extras) => changedSignature(extras, 'publicKey', otherKey())],
+    ['the key is none', (extras) => changedSignature(extras, 'publicKey', 'AAAA')],
+    ['the signature is another one', (extras) => changedSignature(extras, 'value', 'A'.repeat(86))],
+    ['the signature is none', (extras) => ({ ...extras, signature: 'AAAA' })],
+    ['the algorithm is missing', (extras) => changedSignature(extras, 'algorithm', null)],
+  ])('is refused when it is signed and %s', (_, change) => {
+    const bundle = signedBundle(generateKeyPairSync('ed25519').privateKey);
+
+    const changedOne = { ...bundle, weft: change(bundle['weft'] as JsonObject) };
+
+    expect(() => readBundle(changedOne)).toThrow(
+      expect.objectContaining({ code: 'bundle_invalid', message: expect.stringContaining('sign') }),
+    );
   });
 
   it('gives the same run id to the same tenant, and to nobody else', () => {
@@ -97,6 +136,25 @@ describe('a bundle of ours', () => {
     );
   });
 });
+
+function signedBundle(key: KeyObject): JsonObject {
+  const definition = { id: 'letters' };
+  const bundle = withDigest(foreignBundle(), {
+    masked: ['/events/3/payload/outputs/page'],
+    definition,
+    definitionDigest: sha256Hex(canonicalJson(definition)),
+    totals: { events: 7 },
+  });
+  return { ...bundle, weft: withSignature(bundle['weft'] as JsonObject, key) };
+}
+
+function changedSignature(extras: JsonObject, name: string, value: Json): JsonObject {
+  return { ...extras, signature: { ...(extras['signature'] as JsonObject), [name]: value } };
+}
+
+function otherKey(): string {
+  return publicKeyText(generateKeyPairSync('ed25519').publicKey);
+}
 
 describe('a bundle is refused', () => {
   const started = TWO_NODES[0] as ForeignEvent;
@@ -196,6 +254,38 @@ describe('what was masked', () => {
     ]);
     expect(masking('mask', 'a [REDACTED:key] b', {})).toEqual(['/outputs/page']);
     expect(masking('mask', '***', {})).toEqual([]);
+  });
+
+  it('is told as exactly as the list tells it, for whoever makes a bundle of it again', () => {
+    const events = modern(TWO_NODES).map((event, index) =>
+      index === 5 ? { ...event, payload: { nodeId: 'send', outputs: { receipt: 'a [REDACTED] b' } } } : event,
+    );
+    const listed = ['/run/inputs/city', '/run/variables/x~1y', '/events/3/payload/outputs/page/deep'];
+
+    const { places } = readBundle(withDigest(foreignBundle({}, events), { masked: listed })).masked;
+
+    expect(places).toEqual({
+      run: ['/run/inputs/city', '/run/variables/x~1y'],
+      events: { 3: ['/outputs/page/deep'], 5: ['/outputs/receipt'] },
+    });
+  });
+
+  it('is not believed to be in events that are not there', () => {
+    const masked = ['/events/x/payload/a', '/events/7/payload/a', '/events/-1/data/a', '/events/1e99/data/a'];
+
+    const slots = readBundle(withDigest(foreignBundle(), { masked })).masked;
+
+    expect(slots.events).toEqual({});
+    expect(slots.places?.events).toEqual({});
+  });
+
+  it('may be inputs that nobody can name', () => {
+    const isSilent = (extras: JsonObject): boolean =>
+      readBundle(withDigest(foreignBundle(), extras)).masked.isSilent;
+
+    expect(isSilent({})).toBe(false);
+    expect(isSilent({ masked: ['/run/inputs'] })).toBe(true);
+    expect(isSilent({ omitted: ['/run/inputs'] })).toBe(true);
   });
 
   it('covers inputs and options by name', () => {

@@ -1,26 +1,30 @@
 import { canonicalJson, isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import { sha256Hex } from '../../hash.ts';
 import type { StoredEvent } from '../../store.ts';
+import { checkSignature, keyFingerprint } from '../bundle/signature.ts';
 import type { MaskingMode } from '../plan.ts';
 import { isTerminalEvent } from '../run-event.ts';
 import { checkEvents } from './check-events.ts';
 import { findMaskedSlots, type MaskedSlots } from './masked-slots.ts';
+import { type BundleAnnotation, readAnnotations } from './read-annotations.ts';
 import { readEvents } from './read-events.ts';
 import { refuseBundle } from './refuse.ts';
 
 /**
  * A debug bundle of any OpenWOP host, read and believed as far as it can be.
  *
- * 1. What contradicts itself is refused with the reason: a wrong digest, a log with gaps, with something after its end, or with
- *    a step that cannot follow the one before.
- * 2. `verified` is said only of a bundle whose digest was checked. A digest shows that nothing was changed on the way, not who
- *    wrote it; a signature that cannot be checked here leaves the bundle unverified.
+ * 1. What contradicts itself is refused with the reason: a wrong digest or signature, a log with gaps, with something after its
+ *    end, or with a step that cannot follow the one before.
+ * 2. `verified` is said only of a bundle whose digest was checked, and its signature, if it has one. A digest shows that nothing
+ *    was changed on the way, a signature which key wrote it; one of a kind that is not known here leaves the bundle unverified.
  * 3. What is masked stays masked: nothing here makes a value out of a mark.
  */
 export interface ImportedBundle {
   /** SHA-256 of the whole bundle in canonical form. */
   readonly digest: string;
   readonly verified: boolean;
+  /** Whose signature it carries; undefined for one that carries none, or none that can be checked. */
+  readonly signer: BundleSigner | undefined;
   /** The run's id where it was executed. */
   readonly runId: string;
   readonly host: string | undefined;
@@ -39,6 +43,13 @@ export interface ImportedBundle {
   /** The bundle holds only the first part of the log. */
   readonly isCut: boolean;
   readonly masked: MaskedSlots;
+  readonly annotations: readonly BundleAnnotation[];
+}
+
+export interface BundleSigner {
+  /** SPKI, DER, base64. */
+  readonly publicKey: string;
+  readonly fingerprint: string;
 }
 
 export interface Definition {
@@ -56,7 +67,9 @@ export function readBundle(document: Json): ImportedBundle {
   const run = objectAt(document, 'run');
   const events = eventsOf(document);
   const extras = isJsonObject(document['weft']) ? document['weft'] : undefined;
-  const verified = checkDigest(document, extras);
+  const hasDigest = checkDigest(document, extras);
+  const { isKnown, signer } = signatureOf(extras, hasDigest);
+  const verified = hasDigest && isKnown;
   const status = textAt(run, 'status', '/run/status');
   const totalEvents = Math.max(events.length, eventCountOf(document));
   const hasEnd = events.some(({ type }) => isTerminalEvent(type));
@@ -68,6 +81,7 @@ export function readBundle(document: Json): ImportedBundle {
   return {
     digest: sha256Hex(canonicalJson(document)),
     verified,
+    signer,
     runId: textAt(run, 'runId', '/run/runId'),
     host: hostOf(document['host']),
     workflowId: textAt(run, 'workflowId', '/run/workflowId'),
@@ -82,6 +96,7 @@ export function readBundle(document: Json): ImportedBundle {
     totalEvents: isCut ? totalEvents : events.length,
     isCut,
     masked: findMaskedSlots({ inputs, configurable, events, mode: modeOf(document), pointers }),
+    annotations: readAnnotations(document),
   };
 }
 
@@ -105,7 +120,32 @@ function checkDigest({ weft: _weft, ...covered }: JsonObject, extras: JsonObject
       '/weft/digest',
       'its digest does not fit: something was changed after it was written. Get the bundle again.',
     );
-  return extras['signature'] === undefined;
+  return true;
+}
+
+/** A signature covers the digest, so it says nothing without one. */
+function signatureOf(
+  extras: JsonObject | undefined,
+  hasDigest: boolean,
+): { isKnown: boolean; signer: BundleSigner | undefined } {
+  const check = checkSignature(extras ?? {});
+  switch (check.state) {
+    case 'absent':
+      return { isKnown: true, signer: undefined };
+    case 'unknown':
+      return { isKnown: false, signer: undefined };
+    case 'holds':
+      if (!hasDigest) throw refuseBundle('/weft/digest', 'it is signed, but has no digest.');
+      return {
+        isKnown: true,
+        signer: { publicKey: check.publicKey, fingerprint: keyFingerprint(check.publicKey) },
+      };
+    case 'wrong':
+      throw refuseBundle(
+        '/weft/signature',
+        'its signature is wrong: it was changed after it was signed, or not signed with the key it names. Get the bundle again.',
+      );
+  }
 }
 
 function eventCountOf({ metrics }: JsonObject): number {
@@ -118,9 +158,11 @@ function modeOf({ redactionMode }: JsonObject): MaskingMode {
 }
 
 function maskedPointersOf(extras: JsonObject | undefined): string[] | undefined {
-  const masked = extras?.['masked'];
+  const { masked, omitted } = extras ?? {};
   if (!Array.isArray(masked)) return undefined;
-  return masked.filter((pointer) => typeof pointer === 'string');
+  // Inputs that did not fit are missing with their names.
+  const left = Array.isArray(omitted) && omitted.includes('/run/inputs') ? ['/run/inputs'] : [];
+  return [...masked, ...left].filter((pointer) => typeof pointer === 'string');
 }
 
 function definitionOf(
