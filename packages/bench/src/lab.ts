@@ -24,6 +24,8 @@ const LONGEST_MS = 20 * 60_000;
 
 export async function openLab({ quick, rounds, note }: LabOptions): Promise<OpenLab> {
   const root = mkdtempSync(join(process.env['WEFT_BENCH_DIR'] ?? tmpdir(), 'weft-bench-'));
+  const removeAll = () => rmSync(root, { recursive: true, force: true });
+  process.once('exit', removeAll);
   const echo = await startEchoServer();
   const made = new Map<string, Promise<unknown>>();
   let postgres: Promise<PostgresServer> | undefined;
@@ -42,7 +44,7 @@ export async function openLab({ quick, rounds, note }: LabOptions): Promise<Open
       mkdirSync(folder, { recursive: true });
       return folder;
     },
-    postgres: () => (postgres ??= startPostgres(join(root, 'postgres'))),
+    postgres: () => (postgres ??= startPostgres()),
     once<Made>(name: string, make: () => Promise<Made>): Promise<Made> {
       const known = made.get(name) ?? make();
       made.set(name, known);
@@ -68,6 +70,8 @@ export async function openLab({ quick, rounds, note }: LabOptions): Promise<Open
       // Whatever it was in the middle of is not to be mixed up with the next one's work.
       driver.close();
       driver = startDriver();
+      // A server that did not start may start for the next one.
+      postgres?.catch(() => (postgres = undefined));
       return { figures: [], failure: error instanceof Error ? error.message : String(error) };
     } finally {
       await tidy();
@@ -90,7 +94,7 @@ export async function openLab({ quick, rounds, note }: LabOptions): Promise<Open
       driver.close();
       await echo.close();
       await (await postgres?.catch(() => undefined))?.remove();
-      rmSync(root, { recursive: true, force: true });
+      removeAll();
     },
   };
 }

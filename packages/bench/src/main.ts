@@ -59,6 +59,7 @@ async function measure(scenarios: readonly Scenario[]): Promise<Results> {
   const lab = await openLab({ quick: flags.quick, rounds, note });
   const done: ScenarioResult[] = [];
   let isInterrupted = false;
+  process.once('SIGTERM', () => process.exit(143));
   process.once('SIGINT', () => {
     isInterrupted = true;
     note('finishing the scenario under way; once more ends at once');

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import postgres from 'postgres';
 import { cpuMsOf, freePort } from './server-process.ts';
@@ -34,8 +35,18 @@ const SETTINGS = [
 const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 const env = { PATH: process.env['PATH'], LC_ALL: 'C' };
 
-export async function startPostgres(folder: string): Promise<PostgresServer> {
-  mkdirSync(folder, { recursive: true });
+export async function startPostgres(): Promise<PostgresServer> {
+  // Not inside the bench's own folder, which only its user may enter.
+  const folder = mkdtempSync(join(process.env['WEFT_BENCH_DIR'] ?? tmpdir(), 'weft-bench-postgres-'));
+  try {
+    return await startIn(folder);
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function startIn(folder: string): Promise<PostgresServer> {
   if (user.uid !== undefined) chownSync(folder, user.uid, user.gid);
   const { initdb, server } = findPrograms();
   const data = join(folder, 'data');
@@ -60,10 +71,12 @@ export async function startPostgres(folder: string): Promise<PostgresServer> {
     async remove() {
       await admin.end({ timeout: 1 });
       process.off('exit', endWithUs);
-      if (child.exitCode !== null) return;
-      const exited = once(child, 'exit');
-      child.kill('SIGINT');
-      await exited;
+      if (child.exitCode === null) {
+        const exited = once(child, 'exit');
+        child.kill('SIGINT');
+        await exited;
+      }
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -29,11 +29,20 @@ const STOP_TIMEOUT_MS = 10_000;
 /** Unit of /proc/<pid>/stat; 100 per second on every Linux that Node runs on. */
 const MS_PER_TICK = 10;
 
+const running = new Set<ChildProcess>();
+
+/** However the bench ends, no server is left behind. */
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 export async function startServer(launch: Launch): Promise<ServerProcess> {
   const child = spawn(process.execPath, launch.arguments, {
     env: { ...process.env, ...launch.env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
   let complaint = '';
   child.stderr.on('data', (chunk: Buffer) => {
     complaint = (complaint + chunk.toString()).slice(-2_000);

@@ -67,7 +67,7 @@ export function createHost(options: HostOptions): Host {
   const log = options.log ?? SILENT;
   const clock = options.clock ?? SYSTEM_CLOCK;
   const observation = createObservation(options.store, clock, log);
-  const { store } = forgetfulForks(observation.store); const forget = () => undefined;
+  const { store, forget } = forgetfulForks(observation.store);
   const random = poolRandom(options.random ?? randomBytes);
   const limits: HostLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const {

@@ -69,7 +69,8 @@ async function give({ http, receipts }: AnswererOptions, question: Question, mar
   }
 }
 
-function valueFor({ kind, data }: Question, marker: string): JsonObject {
+function valueFor(question: Question, marker: string): JsonObject {
+  const { kind, data } = question;
   switch (kind) {
     case 'approval':
       return { action: 'accept', voter: marker };
@@ -78,7 +79,7 @@ function valueFor({ kind, data }: Question, marker: string): JsonObject {
       return { answers: Object.fromEntries(questions.map(({ id }) => [id, marker])) };
     }
     case 'conversation.exchange':
-      return { content: marker };
+      return isOpenEnded(question) ? { operation: 'close', outcome: { said: marker } } : { content: marker };
     case 'external-event':
       return { ...(data['correlation'] as JsonObject), said: marker };
     default:
@@ -86,8 +87,14 @@ function valueFor({ kind, data }: Question, marker: string): JsonObject {
   }
 }
 
+/** What a dispatch asks goes on until somebody closes it. */
+function isOpenEnded({ nodeId }: Question): boolean {
+  return nodeId.startsWith('dis-');
+}
+
 /** A conversation takes as many turns as come before its own end; how many that are is not in the question. */
-function voicesOf({ kind, data }: Question): number {
-  if (kind === 'conversation.exchange') return Number.MAX_SAFE_INTEGER;
+function voicesOf(question: Question): number {
+  const { kind, data } = question;
+  if (kind === 'conversation.exchange' && !isOpenEnded(question)) return Number.MAX_SAFE_INTEGER;
   return kind === 'approval' ? Number(data['requiredApprovals'] ?? 1) : 1;
 }

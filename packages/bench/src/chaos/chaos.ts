@@ -145,6 +145,9 @@ async function workUnderFaults(workload: Workload): Promise<{ readonly runs: His
     await Promise.all(clients);
     const reader = connection('reader');
     if (!(await settle(reader, SETTLE_WITHIN_MS, note))) note('not every run has come to its end');
+    // What is answered while logs are read would be missing from them.
+    answering.abort();
+    await Promise.all(answerers);
     return { runs: await collectRuns(reader) };
   } finally {
     working.abort();

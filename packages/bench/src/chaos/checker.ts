@@ -277,7 +277,7 @@ function processes({ history, fact, report }: Check): void {
 }
 
 function isTerminal(status: string): boolean {
-  return isTerminalStatus(status as Parameters<typeof isTerminalStatus>[0]);
+  return isTerminalStatus(status);
 }
 
 const RULES: readonly ((check: Check) => void)[] = [

@@ -102,5 +102,5 @@ async function insist(http: HttpClient, path: string): Promise<Answer> {
 }
 
 function isOver(status: string): boolean {
-  return isTerminalStatus(status as Parameters<typeof isTerminalStatus>[0]);
+  return isTerminalStatus(status);
 }

@@ -30,6 +30,9 @@ if (!(minutes > 0 && minutes <= 600) || !Number.isSafeInteger(seed) || flags.sto
   process.exit(2);
 }
 
+// Ends through `exit`, where every process that was started is ended too.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
+
 const startedAt = performance.now();
 const folder = flags.keep ?? mkdtempSync(join(tmpdir(), 'weft-chaos-'));
 const note = (line: string): void => {

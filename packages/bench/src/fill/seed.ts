@@ -32,12 +32,14 @@ export async function makeSeed(
   } finally {
     await server.stop();
   }
-  return withStore(folder, async (store) => {
-    const row = await store.readRun(runId, undefined);
-    if (row === undefined) throw new Error(`the host has not kept run ${runId}`);
-    const events = await store.readEvents(runId, 0, row.nextSeq, Number.MAX_SAFE_INTEGER);
-    return { row, events, checkpoint: await store.readCheckpoint(runId) };
-  });
+  return withStore(folder, (store) => readSeed(store, runId));
+}
+
+export async function readSeed(store: Store, runId: string): Promise<Seed> {
+  const row = await store.readRun(runId, undefined);
+  if (row === undefined) throw new Error(`the host has not kept run ${runId}`);
+  const events = await store.readEvents(runId, 0, row.nextSeq, Number.MAX_SAFE_INTEGER);
+  return { row, events, checkpoint: await store.readCheckpoint(runId) };
 }
 
 async function untilStatus(read: () => Promise<string>, wanted: string): Promise<void> {

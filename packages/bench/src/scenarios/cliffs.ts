@@ -32,7 +32,7 @@ export const cliffs: Scenario = {
     ]);
     lab.cleanUp(() => server.stop());
     const target = { port: server.port, key: KEY };
-    const steps = new Array<Step>(nodes).fill({ typeId: 'core.noop', config: {} });
+    const steps = Array.from({ length: nodes }, (): Step => ({ typeId: 'core.noop', config: {} }));
     const definition = chainOf('bench-many-nodes', 'many nodes', steps);
 
     const longest = runs.get(Math.max(...lengths)) ?? ['', ''];

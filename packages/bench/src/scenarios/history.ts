@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Call, expectCall } from '../calls.ts';
 import { KEY, weft } from '../contenders.ts';
 import { longRuns } from '../fill/long-runs.ts';
@@ -11,6 +10,7 @@ import { type About, createTally, type Tally } from '../tally.ts';
 
 /** What a page, or a resumed stream, is asked for: the last events of the log. */
 const TAIL = 5;
+const WARM_UPS = 20;
 
 interface Question {
   readonly name: string;
@@ -46,7 +46,7 @@ function questions(lab: Lab): readonly Question[] {
       title: `stream resumed ${TAIL} events before the end, to its first event`,
       times: many,
       call: (run, _other, length) => ({
-        path: `/v1/runs/${run}/events`,
+        path: `/v1/runs/${run}/events?streamMode=debug`,
         headers: { accept: 'text/event-stream', 'last-event-id': String(length - TAIL - 1) },
         untilEvent: true,
       }),
@@ -84,16 +84,17 @@ export const history: Scenario = {
     const lengths = historyLengths(lab);
     const { folder, runs } = await longRuns(lab, lengths);
     const tally = createTally();
-    const server = await weft.start({ folder }, lab.echo, ['--park-after-ms', '1']);
+    const server = await weft.start({ folder }, lab.echo);
     lab.cleanUp(() => server.stop());
     const target = { port: server.port, key: KEY };
     const reader = openRawReader(join(folder, 'weft.db'));
     lab.cleanUp(() => reader.close());
 
+    for (const question of questions(lab)) await warmUp(target, question, runs);
     for (let round = 0; round < lab.rounds; round += 1) {
       for (const question of questions(lab)) {
         const byLength = new Map<number, number>();
-        for (const [length, [run, other]] of runs) {
+        for (const [length, [run, other]] of round % 2 === 0 ? [...runs] : [...runs].toReversed()) {
           const ms = await medianOf(question.times, () =>
             expectCall(target, question.call(run, other, length), 200).then((called) => called.ms),
           );
@@ -109,7 +110,7 @@ export const history: Scenario = {
       }
       lab.note(`round ${round + 1}: read`);
     }
-    await measureClaims(lab, tally, target, runs);
+    await measureClaims(tally, target, runs);
     return { figures: tally.figures() };
   },
 };
@@ -118,42 +119,50 @@ export function historyLengths(lab: Lab): readonly number[] {
   return sized(lab, [10, 10_000, 100_000, 1_000_000], [10, 1_000, 20_000]);
 }
 
+/** On short logs, and as often for every question, so that the first one measured is not the one that pays for compiling. */
+async function warmUp(
+  target: Target,
+  { times, call }: Question,
+  runs: ReadonlyMap<number, readonly [string, string]>,
+): Promise<void> {
+  for (const [length, [run, other]] of [...runs].slice(0, 2)) {
+    for (let time = 0; time < times + WARM_UPS; time += 1)
+      await expectCall(target, call(run, other, length), 200);
+  }
+}
+
 function addFlat(tally: Tally, { name, title }: Question, byLength: ReadonlyMap<number, number>): void {
-  const [shortest = 0, longest = 0] = [Math.min(...byLength.keys()), Math.max(...byLength.keys())];
+  const [shortest, longest] = [Math.min(...byLength.keys()), Math.max(...byLength.keys())];
   const key = `history/flat/${name}`;
   tally.add(key, about(`${title}, at event ${count(longest)}`), byLength.get(longest));
   tally.against(key, `at event ${count(shortest)}`, byLength.get(shortest));
 }
 
-/** A pause and a resume each take the run into memory: claimed, folded from its checkpoint, decided, appended, released. */
+/**
+ * A cancel takes a waiting run into memory: claimed, folded from its checkpoint, decided, appended, released. Each run can be
+ * cancelled once, so there are as many rounds as runs of a length; those between are cancelled first, to warm up.
+ */
 async function measureClaims(
-  lab: Lab,
   tally: Tally,
   target: Target,
   runs: ReadonlyMap<number, readonly [string, string]>,
 ): Promise<void> {
-  const [shortest = 0, longest = 0] = [Math.min(...runs.keys()), Math.max(...runs.keys())];
-  for (let round = 0; round < lab.rounds; round += 1) {
-    const costs = new Map<number, number>();
-    for (const length of [shortest, longest]) {
-      const run = runs.get(length)?.[0] ?? '';
-      const times: number[] = [];
-      for (let turn = 0; turn < sized(lab, 10, 3); turn += 1) {
-        for (const act of ['pause', 'resume']) {
-          const asked: Call = { method: 'POST', path: `/v1/runs/${run}:${act}`, body: '{}' };
-          times.push((await expectCall(target, asked, 200, 202)).ms);
-          // Long enough to leave memory, so that the next one claims it again.
-          await pause(30);
-        }
-      }
-      costs.set(length, median(times));
-    }
-    tally.add(
+  const cancel = async (run: string) => {
+    const body = JSON.stringify({ reason: 'measured' });
+    return (await expectCall(target, { method: 'POST', path: `/v1/runs/${run}/cancel`, body }, 200, 202)).ms;
+  };
+  const [shortest, longest] = [Math.min(...runs.keys()), Math.max(...runs.keys())];
+  for (const [length, pair] of runs) {
+    if (length !== shortest && length !== longest) for (const run of pair) await cancel(run);
+  }
+  const title = `claim (a cancel) at event ${count(longest)}`;
+  for (const index of [0, 1] as const) {
+    tally.against(
       'history/flat/claim',
-      about(`claim (pause or resume) at event ${count(longest)}`),
-      costs.get(longest),
+      `at event ${count(shortest)}`,
+      await cancel(runs.get(shortest)?.[index] ?? ''),
     );
-    tally.against('history/flat/claim', `at event ${count(shortest)}`, costs.get(shortest));
+    tally.add('history/flat/claim', about(title), await cancel(runs.get(longest)?.[index] ?? ''));
   }
 }
 

@@ -1,13 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { KEY, weft } from '../contenders.ts';
 import { startDriver } from '../driver.ts';
-import { type Scenario, sized } from '../scenario.ts';
+import { type Lab, type Scenario, sized } from '../scenario.ts';
 import { startSampler } from '../sampler.ts';
 import { createTally } from '../tally.ts';
 import { workloadOf } from '../workloads.ts';
 
 /** Marks an operator would set for a small machine, so that the flood reaches them within seconds. */
-const MARKS = ['--max-live-runs', '2000', '--max-pending-runs', '10000'];
+function marks(lab: Lab): readonly string[] {
+  const [live, pending] = sized(lab, [1_000, 3_000], [100, 200]);
+  return ['--max-live-runs', String(live), '--max-pending-runs', String(pending)];
+}
 
 export const overload: Scenario = {
   name: 'overload',
@@ -15,7 +18,7 @@ export const overload: Scenario = {
   rawLimit: 'memory when the first refusal was sent; reads without the flood',
   goals: [],
   async measure(lab) {
-    const server = await weft.start({ folder: lab.newFolder('overload') }, lab.echo, MARKS);
+    const server = await weft.start({ folder: lab.newFolder('overload') }, lab.echo, marks(lab));
     lab.cleanUp(() => server.stop());
     const target = { port: server.port, key: KEY };
     const prober = startDriver();
@@ -51,7 +54,8 @@ export const overload: Scenario = {
     put('first', 'first refusal after', 's', (flood.firstRefusalMs ?? Number.NaN) / 1000);
     const at = (seconds: number) => series.points.findLast(([time]) => time <= seconds)?.[1];
     put('memory', 'memory at the end of the flood', 'MiB', series.points.at(-1)?.[1]);
-    tally.against('overload/memory', 'at the first refusal', at((flood.firstRefusalMs ?? 0) / 1000 + 0.5));
+    if (flood.firstRefusalMs !== undefined)
+      tally.against('overload/memory', 'at the first refusal', at(flood.firstRefusalMs / 1000));
     put('reads', 'reads during the flood, p50', 'ms', readsDuring.p50Ms);
     tally.against('overload/reads', 'without the flood', readsBefore.p50Ms);
     return { figures: tally.figures(), series: [series] };

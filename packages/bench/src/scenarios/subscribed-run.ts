@@ -23,7 +23,7 @@ export async function beginOnHost(driver: Driver, echo: EchoServer, broadcast: B
   const gate = echo.newGate();
   const workflowId = `bench-broadcast-${(names += 1)}`;
   const { steps, stepUrl } = broadcast;
-  const urls = [gate.url, ...new Array<string>(steps - 1).fill(stepUrl)];
+  const urls = [gate.url, ...Array.from({ length: steps - 1 }, () => stepUrl)];
   const definition = chainOf(workflowId, 'events for subscribers', urls.map(httpStep));
   const groups: SubscriberGroup[] = [];
   for (const target of broadcast.targets) {

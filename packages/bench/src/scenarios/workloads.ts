@@ -100,7 +100,11 @@ async function measureWorkload(setting: Setting, workload: Workload, round: numb
   }
   for (const { contender, place, runs } of entries) {
     const grown = (await bytesAt(lab, place)) - (empty.get(contender.name) ?? 0);
-    const about: About = { title: `${workload.name}, bytes per run`, unit: 'bytes', better: 'less' };
+    const about: About = {
+      title: `${titleOf(store, workload)}, bytes per run`,
+      unit: 'bytes',
+      better: 'less',
+    };
     record(tally, contender, `${store}/${workload.name}/bytes`, about, grown / runs);
   }
 }
@@ -119,7 +123,7 @@ async function measureCell(
   const commits = ((await contender.commits(server)) ?? Number.NaN) - commitsBefore;
   entry.runs += result.done;
 
-  const title = `${workload.name}, ${clients} ${clients === 1 ? 'client' : 'clients'}`;
+  const title = `${titleOf(store, workload)}, ${clients} ${clients === 1 ? 'client' : 'clients'}`;
   const put = (measure: string, about: Omit<About, 'title'>, value: number) =>
     record(
       tally,
@@ -135,6 +139,10 @@ async function measureCell(
   put('syncs per run', { unit: '', better: 'less' }, commits / result.done);
   if (contender.name === 'weft' && result.refusals > 0)
     put('refusals', { unit: '', better: 'less' }, result.refusals);
+}
+
+function titleOf(store: StoreName, { name }: Workload): string {
+  return store === 'sqlite' ? name : `PostgreSQL, ${name}`;
 }
 
 function record(tally: Tally, contender: Contender, key: string, about: About, value: number): void {

@@ -91,7 +91,12 @@ describe('weft bundle', () => {
   it('answers programs with one object', async () => {
     const { out } = await weft(['bundle', runId, '-o', 'for-programs.json', '--json']);
 
-    expect(JSON.parse(out)).toMatchObject({ file: 'for-programs.json', truncated: false, masked: 2, signed: false });
+    expect(JSON.parse(out)).toMatchObject({
+      file: 'for-programs.json',
+      truncated: false,
+      masked: 2,
+      signed: false,
+    });
   });
 
   it('shows its progress on a terminal only', async () => {

@@ -91,7 +91,9 @@ describe('weft import', () => {
       status: 'completed',
     });
     expect(again.out).toMatch(
-      new RegExp(`^${answer.runId}  completed, \\d+ events, digest and signature checked, signed by [0-9a-f]{16}, imported before\n$`),
+      new RegExp(
+        `^${answer.runId}  completed, \\d+ events, digest and signature checked, signed by [0-9a-f]{16}, imported before\n$`,
+      ),
     );
     expect((await on(1, 'runs', 'show', answer.runId)).out).toContain('digest');
     expect((await on(1, 'runs', 'ls')).out).toContain('imported');

@@ -22,7 +22,8 @@ export const importBundle = leaf({
     trust: {
       type: 'string',
       valueHint: 'KEYFILE|KEY',
-      description: 'Only if signed with this key: checkpointPublicKey in the discovery of the host it is from',
+      description:
+        'Only if signed with this key: checkpointPublicKey in the discovery of the host it is from',
     },
     ...HOST_ARGS,
   },

@@ -48,6 +48,32 @@ describe('settings of serve', () => {
     });
   });
 
+  it('name a database, which has defaults of its own', () => {
+    const url = 'postgres://weft:hunter2@db/weft';
+
+    expect(resolve({}).store).toBeUndefined();
+    expect(resolve({ env: { WEFT_STORE: url } }).store).toEqual({
+      url,
+      schema: 'weft',
+      connections: 10,
+      waitMs: 30_000,
+    });
+    expect(resolve({ config: { store: url, 'store-schema': 'other' } }).store?.schema).toBe('other');
+  });
+
+  it('never repeat what may hold a password', () => {
+    for (const url of ['hunter2', 'mysql://weft:hunter2@db/weft', 'postgres:///hunter2']) {
+      const refused = expect.objectContaining({
+        exitCode: 2,
+        message: expect.not.stringContaining('hunter2'),
+      });
+      expect(() => resolve({ flags: { store: [url] } })).toThrow(refused);
+    }
+    expect(() =>
+      resolve({ flags: { store: ['postgres://weft:hunter2@db/weft'], 'store-connections': ['1'] } }),
+    ).toThrow('--store-connections must be at least 2');
+  });
+
   it('are refused with the name of where they came from', () => {
     expect(() => resolve({ flags: { port: ['x'] } })).toThrow(
       '--port must be a whole number from 0 to 65535, not "x".',

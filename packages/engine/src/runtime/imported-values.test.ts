@@ -128,7 +128,11 @@ describe('a bundle of an imported run', () => {
 });
 
 describe('annotations of a bundle', () => {
-  const said = { signal: { kind: 'label', label: 'odd' }, target: { nodeId: 'hello' }, note: 'Look here.' } as const;
+  const said = {
+    signal: { kind: 'label', label: 'odd' },
+    target: { nodeId: 'hello' },
+    note: 'Look here.',
+  } as const;
 
   it('come along, marked as somebody else’s, and do not count as said here', async () => {
     const [near, far] = [await open(), await open()];

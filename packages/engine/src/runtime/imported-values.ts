@@ -171,10 +171,7 @@ export function importedAnnotations(runId: string, said: readonly BundleAnnotati
  * The same annotations, with those that came with a bundle before them. They are kept apart: they take no room from what is said
  * here, and nobody can add to them.
  */
-export function withImportedAnnotations(
-  store: Pick<Store, 'readDocument'>,
-  own: Annotations,
-): Annotations {
+export function withImportedAnnotations(store: Pick<Store, 'readDocument'>, own: Annotations): Annotations {
   async function importedOf(run: Kept): Promise<readonly Annotation[]> {
     const stored = await store.readDocument(importedPlace(run, SAID_COLLECTION));
     return stored === undefined ? [] : (JSON.parse(stored.body) as Annotation[]);

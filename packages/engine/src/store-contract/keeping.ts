@@ -345,7 +345,10 @@ export function keepingContract(subject: Subject): void {
     it('takes from a fork the values that it was given in place of masked ones', async () => {
       const fork = { sourceRunId: newRunId(), fromSeq: 1, mode: 'branch' } as const;
       const filled = { 0: { '/outputs/page': 'canary' } };
-      const runId = await givenEndedRun({ ...forkOf(fork.sourceRunId), record: { fork: { ...fork, filled } } });
+      const runId = await givenEndedRun({
+        ...forkOf(fork.sourceRunId),
+        record: { fork: { ...fork, filled } },
+      });
       expect((await subject.store.readRun(runId, 'acme'))?.record.fork).toEqual({ ...fork, filled });
 
       await given(subject.store, eraseUnit(runId));

@@ -77,7 +77,7 @@ function isOpen({ found, writes }: Draft, id: string, status: number): boolean {
 function withoutGiven(record: CreationRecord): CreationRecord {
   const erased = { ...record, inputs: erasedInputs(record.inputs) };
   if (record.fork === undefined) return erased;
-  const { filled, ...fork } = record.fork;
+  const { filled: _filled, ...fork } = record.fork;
   return { ...erased, fork };
 }
 

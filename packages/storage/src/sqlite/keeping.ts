@@ -1,4 +1,10 @@
-import { type CreationRecord, erasedInputs, type Refusal, type Tombstone, type WriteUnit } from '@weft/engine';
+import {
+  type CreationRecord,
+  erasedInputs,
+  type Refusal,
+  type Tombstone,
+  type WriteUnit,
+} from '@weft/engine';
 import { FIRST_TERMINAL, recordColumns, recordFrom, runIdBytes, runIdText, statusOf } from './codec.ts';
 import type { Connection } from './connection.ts';
 import { RUN_COLUMNS, type StoredRun } from './read-run.ts';

@@ -37,23 +37,10 @@ export interface MarkedBundle {
 }
 
 export function findMaskedSlots(bundle: MarkedBundle): MaskedSlots {
+  const pointers = bundle.pointers ?? [];
   const isMark = markOf(bundle.mode, bundle.pointers === undefined);
   const leavesOutNames = bundle.mode === 'omit' && bundle.pointers === undefined;
-  const isSilent = leavesOutNames || (bundle.pointers ?? []).includes(ALL_INPUTS);
-  const inputs = new Set(markedMembers(bundle.inputs, isMark));
-  const configurable = new Set(markedMembers(bundle.configurable, isMark));
-  const [slots, exact] = [createPlaces(bundle.events.length), createPlaces(bundle.events.length)];
-  const listed: string[] = [];
-
-  for (const pointer of bundle.pointers ?? []) {
-    const [first, second, third, ...rest] = segmentsOf(pointer);
-    if (first === 'run' && second === 'inputs' && third !== undefined) inputs.add(third);
-    if (first === 'run' && second === 'configurable' && third !== undefined) configurable.add(third);
-    if (first === 'run' || first === 'weft') listed.push(pointer);
-    if (first !== 'events' || (third !== 'payload' && third !== 'data')) continue;
-    slots.add(Number(second), slotOf(rest));
-    exact.add(Number(second), rest.map(escaped).join(''));
-  }
+  const { slots, exact } = listedPlaces(pointers, bundle.events.length);
   for (const event of bundle.events) {
     for (const slot of markedSlots(event, isMark, leavesOutNames)) {
       slots.add(event.seq, slot);
@@ -61,12 +48,36 @@ export function findMaskedSlots(bundle: MarkedBundle): MaskedSlots {
     }
   }
   const found = {
-    inputs: [...inputs].sort(),
-    configurable: [...configurable].sort(),
+    inputs: union(listedMembers(pointers, 'inputs'), markedMembers(bundle.inputs, isMark)),
+    configurable: union(listedMembers(pointers, 'configurable'), markedMembers(bundle.configurable, isMark)),
     events: slots.all(),
-    isSilent,
+    isSilent: leavesOutNames || pointers.includes(ALL_INPUTS),
   };
-  return { ...found, places: { run: [...new Set([...listed, ...ofRun(found)])], events: exact.all() } };
+  const ofOthers = pointers.filter((pointer) => /^\/(?:run|weft)\//.test(pointer));
+  const run = [...new Set([...ofOthers, ...ofRun(found)])];
+  return { ...found, places: { run, events: exact.all() } };
+}
+
+function listedPlaces(pointers: readonly string[], length: number): { slots: Places; exact: Places } {
+  const [slots, exact] = [createPlaces(length), createPlaces(length)];
+  for (const pointer of pointers) {
+    const [first, second, third, ...rest] = segmentsOf(pointer);
+    if (first !== 'events' || (third !== 'payload' && third !== 'data')) continue;
+    slots.add(Number(second), slotOf(rest));
+    exact.add(Number(second), rest.map(escaped).join(''));
+  }
+  return { slots, exact };
+}
+
+function listedMembers(pointers: readonly string[], member: 'inputs' | 'configurable'): string[] {
+  return pointers.flatMap((pointer) => {
+    const [first, second, name] = segmentsOf(pointer);
+    return first === 'run' && second === member && name !== undefined ? [name] : [];
+  });
+}
+
+function union(...lists: readonly (readonly string[])[]): string[] {
+  return [...new Set(lists.flat())].sort();
 }
 
 /** Where a bundle would say so; what was kept before places were known is told by slots. */

@@ -1,4 +1,10 @@
-import { AnnotationCreateSchema, compileValidator, isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import {
+  AnnotationCreateSchema,
+  compileValidator,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+} from '@weft/protocol';
 import { redactCredentials } from '../bundle/encoded-credentials.ts';
 
 /**
