@@ -1,4 +1,7 @@
-/** `npm run bench [-- --quick]`: makes the clone ready, then measures (packages/bench). */
+/**
+ * `npm run bench [-- --quick] [--only NAME,…] [--list] [--render]`: makes the clone ready, then measures (packages/bench). Full sizes
+ * take about 25 minutes, ten of them the soak, and write docs/bench.md.
+ */
 import { ensureReady, ROOT, run } from './bootstrap.mjs';
 
 ensureReady();

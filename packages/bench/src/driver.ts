@@ -36,9 +36,14 @@ export interface Underway<Result> {
 export function startDriver(): Driver {
   const child = fork(join(import.meta.dirname, 'load-client.js'), { serialization: 'advanced' });
   const tell = (message: Asked) => child.send(message);
+  const gone = once(child, 'exit').then((): never => {
+    throw new Error('the load client has ended');
+  });
+  // Known to whoever waits for an answer; at the end nobody does.
+  gone.catch(() => undefined);
 
   async function hear(job: Job): Promise<Told> {
-    const [told] = (await once(child, 'message')) as [Told];
+    const [told] = (await Promise.race([once(child, 'message'), gone])) as [Told];
     if (told.stage === 'failed') throw new Error(`the ${job.kind} job failed: ${told.message}`);
     return told;
   }

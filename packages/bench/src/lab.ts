@@ -36,7 +36,7 @@ export async function openLab({ quick, rounds, note }: LabOptions): Promise<Open
   const shared = {
     quick,
     rounds,
-    cellMs: quick ? 700 : 2_000,
+    cellMs: quick ? 700 : 1_500,
     echo,
     note,
     newFolder(name: string) {

@@ -26,7 +26,11 @@ export function workloadOf(name: Workload['name']): Workload {
 /** The workload as a workflow definition of the protocol. */
 export function definitionOf({ workflowId, title, nodes, effects }: Workload, echoUrl: string): object {
   const step: Step = effects ? httpStep(echoUrl) : { typeId: 'core.noop', config: {} };
-  return chainOf(workflowId, title, Array.from({ length: nodes }, () => step));
+  return chainOf(
+    workflowId,
+    title,
+    Array.from({ length: nodes }, () => step),
+  );
 }
 
 /** One node of a chain. */

@@ -8,6 +8,8 @@ export interface ImportedRun {
   readonly status: string;
   /** The bundle carries a digest, and it holds. */
   readonly verified: boolean;
+  /** Fingerprint of the key that signed it. */
+  readonly signedBy?: string;
   readonly events: number;
   /** Of the original log. */
   readonly totalEvents: number;

@@ -82,7 +82,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
       ...{ cancels: receipts.cancels, mishaps: receipts.mishaps },
       effects: world.seen,
       thaws: director.thaws,
-      exits: cluster.exits,
+      exits: [...cluster.exits, ...director.failures],
       runs,
     };
     const { injected } = director;

@@ -152,6 +152,17 @@ describe('the checker of histories', () => {
     expect(violations).toEqual([]);
   });
 
+  it('misses no child of a run that was cancelled before it could be made', () => {
+    const log = [
+      ...LOG.slice(0, 11),
+      event(11, 'node.cancelled', { nodeId: 'sub' }),
+      event(12, 'run.cancelled'),
+    ];
+    const runs = [{ ...RUN, status: 'cancelled', log }];
+
+    expect(checkHistory({ ...SOUND, streams: [], cancels: [], runs }).violations).toEqual([]);
+  });
+
   it('believes an answer that is only kept neither to be taken nor lost', () => {
     const kept = { runId: 'run-1', interruptId: 'gate:0', marker: 'eve', voices: 1, status: 202 };
 

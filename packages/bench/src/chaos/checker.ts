@@ -247,13 +247,17 @@ function cancelled({ history, runs, fact, report }: Check): void {
 function childrenAnnounced({ runs, fact, report }: Check): void {
   const announced = new Set<string>();
   for (const { runId, events } of runs.values()) {
-    for (const { type, payload } of events) {
+    for (const { type, payload, nodeId, sequence } of events) {
       if (type !== 'node.dispatched') continue;
       fact('C11');
       const child = String(payload['childRunId']);
       if (announced.has(child)) report('C11', `${child} was announced twice`, runId);
       announced.add(child);
-      if (runs.get(child)?.parentRunId !== runId)
+      // A run that is cancelled between the announcement and the creation never gets the child.
+      const isCalledOff = events.some(
+        (later) => later.type === 'node.cancelled' && later.nodeId === nodeId && later.sequence > sequence,
+      );
+      if (runs.get(child)?.parentRunId !== runId && !isCalledOff)
         report('C11', `${child} was announced and is not there`, runId);
     }
   }

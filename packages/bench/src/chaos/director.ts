@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Cluster } from './cluster.ts';
 import { flood } from './flood.ts';
+import type { UnexpectedExit } from './history.ts';
 import { NodeNotReadyError } from './node-process.ts';
 import type { Random } from './random.ts';
 import type { Receipts } from './receipts.ts';
@@ -12,6 +13,8 @@ export interface Director {
   run(): Promise<void>;
   readonly injected: Readonly<Record<string, number>>;
   readonly thaws: readonly number[];
+  /** Processes that did not come back. */
+  readonly failures: readonly UnexpectedExit[];
   /** Starts the process with the clock that the seed gives it. */
   start(place: number, maxPages?: number): Promise<void>;
 }
@@ -31,6 +34,10 @@ const FLOOD_RUNS = 50;
 const EXIT_UNUSABLE = 3;
 const MOST_STARTS = 20;
 const START_PAUSE_MS = 250;
+/** Instead of a number of a process. */
+const DATABASE = -1;
+/** How long after the last planned fault one that had to wait for its turn may still begin. */
+const LATEST_MS = 1_000;
 
 type Counted = FaultKind | 'skipped' | 'start repeated';
 
@@ -39,8 +46,7 @@ export function createDirector(options: DirectorOptions): Director {
   const injected: Partial<Record<Counted, number>> = {};
   const thaws: number[] = [];
   const starts = new Map<number, number>();
-  /** Places, and the database as -1, to which something is happening: they get no second fault at the same time. */
-  const busy = new Set<number>();
+  const failures: UnexpectedExit[] = [];
 
   async function start(place: number, maxPages?: number): Promise<void> {
     const number = (starts.get(place) ?? 0) + 1;
@@ -118,40 +124,54 @@ export function createDirector(options: DirectorOptions): Director {
     injected[kind] = (injected[kind] ?? 0) + 1;
   }
 
-  async function injectAlone(fault: Fault): Promise<void> {
-    const place = fault.kind === 'database' ? -1 : fault.place;
-    // What the proxy or other clients do needs no process of its own to come back from.
-    const isBeside =
-      fault.kind === 'flood' ||
-      fault.kind === 'cut' ||
-      fault.kind === 'reset' ||
-      (fault.kind === 'full' && cluster.places > 1);
-    if (busy.has(place) && !isBeside) return count('skipped');
+  async function injectNoted(fault: Fault): Promise<void> {
     count(fault.kind);
     note(describe(fault));
-    if (!isBeside) busy.add(place);
     try {
       await inject(fault);
-    } finally {
-      if (!isBeside) busy.delete(place);
+    } catch (error) {
+      const lastWords = `after ${describe(fault)}: ${error instanceof Error ? error.message : String(error)}`;
+      failures.push({ place: placeOf(fault), code: null, lastWords });
     }
+  }
+
+  /** What the proxy or other clients do needs no process of its own to come back from. */
+  function isBeside({ kind }: Fault): boolean {
+    return kind === 'flood' || kind === 'cut' || kind === 'reset' || (kind === 'full' && cluster.places > 1);
   }
 
   return {
     injected,
     thaws,
+    failures,
     start,
     async run() {
       const startedAt = performance.now();
+      const elapsedMs = (): number => performance.now() - startedAt;
+      const lastAtMs = faults.at(-1)?.atMs ?? 0;
+      /** By place: one process or database suffers one thing after the other. */
+      const lanes = new Map<number, Promise<void>>();
       const underWay: Promise<void>[] = [];
       for (const { atMs, fault } of faults) {
-        await pause(Math.max(0, atMs - (performance.now() - startedAt)));
-        underWay.push(injectAlone(fault));
+        await pause(Math.max(0, atMs - elapsedMs()));
+        if (isBeside(fault)) {
+          underWay.push(injectNoted(fault));
+          continue;
+        }
+        const before = lanes.get(placeOf(fault)) ?? Promise.resolve();
+        const turn = before.then(() =>
+          elapsedMs() > lastAtMs + LATEST_MS ? count('skipped') : injectNoted(fault),
+        );
+        lanes.set(placeOf(fault), turn);
       }
-      await Promise.all(underWay);
+      await Promise.all([...underWay, ...lanes.values()]);
       for (let place = 0; place < cluster.places; place += 1) cluster.proxy(place)?.empty();
     },
   };
+}
+
+function placeOf(fault: Fault): number {
+  return fault.kind === 'database' ? DATABASE : fault.place;
 }
 
 function describe(fault: Fault): string {

@@ -1,14 +1,18 @@
 /**
  * `npm run chaos -- [--minutes N] [--seed S] [--store postgres|sqlite] [--keep DIR]`: random workflows against a cluster while a
  * director lets things go wrong, and a checker afterwards. Ends with 1, and the folder of the history, when a rule was broken.
+ * `npm run chaos -- --check DIR` looks at a history that was kept once more.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runChaos } from './chaos.ts';
-import { checkHistory } from './checker.ts';
-import { renderReport } from './report.ts';
+import { checkHistory, type Verdict } from './checker.ts';
+import type { History } from './history.ts';
+import { renderReport, renderVerdict } from './report.ts';
+
+const HISTORY_FILE = 'history.json';
 
 const { values: flags } = parseArgs({
   options: {
@@ -17,6 +21,7 @@ const { values: flags } = parseArgs({
     store: { type: 'string', default: 'postgres' },
     /** Keeps the history there, also of a run in which nothing was found. */
     keep: { type: 'string' },
+    check: { type: 'string' },
   },
 });
 
@@ -25,7 +30,7 @@ const seed = flags.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Nu
 const store = flags.store === 'sqlite' ? 'sqlite' : 'postgres';
 if (!(minutes > 0 && minutes <= 600) || !Number.isSafeInteger(seed) || flags.store !== store) {
   process.stderr.write(
-    'usage: npm run chaos -- [--minutes N] [--seed S] [--store postgres|sqlite] [--keep DIR]\n',
+    'usage: npm run chaos -- [--minutes N] [--seed S] [--store postgres|sqlite] [--keep DIR] | --check DIR\n',
   );
   process.exit(2);
 }
@@ -34,22 +39,37 @@ if (!(minutes > 0 && minutes <= 600) || !Number.isSafeInteger(seed) || flags.sto
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
 
 const startedAt = performance.now();
-const folder = flags.keep ?? mkdtempSync(join(tmpdir(), 'weft-chaos-'));
 const note = (line: string): void => {
   process.stderr.write(`${((performance.now() - startedAt) / 1_000).toFixed(1).padStart(7)} s  ${line}\n`);
 };
 
-process.stdout.write(`chaos: seed ${seed}, ${minutes} min, ${store}\n`);
-const outcome = await runChaos({ seed, minutes, store, folder, note });
-writeFileSync(join(folder, 'history.json'), JSON.stringify(outcome.history));
-const verdict = checkHistory(outcome.history);
-process.stdout.write(`\n${renderReport(outcome, verdict)}\n`);
-if (verdict.violations.length === 0) {
-  process.stdout.write(`seed ${seed}: nothing found\n`);
-  if (flags.keep === undefined) rmSync(folder, { recursive: true, force: true });
-} else {
-  process.stdout.write(
-    `seed ${seed}: ${verdict.violations.length} violations; the history is in ${folder}\n`,
-  );
+if (flags.check === undefined) await runAndCheck();
+else checkAgain(flags.check);
+
+async function runAndCheck(): Promise<void> {
+  process.stdout.write(`chaos: seed ${seed}, ${minutes} min, ${store}\n`);
+  const folder = flags.keep ?? mkdtempSync(join(tmpdir(), 'weft-chaos-'));
+  const outcome = await runChaos({ seed, minutes, store, folder, note });
+  writeFileSync(join(folder, HISTORY_FILE), JSON.stringify(outcome.history));
+  const verdict = checkHistory(outcome.history);
+  process.stdout.write(`\n${renderReport(outcome, verdict)}\n`);
+  conclude(seed, verdict, folder);
+  if (verdict.violations.length === 0 && flags.keep === undefined)
+    rmSync(folder, { recursive: true, force: true });
+}
+
+function checkAgain(folder: string): void {
+  const history = JSON.parse(readFileSync(join(folder, HISTORY_FILE), 'utf8')) as History;
+  const verdict = checkHistory(history);
+  process.stdout.write(renderVerdict(verdict));
+  conclude(history.seed, verdict, folder);
+}
+
+function conclude(of: number, { violations }: Verdict, folder: string): void {
+  if (violations.length === 0) {
+    process.stdout.write(`seed ${of}: nothing found\n`);
+    return;
+  }
+  process.stdout.write(`seed ${of}: ${violations.length} violations; the history is in ${folder}\n`);
   process.exitCode = 1;
 }

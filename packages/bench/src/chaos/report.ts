@@ -28,17 +28,20 @@ export function renderReport(
     table('work', work),
     table('requests sent again, by what was in the way', repeats),
     table('blocks in workflows', features),
-    table(
-      'facts checked',
-      Object.fromEntries(HISTORY_RULES.map(({ id, rule }) => [`${id} ${rule}`, verdict.facts[id]])),
-    ),
-    ...verdict.violations
-      .slice(0, MOST_SHOWN)
-      .map(
-        ({ rule, runId, message }) =>
-          `VIOLATION ${rule}${runId === undefined ? '' : ` ${runId}`}: ${message}\n`,
-      ),
+    renderVerdict(verdict),
   ].join('\n');
+}
+
+/** What was looked at, and what was found. */
+export function renderVerdict({ facts, violations }: Verdict): string {
+  const counts = Object.fromEntries(HISTORY_RULES.map(({ id, rule }) => [`${id} ${rule}`, facts[id]]));
+  const lines = violations
+    .slice(0, MOST_SHOWN)
+    .map(
+      ({ rule, runId, message }) =>
+        `VIOLATION ${rule}${runId === undefined ? '' : ` ${runId}`}: ${message}\n`,
+    );
+  return [table('facts checked', counts), ...lines].join('\n');
 }
 
 function statuses(all: readonly string[]): Map<string, number> {

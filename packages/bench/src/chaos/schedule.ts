@@ -36,6 +36,8 @@ const POSTGRES_DECK: readonly FaultKind[] = [
 const SQLITE_DECK: readonly FaultKind[] = ['kill', 'kill', 'kill', 'drain', 'full', 'flood', 'flood'];
 const CUT_MOMENTS: readonly CutMoment[] = ['before', 'during', 'after'];
 const FIRST_AT_MS = 1_500;
+/** A host that is alone must have time to work between two faults. */
+const ALONE = 2;
 
 /** Every kind of fault comes once per shuffled deck, at times that the seed fixes. */
 export function planFaults(random: Random, options: ScheduleOptions): PlannedFault[] {
@@ -48,7 +50,7 @@ export function planFaults(random: Random, options: ScheduleOptions): PlannedFau
       const moment = CUT_MOMENTS[cuts % CUT_MOMENTS.length] ?? 'after';
       if (kind === 'cut') cuts += 1;
       planned.push({ atMs, fault: newFault(kind, moment, random, options) });
-      atMs += random.int(300, 2_200);
+      atMs += random.int(300, 2_200) * (options.places === 1 ? ALONE : 1);
     }
   }
   return planned;

@@ -22,7 +22,7 @@ export const storedRuns: Scenario = {
     for (let round = 0; round < lab.rounds + 2; round += 1) {
       const measured = new Map<ServerProcess, Measured>();
       for (const server of round % 2 === 0 ? [small, large] : [large, small])
-        measured.set(server, await load(lab, server, lab.cellMs));
+        measured.set(server, await load(lab, server, lab.cellMs * 2));
       const count = many.toLocaleString('en-US');
       const other = `with ${few.toLocaleString('en-US')}`;
       const speed: About = { title: `A, 64 clients, ${count} runs stored`, unit: 'runs/s', better: 'more' };

@@ -31,7 +31,7 @@ export const importBundle = leaf({
     const bundle = await readBundleFile(cli.io.cwd, args.file);
     if (args.trust !== undefined) await checkSigner(bundle, args.file, await readKey(cli.io.cwd, args.trust));
     const { client } = await connect(cli.io, args);
-    const run: Answer = await client.imports.create(bundle);
+    const run: ImportedRun = await client.imports.create(bundle);
     if (cli.json) cli.io.stdout.write(`${JSON.stringify(run)}\n`);
     else tell(cli, run);
     return EXIT.done;
@@ -39,7 +39,6 @@ export const importBundle = leaf({
 });
 
 /** A host that checks no signatures says nothing of them. */
-type Answer = ImportedRun & { readonly signedBy?: string };
 
 /** Here and not by the host, which may be anybody's: what is sent afterwards is what was checked. */
 async function checkSigner(bundle: Json, file: string, trusted: KeyObject): Promise<void> {
@@ -93,14 +92,14 @@ function parseKey(text: string): KeyObject | undefined {
   }
 }
 
-function checkedText({ verified, signedBy }: Answer): string {
+function checkedText({ verified, signedBy }: ImportedRun): string {
   if (!verified) return 'unverified';
   return signedBy === undefined
     ? 'digest checked, not signed'
     : `digest and signature checked, signed by ${printable(signedBy)}`;
 }
 
-function tell({ io, style }: Cli, run: Answer): void {
+function tell({ io, style }: Cli, run: ImportedRun): void {
   const what = [
     run.status,
     run.truncated ? `the first ${run.events} of ${run.totalEvents} events` : `${run.events} events`,

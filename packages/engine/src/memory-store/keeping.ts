@@ -138,7 +138,8 @@ function withoutOverlay({ overlay: _overlay, ...event }: StoredEvent): StoredEve
 
 function withoutValues(stored: StoredCommand): StoredCommand {
   const { command } = stored;
-  if (command.type === 'resolve') return { ...stored, command: { ...command, value: null } };
+  if (command.type === 'resolve' || command.type === 'channel')
+    return { ...stored, command: { ...command, value: null } };
   if (command.type !== 'child') return stored;
   const { outputs: _outputs, variables: _variables, ...notice } = command;
   return { ...stored, command: notice };

@@ -49,7 +49,8 @@ export function keepingContract(subject: Subject): void {
       createUnit(runId, { holder: 'h1', outbox, ...more, record, events: more.events ?? open }),
       commandUnit(runId, 'answer', { tenant, command: ANSWER }),
       commandUnit(runId, 'child', { tenant, command: CHILD }),
-      commandUnit(runId, 'pause', { tenant, command: { type: 'pause', policy: 'immediate' } }),
+      commandUnit(runId, 'channel', { tenant, command: CHANNEL, inboxLimit: 9 }),
+      commandUnit(runId, 'pause', { tenant, command: { type: 'pause', policy: 'immediate' }, inboxLimit: 9 }),
       blobUnit(runId, 0, { tenant }),
       documentUnit('note', { tenant, collection: 'annotation', scope: runId }),
       documentUnit('report', { tenant, collection: 'artifact', scope: runId }),
@@ -322,6 +323,7 @@ export function keepingContract(subject: Subject): void {
         command: { ...ANSWER, value: null },
         verdict: { applied: true },
       });
+      expect((await store.readCommand(runId, 'channel'))?.command).toEqual({ ...CHANNEL, value: null });
       const { outputs: _outputs, variables: _variables, ...notice } = CHILD;
       expect((await store.readCommand(runId, 'child'))?.command).toEqual(notice);
       expect((await store.readCommand(runId, 'pause'))?.command).toEqual({
@@ -424,6 +426,15 @@ const ANSWER = {
   by: 'ada',
   byUser: true,
   viaLink: false,
+} as const satisfies Command;
+
+const CHANNEL = {
+  type: 'channel',
+  channel: 'totals',
+  value: { secret: 'canary' },
+  sourceRunId: '018bcfe5-6800-7000-8000-000000000001',
+  sourceEngineId: 'weft',
+  writer: { nodeId: 'send', typeId: 'core.channelWrite' },
 } as const satisfies Command;
 
 const CHILD = {

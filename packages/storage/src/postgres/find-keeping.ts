@@ -13,7 +13,7 @@ const TARGETS = `SELECT runs.id, runs.tenant, runs.workflow, runs.created_at, ru
   parents.id AS parent, parents.status AS parent_status
   FROM runs LEFT JOIN runs AS parents ON parents.id = runs.parent WHERE runs.id = ANY ($1::uuid[])`;
 
-const COMMANDS = `SELECT run, id, body FROM commands WHERE run = ANY ($1::uuid[]) AND kind IN ('resolve', 'child')`;
+const COMMANDS = `SELECT run, id, body FROM commands WHERE run = ANY ($1::uuid[]) AND kind IN ('resolve', 'channel', 'child')`;
 
 /** Forks, forks of forks, and so on. */
 const FORKS = `

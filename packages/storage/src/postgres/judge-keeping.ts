@@ -83,7 +83,7 @@ function withoutGiven(record: CreationRecord): CreationRecord {
 
 /** Of answers and of what children told, only that there were some. */
 function withoutValues(command: Command): Command {
-  if (command.type === 'resolve') return { ...command, value: null };
+  if (command.type === 'resolve' || command.type === 'channel') return { ...command, value: null };
   if (command.type !== 'child') return command;
   const { outputs: _outputs, variables: _variables, ...notice } = command;
   return notice;

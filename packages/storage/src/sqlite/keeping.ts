@@ -61,9 +61,9 @@ export function prepareKeeping(connection: Connection): Keeping {
   const removeCheckpoint = db.prepare('DELETE FROM checkpoints WHERE rid = ?');
   const removeValues = db.prepare(
     `UPDATE commands SET body = CASE json_extract(body, '$.type')
-       WHEN 'resolve' THEN json_replace(body, '$.value', NULL)
-       ELSE json_remove(body, '$.outputs', '$.variables') END
-     WHERE rid = ? AND json_extract(body, '$.type') IN ('resolve', 'child')`,
+       WHEN 'child' THEN json_remove(body, '$.outputs', '$.variables')
+       ELSE json_replace(body, '$.value', NULL) END
+     WHERE rid = ? AND json_extract(body, '$.type') IN ('resolve', 'channel', 'child')`,
   );
   const markErased = db.prepare('UPDATE runs SET more = ?, erased = coalesce(erased, ?) WHERE rid = ?');
 
