@@ -27,6 +27,8 @@ interface Plan {
   readonly cancelAfter: number | undefined;
   readonly pauseAfter: number | undefined;
   readonly stays: readonly number[];
+  /** Looks after the run's first child too. */
+  readonly followsChild: boolean;
 }
 
 const TOKENS = Array.from({ length: 8 }, (_, index) => `piece ${index}, `);
@@ -50,7 +52,9 @@ function planRun({ random, workflows }: ClientOptions): Plan {
   const cancels = random.chance(0.1);
   const pauses = random.chance(0.15);
   const when = random.int(0, 2);
+  const followsChild = random.chance(0.5);
   return {
+    followsChild,
     workflowId,
     flip,
     stays,
@@ -96,6 +100,7 @@ async function stayWith(options: ClientOptions, runId: string, plan: Plan): Prom
     const events = await follow(options, runId, after, forMs);
     after = events.at(-1)?.sequence ?? after;
     isOver = events.some(({ text }) => isTerminalEvent((JSON.parse(text) as { type: string }).type));
+    if (plan.followsChild && index > 0) await followChild(options, runId, forMs);
     if (plan.pauseAfter === index) await pauseFor(options, runId);
     if (plan.cancelAfter === index) await cancel(options, runId);
     if (events.length === 0) await pause(PAUSE_MS);
@@ -108,6 +113,7 @@ async function follow(
   runId: string,
   after: number,
   forMs: number,
+  expected: readonly number[] = [],
 ): Promise<readonly StreamedEvent[]> {
   const events: StreamedEvent[] = [];
   const parser = createSseParser(({ id, data }) => {
@@ -122,7 +128,7 @@ async function follow(
         ...(after >= 0 && { 'last-event-id': String(after) }),
       },
     );
-    if (response.status === 404 || response.status === 500) {
+    if ((response.status === 404 || response.status === 500) && !expected.includes(response.status)) {
       const body = await response.text();
       receipts.mishaps.push({ request: `GET events of ${runId}`, status: response.status, body });
     } else if (response.ok && response.body !== null) {
@@ -135,6 +141,13 @@ async function follow(
   }
   if (events.length > 0) receipts.streams.push({ runId, after, events });
   return events;
+}
+
+async function followChild(options: ClientOptions, runId: string, forMs: number): Promise<void> {
+  const answer = await options.http.ask('GET', `/v1/runs/${runId}`);
+  const [child] = (answer?.json['childRuns'] ?? []) as { runId: string }[];
+  // It is announced before it is made.
+  if (child !== undefined) await follow(options, child.runId, -1, forMs, [404]);
 }
 
 async function pauseFor({ http }: ClientOptions, runId: string): Promise<void> {

@@ -34,7 +34,7 @@ describe('serve', () => {
     const code = await host.stop();
     const took = Date.now() - before;
 
-    expect(host.io.out()).toContain('order-fulfilment@1.0.0');
+    expect(host.io.out()).toMatch(/workflows +\d+ loaded/);
     expect(host.io.out()).toContain(join(folder, '.weft', 'key'));
     expect(host.io.out()).toContain('weft run order-fulfilment --watch');
     expect((await stat(join(folder, '.weft', 'key'))).mode & 0o777).toBe(0o600);
