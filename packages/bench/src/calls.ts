@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Target } from './http-connection.ts';
 
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
@@ -22,6 +23,7 @@ export interface Called {
 
 const TEXT_KEPT = 65_536;
 const PATIENCE_MS = 60_000;
+const REFUSALS = 10;
 
 /** One request from the bench's own process, timed from its first byte to the last one of the answer. */
 export function call(
@@ -77,10 +79,15 @@ export async function expectCall(
   throw new Error(`${asked.path} answered ${called.status}: ${called.text.slice(0, 300)}`);
 }
 
+/** A host that asks to be left alone for a moment is, as any client would do; a few times. */
 export async function createRun(target: Target, workflowId: string): Promise<string> {
-  const body = JSON.stringify({ workflowId });
-  const { text } = await expectCall(target, { method: 'POST', path: '/v1/runs', body }, 201);
-  return (JSON.parse(text) as { runId: string }).runId;
+  const asked: Call = { method: 'POST', path: '/v1/runs', body: JSON.stringify({ workflowId }) };
+  for (let refusals = 0; refusals < REFUSALS; refusals += 1) {
+    const { status, text } = await expectCall(target, asked, 201, 503);
+    if (status === 201) return (JSON.parse(text) as { runId: string }).runId;
+    await pause(Number(/"retryAfter":(\d+)/.exec(text)?.[1] ?? 1) * 1000);
+  }
+  throw new Error(`the host has refused a run of ${workflowId} ${REFUSALS} times`);
 }
 
 export async function registerWorkflow(target: Target, definition: object): Promise<void> {

@@ -1,11 +1,5 @@
 import { isJsonObject, type Json } from '@weft/protocol';
-import {
-  type Client,
-  type OpenInterrupt,
-  nodeNameOf,
-  openInterruptsOf,
-  type RunDocument,
-} from '@weft/sdk';
+import { type Client, type OpenInterrupt, nodeNameOf, openInterruptsOf, type RunDocument } from '@weft/sdk';
 import { type Cli, HOST_ARGS } from './command.ts';
 import { connect, type TargetArgs } from './connection.ts';
 import { CliError, EXIT, type ExitCode, usageError } from './exit-code.ts';

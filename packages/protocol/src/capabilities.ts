@@ -126,9 +126,7 @@ export const CapabilitiesSchema = open({
       durable: optional(flag),
     }),
   ),
-  auth: optional(
-    open({ profiles: optional(names), auditLogIntegrity: optional(AuditIntegritySchema) }),
-  ),
+  auth: optional(open({ profiles: optional(names), auditLogIntegrity: optional(AuditIntegritySchema) })),
   restTransport: optional(
     closed({
       conditionalRunGet: optional(flag),

@@ -155,7 +155,9 @@ export const ImportedRunSchema = open({
   runId,
   sourceRunId: nonEmpty,
   status: nonEmpty,
-  verified: Type.Boolean({ description: 'The bundle carries a digest, and it holds. Bundles of other hosts have none.' }),
+  verified: Type.Boolean({
+    description: 'The bundle carries a digest, and it holds. Bundles of other hosts have none.',
+  }),
   events: count,
   totalEvents: count,
   truncated: Type.Boolean({ description: 'The bundle holds only the first part of the log.' }),

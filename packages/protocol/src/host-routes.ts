@@ -143,7 +143,8 @@ const imports: readonly Route[] = [
     method: 'POST',
     path: '/v1/host/weft/imports',
     scope: 'runs:create',
-    summary: 'Makes a run that is only read out of a debug bundle of any OpenWOP host. The same bundle again changes nothing.',
+    summary:
+      'Makes a run that is only read out of a debug bundle of any OpenWOP host. The same bundle again changes nothing.',
     request: { schema: jsonObject, required: true },
     responses: {
       200: { description: 'This bundle was imported before.', schema: ImportedRunSchema },

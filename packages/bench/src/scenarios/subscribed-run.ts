@@ -30,7 +30,8 @@ export async function beginOnHost(driver: Driver, echo: EchoServer, broadcast: B
     await registerWorkflow(target, definition);
     const runId = await createRun(target, workflowId);
     await untilAtGate(target, runId);
-    groups.push({ target, path: `/v1/runs/${runId}/events`, count: shareOf(broadcast) });
+    // In debug mode every event is sent, so that a gap in the ids is a loss.
+    groups.push({ target, path: `/v1/runs/${runId}/events?streamMode=debug`, count: shareOf(broadcast) });
   }
   const [first] = groups;
   if (first !== undefined && broadcast.stuck !== undefined)

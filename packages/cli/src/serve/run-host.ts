@@ -116,8 +116,19 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     await host.stop(0);
     await telemetry?.stop(0);
     await store.close();
-    throw error;
+    throw startFailure(error, place);
   }
+}
+
+/** A store that fails while the host starts is no defect of the host: whoever looks after it starts it again. */
+function startFailure(error: unknown, place: string): unknown {
+  if (!isHostError(error, 'service_unavailable')) return error;
+  const why = error.details?.['cause'] === 'store_full' ? 'it has no room left' : 'it did not answer';
+  return unusable(
+    'store_unusable',
+    `${place} could not be used at the start: ${why}. Start the host again.`,
+    error,
+  );
 }
 
 function openStore(
