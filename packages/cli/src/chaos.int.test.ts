@@ -34,7 +34,7 @@ it('a cluster of three under faults breaks no rule', { timeout: LONGEST_MS + 10_
 });
 
 it('one host on SQLite under faults breaks no rule', { timeout: LONGEST_MS + 10_000 }, async () => {
-  const { code, out } = await chaos('--minutes', '0.2', '--seed', '7', '--store', 'sqlite');
+  const { code, out } = await chaos('--minutes', '0.15', '--seed', '7', '--store', 'sqlite');
 
   expect(out).toContain('seed 7: nothing found');
   expect(code).toBe(0);

@@ -9,7 +9,7 @@ export interface HostKeys {
 }
 
 const BATCH_BYTES = 16;
-const PAUSES_MS = [0, 50, 200, 1_000, 3_000];
+const PAUSES_MS = [0, 50, 200, 1_000, 3_000, 5_000];
 
 /**
  * Processes on one database must have the same keys: what one has encrypted or signed, the others read and verify. So the first

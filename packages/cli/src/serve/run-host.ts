@@ -33,6 +33,7 @@ import { shownUrl } from './postgres-url.ts';
 import { provideSecretsKey } from './secrets-key.ts';
 import type { ServeSettings } from './settings.ts';
 import { type RunningTelemetry, startTelemetry } from './telemetry.ts';
+import { startFailure } from './start-failure.ts';
 import { testOnly } from './test-only.ts';
 import { type LoadedFile, loadWorkflowFiles } from './workflow-files.ts';
 
@@ -118,17 +119,6 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     await store.close();
     throw startFailure(error, place);
   }
-}
-
-/** A store that fails while the host starts is no defect of the host: whoever looks after it starts it again. */
-function startFailure(error: unknown, place: string): unknown {
-  if (!isHostError(error, 'service_unavailable')) return error;
-  const why = error.details?.['cause'] === 'store_full' ? 'it has no room left' : 'it did not answer';
-  return unusable(
-    'store_unusable',
-    `${place} could not be used at the start: ${why}. Start the host again.`,
-    error,
-  );
 }
 
 function openStore(
