@@ -342,7 +342,11 @@ export function createHost(options: HostOptions): Host {
       await audit.stop(graceMs);
       await committer.idle();
       const holder = lease.stop();
-      if (holder !== undefined) await store.releaseAll(holder);
+      // A store that is away now must not keep the process from ending: its runs then run into their deadline.
+      if (holder !== undefined)
+        await store
+          .releaseAll(holder)
+          .catch((error: unknown) => log('warn', errorFields(error), 'claims could not be given back'));
       unwatch?.();
       overload.stop();
     },

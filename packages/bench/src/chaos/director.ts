@@ -72,7 +72,7 @@ export function createDirector(options: DirectorOptions): Director {
         await pause(fault.downMs);
         return await start(fault.place);
       case 'drain':
-        await cluster.node(fault.place).stop();
+        noteStop(fault.place, await cluster.node(fault.place).stop());
         await pause(fault.downMs);
         return await start(fault.place);
       case 'freeze':
@@ -93,6 +93,12 @@ export function createDirector(options: DirectorOptions): Director {
       case 'flood':
         return await floodPlace(fault.place, fault.clients);
     }
+  }
+
+  /** A host that is told to end does so, whatever its store does. */
+  function noteStop(place: number, code: number | null): void {
+    if (code !== 0)
+      failures.push({ place, code, lastWords: 'it was told to end, and did not do so in order' });
   }
 
   async function fillStore(place: number, forMs: number): Promise<void> {

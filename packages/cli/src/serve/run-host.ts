@@ -114,9 +114,13 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
       stop: () => stopAll(parts),
     };
   } catch (error) {
-    await host.stop(0);
-    await telemetry?.stop(0);
-    await store.close();
+    try {
+      await host.stop(0);
+      await telemetry?.stop(0);
+    } finally {
+      // Whatever failed before: an open store would keep a process alive that serves nobody.
+      await store.close();
+    }
     throw startFailure(error, place);
   }
 }
@@ -226,10 +230,13 @@ interface Parts {
 }
 
 async function stopAll({ server, host, telemetry, store, url, folder }: Parts): Promise<void> {
-  await server.shutdown();
-  await host.stop(HOST_GRACE_MS);
-  await telemetry.stop(TELEMETRY_GRACE_MS);
-  await store.close();
+  try {
+    await server.shutdown();
+    await host.stop(HOST_GRACE_MS);
+    await telemetry.stop(TELEMETRY_GRACE_MS);
+  } finally {
+    await store.close();
+  }
   // Another process may have said in the same folder where it listens.
   if (folder !== undefined && (await readUrlFile(folder)) === url) await removeUrlFile(folder);
 }
