@@ -1,5 +1,5 @@
 import type { DebugBundle } from '@weft/protocol';
-import { ConnectionError } from './errors.ts';
+import { textPieces } from './text-pieces.ts';
 import type { Transport } from './transport.ts';
 
 export interface BundleOptions {
@@ -20,7 +20,7 @@ export function createBundles(transport: Transport): Bundles {
     get: (runId, options = {}) => transport.json('GET', bundlePath(runId), callOf(options)),
     async text(runId, options = {}) {
       const response = await transport.open('GET', bundlePath(runId), callOf(options));
-      return piecesOf(response, new URL(transport.url(bundlePath(runId))).origin, options.signal);
+      return textPieces(response, new URL(transport.url(bundlePath(runId))).origin, options.signal);
     },
   };
 }
@@ -31,26 +31,4 @@ function bundlePath(runId: string): string {
 
 function callOf({ maxEvents, signal }: BundleOptions) {
   return { query: { maxEvents }, signal };
-}
-
-async function* piecesOf(
-  response: Response,
-  origin: string,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<string, void, undefined> {
-  const reader = response.body?.getReader();
-  if (reader === undefined) return;
-  const decoder = new TextDecoder();
-  try {
-    for (;;) {
-      const part = await reader.read();
-      if (part.done) return;
-      yield decoder.decode(part.value, { stream: true });
-    }
-  } catch (cause) {
-    if (signal?.aborted === true) throw cause;
-    throw new ConnectionError(origin, 'The connection broke while the bundle was read', { cause });
-  } finally {
-    await reader.cancel().catch(() => undefined); // already broken is as good as closed
-  }
 }

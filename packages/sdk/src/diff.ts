@@ -1,6 +1,6 @@
 import type { JsonObject } from '@weft/protocol';
 import type { EventsPage, RunEventDocument } from './documents.ts';
-import { ConnectionError } from './errors.ts';
+import { textPieces } from './text-pieces.ts';
 import type { Transport } from './transport.ts';
 
 /** How run b differs from run a, sequence by sequence and in the states they have reached. */
@@ -46,7 +46,7 @@ export function createDiffs(transport: Transport): Diffs {
     async diffText(a, b, options = {}) {
       const call = { query: { against: b }, signal: options.signal };
       const { origin } = new URL(transport.url(diffPath(a)));
-      return piecesOf(await transport.open('GET', diffPath(a), call), origin, options.signal);
+      return textPieces(await transport.open('GET', diffPath(a), call), origin, options.signal);
     },
     log: (runId, options = {}) => pagesOf(transport, runId, options.signal),
   };
@@ -54,28 +54,6 @@ export function createDiffs(transport: Transport): Diffs {
 
 function diffPath(runId: string): string {
   return `/v1/runs/${encodeURIComponent(runId)}:diff`;
-}
-
-async function* piecesOf(
-  response: Response,
-  origin: string,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<string, void, undefined> {
-  const reader = response.body?.getReader();
-  if (reader === undefined) return;
-  const decoder = new TextDecoder();
-  try {
-    for (;;) {
-      const part = await reader.read();
-      if (part.done) return;
-      yield decoder.decode(part.value, { stream: true });
-    }
-  } catch (cause) {
-    if (signal?.aborted === true) throw cause;
-    throw new ConnectionError(origin, 'The connection broke while the answer was read', { cause });
-  } finally {
-    await reader.cancel().catch(() => undefined); // already broken is as good as closed
-  }
 }
 
 async function* pagesOf(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ExpiredRun, RunHead } from '../store.ts';
 import { completed, createUnit, events, given, newRunId, START } from './fixtures.ts';
-import { purgeUnit } from './keeping.ts';
+import { purgeUnit } from './kept-runs.ts';
 import type { Subject } from './subject.ts';
 
 const DAY = 86_400_000;

@@ -1,99 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import type { Command, EraseUnit, PurgeUnit, RunHead } from '../store.ts';
+import type { RunHead } from '../store.ts';
 import {
-  appendUnit,
   auditEntry,
-  blobUnit,
-  commandUnit,
   commitOne,
   completed,
   createUnit,
   documentUnit,
   event,
-  events,
   given,
-  newBatchId,
   newRunId,
   readAll,
-  recordOf,
   START,
-  type CreateOptions,
-  waiting,
 } from './fixtures.ts';
+import { DAY, IMPORTED, purgeUnit, eraseUnit, keptRuns } from './kept-runs.ts';
 import type { Subject } from './subject.ts';
 
-const DAY = 86_400_000;
-
-export function purgeUnit(runId: string, more: Partial<PurgeUnit> = {}): PurgeUnit {
-  const unit = { kind: 'purge', batchId: newBatchId(), tenant: 'acme', runId } as const;
-  return { ...unit, at: START + 50, tombstoneUntil: START + DAY, ...more };
-}
-
-function eraseUnit(runId: string, more: Partial<EraseUnit> = {}): EraseUnit {
-  return { kind: 'erase', batchId: newBatchId(), tenant: 'acme', runId, at: START + 60, ...more };
-}
-
-/** S9 and S10: runs that go, and what of them goes earlier. */
-export function keepingContract(subject: Subject): void {
-  /** A run that has ended, with something of everything a run can have. */
-  async function givenEndedRun(more: CreateOptions = {}): Promise<string> {
-    const { store } = subject;
-    const runId = newRunId();
-    await store.heartbeat('h1', 10_000);
-    const record = { tags: ['nightly', 'it’s'], inputs: { name: 'canary' }, ...more.record };
-    const tenant = record.tenant ?? 'acme';
-    const outbox = [{ id: `o-${runId}`, topic: 't', lane: `l-${runId}`, dueAt: START, body: {} }];
-    const open = [event(0, 'run.started', { overlay: '{"inputs":{"name":"canary"}}' }), event(1)];
-    await given(
-      store,
-      createUnit(runId, { holder: 'h1', outbox, ...more, record, events: more.events ?? open }),
-      commandUnit(runId, 'answer', { tenant, command: ANSWER }),
-      commandUnit(runId, 'child', { tenant, command: CHILD }),
-      commandUnit(runId, 'channel', { tenant, command: CHANNEL, inboxLimit: 9 }),
-      commandUnit(runId, 'pause', { tenant, command: { type: 'pause', policy: 'immediate' }, inboxLimit: 9 }),
-      blobUnit(runId, 0, { tenant }),
-      documentUnit('note', { tenant, collection: 'annotation', scope: runId }),
-      documentUnit('report', { tenant, collection: 'artifact', scope: runId }),
-    );
-    const from = (more.expectedSeq ?? 0) + (more.events ?? open).length;
-    await given(
-      store,
-      appendUnit(runId, from, {
-        events: [event(from, 'run.completed')],
-        head: completed,
-        checkpoint: { seq: from + 1, foldVersion: 1, state: '{"secret":"canary"}' },
-        consume: [{ commandId: 'answer', verdict: { applied: true, status: 'completed', at: START } }],
-      }),
-    );
-    return runId;
-  }
-
-  async function end(runId: string, from: number): Promise<void> {
-    await given(
-      subject.store,
-      appendUnit(runId, from, { events: [event(from, 'run.completed')], head: completed }),
-    );
-  }
-
-  async function givenOpenRun(more: CreateOptions = {}): Promise<string> {
-    const runId = newRunId();
-    await subject.store.heartbeat('h1', 10_000);
-    await given(subject.store, createUnit(runId, { holder: 'h1', events: [event(0)], ...more }));
-    return runId;
-  }
-
-  async function givenImportedRun(): Promise<string> {
-    const runId = newRunId();
-    const record = { ...IMPORTED, inputs: { name: 'canary' } };
-    await given(subject.store, createUnit(runId, { record, events: [event(0)], head: waiting }));
-    return runId;
-  }
-
-  const forkOf = (sourceRunId: string, fromSeq = 1): CreateOptions => ({
-    record: { fork: { sourceRunId, fromSeq, mode: 'branch' } },
-    expectedSeq: fromSeq,
-    events: events(fromSeq, 1),
-  });
+/** S9: runs that go. */
+export function purgingContract(subject: Subject): void {
+  const { givenEndedRun, end, givenOpenRun, givenImportedRun, forkOf } = keptRuns(subject);
 
   describe('a purge', () => {
     it('takes away everything of a run that has ended', async () => {
@@ -293,107 +217,6 @@ export function keepingContract(subject: Subject): void {
     });
   });
 
-  describe('an erasure', () => {
-    it('takes away what only the fold may see, and leaves the public log as it is', async () => {
-      const { store } = subject;
-      const runId = await givenEndedRun();
-      const before = await readAll(store, runId);
-      expect(before[0]?.overlay).toBeDefined();
-
-      await given(store, eraseUnit(runId));
-
-      expect(await readAll(store, runId)).toEqual(before.map(({ overlay: _overlay, ...rest }) => rest));
-      expect(await store.readCheckpoint(runId)).toBeUndefined();
-      const row = await store.readRun(runId, 'acme');
-      expect(row?.record).toEqual(
-        recordOf(runId, { tags: ['nightly', 'it’s'], inputs: { name: '[REDACTED]' } }),
-      );
-      expect(row).toMatchObject({ erasedAt: START + 60, head: completed, nextSeq: 3 });
-      expect(await store.readBlob('acme', runId, 'report', 0)).toBeDefined();
-      expect((await store.listRuns('acme', { tag: 'nightly' }, { limit: 9 })).rows).toEqual([row]);
-    });
-
-    it('takes the values out of commands and keeps their verdicts', async () => {
-      const { store } = subject;
-      const runId = await givenEndedRun();
-
-      await given(store, eraseUnit(runId));
-
-      expect(await store.readCommand(runId, 'answer')).toMatchObject({
-        command: { ...ANSWER, value: null },
-        verdict: { applied: true },
-      });
-      expect((await store.readCommand(runId, 'channel'))?.command).toEqual({ ...CHANNEL, value: null });
-      const { outputs: _outputs, variables: _variables, ...notice } = CHILD;
-      expect((await store.readCommand(runId, 'child'))?.command).toEqual(notice);
-      expect((await store.readCommand(runId, 'pause'))?.command).toEqual({
-        type: 'pause',
-        policy: 'immediate',
-      });
-    });
-
-    it('takes from an imported run whose log has no end', async () => {
-      const runId = await givenImportedRun();
-
-      await given(subject.store, eraseUnit(runId));
-
-      expect(await subject.store.readRun(runId, 'acme')).toMatchObject({
-        erasedAt: START + 60,
-        record: { ...IMPORTED, inputs: { name: '[REDACTED]' } },
-        head: waiting,
-      });
-    });
-
-    it('takes from a fork the values that it was given in place of masked ones', async () => {
-      const fork = { sourceRunId: newRunId(), fromSeq: 1, mode: 'branch' } as const;
-      const filled = { 0: { '/outputs/page': 'canary' } };
-      const runId = await givenEndedRun({
-        ...forkOf(fork.sourceRunId),
-        record: { fork: { ...fork, filled } },
-      });
-      expect((await subject.store.readRun(runId, 'acme'))?.record.fork).toEqual({ ...fork, filled });
-
-      await given(subject.store, eraseUnit(runId));
-
-      const row = await subject.store.readRun(runId, 'acme');
-      expect(row?.record.fork).toEqual(fork);
-      expect(JSON.stringify(row)).not.toContain('canary');
-    });
-
-    it('a second time changes nothing', async () => {
-      const runId = await givenEndedRun();
-      await given(subject.store, eraseUnit(runId));
-      const row = await subject.store.readRun(runId, 'acme');
-
-      await given(subject.store, eraseUnit(runId, { at: START + 90 }));
-
-      expect(await subject.store.readRun(runId, 'acme')).toEqual(row);
-    });
-
-    it('is no sign on runs that were not erased', async () => {
-      const runId = await givenEndedRun();
-
-      expect(await subject.store.readRun(runId, 'acme')).not.toHaveProperty('erasedAt');
-    });
-
-    it('is refused while somebody may need what it takes', async () => {
-      const { store } = subject;
-      const [open, source] = [await givenOpenRun(), await givenEndedRun()];
-      const fork = await givenOpenRun(forkOf(source));
-      const refused = { state: 'refused' } as const;
-
-      expect(await store.commit([eraseUnit(newRunId()), eraseUnit(source, { tenant: 'other' })])).toEqual([
-        { ...refused, reason: 'run_missing' },
-        { ...refused, reason: 'run_missing' },
-      ]);
-      expect(await store.commit([eraseUnit(open), eraseUnit(source)])).toEqual([
-        { ...refused, reason: 'run_open', status: 'running' },
-        { ...refused, reason: 'run_pinned', byRunId: fork },
-      ]);
-      expect((await readAll(store, source))[0]?.overlay).toBeDefined();
-    });
-  });
-
   describe('an unknown outcome', () => {
     async function withFault(fault: 'beforeCommit' | 'afterCommit', act: () => Promise<unknown>) {
       subject.faults[fault] = () => {
@@ -414,35 +237,3 @@ export function keepingContract(subject: Subject): void {
     });
   });
 }
-
-const IMPORTED = {
-  imported: { bundleDigest: 'e'.repeat(64), runId: 'their run', verified: true },
-} satisfies CreateOptions['record'];
-
-const ANSWER = {
-  type: 'resolve',
-  nodeId: 'gate',
-  value: { secret: 'canary' },
-  by: 'ada',
-  byUser: true,
-  viaLink: false,
-} as const satisfies Command;
-
-const CHANNEL = {
-  type: 'channel',
-  channel: 'totals',
-  value: { secret: 'canary' },
-  sourceRunId: '018bcfe5-6800-7000-8000-000000000001',
-  sourceEngineId: 'weft',
-  writer: { nodeId: 'send', typeId: 'core.channelWrite' },
-} as const satisfies Command;
-
-const CHILD = {
-  type: 'child',
-  nodeKey: 'work',
-  childRunId: '018bcfe5-6800-7000-8000-000000000001',
-  status: 'completed',
-  outputs: { secret: 'canary' },
-  variables: { secret: 'canary' },
-  sensitive: ['secret'],
-} as const satisfies Command;
