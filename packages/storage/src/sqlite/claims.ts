@@ -12,7 +12,7 @@ export interface Claims {
 
 /** A run is free when no holder stands on it, or one whose claims no longer count. Every claim raises the run's epoch. */
 export function prepareClaims(connection: Connection): Claims {
-  const { db, holders, clock } = connection;
+  const { db, holders, clock, knownRuns } = connection;
   const findRun = db.prepare<{ rid: number; status: number; holder: number | null; epoch: number }>(
     'SELECT rid, status, holder, epoch FROM runs WHERE id = ?',
   );
@@ -43,6 +43,7 @@ export function prepareClaims(connection: Connection): Claims {
       const current = run.holder === null ? undefined : holders.alive(run.holder, clock());
       if (current !== undefined) return { state: 'held', holder: current };
       inTransaction(connection, () => take.run(holders.numberOf(holder), run.rid));
+      knownRuns.forget(runId);
       return { state: 'claimed', epoch: run.epoch + 1 };
     },
     claimDue(holder, limit) {
@@ -53,7 +54,11 @@ export function prepareClaims(connection: Connection): Claims {
       if (due.length === 0) return [];
       const number = holders.numberOf(holder);
       inTransaction(connection, () => due.forEach(({ rid }) => take.run(number, rid)));
-      return due.map(({ id, epoch }) => ({ runId: runIdText(id), epoch: epoch + 1 }));
+      return due.map(({ id, epoch }) => {
+        const runId = runIdText(id);
+        knownRuns.forget(runId);
+        return { runId, epoch: epoch + 1 };
+      });
     },
     nextDueAt() {
       const times = freeHolders().flatMap((free) => findNext.get(free)?.due_at ?? []);
@@ -61,6 +66,7 @@ export function prepareClaims(connection: Connection): Claims {
     },
     releaseAll(holder) {
       inTransaction(connection, () => release.run(holders.numberOf(holder)));
+      knownRuns.clear();
       holders.leave(holder, clock());
     },
     holders() {

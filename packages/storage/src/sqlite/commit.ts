@@ -24,6 +24,8 @@ export function prepareCommit(
 ): (units: readonly WriteUnit[]) => WriteResult[] {
   const { db, words } = connection;
   const writeUnit = prepareUnitWriter(connection);
+  const begin = db.prepare('BEGIN IMMEDIATE');
+  const makeDurable = db.prepare('COMMIT');
 
   function failed(units: readonly WriteUnit[], cause: unknown): WriteResult[] {
     rollback(connection);
@@ -34,7 +36,7 @@ export function prepareCommit(
   }
 
   function write(units: readonly WriteUnit[]): WriteResult[] {
-    db.exec('BEGIN IMMEDIATE');
+    begin.get();
     return units.map((unit) => resultOf(writeUnit(unit)));
   }
 
@@ -50,7 +52,7 @@ export function prepareCommit(
     }
     try {
       faults.beforeCommit?.();
-      db.exec('COMMIT');
+      makeDurable.get();
       words.settle();
       faults.afterCommit?.();
     } catch (error) {

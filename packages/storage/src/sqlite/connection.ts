@@ -1,6 +1,7 @@
 import type { WorkflowRow } from '@weft/engine';
 import type { Database } from './driver.ts';
 import type { Holders } from './holders.ts';
+import type { KnownRuns } from './known-runs.ts';
 import type { Words } from './words.ts';
 
 /** What every part of the adapter works with. */
@@ -11,10 +12,12 @@ export interface Connection {
   readonly clock: () => number;
   /** Current workflows read so far; emptied by every registration. Exact, because this process is the file's only owner. */
   readonly currentWorkflows: Map<string, WorkflowRow>;
+  readonly knownRuns: KnownRuns;
 }
 
 /** Runs `write` as one transaction of its own; whatever it throws leaves nothing behind. */
-export function inTransaction<Result>({ db, words }: Connection, write: () => Result): Result {
+export function inTransaction<Result>(connection: Connection, write: () => Result): Result {
+  const { db, words } = connection;
   db.exec('BEGIN IMMEDIATE');
   try {
     const result = write();
@@ -22,12 +25,13 @@ export function inTransaction<Result>({ db, words }: Connection, write: () => Re
     words.settle();
     return result;
   } catch (error) {
-    rollback({ db, words });
+    rollback(connection);
     throw error;
   }
 }
 
-export function rollback({ db, words }: Pick<Connection, 'db' | 'words'>): void {
+export function rollback({ db, words, knownRuns }: Connection): void {
   words.rollback();
+  knownRuns.clear();
   if (db.isTransaction) db.exec('ROLLBACK');
 }

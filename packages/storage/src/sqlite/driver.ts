@@ -12,6 +12,7 @@ export type SqlWord = number | string;
 
 export interface Statement<Row> {
   run(...parameters: SqlValue[]): { readonly changes: number; readonly lastInsertRowid: number | bigint };
+  /** Also the cheapest way to run a statement that has no rows: no object is made of what it has changed. */
   get(...parameters: SqlValue[]): Row | undefined;
   all(...parameters: SqlValue[]): Row[];
   iterate(...parameters: SqlValue[]): IterableIterator<Row>;

@@ -4,18 +4,24 @@ import type { Connection } from './connection.ts';
 
 type Notice = NonNullable<RunUnit['notify']>[number];
 
-/** Puts a command into the inbox of the run with this number and makes it due; the same command twice is one. */
-export type Accept = (rid: number, commandId: string, command: Command) => void;
+/** Puts a command into the inbox of a run and makes it due; the same command twice is one. */
+export type Accept = (
+  run: { readonly runId: string; readonly rid: number },
+  commandId: string,
+  command: Command,
+) => void;
 
-export function prepareAccept({ db, clock }: Connection): Accept {
+export function prepareAccept({ db, clock, knownRuns }: Connection): Accept {
   const insert = db.prepare(
     'INSERT INTO commands (rid, id, accepted_at, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
   );
   const wake = db.prepare('UPDATE runs SET inbox = inbox + 1, due_at = 0 WHERE rid = ?');
 
-  return (rid, commandId, command) => {
+  return ({ runId, rid }, commandId, command) => {
     const { changes } = insert.run(rid, commandId, clock(), JSON.stringify(command));
-    if (changes > 0) wake.run(rid);
+    if (changes === 0) return;
+    wake.run(rid);
+    knownRuns.forget(runId);
   };
 }
 
@@ -29,6 +35,6 @@ export function prepareDeliver(connection: Connection): (senderRid: number, noti
   return (senderRid, { runId, commandId, command }) => {
     const id = runIdBytes(runId);
     const run = id && findOpen.get(id, senderRid);
-    if (run) accept(run.rid, commandId, command);
+    if (run) accept({ runId, rid: run.rid }, commandId, command);
   };
 }

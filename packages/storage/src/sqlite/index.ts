@@ -11,6 +11,7 @@ import { newHolders } from './holders.ts';
 import { prepareListExpired } from './expired-runs.ts';
 import { prepareIdempotency } from './idempotency.ts';
 import { prepareKeeping } from './keeping.ts';
+import { createKnownRuns } from './known-runs.ts';
 import { prepareListRuns } from './list-runs.ts';
 import { openFile } from './open-file.ts';
 import { takeOwnership } from './owner-lock.ts';
@@ -52,6 +53,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       words: openWords(db),
       holders: newHolders(),
       currentWorkflows: new Map(),
+      knownRuns: createKnownRuns(),
       clock: options.clock ?? Date.now,
     };
     freeAllClaims(connection);

@@ -3,6 +3,7 @@ import type { HeadColumns, RecordColumns } from './codec.ts';
 import { headFrom, recordFrom, runIdBytes, runIdText } from './codec.ts';
 import type { Connection } from './connection.ts';
 import type { SqlWord } from './driver.ts';
+import { type KnownRun, pageOf } from './known-runs.ts';
 
 export interface RunReader {
   readRun(runId: string, tenant: string | undefined): RunRow | undefined;
@@ -45,7 +46,7 @@ interface StoredCommandRow {
   readonly verdict: string | null;
 }
 
-export function prepareRunReader({ db, words, holders, clock }: Connection): RunReader {
+export function prepareRunReader({ db, words, holders, clock, knownRuns }: Connection): RunReader {
   const findRun = db.prepare<StoredRun>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = ?`);
   const findRid = db.prepare<{ rid: number; created_at: number }>(
     'SELECT rid, created_at FROM runs WHERE id = ?',
@@ -95,15 +96,29 @@ export function prepareRunReader({ db, words, holders, clock }: Connection): Run
     };
   }
 
+  /** The row of a run that this process holds since it was created, and whose inbox is empty; else only the file has it all. */
+  function rowOfKnown({ record, head, nextSeq, epoch, holder: number, inbox }: KnownRun): RunRow | undefined {
+    if (record === undefined || head === undefined || number === null || inbox > 0) return undefined;
+    const holder = holders.alive(number, clock());
+    return holder === undefined
+      ? { record, head, nextSeq, epoch, pendingCommands: [] }
+      : { record, head, nextSeq, epoch, holder, pendingCommands: [] };
+  }
+
   return {
     rowFrom,
     readRun(runId, tenant) {
+      const known = knownRuns.get(runId);
+      const row = known && rowOfKnown(known);
+      if (row !== undefined) return tenant === undefined || row.record.tenant === tenant ? row : undefined;
       const id = runIdBytes(runId);
       const stored = id && findRun.get(id);
       if (!stored || (tenant !== undefined && stored.tenant !== words.find(tenant))) return undefined;
       return rowFrom(stored);
     },
     readEvents(runId, fromSeq, limit, maxBytes) {
+      const known = knownRuns.get(runId)?.events;
+      if (known !== undefined) return pageOf(known, fromSeq, limit, maxBytes);
       const run = ridOf(runId);
       const page: StoredEvent[] = [];
       let bytes = 0;

@@ -1,4 +1,4 @@
-import type { CreationRecord, Refusal, RunHead, RunUnit, StoredEvent } from '@weft/engine';
+import type { CreationRecord, Refusal, RunHead, RunUnit } from '@weft/engine';
 import {
   batchBytes,
   FIRST_TERMINAL,
@@ -11,19 +11,15 @@ import {
 import type { Connection } from './connection.ts';
 import type { SqlValue } from './driver.ts';
 import { prepareDeliver } from './inbox.ts';
+import type { KnownRun } from './known-runs.ts';
 import { PARKED } from './outbox-lanes.ts';
+import { prepareEventWriter } from './write-events.ts';
 
 /** What a write has to know of the run it goes to. */
-interface Target {
-  readonly rid: number;
-  readonly created_at: number;
-  readonly status: number;
-  readonly next_seq: number;
-  readonly epoch: number;
-  readonly holder: number | null;
-  readonly due_at: number | null;
-  readonly inbox: number;
-}
+type Target = Pick<
+  KnownRun,
+  'rid' | 'createdAt' | 'epoch' | 'status' | 'nextSeq' | 'holder' | 'dueAt' | 'inbox'
+>;
 
 type Creation = NonNullable<RunUnit['create']>;
 
@@ -35,10 +31,12 @@ const INSERT_RUN = `
 
 /** Checks a run unit and writes it. Every condition is checked before the first write, so a refusal leaves nothing to undo. */
 export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Refusal | undefined {
-  const { db, words, holders } = connection;
+  const { db, words, holders, knownRuns } = connection;
   const deliver = prepareDeliver(connection);
+  const writeEvents = prepareEventWriter(connection);
   const findTarget = db.prepare<Target>(
-    'SELECT rid, created_at, status, next_seq, epoch, holder, due_at, inbox FROM runs WHERE id = ?',
+    `SELECT rid, created_at AS createdAt, epoch, status, next_seq AS nextSeq, holder, due_at AS dueAt, inbox
+     FROM runs WHERE id = ?`,
   );
   const findActive = db.prepare<{ id: Uint8Array }>(
     'SELECT id FROM runs WHERE tenant = ? AND scope = ? AND scope IS NOT NULL AND status < 6 ORDER BY rid LIMIT 1',
@@ -48,16 +46,14 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
     'INSERT OR IGNORE INTO run_tags (tenant, tag, created_at, rid) VALUES (?, ?, ?, ?)',
   );
   const insertFork = db.prepare('INSERT OR IGNORE INTO forks (source, rid) VALUES (?, ?)');
-  // Most appends leave status, claim and due time as they are; leaving those columns out spares the indexes.
+  // Most appends leave the head as it is, or at least status, claim and due time; leaving those columns out spares the indexes.
+  const updateLength = db.prepare('UPDATE runs SET next_seq = ?, last_batch = ? WHERE rid = ?');
   const updateFacts = db.prepare(
     'UPDATE runs SET next_seq = ?, started = ?, ended = ?, node = ?, error = ?, last_batch = ?, wake_at = ?, inbox = ? WHERE rid = ?',
   );
   const updateAll = db.prepare(
     `UPDATE runs SET next_seq = ?, started = ?, ended = ?, node = ?, error = ?, last_batch = ?, wake_at = ?, inbox = ?,
        status = ?, holder = ?, due_at = ? WHERE rid = ?`,
-  );
-  const insertEvent = db.prepare(
-    'INSERT INTO events (rid, seq, type, at, node, cause, payload, overlay) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   );
   const consume = db.prepare('UPDATE commands SET verdict = ? WHERE rid = ? AND id = ? AND verdict IS NULL');
   const putCheckpoint = db.prepare(
@@ -123,15 +119,32 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
     );
     if (inserted.changes === 0) return { reason: 'run_exists' };
     const rid = Number(inserted.lastInsertRowid);
-    for (const tag of record.tags) insertTag.run(tenant, tag, created_at, rid);
+    for (const tag of record.tags) insertTag.get(tenant, tag, created_at, rid);
     if (record.fork) noteFork(record.fork.sourceRunId, rid);
+    if (isHeld) {
+      const run: KnownRun = {
+        rid,
+        createdAt: created_at,
+        epoch: 1,
+        status,
+        nextSeq: unit.expectedSeq + unit.events.length,
+        holder: holders.numberOf(holder),
+        dueAt: head.wakeAt,
+        inbox: 0,
+        head,
+        record,
+        events: [],
+        bytes: 0,
+      };
+      knownRuns.note(unit.runId, run, unit.events);
+    }
     writeParts(unit, rid, created_at);
     return undefined;
   }
 
   /** So that the source is not taken away while the fork needs it. */
   function noteFork(sourceRunId: string, rid: number): void {
-    insertFork.run(runIdBytes(sourceRunId) ?? sourceRunId, rid);
+    insertFork.get(runIdBytes(sourceRunId) ?? sourceRunId, rid);
   }
 
   function isOpen(runId: string): boolean {
@@ -146,14 +159,23 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
   }
 
   function append(unit: RunUnit): Refusal | undefined {
-    const id = runIdBytes(unit.runId);
-    const target = id && findTarget.get(id);
-    const refusal = refusalOfAppend(target, unit);
-    if (refusal || !target) return refusal;
-    const inbox = target.inbox - consumeCommands(unit, target.rid);
-    updateHead(unit, target, inbox);
-    writeParts(unit, target.rid, target.created_at);
+    let run = knownRuns.get(unit.runId);
+    // Nothing is refused from memory alone.
+    if (run === undefined || refusalOfAppend(run, unit)) run = readTarget(unit.runId);
+    const refusal = refusalOfAppend(run, unit);
+    if (refusal || !run) return refusal;
+    const inbox = unit.consume === undefined ? run.inbox : run.inbox - consumeCommands(unit, run.rid);
+    updateHead(unit, run, inbox);
+    knownRuns.note(unit.runId, run, unit.events);
+    writeParts(unit, run.rid, run.createdAt);
     return undefined;
+  }
+
+  function readTarget(runId: string): KnownRun | undefined {
+    knownRuns.forget(runId);
+    const id = runIdBytes(runId);
+    const row = id && findTarget.get(id);
+    return row && { ...row, head: undefined, record: undefined, events: undefined, bytes: 0 };
   }
 
   function consumeCommands(unit: RunUnit, rid: number): number {
@@ -164,59 +186,59 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
     return consumed;
   }
 
-  function updateHead(unit: RunUnit, target: Target, inbox: number): void {
+  function updateHead(unit: RunUnit, run: KnownRun, inbox: number): void {
     const { head } = unit;
+    const nextSeq = unit.expectedSeq + unit.events.length;
+    const batch = batchBytes(unit.batchId);
     const status = statusNumber(head.status);
     const isOver = status >= FIRST_TERMINAL;
-    const holder = unit.release || isOver ? null : target.holder;
+    const holder = unit.release || isOver ? null : run.holder;
     const dueAt = dueTime(head, isOver, inbox);
-    const facts = [
-      unit.expectedSeq + unit.events.length,
-      since(target.created_at, head.startedAt),
-      since(target.created_at, head.endedAt),
-      shortenOptional(head.currentNodeId),
-      shortenOptional(head.errorCode),
-      batchBytes(unit.batchId),
-      head.wakeAt,
-      inbox,
-    ];
-    const isSame = status === target.status && holder === target.holder && dueAt === target.due_at;
-    if (isSame) updateFacts.run(...facts, target.rid);
-    else updateAll.run(...facts, status, holder, dueAt, target.rid);
+    const isPlaceSame = status === run.status && holder === run.holder && dueAt === run.dueAt;
+    if (isPlaceSame && inbox === run.inbox && run.head !== undefined && isSameHead(head, run.head)) {
+      updateLength.get(nextSeq, batch, run.rid);
+    } else {
+      const facts = [
+        nextSeq,
+        since(run.createdAt, head.startedAt),
+        since(run.createdAt, head.endedAt),
+        shortenOptional(head.currentNodeId),
+        shortenOptional(head.errorCode),
+        batch,
+        head.wakeAt,
+        inbox,
+      ];
+      if (isPlaceSame) updateFacts.get(...facts, run.rid);
+      else updateAll.get(...facts, status, holder, dueAt, run.rid);
+    }
+    run.status = status;
+    run.nextSeq = nextSeq;
+    run.holder = holder;
+    run.dueAt = dueAt;
+    run.inbox = inbox;
+    run.head = head;
   }
 
   function writeParts(unit: RunUnit, rid: number, createdAt: number): void {
-    for (const event of unit.events) writeEvent(event, rid, createdAt);
+    writeEvents(unit.events, rid, createdAt);
     const { checkpoint } = unit;
-    if (checkpoint) putCheckpoint.run(rid, checkpoint.seq, checkpoint.foldVersion, checkpoint.state);
+    if (checkpoint) putCheckpoint.get(rid, checkpoint.seq, checkpoint.foldVersion, checkpoint.state);
     for (const row of unit.outbox ?? []) {
-      insertOutbox.run(row.id, rid, row.topic, row.lane ?? null, row.dueAt, JSON.stringify(row.body));
+      insertOutbox.get(row.id, rid, row.topic, row.lane ?? null, row.dueAt, JSON.stringify(row.body));
     }
     // Last: a run that tells itself something finds its head already written.
     for (const notice of unit.notify ?? []) deliver(rid, notice);
   }
 
-  function writeEvent(
-    { seq, type, at, nodeId, causeSeq, payload, overlay }: StoredEvent,
-    rid: number,
-    createdAt: number,
-  ): void {
-    const node = nodeId === undefined ? null : words.shorten(nodeId);
-    const cause = causeSeq === undefined ? null : seq - causeSeq;
-    insertEvent.run(rid, seq, words.shorten(type), at - createdAt, node, cause, payload, overlay ?? null);
-  }
-
   return (unit) => (unit.create ? create(unit, unit.create) : append(unit));
 }
 
-function refusalOfAppend(target: Target | undefined, unit: RunUnit): Refusal | undefined {
-  if (!target) return { reason: 'run_missing' };
-  if (target.epoch !== unit.epoch) return { reason: 'stale_epoch' };
-  if (target.status >= FIRST_TERMINAL) return { reason: 'run_terminal', status: statusOf(target.status) };
-  if (target.holder === null) return { reason: 'stale_epoch' };
-  return target.next_seq === unit.expectedSeq && isNumbered(unit)
-    ? undefined
-    : { reason: 'sequence_conflict' };
+function refusalOfAppend(run: KnownRun | undefined, unit: RunUnit): Refusal | undefined {
+  if (!run) return { reason: 'run_missing' };
+  if (run.epoch !== unit.epoch) return { reason: 'stale_epoch' };
+  if (run.status >= FIRST_TERMINAL) return { reason: 'run_terminal', status: statusOf(run.status) };
+  if (run.holder === null) return { reason: 'stale_epoch' };
+  return run.nextSeq === unit.expectedSeq && isNumbered(unit) ? undefined : { reason: 'sequence_conflict' };
 }
 
 /** A fork's log begins where it leaves its source. */
@@ -226,13 +248,29 @@ function firstSeq({ fork }: CreationRecord): number {
 
 /** The events' own numbers go on from the expected one, so that no caller can write a gap. */
 function isNumbered({ events, expectedSeq }: RunUnit): boolean {
-  return events.every(({ seq }, index) => seq === expectedSeq + index);
+  let next = expectedSeq;
+  for (const { seq } of events) {
+    if (seq !== next) return false;
+    next += 1;
+  }
+  return true;
 }
 
 /** A waiting command makes a run due at once, whatever the head says; a run that is over is never due. */
 function dueTime(head: RunHead, isOver: boolean, inbox: number): number | null {
   if (isOver) return null;
   return inbox > 0 ? 0 : head.wakeAt;
+}
+
+function isSameHead(a: RunHead, b: RunHead): boolean {
+  return (
+    a.status === b.status &&
+    a.wakeAt === b.wakeAt &&
+    a.startedAt === b.startedAt &&
+    a.endedAt === b.endedAt &&
+    a.currentNodeId === b.currentNodeId &&
+    a.errorCode === b.errorCode
+  );
 }
 
 function since(createdAt: number, time: number | undefined): number | null {

@@ -89,7 +89,7 @@ function prepareCommandWriter(connection: Connection): (unit: CommandUnit) => Re
     if (findCommand.get(run.rid, unit.commandId)) return undefined;
     if (run.status >= FIRST_TERMINAL) return { reason: 'run_terminal', status: statusOf(run.status) };
     if (run.inbox >= unit.inboxLimit) return { reason: 'inbox_full' };
-    accept(run.rid, unit.commandId, unit.command);
+    accept({ runId: unit.runId, rid: run.rid }, unit.commandId, unit.command);
     return undefined;
   };
 }
