@@ -20,34 +20,40 @@ export interface FinishedRun {
   readonly events: readonly StoredEvent[];
 }
 
+interface KeptRun extends FinishedRun {
+  /** By the monotonic clock. */
+  readonly until: number;
+}
+
 /** What an event takes in memory beside its payload. */
 const EVENT_OVERHEAD_BYTES = 250;
 const KEPT_MS = 5_000;
 
+/** In two generations, as in a bounded cache: when the young one is full, the old one is dropped whole. */
 export function createFinishedRuns(maxBytes: number, monotonic: () => number): FinishedRuns {
-  const kept = new Map<string, FinishedRun & { readonly bytes: number; readonly until: number }>();
-  let total = 0;
+  let young = new Map<string, KeptRun>();
+  let old = new Map<string, KeptRun>();
+  let youngBytes = 0;
   return {
     put(record, status, events) {
       let bytes = 0;
       for (const event of events) bytes += EVENT_OVERHEAD_BYTES + event.payload.length;
       if (bytes > maxBytes / 16) return;
-      kept.set(record.runId, { record, status, events, bytes, until: monotonic() + KEPT_MS });
-      total += bytes;
-      // A Map is in order of insertion: the oldest go first.
-      for (const [runId, oldest] of kept) {
-        if (total <= maxBytes) break;
-        kept.delete(runId);
-        total -= oldest.bytes;
+      if (youngBytes + bytes > maxBytes / 2) {
+        old = young;
+        young = new Map();
+        youngBytes = 0;
       }
+      young.set(record.runId, { record, status, events, until: monotonic() + KEPT_MS });
+      youngBytes += bytes;
     },
     get(runId, tenant) {
-      const run = kept.get(runId);
+      const run = young.get(runId) ?? old.get(runId);
       return run?.record.tenant === tenant && monotonic() < run.until ? run : undefined;
     },
     drop(runId) {
-      total -= kept.get(runId)?.bytes ?? 0;
-      kept.delete(runId);
+      young.delete(runId);
+      old.delete(runId);
     },
   };
 }
