@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 
 /** Hashing is the one thing the pure core takes from the platform: same bytes in, same bytes out. */
-export function sha256(text: string): Uint8Array {
-  return createHash('sha256').update(text, 'utf8').digest();
+export function sha256Hex(text: string): string {
+  return hash('sha256', text, 'hex');
 }
 
-export function sha256Hex(text: string): string {
-  return createHash('sha256').update(text, 'utf8').digest('hex');
+export function sha256Base64Url(text: string): string {
+  return hash('sha256', text, 'base64url');
 }
 
 /** Over the parts one after another. */

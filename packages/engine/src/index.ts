@@ -95,6 +95,7 @@ export type {
   PrepareTools,
   PureNodeType,
   Question,
+  StopSignal,
   TimerNodeType,
 } from './node-type.ts';
 export { BUILTIN_NODE_TYPES } from './nodes/index.ts';

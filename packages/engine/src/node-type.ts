@@ -142,6 +142,8 @@ export interface EffectContext {
   readonly attempt: number;
   /** Aborted on cancel, pause, timeout, shutdown and loss of the claim. */
   readonly signal: AbortSignal;
+  /** The same news without an AbortSignal, which is made only for those who ask for one. */
+  readonly stop: StopSignal;
   readonly egress: Egress;
   readonly secrets: Secrets;
   readonly memory: Memory;
@@ -150,6 +152,14 @@ export interface EffectContext {
   readonly traceparent?: string | undefined;
   /** Records a piece of streamed text; durable soon, in order. */
   emit(chunk: OutputChunk): void;
+}
+
+/** Tells when nobody waits any more. Every AbortSignal is one. */
+export interface StopSignal {
+  readonly aborted: boolean;
+  readonly reason?: unknown;
+  addEventListener(type: 'abort', listener: () => void): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
 }
 
 /** A piece of streamed text, with the typed slots of the protocol's chunk metadata. */
@@ -224,10 +234,10 @@ export interface EffectInput {
   readonly config: JsonObject;
   readonly prepared: unknown;
   readonly inputs: JsonObject;
-  readonly agent?: AgentRef;
+  readonly agent?: AgentRef | undefined;
   readonly configurable: JsonObject;
   /** Id of a secret, for types that take one. */
-  readonly credentialsRef?: string;
+  readonly credentialsRef?: string | undefined;
 }
 
 export interface LoopNodeType extends NodeTypeBase {
@@ -299,7 +309,7 @@ export interface EgressRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   readonly maxResponseBytes: number;
   readonly followRedirects: boolean;
 }

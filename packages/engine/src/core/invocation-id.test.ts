@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type Invocation, invocationId } from './invocation-id.ts';
 
-const sha256 = (text: string): Uint8Array => new Uint8Array(createHash('sha256').update(text).digest());
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url');
 const sample: Invocation = {
   tenant: 'acme',
   runId: 'r1',

@@ -11,13 +11,16 @@ export interface Invocation {
 
 const DOMAIN = 'openwop:activity:v2';
 
-/** The id a provider gets as its idempotency key. The hash comes in, because the core imports no platform module. */
-export function invocationId(invocation: Invocation, sha256: (text: string) => Uint8Array): string {
+/**
+ * The id a provider gets as its idempotency key. The hash, as unpadded base64url, comes in, because the core imports no
+ * platform module.
+ */
+export function invocationId(invocation: Invocation, sha256: (text: string) => string): string {
   const { tenant, runId, nodeId, ordinal, providerKey } = invocation;
   const parts = [DOMAIN, tenant, runId, nodeId, String(ordinal), providerKey];
   if (parts.some((part) => part.includes('\0'))) {
     // Parts are joined by NUL: one inside a part would let two different effects share an id.
     throw new TypeError('A part of an invocation id must not contain NUL.');
   }
-  return Buffer.from(sha256(parts.join('\0'))).toString('base64url');
+  return sha256(parts.join('\0'));
 }

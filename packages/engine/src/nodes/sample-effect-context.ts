@@ -62,10 +62,12 @@ export function sampleEffect(options: SampleEffectOptions = {}): SampleEffect {
   });
   const ports = open({ ...PLACE, ...options.place });
   const chunks: OutputChunk[] = [];
+  const { signal } = new AbortController();
   const context: EffectContext = {
     invocationId: 'invocation-1',
     attempt: 0,
-    signal: new AbortController().signal,
+    signal,
+    stop: signal,
     egress: options.egress ?? HELLO,
     secrets: ports.secrets,
     memory: ports.memory,

@@ -1,15 +1,15 @@
 import type { Json } from '@weft/protocol';
 import type { Outcome } from '../core/step.ts';
-import { NodeFailure, type Secrets } from '../node-type.ts';
+import { type Artifacts, type Memory, NodeFailure, type OutputChunk, type Secrets } from '../node-type.ts';
 import type { BlobUnit, DocumentUnit, Store } from '../store.ts';
-import { openArtifacts, type WriteAnswer } from './artifacts.ts';
+import { type ArtifactDependencies, openArtifacts, type WriteAnswer } from './artifacts.ts';
 import type { Clock } from './clock.ts';
 import type { Committer } from './committer.ts';
 import type { EffectPlace, EffectPorts, OpenEffectPorts } from './effect-ports.ts';
 import { type RandomBytes, randomId } from './ids.ts';
 import type { HostLimits } from './limits.ts';
-import { openMemory } from './memory.ts';
-import { createSecretMask, type SecretMask } from './secrets/mask.ts';
+import { type MemoryDependencies, openMemory } from './memory.ts';
+import { createSecretMask, type PieceMask, type SecretMask } from './secrets/mask.ts';
 import { type Resolution, SECRET_ID, type SecretResolver } from './secrets/resolver.ts';
 
 export interface EffectPortDependencies {
@@ -25,23 +25,63 @@ export interface EffectPortDependencies {
 export function createOpenEffectPorts(dependencies: EffectPortDependencies): OpenEffectPorts {
   const { store, clock, random, resolver, limits } = dependencies;
   const write = createWrite(dependencies);
-  const forMemory = { store, write, clock, maxEntryBytes: limits.maxMemoryEntryBytes };
-  const forArtifacts = { store, write, clock, random, maxBytes: limits.maxArtifactBytes };
-  return (place): EffectPorts => {
-    const mask = createSecretMask();
-    let chunks = mask.pieces();
-    return {
-      secrets: openSecrets(resolver, place, mask),
-      memory: openMemory(forMemory, place.tenant, mask),
-      artifacts: openArtifacts(forArtifacts, place, mask),
-      hideOutcome: (outcome) => hideOutcome(outcome, mask),
-      hideChunk: ({ chunk, isLast, meta }) => {
-        const shown = chunks.next(chunk, isLast);
-        if (isLast) chunks = mask.pieces();
-        return { chunk: shown, isLast, ...(meta !== undefined && { meta: mask.json(meta) }) };
-      },
-    };
+  const sources: PortSources = {
+    resolver,
+    memory: { store, write, clock, maxEntryBytes: limits.maxMemoryEntryBytes },
+    artifacts: { store, write, clock, random, maxBytes: limits.maxArtifactBytes },
   };
+  return (place) => new PortsOnDemand(sources, place);
+}
+
+interface PortSources {
+  readonly resolver: SecretResolver;
+  readonly memory: MemoryDependencies;
+  readonly artifacts: ArtifactDependencies;
+}
+
+/** Most effects use none of these, so each is made when it is first asked for. A class, to have getters that cost nothing. */
+class PortsOnDemand implements EffectPorts {
+  readonly #sources: PortSources;
+  readonly #place: EffectPlace;
+  #mask: SecretMask | undefined;
+  #chunks: PieceMask | undefined;
+  #secrets: Secrets | undefined;
+  #memory: Memory | undefined;
+  #artifacts: Artifacts | undefined;
+
+  constructor(sources: PortSources, place: EffectPlace) {
+    this.#sources = sources;
+    this.#place = place;
+  }
+
+  get secrets(): Secrets {
+    return (this.#secrets ??= openSecrets(this.#sources.resolver, this.#place, this.#openMask()));
+  }
+
+  get memory(): Memory {
+    return (this.#memory ??= openMemory(this.#sources.memory, this.#place.tenant, this.#openMask()));
+  }
+
+  get artifacts(): Artifacts {
+    return (this.#artifacts ??= openArtifacts(this.#sources.artifacts, this.#place, this.#openMask()));
+  }
+
+  /** Without a mask no secret can have been resolved. */
+  hideOutcome(outcome: Outcome): Outcome {
+    return this.#mask === undefined ? outcome : hideOutcome(outcome, this.#mask);
+  }
+
+  hideChunk({ chunk, isLast, meta }: OutputChunk): OutputChunk {
+    const mask = this.#openMask();
+    this.#chunks ??= mask.pieces();
+    const shown = this.#chunks.next(chunk, isLast);
+    if (isLast) this.#chunks = undefined;
+    return { chunk: shown, isLast, ...(meta !== undefined && { meta: mask.json(meta) }) };
+  }
+
+  #openMask(): SecretMask {
+    return (this.#mask ??= createSecretMask());
+  }
 }
 
 function openSecrets(resolver: SecretResolver, place: EffectPlace, mask: SecretMask): Secrets {

@@ -173,6 +173,7 @@ describe('the performer', () => {
     expect(await outcome).toMatchObject({ ok: false, error: { code: 'node_timeout', retryable: true } });
 
     expect(test.effects.calls[0]?.context.signal.aborted).toBe(true);
+    expect(test.effects.calls[0]?.context.stop.aborted).toBe(true);
     expect(test.performer.active()).toBe(0);
   });
 

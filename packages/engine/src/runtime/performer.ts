@@ -1,11 +1,18 @@
 import type { Json, JsonObject } from '@weft/protocol';
-import { invocationId } from '../core/invocation-id.ts';
+import type { NodePlan } from '../core/plan.ts';
 import type { RunLimits } from '../core/run-state.ts';
 import type { EffectRequest, NumberedChunk, Outcome } from '../core/step.ts';
-import { sha256 } from '../hash.ts';
-import { type EffectNodeType, type Egress, NodeFailure, type NodeResult } from '../node-type.ts';
+import {
+  type EffectNodeType,
+  type Egress,
+  NodeFailure,
+  type NodeResult,
+  type Secrets,
+} from '../node-type.ts';
 import { LONGEST_TIMEOUT_MS } from './clock.ts';
-import type { OpenEffectPorts } from './effect-ports.ts';
+import { executionOf, PerformedEffect } from './effect-context.ts';
+import type { EffectPorts, OpenEffectPorts } from './effect-ports.ts';
+import { EffectStop } from './effect-stop.ts';
 import { findNonJson } from './json-safe.ts';
 import { errorFields, type Log } from './log.ts';
 import { requiredSecrets, resolveRequired } from './secrets/required-secrets.ts';
@@ -53,9 +60,9 @@ export interface PerformerOptions {
 
 interface Job {
   readonly task: EffectTask;
+  readonly stop: EffectStop;
   state: 'queued' | 'active' | 'over';
-  readonly controller: AbortController;
-  timer?: NodeJS.Timeout;
+  timer: NodeJS.Timeout | undefined;
 }
 
 interface RunQueue {
@@ -71,16 +78,16 @@ export function createPerformer(options: PerformerOptions): Performer {
   let queued = 0;
 
   function perform(task: EffectTask): EffectHandle {
-    const job: Job = { task, state: 'queued', controller: new AbortController() };
+    const job: Job = { task, stop: new EffectStop(), state: 'queued', timer: undefined };
     const run = runs.get(task.runId) ?? { active: 0, jobs: [] };
     runs.set(task.runId, run);
-    run.jobs.push(job);
     queued += 1;
     // With room for both, and nobody before it, the job need not wait for its turn.
-    if (queued === 1 && active < options.maxActive && run.active < task.limits.concurrency) {
-      run.jobs.shift();
-      begin(job, run);
-    } else pump();
+    if (queued === 1 && active < options.maxActive && run.active < task.limits.concurrency) begin(job, run);
+    else {
+      run.jobs.push(job);
+      pump();
+    }
     return { abort: () => cut(job, undefined) };
   }
 
@@ -113,55 +120,55 @@ export function createPerformer(options: PerformerOptions): Performer {
   }
 
   async function attempt(job: Job): Promise<Outcome> {
-    const { effect, tenant, runId, principal, limits, configurable } = job.task;
-    const type = effectType(effect);
-    const { agent, credentialsRef } = effect.node.node;
-    const ports = options.openPorts({
-      tenant,
-      principal,
-      runId,
-      nodeKey: executionOf(effect),
-      attempt: effect.attempt,
-      limits,
+    const { effect, tenant, runId, principal, limits } = job.task;
+    const nodeKey = executionOf(effect);
+    const ports = options.openPorts({ tenant, principal, runId, nodeKey, attempt: effect.attempt, limits });
+    try {
+      return ports.hideOutcome(checkResult(await resultOf(job, ports)));
+    } catch (error) {
+      // What a node says when it fails may hold a secret as well as what it returns.
+      return ports.hideOutcome(failure(job.task, error));
+    }
+  }
+
+  function resultOf(job: Job, ports: EffectPorts): Promise<NodeResult> {
+    const { node } = job.task.effect;
+    const required = requiredSecrets(effectType(node), node.config, node.node.credentialsRef);
+    if (required.length === 0) return callNode(job, ports, undefined);
+    return resolveRequired(ports.secrets, required).then((secrets) => {
+      if (job.state === 'over') throw stopped();
+      return callNode(job, ports, secrets);
     });
-    const required = requiredSecrets(type, effect.node.config, credentialsRef);
-    const secrets = required.length === 0 ? ports.secrets : await resolveRequired(ports.secrets, required);
-    if (job.state === 'over') throw stopped();
+  }
+
+  function callNode(job: Job, ports: EffectPorts, secrets: Secrets | undefined): Promise<NodeResult> {
+    const { task, stop } = job;
+    const { node, inputs } = task.effect;
+    const type = effectType(node);
     let index = 0;
-    const performed = type.perform(
+    return type.perform(
       {
-        nodeId: effect.node.id,
-        config: effect.node.config,
-        prepared: effect.node.prepared,
-        inputs: effect.inputs,
-        configurable,
-        ...(agent !== undefined && { agent }),
-        ...(type.takesCredentialsRef === true && credentialsRef !== undefined && { credentialsRef }),
+        nodeId: node.id,
+        config: node.config,
+        prepared: node.prepared,
+        inputs,
+        configurable: task.configurable,
+        agent: node.node.agent,
+        credentialsRef: type.takesCredentialsRef === true ? node.node.credentialsRef : undefined,
       },
-      {
-        invocationId: invocationId(
-          { tenant, runId, nodeId: executionOf(effect), ordinal: 0, providerKey: type.typeId },
-          sha256,
-        ),
-        attempt: effect.attempt,
-        signal: job.controller.signal,
+      new PerformedEffect({
+        task,
+        stop,
         egress: options.egress,
+        ports,
         secrets,
-        memory: ports.memory,
-        artifacts: ports.artifacts,
-        get traceparent() {
-          return job.task.traceparent?.();
-        },
         emit(chunk) {
           if (job.state !== 'active') return;
-          job.task.progress({ ...ports.hideChunk(chunk), index });
+          task.progress({ ...ports.hideChunk(chunk), index });
           index += 1;
         },
-      },
+      }),
     );
-    // What a node says when it fails may hold a secret as well as what it returns.
-    const outcome = await performed.then(checkResult, (error: unknown) => failure(job.task, error));
-    return ports.hideOutcome(outcome);
   }
 
   function failure(task: EffectTask, error: unknown): Outcome {
@@ -193,7 +200,7 @@ export function createPerformer(options: PerformerOptions): Performer {
   function cut(job: Job, outcome: Outcome | undefined): void {
     if (job.state === 'over') return;
     leave(job);
-    job.controller.abort();
+    job.stop.stop();
     if (outcome !== undefined) job.task.done(outcome);
     pump();
   }
@@ -215,13 +222,7 @@ export function createPerformer(options: PerformerOptions): Performer {
   return { perform, active: () => active, queued: () => queued };
 }
 
-/** Another visit is another effect: it must not look like a repetition of the last one. */
-function executionOf({ key, visit = 0 }: EffectRequest): string {
-  return visit === 0 ? key : `${key}#${visit}`;
-}
-
-function effectType(effect: EffectRequest): EffectNodeType {
-  const { type } = effect.node;
+function effectType({ type }: NodePlan): EffectNodeType {
   if (type.kind !== 'effect') throw new Error(`${type.typeId} is no effect`);
   return type;
 }
@@ -258,29 +259,27 @@ function failed(error: NodeFailure): Outcome {
 
 /** Size is the core's business; here only that it can be stored at all. */
 function checkResult(result: NodeResult): Outcome {
-  const { outputs, variables, channels = [], events = [] } = result;
+  const { outputs, variables, channels, events } = result;
   const bad =
     findNonJson(outputs, 'outputs') ??
     (variables && findNonJson(variables, 'variables')) ??
-    firstBad(
-      channels.map(({ value }) => value),
-      'channels',
-    ) ??
-    firstBad(
-      events.map(({ payload }) => payload),
-      'events',
-    );
+    (channels && firstBad(channels, 'channels', ({ value }) => value)) ??
+    (events && firstBad(events, 'events', ({ payload }) => payload));
   if (bad !== undefined) {
     return refusedOutput('node_failed', `The node returned a value that is not JSON at ${bad}.`, {
       path: bad,
     });
   }
-  return { ok: true, ...result };
+  return { ...result, ok: true };
 }
 
-function firstBad(values: readonly Json[], name: string): string | undefined {
-  for (const [index, value] of values.entries()) {
-    const bad = findNonJson(value, `${name}[${index}]`);
+function firstBad<Item>(
+  items: readonly Item[],
+  name: string,
+  valueOf: (item: Item) => Json,
+): string | undefined {
+  for (const [index, item] of items.entries()) {
+    const bad = findNonJson(valueOf(item), `${name}[${index}]`);
     if (bad !== undefined) return bad;
   }
   return undefined;

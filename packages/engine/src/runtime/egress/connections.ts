@@ -1,14 +1,14 @@
 import type { LookupFunction } from 'node:net';
 import { type Dispatcher, Pool } from 'undici';
 import type { Destination } from './destination.ts';
-import type { ResolvedAddress } from './policy.ts';
+import type { Addresses } from './policy.ts';
 
 /**
  * Open connections, kept for the next request to the same place. "The same place" includes the checked addresses: a
  * connection is used again only for a request whose addresses were checked anew and came out the same.
  */
 export interface Connections {
-  to(destination: Destination, addresses: readonly ResolvedAddress[]): Dispatcher;
+  to(destination: Destination, addresses: Addresses): Dispatcher;
 }
 
 const MAX_PLACES = 256;
@@ -17,11 +17,11 @@ const IDLE_MS = 10_000;
 export function createConnections(connectTimeoutMs: number): Connections {
   const places = new Map<string, Pool>();
   return {
-    to({ url }, addresses) {
-      const place = `${url.origin}|${pinName(addresses)}`;
+    to({ origin }, addresses) {
+      const place = `${origin}|${pinName(addresses)}`;
       const known = places.get(place);
       if (known !== undefined) return known;
-      const pool = new Pool(url.origin, {
+      const pool = new Pool(origin, {
         connect: { lookup: pinned(addresses), timeout: connectTimeoutMs },
         keepAliveTimeout: IDLE_MS,
         keepAliveMaxTimeout: IDLE_MS,
@@ -45,7 +45,7 @@ function forgetOldest(places: Map<string, Pool>): void {
 }
 
 /** Answers every lookup of the socket with the checked addresses, so the name is not resolved a second time. */
-function pinned(addresses: readonly ResolvedAddress[]): LookupFunction {
+function pinned(addresses: Addresses): LookupFunction {
   return (_host, { all }, callback) => {
     const [first] = addresses;
     if (all === true) callback(null, [...addresses]);
@@ -53,6 +53,8 @@ function pinned(addresses: readonly ResolvedAddress[]): LookupFunction {
   };
 }
 
-function pinName(addresses: readonly ResolvedAddress[]): string {
-  return addresses.map(({ address }) => address).join(',');
+function pinName(addresses: Addresses): string {
+  let name = '';
+  for (const { address } of addresses) name += `${address},`;
+  return name;
 }

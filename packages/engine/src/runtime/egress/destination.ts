@@ -1,17 +1,27 @@
 import { isIP } from 'node:net';
 import { EgressError } from './egress-error.ts';
 
+export interface ResolvedAddress {
+  readonly address: string;
+  readonly family: 4 | 6;
+}
+
 /** Where a request goes, in one spelling: the URL parser turns decimal, octal and hex IPv4 into dotted form. */
 export interface Destination {
   /** Without userinfo and fragment. */
   readonly url: URL;
+  readonly origin: string;
+  /** Path and query, as the request line has them. */
+  readonly path: string;
   /** Lower case, without brackets or trailing dots. */
   readonly host: string;
   readonly port: number;
   /** `host:port`, IPv6 in brackets: what `allow` holds and what messages may name. */
   readonly authority: string;
+  /** Where `host` is an address: there is nothing to resolve. */
+  readonly literal: ResolvedAddress | undefined;
   /** From the URL's userinfo, which never travels on. */
-  readonly authorization?: string;
+  readonly authorization: string | undefined;
 }
 
 export function parseDestination(text: string, base?: URL): Destination {
@@ -29,8 +39,17 @@ export function parseDestination(text: string, base?: URL): Destination {
   const host = plainHost(url.hostname);
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
   if (host === '') throw unreadable();
-  const destination = { url, host, port, authority: authorityOf(host, port) };
-  return authorization === undefined ? destination : { ...destination, authorization };
+  const family = isIP(host);
+  return {
+    url,
+    origin: url.origin,
+    path: `${url.pathname}${url.search}`,
+    host,
+    port,
+    authority: authorityOf(host, port),
+    literal: family === 4 || family === 6 ? { address: host, family } : undefined,
+    authorization,
+  };
 }
 
 export function authorityOf(host: string, port: number): string {

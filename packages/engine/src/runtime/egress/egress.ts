@@ -1,13 +1,15 @@
-import { isIP } from 'node:net';
-import type { Egress, EgressRequest, EgressResponse } from '../../node-type.ts';
+import type { Egress, EgressRequest, EgressResponse, StopSignal } from '../../node-type.ts';
+import { createBoundedCache } from '../bounded-cache.ts';
 import type { Log } from '../log.ts';
-import { type Connections, createConnections } from './connections.ts';
+import { createConnections } from './connections.ts';
+import { type Destination, parseDestination } from './destination.ts';
 import { EgressError } from './egress-error.ts';
 import { abortedExchange, exchange } from './exchange.ts';
-import { firstHop, isRedirect, nextHop, type Hop } from './hop.ts';
-import { createPolicy, type EgressPolicy, type Resolve, type ResolvedAddress } from './policy.ts';
+import { firstHop, isRedirect, nextHop } from './hop.ts';
+import { type Addresses, createPolicy, type EgressPolicy, type Resolve } from './policy.ts';
 
 const MAX_REDIRECTS = 5;
+const MAX_DESTINATIONS = 512;
 const IDLE_TIMEOUT_MS = 300_000;
 
 export interface EgressOptions {
@@ -31,65 +33,62 @@ export interface EgressOptions {
  * 3. No more than `maxResponseBytes` of an answer is held in memory.
  */
 export function createEgress(options: EgressOptions): Egress {
+  const { connectTimeoutMs, idleTimeoutMs = IDLE_TIMEOUT_MS } = options;
   const policy = createPolicy(options.allow, options.resolve);
-  const connections = createConnections(options.connectTimeoutMs);
+  const connections = createConnections(connectTimeoutMs);
+  // Workflows ask the same URLs again and again. Reading one says nothing about whether it is admitted: that is asked anew.
+  const destinations = createBoundedCache<string, Destination>(MAX_DESTINATIONS);
+
+  function destinationOf(url: string): Destination {
+    const known = destinations.get(url);
+    if (known !== undefined) return known;
+    const destination = parseDestination(url);
+    destinations.set(url, destination);
+    return destination;
+  }
+
+  async function follow(request: EgressRequest): Promise<EgressResponse> {
+    const { signal, maxResponseBytes, followRedirects } = request;
+    let hop = firstHop(request, destinationOf(request.url));
+    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+      const { destination } = hop;
+      if (signal.aborted) throw abortedExchange(destination.authority, signal);
+      const addresses =
+        policy.admitLiteral(destination) ?? (await admitName(destination, signal, policy, connectTimeoutMs));
+      const response = await exchange(hop, {
+        addresses,
+        connections,
+        signal,
+        maxResponseBytes,
+        idleTimeoutMs,
+        followRedirects,
+      });
+      if (!followRedirects || !isRedirect(response)) return response;
+      hop = nextHop(hop, response);
+    }
+    throw tooManyRedirects(hop.destination.authority);
+  }
 
   return {
-    async fetch(request) {
-      try {
-        return await follow(request, policy, connections, options);
-      } catch (error) {
+    fetch: (request) =>
+      follow(request).catch((error: unknown) => {
         if (error instanceof EgressError && error.problem === 'denied') {
           const fields = { destination: error.destination, reason: error.reason };
           options.log?.('info', fields, 'outbound request refused');
         }
         throw error;
-      }
-    },
+      }),
   };
 }
 
-async function follow(
-  request: EgressRequest,
-  policy: EgressPolicy,
-  connections: Connections,
-  options: EgressOptions,
-): Promise<EgressResponse> {
-  let hop = firstHop(request);
-  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    const response = await exchange(hop, {
-      addresses: await admit(hop, request.signal, policy, options.connectTimeoutMs),
-      connections,
-      signal: request.signal,
-      maxResponseBytes: request.maxResponseBytes,
-      idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
-      followRedirects: request.followRedirects,
-    });
-    if (!request.followRedirects || !isRedirect(response)) return response;
-    hop = nextHop(hop, response);
-  }
-  const { authority } = hop.destination;
-  throw new EgressError(
-    'too_many_redirects',
-    `The request was redirected more than ${MAX_REDIRECTS} times.`,
-    {
-      reason: 'too_many_redirects',
-      destination: authority,
-    },
-  );
-}
-
 /** The system's resolver cannot be aborted, so the wait for it is. */
-async function admit(
-  hop: Hop,
-  signal: AbortSignal,
+async function admitName(
+  destination: Destination,
+  signal: StopSignal,
   policy: EgressPolicy,
   timeoutMs: number,
-): Promise<readonly ResolvedAddress[]> {
-  const { authority, host } = hop.destination;
-  if (signal.aborted) throw abortedExchange(authority, signal);
-  // An address needs no resolver, so there is nothing to wait for.
-  if (isIP(host) !== 0) return await policy.admit(hop.destination);
+): Promise<Addresses> {
+  const { authority } = destination;
   let timer: NodeJS.Timeout | undefined;
   let onAbort: (() => void) | undefined;
   const cut = new Promise<never>((_, reject) => {
@@ -98,11 +97,16 @@ async function admit(
     timer = setTimeout(() => reject(resolveTimedOut(authority)), timeoutMs);
   });
   try {
-    return await Promise.race([policy.admit(hop.destination), cut]);
+    return await Promise.race([policy.admit(destination), cut]);
   } finally {
     clearTimeout(timer);
     if (onAbort !== undefined) signal.removeEventListener('abort', onAbort);
   }
+}
+
+function tooManyRedirects(destination: string): EgressError {
+  const message = `The request was redirected more than ${MAX_REDIRECTS} times.`;
+  return new EgressError('too_many_redirects', message, { reason: 'too_many_redirects', destination });
 }
 
 function resolveTimedOut(destination: string): EgressError {

@@ -1,16 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, errors } from 'undici';
-import type { EgressResponse } from '../../node-type.ts';
+import type { EgressResponse, StopSignal } from '../../node-type.ts';
 import type { Connections } from './connections.ts';
 import { EgressError } from './egress-error.ts';
 import { type Hop, isRedirect } from './hop.ts';
-import { errorCode, type ResolvedAddress } from './policy.ts';
+import { type Addresses, errorCode } from './policy.ts';
 
 export interface ExchangeOptions {
   /** Checked: the socket connects to one of these, whatever the name resolves to by now. */
-  readonly addresses: readonly ResolvedAddress[];
+  readonly addresses: Addresses;
   readonly connections: Connections;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   readonly maxResponseBytes: number;
   readonly idleTimeoutMs: number;
   /** A redirect that will be followed needs no body. */
@@ -24,78 +24,45 @@ const MAX_ATTEMPTS = 4;
  * One HTTP request and its answer, over a connection to a checked address. A kept connection that the other side closed in
  * the very moment it was used again is no failure: the request goes over another one.
  */
-export async function exchange(hop: Hop, options: ExchangeOptions): Promise<EgressResponse> {
-  const { authority } = hop.destination;
-  if (options.signal.aborted) throw abortedExchange(authority, options.signal);
-  let stale: unknown;
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    try {
-      return await exchangeOnce(hop, options);
-    } catch (error) {
-      if (!(error instanceof StaleConnection)) throw error;
-      stale = error.cause;
-    }
-  }
-  throw brokenExchange(authority, stale);
-}
-
-class StaleConnection extends Error {}
-
-function exchangeOnce(hop: Hop, options: ExchangeOptions): Promise<EgressResponse> {
-  const { url, authority } = hop.destination;
-  const { signal } = options;
+export function exchange(hop: Hop, options: ExchangeOptions): Promise<EgressResponse> {
   return new Promise((resolve, reject) => {
-    const answer = new Answer(authority, options);
-    const settle = (error: Error | undefined): void => {
-      signal.removeEventListener('abort', onAbort);
-      if (error === undefined) resolve(answer.response());
-      else reject(error);
-    };
-    const onAbort = (): void => {
-      answer.cut(abortedExchange(authority, signal));
-      settle(abortedExchange(authority, signal));
-    };
-    answer.onEnd = settle;
-    signal.addEventListener('abort', onAbort, { once: true });
-    options.connections.to(hop.destination, options.addresses).dispatch(
-      {
-        path: `${url.pathname}${url.search}`,
-        method: hop.method,
-        headers: { ...hop.headers },
-        body: hop.body ?? null,
-        headersTimeout: options.idleTimeoutMs,
-        bodyTimeout: options.idleTimeoutMs,
-      },
-      answer,
-    );
+    new Exchange(hop, options, resolve, reject).begin();
   });
 }
 
-/** Takes an answer as it comes in; `onEnd` is called once, with the reason when it did not come in whole. */
-class Answer implements Dispatcher.DispatchHandler {
-  onEnd: (error: Error | undefined) => void = () => undefined;
-  readonly #authority: string;
+/** Sends, and takes the answer as it comes in. What it hears after it has settled changes nothing any more. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #hop: Hop;
   readonly #options: ExchangeOptions;
-  readonly #chunks: Buffer[] = [];
+  readonly #resolve: (response: EgressResponse) => void;
+  readonly #reject: (error: EgressError) => void;
+  readonly #onAbort = (): void => this.#stop();
   #controller: Dispatcher.DispatchController | undefined;
+  #attempts = 0;
   #status = 0;
   #headers: Record<string, string> = {};
+  #chunks: Buffer[] = [];
   #size = 0;
+  /** Why we ended it ourselves. */
   #error: EgressError | undefined;
 
-  constructor(authority: string, options: ExchangeOptions) {
-    this.#authority = authority;
+  constructor(
+    hop: Hop,
+    options: ExchangeOptions,
+    resolve: (response: EgressResponse) => void,
+    reject: (error: EgressError) => void,
+  ) {
+    this.#hop = hop;
     this.#options = options;
+    this.#resolve = resolve;
+    this.#reject = reject;
   }
 
-  response(): EgressResponse {
-    return { status: this.#status, headers: this.#headers, body: Buffer.concat(this.#chunks) };
-  }
-
-  /** Ends the exchange from our side. */
-  cut(error: EgressError): void {
-    this.#error ??= error;
-    this.#controller?.abort(error);
+  begin(): void {
+    const { signal } = this.#options;
+    if (signal.aborted) return this.#reject(abortedExchange(this.#authority, signal));
+    signal.addEventListener('abort', this.#onAbort);
+    this.#send();
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -104,7 +71,7 @@ class Answer implements Dispatcher.DispatchHandler {
   }
 
   onRequestUpgrade(controller: Dispatcher.DispatchController): void {
-    this.cut(brokenExchange(this.#authority, undefined));
+    this.#cut(brokenExchange(this.#authority, undefined));
     controller.abort(new Error('protocol switch'));
   }
 
@@ -116,27 +83,78 @@ class Answer implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.#status = status;
     this.#headers = flatHeaders(headers);
+    if (!this.#options.followRedirects || !isRedirect({ status, headers: this.#headers })) return;
     // The body of a redirect is not wanted; the connection is cheaper to give up than to read to its end.
-    if (!this.#options.followRedirects || !isRedirect(this.response())) return;
-    this.onEnd(undefined);
-    this.cut(brokenExchange(this.#authority, undefined));
+    this.#succeed();
+    this.#cut(brokenExchange(this.#authority, undefined));
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#size += chunk.length;
     if (this.#size <= this.#options.maxResponseBytes) this.#chunks.push(chunk);
-    else this.cut(tooLarge(this.#authority, this.#options.maxResponseBytes));
+    else this.#cut(tooLarge(this.#authority, this.#options.maxResponseBytes));
   }
 
   onResponseEnd(): void {
-    this.onEnd(this.#error);
+    if (this.#error === undefined) this.#succeed();
+    else this.#fail(this.#error);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, cause: Error): void {
-    if (this.#error !== undefined) return this.onEnd(this.#error);
-    if (this.#status === 0 && isStale(cause)) return this.onEnd(new StaleConnection('', { cause }));
-    this.onEnd(brokenExchange(this.#authority, cause));
+    if (this.#error !== undefined) this.#fail(this.#error);
+    else if (this.#status === 0 && this.#attempts < MAX_ATTEMPTS && isStale(cause)) {
+      // Not from within: the pool is still busy with the connection that has broken.
+      queueMicrotask(() => this.#send());
+    } else this.#fail(brokenExchange(this.#authority, cause));
   }
+
+  get #authority(): string {
+    return this.#hop.destination.authority;
+  }
+
+  #send(): void {
+    const { destination, method, headers, body } = this.#hop;
+    const { connections, addresses, idleTimeoutMs } = this.#options;
+    this.#attempts += 1;
+    connections.to(destination, addresses).dispatch(
+      {
+        path: destination.path,
+        method,
+        headers,
+        body: body ?? null,
+        headersTimeout: idleTimeoutMs,
+        bodyTimeout: idleTimeoutMs,
+      },
+      this,
+    );
+  }
+
+  #stop(): void {
+    const error = abortedExchange(this.#authority, this.#options.signal);
+    this.#cut(error);
+    this.#fail(error);
+  }
+
+  /** Ends the exchange from our side. */
+  #cut(error: EgressError): void {
+    this.#error ??= error;
+    this.#controller?.abort(error);
+  }
+
+  #succeed(): void {
+    this.#options.signal.removeEventListener('abort', this.#onAbort);
+    this.#resolve({ status: this.#status, headers: this.#headers, body: joined(this.#chunks) });
+  }
+
+  #fail(error: EgressError): void {
+    this.#options.signal.removeEventListener('abort', this.#onAbort);
+    this.#reject(error);
+  }
+}
+
+function joined(chunks: readonly Buffer[]): Buffer {
+  const [only] = chunks;
+  return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks);
 }
 
 /** A connection over which answers had come before, closed by the other side without a byte of this one. */
@@ -181,7 +199,7 @@ function brokenExchange(destination: string, cause: unknown): EgressError {
   });
 }
 
-export function abortedExchange(destination: string, signal: AbortSignal): EgressError {
+export function abortedExchange(destination: string, signal: StopSignal): EgressError {
   return new EgressError('aborted', `The request to ${destination} was aborted.`, {
     reason: 'aborted',
     destination,

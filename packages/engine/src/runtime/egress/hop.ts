@@ -9,7 +9,7 @@ export interface Hop {
   readonly destination: Destination;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body: string | undefined;
 }
 
 /** Framing and addressing belong to the host: a caller's Host header would decide which certificate is accepted. */
@@ -33,14 +33,17 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Names that may carry a credential; they stay with the origin they were meant for. */
 const CREDENTIAL_NAME = /auth|cookie|token|secret|api-?key|password|credential/;
 
-export function firstHop(request: EgressRequest): Hop {
-  const destination = parseDestination(request.url);
-  const given = checkedHeaders(request.headers, destination.authority);
-  const authorization =
-    destination.authorization === undefined ? {} : { authorization: destination.authorization };
-  const headers = { 'user-agent': USER_AGENT, ...authorization, ...given, 'accept-encoding': 'identity' };
-  const hop = { destination, method: request.method.toUpperCase(), headers };
-  return request.body === undefined ? hop : { ...hop, body: request.body };
+export function firstHop(request: EgressRequest, destination = parseDestination(request.url)): Hop {
+  const headers: Record<string, string> = { 'user-agent': USER_AGENT };
+  if (destination.authorization !== undefined) headers['authorization'] = destination.authorization;
+  for (const given of Object.keys(request.headers)) {
+    const name = given.toLowerCase();
+    const value = request.headers[given] ?? '';
+    checkHeader(name, value, destination.authority);
+    headers[name] = value;
+  }
+  headers['accept-encoding'] = 'identity';
+  return { destination, method: request.method.toUpperCase(), headers, body: request.body };
 }
 
 export function isRedirect(response: Pick<EgressResponse, 'status' | 'headers'>): boolean {
@@ -50,10 +53,15 @@ export function isRedirect(response: Pick<EgressResponse, 'status' | 'headers'>)
 /** Where a redirect leads. The caller admits the new destination like any other. */
 export function nextHop(hop: Hop, response: Pick<EgressResponse, 'status' | 'headers'>): Hop {
   const destination = redirectTarget(hop, response.headers.location ?? '');
-  const sameOrigin = destination.url.origin === hop.destination.url.origin;
+  const sameOrigin = destination.origin === hop.destination.origin;
   const headers = sameOrigin ? hop.headers : without(hop.headers, (name) => CREDENTIAL_NAME.test(name));
   if (!becomesGet(hop.method, response.status)) return { ...hop, destination, headers };
-  return { destination, method: 'GET', headers: without(headers, (name) => name.startsWith('content-')) };
+  return {
+    destination,
+    method: 'GET',
+    headers: without(headers, (name) => name.startsWith('content-')),
+    body: undefined,
+  };
 }
 
 function redirectTarget(hop: Hop, location: string): Destination {
@@ -77,14 +85,9 @@ function becomesGet(method: string, status: number): boolean {
   return (status === 301 || status === 302) && method === 'POST';
 }
 
-function checkedHeaders(given: Readonly<Record<string, string>>, authority: string): Record<string, string> {
-  const entries = Object.entries(given).map(([name, value]) => [name.toLowerCase(), value] as const);
-  for (const [name, value] of entries) {
-    if (HOST_OWNED_HEADERS.has(name)) throw badHeader(name, authority, 'is set by the host; remove it');
-    if (!isSendable(name, value))
-      throw badHeader(name, authority, 'holds characters that HTTP does not allow');
-  }
-  return Object.fromEntries(entries);
+function checkHeader(name: string, value: string, authority: string): void {
+  if (HOST_OWNED_HEADERS.has(name)) throw badHeader(name, authority, 'is set by the host; remove it');
+  if (!isSendable(name, value)) throw badHeader(name, authority, 'holds characters that HTTP does not allow');
 }
 
 function isSendable(name: string, value: string): boolean {

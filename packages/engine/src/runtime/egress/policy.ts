@@ -1,16 +1,10 @@
 import { lookup } from 'node:dns/promises';
-import { isIP } from 'node:net';
 import { blockedAddress, blockedName, type BlockReason } from './addresses.ts';
-import { authorityOf, parsePair, type Destination } from './destination.ts';
+import { authorityOf, parsePair, type Destination, type ResolvedAddress } from './destination.ts';
 import { EgressError } from './egress-error.ts';
 
-export interface ResolvedAddress {
-  readonly address: string;
-  readonly family: 4 | 6;
-}
-
 /** Every address of a name. */
-export type Resolve = (host: string) => Promise<readonly ResolvedAddress[]>;
+export type Resolve = (host: string) => Promise<Addresses>;
 
 /**
  * The egress policy. A destination is admitted when
@@ -23,46 +17,55 @@ export type Resolve = (host: string) => Promise<readonly ResolvedAddress[]>;
  */
 export interface EgressPolicy {
   /** Resolves the name once and returns the checked addresses: connect to these and to nothing else. */
-  admit(destination: Destination): Promise<readonly ResolvedAddress[]>;
+  admit(destination: Destination): Promise<Addresses>;
+  /** The same where the destination is an address, and there is nothing to wait for; undefined where it is a name. */
+  admitLiteral(destination: Destination): Addresses | undefined;
 }
+
+export type Addresses = readonly ResolvedAddress[];
 
 export function createPolicy(allow: readonly string[], resolve: Resolve = resolveAll): EgressPolicy {
   const pairs = allow.map(parsePair);
   const allowed = new Set(pairs.map((pair) => pair.authority));
   const allowedPorts = new Set(pairs.map((pair) => pair.port));
 
-  return {
-    async admit(destination) {
-      const { host, port, authority } = destination;
-      const nameReason = isIP(host) === 0 ? blockedName(host) : undefined;
-      if (nameReason !== undefined && !allowedPorts.has(port)) throw denied(destination, nameReason);
+  async function admitName(destination: Destination): Promise<Addresses> {
+    const { host, port, authority } = destination;
+    const reason = blockedName(host);
+    if (reason !== undefined && !allowedPorts.has(port)) throw denied(destination, reason);
+    const addresses = await resolve(host).catch((cause: unknown) => {
+      throw unresolved(authority, cause);
+    });
+    if (addresses.length === 0) throw unresolved(authority);
+    return checked(destination, addresses, reason);
+  }
 
-      const addresses = await addressesOf(destination, resolve);
-      if (allowed.has(authority)) return addresses;
-      for (const { address } of addresses) {
-        if (allowed.has(authorityOf(address, port))) continue;
-        const reason = nameReason ?? blockedAddress(address);
-        if (reason !== undefined) throw denied(destination, reason);
-      }
-      return addresses;
-    },
+  function checked(
+    destination: Destination,
+    addresses: Addresses,
+    nameReason: BlockReason | undefined,
+  ): Addresses {
+    if (allowed.has(destination.authority)) return addresses;
+    for (const { address } of addresses) {
+      if (allowed.has(authorityOf(address, destination.port))) continue;
+      const reason = nameReason ?? blockedAddress(address);
+      if (reason !== undefined) throw denied(destination, reason);
+    }
+    return addresses;
+  }
+
+  function admitLiteral(destination: Destination): Addresses | undefined {
+    const { literal } = destination;
+    return literal === undefined ? undefined : checked(destination, [literal], undefined);
+  }
+
+  return {
+    admit: async (destination) => admitLiteral(destination) ?? admitName(destination),
+    admitLiteral,
   };
 }
 
-async function addressesOf(
-  { host, authority }: Destination,
-  resolve: Resolve,
-): Promise<readonly ResolvedAddress[]> {
-  const family = isIP(host);
-  if (family === 4 || family === 6) return [{ address: host, family }];
-  const addresses = await resolve(host).catch((cause: unknown) => {
-    throw unresolved(authority, cause);
-  });
-  if (addresses.length === 0) throw unresolved(authority);
-  return addresses;
-}
-
-async function resolveAll(host: string): Promise<readonly ResolvedAddress[]> {
+async function resolveAll(host: string): Promise<Addresses> {
   const found = await lookup(host, { all: true });
   return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
 }
