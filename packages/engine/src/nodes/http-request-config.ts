@@ -52,29 +52,30 @@ export function checkHttpConfig(config: JsonObject, tools: PrepareTools): void {
   checkSecretHeaders(config, tools);
 }
 
+/** A request of which only the signal is missing; its headers may still be added to. Names of headers are lower case. */
+export interface UnsentRequest extends Omit<EgressRequest, 'signal' | 'headers' | 'body'> {
+  readonly headers: Record<string, string>;
+  body?: string;
+}
+
 /** Config overlaid by the input ports url, method, headers and body. A port that is null counts as not connected. */
-export function buildRequest(input: EffectInput, invocationId: string): Omit<EgressRequest, 'signal'> {
+export function buildRequest(input: EffectInput, invocationId: string): UnsentRequest {
   const config = input.config as Config;
   const { inputs } = input;
-  const method = resolveMethod(inputs.method ?? config.method ?? 'GET');
-  const body = encodeBody(inputs.body ?? input.config.body ?? null);
-  if (body !== undefined && (method === 'GET' || method === 'HEAD')) {
-    throw invalid('body', `cannot be sent with ${method}; set method to POST, PUT, PATCH or DELETE`);
-  }
-  return {
+  const request: UnsentRequest = {
     url: text('url', inputs.url ?? config.url ?? null),
-    method,
-    headers: {
-      ...(body !== undefined && { 'content-type': body.type }),
-      ...idempotencyKey(config, invocationId),
-      ...headerMap(input.config.headers),
-      ...headerMap(inputs.headers),
-    },
-    ...(body !== undefined && { body: body.text }),
+    method: resolveMethod(inputs.method ?? config.method ?? 'GET'),
+    headers: {},
     maxResponseBytes:
       config.maxResponseBytes ?? (config.saveAs === undefined ? DEFAULT_RESPONSE_BYTES : MAX_RESPONSE_BYTES),
     followRedirects: config.followRedirects ?? true,
   };
+  addBody(request, inputs.body ?? input.config.body ?? null);
+  const { idempotencyHeader = 'Idempotency-Key' } = config;
+  if (idempotencyHeader !== '') request.headers[idempotencyHeader.toLowerCase()] = invocationId;
+  addHeaders(request.headers, input.config.headers);
+  addHeaders(request.headers, inputs.headers);
+  return request;
 }
 
 export function isExpected(config: JsonObject, status: number): boolean {
@@ -94,29 +95,25 @@ function resolveMethod(value: Json): string {
   return method;
 }
 
-function idempotencyKey(
-  { idempotencyHeader = 'Idempotency-Key' }: Config,
-  invocationId: string,
-): Record<string, string> {
-  return idempotencyHeader === '' ? {} : { [idempotencyHeader.toLowerCase()]: invocationId };
+/** A string is sent as it is, other JSON as application/json; null sends no body. */
+function addBody(request: UnsentRequest, body: Json): void {
+  if (body === null) return;
+  const { method, headers } = request;
+  if (method === 'GET' || method === 'HEAD') {
+    throw invalid('body', `cannot be sent with ${method}; set method to POST, PUT, PATCH or DELETE`);
+  }
+  headers['content-type'] = typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json';
+  request.body = typeof body === 'string' ? body : JSON.stringify(body);
 }
 
-function encodeBody(body: Json): { text: string; type: string } | undefined {
-  if (body === null) return undefined;
-  if (typeof body === 'string') return { text: body, type: 'text/plain; charset=utf-8' };
-  return { text: JSON.stringify(body), type: 'application/json' };
-}
-
-function headerMap(value: Json | undefined): Record<string, string> {
-  if (value === undefined || value === null) return {};
-  if (!isJsonObject(value)) throw invalid('headers', 'must be an object of strings');
-  return Object.fromEntries(
-    Object.entries(value).map(([name, content]) => {
-      if (typeof content !== 'string')
-        throw invalid('headers', `must hold a string under ${JSON.stringify(name)}`);
-      return [name.toLowerCase(), content];
-    }),
-  );
+function addHeaders(headers: Record<string, string>, given: Json | undefined): void {
+  if (given === undefined || given === null) return;
+  if (!isJsonObject(given)) throw invalid('headers', 'must be an object of strings');
+  for (const [name, value] of Object.entries(given)) {
+    if (typeof value !== 'string')
+      throw invalid('headers', `must hold a string under ${JSON.stringify(name)}`);
+    headers[name.toLowerCase()] = value;
+  }
 }
 
 function text(field: string, value: Json): string {

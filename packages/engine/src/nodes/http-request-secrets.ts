@@ -1,8 +1,9 @@
 import type { JsonObject } from '@weft/protocol';
 import { Type, type Static } from 'typebox';
-import type { EffectInput, EgressRequest, PrepareTools, Secrets } from '../node-type.ts';
+import type { EffectInput, PrepareTools, Secrets } from '../node-type.ts';
 import { HOST_OWNED_HEADERS } from '../runtime/egress/hop.ts';
 import { closedConfig } from './config-schema.ts';
+import type { UnsentRequest } from './http-request-config.ts';
 
 /**
  * Headers whose values are secrets. The definition names the secret; its value is put in just before the request leaves, and
@@ -39,6 +40,7 @@ function secretHeaders(config: JsonObject): readonly SecretHeader[] {
 }
 
 export function requiredByHeaders(config: JsonObject): readonly string[] {
+  if (config['secretHeaders'] === undefined) return [];
   return [...new Set(secretHeaders(config).map((header) => header.secretId))];
 }
 
@@ -63,18 +65,20 @@ export function checkSecretHeaders(config: JsonObject, tools: PrepareTools): voi
   }
 }
 
+export function usesSecrets({ config, credentialsRef }: EffectInput): boolean {
+  return config['secretHeaders'] !== undefined || credentialsRef !== undefined;
+}
+
 /** The request as it leaves. Whoever calls this has made sure that the secrets are there. */
 export async function withSecrets(
-  request: Omit<EgressRequest, 'signal'>,
+  request: UnsentRequest,
   { config, credentialsRef }: EffectInput,
   secrets: Secrets,
-): Promise<Omit<EgressRequest, 'signal'>> {
-  const declared = secretHeaders(config);
-  if (declared.length === 0 && credentialsRef === undefined) return request;
-  const headers: Record<string, string> = { ...request.headers };
+): Promise<UnsentRequest> {
+  const headers = { ...request.headers };
   if (credentialsRef !== undefined)
     headers['authorization'] = `Bearer ${await secrets.resolve(credentialsRef)}`;
-  for (const header of declared)
+  for (const header of secretHeaders(config))
     headers[header.name] = header.prefix + (await secrets.resolve(header.secretId));
   return { ...request, headers, followRedirects: request.followRedirects && maySendElsewhere(config) };
 }

@@ -34,6 +34,7 @@ function perform(
   return httpRequestNode.perform(sampleInput(httpRequestNode, { config }), {
     ...sampleEffect().context,
     signal,
+    stop: signal,
     egress: createEgress({ allow, connectTimeoutMs: 5000 }),
   });
 }

@@ -1,12 +1,5 @@
 import type { JsonObject } from '@weft/protocol';
-import type {
-  EffectContext,
-  EffectInput,
-  EffectNodeType,
-  EgressRequest,
-  EgressResponse,
-  NodeResult,
-} from '../node-type.ts';
+import type { EffectContext, EffectInput, EffectNodeType, EgressResponse, NodeResult } from '../node-type.ts';
 import { parseDestination } from '../runtime/egress/destination.ts';
 import { EgressError } from '../runtime/egress/egress-error.ts';
 import { unexpectedStatus, unreadableEncoding, withoutAnswer } from './http-failures.ts';
@@ -16,8 +9,9 @@ import {
   httpRequestConfig,
   isExpected,
   savedName,
+  type UnsentRequest,
 } from './http-request-config.ts';
-import { requiredByHeaders, withSecrets } from './http-request-secrets.ts';
+import { requiredByHeaders, usesSecrets, withSecrets } from './http-request-secrets.ts';
 import { decodeBody } from './http-response-body.ts';
 
 /** Other response headers may hold session cookies and the like, and stay out of the log. */
@@ -34,8 +28,10 @@ export const httpRequestNode: EffectNodeType = {
   requiresSecrets: requiredByHeaders,
   takesCredentialsRef: true,
   perform: async (input, context) => {
-    const request = withTrace(buildRequest(input, context.invocationId), context.traceparent);
-    const response = await send(await withSecrets(request, input, context.secrets), context);
+    const built = buildRequest(input, context.invocationId);
+    addTrace(built.headers, context);
+    const request = usesSecrets(input) ? await withSecrets(built, input, context.secrets) : built;
+    const response = await send(request, context);
     if (!isExpected(input.config, response.status)) {
       throw unexpectedStatus(response, authorityOf(request.url), Date.now());
     }
@@ -43,8 +39,8 @@ export const httpRequestNode: EffectNodeType = {
     if (encoding !== 'identity' && response.body.length > 0)
       throw unreadableEncoding(authorityOf(request.url));
 
-    const saved = await saveBody(input, response, context);
-    if (saved !== undefined) return saved;
+    const name = savedName(input.config);
+    if (name !== undefined) return await saveBody(name, input, response, context);
     const body = decodeBody(response.body, response.headers['content-type'] ?? '');
     return { outputs: { status: response.status, headers: shownHeaders(response), body, output: body } };
   },
@@ -52,12 +48,11 @@ export const httpRequestNode: EffectNodeType = {
 
 /** With `saveAs` the body becomes an artifact, and the outputs hold the reference to it instead. */
 async function saveBody(
-  { nodeId, config }: EffectInput,
+  name: string,
+  { nodeId }: EffectInput,
   response: EgressResponse,
   { artifacts }: EffectContext,
-): Promise<NodeResult | undefined> {
-  const name = savedName(config);
-  if (name === undefined) return undefined;
+): Promise<NodeResult> {
   const { artifactId, mediaType, size, digest } = await artifacts.put({
     name,
     mediaType: response.headers['content-type'] ?? '',
@@ -71,12 +66,8 @@ async function saveBody(
 }
 
 /** The receiver's spans then stand below this attempt; a traceparent that the workflow sets itself is left alone. */
-function withTrace<Request extends Pick<EgressRequest, 'headers'>>(
-  request: Request,
-  traceparent: string | undefined,
-): Request {
-  if (traceparent === undefined || request.headers['traceparent'] !== undefined) return request;
-  return { ...request, headers: { ...request.headers, traceparent } };
+function addTrace(headers: Record<string, string>, { traceparent }: EffectContext): void {
+  if (traceparent !== undefined) headers['traceparent'] ??= traceparent;
 }
 
 /** What a message may say of a URL. */
@@ -84,12 +75,10 @@ function authorityOf(url: string): string {
   return parseDestination(url).authority;
 }
 
-async function send(
-  request: Omit<EgressRequest, 'signal'>,
-  { egress, signal }: EffectContext,
-): Promise<EgressResponse> {
+/** Whatever goes wrong on the way is told in the node's words. */
+async function send(request: UnsentRequest, { egress, stop }: EffectContext): Promise<EgressResponse> {
   try {
-    return await egress.fetch({ ...request, signal });
+    return await egress.fetch({ ...request, signal: stop });
   } catch (error) {
     if (!(error instanceof EgressError)) throw error; // ours to fix, not the node's to explain
     throw withoutAnswer(error, request.maxResponseBytes);
@@ -97,10 +86,10 @@ async function send(
 }
 
 function shownHeaders({ headers }: EgressResponse): JsonObject {
-  return Object.fromEntries(
-    SHOWN_HEADERS.flatMap((name) => {
-      const value = headers[name];
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
+  const shown: Record<string, string> = {};
+  for (const name of SHOWN_HEADERS) {
+    const value = headers[name];
+    if (value !== undefined) shown[name] = value;
+  }
+  return shown;
 }
