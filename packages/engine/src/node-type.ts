@@ -136,6 +136,7 @@ export interface TimerNodeType extends NodeTypeBase {
   finish(input: NodeInput): NodeResult;
 }
 
+/** What an effect works with, each made when it is first read; so a copy made by spreading does not hold them. */
 export interface EffectContext {
   /** Same value on every attempt and after every crash: give it to the provider as its idempotency key. */
   readonly invocationId: string;
@@ -308,7 +309,7 @@ export interface EgressRequest {
   readonly url: string;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | undefined;
   readonly signal: StopSignal;
   readonly maxResponseBytes: number;
   readonly followRedirects: boolean;

@@ -31,20 +31,38 @@ export const httpRequestNode: EffectNodeType = {
     const built = buildRequest(input, context.invocationId);
     addTrace(built.headers, context);
     const request = usesSecrets(input) ? await withSecrets(built, input, context.secrets) : built;
-    const response = await send(request, context);
-    if (!isExpected(input.config, response.status)) {
-      throw unexpectedStatus(response, authorityOf(request.url), Date.now());
+    let response: EgressResponse;
+    try {
+      response = await send(request, context);
+    } catch (error) {
+      if (!(error instanceof EgressError)) throw error; // ours to fix, not the node's to explain
+      throw withoutAnswer(error, request.maxResponseBytes);
     }
-    const encoding = response.headers['content-encoding'] ?? 'identity';
-    if (encoding !== 'identity' && response.body.length > 0)
-      throw unreadableEncoding(authorityOf(request.url));
-
+    checkAnswer(response, input.config, request.url);
     const name = savedName(input.config);
     if (name !== undefined) return await saveBody(name, input, response, context);
     const body = decodeBody(response.body, response.headers['content-type'] ?? '');
     return { outputs: { status: response.status, headers: shownHeaders(response), body, output: body } };
   },
 };
+
+function send(request: UnsentRequest, { egress, stop }: EffectContext): Promise<EgressResponse> {
+  return egress.fetch({
+    url: request.url,
+    method: request.method,
+    headers: request.headers,
+    body: request.body,
+    signal: stop,
+    maxResponseBytes: request.maxResponseBytes,
+    followRedirects: request.followRedirects,
+  });
+}
+
+function checkAnswer(response: EgressResponse, config: JsonObject, url: string): void {
+  if (!isExpected(config, response.status)) throw unexpectedStatus(response, authorityOf(url), Date.now());
+  const encoding = response.headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity' && response.body.length > 0) throw unreadableEncoding(authorityOf(url));
+}
 
 /** With `saveAs` the body becomes an artifact, and the outputs hold the reference to it instead. */
 async function saveBody(
@@ -73,16 +91,6 @@ function addTrace(headers: Record<string, string>, { traceparent }: EffectContex
 /** What a message may say of a URL. */
 function authorityOf(url: string): string {
   return parseDestination(url).authority;
-}
-
-/** Whatever goes wrong on the way is told in the node's words. */
-async function send(request: UnsentRequest, { egress, stop }: EffectContext): Promise<EgressResponse> {
-  try {
-    return await egress.fetch({ ...request, signal: stop });
-  } catch (error) {
-    if (!(error instanceof EgressError)) throw error; // ours to fix, not the node's to explain
-    throw withoutAnswer(error, request.maxResponseBytes);
-  }
 }
 
 function shownHeaders({ headers }: EgressResponse): JsonObject {

@@ -270,7 +270,7 @@ function checkResult(result: NodeResult): Outcome {
       path: bad,
     });
   }
-  return { ...result, ok: true };
+  return { ok: true, ...result };
 }
 
 function firstBad<Item>(

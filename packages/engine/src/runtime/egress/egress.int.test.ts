@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { EgressRequest } from '../../node-type.ts';
+import { EffectStop } from '../effect-stop.ts';
 import { createEgress } from './egress.ts';
 import type { Resolve } from './policy.ts';
 
@@ -148,6 +149,18 @@ describe('egress by name', () => {
     });
     expect(names.asked()).toBe(2);
     expect(asked).toBe(1);
+  });
+
+  it('asks anew whether a URL that it has read before is admitted', async () => {
+    const port = await serve((_, response) => response.end('checked'));
+    const names = resolver(['127.0.0.1'], ['127.0.0.2']);
+    const egress = createEgress({ ...settings, allow: [`127.0.0.1:${port}`], resolve: names.resolve });
+    const url = `http://rebind.test:${port}/`;
+
+    expect((await egress.fetch(get(url))).status).toBe(200);
+
+    await expect(egress.fetch(get(url))).rejects.toMatchObject({ problem: 'denied', reason: 'loopback' });
+    expect(names.asked()).toBe(2);
   });
 
   it('refuses when one of several addresses is bad', async () => {
@@ -371,6 +384,16 @@ describe('a request', () => {
     await expect(
       egress.fetch(get(`http://127.0.0.1:${port}/`, { signal: controller.signal })),
     ).rejects.toMatchObject({ problem: 'aborted' });
+  });
+
+  it('is aborted when its effect is stopped', async () => {
+    const stop = new EffectStop();
+    const port = await serve(() => stop.stop());
+    const egress = createEgress({ ...settings, allow: [`127.0.0.1:${port}`] });
+
+    await expect(egress.fetch(get(`http://127.0.0.1:${port}/`, { signal: stop }))).rejects.toMatchObject({
+      problem: 'aborted',
+    });
   });
 
   it('is not sent when its signal has already ended', async () => {

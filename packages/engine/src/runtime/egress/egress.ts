@@ -69,16 +69,15 @@ export function createEgress(options: EgressOptions): Egress {
     throw tooManyRedirects(hop.destination.authority);
   }
 
-  return {
-    fetch: (request) =>
-      follow(request).catch((error: unknown) => {
-        if (error instanceof EgressError && error.problem === 'denied') {
-          const fields = { destination: error.destination, reason: error.reason };
-          options.log?.('info', fields, 'outbound request refused');
-        }
-        throw error;
-      }),
-  };
+  function logRefusal(error: unknown): never {
+    if (error instanceof EgressError && error.problem === 'denied') {
+      const fields = { destination: error.destination, reason: error.reason };
+      options.log?.('info', fields, 'outbound request refused');
+    }
+    throw error;
+  }
+
+  return { fetch: (request) => follow(request).catch(logRefusal) };
 }
 
 /** The system's resolver cannot be aborted, so the wait for it is. */
