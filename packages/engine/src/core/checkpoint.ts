@@ -1,4 +1,5 @@
 import type { Json } from '@weft/protocol';
+import { newNode, newRunState } from './blank-state.ts';
 import type { NodeState, RunState } from './run-state.ts';
 
 /** Grows whenever `evolve` or this encoding changes meaning; a checkpoint of another version is ignored and the log folded. */
@@ -46,13 +47,17 @@ export function encodeState(state: RunState): string {
   return JSON.stringify(encoded);
 }
 
+const BLANK_NODE = newNode('', [], 0);
+
 export function decodeState(text: string): RunState {
   const encoded = JSON.parse(text) as Encoded;
+  const blank = newRunState(new Map(), new Map(), 0);
   return {
+    ...blank,
     ...encoded,
     variables: new Map(encoded.variables),
     channels: new Map(encoded.channels),
-    nodes: new Map(encoded.nodes),
+    nodes: new Map(encoded.nodes.map(([key, node]) => [key, { ...BLANK_NODE, ...node }])),
     pins: new Map(encoded.pins),
     visits: new Map(encoded.visits),
     clarifications: new Map(encoded.clarifications),

@@ -1,11 +1,13 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import type { StoredEvent } from '../store.ts';
+import { newNode, newRunState } from './blank-state.ts';
 import { channelWritten, triggeredNodeBegan, triggerFired } from './channel-fold.ts';
 import type { Plan } from './plan.ts';
 import { foldPayload, type RunEvent } from './run-event.ts';
 import {
   type ChildState,
   type CreationRecord,
+  isWaitingStatus,
   type NodeError,
   type NodeState,
   type NodeStatus,
@@ -22,34 +24,13 @@ export function initialState(record: CreationRecord, plan: Pick<Plan, 'variables
   for (const variable of plan.variables.values()) {
     if (variable.defaultValue !== undefined) variables.set(variable.name, variable.defaultValue);
   }
-  for (const [name, value] of Object.entries(record.inputs)) variables.set(name, value);
-  return {
-    status: 'pending',
-    nextSeq: 0,
-    // A fork begins in its source's time.
-    lastAt: record.fork === undefined ? record.createdAt : 0,
-    variables,
-    channels: new Map(
-      [...plan.channels.values()].flatMap(({ name, defaultValue }) =>
-        defaultValue === undefined ? [] : [[name, defaultValue] as const],
-      ),
-    ),
-    nodes: new Map(),
-    executions: 0,
-    activeMs: 0,
-    activeNodes: 0,
-    suspended: [],
-    pins: new Map(),
-    children: [],
-    visits: new Map(),
-    clarifications: new Map(),
-    decisions: 0,
-    openDecisions: [],
-    inheritedSecrets: new Set(),
-    channelVersions: new Map(),
-    dueTriggers: new Map(),
-    firedTriggers: new Set(),
-  };
+  const channels = new Map<string, Json>();
+  for (const { name, defaultValue } of plan.channels.values()) {
+    if (defaultValue !== undefined) channels.set(name, defaultValue);
+  }
+  for (const name of Object.keys(record.inputs)) variables.set(name, record.inputs[name] as Json);
+  // A fork begins in its source's time.
+  return newRunState(variables, channels, record.fork === undefined ? record.createdAt : 0);
 }
 
 /**
@@ -92,7 +73,7 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
   },
   'run.resumed': (state, event) => {
     state.status = 'running';
-    delete state.pausedAt;
+    state.pausedAt = undefined;
     state.activeSince = event.at;
     deriveStatus(state, event.at);
   },
@@ -114,10 +95,9 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
     node.typeId = String(payload['typeId']);
     node.attempt = Number(payload['attempt'] ?? 0);
     node.startedAt = event.at;
-    delete node.dueAt;
-    delete node.endedAt;
-    delete node.chunks;
-    if (typeof payload['delayMs'] === 'number') node.dueAt = event.at + payload['delayMs'];
+    node.dueAt = typeof payload['delayMs'] === 'number' ? event.at + payload['delayMs'] : undefined;
+    node.endedAt = undefined;
+    node.chunks = undefined;
     if (Array.isArray(payload['items'])) node.items = payload['items'];
     if (payload['inputs'] !== undefined) node.inputs = payload['inputs'] as JsonObject;
     if (typeof payload['decisionSeq'] === 'number') takeUp(state, node, payload['decisionSeq']);
@@ -130,7 +110,7 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
     if (Array.isArray(payload['edgesNotTaken'])) node.notTaken = payload['edgesNotTaken'] as string[];
     if (isJsonObject(payload['edgeErrors']))
       node.edgeErrors = payload['edgeErrors'] as Record<string, string>;
-    delete node.error;
+    node.error = undefined;
     if (Array.isArray(payload['reenters'])) goRound(state, node, payload['reenters'] as string[]);
   },
   'node.failed': (state, event, payload) => {
@@ -196,7 +176,7 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
   },
   'node.resumed': (state, event, payload) => {
     const node = nodeOf(state, event, payload);
-    delete node.dueAt;
+    node.dueAt = undefined;
     childMoved(state, node, 'running');
     moveTo(state, node, 'running', event.at);
   },
@@ -256,14 +236,15 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
   },
 };
 
+const NO_ITERATION: readonly number[] = [];
+
 function nodeOf(state: RunState, event: RunEvent, payload: JsonObject): NodeState {
   const nodeId = String(payload['nodeId'] ?? event.nodeId);
-  const iteration = Array.isArray(payload['iteration']) ? (payload['iteration'] as number[]) : [];
+  const iteration = Array.isArray(payload['iteration']) ? (payload['iteration'] as number[]) : NO_ITERATION;
   const key = nodeKey(nodeId, iteration);
   let node = state.nodes.get(key);
   if (node === undefined) {
-    // Not under way until an event says so.
-    node = { nodeId, typeId: '', iteration, status: 'skipped', attempt: 0, failures: 0, seq: event.seq };
+    node = newNode(nodeId, iteration, event.seq);
     state.nodes.set(key, node);
   }
   node.seq = event.seq;
@@ -284,9 +265,9 @@ function settle(
   triggeredNodeBegan(state, node.nodeId);
   moveTo(state, node, status, event.at);
   node.endedAt = event.at;
-  delete node.dueAt;
-  delete node.inputs;
-  delete node.childInputs;
+  node.dueAt = undefined;
+  node.inputs = undefined;
+  node.childInputs = undefined;
   return node;
 }
 
@@ -312,8 +293,7 @@ function takeUp(state: RunState, node: NodeState, seq: number): void {
 function childMoved(state: RunState, node: NodeState, status: RunStatus): void {
   const { child } = node;
   if (child === undefined) return;
-  if (status.startsWith('waiting-')) child.waiting = status;
-  else delete child.waiting;
+  child.waiting = isWaitingStatus(status) ? status : undefined;
   const run = state.children.findLast(({ runId }) => runId === child.runId);
   if (run !== undefined) run.status = status;
 }
@@ -334,18 +314,20 @@ function count(counts: Map<string, number>, key: string): void {
 function end(state: RunState, event: RunEvent, status: 'completed' | 'failed' | 'cancelled'): void {
   state.status = status;
   state.endedAt = event.at;
-  delete state.pausedAt;
+  state.pausedAt = undefined;
   stopClock(state, event.at);
 }
 
 /** Changes a node's status, and with it what the run as a whole is doing. */
 function moveTo(state: RunState, node: NodeState, status: NodeStatus, at: number): void {
   if (isUnderWay(node)) state.activeNodes -= 1;
-  const key = nodeKey(node.nodeId, node.iteration);
-  if (node.status === 'suspended') state.suspended = state.suspended.filter((other) => other !== key);
+  if (node.status === 'suspended') {
+    const key = nodeKey(node.nodeId, node.iteration);
+    state.suspended = state.suspended.filter((other) => other !== key);
+  }
   node.status = status;
   if (isUnderWay(node)) state.activeNodes += 1;
-  if (status === 'suspended') state.suspended.push(key);
+  if (status === 'suspended') state.suspended.push(nodeKey(node.nodeId, node.iteration));
   deriveStatus(state, at);
 }
 
@@ -365,9 +347,10 @@ const WAITING: Readonly<Record<InterruptKind, RunStatus>> = {
 
 /** With nothing under way and somebody asked, the run waits; who was asked first decides for what. Waiting time is not counted. */
 function deriveStatus(state: RunState, at: number): void {
-  const isWaiting = state.status.startsWith('waiting-');
+  const isWaiting = state.status !== 'running' && isWaitingStatus(state.status);
   if (state.status !== 'running' && !isWaiting) return;
-  const first = state.activeNodes === 0 ? state.nodes.get(state.suspended[0] ?? '') : undefined;
+  const asked = state.activeNodes === 0 ? state.suspended[0] : undefined;
+  const first = asked === undefined ? undefined : state.nodes.get(asked);
   const waiting = first?.child?.waiting ?? (first?.interrupt && WAITING[first.interrupt.kind]);
   if (waiting !== undefined) {
     state.status = waiting;
@@ -381,5 +364,5 @@ function deriveStatus(state: RunState, at: number): void {
 function stopClock(state: RunState, at: number): void {
   if (state.activeSince === undefined) return;
   state.activeMs += at - state.activeSince;
-  delete state.activeSince;
+  state.activeSince = undefined;
 }

@@ -36,6 +36,7 @@ export interface NodeError {
   readonly details?: JsonObject;
 }
 
+/** What comes and goes is set to undefined, never deleted (blank-state.ts says why). */
 export interface NodeState {
   nodeId: string;
   typeId: string;
@@ -44,37 +45,37 @@ export interface NodeState {
   status: NodeStatus;
   /** Zero-based; grows with every retry. */
   attempt: number;
-  startedAt?: number;
-  endedAt?: number;
+  startedAt?: number | undefined;
+  endedAt?: number | undefined;
   /** When the delay ends, the retry is due, or the attempt of a timer node times out. */
-  dueAt?: number;
-  outputs?: JsonObject;
-  error?: NodeError;
+  dueAt?: number | undefined;
+  outputs?: JsonObject | undefined;
+  error?: NodeError | undefined;
   /** Why it was skipped or cancelled. */
-  reason?: string;
+  reason?: string | undefined;
   /** Sequence of the event that set the present status. */
   seq: number;
   /** Failed attempts so far; an attempt cut short by a pause is none. */
   failures: number;
   /** Inputs fixed at the start of an effect, where resolving them again later could give others. */
-  inputs?: JsonObject;
+  inputs?: JsonObject | undefined;
   /** Ids of outgoing edges whose condition did not hold when the node completed; decided once, then a fact. */
-  notTaken?: readonly string[];
+  notTaken?: readonly string[] | undefined;
   /** Outgoing edges whose condition could not be evaluated, and why. */
-  edgeErrors?: Readonly<Record<string, string>>;
+  edgeErrors?: Readonly<Record<string, string>> | undefined;
   /** The question this node asked; kept after the answer, so that a late one can be told. */
-  interrupt?: InterruptState;
-  isLoop?: boolean;
+  interrupt?: InterruptState | undefined;
+  isLoop?: boolean | undefined;
   /** Loops only: the items fixed at the start; absent for `while`. */
-  items?: Json[];
+  items?: Json[] | undefined;
   /** The child run under way, or the last one. */
-  child?: ChildState;
+  child?: ChildState | undefined;
   /** What the child is created with; kept until the node settles. */
-  childInputs?: JsonObject;
+  childInputs?: JsonObject | undefined;
   /** Pieces of streamed text of this attempt on record. */
-  chunks?: number;
+  chunks?: number | undefined;
   /** What a dispatch carries out; taken up when it starts, so that nobody else does. */
-  decision?: Decision;
+  decision?: Decision | undefined;
 }
 
 /** A `runOrchestrator.decided`. */
@@ -95,7 +96,7 @@ export interface ChildState {
   readonly onFailure: 'fail' | 'absorb';
   readonly propagateCancellation: boolean;
   /** Set while the child itself waits; the parent then waits for the same. */
-  waiting?: RunStatus;
+  waiting?: RunStatus | undefined;
 }
 
 /** A child run as its parent knows it. */
@@ -134,8 +135,8 @@ export interface RunState {
   nextSeq: number;
   /** Time of the newest event; the next one is not earlier. */
   lastAt: number;
-  startedAt?: number;
-  endedAt?: number;
+  startedAt?: number | undefined;
+  endedAt?: number | undefined;
   variables: Map<string, Json>;
   /** Declared channels, as their reducers have folded them. */
   channels: Map<string, Json>;
@@ -144,11 +145,11 @@ export interface RunState {
   executions: number;
   /** Milliseconds spent running before `activeSince`; waiting and paused time does not count. */
   activeMs: number;
-  activeSince?: number;
-  pausedAt?: number;
-  outputs?: JsonObject;
-  error?: NodeError;
-  failedNodeId?: string;
+  activeSince?: number | undefined;
+  pausedAt?: number | undefined;
+  outputs?: JsonObject | undefined;
+  error?: NodeError | undefined;
+  failedNodeId?: string | undefined;
   /** Nodes under way (running or waiting to be retried); with none, suspended nodes decide the run's status. */
   activeNodes: number;
   /** Suspended nodes in the order in which they asked. */
@@ -166,7 +167,7 @@ export interface RunState {
   /** The newest of each orchestrator that no dispatch has taken up, oldest first. */
   openDecisions: Decision[];
   /** Set once a replay has differed from its source. */
-  diverged?: true;
+  diverged?: true | undefined;
   /** Variables that a child run's workflow marks as sensitive. */
   inheritedSecrets: Set<string>;
   /** Per declared channel: versions of its schema under which it was written, with the sequence of the first such write. */
@@ -262,7 +263,12 @@ export interface RunLimits {
 
 /** Running, or waiting for an answer: there may be something to decide. */
 export function isLiveStatus(status: string): boolean {
-  return status === 'running' || status.startsWith('waiting-');
+  return status === 'running' || isWaitingStatus(status);
+}
+
+/** Somebody outside must answer. */
+export function isWaitingStatus(status: string): boolean {
+  return status.startsWith('waiting-');
 }
 
 export function isTerminalStatus(status: string): boolean {
@@ -270,6 +276,7 @@ export function isTerminalStatus(status: string): boolean {
 }
 
 export function nodeKey(nodeId: string, iteration: readonly number[]): NodeKey {
+  if (iteration.length === 0) return nodeId;
   let key = nodeId;
   for (const index of iteration) key += `[${index}]`;
   return key;
