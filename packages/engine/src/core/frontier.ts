@@ -43,41 +43,124 @@ export type Task =
 interface ScopeRun {
   remaining: number;
   /** Incoming edges not yet settled; absent = all of them. */
-  readonly unsettled: Map<NodePlan, number>;
+  unsettled: Map<NodePlan, number> | undefined;
 }
 
 export function openFrontier(plan: Plan, state: RunState): Frontier {
-  const queue: Task[] = [];
-  const held: Task[] = [];
-  const offered = new Set<NodeKey>();
-  const scopes = new Map<string, ScopeRun>();
+  const frontier = new RunFrontier(plan, state);
+  if (state.status !== 'pending' && state.endedAt === undefined) frontier.reopen(plan.root, []);
+  return frontier;
+}
 
-  function offer(task: Task): void {
+/** A class because every run makes one: what it can do is shared by all of them. */
+class RunFrontier implements Frontier {
+  readonly #plan: Plan;
+  readonly #state: RunState;
+  readonly #queue: Task[] = [];
+  readonly #held: Task[] = [];
+  readonly #offered = new Set<NodeKey>();
+  /** The whole graph outside loops; the iterations under way are in `#iterations`. */
+  readonly #root: ScopeRun;
+  #iterations: Map<string, ScopeRun> | undefined;
+
+  constructor(plan: Plan, state: RunState) {
+    this.#plan = plan;
+    this.#state = state;
+    this.#root = newScopeRun(plan.root);
+  }
+
+  get size(): number {
+    return this.#queue.length;
+  }
+
+  next(): Task | undefined {
+    return this.#queue.shift();
+  }
+
+  hold(task: Task): void {
+    insert(this.#held, task);
+  }
+
+  unhold(slots: number): void {
+    if (this.#held.length === 0) return;
+    for (const task of this.#held.splice(0, slots)) {
+      if (task.action === 'start') this.#offered.delete(nodeKey(task.node.id, task.path));
+      this.#offer(task);
+    }
+  }
+
+  openScope(scope: ScopePlan, path: readonly number[]): void {
+    this.#scopeRun(scope, path);
+    for (const node of scope.sources) this.#offerNode(node, path);
+  }
+
+  settled(node: NodePlan, path: readonly number[]): void {
+    const run = this.#scopeRun(node.scope, path);
+    run.remaining -= 1;
+    for (const edge of node.outgoing) {
+      const left = settleEdge(run, edge.target);
+      if (!this.#state.nodes.has(nodeKey(edge.target.id, path))) this.#decide(edge.target, path, edge, left);
+    }
+    if (run.remaining === 0) this.#close(node.scope, path);
+  }
+
+  /** Rebuilds one scope from the fold: counts what has settled, offers what can be decided. */
+  reopen(scope: ScopePlan, path: readonly number[]): void {
+    const run = this.#scopeRun(scope, path);
+    for (const node of scope.nodes) {
+      const status = this.#state.nodes.get(nodeKey(node.id, path))?.status;
+      if (status === undefined) continue;
+      if (isSettled(status)) {
+        run.remaining -= 1;
+        for (const edge of node.outgoing) settleEdge(run, edge.target);
+      } else if (node.loop !== undefined && status === 'running') {
+        this.#reopenLoop(node, path);
+      }
+    }
+    for (const node of scope.nodes) {
+      if (this.#state.nodes.has(nodeKey(node.id, path))) continue;
+      if (node.incoming.length === 0) this.#offerNode(node, path);
+      else this.#redecide(node, path, run.unsettled?.get(node) ?? node.incoming.length);
+    }
+    if (run.remaining === 0) this.#close(scope, path);
+  }
+
+  #offer(task: Task): void {
     if (task.action !== 'end-run' && task.action !== 'end-iteration') {
       const key = nodeKey(task.node.id, task.path);
-      if (offered.has(key)) return;
-      offered.add(key);
+      if (this.#offered.has(key)) return;
+      this.#offered.add(key);
     }
-    insert(queue, task);
+    insert(this.#queue, task);
   }
 
-  function offerNode(node: NodePlan, path: readonly number[]): void {
-    if (node.disabled) offer({ action: 'skip', node, path, reason: 'disabled' });
-    else if (!plan.triggers.has(node.id) || state.firedTriggers.has(node.id))
-      offer({ action: 'start', node, path });
+  #offerNode(node: NodePlan, path: readonly number[]): void {
+    if (node.disabled) this.#offer({ action: 'skip', node, path, reason: 'disabled' });
+    else if (!this.#plan.triggers.has(node.id) || this.#state.firedTriggers.has(node.id))
+      this.#offer({ action: 'start', node, path });
   }
 
-  function scopeRun(scope: ScopePlan, path: readonly number[]): ScopeRun {
-    const key = scopeKey(scope, path);
-    let found = scopes.get(key);
+  #scopeRun(scope: ScopePlan, path: readonly number[]): ScopeRun {
+    if (scope.loop === undefined) return this.#root;
+    this.#iterations ??= new Map();
+    const key = nodeKey(scope.loop.id, path);
+    let found = this.#iterations.get(key);
     if (found === undefined) {
-      found = { remaining: scope.nodes.length, unsettled: new Map() };
-      scopes.set(key, found);
+      found = newScopeRun(scope);
+      this.#iterations.set(key, found);
     }
     return found;
   }
 
-  function decide(target: NodePlan, path: readonly number[], edge: EdgePlan | undefined, left: number): void {
+  /** Every node of the scope has settled. */
+  #close(scope: ScopePlan, path: readonly number[]): void {
+    if (scope.loop === undefined) return this.#offer({ action: 'end-run' });
+    this.#iterations?.delete(nodeKey(scope.loop.id, path));
+    this.#offer({ action: 'end-iteration', node: scope.loop, path });
+  }
+
+  #decide(target: NodePlan, path: readonly number[], edge: EdgePlan | undefined, left: number): void {
+    const state = this.#state;
     try {
       if (left > 0) {
         if (edge === undefined) return;
@@ -86,90 +169,42 @@ export function openFrontier(plan: Plan, state: RunState): Frontier {
       }
       const counts = countEdges(state, target, path);
       const decision = decideJoin(target.rule, counts);
-      if (decision === 'fire') offerNode(target, path);
+      if (decision === 'fire') this.#offerNode(target, path);
       if (decision === 'skip')
-        offer({ action: 'skip', node: target, path, reason: skipReason(state, target, path, counts) });
+        this.#offer({ action: 'skip', node: target, path, reason: skipReason(state, target, path, counts) });
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
-      offer({ action: 'refuse', node: target, path, message: error.message });
+      this.#offer({ action: 'refuse', node: target, path, message: error.message });
     }
   }
 
-  const frontier: Frontier = {
-    next: () => queue.shift(),
-    get size() {
-      return queue.length;
-    },
-    hold: (task) => insert(held, task),
-    unhold(slots) {
-      if (held.length === 0) return;
-      for (const task of held.splice(0, slots)) {
-        if (task.action === 'start') offered.delete(nodeKey(task.node.id, task.path));
-        offer(task);
-      }
-    },
-    openScope(scope, path) {
-      scopeRun(scope, path);
-      for (const node of scope.sources) offerNode(node, path);
-    },
-    settled(node, path) {
-      const scope = scopeRun(node.scope, path);
-      scope.remaining -= 1;
-      for (const edge of node.outgoing) {
-        const left = (scope.unsettled.get(edge.target) ?? edge.target.incoming.length) - 1;
-        scope.unsettled.set(edge.target, left);
-        if (!state.nodes.has(nodeKey(edge.target.id, path))) decide(edge.target, path, edge, left);
-      }
-      if (scope.remaining > 0) return;
-      scopes.delete(scopeKey(node.scope, path));
-      if (node.scope.loop === undefined) offer({ action: 'end-run' });
-      else offer({ action: 'end-iteration', node: node.scope.loop, path });
-    },
-  };
-
-  /** Rebuilds one scope from the fold: counts what has settled, offers what can be decided. */
-  function reopen(scope: ScopePlan, path: readonly number[]): void {
-    const run = scopeRun(scope, path);
-    for (const node of scope.nodes) {
-      const status = state.nodes.get(nodeKey(node.id, path))?.status;
-      if (status === undefined) continue;
-      if (isSettled(status)) {
-        run.remaining -= 1;
-        for (const edge of node.outgoing) {
-          run.unsettled.set(edge.target, (run.unsettled.get(edge.target) ?? edge.target.incoming.length) - 1);
-        }
-      } else if (node.loop !== undefined && status === 'running') {
-        reopenLoop(node, path);
-      }
-    }
-    for (const node of scope.nodes) {
-      if (state.nodes.has(nodeKey(node.id, path))) continue;
-      if (node.incoming.length === 0) offerNode(node, path);
-      else redecide(node, path, run.unsettled.get(node) ?? node.incoming.length);
-    }
-    if (run.remaining > 0) return;
-    scopes.delete(scopeKey(scope, path));
-    if (scope.loop === undefined) offer({ action: 'end-run' });
-    else offer({ action: 'end-iteration', node: scope.loop, path });
-  }
-
-  function redecide(node: NodePlan, path: readonly number[], left: number): void {
-    if (left === 0) return decide(node, path, undefined, 0);
-    for (const edge of node.incoming) decide(node, path, edge, left);
+  #redecide(node: NodePlan, path: readonly number[], left: number): void {
+    if (left === 0) return this.#decide(node, path, undefined, 0);
+    for (const edge of node.incoming) this.#decide(node, path, edge, left);
   }
 
   /** The iteration under way is the highest one in which a body node is known, or was before its cycle began again. */
-  function reopenLoop(loop: NodePlan, path: readonly number[]): void {
+  #reopenLoop(loop: NodePlan, path: readonly number[]): void {
     const body = loop.loop?.body;
     if (body === undefined) return;
+    const { nodes, visits } = this.#state;
     let index = 0;
-    const isKnown = (key: NodeKey): boolean => state.nodes.has(key) || state.visits.has(key);
+    const isKnown = (key: NodeKey): boolean => nodes.has(key) || visits.has(key);
     while (body.nodes.some((node) => isKnown(nodeKey(node.id, [...path, index + 1])))) index += 1;
-    reopen(body, [...path, index]);
+    this.reopen(body, [...path, index]);
   }
+}
 
-  if (state.status !== 'pending' && state.endedAt === undefined) reopen(plan.root, []);
-  return frontier;
+function newScopeRun(scope: ScopePlan): ScopeRun {
+  return { remaining: scope.nodes.length, unsettled: undefined };
+}
+
+/** One more edge into the target has settled: how many are left. The last one is kept too, for those who count again. */
+function settleEdge(run: ScopeRun, target: NodePlan): number {
+  const left = (run.unsettled?.get(target) ?? target.incoming.length) - 1;
+  run.unsettled ??= new Map();
+  run.unsettled.set(target, left);
+  return left;
 }
 
 export function isSettled(status: string): boolean {
@@ -190,12 +225,9 @@ function skipReason(state: RunState, target: NodePlan, path: readonly number[], 
   return isNotTaken ? 'condition-not-met' : 'upstream-skipped';
 }
 
-function scopeKey(scope: ScopePlan, path: readonly number[]): string {
-  return `${scope.loop?.id ?? ''}|${path.join('.')}`;
-}
-
 /** Into a list that is in order already, behind its equals. */
 function insert(tasks: Task[], task: Task): void {
+  if (tasks.length === 0) return void tasks.push(task);
   let low = 0;
   let high = tasks.length;
   while (low < high) {
