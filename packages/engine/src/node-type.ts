@@ -81,11 +81,11 @@ export interface NodeInput {
   /** How often the node has been entered before by way of a loop back; 0 at first. */
   readonly visit: number;
   /** The agent pinned to the node. */
-  readonly agent?: AgentRef;
+  readonly agent?: AgentRef | undefined;
   /** Options with which the run was created. */
   readonly configurable: JsonObject;
   /** The orchestrator's newest decision. */
-  readonly decision?: JsonObject;
+  readonly decision?: JsonObject | undefined;
   /** The scope CEL expressions of this node see. */
   readonly scope: JsonObject;
   /** The version of a change this run is pinned to (first call pins `max`). */

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@weft/protocol';
 import type { NodeResult } from '../node-type.ts';
-import type { Notice, RunHead, Verdict } from '../store.ts';
+import type { RunHead, Verdict } from '../store.ts';
 import { fireDueTrigger, isTriggerDue, nextTrigger, skipDormant } from './channel-triggers.ts';
-import { checkChannelWrite } from './channels.ts';
+import { checkChannelWrites } from './channels.ts';
 import { noticeToParent } from './child-notices.ts';
 import { childCreated, childRequest } from './children.ts';
 import { openFrontier, type Task } from './frontier.ts';
@@ -17,19 +17,20 @@ import { failAttempt, failNode, skipNode } from './node-settle.ts';
 import { isCutOff, restartNode } from './fork-cut.ts';
 import { finishTimer, startNode } from './node-start.ts';
 import type { NodePlan, Plan } from './plan.ts';
-import { createRecorder, type Recorder } from './recorder.ts';
+import { isEmpty, OpenStretch } from './recorder.ts';
 import { applyCommand } from './run-commands.ts';
 import { checkDuration, durationDeadline, endRun } from './run-end.ts';
 import {
   type CreationRecord,
   isLiveStatus,
   isTerminalStatus,
+  isWaitingStatus,
   type NodeKey,
   nodeKey,
   type RunState,
 } from './run-state.ts';
 import { redactorFor } from './sensitive.ts';
-import type { Budget, ChildRequest, EffectRequest, Input, Moment, Outcome, Step } from './step.ts';
+import type { Budget, Input, Moment, Outcome, Step } from './step.ts';
 
 /**
  * The decider. `advance` takes what happened and returns what should: facts to append, effects to perform once the facts
@@ -41,50 +42,32 @@ import type { Budget, ChildRequest, EffectRequest, Input, Moment, Outcome, Step 
  * A4. After a terminal event nothing is recorded.
  */
 export function advance(run: LiveRun, input: Input, moment: Moment, budget: Budget): Step {
-  const recorder = createRecorder(run, moment.now);
-  const effects: EffectRequest[] = [];
-  const children: ChildRequest[] = [];
-  const notices: Notice[] = [];
-  const aborts: NodeKey[] = [];
+  const stretch = new OpenStretch(run, moment);
   const statusBefore = run.state.status;
-  const stretch: Stretch = {
-    run,
-    now: moment.now,
-    random: moment.random,
-    record: recorder.record,
-    perform: (key, inputs) => void effects.push(effectRequest(run, key, inputs)),
-    abort: (key) => void aborts.push(key),
-    spawn: (request) => void children.push(request),
-    notify: (notice) => void notices.push(notice),
-  };
-
   const verdict = accept(stretch, input);
-  const isCut = goOn(stretch, recorder, budget);
+  const more = goOn(stretch, budget);
   const toParent = noticeToParent(run, statusBefore);
-  if (toParent !== undefined) notices.push(toParent);
-  return {
-    events: recorder.events,
-    effects,
-    children,
-    notices,
-    aborts,
-    // What the command led to in this stretch is part of its answer.
-    ...(verdict !== undefined && { verdict: { ...verdict, status: run.state.status } }),
-    more: isCut,
-  };
+  if (toParent !== undefined) stretch.notify(toParent);
+  const { events, effects, children, notices, aborts } = stretch;
+  if (verdict === undefined) return { events, effects, children, notices, aborts, more };
+  // What the command led to in this stretch is part of its answer.
+  const answer = { ...verdict, status: run.state.status };
+  return { events, effects, children, notices, aborts, more, verdict: answer };
 }
+
+const NO_CAPABILITIES: ReadonlySet<string> = new Set();
 
 /** Takes a folded run into hand. Costs what the state costs; done once per claim. */
 export function openRun(
   plan: Plan,
   record: CreationRecord,
   state: RunState,
-  capabilities: ReadonlySet<string> = new Set(),
+  capabilities: ReadonlySet<string> = NO_CAPABILITIES,
 ): LiveRun {
   const inFlight = new Set<NodeKey>();
   const timers = new Set<NodeKey>();
   const spawning = new Set<NodeKey>();
-  let stateBytes = JSON.stringify(record.inputs).length;
+  let stateBytes = isEmpty(record.inputs) ? 2 : JSON.stringify(record.inputs).length;
   for (const [key, node] of state.nodes) {
     if (node.dueAt !== undefined) timers.add(key);
     else if (node.status === 'running' && plan.nodes.get(node.nodeId)?.type.kind === 'effect')
@@ -136,23 +119,19 @@ export function nextTimer(run: LiveRun): number | undefined {
 
 /** The projection to write with an append. */
 export function headOf(run: LiveRun): RunHead {
-  const { state } = run;
-  return {
-    status: state.status,
-    wakeAt: nextWake(run),
-    ...currentNode(state),
-    ...(state.startedAt !== undefined && { startedAt: state.startedAt }),
-    ...(state.endedAt !== undefined && { endedAt: state.endedAt }),
-    ...(state.error !== undefined && { errorCode: state.error.code }),
-  };
+  const { status, startedAt, endedAt, error } = run.state;
+  const head: { -readonly [Field in keyof RunHead]: RunHead[Field] } = { status, wakeAt: nextWake(run) };
+  const currentNodeId = isWaitingStatus(status) ? askingNode(run.state) : undefined;
+  if (currentNodeId !== undefined) head.currentNodeId = currentNodeId;
+  if (startedAt !== undefined) head.startedAt = startedAt;
+  if (endedAt !== undefined) head.endedAt = endedAt;
+  if (error !== undefined) head.errorCode = error.code;
+  return head;
 }
 
 /** The node that waits for an answer, while the run does. */
-function currentNode(state: RunState): Pick<RunHead, 'currentNodeId'> {
-  const nodeId = state.status.startsWith('waiting-')
-    ? state.nodes.get(state.suspended[0] ?? '')?.nodeId
-    : undefined;
-  return nodeId === undefined ? {} : { currentNodeId: nodeId };
+function askingNode({ suspended, nodes }: RunState): string | undefined {
+  return nodes.get(suspended[0] ?? '')?.nodeId;
 }
 
 function accept(stretch: Stretch, input: Input): Verdict | undefined {
@@ -222,7 +201,7 @@ function recover(stretch: Stretch): void {
           'The host stopped while this node was under way, so nobody knows whether its effect happened. Decide by hand, then start a new run.',
       });
     } else {
-      stretch.perform(key, known.inputs ?? inputsAgain(run, node, known.iteration));
+      stretch.perform(node, known.iteration, known.inputs ?? inputsAgain(run, node, known.iteration));
     }
   }
 }
@@ -254,7 +233,7 @@ function takeOutcome(stretch: Stretch, key: NodeKey, attempt: number, outcome: O
 
 function finishEffect(stretch: Stretch, node: NodePlan, path: readonly number[], result: NodeResult): void {
   try {
-    for (const write of result.channels ?? []) checkChannelWrite(stretch.run, node, write);
+    if (result.channels !== undefined) checkChannelWrites(stretch.run, node, result.channels);
   } catch (error) {
     return failAttempt(stretch, node, path, toNodeError(error));
   }
@@ -263,7 +242,7 @@ function finishEffect(stretch: Stretch, node: NodePlan, path: readonly number[],
 }
 
 /** Decides what can be decided; true when the budget ended it early. */
-function goOn(stretch: Stretch, recorder: Recorder, budget: Budget): boolean {
+function goOn(stretch: OpenStretch, budget: Budget): boolean {
   const { run } = stretch;
   const firstExecution = run.state.executions;
   while (isLiveStatus(run.state.status) && !run.draining) {
@@ -277,7 +256,7 @@ function goOn(stretch: Stretch, recorder: Recorder, budget: Budget): boolean {
     }
     const isSpent =
       run.state.executions - firstExecution >= budget.maxNodes ||
-      recorder.bytes >= budget.maxBytes ||
+      stretch.bytes >= budget.maxBytes ||
       budget.spent();
     if (isSpent && isLiveStatus(run.state.status) && run.frontier.size > 0) return true;
   }
@@ -307,16 +286,12 @@ function carryOut(stretch: Stretch, task: Task): void {
 /** Ends one delay or begins one retry whose time has come, the earliest first. False when none is due. */
 function fireDueTimer(stretch: Stretch): boolean {
   const { run } = stretch;
-  let due: { key: NodeKey; at: number } | undefined;
-  for (const key of run.timers) {
-    const at = run.state.nodes.get(key)?.dueAt;
-    if (at === undefined || at > stretch.now) continue;
-    if (due === undefined || at < due.at || (at === due.at && key < due.key)) due = { key, at };
-  }
-  if (due === undefined) return false;
-  const known = run.state.nodes.get(due.key);
+  if (run.timers.size === 0) return false;
+  const key = dueTimer(run, stretch.now);
+  if (key === undefined) return false;
+  const known = run.state.nodes.get(key);
   const node = known && run.plan.nodes.get(known.nodeId);
-  run.timers.delete(due.key);
+  run.timers.delete(key);
   if (known === undefined || node === undefined) return true;
   if (known.status === 'suspended') timeOutInterrupt(stretch, node, known.iteration);
   else if (known.status === 'backoff') startNode(stretch, node, known.iteration);
@@ -324,19 +299,14 @@ function fireDueTimer(stretch: Stretch): boolean {
   return true;
 }
 
-function effectRequest(run: LiveRun, key: NodeKey, inputs: JsonObject): EffectRequest {
-  const known = run.state.nodes.get(key);
-  const node = run.plan.nodes.get(known?.nodeId ?? '') as NodePlan;
-  const visit = run.state.visits.get(key);
-  return {
-    key,
-    node,
-    iteration: known?.iteration ?? [],
-    attempt: known?.attempt ?? 0,
-    ...(visit !== undefined && { visit }),
-    inputs,
-    timeoutMs: node.settings.timeoutMs,
-  };
+function dueTimer({ timers, state }: LiveRun, now: number): NodeKey | undefined {
+  let due: { key: NodeKey; at: number } | undefined;
+  for (const key of timers) {
+    const at = state.nodes.get(key)?.dueAt;
+    if (at === undefined || at > now) continue;
+    if (due === undefined || at < due.at || (at === due.at && key < due.key)) due = { key, at };
+  }
+  return due?.key;
 }
 
 function inputsAgain(run: LiveRun, node: NodePlan, path: readonly number[]): JsonObject {

@@ -14,6 +14,10 @@ import { redactorFor } from './sensitive.ts';
  * Writes to channels. What is declared decides how; a channel that is not declared takes its rules from the write and shows
  * up among the variables, as the protocol's early workflows expect it.
  */
+export function checkChannelWrites(run: LiveRun, node: NodePlan, requests: readonly ChannelRequest[]): void {
+  for (const request of requests) checkChannelWrite(run, node, request);
+}
+
 export function checkChannelWrite(run: LiveRun, node: NodePlan, request: ChannelRequest): void {
   if (request.to === 'parent') return checkParent(run);
   const channel = run.plan.channels.get(request.channel);
@@ -34,6 +38,10 @@ export function checkValue(run: LiveRun, request: ChannelRequest): void {
   }
   const write: ChannelWrite = { ...rules, value: request.value, at: run.state.lastAt };
   checkResult(run.plan, request, reduce(run.state.channels.get(request.channel), write));
+}
+
+export function writeChannels(stretch: Stretch, node: NodePlan, requests: readonly ChannelRequest[]): void {
+  for (const request of requests) writeChannel(stretch, node, request);
 }
 
 export function writeChannel(stretch: Stretch, node: NodePlan, request: ChannelRequest): void {

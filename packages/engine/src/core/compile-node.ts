@@ -13,6 +13,7 @@ import type {
   LoopPlan,
   NodePlan,
   NodeSettings,
+  NodeWords,
   PortPlan,
   ScopePlan,
   VariablePlan,
@@ -62,6 +63,7 @@ export function compileNodes(
     drafts.set(node.id, {
       index,
       id: node.id,
+      words: wordsOf(node.id, type.typeId),
       type,
       node,
       config: node.config,
@@ -77,6 +79,13 @@ export function compileNodes(
     });
   }
   return drafts;
+}
+
+function wordsOf(nodeId: string, typeId: string): NodeWords {
+  return {
+    id: JSON.stringify({ nodeId }).slice(0, -1),
+    started: JSON.stringify({ nodeId, typeId, attempt: 0 }),
+  };
 }
 
 function typeFinder(types: ReadonlyMap<string, NodeType>, problems: Problems) {

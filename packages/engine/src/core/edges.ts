@@ -26,9 +26,10 @@ export function edgeOutcome(state: RunState, edge: EdgePlan, path: readonly numb
 
 /**
  * Evaluates the conditions on a node's outgoing edges at the moment it completes. The answer goes into `node.completed`: later
- * the variables may be others, and a holder that takes over must not decide differently.
+ * the variables may be others, and a holder that takes over must not decide differently. Undefined when every edge is taken.
  */
-export function decideEdges(place: Place, node: NodePlan, outputs: JsonObject): JsonObject {
+export function decideEdges(place: Place, node: NodePlan, outputs: JsonObject): JsonObject | undefined {
+  if (!node.outgoing.some(({ condition }) => condition !== undefined)) return undefined;
   const notTaken: string[] = [];
   const errors: [string, string][] = [];
   for (const { id, condition } of node.outgoing) {
@@ -40,6 +41,7 @@ export function decideEdges(place: Place, node: NodePlan, outputs: JsonObject): 
       errors.push([id, error.message]);
     }
   }
+  if (notTaken.length === 0 && errors.length === 0) return undefined;
   return {
     ...(notTaken.length > 0 && { edgesNotTaken: notTaken }),
     ...(errors.length > 0 && { edgeErrors: Object.fromEntries(errors) }),

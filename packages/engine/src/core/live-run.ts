@@ -1,6 +1,6 @@
 import type { JsonObject } from '@weft/protocol';
 import type { Frontier } from './frontier.ts';
-import type { Plan } from './plan.ts';
+import type { NodePlan, Plan } from './plan.ts';
 import type { Redactor } from './redaction.ts';
 import type { Notice, StoredEvent } from '../store.ts';
 import type { CreationRecord, NodeKey, RunState } from './run-state.ts';
@@ -41,20 +41,21 @@ export interface Stretch {
   readonly random: number;
   /** Returns the sequence of the fact. */
   record(draft: Draft): number;
-  readonly perform: (key: NodeKey, inputs: JsonObject) => void;
-  readonly abort: (key: NodeKey) => void;
-  readonly spawn: (request: ChildRequest) => void;
-  readonly notify: (notice: Notice) => void;
+  /** The node's effect, at its present attempt. */
+  perform(node: NodePlan, path: readonly number[], inputs: JsonObject): void;
+  abort(key: NodeKey): void;
+  spawn(request: ChildRequest): void;
+  notify(notice: Notice): void;
 }
 
 export interface Draft {
   readonly type: string;
-  readonly nodeId?: string;
+  readonly nodeId?: string | undefined;
   readonly payload: JsonObject;
   /** Sequence of the event that caused it. */
-  readonly causeSeq?: number;
+  readonly causeSeq?: number | undefined;
   /** The payload as JSON, where the drafter has serialized it already. */
-  readonly text?: string;
+  readonly text?: string | undefined;
   /** The payload as the public may see it, where structure alone says that something must be hidden. */
-  readonly shown?: JsonObject;
+  readonly shown?: JsonObject | undefined;
 }

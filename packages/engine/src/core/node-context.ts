@@ -1,10 +1,10 @@
-import type { JsonObject } from '@weft/protocol';
+import type { AgentRef, Json, JsonObject } from '@weft/protocol';
 import { NodeFailure, type NodeInput } from '../node-type.ts';
 import { readableChannels } from './channels.ts';
 import type { Stretch } from './live-run.ts';
 import type { NodePlan } from './plan.ts';
 import { nodeKey } from './run-state.ts';
-import { expressionScope, type Place } from './scope.ts';
+import { expressionScope } from './scope.ts';
 
 /** What a node gets to see of its run. */
 export function nodeInput(
@@ -13,36 +13,76 @@ export function nodeInput(
   path: readonly number[],
   inputs: JsonObject,
 ): NodeInput {
-  const { run } = stretch;
-  const place: Place = { record: run.record, state: run.state, scope: node.scope, path };
-  const key = nodeKey(node.id, path);
-  const decision = run.state.nodes.get(key)?.decision;
-  const visit = run.state.visits.get(key) ?? 0;
-  return {
-    nodeId: node.id,
-    config: node.config,
-    prepared: node.prepared,
-    inputs,
-    variables: run.state.variables,
-    get channels() {
-      return readableChannels(run, node);
-    },
-    iteration: path,
-    visit,
-    configurable: run.record.configurable,
-    ...(node.node.agent !== undefined && { agent: node.node.agent }),
-    ...(decision !== undefined && { decision: decision.decision }),
-    get scope() {
-      return expressionScope(place, { inputs, outputs: inputs, visit });
-    },
-    getVersion: (changeId, min, max) => pinnedVersion(stretch, node, changeId, min, max),
-    log: (level, message, fields) =>
-      void stretch.record({
+  return new NodeView(stretch, node, path, inputs);
+}
+
+/** A class because every start of a pure node makes one, and few nodes look at more than their inputs. */
+class NodeView implements NodeInput {
+  readonly #stretch: Stretch;
+  readonly #node: NodePlan;
+  readonly nodeId: string;
+  readonly config: JsonObject;
+  readonly prepared: unknown;
+  readonly inputs: JsonObject;
+  readonly iteration: readonly number[];
+
+  constructor(stretch: Stretch, node: NodePlan, path: readonly number[], inputs: JsonObject) {
+    this.#stretch = stretch;
+    this.#node = node;
+    this.nodeId = node.id;
+    this.config = node.config;
+    this.prepared = node.prepared;
+    this.inputs = inputs;
+    this.iteration = path;
+  }
+
+  get variables(): ReadonlyMap<string, Json> {
+    return this.#stretch.run.state.variables;
+  }
+
+  get channels(): ReadonlyMap<string, Json> {
+    return readableChannels(this.#stretch.run, this.#node);
+  }
+
+  get visit(): number {
+    return this.#stretch.run.state.visits.get(nodeKey(this.nodeId, this.iteration)) ?? 0;
+  }
+
+  get configurable(): JsonObject {
+    return this.#stretch.run.record.configurable;
+  }
+
+  get agent(): AgentRef | undefined {
+    return this.#node.node.agent;
+  }
+
+  get decision(): JsonObject | undefined {
+    return this.#stretch.run.state.nodes.get(nodeKey(this.nodeId, this.iteration))?.decision?.decision;
+  }
+
+  get scope(): JsonObject {
+    const { inputs, iteration: path, visit } = this;
+    const { record, state } = this.#stretch.run;
+    return expressionScope(
+      { record, state, scope: this.#node.scope, path },
+      { inputs, outputs: inputs, visit },
+    );
+  }
+
+  // Both are functions of their own, so that a node may take them out of its input.
+  get getVersion(): NodeInput['getVersion'] {
+    return (changeId, min, max) => pinnedVersion(this.#stretch, this.#node, changeId, min, max);
+  }
+
+  get log(): NodeInput['log'] {
+    const { nodeId } = this;
+    return (level, message, fields) =>
+      void this.#stretch.record({
         type: 'log.appended',
-        nodeId: node.id,
-        payload: { level, message, nodeId: node.id, ...(fields !== undefined && { fields }) },
-      }),
-  };
+        nodeId,
+        payload: { level, message, nodeId, ...(fields !== undefined && { fields }) },
+      });
+  }
 }
 
 /** First use pins the newest version; every later use, also after a crash or in a fork, gets the pin. */

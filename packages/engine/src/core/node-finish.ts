@@ -1,4 +1,4 @@
-import type { NodeResult } from '../node-type.ts';
+import type { NodeEvent, NodeResult } from '../node-type.ts';
 import { isSettled } from './frontier.ts';
 import type { Stretch } from './live-run.ts';
 import { completeNode, failNode } from './node-settle.ts';
@@ -16,29 +16,23 @@ export function finishNode(
   reason?: string,
   causeSeq?: number,
 ): void {
-  if (isOverLoopCap(stretch, node, result)) return;
-  recordEvents(stretch, node, result);
+  if (result.events !== undefined) {
+    if (isOverLoopCap(stretch, node, result.events)) return;
+    recordEvents(stretch, node, result.events);
+  }
   const { ask } = result;
   const reenters = result.again === true ? node.cycle : undefined;
   if (reenters !== undefined && isBusy(stretch, node, path, reenters)) return;
   if (ask !== undefined) return suspendNode(stretch, node, path, () => ask);
-  completeNode(stretch, node, path, {
-    outputs: result.outputs,
-    ...(result.variables !== undefined && { variables: result.variables }),
-    ...(result.channels !== undefined && { channels: result.channels }),
-    ...(reason !== undefined && { reason }),
-    ...(reenters !== undefined && { reenters }),
-    ...(causeSeq !== undefined && { causeSeq }),
-  });
+  const { outputs, variables, channels } = result;
+  completeNode(stretch, node, path, { outputs, variables, channels, reason, reenters, causeSeq });
 }
 
-function recordEvents(stretch: Stretch, node: NodePlan, { events = [] }: NodeResult): void {
+function recordEvents(stretch: Stretch, node: NodePlan, events: readonly NodeEvent[]): void {
   const sequences: number[] = [];
   for (const { type, payload, causedBy } of events) {
     const causeSeq = causedBy === undefined ? undefined : sequences[causedBy];
-    sequences.push(
-      stretch.record({ type, nodeId: node.id, payload, ...(causeSeq !== undefined && { causeSeq }) }),
-    );
+    sequences.push(stretch.record({ type, nodeId: node.id, payload, causeSeq }));
   }
 }
 
@@ -64,7 +58,7 @@ function isBusy(
 }
 
 /** An orchestrator that does not come to an end is stopped before the decision that would be one too many. */
-function isOverLoopCap(stretch: Stretch, node: NodePlan, { events = [] }: NodeResult): boolean {
+function isOverLoopCap(stretch: Stretch, node: NodePlan, events: readonly NodeEvent[]): boolean {
   const { run } = stretch;
   const limit = run.record.limits.loopIterations;
   const decides = events.some(({ type }) => type === 'runOrchestrator.decided');

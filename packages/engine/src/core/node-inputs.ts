@@ -10,22 +10,25 @@ import { currentItem, expressionScope, type Place, visibleNode } from './scope.t
  * loop's body gets the item and its index; a first node of the run may get the run's inputs (see `takesRunInputs`).
  */
 export function resolveInputs(plan: Plan, place: Place, node: NodePlan): JsonObject {
-  const ports = new Map<string, Json>();
-  if (node.incoming.length === 0) {
-    for (const [name, value] of entryInputs(place, node)) ports.set(name, value);
-  }
+  const inputs = node.incoming.length === 0 ? entryInputs(place, node) : {};
   for (const edge of node.incoming) {
     if (edgeOutcome(place.state, edge, place.path) !== 'success') continue;
     const outputs = place.state.nodes.get(nodeKey(edge.source.id, place.path))?.outputs ?? {};
     const value = edgeValue(edge, outputs);
-    if (value !== undefined) ports.set(edge.targetPort, value);
+    if (value !== undefined) setMember(inputs, edge.targetPort, value);
   }
   for (const port of node.ports) {
     const value = portValue(plan, place, node, port);
-    if (value === undefined) ports.delete(port.name);
-    else ports.set(port.name, value);
+    if (value === undefined) delete inputs[port.name];
+    else setMember(inputs, port.name, value);
   }
-  return Object.fromEntries(ports);
+  return inputs;
+}
+
+/** A port may be called anything, also what an assignment would take for the prototype. */
+function setMember(object: JsonObject, name: string, value: Json): void {
+  if (name !== '__proto__') object[name] = value;
+  else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
 /** True when resolving again later could give other values: after a crash the effect must be repeated with the same ones. */
@@ -44,11 +47,12 @@ export function takesRunInputs(node: NodePlan): boolean {
   return isEntry && node.type.kind === 'pure' && node.ports.length === 0;
 }
 
-function entryInputs(place: Place, node: NodePlan): [string, Json][] {
-  if (place.scope.loop === undefined) return takesRunInputs(node) ? Object.entries(place.record.inputs) : [];
+/** A new object each time: what the node declares is added to it. */
+function entryInputs(place: Place, node: NodePlan): JsonObject {
+  if (place.scope.loop === undefined) return takesRunInputs(node) ? { ...place.record.inputs } : {};
   const item = currentItem(place);
-  const index: [string, Json] = ['index', place.path.at(-1) ?? 0];
-  return item === undefined ? [index] : [['item', item], ['input', item], index];
+  const index = place.path.at(-1) ?? 0;
+  return item === undefined ? { index } : { item, input: item, index };
 }
 
 function portValue(plan: Plan, place: Place, node: NodePlan, port: PortPlan): Json | undefined {

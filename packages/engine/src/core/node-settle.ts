@@ -1,28 +1,27 @@
 import type { JsonObject } from '@weft/protocol';
 import type { ChannelRequest } from '../node-type.ts';
-import { writeChannel } from './channels.ts';
+import { writeChannels } from './channels.ts';
 import { cancelChild } from './child-notices.ts';
 import { decideEdges } from './edges.ts';
 import { openFrontier } from './frontier.ts';
 import type { LiveRun, Stretch } from './live-run.ts';
 import type { NodePlan } from './plan.ts';
-import { shownOutputs, shownVariableChange } from './recorder.ts';
+import { isEmpty, shownOutputs, shownVariableChange } from './recorder.ts';
 import { mayRetry, retryDelay } from './retry.ts';
 import { type NodeError, nodeKey } from './run-state.ts';
-import type { Place } from './scope.ts';
 import { redactorFor } from './sensitive.ts';
 
 /** How a node's execution ends: with outputs, with another attempt, with an error, or untouched. */
 
 export interface Completion {
   readonly outputs: JsonObject;
-  readonly variables?: JsonObject;
-  readonly channels?: readonly ChannelRequest[];
+  readonly variables?: JsonObject | undefined;
+  readonly channels?: readonly ChannelRequest[] | undefined;
   /** Said beside the outputs when something else than the node ended it. */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   /** Nodes of the cycle that begins again with this. */
-  readonly reenters?: readonly string[];
-  readonly causeSeq?: number;
+  readonly reenters?: readonly string[] | undefined;
+  readonly causeSeq?: number | undefined;
 }
 
 export function completeNode(
@@ -32,35 +31,26 @@ export function completeNode(
   result: Completion,
 ): void {
   const { run } = stretch;
-  const { outputs } = result;
+  const { outputs, reenters } = result;
   const outputsText = isEmpty(outputs) ? '{}' : JSON.stringify(outputs);
   const tooLarge = tooLargeError(run, outputsText);
   if (tooLarge !== undefined) return failNode(stretch, node, path, tooLarge);
 
   if (result.variables !== undefined) changeVariables(stretch, node, result.variables);
-  for (const write of result.channels ?? []) writeChannel(stretch, node, write);
-  const place: Place = { record: run.record, state: run.state, scope: node.scope, path };
-  const id = identity(node, path);
-  const rest = {
-    ...(result.reenters === undefined
-      ? decideEdges(place, node, outputs)
-      : { reenters: [...result.reenters] }),
-    ...(result.reason !== undefined && { reason: result.reason }),
-  };
+  if (result.channels !== undefined) writeChannels(stretch, node, result.channels);
+  const rest = besideOutputs(run, node, path, result);
   const shown = shownOutputs(run.plan, node, outputs);
   stretch.record({
     type: 'node.completed',
     nodeId: node.id,
-    payload: isEmpty(outputs) ? { ...id, ...rest } : { ...id, outputs, ...rest },
-    text: completionText(id, isEmpty(outputs) ? undefined : outputsText, rest),
-    ...(shown !== outputs && {
-      shown: isEmpty(shown) ? { ...id, ...rest } : { ...id, outputs: shown, ...rest },
-    }),
-    ...(result.causeSeq !== undefined && { causeSeq: result.causeSeq }),
+    payload: completionPayload(node, path, outputs, rest),
+    text: completionText(node, path, isEmpty(outputs) ? undefined : outputsText, rest),
+    shown: shown === outputs ? undefined : completionPayload(node, path, shown, rest),
+    causeSeq: result.causeSeq,
   });
   run.stateBytes += outputsText.length;
   if (node.sensitivePorts.size > 0) run.redactor = redactorFor(run.plan, run.state);
-  if (result.reenters === undefined) settled(run, node, path);
+  if (reenters === undefined) settled(run, node, path);
   else goRound(run, node, path);
 }
 
@@ -72,12 +62,14 @@ function goRound(run: LiveRun, node: NodePlan, path: readonly number[]): void {
   run.frontier = openFrontier(run.plan, run.state);
 }
 
+const NO_SECRETS: ReadonlySet<string> = new Set();
+
 /** `secrets` names those whose values must not be shown although this workflow does not say so. */
 export function changeVariables(
   stretch: Stretch,
   node: NodePlan,
   variables: JsonObject,
-  secrets: ReadonlySet<string> = new Set(),
+  secrets: ReadonlySet<string> = NO_SECRETS,
 ): void {
   const { run } = stretch;
   for (const [name, next] of Object.entries(variables)) {
@@ -101,17 +93,42 @@ export function changeVariables(
   }
 }
 
-/** The payload as JSON around outputs that are serialized already: large ones are not gone through twice. */
-function completionText(id: JsonObject, outputsText: string | undefined, rest: JsonObject): string {
-  const head = JSON.stringify(id).slice(0, -1);
-  const outputs = outputsText === undefined ? '' : `,"outputs":${outputsText}`;
-  const tail = isEmpty(rest) ? '' : `,${JSON.stringify(rest).slice(1, -1)}`;
-  return `${head}${outputs}${tail}}`;
+/** What a completion says beside the outputs; undefined when nothing, as nearly always. */
+function besideOutputs(
+  { record, state }: LiveRun,
+  node: NodePlan,
+  path: readonly number[],
+  { outputs, reenters, reason }: Completion,
+): JsonObject | undefined {
+  const rest: JsonObject | undefined =
+    reenters === undefined
+      ? decideEdges({ record, state, scope: node.scope, path }, node, outputs)
+      : { reenters: [...reenters] };
+  return reason === undefined ? rest : { ...rest, reason };
 }
 
-function isEmpty(object: JsonObject): boolean {
-  for (const _key in object) return false;
-  return true;
+function completionPayload(
+  node: NodePlan,
+  path: readonly number[],
+  outputs: JsonObject,
+  rest: JsonObject | undefined,
+): JsonObject {
+  const payload = identity(node, path);
+  if (!isEmpty(outputs)) payload['outputs'] = outputs;
+  return rest === undefined ? payload : Object.assign(payload, rest);
+}
+
+/** The same payload as JSON, around outputs that are serialized already: large ones are not gone through twice. */
+function completionText(
+  node: NodePlan,
+  path: readonly number[],
+  outputsText: string | undefined,
+  rest: JsonObject | undefined,
+): string {
+  const iteration = path.length === 0 ? '' : `,"iteration":[${path.join(',')}]`;
+  const outputs = outputsText === undefined ? '' : `,"outputs":${outputsText}`;
+  const tail = rest === undefined ? '' : `,${JSON.stringify(rest).slice(1, -1)}`;
+  return `${node.words.id}${iteration}${outputs}${tail}}`;
 }
 
 /** Retries while the policy allows it; otherwise the node has failed for good. */
@@ -152,7 +169,7 @@ export function failNode(
     type: 'node.failed',
     nodeId: node.id,
     payload: { ...identity(node, path), error: errorPayload(error), attempts },
-    ...(causeSeq !== undefined && { causeSeq }),
+    causeSeq,
   });
   settled(stretch.run, node, path);
 }

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@weft/protocol';
 import { type NodeInput, NodeFailure, type NodeResult, type TimerNodeType } from '../node-type.ts';
 import { decisionFor, startChildren } from './children.ts';
-import type { Stretch } from './live-run.ts';
-import { checkChannelWrite } from './channels.ts';
+import type { Draft, Stretch } from './live-run.ts';
+import { checkChannelWrites } from './channels.ts';
 import { nodeInput } from './node-context.ts';
 import { finishNode } from './node-finish.ts';
 import { suspendNode } from './suspend.ts';
@@ -18,11 +18,12 @@ import type { Place } from './scope.ts';
 /** Begins one attempt of a node: refuses what may not start, runs what is pure, asks for what is not. */
 export function startNode(stretch: Stretch, node: NodePlan, path: readonly number[]): void {
   const { run } = stretch;
-  const missing = node.type.requires?.find((capability) => !run.capabilities.has(capability));
+  const { type } = node;
+  const missing = type.requires?.find((capability) => !run.capabilities.has(capability));
   if (missing !== undefined) {
     return failNode(stretch, node, path, {
       code: 'capability_not_provided',
-      message: `Node type ${node.type.typeId} requires the capability "${missing}", which this host does not provide.`,
+      message: `Node type ${type.typeId} requires the capability "${missing}", which this host does not provide.`,
       details: { capability: missing },
     });
   }
@@ -32,44 +33,53 @@ export function startNode(stretch: Stretch, node: NodePlan, path: readonly numbe
   }
   const attempt = run.state.nodes.get(nodeKey(node.id, path))?.attempt ?? 0;
   const place: Place = { record: run.record, state: run.state, scope: node.scope, path };
-  const started: JsonObject = { ...identity(node, path), typeId: node.type.typeId, attempt };
+  const started = identity(node, path);
+  started['typeId'] = type.typeId;
+  started['attempt'] = attempt;
+  const start: Draft = {
+    type: 'node.started',
+    nodeId: node.id,
+    payload: started,
+    text: path.length === 0 && attempt === 0 ? node.words.started : undefined,
+  };
 
   let inputs: JsonObject;
   try {
     inputs = resolveInputs(run.plan, place, node);
   } catch (error) {
-    stretch.record({ type: 'node.started', nodeId: node.id, payload: started });
+    stretch.record(start);
     return failAttempt(stretch, node, path, toNodeError(error));
   }
-  const { type } = node;
   switch (type.kind) {
     case 'pure':
-      stretch.record({ type: 'node.started', nodeId: node.id, payload: started });
+      stretch.record(start);
       return runPure(stretch, node, path, type.run, inputs);
     case 'timer':
       return startTimer(stretch, node, type, path, inputs, started);
-    case 'effect': {
-      const frozen = mustFreezeInputs(node) ? { ...started, inputs } : started;
-      stretch.record({ type: 'node.started', nodeId: node.id, payload: frozen, shown: started });
+    case 'effect':
+      stretch.record(mustFreezeInputs(node) ? withHidden(start, { inputs }) : start);
       run.inFlight.add(nodeKey(node.id, path));
-      return stretch.perform(nodeKey(node.id, path), inputs);
-    }
+      return stretch.perform(node, path, inputs);
     case 'loop':
       return startLoop(stretch, node, path, inputs, started);
     case 'interrupt':
-      stretch.record({ type: 'node.started', nodeId: node.id, payload: started });
+      stretch.record(start);
       return suspendNode(stretch, node, path, () => type.ask(nodeInput(stretch, node, path, inputs)));
     case 'children': {
       const decisionSeq = decisionFor(run, node, path)?.seq;
-      const frozen = {
-        ...started,
+      const hidden = {
         ...(mustFreezeInputs(node) && { inputs }),
         ...(decisionSeq !== undefined && { decisionSeq }),
       };
-      stretch.record({ type: 'node.started', nodeId: node.id, payload: frozen, shown: started });
+      stretch.record(withHidden(start, hidden));
       return startChildren(stretch, node, path, inputs);
     }
   }
+}
+
+/** The same start with something that only the fold may see. */
+function withHidden({ type, nodeId, payload }: Draft, hidden: JsonObject): Draft {
+  return { type, nodeId, payload: { ...payload, ...hidden }, shown: payload };
 }
 
 /** A timer node whose time has come, or whose attempt has timed out before it. */
@@ -133,7 +143,7 @@ function runPure(
   let result: NodeResult;
   try {
     result = execute(nodeInput(stretch, node, path, inputs));
-    for (const write of result.channels ?? []) checkChannelWrite(stretch.run, node, write);
+    if (result.channels !== undefined) checkChannelWrites(stretch.run, node, result.channels);
   } catch (error) {
     return failAttempt(stretch, node, path, toNodeError(error));
   }

@@ -78,8 +78,17 @@ export interface ScopePlan {
 
 export type TriggerRule = 'all_success' | 'any_success' | 'all_complete' | 'none_failed' | 'any_failed';
 
+/** What the events of every run say about a node in the same words, as JSON: written once, shared by all of them. */
+export interface NodeWords {
+  /** How a payload begins: `{"nodeId":"a"`. */
+  readonly id: string;
+  /** The payload of a first start outside loops. */
+  readonly started: string;
+}
+
 export interface NodePlan {
   readonly id: string;
+  readonly words: NodeWords;
   readonly type: NodeType;
   readonly node: WorkflowNode;
   readonly config: JsonObject;

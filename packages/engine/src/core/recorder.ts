@@ -1,73 +1,106 @@
 import type { JsonObject } from '@weft/protocol';
-import type { StoredEvent } from '../store.ts';
+import type { Notice, StoredEvent } from '../store.ts';
 import { evolve } from './evolve.ts';
-import type { Draft, LiveRun } from './live-run.ts';
+import type { Draft, LiveRun, Stretch } from './live-run.ts';
 import { takesRunInputs } from './node-inputs.ts';
 import { maskValue } from './redaction.ts';
 import { sha256Hex } from '../hash.ts';
 import type { MaskingMode, NodePlan, Plan } from './plan.ts';
+import type { RunEvent } from './run-event.ts';
+import { type NodeKey, nodeKey } from './run-state.ts';
+import type { ChildRequest, EffectRequest, Moment } from './step.ts';
+
+type Building<Thing> = { -readonly [Field in keyof Thing]: Thing[Field] };
 
 /**
  * Turns drafts into facts: numbers and times them, serializes each payload once, masks what the public may not see, and
- * folds the fact into the run's state.
+ * folds the fact into the run's state. Beside the facts it collects what is to be done once they are durable.
+ *
+ * A class because there is one per step of every run: nothing but its fields and lists is made for it.
  */
-export interface Recorder {
-  record(draft: Draft): number;
-  readonly events: StoredEvent[];
-  readonly bytes: number;
-}
+export class OpenStretch implements Stretch {
+  readonly run: LiveRun;
+  readonly now: number;
+  readonly events: StoredEvent[] = [];
+  readonly effects: EffectRequest[] = [];
+  readonly children: ChildRequest[] = [];
+  readonly notices: Notice[] = [];
+  readonly aborts: NodeKey[] = [];
+  /** Of all payloads and overlays so far. */
+  bytes = 0;
+  readonly #moment: Moment;
 
-const NOTHING = {};
+  constructor(run: LiveRun, moment: Moment) {
+    this.run = run;
+    this.now = moment.now;
+    this.#moment = moment;
+  }
 
-export function createRecorder(run: LiveRun, now: number): Recorder {
-  const events: StoredEvent[] = [];
-  let bytes = 0;
+  get random(): number {
+    return this.#moment.random;
+  }
 
-  function record(draft: Draft): number {
-    const { state } = run;
-    const text = draft.text ?? JSON.stringify(draft.payload);
-    const shown = draft.shown ?? draft.payload;
-    const shownText = draft.shown === undefined ? text : JSON.stringify(draft.shown);
+  record(draft: Draft): number {
+    const { run } = this;
+    const { type, nodeId, causeSeq, payload, shown = payload } = draft;
+    const text = draft.text ?? JSON.stringify(payload);
+    const shownText = shown === payload ? text : JSON.stringify(shown);
     const masked = run.redactor.apply(shown, shownText);
     const publicText = masked === undefined ? shownText : JSON.stringify(masked);
     const isMasked = publicText !== text;
-    const { type, nodeId, causeSeq } = draft;
-    const event: StoredEvent = {
-      seq: state.nextSeq,
+    const event: Building<StoredEvent> = {
+      seq: run.state.nextSeq,
       type,
-      at: Math.max(now, state.lastAt),
+      at: Math.max(this.now, run.state.lastAt),
       payload: publicText,
-      ...(nodeId === undefined ? NOTHING : { nodeId }),
-      ...(causeSeq === undefined ? NOTHING : { causeSeq }),
-      ...(isMasked && { overlay: text }),
     };
+    if (nodeId !== undefined) event.nodeId = nodeId;
+    if (causeSeq !== undefined) event.causeSeq = causeSeq;
+    if (isMasked) event.overlay = text;
     const before = run.watch?.(event);
-    if (before !== undefined) record(before);
-    return append(
-      before === undefined ? event : { ...event, seq: state.nextSeq },
-      isMasked ? draft.payload : (masked ?? shown),
-    );
-  }
-
-  function append(event: StoredEvent, payload: JsonObject): number {
-    const { seq, at, type, nodeId } = event;
-    events.push(event);
-    bytes += event.payload.length + (event.overlay?.length ?? 0);
-    evolve(run.state, { seq, at, type, payload, ...(nodeId === undefined ? NOTHING : { nodeId }) });
+    if (before !== undefined) {
+      this.record(before);
+      event.seq = run.state.nextSeq;
+    }
+    this.events.push(event);
+    this.bytes += publicText.length + (isMasked ? text.length : 0);
+    const { seq, at } = event;
+    const fact: Building<RunEvent> = { seq, at, type, payload: isMasked ? payload : (masked ?? shown) };
+    if (nodeId !== undefined) fact.nodeId = nodeId;
+    evolve(run.state, fact);
     return seq;
   }
 
-  return {
-    events,
-    get bytes() {
-      return bytes;
-    },
-    record,
-  };
+  perform(node: NodePlan, path: readonly number[], inputs: JsonObject): void {
+    const { state } = this.run;
+    const key = nodeKey(node.id, path);
+    this.effects.push({
+      key,
+      node,
+      iteration: path,
+      attempt: state.nodes.get(key)?.attempt ?? 0,
+      visit: state.visits.get(key),
+      inputs,
+      timeoutMs: node.settings.timeoutMs,
+    });
+  }
+
+  abort(key: NodeKey): void {
+    this.aborts.push(key);
+  }
+
+  spawn(request: ChildRequest): void {
+    this.children.push(request);
+  }
+
+  notify(notice: Notice): void {
+    this.notices.push(notice);
+  }
 }
 
 /** A node's outputs as the public may see them: sensitive ports by the run's masking mode, raw inputs not at all. */
 export function shownOutputs(plan: Plan, node: NodePlan, outputs: JsonObject): JsonObject {
+  if (isEmpty(outputs)) return outputs;
   if (node.type.privateOutputs === true || takesRunInputs(node)) return {};
   if (node.sensitivePorts.size === 0) return outputs;
   const entries: [string, JsonObject[string]][] = [];
@@ -87,6 +120,11 @@ export function shownVariableChange(plan: Plan, payload: JsonObject, isSecret = 
     else if (field !== 'isInheritedSecret') entries.push([field, value]);
   }
   return Object.fromEntries(entries);
+}
+
+export function isEmpty(object: JsonObject): boolean {
+  for (const _key in object) return false;
+  return true;
 }
 
 function appendMasked(

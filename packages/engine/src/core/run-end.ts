@@ -1,7 +1,7 @@
 import type { JsonObject } from '@weft/protocol';
 import type { Stretch } from './live-run.ts';
 import { cancelRunningNodes, errorPayload } from './node-settle.ts';
-import { shownOutputs } from './recorder.ts';
+import { isEmpty, shownOutputs } from './recorder.ts';
 import type { NodeError } from './run-state.ts';
 import { collectOutputs, unrecoveredFailure } from './scope-result.ts';
 
@@ -11,10 +11,17 @@ export function endRun(stretch: Stretch): void {
   const failure = unrecoveredFailure(run.state, run.plan.root, []);
   if (failure !== undefined) return failRun(stretch, failure.error, failure.nodeId);
   const outputs = collectOutputs(run.state, run.plan.root, []);
+  if (isEmpty(outputs)) return void stretch.record({ type: 'run.completed', payload: {} });
   const shown = collectOutputs(run.state, run.plan.root, [], (node, all) =>
     shownOutputs(run.plan, node, all),
   );
-  stretch.record({ type: 'run.completed', payload: withOutputs(outputs), shown: withOutputs(shown) });
+  const payload = { outputs };
+  stretch.record({
+    type: 'run.completed',
+    payload,
+    // One terminal node that hides nothing is shown as it is: no need to serialize it twice.
+    shown: shown === outputs ? payload : withOutputs(shown),
+  });
 }
 
 export type Breach =
@@ -89,5 +96,5 @@ function breachError(breach: Breach): NodeError {
 }
 
 function withOutputs(outputs: JsonObject): JsonObject {
-  return Object.keys(outputs).length > 0 ? { outputs } : {};
+  return isEmpty(outputs) ? {} : { outputs };
 }

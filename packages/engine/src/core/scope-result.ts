@@ -11,12 +11,16 @@ export function collectOutputs(
   path: readonly number[],
   view: (node: NodePlan, outputs: JsonObject) => JsonObject = (_node, outputs) => outputs,
 ): JsonObject {
+  const [only] = scope.terminals;
+  if (only !== undefined && scope.terminals.length === 1) {
+    const known = state.nodes.get(nodeKey(only.id, path));
+    return known?.status === 'completed' ? view(only, known.outputs ?? {}) : {};
+  }
   const completed: [string, Json][] = [];
   for (const node of scope.terminals) {
     const known = state.nodes.get(nodeKey(node.id, path));
     if (known?.status === 'completed') completed.push([node.id, view(node, known.outputs ?? {})]);
   }
-  if (scope.terminals.length === 1) return (completed[0]?.[1] as JsonObject | undefined) ?? {};
   return Object.fromEntries(completed);
 }
 

@@ -84,7 +84,7 @@ export interface EffectRequest {
   readonly iteration: readonly number[];
   readonly attempt: number;
   /** How often the node has been entered before by way of a loop back or a trigger; absent = never. */
-  readonly visit?: number;
+  readonly visit?: number | undefined;
   readonly inputs: JsonObject;
   /** Per attempt, 0 = none. */
   readonly timeoutMs: number;
