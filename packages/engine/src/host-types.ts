@@ -139,6 +139,13 @@ export interface FollowOptions {
 }
 
 export interface Cursor {
+  /**
+   * Hands over batch after batch, each at least one event, as soon as it is durable. Resolves with true when `take` has answered
+   * that it has no room for more, or when nothing has come for `keepaliveMs`: then call again. Resolves with false at the end.
+   * Without snapshots, cursors at the same place of a run are given the same array.
+   */
+  push(take: (events: readonly FollowedEvent[]) => boolean): Promise<boolean>;
+  /** One batch; for who does not need each event at once. */
   next(): Promise<readonly FollowedEvent[] | undefined>;
   /** The run as of `afterSeq`, for the baseline of a `values` stream. */
   baseline(): Promise<SnapshotView | undefined>;

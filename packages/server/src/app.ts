@@ -38,6 +38,7 @@ import { secretRoutes } from './routes/secrets.ts';
 import { stateAtRoutes } from './routes/state-at.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import { workflowRoutes } from './routes/workflows.ts';
+import { createBatches } from './stream/batches.ts';
 import { createOpenStreams } from './stream/open-streams.ts';
 import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 
@@ -139,6 +140,7 @@ function createDoor(host: Host, settings: Settings, log: Log, telemetry: Telemet
     settings,
     log,
     streams,
+    renderBatch: createBatches(),
     telemetry,
     publicUrl: createPublicUrl(settings.publicUrl),
     allow: createGuard({

@@ -1,5 +1,6 @@
 import type { Caller, Host, Log } from '@weft/engine';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
+import type { RenderBatch } from './stream/batches.ts';
 import type { OpenStreams } from './stream/open-streams.ts';
 import type { Settings } from './options.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
@@ -10,6 +11,7 @@ export interface Door {
   readonly settings: Settings;
   readonly log: Log;
   readonly streams: OpenStreams;
+  readonly renderBatch: RenderBatch;
   readonly telemetry: Pick<Telemetry, 'metrics'>;
   readonly publicUrl: (request: FastifyRequest) => string;
   /** Route options that let in only callers with the operation's scope; see http/guard.ts. */

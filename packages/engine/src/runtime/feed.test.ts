@@ -42,12 +42,36 @@ describe('the feed', () => {
 
     feed.publish(record, [event(0, '{"a":1}')]);
 
-    expect(one.since(0)?.[0]).toBe(other.since(0)?.[0]);
+    expect(one.since(0)).toBe(other.since(0));
     expect(JSON.parse(one.since(0)?.[0]?.document ?? '')).toMatchObject({
       runId: 'r1',
       sequence: 0,
       payload: { a: 1 },
     });
+  });
+
+  it('calls its listeners in later turns, a few in each, and each once for what has come until then', async () => {
+    const feed = createFeed({ ringEvents: 10, ringBytes: 1e6 });
+    const attachment = feed.attach('r1');
+    const calls = Array.from({ length: 250 }, () => 0);
+    const stops = calls.map((_, index) =>
+      attachment.listen(() => {
+        calls[index] = (calls[index] ?? 0) + 1;
+      }),
+    );
+    const called = () => calls.reduce((sum, each) => sum + each, 0);
+    stops[249]?.();
+
+    feed.publish(record, [event(0)]);
+    feed.publish(record, [event(1)]);
+
+    const perTurn = [called()];
+    for (let turn = 0; turn < 4; turn += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      perTurn.push(called());
+    }
+    expect(perTurn).toEqual([0, 100, 200, 249, 249]);
+    expect(new Set(calls)).toEqual(new Set([1, 0]));
   });
 
   it('forgets a run when its last listener leaves', () => {

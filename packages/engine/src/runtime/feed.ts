@@ -11,6 +11,8 @@ import { type StoredWireEvent, toWireEvent } from './wire-event.ts';
  *     events, by `signal` when another did. So a listener that read the version before it looked into the store,
  *     and found nothing there, loses nothing by waiting for the next version.
  * F3. A listener that has fallen out of the ring reads from the store; the feed keeps no queue for anybody.
+ * F4. Listeners are called in the turns after the one that made the events durable, a few in each turn: what the run does next and
+ *     other requests do not wait for a thousand of them. One that is still to be called is not called twice.
  */
 export interface Feed {
   publish(record: CreationRecord, events: readonly StoredEvent[]): void;
@@ -23,10 +25,15 @@ export interface Feed {
 
 export interface Attachment {
   version(): number;
-  /** Events from `fromSeq` on: `[]` when there is none yet, undefined when only the store can tell. */
+  /**
+   * Events from `fromSeq` on: `[]` when there is none yet, undefined when only the store can tell. Everyone at the same place
+   * gets the same array, so that it can be rendered once for all.
+   */
   since(fromSeq: number): readonly StoredWireEvent[] | undefined;
   /** Resolves with true once the version differs from the one given, with false when the time is up or the signal aborted. */
   changed(version: number, timeoutMs: number, signal: AbortSignal): Promise<boolean>;
+  /** Calls after every change of the version, until the returned function is called. `call` must not throw. */
+  listen(call: () => void): () => void;
   detach(): void;
 }
 
@@ -36,16 +43,29 @@ export interface FeedOptions {
 }
 
 interface Channel {
-  listeners: number;
+  attached: number;
   version: number;
   ring: StoredWireEvent[];
   bytes: number;
-  readonly waiting: Set<() => void>;
+  /** The newest events, as they were last asked for. */
+  tail: readonly StoredWireEvent[] | undefined;
+  readonly listeners: Set<Listener>;
 }
+
+interface Listener {
+  readonly call: () => void;
+  isListening: boolean;
+  /** It stands in the queue of those to be called. */
+  isDue: boolean;
+}
+
+/** A call that writes to a socket takes about 15 µs. */
+const CALLS_PER_TURN = 100;
 
 export function createFeed(options: FeedOptions): Feed {
   const channels = new Map<string, Channel>();
-  let listeners = 0;
+  const announce = createAnnouncer();
+  let attachments = 0;
 
   function publish(record: CreationRecord, events: readonly StoredEvent[]): void {
     const channel = channels.get(record.runId);
@@ -57,6 +77,7 @@ export function createFeed(options: FeedOptions): Feed {
       channel.ring.push(toWireEvent(record, event));
       channel.bytes += event.payload.length;
     }
+    channel.tail = undefined;
     trim(channel);
     announce(channel);
   }
@@ -82,49 +103,86 @@ export function createFeed(options: FeedOptions): Feed {
 
   function attach(runId: string): Attachment {
     const channel = channels.get(runId) ?? {
-      listeners: 0,
+      attached: 0,
       version: 0,
       ring: [],
       bytes: 0,
-      waiting: new Set(),
+      tail: undefined,
+      listeners: new Set(),
     };
     channels.set(runId, channel);
-    channel.listeners += 1;
-    listeners += 1;
+    channel.attached += 1;
+    attachments += 1;
     let attached = true;
     return {
       version: () => channel.version,
       since: (fromSeq) => since(channel, fromSeq),
       changed: (version, timeoutMs, abort) => changed(channel, version, timeoutMs, abort),
+      listen: (call) => listen(channel, call),
       detach() {
         if (!attached) return;
         attached = false;
-        channel.listeners -= 1;
-        listeners -= 1;
-        if (channel.listeners === 0) channels.delete(runId);
+        channel.attached -= 1;
+        attachments -= 1;
+        if (channel.attached === 0) channels.delete(runId);
       },
     };
   }
 
-  return { publish, signal, attach, listeners: () => listeners };
+  return { publish, signal, attach, listeners: () => attachments };
 }
 
 function clearRing(channel: Channel): void {
   channel.ring = [];
   channel.bytes = 0;
+  channel.tail = undefined;
 }
 
-function announce(channel: Channel): void {
-  channel.version += 1;
-  const waiting = [...channel.waiting];
-  channel.waiting.clear();
-  for (const wake of waiting) wake();
+function createAnnouncer(): (channel: Channel) => void {
+  let due: Listener[] = [];
+  let called = 0;
+
+  function callSome(): void {
+    const end = Math.min(called + CALLS_PER_TURN, due.length);
+    for (; called < end; called += 1) {
+      const listener = due[called];
+      if (listener === undefined) continue;
+      listener.isDue = false;
+      if (listener.isListening) listener.call();
+    }
+    if (called < due.length) {
+      setImmediate(callSome);
+      return;
+    }
+    due = [];
+    called = 0;
+  }
+
+  return (channel) => {
+    channel.version += 1;
+    for (const listener of channel.listeners) {
+      if (listener.isDue) continue;
+      listener.isDue = true;
+      if (due.push(listener) === 1) setImmediate(callSome);
+    }
+  };
 }
 
 function since(channel: Channel, fromSeq: number): readonly StoredWireEvent[] | undefined {
   const first = channel.ring[0];
   if (first === undefined || fromSeq < first.seq) return undefined;
-  return channel.ring.slice(fromSeq - first.seq);
+  if (channel.tail?.[0]?.seq === fromSeq) return channel.tail;
+  channel.tail = channel.ring.slice(fromSeq - first.seq);
+  return channel.tail;
+}
+
+function listen(channel: Channel, call: () => void): () => void {
+  const listener: Listener = { call, isListening: true, isDue: false };
+  channel.listeners.add(listener);
+  return () => {
+    listener.isListening = false;
+    channel.listeners.delete(listener);
+  };
 }
 
 function changed(
@@ -138,15 +196,14 @@ function changed(
   return new Promise((resolve) => {
     const settle = (result: boolean): void => {
       clearTimeout(timer);
-      channel.waiting.delete(wake);
+      stop();
       signal.removeEventListener('abort', leave);
       resolve(result);
     };
-    const wake = (): void => settle(true);
     const leave = (): void => settle(false);
+    const stop = listen(channel, () => settle(true));
     const timer = setTimeout(leave, timeoutMs);
     timer.unref();
-    channel.waiting.add(wake);
     signal.addEventListener('abort', leave, { once: true });
   });
 }

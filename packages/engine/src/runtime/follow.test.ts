@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { chain, node } from '../core/testing/definitions.ts';
 import type { HostOptions } from '../create-host.ts';
-import type { Cursor, FollowOptions } from '../host.ts';
+import type { Cursor, FollowedEvent, FollowOptions } from '../host.ts';
 import { openMemoryStore } from '../memory-store.ts';
 import { alice, startHost, stranger, type TestHost, until } from './testing/test-host.ts';
 
@@ -156,6 +156,42 @@ describe('a live cursor', () => {
     (await until(() => holder.effects.calls[0])).succeed();
 
     expect(await seen).toEqual(range(0, 2 + 2 * (ids.length + 1)));
+  });
+});
+
+describe('a cursor that pushes', () => {
+  it('stops when its taker is full, and goes on from there', async () => {
+    const { host, effects, register, run } = await open({ limits: { ringEvents: 256, stretchNodes: 3 } });
+    const runId = await run(await register(LONG));
+    const cursor = await host.follow(alice, runId, following());
+    const seen: number[] = [];
+    let batches = 0;
+    const take = (events: readonly FollowedEvent[]): boolean => {
+      seen.push(...events.map(({ event }) => event.seq));
+      batches += 1;
+      return batches % 3 !== 0;
+    };
+
+    const first = cursor?.push(take);
+    (await until(() => effects.calls[0])).succeed();
+    let goesOn = await first;
+    while (goesOn === true) goesOn = await cursor?.push(take);
+
+    expect(seen).toEqual(range(0, 2 + 2 * (ids.length + 1)));
+    expect(host.stats()).toMatchObject({ listeners: 0 });
+  });
+
+  it('fails with what its taker throws', async () => {
+    const { host, effects, register, run } = await open();
+    const runId = await run(await register(LONG));
+    const cursor = await host.follow(alice, runId, following({ afterSeq: 1 }));
+
+    const pushed = cursor?.push(() => {
+      throw new Error('no such reader');
+    });
+    (await until(() => effects.calls[0])).succeed();
+
+    await expect(pushed).rejects.toThrow('no such reader');
   });
 });
 

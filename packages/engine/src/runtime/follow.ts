@@ -12,11 +12,13 @@ import { type StoredWireEvent, toWireEvent } from './wire-event.ts';
 /**
  * A live cursor: a position in a run's log that moves from history to the ring and back without a seam.
  *
- * Each turn: remember the feed's version; deliver from the ring when it reaches back to the position, else from the store;
- * when neither has anything, wait for the version to change.
+ * It looks (into the ring when that reaches back to the position, else into the store) until there is nothing new. Then it
+ * listens: what becomes durable is handed on from the ring as it comes, with no promise and no timer per event. When the
+ * ring has lost the position, it looks again.
  *
  * K1. Every event after the start is delivered once, in order: the position moves only past what was delivered.
  * K2. Delivering the terminal event ends the cursor; so does finding that the run ended at or before the position.
+ * K3. Whoever has been quiet for `keepaliveMs` looks again, so that a signal lost between processes delays an event and no more.
  */
 export interface FollowDependencies {
   readonly store: Pick<Store, 'readEvents' | 'readRun'>;
@@ -26,62 +28,149 @@ export interface FollowDependencies {
   readonly isHeld: (runId: string) => boolean;
 }
 
+type Take = Parameters<Cursor['push']>[0];
+
 const PAGE_EVENTS = 200;
 const PAGE_BYTES = 256 * 1024;
 
-export function openCursor(dependencies: FollowDependencies, row: RunRow, options: FollowOptions): Cursor {
-  const { store, feed } = dependencies;
+/** Undefined when the tenant has no such run. */
+export async function openCursor(
+  dependencies: FollowDependencies,
+  run: { readonly runId: string; readonly tenant: string },
+  options: FollowOptions,
+): Promise<Cursor | undefined> {
+  // Attached before the row is read: what is committed later than the row says is heard of.
+  const attachment = dependencies.feed.attach(run.runId);
+  const version = attachment.version();
+  let row: RunRow | undefined;
+  try {
+    row = await dependencies.store.readRun(run.runId, run.tenant);
+  } finally {
+    if (row === undefined) attachment.detach();
+  }
+  return row && cursorOf(dependencies, options, { attachment, version, row });
+}
+
+/** A run and the version of the feed that its row is at least as new as. */
+interface Attached {
+  readonly attachment: Attachment;
+  readonly version: number;
+  readonly row: RunRow;
+}
+
+function cursorOf(dependencies: FollowDependencies, options: FollowOptions, attached: Attached): Cursor {
+  const { store } = dependencies;
+  const { attachment, row } = attached;
   const { record } = row;
-  const attachment = feed.attach(record.runId);
   let position = options.afterSeq + 1;
   let ended = false;
+  let stopListening = (): void => undefined;
   let folded: Promise<Folded> | undefined;
+  /** At this version of the feed there was nothing after the position, and the run was not over. */
+  let nothingNewAt = row.nextSeq <= position && !isFixed(row) ? attached.version : undefined;
 
   function close(): void {
     ended = true;
+    stopListening();
     attachment.detach();
     options.signal.removeEventListener('abort', close);
   }
   if (options.signal.aborted) close();
   else options.signal.addEventListener('abort', close, { once: true });
 
-  async function next(): Promise<readonly FollowedEvent[] | undefined> {
+  async function push(take: Take): Promise<boolean> {
     while (!ended) {
-      const version = attachment.version();
-      const events = await take(attachment);
-      if (ended) break;
-      if (events.length > 0) return deliver(events);
-      if (!dependencies.isHeld(record.runId) && (await isOver())) break;
-      const changed = await attachment.changed(version, options.keepaliveMs, options.signal);
-      if (!changed && !options.signal.aborted) return [];
+      const events = await look();
+      if (events === undefined) break;
+      if (events.length > 0) {
+        if (!take(events)) return !ended;
+      } else {
+        const why = await listen(take);
+        if (why === 'quiet' || why === 'full') return !ended;
+      }
     }
     close();
-    return undefined;
+    return false;
   }
 
-  async function take(from: Attachment): Promise<readonly StoredWireEvent[]> {
-    const recent = from.since(position);
-    if (recent !== undefined) return recent;
+  async function next(): Promise<readonly FollowedEvent[] | undefined> {
+    let taken: readonly FollowedEvent[] | undefined;
+    const goesOn = await push((events) => {
+      taken = events;
+      return false;
+    });
+    return taken ?? (goesOn ? [] : undefined);
+  }
+
+  /** What there is after the position, `[]` when nothing yet, undefined when nothing will come. */
+  async function look(): Promise<readonly FollowedEvent[] | undefined> {
+    const version = attachment.version();
+    if (version === nothingNewAt) return [];
+    const events = attachment.since(position) ?? (await readPage());
+    if (ended) return undefined;
+    if (events.length > 0) return deliver(events);
+    if (!dependencies.isHeld(record.runId) && (await isOver())) return undefined;
+    nothingNewAt = version;
+    return [];
+  }
+
+  async function readPage(): Promise<readonly StoredWireEvent[]> {
     const page = await store.readEvents(record.runId, position, PAGE_EVENTS, PAGE_BYTES);
     return page.map((event) => toWireEvent(record, event));
   }
 
   async function isOver(): Promise<boolean> {
     const now = await store.readRun(record.runId, record.tenant);
-    if (now === undefined) return true;
-    // Nothing is added to an imported log, whether it has an end or not.
-    const isFixed = isTerminalStatus(now.head.status) || now.record.imported !== undefined;
-    return isFixed && now.nextSeq <= position;
+    return now === undefined || (isFixed(now) && now.nextSeq <= position);
+  }
+
+  /** Hands on what comes, until somebody has to look, the taker is full, or nothing has come for a while. */
+  function listen(take: Take): Promise<'look' | 'full' | 'quiet'> {
+    if (ended || attachment.version() !== nothingNewAt) return Promise.resolve('look');
+    return new Promise((resolve, reject) => {
+      let heard = false;
+      const stop = (why: 'look' | 'full' | 'quiet'): void => {
+        clearInterval(timer);
+        deafen();
+        stopListening = () => undefined;
+        resolve(why);
+      };
+      const timer = setInterval(() => {
+        if (!heard) {
+          nothingNewAt = undefined;
+          stop('quiet');
+        }
+        heard = false;
+      }, options.keepaliveMs);
+      timer.unref();
+      const deafen = attachment.listen(() => {
+        heard = true;
+        const events = options.snapshots ? undefined : attachment.since(position);
+        if (events === undefined || events.length === 0) return stop('look');
+        try {
+          const hasRoom = take(events);
+          moveTo(events);
+          if (!hasRoom) stop('full');
+        } catch (error) {
+          reject(error);
+          stop('full');
+        }
+      });
+      stopListening = () => stop('look');
+    });
   }
 
   async function deliver(events: readonly StoredWireEvent[]): Promise<readonly FollowedEvent[]> {
-    const followed = options.snapshots ? await withSnapshots(events) : events.map((event) => ({ event }));
-    const last = events.at(-1);
-    if (last !== undefined) {
-      position = last.seq + 1;
-      if (isTerminalEvent(last.type)) close();
-    }
+    const followed = options.snapshots ? await withSnapshots(events) : events;
+    moveTo(events);
     return followed;
+  }
+
+  function moveTo(delivered: readonly StoredWireEvent[]): void {
+    const last = delivered.at(-1);
+    if (last === undefined) return;
+    position = last.seq + 1;
+    if (isTerminalEvent(last.type)) close();
   }
 
   function base(): Promise<Folded> {
@@ -103,6 +192,7 @@ export function openCursor(dependencies: FollowDependencies, row: RunRow, option
   }
 
   return {
+    push,
     next,
     close,
     async baseline() {
@@ -114,4 +204,9 @@ export function openCursor(dependencies: FollowDependencies, row: RunRow, option
       };
     },
   };
+}
+
+/** Nothing is added to its log: it has ended, or it was imported, whether it has an end or not. */
+function isFixed({ head, record }: RunRow): boolean {
+  return isTerminalStatus(head.status) || record.imported !== undefined;
 }

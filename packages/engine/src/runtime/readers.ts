@@ -3,16 +3,7 @@ import { type RunSnapshot, toIso } from '@weft/protocol';
 import type { Plan } from '../core/plan.ts';
 import { isTerminalStatus, type RunState } from '../core/run-state.ts';
 import { renderSnapshot } from '../core/snapshot.ts';
-import type {
-  Cursor,
-  EventPage,
-  Explanation,
-  FollowOptions,
-  Host,
-  OpenInterrupt,
-  RunSummary,
-  SnapshotView,
-} from '../host.ts';
+import type { EventPage, Explanation, Host, OpenInterrupt, RunSummary, SnapshotView } from '../host.ts';
 import type { RunRow, Store } from '../store.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { etagOf } from './etag.ts';
@@ -126,10 +117,8 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
       }
     },
 
-    async follow(caller, runId, options: FollowOptions): Promise<Cursor | undefined> {
-      const row = await store.readRun(runId, caller.tenant);
-      return row === undefined ? undefined : openCursor({ store, feed, states, isHeld }, row, options);
-    },
+    follow: ({ tenant }, runId, options) =>
+      openCursor({ store, feed, states, isHeld }, { runId, tenant }, options),
 
     async listRuns(caller, filter, page) {
       const listed = await store.listRuns(caller.tenant, filter, page);

@@ -1,10 +1,13 @@
 import { assembleWireEvent } from '@weft/protocol';
 import type { CreationRecord } from '../core/run-state.ts';
-import type { WireEvent } from '../host.ts';
+import type { FollowedEvent, WireEvent } from '../host.ts';
 import type { StoredEvent } from '../store.ts';
 
-/** A wire event together with what is stored of it; the private overlay stays inside the engine. */
-export interface StoredWireEvent extends WireEvent {
+/**
+ * A wire event together with what is stored of it; the private overlay stays inside the engine. Followed without snapshots it is
+ * what a subscriber gets, so that all of them share one list.
+ */
+export interface StoredWireEvent extends WireEvent, FollowedEvent {
   readonly stored: StoredEvent;
 }
 
@@ -27,6 +30,9 @@ class AssembledEvent implements StoredWireEvent {
     this.stored = event;
   }
 
+  get event(): WireEvent {
+    return this;
+  }
   get seq(): number {
     return this.stored.seq;
   }

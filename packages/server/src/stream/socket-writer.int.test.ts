@@ -1,6 +1,7 @@
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect as dial } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Batch } from './batches.ts';
 import { createSocketWriter, type SocketWriter } from './socket-writer.ts';
 
 let close: () => void = () => undefined;
@@ -85,6 +86,57 @@ describe('a reader that takes nothing', () => {
     await new Promise((resolve) => connection.reader.on('end', resolve));
 
     expect(received).toBe((stuckAfter + 1) * MEBIBYTE.length + 3);
+  });
+});
+
+describe('a batch for many readers', () => {
+  const batchOf = (text: string): Batch => ({
+    text,
+    chunk: Buffer.from(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`),
+  });
+  const texts = ['head and é, ', 'a prepared chunk, ', 'x'.repeat(200_000), 'a chunk behind what waits'];
+
+  it('reads like any other text, whichever way it takes to the socket', async () => {
+    const { writer, response, reader } = await connect(60_000);
+    let received = '';
+    reader.setEncoding('utf8').on('data', (chunk: string) => {
+      received += chunk;
+    });
+
+    const hadRoom = texts.map((text) => writer.send(batchOf(text)));
+    expect(await writer.ready()).toBe(true);
+    response.end();
+    await new Promise((resolve) => reader.on('end', resolve));
+
+    expect(hadRoom).toEqual([true, true, false, false]);
+    expect(received).toBe(texts.join(''));
+  });
+
+  it('comes without chunks to a reader of HTTP/1.0', async () => {
+    const server = createServer((_request, response) => {
+      const writer = createSocketWriter(response, 60_000);
+      for (const text of texts) writer.send(batchOf(text));
+      void writer.ready().then(() => response.end());
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    close = () => server.close();
+    const socket = dial((server.address() as AddressInfo).port, '127.0.0.1').setEncoding('utf8');
+    socket.write('GET / HTTP/1.0\r\n\r\n');
+
+    let received = '';
+    for await (const chunk of socket) received += String(chunk);
+
+    expect(received.slice(received.indexOf('\r\n\r\n') + 4)).toBe(texts.join(''));
+  });
+
+  it('waits for a reader that takes nothing, with no more in memory than it and the socket’s buffer', async () => {
+    const { writer, response } = await connect(60_000);
+    const batch = batchOf('x'.repeat(60_000));
+
+    for (let sent = 0; writer.send(batch); sent += 1)
+      if (sent > 10_000) throw new Error('the writer always had room');
+
+    expect(response.socket?.writableLength).toBeLessThan(256 * 1024);
   });
 });
 

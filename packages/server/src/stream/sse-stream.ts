@@ -1,12 +1,13 @@
-import type { Caller, Cursor, EventPage } from '@weft/engine';
+import type { Caller, Cursor, EventPage, FollowedEvent } from '@weft/engine';
 import { RUN_ANNOTATED, showsAnnotations, type StreamMode, sseComment, sseFrame } from '@weft/protocol';
 import type { FastifyReply } from 'fastify';
 import type { Door } from '../door.ts';
 import { noSuchRun } from '../http/errors.ts';
+import { renderFrames } from './batches.ts';
 import { createFrameQueue, type FrameQueue, frameOf, snapshotFrame } from './frames.ts';
 import type { OpenStream } from './open-streams.ts';
 import { createSocketWriter, type SocketWriter } from './socket-writer.ts';
-import { sendHead } from './stream-head.ts';
+import { setHead } from './stream-head.ts';
 
 /**
  * One subscriber of one run. It goes through: asked → (404, 429 or 500 as an ordinary answer) → headers sent →
@@ -64,29 +65,22 @@ async function readBacklog(door: Door, asked: Subscription): Promise<EventPage> 
   return page;
 }
 
-function renderAll(asked: Subscription, page: EventPage): string {
-  if (asked.bufferMs === 0) return renderUnbuffered(asked.modes, page);
-  const queue = createFrameQueue(asked.bufferMs, () => undefined);
-  return renderEvents(queue, asked.modes, page) + queue.flush();
+function renderAll({ modes, bufferMs }: Subscription, { events }: EventPage): string {
+  const all = events.map((event) => ({ event }));
+  if (bufferMs === 0) return renderFrames(all, modes);
+  const queue = createFrameQueue(bufferMs, () => undefined);
+  return queueFrames(queue, modes, all) + queue.flush();
 }
 
-function renderUnbuffered(modes: readonly StreamMode[], page: EventPage): string {
-  let text = '';
-  for (const event of page.events) {
-    const frame = frameOf(modes, { event });
-    if (frame !== undefined) text += sseFrame({ id: frame.seq, event: frame.event, data: frame.data });
-  }
-  return text;
-}
-
-function renderEvents(
+/** What must be written now of these events; the rest waits in the queue. */
+function queueFrames(
   queue: FrameQueue,
   modes: readonly StreamMode[],
-  page: Pick<EventPage, 'events'>,
+  events: readonly FollowedEvent[],
 ): string {
   let text = '';
-  for (const event of page.events) {
-    const frame = frameOf(modes, { event });
+  for (const followed of events) {
+    const frame = frameOf(modes, followed);
     if (frame !== undefined) text += queue.add(frame);
   }
   return text;
@@ -111,9 +105,12 @@ async function deliver(door: Door, reply: FastifyReply, asked: Subscription, sou
     if (response.writableNeedDrain) response.destroy();
   });
   try {
-    sendHead(reply, HEADERS);
+    setHead(reply, HEADERS);
+    const first = await firstText(asked, source, queue);
+    if (first === '') response.flushHeaders();
+    else await writer.write(first);
     deafen = tellAnnotations(door, asked, writer);
-    await pump(asked, source, queue, writer);
+    await pump(writer, source.cursor, takerOf(door, asked, queue, writer));
     await writer.write(queue.flush());
     response.end();
   } catch (error) {
@@ -145,27 +142,45 @@ function tellAnnotations(door: Door, asked: Subscription, writer: SocketWriter):
   });
 }
 
-async function pump(
-  asked: Subscription,
-  source: Source,
+/** What is there already: history, or for `values` the run as it was where the reader goes on. */
+async function firstText(
+  { modes, afterSeq }: Subscription,
+  { cursor, backlog }: Source,
+  queue: FrameQueue,
+): Promise<string> {
+  if (backlog !== undefined) {
+    return queueFrames(
+      queue,
+      modes,
+      backlog.events.map((event) => ({ event })),
+    );
+  }
+  const baseline = afterSeq < 0 ? undefined : await cursor.baseline();
+  return baseline === undefined ? '' : queue.add(snapshotFrame(baseline.snapshot, baseline.seq, true));
+}
+
+type Take = Parameters<Cursor['push']>[0];
+
+/** Writes what the cursor hands over. Streams without a window and without snapshots share what they show. */
+function takerOf(
+  door: Door,
+  { modes, bufferMs }: Subscription,
   queue: FrameQueue,
   writer: SocketWriter,
-): Promise<void> {
-  if (source.backlog !== undefined) {
-    await writer.write(renderEvents(queue, asked.modes, source.backlog));
-  } else if (asked.afterSeq >= 0) {
-    const baseline = await source.cursor.baseline();
-    if (baseline !== undefined)
-      await writer.write(queue.add(snapshotFrame(baseline.snapshot, baseline.seq, true)));
+): Take {
+  if (bufferMs > 0 || modes[0] === 'values') {
+    return (events) => {
+      void writer.write(queueFrames(queue, modes, events));
+      return false;
+    };
   }
-  while (await writer.ready()) {
-    const events = await source.cursor.next();
-    if (events === undefined) return;
-    let text = '';
-    for (const followed of events) {
-      const frame = frameOf(asked.modes, followed);
-      if (frame !== undefined) text += queue.add(frame);
-    }
-    await writer.write(text);
-  }
+  return (events) => {
+    const batch = door.renderBatch(events, modes);
+    return batch === undefined || writer.send(batch);
+  };
+}
+
+async function pump(writer: SocketWriter, cursor: Cursor, take: Take): Promise<void> {
+  let goesOn = true;
+  while (goesOn && (await writer.ready())) goesOn = await cursor.push(take);
 }

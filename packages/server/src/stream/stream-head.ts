@@ -2,10 +2,15 @@ import type { FastifyReply } from 'fastify';
 
 /** The head of an answer that is written by hand: what hooks have set so far, and what this answer adds. */
 export function sendHead(reply: FastifyReply, headers: Readonly<Record<string, string>>): void {
+  setHead(reply, headers);
+  reply.raw.flushHeaders();
+}
+
+/** The same head, but it leaves together with the first bytes of the body. */
+export function setHead(reply: FastifyReply, headers: Readonly<Record<string, string>>): void {
   const response = reply.raw;
   for (const [name, value] of Object.entries({ ...reply.getHeaders(), ...headers })) {
     if (value !== undefined) response.setHeader(name, value);
   }
   response.writeHead(200);
-  response.flushHeaders();
 }

@@ -1,0 +1,53 @@
+import type { FollowedEvent } from '@weft/engine';
+import { type StreamMode, sseFrame } from '@weft/protocol';
+import { frameOf } from './frames.ts';
+
+/** Some frames on their way to sockets. */
+export interface Batch {
+  readonly text: string;
+  /** The same as one chunk of a chunked HTTP body, ready for the socket. */
+  readonly chunk: Buffer;
+}
+
+/** What these modes show of the events; undefined when they show none of them. */
+export type RenderBatch = (
+  events: readonly FollowedEvent[],
+  modes: readonly StreamMode[],
+) => Batch | undefined;
+
+/**
+ * Renders a batch once for everyone who is given it. Subscribers of a run are served one after the other, so the batches of
+ * the newest list of events are all that needs to be remembered.
+ */
+export function createBatches(): RenderBatch {
+  let newest: readonly FollowedEvent[] | undefined;
+  const rendered = new Map<string, Batch | undefined>();
+  return (events, modes) => {
+    if (events !== newest) {
+      newest = events;
+      rendered.clear();
+    }
+    const key = modes.length === 1 ? (modes[0] ?? '') : modes.join();
+    const known = rendered.get(key);
+    if (known !== undefined || rendered.has(key)) return known;
+    const batch = batchOf(renderFrames(events, modes));
+    rendered.set(key, batch);
+    return batch;
+  };
+}
+
+/** Frames one by one, as a stream without a window sends them. */
+export function renderFrames(events: readonly FollowedEvent[], modes: readonly StreamMode[]): string {
+  let text = '';
+  for (const followed of events) {
+    const frame = frameOf(modes, followed);
+    if (frame !== undefined) text += sseFrame({ id: frame.seq, event: frame.event, data: frame.data });
+  }
+  return text;
+}
+
+function batchOf(text: string): Batch | undefined {
+  if (text === '') return undefined;
+  const size = Buffer.byteLength(text).toString(16);
+  return { text, chunk: Buffer.from(`${size}\r\n${text}\r\n`) };
+}
