@@ -40,6 +40,7 @@ import { webhookRoutes } from './routes/webhooks.ts';
 import { workflowRoutes } from './routes/workflows.ts';
 import { createBatches } from './stream/batches.ts';
 import { createOpenStreams } from './stream/open-streams.ts';
+import { createTurns } from './stream/turns.ts';
 import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 
 export interface AppDeps {
@@ -49,6 +50,9 @@ export interface AppDeps {
   /** Without one the host is observed from here on, and nothing is exported. */
   readonly telemetry?: Telemetry;
 }
+
+/** Opening a live stream takes about 0.2 ms. */
+const OPENINGS_PER_TURN = 20;
 
 const ROUTES_OF_APP = [
   discoveryRoutes,
@@ -140,6 +144,7 @@ function createDoor(host: Host, settings: Settings, log: Log, telemetry: Telemet
     settings,
     log,
     streams,
+    openings: createTurns(OPENINGS_PER_TURN),
     renderBatch: createBatches(),
     telemetry,
     publicUrl: createPublicUrl(settings.publicUrl),

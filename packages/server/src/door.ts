@@ -2,6 +2,7 @@ import type { Caller, Host, Log } from '@weft/engine';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
 import type { RenderBatch } from './stream/batches.ts';
 import type { OpenStreams } from './stream/open-streams.ts';
+import type { Turns } from './stream/turns.ts';
 import type { Settings } from './options.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 
@@ -11,6 +12,8 @@ export interface Door {
   readonly settings: Settings;
   readonly log: Log;
   readonly streams: OpenStreams;
+  /** Streams wait here for a turn to be opened in. */
+  readonly openings: Turns;
   readonly renderBatch: RenderBatch;
   readonly telemetry: Pick<Telemetry, 'metrics'>;
   readonly publicUrl: (request: FastifyRequest) => string;

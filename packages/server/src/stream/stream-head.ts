@@ -8,9 +8,6 @@ export function sendHead(reply: FastifyReply, headers: Readonly<Record<string, s
 
 /** The same head, but it leaves together with the first bytes of the body. */
 export function setHead(reply: FastifyReply, headers: Readonly<Record<string, string>>): void {
-  const response = reply.raw;
-  for (const [name, value] of Object.entries({ ...reply.getHeaders(), ...headers })) {
-    if (value !== undefined) response.setHeader(name, value);
-  }
-  response.writeHead(200);
+  const all: NodeJS.Dict<number | string | string[]> = { ...reply.getHeaders(), ...headers };
+  reply.raw.writeHead(200, all);
 }
