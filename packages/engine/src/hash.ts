@@ -15,3 +15,17 @@ export function sha256Bytes(...parts: readonly Uint8Array[]): Buffer {
   for (const part of parts) hash.update(part);
   return hash.digest();
 }
+
+export interface Sha256 {
+  add(text: string): void;
+  hex(): string;
+}
+
+/** For a text too long to be hashed in one go. */
+export function createSha256(): Sha256 {
+  const hash = createHash('sha256');
+  return {
+    add: (text) => void hash.update(text, 'utf8'),
+    hex: () => hash.digest('hex'),
+  };
+}

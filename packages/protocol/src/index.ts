@@ -12,7 +12,7 @@ export { AuditExportPageSchema, AuditIntegritySchema, AuditVerificationSchema } 
 export type { AuditVerificationDocument } from './audit.ts';
 export { CapabilitiesSchema, GrpcSchema, LimitsSchema, mirrorFamilies } from './capabilities.ts';
 export type { Capabilities, CapabilityLimits } from './capabilities.ts';
-export { canonicalJson } from './canonical.ts';
+export { canonicalJson, canonicalParts } from './canonical.ts';
 export { INTERRUPT_KINDS } from './catalogue/payload-parts.ts';
 export type { EventRow } from './catalogue/row.ts';
 export { BUNDLE_VERSION, BundleExtrasSchema, DebugBundleSchema, SpanSchema } from './debug-bundle.ts';
@@ -121,7 +121,7 @@ export {
   SetSecretSchema,
 } from './secrets-and-artifacts.ts';
 export type { SetSecretRequest } from './secrets-and-artifacts.ts';
-export { parseStrictJson } from './strict-json.ts';
+export { parseStrictJson, strictJsonInSteps } from './strict-json.ts';
 export type { StrictJsonOptions } from './strict-json.ts';
 export { toIso } from './time.ts';
 export { assertValid, compileValidator } from './validate.ts';

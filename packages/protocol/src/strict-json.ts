@@ -5,7 +5,8 @@ import type { Json, JsonObject } from './json.ts';
 /**
  * I-JSON in one pass. `JSON.parse` keeps the last of two equal keys, passes lone surrogates and rounds numbers; two
  * readers of the same bytes would then see two documents, so all three are refused here. The scanner builds the value
- * itself, because finding these in a second pass costs more than the pass.
+ * itself, because finding these in a second pass costs more than the pass. It keeps the open containers in a list of its own
+ * instead of calling itself, so that it can stop between any two values and go on later.
  */
 
 export interface StrictJsonOptions {
@@ -17,9 +18,13 @@ interface Scanner {
   readonly text: string;
   readonly maxDepth: number;
   at: number;
-  /** Keys and indexes of the containers that are open. */
-  readonly path: (string | number)[];
+  /** Containers that are not closed yet, the outermost first. */
+  readonly open: Container[];
 }
+
+type Container =
+  | { readonly object: JsonObject; readonly array: undefined; key: string | undefined }
+  | { readonly object: undefined; readonly array: Json[]; key: number | undefined };
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -36,20 +41,49 @@ const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[
 
 /** Throws HostError `validation_error` with the position and the JSON Pointer of what is wrong. */
 export function parseStrictJson(text: string, options: StrictJsonOptions = {}): Json {
-  const scanner: Scanner = { text, maxDepth: options.maxDepth ?? 64, at: 0, path: [] };
-  if (text.charCodeAt(0) === BYTE_ORDER_MARK) fail(scanner, 'the text starts with a byte order mark');
-  const value = readValue(scanner, skipSpace(scanner));
-  skipSpace(scanner);
-  if (scanner.at < text.length) fail(scanner, 'something follows after the end of the value');
-  return value;
+  return readOn(openScanner(text, options), text.length) as Json;
 }
 
-function readValue(scanner: Scanner, code: number): Json {
+/** Characters between two places at which somebody else may go first. */
+const STEP = 32_768;
+
+/** The same for a long text, for whoever has others to serve meanwhile. */
+export function* strictJsonInSteps(
+  text: string,
+  options: StrictJsonOptions = {},
+): Generator<undefined, Json, undefined> {
+  const scanner = openScanner(text, options);
+  for (;;) {
+    const value = readOn(scanner, scanner.at + STEP);
+    if (value !== undefined) return value;
+    yield;
+  }
+}
+
+function openScanner(text: string, { maxDepth = 64 }: StrictJsonOptions): Scanner {
+  const scanner: Scanner = { text, maxDepth, at: 0, open: [] };
+  if (text.charCodeAt(0) === BYTE_ORDER_MARK) fail(scanner, 'the text starts with a byte order mark');
+  return scanner;
+}
+
+/** Reads values until the outermost one is whole, and returns it; undefined when it stopped behind `pauseAt`. */
+function readOn(scanner: Scanner, pauseAt: number): Json | undefined {
+  for (;;) {
+    const value = readValue(scanner, skipSpace(scanner));
+    if (value === undefined) continue; // a container was opened, its first value is next
+    const whole = place(scanner, value);
+    if (whole !== undefined) return whole;
+    if (scanner.at > pauseAt) return undefined;
+  }
+}
+
+/** The value that begins here, or undefined after the opening of a container that is not empty. */
+function readValue(scanner: Scanner, code: number): Json | undefined {
   switch (code) {
     case OPEN_BRACE:
-      return readObject(scanner);
+      return openObject(scanner);
     case OPEN_BRACKET:
-      return readArray(scanner);
+      return openArray(scanner);
     case QUOTE:
       return readString(scanner);
     case 0x74:
@@ -63,51 +97,75 @@ function readValue(scanner: Scanner, code: number): Json {
   }
 }
 
-function readObject(scanner: Scanner): JsonObject {
+function openObject(scanner: Scanner): JsonObject | undefined {
+  enter(scanner);
   const object: JsonObject = {};
-  enter(scanner);
-  if (skipSpace(scanner) === CLOSE_BRACE) return leave(scanner, object);
-  for (;;) {
-    if (skipSpace(scanner) !== QUOTE) fail(scanner, 'a key in double quotes is expected');
-    const keyAt = scanner.at;
-    const key = readString(scanner);
-    scanner.path.push(key);
-    if (Object.hasOwn(object, key)) fail(scanner, 'the key stands twice in the same object', keyAt);
-    if (skipSpace(scanner) !== COLON) fail(scanner, 'a colon is expected');
+  if (skipSpace(scanner) === CLOSE_BRACE) {
     scanner.at++;
-    setOwn(object, key, readValue(scanner, skipSpace(scanner)));
-    scanner.path.pop();
-    const next = skipSpace(scanner);
-    if (next === CLOSE_BRACE) return leave(scanner, object);
-    if (next !== COMMA) fail(scanner, 'a comma or "}" is expected');
-    scanner.at++;
+    return object;
   }
+  const container: Container = { object, array: undefined, key: undefined };
+  scanner.open.push(container);
+  readKey(scanner, container);
+  return undefined;
 }
 
-function readArray(scanner: Scanner): Json[] {
+function openArray(scanner: Scanner): Json[] | undefined {
+  enter(scanner);
   const array: Json[] = [];
-  enter(scanner);
-  if (skipSpace(scanner) === CLOSE_BRACKET) return leave(scanner, array);
-  for (;;) {
-    scanner.path.push(array.length);
-    array.push(readValue(scanner, skipSpace(scanner)));
-    scanner.path.pop();
-    const next = skipSpace(scanner);
-    if (next === CLOSE_BRACKET) return leave(scanner, array);
-    if (next !== COMMA) fail(scanner, 'a comma or "]" is expected');
+  if (skipSpace(scanner) === CLOSE_BRACKET) {
     scanner.at++;
+    return array;
+  }
+  scanner.open.push({ object: undefined, array, key: 0 });
+  return undefined;
+}
+
+function enter(scanner: Scanner): void {
+  if (scanner.open.length >= scanner.maxDepth) fail(scanner, `deeper than ${scanner.maxDepth} levels`);
+  scanner.at++;
+}
+
+function readKey(scanner: Scanner, container: Container & { readonly object: JsonObject }): void {
+  if (skipSpace(scanner) !== QUOTE) fail(scanner, 'a key in double quotes is expected');
+  const keyAt = scanner.at;
+  const key = readString(scanner);
+  container.key = key;
+  if (Object.hasOwn(container.object, key)) fail(scanner, 'the key stands twice in the same object', keyAt);
+  if (skipSpace(scanner) !== COLON) fail(scanner, 'a colon is expected');
+  scanner.at++;
+}
+
+/** Puts a value where it belongs and closes every container that ends behind it; the outermost value when all have. */
+function place(scanner: Scanner, value: Json): Json | undefined {
+  let whole = value;
+  for (;;) {
+    const container = scanner.open.at(-1);
+    if (container === undefined) {
+      skipSpace(scanner);
+      if (scanner.at < scanner.text.length) fail(scanner, 'something follows after the end of the value');
+      return whole;
+    }
+    if (container.object === undefined) container.array.push(whole);
+    else setOwn(container.object, container.key ?? '', whole);
+    if (!isClosed(scanner, container)) return undefined;
+    scanner.open.pop();
+    whole = container.object ?? container.array;
   }
 }
 
-/** The open containers are exactly the path, plus this one. */
-function enter(scanner: Scanner): void {
-  if (scanner.path.length >= scanner.maxDepth) fail(scanner, `deeper than ${scanner.maxDepth} levels`);
+/** Behind a value comes the end of its container, or a comma and the next value. */
+function isClosed(scanner: Scanner, container: Container): boolean {
+  container.key = undefined;
+  const next = skipSpace(scanner);
+  const isObject = container.object !== undefined;
+  if (next !== COMMA && next !== (isObject ? CLOSE_BRACE : CLOSE_BRACKET))
+    fail(scanner, `a comma or "${isObject ? '}' : ']'}" is expected`);
   scanner.at++;
-}
-
-function leave<Container>(scanner: Scanner, container: Container): Container {
-  scanner.at++;
-  return container;
+  if (next !== COMMA) return true;
+  if (container.object === undefined) container.key = container.array.length;
+  else readKey(scanner, container);
+  return false;
 }
 
 /** `__proto__` would otherwise set the prototype instead of a member. */
@@ -197,7 +255,7 @@ function skipSpace(scanner: Scanner): number {
 }
 
 function fail(scanner: Scanner, problem: string, position: number = scanner.at): never {
-  const field = fieldName(toPointer(scanner.path));
+  const field = fieldName(toPointer(scanner.open));
   const place = field === '' ? '' : ` in ${field}`;
   throw new HostError(
     'validation_error',
@@ -210,8 +268,9 @@ function fail(scanner: Scanner, problem: string, position: number = scanner.at):
 }
 
 /** RFC 6901; long keys are cut, since they come from outside. */
-function toPointer(path: readonly (string | number)[]): string {
-  return path
+function toPointer(open: readonly Container[]): string {
+  return open
+    .flatMap(({ key }) => (key === undefined ? [] : [key]))
     .map((step) => `/${String(step).slice(0, 128).replaceAll('~', '~0').replaceAll('/', '~1')}`)
     .join('');
 }

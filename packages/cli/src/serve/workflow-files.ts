@@ -62,7 +62,7 @@ async function loadFile(
   if (!isJsonObject(definition) || !Array.isArray(definition['nodes'])) {
     return { file, problems: [`${basename(file)}: not a workflow definition (it has no "nodes")`] };
   }
-  const { errors } = host.checkWorkflow(definition);
+  const { errors } = await host.checkWorkflow(definition);
   if (errors.length > 0) return { file, problems: errors.map((problem) => problemText(file, text, problem)) };
   return register(host, caller, { file, text, definition }, options);
 }

@@ -2,15 +2,17 @@ import { compileClientSchema, HostError, type WorkflowDefinition } from '@weft/p
 import type { Problems } from './compile-problems.ts';
 import type { ChannelPlan } from './plan.ts';
 import { isReducer, REDUCERS } from './reducers.ts';
+import type { Steps } from './steps.ts';
 
 /** Declared channels, with everything a write has to be checked against. */
-export function compileChannels(
+export function* compileChannels(
   definition: WorkflowDefinition,
   problems: Problems,
-): Map<string, ChannelPlan> {
+): Steps<Map<string, ChannelPlan>> {
   const channels = new Map<string, ChannelPlan>();
   const variables = new Set(definition.variables.map((variable) => variable.name));
   for (const [name, declared] of Object.entries(definition.channels ?? {})) {
+    yield;
     const path = `/channels/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
     const { reducer } = declared;
     if (!isReducer(reducer)) {

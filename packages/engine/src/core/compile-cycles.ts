@@ -2,26 +2,30 @@ import type { WorkflowDefinition } from '@weft/protocol';
 import type { NodeDraft } from './compile-node.ts';
 import { pointer, type Problems } from './compile-problems.ts';
 import type { EdgePlan } from './plan.ts';
+import type { Steps } from './steps.ts';
 
 /**
  * Cycles are allowed in one form: a node type that decides itself whether to go round again (a dispatch) may lead back to a
  * node before it (its orchestrator). The edge that leads back is taken out of the graph, which is then free of cycles; the
  * closing node keeps the list of the nodes to do again.
  */
-export function openCycles(
+export function* openCycles(
   definition: WorkflowDefinition,
   drafts: ReadonlyMap<string, NodeDraft>,
   problems: Problems,
-): void {
+): Steps<void> {
   for (const draft of drafts.values()) {
     if (draft.type.closesCycles !== true) continue;
-    const back = draft.outgoing.find((edge) => between(edge.target as NodeDraft, draft) !== undefined);
+    yield;
+    const leading = walk(draft, (node) => node.incoming.map((edge) => edge.source as NodeDraft));
+    const back = draft.outgoing.find((edge) => leading.has(edge.target as NodeDraft));
     if (back === undefined) continue;
     const head = back.target as NodeDraft;
-    const members = between(head, draft) ?? new Set<NodeDraft>();
+    const members = between(head, leading);
     cut(back);
     draft.cycle = [...members].map((member) => member.id).sort();
     for (const member of members) {
+      yield;
       if (member.type.kind === 'loop') {
         problems.error(
           pointer('nodes', member.index),
@@ -41,11 +45,9 @@ export function openCycles(
   }
 }
 
-/** The nodes on the ways from `head` to `end`, both included; undefined when there is no way. */
-function between(head: NodeDraft, end: NodeDraft): Set<NodeDraft> | undefined {
+/** The nodes on the ways from `head` to the node that `leading` leads to, both included. */
+function between(head: NodeDraft, leading: ReadonlySet<NodeDraft>): Set<NodeDraft> {
   const reachable = walk(head, (node) => node.outgoing.map((edge) => edge.target as NodeDraft));
-  if (!reachable.has(end)) return undefined;
-  const leading = walk(end, (node) => node.incoming.map((edge) => edge.source as NodeDraft));
   return new Set([...reachable].filter((node) => leading.has(node)));
 }
 

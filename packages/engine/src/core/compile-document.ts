@@ -13,17 +13,52 @@ import {
 import type { NodeType } from '../node-type.ts';
 import { pointer, type Problems, schemaMessage } from './compile-problems.ts';
 import type { VariablePlan } from './plan.ts';
+import type { Steps } from './steps.ts';
 
 /** What can be said about a definition before its graph is looked at. */
 
 const checkDefinition = compileValidator(WorkflowDefinitionSchema);
 
 /** The definition when its shape allows looking further, even if something in it is wrong. */
-export function checkShape(definition: unknown, problems: Problems): WorkflowDefinition | undefined {
-  const found = checkDefinition(definition);
+export function* checkShape(definition: unknown, problems: Problems): Steps<WorkflowDefinition | undefined> {
+  const found = (yield* isRightInSlices(definition)) ? [] : checkDefinition(definition);
   for (const problem of found) problems.error(problem.path, 'schema', schemaMessage(problem));
   return found.every(isHarmless) ? (definition as WorkflowDefinition) : undefined;
 }
+
+/** Nodes and edges that are looked at in one go. */
+const SLICE = 500;
+
+/**
+ * Says of a large definition that it is right without looking at the whole of it at once. Nodes and edges are judged one by
+ * one, so all slices are right when the whole is. False for the others, large or small: what is wrong with them, and in which
+ * order, only the check of the whole can say.
+ */
+function* isRightInSlices(definition: unknown): Steps<boolean> {
+  const { nodes, edges, ...rest } = (definition ?? {}) as Partial<WorkflowDefinition>;
+  if (!Array.isArray(nodes) || !Array.isArray(edges)) return false;
+  const longest = Math.max(nodes.length, edges.length);
+  if (longest <= SLICE) return false;
+  let around: object = rest;
+  for (let from = 0; from < longest; from += SLICE) {
+    const inSlice = from < nodes.length ? nodes.slice(from, from + SLICE) : nodes.slice(0, 1);
+    const slice = { ...around, nodes: inSlice, edges: edges.slice(from, from + SLICE) };
+    if (checkDefinition(slice).length > 0) return false;
+    around = SMALLEST; // what stands around nodes and edges is looked at once
+    yield;
+  }
+  return true;
+}
+
+const SMALLEST = {
+  id: 'x',
+  name: 'x',
+  version: '1',
+  triggers: [],
+  variables: [],
+  metadata: {},
+  settings: {},
+};
 
 /** Places at the top that no later check looks at. */
 const ASIDE =
@@ -125,11 +160,11 @@ function unusedMembers(node: WorkflowNode, type: NodeType | undefined): string[]
 }
 
 /** Features that a definition may use and this host does not have. They do not stop registration. */
-export function findUnsupported(
+export function* findUnsupported(
   definition: WorkflowDefinition,
   nodeTypes: ReadonlyMap<string, NodeType>,
   problems: Problems,
-): string[] {
+): Steps<string[]> {
   const found = new Map<string, string>();
   const note = (feature: string, path: string): void => void (found.has(feature) || found.set(feature, path));
   if (definition.defaults?.promptRefs !== undefined) note('promptRefs', '/defaults/promptRefs');
@@ -142,6 +177,7 @@ export function findUnsupported(
     for (const path of unusedMembers(node, nodeTypes.get(node.typeId))) {
       note(path.join('.'), pointer('nodes', index, ...path));
     }
+    yield;
   }
   for (const [feature, path] of found) {
     problems.warn(

@@ -4,6 +4,7 @@ import type { NodeDraft } from './compile-node.ts';
 import { pointer, type Problems } from './compile-problems.ts';
 import { compileCondition, ConditionError } from './conditions.ts';
 import type { Condition, EdgePlan, ExpressionCompiler, ScopePlan, TriggerRule } from './plan.ts';
+import type { Steps } from './steps.ts';
 
 /** Edges between drafts, the order they imply, and the scopes they lie in. */
 
@@ -20,14 +21,15 @@ export function compareIds(left: { readonly id: string }, right: { readonly id: 
   return left.id < right.id ? -1 : left.id > right.id ? 1 : 0;
 }
 
-export function connect(definition: WorkflowDefinition, context: GraphContext): void {
+export function* connect(definition: WorkflowDefinition, context: GraphContext): Steps<void> {
   if (definition.edges.length === 0) {
-    connectInOrder(context);
+    yield* connectInOrder(context);
     return;
   }
   const seen = new Set<string>();
   const rules = new Map<EdgePlan, { rule: TriggerRule; index: number }>();
   for (const [index, edge] of definition.edges.entries()) {
+    yield;
     if (seen.has(edge.id)) {
       context.problems.error(
         pointer('edges', index, 'id'),
@@ -40,6 +42,7 @@ export function connect(definition: WorkflowDefinition, context: GraphContext): 
     if (plan !== undefined) rules.set(plan, { rule: edge.triggerRule ?? 'all_success', index });
   }
   for (const draft of context.drafts.values()) {
+    yield;
     draft.incoming.sort(compareIds);
     draft.outgoing.sort(compareIds);
     chooseRule(draft, rules, context.problems);
@@ -47,11 +50,12 @@ export function connect(definition: WorkflowDefinition, context: GraphContext): 
 }
 
 /** A workflow without edges runs in the order in which its nodes are written; a loop's body in the order of `config.body`. */
-function connectInOrder({ drafts, loops }: GraphContext): void {
+function* connectInOrder({ drafts, loops }: GraphContext): Steps<void> {
   const outside = [...drafts.values()].filter((draft) => !loops.parents.has(draft.id));
   let count = 0;
   for (const nodes of [outside, ...loops.loops.map((loop) => loop.body)]) {
     for (const [position, target] of nodes.entries()) {
+      yield;
       const source = nodes[position - 1];
       if (source === undefined) continue;
       addEdge({
@@ -173,20 +177,22 @@ function chooseRule(
   }
 }
 
-/** Gives every draft its scope and every loop its body. Returns the root. */
-export function layOutScopes(
-  drafts: ReadonlyMap<string, NodeDraft>,
+/** Gives every draft, taken in order of id, its scope and every loop its body. Returns the root. */
+export function* layOutScopes(
+  sorted: readonly NodeDraft[],
   loops: Loops,
   problems: Problems,
-): ScopePlan {
+): Steps<ScopePlan> {
   const members = new Map<NodeDraft | undefined, NodeDraft[]>([[undefined, []]]);
-  for (const draft of [...drafts.values()].sort(compareIds)) {
+  for (const draft of sorted) {
+    yield;
     const parent = loops.parents.get(draft.id);
     const siblings = members.get(parent);
     if (siblings === undefined) members.set(parent, [draft]);
     else siblings.push(draft);
   }
   for (const { node, maxIterations, items, while: condition } of loops.loops) {
+    yield;
     const body = layOutScope(members.get(node) ?? [], node);
     checkEntry(node, body, problems);
     node.loop = {

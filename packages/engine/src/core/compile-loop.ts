@@ -2,6 +2,7 @@ import type { Json } from '@weft/protocol';
 import type { NodeDraft } from './compile-node.ts';
 import { pointer, type Problems } from './compile-problems.ts';
 import { type Expression, type ExpressionCompiler, ExpressionError } from './plan.ts';
+import type { Steps } from './steps.ts';
 
 /** A loop and the nodes of its body, in the order in which `config.body` names them. */
 export interface LoopDraft {
@@ -19,15 +20,16 @@ export interface Loops {
 }
 
 /** Finds out which node belongs to which loop. A node belongs to one loop at most, and no loop is inside itself. */
-export function compileLoops(
+export function* compileLoops(
   drafts: ReadonlyMap<string, NodeDraft>,
   declaredIds: ReadonlySet<string>,
   expressions: ExpressionCompiler,
   problems: Problems,
-): Loops {
+): Steps<Loops> {
   const loops: LoopDraft[] = [];
   const parents = new Map<string, NodeDraft>();
   for (const node of drafts.values()) {
+    yield;
     if (node.type.kind !== 'loop') continue;
     const body = claimBody(node, { drafts, declaredIds, parents, problems });
     loops.push({ node, body, ...compileControl(node, expressions, problems) });

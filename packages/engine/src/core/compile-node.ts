@@ -18,6 +18,7 @@ import type {
   ScopePlan,
   VariablePlan,
 } from './plan.ts';
+import type { Steps } from './steps.ts';
 
 /** A NodePlan under construction: plans point at each other, so edges, ports and scopes are filled in later. */
 export interface NodeDraft
@@ -36,16 +37,24 @@ export interface NodeDraft
 const NO_SCOPE: ScopePlan = { nodes: [], sources: [], terminals: [] };
 
 /** All nodes that can be made sense of, by id; what is wrong with the others is noted. */
-export function compileNodes(
+export function* compileNodes(
   definition: WorkflowDefinition,
   variables: ReadonlyMap<string, VariablePlan>,
   options: CompileOptions,
   problems: Problems,
-): Map<string, NodeDraft> {
+): Steps<Map<string, NodeDraft>> {
   const drafts = new Map<string, NodeDraft>();
   const seen = new Set<string>();
   const typeOf = typeFinder(options.nodeTypes, problems);
+  const typesInUse = new Set(definition.nodes.map((node) => node.typeId));
+  const tools: Tools = {
+    expressions: options.expressions,
+    variables,
+    channels: new Map(Object.entries(definition.channels ?? {})),
+    workflowId: definition.id,
+  };
   for (const [index, node] of definition.nodes.entries()) {
+    yield;
     if (seen.has(node.id)) {
       problems.error(
         pointer('nodes', index, 'id'),
@@ -58,7 +67,7 @@ export function compileNodes(
     const named = typeOf(node, index);
     if (named === undefined) continue;
     const type = named.variant?.(node.config, { workflowId: definition.id }) ?? named;
-    checkCompany(type, index, definition, problems);
+    checkCompany(type, index, typesInUse, problems);
     warnOfMissingCapability(type, index, options, problems);
     drafts.set(node.id, {
       index,
@@ -67,7 +76,7 @@ export function compileNodes(
       type,
       node,
       config: node.config,
-      prepared: prepareNode(node, index, type, definition, variables, options, problems),
+      prepared: prepareNode(node, index, type, tools, problems),
       settings: nodeSettings(node, definition),
       disabled: node.disabled ?? false,
       sensitivePorts: sensitivePorts(node),
@@ -137,10 +146,10 @@ function configValidator(type: NodeType): Validator {
 function checkCompany(
   { typeId, needs }: NodeType,
   index: number,
-  definition: WorkflowDefinition,
+  typesInUse: ReadonlySet<string>,
   problems: Problems,
 ): void {
-  if (needs === undefined || definition.nodes.some((node) => node.typeId === needs)) return;
+  if (needs === undefined || typesInUse.has(needs)) return;
   problems.error(
     pointer('nodes', index, 'typeId'),
     'node_type_missing',
@@ -148,26 +157,21 @@ function checkCompany(
   );
 }
 
+type Tools = Omit<PrepareTools, 'refuse'>;
+
 function prepareNode(
   node: WorkflowNode,
   index: number,
   type: NodeType,
-  definition: WorkflowDefinition,
-  variables: ReadonlyMap<string, VariablePlan>,
-  options: CompileOptions,
+  tools: Tools,
   problems: Problems,
 ): unknown {
-  const place = pointer('nodes', index, 'config');
   const found = configValidator(type)(node.config);
+  if (found.length === 0 && type.prepare === undefined) return undefined;
+  const place = pointer('nodes', index, 'config');
   for (const problem of found)
     problems.error(`${place}${problem.path}`, 'node_config', schemaMessage(problem));
   if (found.length > 0 || type.prepare === undefined) return undefined;
-  const tools = {
-    expressions: options.expressions,
-    variables,
-    channels: new Map(Object.entries(definition.channels ?? {})),
-    workflowId: definition.id,
-  };
   return prepare(type.prepare, node.config, place, tools, problems);
 }
 
@@ -177,7 +181,7 @@ function prepare(
   work: NonNullable<NodeType['prepare']>,
   config: JsonObject,
   place: string,
-  tools: Omit<PrepareTools, 'refuse'>,
+  tools: Tools,
   problems: Problems,
 ): unknown {
   try {
@@ -210,7 +214,10 @@ function nodeSettings(node: WorkflowNode, definition: WorkflowDefinition): NodeS
   };
 }
 
-function sensitivePorts(node: WorkflowNode): Set<string> {
-  const marked = Object.entries(node.outputSensitivity ?? {}).filter(([, isSensitive]) => isSensitive);
+const NO_PORTS: ReadonlySet<string> = new Set();
+
+function sensitivePorts(node: WorkflowNode): ReadonlySet<string> {
+  if (node.outputSensitivity === undefined) return NO_PORTS;
+  const marked = Object.entries(node.outputSensitivity).filter(([, isSensitive]) => isSensitive);
   return new Set(marked.map(([port]) => port));
 }

@@ -1,48 +1,52 @@
 import type { WorkflowDefinition } from '@weft/protocol';
 import type { NodeDraft } from './compile-node.ts';
 import { pointer, type Problems } from './compile-problems.ts';
+import type { Steps } from './steps.ts';
 
 /** Named at most; each is looked for in a graph without the ones before. */
 const MAX_CYCLES = 10;
 
 /** Nodes in an order in which each comes after all that lead to it, or undefined (and a problem per cycle) if there is none. */
-export function topologicalOrder(
+export function* topologicalOrder(
   definition: WorkflowDefinition,
   drafts: ReadonlyMap<string, NodeDraft>,
   problems: Problems,
-): NodeDraft[] | undefined {
+): Steps<NodeDraft[] | undefined> {
   let rest: Set<NodeDraft> = new Set(drafts.values());
-  const sorted = peel(rest);
+  const sorted = yield* peel(rest);
   if (rest.size === 0) return sorted;
   const edgeIndexes = new Map(definition.edges.map((edge, index) => [edge.id, index]));
   for (let found = 0; found < MAX_CYCLES && rest.size > 0; found++) {
     const cycle = findCycle(rest);
     reportCycle(cycle, edgeIndexes, problems);
-    rest = new Set([...rest].filter((node) => !cycle.includes(node)));
-    peel(rest);
+    const reported = new Set(cycle);
+    rest = new Set([...rest].filter((node) => !reported.has(node)));
+    yield* peel(rest);
   }
   return undefined;
 }
 
 /** Takes out, in order, every node whose predecessors are all taken out. What stays is on a cycle or behind one. */
-function peel(rest: Set<NodeDraft>): NodeDraft[] {
-  const waiting = new Map<string, number>();
-  const byId = new Map<string, NodeDraft>();
+function* peel(rest: Set<NodeDraft>): Steps<NodeDraft[]> {
+  const waiting = new Map<NodeDraft, number>();
   const ready: NodeDraft[] = [];
-  for (const node of rest) byId.set(node.id, node);
   for (const node of rest) {
-    const open = node.incoming.reduce((count, edge) => count + (byId.has(edge.source.id) ? 1 : 0), 0);
-    waiting.set(node.id, open);
+    yield;
+    let open = 0;
+    for (const edge of node.incoming) if (rest.has(edge.source as NodeDraft)) open += 1;
     if (open === 0) ready.push(node);
+    else waiting.set(node, open);
   }
   // The list grows while it is walked.
   for (const node of ready) {
+    yield;
     rest.delete(node);
     for (const edge of node.outgoing) {
-      const open = (waiting.get(edge.target.id) ?? 0) - 1;
-      waiting.set(edge.target.id, open);
-      const target = byId.get(edge.target.id);
-      if (open === 0 && target !== undefined) ready.push(target);
+      const target = edge.target as NodeDraft;
+      const open = waiting.get(target);
+      if (open === undefined) continue; // not among the rest
+      waiting.set(target, open - 1);
+      if (open === 1) ready.push(target);
     }
   }
   return ready;

@@ -3,6 +3,7 @@ import type { Loops } from './compile-loop.ts';
 import type { NodeDraft } from './compile-node.ts';
 import { pointer, type Problems } from './compile-problems.ts';
 import { type ExpressionCompiler, ExpressionError, type PortPlan, type VariablePlan } from './plan.ts';
+import type { Steps } from './steps.ts';
 
 /** Declared inputs of nodes: what each port is filled from. */
 
@@ -14,8 +15,9 @@ interface PortContext {
   readonly problems: Problems;
 }
 
-export function compilePorts(context: PortContext): void {
+export function* compilePorts(context: PortContext): Steps<void> {
   for (const draft of context.drafts.values()) {
+    yield;
     const ports: PortPlan[] = [];
     for (const [name, value] of Object.entries(draft.node.inputs)) {
       const port = compilePort(name, value, pointer('nodes', draft.index, 'inputs', name), context);
@@ -84,14 +86,15 @@ interface Question {
  * A connection may only name a node that has certainly settled: one from which edges lead to the reader, or to a loop
  * around the reader.
  */
-export function checkConnections(
+export function* checkConnections(
   order: readonly NodeDraft[],
   drafts: ReadonlyMap<string, NodeDraft>,
   loops: Loops,
   problems: Problems,
-): void {
+): Steps<void> {
   const questions: Question[] = [];
   for (const reader of drafts.values()) {
+    yield;
     for (const port of reader.ports) {
       const source = port.from === 'connection' ? drafts.get(port.nodeId) : undefined;
       if (source === undefined) continue;
@@ -106,7 +109,7 @@ export function checkConnections(
       else questions.push({ source, target, refuse });
     }
   }
-  answer(questions, order);
+  yield* answer(questions, order);
 }
 
 /** The reader itself, or the loop around it, that lies in the same scope as the source. */
@@ -123,7 +126,7 @@ const BITS = 31;
  * Reachability for 31 sources per walk over the graph, one bit each, so that twenty thousand connections cost some
  * hundred walks instead of twenty thousand. Direct neighbours, the usual case, need none.
  */
-function answer(questions: readonly Question[], order: readonly NodeDraft[]): void {
+function* answer(questions: readonly Question[], order: readonly NodeDraft[]): Steps<void> {
   const open = questions.filter(
     ({ source, target }) => !target.incoming.some((edge) => edge.source === source),
   );
@@ -133,10 +136,12 @@ function answer(questions: readonly Question[], order: readonly NodeDraft[]): vo
     if (asked === undefined) bySource.set(question.source, [question]);
     else asked.push(question);
   }
+  if (bySource.size === 0) return;
   const sources = [...bySource.keys()];
   const positions = new Map(order.map((node, index) => [node.id, index]));
   const predecessors = order.map((node) => node.incoming.map((edge) => positions.get(edge.source.id) ?? 0));
   for (let from = 0; from < sources.length; from += BITS) {
+    yield;
     const block = sources.slice(from, from + BITS);
     const before = reachability(block, positions, predecessors);
     for (const [bit, source] of block.entries()) {

@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox';
 import type { NodeDraft } from './compile-node.ts';
 import { pointer, type Problems, schemaMessage } from './compile-problems.ts';
 import type { ChannelPlan, TriggerPlan, WatchedChannel } from './plan.ts';
+import type { Steps } from './steps.ts';
 
 const TriggerConfig = Type.Object(
   {
@@ -23,37 +24,38 @@ interface TriggerContext {
 }
 
 /** Nodes that start when a channel is written, by node id, in order of it. Several triggers may start one node. */
-export function compileTriggers(
+export function* compileTriggers(
   definition: WorkflowDefinition,
   context: TriggerContext,
-): Map<string, TriggerPlan> {
+): Steps<Map<string, TriggerPlan>> {
   const watched = new Map<string, WatchedChannel[]>();
+  const triggers = new Map<string, TriggerPlan>();
+  if (definition.triggers.length === 0) return triggers;
+  const targets = new Set(definition.edges.map((edge) => edge.targetNodeId));
   for (const [index, trigger] of definition.triggers.entries()) {
+    yield;
     if (trigger.type !== 'channel-write' || trigger.enabled === false) continue;
     const channel = watchedChannel(trigger, index, context);
-    const node = triggeredNode(trigger, index, definition, context);
-    if (channel !== undefined && node !== undefined) {
-      watched.set(node.id, [...(watched.get(node.id) ?? []), channel]);
-    }
+    const node = triggeredNode(trigger, index, targets, context);
+    if (channel === undefined || node === undefined) continue;
+    const channels = watched.get(node.id);
+    if (channels === undefined) watched.set(node.id, [channel]);
+    else channels.push(channel);
   }
-  const ids = [...watched.keys()].sort();
-  return new Map(
-    ids.map((nodeId) => {
-      const node = context.drafts.get(nodeId) as NodeDraft;
-      const behind = reachable(node);
-      const again = onlyBehind(node, behind);
-      checkLoops(again, context.problems);
-      return [
-        nodeId,
-        {
-          nodeId,
-          channels: watched.get(nodeId) ?? [],
-          again: again.map(({ id }) => id).sort(),
-          behind: withBodies(behind, context.drafts),
-        },
-      ];
-    }),
-  );
+  for (const nodeId of [...watched.keys()].sort()) {
+    const node = context.drafts.get(nodeId) as NodeDraft;
+    const behind = reachable(node);
+    yield;
+    const again = yield* onlyBehind(node, behind);
+    checkLoops(again, context.problems);
+    triggers.set(nodeId, {
+      nodeId,
+      channels: watched.get(nodeId) ?? [],
+      again: again.map(({ id }) => id).sort(),
+      behind: withBodies(behind, context.drafts),
+    });
+  }
+  return triggers;
 }
 
 function watchedChannel(
@@ -85,7 +87,7 @@ function watchedChannel(
 function triggeredNode(
   { nodeId }: WorkflowTrigger,
   index: number,
-  definition: WorkflowDefinition,
+  targets: ReadonlySet<string>,
   { drafts, declaredIds, problems }: TriggerContext,
 ): NodeDraft | undefined {
   const refuse = (code: string, message: string): undefined => {
@@ -96,9 +98,8 @@ function triggeredNode(
   }
   const node = drafts.get(nodeId);
   if (node === undefined) return undefined; // has a problem of its own
-  if (node.incoming.length > 0 || definition.edges.some((edge) => edge.targetNodeId === nodeId)) {
-    const way =
-      definition.edges.length === 0 ? 'Give the workflow edges' : 'Remove the edges that lead to it';
+  if (node.incoming.length > 0 || targets.has(nodeId)) {
+    const way = targets.size === 0 ? 'Give the workflow edges' : 'Remove the edges that lead to it';
     return refuse(
       'triggered_node_has_edges',
       `Node "${nodeId}" would be started by the trigger and by the nodes before it. ${way}.`,
@@ -122,10 +123,11 @@ function reachable(node: NodeDraft): Set<NodeDraft> {
 }
 
 /** Of what is behind the node, that to which no other way leads. */
-function onlyBehind(node: NodeDraft, behind: ReadonlySet<NodeDraft>): NodeDraft[] {
+function* onlyBehind(node: NodeDraft, behind: ReadonlySet<NodeDraft>): Steps<NodeDraft[]> {
   const only = new Set(behind);
   let before: number;
   do {
+    yield;
     before = only.size;
     for (const member of only) {
       const isReachedElsehow = member.incoming.some((edge) => !only.has(edge.source as NodeDraft));

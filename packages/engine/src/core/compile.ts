@@ -18,6 +18,7 @@ import { checkConnections, compilePorts } from './compile-ports.ts';
 import { compileTriggers } from './compile-triggers.ts';
 import { createProblems, type Problems } from './compile-problems.ts';
 import type { ExpressionCompiler, MaskingMode, Plan } from './plan.ts';
+import { finish, type Steps } from './steps.ts';
 
 export interface CompileOptions {
   /** Identity of the definition, computed by the caller. */
@@ -43,10 +44,15 @@ export interface CompileResult {
  * size, and gives the same plan for the same definition on every machine.
  */
 export function compileWorkflow(definition: unknown, options: CompileOptions): CompileResult {
+  return finish(compileInSteps(definition, options));
+}
+
+/** The same, for whoever has others to serve meanwhile. */
+export function* compileInSteps(definition: unknown, options: CompileOptions): Steps<CompileResult> {
   const problems = createProblems();
-  const document = checkShape(definition, problems);
+  const document = yield* checkShape(definition, problems);
   if (document === undefined) return { ...problems.result(), unsupported: [] };
-  const unsupported = findUnsupported(document, options.nodeTypes, problems);
+  const unsupported = yield* findUnsupported(document, options.nodeTypes, problems);
   if (document.nodes.length > options.maxNodes) {
     problems.error(
       '/nodes',
@@ -55,31 +61,37 @@ export function compileWorkflow(definition: unknown, options: CompileOptions): C
     );
     return { ...problems.result(), unsupported };
   }
-  const plan = buildPlan(document, options, problems);
+  const plan = yield* buildPlan(document, options, problems);
   return { ...problems.result(), unsupported, ...(problems.hasErrors ? {} : { plan }) };
 }
 
-function buildPlan(definition: WorkflowDefinition, options: CompileOptions, problems: Problems): Plan {
+function* buildPlan(
+  definition: WorkflowDefinition,
+  options: CompileOptions,
+  problems: Problems,
+): Steps<Plan> {
   const { expressions } = options;
   checkTriggers(definition, problems);
   const variables = compileVariables(definition, problems);
   const checkConfigurable = compileConfigurable(definition, problems);
   const declaredIds = new Set(definition.nodes.map((node) => node.id));
-  const drafts = compileNodes(definition, variables, options, problems);
-  const loops = compileLoops(drafts, declaredIds, expressions, problems);
-  connect(definition, { drafts, declaredIds, loops, expressions, problems });
-  openCycles(definition, drafts, problems);
-  const root = layOutScopes(drafts, loops, problems);
-  compilePorts({ drafts, declaredIds, variables, expressions, problems });
-  const channels = compileChannels(definition, problems);
-  const triggers = compileTriggers(definition, { drafts, declaredIds, channels, problems });
-  const order = topologicalOrder(definition, drafts, problems);
-  if (order !== undefined) checkConnections(order, drafts, loops, problems);
+  const drafts = yield* compileNodes(definition, variables, options, problems);
+  const loops = yield* compileLoops(drafts, declaredIds, expressions, problems);
+  yield* connect(definition, { drafts, declaredIds, loops, expressions, problems });
+  yield* openCycles(definition, drafts, problems);
+  const sorted = [...drafts.values()].sort(compareIds);
+  yield;
+  const root = yield* layOutScopes(sorted, loops, problems);
+  yield* compilePorts({ drafts, declaredIds, variables, expressions, problems });
+  const channels = yield* compileChannels(definition, problems);
+  const triggers = yield* compileTriggers(definition, { drafts, declaredIds, channels, problems });
+  const order = yield* topologicalOrder(definition, drafts, problems);
+  if (order !== undefined) yield* checkConnections(order, drafts, loops, problems);
   return {
     definition,
     digest: options.digest,
     root,
-    nodes: new Map([...drafts.values()].sort(compareIds).map((draft) => [draft.id, draft])),
+    nodes: new Map(sorted.map((draft) => [draft.id, draft])),
     variables,
     channels,
     triggers,

@@ -91,7 +91,7 @@ async function runnableFixtures(options: DiscoveryOptions): Promise<readonly str
       )
         continue;
       const text = await store.readDefinition(row.digest);
-      const compiled = text === undefined ? undefined : compile(JSON.parse(text), row.digest);
+      const compiled = text === undefined ? undefined : await compile(JSON.parse(text), row.digest);
       if (compiled?.plan !== undefined && compiled.unsupported.length === 0) found.push(row.id);
     }
     cursor = page.nextCursor;

@@ -10,4 +10,5 @@ export interface Compiled {
   readonly unsupported: readonly string[];
 }
 
-export type Compile = (definition: unknown, digest: string) => Compiled;
+/** Others get their turn while a large definition is made ready. */
+export type Compile = (definition: unknown, digest: string) => Promise<Compiled>;

@@ -1,9 +1,10 @@
-import { compileWorkflow } from '../core/compile.ts';
+import { compileInSteps } from '../core/compile.ts';
 import { createExpressionCompiler } from '../core/expressions.ts';
 import type { HostOptions } from '../host-options.ts';
 import type { NodeType } from '../node-type.ts';
 import { BUILTIN_NODE_TYPES } from '../nodes/index.ts';
 import type { Compile } from './compile-definition.ts';
+import { inTurns } from './in-turns.ts';
 import type { HostLimits } from './limits.ts';
 
 /** Makes definitions ready with the node types this host has. */
@@ -13,14 +14,12 @@ export function createCompile(options: HostOptions, limits: HostLimits, test: bo
     if (type.conformanceOnly === true && !test) continue;
     nodeTypes.set(type.typeId, type);
   }
-  const expressions = createExpressionCompiler();
-  return (definition, digest) =>
-    compileWorkflow(definition, {
-      digest,
-      nodeTypes,
-      expressions,
-      maxNodes: limits.maxDefinitionNodes,
-      maskingDefault: options.maskingDefault ?? 'mask',
-      runtimeCapabilities: new Set(options.runtimeCapabilities ?? []),
-    });
+  const always = {
+    nodeTypes,
+    expressions: createExpressionCompiler(),
+    maxNodes: limits.maxDefinitionNodes,
+    maskingDefault: options.maskingDefault ?? 'mask',
+    runtimeCapabilities: new Set(options.runtimeCapabilities ?? []),
+  };
+  return (definition, digest) => inTurns(compileInSteps(definition, { digest, ...always }));
 }

@@ -18,6 +18,7 @@ import type { Clock } from './clock.ts';
 import type { Committer } from './committer.ts';
 import type { Compile } from './compile-definition.ts';
 import { type RandomBytes, randomId } from './ids.ts';
+import { inTurns } from './in-turns.ts';
 import { importedAnnotations, importedPlace, MASKS_COLLECTION, SAID_COLLECTION } from './imported-values.ts';
 import type { HostLimits } from './limits.ts';
 import { effectiveLimits } from './new-run-checks.ts';
@@ -106,12 +107,12 @@ export function createImports(dependencies: ImportDependencies): Pick<Host, 'imp
     if (document !== undefined) {
       if (document['id'] !== bundle.workflowId)
         throw refuseBundle('/weft/definition/id', 'its definition is that of another workflow.');
-      return pinDocument(document) ?? standIn('unusable');
+      return (await pinDocument(document)) ?? (await standIn('unusable'));
     }
     const registered = digest === undefined ? undefined : await registeredAs(caller, bundle, digest);
-    if (digest === undefined || registered === undefined) return standIn('missing');
-    const { plan } = compile(JSON.parse(registered), digest);
-    return plan === undefined ? standIn('unusable') : { plan, digest };
+    if (digest === undefined || registered === undefined) return await standIn('missing');
+    const { plan } = await compile(JSON.parse(registered), digest);
+    return plan === undefined ? await standIn('unusable') : { plan, digest };
   }
 
   /** The tenant's own registry, the version the bundle names and the current one: a digest alone opens nothing. */
@@ -127,10 +128,10 @@ export function createImports(dependencies: ImportDependencies): Pick<Host, 'imp
     return undefined;
   }
 
-  function pinDocument(document: JsonObject): Pinned | undefined {
+  async function pinDocument(document: JsonObject): Promise<Pinned | undefined> {
     try {
-      const { digest, text } = identify(document, limits.maxDefinitionBytes);
-      const { plan } = compile(document, digest);
+      const { digest, text } = await inTurns(identify(document, limits.maxDefinitionBytes));
+      const { plan } = await compile(document, digest);
       return plan === undefined ? undefined : { plan, digest, text };
     } catch (error) {
       // A definition that is too large or too strange for this host does not stop anybody from looking at the run.
@@ -139,8 +140,8 @@ export function createImports(dependencies: ImportDependencies): Pick<Host, 'imp
     }
   }
 
-  function standIn(problem: NonNullable<ImportOrigin['definition']>): Pinned {
-    const pinned = pinDocument(STAND_IN);
+  async function standIn(problem: NonNullable<ImportOrigin['definition']>): Promise<Pinned> {
+    const pinned = await pinDocument(STAND_IN);
     if (pinned === undefined) throw new Error('the definition that stands in for others does not compile');
     return { ...pinned, problem };
   }

@@ -7,6 +7,8 @@ import type { Compile } from './compile-definition.ts';
 /** Compiled definitions by digest. A digest names its content for ever, so nothing here can be out of date. */
 export interface Plans {
   get(digest: string): Promise<Plan>;
+  /** Whoever has just compiled a definition that will be run soon spares others doing it again. */
+  keep(plan: Plan): void;
 }
 
 const KEPT_PLANS = 256;
@@ -18,7 +20,7 @@ export function createPlans(store: Pick<Store, 'readDefinition'>, compile: Compi
     const text = await store.readDefinition(digest);
     if (text === undefined)
       throw new HostError('internal_error', 'A definition that a run needs is not in the store.');
-    const { plan, errors } = compile(JSON.parse(text), digest);
+    const { plan, errors } = await compile(JSON.parse(text), digest);
     if (plan === undefined) {
       throw new HostError(
         'internal_error',
@@ -41,5 +43,6 @@ export function createPlans(store: Pick<Store, 'readDefinition'>, compile: Compi
       loading.catch(() => kept.delete(digest));
       return loading;
     },
+    keep: (plan) => kept.set(plan.digest, Promise.resolve(plan)),
   };
 }

@@ -78,7 +78,7 @@ describe('registering a workflow', () => {
     await expect(
       host.registerWorkflow(alice, { ...one, description: 'x'.repeat(6_000) }, LAX),
     ).rejects.toMatchObject({ details: { limit: 5_000 } });
-    expect(host.checkWorkflow(broken).errors).toHaveLength(2);
+    expect((await host.checkWorkflow(broken)).errors).toHaveLength(2);
   });
 
   it('warns of a trigger that does not fire, and refuses it when strict', async () => {

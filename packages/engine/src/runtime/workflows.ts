@@ -1,5 +1,5 @@
-import { canonicalJson, HostError, type Json, toIso, type WorkflowDefinition } from '@weft/protocol';
-import { sha256Hex } from '../hash.ts';
+import { canonicalParts, HostError, type Json, toIso, type WorkflowDefinition } from '@weft/protocol';
+import { createSha256 } from '../hash.ts';
 import type {
   Caller,
   Host,
@@ -8,11 +8,13 @@ import type {
   WorkflowProblem,
   WorkflowSummary,
 } from '../host.ts';
+import type { Steps } from '../core/steps.ts';
 import type { Store, WorkflowRow, WorkflowUnit } from '../store.ts';
 import type { Clock } from './clock.ts';
 import type { Committer } from './committer.ts';
 import type { Compile, Compiled } from './compile-definition.ts';
 import { type RandomBytes, randomId } from './ids.ts';
+import { inTurns } from './in-turns.ts';
 import type { HostLimits } from './limits.ts';
 import type { Plans } from './plans.ts';
 import { writeFailure } from './write-failure.ts';
@@ -42,8 +44,8 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
     definition: unknown,
     options: RegisterOptions,
   ): Promise<Registration> {
-    const { digest, text } = identify(definition, limits.maxDefinitionBytes);
-    const compiled = compile(definition, digest);
+    const { digest, text } = await inTurns(identify(definition, limits.maxDefinitionBytes));
+    const compiled = await compile(definition, digest);
     refuseProblems(compiled, options.strict);
     const { id, version } = definition as WorkflowDefinition;
     const known = await store.readWorkflow(caller.tenant, id, version);
@@ -55,6 +57,7 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
     if (known !== undefined && !options.dev) throw versionExists(id, version);
     const registered = known === undefined ? version : `${version}+${digest.slice(0, 8)}`;
     await write(caller, { id, version: registered, digest, definition: text });
+    if (compiled.plan !== undefined) plans.keep(compiled.plan);
     await dependencies.onRegistered(caller.tenant);
     return { id, version: registered, digest, created: true, warnings: compiled.warnings };
   }
@@ -102,9 +105,9 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
 
   return {
     registerWorkflow: register,
-    checkWorkflow(definition) {
-      const { digest } = identify(definition, limits.maxDefinitionBytes);
-      const { errors, warnings } = compile(definition, digest);
+    async checkWorkflow(definition) {
+      const { digest } = await inTurns(identify(definition, limits.maxDefinitionBytes));
+      const { errors, warnings } = await compile(definition, digest);
       return { errors, warnings };
     },
     async workflow(caller, id, version) {
@@ -121,7 +124,7 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
 }
 
 /** What a definition is: its bytes as they will be kept, and the digest of its canonical form. */
-export function identify(definition: unknown, maxBytes: number): { digest: string; text: string } {
+export function* identify(definition: unknown, maxBytes: number): Steps<{ digest: string; text: string }> {
   const text: string | undefined = JSON.stringify(definition);
   if (text === undefined)
     throw new HostError('validation_error', 'The definition must be a JSON object.', { field: '' });
@@ -136,7 +139,13 @@ export function identify(definition: unknown, maxBytes: number): { digest: strin
       },
     );
   }
-  return { digest: sha256Hex(canonicalJson(definition as Json)), text };
+  yield;
+  const hash = createSha256();
+  for (const part of canonicalParts(definition as Json)) {
+    hash.add(part);
+    yield;
+  }
+  return { digest: hash.hex(), text };
 }
 
 function refuseProblems(compiled: Compiled, strict: boolean): void {
