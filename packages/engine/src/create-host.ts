@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { warmUpChecks } from './core/compile-document.ts';
 import type { Host } from './host.ts';
 import type { HostOptions } from './host-options.ts';
 import { createAncestry } from './runtime/ancestry.ts';
@@ -313,6 +314,7 @@ export function createHost(options: HostOptions): Host {
     }),
 
     async start() {
+      warmUpChecks();
       await settleMode({ store, committer, random }, test ? 'test' : 'live');
       linkSecret = await settleLinkSecret({ store, committer, random });
       await discovery.refresh();

@@ -126,7 +126,7 @@ export type { StrictJsonOptions } from './strict-json.ts';
 export { toIso } from './time.ts';
 export { assertValid, compileValidator } from './validate.ts';
 export type { Problem, Validator } from './validate.ts';
-export { compileClientSchema } from './client-schema.ts';
+export { compileClientSchema, warmUpClientSchemas } from './client-schema.ts';
 export type { ClientSchemaLimits } from './client-schema.ts';
 export {
   CallbackSecretSchema,

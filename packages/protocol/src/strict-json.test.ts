@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HostError } from './errors.ts';
-import { parseStrictJson } from './strict-json.ts';
+import { parseStrictJson, strictJsonInSteps } from './strict-json.ts';
 
 function refusal(text: string, maxDepth?: number): HostError {
   try {
@@ -160,5 +160,32 @@ describe('strict JSON', () => {
     );
 
     expect(parseStrictJson(text)).toStrictEqual(JSON.parse(text));
+  });
+
+  it('reads a long text in many steps, with the same result', () => {
+    const long = JSON.stringify(Array.from({ length: 20_000 }, (_, index) => ({ a: [index, 'x'], b: {} })));
+    const steps = strictJsonInSteps(long);
+    let count = 0;
+    let step = steps.next();
+    while (step.done !== true) {
+      count += 1;
+      step = steps.next();
+    }
+
+    expect(count).toBeGreaterThan(long.length / 65_536);
+    expect(step.value).toEqual(JSON.parse(long));
+  });
+
+  it('says in steps what it says in one go of a long text that is wrong near its end', () => {
+    const long = `{"list":${JSON.stringify(Array.from({ length: 20_000 }, () => ({ a: 1 })))},"list":1}`;
+    const inSteps = (): unknown => {
+      const steps = strictJsonInSteps(long);
+      for (;;) {
+        const step = steps.next();
+        if (step.done === true) return step.value;
+      }
+    };
+
+    expect(inSteps).toThrow(refusal(long).message);
   });
 });

@@ -8,6 +8,7 @@ import {
   type Problem,
   type WorkflowDefinition,
   type WorkflowNode,
+  warmUpClientSchemas,
   WorkflowDefinitionSchema,
 } from '@weft/protocol';
 import type { NodeType } from '../node-type.ts';
@@ -18,6 +19,12 @@ import type { Steps } from './steps.ts';
 /** What can be said about a definition before its graph is looked at. */
 
 const checkDefinition = compileValidator(WorkflowDefinitionSchema);
+
+/** Makes the checks of definitions ready. It takes some tenths of a second, for which nobody should wait later. */
+export function warmUpChecks(): void {
+  checkDefinition({}); // is refused, so that both forms of the check are made
+  warmUpClientSchemas();
+}
 
 /** The definition when its shape allows looking further, even if something in it is wrong. */
 export function* checkShape(definition: unknown, problems: Problems): Steps<WorkflowDefinition | undefined> {

@@ -2,10 +2,11 @@ import { type Json, type JsonObject, type RunSnapshot, toIso } from '@weft/proto
 import { sha256Hex } from '../hash.ts';
 import type { Plan } from './plan.ts';
 import { shownOutputs } from './recorder.ts';
-import { maskValue } from './redaction.ts';
+import { maskValue, type Redactor } from './redaction.ts';
 import type { ChildRun, CreationRecord, ForkLink, NodeState, RunState, RunStatus } from './run-state.ts';
 import { collectOutputs } from './scope-result.ts';
 import { redactorFor } from './sensitive.ts';
+import { finish, type Steps } from './steps.ts';
 
 const SUPERVISOR_TYPE = 'core.orchestrator.supervisor';
 
@@ -17,12 +18,29 @@ export function renderSnapshot(
   plan: Plan,
   record: CreationRecord,
   state: RunState,
-  extras: { readonly status: RunStatus | 'cancelling' },
+  extras: SnapshotExtras,
 ): RunSnapshot {
+  return finish(snapshotInSteps(plan, record, state, extras));
+}
+
+export interface SnapshotExtras {
+  readonly status: RunStatus | 'cancelling';
+}
+
+/** The same, for whoever has others to serve meanwhile. The state must not change before the last step. */
+export function* snapshotInSteps(
+  plan: Plan,
+  record: CreationRecord,
+  state: RunState,
+  extras: SnapshotExtras,
+): Steps<RunSnapshot> {
+  const redactor = redactorFor(plan, state);
+  const nodeStates = yield* shownNodes(state, redactor);
+  yield;
   const open: JsonObject = {
     variables: shownVariables(plan, state),
     ...(plan.channels.size > 0 && { channels: shownChannels(plan, state) }),
-    nodeStates: nodeStates(state),
+    nodeStates: {},
     ...(state.children.length > 0 && { childRuns: state.children.map(childRun) }),
     ...(state.status === 'completed' && { outputs: finalOutputs(plan, record, state) }),
     ...(state.error !== undefined && { error: errorOf(state.error) }),
@@ -30,7 +48,8 @@ export function renderSnapshot(
     ...(Object.keys(record.metadata).length > 0 && { metadata: record.metadata }),
     ...(Object.keys(record.configurable).length > 0 && { configurable: record.configurable }),
   };
-  const shown = redactorFor(plan, state).apply(open, JSON.stringify(open)) ?? open;
+  const shown = redactor.apply(open, JSON.stringify(open)) ?? open;
+  shown['nodeStates'] = nodeStates;
   return {
     runId: record.runId,
     workflowId: record.workflowId,
@@ -101,8 +120,26 @@ function shownChannels(plan: Plan, state: RunState): JsonObject {
   return Object.fromEntries(entries);
 }
 
-function nodeStates(state: RunState): JsonObject {
-  return Object.fromEntries([...state.nodes].map(([key, node]) => [key, nodeState(node)]));
+/** Nodes that are rendered and masked in one go. */
+const SLICE = 200;
+
+function* shownNodes(state: RunState, redactor: Redactor): Steps<JsonObject> {
+  const all: [string, Json][] = [];
+  let slice: [string, Json][] = [];
+  for (const [key, node] of state.nodes) {
+    slice.push([key, nodeState(node)]);
+    if (slice.length < SLICE) continue;
+    for (const entry of Object.entries(masked(slice, redactor))) all.push(entry);
+    slice = [];
+    yield;
+  }
+  const last = masked(slice, redactor);
+  return all.length === 0 ? last : Object.fromEntries(all.concat(Object.entries(last)));
+}
+
+function masked(entries: [string, Json][], redactor: Redactor): JsonObject {
+  const open: JsonObject = Object.fromEntries(entries);
+  return redactor.apply(open, JSON.stringify(open)) ?? open;
 }
 
 function nodeState(node: NodeState): JsonObject {

@@ -5,9 +5,9 @@ import type { LogEvent } from '../core/diff/same-event.ts';
 import { stateDiff } from '../core/diff/state-diff.ts';
 import type { Plan } from '../core/plan.ts';
 import { isTerminalStatus, type RunState } from '../core/run-state.ts';
-import { renderSnapshot } from '../core/snapshot.ts';
 import type { Host } from '../host.ts';
 import type { RunRow, Store } from '../store.ts';
+import { snapshotOf } from './snapshot-of.ts';
 import type { RunStates } from './states.ts';
 import { toWireEvent } from './wire-event.ts';
 
@@ -40,11 +40,11 @@ export function createDiff(dependencies: DiffDependencies): Pick<Host, 'diff'> {
 
   /** The run as of the events that are compared: a run that is still going on may be further by now. */
   async function stateOf(row: RunRow): Promise<RunSnapshot> {
-    const shown = (plan: Plan, state: RunState): RunSnapshot =>
-      renderSnapshot(plan, row.record, state, { status: state.status });
-    if (isTerminalStatus(row.head.status)) return states.current(row, shown);
+    const shown = (plan: Plan, state: RunState): Promise<RunSnapshot> =>
+      snapshotOf(plan, row.record, state, { status: state.status });
+    if (isTerminalStatus(row.head.status)) return await states.current(row, shown);
     const { plan, state } = await states.upTo(row.record, row.nextSeq);
-    return shown(plan, state);
+    return await shown(plan, state);
   }
 
   return {

@@ -2,7 +2,6 @@ import { performance } from 'node:perf_hooks';
 import { type RunSnapshot, toIso } from '@weft/protocol';
 import type { Plan } from '../core/plan.ts';
 import { isTerminalStatus, type RunState } from '../core/run-state.ts';
-import { renderSnapshot } from '../core/snapshot.ts';
 import type { EventPage, Explanation, Host, OpenInterrupt, RunSummary, SnapshotView } from '../host.ts';
 import type { RunRow, Store } from '../store.ts';
 import type { Dispatcher } from './dispatcher.ts';
@@ -14,6 +13,7 @@ import { openCursor } from './follow.ts';
 import { openInterrupts } from './interrupts.ts';
 import { linkWindow } from './links.ts';
 import { shownStatus } from './run-status.ts';
+import { snapshotOf } from './snapshot-of.ts';
 import type { RunStates } from './states.ts';
 import { toWireEvent } from './wire-event.ts';
 
@@ -55,11 +55,11 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
     return held?.value === undefined ? states.current(row, use) : held.value.result;
   }
 
-  function view(row: RunRow, mayAnswer: boolean): Promise<SnapshotView> {
+  async function view(row: RunRow, mayAnswer: boolean): Promise<SnapshotView> {
     const { record, pendingCommands } = row;
     const now = dependencies.now();
-    return withState(row, (plan, state) => {
-      const snapshot = renderSnapshot(plan, record, state, {
+    const { snapshot, shown, ...rest } = await withState(row, (plan, state) => {
+      const snapshot = snapshotOf(plan, record, state, {
         status: shownStatus(state.status, pendingCommands),
       });
       const questions = openInterrupts(row, plan, state, dependencies.secret(), now);
@@ -70,11 +70,13 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
       const waiting = isTerminalStatus(state.status) ? [] : pendingCommands;
       const erased = row.erasedAt === undefined ? [] : ['erased'];
       return {
-        snapshot: withQuestions(snapshot, shown),
+        snapshot,
+        shown,
         seq: state.nextSeq - 1,
         etag: etagOf(record.runId, state.nextSeq, [...waiting, ...window, ...erased]),
       };
     });
+    return { snapshot: withQuestions(await snapshot, shown), ...rest };
   }
 
   return {

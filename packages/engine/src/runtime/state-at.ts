@@ -1,7 +1,7 @@
 import { HostError } from '@weft/protocol';
-import { renderSnapshot } from '../core/snapshot.ts';
 import type { Host } from '../host.ts';
 import type { RunRow, Store } from '../store.ts';
+import { snapshotOf } from './snapshot-of.ts';
 import type { RunStates } from './states.ts';
 
 export interface StateAtDependencies {
@@ -19,7 +19,7 @@ export function createStateAt({ store, states }: StateAtDependencies): Pick<Host
       if (seq >= row.nextSeq) throw outOfRange(row, seq);
       const { plan, state } = await states.upTo(row.record, seq + 1);
       if (state.nextSeq <= seq) throw prefixGone(row);
-      const snapshot = renderSnapshot(plan, row.record, state, { status: state.status });
+      const snapshot = await snapshotOf(plan, row.record, state, { status: state.status });
       return { ...snapshot, weft: { ...(snapshot['weft'] as object), asOf: seq } };
     },
   };

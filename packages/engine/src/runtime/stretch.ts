@@ -75,7 +75,9 @@ export function stretchUnit(tools: StretchTools, run: LiveRun, write: StretchWri
   const passed = state.nextSeq - write.checkpointSeq;
   const over = isTerminalStatus(state.status);
   const outbox = tools.outbox?.(record, write.step.events) ?? [];
-  const checkpointed = !over && (passed >= tools.limits.checkpointEvents || (write.release && passed > 0));
+  // A large state is written the more rarely, so that writing it costs in all no more than the events do.
+  const isDue = passed >= Math.max(tools.limits.checkpointEvents, state.nodes.size);
+  const checkpointed = !over && (isDue || (write.release && passed > 0));
   return {
     kind: 'run',
     batchId: randomId(tools.random),

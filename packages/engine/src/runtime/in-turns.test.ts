@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Steps } from '../core/steps.ts';
+import { inTurns } from './in-turns.ts';
+
+/** Turns of the event loop so far. */
+let turn = 0;
+let next: NodeJS.Immediate;
+
+beforeEach(() => {
+  const count = (): void => {
+    turn += 1;
+    next = setImmediate(count);
+  };
+  count();
+});
+
+afterEach(() => clearImmediate(next));
+
+function* counted(count: number, onStep: (step: number) => void): Steps<string> {
+  for (let step = 0; step < count; step++) {
+    onStep(step);
+    yield;
+  }
+  return 'done';
+}
+
+/** A clock on which every step takes as long as one turn may last. */
+function slowClock(): () => number {
+  let now = 0;
+  return () => (now += 1_000);
+}
+
+describe('long work in turns', () => {
+  it('lets everybody else go first whenever its time is up', async () => {
+    const turns = new Set<number>();
+
+    const result = await inTurns(
+      counted(20, () => turns.add(turn)),
+      slowClock(),
+    );
+
+    expect(result).toBe('done');
+    expect(turns.size).toBe(20);
+  });
+
+  it('gives each turn to one of several', async () => {
+    const namesByTurn = new Map<number, Set<string>>();
+    const work = (name: string): Promise<string> => {
+      const steps = counted(20, (step) => {
+        // The first step of each is taken at once.
+        if (step > 0) namesByTurn.set(turn, (namesByTurn.get(turn) ?? new Set()).add(name));
+      });
+      return inTurns(steps, slowClock());
+    };
+
+    await Promise.all(['a', 'b', 'c', 'd'].map(work));
+
+    expect([...namesByTurn.values()].every((names) => names.size === 1)).toBe(true);
+    expect(namesByTurn.size).toBe(4 * 19);
+  });
+
+  it('does short work at once', () => {
+    let steps = 0;
+
+    void inTurns(
+      counted(100, () => steps++),
+      () => 0,
+    );
+
+    expect(steps).toBe(100);
+  });
+
+  it('passes on what the work throws', async () => {
+    const failing = counted(5, (step) => {
+      if (step === 3) throw new Error('broken');
+    });
+
+    await expect(inTurns(failing, slowClock())).rejects.toThrow('broken');
+  });
+});
