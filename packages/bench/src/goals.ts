@@ -62,8 +62,14 @@ export const GOALS: readonly Goal[] = [
   {
     id: 'G3',
     text: 'A and E at least 4 times Restate; E at least 12 times LangGraph on SQLite',
-    criteria: [],
-    remark: 'Not measured: no other host is installed here, and figures of other machines do not carry over.',
+    criteria: [
+      ...['restate-workflow', 'restate-service'].flatMap((peer) =>
+        ['A', 'E'].map((workload) => ratioAtLeast(`peers/${workload}/${peer}`, 4)),
+      ),
+      ratioAtLeast('peers/E/langgraph', 12),
+    ],
+    remark:
+      'Judged beside LangGraph as it is shipped, although it may then lose commits; installed by npm ci --prefix packages/bench/peers.',
   },
   {
     id: 'G4',

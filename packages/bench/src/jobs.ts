@@ -3,13 +3,15 @@ import type { Target } from './http-connection.ts';
 /** What the load client's process can be asked to do, and what it tells afterwards. */
 export type Job = LoadJob | FloodJob | SubscribeJob | ProbeJob;
 
-/** Clients in a loop: `runs` creates a run and follows it to its end, `post` only posts to a bare server. */
+/** Clients in a loop: `runs` creates a run and follows it to its end, `post` only posts, to a bare server or to a peer. */
 export interface LoadJob {
   readonly kind: 'runs' | 'post';
   readonly target: Target;
   /** More of the same to spread the clients over. */
   readonly others?: readonly Target[];
   readonly workflowId: string;
+  /** Where `post` goes, if not to a bare server; `{key}` becomes a new one each time. */
+  readonly path?: string;
   readonly clients: number;
   readonly ms: number;
   /** Runs begun per second at most, over all clients; as many as possible without it. */

@@ -6,6 +6,7 @@ import { startEchoServer } from './echo-server.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 import type { ScenarioResult } from './results.ts';
 import type { Lab, Outcome, Scenario } from './scenario.ts';
+import { WARM_UP } from './warm-up.ts';
 
 export interface OpenLab {
   /** Never rejects: a scenario that fails is a result, too. */
@@ -37,6 +38,7 @@ export async function openLab({ quick, rounds, note }: LabOptions): Promise<Open
     quick,
     rounds,
     cellMs: quick ? 700 : 1_500,
+    warmUpMs: quick ? 500 : WARM_UP.seconds * 1000,
     echo,
     note,
     newFolder(name: string) {

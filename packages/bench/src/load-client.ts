@@ -2,6 +2,7 @@
  * The load client: a process of its own, so that its work does not count as the host's. It takes one job at a time over
  * IPC and answers with what it saw.
  */
+import { randomUUID } from 'node:crypto';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import { openConnection, type Connection } from './http-connection.ts';
 import type {
@@ -53,7 +54,7 @@ function perform(job: Job): Promise<JobResult> {
 }
 
 async function load(job: LoadJob): Promise<LoadResult> {
-  const act = job.kind === 'runs' ? runOnce(job.workflowId) : postOnce();
+  const act = job.kind === 'runs' ? runOnce(job.workflowId) : postOnce(job.path ?? '/echo');
   const targets = [job.target, ...(job.others ?? [])];
   const connections = await Promise.all(
     Array.from({ length: job.clients }, (_, index) =>
@@ -104,12 +105,15 @@ function runOnce(workflowId: string): Act {
   };
 }
 
-function postOnce(): Act {
+function postOnce(path: string): Act {
   const body = JSON.stringify({ workflowId: 'bench-a' });
   return async (connection) => {
     const started = performance.now();
-    const answer = await connection.post('/echo', body);
-    if (answer.status !== 201) throw new Error(`POST /echo answered ${answer.status}: ${answer.body}`);
+    const { status, body: told } = await connection.post(
+      path.replace('{key}', () => randomUUID()),
+      body,
+    );
+    if (status !== 200 && status !== 201) throw new Error(`POST ${path} answered ${status}: ${told}`);
     return performance.now() - started;
   };
 }

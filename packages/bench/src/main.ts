@@ -38,10 +38,12 @@ if (flags.list) {
   if (results === undefined) throw new Error(`${file} does not exist; run the bench first.`);
   publish(results);
 } else {
-  const chosen = choose(flags.only);
-  const results = await measure(chosen);
-  process.stdout.write(`\n${renderReport(results)}\n`);
-  publish(mergeResults(flags.only === undefined ? undefined : readEarlier(), results));
+  const chosen = choose(flags.only).filter(isPossible);
+  if (chosen.length > 0) {
+    const results = await measure(chosen);
+    process.stdout.write(`\n${renderReport(results)}\n`);
+    publish(mergeResults(flags.only === undefined ? undefined : readEarlier(), results));
+  }
 }
 
 function choose(only: string | undefined): readonly Scenario[] {
@@ -52,6 +54,12 @@ function choose(only: string | undefined): readonly Scenario[] {
   if (unknown.length > 0)
     throw new Error(`--only: there is no scenario ${unknown.join(', ')}; there are ${known.join(', ')}.`);
   return SCENARIOS.filter(({ name }) => names.includes(name));
+}
+
+function isPossible({ name, missing }: Scenario): boolean {
+  const reason = missing?.();
+  if (reason !== undefined) note(`— ${name}: left out: ${reason}`);
+  return reason === undefined;
 }
 
 async function measure(scenarios: readonly Scenario[]): Promise<Results> {

@@ -12,6 +12,8 @@ export interface Scenario {
   readonly rawLimit: string;
   /** Ids of the goals that are judged by its figures. */
   readonly goals: readonly string[];
+  /** What has to be done first, when it cannot be measured as things are. */
+  missing?(): string | undefined;
   measure(lab: Lab): Promise<Outcome>;
 }
 
@@ -26,6 +28,8 @@ export interface Lab {
   readonly rounds: number;
   /** How long one cell of a table is measured. */
   readonly cellMs: number;
+  /** How long a contender serves the workload before anything of it is measured (see warm-up.ts). */
+  readonly warmUpMs: number;
   readonly driver: Driver;
   readonly echo: EchoServer;
   /** A folder of its own, removed at the end of everything. */

@@ -4,6 +4,7 @@ import { engineAppends } from './scenarios/engine-appends.ts';
 import { history } from './scenarios/history.ts';
 import { kill } from './scenarios/kill.ts';
 import { overload } from './scenarios/overload.ts';
+import { peers } from './scenarios/peers.ts';
 import { postgresScale } from './scenarios/postgres-scale.ts';
 import { slowSubscriber } from './scenarios/slow-subscriber.ts';
 import { soak } from './scenarios/soak.ts';
@@ -24,5 +25,6 @@ export const SCENARIOS: readonly Scenario[] = [
   overload,
   cliffs,
   kill,
+  peers,
   soak,
 ];
