@@ -9,7 +9,7 @@ describe('the peers', () => {
   it('have a program each, and a title that says which version is pinned', () => {
     for (const peer of PEERS) {
       expect(existsSync(join(import.meta.dirname, '../peers', peer.program))).toBe(true);
-      expect(titleOfPeer(peer)).toMatch(/ \d+\.\d+\.\d+, /);
+      expect(titleOfPeer(peer)).toMatch(/ \(\d+\.\d+\.\d+, /);
     }
   });
 

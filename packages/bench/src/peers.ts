@@ -118,7 +118,7 @@ export function missingPeers(): string | undefined {
 export function titleOfPeer({ name, how, package: from }: Peer): string {
   const text = readFileSync(join(FOLDER, 'package.json'), 'utf8');
   const { dependencies } = JSON.parse(text) as { dependencies: Readonly<Record<string, string>> };
-  return `${name} ${dependencies[from] ?? ''}, ${how}`;
+  return `${name} (${dependencies[from] ?? 'unknown'}, ${how})`;
 }
 
 export async function startPeer(peer: Peer, place: Place, echo: EchoServer): Promise<ServerProcess> {
@@ -131,24 +131,26 @@ export async function startPeer(peer: Peer, place: Place, echo: EchoServer): Pro
   });
 }
 
-/** Runs per second. */
+export interface PeerResult {
+  readonly done: number;
+  /** Milliseconds in which `done` was done. */
+  readonly elapsedMs: number;
+}
+
 export async function loadPeer(
   driver: Driver,
   peer: Peer,
   { port }: ServerProcess,
   { workload, clients, ms }: PeerLoad,
-): Promise<number> {
+): Promise<PeerResult> {
   const path = peer.ingress?.(workload);
-  const { done, elapsedMs } =
-    path === undefined
-      ? await loadInside(port, { workload, clients, ms })
-      : await driver.load({ kind: 'post', target: { port, key: '-' }, workflowId: '-', path, clients, ms });
-  return (done / elapsedMs) * 1000;
+  if (path === undefined) return loadInside(port, { workload, clients, ms });
+  return driver.load({ kind: 'post', target: { port, key: '-' }, workflowId: '-', path, clients, ms });
 }
 
-async function loadInside(port: number, { workload, clients, ms }: PeerLoad) {
+async function loadInside(port: number, { workload, clients, ms }: PeerLoad): Promise<PeerResult> {
   const query = `workload=${workload.name}&clients=${clients}&ms=${ms}`;
   const answer = await fetch(`http://127.0.0.1:${port}/load?${query}`);
   if (!answer.ok) throw new Error(`the peer answered ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as { readonly done: number; readonly elapsedMs: number };
+  return (await answer.json()) as PeerResult;
 }

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import postgres from 'postgres';
-import { cpuMsOf, freePort } from './server-process.ts';
+import { freePort, treeCpuMs } from './server-process.ts';
 
 /** A PostgreSQL server of the bench's own, durable as in production, on a random port of the loopback address. */
 export interface PostgresServer {
@@ -67,7 +67,7 @@ async function startIn(folder: string): Promise<PostgresServer> {
         JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = ${schema} AND relkind = 'r'`;
       return Number(row?.bytes ?? 0);
     },
-    cpuMs: () => treeCpuMs(child.pid ?? 0),
+    cpuMs: () => treeCpuMs(child.pid),
     async remove() {
       await admin.end({ timeout: 1 });
       process.off('exit', endWithUs);
@@ -109,24 +109,4 @@ function launch(program: string, data: string, port: number): Promise<ChildProce
       if (log.includes(READY)) resolve(child);
     });
   });
-}
-
-/** Sessions are processes; one that has ended is in its parent's account, which `cpuMsOf` does not read, so none may end meanwhile. */
-function treeCpuMs(root: number): number | undefined {
-  try {
-    const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-    const mine = pids.filter((pid) => Number(pid) === root || parentOf(pid) === root);
-    return mine.reduce((sum, pid) => sum + (cpuMsOf(Number(pid)) ?? 0), 0);
-  } catch {
-    return undefined;
-  }
-}
-
-function parentOf(pid: string): number | undefined {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1]);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,13 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** A server under test: a process of its own, with what can be read of it from outside. */
 export interface ServerProcess {
   readonly port: number;
-  /** CPU time used so far in milliseconds; undefined where the system does not tell. */
+  /** CPU time that it and its children used so far in milliseconds; undefined where the system does not tell. */
   cpuMs(): number | undefined;
   /** Memory in use; undefined where the system does not tell. */
   rssBytes(): number | undefined;
@@ -50,7 +50,7 @@ export async function startServer(launch: Launch): Promise<ServerProcess> {
   await untilReady(child, launch, () => complaint);
   return {
     port: launch.port,
-    cpuMs: () => cpuMsOf(child.pid),
+    cpuMs: () => treeCpuMs(child.pid),
     rssBytes: () => rssBytesOf(child.pid),
     stop: () => stop(child),
     async kill() {
@@ -83,12 +83,32 @@ async function stop(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-export function cpuMsOf(pid: number | undefined): number | undefined {
+function cpuMsOf(pid: number | undefined): number | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The command name may hold spaces; the fields after its closing bracket do not. utime and stime are 14 and 15.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
+  } catch {
+    return undefined;
+  }
+}
+
+/** With its children. One that has ended is in its parent's account, which `cpuMsOf` does not read, so none may end meanwhile. */
+export function treeCpuMs(root: number | undefined): number | undefined {
+  try {
+    const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+    const mine = pids.filter((pid) => Number(pid) === root || parentOf(pid) === root);
+    return mine.reduce((sum, pid) => sum + (cpuMsOf(Number(pid)) ?? 0), 0);
+  } catch {
+    return undefined;
+  }
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1]);
   } catch {
     return undefined;
   }

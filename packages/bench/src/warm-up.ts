@@ -3,4 +3,4 @@
  * everything it is compared with. Every contender therefore serves the workload for this long, with this many clients, before
  * its first measured window.
  */
-export const WARM_UP = { seconds: 4, clients: 64 } as const;
+export const WARM_UP = { seconds: 3, clients: 64 } as const;

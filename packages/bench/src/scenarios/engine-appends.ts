@@ -44,7 +44,7 @@ async function runsPerSecond(lab: Lab, workload: Workload): Promise<number> {
     await host.start();
     const definition = definitionOf(workload, lab.echo.url);
     await host.registerWorkflow(CALLER, definition, { strict: false, dev: false });
-    await during(lab.cellMs / 2, () => host.createRun(CALLER, newRun(workload)));
+    await during(lab.warmUpMs, () => host.createRun(CALLER, newRun(workload)));
     return await during(lab.cellMs, () => host.createRun(CALLER, newRun(workload)));
   } finally {
     await host.stop(1_000);

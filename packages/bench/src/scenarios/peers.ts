@@ -1,25 +1,38 @@
 import { KEY, type Place, weft } from '../contenders.ts';
-import { loadPeer, missingPeers, type Peer, PEERS, startPeer, titleOfPeer } from '../peers.ts';
+import {
+  loadPeer,
+  missingPeers,
+  type Peer,
+  type PeerResult,
+  PEERS,
+  startPeer,
+  titleOfPeer,
+} from '../peers.ts';
 import { type Lab, type Scenario, sized } from '../scenario.ts';
 import type { ServerProcess } from '../server-process.ts';
-import { type About, createTally, type Tally } from '../tally.ts';
+import { createTally, type Tally } from '../tally.ts';
 import { type Workload, workloadOf } from '../workloads.ts';
 
 const CLIENTS = 64;
 const STORES = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const;
 const WORKLOADS = [workloadOf('A'), workloadOf('E')];
 type StoreName = keyof typeof STORES;
-/** Runs per second, by workload. */
-type Speeds = Map<Workload['name'], number>;
 
 /** The host on one store, or a peer: started, given both workloads, stopped. */
 interface Entrant {
   readonly key: string;
   readonly store: StoreName;
   start(place: Place): Promise<ServerProcess>;
-  /** Runs per second. */
-  load(server: ServerProcess, workload: Workload, ms: number): Promise<number>;
+  load(server: ServerProcess, workload: Workload, ms: number): Promise<PeerResult>;
 }
+
+interface Measured {
+  readonly perSecond: number;
+  /** Per run, of all its processes and of the database's. */
+  readonly cpuMs: number;
+}
+
+type ByWorkload = Map<Workload['name'], Measured>;
 
 export const peers: Scenario = {
   name: 'peers',
@@ -35,47 +48,66 @@ export const peers: Scenario = {
       ...PEERS.map((peer) => from(lab, peer)),
     ];
     for (let round = 0; round < lab.rounds; round += 1) {
-      const speeds = new Map<string, Speeds>();
+      const measured = new Map<string, ByWorkload>();
       for (const entrant of round % 2 === 0 ? entrants : entrants.toReversed()) {
         lab.note(`round ${round + 1}: ${entrant.key}`);
-        speeds.set(entrant.key, await measureEntrant(lab, entrant));
+        measured.set(entrant.key, await measureEntrant(lab, entrant));
       }
-      for (const peer of PEERS) record(tally, peer, speeds.get(peer.store), speeds.get(peer.key));
+      for (const peer of PEERS) record(tally, peer, measured.get(peer.store), measured.get(peer.key));
     }
     return { figures: tally.figures() };
   },
 };
 
 /** One that breaks has no figures in this round; the others go on. */
-async function measureEntrant(lab: Lab, entrant: Entrant): Promise<Speeds> {
-  const speeds: Speeds = new Map();
+async function measureEntrant(lab: Lab, entrant: Entrant): Promise<ByWorkload> {
+  const measured: ByWorkload = new Map();
   let server: ServerProcess | undefined;
   try {
     server = await entrant.start(await newPlace(lab, entrant));
     for (const workload of WORKLOADS) {
       await entrant.load(server, workload, lab.warmUpMs);
-      speeds.set(workload.name, await entrant.load(server, workload, sized(lab, 4_000, lab.cellMs)));
+      measured.set(workload.name, await measureLoad(lab, entrant, server, workload));
     }
   } catch (error) {
     lab.note(`FAILED ${entrant.key}: ${String(error)}`);
   } finally {
     await server?.stop();
   }
-  return speeds;
+  return measured;
 }
 
-function record(tally: Tally, peer: Peer, ours: Speeds | undefined, theirs: Speeds | undefined): void {
+async function measureLoad(
+  lab: Lab,
+  { store, load }: Entrant,
+  server: ServerProcess,
+  workload: Workload,
+): Promise<Measured> {
+  const database = store === 'postgres' ? await lab.postgres() : undefined;
+  const cpuSoFar = () =>
+    (server.cpuMs() ?? Number.NaN) + (database === undefined ? 0 : (database.cpuMs() ?? Number.NaN));
+  const before = cpuSoFar();
+  const { done, elapsedMs } = await load(server, workload, sized(lab, 4_000, lab.cellMs));
+  return { perSecond: (done / elapsedMs) * 1000, cpuMs: (cpuSoFar() - before) / done };
+}
+
+function record(
+  tally: Tally,
+  peer: Peer,
+  ours: ByWorkload | undefined,
+  theirs: ByWorkload | undefined,
+): void {
   for (const { name } of WORKLOADS) {
-    const [value, other] = [ours?.get(name), theirs?.get(name)];
+    const [host, other] = [ours?.get(name), theirs?.get(name)];
     // Both or neither, so that rounds stay beside each other.
-    if (value === undefined || other === undefined) continue;
-    const about: About = {
-      title: `${name} on ${STORES[peer.store]}, beside ${peer.name}`,
-      unit: 'runs/s',
-      better: 'more',
-    };
-    tally.add(`peers/${name}/${peer.key}`, about, value);
-    tally.against(`peers/${name}/${peer.key}`, titleOfPeer(peer), other);
+    if (host === undefined || other === undefined) continue;
+    const key = `peers/${name}/${peer.key}`;
+    const title = `${name} on ${STORES[peer.store]}, beside ${peer.name}`;
+    tally.add(key, { title, unit: 'runs/s', better: 'more' }, host.perSecond);
+    tally.against(key, titleOfPeer(peer), other.perSecond);
+    const cpu = { title: `${title}, CPU per run`, unit: 'ms', better: 'less' } as const;
+    tally.add(`${key}/cpu`, cpu, host.cpuMs);
+    tally.against(`${key}/cpu`, titleOfPeer(peer), other.cpuMs);
   }
 }
 
@@ -91,11 +123,8 @@ function hostOn(lab: Lab, store: StoreName): Entrant {
     key: store,
     store,
     start: (place) => weft.start(place, lab.echo),
-    async load({ port }, { workflowId }, ms) {
-      const target = { port, key: KEY };
-      const result = await lab.driver.load({ kind: 'runs', target, workflowId, clients: CLIENTS, ms });
-      return (result.done / result.elapsedMs) * 1000;
-    },
+    load: ({ port }, { workflowId }, ms) =>
+      lab.driver.load({ kind: 'runs', target: { port, key: KEY }, workflowId, clients: CLIENTS, ms }),
   };
 }
 

@@ -6,6 +6,7 @@ import { type Workload, workloadOf } from '../workloads.ts';
 
 const CLIENTS = 64;
 const LARGEST = 4;
+const MEASURED = [workloadOf('A'), workloadOf('E')];
 
 /** Throughput is bounded by the two cores that everything shares; what must stay flat is the cost of a run. */
 export const postgresScale: Scenario = {
@@ -22,10 +23,10 @@ export const postgresScale: Scenario = {
       const server = await weft.start(place, lab.echo, ['--store-connections', '6']);
       lab.cleanUp(() => server.stop());
       servers.push(server);
-      await load(lab, [server], workloadOf('A'), lab.cellMs / 2);
+      for (const workload of MEASURED) await load(lab, [server], workload, lab.warmUpMs);
     }
     for (let round = 0; round < lab.rounds; round += 1) {
-      for (const workload of [workloadOf('A'), workloadOf('E')]) await compare(lab, tally, servers, workload);
+      for (const workload of MEASURED) await compare(lab, tally, servers, workload);
       lab.note(`round ${round + 1} done`);
     }
     return { figures: tally.figures() };

@@ -18,7 +18,7 @@ export const storedRuns: Scenario = {
     const small = await filled(lab, few);
     const large = await filled(lab, many);
     const tally = createTally();
-    for (const server of [small, large]) await load(lab, server, lab.cellMs);
+    for (const server of [small, large]) await load(lab, server, lab.warmUpMs);
     for (let round = 0; round < lab.rounds + 2; round += 1) {
       const measured = new Map<ServerProcess, Measured>();
       for (const server of round % 2 === 0 ? [small, large] : [large, small])
