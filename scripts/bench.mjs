@@ -1,6 +1,6 @@
 /**
  * `npm run bench [-- --quick] [--only NAME,…] [--list] [--render]`: makes the clone ready, then measures (packages/bench). Full sizes
- * take about 25 minutes, ten of them the soak, and write docs/bench.md.
+ * take about 12 minutes, ten more for the soak and ten for the peers where they are installed, and write docs/bench.md.
  */
 import { ensureReady, ROOT, run } from './bootstrap.mjs';
 

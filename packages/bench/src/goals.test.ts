@@ -28,6 +28,21 @@ describe('the goals', () => {
     ).toEqual([...named].toSorted());
   });
 
+  it('on evidence are limits of the reference script, brought to the plain one that stands for it', () => {
+    const limits = GOALS.flatMap(({ criteria }) => criteria)
+      .filter(({ figure }) => figure.startsWith('evidence/'))
+      .map(({ figure, limit }) => `${figure} ${limit.toFixed(2)}`);
+
+    expect(limits).toEqual([
+      'evidence/sorted/time 0.28',
+      'evidence/sorted/memory 0.27',
+      'evidence/unsorted/time 0.56',
+      'evidence/unsorted/memory 0.40',
+      'evidence/escaped/time 0.56',
+      'evidence/escaped/memory 0.40',
+    ]);
+  });
+
   it('are not excused by a median where something must never happen', () => {
     expect(judge(resultsWith(lost), never)).toMatchObject({ measured: 3, holds: false });
   });

@@ -35,6 +35,10 @@ describe('the page of results', () => {
     expect(renderPage(sampleResults())).toContain('a \\<cpu\\>');
   });
 
+  it('says how everything was warmed up', () => {
+    expect(renderPage(sampleResults())).toMatch(/for \d+ s with 64 clients before its first measured window/);
+  });
+
   it('is the same for the same results', () => {
     expect(renderPage(sampleResults())).toBe(renderPage(sampleResults()));
   });

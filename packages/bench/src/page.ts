@@ -2,6 +2,7 @@ import { GOALS, type Goal, judge, type Judged, verdictOf } from './goals.ts';
 import { FIGURE_HEAD, figureRow } from './report.ts';
 import type { Results, ScenarioResult } from './results.ts';
 import { markdownTable, show, showRatio } from './table.ts';
+import { WARM_UP } from './warm-up.ts';
 
 /** docs/bench.md as a pure function of the JSON file. Nothing in it is written by hand. */
 export function renderPage(results: Results): string {
@@ -58,6 +59,13 @@ const METHOD = `## Method
   same rows with the same payloads, POST and SSE. No validation, tenants, idempotency, claims or recovery.
 - **Rounds.** Three, contenders in turn within each. A ratio is taken within a round; tables show the median and the range over the
   rounds. A wide range means that the machine was busy with something else.
+- **Warm-up.** V8 optimises what has run often: the first thousands of runs cost up to twice as much as later ones, for the sketch and
+  the peers too. Every contender serves the workload for ${WARM_UP.seconds} s with ${WARM_UP.clients} clients before its first measured window. Those runs are
+  not timed; they are stored, and so count in the bytes per run.
+- **Peers** (\`packages/bench/peers\`) are other durable engines, installed apart; its README says which settings each has. Those without
+  HTTP run their clients in their own process.
+- **Evidence** is one diff of two runs by a new process, from its start to its end. The published script that G13 names is not here; a
+  plain one of ours (parse, set, sort, dump) stands for it, scaled by what both took on one machine.
 - **CPU per run** is user and system time of the server's process; **bytes per run** the growth of the file after a checkpoint, or of
   the schema with its indexes.
 - **Commit to receipt** is from the event's own time, taken just before its commit, to its receipt by the subscriber.

@@ -1,6 +1,7 @@
 import type { Scenario } from './scenario.ts';
 import { cliffs } from './scenarios/cliffs.ts';
 import { engineAppends } from './scenarios/engine-appends.ts';
+import { evidence } from './scenarios/evidence.ts';
 import { history } from './scenarios/history.ts';
 import { kill } from './scenarios/kill.ts';
 import { overload } from './scenarios/overload.ts';
@@ -25,6 +26,7 @@ export const SCENARIOS: readonly Scenario[] = [
   overload,
   cliffs,
   kill,
+  evidence,
   peers,
   soak,
 ];

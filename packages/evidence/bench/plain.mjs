@@ -1,4 +1,4 @@
-/** The same diff in the obvious way, parse, set, sort, dump: `node plain.mjs PAIR OUT`. Prints its peak memory. */
+/** The same diff in the obvious way, parse, set, sort, dump: `node plain.mjs PAIR OUT`. Prints its peak memory in KiB. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
