@@ -309,4 +309,48 @@ describe('a fork', () => {
     await reaches(second, 'completed');
     expect(await differences(runId, second)).toEqual([]);
   });
+
+  describe('of a replay that went apart from its source', () => {
+    const WAITING: WorkflowSpec = {
+      nodes: [
+        { id: 'wait', typeId: 'core.delay', config: { ms: 50 } },
+        { id: 'ask', typeId: 'core.clarificationGate', config: { questions: [{ id: 'q', question: '?' }] } },
+      ],
+      edges: [],
+    };
+
+    /** The first replay stands still, because its source had got no further either. */
+    async function firstReplay(): Promise<string> {
+      await start();
+      await test.register(WAITING, 'waiting');
+      const runId = await test.run('waiting');
+      return await fork(runId, { mode: 'replay' });
+    }
+
+    const hasEnded = (runId: string, status: string) =>
+      until(async () => (await snapshot(runId))['status'] === status);
+
+    it('because somebody cancelled it, is cancelled too, from wherever it begins', async () => {
+      const first = await firstReplay();
+      await test.host.command(alice, first, { type: 'cancel', by: 'ada' });
+      await hasEnded(first, 'cancelled');
+      const types = (await log(first)).map(({ type }) => type);
+
+      for (let fromSeq = 0; fromSeq < types.length; fromSeq += 1) {
+        const second = await fork(first, { mode: 'replay', fromSeq });
+        await hasEnded(second, 'cancelled');
+        expect((await log(second)).map(({ type }) => type)).toEqual(types);
+      }
+    });
+
+    it('because somebody answered it, lets time pass all the same', async () => {
+      const first = await firstReplay();
+      await until(async () => (await log(first)).some(({ type }) => type === 'interrupt.requested'));
+      await resolve(first, 'ask', { answers: { q: 'yes' } });
+      await hasEnded(first, 'completed');
+
+      for (let fromSeq = 0; fromSeq < (await log(first)).length; fromSeq += 1)
+        await hasEnded(await fork(first, { mode: 'replay', fromSeq }), 'completed');
+    });
+  });
 });

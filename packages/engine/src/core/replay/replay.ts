@@ -57,7 +57,8 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
       return undefined;
     isApart = true;
     const said = divergence(source.sourceRunId, event, original);
-    if (event.seq >= fromSeq) return said;
+    // Where the source says that it went apart, the place is taken, and on record.
+    if (event.seq >= fromSeq || original?.type === 'replay.diverged') return said;
     unsaid = said;
     return undefined;
   };
@@ -91,7 +92,22 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
     const index = source.cues.findIndex((cue) => isAwaited(run, cue.input));
     const [cue] = index === -1 ? [] : source.cues.splice(index, 1);
     if (cue !== undefined) return { input: cue.input, now: Math.max(cue.at, run.state.lastAt) };
-    return missing(run);
+    return cancelled() ?? missing(run);
+  }
+
+  /** No node waits for a cancel, but where the source was cancelled nothing else is on record. */
+  function cancelled(): { input: Input; now: number } | undefined {
+    const cue = source.cues.find(({ input }) => input.type === 'command' && input.command.type === 'cancel');
+    return cue && { input: cue.input, now: Math.max(cue.at, run.state.lastAt) };
+  }
+
+  /** The source has a fact here to which nothing leads in this run, such as that it was itself a replay that went apart. */
+  function leave(): void {
+    const { nextSeq } = run.state;
+    const original = source.eventAt(nextSeq);
+    if (isApart || original === undefined) return;
+    isApart = true;
+    unsaid = divergence(source.sourceRunId, { seq: nextSeq, type: '' }, original);
   }
 
   return {
@@ -106,9 +122,11 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
     },
     next() {
       if (isTerminalStatus(run.state.status)) return undefined;
-      const found = (isApart ? undefined : following()) ?? apart();
+      const followed = isApart ? undefined : following();
+      const found = followed ?? apart();
       // Going on, or letting time pass, twice without a fact in between would be so for ever.
       const isIdle = found?.input.type === 'continue' || found?.input.type === 'tick';
+      if (isIdle && followed === undefined) leave();
       if (isIdle && idleAt === run.state.nextSeq) return undefined;
       idleAt = isIdle ? run.state.nextSeq : -1;
       return found;
@@ -182,7 +200,11 @@ export const SOURCE_MISSING: NodeError = {
   retryable: false,
 };
 
-function divergence(sourceRunId: string, event: StoredEvent, original: StoredEvent | undefined): Draft {
+function divergence(
+  sourceRunId: string,
+  event: Pick<StoredEvent, 'seq' | 'type'>,
+  original: StoredEvent | undefined,
+): Draft {
   const isOtherType = original !== undefined && original.type !== event.type;
   const divergenceKind = original === undefined ? 'extra' : isOtherType ? 'type-mismatch' : 'output';
   const payload: JsonObject = {
