@@ -115,6 +115,7 @@ export function createHost(options: HostOptions): Host {
     egressAllow,
     sealing: sealer,
     version: options.version,
+    deliveryHaste: options.deliveryHaste,
     publicUrl: options.publicUrl,
     linkSecret: () => linkSecret,
     withState: (row, use) => withState(row, use),

@@ -38,6 +38,8 @@ export interface HostOptions {
   readonly node?: string;
   /** Spans and metrics of this host go to a collector, so discovery says so. */
   readonly exportsTelemetry?: boolean;
+  /** Divides the waits between attempts of a delivery: hours are too long for a test. */
+  readonly deliveryHaste?: number;
   readonly clock?: Clock;
   readonly random?: RandomBytes;
 }

@@ -3,6 +3,7 @@ import type { JsonObject } from '@weft/protocol';
 import type { HttpClient } from './http.ts';
 import type { Random } from './random.ts';
 import type { Receipts } from './receipts.ts';
+import { CALLBACK_GATE } from './workflows.ts';
 
 /** Somebody who answers every question there is. Several of them race each other, each with words of their own. */
 export interface AnswererOptions {
@@ -30,7 +31,8 @@ export async function runAnswerer(options: AnswererOptions): Promise<void> {
   let count = 0;
   while (!options.signal.aborted) {
     const answer = await options.http.ask('GET', '/v1/host/weft/interrupts?limit=200');
-    const open = (answer?.json['interrupts'] ?? []) as unknown as Question[];
+    const listed = (answer?.json['interrupts'] ?? []) as unknown as Question[];
+    const open = listed.filter((question) => !isCalledBack(question, options.receipts));
     // Not all at once, and in any order: the others look at the same list.
     const chosen = options.random.shuffle(open).slice(0, AT_ONCE);
     await Promise.all(
@@ -41,6 +43,12 @@ export async function runAnswerer(options: AnswererOptions): Promise<void> {
     );
     await pause(LOOK_EVERY_MS);
   }
+}
+
+/** Whoever is called back answers it: without a callback the run would wait for ever. A replay calls nobody. */
+function isCalledBack({ nodeId, runId }: Question, { forks }: Receipts): boolean {
+  const isReplay = forks.some((fork) => fork.runId === runId && fork.mode === 'replay');
+  return nodeId.startsWith(CALLBACK_GATE) && !isReplay;
 }
 
 /** Sent again with the same key until it is answered; a refusal is an answer too. */

@@ -1,6 +1,8 @@
+import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { checkHistory, HISTORY_RULES, type HistoryRuleId } from './checker.ts';
-import type { FinalRun, History } from './history.ts';
+import { checkHistory } from './checker.ts';
+import { comparable, type EventDocument, type FinalRun, type History, type SeenDelivery } from './history.ts';
+import { HISTORY_RULES, type HistoryRuleId } from './rules.ts';
 
 const AT = Date.parse('2026-01-01T00:00:00.000Z');
 
@@ -50,6 +52,92 @@ const CHILD: FinalRun = {
   log: [event(0, 'run.started'), event(1, 'run.completed')],
 };
 
+const SECRET = 'worth-keeping';
+const renamed = (log: readonly string[], from: string, to: string): string[] =>
+  log.map((text) => text.replaceAll(from, to));
+
+/** A run that calls somebody back, keeps an artifact and remembers something. */
+const KEPT_LOG = [
+  event(0, 'run.started', { payload: { of: 'kept-1' } }),
+  event(1, 'node.started', { nodeId: 'backgate-1', payload: { attempt: 0 } }),
+  event(2, 'interrupt.requested', { nodeId: 'backgate-1', payload: { interruptId: 'backgate-1:0' } }),
+  event(3, 'node.completed', { nodeId: 'backgate-1' }),
+  event(4, 'node.started', { nodeId: 'call-kept', payload: { attempt: 0 } }),
+  event(5, 'node.completed', {
+    nodeId: 'call-kept',
+    payload: { outputs: { artifact: { artifactId: 'a-1', digest: 'abc' } } },
+  }),
+  event(6, 'node.started', { nodeId: 'keep-1', payload: { attempt: 0 } }),
+  event(7, 'node.completed', {
+    nodeId: 'keep-1',
+    payload: { outputs: { memoryId: 'm-1', memoryRef: 'notes' } },
+  }),
+  event(8, 'run.completed'),
+];
+const LAST = KEPT_LOG.length - 1;
+const KEPT: FinalRun = {
+  ...{ runId: 'kept-1', workflowId: 'w', tags: ['client-1', 'watched'], status: 'completed', log: KEPT_LOG },
+  endedAt: new Date(AT + 4).toISOString(),
+  notes: ['well done'],
+  artifacts: [{ artifactId: 'a-1', digest: 'abc', bytes: 'abc' }],
+};
+const RECALL: FinalRun = {
+  ...{ runId: 'recall-1', workflowId: 'recall-notes', tags: ['last-0'], status: 'completed' },
+  log: recalling([{ id: 'm-1', content: 'client-1' }]),
+};
+
+function recalling(output: readonly object[]): string[] {
+  return [
+    event(0, 'run.started'),
+    event(1, 'node.started', { nodeId: 'recall-1', payload: { attempt: 0 } }),
+    event(2, 'node.completed', { nodeId: 'recall-1', payload: { outputs: { output } } }),
+    event(3, 'run.completed'),
+  ];
+}
+
+const FORK_LINK = { sourceRunId: 'kept-1', fromSeq: 3 };
+const REPLAY: FinalRun = {
+  ...{ runId: 'replay-1', workflowId: 'w', tags: ['client-1', 'watched'], status: 'completed' },
+  fork: { ...FORK_LINK, mode: 'replay' },
+  log: renamed(KEPT_LOG, 'kept-1', 'replay-1'),
+};
+const BRANCH: FinalRun = {
+  ...{ runId: 'branch-1', workflowId: 'w', tags: ['visitor-1'], status: 'cancelled' },
+  fork: { ...FORK_LINK, mode: 'branch' },
+  endedAt: new Date(AT + 2).toISOString(),
+  log: [
+    ...renamed(KEPT_LOG.slice(0, 3), 'kept-1', 'branch-1'),
+    event(3, 'node.cancelled', { nodeId: 'backgate-1' }),
+    event(4, 'run.cancelled'),
+  ],
+};
+const IMPORT: FinalRun = {
+  ...{
+    runId: 'import-1',
+    workflowId: 'w',
+    tags: ['client-1'],
+    status: 'completed',
+    log: LOG,
+    isImported: true,
+  },
+};
+
+function delivery(runId: string, text: string, more: Partial<SeenDelivery> = {}): SeenDelivery {
+  const body = `{"runId":"${runId}","event":${text}}`;
+  return { ...{ path: '/watched', webhookId: 'wh-1', status: 200, at: AT }, ...signed(body), ...more };
+}
+
+function signed(body: string): Pick<SeenDelivery, 'body' | 'timestamp' | 'signature'> {
+  const digest = createHmac('sha256', SECRET).update(`1.${body}`).digest('hex');
+  return { body, timestamp: '1', signature: `sha256=${digest}` };
+}
+
+const DELIVERED = KEPT_LOG.map((text) => delivery('kept-1', text));
+const CALLBACK: SeenDelivery = {
+  ...{ path: '/callback', webhookId: 'callback', status: 200, at: AT },
+  ...signed('{"runId":"kept-1","interruptId":"backgate-1:0"}'),
+};
+
 const SOUND: History = {
   seed: 1,
   store: 'postgres',
@@ -65,26 +153,54 @@ const SOUND: History = {
   cancels: [{ runId: 'run-1', status: 'completed' }],
   mishaps: [],
   effects: [
+    { call: 'keep', invocationId: 'id-9', at: AT, sent: 'abc', secret: SECRET },
     { call: CALL, invocationId: 'id-1', at: AT },
     { call: CALL, invocationId: 'id-1', at: AT + 900 },
   ],
   thaws: [],
   exits: [],
-  runs: [RUN, CHILD],
+  runs: [RUN, CHILD, KEPT, RECALL, REPLAY, BRANCH, IMPORT],
+  forks: (['replay', 'branch'] as const).map((mode) => ({
+    ...{ ...FORK_LINK, runId: `${mode}-1`, mode, at: AT, sourceEvents: 9, sourceEnded: true },
+  })),
+  imports: [
+    {
+      ...{ runId: 'import-1', sourceRunId: 'run-1', again: ['import-1', 'import-1'] },
+      events: LOG.map((text) => comparable(JSON.parse(text) as EventDocument)),
+    },
+  ],
+  removals: [{ runId: 'gone-1', askedAt: AT, at: AT + 1 }],
+  erasures: [{ runId: 'run-1', log: LOG }],
+  probes: [
+    { runId: 'gone-1', request: 'GET /', status: 410, text: '{}' },
+    { runId: 'run-1', request: 'GET /', status: 200, text: '{}' },
+    { runId: 'run-1', request: 'POST :fork', status: 410, text: '{}' },
+  ],
+  annotations: [{ runId: 'kept-1', marker: 'well done' }],
+  webhooks: [{ webhookId: 'wh-1', secret: SECRET, events: ['*'], tags: ['watched'] }],
+  deliveries: [...DELIVERED, CALLBACK],
+  dead: [],
+  callbackSecret: SECRET,
+  secret: SECRET,
 };
 
 function streamed(from: number, to: number) {
   return LOG.slice(from, to).map((text, index) => ({ sequence: from + index, text, at: AT + 1_000 + from }));
 }
 
+/** The same history, with this run in place of the one of its id. */
+const withRun = (run: FinalRun): Partial<History> => ({
+  runs: [...SOUND.runs.filter(({ runId }) => runId !== run.runId), run],
+});
+
 const withLog = (log: readonly string[], rest: Partial<FinalRun> = {}): Partial<History> => ({
-  runs: [{ ...RUN, log, ...rest }, CHILD],
+  ...withRun({ ...RUN, log, ...rest }),
   streams: [],
 });
 
 const BROKEN: readonly [HistoryRuleId, string, Partial<History>][] = [
   ['C1', 'an acknowledged run that is gone', { created: [{ tag: 'client-9', runId: 'run-9' }] }],
-  ['C1', 'two runs of one request', { runs: [RUN, CHILD, { ...RUN, runId: 'run-2' }] }],
+  ['C1', 'two runs of one request', { runs: [...SOUND.runs, { ...RUN, runId: 'run-2' }] }],
   [
     'C2',
     'a streamed event that the log has otherwise',
@@ -123,10 +239,145 @@ const BROKEN: readonly [HistoryRuleId, string, Partial<History>][] = [
     },
   ],
   ['C10', 'a cancel that was not', { cancels: [{ runId: 'run-1', status: 'cancelled' }] }],
-  ['C11', 'a child that is announced and missing', { runs: [RUN] }],
-  ['C11', 'a child that nobody announced', { runs: [RUN, CHILD, { ...CHILD, runId: 'child-2' }] }],
+  [
+    'C1',
+    'one request that became two runs',
+    { created: [...SOUND.created, { tag: 'client-0', runId: 'kept-1' }] },
+  ],
+  ['C11', 'a child that is announced and missing', { runs: SOUND.runs.filter((run) => run !== CHILD) }],
+  ['C11', 'a child that nobody announced', { runs: [...SOUND.runs, { ...CHILD, runId: 'child-2' }] }],
   ['C12', 'an internal error', { mishaps: [{ request: 'GET /', status: 500, body: '{}' }] }],
   ['C13', 'a process that ended', { exits: [{ place: 0, code: 1, lastWords: 'oh' }] }],
+  ['C14', 'a fork that nobody was told of', { forks: SOUND.forks.slice(1) }],
+  ['C14', 'a fork that is gone', { runs: SOUND.runs.filter((run) => run !== BRANCH) }],
+  [
+    'C14',
+    'a fork with another beginning',
+    withRun({ ...BRANCH, log: [event(0, 'run.started'), ...BRANCH.log.slice(1)] }),
+  ],
+  [
+    'C15',
+    'a replay that says something else',
+    withRun({ ...REPLAY, log: [...REPLAY.log.slice(0, 3), event(3, 'run.failed')] }),
+  ],
+  [
+    'C16',
+    'a delivery with a wrong signature',
+    { deliveries: [...DELIVERED, delivery('kept-1', KEPT_LOG[0] ?? '', { signature: 'sha256=0' })] },
+  ],
+  [
+    'C16',
+    'a delivery to a webhook that nobody made',
+    { deliveries: [...DELIVERED, delivery('kept-1', KEPT_LOG[0] ?? '', { webhookId: 'wh-9' })] },
+  ],
+  [
+    'C16',
+    'a delivery of what the log has otherwise',
+    { deliveries: [...DELIVERED, delivery('kept-1', event(LAST, 'run.failed'))] },
+  ],
+  [
+    'C16',
+    'a delivery of a replay',
+    { deliveries: [...DELIVERED, delivery('replay-1', REPLAY.log[LAST] ?? '')] },
+  ],
+  ['C16', 'a delivery of an import', { deliveries: [...DELIVERED, delivery('import-1', LOG[12] ?? '')] }],
+  [
+    'C17',
+    'an event that was never taken',
+    { deliveries: [...DELIVERED.slice(0, LAST), { ...DELIVERED[LAST], status: 500 } as SeenDelivery] },
+  ],
+  [
+    'C18',
+    'an event that came before the one before it was taken',
+    {
+      deliveries: [
+        { ...DELIVERED[0], status: 500 } as SeenDelivery,
+        ...DELIVERED.slice(1),
+        DELIVERED[0] as SeenDelivery,
+      ],
+    },
+  ],
+  [
+    'C19',
+    'a callback with a wrong signature',
+    { deliveries: [...DELIVERED, { ...CALLBACK, signature: 'sha256=0' }] },
+  ],
+  [
+    'C19',
+    'a callback about nothing',
+    { deliveries: [...DELIVERED, { ...CALLBACK, ...signed('{"runId":"kept-1","interruptId":"other"}') }] },
+  ],
+  [
+    'C19',
+    'a question that nobody was sent',
+    withRun({ ...KEPT, status: 'waiting-approval', waitingFor: 'interrupt', log: KEPT_LOG.slice(0, 2) }),
+  ],
+  [
+    'C20',
+    'an import with another event',
+    withRun({ ...IMPORT, log: [event(0, 'run.failed'), ...LOG.slice(1)] }),
+  ],
+  ['C20', 'an import that lost events', withRun({ ...IMPORT, log: LOG.slice(0, 5) })],
+  [
+    'C20',
+    'a bundle that became two runs',
+    { imports: SOUND.imports.map((each) => ({ ...each, again: ['import-1', 'other'] })) },
+  ],
+  [
+    'C21',
+    'a removed run that is there',
+    { removals: [...SOUND.removals, { runId: 'recall-1', askedAt: AT, at: AT }] },
+  ],
+  [
+    'C21',
+    'a removed run that answers',
+    { probes: [{ runId: 'gone-1', request: 'GET /', status: 200, text: '{}' }] },
+  ],
+  [
+    'C21',
+    'a removal of what a fork needs',
+    {
+      removals: [{ runId: 'kept-1', askedAt: AT + 1, at: AT + 2 }],
+      runs: [RUN, CHILD, RECALL, REPLAY, IMPORT, { ...BRANCH, endedAt: new Date(AT + 60_000).toISOString() }],
+    },
+  ],
+  ['C22', 'an erased run with another log', { erasures: [{ runId: 'run-1', log: LOG.slice(1) }] }],
+  [
+    'C22',
+    'an erased run that shows an input',
+    { probes: [{ runId: 'run-1', request: 'GET /', status: 200, text: 'unspoken-client-0' }] },
+  ],
+  [
+    'C22',
+    'an erased run that can be forked',
+    { probes: [{ runId: 'run-1', request: 'POST :fork', status: 201, text: '{}' }] },
+  ],
+  [
+    'C23',
+    'an input in a log',
+    withRun({ ...KEPT, log: [event(0, 'run.started', { payload: { word: 'unspoken-client-1' } })] }),
+  ],
+  ['C23', 'a secret in a delivery', { deliveries: [...DELIVERED, delivery('kept-1', event(0, SECRET))] }],
+  [
+    'C23',
+    'another secret than the one that was set',
+    { effects: [{ call: 'x', invocationId: 'x', at: AT, secret: 'wrong' }] },
+  ],
+  [
+    'C24',
+    'an artifact with other bytes',
+    withRun({ ...KEPT, artifacts: [{ artifactId: 'a-1', digest: 'abc', bytes: 'abd' }] }),
+  ],
+  ['C24', 'an artifact that is missing', withRun({ ...KEPT, artifacts: [] })],
+  ['C24', 'an artifact that nobody sent', { effects: SOUND.effects.slice(1) }],
+  ['C25', 'a memory that is lost', withRun({ ...RECALL, log: recalling([]) })],
+  [
+    'C25',
+    'a memory that is there twice',
+    withRun({ ...RECALL, log: recalling(['m-1', 'm-2'].map((id) => ({ id, content: 'client-1' }))) }),
+  ],
+  ['C26', 'an annotation that is lost', withRun({ ...KEPT, notes: [] })],
+  ['C26', 'an annotation that is there twice', withRun({ ...KEPT, notes: ['well done', 'well done'] })],
 ];
 
 describe('the checker of histories', () => {
@@ -147,7 +398,8 @@ describe('the checker of histories', () => {
   it('lets a process that was asleep send what it was about to', () => {
     const late = { call: CALL, invocationId: 'id-1', at: AT + 60_000 };
 
-    const { violations } = checkHistory({ ...SOUND, effects: [late], thaws: [AT + 59_500] });
+    const effects = [...SOUND.effects, late];
+    const { violations } = checkHistory({ ...SOUND, effects, thaws: [AT + 59_500] });
 
     expect(violations).toEqual([]);
   });
@@ -158,9 +410,16 @@ describe('the checker of histories', () => {
       event(11, 'node.cancelled', { nodeId: 'sub' }),
       event(12, 'run.cancelled'),
     ];
-    const runs = [{ ...RUN, status: 'cancelled', log }];
+    const { runs = [] } = withRun({ ...RUN, status: 'cancelled', log });
+    const changed = {
+      runs: runs.filter((run) => run !== CHILD),
+      erasures: [],
+      imports: [],
+      streams: [],
+      cancels: [],
+    };
 
-    expect(checkHistory({ ...SOUND, streams: [], cancels: [], runs }).violations).toEqual([]);
+    expect(checkHistory({ ...SOUND, ...changed }).violations).toEqual([]);
   });
 
   it('believes an answer that is only kept neither to be taken nor lost', () => {
@@ -170,6 +429,34 @@ describe('the checker of histories', () => {
   });
 
   it('counts the facts it has looked at', () => {
-    expect(checkHistory(SOUND).facts).toMatchObject({ C1: 1, C2: 13, C3: 2, C4: 2, C6: 2, C8: 1, C11: 1 });
+    expect(checkHistory(SOUND).facts).toMatchObject({
+      ...{ C1: 1, C2: 13, C3: 2, C4: 7, C6: 3, C8: 1, C11: 1, C14: 2, C15: 1, C16: 9, C17: 9, C18: 9 },
+      ...{ C20: 1, C21: 2, C22: 3, C26: 1 },
+    });
+  });
+
+  it('lets later events pass one that was given up', () => {
+    const [first, ...later] = DELIVERED;
+    const refused = { ...first, status: 500 } as SeenDelivery;
+    const deliveries = [refused, ...later, ...DELIVERED.slice(0, 1), CALLBACK];
+
+    const { violations } = checkHistory({ ...SOUND, deliveries, dead: [{ deliveryId: 'wh-1.kept-1.0' }] });
+
+    expect(violations).toEqual([]);
+  });
+
+  it('asks nothing of a fork that lost its beginning after it had ended', () => {
+    const removals = [{ runId: 'kept-1', askedAt: AT + 9_000, at: AT + 9_000 }];
+    const runs = SOUND.runs.filter((run) => run !== KEPT && run !== RECALL);
+    const changed = { removals, probes: [], deliveries: [], annotations: [] };
+
+    const { violations } = checkHistory({
+      ...{ ...SOUND, ...changed },
+      runs: runs.map((run) =>
+        run === BRANCH || run === REPLAY ? { ...run, log: [], endedAt: BRANCH.endedAt ?? '' } : run,
+      ),
+    });
+
+    expect(violations).toEqual([]);
   });
 });

@@ -1,77 +1,50 @@
 import { checkLog, isTerminalStatus } from '@weft/engine';
 import type { JsonObject } from '@weft/protocol';
-import type { EventDocument, FinalRun, History } from './history.ts';
+import { artifactsWhole, memoriesKept, nothingLeaks } from './check-beside.ts';
+import {
+  deliveredInOrder,
+  deliveredOnceAtLeast,
+  deliveriesSound,
+  questionsCalledBack,
+} from './check-deliveries.ts';
+import { forksBegin, replaysRepeat } from './check-forks.ts';
+import { annotationsKept, erasedRuns, importedRuns, removedRuns } from './check-keeping.ts';
+import type { EventDocument, History } from './history.ts';
+import {
+  type Check,
+  HISTORY_RULES,
+  type HistoryRuleId,
+  type HistoryViolation,
+  type ReadRun,
+  type Verdict,
+} from './rules.ts';
 
 /**
  * Reads the history of a chaos run and says what a correct host could not have done. It believes nothing but what clients were
  * told, what the world outside saw, and the logs as they are in the end.
  */
-export const HISTORY_RULES = [
-  { id: 'C1', rule: 'An acknowledged run exists, and one request made one run.' },
-  { id: 'C2', rule: 'An event that was streamed is in the log, word for word.' },
-  { id: 'C3', rule: 'A stream is a contiguous piece of the log, beginning where it was asked to.' },
-  { id: 'C4', rule: 'Every log is legal: no gap, one terminal event, nothing after it.' },
-  { id: 'C5', rule: 'Every run has ended as its log says, or waits for a reason.' },
-  { id: 'C6', rule: 'No effect is fired again after its outcome was visible.' },
-  {
-    id: 'C7',
-    rule: 'An effect has one invocation id, however often it is fired, and shares it with no other.',
-  },
-  { id: 'C8', rule: 'An answer that was taken is in the log, once.' },
-  { id: 'C9', rule: 'A question is resolved once, and takes no more answers than it asks for.' },
-  {
-    id: 'C10',
-    rule: 'A run that was said to be cancelled is, and one that was said to have ended otherwise did.',
-  },
-  { id: 'C11', rule: 'Every child that a log announces exists, and no other.' },
-  { id: 'C12', rule: 'Nobody is answered with an internal error, or refused without a way out.' },
-  { id: 'C13', rule: 'No process ends by itself.' },
-] as const;
-
-export type HistoryRuleId = (typeof HISTORY_RULES)[number]['id'];
-
-export interface HistoryViolation {
-  readonly rule: HistoryRuleId;
-  readonly runId?: string;
-  readonly message: string;
-}
-
-/** Facts looked at, by rule. */
-export type FactCounts = Readonly<Record<HistoryRuleId, number>>;
-
-export interface Verdict {
-  readonly violations: readonly HistoryViolation[];
-  readonly facts: FactCounts;
-}
 
 /** Two handlers of one process note times in the order in which they run, not in which bytes arrived. */
 const NOTED_LATE_MS = 250;
 /** How long after it was woken a process may still send what it was about to. */
 const SLEEPER_MS = 2_000;
 
-interface ReadRun extends FinalRun {
-  readonly events: readonly EventDocument[];
-}
-
-interface Check {
-  readonly history: History;
-  readonly runs: ReadonlyMap<string, ReadRun>;
-  fact(rule: HistoryRuleId): void;
-  report(rule: HistoryRuleId, message: string, runId?: string): void;
-}
-
 export function checkHistory(history: History): Verdict {
   const violations: HistoryViolation[] = [];
   const facts = Object.fromEntries(HISTORY_RULES.map(({ id }) => [id, 0])) as Record<HistoryRuleId, number>;
-  const runs = new Map(
+  const runs = new Map<string, ReadRun>(
     history.runs.map((run) => [
       run.runId,
       { ...run, events: run.log.map((text) => JSON.parse(text) as EventDocument) },
     ]),
   );
+  const removed = new Set(history.removals.map(({ runId }) => runId));
+  for (const { runId } of [...runs.values()].filter((run) => isHeadless(run, runs, removed)))
+    runs.delete(runId);
   const check: Check = {
     history,
     runs,
+    removed,
     fact(rule) {
       facts[rule] += 1;
     },
@@ -83,20 +56,40 @@ export function checkHistory(history: History): Verdict {
   return { violations, facts };
 }
 
-function acknowledgedRuns({ history, runs, fact, report }: Check): void {
+/** Its log began in a run that was removed, or that one's did. */
+function isHeadless(run: ReadRun, runs: ReadonlyMap<string, ReadRun>, removed: ReadonlySet<string>): boolean {
+  for (let fork = run.fork; fork !== undefined && fork.fromSeq > 0; ) {
+    if (removed.has(fork.sourceRunId)) return true;
+    fork = runs.get(fork.sourceRunId)?.fork;
+  }
+  return false;
+}
+
+function acknowledgedRuns({ history, removed, fact, report }: Check): void {
+  const there = new Set(history.runs.map(({ runId }) => runId));
   const byTag = new Map<string, string[]>();
-  for (const run of runs.values())
-    for (const tag of run.tags) byTag.set(tag, [...(byTag.get(tag) ?? []), run.runId]);
+  for (const { runId, tags, fork, isImported } of history.runs) {
+    const [tag] = tags;
+    // A replay and an import have the tags of what they repeat.
+    if (tag === undefined || fork?.mode === 'replay' || isImported === true) continue;
+    byTag.set(tag, [...(byTag.get(tag) ?? []), runId]);
+  }
+  const told = new Map<string, string>();
   for (const { tag, runId } of history.created) {
     fact('C1');
-    if (!runs.has(runId)) report('C1', `${tag} was acknowledged and is not there`, runId);
+    if (!there.has(runId) && !removed.has(runId))
+      report('C1', `${tag} was acknowledged and is not there`, runId);
+    const before = told.get(tag) ?? runId;
+    if (before !== runId) report('C1', `${tag} was said to be ${before}, and ${runId}`, runId);
+    told.set(tag, before);
   }
   for (const [tag, made] of byTag)
     if (made.length > 1) report('C1', `${tag} made ${made.length} runs: ${made.join(', ')}`);
 }
 
-function streamedEvents({ history, runs, fact, report }: Check): void {
+function streamedEvents({ history, runs, removed, fact, report }: Check): void {
   for (const { runId, after, events } of history.streams) {
+    if (removed.has(runId)) continue;
     const log = runs.get(runId)?.log ?? [];
     fact('C3');
     for (const [index, { sequence, text }] of events.entries()) {
@@ -127,12 +120,12 @@ function legalLogs({ runs, fact, report }: Check): void {
 const REASONS = new Set(['interrupt', 'resume', 'child']);
 
 function endedOrWaiting({ runs, fact, report }: Check): void {
-  for (const { runId, status, waitingFor, events } of runs.values()) {
+  for (const { runId, status, waitingFor, events, isImported } of runs.values()) {
     fact('C5');
     const last = events.at(-1)?.type;
     if (isTerminal(status) && last !== `run.${status}`)
       report('C5', `the run is ${status}, its log ends with ${last}`, runId);
-    if (!isTerminal(status) && !REASONS.has(waitingFor ?? ''))
+    if (!isTerminal(status) && isImported !== true && !REASONS.has(waitingFor ?? ''))
       report('C5', `the run is ${status} and waits for ${waitingFor ?? 'nothing'}`, runId);
   }
 }
@@ -202,7 +195,7 @@ const ANSWER_EVENTS = new Set([
 
 function answersTaken({ history, runs, fact, report }: Check): void {
   for (const { runId, marker, status } of history.answers) {
-    if (status !== 200) continue;
+    if (status !== 200 || !runs.has(runId)) continue;
     fact('C8');
     const types = (runs.get(runId)?.events ?? [])
       .filter(({ type, payload }) => ANSWER_EVENTS.has(type) && JSON.stringify(payload).includes(marker))
@@ -234,8 +227,10 @@ function resolvedOnce({ history, runs, fact, report }: Check): void {
   }
 }
 
-function cancelled({ history, runs, fact, report }: Check): void {
+function cancelled({ history, runs, removed, fact, report }: Check): void {
   for (const { runId, status } of history.cancels) {
+    if (removed.has(runId) || (history.forks.some((fork) => fork.runId === runId) && !runs.has(runId)))
+      continue;
     fact('C10');
     const found = runs.get(runId)?.status;
     // A cancel that is still under way has lost to an end that was already being written.
@@ -244,15 +239,17 @@ function cancelled({ history, runs, fact, report }: Check): void {
   }
 }
 
-function childrenAnnounced({ runs, fact, report }: Check): void {
+function childrenAnnounced({ runs, removed, fact, report }: Check): void {
   const announced = new Set<string>();
-  for (const { runId, events } of runs.values()) {
-    for (const { type, payload, nodeId, sequence } of events) {
+  for (const run of runs.values()) {
+    const { runId, events } = run;
+    for (const { type, payload, nodeId, sequence } of ownEvents(run)) {
       if (type !== 'node.dispatched') continue;
       fact('C11');
       const child = String(payload['childRunId']);
       if (announced.has(child)) report('C11', `${child} was announced twice`, runId);
       announced.add(child);
+      if (removed.has(child)) continue;
       // A run that is cancelled between the announcement and the creation never gets the child.
       const isCalledOff = events.some(
         (later) => later.type === 'node.cancelled' && later.nodeId === nodeId && later.sequence > sequence,
@@ -262,8 +259,14 @@ function childrenAnnounced({ runs, fact, report }: Check): void {
     }
   }
   for (const { runId, parentRunId } of runs.values())
-    if (parentRunId !== undefined && !announced.has(runId))
+    if (parentRunId !== undefined && runs.has(parentRunId) && !announced.has(runId))
       report('C11', `the run is a child that ${parentRunId} does not know`, runId);
+}
+
+/** What the run has done itself: a fork takes over its beginning, a replay and an import all of it. */
+function ownEvents({ events, fork, isImported }: ReadRun): readonly EventDocument[] {
+  if (fork?.mode === 'replay' || isImported === true) return [];
+  return events.slice(fork?.fromSeq ?? 0);
 }
 
 function mishaps({ history, fact, report }: Check): void {
@@ -287,4 +290,13 @@ function isTerminal(status: string): boolean {
 const RULES: readonly ((check: Check) => void)[] = [
   ...[acknowledgedRuns, streamedEvents, legalLogs, endedOrWaiting, effectsAfterOutcome, invocationIds],
   ...[answersTaken, resolvedOnce, cancelled, childrenAnnounced, mishaps, processes],
+  ...[
+    forksBegin,
+    replaysRepeat,
+    deliveriesSound,
+    deliveredOnceAtLeast,
+    deliveredInOrder,
+    questionsCalledBack,
+  ],
+  ...[importedRuns, removedRuns, erasedRuns, annotationsKept, nothingLeaks, artifactsWhole, memoriesKept],
 ];

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isTerminalEvent } from '@weft/engine';
-import { createSseParser, type JsonObject } from '@weft/protocol';
+import { createSseParser, type JsonObject, RUN_ANNOTATED } from '@weft/protocol';
 import type { StreamedEvent } from './history.ts';
 import type { HttpClient } from './http.ts';
 import type { Random } from './random.ts';
@@ -16,6 +16,9 @@ export interface ClientOptions {
   readonly receipts: Receipts;
   readonly random: Random;
   readonly workflows: readonly string[];
+  /** Some of the workflows want to be called back, there. */
+  readonly calledBack: readonly string[];
+  readonly callbackUrl: string;
   /** No new runs after this. */
   readonly signal: AbortSignal;
 }
@@ -23,6 +26,8 @@ export interface ClientOptions {
 /** What a client has planned for a run before it starts it, so that chance does not depend on timing. */
 interface Plan {
   readonly workflowId: string;
+  /** Somebody is told of all of its events. */
+  readonly isWatched: boolean;
   readonly flip: boolean;
   readonly cancelAfter: number | undefined;
   readonly pauseAfter: number | undefined;
@@ -30,6 +35,16 @@ interface Plan {
   /** Looks after the run's first child too. */
   readonly followsChild: boolean;
 }
+
+/** Runs with this tag have a webhook for all of their events. */
+export const WATCHED_TAG = 'watched';
+
+/** An input that no event shows. */
+export function wordOf(tag: string): string {
+  return `${WORD}-${tag}`;
+}
+
+export const WORD = 'unspoken';
 
 const TOKENS = Array.from({ length: 8 }, (_, index) => `piece ${index}, `);
 const PAUSE_MS = 60;
@@ -45,8 +60,9 @@ export async function runClient(options: ClientOptions): Promise<void> {
   }
 }
 
-function planRun({ random, workflows }: ClientOptions): Plan {
-  const workflowId = random.pick(workflows);
+function planRun({ random, workflows, calledBack }: ClientOptions): Plan {
+  const workflowId = random.pick(random.chance(0.15) ? calledBack : workflows);
+  const isWatched = random.chance(0.3);
   const flip = random.chance(0.5);
   const stays = Array.from({ length: random.int(2, 7) }, () => random.int(30, 1_500));
   const cancels = random.chance(0.1);
@@ -56,6 +72,7 @@ function planRun({ random, workflows }: ClientOptions): Plan {
   return {
     followsChild,
     workflowId,
+    isWatched,
     flip,
     stays,
     cancelAfter: cancels ? when : undefined,
@@ -65,20 +82,22 @@ function planRun({ random, workflows }: ClientOptions): Plan {
 
 /** Sent again with the same key until it is answered, as a careful client does. */
 async function create(
-  { http, receipts, signal }: ClientOptions,
+  { http, receipts, signal, calledBack, callbackUrl }: ClientOptions,
   tag: string,
-  { workflowId, flip }: Plan,
+  { workflowId, flip, isWatched }: Plan,
 ): Promise<string | undefined> {
   const body: JsonObject = {
     workflowId,
-    inputs: { tag, flip },
-    tags: [tag],
+    inputs: { tag, flip, word: wordOf(tag) },
+    tags: isWatched ? [tag, WATCHED_TAG] : [tag],
+    ...(calledBack.includes(workflowId) && { callbackUrl }),
     configurable: { mockProvider: { id: 'stream-text', config: { tokens: TOKENS, delayMsPerToken: 15 } } },
   };
   for (let tries = 0; tries < MOST_CREATES && (tries > 0 || !signal.aborted); tries += 1) {
     const answer = await http.ask('POST', '/v1/runs', { body, key: tag });
     if (answer?.status === 201) {
       const runId = String(answer.json['runId']);
+      receipts.bodies.set(tag, body);
       receipts.created.push({ tag, runId });
       return runId;
     }
@@ -116,8 +135,10 @@ async function follow(
   expected: readonly number[] = [],
 ): Promise<readonly StreamedEvent[]> {
   const events: StreamedEvent[] = [];
-  const parser = createSseParser(({ id, data }) => {
-    if (id !== undefined) events.push({ sequence: Number(id), text: data, at: Date.now() });
+  const parser = createSseParser(({ id, event, data }) => {
+    // What is said about the run comes along, and is in no log.
+    if (id !== undefined && event !== RUN_ANNOTATED)
+      events.push({ sequence: Number(id), text: data, at: Date.now() });
   });
   try {
     const response = await http.open(

@@ -34,11 +34,16 @@ export interface ClusterOptions {
   readonly store: 'postgres' | 'sqlite';
   readonly folder: string;
   readonly worldPort: number;
+  readonly receiverPort: number;
   readonly claimTtlMs: number;
 }
 
 const PLACES = 3;
 const PAGE_BYTES = 4_096;
+/** How long another process may not know of a webhook yet. */
+export const WEBHOOK_REFRESH_MS = 500;
+/** Six hours of attempts in a few seconds. */
+const DELIVERY_HASTE = '5000';
 
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const { store, folder, claimTtlMs } = options;
@@ -52,7 +57,15 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const shared = sharedEnv(apiKey);
   const flags = [
     ...['--conformance', '--data', join(folder, 'data'), '--log-level', 'info', '--log-format', 'json'],
-    ...['--allow-egress', `127.0.0.1:${options.worldPort}`],
+    ...['--allow-egress', `127.0.0.1:${options.worldPort},127.0.0.1:${options.receiverPort}`],
+    ...[
+      '--delivery-timeout-ms',
+      '800',
+      '--delivery-lease-ms',
+      '8000',
+      '--webhook-refresh-ms',
+      String(WEBHOOK_REFRESH_MS),
+    ],
     ...['--claim-ttl-ms', String(claimTtlMs), '--heartbeat-ms', String(Math.floor(claimTtlMs / 5))],
   ];
 
@@ -61,6 +74,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     return {
       ...shared,
       WEFT_TEST_CLOCK_OFFSET_MS: String(skewMs),
+      WEFT_TEST_DELIVERY_HASTE: DELIVERY_HASTE,
       ...(maxPages !== undefined && { WEFT_TEST_SQLITE_MAX_PAGES: String(maxPages) }),
       ...(proxy !== undefined && { WEFT_STORE: `postgres://weft@127.0.0.1:${proxy.port}/postgres` }),
     };

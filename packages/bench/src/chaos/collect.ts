@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isTerminalStatus } from '@weft/engine';
 import type { JsonObject } from '@weft/protocol';
-import type { FinalRun } from './history.ts';
+import type { FinalArtifact, FinalRun, Probe } from './history.ts';
 import type { Answer, HttpClient } from './http.ts';
+import type { Receipts } from './receipts.ts';
 
 /** Reads, after the storm, what is there. */
 
@@ -20,13 +22,18 @@ interface ListedRun {
 /** Waits until no run is under way any more, resuming those that are paused; false when that takes too long. */
 export async function settle(
   http: HttpClient,
+  { imports }: Pick<Receipts, 'imports'>,
   withinMs: number,
   note: (line: string) => void,
 ): Promise<boolean> {
+  // They are only read, and stay as they are.
+  const imported = new Set(imports.map(({ runId }) => runId));
   const until = performance.now() + withinMs;
   let nextNote = performance.now() + 5_000;
   for (;;) {
-    const open = (await listRuns(http)).filter(({ status }) => !isOver(status));
+    const open = (await listRuns(http)).filter(
+      ({ runId, status }) => !isOver(status) && !imported.has(runId),
+    );
     if (open.length === 0) return true;
     if (performance.now() > until) return false;
     if (performance.now() > nextNote) {
@@ -56,18 +63,77 @@ async function readRun(http: HttpClient, { runId, workflowId }: ListedRun): Prom
   const { json } = await insist(http, `/v1/runs/${runId}`);
   const status = String(json['status']);
   const log = await readLog(http, runId);
-  const { parentRunId, tags } = json;
-  const why = isOver(status) ? undefined : (await insist(http, `/v1/host/weft/runs/${runId}/why`)).json;
+  const { parentRunId, completedAt, tags, weft } = json;
+  const { fork, imported } = weft as { fork?: NonNullable<FinalRun['fork']>; imported?: JsonObject };
+  const why =
+    isOver(status) || imported !== undefined
+      ? undefined
+      : (await insist(http, `/v1/host/weft/runs/${runId}/why`)).json;
   return {
     runId,
     workflowId,
     status,
     tags: Array.isArray(tags) ? tags.map(String) : [],
     log,
+    notes: await readNotes(http, runId),
+    artifacts: await readArtifacts(http, runId),
+    isImported: imported !== undefined,
+    ...(fork !== undefined && { fork }),
+    ...(typeof completedAt === 'string' && { endedAt: completedAt }),
     ...(typeof parentRunId === 'string' && { parentRunId }),
     ...(why !== undefined && { waitingFor: String(why['waitingFor']) }),
   };
 }
+
+async function readNotes(http: HttpClient, runId: string): Promise<string[]> {
+  const { json } = await insist(http, `/v1/runs/${runId}/annotations`);
+  return (json['annotations'] as { note?: string }[]).map(({ note }) => note ?? '');
+}
+
+async function readArtifacts(http: HttpClient, runId: string): Promise<FinalArtifact[]> {
+  const { json } = await insist(http, `/v1/host/weft/runs/${runId}/artifacts`);
+  const listed = json['artifacts'] as { artifactId: string; digest: string }[];
+  const found: FinalArtifact[] = [];
+  for (const { artifactId, digest } of listed) {
+    const path = `/v1/runs/${runId}/artifacts/${encodeURIComponent(artifactId)}`;
+    const response = await http.open(path, AbortSignal.timeout(READ_WITHIN_MS));
+    const bytes = createHash('sha256')
+      .update(new Uint8Array(await response.arrayBuffer()))
+      .digest('hex');
+    found.push({ artifactId, digest, bytes });
+  }
+  return found;
+}
+
+/** Asks for runs that were removed or erased, in every way there is. */
+export async function probeGone(http: HttpClient, { removals, erasures }: Receipts): Promise<Probe[]> {
+  const probes: Probe[] = [];
+  const runIds = new Set([...removals, ...erasures].map(({ runId }) => runId));
+  for (const runId of runIds) {
+    for (const of of PROBED) {
+      const path = of.replace('ID', runId);
+      const answer = await http.insist('GET', path);
+      if (answer !== undefined)
+        probes.push({ runId, request: `GET ${path}`, status: answer.status, text: answer.text });
+    }
+    const body = { mode: 'replay' };
+    const answer = await http.insist('POST', `/v1/runs/${runId}:fork`, { body });
+    if (answer !== undefined)
+      probes.push({ runId, request: 'POST :fork', status: answer.status, text: answer.text });
+  }
+  return probes;
+}
+
+const PROBED = [
+  '/v1/runs/ID',
+  '/v1/runs/ID/events/poll?timeout=1&limit=1000',
+  '/v1/runs/ID/debug-bundle',
+  '/v1/host/weft/runs/ID/state?at=0',
+  '/v1/host/weft/runs/ID/why',
+  '/v1/host/weft/runs/ID/artifacts',
+  '/v1/runs/ID/annotations',
+];
+const READ_WITHIN_MS = 10_000;
 
 async function readLog(http: HttpClient, runId: string): Promise<string[]> {
   const log: string[] = [];

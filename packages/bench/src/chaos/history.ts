@@ -14,6 +14,90 @@ export interface History {
   /** Ends of processes that nobody asked for. */
   readonly exits: readonly UnexpectedExit[];
   readonly runs: readonly FinalRun[];
+  readonly forks: readonly ForkReceipt[];
+  readonly imports: readonly ImportReceipt[];
+  readonly removals: readonly RemovalReceipt[];
+  readonly erasures: readonly ErasureReceipt[];
+  /** What a run that was removed or erased is answered with afterwards. */
+  readonly probes: readonly Probe[];
+  readonly annotations: readonly AnnotationReceipt[];
+  readonly webhooks: readonly WebhookReceipt[];
+  readonly deliveries: readonly SeenDelivery[];
+  /** Deliveries that were given up, and tried again by somebody. */
+  readonly dead: readonly DeadReceipt[];
+  /** Signs callbacks. */
+  readonly callbackSecret: string;
+  /** A secret that nodes use, and the world tells back. */
+  readonly secret: string;
+}
+
+/** A fork that was acknowledged. */
+export interface ForkReceipt {
+  readonly runId: string;
+  readonly sourceRunId: string;
+  readonly fromSeq: number;
+  readonly mode: 'branch' | 'replay';
+  readonly at: number;
+  /** How many events of the source were there before it was asked for. */
+  readonly sourceEvents: number;
+  readonly sourceEnded: boolean;
+}
+
+export interface ImportReceipt {
+  readonly runId: string;
+  readonly sourceRunId: string;
+  /** Every answer to the same bundle, from whatever process. */
+  readonly again: readonly string[];
+  /** Events of the bundle, as far as they are compared. */
+  readonly events: readonly string[];
+}
+
+export interface RemovalReceipt {
+  readonly runId: string;
+  /** When it was asked for, and when it was done. */
+  readonly askedAt: number;
+  readonly at: number;
+}
+
+export interface ErasureReceipt {
+  readonly runId: string;
+  /** Its log before. */
+  readonly log: readonly string[];
+}
+
+export interface Probe {
+  readonly runId: string;
+  readonly request: string;
+  readonly status: number;
+  readonly text: string;
+}
+
+export interface AnnotationReceipt {
+  readonly runId: string;
+  readonly marker: string;
+}
+
+export interface WebhookReceipt {
+  readonly webhookId: string;
+  /** Undefined when the answer that showed it was lost. */
+  readonly secret?: string;
+  readonly events: readonly string[];
+  readonly tags: readonly string[];
+}
+
+/** One request to the receiver, with what it was answered; 0: the connection was closed instead. */
+export interface SeenDelivery {
+  readonly path: string;
+  readonly webhookId: string;
+  readonly timestamp: string;
+  readonly signature: string;
+  readonly body: string;
+  readonly status: number;
+  readonly at: number;
+}
+
+export interface DeadReceipt {
+  readonly deliveryId: string;
 }
 
 export interface CreatedReceipt {
@@ -63,6 +147,10 @@ export interface SeenEffect {
   readonly call: string;
   readonly invocationId: string;
   readonly at: number;
+  /** SHA-256 of the bytes it was answered with, where they are kept as an artifact. */
+  readonly sent?: string;
+  /** The secret that came along. */
+  readonly secret?: string;
 }
 
 export interface UnexpectedExit {
@@ -77,10 +165,24 @@ export interface FinalRun {
   readonly tags: readonly string[];
   readonly parentRunId?: string;
   readonly status: string;
+  readonly fork?: { readonly sourceRunId: string; readonly fromSeq: number; readonly mode: string };
+  readonly isImported?: boolean;
+  readonly endedAt?: string;
+  /** Notes that were said about it. */
+  readonly notes?: readonly string[];
+  readonly artifacts?: readonly FinalArtifact[];
   /** Of a run that has not ended: what the host says it waits for. */
   readonly waitingFor?: string;
   /** The documents of its log, in order. */
   readonly log: readonly string[];
+}
+
+export interface FinalArtifact {
+  readonly artifactId: string;
+  /** As the list says. */
+  readonly digest: string;
+  /** SHA-256 of the bytes that came. */
+  readonly bytes: string;
 }
 
 /** A log's document, as far as it is looked at. */
@@ -90,4 +192,9 @@ export interface EventDocument {
   readonly timestamp: string;
   readonly nodeId?: string;
   readonly payload: Readonly<Record<string, unknown>>;
+}
+
+/** What a bundle and the run that is made of it have in common, and nothing that names a run. */
+export function comparable({ sequence, type, timestamp, nodeId, payload }: EventDocument): string {
+  return JSON.stringify([sequence, type, Date.parse(timestamp), nodeId ?? null, payload]);
 }

@@ -8,9 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runChaos } from './chaos.ts';
-import { checkHistory, type Verdict } from './checker.ts';
+import { checkHistory } from './checker.ts';
 import type { History } from './history.ts';
 import { renderReport, renderVerdict } from './report.ts';
+import type { Verdict } from './rules.ts';
 
 const HISTORY_FILE = 'history.json';
 

@@ -1,4 +1,18 @@
-import type { AnswerReceipt, CancelReceipt, CreatedReceipt, Mishap, StreamReceipt } from './history.ts';
+import type { JsonObject } from '@weft/protocol';
+import type {
+  AnnotationReceipt,
+  AnswerReceipt,
+  CancelReceipt,
+  CreatedReceipt,
+  DeadReceipt,
+  ErasureReceipt,
+  ForkReceipt,
+  ImportReceipt,
+  Mishap,
+  RemovalReceipt,
+  StreamReceipt,
+  WebhookReceipt,
+} from './history.ts';
 
 /** What clients were told so far. */
 export interface Receipts {
@@ -6,11 +20,42 @@ export interface Receipts {
   readonly streams: StreamReceipt[];
   readonly answers: AnswerReceipt[];
   readonly cancels: CancelReceipt[];
+  readonly forks: ForkReceipt[];
+  readonly imports: ImportReceipt[];
+  readonly removals: RemovalReceipt[];
+  readonly erasures: ErasureReceipt[];
+  readonly annotations: AnnotationReceipt[];
+  readonly webhooks: WebhookReceipt[];
+  readonly dead: DeadReceipt[];
   readonly mishaps: Mishap[];
+  /** By tag, what a run was created with: a careful client sends the same again. */
+  readonly bodies: Map<string, JsonObject>;
   /** Requests that got no answer, or the advice to come back, by what was in the way. */
   readonly repeats: Map<string, number>;
+  /** What visitors did, by kind and answer. */
+  readonly acts: Map<string, number>;
 }
 
 export function newReceipts(): Receipts {
-  return { created: [], streams: [], answers: [], cancels: [], mishaps: [], repeats: new Map() };
+  return {
+    created: [],
+    streams: [],
+    answers: [],
+    cancels: [],
+    forks: [],
+    imports: [],
+    removals: [],
+    erasures: [],
+    annotations: [],
+    webhooks: [],
+    dead: [],
+    mishaps: [],
+    bodies: new Map(),
+    repeats: new Map(),
+    acts: new Map(),
+  };
+}
+
+export function countIn(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
 }

@@ -1,11 +1,11 @@
 import type { ChaosOutcome } from './chaos.ts';
-import { HISTORY_RULES, type Verdict } from './checker.ts';
+import { HISTORY_RULES, type Verdict } from './rules.ts';
 
 const MOST_SHOWN = 40;
 
 /** Faults injected and facts checked, for people. */
 export function renderReport(
-  { injected, proxies, features, history, repeats }: ChaosOutcome,
+  { injected, proxies, features, history, repeats, acts }: ChaosOutcome,
   verdict: Verdict,
 ): string {
   const faults = {
@@ -21,12 +21,18 @@ export function renderReport(
     'of them children': history.runs.filter(({ parentRunId }) => parentRunId !== undefined).length,
     'effects seen outside': history.effects.length,
     'of them repeated': history.effects.length - new Set(history.effects.map(({ call }) => call)).size,
+    events: history.runs.reduce((sum, { log }) => sum + log.length, 0),
+    forks: history.forks.length,
+    'of them replays': history.forks.filter(({ mode }) => mode === 'replay').length,
+    'deliveries seen': history.deliveries.length,
+    'given up and tried again': history.dead.length,
     ...Object.fromEntries(statuses(history.runs.map(({ status }) => status))),
   };
   return [
     table('faults', faults),
     table('work', work),
     table('requests sent again, by what was in the way', repeats),
+    table('what visitors did, and how it was answered', acts),
     table('blocks in workflows', features),
     renderVerdict(verdict),
   ].join('\n');

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@weft/protocol';
 import type { Random } from './random.ts';
+import { KEPT_PATH } from './world.ts';
 
 /**
  * Random workflows of every feature. A workflow is a row of blocks; a block is a small graph with one way in and one way out.
@@ -10,11 +11,22 @@ export interface ChaosWorkflows {
   readonly definitions: readonly JsonObject[];
   /** Those that clients start. */
   readonly roots: readonly string[];
+  /** Those whose questions are only answered by whoever is called back. */
+  readonly calledBack: readonly string[];
+  /** They tell what a memory holds. */
+  readonly recalls: readonly string[];
+  /** Does next to nothing. */
+  readonly closing: string;
   /** How often each kind of block was used. */
   readonly features: Readonly<Record<string, number>>;
 }
 
 const MOST_BLOCKS = 4;
+const CALLED_BACK = 3;
+/** The name of the secret that nodes send along. */
+export const SECRET_ID = 'chaos-key';
+/** What a recall shows at most. */
+export const RECALLED = 500;
 
 export function chaosWorkflows(random: Random, count: number, worldPort: number): ChaosWorkflows {
   const definitions: JsonObject[] = [];
@@ -34,7 +46,35 @@ export function chaosWorkflows(random: Random, count: number, worldPort: number)
     definitions.push(...draft.children, definitionOf(draft));
     return id;
   });
-  return { definitions, roots, features };
+  const calledBack = Array.from({ length: CALLED_BACK }, (_, index) => {
+    const draft = newDraft(`chaos-back-${index}`, random, worldPort);
+    append(draft, BLOCKS.call(draft));
+    // One voice: that of the link.
+    append(draft, single(add(draft, CALLBACK_GATE, 'core.approvalGate')));
+    if (index > 0) append(draft, BLOCKS.memory(draft));
+    definitions.push(definitionOf(draft));
+    return draft.id;
+  });
+  const recalls = memoriesIn(definitions).map((memoryRef) => {
+    const draft = newDraft(`recall-${memoryRef}`, random, worldPort);
+    append(draft, single(add(draft, 'recall', 'weft.memory.list', { memoryRef, limit: RECALLED })));
+    definitions.push(definitionOf(draft));
+    return draft.id;
+  });
+  const closing = newDraft('chaos-closing', random, worldPort);
+  append(closing, single(delay(closing)));
+  definitions.push(definitionOf(closing));
+  return { definitions, roots, calledBack, recalls, closing: closing.id, features };
+}
+
+/** Questions of these nodes are left to whoever is called back. */
+export const CALLBACK_GATE = 'backgate';
+
+function memoriesIn(definitions: readonly JsonObject[]): string[] {
+  const refs = definitions.flatMap(({ nodes }) =>
+    (nodes as { config: { memoryRef?: string } }[]).map(({ config }) => config.memoryRef),
+  );
+  return [...new Set(refs.filter((ref) => ref !== undefined))];
 }
 
 interface Edge {
@@ -97,13 +137,13 @@ function single(id: string, rule?: string): Block {
 }
 
 /** The place in the innermost loop goes along as text: an object in an expression has values of one type. */
-function call(draft: Draft, settings: JsonObject = {}, index = '"-"'): string {
+function call(draft: Draft, settings: JsonObject = {}, index = '"-"', config: JsonObject = {}): string {
   const id = `call-${draft.id}-${draft.names + 1}`;
   return add(
     draft,
     'call',
     'core.http.request',
-    { url: `http://127.0.0.1:${draft.worldPort}/`, method: 'POST' },
+    { url: `http://127.0.0.1:${draft.worldPort}/`, method: 'POST', ...config },
     {
       inputs: {
         body: {
@@ -211,7 +251,22 @@ const BLOCKS = {
   stream: (draft: Draft): Block =>
     single(add(draft, 'speak', 'core.ai.callPrompt', { prompt: 'Speak.' }), WHATEVER),
   memory: (draft: Draft): Block =>
-    single(add(draft, 'keep', 'weft.memory.write', { memoryRef: draft.id, content: 'kept' }), WHATEVER),
+    single(
+      add(
+        draft,
+        'keep',
+        'weft.memory.write',
+        { memoryRef: draft.id },
+        { inputs: { content: { type: 'variable', variableName: 'tag' } } },
+      ),
+      WHATEVER,
+    ),
+  artifact(draft: Draft): Block {
+    const url = `http://127.0.0.1:${draft.worldPort}${KEPT_PATH}`;
+    return single(call(draft, {}, undefined, { url, saveAs: { name: 'report' } }));
+  },
+  secret: (draft: Draft): Block =>
+    single(call(draft, {}, undefined, { secretHeaders: { 'X-Api-Key': SECRET_ID } })),
   failure(draft: Draft): Block {
     const settings = { retry: { maxAttempts: draft.random.int(1, 3), initialMs: 20 } };
     const entry = add(draft, 'fail', 'core.fail', { retryable: true }, { settings });
@@ -253,6 +308,7 @@ function definitionOf(draft: Draft): JsonObject {
       { name: 'tag', type: 'string' },
       { name: 'flip', type: 'boolean', defaultValue: true },
       { name: 'note', type: 'string' },
+      { name: 'word', type: 'string' },
     ],
     channels: { notes: { reducer: 'append' }, total: { reducer: 'counter' } },
     metadata: {},

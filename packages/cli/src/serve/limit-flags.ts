@@ -41,6 +41,7 @@ const LIMIT_TEXTS: Readonly<Record<keyof HostLimits, string>> = {
   maxWebhooks: 'Webhooks of one tenant',
   webhookRefreshMs: 'How often webhooks that other processes have changed are looked for',
   deliveryTimeoutMs: 'Milliseconds of one attempt to deliver a callback or webhook',
+  deliveryLeaseMs: 'How long a delivery is left to the process that has taken it',
   deliveryConcurrency: 'Callbacks and webhooks being sent at the same time',
   deliveriesPerTarget: 'Callbacks and webhooks being sent to one receiver at the same time',
   claimTtlMs: 'How long a claim on a run lasts without renewal',

@@ -66,7 +66,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
   const folder = dataFolder(io.cwd, settings.data);
   const usesFolder = settings.store === undefined || needsFolder(io.env);
   const place = settings.store === undefined ? folder.root : shownUrl(settings.store.url);
-  const { clock, maxPageCount } = testOnly(io.env, settings.conformance);
+  const { clock, maxPageCount, deliveryHaste } = testOnly(io.env, settings.conformance);
   const store = await openStore(settings, folder, log, maxPageCount);
   const { secretsKey, auditKey } = await provideKeys(io, settings, { store, folder, usesFolder }).catch(
     async (error: unknown) => {
@@ -88,6 +88,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     node: hostname(),
     exportsTelemetry: settings.telemetry.otlp !== undefined,
     ...(clock === undefined ? {} : { clock }),
+    ...(deliveryHaste === undefined ? {} : { deliveryHaste }),
   });
   let telemetry: RunningTelemetry | undefined;
   try {

@@ -16,6 +16,10 @@ describe('what only test hosts honour', () => {
     expect(testOnly(ENV, true).maxPageCount).toBe(100);
   });
 
+  it('hastens deliveries', () => {
+    expect(testOnly({ WEFT_TEST_DELIVERY_HASTE: '500' }, true).deliveryHaste).toBe(500);
+  });
+
   it('is not looked at by a live host', () => {
     expect(testOnly(ENV, false)).toEqual({});
   });

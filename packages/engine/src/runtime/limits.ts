@@ -73,6 +73,8 @@ export interface HostLimits {
   readonly webhookRefreshMs: number;
   /** One attempt to deliver a callback or webhook. */
   readonly deliveryTimeoutMs: number;
+  /** How long a delivery is left to the process that has taken it; at least twice the timeout. */
+  readonly deliveryLeaseMs: number;
   /** Callbacks and webhooks being sent at the same time, in all and to one receiver. */
   readonly deliveryConcurrency: number;
   readonly deliveriesPerTarget: number;
@@ -128,6 +130,7 @@ export const DEFAULT_LIMITS: HostLimits = {
   maxWebhooks: 100,
   webhookRefreshMs: 2_000,
   deliveryTimeoutMs: 5_000,
+  deliveryLeaseMs: 60_000,
   deliveryConcurrency: 128,
   deliveriesPerTarget: 4,
 

@@ -28,6 +28,7 @@ export interface OutboxDependencies extends Pick<CallbackDependencies, 'linkSecr
   readonly egress: Egress;
   readonly egressAllow: readonly string[];
   readonly sealing?: Sealing | undefined;
+  readonly deliveryHaste?: number | undefined;
   /** Version of the product, told to receivers. */
   readonly version: string;
   /** Asked late: the readers that provide it need the rest of the host. */
@@ -71,7 +72,12 @@ export function createOutbox(dependencies: OutboxDependencies): Outbox {
     },
     (row) => (row.topic.startsWith(CALLBACK_TOPIC) ? renderCallback(row) : renderWebhook(row)),
   );
-  const worker = createOutboxWorker({ ...dependencies, deliver, obituary: deadLetters.obituary });
+  const worker = createOutboxWorker({
+    ...dependencies,
+    deliver,
+    obituary: deadLetters.obituary,
+    haste: dependencies.deliveryHaste,
+  });
   const { listDeadDeliveries, replayDelivery } = deadLetters;
 
   return {

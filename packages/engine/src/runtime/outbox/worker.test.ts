@@ -16,7 +16,13 @@ interface Sent {
   readonly answer: (attempt: Attempt) => void;
 }
 
-const LIMITS = { pollMs: 5, deliveryTimeoutMs: 5_000, deliveryConcurrency: 6, deliveriesPerTarget: 2 };
+const LIMITS = {
+  pollMs: 5,
+  deliveryTimeoutMs: 5_000,
+  deliveryLeaseMs: 60_000,
+  deliveryConcurrency: 6,
+  deliveriesPerTarget: 2,
+};
 const delivered: Attempt = { state: 'delivered' };
 const failed: Attempt = { state: 'failed', reason: 'status_500' };
 

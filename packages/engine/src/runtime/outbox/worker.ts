@@ -38,14 +38,15 @@ export interface OutboxWorkerOptions {
   readonly log: Log;
   readonly limits: Pick<
     HostLimits,
-    'pollMs' | 'deliveryTimeoutMs' | 'deliveryConcurrency' | 'deliveriesPerTarget'
+    'pollMs' | 'deliveryTimeoutMs' | 'deliveryLeaseMs' | 'deliveryConcurrency' | 'deliveriesPerTarget'
   >;
   readonly deliver: Deliver;
+  /** Divides the waits between attempts; default 1. */
+  readonly haste?: number | undefined;
   /** What to write before a row is given up. */
   readonly obituary: (row: OutboxRow, reason: string) => Promise<WriteUnit | undefined>;
 }
 
-const LEASE_MS = 60_000;
 /** Small, so that one receiver with many rows cannot take a whole claim of many. */
 const CLAIMED_AT_ONCE = 16;
 /** Rows held in memory beside those being sent. */
@@ -64,7 +65,7 @@ interface Target {
 }
 
 export function createOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
-  const { store, committer, clock, random, log, limits } = options;
+  const { store, committer, clock, random, log, limits, haste = 1 } = options;
   const targets = new Map<string, Target>();
   const underWay = new Set<AbortController>();
   let queued = 0;
@@ -101,8 +102,8 @@ export function createOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
 
   async function claimWhatIsDue(): Promise<void> {
     while (running && underWay.size < limits.deliveryConcurrency && queued < MAX_QUEUED) {
-      const sendBefore = clock.monotonic() + LEASE_MS - 2 * limits.deliveryTimeoutMs;
-      const rows = await store.claimOutbox(CLAIMED_AT_ONCE, LEASE_MS, busyTopics());
+      const sendBefore = clock.monotonic() + limits.deliveryLeaseMs - 2 * limits.deliveryTimeoutMs;
+      const rows = await store.claimOutbox(CLAIMED_AT_ONCE, limits.deliveryLeaseMs, busyTopics());
       for (const row of rows) enqueue({ row, sendBefore });
       startWhatMay();
       if (rows.length < CLAIMED_AT_ONCE) return;
@@ -205,7 +206,7 @@ export function createOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
     const delay = waitAfter(row.attempts, Buffer.from(random(4)).readUInt32BE(0) / 2 ** 32);
     if (delay !== undefined) {
       log('info', fields, 'a delivery failed and will be tried again');
-      return await write(row, { id: row.id, state: 'retry', dueAt: clock.now() + delay });
+      return await write(row, { id: row.id, state: 'retry', dueAt: clock.now() + Math.round(delay / haste) });
     }
     log('warn', fields, 'a delivery failed for the last time');
     const obituary = await options.obituary(row, reason);

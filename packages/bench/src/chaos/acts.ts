@@ -1,0 +1,187 @@
+import { isTerminalEvent } from '@weft/engine';
+import type { JsonObject } from '@weft/protocol';
+import { comparable, type EventDocument } from './history.ts';
+import type { Answer, HttpClient } from './http.ts';
+import type { Random } from './random.ts';
+import { countIn, type Receipts } from './receipts.ts';
+import { LATE_PATH } from './receiver.ts';
+
+/** What visitors do to runs. An act that gets another answer than it may is a mishap. */
+export interface Visit {
+  readonly http: HttpClient;
+  /** Of another tenant. */
+  readonly guest: HttpClient;
+  readonly receipts: Receipts;
+  readonly random: Random;
+  readonly receiverUrl: string;
+  readonly runId: string;
+  /** Runs of the same minutes. */
+  readonly others: readonly string[];
+  /** Used by no other visit. */
+  readonly key: string;
+}
+
+export type Act = (visit: Visit) => Promise<void>;
+
+/** Closing runs, which every webhook of a storm must be told of, carry this tag. */
+export const CLOSING_TAG = 'closing';
+
+const PAGE = 1_000;
+const MOST_LATE_WEBHOOKS = 8;
+/** In bulk. */
+const MOST_CANCELLED = 4;
+
+/** True when the answer is the one that was hoped for; false when it is another that may come. */
+function took(
+  visit: Visit,
+  what: string,
+  answer: Answer | undefined,
+  wanted: number,
+  others: number[],
+): answer is Answer {
+  countIn(visit.receipts.acts, `${what} ${answer === undefined ? 'unanswered' : answer.status}`);
+  if (answer === undefined) return false;
+  if (answer.status === wanted) return true;
+  if (!others.includes(answer.status))
+    visit.receipts.mishaps.push({ request: what, status: answer.status, body: answer.text });
+  return false;
+}
+
+/** The log as it is now; undefined when the run is gone. */
+async function readLog({ http, runId }: Visit): Promise<EventDocument[] | undefined> {
+  const log: EventDocument[] = [];
+  for (;;) {
+    const after = log.length === 0 ? '' : `&lastSequence=${log.length - 1}`;
+    const path = `/v1/runs/${runId}/events/poll?timeout=1&limit=${PAGE}${after}`;
+    const answer = await http.insist('GET', path);
+    if (answer?.status !== 200) return undefined;
+    const events = answer.json['events'] as unknown as EventDocument[];
+    log.push(...events);
+    if (events.length < PAGE) return log;
+  }
+}
+
+function hasEnded(log: readonly EventDocument[]): boolean {
+  return isTerminalEvent(log.at(-1)?.type ?? '');
+}
+
+/** Its effects and tags are its own where it goes its own way; a replay has nothing of its own. */
+async function fork(visit: Visit): Promise<void> {
+  const { http, receipts, random, runId, key } = visit;
+  const [isBranch, share, isWhole] = [random.chance(0.5), random.next(), random.chance(0.4)];
+  const log = await readLog(visit);
+  if (log === undefined || log.length === 0) return;
+  const wanted = isWhole && !isBranch ? 0 : Math.floor(share * log.length);
+  const fromSeq = isBranch ? cutOutsideCalls(log, wanted) : wanted;
+  const body: JsonObject = isBranch
+    ? { mode: 'branch', fromSeq, values: { tag: key }, runOptionsOverlay: { tags: [key] } }
+    : { mode: 'replay', fromSeq };
+  const answer = await http.insist('POST', `/v1/host/weft/runs/${runId}:fork`, { body, key });
+  if (!took(visit, `${isBranch ? 'branch' : 'replay'} of a run`, answer, 201, [404, 410])) return;
+  receipts.forks.push({
+    ...{ runId: String(answer.json['runId']), sourceRunId: runId, fromSeq },
+    ...{ mode: isBranch ? 'branch' : 'replay', at: Date.now() },
+    ...{ sourceEvents: log.length, sourceEnded: hasEnded(log) },
+  });
+}
+
+const OVER = new Set(['node.completed', 'node.failed', 'node.cancelled']);
+
+/** A call that was under way is made again as it was begun, in the name of the source; such a cut would confuse the world. */
+function cutOutsideCalls(log: readonly EventDocument[], wanted: number): number {
+  const underWay = new Set<string>();
+  let cut = 0;
+  for (const { sequence, type, nodeId, payload } of log.slice(0, wanted)) {
+    if (underWay.size === 0) cut = sequence;
+    if (nodeId?.startsWith('call-') !== true) continue;
+    const place = `${nodeId}${JSON.stringify(payload['iteration'])}`;
+    if (OVER.has(type)) underWay.delete(place);
+    else underWay.add(place);
+  }
+  return underWay.size === 0 ? wanted : cut;
+}
+
+async function annotate(visit: Visit): Promise<void> {
+  const { http, receipts, runId, key } = visit;
+  const body = { signal: { kind: 'flag' }, note: key };
+  const answer = await http.insist('POST', `/v1/runs/${runId}/annotations`, { body, key });
+  if (took(visit, 'annotate', answer, 201, [404, 410])) receipts.annotations.push({ runId, marker: key });
+}
+
+/** Here or to another tenant, and the same bundle a second time. */
+async function carry(visit: Visit): Promise<void> {
+  const { http, guest, receipts, random, runId } = visit;
+  const to = random.chance(0.5) ? http : guest;
+  const bundle = await http.insist('GET', `/v1/runs/${runId}/debug-bundle`);
+  if (!took(visit, 'bundle', bundle, 200, [404, 410])) return;
+  const again: string[] = [];
+  for (const _time of ['once', 'twice']) {
+    const answer = await to.insist('POST', '/v1/host/weft/imports', { body: bundle.json });
+    // The first answer may have been lost, and then the run is there already.
+    const wanted = answer?.status === 200 ? 200 : 201;
+    if (!took(visit, 'import', answer, wanted, [])) return;
+    again.push(String(answer.json['runId']));
+  }
+  const events = (bundle.json['events'] as unknown as EventDocument[]).map(comparable);
+  receipts.imports.push({ runId: again[0] ?? '', sourceRunId: runId, again, events });
+}
+
+async function remove(visit: Visit): Promise<void> {
+  const { http, receipts, runId, key } = visit;
+  const askedAt = Date.now();
+  const answer = await http.insist('DELETE', `/v1/host/weft/runs/${runId}`, { key });
+  if (took(visit, 'remove', answer, 204, [404, 409, 410]))
+    receipts.removals.push({ runId, askedAt, at: Date.now() });
+}
+
+async function erase(visit: Visit): Promise<void> {
+  const { http, receipts, runId, key } = visit;
+  const log = await readLog(visit);
+  if (log === undefined || !hasEnded(log)) return;
+  const answer = await http.insist('POST', `/v1/host/weft/runs/${runId}:erase`, { key });
+  if (took(visit, 'erase', answer, 204, [404, 409, 410]))
+    receipts.erasures.push({ runId, log: log.map((event) => JSON.stringify(event)) });
+}
+
+async function cancelMany(visit: Visit): Promise<void> {
+  const { http, receipts, random, others, key } = visit;
+  const runIds = random.shuffle(others).slice(0, random.int(1, MOST_CANCELLED));
+  const answer = await http.insist('POST', '/v1/runs:bulk-cancel', { body: { runIds }, key });
+  if (!took(visit, 'bulk cancel', answer, 200, [])) return;
+  const results = answer.json['results'] as unknown as { runId: string; ok: boolean; status: string }[];
+  for (const { runId, ok, status } of results) if (ok) receipts.cancels.push({ runId, status });
+  if (results.map(({ runId }) => runId).join() !== runIds.join())
+    receipts.mishaps.push({ request: 'bulk cancel of others', status: 200, body: answer.text });
+}
+
+/** A create that is sent again, long after it was answered, and elsewhere. */
+async function createAgain(visit: Visit): Promise<void> {
+  const { http, receipts, runId } = visit;
+  const tag = receipts.created.find((created) => created.runId === runId)?.tag;
+  const body = tag === undefined ? undefined : receipts.bodies.get(tag);
+  if (tag === undefined || body === undefined) return;
+  const answer = await http.insist('POST', '/v1/runs', { body, key: tag });
+  if (took(visit, 'create again', answer, 201, []))
+    receipts.created.push({ tag, runId: String(answer.json['runId']) });
+}
+
+/** A webhook in the middle of it all. It is told of nothing but the closing runs, when everybody knows of it. */
+async function subscribe(visit: Visit): Promise<void> {
+  const { http, receipts, receiverUrl, key } = visit;
+  if (receipts.webhooks.length >= MOST_LATE_WEBHOOKS) return;
+  const events = ['run.completed'];
+  const body = { url: `${receiverUrl}${LATE_PATH}`, events, tags: [CLOSING_TAG] };
+  const answer = await http.insist('POST', '/v1/webhooks', { body, key });
+  if (!took(visit, 'subscribe', answer, 201, [])) return;
+  const { webhookId, secret } = answer.json;
+  receipts.webhooks.push({
+    ...{ webhookId: String(webhookId), events, tags: [CLOSING_TAG] },
+    ...(typeof secret === 'string' && { secret }),
+  });
+}
+
+/** Some twice: they are dealt like cards. */
+export const ACTS: readonly Act[] = [
+  ...[fork, fork, fork, fork, annotate, annotate, carry, remove, remove],
+  ...[erase, cancelMany, createAgain, createAgain, subscribe],
+];

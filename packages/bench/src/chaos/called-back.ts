@@ -1,0 +1,53 @@
+import type { HttpClient } from './http.ts';
+import type { Receipts } from './receipts.ts';
+
+/** Where callbacks are laid down until somebody answers them. */
+export interface FrontDesk {
+  take(body: string): void;
+  /** Answers what is there and what comes, through the link in each callback, without a key. */
+  open(http: HttpClient, receipts: Receipts): void;
+  /** Resolves when everything taken so far is answered. */
+  idle(): Promise<void>;
+}
+
+interface Question {
+  readonly runId: string;
+  readonly interruptId: string;
+  readonly interruptToken?: string;
+}
+
+const FITTING = new Set([200, 202, 404, 409, 410]);
+
+export function createFrontDesk(): FrontDesk {
+  const underWay = new Set<Promise<void>>();
+  let answer: ((body: string) => Promise<void>) | undefined;
+  let count = 0;
+
+  function take(body: string): void {
+    if (answer === undefined) return;
+    const work = answer(body).finally(() => underWay.delete(work));
+    underWay.add(work);
+  }
+
+  return {
+    take,
+    open(http, receipts) {
+      answer = async (body) => {
+        const { runId, interruptId, interruptToken } = JSON.parse(body) as Question;
+        count += 1;
+        const marker = `called-${count}-mark`;
+        const given = await http.insist('POST', `/v1/interrupts/${String(interruptToken)}`, {
+          body: { resumeValue: { action: 'accept', feedback: marker } },
+        });
+        if (given === undefined) return;
+        const { status, text } = given;
+        receipts.answers.push({ runId, interruptId, marker, voices: 1, status });
+        if (!FITTING.has(status))
+          receipts.mishaps.push({ request: 'answer by callback', status, body: text });
+      };
+    },
+    async idle() {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { WORD } from './client.ts';
+import type { EventDocument } from './history.ts';
+import type { Check } from './rules.ts';
+import { RECALLED } from './workflows.ts';
+
+/** What lies beside the logs: artifacts, memories, and what must lie nowhere. */
+
+export function nothingLeaks({ history, fact, report }: Check): void {
+  const look = (text: string, where: string, runId?: string): void => {
+    fact('C23');
+    for (const [what, value] of Object.entries({ input: WORD, secret: history.secret }))
+      if (text.includes(value))
+        report('C23', `an ${what} stands in ${where}: ${text.slice(0, SHOWN)}`, runId);
+  };
+  for (const { runId, log } of history.runs) for (const text of log) look(text, 'the log', runId);
+  for (const { body } of history.deliveries) look(body, 'a delivery');
+  for (const { runId, events } of history.imports) for (const text of events) look(text, 'a bundle', runId);
+  const used = history.effects.filter(({ secret }) => secret !== undefined);
+  for (const { call, secret } of used) {
+    fact('C23');
+    if (secret !== history.secret) report('C23', `${call} came with another secret`);
+  }
+}
+
+const SHOWN = 400;
+
+export function artifactsWhole({ history, runs, fact, report }: Check): void {
+  const sent = new Map<string, string>();
+  for (const { call, sent: digest } of history.effects) if (digest !== undefined) sent.set(digest, call);
+  for (const { runId, events, artifacts = [], fork, isImported } of runs.values()) {
+    for (const { artifactId, digest, bytes } of artifacts) {
+      fact('C24');
+      if (digest !== bytes)
+        report('C24', `${artifactId} should be ${digest}, and its bytes are ${bytes}`, runId);
+      if (!sent.has(digest)) report('C24', `${artifactId} is nothing that the world has sent`, runId);
+    }
+    if (fork !== undefined || isImported === true) continue;
+    for (const { artifactId, digest } of events.flatMap(artifactsIn)) {
+      const kept = artifacts.find((artifact) => artifact.artifactId === artifactId);
+      if (kept?.digest !== digest)
+        report('C24', `the log names ${artifactId} with ${digest}, which is ${String(kept?.digest)}`, runId);
+    }
+  }
+}
+
+interface Reference {
+  readonly artifactId: string;
+  readonly digest: string;
+}
+
+function artifactsIn({ type, payload }: EventDocument): Reference[] {
+  if (type !== 'node.completed') return [];
+  const { outputs } = payload as { outputs?: { artifact?: Reference; output?: Reference } };
+  const found = outputs?.artifact ?? outputs?.output;
+  return typeof found?.artifactId === 'string' ? [found] : [];
+}
+
+interface Entry {
+  readonly id: string;
+  readonly content: string;
+}
+
+export function memoriesKept({ runs, fact, report }: Check): void {
+  const kept = new Set<string>();
+  const full = new Set<string>();
+  for (const { workflowId, events, runId } of runs.values()) {
+    if (!workflowId.startsWith(RECALL)) continue;
+    const tags = new Set<string>();
+    for (const { id, content } of events.flatMap(entriesIn)) {
+      fact('C25');
+      kept.add(id);
+      if (tags.has(content)) report('C25', `${content} is remembered twice`, runId);
+      tags.add(content);
+    }
+    if (tags.size >= RECALLED) full.add(workflowId.slice(RECALL.length));
+    else full.delete(workflowId.slice(RECALL.length));
+  }
+  const known = new Set([...runs.values()].map(({ workflowId }) => workflowId));
+  for (const { runId, events } of runs.values()) {
+    for (const { type, nodeId, payload } of events) {
+      if (type !== 'node.completed' || nodeId?.startsWith('keep-') !== true) continue;
+      const { memoryId, memoryRef } = (payload['outputs'] ?? {}) as { memoryId?: string; memoryRef?: string };
+      if (memoryId === undefined || !known.has(`${RECALL}${memoryRef}`) || full.has(String(memoryRef)))
+        continue;
+      fact('C25');
+      if (!kept.has(memoryId)) report('C25', `${memoryId} was remembered, and is not there`, runId);
+    }
+  }
+}
+
+const RECALL = 'recall-';
+
+function entriesIn({ type, payload }: EventDocument): Entry[] {
+  if (type !== 'node.completed') return [];
+  const { outputs } = payload as { outputs?: { output?: unknown } };
+  return Array.isArray(outputs?.output) ? (outputs.output as Entry[]) : [];
+}

@@ -1,0 +1,131 @@
+import { createHmac } from 'node:crypto';
+import { isTerminalStatus } from '@weft/engine';
+import type { EventDocument, History, SeenDelivery, WebhookReceipt } from './history.ts';
+import { CALLBACK_PATH } from './receiver.ts';
+import type { Check, ReadRun } from './rules.ts';
+import { CALLBACK_GATE } from './workflows.ts';
+
+/** Webhooks and callbacks, as the receiver has seen them. */
+
+interface Told {
+  readonly runId: string;
+  readonly event: EventDocument;
+}
+
+const isAccepted = ({ status }: SeenDelivery): boolean => status >= 200 && status < 300;
+
+export function deliveriesSound({ history, runs, fact, report }: Check): void {
+  const secrets = new Map(history.webhooks.map(({ webhookId, secret }) => [webhookId, secret]));
+  for (const delivery of history.deliveries) {
+    if (delivery.path === CALLBACK_PATH) continue;
+    fact('C16');
+    const { webhookId, body } = delivery;
+    const secret = secrets.get(webhookId);
+    if (!secrets.has(webhookId)) report('C16', `${webhookId} is no webhook that anybody was told of`);
+    if (secret !== undefined && !isSigned(delivery, secret))
+      report('C16', `a delivery to ${webhookId} is signed wrongly: ${body}`);
+    const { runId, event } = JSON.parse(body) as Told;
+    const run = runs.get(runId);
+    if (run === undefined) continue;
+    if (run.fork?.mode === 'replay' || run.isImported === true)
+      report('C16', `event ${event.sequence} of a replay or import was delivered`, runId);
+    if (run.log[event.sequence] !== JSON.stringify(event))
+      report('C16', `event ${event.sequence} was delivered as ${JSON.stringify(event)}`, runId);
+  }
+}
+
+function isSigned({ timestamp, signature, body }: SeenDelivery, secret: string): boolean {
+  return signature === `sha256=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`;
+}
+
+/** Deliveries that are still to come, as `WEBHOOK.RUN.SEQUENCE`. */
+export function missingDeliveries(
+  history: Pick<History, 'webhooks' | 'deliveries'>,
+  runs: Iterable<ReadRun>,
+  onExpected: () => void = () => undefined,
+): string[] {
+  const arrived = new Set(
+    history.deliveries.filter((each) => isAccepted(each) && each.path !== CALLBACK_PATH).map(idOf),
+  );
+  const missing: string[] = [];
+  for (const run of runs) {
+    const isTold = run.fork?.mode !== 'replay' && run.isImported !== true;
+    for (const webhook of isTold ? history.webhooks : []) {
+      for (const { sequence } of expectedOf(run, webhook)) {
+        onExpected();
+        const id = `${webhook.webhookId}.${run.runId}.${sequence}`;
+        if (!arrived.has(id)) missing.push(id);
+      }
+    }
+  }
+  return missing;
+}
+
+/** A fork's beginning was told by the run it came from. */
+function expectedOf(run: ReadRun, { events, tags }: WebhookReceipt): EventDocument[] {
+  if (tags.length > 0 && !tags.some((tag) => run.tags.includes(tag))) return [];
+  return run.events
+    .slice(run.fork?.fromSeq ?? 0)
+    .filter(({ type }) => events.includes(type) || events.includes('*'));
+}
+
+function idOf({ webhookId, body }: SeenDelivery): string {
+  const { runId, event } = JSON.parse(body) as Told;
+  return `${webhookId}.${runId}.${event.sequence}`;
+}
+
+export function deliveredOnceAtLeast({ history, runs, fact, report }: Check): void {
+  for (const id of missingDeliveries(history, runs.values(), () => fact('C17')))
+    report('C17', `${id} was never delivered`, id.split('.')[1]);
+}
+
+/** One that was given up lets the later ones pass. */
+export function deliveredInOrder({ history, fact, report }: Check): void {
+  const dead = new Set(history.dead.map(({ deliveryId }) => deliveryId));
+  const waiting = new Map<string, { readonly id: string; readonly sequence: number }>();
+  const accepted = new Set<string>();
+  for (const delivery of history.deliveries) {
+    if (delivery.path === CALLBACK_PATH) continue;
+    fact('C18');
+    const { runId, event } = JSON.parse(delivery.body) as Told;
+    const id = idOf(delivery);
+    const lane = `${delivery.webhookId}.${runId}`;
+    const before = waiting.get(lane);
+    if (
+      before !== undefined &&
+      before.sequence < event.sequence &&
+      !accepted.has(before.id) &&
+      !dead.has(before.id)
+    )
+      report('C18', `${id} came while ${before.id} was still to be taken`, runId);
+    if (isAccepted(delivery)) accepted.add(id);
+    else if (!accepted.has(id)) waiting.set(lane, { id, sequence: event.sequence });
+  }
+}
+
+export function questionsCalledBack({ history, runs, fact, report }: Check): void {
+  for (const delivery of history.deliveries) {
+    if (delivery.path !== CALLBACK_PATH) continue;
+    fact('C19');
+    if (!isSigned(delivery, history.callbackSecret))
+      report('C19', `a callback is signed wrongly: ${delivery.body}`);
+    const { runId, interruptId } = JSON.parse(delivery.body) as { runId: string; interruptId: string };
+    const run = runs.get(runId);
+    if (run === undefined) continue;
+    const isAsked = run.events.some(
+      ({ type, payload }) => type === 'interrupt.requested' && payload['interruptId'] === interruptId,
+    );
+    if (!isAsked || run.fork?.mode === 'replay')
+      report('C19', `${interruptId} was sent, and the run asks no such thing of anybody`, runId);
+  }
+  for (const { runId, status, events, fork, isImported } of runs.values()) {
+    const asks = events.some(({ type, nodeId }) => type === 'interrupt.requested' && isCalledBack(nodeId));
+    if (!asks || fork?.mode === 'replay' || isImported === true) continue;
+    fact('C19');
+    if (!isTerminalStatus(status)) report('C19', 'nobody was called back, so the question is open', runId);
+  }
+}
+
+function isCalledBack(nodeId: string | undefined): boolean {
+  return nodeId?.startsWith(CALLBACK_GATE) === true;
+}

@@ -1,0 +1,141 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { CLOSING_TAG } from './acts.ts';
+import { runAnswerer } from './answerer.ts';
+import type { FrontDesk } from './called-back.ts';
+import { missingDeliveries } from './check-deliveries.ts';
+import { runClient } from './client.ts';
+import { type Cluster, WEBHOOK_REFRESH_MS } from './cluster.ts';
+import { collectRuns, probeGone, settle } from './collect.ts';
+import type { EventDocument, History } from './history.ts';
+import { type HttpClient, httpClient } from './http.ts';
+import { runJanitor } from './janitor.ts';
+import type { Prepared } from './prepare.ts';
+import type { Random } from './random.ts';
+import type { Receipts } from './receipts.ts';
+import { CALLBACK_PATH, type Receiver } from './receiver.ts';
+import { runVisitor } from './visitor.ts';
+import type { ChaosWorkflows } from './workflows.ts';
+
+/** Everybody who uses the cluster, from the first fault to the last delivery. */
+export interface Workload {
+  readonly cluster: Cluster;
+  readonly workflows: ChaosWorkflows;
+  readonly receipts: Receipts;
+  readonly random: Random;
+  readonly receiver: Receiver;
+  readonly prepared: Prepared;
+  readonly desk: FrontDesk;
+  readonly note: (line: string) => void;
+  readonly faults: () => Promise<void>;
+}
+
+const CLIENTS = 6;
+const VISITORS = 3;
+const ANSWERERS = 2;
+const CLOSING_RUNS = 6;
+const SETTLE_WITHIN_MS = 60_000;
+/** When others do not end anyway. */
+const CLOSE_WITHIN_MS = 5_000;
+/** Longer than the lease on a delivery that a killed process has left behind. */
+const DELIVER_WITHIN_MS = 40_000;
+
+type Left = Pick<History, 'runs' | 'probes'>;
+
+export async function workUnderFaults(workload: Workload): Promise<Left> {
+  const { cluster, workflows, receipts, random, note, receiver, prepared, desk } = workload;
+  const { receiverUrl } = prepared;
+  const [working, answering] = [new AbortController(), new AbortController()];
+  const connection = (name: string, apiKey = cluster.apiKey): HttpClient => {
+    const drawn = random.fork(`place of ${name}`);
+    const url = (): string => `http://127.0.0.1:${cluster.port(drawn.int(0, cluster.places - 1))}`;
+    return httpClient(url, apiKey, receipts);
+  };
+  desk.open(connection('front desk'), receipts);
+  const clients = Array.from({ length: CLIENTS }, (_, index) =>
+    runClient({
+      name: `client-${index}`,
+      http: connection(`client ${index}`),
+      random: random.fork(`client ${index}`),
+      workflows: workflows.roots,
+      calledBack: workflows.calledBack,
+      callbackUrl: `${receiverUrl}${CALLBACK_PATH}`,
+      receipts,
+      signal: working.signal,
+    }),
+  );
+  const visitors = Array.from({ length: VISITORS }, (_, index) =>
+    runVisitor({
+      name: `visitor-${index}`,
+      http: connection(`visitor ${index}`),
+      guest: connection(`guest ${index}`, prepared.guestKey),
+      random: random.fork(`visitor ${index}`),
+      ...{ receiverUrl, receipts, signal: working.signal },
+    }),
+  );
+  const answerers = Array.from({ length: ANSWERERS }, (_, index) =>
+    runAnswerer({
+      name: `answerer-${index}`,
+      http: connection(`answerer ${index}`),
+      random: random.fork(`answerer ${index}`),
+      receipts,
+      signal: answering.signal,
+    }),
+  );
+  const janitor = runJanitor(connection('janitor'), receipts, answering.signal);
+  const everybody = [...clients, ...visitors, ...answerers, janitor];
+  try {
+    await workload.faults();
+    note('the faults are over');
+    working.abort();
+    await Promise.all([...clients, ...visitors]);
+    await receiver.heal();
+    const reader = connection('reader');
+    const isSettled = await settle(reader, receipts, SETTLE_WITHIN_MS, note);
+    if (!isSettled) note('not every run has come to its end');
+    await close(workload, reader);
+    await settle(reader, receipts, isSettled ? SETTLE_WITHIN_MS : CLOSE_WITHIN_MS, note);
+    const runs = [
+      ...(await collectRuns(reader)),
+      ...(await collectRuns(connection('guest', prepared.guestKey))),
+    ];
+    await untilDelivered(workload, runs);
+    answering.abort();
+    await Promise.all([...answerers, janitor, desk.idle()]);
+    return { runs, probes: await probeGone(reader, receipts) };
+  } finally {
+    working.abort();
+    answering.abort();
+    await Promise.allSettled(everybody);
+  }
+}
+
+/** The last runs: every webhook must be told of the one kind, and the other tells what memories hold. */
+async function close({ workflows, receipts }: Workload, http: HttpClient): Promise<void> {
+  await pause(2 * WEBHOOK_REFRESH_MS);
+  const wishes = [
+    ...Array.from({ length: CLOSING_RUNS }, () => ({ workflowId: workflows.closing, tags: [CLOSING_TAG] })),
+    ...workflows.recalls.map((workflowId) => ({ workflowId, tags: [] })),
+  ];
+  for (const [index, { workflowId, tags }] of wishes.entries()) {
+    const tag = `last-${index}`;
+    const body = { workflowId, tags: [tag, ...tags] };
+    const answer = await http.insist('POST', '/v1/runs', { body, key: tag });
+    if (answer?.status === 201) receipts.created.push({ tag, runId: String(answer.json['runId']) });
+    else receipts.mishaps.push({ request: 'POST /v1/runs', status: answer?.status ?? 0, body: tag });
+  }
+}
+
+async function untilDelivered({ receipts, receiver, note }: Workload, runs: History['runs']): Promise<void> {
+  const read = runs.map((run) => ({
+    ...run,
+    events: run.log.map((text) => JSON.parse(text) as EventDocument),
+  }));
+  const until = performance.now() + DELIVER_WITHIN_MS;
+  while (performance.now() < until) {
+    const { webhooks } = receipts;
+    const missing = missingDeliveries({ webhooks, deliveries: receiver.seen }, read);
+    if (missing.length === 0) return;
+    await pause(500);
+  }
+  note('not everything was delivered');
+}
