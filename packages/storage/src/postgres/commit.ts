@@ -1,12 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Refusal, WriteResult, WriteUnit } from '@weft/engine';
-import { type Connection, together } from './connection.ts';
+import type { Refusal, RunUnit, WriteResult, WriteUnit } from '@weft/engine';
+import { type Backend, type Connection, together } from './connection.ts';
 import { type Draft, newWrites } from './draft.ts';
 import { isServerError, meaningOf } from './errors.ts';
 import { assertIds, findGroup } from './find-group.ts';
 import { judgeUnit } from './judge-unit.ts';
+import { plainStatement, plainUnits } from './plain-group.ts';
 import type { Pool } from './pool.ts';
 import type { Statement } from './rows.ts';
+import type { Doubt, Doubts } from './was-committed.ts';
 import { writeStatements } from './write-group.ts';
 
 /** For tests: called just before and just after the group becomes durable; one that throws makes the outcome unknown. */
@@ -25,8 +27,8 @@ export interface Committed {
   readonly results: readonly WriteResult[];
   readonly rung: ReadonlyMap<string, number>;
   readonly called: ReadonlyMap<string, number>;
-  /** Batch ids of units whose fate is not known, and the transaction that decides it. */
-  readonly doubts: ReadonlyMap<string, string>;
+  /** Batch ids of units whose fate is not known, and who decides it. */
+  readonly doubts: ReadonlyMap<string, Doubt>;
 }
 
 const ATTEMPTS = 6;
@@ -37,7 +39,11 @@ const SILENT = { rung: NOTHING, called: NOTHING };
 type Attempt = { readonly committed: Committed } | { readonly again: unknown };
 
 /**
- * A group is one transaction of two round trips: lock and read; then, after every unit was judged, write and COMMIT. Its fate:
+ * A plain group (plain-group.ts) is one statement, and so one round trip. Units that it leaves out are refused for a reason that
+ * only a look can tell; they go the other way, as does the whole group when the server refuses the statement. When the
+ * connection is lost, it is asked what was written, and the rest goes the other way, too.
+ *
+ * Any other group is one transaction of two round trips: lock and read; then, after every unit was judged, write and COMMIT. Its fate:
  *
  * 1. COMMIT is answered with COMMIT: what was judged is durable.
  * 2. The server refuses a statement: it has rolled everything back, and the COMMIT sent along changes nothing. Without room every
@@ -50,6 +56,7 @@ type Attempt = { readonly committed: Committed } | { readonly again: unknown };
  */
 export function prepareCommit(
   pool: Pool,
+  doubts: Doubts,
   options: CommitOptions,
 ): (units: readonly WriteUnit[]) => Promise<Committed> {
   async function commitGroup(units: readonly WriteUnit[]): Promise<Committed> {
@@ -71,9 +78,7 @@ export function prepareCommit(
     }
   }
 
-  return async (units) => {
-    if (units.length === 0) return { results: [], ...SILENT, doubts: NOTHING };
-    assertIds(units);
+  async function commitJudged(units: readonly WriteUnit[]): Promise<Committed> {
     try {
       return await commitGroup(units);
     } catch (error) {
@@ -82,7 +87,103 @@ export function prepareCommit(
       for (const unit of units) alone.push(await commitAlone(unit));
       return joined(alone);
     }
+  }
+
+  async function commitPlain(units: readonly RunUnit[]): Promise<Committed> {
+    const outcome = await pool.use((connection) => attemptPlain(connection, units, options.faults));
+    switch (outcome.state) {
+      case 'answered':
+        return withRest(units, ({ runId }) => !outcome.leftOut.has(runId));
+      case 'refused':
+        return commitJudged(units);
+      case 'unknown':
+        return unknown(units, outcome.cause);
+      case 'lost':
+        return commitAfterLoss(units, outcome);
+    }
+  }
+
+  async function commitAfterLoss(units: readonly RunUnit[], { backend, cause }: Lost): Promise<Committed> {
+    const written = new Set<RunUnit>();
+    try {
+      doubts.add(doubtsOf(units, { backend }));
+      for (const unit of units) if (await doubts.wasCommitted(unit)) written.add(unit);
+    } catch {
+      // Without a connection nobody can say; whoever asks later may hear.
+      return unknown(units, cause, { backend });
+    }
+    return withRest(units, (unit) => written.has(unit));
+  }
+
+  /** What was written is committed; the rest is judged, and written or refused. */
+  async function withRest(
+    units: readonly RunUnit[],
+    isWritten: (unit: RunUnit) => boolean,
+  ): Promise<Committed> {
+    const rung = new Map<string, number>();
+    const rest: RunUnit[] = [];
+    for (const unit of units) {
+      if (!isWritten(unit)) rest.push(unit);
+      else if (unit.events.length > 0) rung.set(unit.runId, unit.expectedSeq + unit.events.length);
+    }
+    if (rest.length === 0)
+      return { results: units.map(() => COMMITTED), rung, called: NOTHING, doubts: NOTHING };
+    const judged = await commitJudged(rest);
+    const resultOfRest = new Map(rest.map((unit, index) => [unit, judged.results[index]]));
+    return {
+      ...judged,
+      results: units.map((unit) => resultOfRest.get(unit) ?? COMMITTED),
+      rung: new Map([...rung, ...judged.rung]),
+    };
+  }
+
+  return async (units) => {
+    if (units.length === 0) return { results: [], ...SILENT, doubts: NOTHING };
+    assertIds(units);
+    const plain = plainUnits(units);
+    return plain === undefined ? commitJudged(units) : commitPlain(plain);
   };
+}
+
+interface Lost {
+  readonly backend: Backend;
+  readonly cause: unknown;
+}
+
+type PlainAttempt =
+  | { readonly state: 'answered'; readonly leftOut: ReadonlySet<string> }
+  /** Nothing was written. */
+  | { readonly state: 'refused' }
+  | { readonly state: 'unknown'; readonly cause: unknown }
+  | ({ readonly state: 'lost' } & Lost);
+
+/** The statement is a transaction of its own: it is answered when that is durable. */
+async function attemptPlain(
+  connection: Connection,
+  units: readonly RunUnit[],
+  faults: PostgresFaults,
+): Promise<PlainAttempt> {
+  const { text, values } = plainStatement(units);
+  if (!connection.isOpen()) return { state: 'refused' };
+  try {
+    faults.beforeCommit?.();
+  } catch (cause) {
+    return { state: 'unknown', cause };
+  }
+  let leftOut: readonly { readonly id: string }[];
+  try {
+    leftOut = await connection.query<{ id: string }>(text, values);
+  } catch (cause) {
+    if (isServerError(cause)) return { state: 'refused' };
+    connection.destroy(cause instanceof Error ? cause : new Error(String(cause)));
+    return { state: 'lost', backend: connection.backend, cause };
+  }
+  try {
+    faults.afterCommit?.();
+  } catch (cause) {
+    return { state: 'unknown', cause };
+  }
+  return { state: 'answered', leftOut: new Set(leftOut.map(({ id }) => id)) };
 }
 
 function joined(parts: readonly Committed[]): Committed {
@@ -116,7 +217,7 @@ async function attemptGroup(
     options.faults.beforeCommit?.();
   } catch (cause) {
     await rollback(connection);
-    return { committed: unknown(units, draft, cause) };
+    return { committed: unknown(units, cause, draft.found) };
   }
   return writeGroup(connection, units, options.faults, judged);
 }
@@ -147,7 +248,7 @@ async function writeGroup(
   } catch (error) {
     return isServerError(error)
       ? nothingWritten(connection, units, error)
-      : { committed: unknown(units, draft, error) };
+      : { committed: unknown(units, error, draft.found) };
   }
   const { rung, called } = draft.writes;
   return { committed: { results, rung, called, doubts: NOTHING } };
@@ -185,9 +286,13 @@ async function rollback(connection: Connection): Promise<void> {
   }
 }
 
-function unknown(units: readonly WriteUnit[], { found }: Draft, cause: unknown): Committed {
-  const doubts = new Map(units.map(({ batchId }) => [batchId, found.transaction]));
+function unknown(units: readonly WriteUnit[], cause: unknown, doubt?: Doubt): Committed {
+  const doubts = doubt === undefined ? NOTHING : doubtsOf(units, doubt);
   return { results: units.map(() => ({ state: 'unknown', cause })), ...SILENT, doubts };
+}
+
+function doubtsOf(units: readonly WriteUnit[], doubt: Doubt): ReadonlyMap<string, Doubt> {
+  return new Map(units.map(({ batchId }) => [batchId, doubt]));
 }
 
 const COMMITTED: WriteResult = { state: 'committed' };

@@ -13,12 +13,19 @@ import type { Scalar, Statement } from './rows.ts';
  * 3. Settings on which durability depends are part of the connection's start and are read back before its first use.
  */
 export interface Connection {
+  readonly backend: Backend;
   readonly isOpen: () => boolean;
   query<Row>(text: string, values?: readonly Scalar[]): Promise<readonly Row[]>;
   /** Answers the command's tag, such as `COMMIT`. */
   run(statement: Statement): Promise<string>;
   /** Ends it at once; what is under way is rejected with the reason. */
   destroy(reason: Error): void;
+}
+
+/** The server's process for a connection. Numbers are given out again, so when it began is part of its name. */
+export interface Backend {
+  readonly pid: number;
+  readonly began: string;
 }
 
 export interface ConnectionOptions {
@@ -32,7 +39,7 @@ export interface ConnectionOptions {
 
 const OLDEST_SERVER = 130_000;
 
-interface Settings {
+interface Settings extends Backend {
   readonly synchronous_commit: string;
   readonly fsync: string;
   readonly encoding: string;
@@ -40,7 +47,8 @@ interface Settings {
 }
 
 const READ_SETTINGS = `SELECT current_setting('synchronous_commit') AS synchronous_commit, current_setting('fsync') AS fsync,
-  current_setting('server_encoding') AS encoding, current_setting('server_version_num')::int AS version`;
+  current_setting('server_encoding') AS encoding, current_setting('server_version_num')::int AS version,
+  pid, extract(epoch FROM backend_start)::text AS began FROM pg_stat_activity WHERE pid = pg_backend_pid()`;
 
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
   const death = newDeath();
@@ -49,11 +57,11 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   });
   try {
     const [settings] = await client.unsafe<Settings[]>(READ_SETTINGS);
-    assertSafe(settings);
+    const backend = assertSafe(settings);
     const session = await client.reserve();
     const reason = death.reason();
     if (reason) throw reason;
-    return sessionOn(session, client, death);
+    return sessionOn(session, client, { backend, death });
   } catch (error) {
     death.die(new ConnectionLostError('the connection was not opened'));
     await client.end({ timeout: 0 });
@@ -135,9 +143,9 @@ function newClient(options: ConnectionOptions, onDeath: (reason: Error) => void)
   return postgres(url, settings);
 }
 
-function assertSafe(settings: Settings | undefined): void {
+function assertSafe(settings: Settings | undefined): Backend {
   if (!settings) throw new Error('PostgreSQL gave no answer when asked for its settings.');
-  const { synchronous_commit, fsync, encoding, version } = settings;
+  const { synchronous_commit, fsync, encoding, version, pid, began } = settings;
   if (version < OLDEST_SERVER)
     throw new Error(`The server's version is ${version / 10_000}; PostgreSQL 13 or newer is needed.`);
   if (synchronous_commit !== 'on' && synchronous_commit !== 'remote_apply') {
@@ -154,9 +162,14 @@ function assertSafe(settings: Settings | undefined): void {
       'Create one with ENCODING UTF8 and name it in the URL.',
     );
   }
+  return { pid, began };
 }
 
-function sessionOn(session: postgres.ReservedSql, client: Client, death: Death): Connection {
+function sessionOn(
+  session: postgres.ReservedSql,
+  client: Client,
+  { backend, death }: { readonly backend: Backend; readonly death: Death },
+): Connection {
   function send<Row extends object>(text: string, values: readonly Scalar[]) {
     const reason = death.reason();
     if (reason) return Promise.reject(reason);
@@ -167,6 +180,7 @@ function sessionOn(session: postgres.ReservedSql, client: Client, death: Death):
   }
 
   return {
+    backend,
     isOpen: () => death.reason() === undefined,
     query: <Row>(text: string, values: readonly Scalar[] = []) =>
       send<Row & object>(text, values) as Promise<readonly Row[]>,

@@ -88,8 +88,8 @@ function storeOn({ pool, bell, schema, statementTimeoutMs, clock, faults }: Part
   const registry = prepareRegistryReader(pool, clock);
   const documents = prepareDocumentReader(pool, clock);
   const claims = prepareClaims(pool, clock);
-  const commit = prepareCommit(pool, { schema, clock, faults });
   const doubts = prepareDoubts(pool, runs, statementTimeoutMs);
+  const commit = prepareCommit(pool, doubts, { schema, clock, faults });
 
   return {
     async commit(units) {

@@ -8,6 +8,8 @@ import type {
   WorkflowRow,
 } from '@weft/engine';
 import { decodeCursor } from './codec.ts';
+import { keyOf } from './draft.ts';
+import { gather } from './gather.ts';
 import { idempotencyFrom, type StoredIdempotency } from './idempotency.ts';
 import { pageFrom } from './list-runs.ts';
 import { nowSql } from './now.ts';
@@ -41,6 +43,17 @@ const WORKFLOW = `SELECT tenant, id, version, digest, registered_at, ord,
   ord = (SELECT max(ord) FROM workflows AS other WHERE other.tenant = workflows.tenant AND other.id = workflows.id) AS is_current
   FROM workflows WHERE tenant = $1::text`;
 
+type Named = Pick<StoredWorkflow, 'tenant' | 'id'>;
+
+const nameOf = ({ tenant, id }: Named) => keyOf(tenant, id);
+
+const CURRENT = `SELECT newest.tenant, newest.id, newest.version, newest.digest, newest.registered_at, true AS is_current
+  FROM unnest($1::text[], $2::text[]) AS wanted (tenant, id) CROSS JOIN LATERAL (
+    SELECT * FROM workflows WHERE tenant = wanted.tenant AND id = wanted.id ORDER BY ord DESC LIMIT 1) AS newest`;
+
+const KEYS = 'SELECT hash, body, revoked_at FROM api_keys WHERE hash = ANY ($1::text[])';
+const MOST_GATHERED = 100;
+
 interface StoredKey {
   readonly body: string;
   readonly revoked_at: number | null;
@@ -70,20 +83,37 @@ export function prepareRegistryReader(pool: Pool, clock: (() => number) | undefi
   const query = <Row>(text: string, values: readonly Scalar[]) => readRows<Row>(pool, text, values);
   const now = () => clock?.() ?? null;
 
+  /** Every run that is created asks for it, and most ask for the same few. */
+  const readCurrent = gather<Named, StoredWorkflow | undefined>(MOST_GATHERED, async (asked) => {
+    const names = new Map(asked.map((named) => [nameOf(named), named]));
+    const wanted = [...names.values()].filter(({ tenant, id }) => !`${tenant}${id}`.includes('\0'));
+    const rows = await query<StoredWorkflow>(CURRENT, [
+      arrayText(wanted.map(({ tenant }) => tenant)),
+      arrayText(wanted.map(({ id }) => id)),
+    ]);
+    const current = new Map(rows.map((row) => [nameOf(row), row]));
+    return asked.map((named) => current.get(nameOf(named)));
+  });
+
+  const readKey = gather<string, StoredKey | undefined>(MOST_GATHERED, async (hashes) => {
+    const rows = await query<StoredKey & { hash: string }>(KEYS, [arrayText([...new Set(hashes)])]);
+    const byHash = new Map(rows.map((row) => [row.hash, row]));
+    return hashes.map((hash) => byHash.get(hash));
+  });
+
   return {
     async readWorkflow(tenant, id, version) {
-      const rows =
+      const row =
         version === undefined
-          ? await query<StoredWorkflow>(`${WORKFLOW} AND id = $2::text ORDER BY ord DESC LIMIT 1`, [
-              tenant,
-              id,
-            ])
-          : await query<StoredWorkflow>(`${WORKFLOW} AND id = $2::text AND version = $3::text`, [
-              tenant,
-              id,
-              version,
-            ]);
-      return rows[0] && workflowFrom(rows[0]);
+          ? await readCurrent({ tenant, id })
+          : (
+              await query<StoredWorkflow>(`${WORKFLOW} AND id = $2::text AND version = $3::text`, [
+                tenant,
+                id,
+                version,
+              ])
+            )[0];
+      return row && workflowFrom(row);
     },
     async readDefinition(digest) {
       const [row] = await query<{ body: string }>('SELECT body FROM definitions WHERE digest = $1::text', [
@@ -101,9 +131,7 @@ export function prepareRegistryReader(pool: Pool, clock: (() => number) | undefi
       return pageFrom(found, page.limit, workflowFrom, (row) => [row.id, row.version]);
     },
     async readKeyByHash(hash) {
-      const [row] = await query<StoredKey>('SELECT body, revoked_at FROM api_keys WHERE hash = $1::text', [
-        hash,
-      ]);
+      const row = hash.includes('\0') ? undefined : await readKey(hash);
       return row && keyFrom(row);
     },
     async listKeys(tenant) {

@@ -1,9 +1,10 @@
 import type { Checkpoint, Command, RunRow, StoredCommand, StoredEvent } from '@weft/engine';
 import { type HeadColumns, headFrom, isRunId, type RecordColumns, recordFrom } from './codec.ts';
+import { gather } from './gather.ts';
 import { nowSql } from './now.ts';
 import type { Pool } from './pool.ts';
 import { readRows } from './read-rows.ts';
-import type { Scalar } from './rows.ts';
+import { arrayText, type Scalar } from './rows.ts';
 
 export interface RunReader {
   readRun(runId: string, tenant: string | undefined): Promise<RunRow | undefined>;
@@ -20,6 +21,9 @@ export const RUN_COLUMNS = `runs.id, runs.ord, runs.tenant, workflow, runs.creat
   CASE WHEN inbox > 0 THEN
     (SELECT string_agg(kind, ',' ORDER BY commands.ord) FROM commands WHERE run = runs.id AND verdict IS NULL)
   END AS pending`;
+
+const RUNS = `SELECT ${RUN_COLUMNS} FROM runs WHERE id = ANY ($2::uuid[])`;
+const MOST_GATHERED = 100;
 
 export interface StoredRun extends RecordColumns, HeadColumns {
   readonly ord: number;
@@ -79,12 +83,16 @@ export function prepareRunReader(pool: Pool, clock: (() => number) | undefined):
   const ofRun = async <Row>(runId: string, text: string, ...values: Scalar[]) =>
     isRunId(runId) ? readRows<Row>(pool, text, [runId, ...values]) : [];
 
+  const readStored = gather<string, StoredRun | undefined>(MOST_GATHERED, async (runIds) => {
+    const values = [clock?.() ?? null, arrayText(runIds)];
+    const rows = await readRows<StoredRun>(pool, RUNS, values);
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    return runIds.map((runId) => byId.get(runId));
+  });
+
   return {
     async readRun(runId, tenant) {
-      const text = `SELECT ${RUN_COLUMNS} FROM runs WHERE id = $2::uuid`;
-      const [stored] = isRunId(runId)
-        ? await readRows<StoredRun>(pool, text, [clock?.() ?? null, runId])
-        : [];
+      const stored = isRunId(runId) ? await readStored(runId) : undefined;
       return stored && (tenant === undefined || stored.tenant === tenant) ? runFrom(stored) : undefined;
     },
     async readEvents(runId, fromSeq, limit, maxBytes) {

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CreationRecord, OutboxUnit, RunUnit, StoredEvent, WriteUnit } from '@weft/engine';
 import { batchUuid, isRunId } from './codec.ts';
+import type { Backend } from './connection.ts';
 import { ConnectionLostError } from './errors.ts';
 import type { Pool } from './pool.ts';
 import { readRows } from './read-rows.ts';
@@ -8,8 +9,11 @@ import type { RunReader } from './read-run.ts';
 import type { Scalar } from './rows.ts';
 import type { BlobUnit, DocumentUnit } from './units.ts';
 
+/** Who decides a unit's fate: a transaction whose id is known, or the server's process that was told to write it in one statement. */
+export type Doubt = { readonly transaction: string } | { readonly backend: Backend };
+
 export interface Doubts {
-  add(doubts: ReadonlyMap<string, string>): void;
+  add(doubts: ReadonlyMap<string, Doubt>): void;
   wasCommitted(unit: WriteUnit): Promise<boolean>;
 }
 
@@ -17,41 +21,59 @@ export interface Doubts {
 const MOST_DOUBTS = 10_000;
 const LOOK_EVERY_MS = 50;
 
+/** One that has not noticed the loss of its connection would wait for its next statement, or carry out the last one late. */
+const STILL_THERE = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE pid = $1::int AND extract(epoch FROM backend_start)::text = $2::text`;
+
 /**
- * Whether a unit is durable, judged by what it would have left in the tables. The id of its transaction, known from before the
- * COMMIT, only tells when to look: a transaction may be under way although its connection is lost, because the server has not
- * noticed yet. It is no proof of the contrary: a server that crashed gives the ids of lost transactions out again.
+ * Whether a unit is durable, judged by what it would have left in the tables. Who decides only tells when to look: a transaction
+ * may be under way although its connection is lost, because the server has not noticed yet. Its id, known from before the COMMIT,
+ * is no proof of the contrary: a server that crashed gives the ids of lost transactions out again. Where there is no id, the
+ * server's process is ended; once it is gone, nothing of it is under way.
  */
 export function prepareDoubts(pool: Pool, runs: RunReader, patienceMs: number): Doubts {
-  const open = new Map<string, string>();
+  const open = new Map<string, Doubt>();
   const leftTraces = prepareTraces(pool, runs);
 
-  async function isAborted(transaction: string): Promise<boolean> {
+  /** Asks until there is an answer. */
+  async function decided<Answer>(look: () => Promise<Answer | undefined>): Promise<Answer> {
     const until = performance.now() + patienceMs;
     for (;;) {
-      const [row] = await readRows<{ status: string | null }>(
-        pool,
-        'SELECT pg_xact_status($1::text::xid8) AS status',
-        [transaction],
-      );
-      if (row?.status !== 'in progress') return row?.status === 'aborted';
+      const answer = await look();
+      if (answer !== undefined) return answer;
       if (performance.now() > until)
         throw new ConnectionLostError('PostgreSQL has not ended the transaction in question yet');
       await pause(LOOK_EVERY_MS);
     }
   }
 
+  function isAborted(doubt: Doubt): Promise<boolean> {
+    return decided(async () => {
+      if ('backend' in doubt) {
+        const { pid, began } = doubt.backend;
+        const rows = await readRows(pool, STILL_THERE, [pid, began]);
+        return rows.length > 0 ? undefined : false;
+      }
+      const [row] = await readRows<{ status: string | null }>(
+        pool,
+        'SELECT pg_xact_status($1::text::xid8) AS status',
+        [doubt.transaction],
+      );
+      return row?.status === 'in progress' ? undefined : row?.status === 'aborted';
+    });
+  }
+
   return {
     add(doubts) {
-      for (const [batchId, transaction] of doubts) {
+      for (const [batchId, doubt] of doubts) {
         const oldest = open.keys().next();
         if (open.size >= MOST_DOUBTS && !oldest.done) open.delete(oldest.value);
-        open.set(batchId, transaction);
+        open.set(batchId, doubt);
       }
     },
     async wasCommitted(unit) {
-      const transaction = open.get(unit.batchId);
-      const isLost = transaction !== undefined && (await isAborted(transaction));
+      const doubt = open.get(unit.batchId);
+      const isLost = doubt !== undefined && (await isAborted(doubt));
       const isCommitted = !isLost && (await leftTraces(unit));
       open.delete(unit.batchId);
       return isCommitted;

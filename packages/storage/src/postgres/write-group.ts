@@ -2,6 +2,7 @@ import type { ApiKeyRow, Checkpoint, IdempotencyRecord, OutboxUnit } from '@weft
 import { batchUuid, isRunId, recordText } from './codec.ts';
 import type { Draft, DraftRun, Writes } from './draft.ts';
 import { lockKey } from './migrations.ts';
+import { eventColumns } from './plain-group.ts';
 import { arrayText, type Column, insertInto, type Statement, updateRows } from './rows.ts';
 import type { DocumentUnit } from './units.ts';
 import { keepingStatements } from './write-keeping.ts';
@@ -62,7 +63,7 @@ const insertRuns = insertInto<DraftRun>('runs', [
   ['scope', 'text', ({ created }) => created?.scopeId ?? null],
   ['source', 'uuid', ({ created }) => runIdOrNull(created?.fork?.sourceRunId)],
   ['parent', 'uuid', ({ created }) => runIdOrNull(created?.parent?.runId)],
-  ['record', 'text', ({ created }) => (created ? recordText(created) : '')],
+  ['record', 'json', ({ created }) => (created ? recordText(created) : '')],
   ...headColumns,
 ]);
 
@@ -79,16 +80,7 @@ const insertTags = insertInto<{ run: DraftRun; tag: string }>('run_tags', [
   ['run', 'uuid', ({ run }) => run.id],
 ]);
 
-const insertEvents = insertInto<Writes['events'][number]>('events', [
-  ['run', 'uuid', ({ run }) => run],
-  ['seq', 'int', ({ event }) => event.seq],
-  ['cause', 'int', ({ event }) => event.causeSeq ?? null],
-  ['at', 'bigint', ({ event }) => event.at],
-  ['type', 'text', ({ event }) => event.type],
-  ['node', 'text', ({ event }) => event.nodeId ?? null],
-  ['payload', 'text', ({ event }) => event.payload],
-  ['overlay', 'text', ({ event }) => event.overlay ?? null],
-]);
+const insertEvents = insertInto<Writes['events'][number]>('events', eventColumns);
 
 const putCheckpoints = insertInto<readonly [string, Checkpoint]>(
   'checkpoints',
@@ -96,7 +88,7 @@ const putCheckpoints = insertInto<readonly [string, Checkpoint]>(
     ['run', 'uuid', ([run]) => run],
     ['seq', 'int', ([, { seq }]) => seq],
     ['fold_version', 'int', ([, { foldVersion }]) => foldVersion],
-    ['state', 'text', ([, { state }]) => state],
+    ['state', 'json', ([, { state }]) => state],
   ],
   `ON CONFLICT (run) DO UPDATE SET seq = excluded.seq, fold_version = excluded.fold_version, state = excluded.state`,
 );
