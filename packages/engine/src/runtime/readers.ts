@@ -2,7 +2,16 @@ import { performance } from 'node:perf_hooks';
 import { type RunSnapshot, toIso } from '@weft/protocol';
 import type { Plan } from '../core/plan.ts';
 import { isTerminalStatus, type RunState } from '../core/run-state.ts';
-import type { EventPage, Explanation, Host, OpenInterrupt, RunSummary, SnapshotView } from '../host.ts';
+import type {
+  Cursor,
+  EventPage,
+  Explanation,
+  FollowOptions,
+  Host,
+  OpenInterrupt,
+  RunSummary,
+  SnapshotView,
+} from '../host.ts';
 import type { RunRow, Store } from '../store.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { etagOf } from './etag.ts';
@@ -119,8 +128,9 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
       }
     },
 
-    follow: ({ tenant }, runId, options) =>
-      openCursor({ store, feed, states, isHeld }, { runId, tenant }, options),
+    follow({ tenant }, runId, options: FollowOptions): Promise<Cursor | undefined> {
+      return openCursor({ store, feed, states, isHeld }, { runId, tenant }, options);
+    },
 
     async listRuns(caller, filter, page) {
       const listed = await store.listRuns(caller.tenant, filter, page);

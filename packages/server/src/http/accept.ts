@@ -1,6 +1,7 @@
 /** True when the Accept header takes JSON and does not take an event stream: only then a stream is answered as JSON. */
 export function wantsJson(accept: string | undefined): boolean {
-  if (accept === undefined) return false;
+  // What nearly every reader of a stream sends.
+  if (accept === undefined || accept === 'text/event-stream') return false;
   const ranges = accept.toLowerCase().split(',').map(parseRange);
   return takes(ranges, 'application', 'json') && !takes(ranges, 'text', 'event-stream');
 }

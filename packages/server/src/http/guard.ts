@@ -1,4 +1,4 @@
-import type { Caller, Host } from '@weft/engine';
+import type { Authentication, Caller, Host } from '@weft/engine';
 import { HostError, route } from '@weft/protocol';
 import type { FastifyRequest } from 'fastify';
 import type { Door } from '../door.ts';
@@ -20,52 +20,47 @@ export interface GuardDeps {
 
 const BEARER = /^bearer +([\x21-\x7e]{1,512})$/i;
 
+type Refused = Exclude<Authentication['state'], 'ok'>;
+
 export function createGuard(deps: GuardDeps): Door['allow'] {
   return (operationId, access = {}) => {
     const { scope, alsoScope } = route(operationId);
     if (scope === null) throw new Error(`The operation ${operationId} needs no key, so it needs no guard.`);
+    const needed = alsoScope === undefined ? [scope] : [scope, alsoScope];
     return {
       config: { scope, ofRun: access.ofRun === true },
       onRequest: async (request: FastifyRequest): Promise<void> => {
         if (deps.streams.closing) throw stopping();
-        const caller = await authenticate(deps, request);
+        const answer = await deps.host.authenticate(keyOf(request));
+        if (answer.state !== 'ok') throw refusal(deps, request, answer.state);
+        const { caller } = answer;
         request.caller = caller;
         deps.limiter?.take(caller.keyId);
-        for (const needed of alsoScope === undefined ? [scope] : [scope, alsoScope])
-          if (!caller.scopes.has(needed)) throw outOfScope(deps, request, caller, needed);
+        for (const each of needed)
+          if (!caller.scopes.has(each)) throw outOfScope(deps, request, caller, each);
         if (access.isNewWork === true) refuseWhenOverloaded(deps.host);
       },
     };
   };
 }
 
-async function authenticate(deps: GuardDeps, request: FastifyRequest): Promise<Caller> {
+function keyOf(request: FastifyRequest): string {
   const key = BEARER.exec(request.headers.authorization ?? '')?.[1];
-  if (key === undefined) throw unauthenticated(deps, request, 'missing');
-
-  const answer = await deps.host.authenticate(key);
-  switch (answer.state) {
-    case 'ok':
-      return answer.caller;
-    case 'unknown':
-      throw unauthenticated(deps, request, 'unknown');
-    case 'expired':
-      deps.denials.record(request, undefined, 'key_expired');
-      throw new HostError('key_expired', 'This key has expired; create a new one.');
-    case 'revoked':
-      deps.denials.record(request, undefined, 'key_revoked');
-      throw new HostError('key_revoked', 'This key was revoked; create a new one.');
-  }
+  if (key !== undefined) return key;
+  throw new HostError('unauthenticated', 'Send "Authorization: Bearer <key>" with a key of this host.');
 }
 
-function unauthenticated(deps: GuardDeps, request: FastifyRequest, why: 'missing' | 'unknown'): HostError {
-  if (why === 'unknown') deps.denials.record(request, undefined, 'unauthenticated');
-  return new HostError(
-    'unauthenticated',
-    why === 'missing'
-      ? 'Send "Authorization: Bearer <key>" with a key of this host.'
-      : 'The key in the Authorization header is not known to this host.',
-  );
+function refusal({ denials }: GuardDeps, request: FastifyRequest, state: Refused): HostError {
+  const code = state === 'unknown' ? 'unauthenticated' : (`key_${state}` as const);
+  denials.record(request, undefined, code);
+  switch (state) {
+    case 'unknown':
+      return new HostError(code, 'The key in the Authorization header is not known to this host.');
+    case 'expired':
+      return new HostError(code, 'This key has expired; create a new one.');
+    case 'revoked':
+      return new HostError(code, 'This key was revoked; create a new one.');
+  }
 }
 
 function outOfScope(deps: GuardDeps, request: FastifyRequest, caller: Caller, scope: string): HostError {

@@ -1,6 +1,6 @@
-import type { FollowedEvent } from '@weft/engine';
+import type { FollowedEvent, WireEvent } from '@weft/engine';
 import { type StreamMode, sseFrame } from '@weft/protocol';
-import { frameOf } from './frames.ts';
+import { frameOfEvent } from './frames.ts';
 
 /** Some frames on their way to sockets. */
 export interface Batch {
@@ -30,17 +30,22 @@ export function createBatches(): RenderBatch {
     const key = modes.length === 1 ? (modes[0] ?? '') : modes.join();
     const known = rendered.get(key);
     if (known !== undefined || rendered.has(key)) return known;
-    const batch = batchOf(renderFrames(events, modes));
+    const batch = batchOf(
+      renderFrames(
+        events.map(({ event }) => event),
+        modes,
+      ),
+    );
     rendered.set(key, batch);
     return batch;
   };
 }
 
 /** Frames one by one, as a stream without a window sends them. */
-export function renderFrames(events: readonly FollowedEvent[], modes: readonly StreamMode[]): string {
+export function renderFrames(events: readonly WireEvent[], modes: readonly StreamMode[]): string {
   let text = '';
-  for (const followed of events) {
-    const frame = frameOf(modes, followed);
+  for (const event of events) {
+    const frame = frameOfEvent(modes, event);
     if (frame !== undefined) text += sseFrame({ id: frame.seq, event: frame.event, data: frame.data });
   }
   return text;

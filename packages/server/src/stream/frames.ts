@@ -1,4 +1,4 @@
-import type { FollowedEvent } from '@weft/engine';
+import type { FollowedEvent, WireEvent } from '@weft/engine';
 import { isTerminalEvent } from '@weft/engine';
 import { admits, type RunSnapshot, type StreamMode, sseFrame, triggersSnapshot } from '@weft/protocol';
 
@@ -14,16 +14,23 @@ export interface Frame {
 /** What the event looks like in these modes; undefined when none of them shows it. */
 export function frameOf(modes: readonly StreamMode[], followed: FollowedEvent): Frame | undefined {
   const { event, snapshot } = followed;
-  const urgent = isTerminalEvent(event.type) || event.type === 'node.suspended';
-  if (modes[0] === 'values') {
-    if (snapshot === undefined || !triggersSnapshot(event.type)) return undefined;
-    return snapshotFrame(snapshot, event.seq, urgent);
-  }
+  if (modes[0] !== 'values') return frameOfEvent(modes, event);
+  if (snapshot === undefined || !triggersSnapshot(event.type)) return undefined;
+  return snapshotFrame(snapshot, event.seq, isUrgent(event));
+}
+
+/** The same for modes that need no snapshot. */
+export function frameOfEvent(modes: readonly StreamMode[], event: WireEvent): Frame | undefined {
   if (!admits(modes, event.type)) return undefined;
+  const urgent = isUrgent(event);
   if (event.type === 'output.chunk' && modes.includes('messages')) {
     return { seq: event.seq, event: 'ai.message.chunk', data: event.payload, urgent };
   }
   return { seq: event.seq, event: event.type, data: event.document, urgent };
+}
+
+function isUrgent({ type }: WireEvent): boolean {
+  return isTerminalEvent(type) || type === 'node.suspended';
 }
 
 export function snapshotFrame(snapshot: RunSnapshot, seq: number, urgent: boolean): Frame {

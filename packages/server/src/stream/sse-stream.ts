@@ -1,4 +1,4 @@
-import type { Caller, Cursor, EventPage, FollowedEvent } from '@weft/engine';
+import type { Caller, Cursor, EventPage, FollowedEvent, WireEvent } from '@weft/engine';
 import { RUN_ANNOTATED, showsAnnotations, type StreamMode, sseComment, sseFrame } from '@weft/protocol';
 import type { FastifyReply } from 'fastify';
 import type { Door } from '../door.ts';
@@ -67,10 +67,13 @@ async function readBacklog(door: Door, asked: Subscription): Promise<EventPage> 
 }
 
 function renderAll({ modes, bufferMs }: Subscription, { events }: EventPage): string {
-  const all = events.map((event) => ({ event }));
-  if (bufferMs === 0) return renderFrames(all, modes);
+  if (bufferMs === 0) return renderFrames(events, modes);
   const queue = createFrameQueue(bufferMs, () => undefined);
-  return queueFrames(queue, modes, all) + queue.flush();
+  return queueFrames(queue, modes, followed(events)) + queue.flush();
+}
+
+function followed(events: readonly WireEvent[]): readonly FollowedEvent[] {
+  return events.map((event) => ({ event }));
 }
 
 /** What must be written now of these events; the rest waits in the queue. */
@@ -149,13 +152,7 @@ async function firstText(
   { cursor, backlog }: Source,
   queue: FrameQueue,
 ): Promise<string> {
-  if (backlog !== undefined) {
-    return queueFrames(
-      queue,
-      modes,
-      backlog.events.map((event) => ({ event })),
-    );
-  }
+  if (backlog !== undefined) return queueFrames(queue, modes, followed(backlog.events));
   const baseline = afterSeq < 0 ? undefined : await cursor.baseline();
   return baseline === undefined ? '' : queue.add(snapshotFrame(baseline.snapshot, baseline.seq, true));
 }
