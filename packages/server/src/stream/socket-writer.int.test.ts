@@ -136,6 +136,7 @@ describe('a batch for many readers', () => {
     for (let sent = 0; writer.send(batch); sent += 1)
       if (sent > 10_000) throw new Error('the writer always had room');
 
+    expect(writer.isFull()).toBe(true);
     expect(response.socket?.writableLength).toBeLessThan(256 * 1024);
   });
 });

@@ -17,6 +17,8 @@ export interface SocketWriter {
   send(batch: Batch): boolean;
   /** For what may be dropped: written only when there is room at once. */
   offer(text: string): void;
+  /** The reader has to take something first. */
+  isFull(): boolean;
 }
 
 /** Small enough that a slow reader shows progress within `stallMs`. */
@@ -93,6 +95,7 @@ export function createSocketWriter(response: ServerResponse, stallMs: number): S
     offer(text) {
       if (hasRoom()) writeBody(text);
     },
+    isFull: () => needsDrain(response),
   };
 }
 

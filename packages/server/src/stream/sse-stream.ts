@@ -15,7 +15,7 @@ import { setHead } from './stream-head.ts';
  *
  * 1. Whatever can be refused is refused before the first byte; after it a failure can only end the connection, and the
  *    reader resumes from the last id it saw.
- * 2. Frames are pulled: the next events are asked for only when the socket has room, so a slow reader costs one page.
+ * 2. Events are taken only while the socket has room, so a slow reader costs one page and delays nobody.
  * 3. A run that has ended already, and whose rest fits one page, is answered as one body with a length.
  * 4. However the stream ends (run over, reader gone, reader stuck, door closing), its cursor is closed and its place given back.
  */
@@ -106,14 +106,14 @@ async function deliver(door: Door, reply: FastifyReply, asked: Subscription, sou
   response.on('error', source.stream.end);
   // The door is closing: a reader that does not take what is written already is not waited for.
   source.stream.signal.addEventListener('abort', () => {
-    if (response.writableNeedDrain) response.destroy();
+    if (writer.isFull()) response.destroy();
   });
   try {
     setHead(reply, HEADERS);
+    deafen = tellAnnotations(door, asked, writer);
     const first = await firstText(asked, source, queue);
     if (first === '') response.flushHeaders();
     else await writer.write(first);
-    deafen = tellAnnotations(door, asked, writer);
     await pump(writer, source.cursor, takerOf(door, asked, queue, writer));
     await writer.write(queue.flush());
     response.end();
