@@ -49,15 +49,30 @@ export function runFrom(stored: StoredRun): RunRow {
 
 const PORTION = 1_000;
 
-/** The first row is given whatever its size when $5 says so: a page is never empty while there is an event. */
+/** Pages of several logs. A page's first row is given whatever its size when `whole` says so: it is never empty while there is an event. */
 const EVENTS = `
-  SELECT seq, type, at, node, cause, payload, overlay, bytes FROM (
-    SELECT *, sum(octet_length(payload)) OVER (ORDER BY seq)::bigint AS bytes, row_number() OVER (ORDER BY seq) AS place
-    FROM (SELECT * FROM events WHERE run = $1::uuid AND seq >= $2::int ORDER BY seq LIMIT $3::int) AS portion
+  SELECT place, seq, type, at, node, cause, payload, overlay, bytes
+  FROM unnest($1::int[], $2::uuid[], $3::int[], $4::int[], $5::bigint[], $6::boolean[])
+    AS asked (place, log, from_seq, most, budget, whole)
+  CROSS JOIN LATERAL (
+    SELECT *, sum(octet_length(payload)) OVER (ORDER BY seq)::bigint AS bytes, row_number() OVER (ORDER BY seq) AS line
+    FROM (SELECT * FROM events WHERE run = asked.log AND seq >= from_seq ORDER BY seq LIMIT asked.most) AS portion
   ) AS measured
-  WHERE bytes <= $4::bigint OR ($5::boolean AND place = 1) ORDER BY seq`;
+  WHERE bytes <= budget OR (whole AND line = 1) ORDER BY place, seq`;
+
+/** A page may be large, so not as many of them as of small rows. */
+const MOST_PAGES = 20;
+
+interface AskedPage {
+  readonly runId: string;
+  readonly from: number;
+  readonly most: number;
+  readonly budget: number;
+  readonly whole: boolean;
+}
 
 interface EventRow {
+  readonly place: number;
   readonly seq: number;
   readonly type: string;
   readonly at: number;
@@ -69,13 +84,15 @@ interface EventRow {
 }
 
 interface CommandRow {
+  readonly run: string;
   readonly id: string;
   readonly accepted_at: number;
   readonly body: string;
   readonly verdict: string | null;
 }
 
-const COMMAND = 'SELECT id, accepted_at, body, verdict FROM commands WHERE run = $1::uuid';
+const COMMAND = 'SELECT run, id, accepted_at, body, verdict FROM commands';
+const INBOXES = `${COMMAND} WHERE run = ANY ($1::uuid[]) AND verdict IS NULL ORDER BY run, ord`;
 const CHECKPOINT = 'SELECT seq, fold_version AS "foldVersion", state FROM checkpoints WHERE run = $1::uuid';
 
 export function prepareRunReader(pool: Pool, clock: (() => number) | undefined): RunReader {
@@ -90,6 +107,27 @@ export function prepareRunReader(pool: Pool, clock: (() => number) | undefined):
     return runIds.map((runId) => byId.get(runId));
   });
 
+  const readPage = gather<AskedPage, readonly EventRow[]>(MOST_PAGES, async (asked) => {
+    const rows = await readRows<EventRow>(pool, EVENTS, [
+      arrayText([...asked.keys()]),
+      arrayText(asked.map(({ runId }) => runId)),
+      arrayText(asked.map(({ from }) => from)),
+      arrayText(asked.map(({ most }) => most)),
+      arrayText(asked.map(({ budget }) => budget)),
+      arrayText(asked.map(({ whole }) => whole)),
+    ]);
+    const pages = asked.map((): EventRow[] => []);
+    for (const row of rows) pages[row.place]?.push(row);
+    return pages;
+  });
+
+  const readWaiting = gather<string, readonly CommandRow[]>(MOST_GATHERED, async (runIds) => {
+    const inboxes = new Map(runIds.map((runId) => [runId, [] as CommandRow[]]));
+    for (const row of await readRows<CommandRow>(pool, INBOXES, [arrayText(runIds)]))
+      inboxes.get(row.run)?.push(row);
+    return runIds.map((runId) => inboxes.get(runId) ?? []);
+  });
+
   return {
     async readRun(runId, tenant) {
       const stored = isRunId(runId) ? await readStored(runId) : undefined;
@@ -97,12 +135,14 @@ export function prepareRunReader(pool: Pool, clock: (() => number) | undefined):
     },
     async readEvents(runId, fromSeq, limit, maxBytes) {
       const page: StoredEvent[] = [];
+      if (!isRunId(runId)) return page;
       let next = fromSeq;
       let budget = maxBytes;
       // In portions, so that the sizes of a million events are not added up for a page of a few.
       while (page.length < limit) {
         const wanted = Math.min(limit - page.length, PORTION);
-        const portion = await ofRun<EventRow>(runId, EVENTS, next, wanted, budget, page.length === 0);
+        const whole = page.length === 0;
+        const portion = await readPage({ runId, from: next, most: wanted, budget, whole });
         for (const row of portion) page.push(eventFrom(row));
         const last = portion.at(-1);
         if (!last || portion.length < wanted) break;
@@ -116,10 +156,14 @@ export function prepareRunReader(pool: Pool, clock: (() => number) | undefined):
       return row && { ...row };
     },
     async readInbox(runId) {
-      return (await ofRun<CommandRow>(runId, `${COMMAND} AND verdict IS NULL ORDER BY ord`)).map(commandFrom);
+      return isRunId(runId) ? (await readWaiting(runId)).map(commandFrom) : [];
     },
     async readCommand(runId, commandId) {
-      const [row] = await ofRun<CommandRow>(runId, `${COMMAND} AND id = $2::text`, commandId);
+      const [row] = await ofRun<CommandRow>(
+        runId,
+        `${COMMAND} WHERE run = $1::uuid AND id = $2::text`,
+        commandId,
+      );
       return row && commandFrom(row);
     },
   };
