@@ -1,5 +1,6 @@
 import type { Claimed, ClaimResult, HolderRow } from '@weft/engine';
 import { FIRST_TERMINAL, isRunId } from './codec.ts';
+import { SCHEMA_VERSION } from './migrations.ts';
 import { nowSql } from './now.ts';
 import type { Pool } from './pool.ts';
 
@@ -12,7 +13,8 @@ export interface Claims {
   releaseAll(holder: string): Promise<void>;
 }
 
-const HEARTBEAT = `INSERT INTO holders (name, deadline, about) VALUES ($1::text, ${nowSql(2)} + $3::bigint, $4::text)
+const HEARTBEAT = `INSERT INTO holders (name, deadline, about, schema)
+  VALUES ($1::text, ${nowSql(2)} + $3::bigint, $4::text, ${SCHEMA_VERSION})
   ON CONFLICT (name) DO UPDATE SET deadline = excluded.deadline, about = coalesce(excluded.about, holders.about)`;
 
 const HOLDERS = `SELECT * FROM (

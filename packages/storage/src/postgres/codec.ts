@@ -50,6 +50,8 @@ export interface RecordColumns {
   readonly workflow: string;
   readonly created_at: number;
   readonly scope: string | null;
+  /** What it has in common with other runs; null when all of it stands in `record`. */
+  readonly origin: string | null;
   readonly record: string;
 }
 
@@ -66,10 +68,51 @@ export function recordText(record: CreationRecord): string {
   return JSON.stringify(rest);
 }
 
+/** What runs of one workflow have in common: nothing of it comes from whoever started them. */
+export function originText(record: CreationRecord): string {
+  const { workflowVersion, definitionDigest, transport, engineVersion, limits } = record;
+  return JSON.stringify({ workflowVersion, definitionDigest, transport, engineVersion, limits });
+}
+
+/** What `recordText` holds beyond the origin; what is empty is left out. */
+export function restText(record: CreationRecord): string {
+  const {
+    runId: _runId,
+    tenant: _tenant,
+    workflowId: _workflowId,
+    createdAt: _createdAt,
+    scopeId: _scopeId,
+    workflowVersion: _workflowVersion,
+    definitionDigest: _definitionDigest,
+    transport: _transport,
+    engineVersion: _engineVersion,
+    limits: _limits,
+    inputs,
+    configurable,
+    tags,
+    metadata,
+    ...rest
+  } = record;
+  return JSON.stringify({
+    ...rest,
+    inputs: unlessEmpty(inputs),
+    configurable: unlessEmpty(configurable),
+    tags: tags.length === 0 ? undefined : tags,
+    metadata: unlessEmpty(metadata),
+  });
+}
+
+function unlessEmpty<Value extends object>(value: Value): Value | undefined {
+  return Object.keys(value).length === 0 ? undefined : value;
+}
+
+const EMPTY = { inputs: {}, configurable: {}, tags: [], metadata: {} };
+
+type ElsewhereStored = 'runId' | 'tenant' | 'workflowId' | 'createdAt' | 'scopeId';
+
 export function recordFrom(row: RecordColumns): CreationRecord {
-  const rest: Omit<CreationRecord, 'runId' | 'tenant' | 'workflowId' | 'createdAt' | 'scopeId'> = JSON.parse(
-    row.record,
-  );
+  const origin: object = row.origin === null ? {} : { ...EMPTY, ...JSON.parse(row.origin) };
+  const rest: Omit<CreationRecord, ElsewhereStored> = { ...origin, ...JSON.parse(row.record) };
   return {
     runId: row.id,
     tenant: row.tenant,

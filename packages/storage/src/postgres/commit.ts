@@ -5,6 +5,7 @@ import { type Draft, newWrites } from './draft.ts';
 import { isServerError, meaningOf } from './errors.ts';
 import { assertIds, findGroup } from './find-group.ts';
 import { judgeUnit } from './judge-unit.ts';
+import type { Origins } from './origins.ts';
 import { plainStatement, plainUnits } from './plain-group.ts';
 import type { Pool } from './pool.ts';
 import type { Statement } from './rows.ts';
@@ -21,6 +22,7 @@ export interface CommitOptions {
   readonly schema: string;
   readonly clock: (() => number) | undefined;
   readonly faults: PostgresFaults;
+  readonly origins: Origins;
 }
 
 export interface Committed {
@@ -90,7 +92,7 @@ export function prepareCommit(
   }
 
   async function commitPlain(units: readonly RunUnit[]): Promise<Committed> {
-    const outcome = await pool.use((connection) => attemptPlain(connection, units, options.faults));
+    const outcome = await pool.use((connection) => attemptPlain(connection, units, options));
     switch (outcome.state) {
       case 'answered':
         return withRest(units, ({ runId }) => !outcome.leftOut.has(runId));
@@ -161,9 +163,9 @@ type PlainAttempt =
 async function attemptPlain(
   connection: Connection,
   units: readonly RunUnit[],
-  faults: PostgresFaults,
+  { faults, origins }: CommitOptions,
 ): Promise<PlainAttempt> {
-  const { text, values } = plainStatement(units);
+  const { text, values } = plainStatement(units, origins);
   if (!connection.isOpen()) return { state: 'refused' };
   try {
     faults.beforeCommit?.();
@@ -229,9 +231,9 @@ interface Judged {
   readonly statements: readonly Statement[];
 }
 
-function judgeGroup(draft: Draft, units: readonly WriteUnit[], { schema }: CommitOptions): Judged {
+function judgeGroup(draft: Draft, units: readonly WriteUnit[], options: CommitOptions): Judged {
   const results = units.map((unit) => resultOf(judgeUnit(draft, unit)));
-  const statements = [...writeStatements(draft, schema), { text: 'COMMIT', values: [] }];
+  const statements = [...writeStatements(draft, options), { text: 'COMMIT', values: [] }];
   return { draft, results, statements };
 }
 

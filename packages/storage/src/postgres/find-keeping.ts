@@ -2,6 +2,7 @@ import type { Command, WriteUnit } from '@weft/engine';
 import { isRunId, type RecordColumns, recordFrom } from './codec.ts';
 import type { Connection } from './connection.ts';
 import type { Found } from './draft.ts';
+import { ORIGIN } from './read-run.ts';
 import { arrayText } from './rows.ts';
 
 interface StoredKept extends RecordColumns {
@@ -9,7 +10,7 @@ interface StoredKept extends RecordColumns {
   readonly parent_status: number | null;
 }
 
-const TARGETS = `SELECT runs.id, runs.tenant, runs.workflow, runs.created_at, runs.scope, runs.record,
+const TARGETS = `SELECT runs.id, runs.tenant, runs.workflow, runs.created_at, runs.scope, ${ORIGIN}, runs.record,
   parents.id AS parent, parents.status AS parent_status
   FROM runs LEFT JOIN runs AS parents ON parents.id = runs.parent WHERE runs.id = ANY ($1::uuid[])`;
 

@@ -6,6 +6,7 @@ import { type ConnectionOptions, openConnection } from './connection.ts';
 import { prepareDocumentReader } from './documents.ts';
 import { prepareListRuns } from './list-runs.ts';
 import { migrate } from './migrations.ts';
+import { prepareOrigins } from './origins.ts';
 import { createPool, type Pool } from './pool.ts';
 import { preparePrune } from './prune.ts';
 import { prepareKeepingReader } from './read-keeping.ts';
@@ -89,7 +90,7 @@ function storeOn({ pool, bell, schema, statementTimeoutMs, clock, faults }: Part
   const documents = prepareDocumentReader(pool, clock);
   const claims = prepareClaims(pool, clock);
   const doubts = prepareDoubts(pool, runs, statementTimeoutMs);
-  const commit = prepareCommit(pool, doubts, { schema, clock, faults });
+  const commit = prepareCommit(pool, doubts, { schema, clock, faults, origins: prepareOrigins(pool, clock) });
 
   return {
     async commit(units) {

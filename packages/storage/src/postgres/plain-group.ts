@@ -1,5 +1,6 @@
 import type { RunUnit, StoredEvent, WriteUnit } from '@weft/engine';
-import { batchUuid, FIRST_TERMINAL, isRunId, recordText, statusNumber } from './codec.ts';
+import { batchUuid, FIRST_TERMINAL, isRunId, statusNumber } from './codec.ts';
+import type { Origins, StoredRecord } from './origins.ts';
 import { type Column, columnArrays, columnNames, type Statement, unnested } from './rows.ts';
 
 /**
@@ -7,7 +8,13 @@ import { type Column, columnArrays, columnNames, type Statement, unnested } from
  * statement writes each unit only where the run is as the unit expects it, and answers which units it left out.
  */
 
-type Birth = RunUnit & { readonly create: NonNullable<RunUnit['create']> };
+type Create = NonNullable<RunUnit['create']>;
+
+interface Birth {
+  readonly unit: RunUnit;
+  readonly create: Create;
+  readonly stored: StoredRecord;
+}
 
 /** The units when all of them are plain and about different runs; otherwise nothing. */
 export function plainUnits(units: readonly WriteUnit[]): readonly RunUnit[] | undefined {
@@ -40,7 +47,7 @@ function isEmpty(list: readonly unknown[] | undefined): boolean {
 }
 
 /** It depends on no other run. */
-function isPlainBirth({ record, exclusiveScope, whileOpen }: Birth['create'], expectedSeq: number): boolean {
+function isPlainBirth({ record, exclusiveScope, whileOpen }: Create, expectedSeq: number): boolean {
   return (
     expectedSeq === 0 &&
     !exclusiveScope &&
@@ -63,16 +70,17 @@ const headColumns: readonly Column<RunUnit>[] = [
 ];
 
 const birthColumns: readonly Column<Birth>[] = [
-  ['id', 'uuid', ({ runId }) => runId],
+  ['id', 'uuid', ({ unit }) => unit.runId],
   ['tenant', 'text', ({ create }) => create.record.tenant],
   ['workflow', 'text', ({ create }) => create.record.workflowId],
   ['created_at', 'bigint', ({ create }) => create.record.createdAt],
   ['scope', 'text', ({ create }) => create.record.scopeId ?? null],
-  ['record', 'json', ({ create }) => recordText(create.record)],
+  ['origin', 'int', ({ stored }) => stored.origin],
+  ['record', 'json', ({ stored }) => stored.record],
   ['epoch', 'int', ({ create }) => (create.holder === undefined ? 0 : 1)],
-  ['holder', 'text', (unit) => (letsGo(unit) ? null : (unit.create.holder ?? null))],
-  ['due_at', 'bigint', ({ head }) => (isOver(head) ? null : head.wakeAt)],
-  ...headColumns,
+  ['holder', 'text', ({ unit, create }) => (letsGo(unit) ? null : (create.holder ?? null))],
+  ['due_at', 'bigint', ({ unit }) => (isOver(unit.head) ? null : unit.head.wakeAt)],
+  ...headColumns.map(([name, type, read]): Column<Birth> => [name, type, ({ unit }) => read(unit)]),
 ];
 
 const appendColumns: readonly Column<RunUnit>[] = [
@@ -148,13 +156,14 @@ const ONLY_BIRTHS = statementText({ births: true, appends: false });
 const ONLY_APPENDS = statementText({ births: false, appends: true });
 const BOTH = statementText({ births: true, appends: true });
 
-export function plainStatement(units: readonly RunUnit[]): Statement {
+export function plainStatement(units: readonly RunUnit[], origins: Origins): Statement {
   const births: Birth[] = [];
   const appends: RunUnit[] = [];
   const entries: Entry[] = [];
   for (const unit of units) {
-    if (isBirth(unit)) births.push(unit);
-    else appends.push(unit);
+    const { create } = unit;
+    if (create === undefined) appends.push(unit);
+    else births.push({ unit, create, stored: origins.stored(create.record) });
     for (const event of unit.events) entries.push({ run: unit.runId, event });
   }
   // Locked in the order in which other groups lock runs, so that two of them wait for each other in one direction only.
@@ -165,8 +174,4 @@ export function plainStatement(units: readonly RunUnit[]): Statement {
   const heads = columnArrays(appendColumns, appends);
   if (births.length === 0) return { text: ONLY_APPENDS, values: [...heads, ...log] };
   return { text: BOTH, values: [...columnArrays(birthColumns, births), ...heads, ...log] };
-}
-
-function isBirth(unit: RunUnit): unit is Birth {
-  return unit.create !== undefined;
 }

@@ -14,8 +14,11 @@ export interface RunReader {
   readCommand(runId: string, commandId: string): Promise<StoredCommand | undefined>;
 }
 
+/** What the run's record has in common with others. */
+export const ORIGIN = '(SELECT body FROM origins WHERE origins.id = runs.origin) AS origin';
+
 /** A whole run row, as of the store's clock in parameter 1. */
-export const RUN_COLUMNS = `runs.id, runs.ord, runs.tenant, workflow, runs.created_at, scope, record, status, wake_at, started_at,
+export const RUN_COLUMNS = `runs.id, runs.ord, runs.tenant, workflow, runs.created_at, scope, ${ORIGIN}, record, status, wake_at, started_at,
   ended_at, node, error, next_seq, epoch, erased_at,
   (SELECT name FROM holders WHERE name = runs.holder AND deadline > ${nowSql(1)}) AS holder,
   CASE WHEN inbox > 0 THEN

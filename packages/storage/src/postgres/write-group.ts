@@ -1,22 +1,29 @@
 import type { ApiKeyRow, Checkpoint, IdempotencyRecord, OutboxUnit } from '@weft/engine';
-import { batchUuid, isRunId, recordText } from './codec.ts';
+import { batchUuid, isRunId } from './codec.ts';
 import type { Draft, DraftRun, Writes } from './draft.ts';
 import { lockKey } from './migrations.ts';
+import type { Origins, StoredRecord } from './origins.ts';
 import { eventColumns } from './plain-group.ts';
 import { arrayText, type Column, insertInto, type Statement, updateRows } from './rows.ts';
 import type { DocumentUnit } from './units.ts';
 import { keepingStatements } from './write-keeping.ts';
 
+export interface WriteOptions {
+  readonly schema: string;
+  readonly origins: Origins;
+}
+
 /**
  * The statements that write a judged group, in order; few, however many units. Rows that must not be there yet are inserted
  * plainly: if another process was faster, the unique index fails the transaction, and the group is judged again from the start.
  */
-export function writeStatements(draft: Draft, schema: string): Statement[] {
+export function writeStatements(draft: Draft, { schema, origins }: WriteOptions): Statement[] {
   const { found, writes } = draft;
+  const births = writes.newRuns.map((run) => bornFrom(run, origins));
   const changed = [...found.runs.values()].filter(({ isChanged, created }) => isChanged && !created);
   const tags = writes.newRuns.flatMap((run) => [...new Set(run.created?.tags)].map((tag) => ({ run, tag })));
   return [
-    ...unlessEmpty(insertRuns, writes.newRuns),
+    ...unlessEmpty(insertRuns, births),
     ...unlessEmpty(insertTags, tags),
     ...unlessEmpty(updateRuns, changed),
     ...unlessEmpty(insertEvents, writes.events),
@@ -55,7 +62,15 @@ const headColumns: readonly Column<DraftRun>[] = [
   ['last_batch', 'uuid', (run) => run.batch],
 ];
 
-const insertRuns = insertInto<DraftRun>('runs', [
+interface Born extends DraftRun {
+  readonly stored: StoredRecord;
+}
+
+function bornFrom(run: DraftRun, origins: Origins): Born {
+  return { ...run, stored: run.created ? origins.stored(run.created) : { origin: null, record: '{}' } };
+}
+
+const insertRuns = insertInto<Born>('runs', [
   ['id', 'uuid', (run) => run.id],
   ['tenant', 'text', (run) => run.tenant],
   ['workflow', 'text', ({ created }) => created?.workflowId ?? ''],
@@ -63,7 +78,8 @@ const insertRuns = insertInto<DraftRun>('runs', [
   ['scope', 'text', ({ created }) => created?.scopeId ?? null],
   ['source', 'uuid', ({ created }) => runIdOrNull(created?.fork?.sourceRunId)],
   ['parent', 'uuid', ({ created }) => runIdOrNull(created?.parent?.runId)],
-  ['record', 'json', ({ created }) => (created ? recordText(created) : '')],
+  ['origin', 'int', ({ stored }) => stored.origin],
+  ['record', 'json', ({ stored }) => stored.record],
   ...headColumns,
 ]);
 

@@ -41,7 +41,7 @@ function purgeStatements({ purged }: Writes): Statement[] {
 type Erased = readonly [string, Writes['erased'] extends Map<string, infer Entry> ? Entry : never];
 
 const eraseRecords = (entries: readonly Erased[]): Statement => ({
-  text: `UPDATE runs SET record = changed.record, erased_at = coalesce(erased_at, changed.at)
+  text: `UPDATE runs SET origin = NULL, record = changed.record, erased_at = coalesce(erased_at, changed.at)
     FROM unnest($1::uuid[], $2::text[], $3::bigint[]) AS changed (id, record, at) WHERE runs.id = changed.id`,
   values: [
     arrayText(entries.map(([run]) => run)),
