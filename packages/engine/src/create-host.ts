@@ -7,7 +7,7 @@ import { createReadArtifacts } from './runtime/artifacts.ts';
 import { createAnnotations } from './runtime/annotations.ts';
 import { createAudit } from './runtime/audit.ts';
 import { createBundles } from './runtime/bundle.ts';
-import { createDiscovery, IMPLEMENTATION } from './runtime/capabilities.ts';
+import { createDiscovery, IMPLEMENTATION, isFixture } from './runtime/capabilities.ts';
 import { SYSTEM_CLOCK } from './runtime/clock.ts';
 import { createCluster } from './runtime/cluster.ts';
 import { createCommands } from './runtime/commands.ts';
@@ -272,7 +272,8 @@ export function createHost(options: HostOptions): Host {
       ...shared,
       compile,
       plans,
-      onRegistered: (tenant) => (tenant === defaultTenant ? discovery.refresh() : Promise.resolve()),
+      onRegistered: (tenant, workflowId) =>
+        tenant === defaultTenant && isFixture(workflowId) ? discovery.refresh() : Promise.resolve(),
     }),
     ...createKeys({ ...shared, test }),
     ...createManageSecrets({ ...shared, sealer }),

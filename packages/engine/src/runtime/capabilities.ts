@@ -74,6 +74,11 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
   };
 }
 
+/** Workflows that discovery may list; no other registration changes what it says. */
+export function isFixture(workflowId: string): boolean {
+  return !NOT_LISTED.has(workflowId) && FIXTURE_PREFIXES.some((prefix) => workflowId.startsWith(prefix));
+}
+
 async function runnableFixtures(options: DiscoveryOptions): Promise<readonly string[]> {
   const { store, compile, defaultTenant } = options;
   const found: string[] = [];
@@ -84,12 +89,7 @@ async function runnableFixtures(options: DiscoveryOptions): Promise<readonly str
       ...(cursor !== undefined && { cursor }),
     });
     for (const row of page.rows) {
-      if (
-        !row.current ||
-        NOT_LISTED.has(row.id) ||
-        !FIXTURE_PREFIXES.some((prefix) => row.id.startsWith(prefix))
-      )
-        continue;
+      if (!row.current || !isFixture(row.id)) continue;
       const text = await store.readDefinition(row.digest);
       const compiled = text === undefined ? undefined : await compile(JSON.parse(text), row.digest);
       if (compiled?.plan !== undefined && compiled.unsupported.length === 0) found.push(row.id);

@@ -1,8 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { HostError, isHostError, type Json, type JsonObject } from '@weft/protocol';
 import { evolve, fromStored, initialState } from '../core/evolve.ts';
 import { importRunId } from '../core/import/import-run-id.ts';
-import { type ImportedBundle, readBundle } from '../core/import/read-bundle.ts';
+import { bundleInSteps, type ImportedBundle } from '../core/import/read-bundle.ts';
 import { refuseBundle } from '../core/import/refuse.ts';
 import type { Plan } from '../core/plan.ts';
 import {
@@ -11,7 +10,8 @@ import {
   isTerminalStatus,
   type RunState,
 } from '../core/run-state.ts';
-import { renderSnapshot } from '../core/snapshot.ts';
+import { snapshotInSteps } from '../core/snapshot.ts';
+import type { Steps } from '../core/steps.ts';
 import type { Caller, Host, ImportedRun } from '../host.ts';
 import type { RunHead, RunRow, RunUnit, Store, WriteUnit } from '../store.ts';
 import type { Clock } from './clock.ts';
@@ -81,16 +81,14 @@ export function createImports(dependencies: ImportDependencies): Pick<Host, 'imp
   const { store, committer, compile, clock, limits } = dependencies;
 
   async function importBundle(caller: Caller, document: Json): Promise<ImportedRun> {
-    const bundle = readBundle(document);
+    const bundle = await inTurns(bundleInSteps(document));
     const runId = importRunId(caller.tenant, bundle.digest);
     const known = await store.readRun(runId, caller.tenant);
     if (known !== undefined) return answerOf(known, false);
 
     const pinned = await definitionFor(caller, bundle);
     const record = recordOf(caller, runId, bundle, pinned);
-    // A large bundle takes a while; others get their turn in between.
-    await nextTurn();
-    const state = foldOf(record, pinned.plan, bundle);
+    const state = await inTurns(foldOf(record, pinned.plan, bundle));
     if (pinned.text !== undefined) await write(definitionUnit(pinned.digest, pinned.text));
     await write(documentUnit(record, MASKS_COLLECTION, bundle.masked));
     if (bundle.annotations.length > 0)
@@ -236,15 +234,16 @@ export function createImports(dependencies: ImportDependencies): Pick<Host, 'imp
 }
 
 /** Folded once before it is written: what cannot be folded and shown must not get into the store. */
-function foldOf(record: CreationRecord, plan: Plan, { events }: ImportedBundle): RunState {
+function* foldOf(record: CreationRecord, plan: Plan, { events }: ImportedBundle): Steps<RunState> {
   const state = initialState(record, plan);
   let seq = 0;
   try {
     for (const event of events) {
       seq = event.seq;
       evolve(state, fromStored(event));
+      yield;
     }
-    renderSnapshot(plan, record, state, { status: state.status });
+    yield* snapshotInSteps(plan, record, state, { status: state.status });
   } catch (error) {
     if (isHostError(error)) throw error;
     throw refuseBundle(`/events/${seq}`, `event ${seq} does not have the shape of its type.`);

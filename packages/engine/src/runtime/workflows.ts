@@ -1,5 +1,6 @@
-import { canonicalParts, HostError, type Json, toIso, type WorkflowDefinition } from '@weft/protocol';
-import { createSha256 } from '../hash.ts';
+import { HostError, type Json, toIso, type WorkflowDefinition } from '@weft/protocol';
+import { canonicalDigest } from '../core/canonical-digest.ts';
+import type { Steps } from '../core/steps.ts';
 import type {
   Caller,
   Host,
@@ -8,9 +9,9 @@ import type {
   WorkflowProblem,
   WorkflowSummary,
 } from '../host.ts';
-import type { Steps } from '../core/steps.ts';
 import type { Store, WorkflowRow, WorkflowUnit } from '../store.ts';
-import type { Clock } from './clock.ts';
+import { createBoundedCache } from './bounded-cache.ts';
+import { type Clock, yieldTurn } from './clock.ts';
 import type { Committer } from './committer.ts';
 import type { Compile, Compiled } from './compile-definition.ts';
 import { type RandomBytes, randomId } from './ids.ts';
@@ -31,13 +32,20 @@ export interface WorkflowDependencies {
   readonly random: RandomBytes;
   readonly limits: HostLimits;
   /** Called after a definition became current. */
-  readonly onRegistered: (tenant: string) => Promise<void>;
+  readonly onRegistered: (tenant: string, workflowId: string) => Promise<void>;
 }
 
 const SHOWN_PROBLEMS = 50;
+const KEPT_SKETCHES = 1_000;
+/** Reading a longer definition takes so long that somebody else should go first before the next. */
+const LARGE_TEXT = 65_536;
+
+type Sketch = Pick<WorkflowSummary, 'name' | 'nodes'>;
 
 export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
   const { store, committer, compile, plans, limits } = dependencies;
+  /** By digest, which names its content for ever. */
+  const sketches = createBoundedCache<string, Sketch>(KEPT_SKETCHES);
 
   async function register(
     caller: Caller,
@@ -58,7 +66,7 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
     const registered = known === undefined ? version : `${version}+${digest.slice(0, 8)}`;
     await write(caller, { id, version: registered, digest, definition: text });
     if (compiled.plan !== undefined) plans.keep(compiled.plan);
-    await dependencies.onRegistered(caller.tenant);
+    await dependencies.onRegistered(caller.tenant, id);
     return { id, version: registered, digest, created: true, warnings: compiled.warnings };
   }
 
@@ -92,15 +100,22 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
   }
 
   async function summaryOf(row: WorkflowRow): Promise<WorkflowSummary> {
-    const { definition } = await plans.get(row.digest);
-    return {
-      id: row.id,
-      version: row.version,
-      name: definition.name,
-      digest: row.digest,
-      registeredAt: toIso(row.registeredAt),
-      nodes: definition.nodes.length,
-    };
+    const { id, version, digest } = row;
+    return { id, version, digest, registeredAt: toIso(row.registeredAt), ...(await sketchOf(digest)) };
+  }
+
+  /** What a list says of a definition is not worth compiling it. */
+  async function sketchOf(digest: string): Promise<Sketch> {
+    const known = sketches.get(digest);
+    if (known !== undefined) return known;
+    const text = await store.readDefinition(digest);
+    if (text === undefined)
+      throw new HostError('internal_error', 'A definition that is registered is not in the store.');
+    const { name, nodes } = JSON.parse(text) as WorkflowDefinition;
+    const sketch = { name, nodes: nodes.length };
+    sketches.set(digest, sketch);
+    if (text.length > LARGE_TEXT) await yieldTurn();
+    return sketch;
   }
 
   return {
@@ -117,7 +132,8 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
     },
     async listWorkflows(caller, page) {
       const listed = await store.listWorkflows(caller.tenant, page);
-      const rows = await Promise.all(listed.rows.map(summaryOf));
+      const rows: WorkflowSummary[] = [];
+      for (const row of listed.rows) rows.push(await summaryOf(row));
       return listed.nextCursor === undefined ? { rows } : { rows, nextCursor: listed.nextCursor };
     },
   };
@@ -140,12 +156,7 @@ export function* identify(definition: unknown, maxBytes: number): Steps<{ digest
     );
   }
   yield;
-  const hash = createSha256();
-  for (const part of canonicalParts(definition as Json)) {
-    hash.add(part);
-    yield;
-  }
-  return { digest: hash.hex(), text };
+  return { digest: yield* canonicalDigest(definition as Json), text };
 }
 
 function refuseProblems(compiled: Compiled, strict: boolean): void {

@@ -1,8 +1,9 @@
 import type { Json } from '@weft/protocol';
 import type { StoredEvent } from '../../store.ts';
-import { checkLog, type LogRuleId } from '../legal-log.ts';
+import { checkLog, type LogEntry, type LogRuleId } from '../legal-log.ts';
 import { isTerminalEvent } from '../run-event.ts';
 import { isTerminalStatus } from '../run-state.ts';
+import type { Steps } from '../steps.ts';
 import { refuseBundle } from './refuse.ts';
 
 /** What no host can have written: gaps, facts after the end, nodes that end without having begun. */
@@ -21,14 +22,16 @@ export interface LogClaims {
 }
 
 /** Throws HostError `bundle_invalid` with the first event that cannot be. */
-export function checkEvents(events: readonly StoredEvent[], { isOurs, status, isCut }: LogClaims): void {
-  const entries = events.map(({ seq, type, at, nodeId, payload }) => ({
-    sequence: seq,
-    type,
-    at,
-    payload: JSON.parse(payload) as Json,
-    ...(nodeId !== undefined && { nodeId }),
-  }));
+export function* checkEvents(
+  events: readonly StoredEvent[],
+  { isOurs, status, isCut }: LogClaims,
+): Steps<void> {
+  const entries: LogEntry[] = [];
+  for (const { seq, type, at, nodeId, payload } of events) {
+    yield;
+    const entry = { sequence: seq, type, at, payload: JSON.parse(payload) as Json };
+    entries.push(nodeId === undefined ? entry : { ...entry, nodeId });
+  }
   const hasEnd = events.some(({ type }) => isTerminalEvent(type));
   const violation = checkLog(entries, { terminal: hasEnd }).find(
     ({ rule }) => IMPOSSIBLE.has(rule) || (isOurs && NOT_OURS.has(rule)),

@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import type { StoredEvent } from '../../store.ts';
 import type { MaskingMode } from '../plan.ts';
+import type { Steps } from '../steps.ts';
 
 /**
  * Where a bundle holds a mark instead of a value. What is counted are slots, the smallest places that a person can name: an
@@ -36,12 +37,13 @@ export interface MarkedBundle {
   readonly pointers: readonly string[] | undefined;
 }
 
-export function findMaskedSlots(bundle: MarkedBundle): MaskedSlots {
+export function* findMaskedSlots(bundle: MarkedBundle): Steps<MaskedSlots> {
   const pointers = bundle.pointers ?? [];
   const isMark = markOf(bundle.mode, bundle.pointers === undefined);
   const leavesOutNames = bundle.mode === 'omit' && bundle.pointers === undefined;
   const { slots, exact } = listedPlaces(pointers, bundle.events.length);
   for (const event of bundle.events) {
+    yield;
     for (const slot of markedSlots(event, isMark, leavesOutNames)) {
       slots.add(event.seq, slot);
       if (!exact.reaches(event.seq, slot)) exact.add(event.seq, slot);

@@ -1,9 +1,10 @@
-import { canonicalJson, isJsonObject, type Json, type JsonObject } from '@weft/protocol';
-import { sha256Hex } from '../../hash.ts';
+import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import type { StoredEvent } from '../../store.ts';
 import { checkSignature, keyFingerprint } from '../bundle/signature.ts';
+import { canonicalDigest } from '../canonical-digest.ts';
 import type { MaskingMode } from '../plan.ts';
 import { isTerminalEvent } from '../run-event.ts';
+import { finish, type Steps } from '../steps.ts';
 import { checkEvents } from './check-events.ts';
 import { findMaskedSlots, type MaskedSlots } from './masked-slots.ts';
 import { type BundleAnnotation, readAnnotations } from './read-annotations.ts';
@@ -62,24 +63,29 @@ const MODES: readonly MaskingMode[] = ['mask', 'omit', 'hash', 'passthrough'];
 
 /** Throws HostError `bundle_invalid`. */
 export function readBundle(document: Json): ImportedBundle {
+  return finish(bundleInSteps(document));
+}
+
+/** The same, for whoever has others to serve meanwhile. */
+export function* bundleInSteps(document: Json): Steps<ImportedBundle> {
   if (!isJsonObject(document)) throw refuseBundle('', 'it is not a JSON object.');
   checkVersion(document['bundleVersion']);
   const run = objectAt(document, 'run');
-  const events = eventsOf(document);
+  const events = yield* eventsOf(document);
   const extras = isJsonObject(document['weft']) ? document['weft'] : undefined;
-  const hasDigest = checkDigest(document, extras);
+  const hasDigest = yield* checkDigest(document, extras);
   const { isKnown, signer } = signatureOf(extras, hasDigest);
   const verified = hasDigest && isKnown;
   const status = textAt(run, 'status', '/run/status');
   const totalEvents = Math.max(events.length, eventCountOf(document));
   const hasEnd = events.some(({ type }) => isTerminalEvent(type));
   const isCut = !hasEnd && (document['truncated'] === true || totalEvents > events.length);
-  checkEvents(events, { isOurs: verified, status, isCut });
+  yield* checkEvents(events, { isOurs: verified, status, isCut });
   const [inputs, configurable] = [optionalObject(run['inputs']), optionalObject(run['configurable'])];
   const pointers = maskedPointersOf(extras);
-  const definition = definitionOf(extras, run, pointers ?? []);
+  const definition = yield* definitionOf(extras, run, pointers ?? []);
   return {
-    digest: sha256Hex(canonicalJson(document)),
+    digest: yield* canonicalDigest(document),
     verified,
     signer,
     runId: textAt(run, 'runId', '/run/runId'),
@@ -95,7 +101,7 @@ export function readBundle(document: Json): ImportedBundle {
     events,
     totalEvents: isCut ? totalEvents : events.length,
     isCut,
-    masked: findMaskedSlots({ inputs, configurable, events, mode: modeOf(document), pointers }),
+    masked: yield* findMaskedSlots({ inputs, configurable, events, mode: modeOf(document), pointers }),
     annotations: readAnnotations(document),
   };
 }
@@ -107,15 +113,18 @@ function checkVersion(version: Json | undefined): void {
   throw refuseBundle('/bundleVersion', 'its bundleVersion is not read here; versions 1 and 1.x are.');
 }
 
-function eventsOf({ events }: JsonObject): StoredEvent[] {
+function* eventsOf({ events }: JsonObject): Steps<StoredEvent[]> {
   if (!Array.isArray(events)) throw refuseBundle('/events', 'events is not a list.');
-  return readEvents(events);
+  return yield* readEvents(events);
 }
 
 /** True when the bundle carries a digest and it holds. */
-function checkDigest({ weft: _weft, ...covered }: JsonObject, extras: JsonObject | undefined): boolean {
+function* checkDigest(
+  { weft: _weft, ...covered }: JsonObject,
+  extras: JsonObject | undefined,
+): Steps<boolean> {
   if (extras === undefined || extras['digest'] === undefined) return false;
-  if (extras['digest'] !== sha256Hex(canonicalJson(covered)))
+  if (extras['digest'] !== (yield* canonicalDigest(covered)))
     throw refuseBundle(
       '/weft/digest',
       'its digest does not fit: something was changed after it was written. Get the bundle again.',
@@ -165,11 +174,11 @@ function maskedPointersOf(extras: JsonObject | undefined): string[] | undefined 
   return [...masked, ...left].filter((pointer) => typeof pointer === 'string');
 }
 
-function definitionOf(
+function* definitionOf(
   extras: JsonObject | undefined,
   run: JsonObject,
   pointers: readonly string[],
-): Definition {
+): Steps<Definition> {
   const named = extras?.['definitionDigest'];
   const covered = optionalObject(run['weft'])['definitionDigest'];
   if (typeof named === 'string' && typeof covered === 'string' && named !== covered)
@@ -177,7 +186,7 @@ function definitionOf(
   const digest = typeof covered === 'string' ? covered : typeof named === 'string' ? named : undefined;
   const document = extras?.['definition'];
   if (!isJsonObject(document)) return { digest, document: undefined };
-  const actual = sha256Hex(canonicalJson(document));
+  const actual = yield* canonicalDigest(document);
   if (digest === undefined || digest === actual) return { digest: actual, document };
   if (pointers.some((pointer) => pointer.startsWith('/weft/definition'))) {
     return { digest, document: undefined };

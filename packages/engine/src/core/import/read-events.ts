@@ -1,21 +1,25 @@
 import { EVENT_CATALOGUE, isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import type { StoredEvent } from '../../store.ts';
+import type { Steps } from '../steps.ts';
 import { refuseBundle } from './refuse.ts';
 
 const KNOWN_TYPES: ReadonlySet<string> = new Set(EVENT_CATALOGUE.map(({ type }) => type));
 
 /** The events of a bundle in the form in which they are kept, whichever of the two names a host has used for a member. */
-export function readEvents(events: readonly Json[]): StoredEvent[] {
+export function* readEvents(events: readonly Json[]): Steps<StoredEvent[]> {
   const seqOf = new Map<string, number>();
-  return events.map((entry, index) => {
+  const read: StoredEvent[] = [];
+  for (const [index, entry] of events.entries()) {
+    yield;
     const at = `/events/${index}`;
     if (!isJsonObject(entry)) throw refuseBundle(at, `event ${index} is not an object.`);
     const seq = sequenceOf(entry, at, index);
     const event = readEvent(entry, seq, at);
     const cause = typeof entry['causationId'] === 'string' ? seqOf.get(entry['causationId']) : undefined;
     if (typeof entry['eventId'] === 'string') seqOf.set(entry['eventId'], seq);
-    return cause === undefined ? event : { ...event, causeSeq: cause };
-  });
+    read.push(cause === undefined ? event : { ...event, causeSeq: cause });
+  }
+  return read;
 }
 
 /** `sequence`, or `seq` as older hosts write it. */
