@@ -1,5 +1,6 @@
 export { createHost, DEFAULT_TENANT } from './create-host.ts';
 export type { HostOptions } from './create-host.ts';
+export { canonicalDigest } from './core/canonical-digest.ts';
 export type { Anomaly } from './core/audit/chain-walk.ts';
 export { createExportVerifier } from './core/audit/exported-log.ts';
 export type { ExportVerification, ExportVerifier } from './core/audit/exported-log.ts';

@@ -2,10 +2,10 @@ import { canonicalParts, type Json } from '@weft/protocol';
 import { createSha256 } from '../hash.ts';
 import type { Steps } from './steps.ts';
 
-/** SHA-256 of a value's canonical JSON, hexadecimal. Both take long for a large value. */
-export function* canonicalDigest(value: Json): Steps<string> {
+/** SHA-256 of a value's canonical JSON, hexadecimal, which takes long for a large value; `levels` as in `canonicalParts`. */
+export function* canonicalDigest(value: Json, levels?: number): Steps<string> {
   const hash = createSha256();
-  for (const part of canonicalParts(value)) {
+  for (const part of canonicalParts(value, levels)) {
     hash.add(part);
     yield;
   }

@@ -227,7 +227,12 @@ function skipReason(state: RunState, target: NodePlan, path: readonly number[], 
 
 /** Into a list that is in order already, behind its equals. */
 function insert(tasks: Task[], task: Task): void {
-  if (tasks.length === 0) return void tasks.push(task);
+  const last = tasks.at(-1);
+  // Nodes of a scope are offered in order, and there may be many.
+  if (last === undefined || compareTasks(last, task) <= 0) {
+    tasks.push(task);
+    return;
+  }
   let low = 0;
   let high = tasks.length;
   while (low < high) {

@@ -1,11 +1,15 @@
 import { evolve, fromStored } from '../core/evolve.ts';
+import type { Plan } from '../core/plan.ts';
 import { isTerminalEvent } from '../core/run-event.ts';
-import { isTerminalStatus } from '../core/run-state.ts';
-import { renderSnapshot } from '../core/snapshot.ts';
+import { isTerminalStatus, type RunState } from '../core/run-state.ts';
+import { snapshotInSteps } from '../core/snapshot.ts';
+import type { Steps } from '../core/steps.ts';
 import type { Cursor, FollowedEvent, FollowOptions } from '../host.ts';
 import type { RunRow, Store } from '../store.ts';
 import { etagOf } from './etag.ts';
 import type { Attachment, Feed } from './feed.ts';
+import { inTurns } from './in-turns.ts';
+import { snapshotOf } from './snapshot-of.ts';
 import type { Folded, RunStates } from './states.ts';
 import { type StoredWireEvent, toWireEvent } from './wire-event.ts';
 
@@ -185,10 +189,23 @@ function cursorOf(dependencies: FollowDependencies, options: FollowOptions, atta
       folded = dependencies.states.upTo(record, first.seq);
     }
     const { plan, state } = await base();
-    return events.map((event) => {
+    return await inTurns(foldedAndShown(plan, state, events));
+  }
+
+  /** A snapshot per event, of a run that may be large: others get their turn in between. */
+  function* foldedAndShown(
+    plan: Plan,
+    state: RunState,
+    events: readonly StoredWireEvent[],
+  ): Steps<FollowedEvent[]> {
+    const followed: FollowedEvent[] = [];
+    for (const event of events) {
       evolve(state, fromStored(event.stored));
-      return { event, snapshot: renderSnapshot(plan, record, state, { status: state.status }) };
-    });
+      const snapshot = yield* snapshotInSteps(plan, record, state, { status: state.status });
+      followed.push({ event, snapshot });
+      yield;
+    }
+    return followed;
   }
 
   return {
@@ -198,7 +215,7 @@ function cursorOf(dependencies: FollowDependencies, options: FollowOptions, atta
     async baseline() {
       const { plan, state } = await base();
       return {
-        snapshot: renderSnapshot(plan, record, state, { status: state.status }),
+        snapshot: await snapshotOf(plan, record, state, { status: state.status }),
         seq: state.nextSeq - 1,
         etag: etagOf(record.runId, state.nextSeq, []),
       };

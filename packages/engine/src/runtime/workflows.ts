@@ -101,7 +101,8 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
 
   async function summaryOf(row: WorkflowRow): Promise<WorkflowSummary> {
     const { id, version, digest } = row;
-    return { id, version, digest, registeredAt: toIso(row.registeredAt), ...(await sketchOf(digest)) };
+    const { name, nodes } = await sketchOf(digest);
+    return { id, version, name, digest, registeredAt: toIso(row.registeredAt), nodes };
   }
 
   /** What a list says of a definition is not worth compiling it. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { IdempotencyClaim, ReplayedAnswer } from '@weft/engine';
+import { canonicalDigest, type IdempotencyClaim, inTurns, type ReplayedAnswer } from '@weft/engine';
 import { canonicalJson, HostError, type Json } from '@weft/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendJson } from '../door.ts';
@@ -32,14 +32,31 @@ function idempotencyKeyOf(request: FastifyRequest): string | undefined {
 /** The claim for a request that carries an Idempotency-Key; undefined for one that does not. */
 export function idempotencyOf(request: FastifyRequest, mutation: Mutation): IdempotencyClaim | undefined {
   const key = idempotencyKeyOf(request);
+  return key === undefined
+    ? undefined
+    : claimOf(key, mutation, sha256(canonicalJson(whatWasAsked(mutation))));
+}
+
+/** Levels between what was asked and the nodes of a definition in it. */
+const LEVELS = 4;
+
+/** The same where the body may be large: it is hashed in turns with everybody else's requests. */
+export async function idempotencyOfLarge(
+  request: FastifyRequest,
+  mutation: Mutation,
+): Promise<IdempotencyClaim | undefined> {
+  const key = idempotencyKeyOf(request);
   if (key === undefined) return undefined;
-  return {
-    operation: mutation.operation,
-    keyHash: sha256(key),
-    // Operations on one resource share a key space, so the resource is part of what the request was.
-    requestDigest: sha256(canonicalJson([...mutation.target, mutation.body])),
-    render: mutation.render,
-  };
+  return claimOf(key, mutation, await inTurns(canonicalDigest(whatWasAsked(mutation), LEVELS)));
+}
+
+/** Operations on one resource share a key space, so the resource is part of what the request was. */
+function whatWasAsked({ target, body }: Mutation): Json[] {
+  return [...target, body];
+}
+
+function claimOf(key: string, { operation, render }: Mutation, requestDigest: string): IdempotencyClaim {
+  return { operation, keyHash: sha256(key), requestDigest, render };
 }
 
 export function sendReplay(reply: FastifyReply, answer: ReplayedAnswer): FastifyReply {

@@ -2,7 +2,7 @@ import type { Registration, WorkflowProblem } from '@weft/engine';
 import { HostError, type Json, operationOf, route } from '@weft/protocol';
 import type { FastifyRequest } from 'fastify';
 import { callerOf, pathParam, type Routes, sendJson } from '../door.ts';
-import { idempotencyOf, type Render, sendReplay } from '../http/idempotency.ts';
+import { idempotencyOfLarge, type Render, sendReplay } from '../http/idempotency.ts';
 import { booleanParam, queryOf, textParam } from '../http/query.ts';
 import { pageOf } from './page.ts';
 
@@ -36,7 +36,7 @@ export const workflowRoutes: Routes = (app, door) => {
     const strict = booleanParam(queryOf(request), 'strict');
     const definition = definitionOf(request);
     const caller = callerOf(request);
-    const claim = idempotencyOf(request, {
+    const claim = await idempotencyOfLarge(request, {
       operation: REGISTER,
       target: [],
       body: [strict, definition],
