@@ -61,31 +61,33 @@ interface Entry {
 }
 
 export function memoriesKept({ runs, fact, report }: Check): void {
-  const kept = new Set<string>();
-  const full = new Set<string>();
+  const recalled = new Map<string, Set<string>>();
   for (const { workflowId, events, runId } of runs.values()) {
     if (!workflowId.startsWith(RECALL)) continue;
-    const tags = new Set<string>();
-    for (const { id, content } of events.flatMap(entriesIn)) {
-      fact('C25');
-      kept.add(id);
-      if (tags.has(content)) report('C25', `${content} is remembered twice`, runId);
-      tags.add(content);
-    }
-    if (tags.size >= RECALLED) full.add(workflowId.slice(RECALL.length));
-    else full.delete(workflowId.slice(RECALL.length));
+    const entries = events.flatMap(entriesIn);
+    recalled.set(workflowId.slice(RECALL.length), new Set(entries.map(({ id }) => id)));
+    const tags = new Set(entries.map(({ content }) => content));
+    if (tags.size < entries.length) report('C25', 'what one run said is remembered twice', runId);
   }
-  const known = new Set([...runs.values()].map(({ workflowId }) => workflowId));
   for (const { runId, events } of runs.values()) {
-    for (const { type, nodeId, payload } of events) {
-      if (type !== 'node.completed' || nodeId?.startsWith('keep-') !== true) continue;
-      const { memoryId, memoryRef } = (payload['outputs'] ?? {}) as { memoryId?: string; memoryRef?: string };
-      if (memoryId === undefined || !known.has(`${RECALL}${memoryRef}`) || full.has(String(memoryRef)))
-        continue;
+    for (const { memoryId, memoryRef } of events.flatMap(rememberedIn)) {
+      const kept = recalled.get(memoryRef);
+      // A memory shows its newest entries only.
+      if (kept === undefined || kept.size >= RECALLED) continue;
       fact('C25');
       if (!kept.has(memoryId)) report('C25', `${memoryId} was remembered, and is not there`, runId);
     }
   }
+}
+
+interface Remembered {
+  readonly memoryId: string;
+  readonly memoryRef: string;
+}
+
+function rememberedIn({ type, nodeId, payload }: EventDocument): Remembered[] {
+  if (type !== 'node.completed' || nodeId?.startsWith('keep-') !== true) return [];
+  return [payload['outputs'] as Remembered];
 }
 
 const RECALL = 'recall-';

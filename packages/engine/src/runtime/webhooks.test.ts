@@ -2,8 +2,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { chain, node } from '../core/testing/definitions.ts';
 import { sha256Hex } from '../hash.ts';
 import { openMemoryStore } from '../memory-store.ts';
+import type { IdempotencyClaim } from '../host.ts';
 import type { Store } from '../store.ts';
 import type { CreatedWebhook, NewWebhook } from '../webhook-operations.ts';
+import { MARKS } from './outbox/subscriptions.ts';
 import { type FakeReceiver, fakeReceiver, isSignedWith } from './testing/fake-receiver.ts';
 import { alice, startHost, stranger, type TestHost, until } from './testing/test-host.ts';
 
@@ -117,6 +119,37 @@ describe('a webhook', () => {
     });
 
     await other.host.stop(1_000);
+  });
+
+  it('whose registration was cut off half-way is served once it was asked for again', async () => {
+    await at.host.stop(0);
+    let isCut = true;
+    const cutting: Store = {
+      ...store,
+      async commit(units) {
+        const isMark = units.some((unit) => unit.kind === 'document' && unit.collection === MARKS);
+        if (isMark && isCut) throw new Error('the connection was cut');
+        return await store.commit(units);
+      },
+    };
+    at = await startHost({ store: cutting, egress: receiver.egress });
+    const request: NewWebhook = { url: URL_A, events: ['run.completed'], tags: [] };
+    const claim: IdempotencyClaim = {
+      operation: 'registerWebhook',
+      keyHash: 'key',
+      requestDigest: 'digest',
+      render: (outcome) => ({ status: 201, body: JSON.stringify(outcome) }),
+    };
+    await expect(at.host.registerWebhook(alice, request, claim)).rejects.toMatchObject({
+      code: 'service_unavailable',
+    });
+
+    isCut = false;
+    await expect(at.host.registerWebhook(alice, request, claim)).resolves.toMatchObject({ replayed: true });
+
+    await at.run(await at.register(STEPS));
+    await settled(1);
+    expect(sentTypes()).toEqual(['run.completed']);
   });
 
   it('is told again what was cut off by a stop, once its host is up again', async () => {

@@ -19,6 +19,8 @@ import {
 } from './outbox/subscriptions.ts';
 import { writeFailure } from './write-failure.ts';
 
+type StoredResponse = Omit<ReplayedAnswer, 'replayed'>;
+
 /** Webhooks of a tenant: who is told about its runs' events. What is told, and how, is the outbox's business. */
 export type Webhooks = Pick<
   WebhookOperations,
@@ -47,7 +49,8 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
   ): Promise<CreatedWebhook | ReplayedAnswer> {
     if (claim !== undefined) {
       const earlier = await findRecord(store, caller, claim, clock.now());
-      if (earlier !== undefined && 'body' in earlier.response) return { replayed: true, ...earlier.response };
+      if (earlier !== undefined && 'body' in earlier.response)
+        return await repeated(caller, earlier.response);
     }
     checkTenant(caller, request.tenantId);
     checkRequest(request, dependencies.checkReceiver);
@@ -92,11 +95,17 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
     const result = await committer.submit(unit);
     if (result.state === 'refused' && result.reason === 'idempotency_exists' && claim !== undefined) {
       const { response } = checkSameRequest(result.record, claim);
-      if ('body' in response) return { replayed: true, ...response };
+      if ('body' in response) return await repeated(caller, response);
     }
     if (result.state !== 'committed') throw writeFailure(result);
     await announce(caller.tenant);
     return undefined;
+  }
+
+  /** Whoever asks again may do so because the first answer never came: the webhook was written, and nobody was told of it. */
+  async function repeated(caller: Caller, response: StoredResponse): Promise<ReplayedAnswer> {
+    await announce(caller.tenant);
+    return { replayed: true, ...response };
   }
 
   /** Marks that the tenant's webhooks have changed, for every process; here they are read again before it resolves. */
