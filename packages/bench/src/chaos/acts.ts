@@ -130,7 +130,9 @@ async function remove(visit: Visit): Promise<void> {
   const { http, receipts, runId, key } = visit;
   const askedAt = Date.now();
   const answer = await http.insist('DELETE', `/v1/host/weft/runs/${runId}`, { key });
-  if (took(visit, 'remove', answer, 204, [404, 409, 410]))
+  // Gone is gone: by somebody else, or by a request whose answer was lost.
+  const wanted = answer?.status === 410 ? 410 : 204;
+  if (took(visit, 'remove', answer, wanted, [404, 409]))
     receipts.removals.push({ runId, askedAt, at: Date.now() });
 }
 

@@ -15,10 +15,11 @@ export function forksBegin({ history, runs, removed, fact, report }: Check): voi
     const source = fork === undefined ? undefined : runs.get(fork.sourceRunId);
     if (fork === undefined || source === undefined) continue;
     fact('C14');
+    const family = familyOf(runId, runs);
     for (let seq = 0; seq < fork.fromSeq; seq += 1) {
-      const expected = source.log[seq]?.replaceAll(source.runId, runId);
-      if (log[seq] === expected) continue;
-      report('C14', `event ${seq} is ${log[seq]}, the source has ${expected}`, runId);
+      const [is, was] = [unnamed(log[seq], family), unnamed(source.log[seq], family)];
+      if (is === was) continue;
+      report('C14', `event ${seq} is ${is}, the source has ${was}`, runId);
       break;
     }
   }
@@ -29,9 +30,10 @@ export function replaysRepeat({ history, runs, fact, report }: Check): void {
     const [replay, source] = [runs.get(runId), runs.get(sourceRunId)];
     if (mode !== 'replay' || replay === undefined || source === undefined) continue;
     fact('C15');
+    const family = familyOf(runId, runs);
     const length = sourceEnded ? Math.max(source.events.length, replay.events.length) : sourceEvents;
     for (let seq = 0; seq < length; seq += 1) {
-      const [is, was] = [said(replay, seq), said(source, seq)];
+      const [is, was] = [said(replay, seq), said(source, seq)].map((text) => unnamed(text, family));
       if (is === was) continue;
       report('C15', `event ${seq} is ${is}, the source has ${was}`, runId);
       break;
@@ -39,8 +41,21 @@ export function replaysRepeat({ history, runs, fact, report }: Check): void {
   }
 }
 
-/** Without times and ids of its own. */
-function said({ runId, events }: ReadRun, seq: number): string | undefined {
+/** Without times and ids. */
+function said({ events }: ReadRun, seq: number): string | undefined {
   const event = events[seq];
-  return event && JSON.stringify([event.type, event.nodeId, event.payload]).replaceAll(runId, 'RUN');
+  return event && JSON.stringify([event.type, event.nodeId, event.payload]);
+}
+
+/** The run, the one it was forked from, and so on. */
+function familyOf(runId: string, runs: ReadonlyMap<string, ReadRun>): string[] {
+  const family: string[] = [];
+  for (let id: string | undefined = runId; id !== undefined; id = runs.get(id)?.fork?.sourceRunId)
+    family.push(id);
+  return family;
+}
+
+/** Whichever of them an event names: the beginning of a fork names the run in which it happened. */
+function unnamed(text: string | undefined, family: readonly string[]): string | undefined {
+  return family.reduce((rest, runId) => rest?.replaceAll(runId, 'RUN'), text);
 }

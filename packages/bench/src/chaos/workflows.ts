@@ -36,6 +36,8 @@ export function chaosWorkflows(random: Random, count: number, worldPort: number)
   const roots = Array.from({ length: count }, (_, index) => {
     const id = `chaos-${index}`;
     const draft = newDraft(id, random, worldPort);
+    // A first node hands the run's inputs on; one without outputs keeps them to itself.
+    append(draft, single(add(draft, 'begin', 'core.noop')));
     const size = random.int(2, MOST_BLOCKS);
     for (let block = 0; block < size; block += 1) {
       if (deck.length === 0) deck = random.shuffle(BLOCK_NAMES);
