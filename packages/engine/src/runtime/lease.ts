@@ -13,6 +13,8 @@ import { errorFields, type Log } from './log.ts';
  *
  * L1. `holder()` is a name only while the lease is valid; time is looked at on every call, not only when a timer fires.
  * L2. `onLost` is called once per lost name, before a new one is used.
+ * L3. A lost name never comes back, not even by a heartbeat that was on its way: the runs that the store has under it are in
+ *     nobody's memory any more, and as long as it were renewed nobody else could take them.
  */
 export interface Lease {
   /** The name to claim and write under, or undefined while this process may hold nothing. */
@@ -56,12 +58,13 @@ export function createLease(options: LeaseOptions): Lease {
   async function beat(): Promise<void> {
     if (beating) return;
     beating = true;
-    const current = holder() ?? randomId(options.random);
+    const known = holder();
+    const current = known ?? randomId(options.random);
     // Measured from before the request: the store's deadline can only be later than ours.
     const askedAt = clock.monotonic();
     try {
       await store.heartbeat(current, ttlMs, options.about());
-      if (name === undefined || name === current) {
+      if (name === known) {
         name = current;
         renewedAt = askedAt;
       }
