@@ -44,6 +44,8 @@ export interface RunUnit extends UnitBase {
     readonly exclusiveScope: boolean;
     /** Refused with `parent_ended` when this run has ended or does not exist: a child is never born to a parent that is gone. */
     readonly whileOpen?: string;
+    /** Refused with `source_gone` when one of these does not exist or was erased: a fork is never made of what is being taken away. */
+    readonly whileKept?: readonly string[];
   };
   readonly epoch: number;
   /** Sequence of the first event of this unit; with create 0, or where the record's fork begins. */

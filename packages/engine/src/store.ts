@@ -157,7 +157,8 @@ export type Refusal =
         | 'inbox_full'
         | 'key_missing'
         | 'document_exists'
-        | 'parent_ended';
+        | 'parent_ended'
+        | 'source_gone';
     }
   | { readonly reason: 'run_open'; readonly status: RunStatus }
   | { readonly reason: 'run_pinned'; readonly byRunId: string }

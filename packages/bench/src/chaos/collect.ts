@@ -17,6 +17,7 @@ interface ListedRun {
   readonly runId: string;
   readonly workflowId: string;
   readonly status: string;
+  readonly completedAt?: string;
 }
 
 /** Waits until no run is under way any more, resuming those that are paused; false when that takes too long. */
@@ -58,12 +59,14 @@ export async function collectRuns(http: HttpClient): Promise<FinalRun[]> {
   return runs;
 }
 
-async function readRun(http: HttpClient, { runId, workflowId }: ListedRun): Promise<FinalRun> {
+async function readRun(http: HttpClient, listed: ListedRun): Promise<FinalRun> {
+  const { runId, workflowId } = listed;
   // In this order: a run that ends in between has a log that ends too.
-  const { json } = await insist(http, `/v1/runs/${runId}`);
+  const { status: code, json } = await insist(http, `/v1/runs/${runId}`, [GONE]);
+  if (code === GONE) return beheaded(listed, json);
   const status = String(json['status']);
   const log = await readLog(http, runId);
-  const { parentRunId, completedAt, tags, weft } = json;
+  const { parentRunId, tags, weft } = json;
   const { fork, imported } = weft as { fork?: NonNullable<FinalRun['fork']>; imported?: JsonObject };
   const why =
     isOver(status) || imported !== undefined
@@ -79,9 +82,21 @@ async function readRun(http: HttpClient, { runId, workflowId }: ListedRun): Prom
     artifacts: await readArtifacts(http, runId),
     isImported: imported !== undefined,
     ...(fork !== undefined && { fork }),
-    ...(typeof completedAt === 'string' && { endedAt: completedAt }),
+    ...(listed.completedAt !== undefined && { endedAt: listed.completedAt }),
     ...(typeof parentRunId === 'string' && { parentRunId }),
     ...(why !== undefined && { waitingFor: String(why['waitingFor']) }),
+  };
+}
+
+const GONE = 410;
+
+/** A fork that lost its beginning with the run it came from. */
+function beheaded({ runId, workflowId, status, completedAt }: ListedRun, { details }: JsonObject): FinalRun {
+  const { sourceRunId, fromSeq } = details as { sourceRunId: string; fromSeq: number };
+  const fork = { sourceRunId, fromSeq, mode: 'lost' };
+  return {
+    ...{ runId, workflowId, status, tags: [], log: [], fork },
+    ...(completedAt !== undefined && { endedAt: completedAt }),
   };
 }
 
@@ -157,11 +172,11 @@ async function listRuns(http: HttpClient): Promise<ListedRun[]> {
   }
 }
 
-async function insist(http: HttpClient, path: string): Promise<Answer> {
+async function insist(http: HttpClient, path: string, others: readonly number[] = []): Promise<Answer> {
   let last: Answer | undefined;
   for (let tries = 0; tries < TRIES; tries += 1) {
     last = await http.ask('GET', path);
-    if (last?.status === 200) return last;
+    if (last !== undefined && (last.status === 200 || others.includes(last.status))) return last;
     await pause(TRY_EVERY_MS);
   }
   throw new Error(`GET ${path} was answered ${JSON.stringify(last)}, although everything runs`);

@@ -50,12 +50,13 @@ function liveRecord(data: MemoryData, wanted: IdempotencyRecord, now: number): I
 function refusalOfCreation(
   data: MemoryData,
   unit: RunUnit,
-  { record, exclusiveScope, whileOpen }: NonNullable<RunUnit['create']>,
+  { record, exclusiveScope, whileOpen, whileKept = [] }: NonNullable<RunUnit['create']>,
 ): Refusal | undefined {
   if (data.runs.has(unit.runId)) return { reason: 'run_exists' };
   const parent = whileOpen === undefined ? undefined : data.runs.get(whileOpen);
   if (whileOpen !== undefined && (parent === undefined || isTerminalStatus(parent.head.status)))
     return { reason: 'parent_ended' };
+  if (!whileKept.every((runId) => isKept(data.runs.get(runId)))) return { reason: 'source_gone' };
   if (exclusiveScope) {
     const { tenant, scopeId } = record;
     const active = [...data.runs.values()].find((run) => isActiveIn(run, tenant, scopeId));
@@ -64,6 +65,10 @@ function refusalOfCreation(
   return unit.expectedSeq === firstSeq(record) && isNumbered(unit)
     ? undefined
     : { reason: 'sequence_conflict' };
+}
+
+function isKept(run: MemoryRun | undefined): boolean {
+  return run !== undefined && run.erasedAt === undefined;
 }
 
 function isActiveIn(run: MemoryRun, tenant: string, scopeId: string | undefined): boolean {

@@ -42,22 +42,30 @@ export function cutOf({ record, nextSeq }: RunRow, { fromSeq }: ForkRequest): nu
 
 /**
  * What a fork needs of its source must be there still: its own private values, and its beginning where that is kept with the
- * run that the source itself was forked from.
+ * run that the source itself was forked from. Answers the runs that must still be there when the fork is written.
  */
 export async function checkHistory(
   store: Pick<Store, 'readRun'>,
   source: RunRow,
   { mode }: ForkRequest,
   cut: number,
-): Promise<void> {
+): Promise<string[]> {
   if (source.erasedAt !== undefined) throw historyGone(source, cut, 'What this run’s masks hid was erased');
-  if (mode === 'branch' && cut === 0) return;
+  const needed = [source.record.runId];
+  if (mode === 'branch' && cut === 0) return needed;
   for (let { fork } = source.record; fork !== undefined && fork.fromSeq > 0; ) {
     const earlier = await store.readRun(fork.sourceRunId, undefined);
     if (earlier === undefined || earlier.erasedAt !== undefined)
       throw historyGone(source, cut, 'The beginning of this run’s log was removed or erased', fork.fromSeq);
+    needed.push(fork.sourceRunId);
     fork = earlier.record.fork;
   }
+  return needed;
+}
+
+/** What the checks have seen was taken away before the fork was written. */
+export function sourceGone(source: RunRow, fromSeq: number): HostError {
+  return historyGone(source, fromSeq, 'This run, or the beginning of its log, was just removed or erased');
 }
 
 function historyGone({ record }: RunRow, fromSeq: number, what: string, boundary?: number): HostError {

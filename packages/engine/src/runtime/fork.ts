@@ -5,7 +5,15 @@ import type { RunRow, RunUnit, Store } from '../store.ts';
 import type { Clock } from './clock.ts';
 import type { Committer } from './committer.ts';
 import type { Dispatcher } from './dispatcher.ts';
-import { checkHistory, checkMode, checkNodes, checkValues, cutOf, expiredSource } from './fork-checks.ts';
+import {
+  checkHistory,
+  checkMode,
+  checkNodes,
+  checkValues,
+  cutOf,
+  expiredSource,
+  sourceGone,
+} from './fork-checks.ts';
 import { checkSameRequest, findRecord, type InFlight, newRecord } from './idempotency.ts';
 import { type RandomBytes, randomId } from './ids.ts';
 import { checkDefinition, type FillImported } from './imported-values.ts';
@@ -53,7 +61,7 @@ export function createFork(dependencies: ForkDependencies): Pick<Host, 'fork'> {
     if (source === undefined) return undefined;
     checkMode(request);
     const fromSeq = cutOf(source, request);
-    await checkHistory(store, source, request, fromSeq);
+    const needed = await checkHistory(store, source, request, fromSeq);
     const record = await recordOf(caller, source, request, fromSeq);
     const answer = {
       runId: record.runId,
@@ -66,7 +74,7 @@ export function createFork(dependencies: ForkDependencies): Pick<Host, 'fork'> {
       kind: 'run',
       batchId: randomId(dependencies.random),
       runId: record.runId,
-      create: { record, exclusiveScope: false },
+      create: { record, exclusiveScope: false, whileKept: needed },
       epoch: 0,
       expectedSeq: fromSeq,
       events: [],
@@ -80,6 +88,7 @@ export function createFork(dependencies: ForkDependencies): Pick<Host, 'fork'> {
       const { response } = checkSameRequest(result.record, claim);
       if ('body' in response) return { replayed: true, ...response };
     }
+    if (result.state === 'refused' && result.reason === 'source_gone') throw sourceGone(source, fromSeq);
     if (result.state !== 'committed') throw writeFailure(result);
     dispatcher.pending(record.runId);
     return { replayed: false, runId: record.runId, fromSeq };

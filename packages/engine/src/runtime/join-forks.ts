@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonObject } from '@weft/protocol';
+import { HostError, type JsonObject } from '@weft/protocol';
 import { withValue } from '../core/import/missing-values.ts';
 import type { ForkLink } from '../core/run-state.ts';
 import type { Store, StoredEvent } from '../store.ts';
@@ -43,12 +43,23 @@ export function joinForks(store: Store): Store {
     if (fork === undefined || fromSeq >= fork.fromSeq) return page;
     const before = Math.min(limit, fork.fromSeq - fromSeq);
     const source = await readEvents(fork.sourceRunId, fromSeq, before, maxBytes);
+    if (source.length === 0) await checkSource(runId, fork);
     const { filled } = fork;
     const prefix =
       filled === undefined ? source : source.map((event) => withFilled(event, filled[event.seq]));
     const isWhole = prefix.length === fork.fromSeq - fromSeq;
     return isWhole ? [...prefix, ...page].slice(0, limit) : prefix;
   };
+
+  /** Without its beginning a log is none: what is left of it must not be taken for a run that has yet to begin. */
+  async function checkSource(runId: string, { sourceRunId, fromSeq }: ForkLink): Promise<void> {
+    if ((await store.readRun(sourceRunId, undefined)) !== undefined) return;
+    throw new HostError(
+      'run_expired',
+      `This run began as another one that was removed, and its first ${fromSeq} events with it. Remove it too.`,
+      { runId, sourceRunId, fromSeq },
+    );
+  }
 
   /** A fork without a checkpoint of its own can start from its source's, if that lies before the fork. */
   const readCheckpoint: Store['readCheckpoint'] = async (runId) => {

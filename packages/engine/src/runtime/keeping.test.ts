@@ -14,6 +14,31 @@ import { testClock } from './testing/test-clock.ts';
 const HOUR = 3_600_000;
 const CANARY = 'canary-7d2e';
 
+describe('a fork whose source was removed after it had ended', () => {
+  let at: TestHost;
+  beforeEach(async () => {
+    at = await startHost();
+  });
+  afterEach(() => at.host.stop(1_000));
+
+  it('is not taken for a run without events, and can be removed', async () => {
+    const source = await at.run(await at.register({ nodes: [node('a'), node('b')], edges: chain('a', 'b') }));
+    const forked = await at.host.fork(alice, source, { mode: 'branch', fromSeq: 2 });
+    const fork = forked !== undefined && !forked.replayed ? forked.runId : '';
+    await until(async () => (await at.status(fork)) === 'completed');
+
+    await at.host.removeRun(alice, source);
+    // One that remembers nothing of the run.
+    await at.host.stop(1_000);
+    at = await startHost({ store: at.store });
+
+    const expired = { code: 'run_expired', details: { runId: fork, sourceRunId: source, fromSeq: 2 } };
+    await expect(at.host.events(alice, fork, -1, 100)).rejects.toMatchObject(expired);
+    await expect(at.host.snapshot(alice, fork)).rejects.toMatchObject(expired);
+    await expect(at.host.removeRun(alice, fork)).resolves.toBe(true);
+  });
+});
+
 describe('a run that was erased', () => {
   let at: TestHost;
   beforeEach(async () => {

@@ -14,6 +14,7 @@ import {
   readAll,
   recordOf,
 } from './fixtures.ts';
+import { eraseUnit, keptRuns, purgeUnit } from './kept-runs.ts';
 import type { Subject } from './subject.ts';
 
 /** S8: logs that begin where they leave another; and where runs come from. */
@@ -88,6 +89,29 @@ export function forksContract(subject: Subject): void {
         });
       }
       expect(await readAll(subject.store, runId)).toHaveLength(2);
+    });
+
+    it('is not made of a run that is gone, or was erased, whoever was there first', async () => {
+      const { givenEndedRun, forkOf } = keptRuns(subject);
+      const [removed, erased, kept] = [await givenEndedRun(), await givenEndedRun(), await givenEndedRun()];
+      const forksOf = [removed, erased, newRunId(), kept].map((source) => {
+        const unit = createUnit(newRunId(), forkOf(source));
+        return { ...unit, ...(unit.create && { create: { ...unit.create, whileKept: [kept, source] } }) };
+      });
+
+      const results = await subject.store.commit([purgeUnit(removed), eraseUnit(erased), ...forksOf]);
+
+      expect(results.slice(2)).toEqual([
+        ...Array.from({ length: 3 }, () => ({ state: 'refused', reason: 'source_gone' })),
+        { state: 'committed' },
+      ]);
+      for (const source of [removed, erased]) {
+        const late = createUnit(newRunId(), forkOf(source));
+        const create = late.create && { ...late.create, whileKept: [source] };
+        expect(await commitOne(subject.store, { ...late, ...(create && { create }) })).toMatchObject({
+          reason: 'source_gone',
+        });
+      }
     });
 
     it('that exists is not created again', async () => {

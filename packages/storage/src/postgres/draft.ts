@@ -33,6 +33,7 @@ export interface DraftRun {
   node: string | null;
   error: string | null;
   batch: string;
+  readonly isErased: boolean;
   isChanged: boolean;
 }
 

@@ -117,10 +117,11 @@ interface StoredTarget {
   readonly node: string | null;
   readonly error: string | null;
   readonly last_batch: string;
+  readonly is_erased: boolean;
 }
 
 const LOCK_RUNS = `SELECT id, tenant, status, next_seq, epoch, holder, inbox, accepted, due_at, wake_at, started_at, ended_at, node,
-  error, last_batch FROM runs WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE`;
+  error, last_batch, erased_at IS NOT NULL AS is_erased FROM runs WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE`;
 
 /**
  * A statement that waited for a lock does not see rows that were inserted meanwhile. So runs that are told something are looked
@@ -145,6 +146,7 @@ function touchedRuns(units: readonly WriteUnit[]): string[] {
     if (unit.kind === 'run' && unit.create?.whileOpen !== undefined) ids.add(unit.create.whileOpen);
     // Locked, so that a fork is seen by whoever is about to take its source away.
     if (unit.kind === 'run' && unit.create?.record.fork) ids.add(unit.create.record.fork.sourceRunId);
+    if (unit.kind === 'run') for (const id of unit.create?.whileKept ?? []) ids.add(id);
   }
   for (const id of keptRuns(units)) ids.add(id);
   return [...ids].filter(isRunId);
@@ -172,6 +174,7 @@ function draftFrom(row: StoredTarget): DraftRun {
     node: row.node,
     error: row.error,
     batch: row.last_batch,
+    isErased: row.is_erased,
     isChanged: false,
   };
 }

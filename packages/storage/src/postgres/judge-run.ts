@@ -23,11 +23,13 @@ export function judgeRun(draft: Draft, unit: RunUnit): Refusal | undefined {
 function objectionToCreation(
   { found, writes }: Draft,
   unit: RunUnit,
-  { record, exclusiveScope, whileOpen }: Create,
+  { record, exclusiveScope, whileOpen, whileKept = [] }: Create,
 ): Refusal | undefined {
   if (found.runs.has(unit.runId) || writes.purged.has(unit.runId)) return { reason: 'run_exists' };
   if (whileOpen !== undefined && (found.runs.get(whileOpen)?.status ?? FIRST_TERMINAL) >= FIRST_TERMINAL)
     return { reason: 'parent_ended' };
+  if (whileKept.some((id) => (found.runs.get(id)?.isErased ?? true) || writes.erased.has(id)))
+    return { reason: 'source_gone' };
   if (exclusiveScope && record.scopeId !== undefined) {
     const inScope = found.scopes.get(keyOf(record.tenant, record.scopeId)) ?? [];
     const activeRunId = inScope.find((id) => (found.runs.get(id)?.status ?? 0) < FIRST_TERMINAL);
@@ -70,6 +72,7 @@ function enterNew({ found, writes }: Draft, unit: RunUnit, { record, holder }: C
     node: null,
     error: null,
     batch: '',
+    isErased: false,
     isChanged: false,
   };
   found.runs.set(run.id, run);

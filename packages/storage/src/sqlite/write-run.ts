@@ -38,6 +38,7 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
     `SELECT rid, created_at AS createdAt, epoch, status, next_seq AS nextSeq, holder, due_at AS dueAt, inbox
      FROM runs WHERE id = ?`,
   );
+  const findKept = db.prepare('SELECT 1 FROM runs WHERE id = ? AND erased IS NULL');
   const findActive = db.prepare<{ id: Uint8Array }>(
     'SELECT id FROM runs WHERE tenant = ? AND scope = ? AND scope IS NOT NULL AND status < 6 ORDER BY rid LIMIT 1',
   );
@@ -71,12 +72,13 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
 
   function refusalOfCreation(
     unit: RunUnit,
-    { record, exclusiveScope, whileOpen }: Creation,
+    { record, exclusiveScope, whileOpen, whileKept = [] }: Creation,
     id: Uint8Array,
     tenant: number,
   ): Refusal | undefined {
     if (whileOpen !== undefined && !isOpen(whileOpen))
       return { reason: findTarget.get(id) ? 'run_exists' : 'parent_ended' };
+    if (!whileKept.every(isKept)) return { reason: findTarget.get(id) ? 'run_exists' : 'source_gone' };
     const active = exclusiveScope ? otherActive(id, tenant, record.scopeId ?? null) : undefined;
     if (active) return { reason: 'scope_active', activeRunId: runIdText(active.id) };
     if (unit.expectedSeq !== firstSeq(record) || !isNumbered(unit))
@@ -145,6 +147,11 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
   /** So that the source is not taken away while the fork needs it. */
   function noteFork(sourceRunId: string, rid: number): void {
     insertFork.get(runIdBytes(sourceRunId) ?? sourceRunId, rid);
+  }
+
+  function isKept(runId: string): boolean {
+    const id = runIdBytes(runId);
+    return id !== undefined && findKept.get(id) !== undefined;
   }
 
   function isOpen(runId: string): boolean {
