@@ -103,6 +103,11 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
       const times = unheldRuns(data, clock()).map(({ at }) => at);
       return times.length === 0 ? undefined : Math.min(...times);
     },
+    async heldBy(holder) {
+      return [...data.runs.values()]
+        .filter((run) => run.holder === holder && !isTerminalStatus(run.head.status))
+        .map(({ record, epoch }) => ({ runId: record.runId, epoch }));
+    },
     async releaseAll(holder) {
       for (const run of data.runs.values()) if (run.holder === holder) run.holder = undefined;
       data.holders.delete(holder);

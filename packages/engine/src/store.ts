@@ -89,6 +89,8 @@ export interface Store {
   claimDue(holder: string, limit: number): Promise<readonly Claimed[]>;
   /** When the next run that nobody holds becomes due; undefined when there is none. */
   nextDueAt(): Promise<number | undefined>;
+  /** The runs under way that the holder stands on: after a claim whose answer was lost it does not know them all. */
+  heldBy(holder: string): Promise<readonly Claimed[]>;
   /** Gives up every claim of the holder, whose deadline has passed from now on; the runs stay due as they are. */
   releaseAll(holder: string): Promise<void>;
 

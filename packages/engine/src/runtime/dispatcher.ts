@@ -10,6 +10,7 @@ import { type ActorContext, createRunActor, type Ending, type HeldRun, type RunA
 import type { Plans } from './plans.ts';
 import { beginningOf, openReplay } from './replay-source.ts';
 import type { RunStates } from './states.ts';
+import { createStrays } from './strays.ts';
 
 /**
  * Keeps the runs this process holds. Runs come in three ways: created here, claimed because they are due, or claimed
@@ -23,6 +24,8 @@ import type { RunStates } from './states.ts';
  * D4. When the lease is lost every actor is dropped before a new name is used.
  * D5. A process that drains takes no runs. Those it holds are given back one by one, each as soon as what it has under way is
  *     recorded, so that no run waits for another one's effect.
+ * D6. A claim whose answer was lost may have been made: whatever this process holds and does not know is then looked for, and
+ *     taken up unless somebody here was about to.
  */
 export interface Dispatcher {
   start(): void;
@@ -91,13 +94,25 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     onEnd: ended,
   };
 
+  const strays = createStrays({
+    store,
+    lease,
+    clock,
+    unknownForMs: limits.pollMs,
+    isKnown: (runId) => actors.has(runId) || loading.has(runId),
+    takeUp: (claim, holder) => load(claim, holder),
+  });
+
   function room(): number {
     return limits.maxLiveRuns - actors.size - loading.size;
   }
 
   function hold(held: HeldRun): void {
     const { runId } = held.run.record;
-    actors.get(runId)?.drop();
+    const known = actors.get(runId);
+    // The same claim: whoever took it up first may have written since.
+    if (known?.epoch === held.epoch) return;
+    known?.drop();
     const actor = createRunActor(context, held);
     actors.set(runId, actor);
     pending.delete(runId);
@@ -183,11 +198,13 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     try {
       do {
         scanAgain = false;
+        await strays.takeUp();
         claimed += await claimWhatIsDue();
       } while (scanAgain && running);
       nextAt = room() > 0 && !draining ? await store.nextDueAt() : undefined;
     } catch (error) {
       log('warn', errorFields(error), 'looking for due runs failed');
+      strays.suspect();
     } finally {
       scanning = false;
     }
@@ -294,6 +311,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       else actors.get(runId)?.poke();
     } catch (error) {
       log('warn', { runId, ...errorFields(error) }, 'claiming a run failed');
+      strays.suspect();
       wake();
     }
   }

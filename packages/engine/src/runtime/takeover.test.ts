@@ -48,6 +48,33 @@ function cuttable(store: Store): Store & { cut(): void; mend(): void } {
 
 const EFFECT = { nodes: [node('call', 'test.effect'), node('after')], edges: chain('call', 'after') };
 
+describe('a claim whose answer was lost', () => {
+  it('is found again by the process that does not know of it', async () => {
+    const store = openMemoryStore();
+    let isCut = false;
+    const cutting: Store = {
+      ...store,
+      async claimDue(holder, limit) {
+        const claimed = await store.claimDue(holder, limit);
+        if (!isCut || claimed.length === 0) return claimed;
+        isCut = false;
+        throw new Error('the connection was cut');
+      },
+    };
+    const test = await open({ store: cutting });
+    const workflowId = await test.register({ nodes: [node('wait', 'core.delay', { ms: 30 })], edges: [] });
+    const first = await test.run(workflowId);
+    await until(async () => (await test.status(first)) === 'completed');
+    isCut = true;
+
+    const forked = await test.host.fork(alice, first, { mode: 'branch', fromSeq: 1 });
+
+    const runId = forked !== undefined && !forked.replayed ? forked.runId : '';
+    await until(async () => (await test.status(runId)) === 'completed');
+    expect(isCut).toBe(false);
+  });
+});
+
 describe('a run whose holder vanished', () => {
   it('is taken over after the deadline and performs its effect again under the same invocation id', async () => {
     const clock = testClock();

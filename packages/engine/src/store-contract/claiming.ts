@@ -175,6 +175,19 @@ export function claimingContract(subject: Subject): void {
       expect(await subject.store.readRun(runId, undefined)).not.toHaveProperty('holder');
     });
 
+    it('can be looked up by its holder', async () => {
+      const [born, ended] = [await givenHeldRun(subject.store), await givenHeldRun(subject.store)];
+      await given(subject.store, appendUnit(ended, 0, { head: completed }));
+      const free = await givenFreeRun(subject.store);
+
+      expect(await subject.store.heldBy('h1')).toEqual([{ runId: born, epoch: 1 }]);
+      await subject.store.claim(free, 'h1');
+
+      const held = (await subject.store.heldBy('h1')).map(({ runId }) => runId);
+      expect(held.sort()).toEqual([born, free].sort());
+      expect(await subject.store.heldBy('nobody')).toEqual([]);
+    });
+
     it('is given up for all runs of a holder at once, which stay due as they are', async () => {
       const mine = [await givenHeldRun(subject.store), await givenHeldRun(subject.store)];
       const theirs = await givenHeldRun(subject.store, { holder: 'h2' });

@@ -10,6 +10,7 @@ export interface Claims {
   claim(runId: string, holder: string): Promise<ClaimResult>;
   claimDue(holder: string, limit: number): Promise<Claimed[]>;
   nextDueAt(): Promise<number | undefined>;
+  heldBy(holder: string): Promise<readonly Claimed[]>;
   releaseAll(holder: string): Promise<void>;
 }
 
@@ -73,6 +74,9 @@ const NEXT_DUE = `
        WHERE status < 6 AND holder IS NOT NULL AND runs.holder = lost.holder AND due_at IS NOT NULL
        ORDER BY due_at LIMIT 1) AS next)
   ) AS due_at`;
+
+const HELD_BY =
+  'SELECT id AS "runId", epoch FROM runs WHERE status < 6 AND holder IS NOT NULL AND holder = $1::text';
 
 /** In the order in which groups lock runs, so that the two never wait for each other. */
 const RELEASE_ALL = `
@@ -144,6 +148,9 @@ export function prepareClaims(pool: Pool, clock: (() => number) | undefined): Cl
         connection.query<{ due_at: number | null }>(NEXT_DUE, [now()]),
       );
       return row?.due_at ?? undefined;
+    },
+    async heldBy(holder) {
+      return await pool.use((connection) => connection.query<Claimed>(HELD_BY, [holder]));
     },
     async releaseAll(holder) {
       await pool.use(async (connection) => {

@@ -6,6 +6,7 @@ export interface Claims {
   claim(runId: string, holder: string): ClaimResult;
   claimDue(holder: string, limit: number): Claimed[];
   nextDueAt(): number | undefined;
+  heldBy(holder: string): Claimed[];
   releaseAll(holder: string): void;
   holders(): HolderRow[];
 }
@@ -17,6 +18,9 @@ export function prepareClaims(connection: Connection): Claims {
     'SELECT rid, status, holder, epoch FROM runs WHERE id = ?',
   );
   const take = db.prepare('UPDATE runs SET holder = ?, epoch = epoch + 1 WHERE rid = ?');
+  const findHeld = db.prepare<{ id: Uint8Array; epoch: number }>(
+    'SELECT id, epoch FROM runs WHERE status < 6 AND holder = ?',
+  );
   const findDue = db.prepare<{ rid: number; id: Uint8Array; epoch: number; due_at: number }>(
     'SELECT rid, id, epoch, due_at FROM runs WHERE status < 6 AND holder IS ? AND due_at <= ? ORDER BY due_at LIMIT ?',
   );
@@ -64,6 +68,8 @@ export function prepareClaims(connection: Connection): Claims {
       const times = freeHolders().flatMap((free) => findNext.get(free)?.due_at ?? []);
       return times.length === 0 ? undefined : Math.min(...times);
     },
+    heldBy: (holder) =>
+      findHeld.all(holders.numberOf(holder)).map(({ id, epoch }) => ({ runId: runIdText(id), epoch })),
     releaseAll(holder) {
       inTransaction(connection, () => release.run(holders.numberOf(holder)));
       knownRuns.clear();

@@ -127,6 +127,7 @@ function storeOn(connection: Connection, faults: SqliteFaults, closeFile: () => 
     claim: async (runId, holder) => claims.claim(runId, holder),
     claimDue: async (holder, limit) => claims.claimDue(holder, limit),
     nextDueAt: async () => claims.nextDueAt(),
+    heldBy: async (holder) => claims.heldBy(holder),
     releaseAll: async (holder) => claims.releaseAll(holder),
 
     readInbox: async (runId) => runs.readInbox(runId),
