@@ -66,6 +66,8 @@ async function readRun(http: HttpClient, listed: ListedRun): Promise<FinalRun> {
   if (code === GONE) return beheaded(listed, json);
   const status = String(json['status']);
   const log = await readLog(http, runId);
+  // A process may remember how it ended, and no longer how it began.
+  if (!Array.isArray(log)) return beheaded(listed, log);
   const { parentRunId, tags, weft } = json;
   const { fork, imported } = weft as { fork?: NonNullable<FinalRun['fork']>; imported?: JsonObject };
   const why =
@@ -150,11 +152,14 @@ const PROBED = [
 ];
 const READ_WITHIN_MS = 10_000;
 
-async function readLog(http: HttpClient, runId: string): Promise<string[]> {
+/** The refusal, where the log has lost its beginning. */
+async function readLog(http: HttpClient, runId: string): Promise<string[] | JsonObject> {
   const log: string[] = [];
   for (;;) {
     const after = log.length === 0 ? '' : `&lastSequence=${log.length - 1}`;
-    const { json } = await insist(http, `/v1/runs/${runId}/events/poll?timeout=1&limit=${PAGE}${after}`);
+    const path = `/v1/runs/${runId}/events/poll?timeout=1&limit=${PAGE}${after}`;
+    const { status, json } = await insist(http, path, [GONE]);
+    if (status === GONE) return json;
     const events = json['events'] as JsonObject[];
     log.push(...events.map((event) => JSON.stringify(event)));
     if (events.length < PAGE) return log;
