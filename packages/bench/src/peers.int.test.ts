@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
+import type { NetworkInterfaceInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GOALS } from './goals.ts';
-import { PEERS, titleOfPeer } from './peers.ts';
+import { missingPeers, PEERS, titleOfPeer } from './peers.ts';
 import { workloadOf } from './workloads.ts';
 
 describe('the peers', () => {
@@ -11,6 +12,19 @@ describe('the peers', () => {
       expect(existsSync(join(import.meta.dirname, '../peers', peer.program))).toBe(true);
       expect(titleOfPeer(peer)).toMatch(/ \(\d+\.\d+\.\d+, /);
     }
+  });
+
+  it('are not started where they could reach anybody', () => {
+    const outside: NetworkInterfaceInfo = {
+      address: '192.0.2.1',
+      netmask: '255.255.255.0',
+      family: 'IPv4',
+      mac: '00:00:00:00:00:00',
+      internal: false,
+      cidr: '192.0.2.1/24',
+    };
+
+    expect(missingPeers({ eth0: [outside] })).toMatch(/npm ci|unshare/);
   });
 
   it('that a goal is judged by are among them', () => {

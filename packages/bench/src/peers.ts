@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import type { Place } from './contenders.ts';
 import type { Driver } from './driver.ts';
@@ -108,10 +109,17 @@ const NO_TELEMETRY = {
   NODE_ENV: 'production',
 };
 
-/** Undefined when the peers are installed; otherwise what to do. */
-export function missingPeers(): string | undefined {
-  if (existsSync(join(FOLDER, 'node_modules'))) return undefined;
-  return 'the peers are not installed; this installs them, apart from everything else: npm ci --prefix packages/bench/peers';
+/** Undefined when the peers are installed and can reach nobody; otherwise what to do. */
+export function missingPeers(interfaces = networkInterfaces()): string | undefined {
+  if (!existsSync(join(FOLDER, 'node_modules')))
+    return 'the peers are not installed; this installs them, apart from everything else: npm ci --prefix packages/bench/peers';
+  // Restate's server asks GitHub for its newest release at every start, and has no setting against it.
+  const isAlone = Object.values(interfaces).every((addresses) =>
+    addresses?.every(({ internal }) => internal),
+  );
+  return isAlone
+    ? undefined
+    : "a peer would call home; this leaves it nothing but loopback (as root, on Linux): unshare --net sh -c 'ip link set lo up && npm run bench -- --only peers'";
 }
 
 /** With the version that is pinned beside it. */
