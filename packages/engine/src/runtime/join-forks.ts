@@ -12,14 +12,16 @@ import { createBoundedCache } from './bounded-cache.ts';
 export function joinForks(store: Store): Store {
   const links = createBoundedCache<string, ForkLink | 'none'>(KEPT_LINKS);
 
+  /** Whoever follows a run has read it before, so its link is known by then and is not asked for again. */
+  const readRun: Store['readRun'] = async (runId, tenant) => {
+    const row = await store.readRun(runId, tenant);
+    if (row !== undefined) links.set(runId, row.record.fork ?? 'none');
+    return row;
+  };
+
   async function linkOf(runId: string): Promise<ForkLink | undefined> {
-    let known = links.get(runId);
-    if (known === undefined) {
-      const row = await store.readRun(runId, undefined);
-      if (row === undefined) return undefined;
-      known = row.record.fork ?? 'none';
-      links.set(runId, known);
-    }
+    const known = links.get(runId);
+    if (known === undefined) return (await readRun(runId, undefined))?.record.fork;
     return known === 'none' ? undefined : known;
   }
 
@@ -75,7 +77,7 @@ export function joinForks(store: Store): Store {
       : undefined;
   };
 
-  return { ...store, readEvents, readCheckpoint };
+  return { ...store, readRun, readEvents, readCheckpoint };
 }
 
 const KEPT_LINKS = 10_000;

@@ -285,6 +285,7 @@ export function forgetfulForks(store: Store): { readonly store: Store; readonly 
   return {
     store: {
       ...joined,
+      readRun: (runId, tenant) => joined.readRun(runId, tenant),
       readEvents: (...asked) => joined.readEvents(...asked),
       readCheckpoint: (runId) => joined.readCheckpoint(runId),
     },

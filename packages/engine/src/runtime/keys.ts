@@ -50,9 +50,12 @@ export function createKeys(dependencies: KeyDependencies): Keys {
   const { store, committer, clock, limits, test } = dependencies;
   const known = createBoundedCache<string, KnownKey>(KNOWN_KEYS);
 
-  async function find(hash: string): Promise<KnownKey | undefined> {
+  function remembered(hash: string): KnownKey | undefined {
     const cached = known.get(hash);
-    if (cached !== undefined && cached.until > clock.monotonic()) return cached;
+    return cached !== undefined && cached.until > clock.monotonic() ? cached : undefined;
+  }
+
+  async function find(hash: string): Promise<KnownKey | undefined> {
     const row = await store.readKeyByHash(hash);
     if (row === undefined || !timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash))) return undefined;
     const found = { row, accepted: accepted(row), until: clock.monotonic() + KNOWN_FOR_MS };
@@ -61,7 +64,8 @@ export function createKeys(dependencies: KeyDependencies): Keys {
   }
 
   async function authenticate(key: string): Promise<Authentication> {
-    const found = await find(sha256Hex(key));
+    const hash = sha256Hex(key);
+    const found = remembered(hash) ?? (await find(hash));
     if (found === undefined || found.row.test !== test) return { state: 'unknown' };
     const { revokedAt, expiresAt } = found.row;
     if (revokedAt !== undefined) return { state: 'revoked' };

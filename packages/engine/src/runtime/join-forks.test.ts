@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { openMemoryStore } from '../memory-store.ts';
+import { createUnit, events, given, newRunId } from '../store-contract/fixtures.ts';
+import type { Store } from '../store.ts';
+import { joinForks } from './join-forks.ts';
+
+/** A store that counts how often a run's row is asked for. */
+function counting(inner: Store): { readonly store: Store; rowsRead(): number } {
+  let rows = 0;
+  const readRun: Store['readRun'] = (runId, tenant) => {
+    rows += 1;
+    return inner.readRun(runId, tenant);
+  };
+  return { store: { ...inner, readRun }, rowsRead: () => rows };
+}
+
+describe('the joined logs of forks', () => {
+  it('do not ask for a run’s link when its row was read before', async () => {
+    const { store, rowsRead } = counting(openMemoryStore());
+    const [source, fork] = [newRunId(), newRunId()];
+    await given(store, createUnit(source, { events: events(0, 4) }));
+    const record = { fork: { sourceRunId: source, fromSeq: 3, mode: 'branch' } } as const;
+    await given(store, createUnit(fork, { record, expectedSeq: 3, events: events(3, 1) }));
+    const joined = joinForks(store);
+    await joined.readRun(fork, 'acme');
+
+    const log = await joined.readEvents(fork, 0, 10, 10_000);
+    const rest = await joined.readEvents(fork, 4, 10, 10_000);
+
+    expect([...log, ...rest].map(({ seq }) => seq)).toEqual([0, 1, 2, 3]);
+    expect(rowsRead()).toBe(1);
+  });
+});
