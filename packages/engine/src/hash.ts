@@ -1,6 +1,9 @@
 import { createHash, hash } from 'node:crypto';
 
-/** Hashing is the one thing the pure core takes from the platform: same bytes in, same bytes out. */
+/**
+ * Hashing is the one thing the pure core takes from the platform: same bytes in, same bytes out. A text is hashed in one call,
+ * without a Hash object: the garbage collector keeps those, and all they hold, longer than anything else that a step makes.
+ */
 export function sha256Hex(text: string): string {
   return hash('sha256', text, 'hex');
 }
@@ -11,9 +14,9 @@ export function sha256Base64Url(text: string): string {
 
 /** Over the parts one after another. */
 export function sha256Bytes(...parts: readonly Uint8Array[]): Buffer {
-  const hash = createHash('sha256');
-  for (const part of parts) hash.update(part);
-  return hash.digest();
+  const parted = createHash('sha256');
+  for (const part of parts) parted.update(part);
+  return parted.digest();
 }
 
 export interface Sha256 {
