@@ -2,6 +2,7 @@ import { openRun } from '../core/advance.ts';
 import type { LiveRun } from '../core/live-run.ts';
 import { isTerminalStatus } from '../core/run-state.ts';
 import type { Claimed, RunRow, RunUnit, Store } from '../store.ts';
+import { createChurningMap } from './churning-map.ts';
 import { pause, wait, yieldTurn } from './clock.ts';
 import { giveBack } from './give-back.ts';
 import type { Lease } from './lease.ts';
@@ -69,7 +70,7 @@ const SHORTEST_SCAN_MS = 2;
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { store, lease, states } = options;
   const { clock, log, limits, feed } = options.actors;
-  const actors = new Map<string, RunActor>();
+  const actors = createChurningMap<RunActor>();
   /** Epochs of the claims that have no actor yet. */
   const loading = new Map<string, number>();
   /** How often a run's actor has failed since it last ended well. */
@@ -239,7 +240,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const now = clock.monotonic();
     if (actors.size === 0 || now - pokedAt < limits.pollMs) return;
     pokedAt = now;
-    const all = [...actors.values()];
+    const all = actors.values();
     const count = Math.min(POKED_PER_POLL, all.length);
     for (let index = 0; index < count; index += 1) all[(pokedFrom + index) % all.length]?.poke();
     pokedFrom = (pokedFrom + count) % all.length;
@@ -345,14 +346,14 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   function dropAll(): void {
     loading.clear();
-    for (const actor of [...actors.values()]) actor.drop();
+    for (const actor of actors.values()) actor.drop();
   }
 
   async function stop(graceMs: number): Promise<void> {
     running = false;
     clearTimeout(timer);
     timer = undefined;
-    for (const actor of [...actors.values()]) actor.drain();
+    for (const actor of actors.values()) actor.drain();
     const until = clock.monotonic() + graceMs;
     while (actors.size > 0 && clock.monotonic() < until) await wait(5);
     dropAll();
@@ -368,7 +369,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     drain() {
       draining = true;
       pending = new Set();
-      for (const actor of [...actors.values()]) actor.drain();
+      for (const actor of actors.values()) actor.drain();
     },
     isIdle: () => actors.size === 0 && loading.size === 0 && releasing === 0,
     hasRoom: () => running && !draining && room() > 0,
