@@ -58,7 +58,7 @@ export interface Budget {
   /** Asked after every node; true ends the stretch. The runtime passes a clock check, tests pass `() => false`. */
   readonly spent: () => boolean;
   /** Asked before every decision; false ends the stretch. Absent = always. */
-  readonly mayGoOn?: () => boolean;
+  readonly mayGoOn?: (() => boolean) | undefined;
 }
 
 /** The result of one stretch: facts to append, and what to do once they are durable. */

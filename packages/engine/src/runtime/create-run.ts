@@ -125,10 +125,13 @@ export function createRunCreator(dependencies: CreateRunDependencies): RunCreato
     const step = takeStretch(dependencies, run, { type: 'start' });
     const isIdle = !step.more && step.effects.length === 0 && step.children.length === 0;
     const release = isIdle && mayPark(dependencies, run);
-    const unit: RunUnit = {
-      ...stretchUnit(dependencies, run, { epoch: 1, expectedSeq: 0, step, release, checkpointSeq: 0 }),
-      create: { record, holder, ...options },
-    };
+    const { exclusiveScope, whileOpen } = options;
+    const create: NonNullable<RunUnit['create']> =
+      whileOpen === undefined
+        ? { record, holder, exclusiveScope }
+        : { record, holder, exclusiveScope, whileOpen };
+    const begin = { epoch: 1, expectedSeq: 0, step, release, checkpointSeq: 0, create };
+    const unit = stretchUnit(dependencies, run, begin);
     return { unit, begun: { run, step, holder } };
   }
 

@@ -18,7 +18,8 @@ export function poolRandom(random: RandomBytes, poolSize = 4_096): RandomBytes {
 
 /** 128 random bits as 22 characters of base64url: names a write, a command or a holder. */
 export function randomId(random: RandomBytes): string {
-  return Buffer.from(random(16)).toString('base64url');
+  const bytes = random(16);
+  return (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes)).toString('base64url');
 }
 
 /**
@@ -41,12 +42,14 @@ export function createRunIds(now: () => number, random: RandomBytes): () => stri
   };
 }
 
+/** Where an id is put together; nothing else happens before it is text. */
+const uuid = Buffer.alloc(16);
+
 function formatUuid(ms: number, counter: number, tail: Uint8Array): string {
-  const bytes = Buffer.alloc(16);
-  bytes.writeUIntBE(ms, 0, 6);
-  bytes.writeUInt16BE(0x7000 | counter, 6);
-  bytes.set(tail, 8);
-  bytes.writeUInt8(0x80 | (bytes.readUInt8(8) & 0x3f), 8);
-  const hex = bytes.toString('hex');
+  uuid.writeUIntBE(ms, 0, 6);
+  uuid.writeUInt16BE(0x7000 | counter, 6);
+  uuid.set(tail, 8);
+  uuid.writeUInt8(0x80 | (uuid.readUInt8(8) & 0x3f), 8);
+  const hex = uuid.toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

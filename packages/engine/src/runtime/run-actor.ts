@@ -2,14 +2,14 @@ import { nextTimer } from '../core/advance.ts';
 import type { LiveRun } from '../core/live-run.ts';
 import { isTerminalStatus, type NodeKey } from '../core/run-state.ts';
 import type { ChildRequest, EffectRequest, Input, Step } from '../core/step.ts';
-import type { Notice, RunUnit, Store, StoredCommand, Verdict } from '../store.ts';
+import type { Notice, RunUnit, Store, StoredCommand, StoredEvent, Verdict } from '../store.ts';
 import { LONGEST_TIMEOUT_MS, pause, yieldTurn } from './clock.ts';
 import type { Committer, CommitResult } from './committer.ts';
 import type { Feed } from './feed.ts';
 import { errorFields, type Log } from './log.ts';
 import type { EffectHandle, Performer } from './performer.ts';
 import type { SpawnChild } from './spawn-child.ts';
-import { startOf, traceparentAt } from './trace-context.ts';
+import { createTraceparents, startOf } from './trace-context.ts';
 import { decidedBy, notInSource, unrecorded } from './actor-step.ts';
 import type { RunReplay } from './replay-source.ts';
 import { createWaitingInputs } from './waiting-inputs.ts';
@@ -121,6 +121,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   let noTickBefore = 0;
   let replay = held.replay;
   const isReplay = record.fork?.mode === 'replay';
+  const traceparentAt = createTraceparents(record);
 
   const actor: RunActor = {
     runId: record.runId,
@@ -141,16 +142,19 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     if (working || ended) return;
     working = true;
     clearTimeout(timer);
-    loop()
-      .catch((error: unknown) => {
-        log('error', { runId: record.runId, ...errorFields(error) }, 'a run could not be advanced');
-        end({ type: 'crashed' });
-      })
-      .finally(() => {
-        working = false;
-        // What came in after the loop's last look found it at work, and was not heard.
-        if (isWanted()) work();
-      });
+    void workOff();
+  }
+
+  async function workOff(): Promise<void> {
+    try {
+      await loop();
+    } catch (error) {
+      log('error', { runId: record.runId, ...errorFields(error) }, 'a run could not be advanced');
+      end({ type: 'crashed' });
+    }
+    working = false;
+    // What came in after the loop's last look found it at work, and was not heard.
+    if (isWanted()) work();
   }
 
   function isWanted(): boolean {
@@ -164,8 +168,8 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       if (replay !== undefined && !draining) await replay.readAhead(run.state.nextSeq);
       if (ended) return;
       const input = nextInput();
-      if (input !== undefined) await take(input);
-      else return await rest();
+      if (input === undefined) return rest();
+      await take(input);
     }
   }
 
@@ -200,15 +204,17 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     return due !== undefined && due <= now && now >= noTickBefore;
   }
 
-  async function take(input: ActorInput): Promise<void> {
+  function take(input: ActorInput): Promise<void> {
     const step = unrecorded(takeStretch(context, run, input, input.recorded), committedSeq);
     more = step.more && !isReplay;
     // A tick that finds nothing to do must not be repeated at once.
     noTickBefore = input.type === 'tick' && step.events.length === 0 ? clock.now() + IDLE_TICK_MS : 0;
     const decided = decidedBy(input, step);
     if (decided !== undefined) undecided.delete(decided.commandId);
-    if (decided !== undefined || input.type !== 'command') untried = [...undecided.values()];
-    await makeDurable(step, decided);
+    const isCommandLeft = decided === undefined && input.type === 'command';
+    if (undecided.size === 0) untried.length = 0;
+    else if (!isCommandLeft) untried = [...undecided.values()];
+    return makeDurable(step, decided);
   }
 
   /** Makes the step durable, if there is something to write, and acts on it. */
@@ -219,10 +225,8 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       if (more) await yieldTurn();
       return;
     }
-    const unit: RunUnit = {
-      ...stretchUnit(context, run, { epoch, expectedSeq: committedSeq, step, release, checkpointSeq }),
-      ...(decided !== undefined && { consume: [decided] }),
-    };
+    const write = { epoch, expectedSeq: committedSeq, step, release, checkpointSeq, decided };
+    const unit = stretchUnit(context, run, write);
     if (!(await commit(unit))) return;
     if (decided !== undefined) context.onVerdict(decided.commandId, decided.verdict);
     if (isTerminalStatus(run.state.status)) return end({ type: 'finished' });
@@ -233,10 +237,9 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   /** True when the run can leave memory with this step. */
   function isLast(step: Step): boolean {
     if (isTerminalStatus(run.state.status)) return true;
+    if (step.more || step.effects.length > 0 || hasInput() || undecided.size > 0) return false;
     const aborted = step.aborts.filter((key) => effects.has(key)).length;
-    const busy =
-      step.more || step.effects.length > 0 || effects.size > aborted || hasInput() || undecided.size > 0;
-    return !busy && mayPark(context, run);
+    return effects.size === aborted && mayPark(context, run);
   }
 
   function hasInput(): boolean {
@@ -247,7 +250,9 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   /** Makes the step durable. False when the actor has ended over it. */
   async function commit(unit: RunUnit): Promise<boolean> {
     committing = true;
-    const result = await write(unit);
+    let result = context.mayWrite(held.holder) ? await committer.submit(unit) : undefined;
+    if (result?.state === 'refused' && result.reason === 'store_full' && !ended)
+      result = await writeLater(unit);
     committing = false;
     if (ended) {
       if (result?.state === 'committed') feed.signal(record.runId);
@@ -265,15 +270,14 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     return true;
   }
 
-  async function write(unit: RunUnit): Promise<CommitResult | undefined> {
+  /** Nothing was written and nothing else can be done: the same write is tried until there is room. */
+  async function writeLater(unit: RunUnit): Promise<CommitResult | undefined> {
     for (;;) {
-      if (!context.mayWrite(held.holder)) return undefined;
-      const result = await committer.submit(unit);
-      if (result.state !== 'refused' || result.reason !== 'store_full' || ended) return result;
-      // Nothing was written and nothing else can be done: the same write is tried until there is room.
       log('error', { runId: record.runId }, 'the store has no room');
       await pause(FULL_STORE_RETRY_MS);
-      if (ended) return undefined;
+      if (ended || !context.mayWrite(held.holder)) return undefined;
+      const result = await committer.submit(unit);
+      if (result.state !== 'refused' || result.reason !== 'store_full' || ended) return result;
     }
   }
 
@@ -292,21 +296,21 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       return;
     }
     if (draining) return;
-    for (const effect of step.effects) startEffect(effect, startOf(step.events, effect.key));
+    for (const effect of step.effects) startEffect(effect, step.events);
     for (const child of step.children) void createChild(child, startOf(step.events, child.key));
   }
 
   async function createChild(request: ChildRequest, startedSeq: number | undefined): Promise<void> {
     const { key, childRunId } = request;
     if (startedSeq !== undefined) childStarts.set(key, startedSeq);
-    const traceparent = traceparentAt(record, childStarts.get(key));
+    const traceparent = traceparentAt(childStarts.get(key));
     const error = await context.spawnChild(record, { ...request, traceparent });
     if (ended) return;
     outcomes.push({ type: 'child-created', key, childRunId, ...(error !== undefined && { error }) });
     work();
   }
 
-  function startEffect(effect: EffectRequest, startedSeq: number | undefined): void {
+  function startEffect(effect: EffectRequest, events: readonly StoredEvent[]): void {
     abortEffect(effect.key);
     const handle = performer.perform({
       tenant: record.tenant,
@@ -315,7 +319,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       configurable: record.configurable,
       limits: record.limits,
       effect,
-      traceparent: () => traceparentAt(record, startedSeq),
+      traceparent: () => traceparentAt(startOf(events, effect.key)),
       progress(chunk) {
         outcomes.pushChunk(effect, chunk);
         work();
@@ -336,15 +340,12 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
 
   /** Nothing to do now: the run waits for a call, or has ended. */
   async function rest(): Promise<void> {
-    if (draining) return effects.size === 0 ? end({ type: 'stopped' }) : undefined;
-    if (effects.size === 0 && undecided.size === 0 && mayPark(context, run)) {
-      const unit = stretchUnit(context, run, {
-        epoch,
-        expectedSeq: committedSeq,
-        step: { events: [], notices: [] },
-        release: true,
-        checkpointSeq,
-      });
+    if (draining) {
+      if (effects.size === 0) end({ type: 'stopped' });
+    } else if (effects.size === 0 && undecided.size === 0 && mayPark(context, run)) {
+      const step = { events: [], notices: [] };
+      const write = { epoch, expectedSeq: committedSeq, step, release: true, checkpointSeq };
+      const unit = stretchUnit(context, run, write);
       if (await commit(unit)) end({ type: 'parked', poked: inboxDirty, wakeAt: unit.head.wakeAt });
     } else armTimer();
   }

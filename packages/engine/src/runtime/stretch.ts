@@ -2,8 +2,8 @@ import { advance, headOf, nextWake } from '../core/advance.ts';
 import { encodeState, FOLD_VERSION } from '../core/checkpoint.ts';
 import type { LiveRun } from '../core/live-run.ts';
 import { type CreationRecord, isTerminalStatus } from '../core/run-state.ts';
-import type { Input, Step } from '../core/step.ts';
-import type { NewOutboxRow, RunUnit, StoredEvent } from '../store.ts';
+import type { Input, Moment, Step } from '../core/step.ts';
+import type { NewOutboxRow, RunUnit, StoredEvent, Verdict } from '../store.ts';
 import type { Clock } from './clock.ts';
 import { type RandomBytes, randomId } from './ids.ts';
 import type { HostLimits } from './limits.ts';
@@ -32,24 +32,32 @@ export function takeStretch(
   const { clock, limits } = tools;
   const endsAt = clock.monotonic() + limits.stretchMs;
   const firstSeq = run.state.nextSeq;
-  return advance(
-    run,
-    input,
-    recorded === undefined
-      ? { now: clock.now(), random: drawFraction(tools.random) }
-      : { now: recorded.now, random: 0 },
-    {
-      ...(recorded !== undefined && { mayGoOn: recorded.mayGoOn }),
-      maxNodes: limits.stretchNodes,
-      maxBytes: limits.stretchBytes,
-      // Not before there is a fact: whoever repeats a run takes a stretch without one for the end of what it can repeat.
-      spent: () => run.state.nextSeq > firstSeq && clock.monotonic() >= endsAt,
-    },
-  );
+  const moment: Moment =
+    recorded === undefined ? new PresentMoment(clock.now(), tools.random) : { now: recorded.now, random: 0 };
+  return advance(run, input, moment, {
+    mayGoOn: recorded?.mayGoOn,
+    maxNodes: limits.stretchNodes,
+    maxBytes: limits.stretchBytes,
+    // Not before there is a fact: whoever repeats a run takes a stretch without one for the end of what it can repeat.
+    spent: () => run.state.nextSeq > firstSeq && clock.monotonic() >= endsAt,
+  });
 }
 
-function drawFraction(random: RandomBytes): number {
-  return Buffer.from(random(4)).readUInt32BE(0) / 2 ** 32;
+/** Draws when chance is asked for, once: nearly no stretch has a retry to spread. */
+class PresentMoment implements Moment {
+  readonly now: number;
+  readonly #source: RandomBytes;
+  #drawn: number | undefined;
+
+  constructor(now: number, source: RandomBytes) {
+    this.now = now;
+    this.#source = source;
+  }
+
+  get random(): number {
+    this.#drawn ??= Buffer.from(this.#source(4)).readUInt32BE(0) / 2 ** 32;
+    return this.#drawn;
+  }
 }
 
 /** True when a run that has nothing queued or in flight may leave memory: it is over, or nothing is due soon. */
@@ -67,6 +75,10 @@ export interface StretchWrite {
   readonly release: boolean;
   /** Length of the log at the newest checkpoint. */
   readonly checkpointSeq: number;
+  /** The run comes into being with this write. */
+  readonly create?: RunUnit['create'];
+  /** The command that the stretch has decided. */
+  readonly decided?: { readonly commandId: string; readonly verdict: Verdict } | undefined;
 }
 
 /** The write that makes a stretch durable. A checkpoint goes with it when many events have passed, or the run leaves memory. */
@@ -74,23 +86,26 @@ export function stretchUnit(tools: StretchTools, run: LiveRun, write: StretchWri
   const { state, record } = run;
   const passed = state.nextSeq - write.checkpointSeq;
   const over = isTerminalStatus(state.status);
-  const outbox = tools.outbox?.(record, write.step.events) ?? [];
+  const { events, notices } = write.step;
+  const outbox = tools.outbox?.(record, events);
   // A large state is written the more rarely, so that writing it costs in all no more than the events do.
   const isDue = passed >= Math.max(tools.limits.checkpointEvents, state.nodes.size);
   const checkpointed = !over && (isDue || (write.release && passed > 0));
-  return {
+  const unit: { -readonly [Field in keyof RunUnit]: RunUnit[Field] } = {
     kind: 'run',
     batchId: randomId(tools.random),
     runId: record.runId,
     epoch: write.epoch,
     expectedSeq: write.expectedSeq,
-    events: write.step.events,
+    events,
     head: headOf(run),
-    ...(checkpointed && {
-      checkpoint: { seq: state.nextSeq, foldVersion: FOLD_VERSION, state: encodeState(state) },
-    }),
-    ...(write.release && { release: true }),
-    ...(outbox.length > 0 && { outbox }),
-    ...(write.step.notices.length > 0 && { notify: write.step.notices }),
   };
+  if (write.create !== undefined) unit.create = write.create;
+  if (checkpointed)
+    unit.checkpoint = { seq: state.nextSeq, foldVersion: FOLD_VERSION, state: encodeState(state) };
+  if (write.release) unit.release = true;
+  if (outbox !== undefined && outbox.length > 0) unit.outbox = outbox;
+  if (notices.length > 0) unit.notify = notices;
+  if (write.decided !== undefined) unit.consume = [write.decided];
+  return unit;
 }

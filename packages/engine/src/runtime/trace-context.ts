@@ -3,12 +3,19 @@ import { type CreationRecord, type NodeKey, nodeKey } from '../core/run-state.ts
 import type { StoredEvent } from '../store.ts';
 
 /**
- * The W3C traceparent of work that a run causes outside: of the node that began with the event of this sequence, or of the
+ * Gives the W3C traceparent of work that a run causes outside: of the node that began with the event of this sequence, or of the
  * run itself. The ids are those that the spans of the log will have, so nothing needs to be kept until they are exported.
  */
-export function traceparentAt(record: CreationRecord, startedSeq: number | undefined): string {
-  // The run's own span has the number before the first event's.
-  return `00-${traceOf(record).traceId}-${spanId(record, startedSeq ?? -1)}-${flagsOf(record)}`;
+export type Traceparents = (startedSeq: number | undefined) => string;
+
+/** The run's part is made once, when the first one is asked for. */
+export function createTraceparents(record: CreationRecord): Traceparents {
+  let trace: string | undefined;
+  return (startedSeq) => {
+    trace ??= `00-${traceOf(record).traceId}`;
+    // The run's own span has the number before the first event's.
+    return `${trace}-${spanId(record, startedSeq ?? -1)}-${flagsOf(record)}`;
+  };
 }
 
 /** Sequence of the event that began this node's present attempt, where it is among these events. */

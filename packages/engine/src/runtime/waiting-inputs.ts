@@ -10,18 +10,29 @@ export interface WaitingInputs {
 }
 
 export function createWaitingInputs(): WaitingInputs {
-  const inputs: Input[] = [];
-  return {
-    push: (input) => void inputs.push(input),
-    pushChunk({ key, attempt }, chunk) {
-      const last = inputs.at(-1);
-      if (last?.type === 'progress' && last.key === key && last.attempt === attempt) {
-        inputs[inputs.length - 1] = { ...last, chunks: [...last.chunks, chunk] };
-      } else inputs.push({ type: 'progress', key, attempt, chunks: [chunk] });
-    },
-    shift: () => inputs.shift(),
-    get length() {
-      return inputs.length;
-    },
-  };
+  return new InputQueue();
+}
+
+/** A class because every run under way has one. */
+class InputQueue implements WaitingInputs {
+  readonly #inputs: Input[] = [];
+
+  get length(): number {
+    return this.#inputs.length;
+  }
+
+  push(input: Input): void {
+    this.#inputs.push(input);
+  }
+
+  pushChunk({ key, attempt }: EffectRequest, chunk: NumberedChunk): void {
+    const last = this.#inputs.at(-1);
+    if (last?.type === 'progress' && last.key === key && last.attempt === attempt) {
+      this.#inputs[this.#inputs.length - 1] = { ...last, chunks: [...last.chunks, chunk] };
+    } else this.push({ type: 'progress', key, attempt, chunks: [chunk] });
+  }
+
+  shift(): Input | undefined {
+    return this.#inputs.shift();
+  }
 }
