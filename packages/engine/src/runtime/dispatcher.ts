@@ -100,7 +100,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     lease,
     clock,
     unknownForMs: limits.pollMs,
-    isKnown: (runId) => actors.has(runId) || loading.has(runId),
+    isKnown: (runId) => actors.get(runId) !== undefined || loading.has(runId),
     takeUp: (claim, holder) => load(claim, holder),
   });
 
