@@ -35,6 +35,7 @@ export const cliffs: Scenario = {
     const steps = Array.from({ length: nodes }, (): Step => ({ typeId: 'core.noop', config: {} }));
     const definition = chainOf('bench-many-nodes', 'many nodes', steps);
 
+    let manyNodes = '';
     const longest = runs.get(Math.max(...lengths)) ?? ['', ''];
     const compared = runs.get(lengths.at(-2) ?? 0) ?? ['', ''];
     const all: readonly Cliff[] = [
@@ -47,7 +48,18 @@ export const cliffs: Scenario = {
       {
         key: 'nodes',
         title: `a run of ${count(nodes)} nodes`,
-        act: async () => untilOver(target, await createRun(target, 'bench-many-nodes')),
+        act: async () => {
+          manyNodes = await createRun(target, 'bench-many-nodes');
+          await untilOver(target, manyNodes);
+        },
+      },
+      {
+        key: 'snapshot',
+        title: `looking at a run of ${count(nodes)} nodes`,
+        act: async () => {
+          for (let time = 0; time < 3; time++)
+            await expectCall(target, { path: `/v1/runs/${manyNodes}` }, 200);
+        },
       },
       {
         key: 'bundle',
