@@ -39,8 +39,9 @@ export function projectScope(
 ): Record<string, CelValue> {
   const context: [string, CelValue][] = [];
   for (const [name, part] of reads === true ? [] : reads) {
-    // Members of the scope may be getters: only those that are named here are asked for.
-    const value = own(scope, name) ?? (name === 'vars' ? own(scope, 'variables') : undefined);
+    // Members of the scope may be getters, also inherited ones: only those that are named here are asked for, and a name that
+    // is none of the roots was refused when the expression was compiled.
+    const value = scope[name] ?? (name === 'vars' ? scope['variables'] : undefined);
     if (value !== undefined) context.push([name, project(value, part, sizes, meter)]);
   }
   return Object.fromEntries(context);

@@ -107,10 +107,7 @@ function loopScope(
     index === 0 || node.loop === undefined
       ? {}
       : collectOutputs(run.state, node.loop.body, [...path, index - 1]);
-  return Object.defineProperty(expressionScope(place, { inputs, outputs }), 'index', {
-    value: index,
-    enumerable: true,
-  });
+  return expressionScope(place, { inputs, outputs, index });
 }
 
 function evaluate(expression: Expression, scope: JsonObject): Json {

@@ -17,6 +17,8 @@ interface Local {
   readonly inputs?: JsonObject;
   /** How often the node was entered before. */
   readonly visit?: number;
+  /** Instead of the innermost loop's index: where the loop itself is looked at. */
+  readonly index?: number;
   /** The node that is completing with `outputs`; it counts among `nodes` already. */
   readonly self?: string;
 }
@@ -26,33 +28,61 @@ interface Local {
  * an expression asks for it, not for every edge.
  */
 export function expressionScope(place: Place, local: Local): JsonObject {
-  const outputs = local.outputs ?? {};
-  const scope = {
-    inputs: local.inputs ?? place.record.inputs,
-    outputs,
-    output: outputs['output'] ?? null,
-    get variables(): JsonObject {
-      return Object.fromEntries(place.state.variables);
-    },
-    get vars(): JsonObject {
-      return Object.fromEntries(place.state.variables);
-    },
-    get nodes(): JsonObject {
-      const before = visibleOutputs(place);
-      return local.self === undefined ? before : { ...before, [local.self]: outputs };
-    },
-    get item(): Json {
-      return currentItem(place) ?? null;
-    },
-    get index(): Json {
-      return place.path.at(-1) ?? null;
-    },
-    get iteration(): Json {
-      return [...place.path];
-    },
-    visit: local.visit ?? 0,
-  };
-  return scope;
+  // Read by the names of the roots only, one of which each getter has.
+  return new ScopeView(place, local) as unknown as JsonObject;
+}
+
+/** A class because V8 keeps an object with accessors of its own, and the run behind it, until a full collection. */
+class ScopeView {
+  readonly #place: Place;
+  readonly #local: Local;
+
+  constructor(place: Place, local: Local) {
+    this.#place = place;
+    this.#local = local;
+  }
+
+  get inputs(): JsonObject {
+    return this.#local.inputs ?? this.#place.record.inputs;
+  }
+
+  get outputs(): JsonObject {
+    return this.#local.outputs ?? {};
+  }
+
+  get output(): Json {
+    return this.outputs['output'] ?? null;
+  }
+
+  get variables(): JsonObject {
+    return Object.fromEntries(this.#place.state.variables);
+  }
+
+  get vars(): JsonObject {
+    return this.variables;
+  }
+
+  get nodes(): JsonObject {
+    const before = visibleOutputs(this.#place);
+    const { self } = this.#local;
+    return self === undefined ? before : { ...before, [self]: this.outputs };
+  }
+
+  get item(): Json {
+    return currentItem(this.#place) ?? null;
+  }
+
+  get index(): Json {
+    return this.#local.index ?? this.#place.path.at(-1) ?? null;
+  }
+
+  get iteration(): Json {
+    return [...this.#place.path];
+  }
+
+  get visit(): number {
+    return this.#local.visit ?? 0;
+  }
 }
 
 /** The state of a node as seen from a place: in the same scope, or in one of those around it. */
