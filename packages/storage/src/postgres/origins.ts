@@ -1,6 +1,6 @@
 import type { CreationRecord } from '@weft/engine';
 import { originText, recordText, restText } from './codec.ts';
-import { SCHEMA_VERSION } from './migrations.ts';
+import { migration0004 } from './migrations/0004-origins.ts';
 import { nowSql } from './now.ts';
 import type { Pool } from './pool.ts';
 import { readRows } from './read-rows.ts';
@@ -30,7 +30,7 @@ const LEARN = `
   SELECT id FROM fresh UNION ALL SELECT id FROM origins WHERE body = $1::text`;
 
 const OLDER = `SELECT 1 FROM holders
-  WHERE coalesce(schema, 0) < ${SCHEMA_VERSION} AND deadline > ${nowSql(1)} - ${SILENCE_MS} LIMIT 1`;
+  WHERE coalesce(schema, 0) < ${migration0004.version} AND deadline > ${nowSql(1)} - ${SILENCE_MS} LIMIT 1`;
 
 /**
  * Numbers of what many creation records have in common. A number is asked for beside the commits, which wait for nothing: until it

@@ -1,0 +1,84 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import {
+  appendUnit,
+  createUnit,
+  events,
+  given,
+  givenHeldRun,
+  newRunId,
+  readAll,
+} from '@weft/engine/store-contract';
+import { afterEach, describe, expect, it } from 'vitest';
+import { testServer } from './postgres-test-server.ts';
+
+const { newSchema, openStore, server } = testServer();
+
+let proxy: Server | undefined;
+afterEach(() => proxy?.close());
+
+/** A way to the server that can be cut between what it has done and what it says about it. */
+async function cuttable(): Promise<{
+  readonly url: string;
+  cutAnswerTo(text: string): void;
+  cuts(): number;
+}> {
+  const url = new URL(server().url);
+  const port = Number(url.port);
+  let fatal: string | undefined;
+  let cuts = 0;
+  const listening = createServer((client: Socket) => {
+    const upstream = connect(port, '127.0.0.1');
+    let isCutting = false;
+    client.on('data', (data) => {
+      isCutting ||= fatal !== undefined && data.includes(fatal);
+      upstream.write(data);
+    });
+    upstream.on('data', (data) => {
+      if (!isCutting) return void client.write(data);
+      fatal = undefined;
+      cuts += 1;
+      client.destroy();
+    });
+    client.on('close', () => upstream.destroy()).on('error', () => {});
+    upstream.on('close', () => client.destroy()).on('error', () => {});
+  }).listen(0, '127.0.0.1');
+  proxy = listening;
+  await once(listening, 'listening');
+  const address = listening.address();
+  url.port = String(typeof address === 'object' ? address?.port : 0);
+  return {
+    url: url.href,
+    cutAnswerTo(text) {
+      fatal = text;
+    },
+    cuts: () => cuts,
+  };
+}
+
+describe('a plain group whose answer is lost', () => {
+  it('is found to be durable, and is not written again', async () => {
+    const { url, cutAnswerTo, cuts } = await cuttable();
+    const store = await openStore(newSchema(), { url, maxConnections: 2 });
+    // The statement is known to the connection, so that it is answered once: when it is durable.
+    const held = await givenHeldRun(store);
+    await given(store, appendUnit(held, 0), createUnit(newRunId(), { holder: 'h1' }));
+    const born = newRunId();
+
+    cutAnswerTo(born);
+    const results = await store.commit([
+      appendUnit(held, 1, { events: events(1, 2) }),
+      createUnit(born, { holder: 'h1', events: events(0, 2) }),
+      appendUnit(newRunId(), 0),
+    ]);
+
+    expect(results).toEqual([
+      { state: 'committed' },
+      { state: 'committed' },
+      { state: 'refused', reason: 'run_missing' },
+    ]);
+    expect(cuts()).toBe(1);
+    expect(await readAll(store, held)).toHaveLength(3);
+    expect(await readAll(store, born)).toHaveLength(2);
+  });
+});
