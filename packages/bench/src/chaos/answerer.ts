@@ -45,10 +45,12 @@ export async function runAnswerer(options: AnswererOptions): Promise<void> {
   }
 }
 
-/** Whoever is called back answers it: without a callback the run would wait for ever. A replay calls nobody. */
+/**
+ * Whoever is called back answers it: without a callback the run would wait for ever. A replay calls nobody, nor does a branch
+ * that takes over a question which its source has sent.
+ */
 function isCalledBack({ nodeId, runId }: Question, { forks }: Receipts): boolean {
-  const isReplay = forks.some((fork) => fork.runId === runId && fork.mode === 'replay');
-  return nodeId.startsWith(CALLBACK_GATE) && !isReplay;
+  return nodeId.startsWith(CALLBACK_GATE) && !forks.some((fork) => fork.runId === runId);
 }
 
 /** Sent again with the same key until it is answered; a refusal is an answer too. */

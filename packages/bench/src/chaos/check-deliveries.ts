@@ -120,7 +120,7 @@ export function questionsCalledBack({ history, runs, fact, report }: Check): voi
   }
   for (const { runId, status, events, fork, isImported } of runs.values()) {
     const asks = events.some(({ type, nodeId }) => type === 'interrupt.requested' && isCalledBack(nodeId));
-    if (!asks || fork?.mode === 'replay' || isImported === true) continue;
+    if (!asks || fork !== undefined || isImported === true) continue;
     fact('C19');
     if (!isTerminalStatus(status)) report('C19', 'nobody was called back, so the question is open', runId);
   }

@@ -26,9 +26,11 @@ export function forksBegin({ history, runs, removed, fact, report }: Check): voi
 }
 
 export function replaysRepeat({ history, runs, fact, report }: Check): void {
+  // A person who gets in between, while a replay waits to be taken over, makes it go another way, and it says so.
+  const touched = new Set([...history.answers, ...history.cancels].map(({ runId }) => runId));
   for (const { runId, sourceRunId, mode, sourceEvents, sourceEnded } of history.forks) {
     const [replay, source] = [runs.get(runId), runs.get(sourceRunId)];
-    if (mode !== 'replay' || replay === undefined || source === undefined) continue;
+    if (mode !== 'replay' || replay === undefined || source === undefined || touched.has(runId)) continue;
     fact('C15');
     const family = familyOf(runId, runs);
     const length = sourceEnded ? Math.max(source.events.length, replay.events.length) : sourceEvents;

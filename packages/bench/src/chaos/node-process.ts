@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** A `weft serve` in a process of its own, to be killed, frozen and started again. */
@@ -39,10 +39,12 @@ const CLI = join(import.meta.dirname, '../../../cli/bin/weft.mjs');
 const READY_WITHIN_MS = 90_000;
 const STOP_WITHIN_MS = 20_000;
 const LAST_WORDS = 2_000;
+const REPORT_SIGNAL = 'SIGUSR2';
+const REPORT_MS = 2_000;
 
 export async function startNode(launch: NodeLaunch): Promise<NodeProcess> {
   const child = spawn(process.execPath, [CLI, 'serve', '--port', String(launch.port), ...launch.flags], {
-    env: { ...process.env, ...launch.env },
+    env: { ...process.env, ...launch.env, NODE_OPTIONS: reporting(launch.logFile) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let lastWords = '';
@@ -65,9 +67,13 @@ export async function startNode(launch: NodeLaunch): Promise<NodeProcess> {
   async function end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
     isExpected = true;
     child.kill(signal);
-    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS);
+    const timers = [
+      // What it is at, and what keeps it alive, is then told in a file beside its log.
+      setTimeout(() => child.kill(REPORT_SIGNAL), STOP_WITHIN_MS - REPORT_MS),
+      setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS),
+    ];
     const code = await exited;
-    clearTimeout(timer);
+    for (const timer of timers) clearTimeout(timer);
     return code;
   }
 
@@ -85,6 +91,11 @@ export async function startNode(launch: NodeLaunch): Promise<NodeProcess> {
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
   };
+}
+
+function reporting(logFile: string): string {
+  const flags = `--report-on-signal --report-signal=${REPORT_SIGNAL} --report-directory=${dirname(logFile)}`;
+  return `${process.env['NODE_OPTIONS'] ?? ''} ${flags}`;
 }
 
 async function untilReady(child: ChildProcess, port: number, giveUp: () => Promise<string>): Promise<void> {
