@@ -1,5 +1,5 @@
 import { WORD } from './client.ts';
-import { comparable, type FinalRun } from './history.ts';
+import { comparable, type FinalRun, type History, type RemovalReceipt } from './history.ts';
 import type { Check } from './rules.ts';
 
 /** Runs that are carried away, removed, erased and spoken about. */
@@ -30,11 +30,12 @@ const GONE = new Set([404, 410]);
 
 export function removedRuns({ history, removed, fact, report }: Check): void {
   const there = new Set(history.runs.map(({ runId }) => runId));
-  for (const { runId, askedAt } of history.removals) {
+  for (const removal of history.removals) {
+    const { runId } = removal;
     fact('C21');
     if (there.has(runId)) report('C21', 'the run was removed and is listed', runId);
     for (const run of history.runs)
-      if (run.fork?.sourceRunId === runId && isOpenFrom(run, history.forks, askedAt))
+      if (run.fork?.sourceRunId === runId && isOpenThrough(run, history.forks, removal))
         report('C21', `the run was removed while ${run.runId} needed it`, runId);
   }
   for (const { runId, request, status } of history.probes) {
@@ -44,15 +45,15 @@ export function removedRuns({ history, removed, fact, report }: Check): void {
   }
 }
 
-/** True when the fork was there before that moment, and ended long after it. */
-function isOpenFrom(
+/** True when the fork was there before the removal was asked for, and ended long after it was done. */
+function isOpenThrough(
   { runId, endedAt }: FinalRun,
-  forks: readonly { readonly runId: string; readonly at: number }[],
-  moment: number,
+  forks: History['forks'],
+  { askedAt, at }: RemovalReceipt,
 ): boolean {
   const madeAt = forks.find((fork) => fork.runId === runId)?.at ?? Number.POSITIVE_INFINITY;
-  const isLate = endedAt === undefined || Date.parse(endedAt) > moment + CLOCKS_MS;
-  return madeAt < moment && isLate;
+  const isLate = endedAt === undefined || Date.parse(endedAt) > at + CLOCKS_MS;
+  return madeAt < askedAt && isLate;
 }
 
 export function erasedRuns({ history, runs, removed, fact, report }: Check): void {

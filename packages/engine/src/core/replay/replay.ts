@@ -53,8 +53,10 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
     if (isApart) return undefined;
     const original = source.eventAt(event.seq);
     if (original === undefined && !source.isOver) return undefined;
-    if (original !== undefined && original.nodeId === event.nodeId && isSameEvent(original, event))
-      return undefined;
+    if (isRepeated(original, event)) return undefined;
+    // The source is itself a replay that went apart here, and said so first.
+    if (original?.type === 'replay.diverged' && isRepeated(source.eventAt(event.seq + 1), event))
+      return { type: original.type, payload: JSON.parse(original.payload) as JsonObject };
     isApart = true;
     const said = divergence(source.sourceRunId, event, original);
     // Where the source says that it went apart, the place is taken, and on record.
@@ -132,6 +134,10 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
       return found;
     },
   };
+}
+
+function isRepeated(original: StoredEvent | undefined, event: StoredEvent): boolean {
+  return original !== undefined && original.nodeId === event.nodeId && isSameEvent(original, event);
 }
 
 /** Neither children nor clocks are heard during a drain; where the source heard them, a crash had put an end to it. */
