@@ -30,7 +30,8 @@ export function replaysRepeat({ history, runs, fact, report }: Check): void {
   const touched = new Set([...history.answers, ...history.cancels].map(({ runId }) => runId));
   for (const { runId, sourceRunId, mode, sourceEvents, sourceEnded } of history.forks) {
     const [replay, source] = [runs.get(runId), runs.get(sourceRunId)];
-    if (mode !== 'replay' || replay === undefined || source === undefined || touched.has(runId)) continue;
+    if (mode !== 'replay' || replay === undefined || source === undefined) continue;
+    if (touched.has(runId) || wasCut(source)) continue;
     fact('C15');
     const family = familyOf(runId, runs);
     const length = sourceEnded ? Math.max(source.events.length, replay.events.length) : sourceEvents;
@@ -41,6 +42,11 @@ export function replaysRepeat({ history, runs, fact, report }: Check): void {
       break;
     }
   }
+}
+
+/** A branch that began in the middle of one act: whoever decides that act again does not stop there, and says so. */
+function wasCut({ events }: ReadRun): boolean {
+  return events.some(({ payload }) => payload['reason'] === 'forked');
 }
 
 /** Without times and ids. */
