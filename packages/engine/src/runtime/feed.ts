@@ -124,7 +124,10 @@ export function createFeed(options: FeedOptions): Feed {
         attached = false;
         channel.attached -= 1;
         attachments -= 1;
-        if (channel.attached === 0) channels.delete(runId);
+        if (channel.attached > 0) return;
+        channels.delete(runId);
+        // What a Map has outgrown points at it for a while (see churning-map.ts).
+        clearRing(channel);
       },
     };
   }

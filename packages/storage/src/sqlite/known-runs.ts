@@ -50,6 +50,9 @@ export function createKnownRuns(): KnownRuns {
     if (run === undefined) return;
     bytes -= run.bytes;
     runs.delete(runId);
+    // What a Map has outgrown goes on pointing at its old entries until the next full collection of garbage.
+    run.events = undefined;
+    run.head = undefined;
   }
 
   function addEvents(run: KnownRun, events: readonly StoredEvent[]): void {
