@@ -9,7 +9,7 @@ import { seqOf, WEBHOOK_TOPIC } from './rows.ts';
 
 /**
  * Deliveries that were given up. The row stays in the outbox as dead; beside it a document of the tenant says what it was and
- * why, for people to find. The document is written before the row dies and removed after it lives again, so that no dead row
+ * why, for people to find. The document is written with the row's death and removed after it lives again, so that no dead row
  * is ever without one; one that is left over does no harm.
  */
 export interface DeadLetters extends Pick<WebhookOperations, 'listDeadDeliveries' | 'replayDelivery'> {

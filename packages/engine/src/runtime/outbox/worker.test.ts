@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openMemoryStore, type StoreFaults } from '../../memory-store.ts';
-import type { NewOutboxRow, OutboxRow, Store } from '../../store.ts';
-import { appendUnit, given, givenHeldRun, START } from '../../store-contract/fixtures.ts';
+import type { NewOutboxRow, OutboxRow, Store, WriteUnit } from '../../store.ts';
+import { appendUnit, documentUnit, given, givenHeldRun, START } from '../../store-contract/fixtures.ts';
 import { createCommitter } from '../committer.ts';
 import { SILENT } from '../log.ts';
 import { type TestClock, testClock } from '../testing/test-clock.ts';
@@ -260,5 +260,42 @@ describe('a worker that stops', () => {
     expect(sent.map(({ signal }) => signal.aborted)).toEqual([true, true]);
     const left = (await store.claimOutbox(10, 1_000)).map(({ id }) => id);
     expect(left.toSorted()).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('that is given up dies in the transaction of its record', async () => {
+    const groups: WriteUnit[][] = [];
+    const commit: Store['commit'] = (units) => {
+      groups.push([...units]);
+      return store.commit(units);
+    };
+    await worker.stop(0);
+    const watched = { ...store, commit };
+    worker = createOutboxWorker({
+      store,
+      committer: createCommitter({
+        store: watched,
+        log: SILENT,
+        maxUnits: 64,
+        maxBytes: 1e6,
+        askDelaysMs: [0],
+      }),
+      clock,
+      random: randomBytes,
+      log: SILENT,
+      limits: LIMITS,
+      deliver: async () => failed,
+      haste: Number.MAX_SAFE_INTEGER,
+      obituary: async ({ id }) => documentUnit(id),
+    });
+    await givenRows(row('a'));
+
+    worker.start();
+
+    const isLast = (unit: WriteUnit): boolean => unit.kind === 'outbox' && unit.settle[0]?.state === 'dead';
+    await until(() => groups.some((units) => units.some(isLast)));
+    expect(groups.find((units) => units.some(isLast))?.map(({ kind }) => kind)).toEqual([
+      'document',
+      'outbox',
+    ]);
   });
 });

@@ -210,12 +210,9 @@ export function createOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
     }
     log('warn', fields, 'a delivery failed for the last time');
     const obituary = await options.obituary(row, reason);
-    if (obituary !== undefined) {
-      const { state } = await committer.submit(obituary);
-      // Without its record nobody would find it; the lease runs out and it is tried once more.
-      if (state !== 'committed') return;
-    }
-    await write(row, { id: row.id, state: 'dead' });
+    // In one turn, so that both are one transaction: whoever finds the record and asks for another try finds the row dead.
+    const recorded = obituary === undefined ? undefined : committer.submit(obituary);
+    await Promise.all([recorded, write(row, { id: row.id, state: 'dead' })]);
   }
 
   async function write(
