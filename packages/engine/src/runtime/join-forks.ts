@@ -10,19 +10,20 @@ import { createBoundedCache } from './bounded-cache.ts';
  * that are no forks are read as before, without asking.
  */
 export function joinForks(store: Store): Store {
-  const links = createBoundedCache<string, ForkLink | 'none'>(KEPT_LINKS);
+  /** Runs that are known to be no forks. What a fork takes over is looked up every time: it may be erased meanwhile. */
+  const whole = createBoundedCache<string, true>(KEPT_LINKS);
 
-  /** Whoever follows a run has read it before, so its link is known by then and is not asked for again. */
+  /** Whoever follows a run has read it before; that it is no fork is known by then and not asked for again. */
   const readRun: Store['readRun'] = async (runId, tenant) => {
     const row = await store.readRun(runId, tenant);
-    if (row !== undefined) links.set(runId, row.record.fork ?? 'none');
+    if (row !== undefined && row.record.fork === undefined) whole.set(runId, true);
     return row;
   };
 
-  async function linkOf(runId: string): Promise<ForkLink | undefined> {
-    const known = links.get(runId);
-    if (known === undefined) return (await readRun(runId, undefined))?.record.fork;
-    return known === 'none' ? undefined : known;
+  async function forkOf(runId: string): Promise<Fork | undefined> {
+    if (whole.get(runId) === true) return undefined;
+    const row = await readRun(runId, undefined);
+    return row?.record.fork && { ...row.record.fork, isErased: row.erasedAt !== undefined };
   }
 
   /** What comes before the first event is made from definition and inputs: with others, the same events lead elsewhere. */
@@ -41,14 +42,12 @@ export function joinForks(store: Store): Store {
   const readEvents: Store['readEvents'] = async (runId, fromSeq, limit, maxBytes) => {
     const page = await store.readEvents(runId, fromSeq, limit, maxBytes);
     if (page[0]?.seq === fromSeq) return page;
-    const fork = await linkOf(runId);
+    const fork = await forkOf(runId);
     if (fork === undefined || fromSeq >= fork.fromSeq) return page;
     const before = Math.min(limit, fork.fromSeq - fromSeq);
     const source = await readEvents(fork.sourceRunId, fromSeq, before, maxBytes);
     if (source.length === 0) await checkSource(runId, fork);
-    const { filled } = fork;
-    const prefix =
-      filled === undefined ? source : source.map((event) => withFilled(event, filled[event.seq]));
+    const prefix = source.map((event) => takenOver(event, fork));
     const isWhole = prefix.length === fork.fromSeq - fromSeq;
     return isWhole ? [...prefix, ...page].slice(0, limit) : prefix;
   };
@@ -67,9 +66,9 @@ export function joinForks(store: Store): Store {
   const readCheckpoint: Store['readCheckpoint'] = async (runId) => {
     const own = await store.readCheckpoint(runId);
     if (own !== undefined) return own;
-    const fork = await linkOf(runId);
+    const fork = await forkOf(runId);
     const inherited =
-      fork !== undefined && (await foldsAlike(runId, fork))
+      fork !== undefined && !fork.isErased && (await foldsAlike(runId, fork))
         ? await readCheckpoint(fork.sourceRunId)
         : undefined;
     return inherited !== undefined && fork !== undefined && inherited.seq <= fork.fromSeq
@@ -81,6 +80,17 @@ export function joinForks(store: Store): Store {
 }
 
 const KEPT_LINKS = 10_000;
+
+interface Fork extends ForkLink {
+  readonly isErased: boolean;
+}
+
+/** An erased fork shows nothing of what was behind its source's masks either, although the source still has it. */
+function takenOver(event: StoredEvent, { filled, isErased }: Fork): StoredEvent {
+  if (!isErased) return filled === undefined ? event : withFilled(event, filled[event.seq]);
+  const { overlay: _overlay, ...shown } = event;
+  return shown;
+}
 
 /** What a person has given in place of masked values is seen by the fold alone. */
 function withFilled(event: StoredEvent, values: JsonObject | undefined): StoredEvent {

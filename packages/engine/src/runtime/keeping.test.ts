@@ -73,6 +73,21 @@ describe('a run that was erased', () => {
     return runId;
   }
 
+  it('as a fork shows nothing of what its source still has, on a host that knew it before', async () => {
+    const source = await endedRun('mask');
+    const forked = await at.host.fork(alice, source, { mode: 'replay', fromSeq: 8 });
+    const fork = forked !== undefined && !forked.replayed ? forked.runId : '';
+    await until(async () => (await at.status(fork)) === 'completed');
+    const other = await startHost({ store: at.store });
+    const shown = async () => JSON.stringify(await other.host.snapshot(alice, fork));
+    expect(await shown()).toContain(CANARY);
+
+    await at.host.eraseRun(alice, fork);
+
+    expect(await shown()).not.toContain(CANARY);
+    await other.host.stop(0);
+  });
+
   const documents = async (runId: string) =>
     (await at.host.events(alice, runId, -1, 1_000))?.events.map(({ document }) => document);
 
