@@ -93,7 +93,7 @@ function cutOutsideCalls(log: readonly EventDocument[], wanted: number): number 
   let cut = 0;
   for (const { sequence, type, nodeId, payload } of log.slice(0, wanted)) {
     if (underWay.size === 0) cut = sequence;
-    if (nodeId?.startsWith('call-') !== true) continue;
+    if (nodeId === undefined || !/^(call|keep)-/.test(nodeId)) continue;
     const place = `${nodeId}${JSON.stringify(payload['iteration'])}`;
     if (OVER.has(type)) underWay.delete(place);
     else underWay.add(place);
