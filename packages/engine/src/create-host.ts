@@ -26,7 +26,8 @@ import { createRunIds, poolRandom, randomId } from './runtime/ids.ts';
 import { createImports } from './runtime/import.ts';
 import { createFillImported, withImportedAnnotations } from './runtime/imported-values.ts';
 import { createInterrupts } from './runtime/interrupts.ts';
-import { createKeeping, forgetfulForks, tellingRemoved } from './runtime/keeping.ts';
+import { joinForks } from './runtime/join-forks.ts';
+import { createKeeping, tellingRemoved } from './runtime/keeping.ts';
 import { createKeys } from './runtime/keys.ts';
 import { createLease } from './runtime/lease.ts';
 import { DEFAULT_LIMITS, type HostLimits } from './runtime/limits.ts';
@@ -68,7 +69,7 @@ export function createHost(options: HostOptions): Host {
   const log = options.log ?? SILENT;
   const clock = options.clock ?? SYSTEM_CLOCK;
   const observation = createObservation(options.store, clock, log);
-  const { store, forget } = forgetfulForks(observation.store);
+  const store = joinForks(observation.store);
   const random = poolRandom(options.random ?? randomBytes);
   const limits: HostLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const {
@@ -202,7 +203,7 @@ export function createHost(options: HostOptions): Host {
 
   const inFlight = createInFlight(limits.idempotencyWaitMs);
   const finished = createFinishedRuns(limits.finishedBytes, clock.monotonic);
-  const keeping = createKeeping({ store: visible, committer, finished, forget, clock, random, limits, log });
+  const keeping = createKeeping({ store: visible, committer, finished, clock, random, limits, log });
   const { sweep: _sweep, start: startKeeping, stop: stopKeeping, ...keepingOperations } = keeping;
   const { withState, ...readers } = createReaders({
     store: visible,

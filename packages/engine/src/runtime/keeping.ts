@@ -15,7 +15,6 @@ import type { Clock } from './clock.ts';
 import type { CommitResult, Committer } from './committer.ts';
 import type { FinishedRuns } from './finished-runs.ts';
 import { type RandomBytes, randomId } from './ids.ts';
-import { joinForks } from './join-forks.ts';
 import type { HostLimits } from './limits.ts';
 import { errorFields, type Log } from './log.ts';
 import { writeFailure } from './write-failure.ts';
@@ -44,8 +43,6 @@ export interface KeepingDependencies {
   readonly store: Pick<Store, 'readRun' | 'listExpired' | 'readDocument' | 'listDocuments' | 'openBackup'>;
   readonly committer: Committer;
   readonly finished: FinishedRuns;
-  /** Drops what is remembered of runs outside of the store. */
-  readonly forget?: () => void;
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly limits: HostLimits;
@@ -106,10 +103,7 @@ export function createKeeping(dependencies: KeepingDependencies): Keeping {
       at,
       audit: [auditEntry(at, tenant, principal, 'run.erase', runId)],
     });
-    if (result.state === 'committed') {
-      finished.drop(runId);
-      dependencies.forget?.();
-    }
+    if (result.state === 'committed') finished.drop(runId);
     return isDone(result, 'erased') || (await wasThere(caller, runId));
   }
 
@@ -274,25 +268,6 @@ export function tellingRemoved(store: Store): Store {
   }
   const telling: Store = Object.create(store, { readRun: { value: readRun } });
   return telling;
-}
-
-/**
- * The joined logs of forks, with a way to forget: a fork's link is remembered together with the values that it was given in place
- * of masked ones, and those must not outlive their erasure. All links are dropped; they are soon read again.
- */
-export function forgetfulForks(store: Store): { readonly store: Store; readonly forget: () => void } {
-  let joined = joinForks(store);
-  return {
-    store: {
-      ...joined,
-      readRun: (runId, tenant) => joined.readRun(runId, tenant),
-      readEvents: (...asked) => joined.readEvents(...asked),
-      readCheckpoint: (runId) => joined.readCheckpoint(runId),
-    },
-    forget() {
-      joined = joinForks(store);
-    },
-  };
 }
 
 function runExpired(runId: string, { purgedAt }: Tombstone): HostError {
