@@ -69,6 +69,38 @@ describe('the committer', () => {
     expect(committer.waiting()).toEqual({ units: 0, bytes: 0 });
   });
 
+  it('gives those who are missing of the last group one turn more, and no longer', async () => {
+    const groups: string[][] = [];
+    const committer = createCommitter({
+      store: {
+        commit: async (units) => {
+          groups.push(units.map((each) => each.batchId));
+          return units.map(() => COMMITTED);
+        },
+        committed: async () => true,
+      },
+      maxUnits: 10,
+      maxBytes: 1e6,
+      log: SILENT,
+    });
+    await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => committer.submit(unit(name))));
+    await committer.idle();
+
+    const early = committer.submit(unit('f'));
+    await turn();
+    const late = committer.submit(unit('g'));
+    await Promise.all([early, late]);
+    await committer.idle();
+    const alone = committer.submit(unit('h'));
+    await turn();
+    await turn();
+
+    expect(committer.waiting().units).toBe(0);
+    await alone;
+
+    expect(groups).toEqual([['a', 'b', 'c', 'd', 'e'], ['f', 'g'], ['h']]);
+  });
+
   it('bounds a group by units and by bytes, and still writes a unit larger than the bound', async () => {
     const groups: number[] = [];
     const committer = createCommitter({

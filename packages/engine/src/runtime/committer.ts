@@ -4,7 +4,8 @@ import { errorFields, type Log } from './log.ts';
 
 /**
  * Group commit. A unit waits for the end of the present turn of the event loop, or for the group before it to be durable,
- * whichever is later; all units that wait by then go to the store as one group.
+ * whichever is later; all units that wait by then go to the store as one group. Runs that were served together come back
+ * together, but not all in the same turn: when less than half of the last group is there, the rest is given one turn more.
  *
  * C1. One group is in flight at a time; units reach the store in the order they were submitted.
  * C2. `submit` resolves only when the unit's fate is known, or when asking for it has failed for too long.
@@ -49,6 +50,7 @@ export function createCommitter(options: CommitterOptions): Committer {
   let busy = false;
   let groups = 0;
   let units = 0;
+  let lastSize = 0;
   let idlers: (() => void)[] = [];
 
   function submit(unit: WriteUnit): Promise<CommitResult> {
@@ -59,8 +61,13 @@ export function createCommitter(options: CommitterOptions): Committer {
       waitingBytes += bytes;
       if (busy) return;
       busy = true;
-      setImmediate(() => void drain());
+      setImmediate(begin);
     });
+  }
+
+  function begin(): void {
+    if (queue.length * 2 < lastSize) setImmediate(() => void drain());
+    else void drain();
   }
 
   async function drain(): Promise<void> {
@@ -87,6 +94,7 @@ export function createCommitter(options: CommitterOptions): Committer {
   async function commitGroup(group: readonly Waiting[]): Promise<void> {
     groups += 1;
     units += group.length;
+    lastSize = group.length;
     const results = await write(group.map((waiting) => waiting.unit));
     const doubtful: Promise<void>[] = [];
     group.forEach((waiting, index) => {
