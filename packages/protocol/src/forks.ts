@@ -14,7 +14,7 @@ const FORK_FIELDS = {
     Type.Integer({
       minimum: 0,
       description:
-        'The first sequence that the fork decides itself. Needed for a branch; default of a replay: 0.',
+        'The first sequence that the fork decides itself. Needed for a branch; default of a replay: 0, or where the branch began that it repeats.',
     }),
   ),
   runOptionsOverlay: optional(

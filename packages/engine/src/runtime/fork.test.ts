@@ -342,6 +342,27 @@ describe('a fork', () => {
       }
     });
 
+    it('of a branch from the middle of an act, repeats it, and can be answered', async () => {
+      await start();
+      await test.register(WAITING, 'waiting');
+      const runId = await test.run('waiting');
+      const asked = async (id: string) =>
+        (await log(id)).findIndex(({ type }) => type === 'interrupt.requested');
+      await until(async () => (await asked(runId)) > 0);
+      const branch = await fork(runId, { mode: 'branch', fromSeq: await asked(runId) });
+      await until(async () => (await asked(branch)) > 0);
+      const first = await fork(branch, { mode: 'replay' });
+      await until(async () => (await log(first)).length === (await log(branch)).length);
+      expect(await differences(branch, first)).toEqual([]);
+
+      for (let fromSeq = 0; fromSeq < (await log(first)).length; fromSeq += 1) {
+        const second = await fork(first, { mode: 'replay', fromSeq });
+        await until(async () => (await asked(second)) > 0);
+        await resolve(second, 'ask', { answers: { q: 'yes' } });
+        await hasEnded(second, 'completed');
+      }
+    });
+
     it('because somebody answered it, lets time pass all the same', async () => {
       const first = await firstReplay();
       await until(async () => (await log(first)).some(({ type }) => type === 'interrupt.requested'));

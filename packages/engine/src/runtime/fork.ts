@@ -20,6 +20,7 @@ import { checkDefinition, type FillImported } from './imported-values.ts';
 import type { HostLimits } from './limits.ts';
 import { checkOptions, effectiveLimits } from './new-run-checks.ts';
 import type { Plans } from './plans.ts';
+import { branchBeginning } from './replay-source.ts';
 import type { RunStates } from './states.ts';
 import { writeFailure } from './write-failure.ts';
 
@@ -60,7 +61,7 @@ export function createFork(dependencies: ForkDependencies): Pick<Host, 'fork'> {
     const source = await sourceOf(caller, runId, request);
     if (source === undefined) return undefined;
     checkMode(request);
-    const fromSeq = cutOf(source, request);
+    const fromSeq = await beginOf(source, request);
     const needed = await checkHistory(store, source, request, fromSeq);
     const record = await recordOf(caller, source, request, fromSeq);
     const answer = {
@@ -92,6 +93,13 @@ export function createFork(dependencies: ForkDependencies): Pick<Host, 'fork'> {
     if (result.state !== 'committed') throw writeFailure(result);
     dispatcher.pending(record.runId);
     return { replayed: false, runId: record.runId, fromSeq };
+  }
+
+  /** A replay of a branch begins where the branch did, at the earliest. */
+  async function beginOf(source: RunRow, request: ForkRequest): Promise<number> {
+    const cut = cutOf(source, request);
+    if (request.mode === 'branch') return cut;
+    return Math.max(cut, Math.min(await branchBeginning(store, source), Math.max(source.nextSeq - 1, 0)));
   }
 
   async function sourceOf(caller: Caller, runId: string, request: ForkRequest): Promise<RunRow | undefined> {

@@ -6,7 +6,7 @@ import { createReplay } from '../core/replay/replay.ts';
 import { isSameAct } from '../core/replay/same-act.ts';
 import { isTerminalEvent, type RunEvent } from '../core/run-event.ts';
 import type { Input } from '../core/step.ts';
-import type { Store, StoredEvent } from '../store.ts';
+import type { RunRow, Store, StoredEvent } from '../store.ts';
 import { yieldTurn } from './clock.ts';
 import type { RecordedMoment } from './stretch.ts';
 
@@ -25,22 +25,44 @@ const BACK_EVENTS = 200;
 const PAGE_BYTES = 1024 * 1024;
 
 /**
+ * Where the newest branch among a run and those it repeats began; 0 when there is none. A branch may begin in the middle of what
+ * was decided in one act, so whoever repeats it takes over what comes before, and begins as it did.
+ */
+export async function branchBeginning(
+  store: Pick<Store, 'readRun'>,
+  row: RunRow | undefined,
+): Promise<number> {
+  for (let at = row; at?.record.fork !== undefined; ) {
+    const { mode, fromSeq, sourceRunId } = at.record.fork;
+    if (mode === 'branch') return fromSeq;
+    at = await store.readRun(sourceRunId, undefined);
+  }
+  return 0;
+}
+
+/**
  * Where to begin a replay of a log that was cut at `cut`: before the act that the cut went through. Its facts up to the cut are
  * decided again but not recorded again.
  */
 export async function beginningOf(
-  store: Pick<Store, 'readEvents'>,
+  store: Pick<Store, 'readRun' | 'readEvents'>,
   plan: Plan,
   runId: string,
   cut: number,
 ): Promise<number> {
+  const floor = await branchBeginning(store, await store.readRun(runId, undefined));
   let begin = cut;
   let after: RunEvent | undefined;
-  for (let end = cut + 1; begin > 0; end = begin) {
-    const from = Math.max(0, end - BACK_EVENTS);
+  for (let end = cut + 1; begin > floor; end = begin) {
+    const from = Math.max(floor, end - BACK_EVENTS);
     const page = await store.readEvents(runId, from, end - from, PAGE_BYTES);
     for (const stored of [...page].reverse()) {
       const event = fromStored(stored);
+      // Said in the middle of whatever act went another way.
+      if (event.type === 'replay.diverged') {
+        begin = Math.min(cut, event.seq);
+        continue;
+      }
       if (after !== undefined && !isSameAct(plan, event, after)) return begin;
       begin = Math.min(cut, event.seq);
       after = event;
@@ -65,6 +87,12 @@ export async function openReplay(
   let firstKept = readTo;
   let kept: StoredEvent[] = [];
   let isOver = false;
+
+  const cut = await branchBeginning(store, source);
+  if (cut > 0 && run.state.nextSeq === cut && run.state.diverged !== true) {
+    const [first] = await store.readEvents(fork.sourceRunId, cut, 1, 1);
+    if (first !== undefined) reader.cues.push({ seq: cut, at: first.at, input: { type: 'forked' } });
+  }
 
   const replay = createReplay(run, {
     sourceRunId: fork.sourceRunId,

@@ -122,6 +122,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   let replay = held.replay;
   const isReplay = record.fork?.mode === 'replay';
   const traceparentAt = createTraceparents(record);
+  const firstOwnSeq = (record.fork?.fromSeq ?? 0) + 1;
 
   const actor: RunActor = {
     runId: record.runId,
@@ -186,7 +187,9 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     if (draining) return outcomes.shift();
     const first = opening.shift();
     if (first !== undefined) return first;
-    const command = untried.shift();
+    // A replay that was cut in the middle of an act decides it again first: until then its state can answer nobody.
+    const isBehind = replay !== undefined && run.state.nextSeq < Math.max(committedSeq, firstOwnSeq);
+    const command = isBehind ? undefined : untried.shift();
     if (command !== undefined)
       return { type: 'command', command: command.command, commandId: command.commandId };
     const outcome = outcomes.shift();
