@@ -31,7 +31,7 @@ export function replaysRepeat({ history, runs, fact, report }: Check): void {
   for (const { runId, sourceRunId, mode, sourceEvents, sourceEnded } of history.forks) {
     const [replay, source] = [runs.get(runId), runs.get(sourceRunId)];
     if (mode !== 'replay' || replay === undefined || source === undefined) continue;
-    if (touched.has(runId) || wasCut(source)) continue;
+    if (touched.has(runId)) continue;
     fact('C15');
     const family = familyOf(runId, runs);
     const length = sourceEnded ? Math.max(source.events.length, replay.events.length) : sourceEvents;
@@ -42,11 +42,6 @@ export function replaysRepeat({ history, runs, fact, report }: Check): void {
       break;
     }
   }
-}
-
-/** A branch that began in the middle of one act: whoever decides that act again does not stop there, and says so. */
-function wasCut({ events }: ReadRun): boolean {
-  return events.some(({ payload }) => payload['reason'] === 'forked');
 }
 
 /** Without times and ids. */
