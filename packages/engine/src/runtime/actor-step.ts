@@ -1,4 +1,5 @@
 import { SOURCE_MISSING } from '../core/replay/replay.ts';
+import type { CreationRecord } from '../core/run-state.ts';
 import type { Input, Step } from '../core/step.ts';
 import type { Verdict } from '../store.ts';
 
@@ -9,6 +10,11 @@ export function unrecorded(step: Step, durableSeq: number): Step {
   const first = step.events[0];
   if (first === undefined || first.seq >= durableSeq) return step;
   return { ...step, events: step.events.filter(({ seq }) => seq >= durableSeq) };
+}
+
+/** Behind the event at which a fork was cut there is something of its own. */
+export function ownFrom({ fork }: CreationRecord): number {
+  return (fork?.fromSeq ?? 0) + 1;
 }
 
 /** The command that this step has decided, if it was one and has been. */

@@ -15,19 +15,23 @@ function counting(inner: Store): { readonly store: Store; rowsRead(): number } {
 }
 
 describe('the joined logs of forks', () => {
-  it('do not ask for a run’s link when its row was read before', async () => {
+  it('do not ask for the row of a run that is known to be no fork, and for that of a fork every time', async () => {
     const { store, rowsRead } = counting(openMemoryStore());
     const [source, fork] = [newRunId(), newRunId()];
     await given(store, createUnit(source, { events: events(0, 4) }));
     const record = { fork: { sourceRunId: source, fromSeq: 3, mode: 'branch' } } as const;
     await given(store, createUnit(fork, { record, expectedSeq: 3, events: events(3, 1) }));
     const joined = joinForks(store);
-    await joined.readRun(fork, 'acme');
+    await joined.readRun(source, 'acme');
 
+    const none = await joined.readEvents(source, 4, 10, 10_000);
+    const readForSource = rowsRead();
     const log = await joined.readEvents(fork, 0, 10, 10_000);
     const rest = await joined.readEvents(fork, 4, 10, 10_000);
 
+    expect(none).toEqual([]);
+    expect(readForSource).toBe(1);
     expect([...log, ...rest].map(({ seq }) => seq)).toEqual([0, 1, 2, 3]);
-    expect(rowsRead()).toBe(1);
+    expect(rowsRead()).toBe(3);
   });
 });

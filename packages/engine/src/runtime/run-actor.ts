@@ -10,7 +10,7 @@ import { errorFields, type Log } from './log.ts';
 import type { EffectHandle, Performer } from './performer.ts';
 import type { SpawnChild } from './spawn-child.ts';
 import { createTraceparents, startOf } from './trace-context.ts';
-import { decidedBy, notInSource, unrecorded } from './actor-step.ts';
+import { decidedBy, notInSource, ownFrom, unrecorded } from './actor-step.ts';
 import type { RunReplay } from './replay-source.ts';
 import { createWaitingInputs } from './waiting-inputs.ts';
 import { mayPark, type RecordedMoment, stretchUnit, type StretchTools, takeStretch } from './stretch.ts';
@@ -122,7 +122,6 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   let replay = held.replay;
   const isReplay = record.fork?.mode === 'replay';
   const traceparentAt = createTraceparents(record);
-  const firstOwnSeq = (record.fork?.fromSeq ?? 0) + 1;
 
   const actor: RunActor = {
     runId: record.runId,
@@ -188,7 +187,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     const first = opening.shift();
     if (first !== undefined) return first;
     // A replay that was cut in the middle of an act decides it again first: until then its state can answer nobody.
-    const isBehind = replay !== undefined && run.state.nextSeq < Math.max(committedSeq, firstOwnSeq);
+    const isBehind = replay !== undefined && run.state.nextSeq < Math.max(committedSeq, ownFrom(record));
     const command = isBehind ? undefined : untried.shift();
     if (command !== undefined)
       return { type: 'command', command: command.command, commandId: command.commandId };
