@@ -227,7 +227,8 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       if (more) await yieldTurn();
       return;
     }
-    const write = { epoch, expectedSeq: committedSeq, step, release, checkpointSeq, decided };
+    const goesOn = replay !== undefined;
+    const write = { epoch, expectedSeq: committedSeq, step, release, checkpointSeq, decided, goesOn };
     const unit = stretchUnit(context, run, write);
     if (!(await commit(unit))) return;
     if (decided !== undefined) context.onVerdict(decided.commandId, decided.verdict);

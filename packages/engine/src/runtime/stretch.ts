@@ -79,6 +79,8 @@ export interface StretchWrite {
   readonly create?: RunUnit['create'];
   /** The command that the stretch has decided. */
   readonly decided?: { readonly commandId: string; readonly verdict: Verdict } | undefined;
+  /** There is more to repeat, whatever the run seems to wait for: whoever finds it without a holder must take it up. */
+  readonly goesOn?: boolean;
 }
 
 /** The write that makes a stretch durable. A checkpoint goes with it when many events have passed, or the run leaves memory. */
@@ -98,7 +100,7 @@ export function stretchUnit(tools: StretchTools, run: LiveRun, write: StretchWri
     epoch: write.epoch,
     expectedSeq: write.expectedSeq,
     events,
-    head: headOf(run),
+    head: write.goesOn === true && !write.release ? { ...headOf(run), wakeAt: 0 } : headOf(run),
   };
   if (write.create !== undefined) unit.create = write.create;
   if (checkpointed)

@@ -99,6 +99,40 @@ describe('a run whose holder vanished', () => {
     broken.mend();
   });
 
+  it('in the middle of a replay is taken over, although a replay has no timers', async () => {
+    const clock = testClock();
+    const store = openMemoryStore({ clock: clock.now });
+    const broken = cuttable(store);
+    let replayId = '';
+    const vanishing: Store = {
+      ...broken,
+      async commit(units) {
+        const results = await broken.commit(units);
+        if (units.some((unit) => unit.kind === 'run' && unit.runId === replayId && unit.events.length > 0)) {
+          replayId = '';
+          broken.cut();
+        }
+        return results;
+      },
+    };
+    const first = await open({ store: vanishing, clock });
+    const source = await first.run(
+      await first.register({ nodes: [node('wait', 'core.delay', { ms: 5 })], edges: [] }),
+    );
+    clock.advance(10);
+    await until(async () => (await first.status(source)) === 'completed');
+    const forked = await first.host.fork(alice, source, { mode: 'replay' });
+    const runId = forked !== undefined && !forked.replayed ? forked.runId : '';
+    replayId = runId;
+    await until(() => replayId === '');
+
+    const second = await open({ store, clock });
+    clock.advance(11_000);
+
+    await until(async () => (await second.status(runId)) === 'completed');
+    broken.mend();
+  });
+
   it('refuses the late outcome of the first holder', async () => {
     const wall = testClock();
     const store = openMemoryStore({ clock: wall.now });
