@@ -39,6 +39,7 @@ const CLI = join(import.meta.dirname, '../../../cli/bin/weft.mjs');
 const READY_WITHIN_MS = 90_000;
 const STOP_WITHIN_MS = 20_000;
 const LAST_WORDS = 2_000;
+const LISTENING = 'is listening at';
 const REPORT_SIGNAL = 'SIGUSR2';
 const REPORT_MS = 2_000;
 
@@ -77,7 +78,8 @@ export async function startNode(launch: NodeLaunch): Promise<NodeProcess> {
     return code;
   }
 
-  await untilReady(child, launch.port, async () => {
+  const isListening = (): boolean => lastWords.includes(LISTENING);
+  await untilReady(child, launch.port, isListening, async () => {
     await end('SIGKILL');
     return lastWords;
   });
@@ -98,12 +100,18 @@ function reporting(logFile: string): string {
   return `${process.env['NODE_OPTIONS'] ?? ''} ${flags}`;
 }
 
-async function untilReady(child: ChildProcess, port: number, giveUp: () => Promise<string>): Promise<void> {
+/** It says that it listens when it also listens to signals, a moment after it answers. */
+async function untilReady(
+  child: ChildProcess,
+  port: number,
+  isListening: () => boolean,
+  giveUp: () => Promise<string>,
+): Promise<void> {
   const deadline = performance.now() + READY_WITHIN_MS;
   while (performance.now() < deadline && child.exitCode === null) {
     const signal = AbortSignal.timeout(2_000);
     const answer = await fetch(`http://127.0.0.1:${port}/ready`, { signal }).catch(() => undefined);
-    if (answer?.ok === true) return;
+    if (answer?.ok === true && isListening()) return;
     await pause(100);
   }
   const exitCode = child.exitCode;
