@@ -1,7 +1,9 @@
 import { mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { main } from '../main.ts';
+import { recordedIo } from '../testing/recorded-io.ts';
 import { type Served, serveHere, weft } from '../testing/served.ts';
 
 const EXAMPLES = new URL('../../../../examples/workflows/', import.meta.url).pathname;
@@ -43,6 +45,21 @@ describe('serve', () => {
     expect(listed.out.trim().split('\n')).toHaveLength((await readdir(EXAMPLES)).length);
     expect(code).toBe(0);
     expect(took).toBeLessThan(4_000);
+    await expect(stat(join(folder, '.weft', 'url'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('that is told to end while it starts does so in order', async () => {
+    const io = recordedIo({ cwd: folder });
+    const ended = main(['serve', '--port', '0'], io);
+
+    await vi.waitUntil(() => {
+      io.signal('SIGTERM');
+      return io.err().includes('SIGTERM');
+    });
+
+    expect(io.out()).not.toContain('is listening');
+    expect(await ended).toBe(0);
+    expect(io.exits).toEqual([]);
     await expect(stat(join(folder, '.weft', 'url'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 

@@ -109,9 +109,12 @@ export const serve = leaf({
     });
     // Loaded here, so that every other command starts without a host's worth of modules.
     const { runHost } = await import('../serve/run-host.ts');
-    const running = await runHost(cli.io, settings, logFor(cli, settings));
-    announce(cli, settings, running);
-    return untilStopped(cli, running);
+    const starting = runHost(cli.io, settings, logFor(cli, settings));
+    // From here on: a host answers that it is ready a moment before it is known here that it runs.
+    const stopped = untilStopped(cli, starting);
+    stopped.catch(() => undefined);
+    announce(cli, settings, await starting);
+    return stopped;
   },
 });
 
@@ -143,7 +146,7 @@ function announce(cli: Cli, settings: ServeSettings, running: RunningHost): void
 }
 
 /** The first signal ends the host in order, the second one at once: what is durable is durable either way. */
-function untilStopped(cli: Cli, running: RunningHost): Promise<ExitCode> {
+function untilStopped(cli: Cli, starting: Promise<RunningHost>): Promise<ExitCode> {
   return new Promise((done, failed) => {
     let isStopping = false;
     const off = cli.io.onSignal((signal) => {
@@ -153,10 +156,16 @@ function untilStopped(cli: Cli, running: RunningHost): Promise<ExitCode> {
       }
       isStopping = true;
       cli.io.stderr.write(`${signal}: stopping …\n`);
-      running
-        .stop()
+      // A host may wait for its store for long, and has nothing yet that could be ended in order.
+      const impatience = setTimeout(() => cli.io.exit(EXIT.failed), START_PATIENCE_MS);
+      starting
+        .finally(() => clearTimeout(impatience))
+        .then((running) => running.stop())
         .then(() => done(EXIT.done), failed)
         .finally(off);
     });
+    starting.catch(off);
   });
 }
+
+const START_PATIENCE_MS = 2_000;
