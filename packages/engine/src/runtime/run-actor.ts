@@ -224,8 +224,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     const release = isLast(step);
     if (step.events.length === 0 && decided === undefined && !release) {
       act(step);
-      if (more) await yieldTurn();
-      return;
+      return more ? yieldTurn() : undefined;
     }
     const goesOn = replay !== undefined;
     const write = { epoch, expectedSeq: committedSeq, step, release, checkpointSeq, decided, goesOn };
