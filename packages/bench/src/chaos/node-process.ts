@@ -39,7 +39,6 @@ const CLI = join(import.meta.dirname, '../../../cli/bin/weft.mjs');
 const READY_WITHIN_MS = 90_000;
 const STOP_WITHIN_MS = 20_000;
 const LAST_WORDS = 2_000;
-const LISTENING = 'is listening at';
 const REPORT_SIGNAL = 'SIGUSR2';
 const REPORT_MS = 2_000;
 
@@ -78,8 +77,7 @@ export async function startNode(launch: NodeLaunch): Promise<NodeProcess> {
     return code;
   }
 
-  const isListening = (): boolean => lastWords.includes(LISTENING);
-  await untilReady(child, launch.port, isListening, async () => {
+  await untilReady(child, launch.port, async () => {
     await end('SIGKILL');
     return lastWords;
   });
@@ -100,18 +98,12 @@ function reporting(logFile: string): string {
   return `${process.env['NODE_OPTIONS'] ?? ''} ${flags}`;
 }
 
-/** It says that it listens when it also listens to signals, a moment after it answers. */
-async function untilReady(
-  child: ChildProcess,
-  port: number,
-  isListening: () => boolean,
-  giveUp: () => Promise<string>,
-): Promise<void> {
+async function untilReady(child: ChildProcess, port: number, giveUp: () => Promise<string>): Promise<void> {
   const deadline = performance.now() + READY_WITHIN_MS;
   while (performance.now() < deadline && child.exitCode === null) {
     const signal = AbortSignal.timeout(2_000);
     const answer = await fetch(`http://127.0.0.1:${port}/ready`, { signal }).catch(() => undefined);
-    if (answer?.ok === true && isListening()) return;
+    if (answer?.ok === true) return;
     await pause(100);
   }
   const exitCode = child.exitCode;
