@@ -363,6 +363,24 @@ describe('a fork', () => {
       }
     });
 
+    it('of a branch that has not begun yet, begins as it will, and can be answered', async () => {
+      await start();
+      await test.register(WAITING, 'waiting');
+      const runId = await test.run('waiting');
+      const asked = async (id: string) =>
+        (await log(id)).findIndex(({ type }) => type === 'interrupt.requested');
+      await until(async () => (await asked(runId)) > 0);
+      const fromSeq = await asked(runId);
+
+      // In one breath: nobody has taken up the branch.
+      const branch = await fork(runId, { mode: 'branch', fromSeq });
+      const replay = await fork(branch, { mode: 'replay' });
+
+      await until(async () => (await asked(replay)) > 0);
+      await resolve(replay, 'ask', { answers: { q: 'yes' } });
+      await hasEnded(replay, 'completed');
+    });
+
     it('because somebody answered it, lets time pass all the same', async () => {
       const first = await firstReplay();
       await until(async () => (await log(first)).some(({ type }) => type === 'interrupt.requested'));

@@ -98,8 +98,7 @@ export function createFork(dependencies: ForkDependencies): Pick<Host, 'fork'> {
   /** A replay of a branch begins where the branch did, at the earliest. */
   async function beginOf(source: RunRow, request: ForkRequest): Promise<number> {
     const cut = cutOf(source, request);
-    if (request.mode === 'branch') return cut;
-    return Math.max(cut, Math.min(await branchBeginning(store, source), Math.max(source.nextSeq - 1, 0)));
+    return request.mode === 'branch' ? cut : Math.max(cut, await branchBeginning(store, source));
   }
 
   async function sourceOf(caller: Caller, runId: string, request: ForkRequest): Promise<RunRow | undefined> {

@@ -91,7 +91,8 @@ export async function openReplay(
   const cut = await branchBeginning(store, source);
   if (cut > 0 && run.state.nextSeq === cut && run.state.diverged !== true) {
     const [first] = await store.readEvents(fork.sourceRunId, cut, 1, 1);
-    if (first !== undefined) reader.cues.push({ seq: cut, at: first.at, input: { type: 'forked' } });
+    // A branch that has not begun yet will begin like this.
+    reader.cues.push({ seq: cut, at: first?.at ?? run.state.lastAt, input: { type: 'forked' } });
   }
 
   const replay = createReplay(run, {
