@@ -73,7 +73,9 @@ describe('weft runs prune', () => {
   it('shows, asks and removes', async () => {
     const runId = await endedRun(['old']);
     const flags = ['runs', 'prune', '--older-than', '0s', '--tag', 'old'];
-    await vi.waitUntil(async () => (await weft(cwd, [...flags, '--dry-run'])).out.includes(runId));
+    await vi.waitUntil(async () => (await weft(cwd, [...flags, '--dry-run'])).out.includes(runId), {
+      timeout: 20_000,
+    });
 
     const young = await weft(cwd, ['runs', 'prune', '--older-than', '1h', '--tag', 'old', '--yes']);
     const dry = await weft(cwd, [...flags, '--dry-run']);
@@ -152,9 +154,13 @@ describe('weft backup and restore', () => {
     try {
       const there = await clientOf(second, 'second');
       for (const runId of before)
-        await vi.waitUntil(async () => (await there.runs.get(runId)).status === 'completed');
+        await vi.waitUntil(async () => (await there.runs.get(runId)).status === 'completed', {
+          timeout: 20_000,
+        });
       await there.runs.resolve(gate.runId, 'only', { action: 'accept' });
-      await vi.waitUntil(async () => (await there.runs.get(gate.runId)).status === 'completed');
+      await vi.waitUntil(async () => (await there.runs.get(gate.runId)).status === 'completed', {
+        timeout: 20_000,
+      });
       expect((await client.runs.get(gate.runId)).status).toBe('waiting-approval');
     } finally {
       await second.stop();

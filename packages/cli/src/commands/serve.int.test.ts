@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Io } from '../io.ts';
 import { main } from '../main.ts';
 import { recordedIo } from '../testing/recorded-io.ts';
 import { type Served, serveHere, weft } from '../testing/served.ts';
@@ -50,15 +51,19 @@ describe('serve', () => {
 
   it('that is told to end while it starts does so in order', async () => {
     const io = recordedIo({ cwd: folder });
-    const ended = main(['serve', '--port', '0'], io);
+    const impatient: Io = {
+      ...io,
+      onSignal(listener) {
+        queueMicrotask(() => listener('SIGTERM'));
+        return io.onSignal(listener);
+      },
+    };
 
-    await vi.waitUntil(() => {
-      io.signal('SIGTERM');
-      return io.err().includes('SIGTERM');
-    });
+    const code = await main(['serve', '--port', '0'], impatient);
 
-    expect(io.out()).not.toContain('is listening');
-    expect(await ended).toBe(0);
+    expect(code).toBe(0);
+    expect(io.err()).toContain('SIGTERM');
+    expect(io.out()).toBe('');
     expect(io.exits).toEqual([]);
     await expect(stat(join(folder, '.weft', 'url'))).rejects.toMatchObject({ code: 'ENOENT' });
   });

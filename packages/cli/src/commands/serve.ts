@@ -111,10 +111,11 @@ export const serve = leaf({
     const { runHost } = await import('../serve/run-host.ts');
     const starting = runHost(cli.io, settings, logFor(cli, settings));
     // From here on: a host answers that it is ready a moment before it is known here that it runs.
-    const stopped = untilStopped(cli, starting);
-    stopped.catch(() => undefined);
-    announce(cli, settings, await starting);
-    return stopped;
+    const stop = onceTold(cli, starting);
+    stop.ended.catch(() => undefined);
+    const running = await starting;
+    if (!stop.isAsked()) announce(cli, settings, running);
+    return stop.ended;
   },
 });
 
@@ -146,9 +147,12 @@ function announce(cli: Cli, settings: ServeSettings, running: RunningHost): void
 }
 
 /** The first signal ends the host in order, the second one at once: what is durable is durable either way. */
-function untilStopped(cli: Cli, starting: Promise<RunningHost>): Promise<ExitCode> {
-  return new Promise((done, failed) => {
-    let isStopping = false;
+function onceTold(
+  cli: Cli,
+  starting: Promise<RunningHost>,
+): { isAsked(): boolean; ended: Promise<ExitCode> } {
+  let isStopping = false;
+  const ended = new Promise<ExitCode>((done, failed) => {
     const off = cli.io.onSignal((signal) => {
       if (isStopping) {
         cli.io.exit(EXIT.failed);
@@ -166,6 +170,7 @@ function untilStopped(cli: Cli, starting: Promise<RunningHost>): Promise<ExitCod
     });
     starting.catch(off);
   });
+  return { isAsked: () => isStopping, ended };
 }
 
 const START_PATIENCE_MS = 2_000;
