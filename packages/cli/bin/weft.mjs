@@ -9,6 +9,10 @@ if (!existsSync(built)) {
   process.exit(3);
 }
 
-const { main } = await import(built.href);
+const argv = process.argv.slice(2);
 const { processIo } = await import(new URL('../dist/io.js', import.meta.url).href);
-process.exitCode = await main(process.argv.slice(2), processIo());
+const run =
+  argv[0] === 'serve'
+    ? (await import(new URL('../dist/host-thread.js', import.meta.url).href)).mainOnThread
+    : (await import(built.href)).main;
+process.exitCode = await run(argv, processIo());
