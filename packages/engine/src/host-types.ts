@@ -1,7 +1,7 @@
 import type { Annotation, Json, JsonObject, RunSnapshot } from '@weft/protocol';
 import type { ApiKeyRow, StoredEvent, Verdict } from './store.ts';
 import type { RunStatus } from './core/run-state.ts';
-import type { ArtifactRef, InterruptKind } from './node-type.ts';
+import type { ArtifactRef, InterruptKind, StopSignal } from './node-type.ts';
 
 /** What goes in and out of the host: requests, answers and views. */
 
@@ -133,7 +133,7 @@ export interface EventPage {
 export interface FollowOptions {
   readonly afterSeq: number;
   readonly keepaliveMs: number;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   /** With `snapshots`, each event comes with the snapshot of the run as of that event. */
   readonly snapshots: boolean;
 }

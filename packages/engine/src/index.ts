@@ -108,6 +108,7 @@ export { createEgress } from './runtime/egress/egress.ts';
 export type { EgressOptions } from './runtime/egress/egress.ts';
 export type { RandomBytes } from './runtime/ids.ts';
 export { inTurns } from './runtime/in-turns.ts';
+export { StopSource } from './runtime/stop-source.ts';
 export { ensureFirstKey, LIVE_PREFIX, newKey, TEST_PREFIX } from './runtime/keys.ts';
 export type { FirstKey } from './runtime/keys.ts';
 export { DEFAULT_LIMITS } from './runtime/limits.ts';

@@ -22,19 +22,20 @@ export const EVENT_SCHEMA_VERSION = 1;
  * carry the very bytes that were stored, and the payload is serialized once in its life.
  */
 export function assembleWireEvent(parts: WireEventParts): string {
-  const { runId, seq, nodeId, causeSeq } = parts;
-  const node = nodeId === undefined ? '' : `,"nodeId":${quoted(nodeId)}`;
-  const cause = causeSeq === undefined ? '' : `,"causationId":${quoted(eventId(runId, causeSeq))}`;
+  const { seq, nodeId, causeSeq } = parts;
+  const runId = escaped(parts.runId);
+  const node = nodeId === undefined ? '' : `,"nodeId":"${escaped(nodeId)}"`;
+  const cause = causeSeq === undefined ? '' : `,"causationId":"${eventId(runId, causeSeq)}"`;
   return (
-    `{"eventId":${quoted(eventId(runId, seq))},"runId":${quoted(runId)},"sequence":${seq}` +
-    `,"type":${quoted(parts.type)},"timestamp":"${toIso(parts.at)}"${node}${cause}` +
+    `{"eventId":"${eventId(runId, seq)}","runId":"${runId}","sequence":${seq}` +
+    `,"type":"${escaped(parts.type)}","timestamp":"${toIso(parts.at)}"${node}${cause}` +
     `,"schemaVersion":${EVENT_SCHEMA_VERSION},"engineVersion":"${parts.engineVersion}","payload":${parts.payloadText}}`
   );
 }
 
 const PLAIN = /^[\w.:/@+-]*$/;
 
-/** A JSON string. Ids and type names hardly ever need an escape, and looking is cheaper than serializing. */
-function quoted(text: string): string {
-  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
+/** As it stands in a JSON string. Ids and type names hardly ever need an escape, and looking is cheaper than serializing. */
+function escaped(text: string): string {
+  return PLAIN.test(text) ? text : JSON.stringify(text).slice(1, -1);
 }

@@ -3,12 +3,12 @@ import type { EffectRequest } from '../core/step.ts';
 import { sha256Base64Url } from '../hash.ts';
 import type { Artifacts, EffectContext, Egress, Memory, OutputChunk, Secrets } from '../node-type.ts';
 import type { EffectPorts } from './effect-ports.ts';
-import type { EffectStop } from './effect-stop.ts';
+import type { StopSource } from './stop-source.ts';
 import type { EffectTask } from './performer.ts';
 
 export interface ContextParts {
   readonly task: EffectTask;
-  readonly stop: EffectStop;
+  readonly stop: StopSource;
   readonly egress: Egress;
   readonly ports: EffectPorts;
   /** Those that the node requires, read beforehand; without them the ports' own. */
@@ -20,7 +20,7 @@ export interface ContextParts {
 export class PerformedEffect implements EffectContext {
   readonly attempt: number;
   readonly egress: Egress;
-  readonly stop: EffectStop;
+  readonly stop: StopSource;
   readonly emit: (chunk: OutputChunk) => void;
   readonly #parts: ContextParts;
 

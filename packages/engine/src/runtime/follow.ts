@@ -80,7 +80,7 @@ function cursorOf(dependencies: FollowDependencies, options: FollowOptions, atta
     options.signal.removeEventListener('abort', close);
   }
   if (options.signal.aborted) close();
-  else options.signal.addEventListener('abort', close, { once: true });
+  else options.signal.addEventListener('abort', close);
 
   async function push(take: Take): Promise<boolean> {
     while (!ended) {

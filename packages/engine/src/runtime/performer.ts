@@ -12,7 +12,7 @@ import {
 import { LONGEST_TIMEOUT_MS } from './clock.ts';
 import { executionOf, PerformedEffect } from './effect-context.ts';
 import type { EffectPorts, OpenEffectPorts } from './effect-ports.ts';
-import { EffectStop } from './effect-stop.ts';
+import { StopSource } from './stop-source.ts';
 import { findNonJson } from './json-safe.ts';
 import { errorFields, type Log } from './log.ts';
 import { requiredSecrets, resolveRequired } from './secrets/required-secrets.ts';
@@ -60,7 +60,7 @@ export interface PerformerOptions {
 
 interface Job {
   readonly task: EffectTask;
-  readonly stop: EffectStop;
+  readonly stop: StopSource;
   state: 'queued' | 'active' | 'over';
   timer: NodeJS.Timeout | undefined;
 }
@@ -78,7 +78,7 @@ export function createPerformer(options: PerformerOptions): Performer {
   let queued = 0;
 
   function perform(task: EffectTask): EffectHandle {
-    const job: Job = { task, stop: new EffectStop(), state: 'queued', timer: undefined };
+    const job: Job = { task, stop: new StopSource(), state: 'queued', timer: undefined };
     const run = runs.get(task.runId) ?? { active: 0, jobs: [] };
     runs.set(task.runId, run);
     queued += 1;

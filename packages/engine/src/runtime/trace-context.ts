@@ -1,4 +1,4 @@
-import { spanId, traceOf } from '../core/bundle/spans.ts';
+import { traceOf } from '../core/bundle/spans.ts';
 import { type CreationRecord, type NodeKey, nodeKey } from '../core/run-state.ts';
 import type { StoredEvent } from '../store.ts';
 
@@ -10,11 +10,11 @@ export type Traceparents = (startedSeq: number | undefined) => string;
 
 /** The run's part is made once, when the first one is asked for. */
 export function createTraceparents(record: CreationRecord): Traceparents {
-  let trace: string | undefined;
+  let trace: ReturnType<typeof traceOf> | undefined;
   return (startedSeq) => {
-    trace ??= `00-${traceOf(record).traceId}`;
+    trace ??= traceOf(record);
     // The run's own span has the number before the first event's.
-    return `${trace}-${spanId(record, startedSeq ?? -1)}-${flagsOf(record)}`;
+    return `00-${trace.traceId}-${trace.spanId(startedSeq ?? -1)}-${flagsOf(record)}`;
   };
 }
 

@@ -38,7 +38,12 @@ async function compared(
   stream: OpenStream,
 ): Promise<RunDiff> {
   try {
-    const diff = await host.diff(callerOf(request), pathParam(request, 'runId'), against, stream.signal);
+    const diff = await host.diff(
+      callerOf(request),
+      pathParam(request, 'runId'),
+      against,
+      stream.signal.asAbortSignal(),
+    );
     if (diff === undefined) throw noSuchRun();
     return diff;
   } catch (error) {

@@ -43,7 +43,7 @@ export const eventsRoutes: Routes = (app, door) => {
       const waiting = door.streams.wait();
       reply.raw.on('close', waiting.end);
       try {
-        await door.host.waitForEvents(runId, afterSeq, timeout * 1000, waiting.signal);
+        await door.host.waitForEvents(runId, afterSeq, timeout * 1000, waiting.signal.asAbortSignal());
       } finally {
         waiting.end();
       }

@@ -1,3 +1,4 @@
+import { StopSource } from '@weft/engine';
 import { HostError } from '@weft/protocol';
 
 /**
@@ -13,7 +14,7 @@ export interface OpenStreams {
 }
 
 export interface OpenStream {
-  readonly signal: AbortSignal;
+  readonly signal: StopSource;
   /** Ends the stream and gives its place back; more than once is once. */
   end(): void;
 }
@@ -21,24 +22,21 @@ export interface OpenStream {
 const RETRY_AFTER_S = 5;
 
 export function createOpenStreams(limits: { maxStreams: number; maxStreamsPerTenant: number }): OpenStreams {
-  const controllers = new Set<AbortController>();
+  const open = new Set<StopSource>();
   const perTenant = new Map<string, number>();
   let streams = 0;
   let closing = false;
 
   function enter(onEnd: () => void): OpenStream {
-    const controller = new AbortController();
-    if (closing) controller.abort();
-    controllers.add(controller);
-    let ended = false;
+    const signal = new StopSource();
+    if (closing) signal.stop();
+    open.add(signal);
     return {
-      signal: controller.signal,
+      signal,
       end() {
-        if (ended) return;
-        ended = true;
-        controllers.delete(controller);
+        if (!open.delete(signal)) return;
         onEnd();
-        controller.abort();
+        signal.stop();
       },
     };
   }
@@ -63,7 +61,7 @@ export function createOpenStreams(limits: { maxStreams: number; maxStreamsPerTen
     },
     closeAll() {
       closing = true;
-      for (const controller of controllers) controller.abort();
+      for (const signal of open) signal.stop();
     },
   };
 }

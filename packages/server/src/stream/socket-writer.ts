@@ -15,6 +15,8 @@ export interface SocketWriter {
    * to the socket as it is, which costs a fraction of what a response takes to frame it again.
    */
   send(batch: Batch): boolean;
+  /** The last that is written: what ends the body goes in the same packet. Only while there is room. */
+  finish(batch: Batch): void;
   /** For what may be dropped: written only when there is room at once. */
   offer(text: string): void;
   /** The reader has to take something first. */
@@ -91,6 +93,10 @@ export function createSocketWriter(response: ServerResponse, stallMs: number): S
       if (socket === undefined) void write(text);
       else socket.write(chunk);
       return hasRoom();
+    },
+    finish({ text }) {
+      if (hasRoom() && text.length <= SLICE) response.end(text);
+      else void write(text);
     },
     offer(text) {
       if (hasRoom()) writeBody(text);

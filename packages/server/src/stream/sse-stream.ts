@@ -1,4 +1,11 @@
-import type { Caller, Cursor, EventPage, FollowedEvent, WireEvent } from '@weft/engine';
+import {
+  type Caller,
+  type Cursor,
+  type EventPage,
+  type FollowedEvent,
+  isTerminalEvent,
+  type WireEvent,
+} from '@weft/engine';
 import { RUN_ANNOTATED, showsAnnotations, type StreamMode, sseComment, sseFrame } from '@weft/protocol';
 import type { FastifyReply } from 'fastify';
 import type { Door } from '../door.ts';
@@ -174,8 +181,15 @@ function takerOf(
   }
   return (events) => {
     const batch = door.renderBatch(events, modes);
-    return batch === undefined || writer.send(batch);
+    if (batch === undefined) return true;
+    if (!endsRun(events)) return writer.send(batch);
+    writer.finish(batch);
+    return false;
   };
+}
+
+function endsRun(events: readonly FollowedEvent[]): boolean {
+  return isTerminalEvent(events.at(-1)?.event.type ?? '');
 }
 
 async function pump(writer: SocketWriter, cursor: Cursor, take: Take): Promise<void> {

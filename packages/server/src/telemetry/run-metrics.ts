@@ -36,8 +36,6 @@ const ALL = 'all';
 const UNKNOWN = 'unknown';
 /** Runs remembered at the same time; the oldest are forgotten first. */
 const MAX_OPEN_RUNS = 20_000;
-/** Node types that call somebody outside without a model. */
-const PROVIDERS: Readonly<Record<string, string | undefined>> = { 'core.http.request': 'http' };
 const RUN_ENDS: Readonly<Record<string, RunEnd | undefined>> = {
   'run.completed': 'completed',
   'run.failed': 'failed',
@@ -97,11 +95,14 @@ export function createRunMetrics(registry: Registry): RunObserver {
     if (begun.asked !== undefined) answered(begun, event.at, 'cancelled');
     const seconds = (event.at - begun.at) / 1_000;
     series[status].duration(seconds);
-    const provider = begun.provider ?? PROVIDERS[type];
-    if (provider === undefined) return;
     const outcome = status === 'completed' ? 'success' : 'error';
-    metrics.activityInvocations.add(1, provider, outcome);
-    metrics.activityDuration.observe(seconds, provider, outcome);
+    if (begun.provider !== undefined) {
+      metrics.activityInvocations.add(1, begun.provider, outcome);
+      metrics.activityDuration.observe(seconds, begun.provider, outcome);
+    } else if (series.activity !== undefined) {
+      series.activity[outcome].ended(1);
+      series.activity[outcome].duration(seconds);
+    }
   }
 
   function asked(run: OpenRun, event: Observed): void {

@@ -19,7 +19,14 @@ export interface WorkflowSeries extends Readonly<Record<RunEnd, EndSeries>> {
   readonly backlog: Add;
 }
 
-export type NodeSeries = Readonly<Record<RunEnd, EndSeries>>;
+export interface NodeSeries extends Readonly<Record<RunEnd, EndSeries>> {
+  /** Present for node types that call somebody outside without a model. */
+  readonly activity: Readonly<Record<ActivityEnd, EndSeries>> | undefined;
+}
+
+export type ActivityEnd = 'success' | 'error';
+
+const PROVIDERS: Readonly<Record<string, string | undefined>> = { 'core.http.request': 'http' };
 
 const ALL = 'all';
 const MAX_CACHED = 256;
@@ -36,12 +43,29 @@ export function createWorkflowSeries(families: RunFamilies): (workflowId: string
 }
 
 export function createNodeSeries(families: RunFamilies): (type: string) => NodeSeries {
-  return cached((type) =>
-    byEnd(
-      (end) => families.nodeCompleted.of(type, end),
-      (end) => families.nodeDuration.of(type, end),
-    ),
-  );
+  return cached((type) => {
+    const provider = PROVIDERS[type];
+    return {
+      ...byEnd(
+        (end) => families.nodeCompleted.of(type, end),
+        (end) => families.nodeDuration.of(type, end),
+      ),
+      activity:
+        provider === undefined
+          ? undefined
+          : {
+              success: activity(families, provider, 'success'),
+              error: activity(families, provider, 'error'),
+            },
+    };
+  });
+}
+
+function activity(families: RunFamilies, provider: string, end: ActivityEnd): EndSeries {
+  return {
+    ended: lazy(() => families.activityInvocations.of(provider, end)),
+    duration: lazy(() => families.activityDuration.of(provider, end)),
+  };
 }
 
 function byEnd(ended: (end: RunEnd) => Add, duration: (end: RunEnd) => Add): Record<RunEnd, EndSeries> {

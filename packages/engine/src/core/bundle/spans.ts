@@ -12,7 +12,7 @@ import { utf8Bytes } from './canonical-text.ts';
  *   attempt:   node.started ──► completed | failed | retried | skipped | cancelled; it stays open while the node waits
  *   interrupt: node.suspended ──► interrupt.resolved, or the end of the attempt
  *
- * 1. The same log gives the same spans, ids included: they are hashes of run id and sequence.
+ * 1. The same log gives the same spans, ids included: they are made from run id and sequence.
  * 2. Spans stand in the order in which they began.
  * 3. Attributes are `openwop.*`, made from ids, types and numbers; no payload gets into them.
  */
@@ -71,11 +71,11 @@ export function createSpanProjection(record: CreationRecord): SpanProjection {
     if (key === undefined) return;
     switch (event.type) {
       case 'node.started':
-        attempts.set(key, open(attemptSpan(record, trace, run, event)));
+        attempts.set(key, open(attemptSpan(trace, run, event)));
         return;
       case 'node.suspended': {
         const parent = attempts.get(key) ?? run;
-        interrupts.set(key, open(interruptSpan(record, trace, parent, event)));
+        interrupts.set(key, open(interruptSpan(trace, parent, event)));
         return;
       }
       case 'interrupt.resolved':
@@ -108,27 +108,33 @@ interface Trace {
   readonly traceId: string;
   /** The caller's span, where the run was started within a trace. */
   readonly callerSpanId: string | null;
+  /** By the sequence of the event that begins the span. */
+  readonly spanId: (seq: number) => string;
 }
 
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}/;
 
 export function traceOf(record: CreationRecord): Trace {
   const [, traceId, callerSpanId] = TRACEPARENT.exec(record.traceparent ?? '') ?? [];
-  if (traceId !== undefined && callerSpanId !== undefined) return { traceId, callerSpanId };
-  return { traceId: sha256Hex(`trace ${record.runId}`).slice(0, 32), callerSpanId: null };
+  const spanId = spanIds(record);
+  if (traceId !== undefined && callerSpanId !== undefined) return { traceId, callerSpanId, spanId };
+  return { traceId: sha256Hex(`trace ${record.runId}`).slice(0, 32), callerSpanId: null, spanId };
 }
 
-export function spanId(record: CreationRecord, seq: number): string {
-  return sha256Hex(`span ${record.runId} ${seq}`).slice(0, 16);
+/** One hash per run: its spans differ in the second half of their ids only. */
+function spanIds(record: CreationRecord): (seq: number) => string {
+  const half = sha256Hex(`spans ${record.runId}`).slice(0, 16);
+  const [first, second] = [half.slice(0, 8), Number.parseInt(half.slice(8), 16)];
+  return (seq) => first + ((second ^ seq) >>> 0).toString(16).padStart(8, '0');
 }
 
-function runSpan(record: CreationRecord, { traceId, callerSpanId }: Trace): OpenSpan {
+function runSpan(record: CreationRecord, { traceId, callerSpanId, spanId }: Trace): OpenSpan {
   const { parent, fork } = record;
   return {
     name: 'openwop.run',
     traceId,
     // The run begins before its first event.
-    spanId: spanId(record, -1),
+    spanId: spanId(-1),
     parentSpanId: callerSpanId,
     kind: 'internal',
     status: { code: 'unset' },
@@ -153,11 +159,11 @@ function runSpan(record: CreationRecord, { traceId, callerSpanId }: Trace): Open
   };
 }
 
-function attemptSpan(record: CreationRecord, trace: Trace, run: OpenSpan, event: RunEvent): OpenSpan {
+function attemptSpan(trace: Trace, run: OpenSpan, event: RunEvent): OpenSpan {
   const { payload } = event;
   const typeId = typeof payload['typeId'] === 'string' ? payload['typeId'] : 'unknown';
   return {
-    ...beginning(record, trace, run, event),
+    ...beginning(trace, run, event),
     name: `openwop.node.${typeId}`,
     attributes: {
       'openwop.node_id': keyOf(event) ?? '',
@@ -168,10 +174,10 @@ function attemptSpan(record: CreationRecord, trace: Trace, run: OpenSpan, event:
   };
 }
 
-function interruptSpan(record: CreationRecord, trace: Trace, parent: OpenSpan, event: RunEvent): OpenSpan {
+function interruptSpan(trace: Trace, parent: OpenSpan, event: RunEvent): OpenSpan {
   const { payload } = event;
   return {
-    ...beginning(record, trace, parent, event),
+    ...beginning(trace, parent, event),
     name: 'openwop.interrupt',
     attributes: {
       'openwop.node_id': keyOf(event) ?? '',
@@ -182,10 +188,10 @@ function interruptSpan(record: CreationRecord, trace: Trace, parent: OpenSpan, e
   };
 }
 
-function beginning(record: CreationRecord, { traceId }: Trace, parent: OpenSpan, event: RunEvent) {
+function beginning({ traceId, spanId }: Trace, parent: OpenSpan, event: RunEvent) {
   return {
     traceId,
-    spanId: spanId(record, event.seq),
+    spanId: spanId(event.seq),
     parentSpanId: parent.spanId,
     kind: 'internal' as const,
     status: { code: 'unset' as const },

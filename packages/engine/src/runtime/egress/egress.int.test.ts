@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { EgressRequest } from '../../node-type.ts';
-import { EffectStop } from '../effect-stop.ts';
+import { StopSource } from '../stop-source.ts';
 import { createEgress } from './egress.ts';
 import type { Resolve } from './policy.ts';
 
@@ -387,7 +387,7 @@ describe('a request', () => {
   });
 
   it('is aborted when its effect is stopped', async () => {
-    const stop = new EffectStop();
+    const stop = new StopSource();
     const port = await serve(() => stop.stop());
     const egress = createEgress({ ...settings, allow: [`127.0.0.1:${port}`] });
 

@@ -47,37 +47,42 @@ export function createEgress(options: EgressOptions): Egress {
     return destination;
   }
 
-  async function follow(request: EgressRequest): Promise<EgressResponse> {
+  // One function, because every promise between a node and its answer is paid for by every effect.
+  async function fetch(request: EgressRequest): Promise<EgressResponse> {
     const { signal, maxResponseBytes, followRedirects } = request;
-    let hop = firstHop(request, destinationOf(request.url));
-    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-      const { destination } = hop;
-      if (signal.aborted) throw abortedExchange(destination.authority, signal);
-      const addresses =
-        policy.admitLiteral(destination) ?? (await admitName(destination, signal, policy, connectTimeoutMs));
-      const response = await exchange(hop, {
-        addresses,
-        connections,
-        signal,
-        maxResponseBytes,
-        idleTimeoutMs,
-        followRedirects,
-      });
-      if (!followRedirects || !isRedirect(response)) return response;
-      hop = nextHop(hop, response);
+    try {
+      let hop = firstHop(request, destinationOf(request.url));
+      for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+        const { destination } = hop;
+        if (signal.aborted) throw abortedExchange(destination.authority, signal);
+        const addresses =
+          policy.admitLiteral(destination) ??
+          (await admitName(destination, signal, policy, connectTimeoutMs));
+        const response = await exchange(hop, {
+          addresses,
+          connections,
+          signal,
+          maxResponseBytes,
+          idleTimeoutMs,
+          followRedirects,
+        });
+        if (!followRedirects || !isRedirect(response)) return response;
+        hop = nextHop(hop, response);
+      }
+      throw tooManyRedirects(hop.destination.authority);
+    } catch (error) {
+      noteRefusal(error);
+      throw error;
     }
-    throw tooManyRedirects(hop.destination.authority);
   }
 
-  function logRefusal(error: unknown): never {
-    if (error instanceof EgressError && error.problem === 'denied') {
-      const fields = { destination: error.destination, reason: error.reason };
-      options.log?.('info', fields, 'outbound request refused');
-    }
-    throw error;
+  function noteRefusal(error: unknown): void {
+    if (!(error instanceof EgressError) || error.problem !== 'denied') return;
+    const fields = { destination: error.destination, reason: error.reason };
+    options.log?.('info', fields, 'outbound request refused');
   }
 
-  return { fetch: (request) => follow(request).catch(logRefusal) };
+  return { fetch };
 }
 
 /** The system's resolver cannot be aborted, so the wait for it is. */

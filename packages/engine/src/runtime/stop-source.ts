@@ -1,10 +1,10 @@
 import type { StopSignal } from '../node-type.ts';
 
 /**
- * Ends one effect. Nearly every effect is never stopped, and an AbortController costs more than the rest of its bookkeeping,
- * so one is made only for a node that asks for it.
+ * Ends one effect, or one answer that stays open. Nearly no effect is ever stopped, and an AbortController costs more than the
+ * rest of its bookkeeping, so one is made only for those who ask for it.
  */
-export class EffectStop implements StopSignal {
+export class StopSource implements StopSignal {
   aborted = false;
   #listeners: (() => void)[] | undefined;
   #controller: AbortController | undefined;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { EffectStop } from './effect-stop.ts';
+import { StopSource } from './stop-source.ts';
 
-describe('the stop of an effect', () => {
+describe('a source of stops', () => {
   it('tells everybody who listens, once, and nobody who has stopped listening', () => {
-    const stop = new EffectStop();
+    const stop = new StopSource();
     const heard: string[] = [];
     const leaves = (): void => void heard.push('leaves');
     stop.addEventListener('abort', () => heard.push('first'));
@@ -19,7 +19,7 @@ describe('the stop of an effect', () => {
   });
 
   it('aborts the signal that a node has asked for', () => {
-    const stop = new EffectStop();
+    const stop = new StopSource();
     const signal = stop.asAbortSignal();
 
     expect(signal.aborted).toBe(false);
@@ -30,14 +30,14 @@ describe('the stop of an effect', () => {
   });
 
   it('gives an aborted signal to a node that asks too late', () => {
-    const stop = new EffectStop();
+    const stop = new StopSource();
     stop.stop();
 
     expect(stop.asAbortSignal().aborted).toBe(true);
   });
 
   it('lets a listener leave while it is being told', () => {
-    const stop = new EffectStop();
+    const stop = new StopSource();
     const heard: string[] = [];
     const leaving = (): void => {
       heard.push('leaving');
