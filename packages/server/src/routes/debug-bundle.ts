@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { callerOf, type Door, pathParam, type Routes } from '../door.ts';
 import { noSuchRun } from '../http/errors.ts';
 import { integerParam, queryOf } from '../http/query.ts';
+import { breakOff } from '../stream/break-off.ts';
 import { createSocketWriter } from '../stream/socket-writer.ts';
 import { sendHead } from '../stream/stream-head.ts';
 
@@ -58,9 +59,7 @@ async function send(door: Door, reply: FastifyReply, { runId, text, gzip }: Bund
     }
     response.end();
   } catch (error) {
-    const errorName = error instanceof Error ? error.name : typeof error;
-    door.log('error', { runId, requestId: reply.request.id, errorName }, 'a bundle could not be sent');
-    response.destroy();
+    breakOff(door, reply, { runId, what: 'a bundle could not be sent', error });
   } finally {
     waiting.signal.removeEventListener('abort', giveUp);
     waiting.end();

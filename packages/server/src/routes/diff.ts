@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf, type Door, pathParam, type Routes } from '../door.ts';
 import { noSuchRun } from '../http/errors.ts';
 import { queryOf, textParam } from '../http/query.ts';
+import { breakOff } from '../stream/break-off.ts';
 import type { OpenStream } from '../stream/open-streams.ts';
 import { createSocketWriter } from '../stream/socket-writer.ts';
 import { sendHead } from '../stream/stream-head.ts';
@@ -73,15 +74,8 @@ async function sendDiff(door: Door, reply: FastifyReply, diff: RunDiff, stream: 
     }
     response.end();
   } catch (error) {
-    if (!stream.signal.aborted) {
-      const errorName = error instanceof Error ? error.name : typeof error;
-      door.log(
-        'error',
-        { runId: diff.a, requestId: reply.request.id, errorName },
-        'a diff could not be sent',
-      );
-    }
-    response.destroy();
+    if (stream.signal.aborted) response.destroy();
+    else breakOff(door, reply, { runId: diff.a, what: 'a diff could not be sent', error });
   } finally {
     stream.end();
   }

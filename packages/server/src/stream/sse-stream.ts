@@ -11,6 +11,7 @@ import type { FastifyReply } from 'fastify';
 import type { Door } from '../door.ts';
 import { noSuchRun } from '../http/errors.ts';
 import { renderFrames } from './batches.ts';
+import { breakOff } from './break-off.ts';
 import { createFrameQueue, type FrameQueue, frameOf, snapshotFrame } from './frames.ts';
 import type { OpenStream } from './open-streams.ts';
 import { createSocketWriter, type SocketWriter } from './socket-writer.ts';
@@ -125,9 +126,7 @@ async function deliver(door: Door, reply: FastifyReply, asked: Subscription, sou
     await writer.write(queue.flush());
     response.end();
   } catch (error) {
-    const errorName = error instanceof Error ? error.name : typeof error;
-    door.log('error', { runId: asked.runId, requestId: reply.request.id, errorName }, 'a stream failed');
-    response.destroy();
+    breakOff(door, reply, { runId: asked.runId, what: 'a stream failed', error });
   } finally {
     clearInterval(keepalive);
     deafen();

@@ -2,6 +2,7 @@ import type { Caller, EventPage } from '@weft/engine';
 import type { FastifyReply } from 'fastify';
 import { type Door, sendJson } from '../door.ts';
 import { noSuchRun } from '../http/errors.ts';
+import { breakOff } from './break-off.ts';
 import { closeLog, lastSeq, openLog, renderPage } from './event-log.ts';
 import { createSocketWriter } from './socket-writer.ts';
 import { sendHead } from './stream-head.ts';
@@ -57,13 +58,7 @@ async function sendPages(door: Door, reply: FastifyReply, log: Log): Promise<voi
     await writer.write(closeLog({ ...page, complete }, end));
     response.end();
   } catch (error) {
-    const errorName = error instanceof Error ? error.name : typeof error;
-    door.log(
-      'error',
-      { runId: log.runId, requestId: reply.request.id, errorName },
-      'a log could not be sent',
-    );
-    response.destroy();
+    breakOff(door, reply, { runId: log.runId, what: 'a log could not be sent', error });
   } finally {
     stream.end();
   }

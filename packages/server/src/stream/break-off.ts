@@ -1,0 +1,28 @@
+import { HostError } from '@weft/protocol';
+import type { Door } from '../door.ts';
+
+interface Broken {
+  readonly runId: string;
+  /** For the log. */
+  readonly what: string;
+  readonly error: unknown;
+}
+
+interface Answer {
+  readonly request: { readonly id: string };
+  readonly raw: { destroy(): unknown };
+}
+
+/**
+ * Ends an answer that is under way and cannot be completed: its reader sees that it was cut off. That the run was removed
+ * meanwhile, for one, is what its owner wanted, and no failure of the host.
+ */
+export function breakOff(door: Pick<Door, 'log'>, answer: Answer, { runId, what, error }: Broken): void {
+  const fields = { runId, requestId: answer.request.id };
+  if (error instanceof HostError) door.log('info', { ...fields, code: error.code }, what);
+  else {
+    const errorName = error instanceof Error ? error.name : typeof error;
+    door.log('error', { ...fields, errorName }, what);
+  }
+  answer.raw.destroy();
+}
