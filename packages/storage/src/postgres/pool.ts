@@ -1,5 +1,6 @@
 import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
 import { ConnectionLostError } from './errors.ts';
+import { createFreshPlans } from './fresh-plans.ts';
 
 /** A bounded number of connections, each used by one caller at a time. */
 export interface Pool {
@@ -29,6 +30,7 @@ interface Waiting {
 export function createPool(options: PoolOptions): Pool {
   const { maxConnections, statementTimeoutMs } = options;
   const patienceMs = PATIENCE * statementTimeoutMs;
+  const freshenPlans = createFreshPlans();
   let idle: Connection[] = [];
   const inUse = new Set<Connection>();
   const waiting: Waiting[] = [];
@@ -115,6 +117,7 @@ export function createPool(options: PoolOptions): Pool {
         connection.destroy(new ConnectionLostError(`PostgreSQL gave no answer for ${patienceMs} ms`));
       }, patienceMs);
       try {
+        await freshenPlans(connection);
         return await work(connection);
       } finally {
         clearTimeout(watchdog);
