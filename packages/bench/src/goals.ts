@@ -154,6 +154,8 @@ export const GOALS: readonly Goal[] = [
     criteria: [2, 4].flatMap((processes) =>
       ['A', 'E'].map((workload) => ratioAtMost(`scale/${workload}/${processes}/cpuMs`, 1.15)),
     ),
+    remark:
+      'Judged with as many clients for each process as the one has: another process is started because there is more to do. Beside it the same clients shared out, who come back in smaller groups',
   },
   {
     id: 'G13',

@@ -4,11 +4,16 @@ import type { ServerProcess } from '../server-process.ts';
 import { type About, createTally, type Tally } from '../tally.ts';
 import { type Workload, workloadOf } from '../workloads.ts';
 
+/** For each process. */
 const CLIENTS = 64;
 const LARGEST = 4;
 const MEASURED = [workloadOf('A'), workloadOf('E')];
 
-/** Throughput is bounded by the two cores that everything shares; what must stay flat is the cost of a run. */
+/**
+ * Throughput is bounded by the two cores that everything shares; what must stay flat is the cost of a run. Two questions: what a
+ * run costs when every process is as busy as the one was, and when what the one did is shared out, so that fewer runs meet in each
+ * group commit.
+ */
 export const postgresScale: Scenario = {
   name: 'postgres-scale',
   title: 'One, two and four processes on one PostgreSQL',
@@ -23,7 +28,8 @@ export const postgresScale: Scenario = {
       const server = await weft.start(place, lab.echo, ['--store-connections', '6']);
       lab.cleanUp(() => server.stop());
       servers.push(server);
-      for (const workload of MEASURED) await load(lab, [server], workload, lab.warmUpMs);
+      for (const workload of MEASURED)
+        await load(lab, [server], { workload, clients: CLIENTS, ms: lab.warmUpMs });
     }
     for (let round = 0; round < lab.rounds; round += 1) {
       for (const workload of MEASURED) await compare(lab, tally, servers, workload);
@@ -40,19 +46,34 @@ async function compare(
   workload: Workload,
 ): Promise<void> {
   const ms = sized(lab, 3_000, lab.cellMs);
-  const one = await load(lab, servers.slice(0, 1), workload, ms);
-  for (const processes of [1, 2, 4]) {
-    const measured = processes === 1 ? one : await load(lab, servers.slice(0, processes), workload, ms);
-    const name = `${workload.name}, ${processes} ${processes === 1 ? 'process' : 'processes'}`;
-    const put = (measure: keyof Measured, about: About) => {
-      const key = `scale/${workload.name}/${processes}/${measure}`;
-      tally.add(key, about, measured[measure]);
-      if (processes > 1) tally.against(key, 'one process', one[measure]);
-    };
-    put('perSecond', { title: name, unit: 'runs/s', better: 'more' });
-    put('cpuMs', { title: `${name}, CPU per run of the hosts`, unit: 'ms', better: 'less' });
-    put('databaseMs', { title: `${name}, CPU per run of PostgreSQL`, unit: 'ms', better: 'less' });
+  const one = await load(lab, servers.slice(0, 1), { workload, clients: CLIENTS, ms });
+  const put = (key: string, title: string, measured: Measured, isCompared: boolean) => {
+    for (const [measure, about] of Object.entries(aboutOf(title)) as [keyof Measured, About][]) {
+      tally.add(`${key}/${measure}`, about, measured[measure]);
+      if (isCompared) tally.against(`${key}/${measure}`, 'one process', one[measure]);
+    }
+  };
+  put(`scale/${workload.name}/1`, `${workload.name}, 1 process`, one, false);
+  for (const processes of [2, 4]) {
+    const some = servers.slice(0, processes);
+    const key = `scale/${workload.name}/${processes}`;
+    const title = `${workload.name}, ${processes} processes`;
+    put(key, title, await load(lab, some, { workload, clients: CLIENTS * processes, ms }), true);
+    put(
+      `${key}/shared`,
+      `${title}, clients shared`,
+      await load(lab, some, { workload, clients: CLIENTS, ms }),
+      true,
+    );
   }
+}
+
+function aboutOf(title: string): Record<keyof Measured, About> {
+  return {
+    perSecond: { title, unit: 'runs/s', better: 'more' },
+    cpuMs: { title: `${title}, CPU per run of the hosts`, unit: 'ms', better: 'less' },
+    databaseMs: { title: `${title}, CPU per run of PostgreSQL`, unit: 'ms', better: 'less' },
+  };
 }
 
 interface Measured {
@@ -61,18 +82,23 @@ interface Measured {
   readonly databaseMs: number;
 }
 
+interface Load {
+  readonly workload: Workload;
+  readonly clients: number;
+  readonly ms: number;
+}
+
 async function load(
   lab: Lab,
   servers: readonly ServerProcess[],
-  workload: Workload,
-  ms: number,
+  { workload, clients, ms }: Load,
 ): Promise<Measured> {
   const postgres = await lab.postgres();
   const cpuOf = () => servers.reduce((sum, server) => sum + (server.cpuMs() ?? Number.NaN), 0);
   const [target = { port: 0, key: KEY }, ...others] = servers.map(({ port }) => ({ port, key: KEY }));
   const [cpu, database] = [cpuOf(), postgres.cpuMs() ?? Number.NaN];
   const { workflowId } = workload;
-  const result = await lab.driver.load({ kind: 'runs', target, others, workflowId, clients: CLIENTS, ms });
+  const result = await lab.driver.load({ kind: 'runs', target, others, workflowId, clients, ms });
   return {
     perSecond: (result.done / result.elapsedMs) * 1000,
     cpuMs: (cpuOf() - cpu) / result.done,
