@@ -6,8 +6,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { renderChart } from './chart.ts';
+import { flagsOf } from './command-line.ts';
 import { openLab } from './lab.ts';
 import { renderPage } from './page.ts';
 import { renderReport } from './report.ts';
@@ -18,14 +18,24 @@ import { SCENARIOS } from './scenarios.ts';
 const ROOT = join(import.meta.dirname, '../../..');
 const RESULTS = join(ROOT, 'bench-results');
 
-const { values: flags } = parseArgs({
-  options: {
-    quick: { type: 'boolean', default: false },
-    rounds: { type: 'string' },
-    only: { type: 'string' },
-    list: { type: 'boolean', default: false },
-    render: { type: 'boolean', default: false },
-  },
+const USAGE = `npm run bench [-- FLAGS]: the host and the raw limits of the same minutes
+
+  --only NAME,…  these scenarios; what was measured of the others before is kept
+  --quick        small sizes, one round, for a first look; the page in docs/ stays as it is
+  --rounds N     default 3
+  --list         the scenarios and their goals
+  --render       the page and the chart again, from the JSON file
+
+Examples:
+  npm run bench -- --quick
+  npm run bench -- --only sqlite,sse`;
+
+const flags = flagsOf(USAGE, {
+  quick: { type: 'boolean', default: false },
+  rounds: { type: 'string' },
+  only: { type: 'string' },
+  list: { type: 'boolean', default: false },
+  render: { type: 'boolean', default: false },
 });
 const note = (line: string) => process.stderr.write(`${line}\n`);
 const file = join(RESULTS, flags.quick ? 'quick.json' : 'latest.json');
@@ -51,8 +61,10 @@ function choose(only: string | undefined): readonly Scenario[] {
   const names = only.split(',').map((name) => name.trim());
   const known = SCENARIOS.map(({ name }) => name);
   const unknown = names.filter((name) => !known.includes(name));
-  if (unknown.length > 0)
-    throw new Error(`--only: there is no scenario ${unknown.join(', ')}; there are ${known.join(', ')}.`);
+  if (unknown.length > 0) {
+    note(`--only: there is no scenario ${unknown.join(', ')}; there are ${known.join(', ')}.`);
+    process.exit(2);
+  }
   return SCENARIOS.filter(({ name }) => names.includes(name));
 }
 

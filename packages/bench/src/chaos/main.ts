@@ -6,7 +6,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { flagsOf } from '../command-line.ts';
 import { runChaos } from './chaos.ts';
 import { checkHistory } from './checker.ts';
 import type { History } from './history.ts';
@@ -15,15 +15,24 @@ import type { Verdict } from './rules.ts';
 
 const HISTORY_FILE = 'history.json';
 
-const { values: flags } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '1' },
-    seed: { type: 'string' },
-    store: { type: 'string', default: 'postgres' },
-    /** Keeps the history there, also of a run in which nothing was found. */
-    keep: { type: 'string' },
-    check: { type: 'string' },
-  },
+const USAGE = `npm run chaos [-- FLAGS]: random workflows against a host on which things go wrong, then a checker
+
+  --minutes N               default 1
+  --seed S                  fixes workload and schedule; default: any
+  --store postgres|sqlite   three processes on PostgreSQL (default), or one on SQLite
+  --keep DIR                keeps the history there, also when nothing was found
+  --check DIR               looks once more at a history that was kept
+
+Examples:
+  npm run chaos -- --minutes 2 --seed 7
+  npm run chaos -- --check /tmp/weft-chaos-x1y2z3`;
+
+const flags = flagsOf(USAGE, {
+  minutes: { type: 'string', default: '1' },
+  seed: { type: 'string' },
+  store: { type: 'string', default: 'postgres' },
+  keep: { type: 'string' },
+  check: { type: 'string' },
 });
 
 const minutes = Number(flags.minutes);
@@ -31,7 +40,7 @@ const seed = flags.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Nu
 const store = flags.store === 'sqlite' ? 'sqlite' : 'postgres';
 if (!(minutes > 0 && minutes <= 600) || !Number.isSafeInteger(seed) || flags.store !== store) {
   process.stderr.write(
-    'usage: npm run chaos -- [--minutes N] [--seed S] [--store postgres|sqlite] [--keep DIR] | --check DIR\n',
+    `--minutes is a number up to 600, --seed an integer, --store postgres or sqlite.\n\n${USAGE}\n`,
   );
   process.exit(2);
 }
