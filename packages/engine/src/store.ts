@@ -46,7 +46,8 @@ export type {
  * S8. A fork's log begins where it leaves its source: the store keeps only the events from there on, and its length counts
  *     from there.
  * S9. A purge takes away everything of a run at once, its log and all that is kept under its id, and leaves a tombstone. Until
- *     the tombstone's time has come, the run's tenant can learn that there was one; nobody else ever can.
+ *     the tombstone's time has come, the run's tenant can learn that there was one; nobody else ever can. A store may take its
+ *     time with the bytes of a long log, but nobody finds them any more, and after a crash it goes on.
  * S10. An erasure takes away what only the fold may see: overlays, the values of inputs, the checkpoint, and what commands brought
  *     along. The public log stays, byte for byte.
  */

@@ -6,6 +6,7 @@ import { openDatabase, sqliteCode } from './driver.ts';
 import { NotAStoreError } from './errors.ts';
 import { SCHEMA_VERSION, schemaVersion } from './migrations.ts';
 import { assertOurs } from './open-file.ts';
+import { NOBODY } from './remains.ts';
 
 /** One thing wrong with a file. */
 export interface Finding {
@@ -104,7 +105,7 @@ const CHECKED_RUNS = `
     (SELECT coalesce(word, type) FROM events LEFT JOIN words ON words.id = events.type
       WHERE events.rid = runs.rid ORDER BY seq DESC LIMIT 1) AS last_type,
     (SELECT count(*) FROM commands WHERE commands.rid = runs.rid AND verdict IS NULL) AS waiting
-  FROM runs ORDER BY rid`;
+  FROM runs WHERE tenant <> ${NOBODY} ORDER BY rid`;
 
 function checkRuns(db: Database): Finding[] {
   const findings: Finding[] = [];

@@ -3,6 +3,7 @@ import type { ExpiredRun, Store } from '@weft/engine';
 import { FIRST_TERMINAL, runIdText } from './codec.ts';
 import type { Connection } from './connection.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
+import { NOBODY } from './remains.ts';
 
 /** Looked at per turn of the event loop, as in lists: most runs of a store may be too young. */
 const SCAN_STEP = 1_000;
@@ -30,7 +31,9 @@ export function prepareListExpired({ db, words }: Connection): Store['listExpire
     `SELECT ${COLUMNS} FROM runs WHERE tenant = ? AND (created_at, rid) > (?, ?) AND created_at < ?
      ORDER BY created_at, rid LIMIT ${SCAN_STEP}`,
   );
-  const ofAll = db.prepare<Row>(`SELECT ${COLUMNS} FROM runs WHERE rid > ? ORDER BY rid LIMIT ${SCAN_STEP}`);
+  const ofAll = db.prepare<Row>(
+    `SELECT ${COLUMNS} FROM runs WHERE rid > ? AND tenant <> ${NOBODY} ORDER BY rid LIMIT ${SCAN_STEP}`,
+  );
 
   function step(tenant: number | undefined, place: Place, before: number): Row[] {
     return tenant === undefined

@@ -18,6 +18,7 @@ import { takeOwnership } from './owner-lock.ts';
 import { preparePrune } from './prune.ts';
 import { prepareRegistryReader } from './read-registry.ts';
 import { prepareRunReader } from './read-run.ts';
+import { prepareRemains } from './remains.ts';
 import { prepareWasCommitted } from './was-committed.ts';
 import { openWords } from './words.ts';
 
@@ -85,6 +86,7 @@ function storeOn(connection: Connection, faults: SqliteFaults, closeFile: () => 
   const documents = prepareDocuments(connection);
   const blobs = prepareBlobs(connection);
   const listRuns = prepareListRuns(connection, runs);
+  const remains = prepareRemains(connection);
   const keeping = prepareKeeping(connection);
   const commit = prepareCommit(connection, faults);
   const wasCommitted = prepareWasCommitted(connection, runs);
@@ -98,9 +100,16 @@ function storeOn(connection: Connection, faults: SqliteFaults, closeFile: () => 
       callIsolated(() => watcher(unit.runId, unit.expectedSeq + unit.events.length));
   }
 
+  /** What it cannot take away now, on a full disk for one, it takes away after the next purge or start. */
+  function clearAside(): void {
+    remains.clear().catch(() => undefined);
+  }
+
+  clearAside();
   return {
     async commit(units) {
       const results = commit(units);
+      if (units.some(({ kind }) => kind === 'purge')) clearAside();
       if (watchers.size > 0)
         units.forEach((unit, index) => results[index]?.state === 'committed' && notify(unit));
       return results;
@@ -154,6 +163,7 @@ function storeOn(connection: Connection, faults: SqliteFaults, closeFile: () => 
       if (isClosed) return;
       isClosed = true;
       watchers.clear();
+      remains.stop();
       closeFile();
     },
   };

@@ -13,12 +13,13 @@ import {
   newRunId,
   START,
 } from '@weft/engine/store-contract';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { openDatabase } from './driver.ts';
 import { checkSqliteFile, openSqliteStore } from './index.ts';
 import { testFolder } from './sqlite-test-folder.ts';
 
 const { newPath } = testFolder();
+const PATIENCE = { timeout: 10_000, interval: 5 };
 /** Long enough to lie on pages of its own, too. */
 const canary = (mark: string) => `${mark}${'x'.repeat(6_000)}${mark}`;
 
@@ -94,6 +95,41 @@ describe('what is taken away', () => {
     },
   );
 
+  it.each(['erase', 'purge'] as const)(
+    'by %s is gone from where rows stood before they were moved',
+    async (kind) => {
+      const path = newPath();
+      const store = openSqliteStore({ path });
+      const [gone, kept] = [newRunId(), newRunId()];
+      await store.heartbeat('h1', 60_000);
+      await given(store, createUnit(gone, { holder: 'h1' }), createUnit(kept, { holder: 'h1' }));
+      const hidden = JSON.stringify({ v: 'moved-gone' });
+      // In turns, so that pages are split between the two again and again.
+      for (let seq = 0; seq < 2_000; seq += 10) {
+        const log = events(seq, 10).map((each) => ({ ...each, overlay: hidden }));
+        await given(
+          store,
+          appendUnit(kept, seq, { events: events(seq, 10) }),
+          appendUnit(gone, seq, { events: log }),
+        );
+      }
+      await given(
+        store,
+        appendUnit(gone, 2_000, { events: [event(2_000, 'run.completed')], head: completed }),
+      );
+
+      await given(
+        store,
+        kind === 'purge'
+          ? purge(gone)
+          : { kind, batchId: newBatchId(), tenant: 'acme', runId: gone, at: START },
+      );
+      await store.close();
+
+      expect(isInFile(path, 'moved-gone')).toBe(false);
+    },
+  );
+
   it('leaves a file that passes every check, also when its number is given to the next run', async () => {
     const path = newPath();
     const store = openSqliteStore({ path });
@@ -106,6 +142,86 @@ describe('what is taken away', () => {
     expect((await store.listRuns('acme', { tag: 't' }, { limit: 9 })).rows).toHaveLength(2);
     expect(checkSqliteFile(path)).toEqual([]);
     await store.close();
+  });
+});
+
+describe('a long run', () => {
+  const LONG = 12_000;
+
+  /** Its values are in the file, and it has been folded in. */
+  async function givenLongRun(store: Store): Promise<string> {
+    const runId = await givenOpenRun(store);
+    for (let seq = 0; seq < LONG; seq += 1_000) {
+      const last = seq + 1_000 === LONG;
+      const log = events(seq, 1_000).map((each) => ({ ...each, overlay: '"gone-value"' }));
+      await given(store, appendUnit(runId, seq, last ? { events: log, head: completed } : { events: log }));
+    }
+    return runId;
+  }
+
+  async function givenOpenRun(store: Store): Promise<string> {
+    const runId = newRunId();
+    await store.heartbeat('h1', 60_000);
+    await given(store, createUnit(runId, { holder: 'h1', record: { inputs: { name: 'gone-input' } } }));
+    return runId;
+  }
+
+  const rowsOf = (path: string): unknown => {
+    const db = openDatabase(path, { busyTimeoutMs: 1_000, readOnly: true });
+    try {
+      return db
+        .prepare('SELECT (SELECT count(*) FROM runs) AS runs, (SELECT count(*) FROM events) AS events')
+        .get();
+    } finally {
+      db.close();
+    }
+  };
+
+  it('that is purged is gone at once for everybody, and from the file a few turns later', async () => {
+    const path = newPath();
+    const store = openSqliteStore({ path });
+    const runId = await givenLongRun(store);
+
+    await given(store, purge(runId));
+
+    expect(await store.readRun(runId, 'acme')).toBeUndefined();
+    expect(await store.readRun(runId, undefined)).toBeUndefined();
+    expect(await store.readEvents(runId, 0, 10, 1e6)).toEqual([]);
+    expect((await store.listRuns('acme', {}, { limit: 9 })).rows).toEqual([]);
+    expect((await store.listExpired(undefined, START * 2, { limit: 9 })).rows).toEqual([]);
+    expect(checkSqliteFile(path)).toEqual([]);
+    await vi.waitFor(() => expect(rowsOf(path)).toEqual({ runs: 0, events: 0 }), PATIENCE);
+    await store.close();
+    for (const text of ['gone-value', 'gone-input'])
+      expect([text, isInFile(path, text)]).toEqual([text, false]);
+  });
+
+  it('gives its number to nobody while something of it is left', async () => {
+    const path = newPath();
+    const store = openSqliteStore({ path });
+    await given(store, purge(await givenLongRun(store)));
+
+    const next = await givenOpenRun(store);
+
+    expect(await store.readEvents(next, 0, 10, 1e6)).toEqual([]);
+    await given(store, appendUnit(next, 0, { events: events(0, 3) }));
+    await vi.waitFor(() => expect(rowsOf(path)).toEqual({ runs: 1, events: 3 }), PATIENCE);
+    expect(checkSqliteFile(path)).toEqual([]);
+    await store.close();
+  });
+
+  it('whose removal was cut short is removed by the next owner of the file', async () => {
+    const path = newPath();
+    const first = openSqliteStore({ path });
+    await given(first, purge(await givenLongRun(first)));
+    await first.close();
+    expect(rowsOf(path)).toMatchObject({ runs: 1 });
+    expect(checkSqliteFile(path)).toEqual([]);
+
+    const second = openSqliteStore({ path });
+
+    await vi.waitFor(() => expect(rowsOf(path)).toEqual({ runs: 0, events: 0 }), PATIENCE);
+    await second.close();
   });
 });
 

@@ -8,6 +8,7 @@ import {
 import { FIRST_TERMINAL, recordColumns, recordFrom, runIdBytes, runIdText, statusOf } from './codec.ts';
 import type { Connection } from './connection.ts';
 import { RUN_COLUMNS, type StoredRun } from './read-run.ts';
+import { prepareDisown, REMOVED_AT_ONCE } from './remains.ts';
 
 type PurgeUnit = Extract<WriteUnit, { kind: 'purge' }>;
 type EraseUnit = Extract<WriteUnit, { kind: 'erase' }>;
@@ -21,8 +22,8 @@ export interface Keeping {
   wasCommitted(unit: PurgeUnit | EraseUnit): boolean;
 }
 
-/** What belongs to a run by its number alone. */
-const OWNED = ['events', 'checkpoints', 'commands', 'outbox', 'runs'];
+/** What belongs to a run by its number alone, beside its log and its row. */
+const OWNED = ['checkpoints', 'commands', 'outbox'];
 
 /** Forks of a run, and forks of those: everybody who reads its log. */
 const OPEN_READER = `
@@ -38,6 +39,8 @@ export function prepareKeeping(connection: Connection): Keeping {
   const findRun = db.prepare<StoredRun>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = ?`);
   const findOpenReader = db.prepare<{ id: Uint8Array }>(OPEN_READER);
   const findOpen = db.prepare<{ id: Uint8Array }>('SELECT id FROM runs WHERE id = ? AND status < 6');
+  const disown = prepareDisown(connection);
+  const removeLog = ['events', 'runs'].map((table) => db.prepare(`DELETE FROM ${table} WHERE rid = ?`));
   const removals = OWNED.map((table) => db.prepare(`DELETE FROM ${table} WHERE rid = ?`));
   const removeTag = db.prepare(
     'DELETE FROM run_tags WHERE tenant = ? AND tag = ? AND created_at = ? AND rid = ?',
@@ -103,13 +106,13 @@ export function prepareKeeping(connection: Connection): Keeping {
       const { parent, tags, fork, imported } = recordFrom(runId, run, words);
       const refusal = refusalOf(run, imported, parent?.runId);
       if (refusal) return refusal;
-      overwriting(connection, () => {
-        for (const remove of removals) remove.run(run.rid);
-        for (const tag of tags) removeTag.run(run.tenant, tag, run.created_at, run.rid);
-        if (fork) removeFork.run(runIdBytes(fork.sourceRunId) ?? fork.sourceRunId, run.rid);
-        removeBlobs.run(run.id, run.tenant);
-        purgeDocuments(run.tenant, runId);
-      });
+      for (const remove of removals) remove.run(run.rid);
+      if (run.next_seq > REMOVED_AT_ONCE) disown(run.rid);
+      else for (const remove of removeLog) remove.run(run.rid);
+      for (const tag of tags) removeTag.run(run.tenant, tag, run.created_at, run.rid);
+      if (fork) removeFork.run(runIdBytes(fork.sourceRunId) ?? fork.sourceRunId, run.rid);
+      removeBlobs.run(run.id, run.tenant);
+      purgeDocuments(run.tenant, runId);
       putTombstone.run(run.id, run.tenant, at, tombstoneUntil);
       return undefined;
     },
@@ -120,12 +123,10 @@ export function prepareKeeping(connection: Connection): Keeping {
       const refusal = refusalOf(run, record.imported);
       if (refusal) return refusal;
       const { more } = recordColumns(withoutGiven(record), words);
-      overwriting(connection, () => {
-        removeOverlays.run(run.rid);
-        removeCheckpoint.run(run.rid);
-        removeValues.run(run.rid);
-        markErased.run(more, at - run.created_at, run.rid);
-      });
+      removeOverlays.run(run.rid);
+      removeCheckpoint.run(run.rid);
+      removeValues.run(run.rid);
+      markErased.run(more, at - run.created_at, run.rid);
       return undefined;
     },
     readTombstone(runId, tenant) {
@@ -149,14 +150,4 @@ function withoutGiven(record: CreationRecord): CreationRecord {
   if (record.fork === undefined) return erased;
   const { filled: _filled, ...fork } = record.fork;
   return { ...erased, fork };
-}
-
-/** What is deleted inside is overwritten with zeros: it is gone from the file, not only from its tables. */
-function overwriting({ db }: Connection, remove: () => void): void {
-  db.exec('PRAGMA secure_delete = ON');
-  try {
-    remove();
-  } finally {
-    db.exec('PRAGMA secure_delete = OFF');
-  }
 }

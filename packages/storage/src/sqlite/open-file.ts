@@ -41,9 +41,13 @@ export function assertOurs(db: Database, path: string): void {
   }
 }
 
-/** Durability is not a default to hope for: each setting is written, then read back. */
+/**
+ * Durability is not a default to hope for: each setting is written, then read back. Nor is it that what was taken away is gone:
+ * SQLite moves rows from page to page while tables grow, and what it leaves behind must be overwritten then, not only when the
+ * row itself is deleted.
+ */
 function applySettings(db: Database): void {
-  const required = { journal_mode: 'wal', synchronous: 2, fullfsync: 1, foreign_keys: 0 };
+  const required = { journal_mode: 'wal', synchronous: 2, fullfsync: 1, foreign_keys: 0, secure_delete: 1 };
   for (const [name, value] of Object.entries(required)) {
     readPragma(db, `${name} = ${value}`);
     const answer = readPragma(db, name);
