@@ -39,6 +39,7 @@ interface Waiting {
   readonly resolve: (result: CommitResult) => void;
 }
 
+const MOST_TURNS = 4;
 const ASK_DELAYS_MS = [0, 20, 100, 400, 1_500];
 
 export function createCommitter(options: CommitterOptions): Committer {
@@ -61,12 +62,13 @@ export function createCommitter(options: CommitterOptions): Committer {
       waitingBytes += bytes;
       if (busy) return;
       busy = true;
-      setImmediate(begin);
+      setImmediate(begin, 0, 0);
     });
   }
 
-  function begin(): void {
-    if (queue.length * 2 < lastSize) setImmediate(() => void drain());
+  function begin(turns: number, before: number): void {
+    const isGrowing = queue.length > before;
+    if (queue.length < lastSize && isGrowing && turns < MOST_TURNS) setImmediate(begin, turns + 1, queue.length);
     else void drain();
   }
 
