@@ -141,6 +141,28 @@ describe('a batch for many readers', () => {
   });
 });
 
+describe('the last batch', () => {
+  const batchOf = (text: string): Batch => ({ text, chunk: Buffer.from(text) });
+
+  it('ends the response with it when the socket takes it at once', async () => {
+    const { writer, response } = await connect(60_000);
+
+    writer.finish(batchOf('the end'));
+
+    expect([response.writableEnded, writer.isFull()]).toEqual([true, false]);
+  });
+
+  it('leaves the response open while the socket holds some of it', async () => {
+    const { writer, response } = await connect(60_000);
+
+    writer.finish(batchOf('x'.repeat(60_000)));
+    expect([response.writableEnded, writer.isFull()]).toEqual([false, true]);
+
+    expect(await writer.ready()).toBe(true);
+    expect(writer.isFull()).toBe(false);
+  });
+});
+
 describe('two writers of one response', () => {
   it('never mix their bytes', async () => {
     const connection = await connect(60_000);

@@ -15,7 +15,10 @@ export interface SocketWriter {
    * to the socket as it is, which costs a fraction of what a response takes to frame it again.
    */
   send(batch: Batch): boolean;
-  /** The last that is written: what ends the body goes in the same packet. Only while there is room. */
+  /**
+   * The last that is written: what ends the body goes in the same packet. Only when the socket takes it at once; otherwise the
+   * response stays open until there is room, because a stream that ends while its socket is full is cut off.
+   */
   finish(batch: Batch): void;
   /** For what may be dropped: written only when there is room at once. */
   offer(text: string): void;
@@ -25,6 +28,9 @@ export interface SocketWriter {
 
 /** Small enough that a slow reader shows progress within `stallMs`. */
 const SLICE = 64 * 1024;
+
+/** More than the head of an answer and the end of its body take. */
+const AROUND_BYTES = 1_024;
 
 const DONE = Promise.resolve(true);
 
@@ -94,8 +100,8 @@ export function createSocketWriter(response: ServerResponse, stallMs: number): S
       else socket.write(chunk);
       return hasRoom();
     },
-    finish({ text }) {
-      if (hasRoom() && text.length <= SLICE) response.end(text);
+    finish({ text, chunk }) {
+      if (hasRoom() && chunk.length + AROUND_BYTES < freeBytes(response)) response.end(text);
       else void write(text);
     },
     offer(text) {
@@ -116,6 +122,12 @@ function needsDrain(response: ServerResponse): boolean {
 /** The socket, while it is this response's turn on the connection; a response that is injected has none. */
 function ownSocket({ socket }: ServerResponse): Socket | undefined {
   return socket instanceof Socket ? socket : undefined;
+}
+
+/** What the socket takes before it asks to wait; nothing when it is not this response's turn. */
+function freeBytes(response: ServerResponse): number {
+  const socket = ownSocket(response);
+  return socket === undefined ? 0 : socket.writableHighWaterMark - socket.writableLength;
 }
 
 /** The socket, when the body is chunked; a reader of HTTP/1.0, for one, gets it whole. */
