@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '@weft/protocol';
+import { isJsonObject, type Json } from '@weft/protocol/plain';
 import { type Client, type OpenInterrupt, nodeNameOf, openInterruptsOf, type RunDocument } from '@weft/sdk';
 import { type Cli, HOST_ARGS } from './command.ts';
 import { connect, type TargetArgs } from './connection.ts';

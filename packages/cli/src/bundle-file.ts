@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { isHostError, isJsonObject, type Json, type JsonObject, parseStrictJson } from '@weft/protocol';
+import { isHostError, isJsonObject, type Json, type JsonObject, parseStrictJson } from '@weft/protocol/plain';
 import { CliError, EXIT, unusable } from './exit-code.ts';
 import { reasonOf } from './key-values.ts';
 

@@ -7,7 +7,7 @@ import {
   isHostError,
   isJsonObject,
   parseStrictJson,
-} from '@weft/protocol';
+} from '@weft/protocol/plain';
 import { unusable, usageError } from './exit-code.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { isJsonObject } from '@weft/protocol';
+import { isJsonObject } from '@weft/protocol/plain';
 import type { RunEventDocument } from '@weft/sdk';
 import { nodeKeyOf } from './output/run-progress.ts';
 import type { AskedQuestion } from './output/question.ts';

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { closed, dateTime, nonEmpty, runId } from './schema-parts.ts';
-import type { StreamMode } from './stream-modes.ts';
+import type { StreamMode } from './stream-mode-names.ts';
 
 /** What people say about a run after the fact, or beside it. Kept next to the log, never in it; so nothing replays it. */
 

@@ -16,7 +16,7 @@ import {
   WorkflowReportSchema,
 } from './host-extension.ts';
 import type { Parameter, Route } from './routes.ts';
-import { RUN_STATUSES } from './runs.ts';
+import { RUN_STATUSES } from './run-statuses.ts';
 import { dateTime, jsonObject, nonEmpty } from './schema-parts.ts';
 import {
   ArtifactListSchema,

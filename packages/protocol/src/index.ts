@@ -78,7 +78,6 @@ export {
   ResolveResponseSchema,
   ResumeRequestSchema,
   ResumeResponseSchema,
-  RUN_STATUSES,
   RunOptionsSchema,
   RunSnapshotSchema,
   RunStatusSchema,
@@ -100,19 +99,20 @@ export type {
   RunOptions,
   RunOwner,
   RunSnapshot,
-  SnapshotStatus,
 } from './runs.ts';
+export { RUN_STATUSES } from './run-statuses.ts';
+export type { SnapshotStatus } from './run-statuses.ts';
 export { createSseParser, sseComment, sseFrame } from './sse.ts';
 export type { SseEvent, SseFrame, SseParser } from './sse.ts';
 export {
   admits,
   DEFAULT_STREAM_MODE,
   parseStreamModes,
-  STREAM_MODES,
   triggersSnapshot,
 } from './stream-modes.ts';
-export type { StreamMode } from './stream-modes.ts';
-export { DIFF_EXCLUDED_NAMES } from './run-diff.ts';
+export { STREAM_MODES } from './stream-mode-names.ts';
+export type { StreamMode } from './stream-mode-names.ts';
+export { DIFF_EXCLUDED_NAMES } from './diff-excluded-names.ts';
 export {
   ArtifactListSchema,
   SECRET_SCOPES,

@@ -2,7 +2,7 @@ import { ERRORS } from './errors.ts';
 import { EVENT_CATALOGUE } from './event-catalogue.ts';
 import { errorCodesOf } from './openapi.ts';
 import { type Parameter, type Route, ROUTES } from './routes.ts';
-import { STREAM_MODES, type StreamMode } from './stream-modes.ts';
+import { STREAM_MODES, type StreamMode } from './stream-mode-names.ts';
 
 /** The reference pages, made from the tables, so that they cannot say something else. */
 

@@ -1,12 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import {
-  BulkCancelRequestSchema,
-  CancelRequestSchema,
-  CreateRunSchema,
-  RUN_STATUSES,
-  RunSnapshotSchema,
-} from './runs.ts';
+import { BulkCancelRequestSchema, CancelRequestSchema, CreateRunSchema, RunSnapshotSchema } from './runs.ts';
+import { RUN_STATUSES } from './run-statuses.ts';
 import { compileValidator } from './validate.ts';
 
 const createRun = compileValidator(CreateRunSchema);

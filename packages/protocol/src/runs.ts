@@ -14,29 +14,14 @@ import {
 } from './schema-parts.ts';
 import { INTERRUPT_KINDS } from './catalogue/payload-parts.ts';
 import { RunEventDocSchema } from './events.ts';
+import { RUN_STATUSES } from './run-statuses.ts';
 import { AgentRefSchema } from './workflow.ts';
 
 /** Requests and answers about runs. What clients send is closed; what the host sends is open. */
 
 const optional = Type.Optional;
 
-export const RUN_STATUSES = [
-  'pending',
-  'running',
-  'paused',
-  'waiting-approval',
-  'waiting-input',
-  'waiting-external',
-  'completed',
-  'failed',
-  'cancelling',
-  'cancelled',
-] as const;
-
 export const RunStatusSchema = Type.Enum(RUN_STATUSES);
-
-/** Every status a snapshot can show; `cancelling` is never stored. */
-export type SnapshotStatus = (typeof RUN_STATUSES)[number];
 
 const MockProviderSchema = closed({
   id: Type.String({ minLength: 1, maxLength: 128 }),

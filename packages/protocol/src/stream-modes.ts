@@ -1,11 +1,6 @@
 import { HostError } from './errors.ts';
 import { eventType } from './event-catalogue.ts';
-
-/** How a reader wants to see a run; the same log, filtered. */
-
-export const STREAM_MODES = ['values', 'updates', 'messages', 'debug'] as const;
-
-export type StreamMode = (typeof STREAM_MODES)[number];
+import { STREAM_MODES, type StreamMode } from './stream-mode-names.ts';
 
 export const DEFAULT_STREAM_MODE: StreamMode = 'updates';
 

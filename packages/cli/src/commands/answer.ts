@@ -1,5 +1,5 @@
 import { resolve as resolvePath } from 'node:path';
-import { type Json, type JsonObject, isJsonObject } from '@weft/protocol';
+import { type Json, type JsonObject, isJsonObject } from '@weft/protocol/plain';
 import { QUESTION_ARGS, answerQuestion } from '../answer-question.ts';
 import { leaf } from '../command.ts';
 import { unusable, usageError } from '../exit-code.ts';

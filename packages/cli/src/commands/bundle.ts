@@ -1,6 +1,6 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { resolve as resolvePath } from 'node:path';
-import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import { isJsonObject, type Json, type JsonObject } from '@weft/protocol/plain';
 import { type Cli, HOST_ARGS, leaf } from '../command.ts';
 import { connect } from '../connection.ts';
 import { EXIT, unusable, usageError } from '../exit-code.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '@weft/protocol';
+import { isJsonObject } from '@weft/protocol/plain';
 import { type OpenInterrupt, nodeNameOf } from '@weft/sdk';
 import { printable } from './table.ts';
 

@@ -1,4 +1,4 @@
-import { type JsonObject, isJsonObject } from '@weft/protocol';
+import { type JsonObject, isJsonObject } from '@weft/protocol/plain';
 import { type RunDocument, openInterruptsOf } from '@weft/sdk';
 import { waitingText } from './question.ts';
 import { type Style, paintStatus } from './style.ts';

@@ -1,4 +1,4 @@
-import { type JsonObject, isJsonObject } from '@weft/protocol';
+import { type JsonObject, isJsonObject } from '@weft/protocol/plain';
 import type { RunEventDocument } from '@weft/sdk';
 
 /** What a person watching wants to know of a run: a fold of its events, small enough to redraw. */

@@ -1,5 +1,5 @@
 import type { RunEventDocument } from '@weft/sdk';
-import { isJsonObject } from '@weft/protocol';
+import { isJsonObject } from '@weft/protocol/plain';
 import { asksText } from './question.ts';
 import { type NodeProgress, type RunProgress, nodeKeyOf } from './run-progress.ts';
 import { type Style, paintStatus } from './style.ts';

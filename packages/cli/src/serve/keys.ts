@@ -2,11 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { DEFAULT_TENANT, type Store, ensureFirstKey, newKey } from '@weft/engine';
 import { type DataFolder, readKeyFile, writeKeyFile } from '../data-folder.ts';
 import { CliError, EXIT } from '../exit-code.ts';
-
-/** True for addresses that only this machine can reach. */
-export function isLoopbackBind(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
-}
+import { isLoopbackBind } from './loopback.ts';
 
 /** Anybody on the network could use a key that lies in a file of this machine for the local person only. */
 export function requireKeyFor(host: string, key: string | undefined): void {

@@ -11,7 +11,7 @@ import {
   type Store,
   createHost,
 } from '@weft/engine';
-import { isHostError } from '@weft/protocol';
+import { isHostError } from '@weft/protocol/plain';
 import { type RunningServer, type Telemetry, createApp, startServer } from '@weft/server';
 import {
   type DataFolder,
@@ -27,7 +27,8 @@ import { reasonOf } from '../key-values.ts';
 import { VERSION } from '../version.ts';
 import { provideAuditKey } from './audit-key.ts';
 import { fixKeys } from './cluster-keys.ts';
-import { isLoopbackBind, provideFirstKey, requireKeyFor } from './keys.ts';
+import { provideFirstKey, requireKeyFor } from './keys.ts';
+import { isLoopbackBind } from './loopback.ts';
 import { openDatabase, openFolder } from './open-store.ts';
 import { shownUrl } from './postgres-url.ts';
 import { provideSecretsKey } from './secrets-key.ts';

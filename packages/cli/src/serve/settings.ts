@@ -1,5 +1,5 @@
 import type { HostLimits, LogLevel } from '@weft/engine';
-import { type Json, isJsonObject } from '@weft/protocol';
+import { type Json, isJsonObject } from '@weft/protocol/plain';
 import { closestName } from '../closest-name.ts';
 import { DEFAULT_DATA } from '../data-folder.ts';
 import { type CliError, unusable, usageError } from '../exit-code.ts';

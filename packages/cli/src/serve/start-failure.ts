@@ -1,4 +1,4 @@
-import { isHostError } from '@weft/protocol';
+import { isHostError } from '@weft/protocol/plain';
 import { unusable } from '../exit-code.ts';
 
 /** A store that fails while the host starts is no defect of the host: whoever looks after it starts it again. */

@@ -1,6 +1,6 @@
 import type { ArgsDef } from 'citty';
 import { usageError } from '../exit-code.ts';
-import { isLoopbackBind } from './keys.ts';
+import { isLoopbackBind } from './loopback.ts';
 import type { SettingKind } from './settings.ts';
 
 /** Where metrics and spans go. Metrics are always on `GET /metrics`, for keys with the scope host:admin. */

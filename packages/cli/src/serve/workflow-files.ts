@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Caller, Host, RegisterOptions, WorkflowProblem } from '@weft/engine';
-import { type Json, isHostError, isJsonObject } from '@weft/protocol';
+import { type Json, isHostError, isJsonObject } from '@weft/protocol/plain';
 import { unusable } from '../exit-code.ts';
 import { lineOfPointer } from '../json-lines.ts';
 import { parseJsonText, readTextFile, reasonOf } from '../key-values.ts';

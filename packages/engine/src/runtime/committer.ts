@@ -68,7 +68,8 @@ export function createCommitter(options: CommitterOptions): Committer {
 
   function begin(turns: number, before: number): void {
     const isGrowing = queue.length > before;
-    if (queue.length < lastSize && isGrowing && turns < MOST_TURNS) setImmediate(begin, turns + 1, queue.length);
+    if (queue.length < lastSize && isGrowing && turns < MOST_TURNS)
+      setImmediate(begin, turns + 1, queue.length);
     else void drain();
   }
 

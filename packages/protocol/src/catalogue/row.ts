@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import type { StreamMode } from '../stream-modes.ts';
+import type { StreamMode } from '../stream-mode-names.ts';
 
 /** One event type: what its payload is, and who gets to see it. */
 export interface EventRow {

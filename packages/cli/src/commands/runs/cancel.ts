@@ -1,6 +1,6 @@
 import type { BulkCancelItem, Client, RunSummary } from '@weft/sdk';
 import { isTerminalStatus } from '@weft/sdk';
-import { RUN_STATUSES } from '@weft/protocol';
+import { RUN_STATUSES } from '@weft/protocol/plain';
 import { type Cli, HOST_ARGS, leaf } from '../../command.ts';
 import { connect } from '../../connection.ts';
 import { CliError, EXIT, type ExitCode, usageError } from '../../exit-code.ts';

@@ -1,4 +1,4 @@
-import { type StreamMode, STREAM_MODES, admits, isHostError, parseStreamModes } from '@weft/protocol';
+import { isHostError, STREAM_MODES, type StreamMode } from '@weft/protocol/plain';
 import type { Client, RunEventDocument } from '@weft/sdk';
 import { type Cli, HOST_ARGS, leaf } from '../../command.ts';
 import { connect } from '../../connection.ts';
@@ -28,7 +28,7 @@ export const events = leaf({
     ...HOST_ARGS,
   },
   async run({ cli, args }) {
-    const modes = parseModes(args.mode);
+    const modes = await parseModes(args.mode);
     const after = parseAfter(args.after);
     const { client } = await connect(cli.io, args);
     if (args.follow === true) return follow(cli, client, args.run, modes, after);
@@ -39,7 +39,8 @@ export const events = leaf({
   },
 });
 
-function parseModes(text: string): readonly StreamMode[] {
+async function parseModes(text: string): Promise<readonly StreamMode[]> {
+  const { parseStreamModes } = await import('@weft/protocol');
   try {
     return parseStreamModes(text);
   } catch (error) {
@@ -88,6 +89,7 @@ async function printStored(
   modes: readonly StreamMode[],
   start: { after?: number },
 ): Promise<void> {
+  const { admits } = await import('@weft/protocol');
   const print = eventPrinter(cli);
   let position = start;
   for (;;) {

@@ -1,5 +1,5 @@
 import type { ArgsDef } from 'citty';
-import { RUN_STATUSES } from '@weft/protocol';
+import { RUN_STATUSES } from '@weft/protocol/plain';
 import type { Client, RunFilter, RunSummary } from '@weft/sdk';
 import { closestName } from '../../closest-name.ts';
 import { usageError } from '../../exit-code.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { WorkflowReport } from '@weft/sdk';
-import { isHostError } from '@weft/protocol';
+import { isHostError } from '@weft/protocol/plain';
 import { leaf } from '../../command.ts';
 import { EXIT } from '../../exit-code.ts';
 import { parseJsonText, readTextFile } from '../../key-values.ts';

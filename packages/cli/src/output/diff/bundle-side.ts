@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import { isJsonObject, type Json, type JsonObject } from '@weft/protocol/plain';
 import { ApiError, type RunDocument, type RunEventDocument } from '@weft/sdk';
 import { asCliError, readBundleFile } from '../../bundle-file.ts';
 import type { LiveSide } from './compare.ts';

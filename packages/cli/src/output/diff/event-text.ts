@@ -1,4 +1,4 @@
-import { DIFF_EXCLUDED_NAMES, type Json, type JsonObject, isJsonObject } from '@weft/protocol';
+import { DIFF_EXCLUDED_NAMES, type Json, type JsonObject, isJsonObject } from '@weft/protocol/plain';
 import type { EventDifferenceDocument, RunEventDocument } from '@weft/sdk';
 import { nodeKeyOf } from '../run-progress.ts';
 import { type FieldChange, fieldChanges } from './fields.ts';

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, isJsonObject } from '@weft/protocol';
+import { type Json, type JsonObject, isJsonObject } from '@weft/protocol/plain';
 
 /** A place where two values differ: `outputs.items[2]`. A side that has nothing there is absent. */
 export interface FieldChange {
