@@ -85,6 +85,26 @@ describe('a host on a thread of its own', () => {
     expect(limits).toMatchObject({ maxYoungGenerationSizeMb: 192 });
   });
 
+  it('that listens to nobody any more is ended by the second signal', async () => {
+    const env = await preload(`
+      if (!threads.isMainThread) setTimeout(() => {
+        require('node:fs').writeSync(2, 'stuck');
+        for (;;);
+      }, 200);`);
+    let signals = 0;
+    const ended = await serve({
+      env,
+      told(written, signal) {
+        if (signals > 0 || !written.includes('stuck')) return;
+        signals += 1;
+        signal('SIGINT');
+        signal('SIGTERM');
+      },
+    });
+
+    expect(ended.code).toBe(1);
+  });
+
   it('that breaks ends the process with the error and a code', async () => {
     const env = await preload(`
       if (!threads.isMainThread) setTimeout(() => { throw new Error('broken by the test'); }, 200);`);

@@ -44,7 +44,13 @@ export async function mainOnThread(argv: readonly string[], io: Io): Promise<num
         code = message.code;
     }
   });
-  const off = io.onSignal((signal) => thread.postMessage(signal));
+  let isStopping = false;
+  const off = io.onSignal((signal) => {
+    // The second one ends a host even when its thread listens to nobody any more.
+    if (isStopping) io.exit(EXIT.failed);
+    isStopping = true;
+    thread.postMessage(signal);
+  });
   try {
     await once(thread, 'exit');
     return code;
