@@ -8,8 +8,11 @@ import type { NodePlan } from './plan.ts';
 export type Input =
   /** First look at a pending run. */
   | { readonly type: 'start' }
-  /** A new holder folded the log: nothing is in flight, so started effects must be performed again (or failed). */
-  | { readonly type: 'recovered' }
+  /**
+   * A new holder folded the log: nothing is in flight, so started effects must be performed again (or failed). Where commands wait,
+   * nothing else is decided: they were accepted before anybody looked at what has become due.
+   */
+  | { readonly type: 'recovered'; readonly commandsWait?: boolean }
   /** Time has passed: timers, retries and deadlines are looked at. */
   | { readonly type: 'tick' }
   /** First look at a fork: its prefix was another run's, and what was under way there is not under way here. */

@@ -1,9 +1,19 @@
 import { SOURCE_MISSING } from '../core/replay/replay.ts';
 import type { CreationRecord } from '../core/run-state.ts';
 import type { Input, Step } from '../core/step.ts';
-import type { Verdict } from '../store.ts';
+import type { StoredCommand, Verdict } from '../store.ts';
 
 /** What the holder of a run makes of a step before and after it is durable. */
+
+/** Whoever takes over a run that was told to end does not begin again what was under way. */
+export function isCalledOff(opening: readonly Input[], waiting: readonly StoredCommand[]): boolean {
+  return opening[0]?.type === 'recovered' && waiting[0]?.command.type === 'cancel';
+}
+
+/** What a new holder begins with, where these commands wait for it. */
+export function openingBefore(waiting: readonly StoredCommand[], first: Input): Input {
+  return first.type === 'recovered' && waiting.length > 0 ? { ...first, commandsWait: true } : first;
+}
 
 /** Without the facts that are on record already: a replay that begins before the end of its log decides them again. */
 export function unrecorded(step: Step, durableSeq: number): Step {

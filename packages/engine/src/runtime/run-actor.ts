@@ -10,7 +10,7 @@ import { errorFields, type Log } from './log.ts';
 import type { EffectHandle, Performer } from './performer.ts';
 import type { SpawnChild } from './spawn-child.ts';
 import { createTraceparents, startOf } from './trace-context.ts';
-import { decidedBy, notInSource, ownFrom, unrecorded } from './actor-step.ts';
+import { decidedBy, isCalledOff, notInSource, openingBefore, ownFrom, unrecorded } from './actor-step.ts';
 import type { RunReplay } from './replay-source.ts';
 import { createWaitingInputs } from './waiting-inputs.ts';
 import { mayPark, type RecordedMoment, stretchUnit, type StretchTools, takeStretch } from './stretch.ts';
@@ -27,7 +27,7 @@ import { mayPark, type RecordedMoment, stretchUnit, type StretchTools, takeStret
  * ended       finished, parked (claim given up with the last write), stopped, or dropped
  *
  * A1. No effect starts, and nobody outside sees an event, before its write is durable.
- * A2. Inputs are looked at in this order: the opening ones, commands, outcomes, what is due, what a budget cut off.
+ * A2. Inputs are looked at in this order: the opening ones (unless a cancel is waiting), commands, outcomes, what is due, what a budget cut off.
  * A3. A command without a verdict (a drain) stays in the inbox and is tried again after every later step.
  * A4. A refused write means that somebody else owns the run: everything is aborted and nothing is written any more.
  *     A write of unknown fate ends the actor too; the dispatcher rebuilds the run from the store.
@@ -164,7 +164,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
 
   async function loop(): Promise<void> {
     while (!ended) {
-      if (inboxDirty && opening.length === 0) await readInbox();
+      if (inboxDirty) await readInbox();
       if (replay !== undefined && !draining) await replay.readAhead(run.state.nextSeq);
       if (ended) return;
       const input = nextInput();
@@ -184,8 +184,8 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
 
   function nextInput(): ActorInput | undefined {
     if (draining) return outcomes.shift();
-    const first = opening.shift();
-    if (first !== undefined) return first;
+    const first = isCalledOff(opening, untried) ? undefined : opening.shift();
+    if (first !== undefined) return openingBefore(untried, first);
     // A replay that was cut in the middle of an act decides it again first: until then its state can answer nobody.
     const isBehind = replay !== undefined && run.state.nextSeq < Math.max(committedSeq, ownFrom(record));
     const command = isBehind ? undefined : untried.shift();

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { chain, node } from '../core/testing/definitions.ts';
 import type { HostOptions } from '../create-host.ts';
 import { openMemoryStore } from '../memory-store.ts';
-import type { Store, WriteResult, WriteUnit } from '../store.ts';
+import type { Command, Store, WriteResult, WriteUnit } from '../store.ts';
 import { alice, newRun, startHost, type TestHost, until } from './testing/test-host.ts';
 import { testClock } from './testing/test-clock.ts';
 
@@ -44,6 +44,12 @@ function cuttable(store: Store): Store & { cut(): void; mend(): void } {
       return isCut ? [] : store.claimDue(holder, limit);
     },
   };
+}
+
+/** Puts a command into the inbox while nobody is there to hear it. */
+async function accept(store: Store, runId: string, command: Command): Promise<void> {
+  const ids = { batchId: 'b', tenant: 'default', runId, commandId: 'c1' };
+  await store.commit([{ kind: 'command', ...ids, command, inboxLimit: 10 }]);
 }
 
 const EFFECT = { nodes: [node('call', 'test.effect'), node('after')], edges: chain('call', 'after') };
@@ -233,29 +239,56 @@ describe('a new host on an old store', () => {
     expect(second.effects.calls).toHaveLength(0);
   });
 
-  it('carries out a command that was accepted just before', async () => {
+  it('carries out a cancel that was accepted just before, and performs nothing again for it', async () => {
     const store = openMemoryStore();
     const first = await open({ store });
     const runId = await first.run(await first.register(EFFECT));
     await until(() => first.effects.calls[0]);
     await first.host.stop(0);
-    await store.commit([
-      {
-        kind: 'command',
-        batchId: 'b',
-        tenant: 'default',
-        runId,
-        commandId: 'c1',
-        command: { type: 'cancel' },
-        inboxLimit: 10,
-      },
-    ]);
+    await accept(store, runId, { type: 'cancel' });
     const row = await store.readRun(runId, undefined);
     expect(row?.pendingCommands).toEqual(['cancel']);
 
     const second = await open({ store });
 
     await until(async () => (await second.status(runId)) === 'cancelled');
+    expect(second.effects.calls).toHaveLength(0);
+  });
+
+  it('hears an answer that was accepted before its question timed out', async () => {
+    const clock = testClock();
+    const store = openMemoryStore({ clock: clock.now });
+    const first = await open({ store, clock });
+    const gate = node('gate', 'core.approvalGate', { timeoutMs: 60_000 });
+    const runId = await first.run(await first.register({ nodes: [gate], edges: [] }));
+    await until(async () => (await first.status(runId)) === 'waiting-approval');
+    await first.host.stop(0);
+    const by = { by: 'alice', byUser: true, viaLink: false };
+    await accept(store, runId, { type: 'resolve', nodeId: 'gate', value: { action: 'accept' }, ...by });
+    clock.advance(120_000);
+
+    const second = await open({ store, clock });
+
+    await until(async () => (await second.status(runId)) === 'completed');
+    expect(await second.types(runId)).toContain('approval.received');
+  });
+
+  it('lets a delay that became due meanwhile end after a pause that was accepted before, not instead of it', async () => {
+    const clock = testClock();
+    const store = openMemoryStore({ clock: clock.now });
+    const first = await open({ store, clock });
+    const runId = await first.run(
+      await first.register({ nodes: [node('wait', 'core.delay', { ms: 60_000 })], edges: [] }),
+    );
+    await first.host.stop(0);
+    await accept(store, runId, { type: 'pause', policy: 'immediate' });
+    clock.advance(120_000);
+
+    const second = await open({ store, clock });
+
+    await until(async () => (await second.status(runId)) === 'paused');
+    await second.host.command(alice, runId, { type: 'resume' });
+    await until(async () => (await second.status(runId)) === 'completed');
   });
 
   it('refuses to make a live store a test store', async () => {
