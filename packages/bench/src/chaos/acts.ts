@@ -151,7 +151,8 @@ async function cancelMany(visit: Visit): Promise<void> {
   const answer = await http.insist('POST', '/v1/runs:bulk-cancel', { body: { runIds }, key });
   if (!took(visit, 'bulk cancel', answer, 200, [])) return;
   const results = answer.json['results'] as unknown as { runId: string; ok: boolean; status: string }[];
-  for (const { runId, ok, status } of results) if (ok) receipts.cancels.push({ runId, status });
+  for (const { runId, ok, status } of results)
+    if (ok) receipts.cancels.push({ runId, status, at: Date.now() });
   if (results.map(({ runId }) => runId).join() !== runIds.join())
     receipts.mishaps.push({ request: 'bulk cancel of others', status: 200, body: answer.text });
 }

@@ -5,7 +5,7 @@ import type { Check } from './rules.ts';
 /** Runs that are carried away, removed, erased and spoken about. */
 
 /** By how much clocks of processes are off each other, and a little more. */
-const CLOCKS_MS = 7_000;
+export const CLOCKS_MS = 7_000;
 
 export function importedRuns({ history, runs, fact, report }: Check): void {
   for (const { runId, sourceRunId, again, events } of history.imports) {

@@ -76,7 +76,17 @@ const BROKEN: readonly [HistoryRuleId, string, Partial<History>][] = [
       })),
     },
   ],
-  ['C10', 'a cancel that was not', { cancels: [{ runId: 'run-1', status: 'cancelled' }] }],
+  ['C10', 'a cancel that was not', { cancels: [{ runId: 'run-1', status: 'cancelled', at: AT }] }],
+  [
+    'C10',
+    'a run that went on for long after it was told to end',
+    {
+      cancels: [{ runId: 'run-1', status: 'cancelling', at: AT }],
+      runs: SOUND.runs.map((run) =>
+        run === RUN ? { ...RUN, endedAt: new Date(AT + 60_000).toISOString() } : run,
+      ),
+    },
+  ],
   [
     'C1',
     'one request that became two runs',

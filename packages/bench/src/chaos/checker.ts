@@ -8,7 +8,7 @@ import {
   questionsCalledBack,
 } from './check-deliveries.ts';
 import { forksBegin, replaysRepeat } from './check-forks.ts';
-import { annotationsKept, erasedRuns, importedRuns, removedRuns } from './check-keeping.ts';
+import { annotationsKept, CLOCKS_MS, erasedRuns, importedRuns, removedRuns } from './check-keeping.ts';
 import type { EventDocument, History } from './history.ts';
 import {
   type Check,
@@ -228,14 +228,17 @@ function resolvedOnce({ history, runs, fact, report }: Check): void {
 }
 
 function cancelled({ history, runs, removed, fact, report }: Check): void {
-  for (const { runId, status } of history.cancels) {
+  const clocksMs = history.store === 'sqlite' ? 0 : CLOCKS_MS;
+  for (const { runId, status, at } of history.cancels) {
     if (removed.has(runId) || (history.forks.some((fork) => fork.runId === runId) && !runs.has(runId)))
       continue;
     fact('C10');
-    const found = runs.get(runId)?.status;
-    // A cancel that is still under way has lost to an end that was already being written.
+    const { status: found, endedAt = '' } = runs.get(runId) ?? {};
     const fits = isTerminal(status) ? found === status : found !== undefined && isTerminal(found);
     if (!fits) report('C10', `the cancel was answered with ${status}, the run is ${String(found)}`, runId);
+    // A cancel that is still under way has lost to an end that was already being written, and to no other.
+    else if (found !== 'cancelled' && !isTerminal(status) && Date.parse(endedAt) > at + clocksMs)
+      report('C10', `the run went on for ${Date.parse(endedAt) - at} ms after it was told to end`, runId);
   }
 }
 

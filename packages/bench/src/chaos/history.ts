@@ -134,6 +134,8 @@ export interface CancelReceipt {
   readonly runId: string;
   /** What the host said the run is. */
   readonly status: string;
+  /** When it said so. */
+  readonly at: number;
 }
 
 export interface Mishap {

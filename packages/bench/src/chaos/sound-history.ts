@@ -153,7 +153,7 @@ export const SOUND: History = {
     { runId: 'run-1', interruptId: 'gate:0', marker: 'ada', voices: 1, status: 200 },
     { runId: 'run-1', interruptId: 'gate:0', marker: 'bob', voices: 1, status: 409 },
   ],
-  cancels: [{ runId: 'run-1', status: 'completed' }],
+  cancels: [{ runId: 'run-1', status: 'completed', at: AT }],
   mishaps: [],
   effects: [
     { call: 'keep', invocationId: 'id-9', at: AT, sent: 'abc', secret: SECRET },
