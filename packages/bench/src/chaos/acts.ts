@@ -149,6 +149,7 @@ async function cancelMany(visit: Visit): Promise<void> {
   const { http, receipts, random, others, key } = visit;
   const runIds = random.shuffle(others).slice(0, random.int(1, MOST_CANCELLED));
   const answer = await http.insist('POST', '/v1/runs:bulk-cancel', { body: { runIds }, key });
+  if (answer === undefined) receipts.unheard.push(...runIds);
   if (!took(visit, 'bulk cancel', answer, 200, [])) return;
   const results = answer.json['results'] as unknown as { runId: string; ok: boolean; status: string }[];
   for (const { runId, ok, status } of results)

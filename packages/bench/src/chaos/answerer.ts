@@ -77,6 +77,7 @@ async function give({ http, receipts }: AnswererOptions, question: Question, mar
       });
     return;
   }
+  receipts.unheard.push(runId);
 }
 
 function valueFor(question: Question, marker: string): JsonObject {

@@ -39,7 +39,7 @@ export function createFrontDesk(): FrontDesk {
         const given = await http.insist('POST', `/v1/interrupts/${String(interruptToken)}`, {
           body: { resumeValue: { action: 'accept', feedback: marker } },
         });
-        if (given === undefined) return;
+        if (given === undefined) return void receipts.unheard.push(runId);
         const { status, text } = given;
         receipts.answers.push({ runId, interruptId, marker, voices: 1, status });
         if (!FITTING.has(status))

@@ -27,7 +27,8 @@ export function forksBegin({ history, runs, removed, fact, report }: Check): voi
 
 export function replaysRepeat({ history, runs, fact, report }: Check): void {
   // A person who gets in between, while a replay waits to be taken over, makes it go another way, and it says so.
-  const touched = new Set([...history.answers, ...history.cancels].map(({ runId }) => runId));
+  const heard = [...history.answers, ...history.cancels].map(({ runId }) => runId);
+  const touched = new Set([...heard, ...history.unheard]);
   for (const { runId, sourceRunId, mode, sourceEvents, sourceEnded } of history.forks) {
     const [replay, source] = [runs.get(runId), runs.get(sourceRunId)];
     if (mode !== 'replay' || replay === undefined || source === undefined) continue;

@@ -179,6 +179,7 @@ async function pauseFor({ http }: ClientOptions, runId: string): Promise<void> {
 
 async function cancel({ http, receipts }: ClientOptions, runId: string): Promise<void> {
   const answer = await http.ask('POST', `/v1/runs/${runId}/cancel`, { body: {}, key: `cancel-${runId}` });
-  if (answer?.status === 200)
+  if (answer === undefined) receipts.unheard.push(runId);
+  else if (answer.status === 200)
     receipts.cancels.push({ runId, status: String(answer.json['status']), at: Date.now() });
 }

@@ -6,6 +6,8 @@ export interface History {
   readonly streams: readonly StreamReceipt[];
   readonly answers: readonly AnswerReceipt[];
   readonly cancels: readonly CancelReceipt[];
+  /** Runs that were sent an answer or a cancel, and nobody was told what became of it. */
+  readonly unheard: readonly string[];
   /** Answers that no client should ever get. */
   readonly mishaps: readonly Mishap[];
   readonly effects: readonly SeenEffect[];

@@ -20,6 +20,7 @@ export interface Receipts {
   readonly streams: StreamReceipt[];
   readonly answers: AnswerReceipt[];
   readonly cancels: CancelReceipt[];
+  readonly unheard: string[];
   readonly forks: ForkReceipt[];
   readonly imports: ImportReceipt[];
   readonly removals: RemovalReceipt[];
@@ -42,6 +43,7 @@ export function newReceipts(): Receipts {
     streams: [],
     answers: [],
     cancels: [],
+    unheard: [],
     forks: [],
     imports: [],
     removals: [],

@@ -154,6 +154,7 @@ export const SOUND: History = {
     { runId: 'run-1', interruptId: 'gate:0', marker: 'bob', voices: 1, status: 409 },
   ],
   cancels: [{ runId: 'run-1', status: 'completed', at: AT }],
+  unheard: [],
   mishaps: [],
   effects: [
     { call: 'keep', invocationId: 'id-9', at: AT, sent: 'abc', secret: SECRET },
