@@ -45,7 +45,7 @@ export function advance(run: LiveRun, input: Input, moment: Moment, budget: Budg
   const stretch = new OpenStretch(run, moment);
   const statusBefore = run.state.status;
   const verdict = accept(stretch, input);
-  const isHeldBack = input.type === 'recovered' && input.commandsWait === true;
+  const isHeldBack = (input.type === 'start' || input.type === 'recovered') && input.commandsWait === true;
   const more = isHeldBack ? run.frontier.size > 0 : goOn(stretch, budget);
   const toParent = noticeToParent(run, statusBefore);
   if (toParent !== undefined) stretch.notify(toParent);

@@ -6,8 +6,8 @@ import type { NodePlan } from './plan.ts';
 
 /** What can move a run. Time, chance and outcomes come in as data; the core asks for nothing. */
 export type Input =
-  /** First look at a pending run. */
-  | { readonly type: 'start' }
+  /** First look at a pending run. Where commands wait, they are decided before its first node. */
+  | { readonly type: 'start'; readonly commandsWait?: boolean }
   /**
    * A new holder folded the log: nothing is in flight, so started effects must be performed again (or failed). Where commands wait,
    * nothing else is decided: they were accepted before anybody looked at what has become due.

@@ -12,7 +12,8 @@ export function isCalledOff(opening: readonly Input[], waiting: readonly StoredC
 
 /** What a new holder begins with, where these commands wait for it. */
 export function openingBefore(waiting: readonly StoredCommand[], first: Input): Input {
-  return first.type === 'recovered' && waiting.length > 0 ? { ...first, commandsWait: true } : first;
+  const mayWait = first.type === 'start' || first.type === 'recovered';
+  return mayWait && waiting.length > 0 ? { ...first, commandsWait: true } : first;
 }
 
 /** Without the facts that are on record already: a replay that begins before the end of its log decides them again. */

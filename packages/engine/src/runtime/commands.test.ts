@@ -54,6 +54,20 @@ describe('cancel', () => {
     expect((await types(runId)).filter((type) => type === 'node.completed')).toEqual([]);
   });
 
+  it('of a run that has not begun lets it make none of its calls', async () => {
+    const { host, effects, register, run, types } = await open({ limits: { maxLiveRuns: 1 } });
+    const workflowId = await register({ nodes: [node('call', 'test.effect')] });
+    await run(workflowId);
+    await until(() => effects.calls[0]);
+    const runId = await run(workflowId);
+
+    const answer = await host.command(alice, runId, { type: 'cancel' });
+
+    expect(answer).toMatchObject({ status: 'cancelled' });
+    expect(await types(runId)).toEqual(['run.started', 'run.cancelled']);
+    expect(effects.calls).toHaveLength(1);
+  });
+
   it('of a run that is over answers with how it ended', async () => {
     const { host, register, run } = await open();
     const runId = await run(await register({ nodes: [node('a')] }));
