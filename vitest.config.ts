@@ -14,6 +14,8 @@ export default defineConfig({
           exclude: ['**/*.int.test.ts', '**/node_modules/**'],
           // These tests leave nothing behind, so modules are loaded once per worker and not once per file.
           isolate: false,
+          // None takes more than a second or two, but a machine may be busy with something else.
+          testTimeout: 30_000,
         },
       },
       {
