@@ -46,7 +46,8 @@ export function advance(run: LiveRun, input: Input, moment: Moment, budget: Budg
   const statusBefore = run.state.status;
   const verdict = accept(stretch, input);
   const isHeldBack = (input.type === 'start' || input.type === 'recovered') && input.commandsWait === true;
-  const more = isHeldBack ? run.frontier.size > 0 : goOn(stretch, budget);
+  const timersWait = input.type === 'command' && input.commandsWait === true;
+  const more = isHeldBack ? run.frontier.size > 0 : goOn(stretch, budget, timersWait);
   const toParent = noticeToParent(run, statusBefore);
   if (toParent !== undefined) stretch.notify(toParent);
   const { events, effects, children, notices, aborts } = stretch;
@@ -243,14 +244,14 @@ function finishEffect(stretch: Stretch, node: NodePlan, path: readonly number[],
 }
 
 /** Decides what can be decided; true when the budget ended it early. */
-function goOn(stretch: OpenStretch, budget: Budget): boolean {
+function goOn(stretch: OpenStretch, budget: Budget, timersWait: boolean): boolean {
   const { run } = stretch;
   const firstExecution = run.state.executions;
   while (isLiveStatus(run.state.status) && !run.draining) {
     if (budget.mayGoOn?.() === false) return run.frontier.size > 0;
     checkDuration(stretch);
     if (!isLiveStatus(run.state.status)) break;
-    if (!fireDueTimer(stretch) && !fireDueTrigger(stretch)) {
+    if (!fireDue(stretch, timersWait)) {
       const task = run.frontier.next();
       if (task !== undefined) carryOut(stretch, task);
       else if (!skipDormant(stretch)) break;
@@ -282,6 +283,10 @@ function carryOut(stretch: Stretch, task: Task): void {
       }
       return startNode(stretch, task.node, task.path);
   }
+}
+
+function fireDue(stretch: Stretch, timersWait: boolean): boolean {
+  return (!timersWait && fireDueTimer(stretch)) || fireDueTrigger(stretch);
 }
 
 /** Ends one delay or begins one retry whose time has come, the earliest first. False when none is due. */

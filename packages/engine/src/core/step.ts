@@ -34,7 +34,8 @@ export type Input =
       readonly childRunId: string;
       readonly error?: NodeError;
     }
-  | { readonly type: 'command'; readonly command: Command };
+  /** Where others wait, they come before what has become due: all were accepted before anybody looked at it. */
+  | { readonly type: 'command'; readonly command: Command; readonly commandsWait?: boolean };
 
 /** How an effect ended. */
 export type Outcome =

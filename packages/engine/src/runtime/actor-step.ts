@@ -5,15 +5,19 @@ import type { StoredCommand, Verdict } from '../store.ts';
 
 /** What the holder of a run makes of a step before and after it is durable. */
 
-/** Whoever takes over a run that was told to end does not begin again what was under way. */
-export function isCalledOff(opening: readonly Input[], waiting: readonly StoredCommand[]): boolean {
-  return opening[0]?.type === 'recovered' && waiting[0]?.command.type === 'cancel';
+/** What a new holder begins with, where these commands wait for it; undefined when there is nothing, or a cancel comes first. */
+export function takeOpening(opening: Input[], waiting: readonly StoredCommand[]): Input | undefined {
+  const [first] = opening;
+  // Whoever takes over a run that was told to end does not begin again what was under way.
+  if (first?.type === 'recovered' && waiting[0]?.command.type === 'cancel') return undefined;
+  opening.shift();
+  const mayWait = first?.type === 'start' || first?.type === 'recovered';
+  return mayWait && waiting.length > 0 ? { ...first, commandsWait: true } : first;
 }
 
-/** What a new holder begins with, where these commands wait for it. */
-export function openingBefore(waiting: readonly StoredCommand[], first: Input): Input {
-  const mayWait = first.type === 'start' || first.type === 'recovered';
-  return mayWait && waiting.length > 0 ? { ...first, commandsWait: true } : first;
+/** A command as an input; those that wait behind it are decided next. */
+export function commandInput({ command, commandId }: StoredCommand, waiting: readonly StoredCommand[]) {
+  return { type: 'command', command, commandId, commandsWait: waiting.length > 0 } as const;
 }
 
 /** Without the facts that are on record already: a replay that begins before the end of its log decides them again. */

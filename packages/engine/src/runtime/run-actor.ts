@@ -10,7 +10,7 @@ import { errorFields, type Log } from './log.ts';
 import type { EffectHandle, Performer } from './performer.ts';
 import type { SpawnChild } from './spawn-child.ts';
 import { createTraceparents, startOf } from './trace-context.ts';
-import { decidedBy, isCalledOff, notInSource, openingBefore, ownFrom, unrecorded } from './actor-step.ts';
+import { commandInput, decidedBy, notInSource, ownFrom, takeOpening, unrecorded } from './actor-step.ts';
 import type { RunReplay } from './replay-source.ts';
 import { createWaitingInputs } from './waiting-inputs.ts';
 import { mayPark, type RecordedMoment, stretchUnit, type StretchTools, takeStretch } from './stretch.ts';
@@ -184,13 +184,12 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
 
   function nextInput(): ActorInput | undefined {
     if (draining) return outcomes.shift();
-    const first = isCalledOff(opening, untried) ? undefined : opening.shift();
-    if (first !== undefined) return openingBefore(untried, first);
+    const first = takeOpening(opening, untried);
+    if (first !== undefined) return first;
     // A replay that was cut in the middle of an act decides it again first: until then its state can answer nobody.
     const isBehind = replay !== undefined && run.state.nextSeq < Math.max(committedSeq, ownFrom(record));
     const command = isBehind ? undefined : untried.shift();
-    if (command !== undefined)
-      return { type: 'command', command: command.command, commandId: command.commandId };
+    if (command !== undefined) return commandInput(command, untried);
     const outcome = outcomes.shift();
     if (outcome !== undefined) return outcome;
     const repeated = replay?.next();

@@ -47,9 +47,11 @@ function cuttable(store: Store): Store & { cut(): void; mend(): void } {
 }
 
 /** Puts a command into the inbox while nobody is there to hear it. */
-async function accept(store: Store, runId: string, command: Command): Promise<void> {
-  const ids = { batchId: 'b', tenant: 'default', runId, commandId: 'c1' };
-  await store.commit([{ kind: 'command', ...ids, command, inboxLimit: 10 }]);
+async function accept(store: Store, runId: string, ...commands: Command[]): Promise<void> {
+  for (const [index, command] of commands.entries()) {
+    const ids = { batchId: `b${index}`, tenant: 'default', runId, commandId: `c${index}` };
+    await store.commit([{ kind: 'command', ...ids, command, inboxLimit: 10 }]);
+  }
 }
 
 const EFFECT = { nodes: [node('call', 'test.effect'), node('after')], edges: chain('call', 'after') };
@@ -255,22 +257,28 @@ describe('a new host on an old store', () => {
     expect(second.effects.calls).toHaveLength(0);
   });
 
-  it('hears an answer that was accepted before its question timed out', async () => {
+  it('hears all answers that were accepted before their question timed out', async () => {
     const clock = testClock();
     const store = openMemoryStore({ clock: clock.now });
     const first = await open({ store, clock });
-    const gate = node('gate', 'core.approvalGate', { timeoutMs: 60_000 });
+    const gate = node('gate', 'core.approvalGate', { requiredApprovals: 2, timeoutMs: 60_000 });
     const runId = await first.run(await first.register({ nodes: [gate], edges: [] }));
     await until(async () => (await first.status(runId)) === 'waiting-approval');
     await first.host.stop(0);
-    const by = { by: 'alice', byUser: true, viaLink: false };
-    await accept(store, runId, { type: 'resolve', nodeId: 'gate', value: { action: 'accept' }, ...by });
+    const answer = { type: 'resolve', nodeId: 'gate', value: { action: 'accept' }, viaLink: false } as const;
+    const answers = ['alice', 'bob'].map((by) => ({ ...answer, by, byUser: true }));
+    await accept(store, runId, ...answers);
     clock.advance(120_000);
 
     const second = await open({ store, clock });
 
     await until(async () => (await second.status(runId)) === 'completed');
-    expect(await second.types(runId)).toContain('approval.received');
+    const types = await second.types(runId);
+    expect(types.filter((type) => type === 'approval.received')).toHaveLength(2);
+    const forked = await second.host.fork(alice, runId, { mode: 'replay' });
+    const replayId = forked !== undefined && !forked.replayed ? forked.runId : '';
+    await until(async () => (await second.status(replayId)) === 'completed');
+    expect(await second.types(replayId)).toEqual(types);
   });
 
   it('lets a delay that became due meanwhile end after a pause that was accepted before, not instead of it', async () => {
