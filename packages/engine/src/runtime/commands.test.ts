@@ -2,6 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { chain, node } from '../core/testing/definitions.ts';
 import type { HostOptions } from '../create-host.ts';
 import type { IdempotencyClaim } from '../host.ts';
+import { NodeFailure } from '../node-type.ts';
+import { testClock } from './testing/test-clock.ts';
 import { alice, startHost, type TestHost, until } from './testing/test-host.ts';
 
 const opened: TestHost[] = [];
@@ -138,6 +140,38 @@ describe('pause and resume', () => {
     expect(await types(runId)).toEqual(['run.started', 'node.started', 'node.completed', 'run.paused']);
     await host.command(alice, runId, { type: 'resume' });
     await until(async () => (await status(runId)) === 'completed');
+  });
+
+  it('with a drain leave others their turns when a retry becomes due that the drain holds back', async () => {
+    const clock = testClock();
+    const { host, effects, register, run, status, types } = await open({ clock, limits: { pollMs: 2 } });
+    const flaky = {
+      ...node('flaky', 'test.effect'),
+      settings: { retry: { maxAttempts: 2, initialMs: 100 } },
+    };
+    const both = [
+      { from: 'first', to: 'slow' },
+      { from: 'first', to: 'flaky' },
+    ];
+    const nodes = [node('first'), node('slow', 'test.effect'), flaky];
+    const runId = await run(await register({ nodes, edges: both }));
+    const calls = await until(() => (effects.calls.length === 2 ? effects.calls : undefined));
+    const call = (nodeId: string) => calls.find((each) => each.input.nodeId === nodeId);
+    call('flaky')?.fail(new NodeFailure('flaky', 'Not yet.', { retryable: true }));
+    await until(async () => (await types(runId)).includes('node.retried'));
+
+    const asked = host.command(alice, runId, { type: 'pause', policy: 'drain-current-node' });
+    await until(async () => (await host.explain(alice, runId))?.waitingFor === 'command');
+    clock.advance(1_000);
+    // Several looks of the actor: whoever never gives up its turn lets none of these be answered.
+    for (let look = 0; look < 5; look += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      expect(await status(runId)).toBe('running');
+    }
+    call('slow')?.succeed();
+
+    await until(async () => (await status(runId)) === 'paused');
+    await asked;
   });
 
   it('answer a second pause with the state the run is in', async () => {

@@ -208,8 +208,9 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   function take(input: ActorInput): Promise<void> {
     const step = unrecorded(takeStretch(context, run, input, input.recorded), committedSeq);
     more = step.more && !isReplay;
-    // A tick that finds nothing to do must not be repeated at once.
-    noTickBefore = input.type === 'tick' && step.events.length === 0 ? clock.now() + IDLE_TICK_MS : 0;
+    // A tick that finds nothing to do must not be repeated at once, nor after a drain that was tried again in vain.
+    if (step.events.length > 0) noTickBefore = 0;
+    else if (input.type === 'tick') noTickBefore = clock.now() + IDLE_TICK_MS;
     const decided = decidedBy(input, step);
     if (decided !== undefined) undecided.delete(decided.commandId);
     const isCommandLeft = decided === undefined && input.type === 'command';
@@ -223,7 +224,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     const release = isLast(step);
     if (step.events.length === 0 && decided === undefined && !release) {
       act(step);
-      return more ? yieldTurn() : undefined;
+      return yieldTurn(); // always: a run that finds nothing to decide, however often it looks, holds up nobody
     }
     const goesOn = replay !== undefined;
     const write = { epoch, expectedSeq: committedSeq, step, release, checkpointSeq, decided, goesOn };
