@@ -69,7 +69,7 @@ describe('the committer', () => {
     expect(committer.waiting()).toEqual({ units: 0, bytes: 0 });
   });
 
-  it('gives those who are missing of the last group one turn more, and no longer', async () => {
+  it('waits for those who are missing of the last group while more of them come, and no longer', async () => {
     const groups: string[][] = [];
     const committer = createCommitter({
       store: {
@@ -89,7 +89,9 @@ describe('the committer', () => {
     const early = committer.submit(unit('f'));
     await turn();
     const late = committer.submit(unit('g'));
-    await Promise.all([early, late]);
+    await turn();
+    const later = committer.submit(unit('x'));
+    await Promise.all([early, late, later]);
     await committer.idle();
     const alone = committer.submit(unit('h'));
     await turn();
@@ -98,7 +100,7 @@ describe('the committer', () => {
     expect(committer.waiting().units).toBe(0);
     await alone;
 
-    expect(groups).toEqual([['a', 'b', 'c', 'd', 'e'], ['f', 'g'], ['h']]);
+    expect(groups).toEqual([['a', 'b', 'c', 'd', 'e'], ['f', 'g', 'x'], ['h']]);
   });
 
   it('bounds a group by units and by bytes, and still writes a unit larger than the bound', async () => {

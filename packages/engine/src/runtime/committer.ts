@@ -5,7 +5,8 @@ import { errorFields, type Log } from './log.ts';
 /**
  * Group commit. A unit waits for the end of the present turn of the event loop, or for the group before it to be durable,
  * whichever is later; all units that wait by then go to the store as one group. Runs that were served together come back
- * together, but not all in the same turn: when less than half of the last group is there, the rest is given one turn more.
+ * together, but not all in the same turn: while there are fewer than in the last group, and each turn brings more of them, they
+ * are waited for, a few turns at most.
  *
  * C1. One group is in flight at a time; units reach the store in the order they were submitted.
  * C2. `submit` resolves only when the unit's fate is known, or when asking for it has failed for too long.
@@ -39,6 +40,7 @@ interface Waiting {
   readonly resolve: (result: CommitResult) => void;
 }
 
+/** Turns that a group waits for more, beyond its first. */
 const MOST_TURNS = 4;
 const ASK_DELAYS_MS = [0, 20, 100, 400, 1_500];
 
