@@ -53,8 +53,7 @@ export function pathRule(prefix: string): PathRule {
       const rest = text.length - from;
       reserve(text, PLACEHOLDER_BYTES.length);
       const { bytes } = text;
-      if (to <= from) for (let at = 0; at < rest; at += 1) bytes[to + at] = bytes[from + at] as number;
-      else bytes.copyWithin(to, from, from + rest);
+      bytes.copyWithin(to, from, from + rest);
       for (let at = 0; at < PLACEHOLDER_BYTES.length; at += 1)
         bytes[start + at] = PLACEHOLDER_BYTES[at] as number;
       text.length = to + rest;
