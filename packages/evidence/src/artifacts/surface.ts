@@ -73,6 +73,7 @@ function surfaceHandler(
   let category: Category | undefined; // the array that is open
   let target: ValueList | undefined; // where its values go first
   let index = 0;
+  let isLeadTaken = false; // of the string that is open: it is canonical already
 
   /** Any value but a string at the top or in a category. */
   function other(kind: string): void {
@@ -106,7 +107,8 @@ function surfaceHandler(
     index += 1;
     if (target === undefined) return;
     if (category === 'filesystem_paths' && rule !== undefined && canonical !== undefined) {
-      if (target === canonical) rule.apply(text, start);
+      if (isLeadTaken) isLeadTaken = false;
+      else if (target === canonical) rule.apply(text, start);
       else rule.copy(text, start, canonical);
     }
     target.close(start);
@@ -139,6 +141,13 @@ function surfaceHandler(
       if (depth === 2 && category !== undefined && target !== undefined) return target.text;
       scratch.length = 0;
       return scratch;
+    },
+    lead(chunk, from, to) {
+      if (rule === undefined || target === undefined || target !== canonical) return 0;
+      if (depth !== 2 || category !== 'filesystem_paths') return 0;
+      const taken = rule.lead(chunk, from, to, target.text);
+      isLeadTaken = taken > 0;
+      return taken;
     },
     string(text, start) {
       if (depth === 2 && category !== undefined) return keep(text, start);

@@ -21,6 +21,11 @@ export interface JsonHandler {
   key(text: ByteBuffer, start: number): void;
   /** Where the text of the string that begins now is to be written; it is appended. */
   stringTarget(): ByteBuffer;
+  /**
+   * May take plain bytes at the beginning of a string out of the chunk and write something else in their place; answers how
+   * many. Not asked for every string.
+   */
+  lead?(chunk: Uint8Array, from: number, to: number): number;
   string(text: ByteBuffer, start: number): void;
   /** A number as written. */
   number(text: string): void;
@@ -324,6 +329,7 @@ export function jsonParser(handler: JsonHandler): JsonParser {
         else if (isNextString(chunk, at, to)) {
           openString(false);
           at += 2;
+          if (handler.lead !== undefined) at += handler.lead(chunk, at, to);
         } else if (step(chunk[at] as number, at)) at += 1;
       }
       offset += to;

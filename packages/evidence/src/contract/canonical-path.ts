@@ -14,6 +14,8 @@ export function canonicalPath(path: string, prefix: string): string {
 }
 
 export interface PathRule {
+  /** The same as `apply`, before the value is in `text`: answers how many bytes of the chunk are dealt with, 0 when none. */
+  lead(chunk: Uint8Array, from: number, to: number, text: ByteBuffer): number;
   /** Rewrites the value at the end of `text`, which begins at `start`. */
   apply(text: ByteBuffer, start: number): void;
   /** Adds the rewritten value to another list and leaves this one as it is. */
@@ -27,6 +29,8 @@ const PLACEHOLDER_BYTES = toBytes(PLACEHOLDER);
 export function pathRule(prefix: string): PathRule {
   const wanted = toBytes(prefix);
   const counts = { matched: 0, withoutSlash: 0, literal: 0, total: 0 };
+  // In a file these stand as they are; anything else may be written in several ways.
+  const isPlain = wanted.every((byte) => byte >= 0x20 && byte < 0x7f && byte !== 0x22 && byte !== 0x5c);
 
   function matches(text: ByteBuffer, start: number): boolean {
     counts.total += 1;
@@ -46,6 +50,15 @@ export function pathRule(prefix: string): PathRule {
   }
 
   return {
+    lead(chunk, from, to, text) {
+      if (!isPlain || !beginsWith(chunk, from, to - from, wanted)) return 0;
+      counts.total += 1;
+      counts.matched += 1;
+      reserve(text, PLACEHOLDER_BYTES.length);
+      for (let at = 0; at < PLACEHOLDER_BYTES.length; at += 1)
+        text.bytes[text.length++] = PLACEHOLDER_BYTES[at] as number;
+      return wanted.length;
+    },
     apply(text, start) {
       if (!matches(text, start)) return;
       const from = start + wanted.length;
