@@ -162,7 +162,10 @@ describe('a long run', () => {
   async function givenOpenRun(store: Store): Promise<string> {
     const runId = newRunId();
     await store.heartbeat('h1', 60_000);
-    await given(store, createUnit(runId, { holder: 'h1', record: { inputs: { name: 'gone-input' } } }));
+    await given(
+      store,
+      createUnit(runId, { holder: 'h1', record: { inputs: { name: 'gone-input' }, scopeId: 'gone-scope' } }),
+    );
     return runId;
   }
 
@@ -217,6 +220,8 @@ describe('a long run', () => {
     await first.close();
     expect(rowsOf(path)).toMatchObject({ runs: 1 });
     expect(checkSqliteFile(path)).toEqual([]);
+    for (const text of ['gone-scope', 'gone-input'])
+      expect([text, isInFile(path, text)]).toEqual([text, false]);
 
     const second = openSqliteStore({ path });
 

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { FIRST_TERMINAL } from './codec.ts';
 import { type Connection, inTransaction } from './connection.ts';
 
 /**
@@ -20,10 +21,14 @@ export const NOBODY = -1;
 /** Events that one transaction takes away: some milliseconds. Runs with no more than these leave no remains. */
 export const REMOVED_AT_ONCE = 5_000;
 
-/** Makes a run's row nobody's. Inside the group's transaction. */
+/**
+ * Makes a run's row nobody's, with nothing left in it that somebody gave. It counts as ended: an imported run may not have,
+ * and without its mark it would look like one to be taken up. Inside the group's transaction.
+ */
 export function prepareDisown({ db }: Connection): (rid: number) => void {
   const disown = db.prepare(
-    `UPDATE runs SET id = randomblob(16), tenant = ${NOBODY}, principal = NULL, more = NULL, node = NULL, error = NULL WHERE rid = ?`,
+    `UPDATE runs SET id = randomblob(16), tenant = ${NOBODY}, status = ${FIRST_TERMINAL}, principal = NULL, scope = NULL,
+       more = NULL, node = NULL, error = NULL, holder = NULL, due_at = NULL, wake_at = NULL WHERE rid = ?`,
   );
   return (rid) => void disown.run(rid);
 }
