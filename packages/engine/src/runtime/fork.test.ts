@@ -342,13 +342,20 @@ describe('a fork', () => {
       }
     });
 
-    it('of a branch from the middle of an act, repeats it, and can be answered', async () => {
+    /** Where a run asks its question; below 0 until it does. */
+    const asked = async (id: string) =>
+      (await log(id)).findIndex(({ type }) => type === 'interrupt.requested');
+
+    async function waitingRun(): Promise<string> {
       await start();
       await test.register(WAITING, 'waiting');
       const runId = await test.run('waiting');
-      const asked = async (id: string) =>
-        (await log(id)).findIndex(({ type }) => type === 'interrupt.requested');
       await until(async () => (await asked(runId)) > 0);
+      return runId;
+    }
+
+    it('of a branch from the middle of an act, repeats it, and can be answered', async () => {
+      const runId = await waitingRun();
       const branch = await fork(runId, { mode: 'branch', fromSeq: await asked(runId) });
       await until(async () => (await asked(branch)) > 0);
       const first = await fork(branch, { mode: 'replay' });
@@ -364,12 +371,7 @@ describe('a fork', () => {
     });
 
     it('of a branch that has not begun yet, begins as it will, and can be answered', async () => {
-      await start();
-      await test.register(WAITING, 'waiting');
-      const runId = await test.run('waiting');
-      const asked = async (id: string) =>
-        (await log(id)).findIndex(({ type }) => type === 'interrupt.requested');
-      await until(async () => (await asked(runId)) > 0);
+      const runId = await waitingRun();
       const fromSeq = await asked(runId);
 
       // In one breath: nobody has taken up the branch.
