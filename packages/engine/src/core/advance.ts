@@ -74,7 +74,7 @@ export function openRun(
     if (node.dueAt !== undefined) timers.add(key);
     else if (node.status === 'running' && plan.nodes.get(node.nodeId)?.type.kind === 'effect')
       inFlight.add(key);
-    else if (node.child !== undefined && (node.status === 'running' || node.status === 'suspended'))
+    else if (node.status === 'running' && node.child !== undefined && node.child.isKnown !== true)
       spawning.add(key);
     if (node.outputs !== undefined) stateBytes += JSON.stringify(node.outputs).length;
   }

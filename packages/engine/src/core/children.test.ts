@@ -72,6 +72,26 @@ describe('a node that runs a child', () => {
     expect(run.spawned.map(({ childRunId }) => childRunId)).toEqual([childIdOf(run), childIdOf(run)]);
   });
 
+  it('does not ask again for a child that it has heard of', () => {
+    const run = parentOf();
+    run.child('sub', 'waiting-approval');
+
+    run.crash();
+    run.settle({
+      type: 'child-created',
+      key: 'sub',
+      childRunId: childIdOf(run),
+      error: { code: 'child_missing', message: 'Nobody could look.' },
+    });
+
+    expect(run.spawned).toHaveLength(1);
+    expect(run.run.state.status).toBe('waiting-approval');
+    run.child('sub', 'running');
+    run.crash();
+    expect(run.spawned).toHaveLength(1);
+    expect(nextWake(run.run)).toBeNull();
+  });
+
   it('completes with who the child was, how it ended and what it put out', () => {
     const run = parentOf();
 

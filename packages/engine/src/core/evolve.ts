@@ -137,6 +137,8 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
 
   'node.suspended': (state, event, payload) => {
     const node = nodeOf(state, event, payload);
+    // Whoever waits does so with its child, or after the end of it.
+    if (node.child !== undefined) node.child.isKnown = true;
     if (typeof payload['childStatus'] === 'string') {
       childMoved(state, node, payload['childStatus'] as RunStatus);
       return moveTo(state, node, 'suspended', event.at);

@@ -97,6 +97,8 @@ export interface ChildState {
   readonly propagateCancellation: boolean;
   /** Set while the child itself waits; the parent then waits for the same. */
   waiting?: RunStatus | undefined;
+  /** The log has a word of the child, so it exists or has existed. */
+  isKnown?: true | undefined;
 }
 
 /** A child run as its parent knows it. */

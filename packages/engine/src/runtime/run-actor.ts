@@ -306,7 +306,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     const { key, childRunId } = request;
     if (startedSeq !== undefined) childStarts.set(key, startedSeq);
     const traceparent = traceparentAt(childStarts.get(key));
-    const error = await context.spawnChild(record, { ...request, traceparent });
+    const error = await context.spawnChild(record, { ...request, traceparent, isAwaited: () => !ended });
     if (ended) return;
     outcomes.push({ type: 'child-created', key, childRunId, ...(error !== undefined && { error }) });
     work();

@@ -19,6 +19,8 @@ export type SpawnChild = (parent: CreationRecord, request: SpawnRequest) => Prom
 export interface SpawnRequest extends ChildRequest {
   /** Trace context of the node that starts the child. */
   readonly traceparent: string;
+  /** False when whoever asked no longer holds the parent: who does asks again. */
+  isAwaited(): boolean;
 }
 
 export interface SpawnDependencies {
@@ -37,7 +39,10 @@ export interface SpawnDependencies {
 
 /** Runs above a child; more is taken for a mistake. */
 const MAX_DEPTH = 32;
-const RETRY_MS = [100, 500, 1_000, 5_000];
+/** An outage of the store is no reason to fail a run: it is waited for as long as anybody would wait for a store to come back. */
+const RETRY_MS = [100, 500, 1_000];
+const LATER_MS = 5_000;
+const MAX_ATTEMPTS = 120;
 /** Options of the parent that mean the same for its children. The others are about the parent alone. */
 const INHERITED = [
   'model',
@@ -130,7 +135,7 @@ export function createSpawnChild(dependencies: SpawnDependencies): SpawnChild {
   }
 
   return async (parent, request) => {
-    for (let failures = 0; failures < RETRY_MS.length; failures += 1) {
+    for (let failures = 0; failures < MAX_ATTEMPTS && request.isAwaited(); failures += 1) {
       try {
         const outcome = await attempt(parent, request);
         if (outcome !== 'again') return outcome;
@@ -141,7 +146,7 @@ export function createSpawnChild(dependencies: SpawnDependencies): SpawnChild {
           'a child run could not be created yet',
         );
       }
-      await pause(RETRY_MS[failures] ?? 0);
+      await pause(RETRY_MS[failures] ?? LATER_MS);
     }
     return {
       code: 'child_missing',

@@ -61,9 +61,7 @@ export function childWorld(run: Simulation, note: (what: string) => void): Child
       const request = run.spawned[pick % Math.max(run.spawned.length, 1)];
       if (request === undefined) return;
       const { key, childRunId } = request;
-      // Whoever has said something was created.
-      const hasSpoken = said.some((command) => command.childRunId === childRunId);
-      const isBad = (outcome === 'fatal' || outcome === 'retryable') && !hasSpoken;
+      const isBad = (outcome === 'fatal' || outcome === 'retryable') && !ended.has(childRunId);
       note(isBad ? 'child not created' : 'child created');
       if (isBad && run.run.state.nodes.get(key)?.child?.runId === childRunId) failedToCreate.add(childRunId);
       const error = { code: 'unknown_child_workflow', message: 'No workflow has this id.' };
