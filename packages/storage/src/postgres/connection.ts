@@ -1,6 +1,8 @@
 import postgres from 'postgres';
+import { readUrl, type Target } from './connection-url.ts';
 import { ConnectionLostError, UnsafeDatabaseError } from './errors.ts';
 import type { Scalar, Statement } from './rows.ts';
+import { isAboutTrust } from './why-not-opened.ts';
 
 /**
  * One connection, which is open and then closed, and never opened again.
@@ -11,6 +13,8 @@ import type { Scalar, Statement } from './rows.ts';
  *    ConnectionLostError.
  * 2. Statements sent without waiting for each other travel together and run in order.
  * 3. Settings on which durability depends are part of the connection's start and are read back before its first use.
+ * 4. A server that cannot be written to is none: during a failover a name may lead to a replica, and a primary may become one
+ *    under an open connection. Nobody reads there either, because a replica may not know yet what was acknowledged.
  */
 export interface Connection {
   readonly backend: Backend;
@@ -38,26 +42,48 @@ export interface ConnectionOptions {
 }
 
 const OLDEST_SERVER = 130_000;
+const READ_ONLY =
+  'The server can only be read: it is a replica, or was told so, as some providers do when the disk is full';
+/** read_only_sql_transaction */
+const NOT_WRITABLE = '25006';
 
 interface Settings extends Backend {
   readonly synchronous_commit: string;
   readonly fsync: string;
   readonly encoding: string;
   readonly version: number;
+  readonly read_only: boolean;
 }
 
 const READ_SETTINGS = `SELECT current_setting('synchronous_commit') AS synchronous_commit, current_setting('fsync') AS fsync,
   current_setting('server_encoding') AS encoding, current_setting('server_version_num')::int AS version,
+  current_setting('transaction_read_only')::bool AS read_only,
   pid, extract(epoch FROM backend_start)::text AS began FROM pg_stat_activity WHERE pid = pg_backend_pid()`;
 
+/** To the first server of the URL that can be written to. */
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
+  // Read for every connection: files with certificates are replaced while the host runs.
+  const targets = readUrl(options.url);
+  let failure: unknown;
+  for (const target of targets) {
+    try {
+      return await openTo(target, options);
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+async function openTo(target: Target, options: ConnectionOptions): Promise<Connection> {
   const death = newDeath();
-  const client = newClient(options, (reason) => {
+  const client = newClient(target, options, (reason) => {
     if (death.die(reason)) options.onClose?.();
   });
   try {
     const [settings] = await client.unsafe<Settings[]>(READ_SETTINGS);
     const backend = assertSafe(settings);
+    if (settings?.read_only === true) throw new ConnectionLostError(READ_ONLY);
     const session = await client.reserve();
     const reason = death.reason();
     if (reason) throw reason;
@@ -65,7 +91,8 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   } catch (error) {
     death.die(new ConnectionLostError('the connection was not opened'));
     await client.end({ timeout: 0 });
-    throw isSocketError(error)
+    // A certificate does not become a trusted one by waiting.
+    throw isSocketError(error) && !isAboutTrust(error)
       ? new ConnectionLostError(`PostgreSQL cannot be reached: ${describe(error)}`, error)
       : error;
   }
@@ -110,10 +137,15 @@ function newDeath(): Death {
 
 type Client = ReturnType<typeof newClient>;
 
-function newClient(options: ConnectionOptions, onDeath: (reason: Error) => void) {
-  const { url, schema, statementTimeoutMs, connectTimeoutMs, onNotify } = options;
+function newClient(
+  { url, ssl }: Target,
+  options: Omit<ConnectionOptions, 'url'>,
+  onDeath: (reason: Error) => void,
+) {
+  const { schema, statementTimeoutMs, connectTimeoutMs, onNotify } = options;
   const settings = {
     max: 1,
+    ssl,
     connect_timeout: connectTimeoutMs / 1_000,
     max_lifetime: null,
     idle_timeout: 0,
@@ -177,8 +209,18 @@ function sessionOn(
     if (reason) return Promise.reject(reason);
     const answer = session.unsafe<Row[]>(text, [...values], { prepare: values.length > 0 }).execute();
     return death.before(answer).catch((error: unknown) => {
+      if (error instanceof postgres.PostgresError && error.code === NOT_WRITABLE) {
+        const reason = new ConnectionLostError(READ_ONLY);
+        end(reason);
+        throw reason;
+      }
       throw isSocketError(error) ? new ConnectionLostError(describe(error), error) : error;
     });
+  }
+
+  function end(reason: Error): void {
+    death.die(reason);
+    void client.end({ timeout: 0 });
   }
 
   return {
@@ -187,10 +229,7 @@ function sessionOn(
     query: <Row>(text: string, values: readonly Scalar[] = []) =>
       send<Row & object>(text, values) as Promise<readonly Row[]>,
     run: async ({ text, values }) => (await send(text, values)).command,
-    destroy(reason) {
-      death.die(reason);
-      void client.end({ timeout: 0 });
-    },
+    destroy: end,
   };
 }
 
@@ -214,6 +253,8 @@ function isSocketError(error: unknown): boolean {
 /** Without the address: the code says what happened, and the person knows what the URL names. */
 function describe(error: unknown): string {
   if (error instanceof postgres.PostgresError) return error.message;
+  if (error instanceof Error && error.message.includes('before secure TLS connection'))
+    return 'it broke off the TLS handshake, as a server without TLS does (sslmode=disable in the URL does without)';
   return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }
 

@@ -10,7 +10,10 @@ import {
   readAll,
 } from '@weft/engine/store-contract';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createPool } from './pool.ts';
 import { testServer } from './postgres-test-server.ts';
+import { prepareRunReader } from './read-run.ts';
+import { prepareDoubts } from './was-committed.ts';
 
 const { newSchema, openStore, server } = testServer();
 
@@ -80,5 +83,23 @@ describe('a plain group whose answer is lost', () => {
     expect(cuts()).toBe(1);
     expect(await readAll(store, held)).toHaveLength(3);
     expect(await readAll(store, born)).toHaveLength(2);
+  });
+});
+
+describe('a transaction that the server has never heard of', () => {
+  it('has left nothing: the server crashed, or another took its place', async () => {
+    const pool = createPool({
+      url: server().url,
+      schema: newSchema(),
+      maxConnections: 1,
+      statementTimeoutMs: 2_000,
+      connectTimeoutMs: 2_000,
+    });
+    const doubts = prepareDoubts(pool, prepareRunReader(pool, undefined), 2_000);
+    const unit = createUnit(newRunId());
+    doubts.add(new Map([[unit.batchId, { transaction: '4000000000' }]]));
+
+    expect(await doubts.wasCommitted(unit)).toBe(false);
+    await pool.close();
   });
 });

@@ -15,6 +15,7 @@ import { openPostgresStore } from './index.ts';
 import { ConnectionLostError, SchemaTooNewError, UnsafeDatabaseError } from './errors.ts';
 import { SCHEMA_VERSION } from './migrations.ts';
 import { testServer } from './postgres-test-server.ts';
+import { isRetryable, reasonNotOpened } from './why-not-opened.ts';
 
 const { newSchema, openSession, openStore, server } = testServer();
 /** Room for slow machines. */
@@ -74,6 +75,16 @@ describe('opening', () => {
 
     await expect(attempt).rejects.toBeInstanceOf(ConnectionLostError);
     await expect(attempt).rejects.toMatchObject({ reason: 'PostgreSQL cannot be reached: ECONNREFUSED' });
+  });
+
+  it('names the parameter of the URL that the server does not know, and the way out', async () => {
+    const attempt = openPostgresStore({ url: `${server().url}?pgbouncer=true`, schema: newSchema() });
+
+    const error: unknown = await attempt.catch((caught: unknown) => caught);
+    expect(reasonNotOpened(error)).toMatch(
+      /unrecognized configuration parameter "pgbouncer"\. Take it out of the URL/,
+    );
+    expect(isRetryable(error)).toBe(false);
   });
 
   it('has the settings that durability needs on every connection', async () => {

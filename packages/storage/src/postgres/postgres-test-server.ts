@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,6 +12,7 @@ import { openPostgresStore, type PostgresStoreOptions } from './index.ts';
 /** A PostgreSQL server of its own, on a random port of the loopback address, in a temporary folder. */
 export interface TestServer {
   readonly url: string;
+  readonly data: string;
   start(): Promise<void>;
   /** SIGINT ends all sessions and shuts down in order; SIGQUIT leaves everything as a crash does. */
   stop(signal: 'SIGINT' | 'SIGQUIT'): Promise<void>;
@@ -20,7 +21,7 @@ export interface TestServer {
 }
 
 const NOBODY = 65_534;
-const READY = 'database system is ready to accept connections';
+const READY = /database system is ready to accept (read-only )?connections/;
 const START_ATTEMPTS = 3;
 const LOG_KEPT = 4_000;
 
@@ -84,21 +85,37 @@ export function testServer(): TestBench {
   };
 }
 
-export async function startTestServer(): Promise<TestServer> {
+/** Files are written beside the data, for the server alone to read; settings may name them as `{folder}/name`. */
+export interface TestServerOptions {
+  readonly files?: Readonly<Record<string, string>>;
+  readonly settings?: readonly string[];
+  /** Begins as a copy of this server, which must be stopped for it, and repeats what that does from then on. */
+  readonly standbyOf?: TestServer;
+}
+
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'weft-postgres-'));
   try {
-    return await startIn(folder);
+    return await startIn(folder, options);
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
 }
 
-async function startIn(folder: string): Promise<TestServer> {
-  if (user.uid !== undefined) chownSync(folder, user.uid, user.gid);
+async function startIn(folder: string, options: TestServerOptions): Promise<TestServer> {
+  const { files = {}, settings = [], standbyOf } = options;
+  const own = (path: string) => user.uid !== undefined && chownSync(path, user.uid, user.gid);
+  own(folder);
+  for (const [name, content] of Object.entries(files)) {
+    writeFileSync(join(folder, name), content, { mode: 0o600 });
+    own(join(folder, name));
+  }
+  const more = settings.map((setting) => setting.replace('{folder}', folder));
   const programs = findPrograms();
   const data = join(folder, 'data');
-  initialize(programs.initdb, data);
+  if (standbyOf === undefined) initialize(programs.initdb, data);
+  else copyAsStandby(standbyOf, data);
   let port = 0;
   let running: ChildProcess | undefined;
   let hasStarted = false;
@@ -109,7 +126,7 @@ async function startIn(folder: string): Promise<TestServer> {
     for (let attempt = 1; running === undefined; attempt += 1) {
       port ||= await freePort();
       try {
-        running = await launch(programs.postgres, data, port);
+        running = await launch(programs.postgres, data, port, [...SETTINGS, ...more]);
       } catch (error) {
         if (attempt === START_ATTEMPTS || hasStarted) throw error;
         // Somebody may have taken the port in between.
@@ -128,6 +145,7 @@ async function startIn(folder: string): Promise<TestServer> {
   hasStarted = true;
   return {
     url: `postgres://weft@127.0.0.1:${port}/postgres`,
+    data,
     start,
     stop,
     async remove() {
@@ -154,6 +172,15 @@ function initialize(initdb: string, data: string): void {
   if (status !== 0) throw new Error(`initdb failed: ${error?.message ?? stderr}`);
 }
 
+function copyAsStandby({ data: from, url }: TestServer, data: string): void {
+  const { status, stderr } = spawnSync('cp', ['-R', '-p', from, data], { ...user, env, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`the data cannot be copied: ${stderr}`);
+  const { port } = new URL(url);
+  const source = `primary_conninfo = 'host=127.0.0.1 port=${port} user=weft'`;
+  writeFileSync(join(data, 'postgresql.auto.conf'), `${source}\nwal_retrieve_retry_interval = 100ms\n`);
+  writeFileSync(join(data, 'standby.signal'), '');
+}
+
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
@@ -165,8 +192,13 @@ function freePort(): Promise<number> {
   });
 }
 
-function launch(postgres: string, data: string, port: number): Promise<ChildProcess> {
-  const args = ['-D', data, '-p', String(port), ...SETTINGS.flatMap((setting) => ['-c', setting])];
+function launch(
+  postgres: string,
+  data: string,
+  port: number,
+  settings: readonly string[],
+): Promise<ChildProcess> {
+  const args = ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])];
   const child = spawn(postgres, args, { ...user, env, stdio: ['ignore', 'ignore', 'pipe'] });
   let log = '';
   return new Promise((resolve, reject) => {
@@ -174,7 +206,7 @@ function launch(postgres: string, data: string, port: number): Promise<ChildProc
     child.once('exit', () => reject(new Error(`PostgreSQL did not start: ${log}`)));
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       log = (log + text).slice(-LOG_KEPT);
-      if (log.includes(READY)) resolve(child);
+      if (READY.test(log)) resolve(child);
     });
   });
 }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { CreationRecord, OutboxUnit, RunUnit, StoredEvent, WriteUnit } from '@weft/engine';
 import { batchUuid, isRunId } from './codec.ts';
 import type { Backend } from './connection.ts';
-import { ConnectionLostError } from './errors.ts';
+import { ConnectionLostError, isServerError } from './errors.ts';
 import type { Pool } from './pool.ts';
 import { readRows } from './read-rows.ts';
 import type { RunReader } from './read-run.ts';
@@ -20,6 +20,8 @@ export interface Doubts {
 /** More than any process has in flight; beyond it the oldest are judged by what they left in the tables. */
 const MOST_DOUBTS = 10_000;
 const LOOK_EVERY_MS = 50;
+/** invalid_parameter_value: what pg_xact_status says of an id that the server has not given out. */
+const IN_THE_FUTURE = '22023';
 
 /** One that has not noticed the loss of its connection would wait for its next statement, or carry out the last one late. */
 const STILL_THERE = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -54,13 +56,21 @@ export function prepareDoubts(pool: Pool, runs: RunReader, patienceMs: number): 
         const rows = await readRows(pool, STILL_THERE, [pid, began]);
         return rows.length > 0 ? undefined : false;
       }
-      const [row] = await readRows<{ status: string | null }>(
-        pool,
-        'SELECT pg_xact_status($1::text::xid8) AS status',
-        [doubt.transaction],
-      );
-      return row?.status === 'in progress' ? undefined : row?.status === 'aborted';
+      const status = await statusOf(doubt.transaction);
+      return status === 'in progress' ? undefined : status === 'aborted';
     });
+  }
+
+  /** A server that has crashed, or taken the place of another, may not have come to the transaction: nothing of it is there. */
+  async function statusOf(transaction: string): Promise<string | null | undefined> {
+    try {
+      const text = 'SELECT pg_xact_status($1::text::xid8) AS status';
+      const [row] = await readRows<{ status: string | null }>(pool, text, [transaction]);
+      return row?.status;
+    } catch (error) {
+      if (isServerError(error) && error.code === IN_THE_FUTURE) return 'aborted';
+      throw error;
+    }
   }
 
   return {

@@ -1,17 +1,20 @@
 import postgres from 'postgres';
+import { ConnectionUrlError } from './connection-url.ts';
 import { ConnectionLostError, SchemaTooNewError, UnsafeDatabaseError } from './errors.ts';
 
 /** What the server says, and what the person can do about it. By SQLSTATE. */
 const REASONS: Readonly<Record<string, string>> = {
   '28P01': 'The server refuses the user name or the password. Correct them in the URL.',
   '28000':
-    'The server does not let this user in from here. See pg_hba.conf, the user name, and sslmode in the URL.',
+    'The server does not let this user in from here. See pg_hba.conf, and in the URL the user name, sslmode and sslcert.',
   '3D000': 'The server has no database of this name. Create it, or name another one in the URL.',
   '42501':
     'The user may not create what the store needs. Create the schema for it (CREATE SCHEMA weft AUTHORIZATION …), or grant CREATE on the database.',
   '53300': 'The server has no connection left. Raise max_connections, or lower --store-connections.',
   '57P03': 'The server is starting up or shutting down.',
 };
+
+const PLAIN = [SchemaTooNewError, UnsafeDatabaseError, ConnectionUrlError];
 
 /** Those that pass by themselves. */
 const PASSING = new Set(['53300', '57P01', '57P02', '57P03']);
@@ -27,15 +30,35 @@ export function isRetryable(error: unknown): boolean {
 export function reasonNotOpened(error: unknown): string {
   const known = REASONS[sqlState(error) ?? ''];
   if (known !== undefined) return known;
-  if (error instanceof SchemaTooNewError || error instanceof UnsafeDatabaseError) return error.message;
-  if (error instanceof ConnectionLostError) return `${sentence(error.reason)} Is the server running there?`;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (/CERT|SSL|TLS/.test(code)) {
-    return `The server's certificate is not trusted (${code}). Name the authority with NODE_EXTRA_CA_CERTS, or see sslmode.`;
-  }
+  if (PLAIN.some((kind) => error instanceof kind)) return (error as Error).message;
+  if (error instanceof ConnectionLostError) return withWayOut(error);
+  const code = codeOf(error);
+  if (code === OTHER_NAME)
+    return 'The server’s certificate is for another name. Name the host in the URL as the certificate does, or say sslmode=verify-ca.';
+  if (isAboutTrust(error))
+    return `The server’s certificate is not trusted (${code}). Name the authority’s file with sslrootcert in the URL, or see sslmode.`;
   if (error instanceof postgres.PostgresError) return sentence(error.message);
   if (code === 'ERR_INVALID_URL' || error instanceof TypeError) return 'The URL is not one of a database.';
   return sentence(error instanceof Error ? error.message : String(error));
+}
+
+function withWayOut(lost: ConnectionLostError): string {
+  const reason = sentence(lost.reason);
+  // What the server does not know of in a URL it takes for one of its settings.
+  if (sqlState(lost) === '42704') return `${reason} Take it out of the URL.`;
+  if (lost.reason.startsWith('PostgreSQL cannot be reached')) return `${reason} Is the server running there?`;
+  return reason;
+}
+
+const OTHER_NAME = 'ERR_TLS_CERT_ALTNAME_INVALID';
+
+/** What OpenSSL calls the reasons for not trusting a certificate, and Node that of another name. */
+export function isAboutTrust(error: unknown): boolean {
+  return /CERT|CRL|LEAF_SIGNATURE|INVALID_(CA|PURPOSE)|PATH_LENGTH/.test(codeOf(error));
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 function sqlState(error: unknown): string | undefined {

@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { createUnit, events, newRunId } from '@weft/engine/store-contract';
+import type { Store } from '@weft/engine';
+import postgres from 'postgres';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openConnection } from './connection.ts';
+import { ConnectionLostError } from './errors.ts';
+import { openPostgresStore } from './index.ts';
+import { startTestServer, type TestServer } from './postgres-test-server.ts';
+import { isRetryable, reasonNotOpened } from './why-not-opened.ts';
+
+/**
+ * Two real servers, one of which repeats what the other does and waits to take its place; in front of both a name that leads to one
+ * of them, as a provider has it.
+ */
+let primary: TestServer;
+let standby: TestServer;
+let address: Address;
+const PATIENCE = { timeout: 20_000 };
+
+interface Address {
+  readonly url: string;
+  leadTo(server: TestServer): void;
+  close(): Server;
+}
+
+async function newAddress(): Promise<Address> {
+  let target = primary;
+  const listening = createServer((client: Socket) => {
+    const upstream = connect(Number(new URL(target.url).port), '127.0.0.1');
+    client.pipe(upstream).pipe(client);
+    client.on('close', () => upstream.destroy()).on('error', () => {});
+    upstream.on('close', () => client.destroy()).on('error', () => {});
+  }).listen(0, '127.0.0.1');
+  await once(listening, 'listening');
+  const url = new URL(primary.url);
+  const own = listening.address();
+  url.port = String(typeof own === 'object' ? own?.port : 0);
+  return {
+    url: url.href,
+    leadTo(server) {
+      target = server;
+    },
+    close: () => listening.close(),
+  };
+}
+
+async function ask(server: TestServer, ...statements: readonly string[]): Promise<readonly postgres.Row[]> {
+  const session = postgres(server.url, { max: 1, onnotice: () => {} });
+  try {
+    let rows: readonly postgres.Row[] = [];
+    for (const statement of statements) rows = await session.unsafe(statement);
+    return rows;
+  } finally {
+    await session.end({ timeout: 0 });
+  }
+}
+
+beforeAll(async () => {
+  primary = await startTestServer();
+  await primary.stop('SIGINT');
+  standby = await startTestServer({ standbyOf: primary });
+  await primary.start();
+  await vi.waitFor(async () => {
+    expect(await ask(primary, 'SELECT 1 FROM pg_stat_replication')).toHaveLength(1);
+  }, PATIENCE);
+  // From now on nothing is acknowledged that the standby has not written.
+  await ask(primary, `ALTER SYSTEM SET synchronous_standby_names = '*'`, 'SELECT pg_reload_conf()');
+  address = await newAddress();
+});
+
+afterAll(async () => {
+  address.close();
+  await Promise.all([primary.remove(), standby.remove()]);
+});
+
+const open = (url = address.url): Promise<Store> =>
+  openPostgresStore({ url, schema: 'weft', maxConnections: 3, statementTimeoutMs: 3_000 });
+
+/** The replica first. */
+function bothUrl(): string {
+  const [one, two] = [standby, primary].map(({ url }) => new URL(url).host);
+  return `postgres://weft@${one},${two}/postgres?target_session_attrs=read-write`;
+}
+
+describe('a failover', () => {
+  it('is an outage, after which every acknowledged run is there', async () => {
+    const [store, listing] = [await open(), await open(bothUrl())];
+    const acknowledged: string[] = [];
+    const commitNext = async () => {
+      const runId = newRunId();
+      const results = await store.commit([createUnit(runId, { events: events(0, 2) })]);
+      if (results[0]?.state === 'committed') acknowledged.push(runId);
+    };
+    for (let count = 0; count < 20; count += 1) await commitNext();
+    for (const runId of acknowledged) expect(await listing.readRun(runId, undefined)).toBeDefined();
+
+    await primary.stop('SIGQUIT');
+    address.leadTo(standby);
+
+    // The name leads to a server that can be read: nobody may, and nobody is let in.
+    await expect(commitNext()).rejects.toBeInstanceOf(ConnectionLostError);
+    await expect(store.readRun(acknowledged[0] ?? '', undefined)).rejects.toBeInstanceOf(ConnectionLostError);
+    const refused: unknown = await open().catch((error: unknown) => error);
+    expect(isRetryable(refused)).toBe(true);
+    expect(reasonNotOpened(refused)).toMatch(/can only be read: it is a replica/);
+
+    await ask(standby, 'SELECT pg_promote()');
+    await vi.waitFor(commitNext, PATIENCE);
+    for (let count = 0; count < 5; count += 1) await commitNext();
+
+    expect(acknowledged.length).toBeGreaterThan(20);
+    for (const one of [store, listing]) {
+      await vi.waitFor(() => one.ping(), PATIENCE);
+      for (const runId of acknowledged) expect(await one.readRun(runId, undefined)).toBeDefined();
+      await one.close();
+    }
+  });
+
+  it('that makes a server a replica under an open connection ends its use', async () => {
+    const connection = await openConnection({
+      url: address.url,
+      schema: 'weft',
+      statementTimeoutMs: 3_000,
+      connectTimeoutMs: 3_000,
+    });
+    await connection.query('SET default_transaction_read_only = on');
+    await connection.query('SELECT 1');
+
+    const write = connection.query('DELETE FROM runs');
+
+    await expect(write).rejects.toBeInstanceOf(ConnectionLostError);
+    expect(connection.isOpen()).toBe(false);
+  });
+});
