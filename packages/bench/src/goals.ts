@@ -155,7 +155,7 @@ export const GOALS: readonly Goal[] = [
       ['A', 'E'].map((workload) => ratioAtMost(`scale/${workload}/${processes}/cpuMs`, 1.15)),
     ),
     remark:
-      'Judged with as many clients for each process as the one has: another process is started because there is more to do. Beside it the same clients shared out, who come back in smaller groups',
+      'Judged with as many clients for each process as the one has: another process is started because there is more to do. Beside it the same clients shared out, who come back in smaller groups, and one process that has such a share of them: it is the smaller groups that cost, not the processes',
   },
   {
     id: 'G13',
