@@ -145,8 +145,19 @@ export async function openBell(options: ConnectionOptions): Promise<Bell> {
     }, pauseMs);
   }
 
-  await listen();
-  await look();
+  function giveUp(): void {
+    isClosed = true;
+    clearTimeout(retry);
+    connection?.destroy(new Error('the store is closed'));
+  }
+
+  try {
+    await listen();
+    await look();
+  } catch (error) {
+    giveUp();
+    throw error;
+  }
   const looking = setInterval(() => inBackground(look()), LOOK_EVERY_MS);
   return {
     ring(rung) {
@@ -168,10 +179,9 @@ export async function openBell(options: ConnectionOptions): Promise<Bell> {
       if (isClosed) return;
       isClosed = true;
       watchers.clear();
-      clearTimeout(retry);
       clearInterval(looking);
       await atMost(sent, PARTING_MS);
-      connection?.destroy(new Error('the store is closed'));
+      giveUp();
     },
   };
 }

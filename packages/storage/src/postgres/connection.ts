@@ -38,6 +38,7 @@ export interface ConnectionOptions {
   readonly statementTimeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly onNotify?: (channel: string, payload: string) => void;
+  /** Once, and only for a connection that was opened. */
   readonly onClose?: () => void;
 }
 
@@ -77,8 +78,9 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
 
 async function openTo(target: Target, options: ConnectionOptions): Promise<Connection> {
   const death = newDeath();
+  let wasOpened = false;
   const client = newClient(target, options, (reason) => {
-    if (death.die(reason)) options.onClose?.();
+    if (death.die(reason) && wasOpened) options.onClose?.();
   });
   try {
     const [settings] = await client.unsafe<Settings[]>(READ_SETTINGS);
@@ -87,6 +89,7 @@ async function openTo(target: Target, options: ConnectionOptions): Promise<Conne
     const session = await client.reserve();
     const reason = death.reason();
     if (reason) throw reason;
+    wasOpened = true;
     return sessionOn(session, client, { backend, death });
   } catch (error) {
     death.die(new ConnectionLostError('the connection was not opened'));
