@@ -1,19 +1,20 @@
 import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { createUnit, events, newRunId } from '@weft/engine/store-contract';
 import type { Store } from '@weft/engine';
 import postgres from 'postgres';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { openConnection } from './connection.ts';
 import { ConnectionLostError } from './errors.ts';
 import { openPostgresStore } from './index.ts';
-import { startTestServer, type TestServer } from './postgres-test-server.ts';
+import { type TestServer, testServers } from './postgres-test-server.ts';
 import { isRetryable, reasonNotOpened } from './why-not-opened.ts';
 
 /**
  * Two real servers, one of which repeats what the other does and waits to take its place; in front of both a name that leads to one
  * of them, as a provider has it.
  */
+const start = testServers();
 let primary: TestServer;
 let standby: TestServer;
 let address: Address;
@@ -22,7 +23,6 @@ const PATIENCE = { timeout: 20_000 };
 interface Address {
   readonly url: string;
   leadTo(server: TestServer): void;
-  close(): Server;
 }
 
 async function newAddress(): Promise<Address> {
@@ -33,6 +33,8 @@ async function newAddress(): Promise<Address> {
     client.on('close', () => upstream.destroy()).on('error', () => {});
     upstream.on('close', () => client.destroy()).on('error', () => {});
   }).listen(0, '127.0.0.1');
+  // The stores that use it are closed by then, or their test has failed.
+  listening.unref();
   await once(listening, 'listening');
   const url = new URL(primary.url);
   const own = listening.address();
@@ -42,7 +44,6 @@ async function newAddress(): Promise<Address> {
     leadTo(server) {
       target = server;
     },
-    close: () => listening.close(),
   };
 }
 
@@ -58,9 +59,9 @@ async function ask(server: TestServer, ...statements: readonly string[]): Promis
 }
 
 beforeAll(async () => {
-  primary = await startTestServer();
+  primary = await start();
   await primary.stop('SIGINT');
-  standby = await startTestServer({ standbyOf: primary });
+  standby = await start({ standbyOf: primary });
   await primary.start();
   await vi.waitFor(async () => {
     expect(await ask(primary, 'SELECT 1 FROM pg_stat_replication')).toHaveLength(1);
@@ -68,11 +69,6 @@ beforeAll(async () => {
   // From now on nothing is acknowledged that the standby has not written.
   await ask(primary, `ALTER SYSTEM SET synchronous_standby_names = '*'`, 'SELECT pg_reload_conf()');
   address = await newAddress();
-});
-
-afterAll(async () => {
-  address.close();
-  await Promise.all([primary.remove(), standby.remove()]);
 });
 
 const open = (url = address.url): Promise<Store> =>

@@ -93,6 +93,17 @@ export interface TestServerOptions {
   readonly standbyOf?: TestServer;
 }
 
+/** Starts servers for the calling test file, which are removed after its tests, also when not all of them could be started. */
+export function testServers(): (options?: TestServerOptions) => Promise<TestServer> {
+  const started: TestServer[] = [];
+  afterAll(() => Promise.all(started.map((server) => server.remove())));
+  return async (options) => {
+    const server = await startTestServer(options);
+    started.push(server);
+    return server;
+  };
+}
+
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'weft-postgres-'));
   try {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Connection, openConnection } from './connection.ts';
-import { startTestServer, type TestServer } from './postgres-test-server.ts';
+import { type TestServer, testServers } from './postgres-test-server.ts';
 import { newAuthority } from './test-certificate.ts';
 import { isRetryable, reasonNotOpened } from './why-not-opened.ts';
 
@@ -17,6 +17,7 @@ hostssl   all all   127.0.0.1/32 trust
 const authority = newAuthority();
 const stranger = newAuthority('Somebody else');
 const files = mkdtempSync(join(tmpdir(), 'weft-tls-'));
+const start = testServers();
 let server: TestServer;
 let withoutTls: TestServer;
 
@@ -32,7 +33,7 @@ const otherCa = file('other-ca.pem', stranger.certificate);
 beforeAll(async () => {
   const own = authority.issue('localhost', ['localhost']);
   [server, withoutTls] = await Promise.all([
-    startTestServer({
+    start({
       files: {
         'server.crt': own.certificate,
         'server.key': own.key,
@@ -47,7 +48,7 @@ beforeAll(async () => {
         'hba_file={folder}/hba.conf',
       ],
     }),
-    startTestServer(),
+    start(),
   ]);
   const admin = await open('sslmode=require');
   await admin.query('CREATE ROLE plain LOGIN');
@@ -55,10 +56,7 @@ beforeAll(async () => {
   admin.destroy(new Error('done'));
 });
 
-afterAll(async () => {
-  await Promise.all([server.remove(), withoutTls.remove()]);
-  rmSync(files, { recursive: true, force: true });
-});
+afterAll(() => rmSync(files, { recursive: true, force: true }));
 
 interface Where {
   readonly host?: string;
