@@ -1,3 +1,4 @@
+import { isJsonObject } from '@weft/protocol/plain';
 import { runCommand } from 'citty';
 import { closestName } from './closest-name.ts';
 import { type Cli, type Command, type CommandData, type Group, type Leaf } from './command.ts';
@@ -91,4 +92,16 @@ function reportError(io: Io, error: CliError, json: boolean): void {
     return;
   }
   io.stderr.write(`${error.message}\n`);
+  for (const problem of otherProblems(error)) io.stderr.write(`  ${problem}\n`);
+}
+
+/** The host's message is about the first of what is wrong with a document; a program reads the others in the details. */
+function otherProblems({ details }: CliError): string[] {
+  const problems = details?.['problems'];
+  if (!Array.isArray(problems)) return [];
+  return problems.slice(1).flatMap((problem) => {
+    if (!isJsonObject(problem)) return [];
+    const { path, message } = problem;
+    return typeof path === 'string' && typeof message === 'string' ? [`${path}: ${message}`] : [];
+  });
 }

@@ -68,6 +68,20 @@ describe('workflows', () => {
     expect(bad.out).toMatch(/broken\.json:\d+: error: .*nobody/);
   });
 
+  it('are refused with all that is wrong with them, for people and for programs', async () => {
+    const text = await readFile(join(EXAMPLES, 'reminder.json'), 'utf8');
+    await writeFile(join(folder, 'misspelt.json'), text.replace('"config"', '"confg"'));
+
+    const shown = await weft('workflows', 'register', 'misspelt.json');
+    const told = await weft('workflows', 'register', 'misspelt.json', '--json');
+
+    expect(shown.code).toBe(3);
+    expect(shown.err).toMatch(
+      /The field "config" is missing\. 1 more problem is in the details\.\n {2}\/nodes\/\d\/confg: .*did you mean "config"/,
+    );
+    expect(lines(told.err)).toMatchObject([{ error: 'validation_error', details: { count: 2 } }]);
+  });
+
   it('are registered once, listed and shown', async () => {
     const first = await weft('workflows', 'register', join(EXAMPLES, 'reminder.json'));
     const again = await weft('workflows', 'register', join(EXAMPLES, 'reminder.json'));

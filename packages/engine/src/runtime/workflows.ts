@@ -165,7 +165,9 @@ function refuseProblems(compiled: Compiled, strict: boolean): void {
   const problems = [...compiled.errors, ...doubts];
   const [first] = problems;
   if (first === undefined) return;
-  const rest = problems.length === 1 ? '' : ` There are ${problems.length - 1} more problems; see details.`;
+  const others = problems.length - 1;
+  const rest =
+    others === 0 ? '' : ` ${others} more ${others === 1 ? 'problem is' : 'problems are'} in the details.`;
   throw new HostError(
     'validation_error',
     `${first.path === '' ? 'The definition' : first.path}: ${first.message}${rest}`,
