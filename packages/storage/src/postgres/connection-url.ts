@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { checkServerIdentity, type ConnectionOptions } from 'node:tls';
+import { codeOf } from './errors.ts';
 
 /**
  * A connection URL as libpq and every provider's console write it. What it says of TLS is read here, because the client library
@@ -109,9 +110,8 @@ function contentOf(parameter: string, path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
     throw new ConnectionUrlError(
-      `The file that ${parameter} in the URL names cannot be read: ${path} (${code}).`,
+      `The file that ${parameter} in the URL names cannot be read: ${path} (${codeOf(error)}).`,
     );
   }
 }

@@ -1,8 +1,7 @@
 import postgres from 'postgres';
 import { readUrl, type Target } from './connection-url.ts';
-import { ConnectionLostError, UnsafeDatabaseError } from './errors.ts';
+import { codeOf, ConnectionLostError, isAboutTrust, UnsafeDatabaseError } from './errors.ts';
 import type { Scalar, Statement } from './rows.ts';
-import { isAboutTrust } from './why-not-opened.ts';
 
 /**
  * One connection, which is open and then closed, and never opened again.
@@ -38,7 +37,7 @@ export interface ConnectionOptions {
   readonly statementTimeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly onNotify?: (channel: string, payload: string) => void;
-  /** Once, and only for a connection that was opened. */
+  /** Once, when a connection that was opened comes to an end that nobody asked for. */
   readonly onClose?: () => void;
 }
 
@@ -79,9 +78,10 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
 async function openTo(target: Target, options: ConnectionOptions): Promise<Connection> {
   const death = newDeath();
   let wasOpened = false;
-  const client = newClient(target, options, (reason) => {
+  const lose = (reason: Error): void => {
     if (death.die(reason) && wasOpened) options.onClose?.();
-  });
+  };
+  const client = newClient(target, options, lose);
   try {
     const [settings] = await client.unsafe<Settings[]>(READ_SETTINGS);
     const backend = assertSafe(settings);
@@ -90,7 +90,7 @@ async function openTo(target: Target, options: ConnectionOptions): Promise<Conne
     const reason = death.reason();
     if (reason) throw reason;
     wasOpened = true;
-    return sessionOn(session, client, { backend, death });
+    return sessionOn(session, client, { backend, death, lose });
   } catch (error) {
     death.die(new ConnectionLostError('the connection was not opened'));
     await client.end({ timeout: 0 });
@@ -202,10 +202,17 @@ function assertSafe(settings: Settings | undefined): Backend {
   return { pid, began };
 }
 
+interface Life {
+  readonly backend: Backend;
+  readonly death: Death;
+  /** It has come to an end that nobody asked for. */
+  readonly lose: (reason: Error) => void;
+}
+
 function sessionOn(
   session: postgres.ReservedSql,
   client: Client,
-  { backend, death }: { readonly backend: Backend; readonly death: Death },
+  { backend, death, lose }: Life,
 ): Connection {
   function send<Row extends object>(text: string, values: readonly Scalar[]) {
     const reason = death.reason();
@@ -214,16 +221,12 @@ function sessionOn(
     return death.before(answer).catch((error: unknown) => {
       if (error instanceof postgres.PostgresError && error.code === NOT_WRITABLE) {
         const reason = new ConnectionLostError(READ_ONLY);
-        end(reason);
+        lose(reason);
+        void client.end({ timeout: 0 });
         throw reason;
       }
       throw isSocketError(error) ? new ConnectionLostError(describe(error), error) : error;
     });
-  }
-
-  function end(reason: Error): void {
-    death.die(reason);
-    void client.end({ timeout: 0 });
   }
 
   return {
@@ -232,7 +235,10 @@ function sessionOn(
     query: <Row>(text: string, values: readonly Scalar[] = []) =>
       send<Row & object>(text, values) as Promise<readonly Row[]>,
     run: async ({ text, values }) => (await send(text, values)).command,
-    destroy: end,
+    destroy(reason) {
+      death.die(reason);
+      void client.end({ timeout: 0 });
+    },
   };
 }
 
@@ -249,8 +255,7 @@ export async function together<Result>(sent: readonly Promise<Result>[]): Promis
 function isSocketError(error: unknown): boolean {
   if (error instanceof postgres.PostgresError)
     return error.severity === 'FATAL' || error.severity === 'PANIC';
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return /^(CONNECT|E[A-Z])/.test(code);
+  return /^(CONNECT|E[A-Z])/.test(codeOf(error));
 }
 
 /** Without the address: the code says what happened, and the person knows what the URL names. */
@@ -258,7 +263,7 @@ function describe(error: unknown): string {
   if (error instanceof postgres.PostgresError) return error.message;
   if (error instanceof Error && error.message.includes('before secure TLS connection'))
     return 'it broke off the TLS handshake, as a server without TLS does (sslmode=disable in the URL does without)';
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  return codeOf(error) || String(error);
 }
 
 export function quoteIdentifier(name: string): string {

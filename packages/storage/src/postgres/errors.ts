@@ -66,3 +66,13 @@ export function meaningOf(error: unknown): Meaning {
 export function isServerError(error: unknown): error is postgres.PostgresError {
   return error instanceof postgres.PostgresError && error.severity === 'ERROR';
 }
+
+/** What the operating system, OpenSSL or Node call it; empty where they say nothing. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+/** What OpenSSL calls the reasons for not trusting a certificate, and Node that of another name. */
+export function isAboutTrust(error: unknown): boolean {
+  return /CERT|CRL|LEAF_SIGNATURE|INVALID_(CA|PURPOSE)|PATH_LENGTH/.test(codeOf(error));
+}

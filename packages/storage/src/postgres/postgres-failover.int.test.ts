@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
 import { createUnit, events, newRunId } from '@weft/engine/store-contract';
 import type { Store } from '@weft/engine';
 import postgres from 'postgres';
@@ -8,6 +6,7 @@ import { openConnection } from './connection.ts';
 import { ConnectionLostError } from './errors.ts';
 import { openPostgresStore } from './index.ts';
 import { type TestServer, testServers } from './postgres-test-server.ts';
+import { openProxy } from './test-proxy.ts';
 import { isRetryable, reasonNotOpened } from './why-not-opened.ts';
 
 /**
@@ -17,35 +16,10 @@ import { isRetryable, reasonNotOpened } from './why-not-opened.ts';
 const start = testServers();
 let primary: TestServer;
 let standby: TestServer;
-let address: Address;
+/** Where `leadsTo` leads. */
+let address: string;
+let leadsTo: TestServer;
 const PATIENCE = { timeout: 20_000 };
-
-interface Address {
-  readonly url: string;
-  leadTo(server: TestServer): void;
-}
-
-async function newAddress(): Promise<Address> {
-  let target = primary;
-  const listening = createServer((client: Socket) => {
-    const upstream = connect(Number(new URL(target.url).port), '127.0.0.1');
-    client.pipe(upstream).pipe(client);
-    client.on('close', () => upstream.destroy()).on('error', () => {});
-    upstream.on('close', () => client.destroy()).on('error', () => {});
-  }).listen(0, '127.0.0.1');
-  // The stores that use it are closed by then, or their test has failed.
-  listening.unref();
-  await once(listening, 'listening');
-  const url = new URL(primary.url);
-  const own = listening.address();
-  url.port = String(typeof own === 'object' ? own?.port : 0);
-  return {
-    url: url.href,
-    leadTo(server) {
-      target = server;
-    },
-  };
-}
 
 async function ask(server: TestServer, ...statements: readonly string[]): Promise<readonly postgres.Row[]> {
   const session = postgres(server.url, { max: 1, onnotice: () => {} });
@@ -68,10 +42,14 @@ beforeAll(async () => {
   }, PATIENCE);
   // From now on nothing is acknowledged that the standby has not written.
   await ask(primary, `ALTER SYSTEM SET synchronous_standby_names = '*'`, 'SELECT pg_reload_conf()');
-  address = await newAddress();
+  leadsTo = primary;
+  address = await openProxy(
+    () => leadsTo,
+    ({ client, upstream }) => client.pipe(upstream).pipe(client),
+  );
 });
 
-const open = (url = address.url): Promise<Store> =>
+const open = (url = address): Promise<Store> =>
   openPostgresStore({ url, schema: 'weft', maxConnections: 3, statementTimeoutMs: 3_000 });
 
 /** The replica first. */
@@ -93,7 +71,7 @@ describe('a failover', () => {
     for (const runId of acknowledged) expect(await listing.readRun(runId, undefined)).toBeDefined();
 
     await primary.stop('SIGQUIT');
-    address.leadTo(standby);
+    leadsTo = standby;
 
     // The name leads to a server that can be read: nobody may, and nobody is let in.
     await expect(commitNext()).rejects.toBeInstanceOf(ConnectionLostError);
@@ -114,12 +92,14 @@ describe('a failover', () => {
     }
   });
 
-  it('that makes a server a replica under an open connection ends its use', async () => {
+  it('that makes a server a replica under an open connection ends its use, which its owner hears of', async () => {
+    const onClose = vi.fn();
     const connection = await openConnection({
-      url: address.url,
+      url: address,
       schema: 'weft',
       statementTimeoutMs: 3_000,
       connectTimeoutMs: 3_000,
+      onClose,
     });
     await connection.query('SET default_transaction_read_only = on');
     await connection.query('SELECT 1');
@@ -128,5 +108,6 @@ describe('a failover', () => {
 
     await expect(write).rejects.toBeInstanceOf(ConnectionLostError);
     expect(connection.isOpen()).toBe(false);
+    expect(onClose).toHaveBeenCalledTimes(1);
   });
 });

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
 import {
   appendUnit,
   createUnit,
@@ -9,16 +7,14 @@ import {
   newRunId,
   readAll,
 } from '@weft/engine/store-contract';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createPool } from './pool.ts';
 import { testServer } from './postgres-test-server.ts';
 import { prepareRunReader } from './read-run.ts';
+import { openProxy } from './test-proxy.ts';
 import { prepareDoubts } from './was-committed.ts';
 
 const { newSchema, openStore, server } = testServer();
-
-let proxy: Server | undefined;
-afterEach(() => proxy?.close());
 
 /** A way to the server that can be cut between what it has done and what it says about it. */
 async function cuttable(): Promise<{
@@ -26,12 +22,9 @@ async function cuttable(): Promise<{
   cutAnswerTo(text: string): void;
   cuts(): number;
 }> {
-  const url = new URL(server().url);
-  const port = Number(url.port);
   let fatal: string | undefined;
   let cuts = 0;
-  const listening = createServer((client: Socket) => {
-    const upstream = connect(port, '127.0.0.1');
+  const url = await openProxy(server, ({ client, upstream }) => {
     let isCutting = false;
     client.on('data', (data) => {
       isCutting ||= fatal !== undefined && data.includes(fatal);
@@ -43,15 +36,9 @@ async function cuttable(): Promise<{
       cuts += 1;
       client.destroy();
     });
-    client.on('close', () => upstream.destroy()).on('error', () => {});
-    upstream.on('close', () => client.destroy()).on('error', () => {});
-  }).listen(0, '127.0.0.1');
-  proxy = listening;
-  await once(listening, 'listening');
-  const address = listening.address();
-  url.port = String(typeof address === 'object' ? address?.port : 0);
+  });
   return {
-    url: url.href,
+    url,
     cutAnswerTo(text) {
       fatal = text;
     },

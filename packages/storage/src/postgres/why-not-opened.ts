@@ -1,6 +1,12 @@
 import postgres from 'postgres';
 import { ConnectionUrlError } from './connection-url.ts';
-import { ConnectionLostError, SchemaTooNewError, UnsafeDatabaseError } from './errors.ts';
+import {
+  codeOf,
+  ConnectionLostError,
+  isAboutTrust,
+  SchemaTooNewError,
+  UnsafeDatabaseError,
+} from './errors.ts';
 
 /** What the server says, and what the person can do about it. By SQLSTATE. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -14,7 +20,8 @@ const REASONS: Readonly<Record<string, string>> = {
   '57P03': 'The server is starting up or shutting down.',
 };
 
-const PLAIN = [SchemaTooNewError, UnsafeDatabaseError, ConnectionUrlError];
+/** Their messages are written for the person who starts the host. */
+const SELF_EXPLAINING = [SchemaTooNewError, UnsafeDatabaseError, ConnectionUrlError];
 
 /** Those that pass by themselves. */
 const PASSING = new Set(['53300', '57P01', '57P02', '57P03']);
@@ -30,7 +37,7 @@ export function isRetryable(error: unknown): boolean {
 export function reasonNotOpened(error: unknown): string {
   const known = REASONS[sqlState(error) ?? ''];
   if (known !== undefined) return known;
-  if (PLAIN.some((kind) => error instanceof kind)) return (error as Error).message;
+  if (SELF_EXPLAINING.some((kind) => error instanceof kind)) return (error as Error).message;
   if (error instanceof ConnectionLostError) return withWayOut(error);
   const code = codeOf(error);
   if (code === OTHER_NAME)
@@ -44,22 +51,14 @@ export function reasonNotOpened(error: unknown): string {
 
 function withWayOut(lost: ConnectionLostError): string {
   const reason = sentence(lost.reason);
+  const state = sqlState(lost);
   // What the server does not know of in a URL it takes for one of its settings.
-  if (sqlState(lost) === '42704') return `${reason} Take it out of the URL.`;
-  if (lost.reason.startsWith('PostgreSQL cannot be reached')) return `${reason} Is the server running there?`;
-  return reason;
+  if (state === '42704') return `${reason} Take it out of the URL.`;
+  const isUnanswered = lost.cause !== undefined && state === undefined;
+  return isUnanswered ? `${reason} Is the server running there?` : reason;
 }
 
 const OTHER_NAME = 'ERR_TLS_CERT_ALTNAME_INVALID';
-
-/** What OpenSSL calls the reasons for not trusting a certificate, and Node that of another name. */
-export function isAboutTrust(error: unknown): boolean {
-  return /CERT|CRL|LEAF_SIGNATURE|INVALID_(CA|PURPOSE)|PATH_LENGTH/.test(codeOf(error));
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
-}
 
 function sqlState(error: unknown): string | undefined {
   const server = error instanceof ConnectionLostError ? error.cause : error;
