@@ -73,6 +73,7 @@ export type {
   WorkflowReport,
   WorkflowSummary,
 } from './host.ts';
+export { DamagedRunError } from './damaged-run-error.ts';
 export { erasedInputs } from './erased-inputs.ts';
 export type { ClusterNode, ClusterOperations } from './cluster-operations.ts';
 export { openMemoryStore } from './memory-store.ts';

@@ -33,7 +33,8 @@ export type {
  * The store port. What it promises is proven by `store-contract.ts`, which every adapter runs unchanged:
  *
  * S1. `commit` makes its units durable before it resolves, in order, as one group. A unit is all or nothing; a refused
- *     unit is refused alone and changes nothing; the others of the group are committed.
+ *     unit is refused alone and changes nothing; the others of the group are committed. So are they when the database itself
+ *     cannot take one of them: that one fails, alone.
  * S2. Sequences: a run's events are numbered 0, 1, 2 … without gap. A unit names the sequence it expects and the epoch
  *     of its claim; either one stale refuses it.
  * S3. A claim is a conditional write. Its epoch grows with every takeover. It may be taken over only after the
@@ -148,6 +149,8 @@ export type CommitWatcher = (runId: string, nextSeq: number, elsewhere?: true) =
 export type WriteResult =
   | { readonly state: 'committed' }
   | { readonly state: 'unknown'; readonly cause: unknown }
+  /** The database cannot take this unit, although it takes others: nothing of it was written. */
+  | { readonly state: 'failed'; readonly cause: unknown }
   | ({ readonly state: 'refused' } & Refusal);
 
 export type Refusal =
@@ -211,6 +214,8 @@ export interface RunRow {
   readonly pendingCommands: readonly Command['type'][];
   /** When its private parts were erased. */
   readonly erasedAt?: number;
+  /** In lists: what the store holds of its creation is not what was written, and only its place can be told. */
+  readonly isDamaged?: true;
 }
 
 /** One who may hold runs. */

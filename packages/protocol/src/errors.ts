@@ -103,6 +103,11 @@ export const ERRORS = {
     status: 500,
     advice: 'The host failed; its log has the cause under details.correlationId.',
   },
+  run_damaged: {
+    status: 500,
+    advice:
+      'The store holds something else of this run than was written; restore a backup, or cancel the run.',
+  },
   capability_not_provided: { status: 501, advice: 'This host does not offer details.capability.' },
   service_unavailable: {
     status: 503,

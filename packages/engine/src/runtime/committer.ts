@@ -109,6 +109,12 @@ export function createCommitter(options: CommitterOptions): Committer {
       };
       if (result.state === 'unknown') doubtful.push(settle(waiting, result));
       else finish(waiting, result);
+      if (result.state === 'failed')
+        log(
+          'error',
+          { ...unitFields(waiting.unit), ...errorFields(result.cause) },
+          'the store cannot take a write',
+        );
     });
     // The next group waits for the truth about this one: what follows an unknown write depends on it.
     await Promise.all(doubtful);
@@ -128,11 +134,13 @@ export function createCommitter(options: CommitterOptions): Committer {
       if (delay > 0) await pause(delay);
       try {
         const durable = await store.committed(waiting.unit);
+        if (!durable) log('error', unitFields(waiting.unit), 'a write was lost');
         return finish(waiting, { state: durable ? 'committed' : 'lost' });
       } catch (error) {
         log('warn', errorFields(error), 'the store does not say whether a write is durable');
       }
     }
+    log('error', unitFields(waiting.unit), 'whether a write is durable stays unknown');
     finish(waiting, unknown);
   }
 
@@ -148,6 +156,10 @@ export function createCommitter(options: CommitterOptions): Committer {
     written: () => ({ groups, units }),
     idle: () => (busy ? new Promise((resolve) => idlers.push(resolve)) : Promise.resolve()),
   };
+}
+
+function unitFields(unit: WriteUnit): { unit: string; runId?: string } {
+  return 'runId' in unit ? { unit: unit.kind, runId: unit.runId } : { unit: unit.kind };
 }
 
 /** Roughly the bytes a unit brings; exactness is not needed to bound a group. */

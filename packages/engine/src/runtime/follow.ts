@@ -2,6 +2,7 @@ import { evolve, fromStored } from '../core/evolve.ts';
 import type { Plan } from '../core/plan.ts';
 import { isTerminalEvent } from '../core/run-event.ts';
 import { isTerminalStatus, type RunState } from '../core/run-state.ts';
+import { DamagedRunError } from '../damaged-run-error.ts';
 import { snapshotInSteps } from '../core/snapshot.ts';
 import type { Steps } from '../core/steps.ts';
 import type { Cursor, FollowedEvent, FollowOptions } from '../host.ts';
@@ -125,7 +126,12 @@ function cursorOf(dependencies: FollowDependencies, options: FollowOptions, atta
 
   async function isOver(): Promise<boolean> {
     const now = await store.readRun(record.runId, record.tenant);
-    return now === undefined || (isFixed(now) && now.nextSeq <= position);
+    if (now === undefined) return true;
+    if (!isFixed(now)) return false;
+    if (now.nextSeq <= position) return true;
+    // It ended between two looks; otherwise what its row counts is not there.
+    if ((await readPage()).length === 0) throw new DamagedRunError(record.runId, position);
+    return false;
   }
 
   /** Hands on what comes, until somebody has to look, the taker is full, or nothing has come for a while. */

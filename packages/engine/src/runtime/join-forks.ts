@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { HostError, type JsonObject } from '@weft/protocol';
 import { withValue } from '../core/import/missing-values.ts';
 import type { ForkLink } from '../core/run-state.ts';
+import { DamagedRunError } from '../damaged-run-error.ts';
 import type { Store, StoredEvent } from '../store.ts';
 import { createBoundedCache } from './bounded-cache.ts';
 
@@ -43,13 +44,13 @@ export function joinForks(store: Store): Store {
     const page = await store.readEvents(runId, fromSeq, limit, maxBytes);
     if (page[0]?.seq === fromSeq) return page;
     const fork = await forkOf(runId);
-    if (fork === undefined || fromSeq >= fork.fromSeq) return page;
+    if (fork === undefined || fromSeq >= fork.fromSeq) return beginningAt(runId, fromSeq, page);
     const before = Math.min(limit, fork.fromSeq - fromSeq);
     const source = await readEvents(fork.sourceRunId, fromSeq, before, maxBytes);
     if (source.length === 0) await checkSource(runId, fork);
     const prefix = source.map((event) => takenOver(event, fork));
     const isWhole = prefix.length === fork.fromSeq - fromSeq;
-    return isWhole ? [...prefix, ...page].slice(0, limit) : prefix;
+    return isWhole ? [...prefix, ...beginningAt(runId, fork.fromSeq, page)].slice(0, limit) : prefix;
   };
 
   /** Without its beginning a log is none: what is left of it must not be taken for a run that has yet to begin. */
@@ -77,6 +78,12 @@ export function joinForks(store: Store): Store {
   };
 
   return { ...store, readRun, readEvents, readCheckpoint };
+}
+
+/** The beginning of what was asked for is missing, although there is more. */
+function beginningAt(runId: string, seq: number, page: readonly StoredEvent[]): readonly StoredEvent[] {
+  if (page[0] !== undefined && page[0].seq !== seq) throw new DamagedRunError(runId, seq);
+  return page;
 }
 
 const KEPT_LINKS = 10_000;

@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { type RunSnapshot, toIso } from '@weft/protocol';
 import type { Plan } from '../core/plan.ts';
 import { isTerminalStatus, type RunState } from '../core/run-state.ts';
+import { DamagedRunError } from '../damaged-run-error.ts';
 import type {
   Cursor,
   EventPage,
@@ -104,6 +105,11 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
       const from = Math.max(afterSeq + 1, 0);
       const wanted = Math.min(limit, nextSeq - from);
       const page = wanted > 0 ? await store.readEvents(runId, from, wanted, PAGE_BYTES) : [];
+      if (wanted > 0 && page.length === 0) {
+        // Removed in this very moment, or not there although its row counts it.
+        if ((await store.readRun(runId, caller.tenant)) === undefined) return undefined;
+        throw new DamagedRunError(runId, from);
+      }
       return {
         events: page.map((event) => toWireEvent(record, event)),
         status: shownStatus(head.status, pendingCommands),

@@ -2,6 +2,7 @@ import { decodeState, FOLD_VERSION } from '../core/checkpoint.ts';
 import { evolve, fromStored, initialState } from '../core/evolve.ts';
 import type { Plan } from '../core/plan.ts';
 import type { CreationRecord, RunState } from '../core/run-state.ts';
+import { DamagedRunError } from '../damaged-run-error.ts';
 import type { RunRow, Store } from '../store.ts';
 import { createBoundedCache } from './bounded-cache.ts';
 import { yieldTurn } from './clock.ts';
@@ -32,7 +33,7 @@ const PAGE_BYTES = 1024 * 1024;
 const KEPT_STATES = 64;
 
 export function createRunStates(
-  store: Pick<Store, 'readEvents' | 'readCheckpoint'>,
+  store: Pick<Store, 'readEvents' | 'readCheckpoint' | 'readRun'>,
   plans: Plans,
 ): RunStates {
   /** By run; what was folded before a run was erased is not found afterwards. */
@@ -58,11 +59,17 @@ export function createRunStates(
         Math.min(PAGE_EVENTS, seq - state.nextSeq),
         PAGE_BYTES,
       );
-      if (page.length === 0) return;
+      if (page.length === 0) return checkEnd(runId, state.nextSeq);
       for (const event of page) evolve(state, fromStored(event));
       // A store may answer without ever leaving this turn, and a log may be long.
       if (state.nextSeq < seq) await yieldTurn();
     }
+  }
+
+  /** Whoever asked for more than there is gets what there is; but what the run's row counts must be there. */
+  async function checkEnd(runId: string, seq: number): Promise<void> {
+    const row = await store.readRun(runId, undefined);
+    if (row !== undefined && row.nextSeq > seq) throw new DamagedRunError(runId, seq);
   }
 
   return {

@@ -14,6 +14,13 @@ export function writeFailure(result: Exclude<CommitResult, { state: 'committed' 
         { cause: 'store_unknown', ...retryAfter },
         { ...retryAfter, cause: result.cause },
       );
+    case 'failed':
+      return new HostError(
+        'internal_error',
+        'The store cannot take this write, although it takes others; the host log has the cause.',
+        { cause: 'store_failed' },
+        { cause: result.cause },
+      );
     case 'lost':
       return new HostError(
         'service_unavailable',

@@ -1,3 +1,4 @@
+import { findDamagedRows } from './check-sums.ts';
 import { type Connection, openConnection, quoteIdentifier } from './connection.ts';
 import { SCHEMA_VERSION, versionFound } from './migrations.ts';
 
@@ -46,7 +47,7 @@ export async function checkPostgres({ url, schema, deep }: DatabaseCheckOptions)
       answeredInMs: answeredAt - askedAt,
       clockAheadMs: Math.round(state.now - (askedAt + answeredAt) / 2),
       connections: { used: state.used, max: state.max },
-      problems: deep && schemaVersion > 0 ? await findProblems(connection, schema) : [],
+      problems: deep && schemaVersion === SCHEMA_VERSION ? await findProblems(connection, schema) : [],
     };
   } finally {
     connection.destroy(new Error('the check is over'));
@@ -103,6 +104,10 @@ async function findProblems(connection: Connection, schema: string): Promise<str
   for (const [text, sql] of CHECKS) {
     const rows = await connection.query<{ subject: string }>(`${sql} LIMIT ${MOST_PROBLEMS}`);
     problems.push(...rows.map(({ subject }) => `${subject}: ${text}`));
+  }
+  for await (const problem of findDamagedRows(connection)) {
+    problems.push(problem);
+    if (problems.length >= MOST_PROBLEMS) break;
   }
   await connection.query('ROLLBACK');
   return problems;

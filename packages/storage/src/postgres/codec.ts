@@ -1,5 +1,6 @@
-import type { CreationRecord, RunHead, RunStatus } from '@weft/engine';
+import { type CreationRecord, DamagedRunError, type RunHead, type RunStatus } from '@weft/engine';
 import { HostError } from '@weft/protocol';
+import { recordSum } from '../checksum.ts';
 
 /** How values become columns, and back. */
 
@@ -53,6 +54,7 @@ export interface RecordColumns {
   /** What it has in common with other runs; null when all of it stands in `record`. */
   readonly origin: string | null;
   readonly record: string;
+  readonly sum: number | null;
 }
 
 /** What runs are looked up by has a column of its own; all the rest is one text. */
@@ -110,7 +112,21 @@ const EMPTY = { inputs: {}, configurable: {}, tags: [], metadata: {} };
 
 type ElsewhereStored = 'runId' | 'tenant' | 'workflowId' | 'createdAt' | 'scopeId';
 
+/** Over the columns that hold a record, `origin` as text, and `record`. */
+export function sumOfRecord(
+  { runId, tenant, workflowId, createdAt, scopeId }: CreationRecord,
+  origin: string | null,
+  text: string,
+): number {
+  return recordSum(runId, [tenant, workflowId, createdAt, scopeId ?? null, origin], text);
+}
+
+/** Throws DamagedRunError when the record is not what was written. */
 export function recordFrom(row: RecordColumns): CreationRecord {
+  const { tenant, workflow, created_at: createdAt, scope } = row;
+  const parts = [tenant, workflow, createdAt, scope, row.origin];
+  if (row.sum !== null && row.sum !== recordSum(row.id, parts, row.record))
+    throw new DamagedRunError(row.id, undefined);
   const origin: object = row.origin === null ? {} : { ...EMPTY, ...JSON.parse(row.origin) };
   const rest: Omit<CreationRecord, ElsewhereStored> = { ...origin, ...JSON.parse(row.record) };
   return {

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Refusal, RunUnit, WriteResult, WriteUnit } from '@weft/engine';
 import { type Backend, type Connection, together } from './connection.ts';
 import { type Draft, newWrites } from './draft.ts';
-import { isServerError, meaningOf } from './errors.ts';
-import { assertIds, findGroup } from './find-group.ts';
+import { isAboutUnits, isServerError, meaningOf } from './errors.ts';
+import { findGroup, hasFittingId } from './find-group.ts';
 import { judgeUnit } from './judge-unit.ts';
 import type { Origins } from './origins.ts';
 import { plainStatement, plainUnits } from './plain-group.ts';
@@ -34,6 +34,10 @@ export interface Committed {
 }
 
 const ATTEMPTS = 6;
+/** When so many units in a row fail alone, it is not them. */
+const MOST_FAILURES = 3;
+/** Needs all that a write needs, and changes nothing. */
+const TOUCH = 'DELETE FROM settings WHERE false';
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
 const SILENT = { rung: NOTHING, called: NOTHING };
 
@@ -49,8 +53,9 @@ type Attempt = { readonly committed: Committed } | { readonly again: unknown };
  *
  * 1. COMMIT is answered with COMMIT: what was judged is durable.
  * 2. The server refuses a statement: it has rolled everything back, and the COMMIT sent along changes nothing. Without room every
- *    unit is refused as `store_full`; after a lost race, a deadlock or a timeout the whole group is tried again. Anything else is
- *    a mistake in one of the units, such as a NUL in a text: then each is committed for itself, and only that one fails.
+ *    unit is refused as `store_full`; after a lost race, a deadlock or a timeout the whole group is tried again. What stays, such
+ *    as a text that the server does not take, is about one of the units: then each is committed for itself, and the one that fails
+ *    again, while the server takes others, is `failed`.
  * 3. The connection is lost before COMMIT was sent: nothing was written, and the group is tried again on another one. When there
  *    is none to be had, that is thrown.
  * 4. The connection is lost after COMMIT was sent: every unit is `unknown`, a refused one too, because what it was refused for
@@ -70,13 +75,38 @@ export function prepareCommit(
     }
   }
 
-  /** The unit that PostgreSQL cannot take must not take the others with it: nothing of it is written, and asking says so. */
   async function commitAlone(unit: WriteUnit): Promise<Committed> {
+    if (!hasFittingId(unit)) return failed(new TypeError('A run id must be a UUID in lower case.'));
     try {
       return await commitGroup([unit]);
     } catch (cause) {
-      if (meaningOf(cause) !== 'mistake') throw cause;
-      return { results: [{ state: 'unknown', cause }], ...SILENT, doubts: NOTHING };
+      if (!isAboutUnits(cause)) throw cause;
+      return failed(cause);
+    }
+  }
+
+  /** The unit that PostgreSQL cannot take must not take the others with it. */
+  async function commitEach(units: readonly WriteUnit[]): Promise<Committed> {
+    const parts: Committed[] = [];
+    let failures = 0;
+    for (const unit of units) {
+      const cause = causeOf(parts.at(-1));
+      const part: Committed = failures < MOST_FAILURES ? await commitAlone(unit) : unknown([unit], cause);
+      parts.push(part);
+      failures = part.results[0]?.state === 'failed' ? failures + 1 : 0;
+    }
+    const all = joined(parts);
+    const takesOthers = all.results.some(({ state }) => state === 'committed') || (await isWritable());
+    return takesOthers ? all : { ...all, results: all.results.map(asUnknown) };
+  }
+
+  /** Whether the server takes anything at all. */
+  async function isWritable(): Promise<boolean> {
+    try {
+      await pool.use((connection) => connection.query(TOUCH));
+      return true;
+    } catch {
+      return false;
     }
   }
 
@@ -84,10 +114,8 @@ export function prepareCommit(
     try {
       return await commitGroup(units);
     } catch (error) {
-      if (units.length === 1 || meaningOf(error) !== 'mistake') throw error;
-      const alone: Committed[] = [];
-      for (const unit of units) alone.push(await commitAlone(unit));
-      return joined(alone);
+      if (!isAboutUnits(error)) throw error;
+      return commitEach(units);
     }
   }
 
@@ -141,7 +169,7 @@ export function prepareCommit(
 
   return async (units) => {
     if (units.length === 0) return { results: [], ...SILENT, doubts: NOTHING };
-    assertIds(units);
+    if (!units.every(hasFittingId)) return commitEach(units);
     const plain = plainUnits(units);
     return plain === undefined ? commitJudged(units) : commitPlain(plain);
   };
@@ -291,6 +319,19 @@ async function rollback(connection: Connection): Promise<void> {
 function unknown(units: readonly WriteUnit[], cause: unknown, doubt?: Doubt): Committed {
   const doubts = doubt === undefined ? NOTHING : doubtsOf(units, doubt);
   return { results: units.map(() => ({ state: 'unknown', cause })), ...SILENT, doubts };
+}
+
+function failed(cause: unknown): Committed {
+  return { results: [{ state: 'failed', cause }], ...SILENT, doubts: NOTHING };
+}
+
+function asUnknown(result: WriteResult): WriteResult {
+  return result.state === 'failed' ? { state: 'unknown', cause: result.cause } : result;
+}
+
+function causeOf(part: Committed | undefined): unknown {
+  const result = part?.results[0];
+  return result !== undefined && 'cause' in result ? result.cause : undefined;
 }
 
 function doubtsOf(units: readonly WriteUnit[], doubt: Doubt): ReadonlyMap<string, Doubt> {

@@ -11,6 +11,7 @@ import type {
   ApiKeyRow,
   OutboxUnit,
 } from '@weft/engine';
+import type { StoredRecord } from './origins.ts';
 import type { BlobUnit, DocumentUnit, EraseUnit, PurgeUnit } from './units.ts';
 
 /** A run as it was found, with what the units of the group have made of it so far. */
@@ -65,7 +66,9 @@ export interface Found {
 }
 
 export interface KeptRun {
+  /** A placeholder when it is damaged. */
   readonly record: CreationRecord;
+  readonly isDamaged: boolean;
   readonly parent?: { readonly id: string; readonly status: number };
   /** Those that brought something along. */
   readonly commands: readonly { readonly id: string; readonly command: Command }[];
@@ -96,7 +99,7 @@ export interface Writes {
   readonly purged: Map<string, PurgeUnit>;
   readonly erased: Map<
     string,
-    { readonly unit: EraseUnit; readonly record: string; readonly commands: KeptRun['commands'] }
+    { readonly unit: EraseUnit; readonly stored: StoredRecord; readonly commands: KeptRun['commands'] }
   >;
   readonly audit: { readonly entry: AuditEntry; readonly batch: string | null }[];
   /** Runs that got events, and their new length. */

@@ -52,14 +52,22 @@ export type Meaning = 'full' | 'again' | 'lost' | 'mistake';
 
 const FULL = '53100';
 
+const UNIQUE_VIOLATION = '23505';
+
 /** Unique violation (another process was faster), serialization, deadlock, lock and statement timeout. */
-const AGAIN = new Set(['23505', '40001', '40P01', '55P03', '57014']);
+const AGAIN = new Set([UNIQUE_VIOLATION, '40001', '40P01', '55P03', '57014']);
 
 export function meaningOf(error: unknown): Meaning {
   if (error instanceof ConnectionLostError) return 'lost';
   if (!isServerError(error)) return 'mistake';
   if (error.code === FULL) return 'full';
   return AGAIN.has(error.code) ? 'again' : 'mistake';
+}
+
+/** After every attempt: what the server does not take is in the units, not in what others do at the same time. */
+export function isAboutUnits(error: unknown): boolean {
+  if (isServerError(error) && error.code === UNIQUE_VIOLATION) return true;
+  return meaningOf(error) === 'mistake';
 }
 
 /** An answer of the server that ends the transaction and nothing else; FATAL and PANIC end the connection. */

@@ -29,12 +29,9 @@ export interface FindOptions {
 type UnitOf<Kind extends WriteUnit['kind']> = Extract<WriteUnit, { kind: Kind }>;
 
 /** A run id that is none can be met by no row; one that is to be created is a mistake of the caller. */
-export function assertIds(units: readonly WriteUnit[]): void {
-  for (const unit of units) {
-    const mustFit = (unit.kind === 'run' && unit.create) || unit.kind === 'blob';
-    if (mustFit && !isRunId(unit.runId))
-      throw new TypeError(`A run id must be a UUID in lower case; got ${JSON.stringify(unit.runId)}.`);
-  }
+export function hasFittingId(unit: WriteUnit): boolean {
+  const mustFit = (unit.kind === 'run' && unit.create) || unit.kind === 'blob';
+  return !mustFit || isRunId(unit.runId);
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { Command, WriteUnit } from '@weft/engine';
-import { isRunId, type RecordColumns, recordFrom } from './codec.ts';
+import { isRunId, type RecordColumns } from './codec.ts';
 import type { Connection } from './connection.ts';
 import type { Found } from './draft.ts';
-import { ORIGIN } from './read-run.ts';
+import { keptRecord, ORIGIN } from './read-run.ts';
 import { arrayText } from './rows.ts';
 
 interface StoredKept extends RecordColumns {
@@ -10,7 +10,7 @@ interface StoredKept extends RecordColumns {
   readonly parent_status: number | null;
 }
 
-const TARGETS = `SELECT runs.id, runs.tenant, runs.workflow, runs.created_at, runs.scope, ${ORIGIN}, runs.record,
+const TARGETS = `SELECT runs.id, runs.tenant, runs.workflow, runs.created_at, runs.scope, ${ORIGIN}, runs.record, runs.sum,
   parents.id AS parent, parents.status AS parent_status
   FROM runs LEFT JOIN runs AS parents ON parents.id = runs.parent WHERE runs.id = ANY ($1::uuid[])`;
 
@@ -45,7 +45,7 @@ export function findKeeping(
     for (const row of targetRows) {
       const { parent, parent_status } = row;
       found.targets.set(row.id, {
-        record: recordFrom(row),
+        ...keptRecord(row),
         commands: commandRows
           .filter(({ run }) => run === row.id)
           .map(({ id, body }) => ({ id, command: JSON.parse(body) as Command })),

@@ -1,6 +1,7 @@
-import { type Command, type CreationRecord, erasedInputs, type Refusal } from '@weft/engine';
-import { FIRST_TERMINAL, recordText, statusOf } from './codec.ts';
+import { type Command, type CreationRecord, DamagedRunError, erasedInputs, type Refusal } from '@weft/engine';
+import { FIRST_TERMINAL, statusOf } from './codec.ts';
 import type { Draft } from './draft.ts';
+import { storedRecord } from './origins.ts';
 import type { EraseUnit, PurgeUnit } from './units.ts';
 
 /** Takes the run out of the draft, so that later units of the group miss it as they would in the tables. */
@@ -23,6 +24,8 @@ export function judgeErasure(draft: Draft, unit: EraseUnit): Refusal | undefined
   const refusal = objectionTo(draft, unit) ?? objectionOfReaders(draft, unit.runId);
   if (refusal) return refusal;
   const target = found.targets.get(unit.runId);
+  // Nobody can say what of a damaged record somebody gave; such a run can be removed.
+  if (target?.isDamaged === true) throw new DamagedRunError(unit.runId, undefined);
   const record = recordOf(draft, unit.runId);
   if (!record) return { reason: 'run_missing' };
   const commands = (target?.commands ?? []).map(({ id, command }) => ({
@@ -31,7 +34,7 @@ export function judgeErasure(draft: Draft, unit: EraseUnit): Refusal | undefined
   }));
   writes.erased.set(unit.runId, {
     unit,
-    record: recordText(withoutGiven(record)),
+    stored: storedRecord(withoutGiven(record)),
     commands,
   });
   writes.commands.forEach((row, index) => {

@@ -5,9 +5,10 @@ import { migration0001 } from './migrations/0001-initial.ts';
 import { migration0002 } from './migrations/0002-holders-say-who-they-are.ts';
 import { migration0003 } from './migrations/0003-audit-kept.ts';
 import { migration0004 } from './migrations/0004-origins.ts';
+import { migration0005 } from './migrations/0005-integrity.ts';
 
 /** In order, without gap; each is frozen once released. */
-const MIGRATIONS = [migration0001, migration0002, migration0003, migration0004] as const;
+const MIGRATIONS = [migration0001, migration0002, migration0003, migration0004, migration0005] as const;
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

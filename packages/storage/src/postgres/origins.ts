@@ -1,5 +1,5 @@
 import type { CreationRecord } from '@weft/engine';
-import { originText, recordText, restText } from './codec.ts';
+import { originText, recordText, restText, sumOfRecord } from './codec.ts';
 import { migration0004 } from './migrations/0004-origins.ts';
 import { nowSql } from './now.ts';
 import type { Pool } from './pool.ts';
@@ -10,6 +10,7 @@ export interface StoredRecord {
   /** Number of what it has in common with others; null when all of it stands in `record`. */
   readonly origin: number | null;
   readonly record: string;
+  readonly sum: number;
 }
 
 export interface Origins {
@@ -69,9 +70,19 @@ export function prepareOrigins(pool: Pool, clock: (() => number) | undefined): O
     stored(record) {
       const text = originText(record);
       const origin = known.get(text);
-      if (origin !== undefined) return { origin, record: restText(record) };
+      if (origin !== undefined) return storedRecord(record, origin, text);
       askFor(text);
-      return { origin: null, record: recordText(record) };
+      return storedRecord(record);
     },
   };
+}
+
+/** With the text of its origin, or whole. */
+export function storedRecord(
+  record: CreationRecord,
+  origin: number | null = null,
+  shared: string | null = null,
+): StoredRecord {
+  const text = shared === null ? recordText(record) : restText(record);
+  return { origin, record: text, sum: sumOfRecord(record, shared, text) };
 }

@@ -1,4 +1,5 @@
 import type { RunUnit, StoredEvent, WriteUnit } from '@weft/engine';
+import { eventSum, overlaySum } from '../checksum.ts';
 import { batchUuid, FIRST_TERMINAL, isRunId, statusNumber } from './codec.ts';
 import type { Origins, StoredRecord } from './origins.ts';
 import { type Column, columnArrays, columnNames, type Statement, unnested } from './rows.ts';
@@ -77,6 +78,7 @@ const birthColumns: readonly Column<Birth>[] = [
   ['scope', 'text', ({ create }) => create.record.scopeId ?? null],
   ['origin', 'int', ({ stored }) => stored.origin],
   ['record', 'json', ({ stored }) => stored.record],
+  ['sum', 'int', ({ stored }) => stored.sum],
   ['epoch', 'int', ({ create }) => (create.holder === undefined ? 0 : 1)],
   ['holder', 'text', ({ unit, create }) => (letsGo(unit) ? null : (create.holder ?? null))],
   ['due_at', 'bigint', ({ unit }) => (isOver(unit.head) ? null : unit.head.wakeAt)],
@@ -105,6 +107,12 @@ export const eventColumns: readonly Column<Entry>[] = [
   ['node', 'text', ({ event }) => event.nodeId ?? null],
   ['payload', 'json', ({ event }) => event.payload],
   ['overlay', 'json', ({ event }) => event.overlay ?? null],
+  ['sum', 'int', ({ run, event }) => eventSum(run, event)],
+  [
+    'overlay_sum',
+    'int',
+    ({ run, event: { seq, overlay } }) => (overlay === undefined ? null : overlaySum(run, seq, overlay)),
+  ],
 ];
 
 function isOver({ status }: RunUnit['head']): boolean {

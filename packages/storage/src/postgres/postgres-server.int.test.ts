@@ -122,9 +122,39 @@ describe('a group', () => {
       createUnit(last),
     ]);
 
-    expect(results.map(({ state }) => state)).toEqual(['committed', 'unknown', 'committed']);
+    expect(results.map(({ state }) => state)).toEqual(['committed', 'failed', 'committed']);
     expect(await store.readRun(bad, undefined)).toBeUndefined();
     expect(await store.listRuns('acme', { tag: '\0' }, { limit: 5 })).toEqual({ rows: [] });
+  });
+
+  it('with one row that is there already, whoever wrote it, loses that unit alone', async () => {
+    const schema = newSchema();
+    const store = await openStore(schema);
+    const runs = await Promise.all([1, 2, 3].map(() => givenHeldRun(store)));
+    // As a defect or another program would leave it: an event beyond what the run's row says.
+    await openSession().unsafe(
+      `INSERT INTO ${schema}.events (run, seq, at, type, payload) VALUES ('${runs[1]}', 0, 0, 'stray', '{}')`,
+    );
+
+    const results = await store.commit(runs.map((runId) => appendUnit(runId, 0)));
+
+    expect(results.map(({ state }) => state)).toEqual(['committed', 'failed', 'committed']);
+    expect(await store.commit([appendUnit(runs[1] ?? '', 0)])).toMatchObject([{ state: 'failed' }]);
+  });
+
+  it('is of unknown fate when the server takes nothing at all', async () => {
+    const schema = newSchema();
+    const store = await openStore(schema);
+    const runId = await givenHeldRun(store);
+    const tables = ['events', 'settings'];
+    const session = openSession();
+    await session.unsafe(
+      `CREATE FUNCTION ${schema}.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
+       ${tables.map((table) => `CREATE TRIGGER refuse BEFORE INSERT OR DELETE ON ${schema}.${table} EXECUTE FUNCTION ${schema}.refuse();`).join('')}`,
+    );
+
+    expect(await store.commit([appendUnit(runId, 0)])).toMatchObject([{ state: 'unknown' }]);
+    expect(await store.committed(appendUnit(runId, 0))).toBe(false);
   });
 
   it('is refused as a whole when there is no room, which other groups survive', async () => {

@@ -1,4 +1,14 @@
-import type { Checkpoint, Command, RunRow, StoredCommand, StoredEvent } from '@weft/engine';
+import {
+  type Checkpoint,
+  type Command,
+  type CreationRecord,
+  DamagedRunError,
+  type RunRow,
+  type StoredCommand,
+  type StoredEvent,
+} from '@weft/engine';
+import { checkEvent, checkpointSum } from '../checksum.ts';
+import { placeholderRecord } from '../placeholder-record.ts';
 import { type HeadColumns, headFrom, isRunId, type RecordColumns, recordFrom } from './codec.ts';
 import { gather } from './gather.ts';
 import { nowSql } from './now.ts';
@@ -18,7 +28,7 @@ export interface RunReader {
 export const ORIGIN = '(SELECT body FROM origins WHERE origins.id = runs.origin) AS origin';
 
 /** A whole run row, as of the store's clock in parameter 1. */
-export const RUN_COLUMNS = `runs.id, runs.ord, runs.tenant, workflow, runs.created_at, scope, ${ORIGIN}, record, status, wake_at, started_at,
+export const RUN_COLUMNS = `runs.id, runs.ord, runs.tenant, workflow, runs.created_at, scope, ${ORIGIN}, record, sum, status, wake_at, started_at,
   ended_at, node, error, next_seq, epoch, erased_at,
   (SELECT name FROM holders WHERE name = runs.holder AND deadline > ${nowSql(1)}) AS holder,
   CASE WHEN inbox > 0 THEN
@@ -39,8 +49,32 @@ export interface StoredRun extends RecordColumns, HeadColumns {
 }
 
 export function runFrom(stored: StoredRun): RunRow {
+  return rowFrom(stored, recordFrom(stored));
+}
+
+/** For lists: a run whose record is damaged is one of them, and told to be. */
+export function listedFrom(stored: StoredRun): RunRow {
+  const { record, isDamaged } = keptRecord(stored);
+  return isDamaged ? { ...rowFrom(stored, record), isDamaged } : rowFrom(stored, record);
+}
+
+/** A placeholder where the record is damaged. */
+export function keptRecord(row: RecordColumns): {
+  readonly record: CreationRecord;
+  readonly isDamaged: boolean;
+} {
+  try {
+    return { record: recordFrom(row), isDamaged: false };
+  } catch (error) {
+    if (!(error instanceof DamagedRunError)) throw error;
+    const { id: runId, tenant, workflow: workflowId, created_at: createdAt } = row;
+    return { record: placeholderRecord({ runId, tenant, workflowId, createdAt }), isDamaged: true };
+  }
+}
+
+function rowFrom(stored: StoredRun, record: CreationRecord): RunRow {
   return {
-    record: recordFrom(stored),
+    record,
     head: headFrom(stored),
     nextSeq: stored.next_seq,
     epoch: stored.epoch,
@@ -54,11 +88,11 @@ const PORTION = 1_000;
 
 /** Pages of several logs. A page's first row is given whatever its size when `whole` says so: it is never empty while there is an event. */
 const EVENTS = `
-  SELECT place, seq, type, at, node, cause, payload, overlay, bytes
+  SELECT place, seq, type, at, node, cause, payload, overlay, sum, overlay_sum, bytes
   FROM unnest($1::int[], $2::uuid[], $3::int[], $4::int[], $5::bigint[], $6::boolean[])
     AS asked (place, log, from_seq, most, budget, whole)
   CROSS JOIN LATERAL (
-    SELECT *, sum(octet_length(payload)) OVER (ORDER BY seq)::bigint AS bytes, row_number() OVER (ORDER BY seq) AS line
+    SELECT *, pg_catalog.sum(octet_length(payload)) OVER (ORDER BY seq)::bigint AS bytes, row_number() OVER (ORDER BY seq) AS line
     FROM (SELECT * FROM events WHERE run = asked.log AND seq >= from_seq ORDER BY seq LIMIT asked.most) AS portion
   ) AS measured
   WHERE bytes <= budget OR (whole AND line = 1) ORDER BY place, seq`;
@@ -74,8 +108,7 @@ interface AskedPage {
   readonly whole: boolean;
 }
 
-interface EventRow {
-  readonly place: number;
+export interface EventRow {
   readonly seq: number;
   readonly type: string;
   readonly at: number;
@@ -83,6 +116,12 @@ interface EventRow {
   readonly cause: number | null;
   readonly payload: string;
   readonly overlay: string | null;
+  readonly sum: number | null;
+  readonly overlay_sum: number | null;
+}
+
+interface PagedEventRow extends EventRow {
+  readonly place: number;
   readonly bytes: number;
 }
 
@@ -96,7 +135,8 @@ interface CommandRow {
 
 const COMMAND = 'SELECT run, id, accepted_at, body, verdict FROM commands';
 const INBOXES = `${COMMAND} WHERE run = ANY ($1::uuid[]) AND verdict IS NULL ORDER BY run, ord`;
-const CHECKPOINT = 'SELECT seq, fold_version AS "foldVersion", state FROM checkpoints WHERE run = $1::uuid';
+const CHECKPOINT =
+  'SELECT seq, fold_version AS "foldVersion", state, sum FROM checkpoints WHERE run = $1::uuid';
 
 export function prepareRunReader(pool: Pool, clock: (() => number) | undefined): RunReader {
   /** What is no run id names no run. */
@@ -110,8 +150,8 @@ export function prepareRunReader(pool: Pool, clock: (() => number) | undefined):
     return runIds.map((runId) => byId.get(runId));
   });
 
-  const readPage = gather<AskedPage, readonly EventRow[]>(MOST_PAGES, async (asked) => {
-    const rows = await readRows<EventRow>(pool, EVENTS, [
+  const readPage = gather<AskedPage, readonly PagedEventRow[]>(MOST_PAGES, async (asked) => {
+    const rows = await readRows<PagedEventRow>(pool, EVENTS, [
       arrayText([...asked.keys()]),
       arrayText(asked.map(({ runId }) => runId)),
       arrayText(asked.map(({ from }) => from)),
@@ -119,7 +159,7 @@ export function prepareRunReader(pool: Pool, clock: (() => number) | undefined):
       arrayText(asked.map(({ budget }) => budget)),
       arrayText(asked.map(({ whole }) => whole)),
     ]);
-    const pages = asked.map((): EventRow[] => []);
+    const pages = asked.map((): PagedEventRow[] => []);
     for (const row of rows) pages[row.place]?.push(row);
     return pages;
   });
@@ -146,17 +186,26 @@ export function prepareRunReader(pool: Pool, clock: (() => number) | undefined):
         const wanted = Math.min(limit - page.length, PORTION);
         const whole = page.length === 0;
         const portion = await readPage({ runId, from: next, most: wanted, budget, whole });
-        for (const row of portion) page.push(eventFrom(row));
+        for (const row of portion) {
+          // Within a log there is no gap: what should stand here is gone.
+          if (page.length > 0 && row.seq !== next) throw new DamagedRunError(runId, next);
+          page.push(eventFrom(runId, row));
+          next = row.seq + 1;
+        }
         const last = portion.at(-1);
         if (!last || portion.length < wanted) break;
-        next = last.seq + 1;
         budget -= last.bytes;
       }
       return page;
     },
     async readCheckpoint(runId) {
-      const [row] = await ofRun<Checkpoint>(runId, CHECKPOINT);
-      return row && { ...row };
+      const [row] = await ofRun<Checkpoint & { readonly sum: number | null }>(runId, CHECKPOINT);
+      if (!row) return undefined;
+      const { seq, foldVersion, state, sum } = row;
+      // One that is damaged is as good as none: the log has it all.
+      return sum === null || sum === checkpointSum(runId, seq, foldVersion, state)
+        ? { seq, foldVersion, state }
+        : undefined;
     },
     async readInbox(runId) {
       return isRunId(runId) ? (await readWaiting(runId)).map(commandFrom) : [];
@@ -172,7 +221,13 @@ export function prepareRunReader(pool: Pool, clock: (() => number) | undefined):
   };
 }
 
-function eventFrom(row: EventRow): StoredEvent {
+function eventFrom(runId: string, row: EventRow): StoredEvent {
+  const event = eventOf(row);
+  checkEvent(runId, event, { sum: row.sum, overlaySum: row.overlay_sum });
+  return event;
+}
+
+export function eventOf(row: EventRow): StoredEvent {
   return {
     seq: row.seq,
     type: row.type,

@@ -1,4 +1,5 @@
 import type { ApiKeyRow, Checkpoint, IdempotencyRecord, OutboxUnit } from '@weft/engine';
+import { checkpointSum } from '../checksum.ts';
 import { batchUuid, isRunId } from './codec.ts';
 import type { Draft, DraftRun, Writes } from './draft.ts';
 import { lockKey } from './migrations.ts';
@@ -67,7 +68,8 @@ interface Born extends DraftRun {
 }
 
 function bornFrom(run: DraftRun, origins: Origins): Born {
-  return { ...run, stored: run.created ? origins.stored(run.created) : { origin: null, record: '{}' } };
+  const stored = run.created ? origins.stored(run.created) : { origin: null, record: '{}', sum: 0 };
+  return { ...run, stored };
 }
 
 const insertRuns = insertInto<Born>('runs', [
@@ -80,6 +82,7 @@ const insertRuns = insertInto<Born>('runs', [
   ['parent', 'uuid', ({ created }) => runIdOrNull(created?.parent?.runId)],
   ['origin', 'int', ({ stored }) => stored.origin],
   ['record', 'json', ({ stored }) => stored.record],
+  ['sum', 'int', ({ stored }) => stored.sum],
   ...headColumns,
 ]);
 
@@ -105,8 +108,10 @@ const putCheckpoints = insertInto<readonly [string, Checkpoint]>(
     ['seq', 'int', ([, { seq }]) => seq],
     ['fold_version', 'int', ([, { foldVersion }]) => foldVersion],
     ['state', 'json', ([, { state }]) => state],
+    ['sum', 'int', ([run, { seq, foldVersion, state }]) => checkpointSum(run, seq, foldVersion, state)],
   ],
-  `ON CONFLICT (run) DO UPDATE SET seq = excluded.seq, fold_version = excluded.fold_version, state = excluded.state`,
+  `ON CONFLICT (run) DO UPDATE SET seq = excluded.seq, fold_version = excluded.fold_version, state = excluded.state,
+     sum = excluded.sum`,
 );
 
 const insertCommands = (now: number) =>

@@ -41,11 +41,14 @@ function purgeStatements({ purged }: Writes): Statement[] {
 type Erased = readonly [string, Writes['erased'] extends Map<string, infer Entry> ? Entry : never];
 
 const eraseRecords = (entries: readonly Erased[]): Statement => ({
-  text: `UPDATE runs SET origin = NULL, record = changed.record, erased_at = coalesce(erased_at, changed.at)
-    FROM unnest($1::uuid[], $2::text[], $3::bigint[]) AS changed (id, record, at) WHERE runs.id = changed.id`,
+  text: `UPDATE runs SET origin = NULL, record = changed.record, sum = changed.sum,
+      erased_at = coalesce(erased_at, changed.at)
+    FROM unnest($1::uuid[], $2::text[], $3::int[], $4::bigint[]) AS changed (id, record, sum, at)
+    WHERE runs.id = changed.id`,
   values: [
     arrayText(entries.map(([run]) => run)),
-    arrayText(entries.map(([, { record }]) => record)),
+    arrayText(entries.map(([, { stored }]) => stored.record)),
+    arrayText(entries.map(([, { stored }]) => stored.sum)),
     arrayText(entries.map(([, { unit }]) => unit.at)),
   ],
 });
@@ -66,7 +69,7 @@ function eraseStatements({ erased }: Writes): Statement[] {
   return [
     eraseRecords(entries),
     {
-      text: 'UPDATE events SET overlay = NULL WHERE run = ANY ($1::uuid[]) AND overlay IS NOT NULL',
+      text: 'UPDATE events SET overlay = NULL, overlay_sum = NULL WHERE run = ANY ($1::uuid[]) AND overlay IS NOT NULL',
       values: [runs],
     },
     { text: 'DELETE FROM checkpoints WHERE run = ANY ($1::uuid[])', values: [runs] },

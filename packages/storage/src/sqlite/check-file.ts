@@ -3,17 +3,32 @@ import type { RunStatus } from '@weft/engine';
 import { FIRST_TERMINAL, runIdText, statusOf } from './codec.ts';
 import type { Database } from './driver.ts';
 import { openDatabase, sqliteCode } from './driver.ts';
-import { NotAStoreError } from './errors.ts';
+import { NotAStoreError, StoreBehindError } from './errors.ts';
+import { findDamagedRows } from './check-sums.ts';
+import { readHighWaterMark } from './high-water-mark.ts';
+import { lossBetween } from './loss.ts';
 import { SCHEMA_VERSION, schemaVersion } from './migrations.ts';
 import { assertOurs } from './open-file.ts';
+import { readProgress } from './progress.ts';
 import { NOBODY } from './remains.ts';
 
 /** One thing wrong with a file. */
 export interface Finding {
-  readonly check: 'file' | 'version' | 'integrity' | 'sequence' | 'ending' | 'inbox' | 'orphan';
+  readonly check:
+    | 'file'
+    | 'version'
+    | 'behind'
+    | 'integrity'
+    | 'sequence'
+    | 'ending'
+    | 'inbox'
+    | 'orphan'
+    | 'damage';
   readonly runId?: string;
   readonly message: string;
 }
+
+const FIRST_VERSION_WITH_SUMS = 6;
 
 /** Enough to see what is wrong, few enough to read. */
 const MOST_FINDINGS = 1_000;
@@ -35,7 +50,7 @@ export function checkSqliteFile(file: string): Finding[] {
   try {
     db = openDatabase(path, { busyTimeoutMs: 5_000, readOnly: true });
     assertOurs(db, path);
-    return checkAll(db);
+    return checkAll(db, path);
   } catch (error) {
     if (error instanceof NotAStoreError) return [{ check: 'file', message: error.message }];
     if (sqliteCode(error) !== undefined)
@@ -46,7 +61,7 @@ export function checkSqliteFile(file: string): Finding[] {
   }
 }
 
-function checkAll(db: Database): Finding[] {
+function checkAll(db: Database, path: string): Finding[] {
   const version = schemaVersion(db);
   // What is older is migrated when it is opened next; until then it is as whole as it was.
   if (version < 1 || version > SCHEMA_VERSION) {
@@ -62,10 +77,36 @@ function checkAll(db: Database): Finding[] {
   try {
     const integrity = checkIntegrity(db);
     if (integrity.length > 0) return integrity;
-    return [...checkRuns(db), ...checkOrphans(db)].slice(0, MOST_FINDINGS);
+    return [...checkMark(db, path), ...checkRuns(db), ...checkOrphans(db), ...checkDamage(db, version)].slice(
+      0,
+      MOST_FINDINGS,
+    );
   } finally {
     db.exec('ROLLBACK');
   }
+}
+
+/** Whether the database holds all that was acknowledged. */
+function checkMark(db: Database, path: string): Finding[] {
+  const mark = readHighWaterMark(path);
+  if (mark === 'none') return [];
+  const loss =
+    mark === 'unreadable' ? ({ reason: 'mark_unreadable' } as const) : lossBetween(mark, readProgress(db));
+  return loss === undefined
+    ? []
+    : [{ check: 'behind', message: `${new StoreBehindError(path, loss).message}.` }];
+}
+
+function checkDamage(db: Database, version: number): Finding[] {
+  const findings: Finding[] = [];
+  if (version < FIRST_VERSION_WITH_SUMS) return findings;
+  for (const { runId, what, seq } of findDamagedRows(db)) {
+    const message =
+      what === 'event' ? `Event ${seq} is not what was written.` : `The ${what} is not what was written.`;
+    findings.push({ check: 'damage', runId, message });
+    if (findings.length >= MOST_FINDINGS) break;
+  }
+  return findings;
 }
 
 function checkIntegrity(db: Database): Finding[] {

@@ -1,4 +1,11 @@
-import type { CreationRecord, RunHead, RunLimits, RunStatus } from '@weft/engine';
+import {
+  type CreationRecord,
+  DamagedRunError,
+  type RunHead,
+  type RunLimits,
+  type RunStatus,
+} from '@weft/engine';
+import { recordSum } from '../checksum.ts';
 import type { SqlWord } from './driver.ts';
 import type { Words } from './words.ts';
 
@@ -99,18 +106,23 @@ export interface RecordColumns {
   readonly created_at: number;
   readonly scope: string | null;
   readonly more: string | null;
+  readonly sum: number | null;
 }
 
 /** What many runs have in common goes to the dictionary as one word; what is empty is not stored. */
 export function recordColumns(record: CreationRecord, words: Words): RecordColumns {
+  const { runId, tenant, workflowId, principal = null, createdAt, scopeId = null } = record;
+  const origin = originText(record);
+  const more = moreOf(record);
   return {
-    tenant: words.numberOf(record.tenant),
-    workflow: words.numberOf(record.workflowId),
-    origin: words.shorten(originText(record)),
-    principal: record.principal === undefined ? null : words.shorten(record.principal),
-    created_at: record.createdAt,
-    scope: record.scopeId ?? null,
-    more: moreOf(record),
+    tenant: words.numberOf(tenant),
+    workflow: words.numberOf(workflowId),
+    origin: words.shorten(origin),
+    principal: principal === null ? null : words.shorten(principal),
+    created_at: createdAt,
+    scope: scopeId,
+    more,
+    sum: recordSum(runId, [tenant, workflowId, origin, principal, createdAt, scopeId], more ?? ''),
   };
 }
 
@@ -220,21 +232,32 @@ function isEmpty(object: object): boolean {
   return true;
 }
 
+/** Throws DamagedRunError when the record is not what was written. */
 export function recordFrom(runId: string, row: RecordColumns, words: Words): CreationRecord {
-  const more: Partial<CreationRecord> = row.more === null ? {} : JSON.parse(row.more);
+  const { created_at: createdAt, scope, more } = row;
+  const tenant = words.read(row.tenant);
+  const workflowId = words.read(row.workflow);
+  const origin = words.read(row.origin);
+  const principal = row.principal === null ? null : words.read(row.principal);
+  if (tenant === undefined || workflowId === undefined || origin === undefined || principal === undefined)
+    throw new DamagedRunError(runId, undefined);
+  const parts = [tenant, workflowId, origin, principal, createdAt, scope];
+  if (row.sum !== null && row.sum !== recordSum(runId, parts, more ?? ''))
+    throw new DamagedRunError(runId, undefined);
+  const rest: Partial<CreationRecord> = more === null ? {} : JSON.parse(more);
   return {
     runId,
-    tenant: words.read(row.tenant),
-    workflowId: words.read(row.workflow),
-    createdAt: row.created_at,
+    tenant,
+    workflowId,
+    createdAt,
     inputs: {},
     configurable: {},
     tags: [],
     metadata: {},
-    ...(row.principal !== null && { principal: words.read(row.principal) }),
-    ...(row.scope !== null && { scopeId: row.scope }),
-    ...originFrom(words.read(row.origin)),
-    ...more,
+    ...(principal !== null && { principal }),
+    ...(scope !== null && { scopeId: scope }),
+    ...originFrom(origin),
+    ...rest,
   };
 }
 
@@ -248,12 +271,14 @@ export interface HeadColumns {
 }
 
 export function headFrom(row: HeadColumns & { readonly created_at: number }, words: Words): RunHead {
+  const currentNodeId = row.node === null ? undefined : words.read(row.node);
+  const errorCode = row.error === null ? undefined : words.read(row.error);
   return {
     status: statusOf(row.status),
     wakeAt: row.wake_at,
     ...(row.started !== null && { startedAt: row.created_at + row.started }),
     ...(row.ended !== null && { endedAt: row.created_at + row.ended }),
-    ...(row.node !== null && { currentNodeId: words.read(row.node) }),
-    ...(row.error !== null && { errorCode: words.read(row.error) }),
+    ...(currentNodeId !== undefined && { currentNodeId }),
+    ...(errorCode !== undefined && { errorCode }),
   };
 }

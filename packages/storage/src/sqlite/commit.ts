@@ -1,6 +1,9 @@
 import type { Refusal, WriteResult, WriteUnit } from '@weft/engine';
+import { batchBytes } from './codec.ts';
 import { type Connection, rollback } from './connection.ts';
 import { SQLITE_FULL, sqliteCode } from './driver.ts';
+import type { HighWaterMark } from './high-water-mark.ts';
+import { prepareProgress } from './progress.ts';
 import { prepareUnitWriter } from './write-unit.ts';
 
 /** For tests: called just before and just after the group becomes durable; one that throws makes the outcome unknown. */
@@ -9,25 +12,31 @@ export interface SqliteFaults {
   afterCommit?: (() => void) | undefined;
 }
 
+/** When so many units in a row fail alone, it is not them. */
+const MOST_FAILURES = 3;
+
 /**
  * A group is one transaction. Its fate:
  *
  * 1. Every unit is checked, then written or refused; COMMIT makes the written ones durable together.
  * 2. SQLite has no room, at any point: everything is rolled back and every unit refused as `store_full`.
- * 3. SQLite fails otherwise, or COMMIT itself fails: every unit is `unknown`, a refused one too, because what it was refused
- *    for may be lost with the group.
- * 4. Anything else is a mistake of the caller, such as a run id that is none: rolled back and thrown.
+ * 3. A unit cannot be written: everything is rolled back, and each unit gets a transaction of its own. The one that fails again,
+ *    while the file takes others, is `failed`; nothing of it was written.
+ * 4. COMMIT itself fails, or the file takes nothing at all: every unit is `unknown`, a refused one too, because what it was
+ *    refused for may be lost with the group.
  */
 export function prepareCommit(
   connection: Connection,
+  mark: HighWaterMark,
   faults: SqliteFaults,
 ): (units: readonly WriteUnit[]) => WriteResult[] {
   const { db, words } = connection;
   const writeUnit = prepareUnitWriter(connection);
   const begin = db.prepare('BEGIN IMMEDIATE');
   const makeDurable = db.prepare('COMMIT');
+  const progress = prepareProgress(connection, mark);
 
-  function failed(units: readonly WriteUnit[], cause: unknown): WriteResult[] {
+  function notWritten(units: readonly WriteUnit[], cause: unknown): WriteResult[] {
     rollback(connection);
     const isFull = sqliteCode(cause) === SQLITE_FULL;
     return units.map(() =>
@@ -40,25 +49,68 @@ export function prepareCommit(
     return units.map((unit) => resultOf(writeUnit(unit)));
   }
 
+  function commitWritten(units: readonly WriteUnit[], results: WriteResult[]): WriteResult[] {
+    try {
+      const last = units.findLast((_, index) => results[index] === COMMITTED);
+      const reached = last && progress.next(batchBytes(last.batchId));
+      faults.beforeCommit?.();
+      makeDurable.get();
+      words.settle();
+      if (reached) progress.reached(reached);
+      faults.afterCommit?.();
+      return results;
+    } catch (error) {
+      return notWritten(units, error);
+    }
+  }
+
+  function commitAlone(unit: WriteUnit): WriteResult {
+    try {
+      return commitWritten([unit], write([unit]))[0] ?? COMMITTED;
+    } catch (cause) {
+      if (sqliteCode(cause) === SQLITE_FULL) return notWritten([unit], cause)[0] ?? COMMITTED;
+      rollback(connection);
+      return { state: 'failed', cause };
+    }
+  }
+
+  function commitEach(units: readonly WriteUnit[]): WriteResult[] {
+    const results: WriteResult[] = [];
+    let failures = 0;
+    for (const unit of units) {
+      const result: WriteResult =
+        failures < MOST_FAILURES ? commitAlone(unit) : { state: 'unknown', cause: causeOf(results) };
+      results.push(result);
+      failures = result.state === 'failed' ? failures + 1 : 0;
+    }
+    const takesOthers = results.some(({ state }) => state === 'committed') || isWritable();
+    return takesOthers ? results : results.map(asUnknown);
+  }
+
+  /** Whether the file takes anything at all. */
+  function isWritable(): boolean {
+    try {
+      begin.get();
+      progress.touch();
+      makeDurable.get();
+      return true;
+    } catch {
+      rollback(connection);
+      return false;
+    }
+  }
+
   return (units) => {
     if (units.length === 0) return [];
     let results: WriteResult[];
     try {
       results = write(units);
     } catch (error) {
-      if (sqliteCode(error) !== undefined) return failed(units, error);
-      rollback(connection);
-      throw error;
+      const isFull = sqliteCode(error) === SQLITE_FULL;
+      const answers = notWritten(units, error);
+      return isFull ? answers : commitEach(units);
     }
-    try {
-      faults.beforeCommit?.();
-      makeDurable.get();
-      words.settle();
-      faults.afterCommit?.();
-    } catch (error) {
-      return failed(units, error);
-    }
-    return results;
+    return commitWritten(units, results);
   };
 }
 
@@ -66,4 +118,13 @@ const COMMITTED: WriteResult = { state: 'committed' };
 
 function resultOf(refusal: Refusal | undefined): WriteResult {
   return refusal ? { state: 'refused', ...refusal } : COMMITTED;
+}
+
+function asUnknown(result: WriteResult): WriteResult {
+  return result.state === 'failed' ? { state: 'unknown', cause: result.cause } : result;
+}
+
+function causeOf(results: readonly WriteResult[]): unknown {
+  const last = results.at(-1);
+  return last !== undefined && 'cause' in last ? last.cause : undefined;
 }

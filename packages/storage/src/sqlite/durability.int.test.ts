@@ -12,6 +12,7 @@ import {
   readAll,
 } from '@weft/engine/store-contract';
 import { describe, expect, it } from 'vitest';
+import { openDatabase } from './driver.ts';
 import { checkSqliteFile, openSqliteStore } from './index.ts';
 import { testFolder } from './sqlite-test-folder.ts';
 
@@ -138,15 +139,57 @@ describe('an SQLite file without room', () => {
   });
 });
 
-describe('a mistake of the caller', () => {
-  it('is thrown, and the group it stands in leaves nothing behind', async () => {
+describe('a unit that SQLite cannot take', () => {
+  it('fails alone, and the others of its group are committed', async () => {
     const store = openSqliteStore({ path: newPath() });
+    const [first, last] = [newRunId(), newRunId()];
+
+    const results = await store.commit([createUnit(first), createUnit('run-1'), createUnit(last)]);
+
+    expect(results).toMatchObject([
+      { state: 'committed' },
+      { state: 'failed', cause: { message: expect.stringContaining('must be a UUID') } },
+      { state: 'committed' },
+    ]);
+    for (const runId of [first, last]) expect(await store.readRun(runId, undefined)).toBeDefined();
+    await store.close();
+  });
+
+  it('fails again and again, and takes nobody with it', async () => {
+    const path = newPath();
+    const store = openSqliteStore({ path });
+    const runs = Array.from({ length: 3 }, () => newRunId());
+    await given(store, ...runs.map((runId) => createUnit(runId, { holder: 'h1' })));
+    // As a defect would leave it: an event beyond what the run's row says.
+    const other = openDatabase(path, { busyTimeoutMs: 0 });
+    other.exec(`INSERT INTO events (rid, seq, type, at, payload) VALUES (2, 0, 'stray', 0, '{}')`);
+    other.close();
+
+    for (let round = 0; round < 4; round += 1) {
+      const results = await store.commit(
+        runs.map((runId, index) => appendUnit(runId, index === 1 ? 0 : round)),
+      );
+
+      expect(results.map(({ state }) => state)).toEqual(['committed', 'failed', 'committed']);
+    }
+    expect(await store.commit([appendUnit(runs[1] ?? '', 0)])).toMatchObject([{ state: 'failed' }]);
+    await store.close();
+  });
+
+  it('is of unknown fate when the file takes nothing at all', async () => {
+    const path = newPath();
+    const store = openSqliteStore({ path, busyTimeoutMs: 0 });
     const runId = newRunId();
+    await given(store, createUnit(runId, { holder: 'h1' }));
+    const other = openDatabase(path, { busyTimeoutMs: 0 });
+    other.exec('BEGIN IMMEDIATE');
 
-    await expect(store.commit([createUnit(runId), createUnit('run-1')])).rejects.toThrow(/must be a UUID/);
+    const results = await store.commit([appendUnit(runId, 0), createUnit(newRunId())]);
 
-    expect(await store.readRun(runId, undefined)).toBeUndefined();
-    await given(store, createUnit(runId));
+    expect(results).toMatchObject([{ state: 'unknown' }, { state: 'unknown' }]);
+    other.exec('ROLLBACK');
+    other.close();
+    expect(await store.commit([appendUnit(runId, 0)])).toEqual([{ state: 'committed' }]);
     await store.close();
   });
 });

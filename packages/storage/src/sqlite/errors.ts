@@ -41,3 +41,55 @@ export class NotAStoreError extends Error {
     this.name = 'NotAStoreError';
   }
 }
+
+/** What a store has lost, as far as the mark outside of it can tell (high-water-mark.ts). */
+export type StoreLoss =
+  | {
+      readonly reason: 'commits_missing';
+      readonly missingCommits: number;
+      readonly acknowledgedAt: number;
+      readonly reachedAt: number;
+    }
+  /** As many commits, but others: the file was exchanged, or continued elsewhere. */
+  | { readonly reason: 'other_history'; readonly acknowledgedAt: number; readonly reachedAt: number }
+  | { readonly reason: 'database_missing'; readonly acknowledgedAt: number }
+  | { readonly reason: 'mark_unreadable' };
+
+/** The database is not the one that acknowledged the last writes, or not all of it. */
+export class StoreBehindError extends Error {
+  readonly loss: StoreLoss;
+
+  constructor(path: string, loss: StoreLoss) {
+    super(lossText(path, loss));
+    this.name = 'StoreBehindError';
+    this.loss = loss;
+  }
+}
+
+function lossText(path: string, loss: StoreLoss): string {
+  switch (loss.reason) {
+    case 'commits_missing':
+      return (
+        `${path} lacks the last ${loss.missingCommits} commits that were acknowledged: the last one was made at ` +
+        `${timeText(loss.acknowledgedAt)}, the database ends ${endText(loss.reachedAt)}. ` +
+        `${path}-wal is missing, damaged or belongs to another moment`
+      );
+    case 'other_history':
+      return (
+        `${path} is not the database that acknowledged the last commit (${timeText(loss.acknowledgedAt)}); ` +
+        `it ends ${endText(loss.reachedAt)}`
+      );
+    case 'database_missing':
+      return `${path} is missing or empty, but a database that acknowledged commits until ${timeText(loss.acknowledgedAt)} was here`;
+    case 'mark_unreadable':
+      return `${path} is damaged: it cannot be told whether the database beside it holds everything that was acknowledged`;
+  }
+}
+
+function endText(at: number): string {
+  return at === 0 ? 'before its first one' : `at ${timeText(at)}`;
+}
+
+function timeText(at: number): string {
+  return new Date(at).toISOString();
+}

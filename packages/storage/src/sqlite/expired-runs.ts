@@ -52,7 +52,7 @@ export function prepareListExpired({ db, words }: Connection): Store['listExpire
       for (const row of looked) {
         place = { createdAt: row.created_at, rid: row.rid };
         if (!isExpired(row, before)) continue;
-        rows.push(expiredFrom(row, words.read(row.tenant)));
+        rows.push(expiredFrom(row, words.read(row.tenant) ?? ''));
         if (rows.length >= page.limit)
           return { rows, nextCursor: encodeCursor([place.createdAt, place.rid]) };
       }

@@ -13,8 +13,12 @@ import { prepareIdempotency } from './idempotency.ts';
 import { prepareKeeping } from './keeping.ts';
 import { createKnownRuns } from './known-runs.ts';
 import { prepareListRuns } from './list-runs.ts';
+import { type StoreLoss, StoreBehindError } from './errors.ts';
+import { type HighWaterMark, openHighWaterMark } from './high-water-mark.ts';
+import { findLoss } from './loss.ts';
 import { openFile } from './open-file.ts';
 import { takeOwnership } from './owner-lock.ts';
+import { readProgress } from './progress.ts';
 import { preparePrune } from './prune.ts';
 import { prepareRegistryReader } from './read-registry.ts';
 import { prepareRunReader } from './read-run.ts';
@@ -25,30 +29,44 @@ import { openWords } from './words.ts';
 export { checkSqliteFile } from './check-file.ts';
 export type { Finding } from './check-file.ts';
 export type { SqliteFaults } from './commit.ts';
-export { NotAStoreError, StoreInUseError, StoreTooNewError } from './errors.ts';
-export type { Owner } from './errors.ts';
+export { NotAStoreError, StoreBehindError, StoreInUseError, StoreTooNewError } from './errors.ts';
+export type { Owner, StoreLoss } from './errors.ts';
 
 export interface SqliteStoreOptions {
-  /** The file; created when it does not exist. `<path>.lock`, `.owner`, `-wal` and `-shm` appear beside it. */
+  /** The file; created when it does not exist. `<path>.lock`, `.owner`, `.mark`, `-wal` and `-shm` appear beside it. */
   readonly path: string;
   readonly clock?: () => number;
   /** How long to wait for readers of other processes, such as a backup, before a write fails. */
   readonly busyTimeoutMs?: number;
   /** Quota in pages of 4 KiB; writes beyond it are refused as `store_full`. */
   readonly maxPageCount?: number;
+  /** Called when the store has lost something, which is accepted with it. Without it such a store is not opened. */
+  readonly onLoss?: (loss: StoreLoss) => void;
   /** For tests. */
   readonly faults?: SqliteFaults;
 }
 
-/** Opens the file as its only owner; throws StoreInUseError, StoreTooNewError or NotAStoreError when that cannot be. */
+/**
+ * Opens the file as its only owner; throws StoreInUseError, StoreTooNewError, StoreBehindError or NotAStoreError when that
+ * cannot be.
+ */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
   const path = resolve(options.path);
   const releaseOwnership = takeOwnership(path);
+  let mark: HighWaterMark | undefined;
   try {
     const { busyTimeoutMs = 5_000, maxPageCount } = options;
     removeStaleCopies(path);
+    const opened = openHighWaterMark(path);
+    mark = opened;
+    const loss = findLoss(path, opened.found);
+    if (loss !== undefined && options.onLoss === undefined) throw new StoreBehindError(path, loss);
     createPrivately(path);
     const db = openFile({ path, busyTimeoutMs, maxPageCount });
+    if (loss !== undefined) {
+      opened.reset(readProgress(db));
+      options.onLoss?.(loss);
+    }
     const connection: Connection = {
       db,
       words: openWords(db),
@@ -58,14 +76,16 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       clock: options.clock ?? Date.now,
     };
     freeAllClaims(connection);
-    const store = storeOn(connection, options.faults ?? {}, () => {
+    const store = storeOn(connection, opened, options.faults ?? {}, async () => {
       // Prepared statements keep the handle alive until they are collected, and with it the WAL; so fold it in now.
       db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
       db.close();
+      await opened.close();
       releaseOwnership();
     });
     return { ...store, openBackup: () => openBackup(path) };
   } catch (error) {
+    void mark?.close();
     releaseOwnership();
     throw error;
   }
@@ -77,7 +97,12 @@ function createPrivately(path: string): void {
 }
 
 /** SQLite answers at once, so every method is synchronous inside; being async turns what it throws into a rejection. */
-function storeOn(connection: Connection, faults: SqliteFaults, closeFile: () => void): Store {
+function storeOn(
+  connection: Connection,
+  mark: HighWaterMark,
+  faults: SqliteFaults,
+  closeFile: () => Promise<void>,
+): Store {
   const { db, holders, clock } = connection;
   const runs = prepareRunReader(connection);
   const registry = prepareRegistryReader(connection);
@@ -88,7 +113,7 @@ function storeOn(connection: Connection, faults: SqliteFaults, closeFile: () => 
   const listRuns = prepareListRuns(connection, runs);
   const remains = prepareRemains(connection);
   const keeping = prepareKeeping(connection);
-  const commit = prepareCommit(connection, faults);
+  const commit = prepareCommit(connection, mark, faults);
   const wasCommitted = prepareWasCommitted(connection, runs);
   const alive = db.prepare('SELECT 1');
   const watchers = new Set<(runId: string, nextSeq: number) => void>();
@@ -164,7 +189,7 @@ function storeOn(connection: Connection, faults: SqliteFaults, closeFile: () => 
       isClosed = true;
       watchers.clear();
       remains.stop();
-      closeFile();
+      await closeFile();
     },
   };
 }

@@ -1,5 +1,6 @@
 import {
   type CreationRecord,
+  DamagedRunError,
   erasedInputs,
   type Refusal,
   type Tombstone,
@@ -46,6 +47,10 @@ export function prepareKeeping(connection: Connection): Keeping {
     'DELETE FROM run_tags WHERE tenant = ? AND tag = ? AND created_at = ? AND rid = ?',
   );
   const removeFork = db.prepare('DELETE FROM forks WHERE source = ? AND rid = ?');
+  /** Where nobody knows the tags and the source any more, everything is looked at. */
+  const removeUnknown = ['run_tags', 'forks'].map((table) =>
+    db.prepare(`DELETE FROM ${table} WHERE rid = ?`),
+  );
   const removeBlobs = db.prepare('DELETE FROM blobs WHERE run = ? AND tenant = ?');
   const nextCollection = db.prepare<{ collection: number | null }>(
     'SELECT min(collection) AS collection FROM documents WHERE tenant = ? AND collection > ?',
@@ -60,7 +65,9 @@ export function prepareKeeping(connection: Connection): Keeping {
     'SELECT purged_at, until FROM tombstones WHERE id = ? AND tenant = ? AND until > ?',
   );
   const hasTombstone = db.prepare('SELECT 1 FROM tombstones WHERE id = ?');
-  const removeOverlays = db.prepare('UPDATE events SET overlay = NULL WHERE rid = ? AND overlay IS NOT NULL');
+  const removeOverlays = db.prepare(
+    'UPDATE events SET overlay = NULL, overlay_sum = NULL WHERE rid = ? AND overlay IS NOT NULL',
+  );
   const removeCheckpoint = db.prepare('DELETE FROM checkpoints WHERE rid = ?');
   const removeValues = db.prepare(
     `UPDATE commands SET body = CASE json_extract(body, '$.type')
@@ -68,12 +75,24 @@ export function prepareKeeping(connection: Connection): Keeping {
        ELSE json_replace(body, '$.value', NULL) END
      WHERE rid = ? AND json_extract(body, '$.type') IN ('resolve', 'channel', 'child')`,
   );
-  const markErased = db.prepare('UPDATE runs SET more = ?, erased = coalesce(erased, ?) WHERE rid = ?');
+  const markErased = db.prepare(
+    'UPDATE runs SET more = ?, sum = ?, erased = coalesce(erased, ?) WHERE rid = ?',
+  );
 
   function runOf(runId: string, tenant: string): StoredRun | undefined {
     const id = runIdBytes(runId);
     const run = id && findRun.get(id);
     return run?.tenant === words.find(tenant) ? run : undefined;
+  }
+
+  /** Undefined when it is damaged: such a run can still be removed. */
+  function knownRecord(runId: string, run: StoredRun): CreationRecord | undefined {
+    try {
+      return recordFrom(runId, run, words);
+    } catch (error) {
+      if (error instanceof DamagedRunError) return undefined;
+      throw error;
+    }
   }
 
   function refusalOf(
@@ -103,14 +122,16 @@ export function prepareKeeping(connection: Connection): Keeping {
     purge({ tenant, runId, at, tombstoneUntil }) {
       const run = runOf(runId, tenant);
       if (run === undefined) return { reason: 'run_missing' };
-      const { parent, tags, fork, imported } = recordFrom(runId, run, words);
-      const refusal = refusalOf(run, imported, parent?.runId);
+      const record = knownRecord(runId, run);
+      const refusal = refusalOf(run, record?.imported, record?.parent?.runId);
       if (refusal) return refusal;
       for (const remove of removals) remove.run(run.rid);
       if (run.next_seq > REMOVED_AT_ONCE) disown(run.rid);
       else for (const remove of removeLog) remove.run(run.rid);
-      for (const tag of tags) removeTag.run(run.tenant, tag, run.created_at, run.rid);
-      if (fork) removeFork.run(runIdBytes(fork.sourceRunId) ?? fork.sourceRunId, run.rid);
+      if (record === undefined) for (const remove of removeUnknown) remove.run(run.rid);
+      for (const tag of record?.tags ?? []) removeTag.run(run.tenant, tag, run.created_at, run.rid);
+      const source = record?.fork?.sourceRunId;
+      if (source !== undefined) removeFork.run(runIdBytes(source) ?? source, run.rid);
       removeBlobs.run(run.id, run.tenant);
       purgeDocuments(run.tenant, runId);
       putTombstone.run(run.id, run.tenant, at, tombstoneUntil);
@@ -122,11 +143,11 @@ export function prepareKeeping(connection: Connection): Keeping {
       const record = recordFrom(runId, run, words);
       const refusal = refusalOf(run, record.imported);
       if (refusal) return refusal;
-      const { more } = recordColumns(withoutGiven(record), words);
+      const { more, sum } = recordColumns(withoutGiven(record), words);
       removeOverlays.run(run.rid);
       removeCheckpoint.run(run.rid);
       removeValues.run(run.rid);
-      markErased.run(more, at - run.created_at, run.rid);
+      markErased.run(more, sum, at - run.created_at, run.rid);
       return undefined;
     },
     readTombstone(runId, tenant) {

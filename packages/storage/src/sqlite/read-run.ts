@@ -1,5 +1,15 @@
-import type { Checkpoint, Command, RunRow, StoredCommand, StoredEvent } from '@weft/engine';
+import {
+  type Checkpoint,
+  type Command,
+  type CreationRecord,
+  DamagedRunError,
+  type RunRow,
+  type StoredCommand,
+  type StoredEvent,
+} from '@weft/engine';
+import { checkEvent, checkpointSum } from '../checksum.ts';
 import type { HeadColumns, RecordColumns } from './codec.ts';
+import { placeholderRecord } from '../placeholder-record.ts';
 import { headFrom, recordFrom, runIdBytes, runIdText } from './codec.ts';
 import type { Connection } from './connection.ts';
 import type { SqlWord } from './driver.ts';
@@ -11,10 +21,11 @@ export interface RunReader {
   readCheckpoint(runId: string): Checkpoint | undefined;
   readInbox(runId: string): StoredCommand[];
   readCommand(runId: string, commandId: string): StoredCommand | undefined;
-  rowFrom(stored: StoredRun): RunRow;
+  /** For lists: a run whose record is damaged is one of them, and told to be. */
+  listedFrom(stored: StoredRun): RunRow;
 }
 
-export const RUN_COLUMNS = `runs.rid, runs.id, runs.tenant, workflow, origin, principal, runs.created_at, scope, more, status,
+export const RUN_COLUMNS = `runs.rid, runs.id, runs.tenant, workflow, origin, principal, runs.created_at, scope, more, runs.sum, status,
   wake_at, started, ended, node, error, next_seq, epoch, holder, inbox, erased`;
 
 const PORTION = 64;
@@ -37,6 +48,12 @@ interface StoredEventRow {
   readonly cause: number | null;
   readonly payload: string;
   readonly overlay: string | null;
+  readonly sum: number | null;
+  readonly overlay_sum: number | null;
+}
+
+interface StoredCheckpoint extends Checkpoint {
+  readonly sum: number | null;
 }
 
 interface StoredCommandRow {
@@ -52,10 +69,11 @@ export function prepareRunReader({ db, words, holders, clock, knownRuns }: Conne
     'SELECT rid, created_at FROM runs WHERE id = ?',
   );
   const events = db.prepare<StoredEventRow>(
-    'SELECT seq, type, at, node, cause, payload, overlay FROM events WHERE rid = ? AND seq >= ? ORDER BY seq LIMIT ?',
+    `SELECT seq, type, at, node, cause, payload, overlay, sum, overlay_sum FROM events
+     WHERE rid = ? AND seq >= ? ORDER BY seq LIMIT ?`,
   );
-  const checkpoint = db.prepare<Checkpoint>(
-    'SELECT seq, fold_version AS foldVersion, state FROM checkpoints WHERE rid = ?',
+  const checkpoint = db.prepare<StoredCheckpoint>(
+    'SELECT seq, fold_version AS foldVersion, state, sum FROM checkpoints WHERE rid = ?',
   );
   const waiting = db.prepare<StoredCommandRow>(
     'SELECT id, accepted_at, body, verdict FROM commands WHERE rid = ? AND verdict IS NULL ORDER BY ord',
@@ -69,24 +87,31 @@ export function prepareRunReader({ db, words, holders, clock, knownRuns }: Conne
     return id && findRid.get(id);
   }
 
-  function eventFrom(row: StoredEventRow, createdAt: number): StoredEvent {
-    return {
-      seq: row.seq,
-      type: words.read(row.type),
+  function eventFrom(runId: string, row: StoredEventRow, createdAt: number): StoredEvent {
+    const { seq, sum, overlay_sum: overlaySum } = row;
+    const type = words.read(row.type);
+    const nodeId = row.node === null ? undefined : words.read(row.node);
+    if (type === undefined || (nodeId === undefined && row.node !== null))
+      throw new DamagedRunError(runId, seq);
+    const event: StoredEvent = {
+      seq,
+      type,
       at: createdAt + row.at,
-      ...(row.node !== null && { nodeId: words.read(row.node) }),
-      ...(row.cause !== null && { causeSeq: row.seq - row.cause }),
+      ...(nodeId !== undefined && { nodeId }),
+      ...(row.cause !== null && { causeSeq: seq - row.cause }),
       payload: row.payload,
       ...(row.overlay !== null && { overlay: row.overlay }),
     };
+    checkEvent(runId, event, { sum, overlaySum });
+    return event;
   }
 
-  function rowFrom(stored: StoredRun): RunRow {
+  function rowFrom(stored: StoredRun, record: CreationRecord): RunRow {
     const holder = stored.holder === null ? undefined : holders.alive(stored.holder, clock());
     const pending =
       stored.inbox === 0 ? [] : waiting.all(stored.rid).map((row) => commandFrom(row).command.type);
     return {
-      record: recordFrom(runIdText(stored.id), stored, words),
+      record,
       head: headFrom(stored, words),
       nextSeq: stored.next_seq,
       epoch: stored.epoch,
@@ -106,7 +131,17 @@ export function prepareRunReader({ db, words, holders, clock, knownRuns }: Conne
   }
 
   return {
-    rowFrom,
+    listedFrom(stored) {
+      const runId = runIdText(stored.id);
+      try {
+        return rowFrom(stored, recordFrom(runId, stored, words));
+      } catch (error) {
+        if (!(error instanceof DamagedRunError)) throw error;
+        const [tenant = '', workflowId = ''] = [words.read(stored.tenant), words.read(stored.workflow)];
+        const record = placeholderRecord({ runId, tenant, workflowId, createdAt: stored.created_at });
+        return { ...rowFrom(stored, record), isDamaged: true };
+      }
+    },
     readRun(runId, tenant) {
       const known = knownRuns.get(runId);
       const row = known && rowOfKnown(known);
@@ -114,7 +149,7 @@ export function prepareRunReader({ db, words, holders, clock, knownRuns }: Conne
       const id = runIdBytes(runId);
       const stored = id && findRun.get(id);
       if (!stored || (tenant !== undefined && stored.tenant !== words.find(tenant))) return undefined;
-      return rowFrom(stored);
+      return rowFrom(stored, recordFrom(runId, stored, words));
     },
     readEvents(runId, fromSeq, limit, maxBytes) {
       const known = knownRuns.get(runId)?.events;
@@ -129,7 +164,9 @@ export function prepareRunReader({ db, words, holders, clock, knownRuns }: Conne
         for (const row of portion) {
           bytes += row.payload.length;
           if (page.length > 0 && bytes > maxBytes) return page;
-          page.push(eventFrom(row, run.created_at));
+          // Within a log there is no gap: what should stand here is gone, or stands elsewhere.
+          if (page.length > 0 && row.seq !== next) throw new DamagedRunError(runId, next);
+          page.push(eventFrom(runId, row, run.created_at));
           next = row.seq + 1;
         }
         if (portion.length < PORTION) break;
@@ -139,7 +176,12 @@ export function prepareRunReader({ db, words, holders, clock, knownRuns }: Conne
     readCheckpoint(runId) {
       const run = ridOf(runId);
       const row = run && checkpoint.get(run.rid);
-      return row && { ...row };
+      if (!row) return undefined;
+      const { seq, foldVersion, state, sum } = row;
+      // One that is damaged is as good as none: the log has it all.
+      return sum === null || sum === checkpointSum(runId, seq, foldVersion, state)
+        ? { seq, foldVersion, state }
+        : undefined;
     },
     readInbox(runId) {
       const run = ridOf(runId);

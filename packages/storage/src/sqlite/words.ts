@@ -11,7 +11,8 @@ export interface Words {
   /** The number of a word, or the word itself when the dictionary has no room for it. Only inside a transaction. */
   shorten(word: string): SqlWord;
   find(word: string): number | undefined;
-  read(word: SqlWord): string;
+  /** Undefined when the dictionary has lost it: the file is damaged. */
+  read(word: SqlWord): string | undefined;
   /** Forgets what was added since the last call, because its transaction is not going to be committed. */
   rollback(): void;
   settle(): void;
@@ -46,13 +47,7 @@ export function openWords(db: Database): Words {
       return numbers.size < ROOM && word.length <= LONGEST ? add(word) : word;
     },
     find: (word) => numbers.get(word),
-    read(word) {
-      if (typeof word === 'string') return word;
-      const known = words.get(word);
-      if (known === undefined)
-        throw new Error(`The store's dictionary has no word ${word}; run "weft doctor --deep".`);
-      return known;
-    },
+    read: (word) => (typeof word === 'string' ? word : words.get(word)),
     rollback() {
       for (const word of added) {
         words.delete(numbers.get(word) ?? -1);

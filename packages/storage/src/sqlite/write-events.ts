@@ -1,6 +1,14 @@
 import type { StoredEvent } from '@weft/engine';
+import { eventSum, overlaySum } from '../checksum.ts';
 import type { Connection } from './connection.ts';
 import type { SqlValue, Statement } from './driver.ts';
+
+/** The run that events go to. */
+export interface WrittenRun {
+  readonly runId: string;
+  readonly rid: number;
+  readonly createdAt: number;
+}
 
 /** Rows of one statement. Most writes have fewer; those with more take several statements. */
 const MOST_ROWS = 16;
@@ -9,9 +17,10 @@ const MOST_ROWS = 16;
 export function prepareEventWriter({
   db,
   words,
-}: Connection): (events: readonly StoredEvent[], rid: number, createdAt: number) => void {
+}: Connection): (events: readonly StoredEvent[], run: WrittenRun) => void {
   const insertWhole = db.prepare(
-    'INSERT INTO events (rid, seq, type, at, node, cause, payload, overlay) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+    `INSERT INTO events (rid, seq, type, at, node, cause, payload, overlay, sum, overlay_sum)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   /** By the number of rows; made when first needed. */
   const insertPlain: Statement<unknown>[] = [];
@@ -19,7 +28,7 @@ export function prepareEventWriter({
   function plainStatement(rows: number): Statement<unknown> {
     // FAIL, because ABORT would keep a journal per statement; whatever fails here rolls the whole group back anyway.
     return (insertPlain[rows] ??= db.prepare(
-      `INSERT OR FAIL INTO events (rid, seq, type, at, node, payload) VALUES ${plainRows(rows)}`,
+      `INSERT OR FAIL INTO events (rid, seq, type, at, node, payload, sum) VALUES ${plainRows(rows)}`,
     ));
   }
 
@@ -27,7 +36,7 @@ export function prepareEventWriter({
     return event.nodeId === undefined ? null : words.shorten(event.nodeId);
   }
 
-  function writeWhole(event: StoredEvent, rid: number, createdAt: number): void {
+  function writeWhole(event: StoredEvent, { runId, rid, createdAt }: WrittenRun): void {
     const { seq, type, at, causeSeq, payload, overlay } = event;
     const cause = causeSeq === undefined ? null : seq - causeSeq;
     insertWhole.get(
@@ -39,10 +48,13 @@ export function prepareEventWriter({
       cause,
       payload,
       overlay ?? null,
+      eventSum(runId, event),
+      overlay === undefined ? null : overlaySum(runId, seq, overlay),
     );
   }
 
-  return (events, rid, createdAt) => {
+  return (events, run) => {
+    const { runId, rid, createdAt } = run;
     let values: SqlValue[] = [];
     let rows = 0;
     for (const event of events) {
@@ -52,11 +64,17 @@ export function prepareEventWriter({
         rows = 0;
       }
       if (isWhole) {
-        writeWhole(event, rid, createdAt);
+        writeWhole(event, run);
         continue;
       }
       if (rows === 0) values = [rid, event.seq];
-      values.push(words.shorten(event.type), event.at - createdAt, node(event), event.payload);
+      values.push(
+        words.shorten(event.type),
+        event.at - createdAt,
+        node(event),
+        event.payload,
+        eventSum(runId, event),
+      );
       rows += 1;
     }
     if (rows > 0) plainStatement(rows).get(...values);
@@ -70,5 +88,5 @@ function isPlain({ causeSeq, overlay }: StoredEvent): boolean {
 
 /** All rows share the run's number and count on from the first sequence. */
 function plainRows(count: number): string {
-  return Array.from({ length: count }, (_, row) => `(?1, ?2 + ${row}, ?, ?, ?, ?)`).join(', ');
+  return Array.from({ length: count }, (_, row) => `(?1, ?2 + ${row}, ?, ?, ?, ?, ?)`).join(', ');
 }

@@ -8,12 +8,13 @@ import {
   statusNumber,
   statusOf,
 } from './codec.ts';
+import { checkpointSum } from '../checksum.ts';
 import type { Connection } from './connection.ts';
 import type { SqlValue } from './driver.ts';
 import { prepareDeliver } from './inbox.ts';
 import type { KnownRun } from './known-runs.ts';
 import { PARKED } from './outbox-lanes.ts';
-import { prepareEventWriter } from './write-events.ts';
+import { prepareEventWriter, type WrittenRun } from './write-events.ts';
 
 /** What a write has to know of the run it goes to. */
 type Target = Pick<
@@ -25,8 +26,8 @@ type Creation = NonNullable<RunUnit['create']>;
 
 const INSERT_RUN = `
   INSERT INTO runs (id, tenant, workflow, origin, principal, created_at, scope, more, status, next_seq, epoch, holder, due_at,
-    wake_at, inbox, started, ended, node, error, last_batch)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)
+    wake_at, inbox, started, ended, node, error, last_batch, sum)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (id) DO NOTHING`;
 
 /** Checks a run unit and writes it. Every condition is checked before the first write, so a refusal leaves nothing to undo. */
@@ -58,7 +59,7 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
   );
   const consume = db.prepare('UPDATE commands SET verdict = ? WHERE rid = ? AND id = ? AND verdict IS NULL');
   const putCheckpoint = db.prepare(
-    'INSERT OR REPLACE INTO checkpoints (rid, seq, fold_version, state) VALUES (?, ?, ?, ?)',
+    'INSERT OR REPLACE INTO checkpoints (rid, seq, fold_version, state, sum) VALUES (?, ?, ?, ?, ?)',
   );
   const insertOutbox = db.prepare(
     `INSERT OR IGNORE INTO outbox (id, rid, topic, lane, due_at, next_at, attempts, body)
@@ -88,7 +89,10 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
 
   function create(unit: RunUnit, creation: Creation): Refusal | undefined {
     const { record, holder } = creation;
-    const { tenant, workflow, origin, principal, created_at, scope, more } = recordColumns(record, words);
+    const { tenant, workflow, origin, principal, created_at, scope, more, sum } = recordColumns(
+      record,
+      words,
+    );
     const id = runIdBytes(unit.runId);
     if (!id) throw new TypeError(`A run id must be a UUID in lower case; got ${JSON.stringify(unit.runId)}.`);
     const refusal = refusalOfCreation(unit, creation, id, tenant);
@@ -118,6 +122,7 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
       shortenOptional(head.currentNodeId),
       shortenOptional(head.errorCode),
       batchBytes(unit.batchId),
+      sum,
     );
     if (inserted.changes === 0) return { reason: 'run_exists' };
     const rid = Number(inserted.lastInsertRowid);
@@ -140,7 +145,7 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
       };
       knownRuns.note(unit.runId, run, unit.events);
     }
-    writeParts(unit, rid, created_at);
+    writeParts(unit, { runId: unit.runId, rid, createdAt: created_at });
     return undefined;
   }
 
@@ -174,7 +179,7 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
     const inbox = unit.consume === undefined ? run.inbox : run.inbox - consumeCommands(unit, run.rid);
     updateHead(unit, run, inbox);
     knownRuns.note(unit.runId, run, unit.events);
-    writeParts(unit, run.rid, run.createdAt);
+    writeParts(unit, { runId: unit.runId, rid: run.rid, createdAt: run.createdAt });
     return undefined;
   }
 
@@ -226,10 +231,13 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
     run.head = head;
   }
 
-  function writeParts(unit: RunUnit, rid: number, createdAt: number): void {
-    writeEvents(unit.events, rid, createdAt);
-    const { checkpoint } = unit;
-    if (checkpoint) putCheckpoint.get(rid, checkpoint.seq, checkpoint.foldVersion, checkpoint.state);
+  function writeParts(unit: RunUnit, run: WrittenRun): void {
+    const { runId, rid } = run;
+    writeEvents(unit.events, run);
+    if (unit.checkpoint) {
+      const { seq, foldVersion, state } = unit.checkpoint;
+      putCheckpoint.get(rid, seq, foldVersion, state, checkpointSum(runId, seq, foldVersion, state));
+    }
     for (const row of unit.outbox ?? []) {
       insertOutbox.get(row.id, rid, row.topic, row.lane ?? null, row.dueAt, JSON.stringify(row.body));
     }

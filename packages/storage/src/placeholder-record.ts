@@ -1,0 +1,32 @@
+import type { CreationRecord, RunLimits } from '@weft/engine';
+
+const NO_LIMITS: RunLimits = {
+  nodeExecutions: 0,
+  runDurationMs: 0,
+  concurrency: 0,
+  maxPayloadBytes: 0,
+  maxStateBytes: 0,
+  loopIterations: 0,
+  clarificationRounds: 0,
+};
+
+type Known = Pick<CreationRecord, 'runId' | 'tenant' | 'workflowId' | 'createdAt'>;
+
+/** What can still be told of a run whose record is damaged, for lists and removals: which one it is, not what it was to do. */
+export function placeholderRecord({ runId, tenant, workflowId, createdAt }: Known): CreationRecord {
+  return {
+    runId,
+    tenant,
+    workflowId,
+    workflowVersion: '',
+    definitionDigest: '',
+    createdAt,
+    inputs: {},
+    configurable: {},
+    tags: [],
+    metadata: {},
+    transport: 'rest',
+    engineVersion: 0,
+    limits: NO_LIMITS,
+  };
+}
