@@ -159,6 +159,8 @@ export type {
   StoredCommand,
   StoredDocument,
   StoredEvent,
+  Suspicion,
+  SuspicionUnit,
   Tombstone,
   Verdict,
   WorkflowRow,

@@ -10,6 +10,9 @@ import {
   holderAt,
   listHolders,
   idempotencyKey,
+  isClaimable,
+  isQuarantined,
+  nextSeq,
   pendingCommands,
   runRow,
 } from './memory-store/data.ts';
@@ -102,6 +105,9 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
     async nextDueAt() {
       const times = unheldRuns(data, clock()).map(({ at }) => at);
       return times.length === 0 ? undefined : Math.min(...times);
+    },
+    async countQuarantined() {
+      return [...data.runs.values()].filter(isQuarantined).length;
     },
     async heldBy(holder) {
       return [...data.runs.values()]
@@ -218,6 +224,10 @@ function claimRun(data: MemoryData, runId: string, holder: string, now: number):
 }
 
 function takeOver(run: MemoryRun, holder: string): number {
+  if (run.holder !== undefined) {
+    const seq = nextSeq(run);
+    run.lost = { seq, times: run.lost?.seq === seq ? run.lost.times + 1 : 1 };
+  }
   run.holder = holder;
   run.epoch += 1;
   return run.epoch;
@@ -226,7 +236,8 @@ function takeOver(run: MemoryRun, holder: string): number {
 function unheldRuns(data: MemoryData, now: number): { run: MemoryRun; at: number }[] {
   return [...data.runs.values()].flatMap((run) => {
     const at = dueAt(run);
-    return at === null || holderAt(data, run, now) !== undefined ? [] : [{ run, at }];
+    const isFree = holderAt(data, run, now) === undefined && isClaimable(run);
+    return at === null || !isFree ? [] : [{ run, at }];
   });
 }
 

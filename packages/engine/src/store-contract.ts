@@ -18,6 +18,7 @@ import { outcomesContract } from './store-contract/outcomes.ts';
 import { readingContract } from './store-contract/reading.ts';
 import { registryContract } from './store-contract/registry.ts';
 import { restartingContract } from './store-contract/restarting.ts';
+import { suspicionsContract } from './store-contract/suspicions.ts';
 import type { ContractFaults, ContractOptions, StoreHarness, Subject } from './store-contract/subject.ts';
 
 export type { ContractFaults, ContractOptions, StoreHarness } from './store-contract/subject.ts';
@@ -96,6 +97,7 @@ export function storeContract(name: string, harness: StoreHarness): void {
     purgingContract(subject);
     erasingContract(subject);
     expiredRunsContract(subject);
+    suspicionsContract(subject);
     outcomesContract(subject);
     interleavingContract(subject);
     if (reopen) {

@@ -8,6 +8,7 @@ import type {
   NewOutboxRow,
   RunHead,
   StoredEvent,
+  Suspicion,
 } from './store.ts';
 
 /** What the store is asked to write: each unit all or nothing, several of them as one group. */
@@ -24,7 +25,8 @@ export type WriteUnit =
   | DocumentUnit
   | BlobUnit
   | PurgeUnit
-  | EraseUnit;
+  | EraseUnit
+  | SuspicionUnit;
 
 interface UnitBase {
   /** Random, 22 characters of base64url; names this write after an unknown outcome. */
@@ -118,6 +120,18 @@ export interface OutboxUnit extends UnitBase {
     readonly state: 'done' | 'retry' | 'dead';
     readonly dueAt?: number;
   }[];
+}
+
+/**
+ * Writes what is held against a run over what was there; absent = nothing any more. Refused with `run_missing`, `run_terminal`, and
+ * `stale_epoch` when the claim it names is not the present one. A quarantine takes the run from whoever holds it.
+ */
+export interface SuspicionUnit extends UnitBase {
+  readonly kind: 'suspicion';
+  readonly runId: string;
+  /** Absent: whoever holds the run. */
+  readonly epoch?: number;
+  readonly suspicion?: Suspicion;
 }
 
 /** Where a small record of a tenant is kept: by kind, and within it by what it belongs to (a run, a memory, nothing). */

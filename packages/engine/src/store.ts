@@ -25,6 +25,7 @@ export type {
   RevokeKeyUnit,
   RunUnit,
   SettingUnit,
+  SuspicionUnit,
   WorkflowUnit,
   WriteUnit,
 } from './store-units.ts';
@@ -42,6 +43,7 @@ export type {
  * S4. Idempotency and audit records, consumed commands, checkpoints and outbox rows commit with the unit that carries them.
  * S5. A run that is not held and whose `wakeAt` has come is found by `claimDue`, whatever order commits happened in.
  *     A command put into the inbox makes its run due at once, also when the holder releases the run in the same moment.
+ *     A quarantined run is found only while a cancel waits for it.
  * S6. Reads see everything committed before they started. A tenant's reads never return another tenant's rows.
  * S7. After an unknown outcome (connection lost during commit) `committed(unit)` tells the truth.
  * S8. A fork's log begins where it leaves its source: the store keeps only the events from there on, and its length counts
@@ -91,6 +93,8 @@ export interface Store {
   claimDue(holder: string, limit: number): Promise<readonly Claimed[]>;
   /** When the next run that nobody holds becomes due; undefined when there is none. */
   nextDueAt(): Promise<number | undefined>;
+  /** Open runs that are quarantined, of all tenants. */
+  countQuarantined(): Promise<number>;
   /** The runs under way that the holder stands on: after a claim whose answer was lost it does not know them all. */
   heldBy(holder: string): Promise<readonly Claimed[]>;
   /** Gives up every claim of the holder, whose deadline has passed from now on; the runs stay due as they are. */
@@ -212,10 +216,32 @@ export interface RunRow {
   readonly holder?: string;
   /** Commands accepted and not yet consumed: kinds in order of acceptance. */
   readonly pendingCommands: readonly Command['type'][];
+  /** What is held against it; absent for nearly every run. */
+  readonly suspicion?: Suspicion;
+  /** How often in a row it lost its holder without having got any further. */
+  readonly lostHolders?: number;
   /** When its private parts were erased. */
   readonly erasedAt?: number;
   /** In lists: what the store holds of its creation is not what was written, and only its place can be told. */
   readonly isDamaged?: true;
+}
+
+/**
+ * That a run may be what ends processes, or what the store cannot take. Written before each of its decisions is tried, so that
+ * whoever finds the run after a process has ended knows what it was doing.
+ */
+export interface Suspicion {
+  /** In one sentence, what speaks against the run. */
+  readonly reason: string;
+  readonly since: number;
+  /** Length of the log when it began: a run that gets any further is cleared of it. */
+  readonly seq: number;
+  /** Times that it did harm while it was tried. */
+  readonly strikes: number;
+  /** A decision is being tried: found by the next holder, it counts as a strike. */
+  readonly isTried?: true;
+  /** Since when it is not tried any more. Nobody but a cancel moves such a run. */
+  readonly quarantinedAt?: number;
 }
 
 /** One who may hold runs. */
@@ -263,6 +289,8 @@ export interface RunFilter {
   readonly status?: readonly RunStatus[];
   readonly workflowId?: string;
   readonly tag?: string;
+  /** Only those that are quarantined and have not ended. */
+  readonly quarantined?: true;
   /** Creation time, inclusive. */
   readonly since?: number;
   /** Creation time, exclusive. */

@@ -5,6 +5,7 @@ import type {
   Notice,
   OutboxUnit,
   RunUnit,
+  SuspicionUnit,
   WorkflowUnit,
   WriteUnit,
 } from '../store.ts';
@@ -56,6 +57,8 @@ function applyByKind(data: MemoryData, unit: WriteUnit, now: number): void {
       return applyPurge(data, unit);
     case 'erase':
       return applyErasure(data, unit);
+    case 'suspicion':
+      return applySuspicion(data, unit);
     case 'audit':
       return;
   }
@@ -110,6 +113,13 @@ function applyCommand(data: MemoryData, unit: CommandUnit, now: number): void {
 /** The same command twice is one. */
 function accept(run: MemoryRun, { commandId, command }: Notice, now: number): void {
   if (!run.commands.has(commandId)) run.commands.set(commandId, { commandId, command, acceptedAt: now });
+}
+
+function applySuspicion(data: MemoryData, { runId, suspicion }: SuspicionUnit): void {
+  const run = data.runs.get(runId);
+  if (!run) return;
+  run.suspicion = suspicion;
+  if (suspicion?.quarantinedAt !== undefined) run.holder = undefined;
 }
 
 /** Each piece is written once. Copied, because the caller may go on to use its buffer. */

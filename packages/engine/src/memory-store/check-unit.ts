@@ -1,5 +1,5 @@
 import { isTerminalStatus } from '../core/run-state.ts';
-import type { CommandUnit, IdempotencyRecord, Refusal, RunUnit, WriteUnit } from '../store.ts';
+import type { CommandUnit, IdempotencyRecord, Refusal, RunUnit, SuspicionUnit, WriteUnit } from '../store.ts';
 import type { MemoryData, MemoryRun } from './data.ts';
 import { firstSeq, idempotencyKey, nextSeq, pendingCommands, workflowAt } from './data.ts';
 import { documentAt } from './documents.ts';
@@ -34,6 +34,8 @@ export function refusalOf(data: MemoryData, unit: WriteUnit, now: number): Refus
       return refusalOfPurge(data, unit);
     case 'erase':
       return refusalOfErasure(data, unit);
+    case 'suspicion':
+      return refusalOfSuspicion(data.runs.get(unit.runId), unit);
     case 'key':
     case 'outbox':
     case 'audit':
@@ -86,6 +88,12 @@ function refusalOfAppend(run: MemoryRun | undefined, unit: RunUnit): Refusal | u
   if (isTerminalStatus(run.head.status)) return { reason: 'run_terminal', status: run.head.status };
   if (run.holder === undefined) return { reason: 'stale_epoch' };
   return nextSeq(run) === unit.expectedSeq && isNumbered(unit) ? undefined : { reason: 'sequence_conflict' };
+}
+
+function refusalOfSuspicion(run: MemoryRun | undefined, { epoch }: SuspicionUnit): Refusal | undefined {
+  if (!run) return { reason: 'run_missing' };
+  if (isTerminalStatus(run.head.status)) return { reason: 'run_terminal', status: run.head.status };
+  return epoch === undefined || epoch === run.epoch ? undefined : { reason: 'stale_epoch' };
 }
 
 /** The events' own numbers go on from the expected one, so that no caller can write a gap. */

@@ -11,6 +11,7 @@ import type {
   StoredAuditEntry,
   StoredCommand,
   StoredEvent,
+  Suspicion,
   WorkflowRow,
 } from '../store.ts';
 import type { MemoryDocument } from './documents.ts';
@@ -48,6 +49,9 @@ export interface MemoryRun {
   holder?: string | undefined;
   checkpoint?: Checkpoint;
   erasedAt?: number;
+  suspicion?: Suspicion | undefined;
+  /** Length of the log when a holder was last lost, and how often in a row at this length. */
+  lost?: { readonly seq: number; readonly times: number };
   lastBatch: string;
 }
 
@@ -112,6 +116,16 @@ export function dueAt(run: MemoryRun): number | null {
   return pendingCommands(run).length > 0 ? 0 : run.head.wakeAt;
 }
 
+export function isQuarantined(run: MemoryRun): boolean {
+  return run.suspicion?.quarantinedAt !== undefined && !isTerminalStatus(run.head.status);
+}
+
+/** In quarantine only a cancel counts. */
+export function isClaimable(run: MemoryRun): boolean {
+  if (!isQuarantined(run)) return true;
+  return pendingCommands(run).some(({ command }) => command.type === 'cancel');
+}
+
 export function pendingCommands(run: MemoryRun): StoredCommand[] {
   return [...run.commands.values()].filter((command) => command.verdict === undefined);
 }
@@ -125,6 +139,8 @@ export function runRow(data: MemoryData, run: MemoryRun, now: number): RunRow {
     epoch: run.epoch,
     ...(holder === undefined ? {} : { holder }),
     pendingCommands: pendingCommands(run).map((command) => command.command.type),
+    ...(run.suspicion === undefined ? {} : { suspicion: run.suspicion }),
+    ...(run.lost?.seq === nextSeq(run) ? { lostHolders: run.lost.times } : {}),
     ...(run.erasedAt === undefined ? {} : { erasedAt: run.erasedAt }),
   };
 }

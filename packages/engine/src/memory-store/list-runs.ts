@@ -1,6 +1,6 @@
 import { HostError } from '@weft/protocol';
 import type { Listed, Page, RunFilter } from '../store.ts';
-import type { MemoryData, MemoryRun } from './data.ts';
+import { isQuarantined, type MemoryData, type MemoryRun } from './data.ts';
 
 export type Position = readonly [createdAt: number, order: number];
 
@@ -58,8 +58,10 @@ export function isOlder(a: Position, b: Position): boolean {
   return a[0] === b[0] ? a[1] < b[1] : a[0] < b[0];
 }
 
-function matches({ record, head }: MemoryRun, filter: RunFilter): boolean {
+function matches(run: MemoryRun, filter: RunFilter): boolean {
+  const { record, head } = run;
   return (
+    (filter.quarantined === undefined || isQuarantined(run)) &&
     (filter.status === undefined || filter.status.includes(head.status)) &&
     (filter.workflowId === undefined || record.workflowId === filter.workflowId) &&
     (filter.tag === undefined || record.tags.includes(filter.tag)) &&

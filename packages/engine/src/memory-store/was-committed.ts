@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { BlobUnit, OutboxUnit, RunUnit, StoredEvent, WriteUnit } from '../store.ts';
 import type { MemoryData } from './data.ts';
 import { blobKey, firstSeq, workflowAt } from './data.ts';
@@ -30,6 +31,8 @@ export function wasCommitted(data: MemoryData, unit: WriteUnit): boolean {
       return !data.runs.has(unit.runId) && data.tombstones.has(unit.runId);
     case 'erase':
       return data.runs.get(unit.runId)?.erasedAt !== undefined;
+    case 'suspicion':
+      return isDeepStrictEqual(data.runs.get(unit.runId)?.suspicion, unit.suspicion);
   }
 }
 

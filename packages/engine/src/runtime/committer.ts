@@ -180,6 +180,7 @@ function sizeOf(unit: WriteUnit): number {
     case 'audit':
     case 'purge':
     case 'erase':
+    case 'suspicion':
       return 256;
     case 'document':
       return 256 + (unit.body?.length ?? 0);

@@ -10,6 +10,7 @@ export interface Claims {
   claim(runId: string, holder: string): Promise<ClaimResult>;
   claimDue(holder: string, limit: number): Promise<Claimed[]>;
   nextDueAt(): Promise<number | undefined>;
+  countQuarantined(): Promise<number>;
   heldBy(holder: string): Promise<readonly Claimed[]>;
   releaseAll(holder: string): Promise<void>;
 }
@@ -30,7 +31,16 @@ const LOOK = `SELECT status, epoch, holder,
   EXISTS (SELECT 1 FROM holders WHERE name = runs.holder AND deadline > ${nowSql(2)}) AS is_alive
   FROM runs WHERE id = $1::uuid`;
 
-const TAKE = `UPDATE runs SET holder = $1::text, epoch = epoch + 1
+/** Counts how often in a row a run has lost its holder without getting any further. */
+const LOSE_HOLDER = `
+  lost_times = CASE WHEN holder IS NULL THEN lost_times WHEN lost_seq = next_seq THEN lost_times + 1 ELSE 1 END,
+  lost_seq = CASE WHEN holder IS NULL THEN lost_seq ELSE next_seq END`;
+
+/** Of runs to be taken up, those that may be: a quarantined one only for the sake of a cancel. */
+const CLAIMABLE = `(quarantined IS NULL OR EXISTS (
+  SELECT 1 FROM commands WHERE run = runs.id AND verdict IS NULL AND kind = 'cancel'))`;
+
+const TAKE = `UPDATE runs SET ${LOSE_HOLDER}, holder = $1::text, epoch = epoch + 1
   WHERE id = $2::uuid AND epoch = $3::int AND holder IS NOT DISTINCT FROM $4::text AND status < 6 RETURNING epoch`;
 
 /**
@@ -53,30 +63,34 @@ const lostHolders = (now: string) => `
 const CLAIM_DUE = `
   WITH ${lostHolders(nowSql(1))},
   free AS (
-    SELECT id, due_at FROM runs WHERE status < 6 AND holder IS NULL AND due_at <= ${nowSql(1)}
+    SELECT id, due_at FROM runs WHERE status < 6 AND holder IS NULL AND due_at <= ${nowSql(1)} AND ${CLAIMABLE}
     ORDER BY due_at LIMIT $2::int FOR NO KEY UPDATE SKIP LOCKED
   ),
   left_behind AS (
     SELECT id, due_at FROM runs
     WHERE status < 6 AND holder IS NOT NULL AND holder IN (SELECT holder FROM lost) AND due_at <= ${nowSql(1)}
+      AND ${CLAIMABLE}
     ORDER BY due_at LIMIT $2::int FOR NO KEY UPDATE SKIP LOCKED
   ),
   chosen AS (SELECT id, due_at FROM (TABLE free UNION ALL TABLE left_behind) AS both_kinds ORDER BY due_at LIMIT $2::int)
-  UPDATE runs SET holder = $3::text, epoch = epoch + 1 FROM chosen WHERE runs.id = chosen.id
+  UPDATE runs SET ${LOSE_HOLDER}, holder = $3::text, epoch = epoch + 1 FROM chosen WHERE runs.id = chosen.id
   RETURNING runs.id, runs.epoch, chosen.due_at`;
 
 const NEXT_DUE = `
   WITH ${lostHolders(nowSql(1))}
   SELECT least(
-    (SELECT due_at FROM runs WHERE status < 6 AND holder IS NULL AND due_at IS NOT NULL ORDER BY due_at LIMIT 1),
+    (SELECT due_at FROM runs WHERE status < 6 AND holder IS NULL AND due_at IS NOT NULL AND ${CLAIMABLE}
+     ORDER BY due_at LIMIT 1),
     (SELECT min(next.due_at) FROM lost CROSS JOIN LATERAL (
        SELECT due_at FROM runs
-       WHERE status < 6 AND holder IS NOT NULL AND runs.holder = lost.holder AND due_at IS NOT NULL
+       WHERE status < 6 AND holder IS NOT NULL AND runs.holder = lost.holder AND due_at IS NOT NULL AND ${CLAIMABLE}
        ORDER BY due_at LIMIT 1) AS next)
   ) AS due_at`;
 
 const HELD_BY =
   'SELECT id AS "runId", epoch FROM runs WHERE status < 6 AND holder IS NOT NULL AND holder = $1::text';
+
+const QUARANTINED = 'SELECT count(*)::int AS runs FROM runs WHERE quarantined IS NOT NULL AND status < 6';
 
 /** In the order in which groups lock runs, so that the two never wait for each other. */
 const RELEASE_ALL = `
@@ -148,6 +162,10 @@ export function prepareClaims(pool: Pool, clock: (() => number) | undefined): Cl
         connection.query<{ due_at: number | null }>(NEXT_DUE, [now()]),
       );
       return row?.due_at ?? undefined;
+    },
+    async countQuarantined() {
+      const [row] = await pool.use((connection) => connection.query<{ runs: number }>(QUARANTINED));
+      return row?.runs ?? 0;
     },
     async heldBy(holder) {
       return await pool.use((connection) => connection.query<Claimed>(HELD_BY, [holder]));

@@ -1,4 +1,10 @@
-import { type CreationRecord, DamagedRunError, type RunHead, type RunStatus } from '@weft/engine';
+import {
+  type CreationRecord,
+  DamagedRunError,
+  type RunHead,
+  type RunStatus,
+  type Suspicion,
+} from '@weft/engine';
 import { HostError } from '@weft/protocol';
 import { recordSum } from '../checksum.ts';
 
@@ -157,6 +163,10 @@ export function headFrom(row: HeadColumns): RunHead {
     ...(row.node !== null && { currentNodeId: row.node }),
     ...(row.error !== null && { errorCode: row.error }),
   };
+}
+
+export function suspicionText(suspicion: Suspicion | undefined): string | null {
+  return suspicion === undefined ? null : JSON.stringify(suspicion);
 }
 
 /** Where a run's own log begins: a fork's begins where it leaves its source. */

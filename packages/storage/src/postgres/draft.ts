@@ -6,6 +6,7 @@ import type {
   IdempotencyRecord,
   NewOutboxRow,
   StoredEvent,
+  SuspicionUnit,
   Verdict,
   WorkflowUnit,
   ApiKeyRow,
@@ -101,6 +102,8 @@ export interface Writes {
     string,
     { readonly unit: EraseUnit; readonly stored: StoredRecord; readonly commands: KeptRun['commands'] }
   >;
+  /** By run. */
+  readonly suspicions: Map<string, SuspicionUnit>;
   readonly audit: { readonly entry: AuditEntry; readonly batch: string | null }[];
   /** Runs that got events, and their new length. */
   readonly rung: Map<string, number>;
@@ -131,6 +134,7 @@ export function newWrites(): Writes {
     blobs: new Map(),
     purged: new Map(),
     erased: new Map(),
+    suspicions: new Map(),
     audit: [],
     rung: new Map(),
     called: new Map(),

@@ -1,4 +1,4 @@
-import type { CommandUnit, KeyUnit, Refusal, WorkflowUnit, WriteUnit } from '@weft/engine';
+import type { CommandUnit, KeyUnit, Refusal, SuspicionUnit, WorkflowUnit, WriteUnit } from '@weft/engine';
 import { batchUuid, FIRST_TERMINAL, statusOf } from './codec.ts';
 import { type Draft, documentKey, idempotencyKey, keyOf } from './draft.ts';
 import { judgeErasure, judgePurge } from './judge-keeping.ts';
@@ -66,6 +66,8 @@ function judgeByKind(draft: Draft, unit: WriteUnit): Refusal | undefined {
       return judgePurge(draft, unit);
     case 'erase':
       return judgeErasure(draft, unit);
+    case 'suspicion':
+      return judgeSuspicion(draft, unit);
     case 'audit':
       return undefined;
   }
@@ -78,6 +80,18 @@ function judgeCommand(draft: Draft, unit: CommandUnit): Refusal | undefined {
   if (run.status >= FIRST_TERMINAL) return { reason: 'run_terminal', status: statusOf(run.status) };
   if (run.inbox >= unit.inboxLimit) return { reason: 'inbox_full' };
   accept(draft, run, unit);
+  return undefined;
+}
+
+function judgeSuspicion({ found, writes }: Draft, unit: SuspicionUnit): Refusal | undefined {
+  const run = found.runs.get(unit.runId);
+  if (run === undefined) return { reason: 'run_missing' };
+  if (run.status >= FIRST_TERMINAL) return { reason: 'run_terminal', status: statusOf(run.status) };
+  if (unit.epoch !== undefined && unit.epoch !== run.epoch) return { reason: 'stale_epoch' };
+  writes.suspicions.set(unit.runId, unit);
+  if (unit.suspicion?.quarantinedAt === undefined) return undefined;
+  run.holder = null;
+  run.isChanged = true;
   return undefined;
 }
 

@@ -38,6 +38,7 @@ function queryOf(tenant: string, filter: RunFilter, page: Page): { text: string;
   if (filter.status) {
     conditions.push(`status = ANY (${next(arrayText(filter.status.map(statusNumber)))}::smallint[])`);
   }
+  if (filter.quarantined) conditions.push('quarantined IS NOT NULL AND status < 6');
   if (filter.workflowId !== undefined) conditions.push(`workflow = ${next(filter.workflowId)}::text`);
   if (filter.since !== undefined) conditions.push(`runs.created_at >= ${next(filter.since)}::bigint`);
   if (filter.until !== undefined) conditions.push(`runs.created_at < ${next(filter.until)}::bigint`);

@@ -6,9 +6,17 @@ import { migration0002 } from './migrations/0002-holders-say-who-they-are.ts';
 import { migration0003 } from './migrations/0003-audit-kept.ts';
 import { migration0004 } from './migrations/0004-origins.ts';
 import { migration0005 } from './migrations/0005-integrity.ts';
+import { migration0006 } from './migrations/0006-quarantine.ts';
 
 /** In order, without gap; each is frozen once released. */
-const MIGRATIONS = [migration0001, migration0002, migration0003, migration0004, migration0005] as const;
+const MIGRATIONS = [
+  migration0001,
+  migration0002,
+  migration0003,
+  migration0004,
+  migration0005,
+  migration0006,
+] as const;
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -6,6 +6,7 @@ import {
   type RunRow,
   type StoredCommand,
   type StoredEvent,
+  type Suspicion,
 } from '@weft/engine';
 import { checkEvent, checkpointSum } from '../checksum.ts';
 import { placeholderRecord } from '../placeholder-record.ts';
@@ -30,6 +31,7 @@ export const ORIGIN = '(SELECT body FROM origins WHERE origins.id = runs.origin)
 /** A whole run row, as of the store's clock in parameter 1. */
 export const RUN_COLUMNS = `runs.id, runs.ord, runs.tenant, workflow, runs.created_at, scope, ${ORIGIN}, record, sum, status, wake_at, started_at,
   ended_at, node, error, next_seq, epoch, erased_at,
+  suspicion, lost_seq, lost_times,
   (SELECT name FROM holders WHERE name = runs.holder AND deadline > ${nowSql(1)}) AS holder,
   CASE WHEN inbox > 0 THEN
     (SELECT string_agg(kind, ',' ORDER BY commands.ord) FROM commands WHERE run = runs.id AND verdict IS NULL)
@@ -44,6 +46,9 @@ export interface StoredRun extends RecordColumns, HeadColumns {
   readonly epoch: number;
   readonly holder: string | null;
   readonly erased_at: number | null;
+  readonly suspicion: string | null;
+  readonly lost_seq: number | null;
+  readonly lost_times: number | null;
   /** Kinds of the waiting commands, with commas between them. */
   readonly pending: string | null;
 }
@@ -80,6 +85,9 @@ function rowFrom(stored: StoredRun, record: CreationRecord): RunRow {
     epoch: stored.epoch,
     ...(stored.holder !== null && { holder: stored.holder }),
     pendingCommands: stored.pending === null ? [] : (stored.pending.split(',') as Command['type'][]),
+    ...(stored.suspicion !== null && { suspicion: JSON.parse(stored.suspicion) as Suspicion }),
+    ...(stored.lost_times !== null &&
+      stored.lost_seq === stored.next_seq && { lostHolders: stored.lost_times }),
     ...(stored.erased_at !== null && { erasedAt: stored.erased_at }),
   };
 }

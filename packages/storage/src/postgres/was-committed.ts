@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CreationRecord, OutboxUnit, RunUnit, StoredEvent, WriteUnit } from '@weft/engine';
-import { batchUuid, isRunId } from './codec.ts';
+import { batchUuid, isRunId, suspicionText } from './codec.ts';
 import type { Backend } from './connection.ts';
 import { ConnectionLostError, isServerError } from './errors.ts';
 import type { Pool } from './pool.ts';
@@ -189,6 +189,11 @@ function prepareTraces(pool: Pool, runs: RunReader): (unit: WriteUnit) => Promis
         );
       case 'erase':
         return exists('SELECT 1 FROM runs WHERE id = $1::uuid AND erased_at IS NOT NULL', [unit.runId]);
+      case 'suspicion':
+        return exists('SELECT 1 FROM runs WHERE id = $1::uuid AND suspicion IS NOT DISTINCT FROM $2::text', [
+          unit.runId,
+          suspicionText(unit.suspicion),
+        ]);
       case 'document':
         return hasDocument(unit);
       case 'blob':

@@ -1,6 +1,6 @@
-import type { ApiKeyRow, Checkpoint, IdempotencyRecord, OutboxUnit } from '@weft/engine';
+import type { ApiKeyRow, Checkpoint, IdempotencyRecord, OutboxUnit, SuspicionUnit } from '@weft/engine';
 import { checkpointSum } from '../checksum.ts';
-import { batchUuid, isRunId } from './codec.ts';
+import { batchUuid, isRunId, suspicionText } from './codec.ts';
 import type { Draft, DraftRun, Writes } from './draft.ts';
 import { lockKey } from './migrations.ts';
 import type { Origins, StoredRecord } from './origins.ts';
@@ -27,6 +27,7 @@ export function writeStatements(draft: Draft, { schema, origins }: WriteOptions)
     ...unlessEmpty(insertRuns, births),
     ...unlessEmpty(insertTags, tags),
     ...unlessEmpty(updateRuns, changed),
+    ...unlessEmpty(putSuspicions, [...writes.suspicions.values()]),
     ...unlessEmpty(insertEvents, writes.events),
     ...unlessEmpty(putCheckpoints, [...writes.checkpoints]),
     ...unlessEmpty(insertCommands(found.now), writes.commands),
@@ -91,6 +92,12 @@ function runIdOrNull(runId: string | undefined): string | null {
 }
 
 const updateRuns = updateRows<DraftRun>('runs', 1, [['id', 'uuid', (run) => run.id], ...headColumns]);
+
+const putSuspicions = updateRows<SuspicionUnit>('runs', 1, [
+  ['id', 'uuid', ({ runId }) => runId],
+  ['suspicion', 'text', ({ suspicion }) => suspicionText(suspicion)],
+  ['quarantined', 'bigint', ({ suspicion }) => suspicion?.quarantinedAt ?? null],
+]);
 
 const insertTags = insertInto<{ run: DraftRun; tag: string }>('run_tags', [
   ['tenant', 'text', ({ run }) => run.tenant],

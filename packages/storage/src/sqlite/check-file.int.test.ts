@@ -115,7 +115,7 @@ describe('the deep check of an SQLite file', () => {
     ])('finds a fork that %s', async (_, sql, check) => {
       const { path, runId } = await givenRun(forkOptions(7, 3), sql);
 
-      expect(checkSqliteFile(path)).toMatchObject([{ check, runId }]);
+      expect(checkSqliteFile(path)[0]).toMatchObject({ check, runId });
     });
 
     it('finds an import that is all here and ended without its log', async () => {

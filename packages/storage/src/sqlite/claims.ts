@@ -1,6 +1,7 @@
 import type { Claimed, ClaimResult, HolderRow } from '@weft/engine';
 import { FIRST_TERMINAL, runIdBytes, runIdText } from './codec.ts';
 import { type Connection, inTransaction } from './connection.ts';
+import { CLAIMABLE } from './suspicions.ts';
 
 export interface Claims {
   claim(runId: string, holder: string): ClaimResult;
@@ -11,21 +12,28 @@ export interface Claims {
   holders(): HolderRow[];
 }
 
+/** Counts how often in a row a run has lost its holder without getting any further. */
+const LOSE_HOLDER = `
+  lost_times = CASE WHEN holder IS NULL THEN lost_times WHEN lost_seq = next_seq THEN lost_times + 1 ELSE 1 END,
+  lost_seq = CASE WHEN holder IS NULL THEN lost_seq ELSE next_seq END`;
+
 /** A run is free when no holder stands on it, or one whose claims no longer count. Every claim raises the run's epoch. */
 export function prepareClaims(connection: Connection): Claims {
   const { db, holders, clock, knownRuns } = connection;
   const findRun = db.prepare<{ rid: number; status: number; holder: number | null; epoch: number }>(
     'SELECT rid, status, holder, epoch FROM runs WHERE id = ?',
   );
-  const take = db.prepare('UPDATE runs SET holder = ?, epoch = epoch + 1 WHERE rid = ?');
+  const take = db.prepare(`UPDATE runs SET ${LOSE_HOLDER}, holder = ?, epoch = epoch + 1 WHERE rid = ?`);
   const findHeld = db.prepare<{ id: Uint8Array; epoch: number }>(
     'SELECT id, epoch FROM runs WHERE status < 6 AND holder = ?',
   );
   const findDue = db.prepare<{ rid: number; id: Uint8Array; epoch: number; due_at: number }>(
-    'SELECT rid, id, epoch, due_at FROM runs WHERE status < 6 AND holder IS ? AND due_at <= ? ORDER BY due_at LIMIT ?',
+    `SELECT rid, id, epoch, due_at FROM runs WHERE status < 6 AND holder IS ? AND due_at <= ? AND ${CLAIMABLE}
+     ORDER BY due_at LIMIT ?`,
   );
   const findNext = db.prepare<{ due_at: number }>(
-    'SELECT due_at FROM runs WHERE status < 6 AND holder IS ? AND due_at IS NOT NULL ORDER BY due_at LIMIT 1',
+    `SELECT due_at FROM runs WHERE status < 6 AND holder IS ? AND due_at IS NOT NULL AND ${CLAIMABLE}
+     ORDER BY due_at LIMIT 1`,
   );
   const release = db.prepare('UPDATE runs SET holder = NULL WHERE status < 6 AND holder = ?');
 
@@ -93,6 +101,8 @@ export function prepareClaims(connection: Connection): Claims {
 /** The file has one owner. What an earlier one held is free as soon as a new one opens it: recovery does not wait. */
 export function freeAllClaims(connection: Connection): void {
   inTransaction(connection, () =>
-    connection.db.exec('UPDATE runs SET holder = NULL WHERE status < 6 AND holder IS NOT NULL'),
+    connection.db.exec(
+      `UPDATE runs SET ${LOSE_HOLDER}, holder = NULL WHERE status < 6 AND holder IS NOT NULL`,
+    ),
   );
 }

@@ -23,6 +23,7 @@ import { preparePrune } from './prune.ts';
 import { prepareRegistryReader } from './read-registry.ts';
 import { prepareRunReader } from './read-run.ts';
 import { prepareRemains } from './remains.ts';
+import { prepareSuspicions } from './suspicions.ts';
 import { prepareWasCommitted } from './was-committed.ts';
 import { openWords } from './words.ts';
 
@@ -113,6 +114,7 @@ function storeOn(
   const listRuns = prepareListRuns(connection, runs);
   const remains = prepareRemains(connection);
   const keeping = prepareKeeping(connection);
+  const suspicions = prepareSuspicions(connection);
   const commit = prepareCommit(connection, mark, faults);
   const wasCommitted = prepareWasCommitted(connection, runs);
   const alive = db.prepare('SELECT 1');
@@ -161,6 +163,7 @@ function storeOn(
     claim: async (runId, holder) => claims.claim(runId, holder),
     claimDue: async (holder, limit) => claims.claimDue(holder, limit),
     nextDueAt: async () => claims.nextDueAt(),
+    countQuarantined: async () => suspicions.count(),
     heldBy: async (holder) => claims.heldBy(holder),
     releaseAll: async (holder) => claims.releaseAll(holder),
 

@@ -105,6 +105,7 @@ function queryOf(
     tag: filter.tag,
     since: filter.since ?? Number.MIN_SAFE_INTEGER,
     conditions:
+      (filter.quarantined ? 'AND quarantined IS NOT NULL AND status < 6 ' : '') +
       (statuses ? `AND status IN (${statuses.join(',')}) ` : '') +
       (workflow === undefined ? '' : 'AND workflow = ?'),
     values: workflow === undefined ? [] : [workflow],

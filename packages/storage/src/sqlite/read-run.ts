@@ -6,6 +6,7 @@ import {
   type RunRow,
   type StoredCommand,
   type StoredEvent,
+  type Suspicion,
 } from '@weft/engine';
 import { checkEvent, checkpointSum } from '../checksum.ts';
 import type { HeadColumns, RecordColumns } from './codec.ts';
@@ -26,7 +27,8 @@ export interface RunReader {
 }
 
 export const RUN_COLUMNS = `runs.rid, runs.id, runs.tenant, workflow, origin, principal, runs.created_at, scope, more, runs.sum, status,
-  wake_at, started, ended, node, error, next_seq, epoch, holder, inbox, erased`;
+  wake_at, started, ended, node, error, next_seq, epoch, holder, inbox, erased,
+  suspicion, lost_seq, lost_times`;
 
 const PORTION = 64;
 
@@ -38,6 +40,9 @@ export interface StoredRun extends RecordColumns, HeadColumns {
   readonly holder: number | null;
   readonly inbox: number;
   readonly erased: number | null;
+  readonly suspicion: string | null;
+  readonly lost_seq: number | null;
+  readonly lost_times: number | null;
 }
 
 interface StoredEventRow {
@@ -117,6 +122,9 @@ export function prepareRunReader({ db, words, holders, clock, knownRuns }: Conne
       epoch: stored.epoch,
       ...(holder !== undefined && { holder }),
       pendingCommands: pending,
+      ...(stored.suspicion !== null && { suspicion: JSON.parse(stored.suspicion) as Suspicion }),
+      ...(stored.lost_times !== null &&
+        stored.lost_seq === stored.next_seq && { lostHolders: stored.lost_times }),
       ...(stored.erased !== null && { erasedAt: stored.created_at + stored.erased }),
     };
   }

@@ -5,6 +5,7 @@ import type { Connection } from './connection.ts';
 import { prepareDocuments } from './documents.ts';
 import { prepareKeeping } from './keeping.ts';
 import type { RunReader } from './read-run.ts';
+import { prepareSuspicions } from './suspicions.ts';
 
 /** Whether a unit's effect is in the file, judged by what it would have left there. */
 export function prepareWasCommitted(connection: Connection, runs: RunReader): (unit: WriteUnit) => boolean {
@@ -12,6 +13,7 @@ export function prepareWasCommitted(connection: Connection, runs: RunReader): (u
   const documents = prepareDocuments(connection);
   const blobs = prepareBlobs(connection);
   const keeping = prepareKeeping(connection);
+  const suspicions = prepareSuspicions(connection);
   const lastBatch = db.prepare<{ last_batch: Uint8Array }>('SELECT last_batch FROM runs WHERE id = ?');
   const hasWorkflow = db.prepare(
     'SELECT 1 FROM workflows WHERE tenant = ? AND id = ? AND version = ? AND digest = ?',
@@ -65,6 +67,8 @@ export function prepareWasCommitted(connection: Connection, runs: RunReader): (u
       case 'purge':
       case 'erase':
         return keeping.wasCommitted(unit);
+      case 'suspicion':
+        return suspicions.wasCommitted(unit);
     }
   };
 }

@@ -7,6 +7,7 @@ import { prepareIdempotency } from './idempotency.ts';
 import { prepareAccept } from './inbox.ts';
 import { prepareKeeping } from './keeping.ts';
 import { prepareWakeLane } from './outbox-lanes.ts';
+import { prepareSuspicions } from './suspicions.ts';
 import { prepareRunWriter } from './write-run.ts';
 
 /** Checks one unit against what is there and writes it, or says why not. Runs inside the group's transaction. */
@@ -17,6 +18,7 @@ export function prepareUnitWriter(connection: Connection): (unit: WriteUnit) => 
   const documents = prepareDocuments(connection);
   const blobs = prepareBlobs(connection);
   const keeping = prepareKeeping(connection);
+  const suspicions = prepareSuspicions(connection);
   const idempotency = prepareIdempotency(connection);
   const insertAudit = connection.db.prepare(
     'INSERT INTO audit (at, tenant, actor, action, target, details, batch) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -37,6 +39,8 @@ export function prepareUnitWriter(connection: Connection): (unit: WriteUnit) => 
         return keeping.purge(unit);
       case 'erase':
         return keeping.erase(unit);
+      case 'suspicion':
+        return suspicions.write(unit);
       case 'workflow':
       case 'key':
       case 'revoke-key':
@@ -94,7 +98,10 @@ function prepareCommandWriter(connection: Connection): (unit: CommandUnit) => Re
   };
 }
 
-type RegistryUnit = Exclude<WriteUnit, { kind: 'run' | 'command' | 'document' | 'blob' | 'purge' | 'erase' }>;
+type RegistryUnit = Exclude<
+  WriteUnit,
+  { kind: 'run' | 'command' | 'document' | 'blob' | 'purge' | 'erase' | 'suspicion' }
+>;
 
 function prepareRegistryWriter({
   db,

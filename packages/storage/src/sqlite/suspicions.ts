@@ -1,0 +1,57 @@
+import type { Refusal, SuspicionUnit } from '@weft/engine';
+import { FIRST_TERMINAL, runIdBytes, statusOf } from './codec.ts';
+import type { Connection } from './connection.ts';
+
+export interface Suspicions {
+  /** Inside the group's transaction. */
+  write(unit: SuspicionUnit): Refusal | undefined;
+  wasCommitted(unit: SuspicionUnit): boolean;
+  count(): number;
+}
+
+/**
+ * Of runs to be taken up, those that may be: a quarantined one only for the sake of a cancel. The look into its inbox costs
+ * nothing where none is quarantined.
+ */
+export const CLAIMABLE = `(quarantined IS NULL OR EXISTS (
+  SELECT 1 FROM commands WHERE commands.rid = runs.rid AND verdict IS NULL AND json_extract(body, '$.type') = 'cancel'))`;
+
+interface Target {
+  readonly rid: number;
+  readonly status: number;
+  readonly epoch: number;
+  readonly suspicion: string | null;
+}
+
+export function prepareSuspicions({ db, knownRuns }: Connection): Suspicions {
+  const find = db.prepare<Target>('SELECT rid, status, epoch, suspicion FROM runs WHERE id = ?');
+  const put = db.prepare('UPDATE runs SET suspicion = ?, quarantined = ? WHERE rid = ?');
+  const takeAway = db.prepare('UPDATE runs SET holder = NULL WHERE rid = ?');
+  const count = db.prepare<{ runs: number }>(
+    'SELECT count(*) AS runs FROM runs WHERE quarantined IS NOT NULL AND status < 6',
+  );
+
+  function targetOf(runId: string): Target | undefined {
+    const id = runIdBytes(runId);
+    return id && find.get(id);
+  }
+
+  return {
+    write({ runId, epoch, suspicion }) {
+      const run = targetOf(runId);
+      if (run === undefined) return { reason: 'run_missing' };
+      if (run.status >= FIRST_TERMINAL) return { reason: 'run_terminal', status: statusOf(run.status) };
+      if (epoch !== undefined && epoch !== run.epoch) return { reason: 'stale_epoch' };
+      put.get(textOf(suspicion), suspicion?.quarantinedAt ?? null, run.rid);
+      if (suspicion?.quarantinedAt !== undefined) takeAway.get(run.rid);
+      knownRuns.forget(runId);
+      return undefined;
+    },
+    wasCommitted: ({ runId, suspicion }) => targetOf(runId)?.suspicion === textOf(suspicion),
+    count: () => count.get()?.runs ?? 0,
+  };
+}
+
+function textOf(suspicion: SuspicionUnit['suspicion']): string | null {
+  return suspicion === undefined ? null : JSON.stringify(suspicion);
+}
