@@ -7,12 +7,14 @@ import { createReadArtifacts } from './runtime/artifacts.ts';
 import { createAnnotations } from './runtime/annotations.ts';
 import { createAudit } from './runtime/audit.ts';
 import { createBundles } from './runtime/bundle.ts';
+import { createCancelAside } from './runtime/cancel-aside.ts';
 import { createDiscovery, IMPLEMENTATION, isFixture } from './runtime/capabilities.ts';
 import { SYSTEM_CLOCK } from './runtime/clock.ts';
 import { createCluster } from './runtime/cluster.ts';
 import { createCommands } from './runtime/commands.ts';
 import { createCommitter } from './runtime/committer.ts';
 import { createCompile } from './runtime/create-compile.ts';
+import { guardDamage } from './runtime/damage-guard.ts';
 import { createRunCreator } from './runtime/create-run.ts';
 import { createDiff } from './runtime/diff.ts';
 import { createDispatcher } from './runtime/dispatcher.ts';
@@ -39,7 +41,9 @@ import { createOutbox } from './runtime/outbox/create-outbox.ts';
 import { createOverloadGauge } from './runtime/overload.ts';
 import { createPerformer } from './runtime/performer.ts';
 import { createPlans } from './runtime/plans.ts';
+import { createQuarantine } from './runtime/quarantine.ts';
 import { createReaders } from './runtime/readers.ts';
+import { createReadiness } from './runtime/readiness.ts';
 import { createRunSpans } from './runtime/run-spans.ts';
 import { withConformanceSecrets } from './runtime/secrets/conformance-secrets.ts';
 import { createManageSecrets } from './runtime/secrets/manage-secrets.ts';
@@ -50,7 +54,7 @@ import { createSpawnChild } from './runtime/spawn-child.ts';
 import { createVerdicts } from './runtime/verdicts.ts';
 import { createWorkflows } from './runtime/workflows.ts';
 import { writeFailure } from './runtime/write-failure.ts';
-import type { AuditEntry } from './store.ts';
+import type { AuditEntry, Notice, Verdict } from './store.ts';
 
 export type { HostOptions } from './host-options.ts';
 
@@ -69,7 +73,14 @@ export function createHost(options: HostOptions): Host {
   const log = options.log ?? SILENT;
   const clock = options.clock ?? SYSTEM_CLOCK;
   const observation = createObservation(options.store, clock, log);
-  const store = joinForks(observation.store);
+  const seen = observation.store;
+  const store = joinForks(
+    guardDamage(seen, ({ runId, message }) => {
+      quarantine
+        .setAside(runId, message)
+        .catch((error: unknown) => log('warn', errorFields(error), 'a damaged run could not be quarantined'));
+    }),
+  );
   const random = poolRandom(options.random ?? randomBytes);
   const limits: HostLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const {
@@ -149,8 +160,38 @@ export function createHost(options: HostOptions): Host {
     about: cluster.about,
     onLost: () => dispatcher.dropAll(),
   });
+  const onVerdict = (commandId: string, verdict: Verdict): void => {
+    verdicts.announce(commandId, verdict);
+    observation.decided(commandId);
+  };
+  const onNotices = (notices: readonly Notice[]): void =>
+    notices.forEach(({ runId }) => dispatcher.poke(runId));
+  const quarantine = createQuarantine({
+    store: seen,
+    committer,
+    clock,
+    random,
+    log,
+    onReleased: () => dispatcher.wake(),
+  });
   const dispatcher = createDispatcher({
     store,
+    seen,
+    quarantine,
+    cancelAside: createCancelAside({
+      store: seen,
+      states,
+      capabilities,
+      committer: outbox.committer,
+      outbox: outbox.rows,
+      quarantine,
+      feed,
+      clock,
+      random,
+      limits,
+      onVerdict,
+      onNotices,
+    }),
     lease,
     states,
     plans,
@@ -165,12 +206,9 @@ export function createHost(options: HostOptions): Host {
       clock,
       random,
       limits,
-      onVerdict(commandId, verdict) {
-        verdicts.announce(commandId, verdict);
-        observation.decided(commandId);
-      },
+      onVerdict,
       spawnChild: (parent, request) => spawnChild(parent, request),
-      onNotices: (notices) => notices.forEach(({ runId }) => dispatcher.poke(runId)),
+      onNotices,
     },
   });
   const audit = createAudit({ store, committer, clock, random, log, key: options.auditKey });
@@ -214,7 +252,8 @@ export function createHost(options: HostOptions): Host {
     secret,
     now: clock.now,
   });
-  const command = createCommands({ ...shared, verdicts, withState });
+  // A run whose record is damaged can still be told to end.
+  const command = createCommands({ ...shared, store: tellingRemoved(seen), verdicts, withState });
   const { of: annotationsOf, ...annotations } = withImportedAnnotations(
     store,
     createAnnotations({ ...shared, withState }),
@@ -293,6 +332,9 @@ export function createHost(options: HostOptions): Host {
       if (result.state !== 'committed') throw writeFailure(result);
     },
     capabilities: discovery.current,
+    releaseRun: quarantine.release,
+    readiness: createReadiness({ store, committer, clock, random }),
+    quarantinedRuns: () => store.countQuarantined(),
     overload: overload.check,
     observe: observation.observe,
     runSpans: createRunSpans(store),

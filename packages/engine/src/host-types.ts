@@ -181,6 +181,10 @@ export interface RunSummary {
   readonly events: number;
   /** Executed elsewhere, and only read here. */
   readonly imported?: true;
+  /** The store holds something else of it than was written. */
+  readonly damaged?: true;
+  /** Set while nobody works on it because of what it did to the host. */
+  readonly quarantined?: { readonly since: string; readonly reason: string };
 }
 
 export interface OpenQuestion {
@@ -226,9 +230,12 @@ export interface Explanation {
     | 'claim'
     | 'queue'
     | 'resume'
-    | 'command';
+    | 'command'
+    | 'release';
   readonly sentence: string;
   readonly nodeId?: string;
+  /** The child run it waits for. */
+  readonly childRunId?: string;
   readonly until?: string;
   readonly holder?: string;
 }

@@ -147,6 +147,12 @@ export interface Host extends WebhookOperations, TelemetryOperations, ClusterOpe
   inspectLink(token: string): Promise<OpenQuestion>;
   /** Answers through a signed link. */
   answerLink(token: string, value: Json): Promise<LinkAnswer>;
+  /**
+   * Gives a quarantined run another chance. False when the caller may not see it; throws `conflict` when it is not quarantined.
+   */
+  releaseRun(caller: Caller, runId: string): Promise<boolean>;
+  /** Open runs that are quarantined, of all tenants. */
+  quarantinedRuns(): Promise<number>;
   /** In one sentence, and as data, what the run waits for. */
   explain(caller: Caller, runId: string): Promise<Explanation | undefined>;
 
@@ -242,6 +248,8 @@ export interface Host extends WebhookOperations, TelemetryOperations, ClusterOpe
   /** A copy of the whole store, of every tenant, while work goes on. The caller closes it. One at a time. */
   openBackup(caller: Caller): Promise<OpenBackup>;
 
+  /** Why this process should not be sent work: undefined when nothing speaks against it. */
+  readiness(): Promise<string | undefined>;
   /** The discovery document; the same object until something advertised changes. */
   capabilities(): Capabilities;
   /** Undefined when new work is welcome; otherwise how many seconds to stay away. */

@@ -60,6 +60,8 @@ export interface RunUnit extends UnitBase {
   readonly release?: boolean;
   readonly outbox?: readonly NewOutboxRow[];
   readonly notify?: readonly Notice[];
+  /** Replaces what is held against the run, with this write: nothing any more when it is empty. */
+  readonly heldAgainst?: { readonly suspicion?: Suspicion };
 }
 
 /**
@@ -124,7 +126,8 @@ export interface OutboxUnit extends UnitBase {
 
 /**
  * Writes what is held against a run over what was there; absent = nothing any more. Refused with `run_missing`, `run_terminal`, and
- * `stale_epoch` when the claim it names is not the present one. A quarantine takes the run from whoever holds it.
+ * `stale_epoch` when the claim it names does not hold the run. A quarantine takes the run from whoever holds it, unless that one
+ * is trying a decision.
  */
 export interface SuspicionUnit extends UnitBase {
   readonly kind: 'suspicion';

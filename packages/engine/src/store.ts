@@ -222,7 +222,7 @@ export interface RunRow {
   readonly lostHolders?: number;
   /** When its private parts were erased. */
   readonly erasedAt?: number;
-  /** In lists: what the store holds of its creation is not what was written, and only its place can be told. */
+  /** What the store holds of its creation is not what was written: only its place is told, the rest of the record is empty. */
   readonly isDamaged?: true;
 }
 

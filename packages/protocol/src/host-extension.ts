@@ -45,7 +45,7 @@ export const WorkflowListSchema = open({
 export const RunSummarySchema = open({
   runId,
   workflowId: nonEmpty,
-  workflowVersion: nonEmpty,
+  workflowVersion: Type.String(),
   status: RunStatusSchema,
   createdAt: dateTime,
   startedAt: optional(dateTime),
@@ -54,6 +54,8 @@ export const RunSummarySchema = open({
   errorCode: optional(Type.String()),
   tags: Type.Array(Type.String()),
   events: count,
+  quarantined: optional(open({ since: dateTime, reason: nonEmpty })),
+  damaged: optional(Type.Literal(true)),
 });
 
 export const RunListSchema = open({ runs: Type.Array(RunSummarySchema), nextCursor });
@@ -67,16 +69,21 @@ export const ExplanationSchema = open({
     'retry',
     'effect',
     'interrupt',
+    'child',
     'claim',
     'queue',
     'resume',
     'command',
+    'release',
   ]),
   sentence: nonEmpty,
   nodeId: optional(Type.String()),
+  childRunId: optional(Type.String()),
   until: optional(dateTime),
   holder: optional(Type.String()),
 });
+
+export const ReleasedRunSchema = open({ runId, released: Type.Literal(true) });
 
 const KeyKindSchema = Type.Enum(['service', 'user']);
 

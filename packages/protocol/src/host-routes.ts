@@ -8,6 +8,7 @@ import {
   InterruptListSchema,
   KeyListSchema,
   RegistrationSchema,
+  ReleasedRunSchema,
   RetentionSchema,
   RunListSchema,
   SetRetentionSchema,
@@ -121,6 +122,7 @@ const runs: readonly Route[] = [
       { name: 'tag', description: 'Only runs with this tag.', schema: nonEmpty },
       { name: 'since', description: 'Created at this time or later.', schema: dateTime },
       { name: 'until', description: 'Created before this time.', schema: dateTime },
+      { name: 'quarantined', description: 'Only quarantined runs.', schema: Type.Literal(true) },
       ...PAGE,
     ],
     responses: { 200: { description: 'A page of runs.', schema: RunListSchema } },
@@ -134,6 +136,15 @@ const runs: readonly Route[] = [
     summary: 'What a run waits for, as a sentence and as data.',
     responses: { 200: { description: 'The explanation.', schema: ExplanationSchema } },
     errors: [],
+  },
+  {
+    operationId: 'releaseRun',
+    method: 'POST',
+    path: '/v1/host/weft/runs/{runId}:release',
+    scope: 'host:admin',
+    summary: 'Gives a quarantined run another chance.',
+    responses: { 200: { description: 'Released; it goes on where it was.', schema: ReleasedRunSchema } },
+    errors: ['conflict', 'run_damaged'],
   },
 ];
 

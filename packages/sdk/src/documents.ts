@@ -114,9 +114,14 @@ export interface RunSummary {
   readonly events: number;
   /** Executed elsewhere, and only read here. */
   readonly imported?: true;
+  /** The store holds something else of it than was written. */
+  readonly damaged?: true;
+  /** Set while nobody works on it because of what it did to the host. */
+  readonly quarantined?: { readonly since: string; readonly reason: string };
 }
 
 export interface RunFilter {
+  readonly quarantined?: true;
   readonly status?: readonly string[];
   readonly workflowId?: string;
   readonly tag?: string;
@@ -134,6 +139,7 @@ export interface RunExplanation {
   readonly waitingFor: string;
   readonly sentence: string;
   readonly nodeId?: string;
+  readonly childRunId?: string;
   readonly until?: string;
   readonly holder?: string;
 }

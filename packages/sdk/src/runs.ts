@@ -59,6 +59,8 @@ export interface Runs {
   list(filter?: RunFilter): Promise<Listing<RunSummary>>;
   /** In one sentence, what the run waits for. */
   why(runId: string): Promise<RunExplanation>;
+  /** Gives a quarantined run another chance; needs host:admin. */
+  release(runId: string): Promise<{ readonly runId: string; readonly released: true }>;
 }
 
 export function createRuns(transport: Transport): Runs {
@@ -101,6 +103,7 @@ export function createRuns(transport: Transport): Runs {
       );
       return { items: runs, ...rest };
     },
+    release: (runId) => transport.json('POST', `/v1/host/weft/runs/${encodeURIComponent(runId)}:release`),
     why: (runId) => transport.json('GET', `/v1/host/weft/runs/${encodeURIComponent(runId)}/why`),
   };
 }

@@ -2,10 +2,11 @@ export {
   checkSqliteFile,
   NotAStoreError,
   openSqliteStore,
+  StoreBehindError,
   StoreInUseError,
   StoreTooNewError,
 } from './sqlite/index.ts';
-export type { Finding, Owner, SqliteFaults, SqliteStoreOptions } from './sqlite/index.ts';
+export type { Finding, Owner, SqliteFaults, SqliteStoreOptions, StoreLoss } from './sqlite/index.ts';
 export {
   checkPostgres,
   ConnectionLostError,

@@ -81,6 +81,10 @@ const SERVE_ARGS = {
     valueHint: 'FILE',
     description: 'JSON file with the same names; flags win over WEFT_* win over it',
   },
+  'accept-data-loss': {
+    type: 'boolean',
+    description: 'Start although acknowledged writes are missing, and go on without them; this start only',
+  },
   'rate-limit': {
     type: 'string',
     valueHint: 'N',
@@ -103,7 +107,11 @@ export const serve = leaf({
     const given = args as Readonly<Record<string, unknown>>;
     const settings = resolveSettings({
       flags: (name) =>
-        SETTINGS[name] === 'switch' ? (given[name] === true ? ['true'] : []) : all(name as 'port'),
+        SETTINGS[name] === 'switch' || name === 'accept-data-loss'
+          ? given[name] === true
+            ? ['true']
+            : []
+          : all(name as 'port'),
       env: cli.io.env,
       config: await readConfig(cli, args.config ?? cli.io.env['WEFT_CONFIG']),
     });

@@ -28,6 +28,7 @@ import { events } from './runs/events.ts';
 import { ls as listRuns } from './runs/ls.ts';
 import { pause } from './runs/pause.ts';
 import { prune } from './runs/prune.ts';
+import { release } from './runs/release.ts';
 import { resume } from './runs/resume.ts';
 import { retry } from './runs/retry.ts';
 import { rm as removeRuns } from './runs/rm.ts';
@@ -58,6 +59,7 @@ export const weft = group('weft', 'a durable workflow host for the OpenWOP v1 pr
     cancel,
     pause,
     resume,
+    release,
     retry,
     removeRuns,
     prune,

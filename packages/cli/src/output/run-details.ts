@@ -22,6 +22,7 @@ export function renderRunDetails(style: Style, run: RunDocument): string {
       ['ended', run.completedAt],
       ['took', betweenText(run.startedAt, run.completedAt)],
       ['imported', importedFrom(run['weft'])],
+      ['quarantined', quarantinedSince(style, run['weft'])],
       ['tags', run.tags === undefined || run.tags.length === 0 ? undefined : run.tags.join(', ')],
       [
         'error',
@@ -42,6 +43,12 @@ function importedFrom(extras: unknown): string | undefined {
   const host = typeof origin['host'] === 'string' ? ` from ${origin['host']}` : '';
   const isVerified = origin['verified'] === true ? 'digest checked' : 'unverified';
   return printable(`${String(origin['runId'])}${host}, ${isVerified}`);
+}
+
+function quarantinedSince(style: Style, extras: unknown): string | undefined {
+  const aside = isJsonObject(extras) ? extras['quarantined'] : undefined;
+  if (!isJsonObject(aside)) return undefined;
+  return style.red(printable(`since ${String(aside['since'])}: ${String(aside['reason'])}`));
 }
 
 function nodeTable(style: Style, states: JsonObject | undefined): string {

@@ -25,5 +25,14 @@ export function renderRunList(style: Style, runs: readonly RunSummary[], now: nu
 function noteOf(run: RunSummary): string {
   const at = run.currentNodeId === undefined ? '' : `at ${run.currentNodeId}`;
   const origin = run.imported === true ? 'imported' : '';
-  return [origin, run.errorCode ?? at, ...run.tags.map((tag) => `#${tag}`)].filter(Boolean).join(' ');
+  const aside = run.quarantined === undefined ? '' : 'quarantined';
+  return [
+    origin,
+    aside,
+    run.damaged === true ? 'damaged' : '',
+    run.errorCode ?? at,
+    ...run.tags.map((tag) => `#${tag}`),
+  ]
+    .filter(Boolean)
+    .join(' ');
 }

@@ -1,21 +1,47 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log, Store } from '@weft/engine';
-import { isRetryable, openPostgresStore, openSqliteStore, reasonNotOpened } from '@weft/storage';
+import {
+  isRetryable,
+  openPostgresStore,
+  openSqliteStore,
+  reasonNotOpened,
+  StoreBehindError,
+  type StoreLoss,
+} from '@weft/storage';
 import { type DataFolder, makeDataFolder } from '../data-folder.ts';
 import { type CliError, unusable } from '../exit-code.ts';
 import { reasonOf } from '../key-values.ts';
 import { shownUrl } from './postgres-url.ts';
 import type { PostgresSettings } from './settings.ts';
 
+const WAYS_OUT =
+  'Put back what is missing, or restore a backup into a new folder: weft restore FILE --data DIR. ' +
+  'To go on without it, for good: weft serve --accept-data-loss';
+
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
 
+export interface FolderOptions {
+  readonly maxPageCount: number | undefined;
+  /** Called when acknowledged writes are missing and that is accepted. Without it such a folder is not opened. */
+  readonly onLoss: ((loss: StoreLoss) => void) | undefined;
+}
+
 /** The file of the folder, which has one owner process. */
-export async function openFolder(folder: DataFolder, maxPageCount?: number): Promise<Store> {
+export async function openFolder(
+  folder: DataFolder,
+  { maxPageCount, onLoss }: FolderOptions,
+): Promise<Store> {
   try {
     await makeDataFolder(folder);
-    return openSqliteStore({ path: folder.database, ...(maxPageCount !== undefined && { maxPageCount }) });
+    return openSqliteStore({
+      path: folder.database,
+      ...(maxPageCount !== undefined && { maxPageCount }),
+      ...(onLoss !== undefined && { onLoss }),
+    });
   } catch (cause) {
+    if (cause instanceof StoreBehindError)
+      throw unusable('data_lost', `${cause.message}. ${WAYS_OUT}`, cause);
     const isOurs = cause instanceof Error && /^(Store|NotAStore)/.test(cause.name);
     const message = isOurs ? cause.message : `${folder.root} cannot be used: ${reasonOf(cause)}.`;
     throw unusable('data_folder_unusable', message, cause);

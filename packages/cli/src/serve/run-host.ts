@@ -13,6 +13,7 @@ import {
 } from '@weft/engine';
 import { isHostError } from '@weft/protocol/plain';
 import { type RunningServer, type Telemetry, createApp, startServer } from '@weft/server';
+import type { StoreLoss } from '@weft/storage';
 import {
   type DataFolder,
   dataFolder,
@@ -29,7 +30,7 @@ import { provideAuditKey } from './audit-key.ts';
 import { fixKeys } from './cluster-keys.ts';
 import { provideFirstKey, requireKeyFor } from './keys.ts';
 import { isLoopbackBind } from './loopback.ts';
-import { openDatabase, openFolder } from './open-store.ts';
+import { type FolderOptions, openDatabase, openFolder } from './open-store.ts';
 import { shownUrl } from './postgres-url.ts';
 import { provideSecretsKey } from './secrets-key.ts';
 import type { ServeSettings } from './settings.ts';
@@ -68,7 +69,9 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
   const usesFolder = settings.store === undefined || needsFolder(io.env);
   const place = settings.store === undefined ? folder.root : shownUrl(settings.store.url);
   const { clock, maxPageCount, deliveryHaste } = testOnly(io.env, settings.conformance);
-  const store = await openStore(settings, folder, log, maxPageCount);
+  let loss: StoreLoss | undefined;
+  const onLoss = settings.acceptDataLoss ? (found: StoreLoss) => (loss = found) : undefined;
+  const store = await openStore(settings, folder, log, { maxPageCount, onLoss });
   const { secretsKey, auditKey } = await provideKeys(io, settings, { store, folder, usesFolder }).catch(
     async (error: unknown) => {
       await store.close();
@@ -96,6 +99,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     // Before the engine goes on with the runs it finds, so that none of their events is missed.
     telemetry = await startTelemetry(host, settings, log);
     await startEngine(host, place, settings);
+    if (loss !== undefined) await recordLoss(host, folder, loss, log);
     const keyFrom = await provideFirstKey({ store, folder, fromEnv, test: settings.conformance });
     const files = await loadWorkflowFiles(
       host,
@@ -131,9 +135,26 @@ function openStore(
   { store }: ServeSettings,
   folder: DataFolder,
   log: Log,
-  maxPageCount: number | undefined,
+  options: FolderOptions,
 ): Promise<Store> {
-  return store === undefined ? openFolder(folder, maxPageCount) : openDatabase(store, log);
+  return store === undefined ? openFolder(folder, options) : openDatabase(store, log);
+}
+
+/** Who accepted what, for whoever asks later where those runs are. */
+async function recordLoss(host: Host, { database }: DataFolder, loss: StoreLoss, log: Log): Promise<void> {
+  log(
+    'error',
+    { ...loss },
+    'acknowledged writes are missing; the host goes on without them, as it was told to',
+  );
+  const details = { ...loss };
+  await host.audit({
+    tenant: DEFAULT_TENANT,
+    actor: 'operator',
+    action: 'store.accept_loss',
+    target: database,
+    details,
+  });
 }
 
 /** On a database of its own a host can do without a folder, if every key comes from outside. */

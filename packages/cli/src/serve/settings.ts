@@ -28,6 +28,8 @@ export interface ServeSettings {
   readonly rateLimit: number | undefined;
   readonly limits: Partial<HostLimits>;
   readonly telemetry: TelemetrySettings;
+  /** Start although acknowledged writes are missing. A flag alone: it is for one start, and no setting. */
+  readonly acceptDataLoss: boolean;
 }
 
 export interface PostgresSettings {
@@ -103,6 +105,7 @@ export function resolveSettings(sources: SettingSources): ServeSettings {
     publicUrl: publicUrl(given('public-url')),
     rateLimit: wholeNumber(given('rate-limit'), 1_000_000),
     limits: Object.fromEntries(limits),
+    acceptDataLoss: sources.flags('accept-data-loss').length > 0,
     telemetry: telemetrySettings((name) => text(given(name)), sources.env),
   };
 }

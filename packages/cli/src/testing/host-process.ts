@@ -71,7 +71,8 @@ export async function freePort(): Promise<number> {
 async function untilReady(url: string, child: ChildProcess, output: () => string): Promise<void> {
   const deadline = Date.now() + 20_000;
   while (Date.now() < deadline) {
-    if (child.exitCode !== null) throw new Error(`the host exited with ${child.exitCode}:\n${output()}`);
+    const ended = child.exitCode ?? child.signalCode;
+    if (ended !== null) throw new Error(`the host exited with ${ended}:\n${output()}`);
     try {
       if ((await fetch(`${url}/ready`)).ok) return;
     } catch {

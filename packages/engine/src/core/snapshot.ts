@@ -25,6 +25,8 @@ export function renderSnapshot(
 
 export interface SnapshotExtras {
   readonly status: RunStatus | 'cancelling';
+  /** Set while nobody works on the run because of what it did. */
+  readonly quarantined?: { readonly since: string; readonly reason: string } | undefined;
 }
 
 /** The same, for whoever has others to serve meanwhile. The state must not change before the last step. */
@@ -65,12 +67,12 @@ export function* snapshotInSteps(
     ...shown,
     engineVersion: String(record.engineVersion),
     eventLogSchemaVersion: 2,
-    weft: hostMembers(record, state),
+    weft: hostMembers(record, state, extras),
   };
 }
 
 /** What only this host says of its runs. */
-function hostMembers(record: CreationRecord, state: RunState): JsonObject {
+function hostMembers(record: CreationRecord, state: RunState, { quarantined }: SnapshotExtras): JsonObject {
   return {
     workflowVersion: record.workflowVersion,
     definitionDigest: record.definitionDigest,
@@ -78,6 +80,7 @@ function hostMembers(record: CreationRecord, state: RunState): JsonObject {
     ...(record.fork !== undefined && { fork: forkOf(record.fork) }),
     ...(record.imported !== undefined && { imported: { ...record.imported } }),
     ...(state.pausedAt !== undefined && { pausedAt: toIso(state.pausedAt) }),
+    ...(quarantined !== undefined && { quarantined }),
   };
 }
 

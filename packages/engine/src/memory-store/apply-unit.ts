@@ -70,17 +70,22 @@ function applyRun(data: MemoryData, unit: RunUnit, now: number): void {
   for (const event of unit.events) run.events.push(event);
   run.head = unit.head;
   run.lastBatch = unit.batchId;
+  if (unit.heldAgainst) run.suspicion = unit.heldAgainst.suspicion;
   if (unit.checkpoint) run.checkpoint = unit.checkpoint;
   if (unit.release || isTerminalStatus(unit.head.status)) run.holder = undefined;
-  for (const { commandId, verdict } of unit.consume ?? []) {
-    const command = run.commands.get(commandId);
-    if (command && command.verdict === undefined) run.commands.set(commandId, { ...command, verdict });
-  }
+  consume(run, unit);
   for (const row of unit.outbox ?? []) {
     const stored = { ...row, runId: unit.runId, attempts: 0 };
     data.outbox.set(row.id, { row: stored, nextAt: row.dueAt, dead: false });
   }
   for (const notice of unit.notify ?? []) deliver(data, notice, run.record.tenant, now);
+}
+
+function consume(run: MemoryRun, unit: RunUnit): void {
+  for (const { commandId, verdict } of unit.consume ?? []) {
+    const command = run.commands.get(commandId);
+    if (command && command.verdict === undefined) run.commands.set(commandId, { ...command, verdict });
+  }
 }
 
 /** Into the inbox of a run of the same tenant that is under way; elsewhere nobody waits for it. */
@@ -119,7 +124,7 @@ function applySuspicion(data: MemoryData, { runId, suspicion }: SuspicionUnit): 
   const run = data.runs.get(runId);
   if (!run) return;
   run.suspicion = suspicion;
-  if (suspicion?.quarantinedAt !== undefined) run.holder = undefined;
+  if (suspicion?.quarantinedAt !== undefined && suspicion.isTried !== true) run.holder = undefined;
 }
 
 /** Each piece is written once. Copied, because the caller may go on to use its buffer. */

@@ -93,7 +93,8 @@ function refusalOfAppend(run: MemoryRun | undefined, unit: RunUnit): Refusal | u
 function refusalOfSuspicion(run: MemoryRun | undefined, { epoch }: SuspicionUnit): Refusal | undefined {
   if (!run) return { reason: 'run_missing' };
   if (isTerminalStatus(run.head.status)) return { reason: 'run_terminal', status: run.head.status };
-  return epoch === undefined || epoch === run.epoch ? undefined : { reason: 'stale_epoch' };
+  const isHolder = epoch === undefined || (epoch === run.epoch && run.holder !== undefined);
+  return isHolder ? undefined : { reason: 'stale_epoch' };
 }
 
 /** The events' own numbers go on from the expected one, so that no caller can write a gap. */

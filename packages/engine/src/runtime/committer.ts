@@ -16,6 +16,8 @@ export interface Committer {
   submit(unit: WriteUnit): Promise<CommitResult>;
   /** What waits or is in flight. */
   waiting(): { readonly units: number; readonly bytes: number };
+  /** The last group could not be written, for reasons of the store. */
+  isRefused(): boolean;
   /** Groups written since the start, and the units in them. */
   written(): { readonly groups: number; readonly units: number };
   /** Resolves when nothing waits and nothing is in flight. */
@@ -54,6 +56,7 @@ export function createCommitter(options: CommitterOptions): Committer {
   let groups = 0;
   let units = 0;
   let lastSize = 0;
+  let refused = false;
   let idlers: (() => void)[] = [];
 
   function submit(unit: WriteUnit): Promise<CommitResult> {
@@ -102,6 +105,8 @@ export function createCommitter(options: CommitterOptions): Committer {
     lastSize = group.length;
     const results = await write(group.map((waiting) => waiting.unit));
     const doubtful: Promise<void>[] = [];
+    // The rules of the store refuse a unit, too; that says nothing about the store.
+    refused = results.length > 0 && results.every(isOfStore);
     group.forEach((waiting, index) => {
       const result = results[index] ?? {
         state: 'unknown',
@@ -152,10 +157,15 @@ export function createCommitter(options: CommitterOptions): Committer {
 
   return {
     submit,
+    isRefused: () => refused,
     waiting: () => ({ units: waitingUnits, bytes: waitingBytes }),
     written: () => ({ groups, units }),
     idle: () => (busy ? new Promise((resolve) => idlers.push(resolve)) : Promise.resolve()),
   };
+}
+
+function isOfStore(result: WriteResult): boolean {
+  return result.state === 'unknown' || (result.state === 'refused' && result.reason === 'store_full');
 }
 
 function unitFields(unit: WriteUnit): { unit: string; runId?: string } {

@@ -1,7 +1,9 @@
 import { openRun } from '../core/advance.ts';
 import type { LiveRun } from '../core/live-run.ts';
 import { isTerminalStatus } from '../core/run-state.ts';
+import { DamagedRunError } from '../damaged-run-error.ts';
 import type { Claimed, RunRow, RunUnit, Store } from '../store.ts';
+import type { CancelAside } from './cancel-aside.ts';
 import { createChurningMap } from './churning-map.ts';
 import { pause, wait, yieldTurn } from './clock.ts';
 import { giveBack } from './give-back.ts';
@@ -9,6 +11,7 @@ import type { Lease } from './lease.ts';
 import { errorFields } from './log.ts';
 import { type ActorContext, createRunActor, type Ending, type HeldRun, type RunActor } from './run-actor.ts';
 import type { Plans } from './plans.ts';
+import type { Quarantine, Trial } from './quarantine.ts';
 import { beginningOf, openReplay } from './replay-source.ts';
 import type { RunStates } from './states.ts';
 import { createStrays } from './strays.ts';
@@ -27,6 +30,7 @@ import { createStrays } from './strays.ts';
  *     recorded, so that no run waits for another one's effect.
  * D6. A claim whose answer was lost may have been made: whatever this process holds and does not know is then looked for, and
  *     taken up unless somebody here was about to.
+ * D7. A run that keeps harming the host is set aside (quarantine.ts), and a cancel is all that still reaches it.
  */
 export interface Dispatcher {
   start(): void;
@@ -53,17 +57,32 @@ export interface Dispatcher {
   readonly counts: () => { readonly live: number; readonly loading: number; readonly pending: number };
 }
 
+/** A claimed run that may be taken up. */
+interface Admitted {
+  readonly row: RunRow;
+  readonly epoch: number;
+  readonly holder: string;
+  readonly trial: Trial | undefined;
+}
+
 export interface DispatcherOptions {
   readonly actors: Omit<ActorContext, 'onEnd' | 'mayWrite'>;
   readonly store: Store;
+  /** The store as it is: it tells of damage instead of throwing it. */
+  readonly seen: Pick<Store, 'readRun'>;
   readonly lease: Lease;
   readonly states: RunStates;
   readonly plans: Plans;
   readonly capabilities: ReadonlySet<string>;
+  readonly quarantine: Pick<Quarantine, 'admit' | 'strike' | 'setAside'>;
+  readonly cancelAside: CancelAside;
 }
 
 const CLAIMED_AT_ONCE = 64;
-const LOAD_RETRY_MS = [1_000, 2_000, 5_000, 10_000, 30_000];
+/** In polls. */
+const LOAD_RETRIES = [1, 2, 5, 10, 30];
+/** Deciding what a run does next that throws so often in a row is not going to succeed. */
+const MOST_CRASHES = 5;
 const POKED_PER_POLL = 100;
 const SHORTEST_SCAN_MS = 2;
 
@@ -75,6 +94,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const loading = new Map<string, number>();
   /** How often a run's actor has failed since it last ended well. */
   const crashes = new Map<string, number>();
+  /** How often in a row the store alone refused what a run wrote. */
+  const unwritten = new Map<string, number>();
   let pending = new Set<string>();
   /** Runs that are being given back. */
   let releasing = 0;
@@ -104,6 +125,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     takeUp: (claim, holder) => load(claim, holder),
   });
 
+  function delayAfter(failures: number): number {
+    return (LOAD_RETRIES[Math.min(failures, LOAD_RETRIES.length - 1)] ?? 1) * limits.pollMs;
+  }
+
   function room(): number {
     return limits.maxLiveRuns - actors.size - loading.size;
   }
@@ -123,6 +148,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   function ended(actor: RunActor, ending: Ending): void {
     if (actors.get(actor.runId) === actor) actors.delete(actor.runId);
     if (ending.type !== 'crashed') crashes.delete(actor.runId);
+    if (ending.type !== 'unwritable') unwritten.delete(actor.runId);
     switch (ending.type) {
       case 'finished':
         break;
@@ -147,6 +173,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         feed.signal(actor.runId);
         recover(ending.unit);
         break;
+      case 'unwritable':
+        feed.signal(actor.runId);
+        void unwritable(actor);
+        break;
     }
     if (pending.size > 0) wake();
   }
@@ -154,9 +184,40 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   function crashed(actor: RunActor): void {
     const failures = crashes.get(actor.runId) ?? 0;
     crashes.set(actor.runId, failures + 1);
+    if (failures + 1 >= MOST_CRASHES) {
+      crashes.delete(actor.runId);
+      return setAside(actor.runId, 'The host fails whenever it decides what this run does next.');
+    }
     const holder = lease.holder();
     if (running && holder !== undefined)
       loadLater({ runId: actor.runId, epoch: actor.epoch }, holder, failures);
+  }
+
+  /** The store takes what others write, but not what this run does: tried again, later each time, until it is set aside. */
+  async function unwritable({ runId, epoch }: RunActor): Promise<void> {
+    const holder = lease.holder();
+    if (!running || holder === undefined) return;
+    const failures = unwritten.get(runId) ?? 0;
+    unwritten.set(runId, failures + 1);
+    loading.set(runId, epoch);
+    const reason = 'The store cannot take what this run writes, although it takes what others do.';
+    try {
+      if (!(await options.quarantine.strike(runId, reason)))
+        return loadLater({ runId, epoch }, holder, failures);
+      unwritten.delete(runId);
+      if (loading.get(runId) === epoch) loading.delete(runId);
+    } catch (error) {
+      log('warn', { runId, ...errorFields(error) }, 'a strike could not be recorded');
+      loadLater({ runId, epoch }, holder, failures);
+    }
+  }
+
+  function setAside(runId: string, reason: string): void {
+    options.quarantine
+      .setAside(runId, reason)
+      .catch((error: unknown) =>
+        log('warn', { runId, ...errorFields(error) }, 'a run could not be quarantined'),
+      );
   }
 
   /** For a run whose actor has stopped in a drain. */
@@ -254,10 +315,23 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     try {
       await open(claim, holder);
     } catch (error) {
+      if (error instanceof DamagedRunError && (await isSetAside(runId, error))) {
+        if (loading.get(runId) === epoch) loading.delete(runId);
+        return wake();
+      }
       log('error', { runId, failures, ...errorFields(error) }, 'a claimed run could not be loaded');
       return loadLater(claim, holder, failures);
     }
     if (loading.get(runId) === epoch) loading.delete(runId);
+  }
+
+  async function isSetAside(runId: string, error: DamagedRunError): Promise<boolean> {
+    try {
+      await options.quarantine.setAside(runId, error.message);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   function loadLater(claim: Claimed, holder: string, failures: number): void {
@@ -270,13 +344,27 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   async function open({ runId, epoch }: Claimed, holder: string): Promise<void> {
-    const row = await store.readRun(runId, undefined);
+    const row = await options.seen.readRun(runId, undefined);
     if (row === undefined || row.epoch !== epoch || isTerminalStatus(row.head.status)) return;
+    const admission = await options.quarantine.admit(row, epoch);
+    if (admission === 'aside') return options.cancelAside({ runId, epoch });
+    if (row.isDamaged === true) throw new DamagedRunError(runId, undefined);
+    const trial = admission === 'ordinary' ? undefined : admission;
+    try {
+      await take({ row, epoch, holder, trial });
+    } catch (error) {
+      trial?.close(false);
+      throw error;
+    }
+  }
+
+  async function take({ row, epoch, holder, trial }: Admitted): Promise<void> {
+    const { runId } = row.record;
     const begin = await beginOf(row);
     const { plan, state, checkpointSeq } = await states.upTo(row.record, begin);
     const run = openRun(plan, row.record, state, options.capabilities);
     const replay = row.record.fork?.mode === 'replay' ? await openReplay(store, run) : undefined;
-    if (!running || lease.holder() !== holder || loading.get(runId) !== epoch) return;
+    if (!running || lease.holder() !== holder || loading.get(runId) !== epoch) return trial?.close(false);
     hold({
       run,
       holder,
@@ -284,6 +372,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       checkpointSeq,
       opening: replay === undefined ? [{ type: openingOf(run) }] : [],
       ...(replay !== undefined && { replay, durableSeq: row.nextSeq }),
+      ...(trial !== undefined && { trial }),
     });
   }
 
@@ -392,8 +481,4 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 function openingOf({ state, record }: LiveRun): 'start' | 'forked' | 'recovered' {
   if (record.fork !== undefined && state.nextSeq === record.fork.fromSeq) return 'forked';
   return state.status === 'pending' ? 'start' : 'recovered';
-}
-
-function delayAfter(failures: number): number {
-  return LOAD_RETRY_MS[Math.min(failures, LOAD_RETRY_MS.length - 1)] ?? 1_000;
 }

@@ -2,9 +2,34 @@ import { toIso } from '@weft/protocol';
 import { isTerminalStatus, type NodeState, type RunState } from '../core/run-state.ts';
 import type { Explanation } from '../host.ts';
 import type { RunRow } from '../store.ts';
-import { shownStatus } from './run-status.ts';
+import { type quarantineOf, shownStatus } from './run-status.ts';
 
-type Reason = Pick<Explanation, 'waitingFor' | 'sentence' | 'nodeId' | 'until'>;
+type Reason = Pick<Explanation, 'waitingFor' | 'sentence' | 'nodeId' | 'until' | 'childRunId'>;
+
+type Quarantined = NonNullable<ReturnType<typeof quarantineOf>>;
+
+/** Its log is not looked at: that may be what harms the host. */
+export function explainQuarantine(
+  { record, head, pendingCommands }: RunRow,
+  aside: Quarantined,
+): Explanation {
+  const { runId } = record;
+  return {
+    runId,
+    status: shownStatus(head.status, pendingCommands),
+    waitingFor: 'release',
+    sentence: `The run is quarantined since ${aside.since}: ${aside.reason} Release it with: weft runs release ${runId}; or cancel it.`,
+  };
+}
+
+/** A run that waits for a quarantined child. */
+export function explainWaitingFor(explanation: Explanation, aside: Quarantined): Explanation {
+  const { nodeId = '', childRunId = '' } = explanation;
+  return {
+    ...explanation,
+    sentence: `Node ${nodeId} waits for its child run ${childRunId}, which is quarantined since ${aside.since}: ${aside.reason} See: weft runs why ${childRunId}`,
+  };
+}
 
 /** In one sentence what a run waits for. */
 export function explainRun(row: RunRow, state: RunState, now: number): Explanation {
@@ -55,6 +80,7 @@ function interruptReason(row: RunRow, state: RunState): Reason {
     return {
       waitingFor: 'child',
       nodeId,
+      childRunId: child.runId,
       sentence: `Node ${nodeId} waits for its child run ${child.runId}, which is ${child.waiting}; see: weft runs why ${child.runId}`,
     };
   }
@@ -91,6 +117,7 @@ function runningReason(row: RunRow, state: RunState, now: number): Reason {
     return {
       waitingFor: 'child',
       nodeId: child.nodeId,
+      childRunId: child.child.runId,
       sentence: `Node ${child.nodeId} waits for its child run ${child.child.runId} (workflow ${child.child.workflowId}).`,
     };
   }

@@ -16,13 +16,13 @@ import type {
 import type { RunRow, Store } from '../store.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { etagOf } from './etag.ts';
-import { explainRun } from './explain.ts';
+import { explainQuarantine, explainRun, explainWaitingFor } from './explain.ts';
 import type { Feed } from './feed.ts';
 import type { FinishedRun, FinishedRuns } from './finished-runs.ts';
 import { openCursor } from './follow.ts';
 import { openInterrupts } from './interrupts.ts';
 import { linkWindow } from './links.ts';
-import { shownStatus } from './run-status.ts';
+import { quarantineOf, shownStatus } from './run-status.ts';
 import { snapshotOf } from './snapshot-of.ts';
 import type { RunStates } from './states.ts';
 import { toWireEvent } from './wire-event.ts';
@@ -68,9 +68,11 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
   async function view(row: RunRow, mayAnswer: boolean): Promise<SnapshotView> {
     const { record, pendingCommands } = row;
     const now = dependencies.now();
+    const quarantined = quarantineOf(row);
     const { snapshot, shown, ...rest } = await withState(row, (plan, state) => {
       const snapshot = snapshotOf(plan, record, state, {
         status: shownStatus(state.status, pendingCommands),
+        quarantined,
       });
       const questions = openInterrupts(row, plan, state, dependencies.secret(), now);
       const shown = mayAnswer
@@ -79,11 +81,12 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
       const window = shown.length > 0 && mayAnswer ? [`link${linkWindow(now)}`] : [];
       const waiting = isTerminalStatus(state.status) ? [] : pendingCommands;
       const erased = row.erasedAt === undefined ? [] : ['erased'];
+      const aside = quarantined === undefined ? [] : [`quarantined${quarantined.since}`];
       return {
         snapshot,
         shown,
         seq: state.nextSeq - 1,
-        etag: etagOf(record.runId, state.nextSeq, [...waiting, ...window, ...erased]),
+        etag: etagOf(record.runId, state.nextSeq, [...waiting, ...window, ...erased, ...aside]),
       };
     });
     return { snapshot: withQuestions(await snapshot, shown), ...rest };
@@ -147,7 +150,13 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
     async explain(caller, runId): Promise<Explanation | undefined> {
       const row = await store.readRun(runId, caller.tenant);
       if (row === undefined) return undefined;
-      return withState(row, (_plan, state) => explainRun(row, state, dependencies.now()));
+      const quarantined = quarantineOf(row);
+      if (quarantined !== undefined) return explainQuarantine(row, quarantined);
+      const explanation = await withState(row, (_plan, state) => explainRun(row, state, dependencies.now()));
+      const { childRunId } = explanation;
+      const child = childRunId === undefined ? undefined : await store.readRun(childRunId, caller.tenant);
+      const aside = child && quarantineOf(child);
+      return aside === undefined ? explanation : explainWaitingFor(explanation, aside);
     },
   };
 }
@@ -177,6 +186,7 @@ function pageOf({ record, events, status }: FinishedRun, afterSeq: number, limit
 
 function summaryOf(row: RunRow): RunSummary {
   const { record, head } = row;
+  const quarantined = quarantineOf(row);
   return {
     runId: record.runId,
     workflowId: record.workflowId,
@@ -190,5 +200,7 @@ function summaryOf(row: RunRow): RunSummary {
     tags: record.tags,
     events: row.nextSeq,
     ...(record.imported !== undefined && { imported: true }),
+    ...(row.isDamaged === true && { damaged: true }),
+    ...(quarantined !== undefined && { quarantined }),
   };
 }

@@ -11,6 +11,7 @@ import type { EffectHandle, Performer } from './performer.ts';
 import type { SpawnChild } from './spawn-child.ts';
 import { createTraceparents, startOf } from './trace-context.ts';
 import { commandInput, decidedBy, notInSource, ownFrom, takeOpening, unrecorded } from './actor-step.ts';
+import type { Trial } from './quarantine.ts';
 import type { RunReplay } from './replay-source.ts';
 import { createWaitingInputs } from './waiting-inputs.ts';
 import { mayPark, type RecordedMoment, stretchUnit, type StretchTools, takeStretch } from './stretch.ts';
@@ -70,6 +71,8 @@ export type Ending =
   | { readonly type: 'parked'; readonly poked: boolean; readonly wakeAt: number | null }
   /** Somebody else owns the run. */
   | { readonly type: 'lost' }
+  /** The store takes what others write, but not this. */
+  | { readonly type: 'unwritable' }
   /** Whether this write is durable is not known, or it is known to be lost. */
   | { readonly type: 'doubtful'; readonly unit: RunUnit };
 
@@ -87,6 +90,8 @@ export interface HeldRun {
   readonly durableSeq?: number;
   /** Present while the run repeats what its source has on record. */
   readonly replay?: RunReplay;
+  /** Present while something is held against the run. */
+  readonly trial?: Trial;
 }
 
 /** An input of the core; a command keeps the id under which it stands in the inbox. */
@@ -120,6 +125,8 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   let timer: NodeJS.Timeout | undefined;
   let noTickBefore = 0;
   let replay = held.replay;
+  let trial = held.trial;
+  let isNoteTakenBack = false;
   const isReplay = record.fork?.mode === 'replay';
   const traceparentAt = createTraceparents(record);
 
@@ -168,9 +175,23 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       if (replay !== undefined && !draining) await replay.readAhead(run.state.nextSeq);
       if (ended) return;
       const input = nextInput();
-      if (input === undefined) return rest();
+      if (input === undefined) {
+        await endTrial();
+        return ended ? undefined : rest();
+      }
+      if (trial !== undefined) await trial.begin();
+      if (ended) return;
       await take(input);
+      await endTrial();
     }
+  }
+
+  /** What a suspect has decided is durable, or it has nothing to decide. */
+  async function endTrial(): Promise<void> {
+    if (trial === undefined || ended) return;
+    const isTakenBack = isNoteTakenBack;
+    isNoteTakenBack = false;
+    if (await trial.end(run.state.nextSeq, isTakenBack)) trial = undefined;
   }
 
   async function readInbox(): Promise<void> {
@@ -227,9 +248,20 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       return yieldTurn(); // always: a run that finds nothing to decide, however often it looks, holds up nobody
     }
     const goesOn = replay !== undefined;
-    const write = { epoch, expectedSeq: committedSeq, step, release, checkpointSeq, decided, goesOn };
+    const heldAgainst = trial?.outcome(run.state.nextSeq);
+    const write = {
+      epoch,
+      expectedSeq: committedSeq,
+      step,
+      release,
+      checkpointSeq,
+      decided,
+      goesOn,
+      heldAgainst,
+    };
     const unit = stretchUnit(context, run, write);
     if (!(await commit(unit))) return;
+    isNoteTakenBack = heldAgainst !== undefined;
     if (decided !== undefined) context.onVerdict(decided.commandId, decided.verdict);
     if (isTerminalStatus(run.state.status)) return end({ type: 'finished' });
     if (release) return end({ type: 'parked', poked: inboxDirty, wakeAt: unit.head.wakeAt });
@@ -285,6 +317,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
 
   function endingOf(result: CommitResult | undefined, unit: RunUnit): Ending {
     if (result === undefined) return { type: 'dropped' };
+    if (result.state === 'failed') return { type: 'unwritable' };
     if (result.state !== 'refused') return { type: 'doubtful', unit };
     log('warn', { runId: record.runId, reason: result.reason }, 'the run has another holder');
     return { type: 'lost' };
@@ -390,6 +423,8 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     ended = true;
     clearTimeout(timer);
     for (const key of [...effects.keys()]) abortEffect(key);
+    // A strike is written elsewhere; the last write of a run takes the note back.
+    trial?.close(ending.type === 'finished' || ending.type === 'parked' || ending.type === 'unwritable');
     serveReaders();
     context.onEnd(actor, ending);
   }

@@ -81,6 +81,8 @@ export interface StretchWrite {
   readonly decided?: { readonly commandId: string; readonly verdict: Verdict } | undefined;
   /** There is more to repeat, whatever the run seems to wait for: whoever finds it without a holder must take it up. */
   readonly goesOn?: boolean;
+  /** Where something is held against the run: what is left of it. */
+  readonly heldAgainst?: RunUnit['heldAgainst'];
 }
 
 /** The write that makes a stretch durable. A checkpoint goes with it when many events have passed, or the run leaves memory. */
@@ -109,5 +111,6 @@ export function stretchUnit(tools: StretchTools, run: LiveRun, write: StretchWri
   if (outbox !== undefined && outbox.length > 0) unit.outbox = outbox;
   if (notices.length > 0) unit.notify = notices;
   if (write.decided !== undefined) unit.consume = [write.decided];
+  if (write.heldAgainst !== undefined) unit.heldAgainst = write.heldAgainst;
   return unit;
 }

@@ -80,6 +80,14 @@ export function suspicionsContract(subject: Subject): void {
       expect(await commitOne(subject.store, appendUnit(runId, 0))).toMatchObject({ reason: 'stale_epoch' });
     });
 
+    it('stays with the holder who is just trying to cancel it', async () => {
+      const runId = await givenHeldRun(subject.store);
+
+      await given(subject.store, unit(runId, { ...QUARANTINE, isTried: true }, 1), appendUnit(runId, 0));
+
+      expect((await subject.store.readRun(runId, undefined))?.holder).toBe('h1');
+    });
+
     it('is not found by those who look for runs, until a cancel waits for it', async () => {
       const runId = await givenHeldRun(subject.store);
       await given(

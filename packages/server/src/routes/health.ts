@@ -1,17 +1,6 @@
-import type { Caller } from '@weft/engine';
 import { HostError } from '@weft/protocol';
 import type { Routes } from '../door.ts';
 import { sendJson } from '../door.ts';
-
-/** Nobody: asks only whether the store answers. */
-const PROBE: Caller = {
-  tenant: 'default',
-  principal: 'probe',
-  keyId: 'probe',
-  kind: 'service',
-  test: false,
-  scopes: new Set(),
-};
 
 const PATIENCE_MS = 2_000;
 
@@ -21,8 +10,8 @@ export const healthRoutes: Routes = (app, door) => {
 
   app.get('/ready', async (_request, reply) => {
     if (door.streams.closing) throw notReady('the host is shutting down');
-    const answered = await answersInTime(door.host.listWorkflows(PROBE, { limit: 1 }));
-    if (!answered) throw notReady('the store does not answer');
+    const problem = await inTime(door.host.readiness());
+    if (problem !== undefined) throw notReady(problem);
     return sendJson(reply, 200, '{"status":"ready"}');
   });
 
@@ -31,17 +20,13 @@ export const healthRoutes: Routes = (app, door) => {
   );
 };
 
-async function answersInTime(question: Promise<unknown>): Promise<boolean> {
+async function inTime(question: Promise<string | undefined>): Promise<string | undefined> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), PATIENCE_MS);
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve('the store does not answer in time'), PATIENCE_MS);
   });
-  const answer = question.then(
-    () => true,
-    () => false,
-  );
   try {
-    return await Promise.race([answer, late]);
+    return await Promise.race([question, late]);
   } finally {
     clearTimeout(timer);
   }

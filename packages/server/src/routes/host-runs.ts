@@ -22,6 +22,16 @@ export const hostRunRoutes: Routes = (app, door) => {
       return sendJson(reply, 200, JSON.stringify(explanation));
     },
   );
+
+  app.post(
+    '/v1/host/weft/runs/:runId(^[^:]+)::release',
+    door.allow('releaseRun', { ofRun: true }),
+    async (request, reply) => {
+      const runId = pathParam(request, 'runId');
+      if (!(await door.host.releaseRun(callerOf(request), runId))) throw noSuchRun();
+      return sendJson(reply, 200, JSON.stringify({ runId, released: true }));
+    },
+  );
 };
 
 function filterOf(query: Query): RunFilter {
@@ -30,7 +40,11 @@ function filterOf(query: Query): RunFilter {
   const tag = textParam(query, 'tag');
   const since = timeParam(query, 'since');
   const until = timeParam(query, 'until');
+  const quarantined = textParam(query, 'quarantined');
+  if (quarantined !== undefined && quarantined !== 'true')
+    throw new HostError('validation_error', '"quarantined" can only be true.', { field: 'quarantined' });
   return {
+    ...(quarantined === undefined ? {} : { quarantined: true }),
     ...(status === undefined ? {} : { status }),
     ...(workflowId === undefined ? {} : { workflowId }),
     ...(tag === undefined ? {} : { tag }),

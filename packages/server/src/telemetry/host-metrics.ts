@@ -14,7 +14,7 @@ const AGE_BUCKETS = [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 300, 1_800, 3_600];
 
 export function createHostMetrics(
   registry: Registry,
-  host: Pick<Host, 'stats' | 'longestWaitMs'>,
+  host: Pick<Host, 'stats' | 'longestWaitMs' | 'quarantinedRuns'>,
 ): HostMetrics {
   const { counter, histogram } = registry;
   const conflicts = counter({
@@ -53,7 +53,7 @@ export function createHostMetrics(
     unit: 's',
     buckets: AGE_BUCKETS,
   });
-  const { fromStats, oldestDue } = openGauges(registry);
+  const { fromStats, oldestDue, quarantined } = openGauges(registry);
   return {
     grouped(group) {
       commitUnits.observe(group.units);
@@ -71,6 +71,7 @@ export function createHostMetrics(
       };
       for (const { gauge, labels, value } of fromStats) gauge.set(value(stat), ...labels);
       oldestDue.set((await host.longestWaitMs()) / 1_000);
+      quarantined.set(await host.quarantinedRuns());
     },
   };
 }
@@ -143,5 +144,10 @@ function openGauges(registry: Registry) {
     help: 'How long the run that waits longest for a holder has been due.',
     unit: 's',
   });
-  return { fromStats, oldestDue };
+  const quarantined = registry.gauge({
+    name: 'weft.runs.quarantined',
+    help: 'Runs of the whole store that nobody works on because they harmed a host.',
+    unit: '{run}',
+  });
+  return { fromStats, oldestDue, quarantined };
 }

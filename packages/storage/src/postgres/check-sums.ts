@@ -27,13 +27,23 @@ interface CheckpointRow {
 
 /** Reads every row that carries a checksum, page by page, and says which are not what was written. */
 export async function* findDamagedRows(connection: Connection): AsyncGenerator<string> {
+  yield* damagedRecords(connection);
+  yield* damagedEvents(connection);
+  yield* damagedCheckpoints(connection);
+}
+
+async function* damagedRecords(connection: Connection): AsyncGenerator<string> {
   for (let last = FIRST; ; ) {
     const page = await connection.query<RecordColumns>(RECORDS, [last]);
     for (const row of page)
       if (keptRecord(row).isDamaged) yield `${row.id}: the creation record is not what was written`;
-    last = page.at(-1)?.id ?? last;
-    if (page.length < PAGE) break;
+    const end = page.at(-1);
+    if (end === undefined || page.length < PAGE) return;
+    last = end.id;
   }
+}
+
+async function* damagedEvents(connection: Connection): AsyncGenerator<string> {
   for (let [run, seq] = [FIRST, -1]; ; ) {
     const page = await connection.query<StoredEventRow>(EVENTS, [run, seq]);
     for (const row of page) {
@@ -42,15 +52,19 @@ export async function* findDamagedRows(connection: Connection): AsyncGenerator<s
         yield `${row.run}: event ${row.seq} is not what was written`;
     }
     const end = page.at(-1);
-    if (end === undefined || page.length < PAGE) break;
+    if (end === undefined || page.length < PAGE) return;
     [run, seq] = [end.run, end.seq];
   }
+}
+
+async function* damagedCheckpoints(connection: Connection): AsyncGenerator<string> {
   for (let last = FIRST; ; ) {
     const page = await connection.query<CheckpointRow>(CHECKPOINTS, [last]);
-    for (const row of page)
-      if (checkpointSum(row.run, row.seq, row.fold_version, row.state) !== row.sum)
-        yield `${row.run}: the checkpoint is not what was written`;
-    last = page.at(-1)?.run ?? last;
-    if (page.length < PAGE) return;
+    for (const { run, seq, fold_version, state, sum } of page)
+      if (checkpointSum(run, seq, fold_version, state) !== sum)
+        yield `${run}: the checkpoint is not what was written`;
+    const end = page.at(-1);
+    if (end === undefined || page.length < PAGE) return;
+    last = end.run;
   }
 }

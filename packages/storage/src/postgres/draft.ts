@@ -6,7 +6,7 @@ import type {
   IdempotencyRecord,
   NewOutboxRow,
   StoredEvent,
-  SuspicionUnit,
+  Suspicion,
   Verdict,
   WorkflowUnit,
   ApiKeyRow,
@@ -103,7 +103,7 @@ export interface Writes {
     { readonly unit: EraseUnit; readonly stored: StoredRecord; readonly commands: KeptRun['commands'] }
   >;
   /** By run. */
-  readonly suspicions: Map<string, SuspicionUnit>;
+  readonly suspicions: Map<string, Suspicion | undefined>;
   readonly audit: { readonly entry: AuditEntry; readonly batch: string | null }[];
   /** Runs that got events, and their new length. */
   readonly rung: Map<string, number>;

@@ -136,10 +136,12 @@ async function lockRuns(connection: Connection, ids: readonly string[], found: U
   }
 }
 
+const ABOUT_RUNS: ReadonlySet<WriteUnit['kind']> = new Set(['run', 'command', 'suspicion']);
+
 function touchedRuns(units: readonly WriteUnit[]): string[] {
   const ids = new Set<string>(notifiedRuns(units));
   for (const unit of units) {
-    if (unit.kind === 'run' || unit.kind === 'command' || unit.kind === 'suspicion') ids.add(unit.runId);
+    if (ABOUT_RUNS.has(unit.kind) && 'runId' in unit) ids.add(unit.runId);
     if (unit.kind === 'run' && unit.create?.whileOpen !== undefined) ids.add(unit.create.whileOpen);
     // Locked, so that a fork is seen by whoever is about to take its source away.
     if (unit.kind === 'run' && unit.create?.record.fork) ids.add(unit.create.record.fork.sourceRunId);

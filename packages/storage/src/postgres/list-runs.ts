@@ -2,7 +2,7 @@ import type { Listed, Page, RunFilter, RunRow } from '@weft/engine';
 import { decodeCursor, encodeCursor, statusNumber } from './codec.ts';
 import type { Pool } from './pool.ts';
 import { readRows } from './read-rows.ts';
-import { listedFrom, RUN_COLUMNS, type StoredRun } from './read-run.ts';
+import { RUN_COLUMNS, runFrom, type StoredRun } from './read-run.ts';
 import { arrayText, type Scalar } from './rows.ts';
 
 type ListRuns = (tenant: string, filter: RunFilter, page: Page) => Promise<Listed<RunRow>>;
@@ -12,7 +12,7 @@ export function prepareListRuns(pool: Pool, clock: (() => number) | undefined): 
   return async (tenant, filter, page) => {
     const { text, values } = queryOf(tenant, filter, page);
     const found = await readRows<StoredRun>(pool, text, [clock?.() ?? null, ...values]);
-    return pageFrom(found, page.limit, listedFrom, ({ created_at, ord }) => [created_at, ord]);
+    return pageFrom(found, page.limit, runFrom, ({ created_at, ord }) => [created_at, ord]);
   };
 }
 

@@ -34,6 +34,7 @@ function isPlain(unit: RunUnit): boolean {
     unit.idempotency === undefined &&
     unit.audit === undefined &&
     unit.checkpoint === undefined &&
+    unit.heldAgainst === undefined &&
     isEmpty(unit.consume) &&
     isEmpty(unit.notify) &&
     isEmpty(unit.outbox) &&

@@ -53,14 +53,10 @@ export interface StoredRun extends RecordColumns, HeadColumns {
   readonly pending: string | null;
 }
 
+/** Of a damaged record only the place is told; the others of a list are not affected. */
 export function runFrom(stored: StoredRun): RunRow {
-  return rowFrom(stored, recordFrom(stored));
-}
-
-/** For lists: a run whose record is damaged is one of them, and told to be. */
-export function listedFrom(stored: StoredRun): RunRow {
   const { record, isDamaged } = keptRecord(stored);
-  return isDamaged ? { ...rowFrom(stored, record), isDamaged } : rowFrom(stored, record);
+  return isDamaged ? { ...withRecord(stored, record), isDamaged } : withRecord(stored, record);
 }
 
 /** A placeholder where the record is damaged. */
@@ -77,7 +73,7 @@ export function keptRecord(row: RecordColumns): {
   }
 }
 
-function rowFrom(stored: StoredRun, record: CreationRecord): RunRow {
+function withRecord(stored: StoredRun, record: CreationRecord): RunRow {
   return {
     record,
     head: headFrom(stored),

@@ -1,4 +1,4 @@
-import type { ApiKeyRow, Checkpoint, IdempotencyRecord, OutboxUnit, SuspicionUnit } from '@weft/engine';
+import type { ApiKeyRow, Checkpoint, IdempotencyRecord, OutboxUnit, Suspicion } from '@weft/engine';
 import { checkpointSum } from '../checksum.ts';
 import { batchUuid, isRunId, suspicionText } from './codec.ts';
 import type { Draft, DraftRun, Writes } from './draft.ts';
@@ -27,7 +27,7 @@ export function writeStatements(draft: Draft, { schema, origins }: WriteOptions)
     ...unlessEmpty(insertRuns, births),
     ...unlessEmpty(insertTags, tags),
     ...unlessEmpty(updateRuns, changed),
-    ...unlessEmpty(putSuspicions, [...writes.suspicions.values()]),
+    ...unlessEmpty(putSuspicions, [...writes.suspicions]),
     ...unlessEmpty(insertEvents, writes.events),
     ...unlessEmpty(putCheckpoints, [...writes.checkpoints]),
     ...unlessEmpty(insertCommands(found.now), writes.commands),
@@ -93,10 +93,10 @@ function runIdOrNull(runId: string | undefined): string | null {
 
 const updateRuns = updateRows<DraftRun>('runs', 1, [['id', 'uuid', (run) => run.id], ...headColumns]);
 
-const putSuspicions = updateRows<SuspicionUnit>('runs', 1, [
-  ['id', 'uuid', ({ runId }) => runId],
-  ['suspicion', 'text', ({ suspicion }) => suspicionText(suspicion)],
-  ['quarantined', 'bigint', ({ suspicion }) => suspicion?.quarantinedAt ?? null],
+const putSuspicions = updateRows<readonly [string, Suspicion | undefined]>('runs', 1, [
+  ['id', 'uuid', ([runId]) => runId],
+  ['suspicion', 'text', ([, suspicion]) => suspicionText(suspicion)],
+  ['quarantined', 'bigint', ([, suspicion]) => suspicion?.quarantinedAt ?? null],
 ]);
 
 const insertTags = insertInto<{ run: DraftRun; tag: string }>('run_tags', [

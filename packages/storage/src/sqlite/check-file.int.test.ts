@@ -40,6 +40,14 @@ async function givenFile(sql?: string): Promise<{ path: string; open: string; en
 }
 
 describe('the deep check of an SQLite file', () => {
+  it('finds that acknowledged commits are missing', async () => {
+    const { path } = await givenFile('UPDATE progress SET number = number - 1');
+
+    expect(checkSqliteFile(path)).toMatchObject([
+      { check: 'behind', message: expect.stringContaining('lacks the last 1 commits') },
+    ]);
+  });
+
   it('finds nothing wrong with a file of ours, also while its owner has it open', async () => {
     const { path } = await givenFile();
     expect(checkSqliteFile(path)).toEqual([]);

@@ -62,6 +62,9 @@ export function checkSqliteFile(file: string): Finding[] {
 }
 
 function checkAll(db: Database, path: string): Finding[] {
+  // First: of a database that is not all there, nothing else says anything.
+  const behind = checkMark(db, path);
+  if (behind.length > 0) return behind;
   const version = schemaVersion(db);
   // What is older is migrated when it is opened next; until then it is as whole as it was.
   if (version < 1 || version > SCHEMA_VERSION) {
@@ -77,10 +80,7 @@ function checkAll(db: Database, path: string): Finding[] {
   try {
     const integrity = checkIntegrity(db);
     if (integrity.length > 0) return integrity;
-    return [...checkMark(db, path), ...checkRuns(db), ...checkOrphans(db), ...checkDamage(db, version)].slice(
-      0,
-      MOST_FINDINGS,
-    );
+    return [...checkRuns(db), ...checkOrphans(db), ...checkDamage(db, version)].slice(0, MOST_FINDINGS);
   } finally {
     db.exec('ROLLBACK');
   }

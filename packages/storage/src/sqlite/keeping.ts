@@ -108,6 +108,14 @@ export function prepareKeeping(connection: Connection): Keeping {
     return pin && { reason: 'run_pinned', byRunId: runIdText(pin.id) };
   }
 
+  /** Where a run is found by its tags and by its source. */
+  function removeLinks(run: StoredRun, record: CreationRecord | undefined): void {
+    if (record === undefined) for (const remove of removeUnknown) remove.run(run.rid);
+    for (const tag of record?.tags ?? []) removeTag.run(run.tenant, tag, run.created_at, run.rid);
+    const source = record?.fork?.sourceRunId;
+    if (source !== undefined) removeFork.run(runIdBytes(source) ?? source, run.rid);
+  }
+
   /** Without an index over scopes alone: from one collection of the tenant to the next, and there are few. */
   function purgeDocuments(tenant: number, runId: string): void {
     for (let last = -1; ; ) {
@@ -128,10 +136,7 @@ export function prepareKeeping(connection: Connection): Keeping {
       for (const remove of removals) remove.run(run.rid);
       if (run.next_seq > REMOVED_AT_ONCE) disown(run.rid);
       else for (const remove of removeLog) remove.run(run.rid);
-      if (record === undefined) for (const remove of removeUnknown) remove.run(run.rid);
-      for (const tag of record?.tags ?? []) removeTag.run(run.tenant, tag, run.created_at, run.rid);
-      const source = record?.fork?.sourceRunId;
-      if (source !== undefined) removeFork.run(runIdBytes(source) ?? source, run.rid);
+      removeLinks(run, record);
       removeBlobs.run(run.id, run.tenant);
       purgeDocuments(run.tenant, runId);
       putTombstone.run(run.id, run.tenant, at, tombstoneUntil);

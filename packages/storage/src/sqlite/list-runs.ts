@@ -74,7 +74,7 @@ export function prepareListRuns({ db, words }: Connection, runs: RunReader): Lis
     const last = rows.at(-1);
     const isMore = found.length > page.limit && last !== undefined;
     return {
-      rows: rows.map((stored) => runs.listedFrom(stored)),
+      rows: rows.map((stored) => runs.rowFrom(stored)),
       ...(isMore && { nextCursor: encodeCursor([last.created_at, last.rid]) }),
     };
   };

@@ -22,8 +22,7 @@ export interface RunReader {
   readCheckpoint(runId: string): Checkpoint | undefined;
   readInbox(runId: string): StoredCommand[];
   readCommand(runId: string, commandId: string): StoredCommand | undefined;
-  /** For lists: a run whose record is damaged is one of them, and told to be. */
-  listedFrom(stored: StoredRun): RunRow;
+  rowFrom(stored: StoredRun): RunRow;
 }
 
 export const RUN_COLUMNS = `runs.rid, runs.id, runs.tenant, workflow, origin, principal, runs.created_at, scope, more, runs.sum, status,
@@ -111,7 +110,7 @@ export function prepareRunReader({ db, words, holders, clock, knownRuns }: Conne
     return event;
   }
 
-  function rowFrom(stored: StoredRun, record: CreationRecord): RunRow {
+  function withRecord(stored: StoredRun, record: CreationRecord): RunRow {
     const holder = stored.holder === null ? undefined : holders.alive(stored.holder, clock());
     const pending =
       stored.inbox === 0 ? [] : waiting.all(stored.rid).map((row) => commandFrom(row).command.type);
@@ -129,6 +128,19 @@ export function prepareRunReader({ db, words, holders, clock, knownRuns }: Conne
     };
   }
 
+  /** Of a damaged record only the place is told; the others of a list are not affected. */
+  function rowFrom(stored: StoredRun): RunRow {
+    const runId = runIdText(stored.id);
+    try {
+      return withRecord(stored, recordFrom(runId, stored, words));
+    } catch (error) {
+      if (!(error instanceof DamagedRunError)) throw error;
+      const [tenant = '', workflowId = ''] = [words.read(stored.tenant), words.read(stored.workflow)];
+      const record = placeholderRecord({ runId, tenant, workflowId, createdAt: stored.created_at });
+      return { ...withRecord(stored, record), isDamaged: true };
+    }
+  }
+
   /** The row of a run that this process holds since it was created, and whose inbox is empty; else only the file has it all. */
   function rowOfKnown({ record, head, nextSeq, epoch, holder: number, inbox }: KnownRun): RunRow | undefined {
     if (record === undefined || head === undefined || number === null || inbox > 0) return undefined;
@@ -139,17 +151,7 @@ export function prepareRunReader({ db, words, holders, clock, knownRuns }: Conne
   }
 
   return {
-    listedFrom(stored) {
-      const runId = runIdText(stored.id);
-      try {
-        return rowFrom(stored, recordFrom(runId, stored, words));
-      } catch (error) {
-        if (!(error instanceof DamagedRunError)) throw error;
-        const [tenant = '', workflowId = ''] = [words.read(stored.tenant), words.read(stored.workflow)];
-        const record = placeholderRecord({ runId, tenant, workflowId, createdAt: stored.created_at });
-        return { ...rowFrom(stored, record), isDamaged: true };
-      }
-    },
+    rowFrom,
     readRun(runId, tenant) {
       const known = knownRuns.get(runId);
       const row = known && rowOfKnown(known);
@@ -157,7 +159,7 @@ export function prepareRunReader({ db, words, holders, clock, knownRuns }: Conne
       const id = runIdBytes(runId);
       const stored = id && findRun.get(id);
       if (!stored || (tenant !== undefined && stored.tenant !== words.find(tenant))) return undefined;
-      return rowFrom(stored, recordFrom(runId, stored, words));
+      return rowFrom(stored);
     },
     readEvents(runId, fromSeq, limit, maxBytes) {
       const known = knownRuns.get(runId)?.events;

@@ -1,6 +1,7 @@
-import type { Refusal, SuspicionUnit } from '@weft/engine';
+import type { Refusal, Suspicion, SuspicionUnit } from '@weft/engine';
 import { FIRST_TERMINAL, runIdBytes, statusOf } from './codec.ts';
 import type { Connection } from './connection.ts';
+import type { Database } from './driver.ts';
 
 export interface Suspicions {
   /** Inside the group's transaction. */
@@ -20,12 +21,13 @@ interface Target {
   readonly rid: number;
   readonly status: number;
   readonly epoch: number;
+  readonly holder: number | null;
   readonly suspicion: string | null;
 }
 
 export function prepareSuspicions({ db, knownRuns }: Connection): Suspicions {
-  const find = db.prepare<Target>('SELECT rid, status, epoch, suspicion FROM runs WHERE id = ?');
-  const put = db.prepare('UPDATE runs SET suspicion = ?, quarantined = ? WHERE rid = ?');
+  const find = db.prepare<Target>('SELECT rid, status, epoch, holder, suspicion FROM runs WHERE id = ?');
+  const put = preparePutSuspicion(db);
   const takeAway = db.prepare('UPDATE runs SET holder = NULL WHERE rid = ?');
   const count = db.prepare<{ runs: number }>(
     'SELECT count(*) AS runs FROM runs WHERE quarantined IS NOT NULL AND status < 6',
@@ -41,9 +43,10 @@ export function prepareSuspicions({ db, knownRuns }: Connection): Suspicions {
       const run = targetOf(runId);
       if (run === undefined) return { reason: 'run_missing' };
       if (run.status >= FIRST_TERMINAL) return { reason: 'run_terminal', status: statusOf(run.status) };
-      if (epoch !== undefined && epoch !== run.epoch) return { reason: 'stale_epoch' };
-      put.get(textOf(suspicion), suspicion?.quarantinedAt ?? null, run.rid);
-      if (suspicion?.quarantinedAt !== undefined) takeAway.get(run.rid);
+      if (epoch !== undefined && (epoch !== run.epoch || run.holder === null))
+        return { reason: 'stale_epoch' };
+      put(run.rid, suspicion);
+      if (suspicion?.quarantinedAt !== undefined && suspicion.isTried !== true) takeAway.get(run.rid);
       knownRuns.forget(runId);
       return undefined;
     },
@@ -52,6 +55,12 @@ export function prepareSuspicions({ db, knownRuns }: Connection): Suspicions {
   };
 }
 
-function textOf(suspicion: SuspicionUnit['suspicion']): string | null {
+/** Inside the group's transaction. */
+export function preparePutSuspicion(db: Database): (rid: number, suspicion: Suspicion | undefined) => void {
+  const put = db.prepare('UPDATE runs SET suspicion = ?, quarantined = ? WHERE rid = ?');
+  return (rid, suspicion) => void put.get(textOf(suspicion), suspicion?.quarantinedAt ?? null, rid);
+}
+
+function textOf(suspicion: Suspicion | undefined): string | null {
   return suspicion === undefined ? null : JSON.stringify(suspicion);
 }

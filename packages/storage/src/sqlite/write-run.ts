@@ -14,6 +14,7 @@ import type { SqlValue } from './driver.ts';
 import { prepareDeliver } from './inbox.ts';
 import type { KnownRun } from './known-runs.ts';
 import { PARKED } from './outbox-lanes.ts';
+import { preparePutSuspicion } from './suspicions.ts';
 import { prepareEventWriter, type WrittenRun } from './write-events.ts';
 
 /** What a write has to know of the run it goes to. */
@@ -35,6 +36,7 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
   const { db, words, holders, knownRuns } = connection;
   const deliver = prepareDeliver(connection);
   const writeEvents = prepareEventWriter(connection);
+  const putSuspicion = preparePutSuspicion(db);
   const findTarget = db.prepare<Target>(
     `SELECT rid, created_at AS createdAt, epoch, status, next_seq AS nextSeq, holder, due_at AS dueAt, inbox
      FROM runs WHERE id = ?`,
@@ -241,6 +243,7 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
     for (const row of unit.outbox ?? []) {
       insertOutbox.get(row.id, rid, row.topic, row.lane ?? null, row.dueAt, JSON.stringify(row.body));
     }
+    if (unit.heldAgainst) putSuspicion(rid, unit.heldAgainst.suspicion);
     // Last: a run that tells itself something finds its head already written.
     for (const notice of unit.notify ?? []) deliver(rid, notice);
   }

@@ -16,6 +16,10 @@ export const FILTER_ARGS = {
     description: 'Created at or after: 10m, 2h, 3d or an ISO time',
   },
   until: { type: 'string', valueHint: 'TIME', description: 'Created before: 10m, 2h, 3d or an ISO time' },
+  quarantined: {
+    type: 'boolean',
+    description: 'Only runs that nobody works on because they harmed the host',
+  },
 } as const satisfies ArgsDef;
 
 export interface FilterArgs {
@@ -24,6 +28,7 @@ export interface FilterArgs {
   readonly tag?: string | undefined;
   readonly since?: string | undefined;
   readonly until?: string | undefined;
+  readonly quarantined?: boolean | undefined;
 }
 
 export function parseFilter(args: FilterArgs, now: number): RunFilter {
@@ -33,6 +38,7 @@ export function parseFilter(args: FilterArgs, now: number): RunFilter {
     ...(args.tag === undefined ? {} : { tag: args.tag }),
     ...(args.since === undefined ? {} : { since: parseMoment('since', args.since, now) }),
     ...(args.until === undefined ? {} : { until: parseMoment('until', args.until, now) }),
+    ...(args.quarantined === true && { quarantined: true as const }),
   };
 }
 

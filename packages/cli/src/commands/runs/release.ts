@@ -1,0 +1,16 @@
+import { HOST_ARGS, leaf } from '../../command.ts';
+import { connect } from '../../connection.ts';
+import { EXIT } from '../../exit-code.ts';
+
+export const release = leaf({
+  name: 'release',
+  summary: 'Give a quarantined run another chance',
+  examples: ['weft runs ls --quarantined', 'weft runs why RUN', 'weft runs release RUN'],
+  args: { run: { type: 'positional', description: 'Run id', required: true }, ...HOST_ARGS },
+  async run({ cli, args }) {
+    const { client } = await connect(cli.io, args);
+    const answer = await client.runs.release(args.run);
+    cli.io.stdout.write(`${cli.json ? JSON.stringify(answer) : `${answer.runId}  released`}\n`);
+    return EXIT.done;
+  },
+});
