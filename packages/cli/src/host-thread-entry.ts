@@ -3,10 +3,12 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { HostThreadData, HostThreadMessage } from './host-thread.ts';
 import type { Io } from './io.ts';
 import { main } from './main.ts';
+import { beat } from './watchdog.ts';
 
 if (parentPort === null) throw new Error('host-thread-entry is started by host-thread, not by itself.');
 const port: MessagePort = parentPort;
-const { argv, isTTY, columns } = workerData as HostThreadData;
+const { argv, isTTY, columns, counter } = workerData as HostThreadData;
+beat(counter);
 
 function send(message: HostThreadMessage): void {
   port.postMessage(message);

@@ -105,6 +105,15 @@ describe('a host on a thread of its own', () => {
     expect(ended.code).toBe(1);
   });
 
+  it('that stands still is ended, so that it can be started again', async () => {
+    const env = await preload(`
+      if (!threads.isMainThread) setTimeout(() => { for (;;); }, 3_000);`);
+
+    const ended = await serve({ env: { ...env, WEFT_WATCHDOG_MS: '2000' } });
+
+    expect(ended).toMatchObject({ code: 1, err: expect.stringContaining('has stood still for 2 s') });
+  });
+
   it('that breaks ends the process with the error and a code', async () => {
     const env = await preload(`
       if (!threads.isMainThread) setTimeout(() => { throw new Error('broken by the test'); }, 200);`);

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { EXIT } from './exit-code.ts';
 import type { Io } from './io.ts';
+import { watch, watchdogPatience } from './watchdog.ts';
 
 /**
  * A host runs on a thread of its own. Its young objects live about as long as a run is under way, and with the 16 MiB that Node
@@ -16,6 +17,8 @@ export interface HostThreadData {
   readonly argv: readonly string[];
   readonly isTTY: boolean;
   readonly columns: number | undefined;
+  /** Counted up by the thread as long as it is not standing still. */
+  readonly counter: Int32Array;
 }
 
 /** From the thread. `exit` is at once; without it the process ends when nothing is left to do. */
@@ -25,7 +28,8 @@ export type HostThreadMessage =
 
 /** `main` on a thread: the same words, signals and exit codes. */
 export async function mainOnThread(argv: readonly string[], io: Io): Promise<number> {
-  const data: HostThreadData = { argv, isTTY: io.isTTY, columns: io.columns };
+  const counter = new Int32Array(new SharedArrayBuffer(4));
+  const data: HostThreadData = { argv, isTTY: io.isTTY, columns: io.columns, counter };
   const thread = new Worker(new URL('./host-thread-entry.js', import.meta.url), {
     workerData: data,
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
@@ -44,6 +48,18 @@ export async function mainOnThread(argv: readonly string[], io: Io): Promise<num
         code = message.code;
     }
   });
+  const patienceMs = watchdogPatience(io.env);
+  const unwatch = watch({
+    counter,
+    patienceMs,
+    onStandstill() {
+      io.stderr.write(
+        `The host has stood still for ${Math.round(patienceMs / 1_000)} s, and ends so that it can be started again. ` +
+          'WEFT_WATCHDOG_MS sets how long it may; 0 = for ever.\n',
+      );
+      io.exit(EXIT.failed);
+    },
+  });
   let isStopping = false;
   const off = io.onSignal((signal) => {
     // The second one ends a host even when its thread listens to nobody any more.
@@ -58,6 +74,7 @@ export async function mainOnThread(argv: readonly string[], io: Io): Promise<num
     io.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     return EXIT.failed;
   } finally {
+    unwatch();
     off();
   }
 }

@@ -41,6 +41,29 @@ function gatedStore(): {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('the committer', () => {
+  it('logs what the store cannot take, and goes on with the others', async () => {
+    const logged: unknown[] = [];
+    const committer = createCommitter({
+      store: {
+        commit: async (units) =>
+          units.map(({ batchId }) =>
+            batchId === 'bad' ? { state: 'failed', cause: new RangeError('constraint') } : COMMITTED,
+          ),
+        committed: async () => false,
+      },
+      maxUnits: 10,
+      maxBytes: 1e6,
+      log: (level, fields, message) => logged.push({ level, message, errorName: fields['errorName'] }),
+    });
+
+    const results = await Promise.all([committer.submit(unit('good')), committer.submit(unit('bad'))]);
+
+    expect(results.map(({ state }) => state)).toEqual(['committed', 'failed']);
+    expect(logged).toEqual([
+      { level: 'error', message: 'the store cannot take a write', errorName: 'RangeError' },
+    ]);
+  });
+
   it('writes what was submitted in one turn as one group, and collects the next while it is in flight', async () => {
     const { gate, commit } = gatedStore();
     const committer = createCommitter({
