@@ -1,0 +1,545 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Json, JsonObject } from '@weft/protocol';
+import type { Answer, Attacker } from './attacker.ts';
+import {
+  calling,
+  configured,
+  evaluating,
+  matching,
+  nested,
+  repeated,
+  text,
+  workflow,
+} from './definitions.ts';
+import { HOSTILE_ANSWERS } from './world.ts';
+
+/** One thing that a tenant with an ordinary key can do to a host. */
+export interface HostileCase {
+  readonly kind: 'expression' | 'pattern' | 'schema' | 'text' | 'graph' | 'body' | 'socket' | 'tenant';
+  readonly name: string;
+  /** Says in a few words what the host made of it. */
+  attack(attacker: Attacker): Promise<string>;
+}
+
+type Attack = HostileCase['attack'];
+type Row<Input> = readonly [name: string, input: Input];
+
+function cases<Input>(
+  kind: HostileCase['kind'],
+  rows: readonly Row<Input>[],
+  attackWith: (input: Input) => Attack,
+): HostileCase[] {
+  return rows.map(([name, input]) => ({ kind, name, attack: attackWith(input) }));
+}
+
+const LIST = `[${Array.from({ length: 200 }, (_, index) => index).join(',')}]`;
+const LONG = 'a'.repeat(100_000);
+const long = [text('long', LONG)];
+
+const expressions = cases<readonly [string, JsonObject[]?]>(
+  'expression',
+  [
+    [
+      'joins of joins',
+      [`${LIST}.map(a, string(a)).join(${LIST}.map(b, string(b)).join("${'x'.repeat(900)}"))`],
+    ],
+    ['maps inside maps', [`${LIST}.map(a, ${LIST}.map(b, ${LIST}.map(c, c).size()))`]],
+    [
+      'a filter of a filter of literals',
+      [`${LIST}.filter(a, ${LIST}.filter(b, a == b).size() > 0).size() > 0`],
+    ],
+    ['a text added to itself', [Array.from({ length: 200 }, () => 'variables.long').join(' + '), long]],
+    ['a list of long texts', [`${LIST}.map(a, variables.long)`, long]],
+    ['a list of long texts, joined', [`${LIST}.map(a, variables.long).join(",").size()`, long]],
+    ['splits into characters', [`${LIST}.map(a, variables.long.split("")).size()`, long]],
+    ['a needle that nearly occurs everywhere', [`variables.long.contains(variables.long + "b")`, long]],
+    [
+      'many searches in a long text',
+      [`${LIST}.all(a, variables.long.contains("${'a'.repeat(900)}b") == false)`, long],
+    ],
+    ['bytes of texts of bytes', [`string(bytes(variables.long + variables.long)).size()`, long]],
+    ['comparisons of long lists', [`${LIST}.all(a, ${LIST} == ${LIST})`]],
+    ['memberships in long lists', [`${LIST}.all(a, a in ${LIST} && a in ${LIST})`]],
+    ['deep brackets', [`${'('.repeat(900)}1${')'.repeat(900)}`]],
+    ['deep lists', [`${'['.repeat(400)}${']'.repeat(400)}`]],
+    ['deep conditions', [`${'true ? '.repeat(200)}1${' : 2'.repeat(200)}`]],
+    ['powers by addition', [nestedSum(12)]],
+    [
+      'a map with long keys',
+      [
+        `{${Array.from({ length: 60 }, (_, at) => `"${'k'.repeat(50)}${at}": variables.long`).join(',')}}`,
+        long,
+      ],
+    ],
+    [
+      'a huge result in small words',
+      [`${LIST}.map(a, [variables.long, variables.long, variables.long])`, long],
+    ],
+    [
+      'a pattern per element',
+      [`${LIST}.all(a, variables.long.matches("(a|b|c){" + string(a + 1) + "}$") || true)`, long],
+    ],
+    ['conversions to and fro', [`${LIST}.map(a, string(int(string(double(a))))).size()`]],
+    ['text without end in an error', [`int(variables.long)`, long]],
+  ],
+  ([source, variables]) =>
+    (attacker) =>
+      attacker.runs(evaluating(source, variables)),
+);
+
+function nestedSum(depth: number): string {
+  return depth === 0 ? '"xy"' : `(${nestedSum(depth - 1)} + ${nestedSum(depth - 1)})`;
+}
+
+const patterns = cases<readonly [string, string]>(
+  'pattern',
+  [
+    ['nested stars', ['(a*)*$', `${LONG}!`]],
+    ['alternatives that overlap', ['(a|aa|aaa)+$', `${LONG}!`]],
+    ['counted repetition of counted repetition', ['((a{1,30}){1,30}){1,30}$', LONG]],
+    ['the largest counts', ['(a{1000}){1000}', LONG]],
+    ['many alternatives', [Array.from({ length: 300 }, (_, at) => `a{${at % 50}}b`).join('|'), LONG]],
+    [
+      'classes without end',
+      [
+        `[${Array.from({ length: 200 }, (_, at) => `\\u0${(0x100 + at * 3).toString(16)}`).join('')}]{1,500}`,
+        LONG,
+      ],
+    ],
+    ['unicode categories', ['(\\p{L}|\\p{N}|\\p{P}){1,200}$', LONG]],
+    ['optional after optional', [`${'a?'.repeat(250)}${'a'.repeat(250)}`, 'a'.repeat(250)]],
+    ['a back-reference', ['(a+)\\1+$', LONG]],
+    ['brackets without end', [`${'('.repeat(400)}a${')'.repeat(400)}`, LONG]],
+  ],
+  ([pattern, against]) =>
+    (attacker) =>
+      attacker.runs(matching(pattern, against)),
+);
+
+const WIDE = Object.fromEntries(Array.from({ length: 1_500 }, (_, at) => [`p${at}`, { type: 'string' }]));
+
+const schemas = cases<readonly [JsonObject, Json?]>(
+  'schema',
+  [
+    ['many properties', [{ type: 'object', properties: WIDE }]],
+    [
+      'many patterns',
+      [
+        {
+          type: 'object',
+          patternProperties: Object.fromEntries(
+            Array.from({ length: 200 }, (_, at) => [`^(a|b){${at % 40}}$`, {}]),
+          ),
+        },
+        manyMembers(2_000),
+      ],
+    ],
+    ['references that double', [{ $defs: doubling(12), $ref: '#/$defs/d12' }]],
+    ['references in a circle', [{ $defs: { a: { allOf: [{ $ref: '#/$defs/a' }] } }, $ref: '#/$defs/a' }]],
+    [
+      'alternatives inside alternatives',
+      [nested(20, { type: 'string' }, (inner) => ({ anyOf: [inner, inner] })) as JsonObject],
+    ],
+    [
+      'one of many',
+      [
+        { oneOf: Array.from({ length: 800 }, (_, at) => ({ type: 'object', required: [`r${at}`] })) },
+        manyMembers(500),
+      ],
+    ],
+    [
+      'unique items',
+      [
+        { type: 'object', properties: { list: { type: 'array', uniqueItems: true } } },
+        { list: Array.from({ length: 20_000 }, (_, at) => [at]) },
+      ],
+    ],
+    [
+      'a pattern against a long text',
+      [
+        { type: 'object', properties: { text: { type: 'string', pattern: '^(a+)+$' } } },
+        { text: `${LONG}!` },
+      ],
+    ],
+    [
+      'names against patterns',
+      [{ type: 'object', propertyNames: { pattern: '^(x|y){1,200}$' } }, manyMembers(5_000)],
+    ],
+    [
+      'depth',
+      [
+        nested(500, { type: 'string' }, (inner) => ({
+          type: 'object',
+          properties: { a: inner },
+        })) as JsonObject,
+      ],
+    ],
+    [
+      'conditions',
+      [
+        nested(30, true, (inner) =>
+          Object.fromEntries([['if', { type: 'object' }], ...['then', 'else'].map((name) => [name, inner])]),
+        ) as JsonObject,
+      ],
+    ],
+    ['a remote schema', [{ $ref: 'http://127.0.0.1:9/schema' }]],
+    [
+      'an enumeration of long texts',
+      [
+        {
+          type: 'object',
+          properties: { x: { enum: Array.from({ length: 300 }, (_, at) => `${'e'.repeat(150)}${at}`) } },
+        },
+        { x: 'none' },
+      ],
+    ],
+  ],
+  ([schema, configurable = {}]) =>
+    (attacker) =>
+      attacker.runs(configured(schema), { configurable }),
+);
+
+function manyMembers(count: number): JsonObject {
+  return Object.fromEntries(Array.from({ length: count }, (_, at) => [`x${'y'.repeat(at % 60)}${at}`, at]));
+}
+
+function doubling(depth: number): JsonObject {
+  const defs: JsonObject = { d0: { type: 'string' } };
+  for (let level = 1; level <= depth; level += 1) {
+    const ref = { $ref: `#/$defs/d${level - 1}` };
+    defs[`d${level}`] = { allOf: [ref, ref] };
+  }
+  return defs;
+}
+
+const texts: HostileCase[] = [
+  ...HOSTILE_ANSWERS.map(
+    ({ name }, index): HostileCase => ({
+      kind: 'text',
+      name: `an answer from outside: ${name}`,
+      attack: (attacker) => attacker.runs(calling(`${attacker.worldUrl}/hostile/${index}`)),
+    }),
+  ),
+  ...cases<string>(
+    'text',
+    [
+      ['inputs that look like tokens', repeated('eyJ-', 200_000)],
+      ['inputs of addresses with passwords', repeated('a://b:c', 200_000)],
+      ['inputs of keys without end', repeated('-----BEGIN PRIVATE KEY-----', 200_000)],
+      ['inputs of the same letter', repeated('A', 800_000)],
+    ],
+    (input) => (attacker) =>
+      attacker.runs(
+        workflow([
+          { id: 's', typeId: 'core.start' },
+          { id: 'n', typeId: 'core.identity' },
+        ]),
+        {
+          inputs: { text: input },
+        },
+      ),
+  ),
+  ...cases<string>(
+    'text',
+    [
+      ['a name that ends at NUL', 'd\u0000x'],
+      ['a name with half a character', 'd\ud800'],
+      ['a name with another half', 'd\udbff'],
+      ['a name that turns the line around', 'd\u202ex'],
+    ],
+    (name) => async (attacker) => {
+      const first = await attacker.runs(workflow([{ id: name, typeId: 'core.noop' }]));
+      const workflowId = await attacker.registers(workflow([{ id: 'n', typeId: 'core.noop' }]));
+      const tagged = await attacker.ask('POST', '/v1/runs', { workflowId, tags: [name] });
+      return `${first}; tag ${tagged.status}`;
+    },
+  ),
+  {
+    kind: 'text',
+    name: 'a sensitive value that repeats itself',
+    attack: (attacker) =>
+      attacker.runs(
+        workflow(
+          [
+            {
+              id: 'c',
+              typeId: 'core.identity',
+              inputs: { output: { type: 'static', value: repeated('ab', 200_000) } },
+            },
+          ],
+          {
+            variables: [
+              { name: 'secret', type: 'string', sensitive: true, defaultValue: repeated('ab', 20_000) },
+            ],
+          },
+        ),
+      ),
+  },
+];
+
+const WIDTH = 3_000;
+
+const graphs: HostileCase[] = [
+  {
+    kind: 'graph',
+    name: 'twenty thousand nodes, checked',
+    attack: async (attacker) => {
+      const nodes = Array.from({ length: 20_000 }, (_, at) => ({ id: `n${at}`, typeId: 'core.noop' }));
+      const { status } = await attacker.ask('POST', '/v1/host/weft/workflows:check', workflow(nodes));
+      return `check ${status}`;
+    },
+  },
+  {
+    kind: 'graph',
+    name: 'a fan of nodes',
+    attack: (attacker) => attacker.runs(fan(WIDTH)),
+  },
+  {
+    kind: 'graph',
+    name: 'every node to every other',
+    attack: (attacker) => {
+      const nodes = Array.from({ length: 120 }, (_, at) => ({ id: `n${at}`, typeId: 'core.noop' }));
+      const edges = nodes.flatMap((_, from) =>
+        nodes.slice(from + 1).map((target) => ({
+          id: `e${from}-${target.id}`,
+          sourceNodeId: `n${from}`,
+          targetNodeId: target.id,
+        })),
+      );
+      return attacker.runs(workflow(nodes, { edges }));
+    },
+  },
+  {
+    kind: 'graph',
+    name: 'a loop over a long list',
+    attack: (attacker) =>
+      attacker.runs(
+        workflow(
+          [
+            {
+              id: 'loop',
+              typeId: 'core.loop',
+              config: { items: 'variables.list', body: ['step'], maxIterations: 5_000 },
+            },
+            { id: 'step', typeId: 'core.noop' },
+          ],
+          {
+            variables: [
+              { name: 'list', type: 'array', defaultValue: Array.from({ length: 5_000 }, (_, at) => at) },
+            ],
+          },
+        ),
+      ),
+  },
+  {
+    kind: 'graph',
+    name: 'children of children',
+    attack: async (attacker) => {
+      const child = workflow([
+        { id: 'sub', typeId: 'core.subWorkflow', config: { workflowId: 'matryoshka' } },
+      ]);
+      await attacker.ask('POST', '/v1/host/weft/workflows', { ...child, id: 'matryoshka' });
+      return attacker.runs(child);
+    },
+  },
+  {
+    kind: 'graph',
+    name: 'a thousand questions at once',
+    attack: async (attacker) => {
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, () =>
+          attacker.runs(
+            workflow([{ id: 'ask', typeId: 'core.approvalGate' }], { settings: { timeout: 500 } }),
+          ),
+        ),
+      );
+      return `${answers.length} runs, ${answers[0]}`;
+    },
+  },
+];
+
+function fan(width: number): JsonObject {
+  const nodes = Array.from({ length: width }, (_, at) => ({ id: `n${at}`, typeId: 'core.noop' }));
+  return workflow([{ id: 'root', typeId: 'core.noop' }, ...nodes], {
+    edges: nodes.map(({ id }) => ({ id: `e${id}`, sourceNodeId: 'root', targetNodeId: id })),
+  });
+}
+
+const bodies = cases<string>(
+  'body',
+  [
+    ['lists inside lists', `{"workflowId":"x","inputs":{"a":${'['.repeat(400_000)}`],
+    ['objects inside objects', `{"workflowId":"x","inputs":${'{"a":'.repeat(150_000)}`],
+    ['the same member twice', '{"workflowId":"a","workflowId":"b"}'],
+    ['fifty thousand members', `{${Array.from({ length: 50_000 }, (_, at) => `"k${at}":1`).join(',')}}`],
+    ['a number without end', `{"workflowId":"x","inputs":{"n":1${'0'.repeat(900_000)}}}`],
+    ['escapes without end', `{"workflowId":"x","inputs":{"n":"${'\\u0061'.repeat(150_000)}"}}`],
+    ['members of prototypes', '{"workflowId":"x","__proto__":{"admin":true},"constructor":{"prototype":{}}}'],
+    ['more than a body may have', `{"workflowId":"${'x'.repeat(2_000_000)}"}`],
+  ],
+  (body) => async (attacker) => {
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => attacker.ask('POST', '/v1/runs', body)),
+    );
+    return statusesOf(answers);
+  },
+);
+
+const HEAD = 'POST /v1/runs HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n';
+
+const sockets: HostileCase[] = [
+  ...cases<string>(
+    'socket',
+    [
+      ['five hundred half-sent headers', 'GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: '],
+      ['five hundred half-sent bodies', `${HEAD}Content-Length: 1000\r\n\r\n{"workflowId"`],
+      ['five hundred connections that say nothing', ''],
+      ['bytes that are no request', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000'],
+      ['requests without a host', 'GET /v1/openapi.json HTTP/1.1\r\n\r\n'],
+    ],
+    (bytes) => async (attacker) => {
+      for (let opened = 0; opened < 500; opened += 50)
+        await Promise.all(Array.from({ length: 50 }, () => attacker.socket(bytes)));
+      await pause(1_000);
+      return '500 opened';
+    },
+  ),
+  {
+    kind: 'socket',
+    name: 'streams that nobody reads',
+    attack: async (attacker) => {
+      await attacker.runs(fan(500));
+      const request = `GET /v1/runs:stream HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${attacker.key}\r\n\r\n`;
+      await Promise.all(Array.from({ length: 300 }, () => attacker.socket(request)));
+      await pause(1_000);
+      return '300 opened';
+    },
+  },
+];
+
+const tenants: HostileCase[] = [
+  {
+    kind: 'tenant',
+    name: 'two thousand runs at once',
+    attack: async (attacker) => {
+      const workflowId = await attacker.registers(workflow([{ id: 'n', typeId: 'core.noop' }]));
+      return flood(attacker, 2_000, (at) => ({ workflowId, tags: [`t${at}`] }));
+    },
+  },
+  {
+    kind: 'tenant',
+    name: 'calls that never answer',
+    attack: async (attacker) => {
+      const config = { url: `${attacker.worldUrl}/never`, method: 'GET' };
+      const nodes = Array.from({ length: 8 }, (_, at) => ({
+        id: `c${at}`,
+        typeId: 'core.http.request',
+        config,
+      }));
+      const workflowId = await attacker.registers(workflow(nodes));
+      return flood(attacker, 200, () => ({ workflowId }));
+    },
+  },
+  {
+    kind: 'tenant',
+    name: 'runs with large inputs that wait',
+    attack: async (attacker) => {
+      const wait = { id: 'd', typeId: 'core.delay', config: { ms: 8_000 } };
+      const workflowId = await attacker.registers(workflow([wait]));
+      const inputs = { blob: 'x'.repeat(900_000) };
+      return flood(attacker, 300, () => ({ workflowId, inputs }), 20);
+    },
+  },
+  {
+    kind: 'tenant',
+    name: 'large runs, listed and read again and again',
+    attack: async (attacker) => {
+      const lists = Array.from({ length: 40 }, () => attacker.ask('GET', '/v1/host/weft/runs?limit=500'));
+      const interrupts = Array.from({ length: 40 }, () =>
+        attacker.ask('GET', '/v1/host/weft/interrupts?limit=500'),
+      );
+      const answers = await Promise.all([...lists, ...interrupts]);
+      return statusesOf(answers);
+    },
+  },
+  {
+    kind: 'tenant',
+    name: 'long polls without end',
+    attack: async (attacker) => {
+      const workflowId = await attacker.registers(workflow([{ id: 'ask', typeId: 'core.approvalGate' }]));
+      const { json } = await attacker.ask('POST', '/v1/runs', { workflowId });
+      const path = `/v1/runs/${String(json['runId'])}/events/poll?lastSequence=1000&timeout=3`;
+      return statusesOf(await Promise.all(Array.from({ length: 1_500 }, () => attacker.ask('GET', path))));
+    },
+  },
+  {
+    kind: 'tenant',
+    name: 'definitions checked without pause',
+    attack: async (attacker) => {
+      const definition = fan(2_000);
+      const answers = await Promise.all(
+        Array.from({ length: 30 }, () => attacker.ask('POST', '/v1/host/weft/workflows:check', definition)),
+      );
+      return statusesOf(answers);
+    },
+  },
+  {
+    kind: 'tenant',
+    name: 'wrong keys by the thousand',
+    attack: async (attacker) => {
+      let refused = 0;
+      for (let round = 0; round < 20; round += 1) {
+        const answers = await Promise.all(
+          Array.from({ length: 100 }, (_, at) =>
+            fetch(`http://127.0.0.1:${attacker.port}/v1/host/weft/runs`, {
+              headers: { authorization: `Bearer weft_live_${round}-${at}` },
+            }).then(
+              async (response) => {
+                await response.text();
+                return response.status;
+              },
+              () => 0,
+            ),
+          ),
+        );
+        refused += answers.filter((status) => status === 401 || status === 429).length;
+      }
+      return `${refused} refused`;
+    },
+  },
+];
+
+async function flood(
+  attacker: Attacker,
+  count: number,
+  request: (at: number) => JsonObject,
+  together = 100,
+): Promise<string> {
+  const answers: Answer[] = [];
+  for (let from = 0; from < count; from += together) {
+    const size = Math.min(together, count - from);
+    const asked = Array.from({ length: size }, (_, at) =>
+      attacker.ask('POST', '/v1/runs', request(from + at)),
+    );
+    answers.push(...(await Promise.all(asked)));
+  }
+  return statusesOf(answers);
+}
+
+/** How often each status was answered. */
+function statusesOf(answers: readonly Answer[]): string {
+  const counts = new Map<number, number>();
+  for (const { status } of answers) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return [...counts].map(([status, times]) => `${times}×${status}`).join(' ');
+}
+
+export const CORPUS: readonly HostileCase[] = [
+  ...expressions,
+  ...patterns,
+  ...schemas,
+  ...texts,
+  ...graphs,
+  ...bodies,
+  ...sockets,
+  ...tenants,
+];

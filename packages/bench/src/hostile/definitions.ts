@@ -1,0 +1,72 @@
+import type { Json, JsonObject } from '@weft/protocol';
+
+/** Short ways to write what an attacker registers. */
+
+export function workflow(nodes: readonly JsonObject[], more: JsonObject = {}): JsonObject {
+  return {
+    id: 'hostile',
+    name: 'hostile',
+    version: '1',
+    nodes: nodes.map((node) => ({ name: 'n', position: { x: 0, y: 0 }, config: {}, inputs: {}, ...node })),
+    edges: [],
+    triggers: [{ id: 'm', type: 'manual' }],
+    variables: [],
+    metadata: {},
+    settings: {},
+    ...more,
+  };
+}
+
+export function text(name: string, value: string): JsonObject {
+  return { name, type: 'string', defaultValue: value };
+}
+
+/** A run that evaluates the expression once. */
+export function evaluating(expression: string, variables: JsonObject[] = []): JsonObject {
+  return workflow(
+    [{ id: 'c', typeId: 'core.identity', inputs: { output: { type: 'expression', expression } } }],
+    {
+      variables,
+    },
+  );
+}
+
+/** A run that holds a text against a pattern. */
+export function matching(pattern: string, against: string): JsonObject {
+  const echo: JsonObject = {
+    id: 'a',
+    typeId: 'core.identity',
+    inputs: { output: { type: 'variable', variableName: 'text' } },
+  };
+  return workflow([echo, { id: 'b', typeId: 'core.noop' }], {
+    variables: [text('text', against)],
+    edges: [
+      {
+        id: 'e',
+        sourceNodeId: 'a',
+        targetNodeId: 'b',
+        condition: { type: 'regex', left: 'output', right: pattern },
+      },
+    ],
+  });
+}
+
+/** A run whose options are held against the schema. */
+export function configured(schema: JsonObject): JsonObject {
+  return workflow([{ id: 'n', typeId: 'core.noop' }], { configurableSchema: schema });
+}
+
+/** A run that calls a place of the attacker's own. */
+export function calling(url: string, more: JsonObject = {}): JsonObject {
+  return workflow([{ id: 'call', typeId: 'core.http.request', config: { url, method: 'GET' } }], more);
+}
+
+export function nested(depth: number, leaf: Json, wrap: (inner: Json) => Json): Json {
+  let value = leaf;
+  for (let level = 0; level < depth; level += 1) value = wrap(value);
+  return value;
+}
+
+export function repeated(piece: string, bytes: number): string {
+  return piece.repeat(Math.ceil(bytes / piece.length)).slice(0, bytes);
+}

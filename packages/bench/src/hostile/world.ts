@@ -1,0 +1,42 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { repeated } from './definitions.ts';
+
+/** What the host calls: one place that answers at once, places that answer with something hostile, one that never does. */
+export interface World {
+  readonly url: string;
+  close(): void;
+}
+
+export const HOSTILE_ANSWERS: readonly { readonly name: string; readonly body: string }[] = [
+  { name: 'half a token, again and again', body: repeated('eyJ-', 500_000) },
+  { name: 'tokens without their end', body: repeated('eyJhbGciOi.', 500_000) },
+  { name: 'addresses with passwords', body: repeated('https://a:b', 500_000) },
+  { name: 'the word bearer', body: repeated('Bearer ', 500_000) },
+  { name: 'keys that begin and never end', body: repeated('-----BEGIN RSA PRIVATE KEY-----\n', 500_000) },
+  { name: 'one letter', body: repeated('A', 900_000) },
+  { name: 'deep JSON', body: `${'['.repeat(100_000)}${']'.repeat(100_000)}` },
+  {
+    name: 'control characters and half characters',
+    body: repeated('\u0000\u001b]0;x\u0007\u202e\ufffd', 200_000),
+  },
+];
+
+export async function startWorld(): Promise<World> {
+  const server = createServer((request, response) => {
+    const hostile = /^\/hostile\/(\d+)$/.exec(request.url ?? '');
+    if (request.url === '/never') return;
+    const body = hostile === null ? '{"ok":true}' : (HOSTILE_ANSWERS[Number(hostile[1])]?.body ?? '');
+    response.writeHead(200, { 'content-type': hostile === null ? 'application/json' : 'text/plain' });
+    response.end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
