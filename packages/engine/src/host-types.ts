@@ -44,6 +44,8 @@ export interface Caller {
   readonly kind: 'service' | 'user';
   readonly test: boolean;
   readonly scopes: ReadonlySet<string>;
+  /** Where the request came from, for the audit log. */
+  readonly address?: string;
 }
 
 /** A client's Idempotency-Key, with what the request was. */

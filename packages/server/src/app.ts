@@ -124,6 +124,7 @@ function createFastify(settings: Settings): FastifyInstance {
     bodyLimit: settings.maxRequestBodyBytes,
     genReqId: requestIdOf,
     exposeHeadRoutes: false,
+    trustProxy: settings.trustedProxies.length > 0 && [...settings.trustedProxies],
     // For a client that never finishes its request; answers may take as long as they like.
     requestTimeout: 60_000,
     // A request on an open connection during shutdown is answered by the guard, with our envelope.

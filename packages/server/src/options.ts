@@ -15,6 +15,8 @@ export interface ServerOptions {
   readonly auditedDenialsPerSecond?: number;
   /** One log line per request: who, what, answered how, in what time. */
   readonly accessLog?: boolean;
+  /** Addresses and ranges of proxies whose X-Forwarded-For is believed. */
+  readonly trustedProxies?: readonly string[];
 }
 
 export interface RateLimit {
@@ -39,5 +41,6 @@ export function settingsFrom(options: ServerOptions): Settings {
     maxStreams: options.maxStreams ?? 5_000,
     auditedDenialsPerSecond: options.auditedDenialsPerSecond ?? 10,
     accessLog: options.accessLog ?? false,
+    trustedProxies: options.trustedProxies ?? [],
   };
 }

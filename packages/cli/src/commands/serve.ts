@@ -65,6 +65,11 @@ const SERVE_ARGS = {
     valueHint: 'URL',
     description: 'Base of the URLs in answers, behind a proxy',
   },
+  'trusted-proxies': {
+    type: 'string',
+    valueHint: 'ADDRESS[/BITS][,…]',
+    description: 'Believe X-Forwarded-For of these proxies; may be repeated',
+  },
   'log-level': {
     type: 'enum',
     options: ['debug', 'info', 'warn', 'error'],
@@ -98,7 +103,7 @@ export const serve = leaf({
   examples: [
     'weft serve --workflows examples/workflows --allow-egress 127.0.0.1:7878',
     'weft serve --port 0 --data /tmp/weft-demo --log-format json',
-    'WEFT_API_KEY=… weft serve --host 0.0.0.0 --public-url https://weft.example.org',
+    'WEFT_API_KEY=… weft serve --host 0.0.0.0 --public-url https://weft.example.org --trusted-proxies 10.0.0.0/8',
     'weft serve --config weft.json --max-node-executions 5000',
     'WEFT_STORE=postgres://weft@db/weft weft serve',
   ],

@@ -217,6 +217,7 @@ async function listen(
     options: {
       maxRequestBodyBytes: settings.limits.maxRequestBodyBytes ?? DEFAULT_LIMITS.maxRequestBodyBytes,
       accessLog: settings.accessLog,
+      trustedProxies: settings.trustedProxies,
       ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),
       ...(perSecond === 0 ? {} : { rateLimit: { perSecond, burst: perSecond * 2 } }),
     },

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { HostLimits, LogLevel } from '@weft/engine';
 import { type Json, isJsonObject } from '@weft/protocol/plain';
 import { closestName } from '../closest-name.ts';
@@ -24,6 +25,8 @@ export interface ServeSettings {
   readonly logFormat: 'json' | 'text' | undefined;
   readonly accessLog: boolean;
   readonly publicUrl: string | undefined;
+  /** Addresses and ranges of proxies whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
   /** Requests per second and key; 0 = off; undefined = off on loopback only. */
   readonly rateLimit: number | undefined;
   readonly limits: Partial<HostLimits>;
@@ -62,6 +65,7 @@ export const SETTINGS: Readonly<Record<string, SettingKind>> = {
   'log-format': 'text',
   'access-log': 'switch',
   'public-url': 'text',
+  'trusted-proxies': 'list',
   'rate-limit': 'number',
   ...TELEMETRY_SETTINGS,
   ...Object.fromEntries(LIMIT_FLAGS.map(({ flag }) => [flag, 'number' as const])),
@@ -103,6 +107,7 @@ export function resolveSettings(sources: SettingSources): ServeSettings {
     logFormat: oneOf(given('log-format'), ['json', 'text'] as const),
     accessLog: isOn(given('access-log')),
     publicUrl: publicUrl(given('public-url')),
+    trustedProxies: addressRanges(given('trusted-proxies')),
     rateLimit: wholeNumber(given('rate-limit'), 1_000_000),
     limits: Object.fromEntries(limits),
     acceptDataLoss: sources.flags('accept-data-loss').length > 0,
@@ -227,4 +232,21 @@ function publicUrl(given: Given | undefined): string | undefined {
   const isWeb = URL.canParse(value) && ['http:', 'https:'].includes(new URL(value).protocol);
   if (!isWeb) throw given.error(`${given.from} must be an http or https URL, not "${value}".`);
   return value;
+}
+
+/** Whole ranges such as 0.0.0.0/0 are refused: then any client could say where it comes from. */
+function addressRanges(given: Given | undefined): readonly string[] {
+  const ranges = list(given);
+  for (const range of ranges) {
+    const [address = '', bits, ...more] = range.split('/');
+    const width = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;
+    const isBits =
+      bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) > 0 && Number(bits) <= width);
+    if (width > 0 && isBits && more.length === 0) continue;
+    throw (
+      given?.error(`${given.from} takes addresses or ranges such as 10.0.0.0/8, not "${range}".`) ??
+      new Error(range)
+    );
+  }
+  return ranges;
 }

@@ -5,6 +5,7 @@ import type { RunState } from '../core/run-state.ts';
 import { redactorFor } from '../core/sensitive.ts';
 import type { Annotated, Caller, Host, IdempotencyClaim } from '../host.ts';
 import type { DocumentUnit, RunRow, Store } from '../store.ts';
+import { auditOf } from './audit-entry.ts';
 import type { Clock } from './clock.ts';
 import type { Committer } from './committer.ts';
 import { checkSameRequest, findRecord, newRecord } from './idempotency.ts';
@@ -103,14 +104,12 @@ export function createAnnotations(dependencies: AnnotationDependencies): Annotat
       at: now,
       onlyNew: true,
       audit: [
-        {
+        auditOf(caller, {
           at: now,
-          tenant: caller.tenant,
-          actor: caller.principal,
           action: 'run.annotate',
           target: target.runId,
           details: { annotationId, kind: signal.kind },
-        },
+        }),
       ],
       ...(claim !== undefined && {
         idempotency: newRecord(caller, claim, now + limits.idempotencyKeptMs, claim.render(annotation)),

@@ -1,5 +1,6 @@
 import type { ClusterNode, ClusterOperations } from '../cluster-operations.ts';
 import type { HolderRow, Store } from '../store.ts';
+import { auditOf } from './audit-entry.ts';
 import type { Clock } from './clock.ts';
 import type { Committer } from './committer.ts';
 import type { Dispatcher } from './dispatcher.ts';
@@ -115,7 +116,7 @@ export function createCluster(dependencies: ClusterDependencies): Cluster {
           at,
           expiresAt: at + REQUEST_KEPT_MS,
           body: JSON.stringify({ by: caller.principal }),
-          audit: [{ at, tenant: caller.tenant, actor: caller.principal, action: 'node.drain', target: node }],
+          audit: [auditOf(caller, { at, action: 'node.drain', target: node })],
         });
         if (result.state !== 'committed') throw writeFailure(result);
         if (found.isSelf) drain();

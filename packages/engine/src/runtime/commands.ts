@@ -3,6 +3,7 @@ import type { Plan } from '../core/plan.ts';
 import { isTerminalStatus, type RunState, type RunStatus } from '../core/run-state.ts';
 import type { Caller, CommandAnswer, Host, IdempotencyClaim } from '../host.ts';
 import type { Command, CommandUnit, IdempotencyRecord, RunRow, Store, Verdict } from '../store.ts';
+import { auditOf } from './audit-entry.ts';
 import type { Clock } from './clock.ts';
 import type { Committer } from './committer.ts';
 import type { Dispatcher } from './dispatcher.ts';
@@ -95,15 +96,7 @@ export function createCommands(dependencies: CommandDependencies): Host['command
       commandId,
       command: asked,
       inboxLimit: limits.maxInbox,
-      audit: [
-        {
-          at: now,
-          tenant: caller.tenant,
-          actor: caller.principal,
-          action: `run.${asked.type}`,
-          target: runId,
-        },
-      ],
+      audit: [auditOf(caller, { at: now, action: `run.${asked.type}`, target: runId })],
       ...(claim !== undefined && {
         idempotency: newRecord(caller, claim, now + limits.idempotencyKeptMs, { runId, commandId }),
       }),

@@ -7,6 +7,7 @@ import { type CreationRecord, isTerminalStatus, type RunStatus } from '../core/r
 import type { Step } from '../core/step.ts';
 import type { Accepted, Caller, IdempotencyClaim, NewRun } from '../host.ts';
 import type { IdempotencyRecord, RunUnit, Store, WorkflowRow } from '../store.ts';
+import { auditOf } from './audit-entry.ts';
 import type { Committer, CommitResult } from './committer.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { ReceiverCheck } from './egress/receiver.ts';
@@ -145,8 +146,7 @@ export function createRunCreator(dependencies: CreateRunDependencies): RunCreato
 
   function audited(caller: Caller, draft: Draft): Draft {
     const { runId } = draft.unit;
-    const { tenant, principal: actor } = caller;
-    const entry = { at: clock.now(), tenant, actor, action: 'run.create', target: runId };
+    const entry = auditOf(caller, { at: clock.now(), action: 'run.create', target: runId });
     return { ...draft, unit: { ...draft.unit, audit: [entry] } };
   }
 

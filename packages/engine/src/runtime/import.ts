@@ -14,6 +14,7 @@ import { snapshotInSteps } from '../core/snapshot.ts';
 import type { Steps } from '../core/steps.ts';
 import type { Caller, Host, ImportedRun } from '../host.ts';
 import type { RunHead, RunRow, RunUnit, Store, WriteUnit } from '../store.ts';
+import { auditOf } from './audit-entry.ts';
 import type { Clock } from './clock.ts';
 import type { Committer } from './committer.ts';
 import type { Compile } from './compile-definition.ts';
@@ -93,7 +94,7 @@ export function createImports(dependencies: ImportDependencies): Pick<Host, 'imp
     await write(documentUnit(record, MASKS_COLLECTION, bundle.masked));
     if (bundle.annotations.length > 0)
       await write(documentUnit(record, SAID_COLLECTION, importedAnnotations(runId, bundle.annotations)));
-    const unit = runUnit(record, state, bundle);
+    const unit = runUnit(caller, record, state, bundle);
     const result = await committer.submit(unit);
     const isNew = result.state === 'committed';
     if (!isNew && !(result.state === 'refused' && result.reason === 'run_exists')) throw writeFailure(result);
@@ -197,8 +198,13 @@ export function createImports(dependencies: ImportDependencies): Pick<Host, 'imp
     };
   }
 
-  function runUnit(record: CreationRecord, state: RunState, { events }: ImportedBundle): RunUnit {
-    const { tenant, runId, principal, createdAt, imported } = record;
+  function runUnit(
+    caller: Caller,
+    record: CreationRecord,
+    state: RunState,
+    { events }: ImportedBundle,
+  ): RunUnit {
+    const { runId, createdAt, imported } = record;
     return {
       kind: 'run',
       batchId: randomId(dependencies.random),
@@ -209,10 +215,8 @@ export function createImports(dependencies: ImportDependencies): Pick<Host, 'imp
       events,
       head: headOf(state),
       audit: [
-        {
+        auditOf(caller, {
           at: createdAt,
-          tenant,
-          actor: principal ?? '',
           action: 'run.import',
           target: runId,
           details: {
@@ -220,7 +224,7 @@ export function createImports(dependencies: ImportDependencies): Pick<Host, 'imp
             verified: imported?.verified === true,
             ...(imported?.signedBy !== undefined && { signedBy: imported.signedBy }),
           },
-        },
+        }),
       ],
     };
   }

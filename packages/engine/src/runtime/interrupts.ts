@@ -47,7 +47,7 @@ export function createInterrupts(dependencies: InterruptDependencies): Interrupt
       });
     },
 
-    async answerLink(token, value): Promise<LinkAnswer> {
+    async answerLink(token, value, address): Promise<LinkAnswer> {
       const { row, link } = await open(token);
       if (link.intent !== 'resolve')
         throw new HostError('forbidden', 'This link shows the question; it cannot answer it.');
@@ -64,7 +64,7 @@ export function createInterrupts(dependencies: InterruptDependencies): Interrupt
         byUser: false,
         viaLink: true,
       };
-      const answer = await dependencies.command(holderOf(row), link.runId, command);
+      const answer = await dependencies.command(holderOf(row, address), link.runId, command);
       if (answer === undefined || answer.replayed) throw noSuchLink();
       return { runId: link.runId, nodeId: link.nodeId, status: answer.status, verdict: answer.verdict };
     },
@@ -91,9 +91,16 @@ function alreadyAnswered(): HostError {
 }
 
 /** A link acts for its run's tenant and for nothing else in it. */
-function holderOf({ record }: RunRow): Caller {
-  const { tenant } = record;
-  return { tenant, principal: 'link', keyId: 'link', kind: 'service', test: false, scopes: new Set() };
+function holderOf({ record }: RunRow, address: string | undefined): Caller {
+  return {
+    tenant: record.tenant,
+    principal: 'link',
+    keyId: 'link',
+    kind: 'service',
+    test: false,
+    scopes: new Set(),
+    ...(address !== undefined && { address }),
+  };
 }
 
 /** The open questions of a run, as its owner may see them. */

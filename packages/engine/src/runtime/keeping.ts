@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { HostError } from '@weft/protocol';
 import type { Caller, Host, Retention } from '../host.ts';
 import type {
-  AuditEntry,
   DocumentPlace,
   ExpiredRun,
   OpenBackup,
@@ -11,6 +10,7 @@ import type {
   Store,
   Tombstone,
 } from '../store.ts';
+import { auditOf } from './audit-entry.ts';
 import type { Clock } from './clock.ts';
 import type { CommitResult, Committer } from './committer.ts';
 import type { FinishedRuns } from './finished-runs.ts';
@@ -68,8 +68,10 @@ export function createKeeping(dependencies: KeepingDependencies): Keeping {
   let isBackingUp = false;
   const timers: NodeJS.Timeout[] = [];
 
-  function purgeUnit(tenant: string, runId: string, actor: string): PurgeUnit {
+  /** `caller` undefined: because its time has come. */
+  function purgeUnit(tenant: string, runId: string, caller?: Caller): PurgeUnit {
     const at = clock.now();
+    const act = { at, action: 'run.remove', target: runId };
     return {
       kind: 'purge',
       batchId: randomId(random),
@@ -77,7 +79,7 @@ export function createKeeping(dependencies: KeepingDependencies): Keeping {
       runId,
       at,
       tombstoneUntil: at + limits.tombstoneKeptMs,
-      audit: [auditEntry(at, tenant, actor, 'run.remove', runId)],
+      audit: [caller === undefined ? { ...act, tenant, actor: BY_RETENTION } : auditOf(caller, act)],
     };
   }
 
@@ -88,20 +90,19 @@ export function createKeeping(dependencies: KeepingDependencies): Keeping {
   }
 
   async function removeRun(caller: Caller, runId: string): Promise<boolean> {
-    const result = await purge(purgeUnit(caller.tenant, runId, caller.principal));
+    const result = await purge(purgeUnit(caller.tenant, runId, caller));
     return isDone(result, 'removed') || (await wasThere(caller, runId));
   }
 
   async function eraseRun(caller: Caller, runId: string): Promise<boolean> {
-    const { tenant, principal } = caller;
     const at = clock.now();
     const result = await committer.submit({
       kind: 'erase',
       batchId: randomId(random),
-      tenant,
+      tenant: caller.tenant,
       runId,
       at,
-      audit: [auditEntry(at, tenant, principal, 'run.erase', runId)],
+      audit: [auditOf(caller, { at, action: 'run.erase', target: runId })],
     });
     if (result.state === 'committed') finished.drop(runId);
     return isDone(result, 'erased') || (await wasThere(caller, runId));
@@ -132,10 +133,13 @@ export function createKeeping(dependencies: KeepingDependencies): Keeping {
       ...(body !== undefined && { body }),
       at,
       audit: [
-        {
-          ...auditEntry(at, tenant, caller.principal, action, tenant),
+        auditOf(caller, {
+          at,
+          action,
+          target: tenant,
+          tenant,
           ...(body !== undefined && { details: JSON.parse(body) as { keepMs: number | null } }),
-        },
+        }),
       ],
     });
     if (result.state !== 'committed') throw writeFailure(result);
@@ -175,9 +179,7 @@ export function createKeeping(dependencies: KeepingDependencies): Keeping {
 
   /** A refusal is normal: somebody needs the run, or was faster. It is looked at again in the next sweep. */
   async function removeWave(wave: readonly ExpiredRun[]): Promise<number> {
-    const results = await Promise.all(
-      wave.map(({ tenant, runId }) => purge(purgeUnit(tenant, runId, BY_RETENTION))),
-    );
+    const results = await Promise.all(wave.map(({ tenant, runId }) => purge(purgeUnit(tenant, runId))));
     const failed = results.find(({ state }) => state === 'unknown' || state === 'lost');
     if (failed !== undefined && failed.state !== 'committed') throw writeFailure(failed);
     return results.filter(({ state }) => state === 'committed').length;
@@ -219,7 +221,7 @@ export function createKeeping(dependencies: KeepingDependencies): Keeping {
       const result = await committer.submit({
         kind: 'audit',
         batchId: randomId(random),
-        audit: [auditEntry(at, caller.tenant, caller.principal, 'host.backup', 'host')],
+        audit: [auditOf(caller, { at, action: 'host.backup', target: 'host' })],
       });
       if (result.state !== 'committed') throw writeFailure(result);
       const backup = await store.openBackup();
@@ -338,8 +340,4 @@ function placeOf(tenant: string): DocumentPlace {
 function retentionFrom(tenant: string, body: string): Retention {
   const { keepMs } = JSON.parse(body) as { keepMs: number | null };
   return { tenant, keepMs, isDefault: false };
-}
-
-function auditEntry(at: number, tenant: string, actor: string, action: string, target: string): AuditEntry {
-  return { at, tenant, actor, action, target };
 }

@@ -11,6 +11,7 @@ import type {
   ReplayedAnswer,
 } from '../host.ts';
 import type { ApiKeyRow, KeyUnit, Store } from '../store.ts';
+import { auditOf } from './audit-entry.ts';
 import { createBoundedCache } from './bounded-cache.ts';
 import type { Clock } from './clock.ts';
 import type { Committer } from './committer.ts';
@@ -94,13 +95,7 @@ export function createKeys(dependencies: KeyDependencies): Keys {
       batchId: randomId(dependencies.random),
       key: row,
       audit: [
-        {
-          at: clock.now(),
-          tenant: row.tenant,
-          actor: caller.principal,
-          action: 'key.create',
-          target: row.keyId,
-        },
+        auditOf(caller, { at: clock.now(), tenant: row.tenant, action: 'key.create', target: row.keyId }),
       ],
       ...(claim !== undefined && {
         // A repeat shows everything but the key: what can be read from the store must not open a door.
@@ -132,15 +127,7 @@ export function createKeys(dependencies: KeyDependencies): Keys {
         tenant: caller.tenant,
         keyId,
         at: clock.now(),
-        audit: [
-          {
-            at: clock.now(),
-            tenant: caller.tenant,
-            actor: caller.principal,
-            action: 'key.revoke',
-            target: keyId,
-          },
-        ],
+        audit: [auditOf(caller, { at: clock.now(), action: 'key.revoke', target: keyId })],
       });
       if (result.state === 'refused' && result.reason === 'key_missing') return false;
       if (result.state !== 'committed') throw writeFailure(result);

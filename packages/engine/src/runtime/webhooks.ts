@@ -2,6 +2,7 @@ import { eventType, HostError, type JsonObject, toIso } from '@weft/protocol';
 import type { Caller, IdempotencyClaim, ReplayedAnswer } from '../host.ts';
 import type { AuditEntry, DocumentUnit, Store } from '../store.ts';
 import type { CreatedWebhook, NewWebhook, WebhookOperations, WebhookSummary } from '../webhook-operations.ts';
+import { auditOf } from './audit-entry.ts';
 import type { Clock } from './clock.ts';
 import type { Committer } from './committer.ts';
 import type { ReceiverCheck } from './egress/receiver.ts';
@@ -138,7 +139,7 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
   }
 
   function entry(caller: Caller, action: string, target: string): AuditEntry {
-    return { at: clock.now(), tenant: caller.tenant, actor: caller.principal, action, target };
+    return auditOf(caller, { at: clock.now(), action, target });
   }
 
   return {

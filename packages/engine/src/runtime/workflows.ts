@@ -10,6 +10,7 @@ import type {
   WorkflowSummary,
 } from '../host.ts';
 import type { Store, WorkflowRow, WorkflowUnit } from '../store.ts';
+import { auditOf } from './audit-entry.ts';
 import { createBoundedCache } from './bounded-cache.ts';
 import { type Clock, yieldTurn } from './clock.ts';
 import type { Committer } from './committer.ts';
@@ -82,14 +83,12 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
       registeredAt: at,
       ...content,
       audit: [
-        {
+        auditOf(caller, {
           at,
-          tenant: caller.tenant,
-          actor: caller.principal,
           action: 'workflow.register',
           target: `${content.id}@${content.version}`,
           details: { digest: content.digest },
-        },
+        }),
       ],
     });
     if (result.state === 'committed') return;

@@ -3,7 +3,12 @@ import type { FastifyRequest } from 'fastify';
 import { describe, expect, it } from 'vitest';
 import { createDenials } from './denials.ts';
 
-const request = { id: 'r1', method: 'GET', routeOptions: { url: '/v1/runs/:runId' } } as FastifyRequest;
+const request = {
+  id: 'r1',
+  method: 'GET',
+  ip: '203.0.113.7',
+  routeOptions: { url: '/v1/runs/:runId' },
+} as FastifyRequest;
 
 describe('denials on the audit trail', () => {
   it('are written at most so many per second, and the next one says how many were left out', () => {
@@ -26,7 +31,7 @@ describe('denials on the audit trail', () => {
       actor: 'anonymous',
       action: 'access.denied',
       target: 'GET /v1/runs/:runId',
-      details: { code: 'unauthenticated', suppressed: 3 },
+      details: { code: 'unauthenticated', address: '203.0.113.7', suppressed: 3 },
     });
   });
 

@@ -1,5 +1,6 @@
 import type { Caller, Host, Log } from '@weft/engine';
 import type { FastifyRequest } from 'fastify';
+import { addressOf } from './client-address.ts';
 
 /**
  * Refused callers, on record. At most so many per second are written; the next one says how many were left out, so that
@@ -40,10 +41,16 @@ export function createDenials(
       host
         .audit({
           tenant: caller?.tenant ?? '',
-          actor: caller?.keyId ?? 'anonymous',
+          actor: caller?.principal ?? 'anonymous',
           action: 'access.denied',
           target: `${request.method} ${request.routeOptions.url ?? ''}`,
-          details: { code, requestId: request.id, ...(suppressed === 0 ? {} : { suppressed }) },
+          details: {
+            code,
+            requestId: request.id,
+            address: addressOf(request),
+            ...(caller === undefined ? {} : { keyId: caller.keyId }),
+            ...(suppressed === 0 ? {} : { suppressed }),
+          },
         })
         .catch((cause: unknown) => {
           const errorName = cause instanceof Error ? cause.name : typeof cause;

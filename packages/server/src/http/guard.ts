@@ -3,6 +3,7 @@ import { HostError, route } from '@weft/protocol';
 import type { FastifyRequest } from 'fastify';
 import type { Door } from '../door.ts';
 import type { OpenStreams } from '../stream/open-streams.ts';
+import { addressOf } from './client-address.ts';
 import type { Denials } from './denials.ts';
 import type { RateLimiter } from './rate-limit.ts';
 
@@ -34,7 +35,7 @@ export function createGuard(deps: GuardDeps): Door['allow'] {
         const answer = await deps.host.authenticate(keyOf(request));
         if (answer.state !== 'ok') throw refusal(deps, request, answer.state);
         const { caller } = answer;
-        request.caller = caller;
+        request.caller = { address: addressOf(request), ...caller };
         deps.limiter?.take(caller.keyId);
         for (const each of needed)
           if (!caller.scopes.has(each)) throw outOfScope(deps, request, caller, each);

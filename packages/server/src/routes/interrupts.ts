@@ -10,6 +10,7 @@ import {
 } from '@weft/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf, type Door, pathParam, type Routes, sendJson } from '../door.ts';
+import { addressOf } from '../http/client-address.ts';
 import { noSuchRun } from '../http/errors.ts';
 import { idempotencyOf, sendReplay } from '../http/idempotency.ts';
 import { bodyParser } from '../http/parse-body.ts';
@@ -62,6 +63,7 @@ export const interruptRoutes: Routes = (app, door) => {
     const { runId, nodeId, ...outcome } = await door.host.answerLink(
       pathParam(request, 'token'),
       resumeValue as Json,
+      addressOf(request),
     );
     const { status, body } = render(runId, nodeId, outcome, true);
     return sendJson(reply, status, body);

@@ -42,6 +42,8 @@ export interface CallOptions {
   readonly headers?: Record<string, string>;
   readonly body?: Json | undefined;
   readonly raw?: string | Buffer;
+  /** The address of the other end of the connection; loopback when left out. */
+  readonly from?: string;
 }
 
 export interface Answer {
@@ -75,7 +77,11 @@ export async function openHarness(
   for (const owner of [key, otherTenantKey]) await registerAll(host, owner);
   const app = createApp({ host: wrap(host), options, log });
 
-  const call: Harness['call'] = async (method, url, { key: as = key, headers = {}, body, raw } = {}) => {
+  const call: Harness['call'] = async (
+    method,
+    url,
+    { key: as = key, headers = {}, body, raw, from } = {},
+  ) => {
     const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
     const response = await app.inject({
       method,
@@ -86,6 +92,7 @@ export async function openHarness(
         ...headers,
       },
       ...(payload === undefined ? {} : { payload }),
+      ...(from === undefined ? {} : { remoteAddress: from }),
     });
     const contentType = String(response.headers['content-type'] ?? '');
     checkExchange({ method, url, status: response.statusCode, contentType, text: response.payload });

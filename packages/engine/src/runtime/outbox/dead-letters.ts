@@ -1,6 +1,7 @@
 import { toIso } from '@weft/protocol';
 import type { DocumentUnit, OutboxRow, Store } from '../../store.ts';
 import type { DeadDelivery, WebhookOperations } from '../../webhook-operations.ts';
+import { auditOf } from '../audit-entry.ts';
 import type { Clock } from '../clock.ts';
 import type { Committer } from '../committer.ts';
 import { type RandomBytes, randomId } from '../ids.ts';
@@ -56,18 +57,11 @@ export function createDeadLetters(dependencies: DeadLetterDependencies): DeadLet
       const place = placeOf(caller.tenant, deliveryId);
       if ((await store.readDocument(place)) === undefined) return false;
       const at = clock.now();
-      const audit = {
-        at,
-        tenant: caller.tenant,
-        actor: caller.principal,
-        action: 'delivery.replay',
-        target: deliveryId,
-      };
       const revived = await committer.submit({
         kind: 'outbox',
         batchId: randomId(random),
         settle: [{ id: deliveryId, state: 'retry', dueAt: at }],
-        audit: [audit],
+        audit: [auditOf(caller, { at, action: 'delivery.replay', target: deliveryId })],
       });
       if (revived.state !== 'committed') throw writeFailure(revived);
       const removed = await committer.submit({ kind: 'document', batchId: randomId(random), ...place, at });

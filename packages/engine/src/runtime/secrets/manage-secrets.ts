@@ -1,6 +1,7 @@
 import { HostError } from '@weft/protocol';
 import type { Caller, Host, IdempotencyClaim, SecretScope, SecretSummary } from '../../host.ts';
 import type { DocumentPlace, Store, StoredDocument } from '../../store.ts';
+import { auditOf } from '../audit-entry.ts';
 import type { Clock } from '../clock.ts';
 import type { Committer } from '../committer.ts';
 import { checkSameRequest, findRecord, newRecord } from '../idempotency.ts';
@@ -137,7 +138,7 @@ function summary(document: StoredDocument, scope: SecretScope, sealer: Sealer | 
 }
 
 function audit(caller: Caller, action: string, target: string, scope: SecretScope, at: number) {
-  return { at, tenant: caller.tenant, actor: caller.principal, action, target, details: { scope } };
+  return auditOf(caller, { at, action, target, details: { scope } });
 }
 
 function checkId(id: string): void {

@@ -1,0 +1,22 @@
+import { isIP } from 'node:net';
+import type { FastifyRequest } from 'fastify';
+
+const MAPPED = /^::ffff:(?=\d+\.)/i;
+const WITH_PORT = /^(?:\[([0-9a-f:.]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/i;
+
+/**
+ * Where a request comes from, as one spelling of a plain address. Behind a trusted proxy that is what X-Forwarded-For says,
+ * read from the right up to the first address that is not a trusted proxy's; from anybody else the header says nothing.
+ * `Forwarded` is not read: a proxy overwrites one of the two headers, and the client writes the other.
+ */
+export function addressOf(request: FastifyRequest): string {
+  return plainAddress(request.ip) ?? plainAddress(request.socket.remoteAddress) ?? '';
+}
+
+/** Without port, brackets, zone, or the prefix of an IPv4 address on an IPv6 socket; undefined when it is no address. */
+function plainAddress(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const [, six, four] = WITH_PORT.exec(text) ?? [];
+  const address = (six ?? four ?? text).replace(/%.*$/, '').replace(MAPPED, '');
+  return isIP(address) === 0 ? undefined : address;
+}
