@@ -22,7 +22,7 @@ import { createEgress } from './runtime/egress/egress.ts';
 import { createFeed } from './runtime/feed.ts';
 import { createFork } from './runtime/fork.ts';
 import { createFinishedRuns } from './runtime/finished-runs.ts';
-import { settleLinkSecret, settleMode } from './runtime/host-settings.ts';
+import { settleHostId, settleMode } from './runtime/host-settings.ts';
 import { createInFlight } from './runtime/idempotency.ts';
 import { createRunIds, poolRandom, randomId } from './runtime/ids.ts';
 import { createImports } from './runtime/import.ts';
@@ -33,6 +33,8 @@ import { createKeeping, tellingRemoved } from './runtime/keeping.ts';
 import { createKeys } from './runtime/keys.ts';
 import { createLease } from './runtime/lease.ts';
 import { DEFAULT_LIMITS, type HostLimits } from './runtime/limits.ts';
+import { createLinkKeys } from './runtime/link-keys.ts';
+import { createLinks } from './runtime/links.ts';
 import { errorFields, SILENT } from './runtime/log.ts';
 import { createObservation } from './runtime/observation.ts';
 import { createOnce } from './runtime/once.ts';
@@ -108,6 +110,16 @@ export function createHost(options: HostOptions): Host {
     options.egress ?? createEgress({ allow: egressAllow, connectTimeoutMs: CONNECT_TIMEOUT_MS, log });
   const sealer = openSealer(options.secretsKey, options.random ?? randomBytes);
   const localSecrets = createLocalResolver(store, sealer);
+  const linkKeys = createLinkKeys({
+    store,
+    committer,
+    clock,
+    random,
+    log,
+    secretsKey: options.secretsKey,
+    refreshMs: limits.linkKeyRefreshMs,
+  });
+  const links = createLinks({ keys: linkKeys, now: clock.now, maxCallbackMs: limits.maxCallbackLinkMs });
   const openEffectPorts = createOpenEffectPorts({
     store,
     committer,
@@ -129,7 +141,7 @@ export function createHost(options: HostOptions): Host {
     version: options.version,
     deliveryHaste: options.deliveryHaste,
     publicUrl: options.publicUrl,
-    linkSecret: () => linkSecret,
+    links,
     withState: (row, use) => withState(row, use),
   });
   const performer = createPerformer({
@@ -232,8 +244,7 @@ export function createHost(options: HostOptions): Host {
   let unwatch: (() => void) | undefined;
   let pruning: NodeJS.Timeout | undefined;
 
-  let linkSecret = '';
-  const secret = (): string => linkSecret;
+  let hostId = '';
 
   function prune(): void {
     store.prune().catch((error: unknown) => log('warn', errorFields(error), 'pruning failed'));
@@ -249,7 +260,7 @@ export function createHost(options: HostOptions): Host {
     feed,
     states,
     finished,
-    secret,
+    links,
     now: clock.now,
   });
   // A run whose record is damaged can still be told to end.
@@ -289,7 +300,7 @@ export function createHost(options: HostOptions): Host {
   return {
     createRun: creator.create,
     ...forks,
-    ...createAncestry({ store: visible, plans, secret }),
+    ...createAncestry({ store: visible, plans, hostId: () => hostId }),
     ...createStateAt({ store: visible, states }),
     command,
     once: createOnce({ ...shared, inFlight }),
@@ -307,7 +318,7 @@ export function createHost(options: HostOptions): Host {
       key: options.auditKey,
     }),
     ...createDiff({ store: visible, readEvents: (...asked) => store.readEvents(...asked), states }),
-    ...createInterrupts({ store, command, withState, secret, now: clock.now }),
+    ...createInterrupts({ store, command, withState, links, now: clock.now }),
     ...createWorkflows({
       ...shared,
       compile,
@@ -316,6 +327,7 @@ export function createHost(options: HostOptions): Host {
         tenant === defaultTenant && isFixture(workflowId) ? discovery.refresh() : Promise.resolve(),
     }),
     ...createKeys({ ...shared, test }),
+    rotateLinkKey: linkKeys.rotateLinkKey,
     ...createManageSecrets({ ...shared, sealer }),
     ...createReadArtifacts(visible),
     ...keepingOperations,
@@ -361,7 +373,8 @@ export function createHost(options: HostOptions): Host {
     async start() {
       warmUpChecks();
       await settleMode({ store, committer, random }, test ? 'test' : 'live');
-      linkSecret = await settleLinkSecret({ store, committer, random });
+      hostId = await settleHostId({ store, committer, random });
+      await linkKeys.start();
       await discovery.refresh();
       await outbox.start();
       await audit.start();
@@ -384,6 +397,7 @@ export function createHost(options: HostOptions): Host {
     async stop(graceMs) {
       clearInterval(pruning);
       cluster.stop();
+      linkKeys.stop();
       stopKeeping();
       await Promise.all([dispatcher.stop(graceMs), outbox.stop(graceMs)]);
       await audit.stop(graceMs);

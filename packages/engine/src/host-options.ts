@@ -29,7 +29,7 @@ export interface HostOptions {
   /** Instead of the policy of `egressAllow`. */
   readonly egress?: Egress;
   /** 32 bytes that encrypt the secrets kept here. Without it the host keeps and resolves none. */
-  readonly secretsKey?: Uint8Array;
+  readonly secretsKey?: Uint8Array | undefined;
   /** Ed25519 private key that signs checkpoints of the audit log, and nothing else. Without it none are made. */
   readonly auditKey?: KeyObject;
   /** Every run that is created is an audit entry as well; with a key, the host then claims the protocol's audit profile. */

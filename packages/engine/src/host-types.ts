@@ -44,6 +44,8 @@ export interface Caller {
   readonly kind: 'service' | 'user';
   readonly test: boolean;
   readonly scopes: ReadonlySet<string>;
+  /** When its key ends. */
+  readonly expiresAt?: number;
   /** Where the request came from, for the audit log. */
   readonly address?: string;
 }
@@ -209,6 +211,18 @@ export interface OpenInterrupt extends OpenQuestion {
   readonly votes: readonly { readonly voter: string; readonly action: string }[];
   /** Lets its holder answer this one question without a key. */
   readonly interruptToken?: string;
+}
+
+/** Names a key that signs interrupt links; the key itself is derived from the secrets key. */
+export interface LinkKey {
+  readonly keyId: string;
+  /** When it became the current one. */
+  readonly since: number;
+}
+
+export interface RotatedLinkKey extends LinkKey {
+  /** Its links are still accepted, until the next rotation. */
+  readonly previousKeyId?: string;
 }
 
 export interface LinkAnswer {

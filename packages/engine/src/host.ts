@@ -44,6 +44,7 @@ import type {
   RememberedAnswer,
   ReplayedAnswer,
   Retention,
+  RotatedLinkKey,
   RunSummary,
   SecretScope,
   SecretSummary,
@@ -72,6 +73,7 @@ export type {
   IdempotencyClaim,
   ImportedRun,
   LinkAnswer,
+  LinkKey,
   NewKey,
   NewRun,
   NewSecret,
@@ -83,6 +85,7 @@ export type {
   RememberedAnswer,
   ReplayedAnswer,
   Retention,
+  RotatedLinkKey,
   RunSummary,
   SecretScope,
   SecretSummary,
@@ -205,6 +208,8 @@ export interface Host extends WebhookOperations, TelemetryOperations, ClusterOpe
   ): Promise<CreatedKey | ReplayedAnswer>;
   listKeys(caller: Caller): Promise<readonly ApiKeyRow[]>;
   revokeKey(caller: Caller, keyId: string): Promise<boolean>;
+  /** From now on interrupt links are signed with a new key. Those of the key before stay valid until the next rotation. */
+  rotateLinkKey(caller: Caller): Promise<RotatedLinkKey>;
   /** Who this key is; the answer may be cached for a second. */
   authenticate(key: string): Promise<Authentication>;
   audit(entry: Omit<AuditEntry, 'at'>): Promise<void>;

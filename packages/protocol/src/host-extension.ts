@@ -120,6 +120,14 @@ export const CreatedKeySchema = open({
   ...keyFields,
 });
 
+export const RotatedLinkKeySchema = open({
+  keyId: nonEmpty,
+  since: dateTime,
+  previousKeyId: optional(
+    Type.String({ description: 'Its links are still accepted, until the next rotation.' }),
+  ),
+});
+
 export const InterruptListSchema = open({
   interrupts: Type.Array(
     open({

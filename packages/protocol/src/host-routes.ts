@@ -1,12 +1,9 @@
 import { Type } from 'typebox';
 import {
-  CreatedKeySchema,
-  CreateKeySchema,
   ExplanationSchema,
   HealthSchema,
   ImportedRunSchema,
   InterruptListSchema,
-  KeyListSchema,
   RegistrationSchema,
   ReleasedRunSchema,
   RetentionSchema,
@@ -16,6 +13,7 @@ import {
   WorkflowListSchema,
   WorkflowReportSchema,
 } from './host-extension.ts';
+import { KEY_ROUTES } from './key-routes.ts';
 import type { Parameter, Route } from './routes.ts';
 import { RUN_STATUSES } from './run-statuses.ts';
 import { dateTime, jsonObject, nonEmpty } from './schema-parts.ts';
@@ -237,37 +235,7 @@ const interrupts: readonly Route[] = [
   },
 ];
 
-const keys: readonly Route[] = [
-  {
-    operationId: 'createKey',
-    method: 'POST',
-    path: '/v1/host/weft/keys',
-    scope: 'keys:manage',
-    summary: 'Creates an API key. It can hold only scopes that the caller holds.',
-    headers: [IDEMPOTENCY_KEY],
-    request: { schema: CreateKeySchema, required: true },
-    responses: { 201: { description: 'The key, shown this once.', schema: CreatedKeySchema } },
-    errors: ['validation_error', 'idempotency_in_flight', 'idempotency_key_mismatch'],
-  },
-  {
-    operationId: 'listKeys',
-    method: 'GET',
-    path: '/v1/host/weft/keys',
-    scope: 'keys:manage',
-    summary: 'The keys of the caller’s tenant, without their secrets.',
-    responses: { 200: { description: 'All keys.', schema: KeyListSchema } },
-    errors: [],
-  },
-  {
-    operationId: 'revokeKey',
-    method: 'DELETE',
-    path: '/v1/host/weft/keys/{keyId}',
-    scope: 'keys:manage',
-    summary: 'Revokes a key at once.',
-    headers: [IDEMPOTENCY_KEY],
-    responses: { 204: { description: 'Revoked.' } },
-    errors: ['validation_error', 'idempotency_in_flight', 'idempotency_key_mismatch'],
-  },
+const observation: readonly Route[] = [
   {
     operationId: 'readStats',
     method: 'GET',
@@ -396,7 +364,8 @@ export const HOST_ROUTES: readonly Route[] = [
   ...interrupts,
   ...secrets,
   ...artifacts,
-  ...keys,
+  ...KEY_ROUTES,
+  ...observation,
   ...keeping,
   ...probes,
 ];

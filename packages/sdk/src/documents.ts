@@ -200,6 +200,14 @@ export interface CreatedKey extends KeySummary {
   readonly key: string;
 }
 
+/** A key that signs interrupt links. */
+export interface RotatedLinkKey {
+  readonly keyId: string;
+  readonly since: string;
+  /** Its links are still accepted, until the next rotation. */
+  readonly previousKeyId?: string;
+}
+
 export interface PageRequest {
   readonly limit?: number;
   readonly cursor?: string;

@@ -19,6 +19,7 @@ export {
   type OpenInterrupt,
   type PageRequest,
   type ResolveAnswer,
+  type RotatedLinkKey,
   type RunCommandAnswer,
   type RunDocument,
   type RunEventDocument,

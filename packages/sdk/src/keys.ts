@@ -1,4 +1,5 @@
-import type { CreatedKey, KeySummary, NewKey } from './documents.ts';
+import type { CreatedKey, KeySummary, NewKey, RotatedLinkKey } from './documents.ts';
+import type { Idempotent } from './runs.ts';
 import type { Transport } from './transport.ts';
 
 const KEYS = '/v1/host/weft/keys';
@@ -7,6 +8,8 @@ export interface Keys {
   create(key: NewKey): Promise<CreatedKey>;
   list(): Promise<readonly KeySummary[]>;
   revoke(keyId: string): Promise<void>;
+  /** Signs interrupt links with a new key; those of the key before stay valid until the next rotation. Needs host:admin. */
+  rotateLinks(options?: Idempotent): Promise<RotatedLinkKey>;
 }
 
 export function createKeys(transport: Transport): Keys {
@@ -16,5 +19,9 @@ export function createKeys(transport: Transport): Keys {
     revoke: async (keyId) => {
       await transport.json('DELETE', `${KEYS}/${encodeURIComponent(keyId)}`);
     },
+    rotateLinks: (options = {}) =>
+      transport.json('POST', '/v1/host/weft/link-keys:rotate', {
+        headers: { 'idempotency-key': options.idempotencyKey },
+      }),
   };
 }

@@ -20,7 +20,7 @@ let key: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'weft-cli-'));
   const store = openMemoryStore();
-  host = createHost({ store, version: '0.0.0' });
+  host = createHost({ store, version: '0.0.0', secretsKey: randomBytes(32) });
   await host.start();
   key = newKey(randomBytes, false);
   await ensureFirstKey({ store, key, test: false, tenant: 'default', now: Date.now(), random: randomBytes });
@@ -227,6 +227,18 @@ describe('keys', () => {
     const rejected = recordedIo({ cwd: folder, env: { WEFT_URL: server.url, WEFT_API_KEY: secret } });
     expect(await main(['runs', 'ls'], rejected)).toBe(3);
     expect(rejected.err()).toContain('WEFT_API_KEY');
+  });
+});
+
+describe('keys rotate links', () => {
+  it('names the new key and the one before it', async () => {
+    const first = await weft('keys', 'rotate', 'links', '--json');
+    const { keyId } = JSON.parse(first.out) as { keyId: string };
+
+    const second = await weft('keys', 'rotate', 'links', '--json');
+
+    expect([first.code, second.code]).toEqual([0, 0]);
+    expect(JSON.parse(second.out)).toMatchObject({ previousKeyId: keyId });
   });
 });
 

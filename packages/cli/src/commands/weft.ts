@@ -16,6 +16,7 @@ import { evidence } from './evidence/index.ts';
 import { create as createKey } from './keys/create.ts';
 import { ls as listKeys } from './keys/ls.ts';
 import { revoke as revokeKey } from './keys/revoke.ts';
+import { rotateLinks } from './keys/rotate-links.ts';
 import { resolve } from './resolve.ts';
 import { restore } from './restore.ts';
 import { retention } from './retention.ts';
@@ -82,7 +83,12 @@ export const weft = group('weft', 'a durable workflow host for the OpenWOP v1 pr
     check,
     register,
   ]),
-  group('keys', 'manage the keys of your tenant', [listKeys, createKey, revokeKey]),
+  group('keys', 'manage the keys of your tenant', [
+    listKeys,
+    createKey,
+    revokeKey,
+    group('rotate', 'replace keys that the host signs with', [rotateLinks]),
+  ]),
   group('secrets', 'keep secrets for nodes to use', [listSecrets, setSecret, removeSecret]),
   webhooks,
   group('audit', 'prove that the record of who did what is unchanged', [verifyAudit, exportLog]),

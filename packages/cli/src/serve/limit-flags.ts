@@ -44,6 +44,8 @@ const LIMIT_TEXTS: Readonly<Record<keyof HostLimits, string>> = {
   deliveryLeaseMs: 'How long a delivery is left to the process that has taken it',
   deliveryConcurrency: 'Callbacks and webhooks being sent at the same time',
   deliveriesPerTarget: 'Callbacks and webhooks being sent to one receiver at the same time',
+  maxCallbackLinkMs: 'How long an interrupt link handed to a callback is accepted at most',
+  linkKeyRefreshMs: 'How often a link key that another process has rotated is looked for',
   claimTtlMs: 'How long a claim on a run lasts without renewal',
   heartbeatMs: 'How often claims are renewed',
   pollMs: 'How often due runs are looked for at least',

@@ -1,6 +1,5 @@
 import type { Ancestry } from '@weft/protocol';
 import type { ParentLink } from '../core/run-state.ts';
-import { sha256Hex } from '../hash.ts';
 import type { Host } from '../host.ts';
 import type { Store } from '../store.ts';
 import type { Plans } from './plans.ts';
@@ -8,15 +7,12 @@ import type { Plans } from './plans.ts';
 export interface AncestryDependencies {
   readonly store: Pick<Store, 'readRun'>;
   readonly plans: Plans;
-  /** A secret that every process of this host knows. */
-  readonly secret: () => string;
+  /** The same for every process of this host. */
+  readonly hostId: () => string;
 }
 
 /** Which run started another as a child. A fork has a source, not a parent. */
-export function createAncestry({ store, plans, secret }: AncestryDependencies): Pick<Host, 'ancestry'> {
-  /** The same for every process and for the life of the store, without another thing to keep. */
-  const hostId = (): string => `weft-${sha256Hex(`host id ${secret()}`).slice(0, 24)}`;
-
+export function createAncestry({ store, plans, hostId }: AncestryDependencies): Pick<Host, 'ancestry'> {
   async function parentOf(link: ParentLink | undefined, hostId: string): Promise<Ancestry['parent']> {
     if (link === undefined) return null;
     // A child belongs to its parent's tenant. Asked for without one, a parent that was removed is simply not there.

@@ -11,15 +11,15 @@ export interface SettingTools {
   readonly random: RandomBytes;
 }
 
-const LINK_SECRET = 'links.secret';
+const HOST_ID = 'host.id';
 
-/** The secret that signs links to questions: made once, kept in the store, never shown. */
-export async function settleLinkSecret({ store, committer, random }: SettingTools): Promise<string> {
-  const known = await store.readSetting(LINK_SECRET);
+/** What tells this host from others: made once, the same for every process and for the life of the store. Not secret. */
+export async function settleHostId({ store, committer, random }: SettingTools): Promise<string> {
+  const known = await store.readSetting(HOST_ID);
   if (known !== undefined) return known;
-  const value = Buffer.from(random(32)).toString('base64url');
+  const value = `weft-${Buffer.from(random(12)).toString('hex')}`;
   const batchId = randomId(random);
-  const result = await committer.submit({ kind: 'setting', batchId, name: LINK_SECRET, value });
+  const result = await committer.submit({ kind: 'setting', batchId, name: HOST_ID, value });
   if (result.state === 'committed') return value;
   if (result.state === 'refused' && result.reason === 'setting_conflict') return result.value;
   throw writeFailure(result);

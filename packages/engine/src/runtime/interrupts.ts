@@ -4,7 +4,7 @@ import { isTerminalStatus, type NodeState, nodeKey, type RunState } from '../cor
 import { redactorFor } from '../core/sensitive.ts';
 import type { Caller, Host, LinkAnswer, OpenInterrupt } from '../host.ts';
 import type { ResolveCommand, RunRow, Store, Verdict } from '../store.ts';
-import { linkExpiry, noSuchLink, readLink, signLink } from './links.ts';
+import { type Link, type LinkTo, type Links, noSuchLink } from './links.ts';
 
 /** Questions that runs have asked: which are open, what they say, and why a late answer is refused. */
 export type Interrupts = Pick<Host, 'listInterrupts' | 'inspectLink' | 'answerLink'>;
@@ -13,17 +13,18 @@ export interface InterruptDependencies {
   readonly store: Pick<Store, 'readRun' | 'listRuns'>;
   readonly command: Host['command'];
   readonly withState: <Result>(row: RunRow, use: (plan: Plan, state: RunState) => Result) => Promise<Result>;
-  readonly secret: () => string;
+  readonly links: Links;
   readonly now: () => number;
 }
 
 const WAITING = ['waiting-approval', 'waiting-input', 'waiting-external'] as const;
 
 export function createInterrupts(dependencies: InterruptDependencies): Interrupts {
-  const { store, withState, secret, now } = dependencies;
+  const { store, withState, links, now } = dependencies;
+  const linkTo = links.linkFor('snapshot');
 
-  async function open(token: string): Promise<{ row: RunRow; link: ReturnType<typeof readLink> }> {
-    const link = readLink(secret(), token);
+  async function open(token: string): Promise<{ row: RunRow; link: Link }> {
+    const link = await links.read(token);
     const row = await store.readRun(link.runId, undefined);
     if (row === undefined) throw noSuchLink();
     return { row, link };
@@ -33,7 +34,7 @@ export function createInterrupts(dependencies: InterruptDependencies): Interrupt
     async listInterrupts(caller, page) {
       const { rows, nextCursor } = await store.listRuns(caller.tenant, { status: WAITING }, page);
       const found = await Promise.all(
-        rows.map((row) => withState(row, (plan, state) => openInterrupts(row, plan, state, secret(), now()))),
+        rows.map((row) => withState(row, (plan, state) => openInterrupts(row, plan, state, linkTo))),
       );
       return { rows: found.flat(), ...(nextCursor !== undefined && { nextCursor }) };
     },
@@ -73,7 +74,7 @@ export function createInterrupts(dependencies: InterruptDependencies): Interrupt
 
 /** In the protocol's order: answered before, then past its end, then the run is over. */
 function checkLink(
-  link: ReturnType<typeof readLink>,
+  link: Link,
   node: NodeState | undefined,
   state: RunState,
   now: number,
@@ -81,7 +82,7 @@ function checkLink(
   const interrupt = node?.interrupt;
   if (interrupt === undefined) throw noSuchLink();
   if (interrupt.closed !== undefined || interrupt.interruptId !== link.interruptId) throw alreadyAnswered();
-  if (link.expiresAt <= now)
+  if (link.validUntil <= now)
     throw new HostError('interrupt_expired', 'This link has expired; read the run for a new one.');
   if (isTerminalStatus(state.status)) throw alreadyAnswered();
 }
@@ -104,13 +105,7 @@ function holderOf({ record }: RunRow, address: string | undefined): Caller {
 }
 
 /** The open questions of a run, as its owner may see them. */
-export function openInterrupts(
-  row: RunRow,
-  plan: Plan,
-  state: RunState,
-  secret: string,
-  now: number,
-): OpenInterrupt[] {
+export function openInterrupts(row: RunRow, plan: Plan, state: RunState, linkTo: LinkTo): OpenInterrupt[] {
   // Nobody here can answer what another host has asked.
   if (row.record.imported !== undefined) return [];
   return state.suspended.flatMap((key) => {
@@ -118,28 +113,23 @@ export function openInterrupts(
     const interrupt = node?.interrupt;
     if (node === undefined || interrupt === undefined) return [];
     const { runId } = row.record;
-    const iteration = node.iteration.length > 0 && { iteration: node.iteration };
-    const token = signLink(secret, {
-      runId,
+    const place = {
       nodeId: node.nodeId,
-      ...iteration,
+      ...(node.iteration.length > 0 && { iteration: node.iteration }),
       interruptId: interrupt.interruptId,
-      expiresAt: linkExpiry(now, node.dueAt),
-      intent: 'resolve',
-    });
+    };
+    // Where a link would be refused, none is given out.
+    const token = interrupt.authRequired === true ? undefined : linkTo({ runId, ...place }, node.dueAt);
     return [
       {
         runId,
         workflowId: row.record.workflowId,
-        nodeId: node.nodeId,
-        ...iteration,
-        interruptId: interrupt.interruptId,
+        ...place,
         ...shownQuestion(plan, state, node),
         requestedAt: toIso(interrupt.requestedAt),
         ...(node.dueAt !== undefined && { expiresAt: toIso(node.dueAt) }),
         votes: interrupt.votes.map(({ voter, action }) => ({ voter, action })),
-        // Where a link would be refused, none is given out.
-        ...(interrupt.authRequired !== true && { interruptToken: token }),
+        ...(token !== undefined && { interruptToken: token }),
       },
     ];
   });

@@ -79,6 +79,11 @@ export interface HostLimits {
   readonly deliveryConcurrency: number;
   readonly deliveriesPerTarget: number;
 
+  /** How long a link that was handed to a callback is accepted at most; never after its question's end. */
+  readonly maxCallbackLinkMs: number;
+  /** A link key rotated by another process is signed with at the latest after this; its links are accepted at once. */
+  readonly linkKeyRefreshMs: number;
+
   readonly claimTtlMs: number;
   readonly heartbeatMs: number;
   /** Runs that are due are looked for at least this often. */
@@ -133,6 +138,9 @@ export const DEFAULT_LIMITS: HostLimits = {
   deliveryLeaseMs: 60_000,
   deliveryConcurrency: 128,
   deliveriesPerTarget: 4,
+
+  maxCallbackLinkMs: 30 * 24 * 60 * 60 * 1_000,
+  linkKeyRefreshMs: 2_000,
 
   claimTtlMs: 10_000,
   heartbeatMs: 3_000,

@@ -21,7 +21,7 @@ import type { Feed } from './feed.ts';
 import type { FinishedRun, FinishedRuns } from './finished-runs.ts';
 import { openCursor } from './follow.ts';
 import { openInterrupts } from './interrupts.ts';
-import { linkWindow } from './links.ts';
+import type { Links } from './links.ts';
 import { quarantineOf, shownStatus } from './run-status.ts';
 import { snapshotOf } from './snapshot-of.ts';
 import type { RunStates } from './states.ts';
@@ -43,14 +43,15 @@ export interface ReaderDependencies {
   readonly states: RunStates;
   readonly finished: FinishedRuns;
   /** Signs links to open questions. */
-  readonly secret: () => string;
+  readonly links: Links;
   readonly now: () => number;
 }
 
 const PAGE_BYTES = 1024 * 1024;
 
 export function createReaders(dependencies: ReaderDependencies): Readers {
-  const { store, dispatcher, feed, states } = dependencies;
+  const { store, dispatcher, feed, states, links } = dependencies;
+  const linkTo = links.linkFor('snapshot');
   const isHeld = (runId: string): boolean => dispatcher.actor(runId) !== undefined;
 
   /** From memory when the run is held here and memory is at least as new as the row; else folded from the store. */
@@ -67,18 +68,17 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
 
   async function view(row: RunRow, mayAnswer: boolean): Promise<SnapshotView> {
     const { record, pendingCommands } = row;
-    const now = dependencies.now();
     const quarantined = quarantineOf(row);
     const { snapshot, shown, ...rest } = await withState(row, (plan, state) => {
       const snapshot = snapshotOf(plan, record, state, {
         status: shownStatus(state.status, pendingCommands),
         quarantined,
       });
-      const questions = openInterrupts(row, plan, state, dependencies.secret(), now);
+      const questions = openInterrupts(row, plan, state, linkTo);
       const shown = mayAnswer
         ? questions
         : questions.map(({ interruptToken: _token, ...question }) => question);
-      const window = shown.length > 0 && mayAnswer ? [`link${linkWindow(now)}`] : [];
+      const linked = shown.length > 0 && mayAnswer ? [`link${links.version()}`] : [];
       const waiting = isTerminalStatus(state.status) ? [] : pendingCommands;
       const erased = row.erasedAt === undefined ? [] : ['erased'];
       const aside = quarantined === undefined ? [] : [`quarantined${quarantined.since}`];
@@ -86,7 +86,7 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
         snapshot,
         shown,
         seq: state.nextSeq - 1,
-        etag: etagOf(record.runId, state.nextSeq, [...waiting, ...window, ...erased, ...aside]),
+        etag: etagOf(record.runId, state.nextSeq, [...waiting, ...linked, ...erased, ...aside]),
       };
     });
     return { snapshot: withQuestions(await snapshot, shown), ...rest };

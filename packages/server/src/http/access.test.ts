@@ -27,6 +27,7 @@ const GUARDED = [
   ['POST', '/v1/host/weft/keys', 'keys:manage'],
   ['GET', '/v1/host/weft/keys', 'keys:manage'],
   ['DELETE', '/v1/host/weft/keys/some-key', 'keys:manage'],
+  ['POST', '/v1/host/weft/link-keys:rotate', 'host:admin'],
 ] as const;
 
 const OF_RUN = GUARDED.filter(([, path]) => path.includes('{run}'));

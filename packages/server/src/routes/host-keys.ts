@@ -5,6 +5,7 @@ import { idempotencyOf, REPLAY_HEADER, sendReplay } from '../http/idempotency.ts
 import { bodyParser } from '../http/parse-body.ts';
 
 const OPERATION = operationOf(route('createKey'));
+const ROTATE = operationOf(route('rotateLinkKey'));
 const REVOKE = operationOf(route('revokeKey'));
 const parseNewKey = bodyParser(CreateKeySchema);
 
@@ -49,6 +50,18 @@ export const hostKeyRoutes: Routes = (app, door) => {
     });
     if (answer.replayed) reply.header(REPLAY_HEADER, 'true');
     return reply.code(204).send();
+  });
+
+  app.post('/v1/host/weft/link-keys::rotate', door.allow('rotateLinkKey'), async (request, reply) => {
+    const caller = callerOf(request);
+    const render = (outcome: Json) => ({ status: 200, body: JSON.stringify(outcome) });
+    const claim = idempotencyOf(request, { operation: ROTATE, target: [], body: null, render });
+    const answer = await door.host.once(caller, claim, async () => {
+      const { since, ...key } = await door.host.rotateLinkKey(caller);
+      return { ...key, since: toIso(since) };
+    });
+    if (answer.replayed) return sendReplay(reply, answer);
+    return sendJson(reply, 200, render(answer.outcome).body);
   });
 };
 

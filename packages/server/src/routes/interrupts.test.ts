@@ -204,6 +204,21 @@ describe('a signed link', () => {
     }
   });
 
+  it('stays valid over one rotation of the link key, and a repeat of the request rotates once', async () => {
+    const token = await linkOf(await waiting());
+    const rotate = (id: string) =>
+      at.call('POST', '/v1/host/weft/link-keys:rotate', { headers: { 'idempotency-key': id } });
+
+    const [first, repeated] = [await rotate('one'), await rotate('one')];
+    const kept = await at.call('GET', `/v1/interrupts/${token}`, { key: null });
+    const second = await rotate('two');
+
+    expect(repeated.json).toEqual(first.json);
+    expect(second.json.previousKeyId).toBe(first.json.keyId);
+    expect(kept.status).toBe(200);
+    expect((await post(token, { action: 'accept' })).json.error).toBe('interrupt_not_found');
+  });
+
   it('is not given out for a gate that needs a key', async () => {
     const runId = await waiting('keyed-gate');
 

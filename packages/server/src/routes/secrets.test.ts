@@ -141,7 +141,7 @@ describe('secrets over HTTP', () => {
   });
 
   it('cannot be kept by a host without a key, which does not advertise them', async () => {
-    const plain = await openHarness();
+    const plain = await openHarness({}, undefined, undefined, { secretsKey: undefined });
 
     const answer = await plain.call('POST', SECRETS, { body: { id: 'db', value: VALUE } });
     const discovery = await plain.call('GET', '/.well-known/openwop');

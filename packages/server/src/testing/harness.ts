@@ -58,6 +58,8 @@ export interface Loose {
   readonly [name: string]: Loose;
 }
 
+const SECRETS_KEY = new Uint8Array(32).fill(42);
+
 export async function openHarness(
   options: ServerOptions = {},
   wrap: (host: Host) => Host = (host) => host,
@@ -65,7 +67,13 @@ export async function openHarness(
   hostOptions: Partial<HostOptions> = {},
 ): Promise<Harness> {
   const store = hostOptions.store ?? openMemoryStore();
-  const host = createHost({ store, version: '0.0.0-test', conformance: true, ...hostOptions });
+  const host = createHost({
+    store,
+    version: '0.0.0-test',
+    conformance: true,
+    secretsKey: SECRETS_KEY,
+    ...hostOptions,
+  });
   const [key, otherTenantKey] = [newKey(randomBytes, true), newKey(randomBytes, true)];
   for (const [tenant, first] of [
     ['default', key],

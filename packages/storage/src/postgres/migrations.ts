@@ -7,6 +7,7 @@ import { migration0003 } from './migrations/0003-audit-kept.ts';
 import { migration0004 } from './migrations/0004-origins.ts';
 import { migration0005 } from './migrations/0005-integrity.ts';
 import { migration0006 } from './migrations/0006-quarantine.ts';
+import { migration0007 } from './migrations/0007-drop-link-secret.ts';
 
 /** In order, without gap; each is frozen once released. */
 const MIGRATIONS = [
@@ -16,6 +17,7 @@ const MIGRATIONS = [
   migration0004,
   migration0005,
   migration0006,
+  migration0007,
 ] as const;
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

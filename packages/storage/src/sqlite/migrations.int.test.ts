@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import {
   appendUnit,
   blobUnit,
@@ -75,6 +77,21 @@ describe('a file of the first version', () => {
     expect(schemaOf(path)).toEqual(schemaOf(fresh));
     expect(schemaOf(path)[0]).toBe(SCHEMA_VERSION);
     expect(SCHEMA_VERSION).toBeGreaterThan(1);
+  });
+
+  it('loses the secret that signed links, also from its bytes', async () => {
+    const { path } = givenFirstVersion();
+    const secret = 'canary-of-the-link-secret';
+    inFile(path, (db) => db.exec(`INSERT INTO settings VALUES ('links.secret', '${secret}')`));
+    const inAnyFile = (): boolean =>
+      readdirSync(dirname(path))
+        .filter((name) => name.startsWith(basename(path)))
+        .some((name) => readFileSync(join(dirname(path), name)).includes(secret));
+    expect(inAnyFile()).toBe(true);
+
+    await openSqliteStore({ path }).close();
+
+    expect(inAnyFile()).toBe(false);
   });
 
   it('keeps what it holds, and goes on from there', async () => {

@@ -7,6 +7,7 @@ import { migration0004 } from './migrations/0004-keeping.ts';
 import { migration0005 } from './migrations/0005-audit-kept.ts';
 import { migration0006 } from './migrations/0006-integrity.ts';
 import { migration0007 } from './migrations/0007-quarantine.ts';
+import { migration0008 } from './migrations/0008-drop-link-secret.ts';
 
 /** In order, without gap; each is frozen once released. */
 const MIGRATIONS = [
@@ -17,6 +18,7 @@ const MIGRATIONS = [
   migration0005,
   migration0006,
   migration0007,
+  migration0008,
 ] as const;
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

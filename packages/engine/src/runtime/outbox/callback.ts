@@ -4,6 +4,7 @@ import { isTerminalStatus, type RunState } from '../../core/run-state.ts';
 import type { OpenInterrupt } from '../../host.ts';
 import type { RunRow, Store } from '../../store.ts';
 import { openInterrupts } from '../interrupts.ts';
+import type { Links } from '../links.ts';
 import type { Message, Render } from './delivery.ts';
 import { seqOf } from './rows.ts';
 
@@ -11,10 +12,9 @@ export interface CallbackDependencies {
   readonly store: Pick<Store, 'readRun' | 'readEvents'>;
   readonly withState: <Result>(row: RunRow, use: (plan: Plan, state: RunState) => Result) => Promise<Result>;
   /** Signs links to questions. */
-  readonly linkSecret: () => string;
+  readonly links: Links;
   /** Signs the callbacks of a tenant. */
   readonly signingSecret: (tenant: string) => Promise<string>;
-  readonly now: () => number;
   /** Base of links, when the host knows under which name it is reached. */
   readonly publicUrl?: string | undefined;
 }
@@ -24,11 +24,12 @@ const CALLBACK_ID = 'callback';
 const EVENT_TYPE = 'interrupt.requested';
 
 /**
- * The message of a callback row: the question with a fresh link to answer it. Nothing when it has been answered, has timed
+ * The message of a callback row: the question with a link that answers it for as long as it is open. Nothing when it has been answered, has timed
  * out, or its run is over.
  */
 export function createCallbackRender(dependencies: CallbackDependencies): Render {
-  const { store, withState, linkSecret, now } = dependencies;
+  const { store, withState, links } = dependencies;
+  const linkTo = links.linkFor('callback');
 
   async function questionOf(run: RunRow, seq: number): Promise<OpenInterrupt | undefined> {
     const [event] = await store.readEvents(run.record.runId, seq, 1, 1);
@@ -37,7 +38,7 @@ export function createCallbackRender(dependencies: CallbackDependencies): Render
     return await withState(run, (plan, state) =>
       isTerminalStatus(state.status)
         ? undefined
-        : openInterrupts(run, plan, state, linkSecret(), now()).find(
+        : openInterrupts(run, plan, state, linkTo).find(
             (question) => question.interruptId === payload['interruptId'] && question.nodeId === event.nodeId,
           ),
     );

@@ -6,6 +6,7 @@ import type { Committer } from '../committer.ts';
 import { createReceiverCheck, type ReceiverCheck } from '../egress/receiver.ts';
 import type { RandomBytes } from '../ids.ts';
 import type { HostLimits } from '../limits.ts';
+import { linksAreOff } from '../link-keys.ts';
 import type { Log } from '../log.ts';
 import { createWebhooks } from '../webhooks.ts';
 import { type CallbackDependencies, createCallbackRender } from './callback.ts';
@@ -18,7 +19,7 @@ import { createSubscriptions } from './subscriptions.ts';
 import { createWebhookRender } from './webhook.ts';
 import { createOutboxWorker, type OutboxWorker } from './worker.ts';
 
-export interface OutboxDependencies extends Pick<CallbackDependencies, 'linkSecret' | 'publicUrl'> {
+export interface OutboxDependencies extends Pick<CallbackDependencies, 'links' | 'publicUrl'> {
   readonly store: Store;
   readonly committer: Committer;
   readonly clock: Clock;
@@ -59,7 +60,6 @@ export function createOutbox(dependencies: OutboxDependencies): Outbox {
 
   const renderCallback = createCallbackRender({
     ...dependencies,
-    now: clock.now,
     signingSecret: callbackSecret,
   });
   const renderWebhook = createWebhookRender({ store, sealing });
@@ -88,7 +88,10 @@ export function createOutbox(dependencies: OutboxDependencies): Outbox {
       listDeadDeliveries,
       replayDelivery,
     },
-    checkCallbackUrl: checkReceiver,
+    checkCallbackUrl(url) {
+      if (!dependencies.links.areOn) throw linksAreOff();
+      return checkReceiver(url);
+    },
     counts: worker.counts,
     async start() {
       await subscriptions.refresh();

@@ -33,7 +33,7 @@ function calling(): JsonObject {
 async function open(secretsKey: Uint8Array | undefined) {
   const test = await startHost({
     egress: fetchEcho,
-    ...(secretsKey !== undefined && { secretsKey }),
+    secretsKey,
   });
   const registered = await test.host.registerWorkflow(alice, calling(), { strict: true, dev: false });
   const ended = async () => {

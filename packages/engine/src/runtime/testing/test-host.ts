@@ -24,6 +24,8 @@ export const stranger: Caller = { ...alice, tenant: 'other', principal: 'mallory
 /** Quick polls; and no stretch ends early because the machine is slow. */
 export const QUICK: Partial<HostLimits> = { pollMs: 10, heartbeatMs: 20, stretchMs: 60_000 };
 
+const SECRETS_KEY = new Uint8Array(32).fill(42);
+
 export interface Call {
   readonly input: EffectInput;
   readonly context: EffectContext;
@@ -78,6 +80,7 @@ export async function startHost(options: Partial<HostOptions> = {}): Promise<Tes
   const host = createHost({
     version: '0.0.0-test',
     nodeTypes: [effects.type],
+    secretsKey: SECRETS_KEY,
     ...options,
     store,
     limits: { ...QUICK, ...options.limits },

@@ -1,0 +1,18 @@
+import { HOST_ARGS, leaf } from '../../command.ts';
+import { connect } from '../../connection.ts';
+import { EXIT } from '../../exit-code.ts';
+
+export const rotateLinks = leaf({
+  name: 'links',
+  summary: 'Sign interrupt links with a new key; twice invalidates every link given out before',
+  examples: ['weft keys rotate links', 'weft keys rotate links && weft keys rotate links'],
+  args: { ...HOST_ARGS },
+  async run({ cli, args }) {
+    const { client } = await connect(cli.io, args);
+    const rotated = await client.keys.rotateLinks();
+    const { style } = cli;
+    const text = `${rotated.keyId}  ${style.dim('signs from now on; links of the key before are valid until the next rotation')}`;
+    cli.io.stdout.write(`${cli.json ? JSON.stringify(rotated) : text}\n`);
+    return EXIT.done;
+  },
+});
