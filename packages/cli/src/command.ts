@@ -23,9 +23,17 @@ export interface CommandSpec<Args extends ArgsDef> {
   /** Shown at the end of --help; each is a line that works. */
   readonly examples: readonly string[];
   readonly args: Args;
+  /** What a flag takes, where that is a table: shown after the flags. */
+  readonly values?: ValueTable;
   /** Extra positional arguments are allowed and found in `args._`. */
   readonly variadic?: boolean;
   readonly run: (invocation: Invocation<Args>) => Promise<ExitCode>;
+}
+
+export interface ValueTable {
+  readonly title: string;
+  /** What each value means. */
+  readonly rows: Readonly<Record<string, string>>;
 }
 
 /** A command that does something. */
@@ -35,6 +43,7 @@ export interface Leaf {
   readonly summary: string;
   readonly examples: readonly string[];
   readonly args: ArgsDef;
+  readonly values: ValueTable | undefined;
   readonly variadic: boolean;
   readonly definition: CommandDef<ArgsDef>;
 }
@@ -85,8 +94,8 @@ export function leaf<const Args extends ArgsDef>(spec: CommandSpec<Args>): Leaf 
       return spec.run({ cli, all, args: context.args as ParsedArgs<Args> });
     },
   });
-  const { name, summary, examples } = spec;
-  return { kind: 'leaf', name, summary, examples, args, variadic: spec.variadic ?? false, definition };
+  const { name, summary, examples, values, variadic = false } = spec;
+  return { kind: 'leaf', name, summary, examples, args, values, variadic, definition };
 }
 
 export function group(name: string, summary: string, commands: readonly Command[]): Group {

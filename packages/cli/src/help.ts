@@ -1,5 +1,5 @@
 import type { ArgsDef } from 'citty';
-import type { Group, Leaf } from './command.ts';
+import type { Group, Leaf, ValueTable } from './command.ts';
 import { EXIT } from './exit-code.ts';
 import type { Style } from './output/style.ts';
 
@@ -36,6 +36,7 @@ export function leafHelp(style: Style, path: string, leaf: Leaf): string {
     ...flags.map(
       ([, arg], index) => `  ${style.cyan((labels[index] ?? '').padEnd(width))}  ${flagText(arg)}`,
     ),
+    ...valueLines(style, leaf.values),
     '',
     style.bold('Examples'),
     ...leaf.examples.map((example) => `  ${example}`),
@@ -45,6 +46,14 @@ export function leafHelp(style: Style, path: string, leaf: Leaf): string {
         `${EXIT.unusable} input or host unusable, ${EXIT.unmet} a required condition is not met.`,
     ),
   ].join('\n');
+}
+
+function valueLines(style: Style, values: ValueTable | undefined): readonly string[] {
+  if (values === undefined) return [];
+  const rows = Object.entries(values.rows);
+  const width = Math.max(...rows.map(([name]) => name.length));
+  const lines = rows.map(([name, meaning]) => `  ${style.cyan(name.padEnd(width))}  ${meaning}`);
+  return ['', style.bold(values.title), ...lines];
 }
 
 function positionals(args: ArgsDef): string {

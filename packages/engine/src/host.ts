@@ -206,8 +206,9 @@ export interface Host extends WebhookOperations, TelemetryOperations, ClusterOpe
     request: NewKey,
     idempotency?: IdempotencyClaim,
   ): Promise<CreatedKey | ReplayedAnswer>;
-  listKeys(caller: Caller): Promise<readonly ApiKeyRow[]>;
-  revokeKey(caller: Caller, keyId: string): Promise<boolean>;
+  /** Of the caller's tenant; of another with `host:admin`. */
+  listKeys(caller: Caller, tenant?: string): Promise<readonly ApiKeyRow[]>;
+  revokeKey(caller: Caller, keyId: string, tenant?: string): Promise<boolean>;
   /** From now on interrupt links are signed with a new key. Those of the key before stay valid until the next rotation. */
   rotateLinkKey(caller: Caller): Promise<RotatedLinkKey>;
   /** Who this key is; the answer may be cached for a second. */

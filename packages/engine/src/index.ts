@@ -1,3 +1,4 @@
+export { ALL_SCOPES } from '@weft/protocol';
 export { createHost, DEFAULT_TENANT } from './create-host.ts';
 export type { HostOptions } from './create-host.ts';
 export { canonicalDigest } from './core/canonical-digest.ts';
@@ -110,13 +111,12 @@ export type { EgressOptions } from './runtime/egress/egress.ts';
 export type { RandomBytes } from './runtime/ids.ts';
 export { inTurns } from './runtime/in-turns.ts';
 export { StopSource } from './runtime/stop-source.ts';
-export { ensureFirstKey, LIVE_PREFIX, newKey, TEST_PREFIX } from './runtime/keys.ts';
-export type { FirstKey } from './runtime/keys.ts';
+export { ensureFirstKey } from './runtime/first-key.ts';
+export type { FirstKey } from './runtime/first-key.ts';
+export { LIVE_PREFIX, newKey, TEST_PREFIX } from './runtime/keys.ts';
 export { DEFAULT_LIMITS } from './runtime/limits.ts';
 export type { HostLimits } from './runtime/limits.ts';
 export type { Log, LogLevel } from './runtime/log.ts';
-export { ALL_SCOPES, isScope, SCOPES } from './runtime/scopes.ts';
-export type { Scope } from './runtime/scopes.ts';
 export { ENGINE_VERSION, EVENT_LOG_SCHEMA_VERSION, PROTOCOL_VERSION } from './runtime/versions.ts';
 export type {
   ApiKeyRow,

@@ -356,6 +356,8 @@ export interface WorkflowRow {
   readonly current: boolean;
 }
 
+export type FirstKeySource = 'configured' | 'generated';
+
 export interface ApiKeyRow {
   readonly keyId: string;
   /** SHA-256 of the key, hex. */
@@ -369,6 +371,8 @@ export interface ApiKeyRow {
   readonly expiresAt?: number;
   readonly revokedAt?: number;
   readonly label?: string;
+  /** A key that a host was started with: one that was chosen for it, or one that it made. Holds every scope. */
+  readonly first?: FirstKeySource;
 }
 
 export interface NewOutboxRow {

@@ -91,7 +91,11 @@ export const CreateKeySchema = closed({
   tenant: optional(Type.String({ minLength: 1, maxLength: 128, description: 'Default: the caller’s own.' })),
   principal: Type.String({ minLength: 1, maxLength: 128 }),
   kind: KeyKindSchema,
-  scopes: Type.Array(nonEmpty, { minItems: 1, maxItems: 100, uniqueItems: true }),
+  scopes: Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+    minItems: 1,
+    maxItems: 100,
+    uniqueItems: true,
+  }),
   expiresAt: optional(dateTime),
   label: optional(Type.String({ minLength: 1, maxLength: 256 })),
 });

@@ -100,6 +100,8 @@ export type {
   RunOwner,
   RunSnapshot,
 } from './runs.ts';
+export { ALL_SCOPES, isScope, SCOPES } from './scopes.ts';
+export type { Scope } from './scopes.ts';
 export { RUN_STATUSES } from './run-statuses.ts';
 export type { SnapshotStatus } from './run-statuses.ts';
 export { createSseParser, sseComment, sseFrame } from './sse.ts';

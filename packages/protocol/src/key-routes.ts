@@ -8,6 +8,12 @@ const IDEMPOTENCY_KEY: Parameter = {
   schema: Type.String({ minLength: 1, maxLength: 255 }),
 };
 
+const TENANT: Parameter = {
+  name: 'tenant',
+  description: 'Default: the caller’s own. Another one needs host:admin.',
+  schema: Type.String({ minLength: 1, maxLength: 128 }),
+};
+
 /** Keys of callers, and the key that signs interrupt links. */
 export const KEY_ROUTES: readonly Route[] = [
   {
@@ -15,7 +21,8 @@ export const KEY_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/v1/host/weft/keys',
     scope: 'keys:manage',
-    summary: 'Creates an API key. It can hold only scopes that the caller holds.',
+    summary:
+      'Creates an API key. It holds no scope, lives no longer and, without keys:impersonate, is nobody else than the caller’s.',
     headers: [IDEMPOTENCY_KEY],
     request: { schema: CreateKeySchema, required: true },
     responses: { 201: { description: 'The key, shown this once.', schema: CreatedKeySchema } },
@@ -26,9 +33,10 @@ export const KEY_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/v1/host/weft/keys',
     scope: 'keys:manage',
-    summary: 'The keys of the caller’s tenant, without their secrets.',
+    summary: 'The keys of a tenant, without their secrets.',
+    query: [TENANT],
     responses: { 200: { description: 'All keys.', schema: KeyListSchema } },
-    errors: [],
+    errors: ['validation_error'],
   },
   {
     operationId: 'revokeKey',
@@ -36,6 +44,7 @@ export const KEY_ROUTES: readonly Route[] = [
     path: '/v1/host/weft/keys/{keyId}',
     scope: 'keys:manage',
     summary: 'Revokes a key at once.',
+    query: [TENANT],
     headers: [IDEMPOTENCY_KEY],
     responses: { 204: { description: 'Revoked.' } },
     errors: ['validation_error', 'idempotency_in_flight', 'idempotency_key_mismatch'],

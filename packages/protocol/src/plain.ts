@@ -7,6 +7,7 @@ export { HostError, isHostError } from './errors.ts';
 export { isJsonObject } from './json.ts';
 export type { Json, JsonObject } from './json.ts';
 export { RUN_STATUSES } from './run-statuses.ts';
+export { SCOPES } from './scopes.ts';
 export { STREAM_MODES } from './stream-mode-names.ts';
 export type { StreamMode } from './stream-mode-names.ts';
 export { parseStrictJson } from './strict-json.ts';

@@ -6,8 +6,9 @@ const KEYS = '/v1/host/weft/keys';
 
 export interface Keys {
   create(key: NewKey): Promise<CreatedKey>;
-  list(): Promise<readonly KeySummary[]>;
-  revoke(keyId: string): Promise<void>;
+  /** Of one's own tenant; of another with host:admin. */
+  list(tenant?: string): Promise<readonly KeySummary[]>;
+  revoke(keyId: string, tenant?: string): Promise<void>;
   /** Signs interrupt links with a new key; those of the key before stay valid until the next rotation. Needs host:admin. */
   rotateLinks(options?: Idempotent): Promise<RotatedLinkKey>;
 }
@@ -15,9 +16,10 @@ export interface Keys {
 export function createKeys(transport: Transport): Keys {
   return {
     create: (key) => transport.json('POST', KEYS, { body: key }),
-    list: async () => (await transport.json<{ keys: KeySummary[] }>('GET', KEYS)).keys,
-    revoke: async (keyId) => {
-      await transport.json('DELETE', `${KEYS}/${encodeURIComponent(keyId)}`);
+    list: async (tenant) =>
+      (await transport.json<{ keys: KeySummary[] }>('GET', KEYS, { query: { tenant } })).keys,
+    revoke: async (keyId, tenant) => {
+      await transport.json('DELETE', `${KEYS}/${encodeURIComponent(keyId)}`, { query: { tenant } });
     },
     rotateLinks: (options = {}) =>
       transport.json('POST', '/v1/host/weft/link-keys:rotate', {

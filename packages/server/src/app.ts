@@ -3,6 +3,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import type { Door } from './door.ts';
 import { createDenials } from './http/denials.ts';
 import { answerClientError, answerErrors, answerFrameworkError } from './http/errors.ts';
+import { createFailedAttempts } from './http/failed-attempts.ts';
 import { createGuard } from './http/guard.ts';
 import { answerUnknownRoutes } from './http/not-found.ts';
 import { createPublicUrl } from './http/public-url.ts';
@@ -140,6 +141,7 @@ function createFastify(settings: Settings): FastifyInstance {
 
 function createDoor(host: Host, settings: Settings, log: Log, telemetry: Telemetry): Door {
   const streams = createOpenStreams(settings);
+  const attempts = createFailedAttempts({ limit: settings.failedAttemptsPerMinute, log });
   return {
     host,
     settings,
@@ -149,11 +151,13 @@ function createDoor(host: Host, settings: Settings, log: Log, telemetry: Telemet
     renderBatch: createBatches(),
     telemetry,
     publicUrl: createPublicUrl(settings.publicUrl),
+    attempts,
     allow: createGuard({
       host,
       streams,
       limiter: settings.rateLimit === undefined ? undefined : createRateLimiter(settings.rateLimit),
       denials: createDenials(host, log, settings.auditedDenialsPerSecond),
+      attempts,
     }),
   };
 }

@@ -1,5 +1,6 @@
 import type { Caller, Host, Log } from '@weft/engine';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
+import type { FailedAttempts } from './http/failed-attempts.ts';
 import type { RenderBatch } from './stream/batches.ts';
 import type { OpenStreams } from './stream/open-streams.ts';
 import type { Turns } from './stream/turns.ts';
@@ -17,6 +18,8 @@ export interface Door {
   readonly renderBatch: RenderBatch;
   readonly telemetry: Pick<Telemetry, 'metrics'>;
   readonly publicUrl: (request: FastifyRequest) => string;
+  /** For what is let in without a key. */
+  readonly attempts: FailedAttempts;
   /** Route options that let in only callers with the operation's scope; see http/guard.ts. */
   readonly allow: (operationId: string, access?: Access) => RouteShorthandOptions;
 }

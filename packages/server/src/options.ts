@@ -13,6 +13,8 @@ export interface ServerOptions {
   readonly maxStreams?: number;
   /** Denials written to the audit trail per second; the others are counted. */
   readonly auditedDenialsPerSecond?: number;
+  /** Keys and links that are not accepted, per address; from this one on the answer is 429. Off on loopback. */
+  readonly failedAttemptsPerMinute?: number;
   /** One log line per request: who, what, answered how, in what time. */
   readonly accessLog?: boolean;
   /** Addresses and ranges of proxies whose X-Forwarded-For is believed. */
@@ -40,6 +42,7 @@ export function settingsFrom(options: ServerOptions): Settings {
     maxStreamsPerTenant: options.maxStreamsPerTenant ?? 1_000,
     maxStreams: options.maxStreams ?? 5_000,
     auditedDenialsPerSecond: options.auditedDenialsPerSecond ?? 10,
+    failedAttemptsPerMinute: options.failedAttemptsPerMinute ?? 20,
     accessLog: options.accessLog ?? false,
     trustedProxies: options.trustedProxies ?? [],
   };

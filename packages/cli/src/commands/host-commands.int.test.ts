@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Host, createHost, ensureFirstKey, newKey, openMemoryStore } from '@weft/engine';
+import { ALL_SCOPES, type Host, createHost, ensureFirstKey, newKey, openMemoryStore } from '@weft/engine';
 import { type RunningServer, createApp, startServer } from '@weft/server';
 import { createClient } from '@weft/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -227,6 +227,28 @@ describe('keys', () => {
     const rejected = recordedIo({ cwd: folder, env: { WEFT_URL: server.url, WEFT_API_KEY: secret } });
     expect(await main(['runs', 'ls'], rejected)).toBe(3);
     expect(rejected.err()).toContain('WEFT_API_KEY');
+  });
+});
+
+describe('keys create', () => {
+  it('lists every scope with its meaning in its help, and names one that is unknown', async () => {
+    const help = await weft('keys', 'create', '--help');
+    const typo = await weft('keys', 'create', 'ci', '--scope', 'runs:read,runs:raed');
+
+    for (const scope of ALL_SCOPES) expect(help.out).toContain(`\n  ${scope} `);
+    expect(typo).toMatchObject({ code: 3, err: expect.stringContaining('Unknown scope "runs:raed"') });
+  });
+
+  it('makes keys of another tenant, which are listed and revoked there', async () => {
+    const created = await weft('keys', 'create', 'ops', '--tenant', 'acme', '--scope', 'runs:read', '--json');
+    const { keyId } = JSON.parse(created.out) as { keyId: string };
+
+    const [mine, theirs] = [await weft('keys', 'ls'), await weft('keys', 'ls', '--tenant', 'acme')];
+    const revoked = await weft('keys', 'revoke', keyId, '--tenant', 'acme');
+
+    expect(mine.out).not.toContain(keyId);
+    expect(theirs.out).toContain(keyId);
+    expect(revoked.code).toBe(0);
   });
 });
 

@@ -79,6 +79,49 @@ describe('serve', () => {
     await expect(stat(join(folder, '.weft', 'key'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
+  it('refuses a WEFT_API_KEY that is too short, or cannot be sent, without repeating it', async () => {
+    const weak = await weft(folder, ['serve', '--port', '0'], { WEFT_API_KEY: 'hunter2hunter2hunter2xx' });
+    const spaced = await weft(folder, ['serve', '--port', '0'], {
+      WEFT_API_KEY: 'correct horse battery staple',
+    });
+
+    expect(weak).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('WEFT_API_KEY has 23 characters; it must have 24 to 512'),
+    });
+    expect(spaced).toMatchObject({ code: 2, err: expect.stringContaining('all visible ASCII') });
+    expect(weak.err + spaced.err).not.toMatch(/hunter|horse/);
+    await expect(stat(join(folder, '.weft'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('with another WEFT_API_KEY than before revokes the former, which does not come back', async () => {
+    const [former, latter] = ['weft_live_former_0123456789', 'weft_live_latter_0123456789'];
+    await (await serve([], { WEFT_API_KEY: former })).stop();
+    const host = await serve([], { WEFT_API_KEY: latter });
+
+    const refused = await weft(folder, ['runs', 'ls'], { WEFT_API_KEY: former });
+    const accepted = await weft(folder, ['runs', 'ls'], { WEFT_API_KEY: latter });
+    await host.stop();
+    const back = await weft(folder, ['serve', '--port', '0'], { WEFT_API_KEY: former });
+
+    expect(refused).toMatchObject({ code: 3, err: expect.stringContaining('revoked') });
+    expect(accepted.code).toBe(0);
+    expect(back).toMatchObject({ code: 4, err: expect.stringContaining('was revoked, or replaced') });
+  });
+
+  it('makes its own key anew when that was revoked or replaced', async () => {
+    const host = await serve();
+    const [first] = (await weft(folder, ['keys', 'ls', '--json'])).out.split('\n');
+    await weft(folder, ['keys', 'revoke', (JSON.parse(String(first)) as { keyId: string }).keyId]);
+    const before = await readFile(join(folder, '.weft', 'key'), 'utf8');
+    await host.stop();
+
+    await serve();
+
+    expect(await readFile(join(folder, '.weft', 'key'), 'utf8')).not.toBe(before);
+    expect((await weft(folder, ['runs', 'ls'])).code).toBe(0);
+  });
+
   it('refuses an address others can reach without a chosen key', async () => {
     const result = await weft(folder, ['serve', '--host', '0.0.0.0', '--port', '0']);
 

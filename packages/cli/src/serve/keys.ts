@@ -1,16 +1,33 @@
 import { randomBytes } from 'node:crypto';
-import { DEFAULT_TENANT, type Store, ensureFirstKey, newKey } from '@weft/engine';
+import { DEFAULT_TENANT, type FirstKey, type Store, ensureFirstKey, newKey } from '@weft/engine';
 import { type DataFolder, readKeyFile, writeKeyFile } from '../data-folder.ts';
-import { CliError, EXIT } from '../exit-code.ts';
+import { CliError, EXIT, usageError } from '../exit-code.ts';
 import { isLoopbackBind } from './loopback.ts';
 
-/** Anybody on the network could use a key that lies in a file of this machine for the local person only. */
-export function requireKeyFor(host: string, key: string | undefined): void {
-  if (key !== undefined || isLoopbackBind(host)) return;
+const VARIABLE = 'WEFT_API_KEY';
+const MIN_LENGTH = 24;
+/** What fits into a header of ours, and can be told apart from what stands around it. */
+const USABLE = new RegExp(`^[\\x21-\\x7e]{${MIN_LENGTH},512}$`);
+const MAKE = `node -p "crypto.randomBytes(32).toString('base64url')"`;
+
+/** The key from the environment. One that is missing where it is needed, or can be guessed, ends the start. */
+export function chosenKey(
+  host: string,
+  env: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  const key = env[VARIABLE];
+  if (key !== undefined && key !== '') {
+    if (USABLE.test(key)) return key;
+    throw usageError(
+      `${VARIABLE} has ${key.length} characters; it must have ${MIN_LENGTH} to 512, all visible ASCII. Make one with: ${MAKE}`,
+    );
+  }
+  if (isLoopbackBind(host)) return undefined;
+  // Anybody on the network could use a key that lies in a file of this machine for the local person only.
   throw new CliError(
     EXIT.unmet,
     'key_required',
-    `--host ${host} can be reached from other machines, so the host needs a key you chose: set WEFT_API_KEY and start again.`,
+    `--host ${host} can be reached from other machines, so the host needs a key you chose: set ${VARIABLE} and start again.`,
   );
 }
 
@@ -19,23 +36,32 @@ export interface FirstKeyOptions {
   readonly folder: DataFolder;
   readonly fromEnv: string | undefined;
   readonly test: boolean;
+  /** Other processes may have first keys of their own on this store. */
+  readonly isShared: boolean;
 }
 
 /**
  * Makes sure that one key with every scope exists: the one from WEFT_API_KEY, or the one in the key file, which is made
- * on the first start. Returns where the person finds it.
+ * on the first start, and again when it was revoked. The one before it is revoked. Returns where the person finds it.
  */
-export async function provideFirstKey({ store, folder, fromEnv, test }: FirstKeyOptions): Promise<string> {
+export async function provideFirstKey({ store, folder, ...options }: FirstKeyOptions): Promise<string> {
+  const { fromEnv, test, isShared } = options;
   const first = { store, test, tenant: DEFAULT_TENANT, now: Date.now(), random: randomBytes };
   if (fromEnv !== undefined) {
-    await ensureFirstKey({ ...first, key: fromEnv });
-    return 'from WEFT_API_KEY';
+    const replaces: FirstKey['replaces'] = isShared ? ['configured'] : ['configured', 'generated'];
+    if ((await ensureFirstKey({ ...first, key: fromEnv, replaces })) !== 'revoked') return `from ${VARIABLE}`;
+    throw new CliError(
+      EXIT.unmet,
+      'key_revoked',
+      `The key in ${VARIABLE} was revoked, or replaced by another one. Set the current one, or a new one: ${MAKE}`,
+    );
   }
-  let key = await readKeyFile(folder);
-  if (key === undefined) {
-    key = newKey(randomBytes, test);
-    await writeKeyFile(folder, key);
-  }
-  await ensureFirstKey({ ...first, key });
+  const own = { ...first, source: 'generated', ...(isShared && { replaces: [] }) } as const;
+  const known = await readKeyFile(folder);
+  if (known !== undefined && (await ensureFirstKey({ ...own, key: known })) !== 'revoked')
+    return folder.keyFile;
+  const key = newKey(randomBytes, test);
+  await writeKeyFile(folder, key);
+  await ensureFirstKey({ ...own, key });
   return folder.keyFile;
 }

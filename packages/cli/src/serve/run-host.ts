@@ -28,7 +28,7 @@ import { reasonOf } from '../key-values.ts';
 import { VERSION } from '../version.ts';
 import { provideAuditKey } from './audit-key.ts';
 import { fixKeys } from './cluster-keys.ts';
-import { provideFirstKey, requireKeyFor } from './keys.ts';
+import { chosenKey, provideFirstKey } from './keys.ts';
 import { isLoopbackBind } from './loopback.ts';
 import { type FolderOptions, openDatabase, openFolder } from './open-store.ts';
 import { shownUrl } from './postgres-url.ts';
@@ -63,8 +63,7 @@ const DEFAULT_RATE_PER_SECOND = 200;
  * Whatever was opened is closed again when a later step fails.
  */
 export async function runHost(io: Io, settings: ServeSettings, log: Log): Promise<RunningHost> {
-  const fromEnv = io.env['WEFT_API_KEY'] === '' ? undefined : io.env['WEFT_API_KEY'];
-  requireKeyFor(settings.host, fromEnv);
+  const fromEnv = chosenKey(settings.host, io.env);
   const folder = dataFolder(io.cwd, settings.data);
   const usesFolder = settings.store === undefined || needsFolder(io.env);
   const place = settings.store === undefined ? folder.root : shownUrl(settings.store.url);
@@ -100,7 +99,13 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     telemetry = await startTelemetry(host, settings, log);
     await startEngine(host, place, settings);
     if (loss !== undefined) await recordLoss(host, folder, loss, log);
-    const keyFrom = await provideFirstKey({ store, folder, fromEnv, test: settings.conformance });
+    const keyFrom = await provideFirstKey({
+      store,
+      folder,
+      fromEnv,
+      test: settings.conformance,
+      isShared: settings.store !== undefined,
+    });
     const files = await loadWorkflowFiles(
       host,
       operator(settings.conformance),

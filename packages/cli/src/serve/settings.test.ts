@@ -74,6 +74,28 @@ describe('settings of serve', () => {
     ).toThrow('--store-connections must be at least 2');
   });
 
+  it('name proxies by address or range, and never everybody', () => {
+    const given = (text: string) => resolve({ flags: { 'trusted-proxies': [text] } });
+
+    expect(given('10.0.0.0/8, 2001:db8::/32,127.0.0.1').trustedProxies).toEqual([
+      '10.0.0.0/8',
+      '2001:db8::/32',
+      '127.0.0.1',
+    ]);
+    for (const text of [
+      'proxy.example',
+      '10.0.0.0/33',
+      '10.0.0.0/x',
+      '10/8/8',
+      '0.0.0.0/0',
+      '::/0',
+      'loopback',
+    ])
+      expect(() => given(text)).toThrow(
+        `--trusted-proxies takes addresses or ranges such as 10.0.0.0/8, not "${text}"`,
+      );
+  });
+
   it('are refused with the name of where they came from', () => {
     expect(() => resolve({ flags: { port: ['x'] } })).toThrow(
       '--port must be a whole number from 0 to 65535, not "x".',

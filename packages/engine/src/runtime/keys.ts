@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { HostError } from '@weft/protocol';
+import { ALL_SCOPES, HostError, isScope, type JsonObject, toIso } from '@weft/protocol';
 import { sha256Hex } from '../hash.ts';
 import type {
   Authentication,
@@ -18,7 +18,6 @@ import type { Committer } from './committer.ts';
 import { checkSameRequest, findRecord, newRecord } from './idempotency.ts';
 import { type RandomBytes, randomId } from './ids.ts';
 import type { HostLimits } from './limits.ts';
-import { ALL_SCOPES, isScope } from './scopes.ts';
 import { writeFailure } from './write-failure.ts';
 
 /** Keys: 256 random bits behind a prefix that says live or test. The store holds only their hashes. */
@@ -95,7 +94,13 @@ export function createKeys(dependencies: KeyDependencies): Keys {
       batchId: randomId(dependencies.random),
       key: row,
       audit: [
-        auditOf(caller, { at: clock.now(), tenant: row.tenant, action: 'key.create', target: row.keyId }),
+        auditOf(caller, {
+          at: clock.now(),
+          tenant: row.tenant,
+          action: 'key.create',
+          target: row.keyId,
+          details: keyDetails(row),
+        }),
       ],
       ...(claim !== undefined && {
         // A repeat shows everything but the key: what can be read from the store must not open a door.
@@ -119,63 +124,27 @@ export function createKeys(dependencies: KeyDependencies): Keys {
   return {
     authenticate,
     createKey,
-    listKeys: (caller) => store.listKeys(caller.tenant),
-    async revokeKey(caller, keyId) {
+    async listKeys(caller, tenant = caller.tenant) {
+      checkTenant(caller, tenant);
+      return await store.listKeys(tenant);
+    },
+    async revokeKey(caller, keyId, tenant = caller.tenant) {
+      checkTenant(caller, tenant);
       const result = await committer.submit({
         kind: 'revoke-key',
         batchId: randomId(dependencies.random),
-        tenant: caller.tenant,
+        tenant,
         keyId,
         at: clock.now(),
-        audit: [auditOf(caller, { at: clock.now(), action: 'key.revoke', target: keyId })],
+        audit: [auditOf(caller, { at: clock.now(), tenant, action: 'key.revoke', target: keyId })],
       });
       if (result.state === 'refused' && result.reason === 'key_missing') return false;
       if (result.state !== 'committed') throw writeFailure(result);
-      const revoked = (await store.listKeys(caller.tenant)).find((row) => row.keyId === keyId);
+      const revoked = (await store.listKeys(tenant)).find((row) => row.keyId === keyId);
       if (revoked !== undefined) known.delete(revoked.hash);
       return true;
     },
   };
-}
-
-export interface FirstKey {
-  readonly store: Pick<Store, 'readKeyByHash' | 'commit'>;
-  readonly key: string;
-  readonly test: boolean;
-  readonly tenant: string;
-  readonly now: number;
-  readonly random: RandomBytes;
-}
-
-/** Makes sure that this key exists with every scope, so that a fresh host can be used. True when it was added. */
-export async function ensureFirstKey(first: FirstKey): Promise<boolean> {
-  if ((await first.store.readKeyByHash(sha256Hex(first.key))) !== undefined) return false;
-  const row = keyRow(
-    first.key,
-    {
-      principal: 'operator',
-      kind: 'service',
-      scopes: ALL_SCOPES,
-      label: 'first key',
-      tenant: first.tenant,
-      test: first.test,
-      createdAt: first.now,
-    },
-    `key_${randomId(first.random)}`,
-  );
-  const [result] = await first.store.commit([
-    {
-      kind: 'key',
-      batchId: randomId(first.random),
-      key: row,
-      audit: [
-        { at: first.now, tenant: first.tenant, actor: 'host', action: 'key.create', target: row.keyId },
-      ],
-    },
-  ]);
-  if (result?.state !== 'committed')
-    throw new HostError('service_unavailable', 'The first key could not be stored.');
-  return true;
 }
 
 /** A new key. It is shown once; only its hash is kept. */
@@ -183,7 +152,7 @@ export function newKey(random: RandomBytes, test: boolean): string {
   return `${test ? TEST_PREFIX : LIVE_PREFIX}${Buffer.from(random(32)).toString('base64url')}`;
 }
 
-function keyRow(
+export function keyRow(
   key: string,
   request: NewKey & Pick<ApiKeyRow, 'tenant' | 'test' | 'createdAt'>,
   keyId: string,
@@ -207,35 +176,81 @@ function accepted(row: ApiKeyRow): Authentication {
 }
 
 function callerOf(row: ApiKeyRow): Caller {
-  const { tenant, principal, keyId, kind, test } = row;
-  return { tenant, principal, keyId, kind, test, scopes: new Set(row.scopes) };
+  const { tenant, principal, keyId, kind, test, expiresAt } = row;
+  // The first key holds every scope, also those that are younger than it.
+  const scopes = new Set<string>(row.first !== undefined ? ALL_SCOPES : row.scopes);
+  return { tenant, principal, keyId, kind, test, scopes, ...(expiresAt !== undefined && { expiresAt }) };
 }
 
+/** What the audit log keeps of a new key. */
+export function keyDetails({ principal, kind, scopes, expiresAt }: ApiKeyRow): JsonObject {
+  return {
+    principal,
+    kind,
+    scopes: [...scopes],
+    ...(expiresAt !== undefined && { expiresAt: toIso(expiresAt) }),
+  };
+}
+
+/** A key grants nothing that it has not itself: no scope, no other identity, no longer life. */
 function checkRequest(caller: Caller, request: NewKey, now: number): void {
-  if (request.tenant !== undefined && request.tenant !== caller.tenant && !caller.scopes.has('host:admin')) {
-    throw new HostError('forbidden', 'A key for another tenant needs host:admin.', {
-      scopeRequired: 'host:admin',
-    });
-  }
-  if (request.scopes.length === 0) {
+  checkTenant(caller, request.tenant ?? caller.tenant);
+  checkScopes(caller, request.scopes);
+  checkIdentity(caller, request);
+  checkLife(caller, request.expiresAt, now);
+}
+
+function checkTenant(caller: Caller, tenant: string): void {
+  if (tenant === caller.tenant || caller.scopes.has('host:admin')) return;
+  throw new HostError('forbidden', 'Keys of another tenant need host:admin.', {
+    scopeRequired: 'host:admin',
+  });
+}
+
+function checkScopes(caller: Caller, scopes: readonly string[]): void {
+  if (scopes.length === 0) {
     throw new HostError('validation_error', 'scopes must name at least one scope.', { field: 'scopes' });
   }
-  for (const scope of request.scopes) {
-    if (!isScope(scope)) {
-      throw new HostError('validation_error', 'scopes names a scope this host does not have.', {
-        field: 'scopes',
-        supported: [...ALL_SCOPES],
-      });
-    }
-    if (!caller.scopes.has(scope)) {
-      throw new HostError('forbidden', `A key grants only what it has; yours lacks ${scope}.`, {
-        scopeRequired: scope,
-      });
-    }
+  const unknown = scopes.filter((scope) => !isScope(scope));
+  if (unknown.length > 0) {
+    throw new HostError(
+      'validation_error',
+      `Unknown scope ${JSON.stringify(unknown[0])}. This host has: ${ALL_SCOPES.join(', ')}.`,
+      { field: 'scopes', unknown, supported: [...ALL_SCOPES] },
+    );
   }
-  if (request.expiresAt !== undefined && request.expiresAt <= now) {
+  const lacking = scopes.find((scope) => !caller.scopes.has(scope));
+  if (lacking === undefined) return;
+  throw new HostError('forbidden', `A key grants only what it has; yours lacks ${lacking}.`, {
+    scopeRequired: lacking,
+  });
+}
+
+/**
+ * A vote counts for the principal of a user's key, and a service may vote for others where nobody is named; so a key of the
+ * other kind is another identity even under the same name, and so is the same name in another tenant.
+ */
+function checkIdentity(caller: Caller, { tenant, principal, kind }: NewKey): void {
+  const isOwn =
+    principal === caller.principal && kind === caller.kind && (tenant ?? caller.tenant) === caller.tenant;
+  if (isOwn || caller.scopes.has('keys:impersonate')) return;
+  throw new HostError(
+    'forbidden',
+    `Your key is ${caller.principal}’s (${caller.kind}); a key for another principal, kind or tenant needs keys:impersonate.`,
+    { scopeRequired: 'keys:impersonate' },
+  );
+}
+
+function checkLife(caller: Caller, expiresAt: number | undefined, now: number): void {
+  if (expiresAt !== undefined && expiresAt <= now) {
     throw new HostError('validation_error', 'expiresAt must be in the future.', { field: 'expiresAt' });
   }
+  if (caller.expiresAt === undefined || (expiresAt ?? Number.POSITIVE_INFINITY) <= caller.expiresAt) return;
+  const max = toIso(caller.expiresAt);
+  throw new HostError('forbidden', `Your key ends at ${max}; a key that it creates must end by then.`, {
+    field: 'expiresAt',
+    max,
+  });
 }
 
 /** What may be shown of a key again and again: everything but the key and its hash. */

@@ -20,3 +20,9 @@ function plainAddress(text: string | undefined): string | undefined {
   const address = (six ?? four ?? text).replace(/%.*$/, '').replace(MAPPED, '');
   return isIP(address) === 0 ? undefined : address;
 }
+
+const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1)$/;
+
+export function isLoopbackAddress(address: string): boolean {
+  return LOOPBACK.test(address);
+}

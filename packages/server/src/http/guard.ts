@@ -5,11 +5,12 @@ import type { Door } from '../door.ts';
 import type { OpenStreams } from '../stream/open-streams.ts';
 import { addressOf } from './client-address.ts';
 import type { Denials } from './denials.ts';
+import type { FailedAttempts } from './failed-attempts.ts';
 import type { RateLimiter } from './rate-limit.ts';
 
 /**
  * Who may pass, decided before the body is read. The order is the protocol's and is visible to clients:
- * 1. authenticate (401), 2. rate limit (429), 3. scope (403), 4. room for new work (503).
+ * 1. too many failures from there (429), 2. authenticate (401), 3. rate limit (429), 4. scope (403), 5. room for new work (503).
  * What belongs to the resource, the body and the Idempotency-Key comes after it, in the handler.
  */
 export interface GuardDeps {
@@ -17,6 +18,7 @@ export interface GuardDeps {
   readonly streams: OpenStreams;
   readonly limiter: RateLimiter | undefined;
   readonly denials: Denials;
+  readonly attempts: FailedAttempts;
 }
 
 const BEARER = /^bearer +([\x21-\x7e]{1,512})$/i;
@@ -32,6 +34,7 @@ export function createGuard(deps: GuardDeps): Door['allow'] {
       config: { scope, ofRun: access.ofRun === true },
       onRequest: async (request: FastifyRequest): Promise<void> => {
         if (deps.streams.closing) throw stopping();
+        deps.attempts.check(request);
         const answer = await deps.host.authenticate(keyOf(request));
         if (answer.state !== 'ok') throw refusal(deps, request, answer.state);
         const { caller } = answer;
@@ -51,9 +54,10 @@ function keyOf(request: FastifyRequest): string {
   throw new HostError('unauthenticated', 'Send "Authorization: Bearer <key>" with a key of this host.');
 }
 
-function refusal({ denials }: GuardDeps, request: FastifyRequest, state: Refused): HostError {
+function refusal({ denials, attempts }: GuardDeps, request: FastifyRequest, state: Refused): HostError {
   const code = state === 'unknown' ? 'unauthenticated' : (`key_${state}` as const);
   denials.record(request, undefined, code);
+  attempts.count(request);
   switch (state) {
     case 'unknown':
       return new HostError(code, 'The key in the Authorization header is not known to this host.');

@@ -3,6 +3,7 @@ import { CreateKeySchema, HostError, type Json, operationOf, route, toIso } from
 import { callerOf, pathParam, type Routes, sendJson } from '../door.ts';
 import { idempotencyOf, REPLAY_HEADER, sendReplay } from '../http/idempotency.ts';
 import { bodyParser } from '../http/parse-body.ts';
+import { queryOf, textParam } from '../http/query.ts';
 
 const OPERATION = operationOf(route('createKey'));
 const ROTATE = operationOf(route('rotateLinkKey'));
@@ -31,21 +32,22 @@ export const hostKeyRoutes: Routes = (app, door) => {
   });
 
   app.get('/v1/host/weft/keys', door.allow('listKeys'), async (request, reply) => {
-    const rows = await door.host.listKeys(callerOf(request));
+    const rows = await door.host.listKeys(callerOf(request), textParam(queryOf(request), 'tenant'));
     return sendJson(reply, 200, JSON.stringify({ keys: rows.map(shown) }));
   });
 
   app.delete('/v1/host/weft/keys/:keyId', door.allow('revokeKey'), async (request, reply) => {
     const caller = callerOf(request);
     const keyId = pathParam(request, 'keyId');
+    const tenant = textParam(queryOf(request), 'tenant');
     const claim = idempotencyOf(request, {
       operation: REVOKE,
-      target: [keyId],
+      target: [keyId, ...(tenant === undefined ? [] : [tenant])],
       body: null,
       render: () => ({ status: 204, body: '' }),
     });
     const answer = await door.host.once(caller, claim, async () => {
-      if (await door.host.revokeKey(caller, keyId)) return null;
+      if (await door.host.revokeKey(caller, keyId, tenant)) return null;
       throw new HostError('not_found', 'No key with this id belongs to this tenant.');
     });
     if (answer.replayed) reply.header(REPLAY_HEADER, 'true');

@@ -1,6 +1,7 @@
 import type { ResolveCommand, Verdict } from '@weft/engine';
 import {
   HostError,
+  isHostError,
   isJsonObject,
   type Json,
   operationOf,
@@ -53,17 +54,17 @@ export const interruptRoutes: Routes = (app, door) => {
     },
   );
 
-  app.get('/v1/interrupts/:token', async (request, reply) => {
-    const question = await door.host.inspectLink(pathParam(request, 'token'));
+  const withLink = { onRequest: async (request: FastifyRequest) => door.attempts.check(request) };
+
+  app.get('/v1/interrupts/:token', withLink, async (request, reply) => {
+    const question = await counted(door, request, (token) => door.host.inspectLink(token));
     return sendJson(reply, 200, JSON.stringify(question));
   });
 
-  app.post('/v1/interrupts/:token', async (request, reply) => {
+  app.post('/v1/interrupts/:token', withLink, async (request, reply) => {
     const { resumeValue } = parseResolve(bodyOf(request));
-    const { runId, nodeId, ...outcome } = await door.host.answerLink(
-      pathParam(request, 'token'),
-      resumeValue as Json,
-      addressOf(request),
+    const { runId, nodeId, ...outcome } = await counted(door, request, (token) =>
+      door.host.answerLink(token, resumeValue as Json, addressOf(request)),
     );
     const { status, body } = render(runId, nodeId, outcome, true);
     return sendJson(reply, status, body);
@@ -77,6 +78,20 @@ export const interruptRoutes: Routes = (app, door) => {
     return sendJson(reply, 200, JSON.stringify({ interrupts, nextCursor }));
   });
 };
+
+/** A link that nobody has signed is an attempt, like a key that nobody knows. */
+async function counted<Result>(
+  door: Door,
+  request: FastifyRequest,
+  use: (token: string) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await use(pathParam(request, 'token'));
+  } catch (error) {
+    if (isHostError(error, 'interrupt_not_found')) door.attempts.count(request);
+    throw error;
+  }
+}
 
 interface Asked {
   readonly operation: string;

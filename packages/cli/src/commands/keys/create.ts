@@ -1,3 +1,4 @@
+import { SCOPES } from '@weft/protocol/plain';
 import { HOST_ARGS, leaf } from '../../command.ts';
 import { connect } from '../../connection.ts';
 import { EXIT, usageError } from '../../exit-code.ts';
@@ -9,14 +10,16 @@ export const create = leaf({
   examples: [
     'weft keys create ci --scope runs:create,runs:read',
     'weft keys create ada --kind user --scope approvals:respond --expires 30d',
+    'weft keys create operator --tenant acme --scope workflows:write,keys:manage',
   ],
+  values: { title: 'Scopes', rows: SCOPES },
   args: {
     principal: { type: 'positional', description: 'Who or what will use it', required: true },
     scope: {
       type: 'string',
       alias: 's',
       valueHint: 'SCOPE[,…]',
-      description: 'What it may do; may be repeated',
+      description: 'What it may do, at most what yours may; may be repeated',
     },
     kind: {
       type: 'enum',
@@ -25,6 +28,7 @@ export const create = leaf({
       description: 'A program or a person',
     },
     expires: { type: 'string', valueHint: 'TIME', description: 'When it ends: 12h, 30d or an ISO time' },
+    tenant: { type: 'string', valueHint: 'NAME', description: 'Whose key it is; default yours' },
     label: { type: 'string', valueHint: 'TEXT', description: 'A note for people' },
     ...HOST_ARGS,
   },
@@ -34,18 +38,24 @@ export const create = leaf({
       .flatMap((text) => text.split(','))
       .map((scope) => scope.trim());
     if (scopes.length === 0 || scopes.includes('')) {
-      throw usageError('weft keys create needs --scope, such as --scope runs:create,runs:read.');
+      throw usageError(
+        'weft keys create needs --scope, such as --scope runs:create,runs:read. weft keys create --help lists them.',
+      );
     }
     const { client } = await connect(io, args);
     const created = await client.keys.create({
       principal: args.principal,
       kind: args.kind === 'user' ? 'user' : 'service',
       scopes,
+      ...(args.tenant === undefined ? {} : { tenant: args.tenant }),
       ...(args.expires === undefined ? {} : { expiresAt: parseExpiry('expires', args.expires, Date.now()) }),
       ...(args.label === undefined ? {} : { label: args.label }),
     });
     io.stdout.write(`${cli.json ? JSON.stringify(created) : created.key}\n`);
-    if (!cli.json) io.stderr.write(`Key ${created.keyId} for ${created.principal}. It is shown only now.\n`);
+    if (!cli.json)
+      io.stderr.write(
+        `Key ${created.keyId} for ${created.principal} of ${created.tenant}. It is shown only now.\n`,
+      );
     return EXIT.done;
   },
 });

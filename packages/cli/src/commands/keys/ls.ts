@@ -8,11 +8,14 @@ import { agoText } from '../../output/time-text.ts';
 export const ls = leaf({
   name: 'ls',
   summary: 'List the keys of your tenant; secrets are never shown',
-  examples: ['weft keys ls', 'weft keys ls --json'],
-  args: { ...HOST_ARGS },
+  examples: ['weft keys ls', 'weft keys ls --tenant acme --json'],
+  args: {
+    tenant: { type: 'string', valueHint: 'NAME', description: 'Whose keys; default yours' },
+    ...HOST_ARGS,
+  },
   async run({ cli, args }) {
     const { client } = await connect(cli.io, args);
-    const items = await client.keys.list();
+    const items = await client.keys.list(args.tenant);
     if (cli.json) {
       for (const key of items) cli.io.stdout.write(`${JSON.stringify(key)}\n`);
       return EXIT.done;

@@ -5,14 +5,15 @@ import { EXIT } from '../../exit-code.ts';
 export const revoke = leaf({
   name: 'revoke',
   summary: 'End a key for good',
-  examples: ['weft keys revoke KEY-ID'],
+  examples: ['weft keys revoke KEY-ID', 'weft keys revoke KEY-ID --tenant acme'],
   args: {
     key: { type: 'positional', description: 'Key id, as in weft keys ls', required: true },
+    tenant: { type: 'string', valueHint: 'NAME', description: 'Whose key it is; default yours' },
     ...HOST_ARGS,
   },
   async run({ cli, args }) {
     const { client } = await connect(cli.io, args);
-    await client.keys.revoke(args.key);
+    await client.keys.revoke(args.key, args.tenant);
     cli.io.stdout.write(
       `${cli.json ? JSON.stringify({ keyId: args.key, revoked: true }) : `${args.key}  revoked`}\n`,
     );

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { ALL_SCOPES } from '@weft/protocol';
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../host.ts';
 import { openMemoryStore } from '../../memory-store.ts';
@@ -7,7 +8,6 @@ import { SYSTEM_CLOCK } from '../clock.ts';
 import { createCommitter } from '../committer.ts';
 import { DEFAULT_LIMITS } from '../limits.ts';
 import { SILENT } from '../log.ts';
-import { ALL_SCOPES } from '../scopes.ts';
 import { withConformanceSecrets } from './conformance-secrets.ts';
 import { createManageSecrets } from './manage-secrets.ts';
 import { createLocalResolver, openSealer, SECRETS } from './resolver.ts';

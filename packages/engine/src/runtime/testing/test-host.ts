@@ -1,3 +1,4 @@
+import { ALL_SCOPES } from '@weft/protocol';
 import { Type } from 'typebox';
 import { definition, type WorkflowSpec } from '../../core/testing/definitions.ts';
 import { createHost, type HostOptions } from '../../create-host.ts';
@@ -6,7 +7,6 @@ import type { EffectContext, EffectInput, EffectNodeType, NodeResult } from '../
 import { openMemoryStore } from '../../memory-store.ts';
 import type { Store } from '../../store.ts';
 import type { HostLimits } from '../limits.ts';
-import { ALL_SCOPES } from '../scopes.ts';
 
 /** Hosts for tests: a memory store, quick polls, and an effect whose outcomes the test decides. */
 

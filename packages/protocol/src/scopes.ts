@@ -11,6 +11,7 @@ export const SCOPES = {
   'audit:read': 'Read the audit log.',
   'workflows:write': 'Register workflows.',
   'keys:manage': 'Create, list and revoke keys.',
+  'keys:impersonate': 'Create keys for other principals, of the other kind, and in other tenants.',
   'secrets:manage': 'Store and remove secrets.',
   'host:admin': 'Act for every tenant and read the host’s own state.',
 } as const satisfies Record<string, string>;

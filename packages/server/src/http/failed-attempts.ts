@@ -1,0 +1,113 @@
+import type { Log } from '@weft/engine';
+import { HostError } from '@weft/protocol';
+import type { FastifyRequest } from 'fastify';
+import { addressOf, isLoopbackAddress } from './client-address.ts';
+
+/**
+ * Counts keys and links that were not accepted, by the address they came from, so that nobody can try many. From so many in a
+ * minute on, that address is refused before its key is looked up, a right one too: otherwise trying would go on unhindered.
+ *
+ * F1. Loopback is never refused: who is on the machine could read the key file.
+ * F2. An IPv6 network of 64 bits is one address; a single machine has as many as it likes.
+ * F3. What is remembered is bounded, whatever number of addresses fail.
+ */
+export interface FailedAttempts {
+  /** Throws HostError `rate_limited`. */
+  check(request: FastifyRequest): void;
+  /** Counts one; throws as well when that was one too many. */
+  count(request: FastifyRequest): void;
+}
+
+export interface FailedAttemptsOptions {
+  /** The failure within a minute that is answered with 429; those before it are told what is wrong. */
+  readonly limit: number;
+  readonly log: Log;
+  readonly now?: () => number;
+}
+
+interface Failures {
+  count: number;
+  readonly until: number;
+}
+
+const WINDOW_MS = 60_000;
+const REMEMBERED = 10_000;
+
+export function createFailedAttempts(options: FailedAttemptsOptions): FailedAttempts {
+  const { limit, log, now = () => performance.now() } = options;
+  // In two generations: when the young one is full, the old one is dropped whole.
+  let young = new Map<string, Failures>();
+  let old = new Map<string, Failures>();
+
+  function failuresOf(network: string): Failures | undefined {
+    const failures = young.get(network) ?? old.get(network);
+    return failures !== undefined && failures.until > now() ? failures : undefined;
+  }
+
+  function begin(network: string): Failures {
+    if (young.size >= REMEMBERED) {
+      old = young;
+      young = new Map();
+    }
+    const failures = { count: 0, until: now() + WINDOW_MS };
+    young.set(network, failures);
+    return failures;
+  }
+
+  function refuse({ until }: Failures): never {
+    const retryAfter = Math.max(1, Math.ceil((until - now()) / 1_000));
+    throw new HostError(
+      'rate_limited',
+      `${limit} keys or links from this address were not accepted within a minute; wait ${retryAfter} s.`,
+      { retryAfterMs: retryAfter * 1_000, retryAfterSeconds: retryAfter, scope: 'address', limit },
+      { retryAfter },
+    );
+  }
+
+  return {
+    check(request) {
+      if (young.size + old.size === 0) return; // the usual case costs nothing
+      const failures = failuresOf(networkOf(addressOf(request)));
+      if (failures !== undefined && failures.count >= limit) refuse(failures);
+    },
+    count(request) {
+      const address = addressOf(request);
+      if (isLoopbackAddress(address)) return;
+      const network = networkOf(address);
+      const failures = failuresOf(network) ?? begin(network);
+      failures.count += 1;
+      if (failures.count < limit) return;
+      if (failures.count === limit) {
+        // Where everybody comes from one address, that is a proxy nobody has named.
+        const hint =
+          request.headers['x-forwarded-for'] !== undefined && request.ip === request.socket.remoteAddress;
+        log(
+          'warn',
+          {
+            address,
+            ...(hint && { hint: 'it sends X-Forwarded-For: is it a proxy? see --trusted-proxies' }),
+          },
+          'too many failed attempts; the address is refused for up to a minute',
+        );
+      }
+      refuse(failures);
+    },
+  };
+}
+
+/** The address itself, or the first 64 bits of an IPv6 one. */
+function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const [head, tail] = address.split('::').map(groupsOf);
+  const zeros = 8 - (head?.length ?? 0) - (tail?.length ?? 0);
+  const groups = [...(head ?? []), ...Array.from({ length: zeros }, () => '0'), ...(tail ?? [])];
+  return groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':');
+}
+
+/** Groups of 16 bits; an IPv4 address at the end stands for two. */
+function groupsOf(text: string): string[] {
+  return text.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : group === '' ? [] : [group]));
+}
