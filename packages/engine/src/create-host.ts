@@ -223,7 +223,15 @@ export function createHost(options: HostOptions): Host {
       onNotices,
     },
   });
-  const audit = createAudit({ store, committer, clock, random, log, key: options.auditKey });
+  const audit = createAudit({
+    store,
+    committer,
+    clock,
+    random,
+    log,
+    key: options.auditKey,
+    anchor: options.auditAnchor,
+  });
   const discovery = createDiscovery({
     store,
     compile,
@@ -373,11 +381,12 @@ export function createHost(options: HostOptions): Host {
     async start() {
       warmUpChecks();
       await settleMode({ store, committer, random }, test ? 'test' : 'live');
+      // A host whose audit log is not the one that was anchored does nothing.
+      await audit.start();
       hostId = await settleHostId({ store, committer, random });
       await linkKeys.start();
       await discovery.refresh();
       await outbox.start();
-      await audit.start();
       overload.start();
       // What this process writes is published by its actors; only what others write is news here.
       unwatch = store.watch((runId, _nextSeq, elsewhere) => {

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { MaskingMode } from './core/plan.ts';
 import type { Egress, NodeType } from './node-type.ts';
+import type { AuditAnchor } from './runtime/audit-anchor.ts';
 import type { Clock } from './runtime/clock.ts';
 import type { RandomBytes } from './runtime/ids.ts';
 import type { HostLimits } from './runtime/limits.ts';
@@ -32,6 +33,8 @@ export interface HostOptions {
   readonly secretsKey?: Uint8Array | undefined;
   /** Ed25519 private key that signs checkpoints of the audit log, and nothing else. Without it none are made. */
   readonly auditKey?: KeyObject;
+  /** Where the last seal of the audit log is kept outside the store. A host whose store does not hold it does not start. */
+  readonly auditAnchor?: AuditAnchor | undefined;
   /** Every run that is created is an audit entry as well; with a key, the host then claims the protocol's audit profile. */
   readonly auditRuns?: boolean;
   /** What this process is called among those on the same store; something unique is added. */

@@ -27,7 +27,8 @@ export const AuditVerificationSchema = closed({
   fromSeq: count,
   toSeq: Type.Integer({ minimum: 0, description: 'As asked, or the end of the log when that comes first.' }),
   chainValid: Type.Boolean({
-    description: 'Every entry gives its recorded hash, and no checkpoint is wrong.',
+    description:
+      'Every entry gives its recorded hash, no checkpoint is wrong, and the log still holds what this host has sealed last.',
   }),
   checkpointsValid: optional(
     Type.Boolean({ description: 'Absent when the host has no key to check them with.' }),

@@ -33,8 +33,10 @@ export const restore = leaf({
 
 function whatNext({ root }: DataFolder): string {
   return (
-    `Put the old folder's secrets.key into ${root}, or the stored secrets cannot be opened; keys that were made before still work.\n` +
+    `Put the old folder's secrets.key and audit.key into ${root}, or the stored secrets cannot be opened and the audit log cannot be verified; keys that were made before still work.\n` +
+    'If the host has an audit anchor, say that this log is meant: weft audit reanchor --reason TEXT\n' +
     `Then: weft serve --data ${root}\n` +
+    'and, so that no interrupt link from before the restore is accepted: weft keys rotate links, twice\n' +
     'Do not let it run beside the host it was copied from: both would go on with the same runs.\n'
   );
 }

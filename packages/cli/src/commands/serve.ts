@@ -58,6 +58,11 @@ const SERVE_ARGS = {
     description: 'A test host, for good: test keys and the suite’s node types',
   },
   'audit-runs': { type: 'boolean', description: 'Keep in the audit log who created each run' },
+  'audit-anchor': {
+    type: 'string',
+    valueHint: 'FILE',
+    description: 'Keep the last seal of the audit log there, and do not start on a log that lacks it',
+  },
   dev: { type: 'boolean', description: 'Register a changed file without a new version as VERSION+HASH' },
   strict: { type: 'boolean', description: 'Treat warnings about definitions as errors' },
   'public-url': {

@@ -4,6 +4,7 @@ import { answer } from './answer.ts';
 import { backup } from './backup.ts';
 import { approve, reject } from './approve.ts';
 import { exportLog } from './audit/export.ts';
+import { reanchor } from './audit/reanchor.ts';
 import { verify as verifyAudit } from './audit/verify.ts';
 import { cluster } from './cluster/index.ts';
 import { diff } from './diff.ts';
@@ -91,7 +92,7 @@ export const weft = group('weft', 'a durable workflow host for the OpenWOP v1 pr
   ]),
   group('secrets', 'keep secrets for nodes to use', [listSecrets, setSecret, removeSecret]),
   webhooks,
-  group('audit', 'prove that the record of who did what is unchanged', [verifyAudit, exportLog]),
+  group('audit', 'prove that the record of who did what is unchanged', [verifyAudit, exportLog, reanchor]),
   cluster,
   evidence,
   retention,

@@ -22,9 +22,9 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
 
 export interface FolderOptions {
-  readonly maxPageCount: number | undefined;
+  readonly maxPageCount?: number | undefined;
   /** Called when acknowledged writes are missing and that is accepted. Without it such a folder is not opened. */
-  readonly onLoss: ((loss: StoreLoss) => void) | undefined;
+  readonly onLoss?: ((loss: StoreLoss) => void) | undefined;
 }
 
 /** The file of the folder, which has one owner process. */

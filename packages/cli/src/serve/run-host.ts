@@ -1,8 +1,8 @@
-import type { KeyObject } from 'node:crypto';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import {
   ALL_SCOPES,
+  type AuditAnchor,
   type Caller,
   DEFAULT_LIMITS,
   DEFAULT_TENANT,
@@ -10,29 +10,21 @@ import {
   type Log,
   type Store,
   createHost,
+  publicKeyText,
 } from '@weft/engine';
 import { isHostError } from '@weft/protocol/plain';
 import { type RunningServer, type Telemetry, createApp, startServer } from '@weft/server';
 import type { StoreLoss } from '@weft/storage';
-import {
-  type DataFolder,
-  dataFolder,
-  makeDataFolder,
-  readUrlFile,
-  removeUrlFile,
-  writeUrlFile,
-} from '../data-folder.ts';
+import { openAnchorFile } from '../audit-anchor-file.ts';
+import { type DataFolder, dataFolder, readUrlFile, removeUrlFile, writeUrlFile } from '../data-folder.ts';
 import { CliError, EXIT, unusable } from '../exit-code.ts';
 import type { Io } from '../io.ts';
 import { reasonOf } from '../key-values.ts';
 import { VERSION } from '../version.ts';
-import { provideAuditKey } from './audit-key.ts';
-import { fixKeys } from './cluster-keys.ts';
+import { openStore, provideKeys, usesFolder } from './host-store.ts';
 import { chosenKey, provideFirstKey } from './keys.ts';
 import { isLoopbackBind } from './loopback.ts';
-import { type FolderOptions, openDatabase, openFolder } from './open-store.ts';
 import { shownUrl } from './postgres-url.ts';
-import { provideSecretsKey } from './secrets-key.ts';
 import type { ServeSettings } from './settings.ts';
 import { type RunningTelemetry, startTelemetry } from './telemetry.ts';
 import { startFailure } from './start-failure.ts';
@@ -65,18 +57,19 @@ const DEFAULT_RATE_PER_SECOND = 200;
 export async function runHost(io: Io, settings: ServeSettings, log: Log): Promise<RunningHost> {
   const fromEnv = chosenKey(settings.host, io.env);
   const folder = dataFolder(io.cwd, settings.data);
-  const usesFolder = settings.store === undefined || needsFolder(io.env);
+  const isInFolder = usesFolder(settings, io.env);
   const place = settings.store === undefined ? folder.root : shownUrl(settings.store.url);
   const { clock, maxPageCount, deliveryHaste } = testOnly(io.env, settings.conformance);
   let loss: StoreLoss | undefined;
   const onLoss = settings.acceptDataLoss ? (found: StoreLoss) => (loss = found) : undefined;
   const store = await openStore(settings, folder, log, { maxPageCount, onLoss });
-  const { secretsKey, auditKey } = await provideKeys(io, settings, { store, folder, usesFolder }).catch(
-    async (error: unknown) => {
-      await store.close();
-      throw error;
-    },
-  );
+  const { secretsKey, auditKey, auditAnchor } = await provideKeysAndAnchor(io, settings, {
+    store,
+    folder,
+  }).catch(async (error: unknown) => {
+    await store.close();
+    throw error;
+  });
   const host = createHost({
     store,
     log,
@@ -88,6 +81,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),
     secretsKey,
     auditKey,
+    auditAnchor,
     node: hostname(),
     exportsTelemetry: settings.telemetry.otlp !== undefined,
     ...(clock === undefined ? {} : { clock }),
@@ -114,8 +108,8 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     );
     const server = await listen(host, settings, log, telemetry);
     const url = reachableUrl(server.url);
-    if (usesFolder) await writeUrlFile(folder, url);
-    const parts: Parts = { server, host, telemetry, store, url, folder: usesFolder ? folder : undefined };
+    if (isInFolder) await writeUrlFile(folder, url);
+    const parts: Parts = { server, host, telemetry, store, url, folder: isInFolder ? folder : undefined };
     return {
       url,
       folder: parts.folder,
@@ -136,15 +130,6 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
   }
 }
 
-function openStore(
-  { store }: ServeSettings,
-  folder: DataFolder,
-  log: Log,
-  options: FolderOptions,
-): Promise<Store> {
-  return store === undefined ? openFolder(folder, options) : openDatabase(store, log);
-}
-
 /** Who accepted what, for whoever asks later where those runs are. */
 async function recordLoss(host: Host, { database }: DataFolder, loss: StoreLoss, log: Log): Promise<void> {
   log(
@@ -162,32 +147,18 @@ async function recordLoss(host: Host, { database }: DataFolder, loss: StoreLoss,
   });
 }
 
-/** On a database of its own a host can do without a folder, if every key comes from outside. */
-function needsFolder(env: Io['env']): boolean {
-  return ['WEFT_API_KEY', 'WEFT_SECRETS_KEY', 'WEFT_AUDIT_KEY'].some((name) => (env[name] ?? '') === '');
-}
-
-async function provideKeys(
+async function provideKeysAndAnchor(
   io: Io,
   settings: ServeSettings,
-  { store, folder, usesFolder }: { store: Store; folder: DataFolder; usesFolder: boolean },
-): Promise<{ secretsKey: Uint8Array; auditKey: KeyObject }> {
-  if (usesFolder) {
-    await makeDataFolder(folder).catch((cause: unknown) => {
-      const way = 'Name another one with --data, or set WEFT_API_KEY, WEFT_SECRETS_KEY and WEFT_AUDIT_KEY.';
-      throw unusable(
-        'data_folder_unusable',
-        `${folder.root} cannot be used: ${reasonOf(cause)}. ${way}`,
-        cause,
-      );
-    });
-  }
-  const [secretsKey, auditKey] = await Promise.all([
-    provideSecretsKey(io.env, folder),
-    provideAuditKey(io.env, folder),
-  ]);
-  if (settings.store !== undefined) await fixKeys(store, { secretsKey, auditKey });
-  return { secretsKey, auditKey };
+  place: { readonly store: Store; readonly folder: DataFolder },
+): Promise<Awaited<ReturnType<typeof provideKeys>> & { readonly auditAnchor: AuditAnchor | undefined }> {
+  const keys = await provideKeys(io.env, settings, place);
+  const { auditAnchor: file } = settings;
+  const auditAnchor =
+    file === undefined
+      ? undefined
+      : await openAnchorFile(resolve(io.cwd, file), publicKeyText(keys.auditKey));
+  return { ...keys, auditAnchor };
 }
 
 async function startEngine(host: Host, place: string, settings: ServeSettings): Promise<void> {

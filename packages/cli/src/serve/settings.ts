@@ -17,6 +17,8 @@ export interface ServeSettings {
   readonly workflows: readonly string[];
   readonly conformance: boolean;
   readonly auditRuns: boolean;
+  /** File that the last seal of the audit log is kept in. */
+  readonly auditAnchor: string | undefined;
   readonly allowEgress: readonly string[];
   readonly dev: boolean;
   readonly strict: boolean;
@@ -58,6 +60,7 @@ export const SETTINGS: Readonly<Record<string, SettingKind>> = {
   workflows: 'list',
   conformance: 'switch',
   'audit-runs': 'switch',
+  'audit-anchor': 'text',
   'allow-egress': 'list',
   dev: 'switch',
   strict: 'switch',
@@ -100,6 +103,7 @@ export function resolveSettings(sources: SettingSources): ServeSettings {
     workflows: list(given('workflows')),
     conformance: isOn(given('conformance')),
     auditRuns: isOn(given('audit-runs')),
+    auditAnchor: text(given('audit-anchor')),
     allowEgress: egressPairs(given('allow-egress')),
     dev: isOn(given('dev')),
     strict: isOn(given('strict')),

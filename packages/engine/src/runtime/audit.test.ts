@@ -1,13 +1,15 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createExportVerifier } from '../core/audit/exported-log.ts';
+import type { Seal } from '../core/audit/seal.ts';
 import { openMemoryStore } from '../memory-store.ts';
 import type { DocumentUnit, Store, WriteUnit } from '../store.ts';
 import { type Audit, createAudit } from './audit.ts';
-import { createAuditLog, LINKS } from './audit-log.ts';
+import type { AuditAnchor } from './audit-anchor.ts';
+import { CHECKPOINTS, createAuditLog, LINKS } from './audit-log.ts';
 import { createCommitter } from './committer.ts';
 import { randomId } from './ids.ts';
-import { SILENT } from './log.ts';
+import { type Log, SILENT } from './log.ts';
 import { testClock } from './testing/test-clock.ts';
 import { startHost } from './testing/test-host.ts';
 
@@ -31,13 +33,17 @@ interface Linker extends Audit {
 }
 
 /** One process's linker, with a committer of its own in front of the common store. */
-function linker(store: Store, options: { entries?: number; key?: boolean } = {}): Linker {
+function linker(
+  store: Store,
+  options: { entries?: number; key?: boolean; anchor?: AuditAnchor; log?: Log } = {},
+): Linker {
   const clock = testClock();
   const audit = createAudit({
     store,
     clock,
     random: randomBytes,
-    log: SILENT,
+    log: options.log ?? SILENT,
+    anchor: options.anchor,
     committer: createCommitter({ store, log: SILENT, maxUnits: 100, maxBytes: 1e6, askDelaysMs: [0] }),
     key: options.key === false ? undefined : privateKey,
     ...(options.entries !== undefined && { checkpointEntries: options.entries }),
@@ -283,6 +289,111 @@ describe('records of the chain that were touched', () => {
       chainValid: false,
       checkpointsValid: false,
     });
+  });
+});
+
+describe('a process that has seen a seal', () => {
+  /** An anchor in memory, as a file would be. */
+  function anchorOf(seal?: Seal): AuditAnchor & { held: Seal | undefined } {
+    const anchor = {
+      held: seal,
+      read: async () => anchor.held,
+      write: async (next: Seal) => {
+        anchor.held = next;
+      },
+    };
+    return anchor;
+  }
+
+  const checkpointPlace = (number: number): DocumentUnit => ({
+    kind: 'document',
+    batchId: randomId(randomBytes),
+    tenant: '',
+    collection: 'audit-checkpoint',
+    scope: '',
+    id: String(number),
+    at: number,
+  });
+
+  it('anchors it only after its checkpoint is durable, and again when the anchor could not be written', async () => {
+    const store = openMemoryStore();
+    const anchor = anchorOf();
+    const writes: boolean[] = [];
+    let isBroken = true;
+    const write = async (seal: Seal): Promise<void> => {
+      writes.push((await createAuditLog(store).checkpoint(seal.number)) !== undefined);
+      if (isBroken) throw new Error('no space left');
+      await anchor.write(seal);
+    };
+    await record(store, 3);
+    const { link } = linker(store, { anchor: { ...anchor, write } });
+
+    await link();
+    const failed = anchor.held;
+    isBroken = false;
+    await link();
+
+    expect(failed).toBeUndefined();
+    expect(writes).toEqual([true, true]);
+    expect(anchor.held).toMatchObject({ number: 0, sequence: 2 });
+  });
+
+  it('neither links nor signs what does not hold it, and says so once', async () => {
+    const store = openMemoryStore();
+    const logged: string[] = [];
+    const log: Log = (level, _fields, message) => level === 'error' && logged.push(message);
+    await record(store, 3);
+    const first = linker(store, { log });
+    await first.link();
+    await store.commit([checkpointPlace(0)]);
+    await record(store, 3);
+    first.clock.advance(31_000);
+
+    await first.link();
+    await first.link();
+
+    expect(await linkedIds(store)).toEqual((await allIds(store)).slice(0, 3));
+    expect(await createAuditLog(store).last(CHECKPOINTS)).toBe(-1);
+    expect(logged).toEqual(['audit entries could not be linked; they stay pending']);
+    expect(await first.operations.verifyAudit(0, NEWEST)).toMatchObject({
+      chainValid: false,
+      checkpointsValid: false,
+    });
+  });
+
+  it('sees what other processes have sealed, and anchors that too', async () => {
+    const store = openMemoryStore();
+    const [mine, theirs] = [anchorOf(), anchorOf()];
+    const [idle, busy] = [linker(store, { anchor: mine }), linker(store, { anchor: theirs, entries: 5 })];
+    await idle.link();
+    await record(store, 20);
+    await busy.link();
+
+    idle.clock.advance(31_000);
+    await idle.link();
+
+    expect(theirs.held).toMatchObject({ number: 3, sequence: 19 });
+    expect(mine.held).toEqual(theirs.held);
+  });
+
+  it('does not start on a store that was set back, nor under an anchor of another key', async () => {
+    const [store, older] = [openMemoryStore(), openMemoryStore()];
+    const anchor = anchorOf();
+    for (const each of [store, older]) await record(each, 3);
+    await linker(older).link();
+    const current = linker(store, { anchor });
+    await current.link();
+    await record(store, 3);
+    current.clock.advance(300_000);
+    await current.link();
+    const { privateKey: foreign } = generateKeyPairSync('ed25519');
+
+    const set = (key: KeyObject) =>
+      startHost({ store: older, auditKey: key, auditAnchor: anchor }).then(() => 'started');
+
+    await expect(set(privateKey)).rejects.toThrow(/does not hold what was anchored \(checkpoint 1 /);
+    await expect(set(foreign)).rejects.toThrow(/sealed with another audit key/);
+    expect(anchor.held?.number).toBe(1);
   });
 });
 

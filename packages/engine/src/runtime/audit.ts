@@ -2,9 +2,11 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { HostError, type Json, type JsonObject } from '@weft/protocol';
 import { type AuditCheckpoint, makeCheckpoint } from '../core/audit/checkpoint.ts';
 import { BATCH_ENTRIES, GENESIS, type ChainTip, linkEntries, tipAfter } from '../core/audit/link-batch.ts';
+import type { AuditVerification } from '../core/audit/verification.ts';
 import { publicKeyText } from '../ed25519.ts';
 import type { AuditExportPage, Host } from '../host.ts';
 import type { Store } from '../store.ts';
+import { type AuditAnchor, AuditAnchorError, createAnchorKeeper } from './audit-anchor.ts';
 import { type AuditCollection, CHECKPOINTS, createAuditLog, LINKS } from './audit-log.ts';
 import type { Clock } from './clock.ts';
 import type { Committer, CommitResult } from './committer.ts';
@@ -22,9 +24,10 @@ import { HOST_TENANT } from './outbox/subscriptions.ts';
  * A2. A batch is one document: a process that dies has written all of it or nothing, and the next one goes on from the last.
  * A3. A checkpoint is signed only for a chain that is durable, and covers more than the one before it.
  * A4. At most `checkpointEntries` entries lie between two checkpoints; beyond that, linking waits for the checkpoint.
+ * A5. A chain that does not hold the last seal this process knows of is not continued: signing it would make it look whole.
  */
 export interface Audit {
-  /** Links what an earlier process has left, and from then on what is new. */
+  /** Links what an earlier process has left, and from then on what is new. Throws AuditAnchorError when the log is not the anchored one. */
   start(): Promise<void>;
   /** Links what is pending and signs a last checkpoint, as far as the time allows; the rest stays pending for the next start. */
   stop(graceMs: number): Promise<void>;
@@ -51,6 +54,8 @@ export interface AuditDependencies {
   readonly log: Log;
   /** Ed25519, used for nothing else. Without it there are links and no checkpoints. */
   readonly key?: KeyObject | undefined;
+  /** Keeps the last seal outside the store; only with a key. */
+  readonly anchor?: AuditAnchor | undefined;
   readonly checkpointEntries?: number;
   readonly checkpointMs?: number;
 }
@@ -58,6 +63,8 @@ export interface AuditDependencies {
 const EVERY_MS = 500;
 const CHECKPOINT_ENTRIES = 1_000;
 const CHECKPOINT_MS = 300_000;
+/** How long the end of the chain is believed; what others have written, or taken away, is noticed then. */
+const BELIEVED_MS = 30_000;
 const EXPORTED_ENTRIES = 500;
 const EXPORTED_DOCUMENTS = 20;
 
@@ -67,10 +74,12 @@ export function createAudit(dependencies: AuditDependencies): Audit {
   const checkpointMs = dependencies.checkpointMs ?? CHECKPOINT_MS;
   const auditLog = createAuditLog(store);
   const publicKey = key && createPublicKey(key);
+  const keeper = createAnchorKeeper({ auditLog, publicKey, anchor: dependencies.anchor, log });
   const integrity = key && integrityOf(key, checkpointEntries, checkpointMs);
 
   /** What this process believes the end of the chain to be; undefined: it must read it. */
   let end: { readonly tip: ChainTip; readonly checkpoint: AuditCheckpoint | undefined } | undefined;
+  let readAt = 0;
   /** The first entries after a start are not left without a checkpoint for minutes. */
   let isFirstDue = true;
   /** What another process had written already, when this one tried. */
@@ -84,10 +93,14 @@ export function createAudit(dependencies: AuditDependencies): Audit {
     const [lastBatch, lastCheckpoint] = [await auditLog.last(LINKS), await auditLog.last(CHECKPOINTS)];
     const batch = lastBatch < 0 ? undefined : await auditLog.batch(lastBatch);
     const checkpoint = lastCheckpoint < 0 ? undefined : await auditLog.checkpoint(lastCheckpoint);
+    const tip = batch === undefined ? GENESIS : tipAfter(batch);
+    await keeper.check(tip);
     if ((lastBatch >= 0 && !batch) || (lastCheckpoint >= 0 && !checkpoint)) {
       throw new Error('the end of the audit chain cannot be read');
     }
-    return { tip: batch === undefined ? GENESIS : tipAfter(batch), checkpoint };
+    keeper.note(checkpoint);
+    readAt = clock.monotonic();
+    return { tip, checkpoint };
   }
 
   async function write(collection: AuditCollection, number: number, body: object): Promise<CommitResult> {
@@ -137,10 +150,11 @@ export function createAudit(dependencies: AuditDependencies): Audit {
     tip: ChainTip,
     before: AuditCheckpoint | undefined,
   ): Promise<boolean> {
-    const number = (before?.number ?? -1) + 1;
-    const checkpoint = makeCheckpoint(number, tip.frontier, clock.now(), privateKey);
+    const checkpoint = makeCheckpoint(before, tip.frontier, clock.now(), privateKey);
     isFirstDue = false;
-    return settled(await write(CHECKPOINTS, number, checkpoint), { tip, checkpoint });
+    const result = await write(CHECKPOINTS, checkpoint.number, checkpoint);
+    if (result.state === 'committed') keeper.note(checkpoint);
+    return settled(result, { tip, checkpoint });
   }
 
   function settled(result: CommitResult, next: NonNullable<typeof end>): boolean {
@@ -161,12 +175,14 @@ export function createAudit(dependencies: AuditDependencies): Audit {
 
   async function pass(isLast: boolean): Promise<void> {
     refused = undefined;
+    if (clock.monotonic() - readAt > BELIEVED_MS) end = undefined;
     try {
       while ((await step(isLast)) && clock.monotonic() < deadline);
     } catch (error) {
       end = undefined;
       trouble(errorFields(error));
     }
+    await keeper.save();
   }
 
   /** A host that was stopped leaves nothing pending. So either it was killed, or somebody else has written entries. */
@@ -181,8 +197,28 @@ export function createAudit(dependencies: AuditDependencies): Audit {
         'audit entries were pending at the start: a host was killed, another one is at work, or they are not its own',
       );
     } catch (error) {
+      if (error instanceof AuditAnchorError) throw error;
       log('error', errorFields(error), 'the end of the audit chain cannot be read');
     }
+  }
+
+  /** What is in the store may be consistent and yet not what it was. */
+  async function verify(fromSeq: number, toSeq: number): Promise<AuditVerification> {
+    const found = await auditLog.verify(fromSeq, toSeq, publicKey);
+    try {
+      await keeper.check(await readTip());
+      return found;
+    } catch (error) {
+      if (!(error instanceof AuditAnchorError)) throw error;
+      return { ...found, chainValid: false, ...(publicKey !== undefined && { checkpointsValid: false }) };
+    }
+  }
+
+  /** The beginning, where the last batch cannot be read: that is found as an anomaly. */
+  async function readTip(): Promise<ChainTip> {
+    const last = await auditLog.last(LINKS);
+    const batch = last < 0 ? undefined : await auditLog.batch(last);
+    return batch === undefined ? GENESIS : tipAfter(batch);
   }
 
   /** One pass at a time. Who asks during a pass gets another one, which sees what was written before the question. */
@@ -198,6 +234,7 @@ export function createAudit(dependencies: AuditDependencies): Audit {
     integrity,
     link: () => link(),
     async start() {
+      await keeper.load();
       await noteLeftovers();
       timer = setInterval(() => {
         if (passing === undefined) void link();
@@ -213,7 +250,7 @@ export function createAudit(dependencies: AuditDependencies): Audit {
       await link(true);
     },
     operations: {
-      verifyAudit: (fromSeq, toSeq) => auditLog.verify(fromSeq, toSeq, publicKey),
+      verifyAudit: verify,
       exportAudit: (cursor) => exportPage(cursor),
     },
   };
@@ -228,7 +265,7 @@ export function createAudit(dependencies: AuditDependencies): Audit {
         const head = {
           kind: 'head',
           format: 'weft-audit',
-          version: 1,
+          version: 2,
           publicKey: publicKey ? publicKeyText(publicKey) : null,
         };
         return { ...page, lines: [head, ...page.lines] };

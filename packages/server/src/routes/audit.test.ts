@@ -95,7 +95,7 @@ describe('GET /v1/host/weft/audit', () => {
     });
 
     expect(first.json).toMatchObject({
-      lines: [{ kind: 'head', version: 1 }, { kind: 'checkpoint' }],
+      lines: [{ kind: 'head', version: 2 }, { kind: 'checkpoint' }],
       nextCursor: 'batch.0',
     });
     expect(refused.status).toBe(403);

@@ -2,9 +2,11 @@ import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { AuditVerification, ExportVerification } from '@weft/engine';
+import type { Client } from '@weft/sdk';
+import type { Anchored } from '../../audit-anchor-file.ts';
 import { type Cli, HOST_ARGS, leaf } from '../../command.ts';
 import { connect } from '../../connection.ts';
-import { EXIT, type ExitCode, unusable, usageError } from '../../exit-code.ts';
+import { CliError, EXIT, type ExitCode, unusable, usageError } from '../../exit-code.ts';
 import { reasonOf } from '../../key-values.ts';
 import { printable } from '../../output/table.ts';
 
@@ -17,6 +19,7 @@ export const verify = leaf({
     'weft audit verify',
     'weft audit verify --from 1000 --to 1999 --json',
     'weft audit verify --offline audit.ndjson --public-key KEY',
+    'weft audit verify --anchor /mnt/safe/one.anchor,/mnt/safe/two.anchor',
   ],
   args: {
     from: { type: 'string', valueHint: 'SEQ', description: 'First sequence; default the first there is' },
@@ -26,27 +29,76 @@ export const verify = leaf({
       valueHint: 'FILE',
       description: 'Verify a file of "weft audit export" instead; needs no host',
     },
+    anchor: {
+      type: 'string',
+      valueHint: 'FILE[,…]',
+      description: 'Check that the log still holds what was anchored there; the highest of several counts',
+    },
     'public-key': {
       type: 'string',
       valueHint: 'KEY',
-      description: 'With --offline: the key the host is known by (checkpointPublicKey in its discovery)',
+      description:
+        'With --offline: the key the host is known by (checkpointPublicKey in its discovery; default that of --anchor)',
     },
     ...HOST_ARGS,
   },
-  async run({ cli, args }) {
+  async run({ cli, args, all }) {
+    for (const whole of ['offline', 'anchor'] as const)
+      if (args[whole] !== undefined && (args.from !== undefined || args.to !== undefined))
+        throw usageError(`--${whole} verifies the whole log; leave --from and --to out.`);
+    const files = all('anchor').flatMap((text) => text.split(','));
     if (args.offline !== undefined) {
-      if (args.from !== undefined || args.to !== undefined)
-        throw usageError('--offline verifies the whole file; leave --from and --to out.');
-      const found = await verifyFile(resolve(cli.io.cwd, args.offline), args['public-key']);
-      return report(cli, found, offlineNotes(found, args['public-key'] !== undefined));
+      const anchor = await highestAnchor(cli, files);
+      const publicKey = args['public-key'] ?? anchor?.publicKey;
+      const found = await verifyFile(resolve(cli.io.cwd, args.offline), { publicKey, anchor });
+      return report(cli, found, offlineNotes(found, publicKey !== undefined));
     }
     if (args['public-key'] !== undefined)
       throw usageError('--public-key goes with --offline; a host verifies with its own key.');
     const range = { ...sequence('fromSeq', '--from', args.from), ...sequence('toSeq', '--to', args.to) };
     const { client } = await connect(cli.io, args);
-    return report(cli, await client.audit.verify(range), []);
+    const anchor = await highestAnchor(cli, files);
+    const found = await client.audit.verify(range);
+    const lack = anchor && (await lackOf(client, found, anchor));
+    return report(cli, lack === undefined ? found : { ...found, chainValid: false }, lack ? [lack] : []);
   },
 });
+
+/** Of several processes, the one that has seen most. */
+async function highestAnchor(cli: Cli, files: readonly string[]): Promise<Anchored | undefined> {
+  if (files.length === 0) return undefined;
+  const { readAnchorFile } = await import('../../audit-anchor-file.ts');
+  const anchors = await Promise.all(
+    files.map(async (name) => {
+      const path = resolve(cli.io.cwd, name.trim());
+      const anchored = await readAnchorFile(path).catch((cause: unknown) => {
+        if (cause instanceof CliError) throw cause;
+        throw unusable('file_unreadable', `${path} cannot be used: ${reasonOf(cause)}.`, cause);
+      });
+      return anchored ?? Promise.reject(unusable('file_unreadable', `There is no anchor at ${path}.`));
+    }),
+  );
+  return anchors.reduce((highest, each) => (each.number > highest.number ? each : highest));
+}
+
+/** Why the log a host has told about is not the anchored one. */
+async function lackOf(
+  client: Client,
+  { checkpoints }: AuditVerification,
+  anchor: Anchored,
+): Promise<string | undefined> {
+  const { describeSeal, isSealed, readPublicKey } = await import('@weft/engine');
+  const { auth } = (await client.discovery()) as {
+    auth?: { auditLogIntegrity?: { checkpointPublicKey?: string } };
+  };
+  const key = readPublicKey(anchor.publicKey);
+  const isOwn = anchor.publicKey === auth?.auditLogIntegrity?.checkpointPublicKey;
+  if (!isOwn || key === undefined || !isSealed(anchor, key))
+    return 'The anchor was not sealed with the audit key of this host.';
+  const found = checkpoints.find(({ checkpoint }) => checkpoint === `checkpoint-${anchor.number}`);
+  if (found?.merkleRoot === anchor.root && found.atSequence === anchor.sequence) return undefined;
+  return `The log does not hold what was anchored (${describeSeal(anchor)}): its end was cut off, it was rewritten, or another database is in its place.`;
+}
 
 function sequence(name: 'fromSeq' | 'toSeq', flag: string, text: string | undefined): object {
   if (text === undefined) return {};
@@ -54,10 +106,13 @@ function sequence(name: 'fromSeq' | 'toSeq', flag: string, text: string | undefi
   return { [name]: Number(text) };
 }
 
-async function verifyFile(path: string, publicKey: string | undefined): Promise<ExportVerification> {
+async function verifyFile(
+  path: string,
+  trusted: { readonly publicKey: string | undefined; readonly anchor: Anchored | undefined },
+): Promise<ExportVerification> {
   // Here and not above: other commands start without the engine.
   const { createExportVerifier } = await import('@weft/engine');
-  const verifier = createExportVerifier(publicKey);
+  const verifier = createExportVerifier(trusted);
   try {
     const lines = createInterface({
       input: createReadStream(path, 'utf8'),

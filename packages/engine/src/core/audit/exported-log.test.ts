@@ -4,9 +4,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { publicKeyText } from '../../ed25519.ts';
 import type { StoredAuditEntry } from '../../store.ts';
-import { makeCheckpoint } from './checkpoint.ts';
+import { type AuditCheckpoint, makeCheckpoint, readCheckpoint, sealOf } from './checkpoint.ts';
 import { createExportVerifier, type ExportVerification } from './exported-log.ts';
 import { type ChainTip, GENESIS, linkEntries, tipAfter } from './link-batch.ts';
+import type { Seal } from './seal.ts';
 
 const { privateKey } = generateKeyPairSync('ed25519');
 const stranger = generateKeyPairSync('ed25519').privateKey;
@@ -19,22 +20,19 @@ const ENTRIES = [1, 2, 4, 7, 8, 9, 12].map(entry);
 
 /** An export in batches of three with a checkpoint after each. */
 function exported(entries: readonly StoredAuditEntry[], key = privateKey): JsonObject[] {
-  const checkpoints: JsonObject[] = [];
+  const checkpoints: AuditCheckpoint[] = [];
   const batches: JsonObject[] = [];
   let tip: ChainTip = GENESIS;
   for (let at = 0; at < entries.length; at += 3) {
     const batch = linkEntries(tip, entries.slice(at, at + 3));
     tip = tipAfter(batch);
     batches.push({ kind: 'batch', ...plain(batch) });
-    checkpoints.push({
-      kind: 'checkpoint',
-      ...plain(makeCheckpoint(checkpoints.length, tip.frontier, 5, key)),
-    });
+    checkpoints.push(makeCheckpoint(checkpoints.at(-1), tip.frontier, 5, key));
   }
-  const head = { kind: 'head', format: 'weft-audit', version: 1, publicKey: publicKeyText(key) };
+  const head = { kind: 'head', format: 'weft-audit', version: 2, publicKey: publicKeyText(key) };
   const lines = [
     head,
-    ...checkpoints,
+    ...checkpoints.map((each) => ({ kind: 'checkpoint', ...plain(each) })),
     ...batches,
     ...entries.map((each) => ({ kind: 'entry', ...plain(each) })),
   ];
@@ -45,8 +43,8 @@ function plain(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject;
 }
 
-function verified(lines: readonly JsonObject[], trusted?: string): ExportVerification {
-  const verifier = createExportVerifier(trusted);
+function verified(lines: readonly JsonObject[], trusted?: string, anchor?: Seal): ExportVerification {
+  const verifier = createExportVerifier({ publicKey: trusted, anchor });
   for (const line of lines) verifier.line(JSON.stringify(line));
   return verifier.end();
 }
@@ -150,6 +148,38 @@ describe('an exported log', () => {
       chainValid: false,
       checkpointsValid: false,
       anomalies: [],
+    });
+  });
+
+  it.each([
+    ['another time', (line: JsonObject) => ({ ...line, ts: 6 })],
+    [
+      'another one before it',
+      (line: JsonObject) => ({
+        ...line,
+        weft: { ...(line['weft'] as JsonObject), previousRoot: '0'.repeat(64) },
+      }),
+    ],
+    ['no seal', ({ weft: _weft, ...line }: JsonObject) => line],
+  ])('does not believe a checkpoint with %s, though its root is signed', (_, change) => {
+    const lines = exported(ENTRIES).map((line) => (line['number'] === 1 ? change(line) : line));
+
+    expect(verified(lines)).toMatchObject({ chainValid: false });
+  });
+
+  it('holds what was anchored, and is not believed when its end was cut off with everything that tells', () => {
+    const lines = exported(ENTRIES);
+    const cut = exported(ENTRIES.slice(0, 3));
+    const second = readCheckpoint(lines[2], 1);
+    const anchor = second && sealOf(second);
+
+    expect(verified(lines, undefined, anchor)).toMatchObject({ chainValid: true, problems: [] });
+    expect(verified(cut)).toMatchObject({ chainValid: true });
+    expect(verified(cut, undefined, anchor)).toMatchObject({
+      chainValid: false,
+      problems: [
+        'it does not hold what was anchored (checkpoint 1 up to sequence 5, of 1970-01-01T00:00:00.005Z)',
+      ],
     });
   });
 

@@ -2,8 +2,9 @@ import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import { type Ed25519Key, readPublicKey } from '../../ed25519.ts';
 import type { StoredAuditEntry } from '../../store.ts';
 import { type Anomaly, type ChainWalk, createChainWalk, type Place } from './chain-walk.ts';
-import { type AuditCheckpoint, readCheckpoint } from './checkpoint.ts';
+import { type AuditCheckpoint, readCheckpoint, sealOf } from './checkpoint.ts';
 import { readBatch } from './link-batch.ts';
+import { describeSeal, isSameSeal, type Seal } from './seal.ts';
 import { type AuditVerification, conclude, createCheckpointCheck } from './verification.ts';
 
 /**
@@ -25,8 +26,14 @@ export interface ExportVerification extends AuditVerification {
   readonly problems: readonly string[];
 }
 
-/** `trusted`: the key the reader knows the host by. Without it the file's own is taken, which proves only that it fits itself. */
-export function createExportVerifier(trusted?: string): ExportVerifier {
+export interface Trusted {
+  /** The key the reader knows the host by. Without it the file's own is taken, which proves only that it fits itself. */
+  readonly publicKey?: string | undefined;
+  /** What the log held once, and must hold still. */
+  readonly anchor?: Seal | undefined;
+}
+
+export function createExportVerifier(trusted: Trusted = {}): ExportVerifier {
   const problems: string[] = [];
   const anomalies: Anomaly[] = [];
   const checkpoints: AuditCheckpoint[] = [];
@@ -46,7 +53,7 @@ export function createExportVerifier(trusted?: string): ExportVerifier {
   function take(value: JsonObject): void {
     switch (value['kind']) {
       case 'head':
-        if (value['format'] !== 'weft-audit' || value['version'] !== 1)
+        if (value['format'] !== 'weft-audit' || value['version'] !== 2)
           problems.push('line 1 names another format');
         if (typeof value['publicKey'] === 'string') fileKey = value['publicKey'];
         return;
@@ -112,9 +119,11 @@ export function createExportVerifier(trusted?: string): ExportVerifier {
       walked().end();
       const check = createCheckpointCheck(checkpoints);
       check.cover(places);
-      const text = trusted ?? fileKey;
+      const text = trusted.publicKey ?? fileKey;
       const publicKey: Ed25519Key | undefined = text === undefined ? undefined : readPublicKey(text);
       if (text !== undefined && publicKey === undefined) problems.push('the public key is no Ed25519 key');
+      if (trusted.anchor !== undefined && !holds(checkpoints, trusted.anchor))
+        problems.push(`it does not hold what was anchored (${describeSeal(trusted.anchor)})`);
       const found = conclude({
         fromSeq: 0,
         toSeq: Math.max(places.length - 1, 0),
@@ -133,6 +142,11 @@ export function createExportVerifier(trusted?: string): ExportVerifier {
       };
     },
   };
+}
+
+function holds(checkpoints: readonly AuditCheckpoint[], anchor: Seal): boolean {
+  const checkpoint = checkpoints[anchor.number];
+  return checkpoint !== undefined && isSameSeal(sealOf(checkpoint), anchor);
 }
 
 function readEntry(value: JsonObject): StoredAuditEntry | undefined {

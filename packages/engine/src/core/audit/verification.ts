@@ -1,17 +1,17 @@
 import type { Ed25519Key } from '../../ed25519.ts';
 import type { Anomaly, Place } from './chain-walk.ts';
-import { type AuditCheckpoint, isSigned } from './checkpoint.ts';
+import { type AuditCheckpoint, follows, isSigned } from './checkpoint.ts';
 import { EMPTY_FRONTIER, extendFrontier, type Frontier, rootOf } from './merkle.ts';
 
 /** What a verification found. Closed on the wire: the protocol wants it so. */
 export interface AuditVerification {
   readonly fromSeq: number;
   readonly toSeq: number;
-  /** The entries give the recorded hashes, and no checkpoint is wrong. */
+  /** The entries give the recorded hashes, no checkpoint is wrong, and the log still holds what was sealed last. */
   readonly chainValid: boolean;
   /** Absent when there is no key to check signatures with. */
   readonly checkpointsValid?: boolean;
-  readonly checkpoints: readonly Omit<AuditCheckpoint, 'number' | 'ts'>[];
+  readonly checkpoints: readonly Omit<AuditCheckpoint, 'number' | 'ts' | 'weft'>[];
   readonly anomalies: readonly Anomaly[];
 }
 
@@ -42,8 +42,7 @@ export function createCheckpointCheck(
   let next = 0;
   let isValid = checkpoints.every((checkpoint, index) => {
     const before = checkpoints[index - 1];
-    if (before === undefined) return true;
-    return checkpoint.number === before.number + 1 && checkpoint.atSequence > before.atSequence;
+    return before === undefined || follows(checkpoint, before);
   });
 
   /** The next checkpoint is the one of what is covered now. */

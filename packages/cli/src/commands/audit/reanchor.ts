@@ -1,0 +1,43 @@
+import { userInfo } from 'node:os';
+import { leaf } from '../../command.ts';
+import { EXIT, usageError } from '../../exit-code.ts';
+import { printable } from '../../output/table.ts';
+
+const MAX_REASON = 500;
+
+export const reanchor = leaf({
+  name: 'reanchor',
+  summary: 'Take the audit log as it is now for the right one, as after a restore; stop every host first',
+  examples: [
+    'weft audit reanchor --audit-anchor /mnt/safe/weft.anchor --reason "restored the backup of 31 January"',
+    'WEFT_STORE=postgres://weft@db/weft weft audit reanchor --audit-anchor /mnt/safe/weft.anchor --reason "failover to a replica"',
+  ],
+  args: {
+    reason: { type: 'string', valueHint: 'TEXT', description: 'Why; it is kept in the audit log' },
+    'audit-anchor': { type: 'string', valueHint: 'FILE', description: 'The anchor, as given to weft serve' },
+    data: { type: 'string', valueHint: 'DIR', description: 'Data folder (default .weft)' },
+    store: { type: 'string', valueHint: 'URL', description: 'postgres://…, as given to weft serve' },
+    'store-schema': {
+      type: 'string',
+      valueHint: 'NAME',
+      description: 'Schema of the database (default weft)',
+    },
+  },
+  async run({ cli, args, all }) {
+    const reason = args.reason?.trim() ?? '';
+    if (reason === '')
+      throw usageError('weft audit reanchor needs --reason TEXT: it is kept in the audit log.');
+    if (reason.length > MAX_REASON || printable(reason) !== reason)
+      throw usageError(`--reason takes one line of at most ${MAX_REASON} printable characters.`);
+    // Loaded here, so that every other command starts without a host's worth of modules.
+    const { reanchorHost } = await import('../../serve/reanchor.ts');
+    const flags = (name: string): readonly string[] => (name in args ? all(name as 'data') : []);
+    const { before, after, file } = await reanchorHost(cli, flags, { actor: userInfo().username, reason });
+    const said = cli.json
+      ? JSON.stringify({ file, before: before ?? null, after })
+      : `${file}  now at checkpoint ${after.number}, up to sequence ${after.sequence}` +
+        (before === undefined ? '' : ` (before: checkpoint ${before.number}, up to ${before.sequence})`);
+    cli.io.stdout.write(`${said}\n`);
+    return EXIT.done;
+  },
+});
