@@ -260,7 +260,16 @@ export function createHost(options: HostOptions): Host {
 
   const inFlight = createInFlight(limits.idempotencyWaitMs);
   const finished = createFinishedRuns(limits.finishedBytes, clock.monotonic);
-  const keeping = createKeeping({ store: visible, committer, finished, clock, random, limits, log });
+  const keeping = createKeeping({
+    store: visible,
+    committer,
+    finished,
+    states,
+    clock,
+    random,
+    limits,
+    log,
+  });
   const { sweep: _sweep, start: startKeeping, stop: stopKeeping, ...keepingOperations } = keeping;
   const { withState, ...readers } = createReaders({
     store: visible,

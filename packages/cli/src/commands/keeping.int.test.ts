@@ -110,6 +110,26 @@ describe('weft runs erase', () => {
     expect((await weft(cwd, ['backup', 'erased.db'])).code).toBe(0);
     expect((await readFile(join(cwd, 'erased.db'))).includes('canary-5b1f')).toBe(false);
   });
+
+  it('leaves nothing in any file of a host at work within seconds, and shows nothing at once', async () => {
+    const canary = 'canary-9c2e';
+    const runId = await endedRun([], { name: canary });
+    const shown = async (): Promise<string> => (await weft(cwd, ['runs', 'show', runId, '--json'])).out;
+    const filesWithIt = async (): Promise<string[]> => {
+      const folder = join(cwd, '.weft');
+      const found: string[] = [];
+      for (const name of await readdir(folder))
+        if ((await readFile(join(folder, name))).includes(canary)) found.push(name);
+      return found;
+    };
+    expect(await shown()).toContain(canary);
+    expect(await filesWithIt()).not.toEqual([]);
+
+    await weft(cwd, ['runs', 'erase', runId]);
+
+    expect(await shown()).not.toContain(canary);
+    await vi.waitFor(async () => expect(await filesWithIt()).toEqual([]), { timeout: 10_000, interval: 50 });
+  });
 });
 
 describe('weft retention', () => {

@@ -17,7 +17,7 @@ export function openStore(
   log: Log,
   options: FolderOptions = {},
 ): Promise<Store> {
-  return store === undefined ? openFolder(folder, options) : openDatabase(store, log);
+  return store === undefined ? openFolder(folder, log, options) : openDatabase(store, log);
 }
 
 /** On a database of its own a host can do without a folder, if every key comes from outside. */

@@ -30,6 +30,7 @@ export interface FolderOptions {
 /** The file of the folder, which has one owner process. */
 export async function openFolder(
   folder: DataFolder,
+  log: Log,
   { maxPageCount, onLoss }: FolderOptions,
 ): Promise<Store> {
   try {
@@ -38,6 +39,8 @@ export async function openFolder(
       path: folder.database,
       ...(maxPageCount !== undefined && { maxPageCount }),
       ...(onLoss !== undefined && { onLoss }),
+      onScrubDelayed: (reason) =>
+        log('warn', { reason }, 'what was erased is still in the write-ahead log; it is tried again'),
     });
   } catch (cause) {
     if (cause instanceof StoreBehindError)

@@ -133,6 +133,7 @@ describe('retention', () => {
       store: tellingRemoved(store),
       committer: createCommitter({ store, log: () => undefined, maxUnits: 100, maxBytes: 1e6 }),
       finished: createFinishedRuns(1_000_000, () => 0),
+      states: { drop: () => undefined },
       clock,
       random,
       limits: { ...DEFAULT_LIMITS, ...limits },

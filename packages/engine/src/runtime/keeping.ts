@@ -17,6 +17,7 @@ import type { FinishedRuns } from './finished-runs.ts';
 import { type RandomBytes, randomId } from './ids.ts';
 import type { HostLimits } from './limits.ts';
 import { errorFields, type Log } from './log.ts';
+import type { RunStates } from './states.ts';
 import { writeFailure } from './write-failure.ts';
 
 /**
@@ -43,6 +44,7 @@ export interface KeepingDependencies {
   readonly store: Pick<Store, 'readRun' | 'listExpired' | 'readDocument' | 'listDocuments' | 'openBackup'>;
   readonly committer: Committer;
   readonly finished: FinishedRuns;
+  readonly states: Pick<RunStates, 'drop'>;
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly limits: HostLimits;
@@ -62,7 +64,7 @@ const FIRST_SWEEP_MS = 30_000;
 const BY_RETENTION = 'retention';
 
 export function createKeeping(dependencies: KeepingDependencies): Keeping {
-  const { store, committer, finished, clock, random, limits, log } = dependencies;
+  const { store, committer, finished, states, clock, random, limits, log } = dependencies;
   let isStopped = false;
   let isSweeping = false;
   let isBackingUp = false;
@@ -83,9 +85,14 @@ export function createKeeping(dependencies: KeepingDependencies): Keeping {
     };
   }
 
+  function drop(runId: string): void {
+    finished.drop(runId);
+    states.drop(runId);
+  }
+
   async function purge(unit: PurgeUnit): Promise<CommitResult> {
     const result = await committer.submit(unit);
-    if (result.state === 'committed') finished.drop(unit.runId);
+    if (result.state === 'committed') drop(unit.runId);
     return result;
   }
 
@@ -104,7 +111,7 @@ export function createKeeping(dependencies: KeepingDependencies): Keeping {
       at,
       audit: [auditOf(caller, { at, action: 'run.erase', target: runId })],
     });
-    if (result.state === 'committed') finished.drop(runId);
+    if (result.state === 'committed') drop(runId);
     return isDone(result, 'erased') || (await wasThere(caller, runId));
   }
 

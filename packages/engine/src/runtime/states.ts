@@ -17,6 +17,8 @@ import type { Plans } from './plans.ts';
 export interface RunStates {
   /** Calls `use` with the run folded to at least `row.nextSeq`. `use` must neither keep nor change the state. */
   current<Result>(row: RunRow, use: (plan: Plan, state: RunState) => Result): Promise<Result>;
+  /** The run was erased or removed: nothing of it stays in memory. */
+  drop(runId: string): void;
   /** The run as of the events below `seq`; the caller owns it. */
   upTo(record: CreationRecord, seq: number): Promise<Folded>;
 }
@@ -74,10 +76,13 @@ export function createRunStates(
 
   return {
     upTo,
+    drop(runId) {
+      for (const key of [runId, erasedKey(runId)]) kept.delete(key);
+    },
     async current(row, use) {
       const { record } = row;
       const plan = await plans.get(record.definitionDigest);
-      const key = row.erasedAt === undefined ? record.runId : `${record.runId} erased`;
+      const key = row.erasedAt === undefined ? record.runId : erasedKey(record.runId);
       let state = kept.get(key);
       if (state !== undefined && state.nextSeq >= row.nextSeq) return use(plan, state);
       kept.delete(key);
@@ -88,4 +93,8 @@ export function createRunStates(
       return result;
     },
   };
+}
+
+function erasedKey(runId: string): string {
+  return `${runId} erased`;
 }

@@ -10,6 +10,8 @@ import { prepareUnitWriter } from './write-unit.ts';
 export interface SqliteFaults {
   beforeCommit?: (() => void) | undefined;
   afterCommit?: (() => void) | undefined;
+  /** Called before each attempt to take what was deleted out of the write-ahead log. */
+  beforeScrub?: (() => void) | undefined;
 }
 
 /** When so many units in a row fail alone, it is not them. */

@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Store, WriteUnit } from '@weft/engine';
 import { openBackup, removeStaleCopies } from './backup.ts';
@@ -24,6 +24,7 @@ import { prepareRegistryReader } from './read-registry.ts';
 import { prepareRunReader } from './read-run.ts';
 import { prepareRemains } from './remains.ts';
 import { prepareSuspicions } from './suspicions.ts';
+import { createWalScrub, type WalScrub } from './wal-scrub.ts';
 import { prepareWasCommitted } from './was-committed.ts';
 import { openWords } from './words.ts';
 
@@ -43,9 +44,15 @@ export interface SqliteStoreOptions {
   readonly maxPageCount?: number;
   /** Called when the store has lost something, which is accepted with it. Without it such a store is not opened. */
   readonly onLoss?: (loss: StoreLoss) => void;
+  /** What was deleted is gone from the write-ahead log, too, after about this time; default a second. */
+  readonly scrubAfterMs?: number;
+  /** Called once when that takes much longer, with the reason. */
+  readonly onScrubDelayed?: (reason: string) => void;
   /** For tests. */
   readonly faults?: SqliteFaults;
 }
+
+const SCRUB_AFTER_MS = 1_000;
 
 /**
  * Opens the file as its only owner; throws StoreInUseError, StoreTooNewError, StoreBehindError or NotAStoreError when that
@@ -63,11 +70,20 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     const loss = findLoss(path, opened.found);
     if (loss !== undefined && options.onLoss === undefined) throw new StoreBehindError(path, loss);
     createPrivately(path);
+    const hasLeftovers = bytesOf(`${path}-wal`) > 0;
     const db = openFile({ path, busyTimeoutMs, maxPageCount });
     if (loss !== undefined) {
       opened.reset(readProgress(db));
       options.onLoss?.(loss);
     }
+    const scrub = createWalScrub(db, {
+      afterMs: options.scrubAfterMs ?? SCRUB_AFTER_MS,
+      busyTimeoutMs,
+      onDelayed: options.onScrubDelayed,
+      beforeScrub: options.faults?.beforeScrub,
+    });
+    // An owner that was killed may have erased something just before.
+    if (hasLeftovers) scrub.request();
     const connection: Connection = {
       db,
       words: openWords(db),
@@ -77,13 +93,15 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       clock: options.clock ?? Date.now,
     };
     freeAllClaims(connection);
-    const store = storeOn(connection, opened, options.faults ?? {}, async () => {
+    const closeFile = async (): Promise<void> => {
+      scrub.stop();
       // Prepared statements keep the handle alive until they are collected, and with it the WAL; so fold it in now.
       db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
       db.close();
       await opened.close();
       releaseOwnership();
-    });
+    };
+    const store = storeOn({ connection, mark: opened, scrub, faults: options.faults ?? {}, closeFile });
     return { ...store, openBackup: () => openBackup(path) };
   } catch (error) {
     void mark?.close();
@@ -97,13 +115,20 @@ function createPrivately(path: string): void {
   closeSync(openSync(path, 'a', 0o600));
 }
 
+function bytesOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+interface Parts {
+  readonly connection: Connection;
+  readonly mark: HighWaterMark;
+  readonly scrub: WalScrub;
+  readonly faults: SqliteFaults;
+  readonly closeFile: () => Promise<void>;
+}
+
 /** SQLite answers at once, so every method is synchronous inside; being async turns what it throws into a rejection. */
-function storeOn(
-  connection: Connection,
-  mark: HighWaterMark,
-  faults: SqliteFaults,
-  closeFile: () => Promise<void>,
-): Store {
+function storeOn({ connection, mark, scrub, faults, closeFile }: Parts): Store {
   const { db, holders, clock } = connection;
   const runs = prepareRunReader(connection);
   const registry = prepareRegistryReader(connection);
@@ -129,13 +154,23 @@ function storeOn(
 
   /** What it cannot take away now, on a full disk for one, it takes away after the next purge or start. */
   function clearAside(): void {
-    remains.clear().catch(() => undefined);
+    remains.clear().then(
+      (isCleared) => isCleared && scrub.request(),
+      () => undefined,
+    );
   }
+
+  /** True when the unit takes something away that was not meant to stay anywhere. */
+  const isDeletion = (unit: WriteUnit): boolean =>
+    unit.kind === 'purge' || unit.kind === 'erase' || (unit.kind === 'document' && unit.body === undefined);
+
+  const prune = preparePrune(connection);
 
   clearAside();
   return {
     async commit(units) {
       const results = commit(units);
+      if (units.some(isDeletion)) scrub.request();
       if (units.some(({ kind }) => kind === 'purge')) clearAside();
       if (watchers.size > 0)
         units.forEach((unit, index) => results[index]?.state === 'committed' && notify(unit));
@@ -183,7 +218,11 @@ function storeOn(
     claimOutbox: async (limit, leaseMs, except = []) => registry.claimOutbox(limit, leaseMs, except),
     readAudit: async (fromId, limit) => registry.readAudit(fromId, limit),
 
-    prune: preparePrune(connection),
+    async prune() {
+      const removed = await prune();
+      if (removed > 0) scrub.request();
+      return removed;
+    },
     async ping() {
       alive.get();
     },

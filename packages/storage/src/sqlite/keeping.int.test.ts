@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import type { Store } from '@weft/engine';
 import {
   appendUnit,
@@ -142,6 +142,135 @@ describe('what is taken away', () => {
     expect((await store.listRuns('acme', { tag: 't' }, { limit: 9 })).rows).toHaveLength(2);
     expect(checkSqliteFile(path)).toEqual([]);
     await store.close();
+  });
+});
+
+describe('what is taken away while the store stays open', () => {
+  /** In the file, the write-ahead log, and whatever else lies beside it. */
+  const isInFolder = (path: string, text: string): boolean =>
+    readdirSync(dirname(path))
+      .filter((name) => name.startsWith(basename(path)))
+      .some((name) => readFileSync(join(dirname(path), name)).includes(text));
+
+  const erase = (runId: string) =>
+    ({ kind: 'erase', batchId: newBatchId(), tenant: 'acme', runId, at: START }) as const;
+
+  it.each([
+    ['erase', erase],
+    ['purge', purge],
+  ] as const)('by %s is gone from every file within seconds', async (_kind, unit) => {
+    const path = newPath();
+    const store = openSqliteStore({ path });
+    const runId = await givenRun(store, 'gone');
+    expect(isInFolder(path, 'small-gone')).toBe(true);
+
+    await given(store, unit(runId));
+
+    for (const part of ['in', 'big', 'small', 'state'])
+      await vi.waitFor(
+        () => expect([part, isInFolder(path, `${part}-gone`)]).toEqual([part, false]),
+        PATIENCE,
+      );
+    expect(statSync(`${path}-wal`).size).toBe(0);
+    await store.close();
+  });
+
+  it('with a document, or because its time has come, is gone as well', async () => {
+    const path = newPath();
+    const clock = { now: START };
+    const store = openSqliteStore({ path, clock: () => clock.now, scrubAfterMs: 5 });
+    const expiring = { collection: 'memory', body: '"brief-canary"', expiresAt: START + 1 };
+    await given(
+      store,
+      documentUnit('kept', { body: '"kept-canary"' }),
+      documentUnit('gone', { body: '"gone-canary"' }),
+      documentUnit('brief', expiring),
+    );
+    const { body: _body, ...removal } = documentUnit('gone');
+    clock.now += 10;
+
+    await given(store, removal);
+    await vi.waitFor(() => expect(isInFolder(path, 'gone-canary')).toBe(false), PATIENCE);
+    await store.prune();
+
+    await vi.waitFor(() => expect(isInFolder(path, 'brief-canary')).toBe(false), PATIENCE);
+    expect(isInFolder(path, 'kept-canary')).toBe(true);
+    await store.close();
+  });
+
+  it('piece by piece, of a long run, is gone when the last piece is', async () => {
+    const path = newPath();
+    const store = openSqliteStore({ path, scrubAfterMs: 5 });
+    const runId = newRunId();
+    await store.heartbeat('h1', 60_000);
+    await given(store, createUnit(runId, { holder: 'h1' }));
+    for (let seq = 0; seq < 6_000; seq += 1_000) {
+      const log = events(seq, 1_000).map((each) => ({ ...each, overlay: '"long-canary"' }));
+      await given(
+        store,
+        appendUnit(runId, seq, seq === 5_000 ? { events: log, head: completed } : { events: log }),
+      );
+    }
+
+    await given(store, purge(runId));
+
+    await vi.waitFor(() => expect(isInFolder(path, 'long-canary')).toBe(false), PATIENCE);
+    await store.close();
+  });
+
+  it('in many steps is taken out of the log in one', async () => {
+    const path = newPath();
+    let scrubs = 0;
+    const store = openSqliteStore({ path, faults: { beforeScrub: () => (scrubs += 1) } });
+    const runs: string[] = [];
+    for (let count = 0; count < 30; count += 1) runs.push(await givenRun(store, `many${count}`));
+
+    for (const runId of runs) await given(store, erase(runId));
+
+    await vi.waitFor(() => expect(isInFolder(path, 'small-many')).toBe(false), PATIENCE);
+    expect(scrubs).toBeLessThan(runs.length / 5);
+    await store.close();
+  });
+
+  it('is gone as soon as nobody reads it any more, and nobody waits for that', async () => {
+    const path = newPath();
+    const delays: string[] = [];
+    const store = openSqliteStore({
+      path,
+      scrubAfterMs: 20,
+      onScrubDelayed: (reason) => delays.push(reason),
+    });
+    const runId = await givenRun(store, 'read');
+    const reader = openDatabase(path, { busyTimeoutMs: 0, readOnly: true });
+    reader.exec('BEGIN');
+    reader.prepare('SELECT count(*) FROM runs').get();
+    await given(store, erase(runId));
+    await given(store, documentUnit('later'));
+
+    await vi.waitFor(() => expect(delays).toHaveLength(1), { timeout: 60_000, interval: 50 });
+    const meanwhile = isInFolder(path, 'small-read');
+    reader.exec('COMMIT');
+    reader.close();
+
+    expect(meanwhile).toBe(true);
+    await vi.waitFor(() => expect(isInFolder(path, 'small-read')).toBe(false), PATIENCE);
+    expect(delays).toEqual(['another connection reads the database']);
+    await store.close();
+  });
+
+  it('by an owner that was killed is taken out of the log by the next one', async () => {
+    const [path, killed] = [newPath(), newPath()];
+    const store = openSqliteStore({ path });
+    const runId = await givenRun(store, 'left');
+    await given(store, erase(runId));
+    for (const end of ['', '-wal']) copyFileSync(`${path}${end}`, `${killed}${end}`);
+    await store.close();
+    expect(isInFolder(killed, 'small-left')).toBe(true);
+
+    const next = openSqliteStore({ path: killed });
+
+    await vi.waitFor(() => expect(isInFolder(killed, 'small-left')).toBe(false), PATIENCE);
+    await next.close();
   });
 });
 

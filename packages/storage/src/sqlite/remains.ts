@@ -10,8 +10,8 @@ import { type Connection, inTransaction } from './connection.ts';
  * tells the next owner of the file that there is something to do.
  */
 export interface Remains {
-  /** Takes away what there is, between the turns of others; more than one at the same time is one. */
-  clear(): Promise<void>;
+  /** Takes away what there is, between the turns of others; more than one at the same time is one. False when there was nothing. */
+  clear(): Promise<boolean>;
   stop(): void;
 }
 
@@ -40,7 +40,7 @@ export function prepareRemains(connection: Connection): Remains {
     `DELETE FROM events WHERE rid = ?1 AND seq < (SELECT min(seq) FROM events WHERE rid = ?1) + ${REMOVED_AT_ONCE}`,
   );
   const removeRow = db.prepare('DELETE FROM runs WHERE rid = ?');
-  let clearing: Promise<void> | undefined;
+  let clearing: Promise<boolean> | undefined;
   let isStopped = false;
 
   /** False when there was nothing left to do. */
@@ -53,8 +53,13 @@ export function prepareRemains(connection: Connection): Remains {
     return true;
   }
 
-  async function clearAll(): Promise<void> {
-    while (!isStopped && removeNext()) await nextTurn();
+  async function clearAll(): Promise<boolean> {
+    let isCleared = false;
+    while (!isStopped && removeNext()) {
+      isCleared = true;
+      await nextTurn();
+    }
+    return isCleared;
   }
 
   return {
