@@ -74,6 +74,63 @@ describe('weft serve on PostgreSQL', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
+  it('keeps an audit anchor per process, of which the highest tells what a database that was set back has lost', async () => {
+    const schema = newSchema();
+    const env = { ...ownKeys(), WEFT_STORE: server().url, WEFT_STORE_SCHEMA: schema };
+    const lived = async (anchor: string): Promise<void> => {
+      const host = await serve(['--audit-anchor', anchor], env);
+      const made = await weft(
+        folder,
+        ['keys', 'create', 'ci', '--scope', 'runs:read', '--url', host.url],
+        env,
+      );
+      expect(made.code).toBe(0);
+      await host.stop();
+    };
+    await lived('one.anchor');
+    await lived('two.anchor');
+    const before = await serve([], env);
+    const verify = (url: string, anchors: string) =>
+      weft(folder, ['audit', 'verify', '--anchor', anchors, '--url', url], env);
+    const whole = await verify(before.url, 'one.anchor,two.anchor');
+    await before.stop();
+    // As it was before the second process.
+    const session = openSession();
+    await session.unsafe(`ALTER TABLE ${schema}.audit DISABLE TRIGGER ALL`);
+    await session.unsafe(
+      `DELETE FROM ${schema}.documents WHERE collection IN ('audit-checkpoint', 'audit-link') AND id <> '0'`,
+    );
+    const [batch] = await session.unsafe(
+      `SELECT body FROM ${schema}.documents WHERE collection = 'audit-link'`,
+    );
+    const { links } = JSON.parse(String(batch?.['body'])) as { links: { id: number }[] };
+    await session.unsafe(`DELETE FROM ${schema}.audit WHERE id > ${links.at(-1)?.id}`);
+
+    const refused = await weft(folder, ['serve', '--port', '0', '--audit-anchor', 'two.anchor'], env);
+    const unaware = await serve(['--audit-anchor', 'one.anchor'], env);
+    const found = await verify(unaware.url, 'one.anchor,two.anchor');
+    await unaware.stop();
+    const reason = ['--reason', 'failed over to a replica that lagged behind'];
+    const reanchored = await weft(
+      folder,
+      ['audit', 'reanchor', '--audit-anchor', 'two.anchor', ...reason],
+      env,
+    );
+    const after = await serve(['--audit-anchor', 'two.anchor'], env);
+
+    expect(whole).toMatchObject({ code: 0, out: expect.stringContaining('intact') });
+    expect(refused).toMatchObject({
+      code: 4,
+      err: expect.stringContaining('does not hold what was anchored'),
+    });
+    expect(found).toMatchObject({ code: 1, out: expect.stringContaining('does not hold what was anchored') });
+    expect(reanchored).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('two.anchor  now at checkpoint'),
+    });
+    expect(await verify(after.url, 'two.anchor')).toMatchObject({ code: 0 });
+  });
+
   it('leaves a shared folder to the process that still listens', async () => {
     const flags = ['--store', server().url, '--store-schema', newSchema()];
     const first = await serve(flags);

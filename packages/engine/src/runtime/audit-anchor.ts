@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { type AuditCheckpoint, isSigned, sealOf } from '../core/audit/checkpoint.ts';
 import type { ChainTip } from '../core/audit/link-batch.ts';
-import { describeSeal, isSameSeal, isSealed, type Seal } from '../core/audit/seal.ts';
+import { describeSeal, isSealed, type Seal, sealsSameLog } from '../core/audit/seal.ts';
 import { type AuditLog, CHECKPOINTS } from './audit-log.ts';
 import { errorFields, type Log } from './log.ts';
 
@@ -66,7 +66,8 @@ export function createAnchorKeeper(dependencies: AnchorKeeperDependencies): Anch
       const last = await auditLog.last(CHECKPOINTS);
       return last < 0 ? 'it has no checkpoint at all' : `its last checkpoint is ${last}`;
     }
-    if (!isSameSeal(sealOf(found), seal)) return `its checkpoint ${seal.number} is another one`;
+    const isOurs = publicKey !== undefined && isSigned(found, publicKey);
+    if (!isOurs || !sealsSameLog(sealOf(found), seal)) return `its checkpoint ${seal.number} is another one`;
     if (frontier.size <= seal.sequence) return `its chain ends at sequence ${frontier.size - 1}`;
     const [newest] = await auditLog.entries(lastId, 1);
     return newest?.id === lastId ? undefined : 'the newest entry of its chain is missing';

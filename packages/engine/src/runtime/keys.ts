@@ -183,12 +183,13 @@ function callerOf(row: ApiKeyRow): Caller {
 }
 
 /** What the audit log keeps of a new key. */
-export function keyDetails({ principal, kind, scopes, expiresAt }: ApiKeyRow): JsonObject {
+export function keyDetails({ principal, kind, scopes, expiresAt, label }: ApiKeyRow): JsonObject {
   return {
     principal,
     kind,
     scopes: [...scopes],
     ...(expiresAt !== undefined && { expiresAt: toIso(expiresAt) }),
+    ...(label !== undefined && { label }),
   };
 }
 

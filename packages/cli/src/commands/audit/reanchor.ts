@@ -31,7 +31,7 @@ export const reanchor = leaf({
       throw usageError(`--reason takes one line of at most ${MAX_REASON} printable characters.`);
     // Loaded here, so that every other command starts without a host's worth of modules.
     const { reanchorHost } = await import('../../serve/reanchor.ts');
-    const flags = (name: string): readonly string[] => (name in args ? all(name as 'data') : []);
+    const flags = (name: string): readonly string[] => all(name as 'data');
     const { before, after, file } = await reanchorHost(cli, flags, { actor: userInfo().username, reason });
     const said = cli.json
       ? JSON.stringify({ file, before: before ?? null, after })

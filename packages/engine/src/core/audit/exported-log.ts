@@ -4,7 +4,7 @@ import type { StoredAuditEntry } from '../../store.ts';
 import { type Anomaly, type ChainWalk, createChainWalk, type Place } from './chain-walk.ts';
 import { type AuditCheckpoint, readCheckpoint, sealOf } from './checkpoint.ts';
 import { readBatch } from './link-batch.ts';
-import { describeSeal, isSameSeal, type Seal } from './seal.ts';
+import { describeSeal, type Seal, sealsSameLog } from './seal.ts';
 import { type AuditVerification, conclude, createCheckpointCheck } from './verification.ts';
 
 /**
@@ -146,7 +146,7 @@ export function createExportVerifier(trusted: Trusted = {}): ExportVerifier {
 
 function holds(checkpoints: readonly AuditCheckpoint[], anchor: Seal): boolean {
   const checkpoint = checkpoints[anchor.number];
-  return checkpoint !== undefined && isSameSeal(sealOf(checkpoint), anchor);
+  return checkpoint !== undefined && sealsSameLog(sealOf(checkpoint), anchor);
 }
 
 function readEntry(value: JsonObject): StoredAuditEntry | undefined {

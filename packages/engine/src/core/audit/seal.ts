@@ -43,9 +43,9 @@ export function readSeal(value: Json | undefined): Seal | undefined {
   return { number, sequence, time, previousRoot, root, seal };
 }
 
-/** Signatures of Ed25519 are determined by key and content, so the same statement of one host is the same text. */
-export function isSameSeal(one: Seal, other: Seal): boolean {
-  return one.seal === other.seal && one.number === other.number && one.root === other.root;
+/** The same root up to the same entry is the same log; a checkpoint that had to be made again has another time. */
+export function sealsSameLog(one: Seal, other: Seal): boolean {
+  return one.number === other.number && one.sequence === other.sequence && one.root === other.root;
 }
 
 /** The key signs roots and bundles as well; what it signs here can be taken for neither. */
