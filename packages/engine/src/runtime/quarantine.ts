@@ -1,7 +1,8 @@
 import { HostError } from '@weft/protocol';
 import { isTerminalStatus } from '../core/run-state.ts';
 import type { Caller } from '../host.ts';
-import type { AuditEntry, RunRow, RunUnit, Store, Suspicion, SuspicionUnit } from '../store.ts';
+import type { RunRow, RunUnit, Store, Suspicion, SuspicionUnit } from '../store.ts';
+import { auditOf } from './audit-entry.ts';
 import type { Clock } from './clock.ts';
 import type { Committer } from './committer.ts';
 import { type RandomBytes, randomId } from './ids.ts';
@@ -79,20 +80,17 @@ export function createQuarantine(dependencies: QuarantineDependencies): Quaranti
   async function quarantine(row: RunRow, suspicion: Suspicion): Promise<void> {
     const { runId, tenant } = row.record;
     const { reason } = suspicion;
-    const entry = audited(tenant, 'host', 'run.quarantine', runId, { reason });
+    const entry = {
+      at: clock.now(),
+      tenant,
+      actor: 'host',
+      action: 'run.quarantine',
+      target: runId,
+      details: { reason },
+    };
     const aside = { ...withoutTrial(suspicion), quarantinedAt: clock.now() };
     if ((await write({ runId, suspicion: aside, audit: [entry] })) === 'refused') return;
     log('error', { runId, reason }, 'run quarantined');
-  }
-
-  function audited(
-    tenant: string,
-    actor: string,
-    action: string,
-    target: string,
-    details: AuditEntry['details'],
-  ): AuditEntry {
-    return { at: clock.now(), tenant, actor, action, target, ...(details !== undefined && { details }) };
   }
 
   function newSuspicion(row: RunRow, reason: string): Suspicion {
@@ -188,14 +186,15 @@ export function createQuarantine(dependencies: QuarantineDependencies): Quaranti
       await write({ runId: row.record.runId, epoch, suspicion: { ...suspicion, isTried: true } });
     },
 
-    async release({ tenant, principal }, runId) {
-      const row = await store.readRun(runId, tenant);
+    async release(caller, runId) {
+      const row = await store.readRun(runId, caller.tenant);
       if (row === undefined) return false;
       if (row.suspicion?.quarantinedAt === undefined || isTerminalStatus(row.head.status))
         throw new HostError('conflict', 'The run is not quarantined; there is nothing to release.', {
           status: row.head.status,
         });
-      await write({ runId, audit: [audited(tenant, principal, 'run.release', runId, undefined)] });
+      const entry = auditOf(caller, { at: clock.now(), action: 'run.release', target: runId });
+      await write({ runId, audit: [entry] });
       dependencies.onReleased();
       return true;
     },

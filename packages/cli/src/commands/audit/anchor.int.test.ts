@@ -67,6 +67,12 @@ const LAST = (name: string): string =>
 
 const start = (): Promise<Outcome> => weft(root, ['serve', '--port', '0', '--audit-anchor', anchor]);
 
+/** As a restore does it, or somebody who has thought of the mark beside the database. */
+async function replaceDatabase(copy: string): Promise<void> {
+  await copyFile(join(root, copy), database());
+  await rm(`${database()}.mark`);
+}
+
 describe('an audit anchor', () => {
   it('holds the last seal outside the database, whole, for its owner, and grows with every checkpoint', async () => {
     await lived();
@@ -116,7 +122,7 @@ describe('an audit anchor', () => {
     await lived();
     await copyFile(database(), join(root, 'older.db'));
     await lived();
-    await copyFile(join(root, 'older.db'), database());
+    await replaceDatabase('older.db');
 
     expect(await start()).toMatchObject({
       code: 4,
@@ -142,7 +148,7 @@ describe('an audit anchor', () => {
     await lived();
     await lived();
     const lost = await anchored();
-    await copyFile(join(root, 'older.db'), database());
+    await replaceDatabase('older.db');
 
     const unexplained = await weft(root, ['audit', 'reanchor', '--audit-anchor', anchor]);
     const reanchored = await weft(root, [
