@@ -81,7 +81,6 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
       ...left,
       effects: world.seen,
       deliveries: receiver.seen,
-      thaws: director.thaws,
       exits: [...cluster.exits, ...director.failures],
       callbackSecret: prepared.callbackSecret,
       secret: prepared.secret,

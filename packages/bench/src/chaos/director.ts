@@ -12,7 +12,6 @@ export interface Director {
   /** Resolves when the last fault is over and every process runs again. */
   run(): Promise<void>;
   readonly injected: Readonly<Record<string, number>>;
-  readonly thaws: readonly number[];
   /** Processes that did not come back. */
   readonly failures: readonly UnexpectedExit[];
   /** Starts the process with the clock that the seed gives it. */
@@ -44,7 +43,6 @@ type Counted = FaultKind | 'skipped' | 'start repeated';
 export function createDirector(options: DirectorOptions): Director {
   const { cluster, faults, random, receipts, note } = options;
   const injected: Partial<Record<Counted, number>> = {};
-  const thaws: number[] = [];
   const starts = new Map<number, number>();
   const failures: UnexpectedExit[] = [];
 
@@ -78,7 +76,6 @@ export function createDirector(options: DirectorOptions): Director {
       case 'freeze':
         cluster.node(fault.place).freeze();
         await pause(fault.forMs);
-        thaws.push(Date.now());
         return cluster.node(fault.place).thaw();
       case 'database':
         await cluster.database?.stop(fault.how);
@@ -148,7 +145,6 @@ export function createDirector(options: DirectorOptions): Director {
 
   return {
     injected,
-    thaws,
     failures,
     start,
     async run() {

@@ -11,8 +11,6 @@ export interface History {
   /** Answers that no client should ever get. */
   readonly mishaps: readonly Mishap[];
   readonly effects: readonly SeenEffect[];
-  /** Times at which a frozen process was woken up, from where a request it was about to send may come late. */
-  readonly thaws: readonly number[];
   /** Ends of processes that nobody asked for. */
   readonly exits: readonly UnexpectedExit[];
   readonly runs: readonly FinalRun[];

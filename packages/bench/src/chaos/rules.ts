@@ -12,7 +12,7 @@ export const HISTORY_RULES = [
     id: 'C7',
     rule: 'An effect has one invocation id, however often it is fired, and shares it with no other.',
   },
-  { id: 'C8', rule: 'An answer that was taken is in the log, once.' },
+  { id: 'C8', rule: 'An answer that was taken is in the log, once, and one that was refused is not.' },
   { id: 'C9', rule: 'A question is resolved once, and takes no more answers than it asks for.' },
   {
     id: 'C10',

@@ -161,7 +161,6 @@ export const SOUND: History = {
     { call: CALL, invocationId: 'id-1', at: AT },
     { call: CALL, invocationId: 'id-1', at: AT + 900 },
   ],
-  thaws: [],
   exits: [],
   runs: [RUN, CHILD, KEPT, RECALL, REPLAY, BRANCH, IMPORT],
   forks: (['replay', 'branch'] as const).map((mode) => ({
