@@ -225,12 +225,23 @@ export interface RotatedLinkKey extends LinkKey {
   readonly previousKeyId?: string;
 }
 
-export interface LinkAnswer {
-  readonly runId: string;
-  readonly nodeId: string;
-  readonly status: RunStatus | 'cancelling';
-  readonly verdict: Verdict | undefined;
+/** Who answers through a link, and how. */
+export interface LinkUse {
+  /** Where the answer came from, for the audit log. */
+  readonly address?: string;
+  /** Keys of a link's holder belong to the question behind it, and to no other. */
+  readonly idempotency?: IdempotencyClaim;
 }
+
+export type LinkAnswer =
+  | {
+      readonly replayed: false;
+      readonly runId: string;
+      readonly nodeId: string;
+      readonly status: RunStatus | 'cancelling';
+      readonly verdict: Verdict | undefined;
+    }
+  | ReplayedAnswer;
 
 export interface Explanation {
   readonly runId: string;

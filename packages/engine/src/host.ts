@@ -33,6 +33,7 @@ import type {
   IdempotencyClaim,
   ImportedRun,
   LinkAnswer,
+  LinkUse,
   NewKey,
   NewRun,
   NewSecret,
@@ -73,6 +74,7 @@ export type {
   IdempotencyClaim,
   ImportedRun,
   LinkAnswer,
+  LinkUse,
   LinkKey,
   NewKey,
   NewRun,
@@ -148,8 +150,8 @@ export interface Host extends WebhookOperations, TelemetryOperations, ClusterOpe
   listInterrupts(caller: Caller, page: Page): Promise<Listed<OpenInterrupt>>;
   /** The question behind a signed link. Throws HostError when there is none, or no longer. */
   inspectLink(token: string): Promise<OpenQuestion>;
-  /** Answers through a signed link. `address`: where the answer came from, for the audit log. */
-  answerLink(token: string, value: Json, address?: string): Promise<LinkAnswer>;
+  /** Answers through a signed link. */
+  answerLink(token: string, value: Json, use?: LinkUse): Promise<LinkAnswer>;
   /**
    * Gives a quarantined run another chance. False when the caller may not see it; throws `conflict` when it is not quarantined.
    */

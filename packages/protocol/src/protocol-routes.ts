@@ -237,10 +237,14 @@ const runs: readonly Route[] = [
     path: '/v1/interrupts/{token}',
     scope: null,
     summary: 'Answers the question behind a signed link; needs no key.',
+    headers: [IDEMPOTENCY_KEY],
     request: { schema: ResolveRequestSchema, required: true },
     responses: {
       200: { description: 'Taken; the run may wait for more voices.', schema: ResolveResponseSchema },
-      202: { description: 'Kept, and judged as soon as the run is taken up.', schema: ResolveResponseSchema },
+      202: {
+        description: 'Kept, and judged as soon as the run is taken up; ask again with the same key.',
+        schema: ResolveResponseSchema,
+      },
     },
     errors: [
       ...LINK_ERRORS,
@@ -248,6 +252,7 @@ const runs: readonly Route[] = [
       'forbidden',
       'auth_elevation_required',
       'correlation_mismatch',
+      ...IDEMPOTENCY_ERRORS,
     ],
   },
 ];

@@ -38,6 +38,7 @@ export function createFrontDesk(): FrontDesk {
         const marker = `called-${count}-mark`;
         const given = await http.insist('POST', `/v1/interrupts/${String(interruptToken)}`, {
           body: { resumeValue: { action: 'accept', feedback: marker } },
+          key: marker,
         });
         if (given === undefined) return void receipts.unheard.push(runId);
         const { status, text } = given;

@@ -19,6 +19,10 @@ import { writeFailure } from './write-failure.ts';
 /**
  * Commands: durable in the inbox first, then whoever holds the run decides. The answer waits a little for the verdict, so
  * that a person who cancels usually reads `cancelled`; but it never depends on it.
+ *
+ * K1. Once a command is in the inbox, its sender is told the verdict that stands under the command's id, or that there is none
+ *     yet. Only of a run that ended without one is it told how it ended: then the command was not applied.
+ * K2. A repeat with the same key asks for the command of the first, wherever that landed and however far it is.
  */
 export interface CommandDependencies {
   readonly store: Pick<Store, 'readRun' | 'readCommand' | 'readIdempotency'>;
@@ -32,6 +36,9 @@ export interface CommandDependencies {
 }
 
 const ASK_EVERY_MS = 100;
+
+/** Undefined: not decided yet. */
+type Told = Verdict | 'gone' | undefined;
 
 export function createCommands(dependencies: CommandDependencies): Host['command'] {
   const { store, committer, dispatcher, clock, limits } = dependencies;
@@ -47,26 +54,34 @@ export function createCommands(dependencies: CommandDependencies): Host['command
     refuseImported(row);
     if (claim !== undefined) {
       const known = await findRecord(store, caller, claim, clock.now());
-      if (known !== undefined) return repeat(known, asked, claim);
+      if (known !== undefined) return repeat(caller, known, asked, claim);
     }
     if (isTerminalStatus(row.head.status)) return await over(row, asked);
 
     const unit = newUnit(caller, runId, asked, claim);
     const result = await committer.submit(unit);
-    if (result.state === 'committed') {
-      const verdict = await verdictOf(runId, unit.commandId, asked);
-      return { replayed: false, verdict, status: verdict?.status ?? (await statusOf(runId, asked)) };
-    }
+    if (result.state === 'committed') return accepted(caller, runId, unit.commandId, asked);
     if (result.state === 'refused') {
       if (result.reason === 'run_missing') return undefined;
       if (result.reason === 'run_terminal')
         return await over((await store.readRun(runId, undefined)) ?? row, asked);
       if (result.reason === 'inbox_full') throw inboxFull(limits.maxInbox);
       if (result.reason === 'idempotency_exists' && claim !== undefined) {
-        return repeat(checkSameRequest(result.record, claim), asked, claim);
+        return repeat(caller, checkSameRequest(result.record, claim), asked, claim);
       }
     }
     throw writeFailure(result);
+  }
+
+  async function accepted(
+    caller: Caller,
+    runId: string,
+    commandId: string,
+    asked: Command,
+  ): Promise<CommandAnswer | undefined> {
+    const verdict = await verdictOf(runId, commandId, asked);
+    if (verdict === 'gone') return gone(caller, runId);
+    return { replayed: false, verdict, status: verdict?.status ?? (await statusOf(runId, asked)) };
   }
 
   /** The run has ended; whoever wants to answer a question of it is told what became of that. */
@@ -105,19 +120,21 @@ export function createCommands(dependencies: CommandDependencies): Host['command
 
   /** A repeat gets what the first one got, or will get. */
   async function repeat(
+    caller: Caller,
     record: IdempotencyRecord,
     asked: Command,
     claim: IdempotencyClaim,
-  ): Promise<CommandAnswer> {
+  ): Promise<CommandAnswer | undefined> {
     const { response } = record;
     if ('body' in response) return { replayed: true, ...response };
     const verdict = await verdictOf(response.runId, response.commandId, asked);
+    if (verdict === 'gone') return gone(caller, response.runId);
     const status = verdict?.status ?? (await statusOf(response.runId, asked));
     return { replayed: true, ...claim.render(commandOutcome(response.runId, verdict, status)) };
   }
 
   /** Waits for the verdict: told at once when the run is held here, asked for when it is held elsewhere. */
-  async function verdictOf(runId: string, commandId: string, asked: Command): Promise<Verdict | undefined> {
+  async function verdictOf(runId: string, commandId: string, asked: Command): Promise<Told> {
     let told: (verdict: Verdict) => void = () => undefined;
     const announced = new Promise<Verdict>((resolve) => {
       told = resolve;
@@ -139,16 +156,20 @@ export function createCommands(dependencies: CommandDependencies): Host['command
   }
 
   /** A run that ended before it came to the command has decided it too: nothing was applied. */
-  async function storedVerdict(
-    runId: string,
-    commandId: string,
-    asked: Command,
-  ): Promise<Verdict | undefined> {
+  async function storedVerdict(runId: string, commandId: string, asked: Command): Promise<Told> {
     // In this order: a verdict that ended the run was durable before the row could say so.
     const row = await store.readRun(runId, undefined);
     const stored = await store.readCommand(runId, commandId);
-    if (stored?.verdict !== undefined) return stored.verdict;
+    // It was accepted, so it went with its run: what the verdict was, nobody knows any more.
+    if (stored === undefined) return 'gone';
+    if (stored.verdict !== undefined) return stored.verdict;
     return row !== undefined && isTerminalStatus(row.head.status) ? overVerdict(row, asked) : undefined;
+  }
+
+  /** The run was removed after it had taken the command. Throws what its own tenant is told of such a run. */
+  async function gone({ tenant }: Caller, runId: string): Promise<undefined> {
+    await store.readRun(runId, tenant);
+    return undefined;
   }
 
   async function statusOf(runId: string, asked: Command): Promise<RunStatus | 'cancelling'> {

@@ -1,21 +1,24 @@
-import { HostError, type JsonObject, toIso } from '@weft/protocol';
+import { HostError, isJsonObject, type JsonObject, toIso } from '@weft/protocol';
 import type { Plan } from '../core/plan.ts';
 import { isTerminalStatus, type NodeState, nodeKey, type RunState } from '../core/run-state.ts';
 import { redactorFor } from '../core/sensitive.ts';
-import type { Caller, Host, LinkAnswer, OpenInterrupt } from '../host.ts';
+import { sha256Hex } from '../hash.ts';
+import type { Caller, Host, IdempotencyClaim, LinkAnswer, OpenInterrupt } from '../host.ts';
 import type { ResolveCommand, RunRow, Store, Verdict } from '../store.ts';
+import { findRecord } from './idempotency.ts';
 import { type Link, type LinkTo, type Links, noSuchLink } from './links.ts';
 
 /** Questions that runs have asked: which are open, what they say, and why a late answer is refused. */
 export type Interrupts = Pick<Host, 'listInterrupts' | 'inspectLink' | 'answerLink'>;
 
 export interface InterruptDependencies {
-  readonly store: Pick<Store, 'readRun' | 'listRuns'>;
+  readonly store: Pick<Store, 'readRun' | 'listRuns' | 'readIdempotency'>;
   readonly command: Host['command'];
   readonly withState: <Result>(row: RunRow, use: (plan: Plan, state: RunState) => Result) => Promise<Result>;
   readonly links: Links;
   readonly now: () => number;
 }
+
 
 const WAITING = ['waiting-approval', 'waiting-input', 'waiting-external'] as const;
 
@@ -48,13 +51,20 @@ export function createInterrupts(dependencies: InterruptDependencies): Interrupt
       });
     },
 
-    async answerLink(token, value, address): Promise<LinkAnswer> {
+    async answerLink(token, value, { address, idempotency: asked } = {}): Promise<LinkAnswer> {
       const { row, link } = await open(token);
       if (link.intent !== 'resolve')
         throw new HostError('forbidden', 'This link shows the question; it cannot answer it.');
-      await withState(row, (_plan, state) =>
-        checkLink(link, state.nodes.get(nodeKey(link.nodeId, link.iteration ?? [])), state, now()),
-      );
+      const claim = asked && claimOf(link, asked);
+      try {
+        await withState(row, (_plan, state) =>
+          checkLink(link, state.nodes.get(nodeKey(link.nodeId, link.iteration ?? [])), state, now()),
+        );
+      } catch (error) {
+        // Looked for after the question, not before: what answered it may be this very request, sent once already.
+        const isKnown = claim && (await findRecord(store, holderOf(row, address), claim, now())) !== undefined;
+        if (isKnown !== true) throw error;
+      }
       const command: ResolveCommand = {
         type: 'resolve',
         nodeId: link.nodeId,
@@ -65,9 +75,9 @@ export function createInterrupts(dependencies: InterruptDependencies): Interrupt
         byUser: false,
         viaLink: true,
       };
-      const answer = await dependencies.command(holderOf(row, address), link.runId, command);
-      if (answer === undefined || answer.replayed) throw noSuchLink();
-      return { runId: link.runId, nodeId: link.nodeId, status: answer.status, verdict: answer.verdict };
+      const answer = await dependencies.command(holderOf(row, address), link.runId, command, claim);
+      if (answer === undefined) throw noSuchLink();
+      return answer.replayed ? answer : { ...answer, runId: link.runId, nodeId: link.nodeId };
     },
   };
 }
@@ -89,6 +99,15 @@ function checkLink(
 
 function alreadyAnswered(): HostError {
   return new HostError('interrupt_already_resolved', 'The question has been answered, or its run is over.');
+}
+
+/** Whoever holds a link to another question can neither meet these keys nor learn that they were used. */
+function claimOf({ runId, nodeId, interruptId }: Link, asked: IdempotencyClaim): IdempotencyClaim {
+  return {
+    ...asked,
+    keyHash: sha256Hex(JSON.stringify([runId, interruptId, asked.keyHash])),
+    render: (outcome) => asked.render(isJsonObject(outcome) ? { ...outcome, nodeId } : outcome),
+  };
 }
 
 /** A link acts for its run's tenant and for nothing else in it. */

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
+  appendUnit,
   commandUnit,
   commitOne,
+  completed,
   createUnit,
   given,
   givenHeldRun,
@@ -73,6 +75,22 @@ export function idempotencyContract(subject: Subject): void {
       expect(
         await commitOne(subject.store, commandUnit(runId, 'c2', { idempotency: pointing })),
       ).toMatchObject({ record: pointing });
+    });
+
+    it('leads to its command also when that has ended the run', async () => {
+      const runId = await givenHeldRun(subject.store);
+      const pointing = idempotencyRecord({ response: { runId, commandId: 'c1' } });
+      const verdict = { applied: true, status: 'completed', at: START } as const;
+      await given(
+        subject.store,
+        commandUnit(runId, 'c1', { idempotency: pointing }),
+        appendUnit(runId, 0, { head: completed, consume: [{ commandId: 'c1', verdict }] }),
+      );
+
+      const again = await commitOne(subject.store, commandUnit(runId, 'c2', { idempotency: pointing }));
+
+      expect(again).toEqual({ state: 'refused', reason: 'idempotency_exists', record: pointing });
+      expect(await subject.store.readCommand(runId, 'c1')).toMatchObject({ verdict });
     });
 
     it('goes with units of every kind', async () => {

@@ -182,6 +182,28 @@ describe('a signed link', () => {
     expect(taken.json).toMatchObject({ runId, nodeId: 'gate', status: 'completed' });
   });
 
+  it('tells who sends the same answer with the same Idempotency-Key again what became of the first', async () => {
+    const runId = await waiting();
+    const send = async (resumeValue: Json, key: string) =>
+      at.call('POST', `/v1/interrupts/${token}`, {
+        key: null,
+        body: { resumeValue },
+        headers: { 'idempotency-key': key },
+      });
+    const token = await linkOf(runId);
+
+    const first = await send({ action: 'accept' }, 'mine');
+    const again = await send({ action: 'accept' }, 'mine');
+    const changed = await send({ action: 'reject' }, 'mine');
+    const others = await send({ action: 'accept' }, 'not-mine');
+
+    expect([first.status, first.json]).toEqual([200, { runId, nodeId: 'gate', status: 'completed' }]);
+    expect([again.status, again.text]).toEqual([200, first.text]);
+    expect(again.headers['openwop-idempotent-replay']).toBe('true');
+    expect([changed.status, changed.json.error]).toEqual([409, 'idempotency_key_mismatch']);
+    expect([others.status, others.json.error]).toEqual([409, 'interrupt_already_resolved']);
+  });
+
   it('dies with the answer and with the run', async () => {
     const [answered, cancelled] = [await waiting(), await waiting()];
     const tokens = [await linkOf(answered), await linkOf(cancelled)];

@@ -20,10 +20,16 @@ import { pageOf } from './page.ts';
 const parseResolve = bodyParser(ResolveRequestSchema);
 const RESOLVE = operationOf(route('resolveInterrupt'));
 const APPROVE = operationOf(route('resolveApproval'));
+const ANSWER = operationOf(route('resolveInterruptByLink'));
 
 interface Outcome {
   readonly status: string;
   readonly verdict: Verdict | null | undefined;
+}
+
+interface LinkOutcome extends Outcome {
+  readonly runId: string;
+  readonly nodeId: string;
 }
 
 /** Answers to questions that nodes have asked: with a key, through a signed link, and the list of what is open. */
@@ -63,10 +69,19 @@ export const interruptRoutes: Routes = (app, door) => {
 
   app.post('/v1/interrupts/:token', withLink, async (request, reply) => {
     const { resumeValue } = parseResolve(bodyOf(request));
-    const { runId, nodeId, ...outcome } = await counted(door, request, (token) =>
-      door.host.answerLink(token, resumeValue as Json, addressOf(request)),
+    const value = resumeValue as Json;
+    const claim = idempotencyOf(request, {
+      operation: ANSWER,
+      target: [],
+      body: value,
+      render: (outcome) => renderLinked(outcome as unknown as LinkOutcome),
+    });
+    const address = addressOf(request);
+    const answer = await counted(door, request, (token) =>
+      door.host.answerLink(token, value, { address, ...(claim !== undefined && { idempotency: claim }) }),
     );
-    const { status, body } = render(runId, nodeId, outcome, true);
+    if (answer.replayed) return sendReplay(reply, answer);
+    const { status, body } = renderLinked(answer);
     return sendJson(reply, status, body);
   });
 
@@ -159,6 +174,10 @@ function render(
   const details = 'details' in refusal ? refusal.details : undefined;
   const envelope = toEnvelope(new HostError(code, refusal.message, details));
   return { status: envelope.status, body: JSON.stringify(envelope.body) };
+}
+
+function renderLinked({ runId, nodeId, ...outcome }: LinkOutcome): { status: number; body: string } {
+  return render(runId, nodeId, outcome, true);
 }
 
 function bodyOf(request: FastifyRequest): Json {
