@@ -133,6 +133,7 @@ export type {
   Checkpoint,
   ChildCommand,
   Claimed,
+  ClaimRef,
   ClaimResult,
   Command,
   CommandUnit,

@@ -7,6 +7,7 @@ import { documentsContract } from './store-contract/documents.ts';
 import { expiredRunsContract } from './store-contract/expired-runs.ts';
 import { START } from './store-contract/fixtures.ts';
 import { forksContract } from './store-contract/forks.ts';
+import { heldWritesContract } from './store-contract/held-writes.ts';
 import { idempotencyContract } from './store-contract/idempotency.ts';
 import { inboxContract } from './store-contract/inbox.ts';
 import { interleavingContract } from './store-contract/interleaving.ts';
@@ -94,6 +95,7 @@ export function storeContract(name: string, harness: StoreHarness): void {
     registryContract(subject);
     documentsContract(subject);
     blobsContract(subject);
+    heldWritesContract(subject);
     purgingContract(subject);
     erasingContract(subject);
     expiredRunsContract(subject);

@@ -33,6 +33,14 @@ interface UnitBase {
   readonly batchId: string;
   readonly idempotency?: IdempotencyRecord;
   readonly audit?: readonly AuditEntry[];
+  /** Refused with `stale_epoch` unless this claim holds: what is written on behalf of a run, and not to its log. */
+  readonly whileHeld?: ClaimRef;
+}
+
+/** A claim on a run, by the epoch that it was given. */
+export interface ClaimRef {
+  readonly runId: string;
+  readonly epoch: number;
 }
 
 /** Creates a run, or appends to it, or both. */

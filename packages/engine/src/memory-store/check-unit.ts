@@ -1,5 +1,13 @@
 import { isTerminalStatus } from '../core/run-state.ts';
-import type { CommandUnit, IdempotencyRecord, Refusal, RunUnit, SuspicionUnit, WriteUnit } from '../store.ts';
+import type {
+  ClaimRef,
+  CommandUnit,
+  IdempotencyRecord,
+  Refusal,
+  RunUnit,
+  SuspicionUnit,
+  WriteUnit,
+} from '../store.ts';
 import type { MemoryData, MemoryRun } from './data.ts';
 import { firstSeq, idempotencyKey, nextSeq, pendingCommands, workflowAt } from './data.ts';
 import { documentAt } from './documents.ts';
@@ -9,6 +17,7 @@ import { refusalOfErasure, refusalOfPurge } from './keeping.ts';
 export function refusalOf(data: MemoryData, unit: WriteUnit, now: number): Refusal | undefined {
   const record = unit.idempotency && liveRecord(data, unit.idempotency, now);
   if (record) return { reason: 'idempotency_exists', record };
+  if (unit.whileHeld && !isHeld(data, unit.whileHeld)) return { reason: 'stale_epoch' };
   switch (unit.kind) {
     case 'run':
       return unit.create
@@ -42,6 +51,12 @@ export function refusalOf(data: MemoryData, unit: WriteUnit, now: number): Refus
     case 'blob':
       return undefined;
   }
+}
+
+/** A run that is over has no holder. */
+function isHeld(data: MemoryData, { runId, epoch }: ClaimRef): boolean {
+  const run = data.runs.get(runId);
+  return run !== undefined && run.epoch === epoch && run.holder !== undefined;
 }
 
 function liveRecord(data: MemoryData, wanted: IdempotencyRecord, now: number): IdempotencyRecord | undefined {

@@ -176,7 +176,7 @@ describe('an answer through a signed link', () => {
 
     const answers = [
       await at.host.answerLink(other.link, ACCEPT.value, { idempotency: claimOf('k1', 'd2') }),
-      await at.host.answerLink((await asking(at)).link, ACCEPT.value, claimOf('k2', 'd2')),
+      await at.host.answerLink((await asking(at)).link, ACCEPT.value, { idempotency: claimOf('k2', 'd2') }),
     ];
 
     expect(answers).toMatchObject([

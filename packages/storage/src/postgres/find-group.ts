@@ -142,13 +142,17 @@ function touchedRuns(units: readonly WriteUnit[]): string[] {
   const ids = new Set<string>(notifiedRuns(units));
   for (const unit of units) {
     if (ABOUT_RUNS.has(unit.kind) && 'runId' in unit) ids.add(unit.runId);
-    if (unit.kind === 'run' && unit.create?.whileOpen !== undefined) ids.add(unit.create.whileOpen);
-    // Locked, so that a fork is seen by whoever is about to take its source away.
-    if (unit.kind === 'run' && unit.create?.record.fork) ids.add(unit.create.record.fork.sourceRunId);
-    if (unit.kind === 'run') for (const id of unit.create?.whileKept ?? []) ids.add(id);
+    // Locked, so that nobody takes the claim over before the unit is written.
+    if (unit.whileHeld) ids.add(unit.whileHeld.runId);
+    if (unit.kind === 'run' && unit.create) for (const id of neededBy(unit.create)) ids.add(id);
   }
   for (const id of keptRuns(units)) ids.add(id);
   return [...ids].filter(isRunId);
+}
+
+/** A fork's source is locked, so that the fork is seen by whoever is about to take that away. */
+function neededBy({ record, whileOpen, whileKept = [] }: NonNullable<RunUnit['create']>): string[] {
+  return [whileOpen, record.fork?.sourceRunId, ...whileKept].filter((id) => id !== undefined);
 }
 
 function notifiedRuns(units: readonly WriteUnit[]): string[] {

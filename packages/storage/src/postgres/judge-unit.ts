@@ -1,4 +1,12 @@
-import type { CommandUnit, KeyUnit, Refusal, SuspicionUnit, WorkflowUnit, WriteUnit } from '@weft/engine';
+import type {
+  ClaimRef,
+  CommandUnit,
+  KeyUnit,
+  Refusal,
+  SuspicionUnit,
+  WorkflowUnit,
+  WriteUnit,
+} from '@weft/engine';
 import { batchUuid, FIRST_TERMINAL, statusOf } from './codec.ts';
 import { type Draft, documentKey, idempotencyKey, keyOf } from './draft.ts';
 import { judgeErasure, judgePurge } from './judge-keeping.ts';
@@ -13,6 +21,7 @@ export function judgeUnit(draft: Draft, unit: WriteUnit): Refusal | undefined {
   const { found, writes } = draft;
   const record = unit.idempotency && found.idempotency.get(idempotencyKey(unit.idempotency));
   if (record) return { reason: 'idempotency_exists', record };
+  if (unit.whileHeld && !isHeld(draft, unit.whileHeld)) return { reason: 'stale_epoch' };
   const refusal = judgeByKind(draft, unit);
   if (refusal) return refusal;
   if (unit.idempotency) {
@@ -23,6 +32,12 @@ export function judgeUnit(draft: Draft, unit: WriteUnit): Refusal | undefined {
   const batch = unit.kind === 'audit' ? batchUuid(unit.batchId) : null;
   for (const entry of unit.audit ?? []) writes.audit.push({ entry, batch });
   return undefined;
+}
+
+/** A run that is over has no holder. */
+function isHeld({ found }: Draft, { runId, epoch }: ClaimRef): boolean {
+  const run = found.runs.get(runId);
+  return run !== undefined && run.epoch === epoch && run.holder !== null;
 }
 
 function judgeByKind(draft: Draft, unit: WriteUnit): Refusal | undefined {

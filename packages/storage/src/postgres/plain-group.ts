@@ -32,6 +32,7 @@ export function plainUnits(units: readonly WriteUnit[]): readonly RunUnit[] | un
 function isPlain(unit: RunUnit): boolean {
   return (
     unit.idempotency === undefined &&
+    unit.whileHeld === undefined &&
     unit.audit === undefined &&
     unit.checkpoint === undefined &&
     unit.heldAgainst === undefined &&

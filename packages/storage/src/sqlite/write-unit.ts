@@ -1,4 +1,4 @@
-import type { CommandUnit, OutboxUnit, Refusal, WorkflowUnit, WriteUnit } from '@weft/engine';
+import type { ClaimRef, CommandUnit, OutboxUnit, Refusal, WorkflowUnit, WriteUnit } from '@weft/engine';
 import { prepareBlobs } from './blobs.ts';
 import { batchBytes, FIRST_TERMINAL, runIdBytes, statusOf } from './codec.ts';
 import type { Connection } from './connection.ts';
@@ -20,6 +20,7 @@ export function prepareUnitWriter(connection: Connection): (unit: WriteUnit) => 
   const keeping = prepareKeeping(connection);
   const suspicions = prepareSuspicions(connection);
   const idempotency = prepareIdempotency(connection);
+  const isHeld = prepareIsHeld(connection);
   const insertAudit = connection.db.prepare(
     'INSERT INTO audit (at, tenant, actor, action, target, details, batch) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
@@ -70,11 +71,21 @@ export function prepareUnitWriter(connection: Connection): (unit: WriteUnit) => 
   return (unit) => {
     const record = unit.idempotency && idempotency.read(unit.idempotency);
     if (record) return { reason: 'idempotency_exists', record };
+    if (unit.whileHeld && !isHeld(unit.whileHeld)) return { reason: 'stale_epoch' };
     const refusal = writeByKind(unit);
     if (refusal) return refusal;
     if (unit.idempotency) idempotency.put(unit.idempotency);
     if (unit.audit) writeAudit(unit);
     return undefined;
+  };
+}
+
+/** A run that is over has no holder. */
+function prepareIsHeld({ db }: Connection): (claim: ClaimRef) => boolean {
+  const find = db.prepare('SELECT 1 FROM runs WHERE id = ? AND epoch = ? AND holder IS NOT NULL');
+  return ({ runId, epoch }) => {
+    const id = runIdBytes(runId);
+    return id !== undefined && find.get(id, epoch) !== undefined;
   };
 }
 
