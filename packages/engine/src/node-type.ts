@@ -145,6 +145,13 @@ export interface EffectContext {
   readonly signal: AbortSignal;
   /** The same news without an AbortSignal, which is made only for those who ask for one. */
   readonly stop: StopSignal;
+  /**
+   * True while this process holds the claim under which the effect is performed, by the monotonic clock, now. A process that was
+   * frozen has not heard its signal yet when it wakes: whatever leaves it by another way than `egress`, `memory` and `artifacts`
+   * is sent only if this was true in the same turn of the event loop.
+   */
+  holdsClaim(): boolean;
+  /** Sends nothing, not on any hop, once the claim is lost. */
   readonly egress: Egress;
   readonly secrets: Secrets;
   readonly memory: Memory;
@@ -313,6 +320,11 @@ export interface EgressRequest {
   readonly signal: StopSignal;
   readonly maxResponseBytes: number;
   readonly followRedirects: boolean;
+  /**
+   * Asked in the turn of the event loop in which bytes of the request leave the process, on every hop and every attempt. False:
+   * they do not, and the request ends as aborted.
+   */
+  readonly mayLeave?: (() => boolean) | undefined;
 }
 
 export interface EgressResponse {

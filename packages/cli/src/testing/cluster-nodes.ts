@@ -52,11 +52,13 @@ export interface ClusterOptions {
   readonly schema: string;
   readonly folder: string;
   readonly flags: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 const LONGEST_WAIT_MS = 30_000;
 
-export function clusterNodes({ storeUrl, schema, folder, flags }: ClusterOptions): ClusterNodes {
+export function clusterNodes(options: ClusterOptions): ClusterNodes {
+  const { storeUrl, schema, folder, flags } = options;
   const apiKey = `weft_test_${'c'.repeat(43)}`;
   const { privateKey } = generateKeyPairSync('ed25519');
   const env = {
@@ -64,6 +66,7 @@ export function clusterNodes({ storeUrl, schema, folder, flags }: ClusterOptions
     WEFT_STORE_SCHEMA: schema,
     WEFT_SECRETS_KEY: randomBytes(32).toString('base64url'),
     WEFT_AUDIT_KEY: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    ...options.env,
   };
   const nodes: HostProcess[] = [];
   const ports: number[] = [];

@@ -6,7 +6,8 @@ import type { EffectPlace, EffectPorts } from '../runtime/effect-ports.ts';
 import { DEFAULT_LIMITS } from '../runtime/limits.ts';
 import { SILENT } from '../runtime/log.ts';
 import { createOpenEffectPorts } from '../runtime/open-effect-ports.ts';
-import type { Store } from '../store.ts';
+import type { CreationRecord } from '../core/run-state.ts';
+import type { RunUnit, Store } from '../store.ts';
 
 /** For tests: what the performer would hand to an effect, on a store in memory. */
 export interface SampleEffect {
@@ -28,6 +29,7 @@ const PLACE: EffectPlace = {
   tenant: 'default',
   principal: undefined,
   runId: '0190a000-0000-7000-8000-000000000001',
+  epoch: 1,
   nodeKey: 'sample',
   attempt: 0,
   limits: {
@@ -45,6 +47,27 @@ const HELLO: Egress = {
   fetch: async () => ({ status: 200, headers: {}, body: new TextEncoder().encode('hi') }),
 };
 
+/** The run that performs it, held. */
+function heldRun({ runId, tenant, limits }: EffectPlace): RunUnit {
+  const record: CreationRecord = {
+    ...{
+      runId,
+      tenant,
+      limits,
+      createdAt: 0,
+      workflowId: 'sample',
+      workflowVersion: '1',
+      definitionDigest: '',
+    },
+    ...{ inputs: {}, configurable: {}, tags: [], metadata: {}, transport: 'rest', engineVersion: 1 },
+  };
+  return {
+    ...{ kind: 'run', batchId: 'sample', runId, epoch: 1, expectedSeq: 0, events: [] },
+    create: { record, holder: 'sample', exclusiveScope: false },
+    head: { status: 'running', wakeAt: 0 },
+  };
+}
+
 export function sampleEffect(options: SampleEffectOptions = {}): SampleEffect {
   const store = options.store ?? openMemoryStore();
   const open = createOpenEffectPorts({
@@ -60,7 +83,10 @@ export function sampleEffect(options: SampleEffectOptions = {}): SampleEffect {
     random: randomBytes,
     limits: DEFAULT_LIMITS,
   });
-  const ports = open({ ...PLACE, ...options.place });
+  const place = { ...PLACE, ...options.place };
+  // At once: the store in memory writes before it answers.
+  void store.commit([heldRun(place)]);
+  const ports = open(place);
   const chunks: OutputChunk[] = [];
   const { signal } = new AbortController();
   const context: EffectContext = {
@@ -68,6 +94,7 @@ export function sampleEffect(options: SampleEffectOptions = {}): SampleEffect {
     attempt: 0,
     signal,
     stop: signal,
+    holdsClaim: () => true,
     egress: options.egress ?? HELLO,
     secrets: ports.secrets,
     memory: ports.memory,

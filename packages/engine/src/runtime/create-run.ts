@@ -43,12 +43,14 @@ export interface CreateRunDependencies extends StretchTools {
 export interface RunCreator {
   create(caller: Caller, request: NewRun, idempotency?: IdempotencyClaim): Promise<Accepted>;
   /** Writes a run whose record is complete, begun if there is room. */
-  write(
-    plan: Plan,
-    record: CreationRecord,
-    options: Pick<NonNullable<RunUnit['create']>, 'exclusiveScope' | 'whileOpen'>,
-  ): Promise<CommitResult>;
+  write(plan: Plan, record: CreationRecord, conditions: Conditions): Promise<CommitResult>;
 }
+
+/** What must be so when the run is written. */
+type Conditions = Pick<NonNullable<RunUnit['create']>, 'exclusiveScope' | 'whileOpen'> &
+  Pick<RunUnit, 'whileHeld'>;
+
+type Writable<Shape> = { -readonly [Field in keyof Shape]: Shape[Field] };
 
 interface Draft {
   readonly unit: RunUnit;
@@ -91,49 +93,42 @@ export function createRunCreator(dependencies: CreateRunDependencies): RunCreato
     return { replayed: false, runId: record.runId, status: acceptedStatus(draft.unit.head.status) };
   }
 
-  async function write(
-    plan: Plan,
-    record: CreationRecord,
-    options: Parameters<RunCreator['write']>[2],
-  ): Promise<CommitResult> {
-    const draft = beginOrQueue(plan, record, options);
+  async function write(plan: Plan, record: CreationRecord, conditions: Conditions): Promise<CommitResult> {
+    const draft = beginOrQueue(plan, record, conditions);
     const result = await committer.submit(draft.unit);
     if (result.state === 'committed') handOver(draft);
     else if (result.state === 'unknown') dispatcher.recover(draft.unit);
     return result;
   }
 
-  function beginOrQueue(
-    plan: Plan,
-    record: CreationRecord,
-    options: Parameters<RunCreator['write']>[2],
-  ): Draft {
+  function beginOrQueue(plan: Plan, record: CreationRecord, conditions: Conditions): Draft {
+    const { exclusiveScope, whileOpen, whileHeld } = conditions;
+    const create: Writable<NonNullable<RunUnit['create']>> = { record, exclusiveScope };
+    if (whileOpen !== undefined) create.whileOpen = whileOpen;
     const holder = dependencies.lease.holder();
     if (holder === undefined || !dispatcher.hasRoom()) {
       const unit: RunUnit = {
         kind: 'run',
         batchId: randomId(dependencies.random),
         runId: record.runId,
-        create: { record, ...options },
+        create,
         epoch: 0,
         expectedSeq: 0,
         events: [],
         head: { status: 'pending', wakeAt: 0 },
+        ...(whileHeld !== undefined && { whileHeld }),
       };
       return { unit };
     }
+    create.holder = holder;
     const run = openRun(plan, record, initialState(record, plan), dependencies.capabilities);
     const step = takeStretch(dependencies, run, { type: 'start' });
     const isIdle = !step.more && step.effects.length === 0 && step.children.length === 0;
     const release = isIdle && mayPark(dependencies, run);
-    const { exclusiveScope, whileOpen } = options;
-    const create: NonNullable<RunUnit['create']> =
-      whileOpen === undefined
-        ? { record, holder, exclusiveScope }
-        : { record, holder, exclusiveScope, whileOpen };
     const begin = { epoch: 1, expectedSeq: 0, step, release, checkpointSeq: 0, create };
     const unit = stretchUnit(dependencies, run, begin);
-    return { unit, begun: { run, step, holder } };
+    const begun = { run, step, holder };
+    return { unit: whileHeld === undefined ? unit : { ...unit, whileHeld }, begun };
   }
 
   function withIdempotency(caller: Caller, claim: IdempotencyClaim | undefined, draft: Draft): Draft {
@@ -220,7 +215,7 @@ function newRecordOf(
   fixed: Pick<CreationRecord, 'runId' | 'createdAt' | 'engineVersion' | 'limits'>,
 ): CreationRecord {
   const { scopeId, callbackUrl, traceparent } = request;
-  const record: { -readonly [Field in keyof CreationRecord]: CreationRecord[Field] } = {
+  const record: Writable<CreationRecord> = {
     runId: fixed.runId,
     tenant: caller.tenant,
     workflowId: workflow.id,

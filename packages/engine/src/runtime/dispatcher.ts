@@ -142,6 +142,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const actor = createRunActor(context, held);
     actors.set(runId, actor);
     pending.delete(runId);
+    actor.start();
     if (draining) actor.drain();
   }
 

@@ -19,17 +19,25 @@ export interface ContextParts {
 /** What a node gets to perform its effect with. A class, so that what a node does not ask for is not made. */
 export class PerformedEffect implements EffectContext {
   readonly attempt: number;
-  readonly egress: Egress;
   readonly stop: StopSource;
   readonly emit: (chunk: OutputChunk) => void;
   readonly #parts: ContextParts;
 
   constructor(parts: ContextParts) {
     this.attempt = parts.task.effect.attempt;
-    this.egress = parts.egress;
     this.stop = parts.stop;
     this.emit = parts.emit;
     this.#parts = parts;
+  }
+
+  /** Whatever request a node makes of it, it leaves only while the claim holds. */
+  get egress(): Egress {
+    const { egress, task } = this.#parts;
+    return { fetch: (request) => egress.fetch({ ...request, mayLeave: task.holdsClaim }) };
+  }
+
+  holdsClaim(): boolean {
+    return this.#parts.task.holdsClaim();
   }
 
   get invocationId(): string {

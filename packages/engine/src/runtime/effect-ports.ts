@@ -17,6 +17,8 @@ export interface EffectPlace {
   readonly tenant: string;
   readonly principal: string | undefined;
   readonly runId: string;
+  /** Of the claim under which the effect is performed. */
+  readonly epoch: number;
   readonly nodeKey: string;
   readonly attempt: number;
   readonly limits: RunLimits;

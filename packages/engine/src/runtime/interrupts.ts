@@ -19,7 +19,6 @@ export interface InterruptDependencies {
   readonly now: () => number;
 }
 
-
 const WAITING = ['waiting-approval', 'waiting-input', 'waiting-external'] as const;
 
 export function createInterrupts(dependencies: InterruptDependencies): Interrupts {
@@ -62,7 +61,8 @@ export function createInterrupts(dependencies: InterruptDependencies): Interrupt
         );
       } catch (error) {
         // Looked for after the question, not before: what answered it may be this very request, sent once already.
-        const isKnown = claim && (await findRecord(store, holderOf(row, address), claim, now())) !== undefined;
+        const isKnown =
+          claim && (await findRecord(store, holderOf(row, address), claim, now())) !== undefined;
         if (isKnown !== true) throw error;
       }
       const command: ResolveCommand = {

@@ -1,7 +1,7 @@
 import type { Json } from '@weft/protocol';
 import type { Outcome } from '../core/step.ts';
 import { type Artifacts, type Memory, NodeFailure, type OutputChunk, type Secrets } from '../node-type.ts';
-import type { BlobUnit, DocumentUnit, Store } from '../store.ts';
+import type { BlobUnit, ClaimRef, DocumentUnit, Store } from '../store.ts';
 import { type ArtifactDependencies, openArtifacts, type WriteAnswer } from './artifacts.ts';
 import type { Clock } from './clock.ts';
 import type { Committer } from './committer.ts';
@@ -24,25 +24,27 @@ export interface EffectPortDependencies {
 /** Opens what one performance of an effect may use. What it resolves is hidden in everything that leaves it. */
 export function createOpenEffectPorts(dependencies: EffectPortDependencies): OpenEffectPorts {
   const { store, clock, random, resolver, limits } = dependencies;
-  const write = createWrite(dependencies);
   const sources: PortSources = {
     resolver,
-    memory: { store, write, clock, maxEntryBytes: limits.maxMemoryEntryBytes },
-    artifacts: { store, write, clock, random, maxBytes: limits.maxArtifactBytes },
+    write: createWrite(dependencies),
+    memory: { store, clock, maxEntryBytes: limits.maxMemoryEntryBytes },
+    artifacts: { store, clock, random, maxBytes: limits.maxArtifactBytes },
   };
   return (place) => new PortsOnDemand(sources, place);
 }
 
 interface PortSources {
   readonly resolver: SecretResolver;
-  readonly memory: MemoryDependencies;
-  readonly artifacts: ArtifactDependencies;
+  readonly write: Write;
+  readonly memory: Omit<MemoryDependencies, 'write'>;
+  readonly artifacts: Omit<ArtifactDependencies, 'write'>;
 }
 
 /** Most effects use none of these, so each is made when it is first asked for. A class, to have getters that cost nothing. */
 class PortsOnDemand implements EffectPorts {
   readonly #sources: PortSources;
   readonly #place: EffectPlace;
+  readonly #write = (unit: NewUnit): Promise<WriteAnswer> => this.#sources.write(unit, this.#place);
   #mask: SecretMask | undefined;
   #chunks: PieceMask | undefined;
   #secrets: Secrets | undefined;
@@ -59,11 +61,19 @@ class PortsOnDemand implements EffectPorts {
   }
 
   get memory(): Memory {
-    return (this.#memory ??= openMemory(this.#sources.memory, this.#place.tenant, this.#openMask()));
+    return (this.#memory ??= openMemory(
+      { ...this.#sources.memory, write: this.#write },
+      this.#place.tenant,
+      this.#openMask(),
+    ));
   }
 
   get artifacts(): Artifacts {
-    return (this.#artifacts ??= openArtifacts(this.#sources.artifacts, this.#place, this.#openMask()));
+    return (this.#artifacts ??= openArtifacts(
+      { ...this.#sources.artifacts, write: this.#write },
+      this.#place,
+      this.#openMask(),
+    ));
   }
 
   /** Without a mask no secret can have been resolved. */
@@ -126,11 +136,17 @@ function hideOutcome(outcome: Outcome, mask: SecretMask): Outcome {
   return mask.json(outcome as unknown as Json, OUTCOME_NAMES) as unknown as Outcome;
 }
 
-type Write = (unit: Omit<DocumentUnit, 'batchId'> | Omit<BlobUnit, 'batchId'>) => Promise<WriteAnswer>;
+type NewUnit = Omit<DocumentUnit, 'batchId'> | Omit<BlobUnit, 'batchId'>;
+type Write = (unit: NewUnit, claim: ClaimRef) => Promise<WriteAnswer>;
 
+/** The store refuses what a holder writes that slept past its deadline: another one may have recorded how the effect ended. */
 function createWrite({ committer, random }: EffectPortDependencies): Write {
-  return async (unit) => {
-    const result = await committer.submit({ ...unit, batchId: randomId(random) });
+  return async (unit, { runId, epoch }) => {
+    const result = await committer.submit({
+      ...unit,
+      batchId: randomId(random),
+      whileHeld: { runId, epoch },
+    });
     if (result.state === 'committed') return 'written';
     if (result.state === 'refused' && result.reason === 'document_exists') return 'exists';
     throw new NodeFailure('service_unavailable', 'The store did not take what the node wrote.', {

@@ -142,7 +142,9 @@ describe('an answer that is sent again with its key, because the process that go
 
     clock.advance(31 * 60_000);
 
-    expect(told(await at.host.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') }))).toMatchObject(APPLIED);
+    expect(told(await at.host.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') }))).toMatchObject(
+      APPLIED,
+    );
   });
 });
 
@@ -154,7 +156,9 @@ describe('an answer through a signed link', () => {
 
     const late = { code: 'interrupt_already_resolved' };
     await expect(at.host.answerLink(link, ACCEPT.value)).rejects.toMatchObject(late);
-    await expect(at.host.answerLink(link, ACCEPT.value, { idempotency: claimOf('k2') })).rejects.toMatchObject(late);
+    await expect(
+      at.host.answerLink(link, ACCEPT.value, { idempotency: claimOf('k2') }),
+    ).rejects.toMatchObject(late);
   });
 
   it('with the key of another answer is refused', async () => {
@@ -162,7 +166,9 @@ describe('an answer through a signed link', () => {
     const { link } = await asking(at);
     await at.host.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') });
 
-    await expect(at.host.answerLink(link, { action: 'reject' }, { idempotency: claimOf('k1', 'd2') })).rejects.toMatchObject({
+    await expect(
+      at.host.answerLink(link, { action: 'reject' }, { idempotency: claimOf('k1', 'd2') }),
+    ).rejects.toMatchObject({
       code: 'idempotency_key_mismatch',
     });
   });

@@ -32,7 +32,15 @@ const openPorts: OpenEffectPorts = () => ({
   hideChunk: (chunk) => ({ ...chunk, chunk: chunk.chunk.replaceAll('secret', '…') }),
 });
 
-const PLACE = { tenant: 't', principal: undefined, runId: 'r', nodeKey: 'a', attempt: 0, limits: LIMITS };
+const PLACE = {
+  tenant: 't',
+  principal: undefined,
+  runId: 'r',
+  epoch: 1,
+  nodeKey: 'a',
+  attempt: 0,
+  limits: LIMITS,
+};
 
 function setUp(maxActive = 10): { performer: Performer; effects: Effects } {
   return {
@@ -44,7 +52,13 @@ function setUp(maxActive = 10): { performer: Performer; effects: Effects } {
 function start(
   { performer, effects }: { performer: Performer; effects: Effects },
   key: string,
-  options: { runId?: string; timeoutMs?: number; attempt?: number; visit?: number } = {},
+  options: {
+    runId?: string;
+    timeoutMs?: number;
+    attempt?: number;
+    visit?: number;
+    holdsClaim?: () => boolean;
+  } = {},
 ): { handle: EffectHandle; outcome: Promise<Outcome>; chunks: NumberedChunk[] } {
   let done: (outcome: Outcome) => void = () => undefined;
   const outcome = new Promise<Outcome>((resolve) => {
@@ -61,6 +75,8 @@ function start(
   const handle = performer.perform({
     tenant: 't',
     runId: options.runId ?? 'r1',
+    epoch: 1,
+    holdsClaim: options.holdsClaim ?? (() => true),
     principal: 'ada',
     configurable: {},
     limits: LIMITS,
@@ -78,6 +94,9 @@ function start(
   });
   return { handle, outcome, chunks };
 }
+
+/** Of the claims that a test takes away. */
+let isHeld = true;
 
 describe('the performer', () => {
   it('numbers streamed pieces, hides secrets in them, and hears none after the end', async () => {
@@ -146,7 +165,11 @@ describe('the performer', () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  it('does not begin an effect that was aborted while its secrets were read', async () => {
+  it.each([
+    ['was aborted', (handle: EffectHandle) => handle.abort()],
+    ['lost its claim', () => (isHeld = false)],
+  ])('does not begin an effect that %s while its secrets were read', async (_, end) => {
+    isHeld = true;
     let tell: (value: string) => void = () => undefined;
     const ports = openPorts(PLACE);
     const performer = createPerformer({
@@ -157,12 +180,17 @@ describe('the performer', () => {
     });
     const effects = createEffects();
     const type = { ...effects.type, requiresSecrets: () => ['key'] };
-    const { handle } = start({ performer, effects: { ...effects, type } }, 'a');
+    const test = { performer, effects: { ...effects, type } };
+    const { handle, outcome } = start(test, 'a', { holdsClaim: () => isHeld });
+    const reported: Outcome[] = [];
+    void outcome.then((each) => reported.push(each));
 
-    handle.abort();
+    end(handle);
     tell('too late');
     await until(() => performer.active() === 0);
+    await new Promise((resolve) => setImmediate(resolve));
 
+    expect(reported).toEqual([]);
     expect(effects.calls).toEqual([]);
   });
 
@@ -195,6 +223,50 @@ describe('the performer', () => {
 
     expect(reported).toEqual([]);
     expect(test.performer).toSatisfy((it: Performer) => it.active() === 0 && it.queued() === 0);
+  });
+
+  it('begins nothing of a run whose claim is lost, reports nothing of it, and goes on with others', async () => {
+    const test = setUp(1);
+    isHeld = true;
+    const reported: Outcome[] = [];
+    const busy = start(test, 'a');
+    for (const key of ['b', 'c'])
+      void start(test, key, { runId: 'lost', holdsClaim: () => isHeld }).outcome.then((outcome) =>
+        reported.push(outcome),
+      );
+    const other = start(test, 'd', { runId: 'other' });
+
+    isHeld = false;
+    test.effects.calls[0]?.succeed();
+    await busy.outcome;
+    await until(() => test.effects.calls[1]);
+    test.effects.calls[1]?.succeed();
+    await other.outcome;
+
+    expect(test.effects.calls.map(({ input }) => input.nodeId)).toEqual(['a', 'd']);
+    expect(reported).toEqual([]);
+    expect([test.performer.active(), test.performer.queued()]).toEqual([0, 0]);
+  });
+
+  it('lets go of any number of runs whose claims are lost at once, each of which ends over it', async () => {
+    const test = setUp(1);
+    isHeld = true;
+    const busy = start(test, 'busy');
+    const handles: EffectHandle[] = [];
+    for (let run = 0; run < 20_000; run += 1) {
+      const holdsClaim = (): boolean => {
+        if (!isHeld) handles[run]?.abort();
+        return isHeld;
+      };
+      handles.push(start(test, 'a', { runId: `run-${run}`, holdsClaim }).handle);
+    }
+
+    isHeld = false;
+    test.effects.calls[0]?.succeed();
+    await busy.outcome;
+
+    expect([test.performer.active(), test.performer.queued()]).toEqual([0, 0]);
+    expect(test.effects.calls).toHaveLength(1);
   });
 
   it('hands on what a node says about its failure, and nothing of what it did not foresee', async () => {

@@ -21,9 +21,10 @@ import { requiredSecrets, resolveRequired } from './secrets/required-secrets.ts'
  * Performs effects: the only place of the runtime that lets a node touch the world. A task waits in its run's queue until
  * both the run and the host have room, then runs, then reports.
  *
- * P1. `done` is called exactly once per task, unless the task was aborted: then never.
+ * P1. `done` is called exactly once per task, unless the task was aborted or its claim was lost before it began: then never.
  * P2. A task that ignores its signal does not hold its place: time-out and abort free it at once.
  * P3. Runs that wait take turns, so that one run with many effects does not starve the others.
+ * P4. A task begins only while the claim of its run holds, looked at in the turn in which it begins.
  */
 export interface Performer {
   perform(task: EffectTask): EffectHandle;
@@ -36,6 +37,10 @@ export interface Performer {
 export interface EffectTask {
   readonly tenant: string;
   readonly runId: string;
+  /** Of the claim under which it is performed. */
+  readonly epoch: number;
+  /** False when this process has lost that claim; what it still has in hand is then neither performed nor reported. */
+  readonly holdsClaim: () => boolean;
   readonly limits: RunLimits;
   readonly effect: EffectRequest;
   readonly principal: string | undefined;
@@ -76,6 +81,8 @@ export function createPerformer(options: PerformerOptions): Performer {
   const runs = new Map<string, RunQueue>();
   let active = 0;
   let queued = 0;
+  let isPumping = false;
+  let isPumpAsked = false;
 
   function perform(task: EffectTask): EffectHandle {
     const job: Job = { task, stop: new StopSource(), state: 'queued', timer: undefined };
@@ -91,7 +98,19 @@ export function createPerformer(options: PerformerOptions): Performer {
     return { abort: () => cut(job, undefined) };
   }
 
+  /** Whoever is refused its turn ends, and what it leaves lets others in: they are looked for here, not one inside the other. */
   function pump(): void {
+    isPumpAsked = true;
+    if (isPumping) return;
+    isPumping = true;
+    while (isPumpAsked) {
+      isPumpAsked = false;
+      beginWhatMay();
+    }
+    isPumping = false;
+  }
+
+  function beginWhatMay(): void {
     for (const [runId, run] of runs) {
       if (active >= options.maxActive) return;
       const job = run.jobs[0];
@@ -108,21 +127,24 @@ export function createPerformer(options: PerformerOptions): Performer {
     queued -= 1;
     active += 1;
     run.active += 1;
+    // Whoever calls this looks for the next one, if there is one.
+    if (!job.task.holdsClaim()) return leave(job);
     const { timeoutMs } = job.task.effect;
     if (timeoutMs > 0) {
       job.timer = setTimeout(() => cut(job, timedOut(timeoutMs)), Math.min(timeoutMs, LONGEST_TIMEOUT_MS));
       job.timer.unref();
     }
-    attempt(job).then(
+    outcomeOf(job).then(
       (outcome) => finish(job, outcome),
       (error: unknown) => finish(job, failure(job.task, error)),
     );
   }
 
-  async function attempt(job: Job): Promise<Outcome> {
-    const { effect, tenant, runId, principal, limits } = job.task;
+  async function outcomeOf(job: Job): Promise<Outcome> {
+    const { effect, tenant, runId, epoch, principal, limits } = job.task;
+    const { attempt } = effect;
     const nodeKey = executionOf(effect);
-    const ports = options.openPorts({ tenant, principal, runId, nodeKey, attempt: effect.attempt, limits });
+    const ports = options.openPorts({ tenant, principal, runId, epoch, nodeKey, attempt, limits });
     try {
       return ports.hideOutcome(checkResult(await resultOf(job, ports)));
     } catch (error) {
@@ -136,6 +158,7 @@ export function createPerformer(options: PerformerOptions): Performer {
     const required = requiredSecrets(effectType(node), node.config, node.node.credentialsRef);
     if (required.length === 0) return callNode(job, ports, undefined);
     return resolveRequired(ports.secrets, required).then((secrets) => {
+      if (!job.task.holdsClaim()) cut(job, undefined);
       if (job.state === 'over') throw stopped();
       return callNode(job, ports, secrets);
     });
@@ -206,6 +229,7 @@ export function createPerformer(options: PerformerOptions): Performer {
   }
 
   function leave(job: Job): void {
+    if (job.state === 'over') return;
     const run = runs.get(job.task.runId);
     if (job.state === 'active') {
       active -= 1;

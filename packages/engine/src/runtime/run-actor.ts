@@ -14,6 +14,7 @@ import { commandInput, decidedBy, notInSource, ownFrom, takeOpening, unrecorded 
 import type { Trial } from './quarantine.ts';
 import type { RunReplay } from './replay-source.ts';
 import { createWaitingInputs } from './waiting-inputs.ts';
+import { createWaitingReaders } from './waiting-readers.ts';
 import { mayPark, type RecordedMoment, stretchUnit, type StretchTools, takeStretch } from './stretch.ts';
 
 /**
@@ -33,10 +34,14 @@ import { mayPark, type RecordedMoment, stretchUnit, type StretchTools, takeStret
  * A4. A refused write means that somebody else owns the run: everything is aborted and nothing is written any more.
  *     A write of unknown fate ends the actor too; the dispatcher rebuilds the run from the store.
  * A5. An actor that ends in the same moment in which it is poked reports the poke, so that the command is not left lying.
+ * A6. An effect begins, and what it sends leaves the process, only while the claim holds, looked at in that turn. An actor that
+ *     finds its claim lost ends.
  */
 export interface RunActor {
   readonly runId: string;
   readonly epoch: number;
+  /** Begins to work; called once, when whoever keeps it can be told of its end. */
+  start(): void;
   /** Something was put into the inbox. */
   poke(): void;
   /** Calls `render` while the state is exactly what is durable. Undefined when the store must be asked instead. */
@@ -97,7 +102,6 @@ export interface HeldRun {
 /** An input of the core; a command keeps the id under which it stands in the inbox. */
 type ActorInput = Input & { readonly commandId?: string; readonly recorded?: RecordedMoment };
 
-const READ_PATIENCE_MS = 250;
 const FULL_STORE_RETRY_MS = 1_000;
 const IDLE_TICK_MS = 50;
 
@@ -113,7 +117,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   /** Commands read from the inbox and not decided; those in `untried` are due for another look. */
   const undecided = new Map<string, StoredCommand>();
   let untried: StoredCommand[] = [];
-  let readers: ((run: LiveRun | undefined) => void)[] = [];
+  const readers = createWaitingReaders();
   let checkpointSeq = held.checkpointSeq;
   let committedSeq = held.durableSeq ?? run.state.nextSeq;
   let inboxDirty = held.committed === undefined;
@@ -133,6 +137,10 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   const actor: RunActor = {
     runId: record.runId,
     epoch,
+    start() {
+      if (held.committed !== undefined) act(held.committed);
+      queueMicrotask(work);
+    },
     poke() {
       inboxDirty = true;
       work();
@@ -299,7 +307,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     committedSeq = Math.max(committedSeq, run.state.nextSeq);
     if (unit.checkpoint !== undefined) checkpointSeq = unit.checkpoint.seq;
     feed.publish(record, unit.events);
-    serveReaders();
+    readers.serve(run);
     if (unit.notify !== undefined) context.onNotices(unit.notify);
     return true;
   }
@@ -339,7 +347,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     const { key, childRunId } = request;
     if (startedSeq !== undefined) childStarts.set(key, startedSeq);
     const traceparent = traceparentAt(childStarts.get(key));
-    const error = await context.spawnChild(record, { ...request, traceparent, isAwaited: () => !ended });
+    const error = await context.spawnChild(record, { ...request, traceparent, epoch, isAwaited: holdsClaim });
     if (ended) return;
     outcomes.push({ type: 'child-created', key, childRunId, ...(error !== undefined && { error }) });
     work();
@@ -350,6 +358,8 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     const handle = performer.perform({
       tenant: record.tenant,
       runId: record.runId,
+      epoch,
+      holdsClaim,
       principal: record.principal,
       configurable: record.configurable,
       limits: record.limits,
@@ -366,6 +376,11 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       },
     });
     effects.set(effect.key, handle);
+  }
+
+  function holdsClaim(): boolean {
+    if (!ended && !context.mayWrite(held.holder)) end({ type: 'dropped' });
+    return !ended;
   }
 
   function abortEffect(key: NodeKey): void {
@@ -398,24 +413,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   function read<Result>(render: (run: LiveRun) => Result): Promise<{ readonly value: Result } | undefined> {
     if (ended) return Promise.resolve(undefined);
     if (!committing) return Promise.resolve({ value: render(run) });
-    return new Promise((resolve, reject) => {
-      const patience = setTimeout(() => resolve(undefined), READ_PATIENCE_MS);
-      patience.unref();
-      readers.push((current) => {
-        clearTimeout(patience);
-        try {
-          resolve(current === undefined ? undefined : { value: render(current) });
-        } catch (error) {
-          reject(error);
-        }
-      });
-    });
-  }
-
-  function serveReaders(): void {
-    const waiting = readers;
-    readers = [];
-    for (const serve of waiting) serve(ended ? undefined : run);
+    return readers.wait(render);
   }
 
   function end(ending: Ending): void {
@@ -425,11 +423,9 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     for (const key of [...effects.keys()]) abortEffect(key);
     // A strike is written elsewhere; the last write of a run takes the note back.
     trial?.close(ending.type === 'finished' || ending.type === 'parked' || ending.type === 'unwritable');
-    serveReaders();
+    readers.serve(undefined);
     context.onEnd(actor, ending);
   }
 
-  if (held.committed !== undefined) act(held.committed);
-  queueMicrotask(work);
   return actor;
 }

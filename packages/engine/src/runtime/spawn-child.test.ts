@@ -25,6 +25,7 @@ const request = (rest: Partial<SpawnRequest> = {}): SpawnRequest => ({
   childRunId: '01890000-0000-7000-8000-00000000000c',
   spec: { workflowId: 'child', inputs: {}, outputMapping: {}, propagateCancellation: true },
   traceparent: '00-00000000000000000000000000000001-0000000000000001-01',
+  epoch: 1,
   isAwaited: () => true,
   ...rest,
 });

@@ -19,6 +19,8 @@ export type SpawnChild = (parent: CreationRecord, request: SpawnRequest) => Prom
 export interface SpawnRequest extends ChildRequest {
   /** Trace context of the node that starts the child. */
   readonly traceparent: string;
+  /** Of the claim on the parent under which the child is created. */
+  readonly epoch: number;
   /** False when whoever asked no longer holds the parent: who does asks again. */
   isAwaited(): boolean;
 }
@@ -33,7 +35,8 @@ export interface SpawnDependencies {
   readonly create: (
     plan: Plan,
     record: CreationRecord,
-    options: Pick<NonNullable<RunUnit['create']>, 'exclusiveScope' | 'whileOpen'>,
+    conditions: Pick<NonNullable<RunUnit['create']>, 'exclusiveScope' | 'whileOpen'> &
+      Pick<RunUnit, 'whileHeld'>,
   ) => Promise<CommitResult>;
 }
 
@@ -85,9 +88,10 @@ export function createSpawnChild(dependencies: SpawnDependencies): SpawnChild {
     const { propagateCancellation } = request.spec;
     const result = await dependencies.create(plan, record, {
       exclusiveScope: false,
+      whileHeld: { runId: parent.runId, epoch: request.epoch },
       ...(propagateCancellation && { whileOpen: parent.runId }),
     });
-    // Refused because it exists, or because the parent has ended meanwhile: nothing is left to do.
+    // Refused because it exists, or because the parent has ended or has another holder by now: nothing is left to do here.
     return result.state === 'committed' || (result.state === 'refused' && result.reason !== 'store_full')
       ? undefined
       : 'again';

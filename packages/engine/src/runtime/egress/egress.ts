@@ -31,6 +31,8 @@ export interface EgressOptions {
  * 1. No socket is opened to an address that was not checked for this hop.
  * 2. Errors and log lines name the authority only, never userinfo, path, query or headers.
  * 3. No more than `maxResponseBytes` of an answer is held in memory.
+ * 4. Whoever gives `mayLeave` is asked in the turn in which the request is written to its socket, after names were resolved,
+ *    connections opened and places in the pool waited for. No byte of a request is sent that may not leave.
  */
 export function createEgress(options: EgressOptions): Egress {
   const { connectTimeoutMs, idleTimeoutMs = IDLE_TIMEOUT_MS } = options;
@@ -49,7 +51,7 @@ export function createEgress(options: EgressOptions): Egress {
 
   // One function, because every promise between a node and its answer is paid for by every effect.
   async function fetch(request: EgressRequest): Promise<EgressResponse> {
-    const { signal, maxResponseBytes, followRedirects } = request;
+    const { signal, maxResponseBytes, followRedirects, mayLeave } = request;
     try {
       let hop = firstHop(request, destinationOf(request.url));
       for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
@@ -65,6 +67,7 @@ export function createEgress(options: EgressOptions): Egress {
           maxResponseBytes,
           idleTimeoutMs,
           followRedirects,
+          mayLeave,
         });
         if (!followRedirects || !isRedirect(response)) return response;
         hop = nextHop(hop, response);

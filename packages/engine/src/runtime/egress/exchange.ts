@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import { type Dispatcher, errors } from 'undici';
 import type { EgressResponse, StopSignal } from '../../node-type.ts';
 import type { Connections } from './connections.ts';
@@ -15,7 +16,15 @@ export interface ExchangeOptions {
   readonly idleTimeoutMs: number;
   /** A redirect that will be followed needs no body. */
   readonly followRedirects: boolean;
+  readonly mayLeave?: (() => boolean) | undefined;
 }
+
+/**
+ * A body up to this size is handed to the system with the headers in one write. What is beyond it may stay in the process until
+ * the other side has read, however long that takes. At least what a socket holds before it makes its writer wait for `drain`.
+ */
+const WRITTEN_AT_ONCE = 64 * 1024;
+const MOST_BYTES_OF_A_UNIT = 3;
 
 /** Several kept connections may have been closed at once, by a restart for example. */
 const MAX_ATTEMPTS = 4;
@@ -61,12 +70,16 @@ class Exchange implements Dispatcher.DispatchHandler {
   begin(): void {
     const { signal } = this.#options;
     if (signal.aborted) return this.#reject(abortedExchange(this.#authority, signal));
+    // The name may have taken long to resolve: then not even a connection is opened.
+    if (!this.#mayLeave()) return this.#reject(mayNotLeave(this.#authority));
     signal.addEventListener('abort', this.#onAbort);
     this.#send();
   }
 
+  /** Called by the pool right before it writes to the socket, in the same turn; a request that is aborted here is not written. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
+    if (!this.#mayLeave()) this.#error ??= mayNotLeave(this.#authority);
     if (this.#error !== undefined) controller.abort(this.#error);
   }
 
@@ -112,21 +125,42 @@ class Exchange implements Dispatcher.DispatchHandler {
     return this.#hop.destination.authority;
   }
 
+  #mayLeave(): boolean {
+    return this.#options.mayLeave?.() !== false;
+  }
+
   #send(): void {
-    const { destination, method, headers, body } = this.#hop;
+    const { destination, method } = this.#hop;
     const { connections, addresses, idleTimeoutMs } = this.#options;
     this.#attempts += 1;
     connections.to(destination, addresses).dispatch(
       {
         path: destination.path,
         method,
-        headers,
-        body: body ?? null,
+        ...this.#content(),
         headersTimeout: idleTimeoutMs,
         bodyTimeout: idleTimeoutMs,
       },
       this,
     );
+  }
+
+  #content(): Pick<Dispatcher.DispatchOptions, 'headers' | 'body'> {
+    const { headers, body = null } = this.#hop;
+    const isSmall = body === null || body.length <= WRITTEN_AT_ONCE / MOST_BYTES_OF_A_UNIT;
+    if (isSmall || this.#options.mayLeave === undefined) return { headers, body };
+    const bytes = Buffer.from(body);
+    if (bytes.length <= WRITTEN_AT_ONCE) return { headers, body: bytes };
+    // The pool takes any iterable as a body; its types know streams only, and those read ahead.
+    const pieces = this.#inTwo(bytes) as unknown as Readable;
+    return { headers: { ...headers, 'content-length': String(bytes.length) }, body: pieces };
+  }
+
+  /** All but the last byte, and that one when the others have left: without it the other side has no request. */
+  async *#inTwo(bytes: Buffer): AsyncGenerator<Buffer> {
+    yield bytes.subarray(0, -1);
+    if (!this.#mayLeave()) throw (this.#error ??= mayNotLeave(this.#authority));
+    yield bytes.subarray(-1);
   }
 
   #stop(): void {
@@ -197,6 +231,17 @@ function brokenExchange(destination: string, cause: unknown): EgressError {
     destination,
     cause,
   });
+}
+
+function mayNotLeave(destination: string): EgressError {
+  return new EgressError(
+    'aborted',
+    `The request to ${destination} was not sent: the claim under which it was made is lost.`,
+    {
+      reason: 'claim_lost',
+      destination,
+    },
+  );
 }
 
 export function abortedExchange(destination: string, signal: StopSignal): EgressError {

@@ -13,8 +13,8 @@ export type Attempt =
   /** Cut off by the host itself. */
   | { readonly state: 'aborted' };
 
-/** Carries out one attempt. The signal ends it. */
-export type Deliver = (row: OutboxRow, signal: AbortSignal) => Promise<Attempt>;
+/** Carries out one attempt. The signal ends it; nothing leaves the process once `mayLeave` is false. */
+export type Deliver = (row: OutboxRow, signal: AbortSignal, mayLeave: () => boolean) => Promise<Attempt>;
 
 /** What a row says, looked up when it is about to be sent. Undefined when there is nothing to send any more. */
 export type Render = (row: OutboxRow) => Promise<Message | undefined>;
@@ -41,13 +41,13 @@ export interface DeliveryOptions {
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 
 export function createDeliver(options: DeliveryOptions, render: Render): Deliver {
-  return async (row, signal) => {
+  return async (row, signal, mayLeave) => {
     const message = await render(row);
     if (message === undefined) return { state: 'withdrawn' };
     // The rules may have changed since the URL was accepted.
     if (options.refusalOf(message.url) !== undefined) return { state: 'failed', reason: 'url_refused' };
     if (signal.aborted) return { state: 'aborted' };
-    return await send(options, message, signal);
+    return await send(options, message, signal, mayLeave);
   };
 }
 
@@ -55,6 +55,7 @@ async function send(
   { egress, now, userAgent }: DeliveryOptions,
   message: Message,
   signal: AbortSignal,
+  mayLeave: () => boolean,
 ): Promise<Attempt> {
   try {
     const { status } = await egress.fetch({
@@ -69,6 +70,7 @@ async function send(
       signal,
       maxResponseBytes: MAX_RESPONSE_BYTES,
       followRedirects: false,
+      mayLeave,
     });
     return status >= 200 && status < 300
       ? { state: 'delivered' }

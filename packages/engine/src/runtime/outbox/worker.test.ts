@@ -13,6 +13,7 @@ import { createOutboxWorker, type OutboxWorker } from './worker.ts';
 interface Sent {
   readonly row: OutboxRow;
   readonly signal: AbortSignal;
+  readonly mayLeave: () => boolean;
   readonly answer: (attempt: Attempt) => void;
 }
 
@@ -41,9 +42,9 @@ function newWorker(limits: Partial<typeof LIMITS> = {}): OutboxWorker {
     random: randomBytes,
     log: SILENT,
     limits: { ...LIMITS, ...limits },
-    deliver: (row, signal) =>
+    deliver: (row, signal, mayLeave) =>
       new Promise((resolve) => {
-        sent.push({ row, signal, answer: resolve });
+        sent.push({ row, signal, mayLeave, answer: resolve });
         signal.addEventListener('abort', () => resolve({ state: 'aborted' }));
       }),
     obituary: async (row, reason) => {
@@ -117,6 +118,29 @@ describe('a delivery', () => {
     await next(9);
     expect(ids().at(-1)).toBe('b');
     expect(buried).toEqual(['a status_500']);
+  });
+
+  it('whose sender slept past the lease sends nothing, and leaves it to whoever has it by then', async () => {
+    await givenRows(row('a'));
+    const sleepy = newWorker({ pollMs: 1_000_000 });
+    sleepy.start();
+    await next(1);
+    expect(sent[0]?.mayLeave()).toBe(true);
+
+    clock.advance(LIMITS.deliveryLeaseMs - LIMITS.deliveryTimeoutMs);
+    expect(sent[0]?.mayLeave()).toBe(false);
+    clock.advance(LIMITS.deliveryTimeoutMs);
+    worker.start();
+    await next(2);
+    sent[0]?.answer(failed);
+    await until(() => sleepy.counts().sending === 0);
+    await sleepy.stop(0);
+
+    // Written down by the first, it would wait for its next turn instead of its second one's lease.
+    const [again] = await store.claimOutbox(1, 1);
+    expect([sent[1]?.row.attempts, sent[1]?.mayLeave(), again]).toEqual([2, true, undefined]);
+    clock.advance(LIMITS.deliveryLeaseMs - 1);
+    expect(await store.claimOutbox(1, 1)).toEqual([]);
   });
 
   it('that was withdrawn is over', async () => {

@@ -17,7 +17,8 @@ import { waitAfter } from './retry-schedule.ts';
  *     one before is settled: delivered, withdrawn or dead.
  * O3. A topic has at most so many requests under way. While it has, none of its rows is claimed, so that its receiver's
  *     slowness fills neither the queue nor the time of the others.
- * O4. Nothing is sent unless the lease on its row outlasts the attempt.
+ * O4. Nothing is sent unless the lease on its row outlasts the attempt, looked at when it begins and in the turn in which its
+ *     bytes leave. A failure past the lease is not written down: whoever has the row by then does that.
  * O5. The row of a failed attempt waits longer each time; after the last attempt it is dead, and its lane goes on.
  */
 export interface OutboxWorker {
@@ -55,8 +56,8 @@ const STOP_TICK_MS = 5;
 
 interface Held {
   readonly row: OutboxRow;
-  /** By the monotonic clock: the last moment at which it may be sent. */
-  readonly sendBefore: number;
+  /** By the monotonic clock, from before it was asked for: the store's own end of it can only be later. */
+  readonly leaseEnds: number;
 }
 
 interface Target {
@@ -102,9 +103,9 @@ export function createOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
 
   async function claimWhatIsDue(): Promise<void> {
     while (running && underWay.size < limits.deliveryConcurrency && queued < MAX_QUEUED) {
-      const sendBefore = clock.monotonic() + limits.deliveryLeaseMs - 2 * limits.deliveryTimeoutMs;
+      const leaseEnds = clock.monotonic() + limits.deliveryLeaseMs;
       const rows = await store.claimOutbox(CLAIMED_AT_ONCE, limits.deliveryLeaseMs, busyTopics());
-      for (const row of rows) enqueue({ row, sendBefore });
+      for (const row of rows) enqueue({ row, leaseEnds });
       startWhatMay();
       if (rows.length < CLAIMED_AT_ONCE) return;
     }
@@ -138,32 +139,38 @@ export function createOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
         targets.delete(topic);
         targets.set(topic, target);
         // Otherwise its lease runs out by itself, and whoever claims it then sends it.
-        if (clock.monotonic() < held.sendBefore) void send(held.row, target);
+        if (isLeft(held, 2 * limits.deliveryTimeoutMs)) void send(held, target);
         else forgetIdle(topic, target);
       }
     }
+  }
+
+  function isLeft({ leaseEnds }: Held, ms: number): boolean {
+    return clock.monotonic() < leaseEnds - ms;
   }
 
   function forgetIdle(topic: string, target: Target): void {
     if (target.sending === 0 && target.queue.length === 0) targets.delete(topic);
   }
 
-  async function send(row: OutboxRow, target: Target): Promise<void> {
+  async function send(held: Held, target: Target): Promise<void> {
+    const { row } = held;
     const controller = new AbortController();
     underWay.add(controller);
     target.sending += 1;
     settling += 1;
-    const attempt = await attemptOf(row, controller);
+    const attempt = await attemptOf(held, controller);
     underWay.delete(controller);
     target.sending -= 1;
     forgetIdle(row.topic, target);
     startWhatMay();
-    await settle(row, attempt);
+    if (attempt.state !== 'failed' || isLeft(held, 0)) await settle(row, attempt);
     settling -= 1;
     wake();
   }
 
-  async function attemptOf(row: OutboxRow, controller: AbortController): Promise<Attempt> {
+  async function attemptOf(held: Held, controller: AbortController): Promise<Attempt> {
+    const { row } = held;
     let timedOut = false;
     const timeout = setTimeout(() => {
       timedOut = true;
@@ -172,10 +179,11 @@ export function createOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
     timeout.unref();
     try {
       const { signal } = controller;
+      const mayLeave = (): boolean => isLeft(held, limits.deliveryTimeoutMs);
       const cut = new Promise<Attempt>((resolve) => {
         signal.addEventListener('abort', () => resolve({ state: 'aborted' }), { once: true });
       });
-      const attempt = await Promise.race([options.deliver(row, signal), cut]);
+      const attempt = await Promise.race([options.deliver(row, signal, mayLeave), cut]);
       return attempt.state === 'aborted' && timedOut ? { state: 'failed', reason: 'timeout' } : attempt;
     } catch (error) {
       log('error', { deliveryId: row.id, ...errorFields(error) }, 'a delivery could not be prepared');
