@@ -172,7 +172,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         break;
       case 'doubtful':
         feed.signal(actor.runId);
-        recover(ending.unit);
+        void recoverLater(ending.unit);
         break;
       case 'unwritable':
         feed.signal(actor.runId);
@@ -407,10 +407,6 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     }
   }
 
-  function recover(unit: RunUnit): void {
-    void recoverLater(unit);
-  }
-
   async function recoverLater(unit: RunUnit): Promise<void> {
     const epoch = unit.create === undefined ? unit.epoch : 1;
     for (let failures = 0; running; failures += 1) {
@@ -472,7 +468,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     },
     poke,
     wake,
-    recover,
+    recover: (unit) => void recoverLater(unit),
     dropAll,
     counts: () => ({ live: actors.size, loading: loading.size, pending: pending.size }),
   };
