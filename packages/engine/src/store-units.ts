@@ -133,15 +133,12 @@ export interface OutboxUnit extends UnitBase {
 }
 
 /**
- * Writes what is held against a run over what was there; absent = nothing any more. Refused with `run_missing`, `run_terminal`, and
- * `stale_epoch` when the claim it names does not hold the run. A quarantine takes the run from whoever holds it, unless that one
- * is trying a decision.
+ * Writes what is held against a run over what was there; absent = nothing any more. Refused with `run_missing` and `run_terminal`. A
+ * quarantine takes the run from whoever holds it, unless that one is trying a decision.
  */
 export interface SuspicionUnit extends UnitBase {
   readonly kind: 'suspicion';
   readonly runId: string;
-  /** Absent: whoever holds the run. */
-  readonly epoch?: number;
   readonly suspicion?: Suspicion;
 }
 

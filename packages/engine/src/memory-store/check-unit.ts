@@ -1,13 +1,5 @@
 import { isTerminalStatus } from '../core/run-state.ts';
-import type {
-  ClaimRef,
-  CommandUnit,
-  IdempotencyRecord,
-  Refusal,
-  RunUnit,
-  SuspicionUnit,
-  WriteUnit,
-} from '../store.ts';
+import type { ClaimRef, CommandUnit, IdempotencyRecord, Refusal, RunUnit, WriteUnit } from '../store.ts';
 import type { MemoryData, MemoryRun } from './data.ts';
 import { firstSeq, idempotencyKey, nextSeq, pendingCommands, workflowAt } from './data.ts';
 import { documentAt } from './documents.ts';
@@ -44,7 +36,7 @@ export function refusalOf(data: MemoryData, unit: WriteUnit, now: number): Refus
     case 'erase':
       return refusalOfErasure(data, unit);
     case 'suspicion':
-      return refusalOfSuspicion(data.runs.get(unit.runId), unit);
+      return refusalOfSuspicion(data.runs.get(unit.runId));
     case 'key':
     case 'outbox':
     case 'audit':
@@ -105,11 +97,9 @@ function refusalOfAppend(run: MemoryRun | undefined, unit: RunUnit): Refusal | u
   return nextSeq(run) === unit.expectedSeq && isNumbered(unit) ? undefined : { reason: 'sequence_conflict' };
 }
 
-function refusalOfSuspicion(run: MemoryRun | undefined, { epoch }: SuspicionUnit): Refusal | undefined {
+function refusalOfSuspicion(run: MemoryRun | undefined): Refusal | undefined {
   if (!run) return { reason: 'run_missing' };
-  if (isTerminalStatus(run.head.status)) return { reason: 'run_terminal', status: run.head.status };
-  const isHolder = epoch === undefined || (epoch === run.epoch && run.holder !== undefined);
-  return isHolder ? undefined : { reason: 'stale_epoch' };
+  return isTerminalStatus(run.head.status) ? { reason: 'run_terminal', status: run.head.status } : undefined;
 }
 
 /** The events' own numbers go on from the expected one, so that no caller can write a gap. */

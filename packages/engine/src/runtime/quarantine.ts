@@ -101,7 +101,7 @@ export function createQuarantine(dependencies: QuarantineDependencies): Quaranti
   async function note(runId: string, epoch: number, suspicion: Suspicion): Promise<() => void> {
     const leave = await line();
     try {
-      await write({ runId, epoch, suspicion: { ...suspicion, isTried: true } });
+      await write({ runId, whileHeld: { runId, epoch }, suspicion: { ...suspicion, isTried: true } });
       return leave;
     } catch (error) {
       leave();
@@ -118,7 +118,7 @@ export function createQuarantine(dependencies: QuarantineDependencies): Quaranti
       leave = undefined;
       try {
         if (noted !== undefined && !isTakenBack)
-          await write({ runId, epoch, ...heldAfter(suspicion, nextSeq) });
+          await write({ runId, whileHeld: { runId, epoch }, ...heldAfter(suspicion, nextSeq) });
       } finally {
         noted?.();
       }
@@ -183,7 +183,8 @@ export function createQuarantine(dependencies: QuarantineDependencies): Quaranti
     async noteCancel(row, epoch) {
       const { suspicion } = row;
       if (suspicion === undefined) return;
-      await write({ runId: row.record.runId, epoch, suspicion: { ...suspicion, isTried: true } });
+      const { runId } = row.record;
+      await write({ runId, whileHeld: { runId, epoch }, suspicion: { ...suspicion, isTried: true } });
     },
 
     async release(caller, runId) {

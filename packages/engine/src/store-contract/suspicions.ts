@@ -23,7 +23,7 @@ export function suspicionsContract(subject: Subject): void {
       batchId: newBatchId(),
       runId,
       ...(suspicion !== undefined && { suspicion }),
-      ...(epoch !== undefined && { epoch }),
+      ...(epoch !== undefined && { whileHeld: { runId, epoch } }),
     }) as const;
 
   describe('what is held against a run', () => {

@@ -102,8 +102,6 @@ function judgeSuspicion({ found, writes }: Draft, unit: SuspicionUnit): Refusal 
   const run = found.runs.get(unit.runId);
   if (run === undefined) return { reason: 'run_missing' };
   if (run.status >= FIRST_TERMINAL) return { reason: 'run_terminal', status: statusOf(run.status) };
-  if (unit.epoch !== undefined && (unit.epoch !== run.epoch || run.holder === null))
-    return { reason: 'stale_epoch' };
   writes.suspicions.set(unit.runId, unit.suspicion);
   if (unit.suspicion?.quarantinedAt === undefined || unit.suspicion.isTried === true) return undefined;
   run.holder = null;

@@ -20,13 +20,11 @@ export const CLAIMABLE = `(quarantined IS NULL OR EXISTS (
 interface Target {
   readonly rid: number;
   readonly status: number;
-  readonly epoch: number;
-  readonly holder: number | null;
   readonly suspicion: string | null;
 }
 
 export function prepareSuspicions({ db, knownRuns }: Connection): Suspicions {
-  const find = db.prepare<Target>('SELECT rid, status, epoch, holder, suspicion FROM runs WHERE id = ?');
+  const find = db.prepare<Target>('SELECT rid, status, suspicion FROM runs WHERE id = ?');
   const put = preparePutSuspicion(db);
   const takeAway = db.prepare('UPDATE runs SET holder = NULL WHERE rid = ?');
   const count = db.prepare<{ runs: number }>(
@@ -39,12 +37,10 @@ export function prepareSuspicions({ db, knownRuns }: Connection): Suspicions {
   }
 
   return {
-    write({ runId, epoch, suspicion }) {
+    write({ runId, suspicion }) {
       const run = targetOf(runId);
       if (run === undefined) return { reason: 'run_missing' };
       if (run.status >= FIRST_TERMINAL) return { reason: 'run_terminal', status: statusOf(run.status) };
-      if (epoch !== undefined && (epoch !== run.epoch || run.holder === null))
-        return { reason: 'stale_epoch' };
       put(run.rid, suspicion);
       if (suspicion?.quarantinedAt !== undefined && suspicion.isTried !== true) takeAway.get(run.rid);
       knownRuns.forget(runId);
