@@ -1,4 +1,4 @@
-import type { AgentRef, Json, JsonObject } from '@weft/protocol';
+import { type AgentRef, isName, type Json, type JsonObject } from '@weft/protocol';
 import type { TSchema } from 'typebox';
 import type { ExpressionCompiler } from './core/plan.ts';
 import type { Reducer } from './core/reducers.ts';
@@ -348,7 +348,8 @@ export class NodeFailure extends Error {
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'NodeFailure';
-    this.code = code;
+    // Kept in a column of its own, and shown everywhere: what is no name is no code.
+    this.code = isName(code) ? code : 'node_failed';
     this.retryable = options.retryable ?? false;
     this.details = options.details;
     this.retryAfterMs = options.retryAfterMs;

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { closed, dateTime, nonEmpty, runId } from './schema-parts.ts';
+import { closed, dateTime, nameOf, nonEmpty, runId } from './schema-parts.ts';
 import type { StreamMode } from './stream-mode-names.ts';
 
 /** What people say about a run after the fact, or beside it. Kept next to the log, never in it; so nothing replays it. */
@@ -22,7 +22,7 @@ const NewSignalSchema = Type.Union([
     kind: Type.Literal('correction'),
     correction: Type.String({ minLength: 1, maxLength: MAX_CORRECTION }),
   }),
-  closed({ kind: Type.Literal('label'), label: Type.String({ minLength: 1, maxLength: MAX_LABEL }) }),
+  closed({ kind: Type.Literal('label'), label: nameOf({ minLength: 1, maxLength: MAX_LABEL }) }),
   closed({ kind: Type.Literal('flag') }),
 ]);
 
@@ -30,8 +30,8 @@ export const AnnotationCreateSchema = closed({
   signal: NewSignalSchema,
   target: optional(
     closed({
-      eventId: optional(Type.String({ minLength: 1, maxLength: 256 })),
-      nodeId: optional(Type.String({ minLength: 1, maxLength: 256 })),
+      eventId: optional(nameOf({ minLength: 1, maxLength: 256 })),
+      nodeId: optional(nameOf({ minLength: 1, maxLength: 256 })),
     }),
   ),
   note: optional(Type.String({ maxLength: MAX_NOTE })),

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { AuditExportPageSchema, AuditVerificationSchema } from './audit.ts';
 import type { Route } from './routes.ts';
-import { nonEmpty } from './schema-parts.ts';
+import { name } from './schema-parts.ts';
 
 /** The audit log: whether it is what it was, and all of it to carry away. */
 export const AUDIT_ROUTES: readonly Route[] = [
@@ -29,7 +29,7 @@ export const AUDIT_ROUTES: readonly Route[] = [
     path: '/v1/host/weft/audit',
     scope: 'host:admin',
     summary: 'The audit log of all tenants with its links and checkpoints, as the lines of a file.',
-    query: [{ name: 'cursor', description: 'The nextCursor of the answer before.', schema: nonEmpty }],
+    query: [{ name: 'cursor', description: 'The nextCursor of the answer before.', schema: name }],
     responses: { 200: { description: 'A page of lines.', schema: AuditExportPageSchema } },
     errors: ['validation_error'],
   },

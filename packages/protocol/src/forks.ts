@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { RunOptionsSchema, RunStatusSchema } from './runs.ts';
-import { closed, count, type jsonObject, nonEmpty, open, runId, uri } from './schema-parts.ts';
+import { closed, count, namedValues, nameOf, nonEmpty, open, runId, uri } from './schema-parts.ts';
 
 /** Runs that begin as others, where runs come from, and how a run stood earlier. */
 
@@ -28,13 +28,13 @@ export const ForkRunSchema = closed(FORK_FIELDS);
 export const HostForkRunSchema = closed({
   ...FORK_FIELDS,
   values: optional(
-    Type.Unsafe<Static<typeof jsonObject>>({
-      type: 'object',
+    Type.Unsafe<Static<typeof namedValues>>({
+      ...namedValues,
       description: 'Inputs in place of the source’s, by name. Branches only.',
     }),
   ),
   workflowVersion: optional(
-    Type.String({
+    nameOf({
       minLength: 1,
       description:
         'Another version of the same workflow; it must have every node the log knows. Branches only.',

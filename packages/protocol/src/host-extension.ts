@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { RunStatusSchema } from './runs.ts';
-import { closed, count, dateTime, nonEmpty, open, runId } from './schema-parts.ts';
+import { closed, count, dateTime, name, nameOf, nonEmpty, open, runId } from './schema-parts.ts';
 
 /** What Weft offers beyond the protocol, under /v1/host/weft: registration, lists, keys and explanations. */
 
@@ -88,16 +88,16 @@ export const ReleasedRunSchema = open({ runId, released: Type.Literal(true) });
 const KeyKindSchema = Type.Enum(['service', 'user']);
 
 export const CreateKeySchema = closed({
-  tenant: optional(Type.String({ minLength: 1, maxLength: 128, description: 'Default: the caller’s own.' })),
-  principal: Type.String({ minLength: 1, maxLength: 128 }),
+  tenant: optional(nameOf({ minLength: 1, maxLength: 128, description: 'Default: the caller’s own.' })),
+  principal: nameOf({ minLength: 1, maxLength: 128 }),
   kind: KeyKindSchema,
-  scopes: Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+  scopes: Type.Array(nameOf({ minLength: 1, maxLength: 128 }), {
     minItems: 1,
     maxItems: 100,
     uniqueItems: true,
   }),
   expiresAt: optional(dateTime),
-  label: optional(Type.String({ minLength: 1, maxLength: 256 })),
+  label: optional(nameOf({ minLength: 1, maxLength: 256 })),
 });
 
 const keyFields = {

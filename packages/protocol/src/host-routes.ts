@@ -16,7 +16,7 @@ import {
 import { KEY_ROUTES } from './key-routes.ts';
 import type { Parameter, Route } from './routes.ts';
 import { RUN_STATUSES } from './run-statuses.ts';
-import { dateTime, jsonObject, nonEmpty } from './schema-parts.ts';
+import { dateTime, jsonObject, name, nameOf } from './schema-parts.ts';
 import {
   ArtifactListSchema,
   SECRET_SCOPES,
@@ -32,7 +32,7 @@ const PAGE: readonly Parameter[] = [
     description: 'Rows in one answer. Default: 50.',
     schema: Type.Integer({ minimum: 1, maximum: 500 }),
   },
-  { name: 'cursor', description: 'The nextCursor of the answer before.', schema: nonEmpty },
+  { name: 'cursor', description: 'The nextCursor of the answer before.', schema: name },
 ];
 
 const STRICT: Parameter = {
@@ -86,7 +86,7 @@ const workflows: readonly Route[] = [
     path: '/v1/host/weft/workflows/{workflowId}',
     scope: 'manifest:read',
     summary: 'One version of a workflow.',
-    query: [{ name: 'version', description: 'Default: the current one.', schema: nonEmpty }],
+    query: [{ name: 'version', description: 'Default: the current one.', schema: name }],
     responses: { 200: { description: 'The definition.', schema: WorkflowDefinitionSchema } },
     errors: ['validation_error'],
   },
@@ -114,10 +114,10 @@ const runs: readonly Route[] = [
       {
         name: 'status',
         description: `One or several of ${RUN_STATUSES.filter((status) => status !== 'cancelling').join(', ')}, separated by commas.`,
-        schema: nonEmpty,
+        schema: name,
       },
-      { name: 'workflowId', description: 'Only runs of this workflow.', schema: nonEmpty },
-      { name: 'tag', description: 'Only runs with this tag.', schema: nonEmpty },
+      { name: 'workflowId', description: 'Only runs of this workflow.', schema: name },
+      { name: 'tag', description: 'Only runs with this tag.', schema: name },
       { name: 'since', description: 'Created at this time or later.', schema: dateTime },
       { name: 'until', description: 'Created before this time.', schema: dateTime },
       { name: 'quarantined', description: 'Only quarantined runs.', schema: Type.Literal(true) },
@@ -261,7 +261,7 @@ const observation: readonly Route[] = [
 const TENANT: Parameter = {
   name: 'tenant',
   description: 'Default: the caller’s own.',
-  schema: Type.String({ minLength: 1, maxLength: 128 }),
+  schema: nameOf({ minLength: 1, maxLength: 128 }),
 };
 
 const keeping: readonly Route[] = [

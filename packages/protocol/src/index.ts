@@ -53,6 +53,7 @@ export type { CreateKeyRequest } from './host-extension.ts';
 export { eventId } from './ids.ts';
 export { isJsonObject } from './json.ts';
 export type { Json, JsonObject } from './json.ts';
+export { isName, NAME_FORMAT, nameProblem, shownName } from './names.ts';
 export { openApiDocument } from './openapi.ts';
 export type { OpenApiOptions } from './openapi.ts';
 export { renderReference } from './reference.ts';
@@ -104,6 +105,7 @@ export { ALL_SCOPES, isScope, SCOPES } from './scopes.ts';
 export type { Scope } from './scopes.ts';
 export { RUN_STATUSES } from './run-statuses.ts';
 export type { SnapshotStatus } from './run-statuses.ts';
+export { mapOf, namedValues, nameOf } from './schema-parts.ts';
 export { createSseParser, sseComment, sseFrame } from './sse.ts';
 export type { SseEvent, SseFrame, SseParser } from './sse.ts';
 export {

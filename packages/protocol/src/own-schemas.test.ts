@@ -2,9 +2,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { AnySchemaObject } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import * as protocol from './index.ts';
-import { withFormats } from './validate.ts';
+import { withOwnFormats } from './validate.ts';
 
-const ajv = withFormats(new Ajv2020({ strict: true }));
+const ajv = withOwnFormats(new Ajv2020({ strict: true }));
 const schemas = Object.entries(protocol).filter(([name]) => /^[A-Z].*Schema$/.test(name));
 
 describe('the schemas of the protocol', () => {

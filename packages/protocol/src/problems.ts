@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import type { JsonObject } from './json.ts';
+import { NAME_FORMAT, nameProblem, shownName } from './names.ts';
 
 /** One thing wrong with a document. */
 export interface Problem {
@@ -12,17 +13,19 @@ export interface Problem {
 
 /** Turns a validator's findings into sentences a person can act on. */
 export function toProblems(errors: readonly ErrorObject[]): Problem[] {
-  return errors.map((error) => ({
-    path: placeOf(error),
-    message: sentenceFor(error),
-    keyword: error.keyword,
-  }));
+  return errors
+    .filter((error) => error.keyword !== 'propertyNames') // says only that what is wrong with a name follows
+    .map((error) => ({
+      path: placeOf(error),
+      message: sentenceFor(error),
+      keyword: error.keyword,
+    }));
 }
 
-/** For an unknown field the place is the field itself, not the object that holds it. */
+/** For an unknown field, or one whose name is wrong, the place is the field itself, not the object that holds it. */
 function placeOf(error: ErrorObject): string {
-  const unknown = unknownField(error);
-  return unknown === undefined ? error.instancePath : `${error.instancePath}/${escapePointer(unknown)}`;
+  const member = unknownField(error) ?? error.propertyName;
+  return member === undefined ? error.instancePath : `${error.instancePath}/${escapePointer(member)}`;
 }
 
 function unknownField(error: ErrorObject): string | undefined {
@@ -55,8 +58,16 @@ const SENTENCES: Readonly<Record<string, (params: Params) => string>> = {
 function sentenceFor(error: ErrorObject): string {
   const unknown = unknownField(error);
   if (unknown !== undefined) return unknownFieldSentence(unknown, knownFields(error));
+  const wrongName = wrongNameSentence(error);
+  if (wrongName !== undefined) return wrongName;
   const sentence = SENTENCES[error.keyword];
   return sentence?.(error.params as Params) ?? error.message ?? `does not meet "${error.keyword}"`;
+}
+
+function wrongNameSentence(error: ErrorObject): string | undefined {
+  if ((error.params as Params)['format'] !== NAME_FORMAT || typeof error.data !== 'string') return undefined;
+  const problem = nameProblem(error.data);
+  return problem && error.propertyName !== undefined ? `its name ${problem}` : problem;
 }
 
 const TYPE_NAMES: Record<string, string> = {
@@ -81,7 +92,7 @@ function listed(values: unknown): string {
 }
 
 function unknownFieldSentence(name: string, known: readonly string[]): string {
-  const shown = JSON.stringify(name.slice(0, 64));
+  const shown = shownName(JSON.stringify(name.slice(0, 64)));
   const meant = closest(name, known);
   return meant === undefined
     ? `unknown field ${shown}`

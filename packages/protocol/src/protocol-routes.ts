@@ -21,7 +21,7 @@ import {
   ResumeResponseSchema,
   RunSnapshotSchema,
 } from './runs.ts';
-import { jsonObject } from './schema-parts.ts';
+import { jsonObject, name } from './schema-parts.ts';
 import { WorkflowDefinitionSchema } from './workflow.ts';
 
 const IDEMPOTENCY_KEY: Parameter = {
@@ -138,9 +138,7 @@ const runs: readonly Route[] = [
     path: '/v1/runs/{runId}:diff',
     scope: 'runs:read',
     summary: 'How two runs differ: event by event, and in the states they have reached. Canonical JSON.',
-    query: [
-      { name: 'against', description: 'The other run; needed.', schema: Type.String({ minLength: 1 }) },
-    ],
+    query: [{ name: 'against', description: 'The other run; needed.', schema: name }],
     responses: { 200: { description: 'The differences, in order.', schema: RunDiffSchema } },
     errors: ['validation_error'],
   },

@@ -46,12 +46,13 @@ export const ROUTES: readonly Route[] = [
   ...HOST_ROUTES,
   ...DELIVERY_ROUTES,
   ...CLUSTER_ROUTES,
-].map(withExpiry);
+].map(withErrorsOfPath);
 
-/** A run may have been removed, whatever is asked of it. */
-function withExpiry(route: Route): Route {
-  const isOfRun = route.path.includes('{runId}') && !route.errors.includes('run_expired');
-  return isOfRun ? { ...route, errors: [...route.errors, 'run_expired'] } : route;
+/** What is asked for in the path may be no id at all, and a run may have been removed. */
+function withErrorsOfPath(route: Route): Route {
+  if (!route.path.includes('{')) return route;
+  const ofRun: ErrorCode[] = route.path.includes('{runId}') ? ['run_expired'] : [];
+  return { ...route, errors: [...new Set<ErrorCode>([...route.errors, 'validation_error', ...ofRun])] };
 }
 
 /** The name under which Idempotency-Keys of an operation are kept, such as `POST /v1/runs`. */

@@ -6,8 +6,12 @@ import {
   dateTime,
   jsonObject,
   mapOf,
+  name,
+  namedValues,
+  nameOf,
   nonEmpty,
   open,
+  openNamed,
   positive,
   runId,
   uri,
@@ -24,7 +28,7 @@ const optional = Type.Optional;
 export const RunStatusSchema = Type.Enum(RUN_STATUSES);
 
 const MockProviderSchema = closed({
-  id: Type.String({ minLength: 1, maxLength: 128 }),
+  id: nameOf({ minLength: 1, maxLength: 128 }),
   config: optional(jsonObject),
 });
 
@@ -33,13 +37,13 @@ const BudgetSchema = closed({
   maxCostUsd: optional(Type.Number({ minimum: 0 })),
   maxToolCalls: optional(positive),
   maxRetries: optional(count),
-  modelAllow: optional(Type.Array(Type.String())),
-  modelDeny: optional(Type.Array(Type.String())),
+  modelAllow: optional(Type.Array(nameOf())),
+  modelDeny: optional(Type.Array(nameOf())),
   thresholdPercent: optional(Type.Number({ minimum: 0, maximum: 100 })),
   onExhaustion: optional(Type.Enum(['fail', 'interrupt'])),
 });
 
-export const ConfigurableSchema = open(
+export const ConfigurableSchema = openNamed(
   {
     recursionLimit: optional(
       Type.Integer({ minimum: 1, description: 'Node executions; the host’s own ceiling still holds.' }),
@@ -47,21 +51,21 @@ export const ConfigurableSchema = open(
     runTimeoutMs: optional(
       Type.Integer({ minimum: 1, description: 'Active time; the host’s own ceiling still holds.' }),
     ),
-    model: optional(nonEmpty),
+    model: optional(name),
     temperature: optional(Type.Number({ minimum: 0, maximum: 2 })),
     maxTokens: optional(positive),
     promptOverrides: optional(mapOf<string>(Type.String())),
     mockProvider: optional(MockProviderSchema),
-    'ai.provider': optional(Type.String()),
-    'ai.model': optional(Type.String()),
-    'ai.credentialRef': optional(Type.String()),
+    'ai.provider': optional(nameOf()),
+    'ai.model': optional(nameOf()),
+    'ai.credentialRef': optional(nameOf()),
     maxLoopIterations: optional(positive),
     'distillation.tokenBudget': optional(positive),
     budget: optional(BudgetSchema),
     escalationThreshold: optional(Type.Number({ minimum: 0, maximum: 1 })),
     reasoningVerbosity: optional(Type.Enum(['summary', 'full', 'off'])),
     'weft.workflowVersion': optional(
-      Type.String({ minLength: 1, description: 'Runs this version instead of the current one.' }),
+      nameOf({ minLength: 1, description: 'Runs this version instead of the current one.' }),
     ),
   },
   'Overrides for one run. Reserved keys are typed; other keys reach the nodes unchanged.',
@@ -70,20 +74,20 @@ export const ConfigurableSchema = open(
 /** Open by itself: the request it is part of closes it (RFC 0094 §A). */
 export const RunOptionsSchema = Type.Object({
   configurable: optional(ConfigurableSchema),
-  tags: optional(Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 100 })),
+  tags: optional(Type.Array(nameOf({ minLength: 1, maxLength: 256 }), { maxItems: 100 })),
   metadata: optional(jsonObject),
 });
 
 const CreateRunFieldsSchema = Type.Object({
-  workflowId: Type.String({ minLength: 1, maxLength: 128 }),
-  inputs: optional(jsonObject),
-  tenantId: optional(Type.String()),
-  scopeId: optional(Type.String({ minLength: 1, maxLength: 256 })),
+  workflowId: nameOf({ minLength: 1, maxLength: 128 }),
+  inputs: optional(namedValues),
+  tenantId: optional(nameOf()),
+  scopeId: optional(nameOf({ minLength: 1, maxLength: 256 })),
   callbackUrl: optional(uri),
-  residency: optional(closed({ region: nonEmpty })),
+  residency: optional(closed({ region: name })),
   mode: optional(Type.Enum(['eval'])),
-  evalSuiteRef: optional(nonEmpty),
-  agentId: optional(nonEmpty),
+  evalSuiteRef: optional(name),
+  agentId: optional(name),
 });
 
 /** Neither half is closed alone; the composition is, once. */

@@ -5,6 +5,7 @@ import type { TSchema } from 'typebox';
 import { HostError } from './errors.ts';
 import { fieldName } from './field-name.ts';
 import type { JsonObject } from './json.ts';
+import { isName, NAME_FORMAT, shownName } from './names.ts';
 import { type Problem, toProblems } from './problems.ts';
 import { pruneUnions } from './union-problems.ts';
 
@@ -39,10 +40,19 @@ export function withFormats(ajv: Ajv2020): Ajv2020 {
   return ajv;
 }
 
+const URI = /^[a-z][a-z0-9+.-]*:\S*$/i;
+
+/** For schemas of our own: names, and addresses that hold nothing a name may not hold. */
+export function withOwnFormats(ajv: Ajv2020): Ajv2020 {
+  return withFormats(ajv)
+    .addFormat(NAME_FORMAT, isName)
+    .addFormat('uri', (text) => URI.test(text) && isName(text));
+}
+
 // Our own schemas are held against the meta-schema by a test; doing it here costs more than all of them together.
 const OWN = { strict: true, verbose: true, validateSchema: false } as const;
-const firstError = lazily(() => withFormats(new Ajv2020({ ...OWN, allErrors: false })));
-const allErrors = lazily(() => withFormats(new Ajv2020({ ...OWN, allErrors: true })));
+const firstError = lazily(() => withOwnFormats(new Ajv2020({ ...OWN, allErrors: false })));
+const allErrors = lazily(() => withOwnFormats(new Ajv2020({ ...OWN, allErrors: true })));
 
 /** Compiles one of our own schemas; use once per schema, at start. */
 export function compileValidator(schema: TSchema): Validator {
@@ -72,7 +82,7 @@ export function assertValid(validator: Validator, value: unknown, what: string):
   const problems = validator(value);
   const [first] = problems;
   if (first === undefined) return;
-  const place = first.path === '' ? '' : ` at ${fieldName(first.path)}`;
+  const place = first.path === '' ? '' : ` at ${shownName(fieldName(first.path))}`;
   const end = first.message.endsWith('?') ? '' : '.';
   throw new HostError(
     'validation_error',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Parameter, Route } from './routes.ts';
-import { nonEmpty } from './schema-parts.ts';
+import { name } from './schema-parts.ts';
 import {
   CallbackSecretSchema,
   DeliveryListSchema,
@@ -36,7 +36,7 @@ export const WEBHOOK_ROUTES: readonly Route[] = [
     path: '/v1/webhooks/{webhookId}',
     scope: 'webhooks:manage',
     summary: 'Removes a webhook; deliveries stop at once.',
-    query: [{ name: 'tenantId', description: 'Default: the key’s own.', schema: nonEmpty }],
+    query: [{ name: 'tenantId', description: 'Default: the key’s own.', schema: name }],
     headers: [IDEMPOTENCY_KEY],
     responses: { 204: { description: 'Removed.' } },
     errors: IDEMPOTENCY_ERRORS,
@@ -80,7 +80,7 @@ export const DELIVERY_ROUTES: readonly Route[] = [
         description: 'Rows in one answer. Default: 50.',
         schema: Type.Integer({ minimum: 1, maximum: 500 }),
       },
-      { name: 'cursor', description: 'The nextCursor of the answer before.', schema: nonEmpty },
+      { name: 'cursor', description: 'The nextCursor of the answer before.', schema: name },
     ],
     responses: { 200: { description: 'A page of deliveries.', schema: DeliveryListSchema } },
     errors: ['validation_error'],

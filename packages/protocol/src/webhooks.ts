@@ -1,19 +1,19 @@
 import { type Static, Type } from 'typebox';
-import { closed, count, dateTime, nonEmpty, open, runId, uri } from './schema-parts.ts';
+import { closed, count, dateTime, name, nameOf, nonEmpty, open, runId, uri } from './schema-parts.ts';
 
 /** Webhooks: how they are registered, listed and removed, and what could not be delivered. */
 
 const optional = Type.Optional;
-const tags = Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 100 });
+const tags = Type.Array(nameOf({ minLength: 1, maxLength: 256 }), { maxItems: 100 });
 
 export const RegisterWebhookSchema = closed({
   url: uri,
-  events: Type.Array(nonEmpty, {
+  events: Type.Array(name, {
     minItems: 1,
     maxItems: 200,
     description: 'Event types of the protocol; "*" stands for all of them.',
   }),
-  tenantId: optional(nonEmpty),
+  tenantId: optional(name),
   tags: optional(tags),
 });
 

@@ -1,5 +1,17 @@
 import { type Static, Type } from 'typebox';
-import { anyJson, closed, dateTime, jsonObject, mapOf, nonEmpty, open, positive } from './schema-parts.ts';
+import {
+  anyJson,
+  closed,
+  dateTime,
+  jsonObject,
+  mapOf,
+  name,
+  nameOf,
+  nonEmpty,
+  open,
+  openNamed,
+  positive,
+} from './schema-parts.ts';
 
 /** The workflow definition document. Closed wherever the protocol closes it, so a misspelt key is an error, not a no-op. */
 
@@ -10,11 +22,11 @@ export const PortValueSchema = Type.Union([
   closed({ type: Type.Literal('expression'), expression: nonEmpty }),
   closed({
     type: Type.Literal('connection'),
-    nodeId: nonEmpty,
-    outputKey: nonEmpty,
+    nodeId: name,
+    outputKey: name,
     optional: optional(Type.Boolean()),
   }),
-  closed({ type: Type.Literal('variable'), variableName: nonEmpty, optional: optional(Type.Boolean()) }),
+  closed({ type: Type.Literal('variable'), variableName: name, optional: optional(Type.Boolean()) }),
 ]);
 
 export const RetrySettingsSchema = closed({
@@ -33,7 +45,7 @@ export const RetrySettingsSchema = closed({
   jitter: optional(
     Type.Number({ minimum: 0, maximum: 1, description: 'Share of the delay that is drawn at random.' }),
   ),
-  never: optional(Type.Array(nonEmpty, { maxItems: 100, description: 'Error codes that are not retried.' })),
+  never: optional(Type.Array(name, { maxItems: 100, description: 'Error codes that are not retried.' })),
 });
 
 export const NodeSettingsSchema = closed({
@@ -48,8 +60,8 @@ export const NodeSettingsSchema = closed({
 
 export const AgentRefSchema = Type.Object(
   {
-    agentId: Type.String({ minLength: 3, maxLength: 256 }),
-    name: optional(Type.String({ maxLength: 256 })),
+    agentId: nameOf({ minLength: 3, maxLength: 256 }),
+    name: optional(nameOf({ maxLength: 256 })),
     modelClass: optional(
       Type.Enum([
         'reasoning',
@@ -63,10 +75,10 @@ export const AgentRefSchema = Type.Object(
         'retrieval',
       ]),
     ),
-    memoryRef: optional(Type.String({ minLength: 1, maxLength: 256 })),
-    version: optional(Type.String({ maxLength: 64 })),
-    channel: optional(Type.String({ minLength: 1, maxLength: 64 })),
-    sourceManifestId: optional(Type.String({ maxLength: 256 })),
+    memoryRef: optional(nameOf({ minLength: 1, maxLength: 256 })),
+    version: optional(nameOf({ maxLength: 64 })),
+    channel: optional(nameOf({ minLength: 1, maxLength: 64 })),
+    sourceManifestId: optional(nameOf({ maxLength: 256 })),
   },
   // An exact version and a named channel exclude each other.
   {
@@ -78,22 +90,22 @@ export const AgentRefSchema = Type.Object(
 const PointSchema = open({ x: Type.Number(), y: Type.Number() });
 
 export const WorkflowNodeSchema = closed({
-  id: nonEmpty,
+  id: name,
   typeId: Type.String({ minLength: 1, pattern: '^[a-z][a-zA-Z0-9._-]*$' }),
-  name: nonEmpty,
+  name,
   position: PointSchema,
   config: jsonObject,
   inputs: mapOf<PortValue>(PortValueSchema),
-  credentialsRef: optional(Type.String()),
+  credentialsRef: optional(nameOf()),
   settings: optional(NodeSettingsSchema),
   outputRole: optional(Type.Enum(['primary', 'secondary'])),
   disabled: optional(Type.Boolean()),
   notes: optional(Type.String()),
-  groupId: optional(Type.String()),
+  groupId: optional(nameOf()),
   agent: optional(AgentRefSchema),
   envelopeContract: optional(jsonObject),
-  artifactType: optional(Type.String()),
-  cardType: optional(Type.String()),
+  artifactType: optional(nameOf()),
+  cardType: optional(nameOf()),
   outputSensitivity: optional(mapOf<boolean>(Type.Boolean())),
 });
 
@@ -105,20 +117,20 @@ export const EdgeConditionSchema = closed({
 });
 
 export const WorkflowEdgeSchema = closed({
-  id: nonEmpty,
-  sourceNodeId: nonEmpty,
-  sourceOutput: optional(Type.String()),
-  targetNodeId: nonEmpty,
-  targetInput: optional(Type.String()),
+  id: name,
+  sourceNodeId: name,
+  sourceOutput: optional(nameOf()),
+  targetNodeId: name,
+  targetInput: optional(nameOf()),
   condition: optional(EdgeConditionSchema),
-  label: optional(Type.String()),
+  label: optional(nameOf()),
   triggerRule: optional(
     Type.Enum(['all_success', 'any_success', 'all_complete', 'none_failed', 'any_failed']),
   ),
 });
 
 export const WorkflowTriggerSchema = closed({
-  id: nonEmpty,
+  id: name,
   type: Type.Enum([
     'manual',
     'schedule',
@@ -131,16 +143,16 @@ export const WorkflowTriggerSchema = closed({
     'chat-message',
     'channel-write',
   ]),
-  name: optional(Type.String()),
+  name: optional(nameOf()),
   description: optional(Type.String()),
   config: optional(jsonObject),
   enabled: optional(Type.Boolean()),
-  nodeId: optional(Type.String()),
-  eventType: optional(Type.String()),
+  nodeId: optional(nameOf()),
+  eventType: optional(nameOf()),
 });
 
 export const WorkflowVariableSchema = closed({
-  name: nonEmpty,
+  name,
   type: Type.Enum(['string', 'number', 'boolean', 'object', 'array']),
   description: optional(Type.String()),
   required: optional(Type.Boolean()),
@@ -176,11 +188,11 @@ export const ChannelDeclarationSchema = closed({
 });
 
 const NodeGroupSchema = closed({
-  id: nonEmpty,
-  name: nonEmpty,
-  color: optional(Type.String()),
+  id: name,
+  name,
+  color: optional(nameOf()),
   collapsed: optional(Type.Boolean()),
-  nodeIds: Type.Array(Type.String()),
+  nodeIds: Type.Array(nameOf()),
   position: PointSchema,
   size: open({ width: Type.Number(), height: Type.Number() }),
 });
@@ -201,19 +213,19 @@ const PromptRefSchema = Type.Union([
   }),
 ]);
 
-export const WorkflowMetadataSchema = open({
-  createdBy: optional(Type.String()),
+export const WorkflowMetadataSchema = openNamed({
+  createdBy: optional(nameOf()),
   createdAt: optional(dateTime),
-  updatedBy: optional(Type.String()),
+  updatedBy: optional(nameOf()),
   updatedAt: optional(dateTime),
-  tags: optional(Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 100 })),
-  category: optional(Type.String()),
-  author: optional(Type.String()),
-  codeVersion: optional(Type.String()),
+  tags: optional(Type.Array(nameOf({ minLength: 1, maxLength: 256 }), { maxItems: 100 })),
+  category: optional(nameOf()),
+  author: optional(nameOf()),
+  codeVersion: optional(nameOf()),
   customizedAt: optional(dateTime),
-  customizedBy: optional(Type.String()),
-  forkedFrom: optional(Type.String()),
-  clonedFrom: optional(Type.String()),
+  customizedBy: optional(nameOf()),
+  forkedFrom: optional(nameOf()),
+  clonedFrom: optional(nameOf()),
   clonedAt: optional(dateTime),
   customProperties: optional(jsonObject),
   complianceClass: optional(Type.Enum(['public', 'pii', 'phi', 'pci', 'regulated'])),
@@ -222,7 +234,7 @@ export const WorkflowMetadataSchema = open({
   ),
 });
 
-export const WorkflowSettingsSchema = open({
+export const WorkflowSettingsSchema = openNamed({
   timeout: optional(Type.Integer({ minimum: 0, description: 'Milliseconds of active time; 0 means none.' })),
   maxRetries: optional(Type.Integer({ minimum: 0 })),
   logLevel: optional(Type.Enum(['debug', 'info', 'warn', 'error'])),
@@ -231,14 +243,14 @@ export const WorkflowSettingsSchema = open({
 
 export const WorkflowDefinitionSchema = closed({
   id: Type.String({ minLength: 1, maxLength: 128, pattern: '^[a-z][a-z0-9_-]*$' }),
-  name: Type.String({ minLength: 1, maxLength: 256 }),
+  name: nameOf({ minLength: 1, maxLength: 256 }),
   description: optional(Type.String()),
-  version: nonEmpty,
-  type: optional(Type.String()),
+  version: name,
+  type: optional(nameOf()),
   isActive: optional(Type.Boolean()),
   status: optional(Type.Enum(['active', 'inactive', 'draft', 'archived'])),
-  tenantId: optional(Type.String()),
-  scopeId: optional(Type.String()),
+  tenantId: optional(nameOf()),
+  scopeId: optional(nameOf()),
   slug: optional(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]*$' })),
   nodes: Type.Array(WorkflowNodeSchema, { minItems: 1 }),
   edges: Type.Array(WorkflowEdgeSchema),

@@ -1,4 +1,5 @@
 import type { Caller, Host, Log } from '@weft/engine';
+import { HostError, nameProblem } from '@weft/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
 import type { FailedAttempts } from './http/failed-attempts.ts';
 import type { RenderBatch } from './stream/batches.ts';
@@ -54,7 +55,10 @@ export function sendJson(reply: FastifyReply, status: number, body: string): Fas
   return reply.code(status).header('content-type', 'application/json; charset=utf-8').send(body);
 }
 
-/** A path parameter, percent-decoded. */
+/** A path parameter, percent-decoded. Ids are names, so one that is none is refused here for every route. */
 export function pathParam(request: FastifyRequest, name: string): string {
-  return (request.params as Record<string, string>)[name] ?? '';
+  const value = (request.params as Record<string, string>)[name] ?? '';
+  const problem = nameProblem(value);
+  if (problem === undefined) return value;
+  throw new HostError('validation_error', `${name} in the path ${problem}.`, { field: name });
 }

@@ -4,6 +4,7 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
+  nameProblem,
 } from '@weft/protocol';
 import { deepEqual } from './conditions.ts';
 import type { InterruptState, Vote } from './run-state.ts';
@@ -139,6 +140,8 @@ function voterOf(data: JsonObject, value: JsonObject, answer: Answer): string | 
     !answer.byUser && !answer.viaLink && list.length === 0 && typeof named === 'string' && named !== ''
       ? named
       : answer.by;
+  const problem = nameProblem(voter);
+  if (problem !== undefined) return wrong(`resumeValue.voter ${problem}.`, 'resumeValue.voter');
   if (list.length === 0 || list.includes(voter)) return voter;
   return {
     type: 'refused',

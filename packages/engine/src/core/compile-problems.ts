@@ -41,7 +41,7 @@ export function pointer(...steps: (string | number)[]): string {
 
 /** A validator's finding as a sentence. */
 export function schemaMessage(problem: Problem): string {
-  const subject = /^(?:the|unknown) field/.test(problem.message) ? '' : 'this value ';
+  const subject = /^(?:the field|unknown field|its name) /.test(problem.message) ? '' : 'this value ';
   const sentence = `${subject}${problem.message}`;
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}${sentence.endsWith('?') ? '' : '.'}`;
 }

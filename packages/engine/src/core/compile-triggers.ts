@@ -1,5 +1,5 @@
 import type { WorkflowDefinition, WorkflowTrigger } from '@weft/protocol';
-import { compileValidator } from '@weft/protocol';
+import { compileValidator, nameOf } from '@weft/protocol';
 import { type Static, Type } from 'typebox';
 import type { NodeDraft } from './compile-node.ts';
 import { pointer, type Problems, schemaMessage } from './compile-problems.ts';
@@ -8,7 +8,7 @@ import type { Steps } from './steps.ts';
 
 const TriggerConfig = Type.Object(
   {
-    channel: Type.String({ minLength: 1, maxLength: 256 }),
+    channel: nameOf({ minLength: 1, maxLength: 256 }),
     onlyFrom: Type.Optional(Type.Enum(['child', 'parent', 'any'])),
     debounceMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 60_000 })),
   },

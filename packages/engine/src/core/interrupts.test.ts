@@ -184,6 +184,15 @@ describe('a quorum', () => {
     expect(run.run.state.error?.code).toBe('approval_rejected');
   });
 
+  it.each(['ada\0', 'ad\u202ea', 'ada\ud800'])('counts no voice under a name that is none: %j', (voter) => {
+    const run = quorum();
+
+    run.answer('gate', { action: 'reject', voter });
+    run.answer('gate', { action: 'reject', voter: 'bob' });
+
+    expect(run.run.state.status).toBe('waiting-approval');
+  });
+
   it('lets a voter change their mind', () => {
     const run = quorum();
 

@@ -1,4 +1,11 @@
-import { compileValidator, type ErrorCode, isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import {
+  compileValidator,
+  type ErrorCode,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  nameOf,
+} from '@weft/protocol';
 import { Type } from 'typebox';
 import { NodeFailure } from '../node-type.ts';
 import {
@@ -19,6 +26,7 @@ interface MockKind {
 }
 
 const optional = Type.Optional;
+const name = nameOf({ minLength: 1 });
 const closed = (properties: Parameters<typeof Type.Object>[0]) =>
   Type.Object(properties, { additionalProperties: false });
 
@@ -38,7 +46,7 @@ const KINDS: Readonly<Record<string, MockKind>> = {
       delayMsPerToken: optional(pace),
       finishReason: optional(finishReason),
       usage: optional(usage),
-      model: optional(Type.String({ minLength: 1 })),
+      model: optional(name),
     }),
     async answer(config, context) {
       const tokens = (config['tokens'] ?? ['mock', ' response']) as string[];
@@ -56,15 +64,15 @@ const KINDS: Readonly<Record<string, MockKind>> = {
       toolCalls: optional(
         Type.Array(
           closed({
-            id: Type.String({ minLength: 1 }),
-            name: Type.String({ minLength: 1 }),
+            id: name,
+            name,
             arguments: Type.String(),
           }),
           { minItems: 1, maxItems: 100 },
         ),
       ),
       usage: optional(usage),
-      model: optional(Type.String({ minLength: 1 })),
+      model: optional(name),
     }),
     answer(config, context) {
       const toolCalls = (config['toolCalls'] ?? [
@@ -77,7 +85,7 @@ const KINDS: Readonly<Record<string, MockKind>> = {
   },
   error: {
     config: closed({
-      code: optional(Type.String({ minLength: 1, maxLength: 128 })),
+      code: optional(nameOf({ minLength: 1, maxLength: 128 })),
       message: optional(Type.String({ minLength: 1, maxLength: 1024 })),
       retryable: optional(Type.Boolean()),
       failAfterMs: optional(pace),
@@ -92,7 +100,7 @@ const KINDS: Readonly<Record<string, MockKind>> = {
     },
   },
   'usage-only': {
-    config: closed({ usage: optional(usage), model: optional(Type.String({ minLength: 1 })) }),
+    config: closed({ usage: optional(usage), model: optional(name) }),
     answer: (config) => Promise.resolve(replyOf(config, '', 0, 'stop')),
   },
 };

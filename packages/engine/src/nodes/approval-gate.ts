@@ -1,14 +1,14 @@
-import type { JsonObject } from '@weft/protocol';
+import { type JsonObject, nameOf } from '@weft/protocol';
 import { Type } from 'typebox';
 import type { InterruptNodeType } from '../node-type.ts';
-import { closedConfig } from './config-schema.ts';
+import { closedConfig, name } from './config-schema.ts';
 
 const ACTIONS = ['accept', 'reject', 'refine', 'edit-accept', 'ask'] as const;
 /** Gates of this profile can be opened with an API key only. */
 const AUTH_REQUIRED = 'openwop-interrupt-auth-required';
 
 const optional = Type.Optional;
-const names = Type.Array(Type.String({ minLength: 1 }), { uniqueItems: true });
+const names = Type.Array(name, { uniqueItems: true });
 
 export const approvalGateNode: InterruptNodeType = {
   kind: 'interrupt',
@@ -19,13 +19,13 @@ export const approvalGateNode: InterruptNodeType = {
     title: optional(Type.String()),
     description: optional(Type.String()),
     actions: optional(Type.Array(Type.Enum(ACTIONS), { minItems: 1, uniqueItems: true })),
-    artifactId: optional(Type.String({ minLength: 1 })),
-    artifactType: optional(Type.String({ minLength: 1 })),
+    artifactId: optional(name),
+    artifactType: optional(name),
     artifactData: optional(Type.Unknown()),
     requiredApprovals: optional(Type.Integer({ minimum: 1, maximum: 1000 })),
     rejectionPolicy: optional(Type.Enum(['single-veto', 'majority'])),
     approversList: optional(names),
-    profile: optional(Type.String()),
+    profile: optional(nameOf()),
     timeoutMs: optional(Type.Integer({ minimum: 1 })),
   }),
   prepare: (config, tools) => {

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import { isJsonObject, type Json, type JsonObject, nameOf } from '@weft/protocol';
 import { Type } from 'typebox';
 import { mockProvider } from '../models/mock-provider.ts';
 import type { ModelProvider, ModelRequest } from '../models/model.ts';
@@ -13,10 +13,10 @@ export const callPromptNode: EffectNodeType = {
   title: 'Call prompt',
   summary: 'Asks a language model and streams its answer into the log, piece by piece.',
   config: closedConfig({
-    promptId: optional(Type.String({ minLength: 1, maxLength: 256 })),
+    promptId: optional(nameOf({ minLength: 1, maxLength: 256 })),
     prompt: optional(Type.String({ minLength: 1 })),
     system: optional(Type.String({ minLength: 1 })),
-    model: optional(Type.String({ minLength: 1, maxLength: 256 })),
+    model: optional(nameOf({ minLength: 1, maxLength: 256 })),
     temperature: optional(Type.Number({ minimum: 0, maximum: 2 })),
     maxTokens: optional(Type.Integer({ minimum: 1 })),
     expectsStreaming: optional(Type.Boolean()),

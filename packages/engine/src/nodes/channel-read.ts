@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { nameOf } from '@weft/protocol';
 import { NodeFailure, type PureNodeType } from '../node-type.ts';
 import { closedConfig } from './config-schema.ts';
 
@@ -7,7 +7,7 @@ export const channelReadNode: PureNodeType = {
   typeId: 'weft.channel.read',
   title: 'Channel read',
   summary: 'Outputs what a channel holds by now, if the channel lets this node read it.',
-  config: closedConfig({ channelName: Type.String({ minLength: 1, maxLength: 256 }) }),
+  config: closedConfig({ channelName: nameOf({ minLength: 1, maxLength: 256 }) }),
   prepare: (config, tools) => {
     const name = String(config['channelName']);
     if (!tools.channels.has(name))

@@ -1,4 +1,4 @@
-import type { Json } from '@weft/protocol';
+import { type Json, nameOf } from '@weft/protocol';
 import { Type } from 'typebox';
 import { REDUCERS, type Reducer } from '../core/reducers.ts';
 import { NodeFailure, type PureNodeType } from '../node-type.ts';
@@ -10,7 +10,7 @@ export const channelWriteNode: PureNodeType = {
   title: 'Channel write',
   summary: 'Writes a value to a channel; the channel’s reducer says what that does to what it holds.',
   config: closedConfig({
-    channelName: Type.String({ minLength: 1, maxLength: 256 }),
+    channelName: nameOf({ minLength: 1, maxLength: 256 }),
     /** For channels that the workflow does not declare. */
     reducer: Type.Optional(Type.Enum(REDUCERS)),
     ttlMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 31_536_000_000 })),

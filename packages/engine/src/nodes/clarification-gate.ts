@@ -1,6 +1,7 @@
+import { nameOf } from '@weft/protocol';
 import { Type } from 'typebox';
 import type { InterruptNodeType } from '../node-type.ts';
-import { closedConfig } from './config-schema.ts';
+import { closedConfig, jsonObject, name } from './config-schema.ts';
 
 export const clarificationGateNode: InterruptNodeType = {
   kind: 'interrupt',
@@ -11,15 +12,15 @@ export const clarificationGateNode: InterruptNodeType = {
     questions: Type.Array(
       Type.Object(
         {
-          id: Type.String({ minLength: 1 }),
+          id: name,
           question: Type.String({ minLength: 1 }),
-          schema: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+          schema: Type.Optional(jsonObject),
         },
         { additionalProperties: false },
       ),
       { minItems: 1 },
     ),
-    contextType: Type.Optional(Type.String()),
+    contextType: Type.Optional(nameOf()),
     timeoutMs: Type.Optional(Type.Integer({ minimum: 1 })),
   }),
   prepare: (config, tools) => {

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { conversationChannel, conversationId, turnOf } from '../core/conversation.ts';
 import type { ChannelRequest, InterruptNodeType, NodeEvent, NodeInput, PureNodeType } from '../node-type.ts';
 import { agentIdOf } from './confidence.ts';
-import { closedConfig } from './config-schema.ts';
+import { closedConfig, jsonObject, name } from './config-schema.ts';
 
 const optional = Type.Optional;
 const DEFAULT_PROMPT = 'What would you like to say?';
@@ -13,11 +13,11 @@ const config = closedConfig({
   prompt: optional(Type.String({ minLength: 1 })),
   title: optional(Type.String({ minLength: 1 })),
   /** JSON Schema that each turn's content must satisfy. */
-  schema: optional(Type.Record(Type.String(), Type.Unknown())),
+  schema: optional(jsonObject),
   /** Turns after which the conversation closes by itself; without it, a person closes it. */
   turnCount: optional(Type.Integer({ minimum: 1, maximum: 1000 })),
   /** A declared `message` channel to keep the turns in; by default one called `conversation`. */
-  channel: optional(Type.String({ minLength: 1 })),
+  channel: optional(name),
   timeoutMs: optional(Type.Integer({ minimum: 1 })),
   mockAutoResume: optional(Type.Boolean()),
 });

@@ -1,4 +1,4 @@
-import { compileValidator, type Json } from '@weft/protocol';
+import { compileValidator, type Json, nameOf } from '@weft/protocol';
 import { Type } from 'typebox';
 
 const closed = { additionalProperties: false };
@@ -11,7 +11,7 @@ export const decisionSchema = Type.Union([
   Type.Object(
     {
       kind: Type.Literal('next-worker'),
-      nextWorkerIds: Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { minItems: 1 }),
+      nextWorkerIds: Type.Array(nameOf({ minLength: 1, maxLength: 256 }), { minItems: 1 }),
       confidence,
     },
     closed,
@@ -22,7 +22,9 @@ export const decisionSchema = Type.Union([
       kind: Type.Literal('terminate'),
       reason: optional(text),
       confidence,
-      successCriteria: optional(Type.Array(Type.Object({ key: text, met: Type.Boolean() }, closed))),
+      successCriteria: optional(
+        Type.Array(Type.Object({ key: nameOf({ minLength: 1 }), met: Type.Boolean() }, closed)),
+      ),
     },
     closed,
   ),

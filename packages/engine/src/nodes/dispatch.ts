@@ -1,4 +1,4 @@
-import type { JsonObject } from '@weft/protocol';
+import { type JsonObject, mapOf } from '@weft/protocol';
 import { Type } from 'typebox';
 import { type ChildrenNodeType, NodeFailure, type NodeInput, type NodeResult } from '../node-type.ts';
 import { conversationId } from '../core/conversation.ts';
@@ -7,7 +7,7 @@ import { childResult } from './sub-workflow.ts';
 import { mappedInputs, type VariableMapping, variableMapping } from './variable-mapping.ts';
 
 const optional = Type.Optional;
-const perWorker = Type.Record(Type.String({ minLength: 1 }), variableMapping);
+const perWorker = mapOf<VariableMapping>(variableMapping);
 
 export const dispatchNode: ChildrenNodeType = {
   kind: 'children',

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { NodeFailure } from '../node-type.ts';
 import { failNode } from './fail.ts';
 import { failureOf, sampleInput } from './sample-node-input.ts';
 
@@ -15,3 +16,10 @@ it('fails as its config says', () => {
 
   expect(failure).toMatchObject(config);
 });
+
+it.each(['d\0x', 'd\u001b', 'd\u202e', 'd\ud800'])(
+  'has no code that is no name, wherever it came from: %j',
+  (code) => {
+    expect(new NodeFailure(code, 'Not today.')).toMatchObject({ code: 'node_failed', message: 'Not today.' });
+  },
+);

@@ -1,9 +1,10 @@
+import { nameOf } from '@weft/protocol';
 import { Type, type Static } from 'typebox';
 import { NodeFailure, type PureNodeType } from '../node-type.ts';
 import { closedConfig } from './config-schema.ts';
 
 const config = closedConfig({
-  code: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  code: Type.Optional(nameOf({ minLength: 1, maxLength: 128 })),
   message: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })),
   retryable: Type.Optional(Type.Boolean()),
 });

@@ -1,9 +1,9 @@
 import { Type, type Static } from 'typebox';
 import { NodeFailure, type PureNodeType } from '../node-type.ts';
-import { closedConfig } from './config-schema.ts';
+import { closedConfig, name } from './config-schema.ts';
 
 const config = closedConfig({
-  name: Type.String({ minLength: 1 }),
+  name,
   /** Given when the variable is not set. */
   default: Type.Optional(Type.Unknown()),
 });

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import { isJsonObject, type Json, type JsonObject, mapOf, nameOf } from '@weft/protocol';
 import { Type, type Static } from 'typebox';
 import { type EgressRequest, type EffectInput, NodeFailure, type PrepareTools } from '../node-type.ts';
 import { parseDestination } from '../runtime/egress/destination.ts';
@@ -14,9 +14,9 @@ const DEFAULT_RESPONSE_BYTES = 122_880;
 const MAX_RESPONSE_BYTES = 1_048_576;
 
 export const httpRequestConfig = closedConfig({
-  url: Type.Optional(Type.String({ minLength: 1, maxLength: 8192 })),
+  url: Type.Optional(nameOf({ minLength: 1, maxLength: 8192 })),
   method: Type.Optional(Type.Enum(METHODS)),
-  headers: Type.Optional(Type.Object({}, { additionalProperties: Type.String() })),
+  headers: Type.Optional(mapOf<string>(Type.String())),
   /** Header name → id of the secret that is its value, or the id and what stands before the value. */
   secretHeaders: Type.Optional(secretHeadersConfig),
   /** A string is sent as it is, other JSON as application/json; null sends no body. */
@@ -30,7 +30,7 @@ export const httpRequestConfig = closedConfig({
   ),
   followRedirects: Type.Optional(Type.Boolean()),
   /** Keeps the response body as an artifact of this name, and outputs the reference to it. */
-  saveAs: Type.Optional(closedConfig({ name: Type.String({ minLength: 1, maxLength: 200 }) })),
+  saveAs: Type.Optional(closedConfig({ name: nameOf({ minLength: 1, maxLength: 200 }) })),
   /** The header that carries the invocation id; empty sends none. */
   idempotencyHeader: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]*$", maxLength: 128 })),
 });

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@weft/protocol';
+import { type JsonObject, nameOf } from '@weft/protocol';
 import { Type, type Static } from 'typebox';
 import type { EffectInput, PrepareTools, Secrets } from '../node-type.ts';
 import { HOST_OWNED_HEADERS } from '../runtime/egress/hop.ts';
@@ -19,7 +19,7 @@ const secretId = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$' });
 
 export const secretHeadersConfig = Type.Record(
   Type.String({ pattern: HEADER_NAME }),
-  Type.Union([secretId, closedConfig({ secretId, prefix: Type.Optional(Type.String({ maxLength: 128 })) })]),
+  Type.Union([secretId, closedConfig({ secretId, prefix: Type.Optional(nameOf({ maxLength: 128 })) })]),
   { additionalProperties: false },
 );
 

@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject } from '@weft/protocol';
+import { isJsonObject, type Json, type JsonObject, nameProblem } from '@weft/protocol';
 import { Type } from 'typebox';
-import type { InterruptKind, InterruptNodeType } from '../node-type.ts';
-import { closedConfig } from './config-schema.ts';
+import type { InterruptKind, InterruptNodeType, PrepareTools } from '../node-type.ts';
+import { closedConfig, jsonObject } from './config-schema.ts';
 
 const KINDS = ['external-event', 'custom'] as const;
 
@@ -13,8 +13,8 @@ export const interruptNode: InterruptNodeType = {
     'Waits for an event from outside that carries the expected correlation, or for any answer of a custom kind.',
   config: closedConfig({
     kind: Type.Enum(KINDS),
-    data: Type.Record(Type.String(), Type.Unknown()),
-    resumeSchema: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    data: jsonObject,
+    resumeSchema: Type.Optional(jsonObject),
     timeoutMs: Type.Optional(Type.Integer({ minimum: 1 })),
   }),
   prepare: (config, tools) => {
@@ -22,10 +22,12 @@ export const interruptNode: InterruptNodeType = {
     if (config['kind'] === 'custom') {
       if (typeof data['customKind'] !== 'string')
         tools.refuse('/data/customKind', 'A custom interrupt names its customKind.');
+      refuseNoName(data['customKind'], '/data/customKind', tools);
       return;
     }
     if (typeof data['eventType'] !== 'string')
       tools.refuse('/data/eventType', 'Say which eventType is waited for.');
+    refuseNoName(data['eventType'], '/data/eventType', tools);
     if (!isJsonObject(data['correlation'])) {
       tools.refuse('/data/correlation', 'Give a correlation: the values by which the event is recognised.');
     }
@@ -40,3 +42,8 @@ export const interruptNode: InterruptNodeType = {
     };
   },
 };
+
+function refuseNoName(text: Json | undefined, path: string, tools: PrepareTools): void {
+  const problem = typeof text === 'string' ? nameProblem(text) : undefined;
+  if (problem !== undefined) tools.refuse(path, `This name ${problem}.`);
+}

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { LoopNodeType } from '../node-type.ts';
-import { closedConfig } from './config-schema.ts';
+import { closedConfig, name } from './config-schema.ts';
 
 export const loopNode: LoopNodeType = {
   kind: 'loop',
@@ -9,7 +9,7 @@ export const loopNode: LoopNodeType = {
   summary: 'Runs the nodes of config.body once per item of config.items, or while config.while holds.',
   config: closedConfig({
     /** Ids of the nodes inside the loop; exactly one of them has no edge from another. */
-    body: Type.Array(Type.String({ minLength: 1 }), { minItems: 1, uniqueItems: true }),
+    body: Type.Array(name, { minItems: 1, uniqueItems: true }),
     /** The list to go through: as it is, or as CEL that gives one; evaluated once, when the loop starts. */
     items: Type.Optional(Type.Union([Type.Array(Type.Unknown()), Type.String({ minLength: 1 })])),
     /** CEL that gives true or false; evaluated before each iteration. */

@@ -1,3 +1,4 @@
+import { nameOf } from '@weft/protocol';
 import { Type } from 'typebox';
 import type { EffectNodeType } from '../node-type.ts';
 import { closedConfig } from './config-schema.ts';
@@ -11,7 +12,7 @@ export const memoryListNode: EffectNodeType = {
   config: closedConfig({
     memoryRef: memoryRefConfig,
     limit: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000 })),
-    tag: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+    tag: Type.Optional(nameOf({ minLength: 1, maxLength: 256 })),
   }),
   perform: async (input, { memory }) => {
     const { limit, tag } = input.config;

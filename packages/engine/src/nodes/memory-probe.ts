@@ -1,4 +1,4 @@
-import type { JsonObject } from '@weft/protocol';
+import { type JsonObject, nameOf } from '@weft/protocol';
 import { Type } from 'typebox';
 import {
   type EffectContext,
@@ -28,8 +28,8 @@ export const memoryProbe: EffectNodeType = {
   summary: 'Uses the memory of an agent as the protocol’s suite asks, and tells in variables what it found.',
   config: closedConfig({
     memoryAction: Type.Enum([...MEMORY_ACTIONS]),
-    byokSecretId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-    probeMemoryRef: Type.Optional(Type.String({ maxLength: 1024 })),
+    byokSecretId: Type.Optional(nameOf({ minLength: 1, maxLength: 128 })),
+    probeMemoryRef: Type.Optional(nameOf({ maxLength: 1024 })),
   }),
   conformanceOnly: true,
   perform: (input, context) => PROBES[actionOf(input)](input, context),

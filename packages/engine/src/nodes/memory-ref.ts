@@ -1,10 +1,10 @@
-import type { JsonObject } from '@weft/protocol';
+import { type JsonObject, nameOf } from '@weft/protocol';
 import { Type } from 'typebox';
 import { type EffectInput, type MemoryEntry, type NodeEvent, NodeFailure } from '../node-type.ts';
 
 /** What the nodes that remember have in common. */
 
-export const memoryRefConfig = Type.Optional(Type.String({ minLength: 1, maxLength: 256 }));
+export const memoryRefConfig = Type.Optional(nameOf({ minLength: 1, maxLength: 256 }));
 
 /** From the port, else from config, else the memory of the agent pinned to the node. */
 export function memoryRefOf({ inputs, config, agent }: EffectInput): string {

@@ -1,3 +1,4 @@
+import { nameOf } from '@weft/protocol';
 import { Type } from 'typebox';
 import { type EffectInput, type EffectNodeType, NodeFailure } from '../node-type.ts';
 import { closedConfig } from './config-schema.ts';
@@ -12,7 +13,7 @@ export const memoryWriteNode: EffectNodeType = {
     memoryRef: memoryRefConfig,
     content: Type.Optional(Type.String()),
     tags: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 64, uniqueItems: true }),
+      Type.Array(nameOf({ minLength: 1, maxLength: 256 }), { maxItems: 64, uniqueItems: true }),
     ),
     ttlMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 31_536_000_000 })),
   }),

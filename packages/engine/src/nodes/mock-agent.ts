@@ -1,13 +1,13 @@
-import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import { isJsonObject, type Json, type JsonObject, nameOf } from '@weft/protocol';
 import { Type } from 'typebox';
 import type { PureNodeType } from '../node-type.ts';
 import { type AgentScript, agentTurn, type ToolCall } from './agent-script.ts';
 import { agentIdOf } from './confidence.ts';
-import { closedConfig } from './config-schema.ts';
+import { closedConfig, jsonObject, name } from './config-schema.ts';
 
 const optional = Type.Optional;
 const text = Type.String();
-const agentId = Type.String({ minLength: 3 });
+const agentId = nameOf({ minLength: 3 });
 const anything = Type.Unknown();
 const share = Type.Number({ minimum: 0, maximum: 1 });
 const PREFIX = 'conformance-';
@@ -34,10 +34,10 @@ export const mockAgentNode: PureNodeType = {
     mockToolCalls: optional(
       Type.Array(
         closedConfig({
-          toolId: Type.String({ minLength: 1 }),
+          toolId: name,
           arguments: optional(anything),
           result: optional(anything),
-          error: optional(Type.Record(Type.String(), anything)),
+          error: optional(jsonObject),
           durationMs: optional(Type.Integer({ minimum: 0 })),
         }),
       ),

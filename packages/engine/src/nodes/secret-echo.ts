@@ -1,3 +1,4 @@
+import { nameOf } from '@weft/protocol';
 import { Type } from 'typebox';
 import { sha256Hex } from '../hash.ts';
 import { type EffectNodeType, NodeFailure } from '../node-type.ts';
@@ -8,7 +9,7 @@ export const secretEchoNode: EffectNodeType = {
   typeId: 'conformance.secret.echo',
   title: 'Secret echo',
   summary: 'Resolves a secret and tells its SHA-256 and length, never its value.',
-  config: closedConfig({ secretId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })) }),
+  config: closedConfig({ secretId: Type.Optional(nameOf({ minLength: 1, maxLength: 128 })) }),
   conformanceOnly: true,
   perform: async ({ nodeId, config }, { secrets }) => {
     const { secretId } = config;

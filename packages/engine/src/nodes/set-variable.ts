@@ -2,12 +2,12 @@ import type { Json } from '@weft/protocol';
 import { Type, type Static } from 'typebox';
 import type { Expression } from '../core/plan.ts';
 import { type NodeInput, NodeFailure, type PureNodeType } from '../node-type.ts';
-import { closedConfig } from './config-schema.ts';
+import { closedConfig, name } from './config-schema.ts';
 import { compileOrRefuse, evaluateOrFail } from './expressions-in-config.ts';
 import { jsonType } from './json-type.ts';
 
 const config = closedConfig({
-  name: Type.String({ minLength: 1 }),
+  name,
   value: Type.Optional(Type.Unknown()),
   /** CEL that gives the value. */
   expression: Type.Optional(Type.String({ minLength: 1 })),

@@ -1,3 +1,4 @@
+import { nameOf } from '@weft/protocol';
 import { Type } from 'typebox';
 import type { ChildEnd, ChildrenNodeType, NodeResult } from '../node-type.ts';
 import { closedConfig } from './config-schema.ts';
@@ -12,7 +13,7 @@ export const subWorkflowNode: ChildrenNodeType = {
   summary:
     'Runs another workflow as a child run and waits for it; variables go in and out by name. While the child waits, so does the parent.',
   config: closedConfig({
-    workflowId: Type.String({ minLength: 1, maxLength: 128 }),
+    workflowId: nameOf({ minLength: 1, maxLength: 128 }),
     waitForCompletion: optional(Type.Boolean()),
     onChildFailure: optional(Type.Enum(['fail-parent', 'absorb'])),
     inputMapping: optional(variableMapping),

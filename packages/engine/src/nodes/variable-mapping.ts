@@ -1,9 +1,9 @@
-import type { Json, JsonObject } from '@weft/protocol';
-import { Type } from 'typebox';
+import { type Json, type JsonObject, mapOf } from '@weft/protocol';
 import type { NodeInput } from '../node-type.ts';
+import { name } from './config-schema.ts';
 
 /** Names on the left are set from names on the right. */
-export const variableMapping = Type.Record(Type.String({ minLength: 1 }), Type.String({ minLength: 1 }));
+export const variableMapping = mapOf<string>(name);
 
 export type VariableMapping = Readonly<Record<string, string>>;
 

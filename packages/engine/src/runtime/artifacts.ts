@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { toIso } from '@weft/protocol';
+import { isName, toIso } from '@weft/protocol';
 import type { ArtifactSummary, Host } from '../host.ts';
 import { type ArtifactRef, type Artifacts, type NewArtifact, NodeFailure } from '../node-type.ts';
 import type { BlobUnit, DocumentUnit, Store } from '../store.ts';
@@ -172,7 +172,7 @@ export function safeMediaType(given: string): string {
 }
 
 function checkName(name: string, used: Set<string>): void {
-  if (name.length < 1 || name.length > MAX_NAME || /[\p{Cc}\p{Surrogate}]/u.test(name)) {
+  if (name.length < 1 || name.length > MAX_NAME || !isName(name)) {
     throw new NodeFailure(
       'validation_error',
       `The name of an artifact must be 1 to ${MAX_NAME} characters without control characters.`,

@@ -1,4 +1,4 @@
-import { toIso } from '@weft/protocol';
+import { isName, toIso } from '@weft/protocol';
 import { type Memory, type MemoryEntry, type NewMemoryEntry, NodeFailure } from '../node-type.ts';
 import type { DocumentUnit, Store } from '../store.ts';
 import type { Clock } from './clock.ts';
@@ -82,9 +82,7 @@ export function openMemory(dependencies: MemoryDependencies, tenant: string, mas
 
 /** References are opaque names; what looks like a path out of its own place is none. */
 export function isMemoryRef(ref: string): boolean {
-  return (
-    ref.length >= 1 && ref.length <= MAX_REF && !ref.includes('\0') && !ref.split(/[/\\]/).includes('..')
-  );
+  return ref.length >= 1 && ref.length <= MAX_REF && isName(ref) && !ref.split(/[/\\]/).includes('..');
 }
 
 function entryOf(row: { id: string; at: number; expiresAt?: number }, body: Body): MemoryEntry {
@@ -101,20 +99,30 @@ function checkRef(ref: string): void {
   if (isMemoryRef(ref)) return;
   throw invalid(
     'memoryRef',
-    `The memoryRef must be 1 to ${MAX_REF} characters without NUL and without ".." segments.`,
+    `The memoryRef must be 1 to ${MAX_REF} characters without control characters and without ".." segments.`,
   );
 }
 
 function checkEntry({ id, tags = [], expiresAt }: NewMemoryEntry): void {
-  if (id.length < 1 || id.length > MAX_ID) {
-    throw invalid('id', `The id of a memory entry must be 1 to ${MAX_ID} characters.`);
+  if (id.length < 1 || id.length > MAX_ID || !isName(id)) {
+    throw invalid(
+      'id',
+      `The id of a memory entry must be 1 to ${MAX_ID} characters without control characters.`,
+    );
   }
-  if (tags.length > MAX_TAGS || tags.some((tag) => tag.length < 1 || tag.length > MAX_TAG)) {
-    throw invalid('tags', `A memory entry takes up to ${MAX_TAGS} tags of 1 to ${MAX_TAG} characters.`);
+  if (tags.length > MAX_TAGS || !tags.every(isTag)) {
+    throw invalid(
+      'tags',
+      `A memory entry takes up to ${MAX_TAGS} tags of 1 to ${MAX_TAG} characters without control characters.`,
+    );
   }
   if (expiresAt !== undefined && !(Number.isInteger(expiresAt) && Math.abs(expiresAt) <= LAST_MOMENT)) {
     throw invalid('expiresAt', 'The expiresAt of a memory entry must be whole milliseconds since the epoch.');
   }
+}
+
+function isTag(tag: string): boolean {
+  return tag.length >= 1 && tag.length <= MAX_TAG && isName(tag);
 }
 
 function checkSize({ content, tags }: Body, limit: number): void {

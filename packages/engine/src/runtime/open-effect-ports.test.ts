@@ -146,7 +146,7 @@ describe('the memory of an effect', () => {
     expect(await ports.memory.list('notes', { limit: 1, tag: 'rare' })).toMatchObject([{ id: '0' }]);
   });
 
-  it.each(['', 'x'.repeat(257), 'a\0b', '../a', 'a/../b', 'a\\..\\b'])(
+  it.each(['', 'x'.repeat(257), 'a\0b', 'a\u001bb', 'a\u202eb', 'a\ud800', '../a', 'a/../b', 'a\\..\\b'])(
     'has nothing under the reference %j, and takes nothing',
     async (ref) => {
       const { ports } = sampleEffect();
@@ -158,6 +158,22 @@ describe('the memory of an effect', () => {
       });
     },
   );
+
+  it('takes no id and no tag that is no name', async () => {
+    const { ports } = sampleEffect();
+
+    for (const text of ['a\0b', 'a\u009b', 'a\u2066', 'a\udc00']) {
+      await expect(ports.memory.write('notes', { id: text, content: 'x' })).rejects.toMatchObject({
+        code: 'validation_error',
+        details: { field: 'id' },
+      });
+      await expect(
+        ports.memory.write('notes', { id: 'a', content: 'x', tags: [text] }),
+      ).rejects.toMatchObject({ code: 'validation_error', details: { field: 'tags' } });
+    }
+    await ports.memory.write('notes', { id: 'a', content: 'anything: \0 \u001b[2J \u202e' });
+    expect(await ports.memory.list('notes')).toMatchObject([{ content: 'anything: \0 \u001b[2J \u202e' }]);
+  });
 
   it('refuses an entry that is too large, naming limit and observed', async () => {
     const { ports } = sampleEffect();

@@ -1,4 +1,4 @@
-import { HostError, type Json, toIso, type WorkflowDefinition } from '@weft/protocol';
+import { HostError, type Json, shownName, toIso, type WorkflowDefinition } from '@weft/protocol';
 import { canonicalDigest } from '../core/canonical-digest.ts';
 import type { Steps } from '../core/steps.ts';
 import type {
@@ -169,7 +169,7 @@ function refuseProblems(compiled: Compiled, strict: boolean): void {
     others === 0 ? '' : ` ${others} more ${others === 1 ? 'problem is' : 'problems are'} in the details.`;
   throw new HostError(
     'validation_error',
-    `${first.path === '' ? 'The definition' : first.path}: ${first.message}${rest}`,
+    `${first.path === '' ? 'The definition' : shownName(first.path)}: ${first.message}${rest}`,
     {
       field: first.path,
       problems: problems.slice(0, SHOWN_PROBLEMS).map(toDetail),

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { HostError, isHostError, toEnvelope } from '@weft/protocol';
+import { HostError, isHostError, isName, toEnvelope } from '@weft/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Door, pathParam, sendJson } from '../door.ts';
+import { type Door, sendJson } from '../door.ts';
 
 /** The single door through which a failure leaves: `{error, message, details?}`, always. */
 export function answerErrors(app: FastifyInstance, door: Door): void {
@@ -35,7 +35,8 @@ export function noSuchRun(): HostError {
 async function hiddenBy(error: unknown, request: FastifyRequest, door: Door): Promise<HostError | undefined> {
   if (!isHostError(error) || (error.status !== 400 && error.status !== 413)) return undefined;
   if (request.caller === undefined || request.routeOptions.config.ofRun !== true) return undefined;
-  const runId = pathParam(request, 'runId');
+  const { runId = '' } = request.params as { readonly runId?: string };
+  if (!isName(runId)) return noSuchRun();
   try {
     const page = await door.host.events(request.caller, runId, Number.MAX_SAFE_INTEGER, 1);
     return page === undefined ? noSuchRun() : undefined;

@@ -1,4 +1,4 @@
-import { HostError } from '@weft/protocol';
+import { HostError, nameProblem } from '@weft/protocol';
 import type { FastifyRequest } from 'fastify';
 
 /** Query parameters, read one by one; parameters nobody asks for are ignored, as the protocol wants. */
@@ -11,14 +11,21 @@ export function queryOf(request: FastifyRequest): Query {
 export function textParam(query: Query, name: string): string | undefined {
   const value = query[name];
   if (Array.isArray(value)) throw invalid(name, `The parameter "${name}" may be given once.`);
-  return value;
+  return value === undefined ? undefined : checked(name, value);
+}
+
+/** What is asked for by a parameter has a name. */
+function checked(name: string, value: string): string {
+  const problem = nameProblem(value);
+  if (problem === undefined) return value;
+  throw invalid(name, `The parameter "${name}" ${problem}.`);
 }
 
 export function listParam(query: Query, name: string): readonly string[] | undefined {
   const value = query[name];
   if (value === undefined) return undefined;
   const parts = Array.isArray(value) ? value : [value];
-  return parts.flatMap((part) => part.split(',')).filter((part) => part !== '');
+  return parts.flatMap((part) => checked(name, part).split(',')).filter((part) => part !== '');
 }
 
 export function integerParam(

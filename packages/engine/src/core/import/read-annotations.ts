@@ -2,6 +2,7 @@ import {
   AnnotationCreateSchema,
   compileValidator,
   isJsonObject,
+  isName,
   type Json,
   type JsonObject,
 } from '@weft/protocol';
@@ -52,7 +53,7 @@ function readAnnotation(
 ): BundleAnnotation | undefined {
   const at = typeof createdAt === 'string' ? Date.parse(createdAt) : Number.NaN;
   const principal = isJsonObject(actor) ? actor['principalRef'] : undefined;
-  if (!isName(annotationId) || !isName(principal) || Number.isNaN(at)) return undefined;
+  if (!isShortName(annotationId) || !isShortName(principal) || Number.isNaN(at)) return undefined;
   const said = {
     signal: signalOf(isJsonObject(signal) ? signal : {}),
     ...(typeof note === 'string' && { note: redactCredentials(note) }),
@@ -63,7 +64,7 @@ function readAnnotation(
   return {
     annotationId,
     ...(seq !== undefined && { seq }),
-    ...(isName(nodeId) && { nodeId }),
+    ...(isShortName(nodeId) && { nodeId }),
     ...said,
     principal,
     createdAt: at,
@@ -88,6 +89,6 @@ function sequences(events: readonly Json[]): Map<string, number> {
   return found;
 }
 
-function isName(value: Json | undefined): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= MAX_NAME;
+function isShortName(value: Json | undefined): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= MAX_NAME && isName(value);
 }

@@ -3,13 +3,14 @@ import type { StoredEvent } from '../../store.ts';
 import { checkSignature, keyFingerprint } from '../bundle/signature.ts';
 import { canonicalDigest } from '../canonical-digest.ts';
 import type { MaskingMode } from '../plan.ts';
+import { pointer } from '../compile-problems.ts';
 import { isTerminalEvent } from '../run-event.ts';
 import { finish, type Steps } from '../steps.ts';
 import { checkEvents } from './check-events.ts';
 import { findMaskedSlots, type MaskedSlots } from './masked-slots.ts';
 import { type BundleAnnotation, readAnnotations } from './read-annotations.ts';
 import { readEvents } from './read-events.ts';
-import { refuseBundle } from './refuse.ts';
+import { nameAt, refuseBundle } from './refuse.ts';
 
 /**
  * A debug bundle of any OpenWOP host, read and believed as far as it can be.
@@ -81,7 +82,7 @@ export function* bundleInSteps(document: Json): Steps<ImportedBundle> {
   const hasEnd = events.some(({ type }) => isTerminalEvent(type));
   const isCut = !hasEnd && (document['truncated'] === true || totalEvents > events.length);
   yield* checkEvents(events, { isOurs: verified, status, isCut });
-  const [inputs, configurable] = [optionalObject(run['inputs']), optionalObject(run['configurable'])];
+  const [inputs, configurable] = [namedObject(run, 'inputs'), namedObject(run, 'configurable')];
   const pointers = maskedPointersOf(extras);
   const definition = yield* definitionOf(extras, run, pointers ?? []);
   return {
@@ -97,7 +98,7 @@ export function* bundleInSteps(document: Json): Steps<ImportedBundle> {
     inputs,
     configurable,
     metadata: optionalObject(run['metadata']),
-    tags: Array.isArray(run['tags']) ? run['tags'].filter((tag) => typeof tag === 'string') : [],
+    tags: tagsOf(run),
     events,
     totalEvents: isCut ? totalEvents : events.length,
     isCut,
@@ -196,13 +197,19 @@ function* definitionOf(
 
 function versionOf(run: JsonObject, definition: JsonObject | undefined): string | undefined {
   const version = optionalObject(run['weft'])['workflowVersion'] ?? definition?.['version'];
-  return typeof version === 'string' ? version : undefined;
+  return typeof version === 'string' ? nameAt('/run/weft/workflowVersion', version) : undefined;
+}
+
+function tagsOf({ tags }: JsonObject): string[] {
+  if (!Array.isArray(tags)) return [];
+  return tags.flatMap((tag, index) => (typeof tag === 'string' ? [nameAt(`/run/tags/${index}`, tag)] : []));
 }
 
 function hostOf(host: Json | undefined): string | undefined {
   const { name, version } = optionalObject(host);
   if (typeof name !== 'string') return undefined;
-  return typeof version === 'string' ? `${name} ${version}` : name;
+  nameAt('/host/name', name);
+  return typeof version === 'string' ? `${name} ${nameAt('/host/version', version)}` : name;
 }
 
 function objectAt(document: JsonObject, name: string): JsonObject {
@@ -213,11 +220,18 @@ function objectAt(document: JsonObject, name: string): JsonObject {
 
 function textAt(object: JsonObject, name: string, field: string): string {
   const value = object[name];
-  if (typeof value === 'string' && value !== '' && value.length <= MAX_ID) return value;
+  if (typeof value === 'string' && value !== '' && value.length <= MAX_ID) return nameAt(field, value);
   throw refuseBundle(field, `${name} must be a text of 1 to ${MAX_ID} characters.`);
 }
 
 const MAX_ID = 256;
+
+/** Values by name: of inputs, and of options. */
+function namedObject(run: JsonObject, member: 'inputs' | 'configurable'): JsonObject {
+  const values = optionalObject(run[member]);
+  for (const name of Object.keys(values)) nameAt(pointer('run', member, name), name);
+  return values;
+}
 
 function optionalObject(value: Json | undefined): JsonObject {
   return isJsonObject(value) ? value : {};

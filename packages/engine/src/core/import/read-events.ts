@@ -1,7 +1,8 @@
 import { EVENT_CATALOGUE, isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import type { StoredEvent } from '../../store.ts';
 import type { Steps } from '../steps.ts';
-import { refuseBundle } from './refuse.ts';
+import { wrongNameIn } from './payload-names.ts';
+import { nameAt, refuseBundle } from './refuse.ts';
 
 const KNOWN_TYPES: ReadonlySet<string> = new Set(EVENT_CATALOGUE.map(({ type }) => type));
 
@@ -38,12 +39,15 @@ function readEvent(entry: JsonObject, seq: number, at: string): StoredEvent {
   const time = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN;
   if (Number.isNaN(time))
     throw refuseBundle(`${at}/timestamp`, `event ${seq} has no timestamp that is a time.`);
+  const payload = payloadOf(entry, nameAt(`${at}/type`, type));
+  const wrong = wrongNameIn(type, payload);
+  if (wrong !== undefined) throw refuseBundle(`${at}/payload${wrong.path}`, `a name ${wrong.problem}.`);
   return {
     seq,
     type,
     at: time,
-    payload: JSON.stringify(payloadOf(entry, type)),
-    ...(typeof nodeId === 'string' && nodeId !== '' && { nodeId }),
+    payload: JSON.stringify(payload),
+    ...(typeof nodeId === 'string' && nodeId !== '' && { nodeId: nameAt(`${at}/nodeId`, nodeId) }),
   };
 }
 
