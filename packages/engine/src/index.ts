@@ -125,6 +125,7 @@ export { DEFAULT_LIMITS } from './runtime/limits.ts';
 export type { HostLimits } from './runtime/limits.ts';
 export type { Log, LogLevel } from './runtime/log.ts';
 export { ENGINE_VERSION, EVENT_LOG_SCHEMA_VERSION, PROTOCOL_VERSION } from './runtime/versions.ts';
+export { assertStorable, isStorable, UnstorableTextError } from './storable-text.ts';
 export type {
   ApiKeyRow,
   AuditEntry,

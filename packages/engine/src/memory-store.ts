@@ -19,7 +19,9 @@ import {
 import { documentAt, listDocuments, pruneDocuments } from './memory-store/documents.ts';
 import { listExpired, pruneTombstones, tombstoneAt } from './memory-store/keeping.ts';
 import { decodeCursor, encodeCursor, listRuns, takePage } from './memory-store/list-runs.ts';
+import { isStorableUnit } from './memory-store/storable-unit.ts';
 import { wasCommitted } from './memory-store/was-committed.ts';
+import { UnstorableTextError } from './storable-text.ts';
 import type { Claimed, ClaimResult, OutboxRow, Store, StoredEvent, WriteResult, WriteUnit } from './store.ts';
 
 /** For tests: called around every commit; one that throws makes the outcome unknown, before as lost, after as kept. */
@@ -48,6 +50,7 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
 
   function writeAll(units: readonly WriteUnit[]): WriteResult[] {
     return units.map((unit) => {
+      if (!isStorableUnit(unit)) return { state: 'failed', cause: new UnstorableTextError() };
       const refusal = refusalOf(data, unit, clock());
       if (refusal) return { state: 'refused', ...refusal };
       applyUnit(data, unit, clock());

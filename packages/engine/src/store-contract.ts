@@ -20,6 +20,7 @@ import { readingContract } from './store-contract/reading.ts';
 import { registryContract } from './store-contract/registry.ts';
 import { restartingContract } from './store-contract/restarting.ts';
 import { suspicionsContract } from './store-contract/suspicions.ts';
+import { textsContract } from './store-contract/texts.ts';
 import type { ContractFaults, ContractOptions, StoreHarness, Subject } from './store-contract/subject.ts';
 
 export type { ContractFaults, ContractOptions, StoreHarness } from './store-contract/subject.ts';
@@ -101,6 +102,7 @@ export function storeContract(name: string, harness: StoreHarness): void {
     expiredRunsContract(subject);
     suspicionsContract(subject);
     outcomesContract(subject);
+    textsContract(subject);
     interleavingContract(subject);
     if (reopen) {
       restartingContract(subject, async () => {

@@ -55,6 +55,7 @@ export type {
  *     time with the bytes of a long log, but nobody finds them any more, and after a crash it goes on.
  * S10. An erasure takes away what only the fold may see: overlays, the values of inputs, the checkpoint, and what commands brought
  *     along. The public log stays, byte for byte.
+ * S11. A text is kept as it is, or its unit fails, alone: no two texts ever become one.
  */
 export interface Store {
   commit(units: readonly WriteUnit[]): Promise<readonly WriteResult[]>;

@@ -1,6 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Refusal, RunUnit, WriteResult, WriteUnit } from '@weft/engine';
-import { type Backend, type Connection, together } from './connection.ts';
+import {
+  type Refusal,
+  type RunUnit,
+  UnstorableTextError,
+  type WriteResult,
+  type WriteUnit,
+} from '@weft/engine';
+import type { Backend, Connection } from './connection.ts';
 import { type Draft, newWrites } from './draft.ts';
 import { isAboutUnits, isServerError, meaningOf } from './errors.ts';
 import { findGroup, hasFittingId } from './find-group.ts';
@@ -204,7 +210,7 @@ async function attemptPlain(
   try {
     leftOut = await connection.query<{ id: string }>(text, values);
   } catch (cause) {
-    if (isServerError(cause)) return { state: 'refused' };
+    if (isServerError(cause) || cause instanceof UnstorableTextError) return { state: 'refused' };
     connection.destroy(cause instanceof Error ? cause : new Error(String(cause)));
     return { state: 'lost', backend: connection.backend, cause };
   }
@@ -272,11 +278,11 @@ async function writeGroup(
   { draft, results, statements }: Judged,
 ): Promise<Attempt> {
   try {
-    const tags = await together(statements.map((statement) => connection.run(statement)));
+    const tags = await connection.runAll(statements);
     if (tags.at(-1) !== 'COMMIT') throw new Error(`PostgreSQL answered COMMIT with ${tags.at(-1)}.`);
     faults.afterCommit?.();
   } catch (error) {
-    return isServerError(error)
+    return isServerError(error) || error instanceof UnstorableTextError
       ? nothingWritten(connection, units, error)
       : { committed: unknown(units, error, draft.found) };
   }

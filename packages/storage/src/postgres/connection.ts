@@ -1,3 +1,4 @@
+import { assertStorable } from '@weft/engine';
 import postgres from 'postgres';
 import { readUrl, type Target } from './connection-url.ts';
 import { codeOf, ConnectionLostError, isAboutTrust, UnsafeDatabaseError } from './errors.ts';
@@ -12,15 +13,17 @@ import type { Scalar, Statement } from './rows.ts';
  *    ConnectionLostError.
  * 2. Statements sent without waiting for each other travel together and run in order.
  * 3. Settings on which durability depends are part of the connection's start and are read back before its first use.
- * 4. A server that cannot be written to is none: during a failover a name may lead to a replica, and a primary may become one
+ * 4. Nothing is sent of what holds a text that the server would refuse or change (UnstorableTextError), and nothing of the
+ *    statements that were to travel with it.
+ * 5. A server that cannot be written to is none: during a failover a name may lead to a replica, and a primary may become one
  *    under an open connection. Nobody reads there either, because a replica may not know yet what was acknowledged.
  */
 export interface Connection {
   readonly backend: Backend;
   readonly isOpen: () => boolean;
   query<Row>(text: string, values?: readonly Scalar[]): Promise<readonly Row[]>;
-  /** Answers the command's tag, such as `COMMIT`. */
-  run(statement: Statement): Promise<string>;
+  /** Sends all of them together. Answers the commands' tags, such as `COMMIT`. */
+  runAll(statements: readonly Statement[]): Promise<string[]>;
   /** Ends it at once; what is under way is rejected with the reason. */
   destroy(reason: Error): void;
 }
@@ -232,9 +235,15 @@ function sessionOn(
   return {
     backend,
     isOpen: () => death.reason() === undefined,
-    query: <Row>(text: string, values: readonly Scalar[] = []) =>
-      send<Row & object>(text, values) as Promise<readonly Row[]>,
-    run: async ({ text, values }) => (await send(text, values)).command,
+    async query<Row>(text: string, values: readonly Scalar[] = []) {
+      assertStorable(values);
+      return (await send<Row & object>(text, values)) as readonly Row[];
+    },
+    async runAll(statements) {
+      for (const { values } of statements) assertStorable(values);
+      const answers = await together(statements.map(({ text, values }) => send(text, values)));
+      return answers.map(({ command }) => command);
+    },
     destroy(reason) {
       death.die(reason);
       void client.end({ timeout: 0 });

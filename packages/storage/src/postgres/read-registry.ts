@@ -1,11 +1,12 @@
-import type {
-  ApiKeyRow,
-  IdempotencyRecord,
-  Listed,
-  OutboxRow,
-  Page,
-  StoredAuditEntry,
-  WorkflowRow,
+import {
+  type ApiKeyRow,
+  type IdempotencyRecord,
+  isStorable,
+  type Listed,
+  type OutboxRow,
+  type Page,
+  type StoredAuditEntry,
+  type WorkflowRow,
 } from '@weft/engine';
 import { decodeCursor } from './codec.ts';
 import { keyOf } from './draft.ts';
@@ -86,7 +87,7 @@ export function prepareRegistryReader(pool: Pool, clock: (() => number) | undefi
   /** Every run that is created asks for it, and most ask for the same few. */
   const readCurrent = gather<Named, StoredWorkflow | undefined>(MOST_GATHERED, async (asked) => {
     const names = new Map(asked.map((named) => [nameOf(named), named]));
-    const wanted = [...names.values()].filter(({ tenant, id }) => !`${tenant}${id}`.includes('\0'));
+    const wanted = [...names.values()].filter(({ tenant, id }) => isStorable(tenant) && isStorable(id));
     const rows = await query<StoredWorkflow>(CURRENT, [
       arrayText(wanted.map(({ tenant }) => tenant)),
       arrayText(wanted.map(({ id }) => id)),
@@ -131,7 +132,7 @@ export function prepareRegistryReader(pool: Pool, clock: (() => number) | undefi
       return pageFrom(found, page.limit, workflowFrom, (row) => [row.id, row.version]);
     },
     async readKeyByHash(hash) {
-      const row = hash.includes('\0') ? undefined : await readKey(hash);
+      const row = isStorable(hash) ? await readKey(hash) : undefined;
       return row && keyFrom(row);
     },
     async listKeys(tenant) {

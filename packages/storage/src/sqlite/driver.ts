@@ -1,4 +1,5 @@
 import { backup, DatabaseSync } from '@photostructure/sqlite';
+import { assertStorable } from '@weft/engine';
 
 /**
  * The only file that knows which SQLite binding is used. It speaks the API of `node:sqlite`, so going over to the
@@ -32,7 +33,37 @@ export interface DatabaseOptions {
 }
 
 export function openDatabase(path: string, { busyTimeoutMs, readOnly = false }: DatabaseOptions): Database {
-  return new DatabaseSync(path, { timeout: busyTimeoutMs, readOnly, enableForeignKeyConstraints: false });
+  const db = new DatabaseSync(path, { timeout: busyTimeoutMs, readOnly, enableForeignKeyConstraints: false });
+  return {
+    get isTransaction() {
+      return db.isTransaction;
+    },
+    exec: (sql) => db.exec(sql),
+    prepare: <Row>(sql: string) => guarded<Row>(db.prepare(sql)),
+    close: () => db.close(),
+  };
+}
+
+/** No text is bound that the binding would change on the way: it cuts at NUL. Throws UnstorableTextError. */
+function guarded<Row>(statement: Statement<Row>): Statement<Row> {
+  return {
+    run(...parameters) {
+      assertStorable(parameters);
+      return statement.run(...parameters);
+    },
+    get(...parameters) {
+      assertStorable(parameters);
+      return statement.get(...parameters);
+    },
+    all(...parameters) {
+      assertStorable(parameters);
+      return statement.all(...parameters);
+    },
+    iterate(...parameters) {
+      assertStorable(parameters);
+      return statement.iterate(...parameters);
+    },
+  };
 }
 
 /**
