@@ -5,6 +5,8 @@ import { connect, type TargetArgs } from './connection.ts';
 import { CliError, EXIT, type ExitCode, usageError } from './exit-code.ts';
 import { answerCommands } from './output/question.ts';
 import { paintStatus } from './output/style.ts';
+import { shown } from './output/terminal-text.ts';
+import { shellCommand } from './output/shell-command.ts';
 
 /** Arguments of every command that answers a question. */
 export const QUESTION_ARGS = {
@@ -34,9 +36,9 @@ export async function answerQuestion(cli: Cli, args: TargetArgs, given: GivenAns
   const text = cli.json
     ? JSON.stringify(answer)
     : `${answer.runId}  ${paintStatus(cli.style, answer.status)}`;
-  cli.io.stdout.write(`${text}\n`);
+  cli.io.stdout.write(shown`${text}\n`);
   if (!cli.json && answer.status.startsWith('waiting-'))
-    cli.io.stderr.write(`It still waits. For what: weft runs why ${answer.runId}\n`);
+    cli.io.stderr.write(shown`It still waits. For what: ${shellCommand('runs why', [answer.runId])}\n`);
   return EXIT.done;
 }
 
@@ -54,11 +56,12 @@ async function onlyQuestion(client: Client, { runId, kind }: GivenAnswer): Promi
   const [first, ...others] = openInterruptsOf(run);
   if (first === undefined) {
     const child = waitingChild(run);
-    const hint = child === undefined ? '' : ` Its child run ${child} does: see weft runs why ${child}`;
+    const hint =
+      child === undefined ? '' : ` Its child run ${child} does: see ${shellCommand('runs why', [child])}`;
     throw new CliError(
       EXIT.unmet,
       'no_open_question',
-      `Run ${runId} is ${run.status} and asks nothing.${hint}`,
+      shown`Run ${runId} is ${run.status} and asks nothing.${hint}`,
       { details: { runId, status: run.status, ...(child !== undefined && { childRunId: child }) } },
     );
   }
@@ -70,7 +73,7 @@ async function onlyQuestion(client: Client, { runId, kind }: GivenAnswer): Promi
     throw new CliError(
       EXIT.unmet,
       'other_kind_of_question',
-      `Node ${nodeNameOf(first)} does not ask for that. Answer it with: ${answerCommands(first)[0]}`,
+      shown`Node ${nodeNameOf(first)} does not ask for that. Answer it with: ${answerCommands(first)[0]}`,
       { details: { nodeId: first.nodeId, kind: first.kind } },
     );
   }

@@ -1,11 +1,11 @@
 import { type ArgsDef, type CommandDef, type ParsedArgs, defineCommand } from 'citty';
 import type { ExitCode } from './exit-code.ts';
-import type { Io } from './io.ts';
+import type { ShownIo } from './io.ts';
 import type { Style } from './output/style.ts';
 
 /** What a running command may use. */
 export interface Cli {
-  readonly io: Io;
+  readonly io: ShownIo;
   readonly style: Style;
   readonly json: boolean;
 }

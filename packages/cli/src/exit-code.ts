@@ -1,5 +1,6 @@
 import type { JsonObject } from '@weft/protocol';
 import { ApiError, ConnectionError } from '@weft/sdk';
+import { visibleText } from './output/terminal-text.ts';
 
 /** What the shell learns. */
 export const EXIT = {
@@ -64,8 +65,8 @@ export function toCliError(error: unknown): CliError | undefined {
 }
 
 function messageOf(error: ApiError): string {
+  const message = visibleText(error.message);
   if (error.status === 401)
-    return `${error.message}\nSet WEFT_API_KEY, or pass --data with the host's data folder.`;
-  if (error.retryAfter !== undefined) return `${error.message} Try again in ${error.retryAfter} s.`;
-  return error.message;
+    return `${message}\nSet WEFT_API_KEY, or pass --data with the host's data folder.`;
+  return error.retryAfter === undefined ? message : `${message} Try again in ${error.retryAfter} s.`;
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { EXIT } from './exit-code.ts';
 import type { Io } from './io.ts';
+import { terminalText } from './output/terminal-text.ts';
 import { watch, watchdogPatience } from './watchdog.ts';
 
 /**
@@ -71,7 +72,9 @@ export async function mainOnThread(argv: readonly string[], io: Io): Promise<num
     await once(thread, 'exit');
     return code;
   } catch (error) {
-    io.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    io.stderr.write(
+      terminalText(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`),
+    );
     return EXIT.failed;
   } finally {
     unwatch();

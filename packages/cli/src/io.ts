@@ -1,3 +1,5 @@
+import { terminalText } from './output/terminal-text.ts';
+
 /**
  * Everything the command line touches outside itself. `main` gets it as an argument, so that a test can run a whole
  * command in-process and look at what a person would see.
@@ -19,6 +21,36 @@ export interface Io {
 
 export interface Sink {
   write(text: string): unknown;
+}
+
+/** Where a command writes: what others have said reaches no terminal as it is (output/terminal-text.ts). */
+export interface Output extends Sink {
+  /** A JSON document, byte for byte; on a terminal as it may be seen there, which means the same. */
+  document(text: string): unknown;
+}
+
+/** What a command gets of the Io. */
+export interface ShownIo extends Io {
+  readonly stdout: Output;
+}
+
+/** Puts what must not reach a terminal out of sight, whoever writes it. */
+export function shielded(io: Io): ShownIo {
+  return {
+    stdout: {
+      write: (text) => io.stdout.write(terminalText(text)),
+      document: (text) => io.stdout.write(io.isTTY ? terminalText(text) : text),
+    },
+    stderr: { write: (text) => io.stderr.write(terminalText(text)) },
+    env: io.env,
+    cwd: io.cwd,
+    isTTY: io.isTTY,
+    get columns() {
+      return io.columns;
+    },
+    exit: (code) => io.exit(code),
+    onSignal: (listener) => io.onSignal(listener),
+  };
 }
 
 /** The process's own streams and signals. */

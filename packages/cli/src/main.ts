@@ -6,12 +6,14 @@ import { weft } from './commands/weft.ts';
 import { type CliError, EXIT, toCliError, usageError } from './exit-code.ts';
 import { type CheckedFlags, checkFlags } from './flags.ts';
 import { groupHelp, leafHelp } from './help.ts';
-import type { Io } from './io.ts';
+import { type Io, shielded, type ShownIo } from './io.ts';
 import { styleFor } from './output/style.ts';
+import { shown } from './output/terminal-text.ts';
 import { VERSION } from './version.ts';
 
 /** Runs one command line and resolves with its exit code. Writes only to the given streams. */
-export async function main(argv: readonly string[], io: Io): Promise<number> {
+export async function main(argv: readonly string[], outside: Io): Promise<number> {
+  const io = shielded(outside);
   try {
     return await dispatch(argv, io);
   } catch (error) {
@@ -27,7 +29,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-async function dispatch(argv: readonly string[], io: Io): Promise<number> {
+async function dispatch(argv: readonly string[], io: ShownIo): Promise<number> {
   const style = styleFor(io.isTTY, io.env);
   if (argv[0] === '--version' || argv[0] === '-v') return say(io, VERSION);
   const found = find(argv);
@@ -102,6 +104,6 @@ function otherProblems({ details }: CliError): string[] {
   return problems.slice(1).flatMap((problem) => {
     if (!isJsonObject(problem)) return [];
     const { path, message } = problem;
-    return typeof path === 'string' && typeof message === 'string' ? [`${path}: ${message}`] : [];
+    return typeof path === 'string' && typeof message === 'string' ? [shown`${path}: ${message}`] : [];
   });
 }

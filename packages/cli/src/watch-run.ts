@@ -6,6 +6,8 @@ import { applyEvent, newProgress } from './output/run-progress.ts';
 import { waitingText } from './output/question.ts';
 import { eventLine, outcomeText, renderProgress } from './output/run-view.ts';
 import { createQuestionNotices } from './question-notices.ts';
+import { shown } from './output/terminal-text.ts';
+import { shellCommand } from './output/shell-command.ts';
 
 const REDRAW_MS = 200;
 
@@ -40,7 +42,7 @@ export async function watchRun(cli: Cli, client: Client, runId: string): Promise
       applyEvent(progress, event);
       notices.see(event);
       if (cli.json) io.stdout.write(`${JSON.stringify(event)}\n`);
-      else if (view === undefined) io.stdout.write(`${eventLine(style, event, progress.startedAt)}\n`);
+      else if (view === undefined) io.stdout.write(shown`${eventLine(style, event, progress.startedAt)}\n`);
       else redraw();
     }
   } catch (error) {
@@ -59,7 +61,7 @@ export async function watchRun(cli: Cli, client: Client, runId: string): Promise
 
 function detached(cli: Cli, runId: string): ExitCode {
   cli.io.stderr.write(
-    `\nDetached; run ${runId} goes on.\n  Watch again:  weft runs events ${runId} --follow\n  Cancel it:    weft runs cancel ${runId}\n`,
+    shown`\nDetached; run ${runId} goes on.\n  Watch again:  ${shellCommand('runs events', [runId], '--follow')}\n  Cancel it:    ${shellCommand('runs cancel', [runId])}\n`,
   );
   return EXIT.unmet;
 }

@@ -3,6 +3,7 @@ import { HOST_ARGS, leaf } from '../command.ts';
 import { connect } from '../connection.ts';
 import { EXIT, usageError } from '../exit-code.ts';
 import { signalText } from '../output/annotation-list.ts';
+import { shown } from '../output/terminal-text.ts';
 
 type Signal = AnnotationCreate['signal'];
 
@@ -40,7 +41,7 @@ export const annotate = leaf({
     const text = cli.json
       ? JSON.stringify(annotation)
       : `${annotation.annotationId}  ${signalText(annotation)}`;
-    cli.io.stdout.write(`${text}\n`);
+    cli.io.stdout.write(shown`${text}\n`);
     return EXIT.done;
   },
 });

@@ -6,6 +6,7 @@ import { HOST_ARGS, leaf } from '../command.ts';
 import { connect } from '../connection.ts';
 import { CliError, EXIT, unusable } from '../exit-code.ts';
 import { reasonOf } from '../key-values.ts';
+import { shown } from '../output/terminal-text.ts';
 
 export const backup = leaf({
   name: 'backup',
@@ -24,7 +25,7 @@ export const backup = leaf({
       const size = await save(await client.keeping.openBackup(), handle, file);
       await name(draft, file);
       const done = cli.json ? JSON.stringify({ file, size }) : `${file}  ${size} bytes`;
-      cli.io.stdout.write(`${done}\n`);
+      cli.io.stdout.write(shown`${done}\n`);
       if (!cli.json) cli.io.stderr.write(ABOUT_KEYS);
       return EXIT.done;
     } finally {

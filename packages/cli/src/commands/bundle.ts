@@ -5,6 +5,8 @@ import { type Cli, HOST_ARGS, leaf } from '../command.ts';
 import { connect } from '../connection.ts';
 import { EXIT, unusable, usageError } from '../exit-code.ts';
 import { reasonOf } from '../key-values.ts';
+import { control, shown } from '../output/terminal-text.ts';
+import { shellCommand } from '../output/shell-command.ts';
 
 export const bundle = leaf({
   name: 'bundle',
@@ -31,11 +33,13 @@ export const bundle = leaf({
     const { client } = await connect(cli.io, args);
     const text = await read(cli, await client.bundles.text(args.run, options), output !== '-');
     const summary = summaryOf(text);
-    if (output === '-') cli.io.stdout.write(`${text}\n`);
+    if (output === '-') cli.io.stdout.document(`${text}\n`);
     else await save(resolvePath(cli.io.cwd, output), text);
     tell(cli, output, summary);
     if (summary.truncated && !cli.json)
-      cli.io.stderr.write(`The bundle is cut. The whole log: weft runs events ${args.run} --json\n`);
+      cli.io.stderr.write(
+        shown`The bundle is cut. The whole log: ${shellCommand('runs events', [args.run], '--json')}\n`,
+      );
     return EXIT.done;
   },
 });
@@ -51,11 +55,14 @@ async function read(cli: Cli, pieces: AsyncIterable<string>, mayDraw: boolean): 
   let text = '';
   for await (const piece of pieces) {
     text += piece;
-    if (draws) cli.io.stderr.write(`\r\u001B[KReading the bundle: ${sizeText(text.length)}`);
+    if (draws) cli.io.stderr.write(`${CLEARED}Reading the bundle: ${sizeText(text.length)}`);
   }
-  if (draws) cli.io.stderr.write('\r\u001B[K');
+  if (draws) cli.io.stderr.write(CLEARED);
   return text;
 }
+
+/** The start of an empty line. */
+const CLEARED = control('[G') + control('[K');
 
 /** Whole or not at all: a file with half a bundle would be taken for a broken one. */
 async function save(path: string, text: string): Promise<void> {
@@ -119,8 +126,8 @@ function tell(cli: Cli, output: string, summary: Summary): void {
     ...(signed ? ['signed'] : []),
     sizeText(bytes),
   ].join(', ');
-  if (output === '-') cli.io.stderr.write(`${what}\n`);
-  else cli.io.stdout.write(`${output}  ${cli.style.dim(what)}\n`);
+  if (output === '-') cli.io.stderr.write(shown`${what}\n`);
+  else cli.io.stdout.write(shown`${output}  ${cli.style.dim(what)}\n`);
 }
 
 function sizeText(bytes: number): string {

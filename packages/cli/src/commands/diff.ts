@@ -115,7 +115,7 @@ async function deliver(cli: Cli, a: OpenSide, b: OpenSide, asked: Request): Prom
 /** The document as it came, to the byte; a line break only where a person looks at it. */
 async function* printing(cli: Cli, pieces: AsyncIterable<string>): AsyncGenerator<string> {
   for await (const piece of pieces) {
-    cli.io.stdout.write(piece);
+    cli.io.stdout.document(piece);
     yield piece;
   }
   if (cli.io.isTTY) cli.io.stdout.write('\n');

@@ -12,7 +12,7 @@ import { EXIT } from '../exit-code.ts';
 import { checkDatabase } from '../database-checks.ts';
 import { type PostgresSettings, resolveSettings } from '../serve/settings.ts';
 import type { Style } from '../output/style.ts';
-import { printable } from '../output/table.ts';
+import { visibleText } from '../output/terminal-text.ts';
 
 export const doctor = leaf({
   name: 'doctor',
@@ -105,5 +105,5 @@ function lineOf(style: Style, finding: Finding): string {
   ];
   const advice =
     finding.advice === undefined ? '' : `\n         ${finding.advice.replaceAll('\n', '\n         ')}`;
-  return `${mark}  ${finding.check}: ${printable(finding.text)}${advice}`;
+  return `${mark}  ${finding.check}: ${visibleText(finding.text)}${advice}`;
 }

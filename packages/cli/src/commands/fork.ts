@@ -8,6 +8,8 @@ import { compare, openSides } from '../output/diff/compare.ts';
 import { readDiff } from '../output/diff/read-diff.ts';
 import { renderDiffText } from '../output/diff/text-view.ts';
 import { watchRun } from '../watch-run.ts';
+import { shown } from '../output/terminal-text.ts';
+import { shellCommand } from '../output/shell-command.ts';
 
 const SHOWN = 50;
 const DEFAULT_COLUMNS = 100;
@@ -122,18 +124,18 @@ export async function deliverFork(
 ): Promise<ExitCode> {
   const { io } = cli;
   const { runId, sourceRunId, fromSeq, mode } = forked;
-  if (!cli.json) io.stderr.write(`Forked ${sourceRunId} from #${fromSeq} as a ${mode}: ${runId}\n`);
+  if (!cli.json) io.stderr.write(shown`Forked ${sourceRunId} from #${fromSeq} as a ${mode}: ${runId}\n`);
   if (args.watch !== true && args.diff !== true) {
-    io.stdout.write(`${cli.json ? JSON.stringify(forked) : runId}\n`);
+    io.stdout.write(shown`${cli.json ? JSON.stringify(forked) : runId}\n`);
     if (!cli.json)
       io.stderr.write(
-        `Watch it:    weft runs events ${runId} --follow\nCompare it:  weft diff ${sourceRunId} ${runId}\n`,
+        shown`Watch it:    ${shellCommand('runs events', [runId], '--follow')}\nCompare it:  ${shellCommand('diff', [sourceRunId, runId])}\n`,
       );
     return EXIT.done;
   }
   const outcome = await watchRun(cli, client, runId);
   if (args.diff === true && outcome !== EXIT.unmet) await printDiff(cli, forked, args);
-  else if (!cli.json) io.stderr.write(`Compare it:  weft diff ${sourceRunId} ${runId}\n`);
+  else if (!cli.json) io.stderr.write(shown`Compare it:  ${shellCommand('diff', [sourceRunId, runId])}\n`);
   return outcome;
 }
 
@@ -145,7 +147,7 @@ async function printDiff(cli: Cli, { sourceRunId, runId }: ForkedRun, args: Targ
   ]);
   const pieces = await compare(a, b);
   if (cli.json) {
-    for await (const piece of pieces) io.stdout.write(piece);
+    for await (const piece of pieces) io.stdout.document(piece);
     io.stdout.write('\n');
     return;
   }

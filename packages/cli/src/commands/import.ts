@@ -7,7 +7,7 @@ import { asCliError, readBundleFile } from '../bundle-file.ts';
 import { type Cli, HOST_ARGS, leaf } from '../command.ts';
 import { connect } from '../connection.ts';
 import { CliError, EXIT, unusable } from '../exit-code.ts';
-import { printable } from '../output/table.ts';
+import { shown, visibleText } from '../output/terminal-text.ts';
 
 export const importBundle = leaf({
   name: 'import',
@@ -96,7 +96,7 @@ function checkedText({ verified, signedBy }: ImportedRun): string {
   if (!verified) return 'unverified';
   return signedBy === undefined
     ? 'digest checked, not signed'
-    : `digest and signature checked, signed by ${printable(signedBy)}`;
+    : `digest and signature checked, signed by ${visibleText(signedBy)}`;
 }
 
 function tell({ io, style }: Cli, run: ImportedRun): void {
@@ -106,7 +106,7 @@ function tell({ io, style }: Cli, run: ImportedRun): void {
     checkedText(run),
     ...(run.created ? [] : ['imported before']),
   ].join(', ');
-  io.stdout.write(`${run.runId}  ${style.dim(what)}\n`);
+  io.stdout.write(shown`${run.runId}  ${style.dim(what)}\n`);
   if (run.definition === 'present') return;
   const why =
     run.definition === 'missing'

@@ -5,6 +5,7 @@ import { EXIT } from '../exit-code.ts';
 import { renderInbox } from '../output/inbox-list.ts';
 import { answerCommands } from '../output/question.ts';
 import { parseLimit } from './runs/filter.ts';
+import { shown } from '../output/terminal-text.ts';
 
 export const inbox = leaf({
   name: 'inbox',
@@ -36,7 +37,7 @@ export const inbox = leaf({
     }
     io.stdout.write(`${renderInbox(cli.style, questions, Date.now())}\n`);
     if (isCut) io.stderr.write(`Shown: the first ${limit}. There are more: --limit ${limit * 5}\n`);
-    io.stderr.write(`Answer the first: ${answerCommands(first)[0]}\n`);
+    io.stderr.write(shown`Answer the first: ${answerCommands(first)[0]}\n`);
     return EXIT.done;
   },
 });

@@ -4,6 +4,7 @@ import { leaf } from '../command.ts';
 import { type DataFolder, dataFolder } from '../data-folder.ts';
 import { CliError, EXIT, unusable, usageError } from '../exit-code.ts';
 import { reasonOf } from '../key-values.ts';
+import { shown } from '../output/terminal-text.ts';
 
 const SHOWN_PROBLEMS = 5;
 
@@ -25,7 +26,7 @@ export const restore = leaf({
     const done = cli.json
       ? JSON.stringify({ file, dataFolder: folder.root })
       : `${folder.root}  restored from ${file}`;
-    cli.io.stdout.write(`${done}\n`);
+    cli.io.stdout.write(shown`${done}\n`);
     if (!cli.json) cli.io.stderr.write(whatNext(folder));
     return EXIT.done;
   },

@@ -3,6 +3,7 @@ import { type Cli, group, HOST_ARGS, leaf } from '../command.ts';
 import { connect } from '../connection.ts';
 import { EXIT, type ExitCode, usageError } from '../exit-code.ts';
 import { parseSpan } from '../moment.ts';
+import { shown } from '../output/terminal-text.ts';
 
 const TENANT_ARGS = {
   tenant: { type: 'string', valueHint: 'NAME', description: 'Of this tenant instead of your own' },
@@ -60,7 +61,7 @@ function print(cli: Cli, found: Retention): ExitCode {
   const { tenant, keepForSeconds, isDefault } = found;
   const time = keepForSeconds === null ? 'for ever' : `${spanText(keepForSeconds)} after their end`;
   const text = `Runs of ${tenant} are kept ${time}${isDefault ? ', as the host keeps everybody’s' : ''}.`;
-  cli.io.stdout.write(`${cli.json ? JSON.stringify(found) : text}\n`);
+  cli.io.stdout.write(shown`${cli.json ? JSON.stringify(found) : text}\n`);
   return EXIT.done;
 }
 

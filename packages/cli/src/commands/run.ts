@@ -3,6 +3,8 @@ import { HOST_ARGS, leaf } from '../command.ts';
 import { EXIT } from '../exit-code.ts';
 import { readKeyValues } from '../key-values.ts';
 import { watchRun } from '../watch-run.ts';
+import { shown } from '../output/terminal-text.ts';
+import { shellCommand } from '../output/shell-command.ts';
 
 export const run = leaf({
   name: 'run',
@@ -61,8 +63,9 @@ export const run = leaf({
       idempotencyKey === undefined ? {} : { idempotencyKey },
     );
     if (args.watch === true) return watchRun(cli, client, created.runId);
-    io.stdout.write(`${cli.json ? JSON.stringify(created) : created.runId}\n`);
-    if (!cli.json) io.stderr.write(`Watch it: weft runs events ${created.runId} --follow\n`);
+    io.stdout.write(shown`${cli.json ? JSON.stringify(created) : created.runId}\n`);
+    if (!cli.json)
+      io.stderr.write(shown`Watch it: ${shellCommand('runs events', [created.runId], '--follow')}\n`);
     return EXIT.done;
   },
 });

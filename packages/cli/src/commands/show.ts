@@ -4,6 +4,8 @@ import { connect } from '../connection.ts';
 import { EXIT } from '../exit-code.ts';
 import { renderRunDetails } from '../output/run-details.ts';
 import { parseSeq } from './fork.ts';
+import { shown } from '../output/terminal-text.ts';
+import { shellCommand } from '../output/shell-command.ts';
 
 export const show = leaf({
   name: 'show',
@@ -21,7 +23,7 @@ export const show = leaf({
     cli.io.stdout.write(`${cli.json ? JSON.stringify(run) : textOf(cli, run)}\n`);
     if (!cli.json && at !== undefined)
       cli.io.stderr.write(
-        `As of #${at}. Go on from the next event: weft fork ${run.runId} --from ${at + 1}\n`,
+        shown`As of #${at}. Go on from the next event: ${shellCommand('fork', [run.runId], `--from ${at + 1}`)}\n`,
       );
     return EXIT.done;
   },

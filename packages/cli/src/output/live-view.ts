@@ -1,4 +1,5 @@
 import type { Io } from '../io.ts';
+import { control, isControl, splitAtControls } from './terminal-text.ts';
 
 /** A block of lines at the bottom of the terminal that is drawn over itself. */
 export interface LiveView {
@@ -12,19 +13,19 @@ export interface LiveView {
 export function createLiveView(io: Io): LiveView {
   let height = 0;
   let last = '';
+  /** Back to where the block begins, with nothing below. */
+  const start = (): string => (height === 0 ? '' : control(`[${height}A`)) + LINE_START + control('[J');
   return {
     draw(text) {
       if (text === last) return;
       last = text;
       const width = io.columns ?? 80;
       const lines = text.split('\n').map((line) => cut(line, width));
-      const up = height === 0 ? '' : `\u001B[${height}A`;
-      io.stdout.write(`${up}\r\u001B[J${lines.join('\n')}\n`);
+      io.stdout.write(`${start()}${lines.join('\n')}\n`);
       height = lines.length;
     },
     say(text) {
-      const up = height === 0 ? '' : `\u001B[${height}A`;
-      io.stdout.write(`${up}\r\u001B[J${text}\n`);
+      io.stdout.write(`${start()}${text}\n`);
       height = 0;
       last = '';
     },
@@ -35,12 +36,14 @@ export function createLiveView(io: Io): LiveView {
   };
 }
 
+const LINE_START = control('[G');
+
 /** A wrapped line would break the count of lines to go up; colour codes take no room. */
 export function cut(line: string, width: number): string {
   let seen = 0;
   let result = '';
-  for (const part of line.split(/(\u001B\[\d+m)/)) {
-    if (part.startsWith('\u001B')) {
+  for (const part of splitAtControls(line)) {
+    if (isControl(part)) {
       result += part;
       continue;
     }

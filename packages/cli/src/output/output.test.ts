@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { RunEventDocument } from '@weft/sdk';
+import { shielded } from '../io.ts';
 import { recordedIo } from '../testing/recorded-io.ts';
 import { createLiveView, cut } from './live-view.ts';
 import { applyEvent, newProgress } from './run-progress.ts';
 import { eventLine, outcomeText, renderProgress } from './run-view.ts';
 import { COLOURED, PLAIN, styleFor } from './style.ts';
+import { terminalText } from './terminal-text.ts';
 import { renderTable } from './table.ts';
 import { agoText, durationText } from './time-text.ts';
 
@@ -156,7 +158,7 @@ describe('text for people', () => {
       ],
     );
 
-    expect(table.split('\n')).toEqual(['A         N', 'x [31m    1', 'longer  100']);
+    expect(table.split('\n')).toEqual(['A              N', 'x\\u001b[31m    1', 'longer       100']);
   });
 
   it('uses two units at most for a duration', () => {
@@ -180,16 +182,18 @@ describe('text for people', () => {
 
   it('keeps what it is told to say above the block that is redrawn', () => {
     const io = recordedIo({ cwd: '/nowhere', isTTY: true });
-    const view = createLiveView(io);
+    const view = createLiveView(shielded(io));
 
     view.draw('one\ntwo');
     view.say('answer me');
     view.draw('one\ntwo');
 
-    expect(io.out()).toBe('\r\u001B[Jone\ntwo\n\u001B[2A\r\u001B[Janswer me\n\r\u001B[Jone\ntwo\n');
+    expect(io.out()).toBe(
+      '\u001B[G\u001B[Jone\ntwo\n\u001B[2A\u001B[G\u001B[Janswer me\n\u001B[G\u001B[Jone\ntwo\n',
+    );
   });
 
   it('cuts a line to the terminal without counting colours', () => {
-    expect(cut(`${COLOURED.red('failed')} and more`, 8)).toBe('\u001B[31mfailed\u001B[39m a');
+    expect(terminalText(cut(`${COLOURED.red('failed')} and more`, 8))).toBe('\u001B[31mfailed\u001B[39m a');
   });
 });

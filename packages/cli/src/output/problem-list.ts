@@ -1,7 +1,7 @@
 import type { WorkflowProblem, WorkflowReport } from '@weft/sdk';
 import { lineOfPointer } from '../json-lines.ts';
 import type { Style } from './style.ts';
-import { printable } from './table.ts';
+import { visibleText } from './terminal-text.ts';
 
 /** A report as a compiler would print it: file, line, what is wrong. */
 export function renderReport(style: Style, file: string, text: string, report: WorkflowReport): string {
@@ -13,5 +13,5 @@ export function renderReport(style: Style, file: string, text: string, report: W
 
 function problemLine(file: string, text: string, problem: WorkflowProblem, label: string): string {
   const path = problem.path === '' ? '' : ` (${problem.path})`;
-  return `${file}:${lineOfPointer(text, problem.path)}: ${label}: ${printable(problem.message)}${path}`;
+  return `${file}:${lineOfPointer(text, problem.path)}: ${label}: ${visibleText(problem.message)}${path}`;
 }

@@ -1,14 +1,8 @@
 import type { OpenInterrupt } from '@weft/sdk';
 import { describe, expect, it } from 'vitest';
 import { renderInbox } from './inbox-list.ts';
-import {
-  type AskedQuestion,
-  answerCommands,
-  asksText,
-  shellWord,
-  votesText,
-  waitingText,
-} from './question.ts';
+import { type AskedQuestion, answerCommands, asksText, votesText, waitingText } from './question.ts';
+import { shellWord } from './shell-command.ts';
 import { PLAIN } from './style.ts';
 
 const T0 = Date.parse('2026-01-01T00:00:00.000Z');
@@ -80,8 +74,20 @@ describe('a question', () => {
     expect(shellWord('a; rm -rf b')).toBe("'a; rm -rf b'");
     expect(shellWord('$(x)')).toBe("'$(x)'");
     expect(waitingText({ ...APPROVAL, data: { title: 'a\u001B[2Jb\nc' } }).split('\n')[0]).toBe(
-      'Node manager waits for an approval: a [2Jb c',
+      String.raw`Node manager waits for an approval: a\u001b[2Jb\u000ac`,
     );
+  });
+
+  it('cannot become a flag of the command that answers it', () => {
+    const named = { ...APPROVAL, nodeId: '--url=http://evil.example' };
+
+    expect(answerCommands(named)).toEqual([
+      'weft approve -- r1 --url=http://evil.example',
+      'weft reject -- r1 --url=http://evil.example',
+    ]);
+    expect(answerCommands({ ...named, kind: 'custom' })).toEqual([
+      'weft resolve --value @answer.json -- r1 --url=http://evil.example',
+    ]);
   });
 
   it('is told with its commands on lines of their own', () => {

@@ -1,6 +1,7 @@
 import { isJsonObject } from '@weft/protocol/plain';
 import { type OpenInterrupt, nodeNameOf } from '@weft/sdk';
-import { printable } from './table.ts';
+import { visibleText } from './terminal-text.ts';
+import { shellCommand, shellWord } from './shell-command.ts';
 
 /** What is known of a question from its event as well as from a list. */
 export type AskedQuestion = Pick<OpenInterrupt, 'runId' | 'nodeId' | 'iteration' | 'kind' | 'data'>;
@@ -36,28 +37,23 @@ export function votesText({ kind, data, votes }: OpenInterrupt): string {
 
 /** Commands that answer the question, as they can be pasted into a shell; the most likely one first. */
 export function answerCommands(question: AskedQuestion): readonly [string, ...string[]] {
-  const place = `${shellWord(question.runId)} ${shellWord(nodeNameOf(question))}`;
+  const place = [question.runId, nodeNameOf(question)];
+  const resolve = (value: string): string => shellCommand('resolve', place, `--value ${value}`);
   switch (question.kind) {
     case 'approval':
-      return [`weft approve ${place}`, `weft reject ${place}`];
+      return [shellCommand('approve', place), shellCommand('reject', place)];
     case 'clarification':
-      return [`weft answer ${place} ${questionIds(question).map(blank).join(' ')}`];
+      return [shellCommand('answer', [...place, ...questionIds(question).map((id) => `${id}=ANSWER`)])];
     case 'external-event':
-      return [`weft resolve ${place} --value ${shellWord(JSON.stringify(correlationOf(question)))}`];
+      return [resolve(shellWord(JSON.stringify(correlationOf(question))))];
     case 'conversation.exchange':
-      return [
-        `weft resolve ${place} --value '{"content":"…"}'`,
-        `weft resolve ${place} --value '{"operation":"close"}'`,
-      ];
+      return [resolve(`'{"content":"…"}'`), resolve(`'{"operation":"close"}'`)];
     case 'low-confidence':
-      return [
-        `weft resolve ${place} --value '{"ratified":true}'`,
-        `weft resolve ${place} --value '{"rejected":true}'`,
-      ];
+      return [resolve(`'{"ratified":true}'`), resolve(`'{"rejected":true}'`)];
     case 'child':
-      return [`weft runs why ${shellWord(String(question.data['childRunId']))}`, 'weft inbox'];
+      return [shellCommand('runs why', [String(question.data['childRunId'])]), 'weft inbox'];
     default:
-      return [`weft resolve ${place} --value @answer.json`];
+      return [resolve('@answer.json')];
   }
 }
 
@@ -65,8 +61,8 @@ export function answerCommands(question: AskedQuestion): readonly [string, ...st
 export function waitingText(question: AskedQuestion): string {
   const asks = asksText(question);
   const head = `Node ${nodeNameOf(question)} waits for ${WAITED_FOR[question.kind] ?? 'an answer'}`;
-  const lines = answerCommands(question).map((command) => `  ${command}`);
-  return [printable(asks === '' ? `${head}.` : `${head}: ${asks}`), ...lines].join('\n');
+  const lines = answerCommands(question).map((line) => `  ${line}`);
+  return [visibleText(asks === '' ? `${head}.` : `${head}: ${asks}`), ...lines].join('\n');
 }
 
 function questionIds({ data }: AskedQuestion): string[] {
@@ -76,16 +72,6 @@ function questionIds({ data }: AskedQuestion): string[] {
   );
 }
 
-function blank(questionId: string): string {
-  return shellWord(`${questionId}=ANSWER`);
-}
-
 function correlationOf({ data }: AskedQuestion): unknown {
   return isJsonObject(data['correlation']) ? data['correlation'] : {};
-}
-
-/** Ids and values come from whoever wrote the workflow: a pasted command must not run anything but weft. */
-export function shellWord(text: string): string {
-  const safe = printable(text);
-  return /^[A-Za-z0-9_.:=@/+-]+$/.test(safe) ? safe : `'${safe.replaceAll("'", String.raw`'\''`)}'`;
 }

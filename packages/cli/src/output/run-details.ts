@@ -2,8 +2,9 @@ import { type JsonObject, isJsonObject } from '@weft/protocol/plain';
 import { type RunDocument, openInterruptsOf } from '@weft/sdk';
 import { waitingText } from './question.ts';
 import { type Style, paintStatus } from './style.ts';
-import { printable, renderFields, renderTable } from './table.ts';
+import { renderFields, renderTable } from './table.ts';
 import { betweenText } from './time-text.ts';
+import { visibleText } from './terminal-text.ts';
 
 interface NodeRow {
   readonly key: string;
@@ -26,7 +27,9 @@ export function renderRunDetails(style: Style, run: RunDocument): string {
       ['tags', run.tags === undefined || run.tags.length === 0 ? undefined : run.tags.join(', ')],
       [
         'error',
-        run.error === undefined ? undefined : style.red(`${run.error.code}: ${printable(run.error.message)}`),
+        run.error === undefined
+          ? undefined
+          : style.red(`${run.error.code}: ${visibleText(run.error.message)}`),
       ],
     ]),
     openInterruptsOf(run).map(waitingText).join('\n'),
@@ -42,7 +45,7 @@ function importedFrom(extras: unknown): string | undefined {
   if (!isJsonObject(origin)) return undefined;
   const host = typeof origin['host'] === 'string' ? ` from ${origin['host']}` : '';
   const isVerified = origin['verified'] === true ? 'digest checked' : 'unverified';
-  return printable(`${String(origin['runId'])}${host}, ${isVerified}`);
+  return visibleText(`${String(origin['runId'])}${host}, ${isVerified}`);
 }
 
 function quarantinedSince(style: Style, extras: unknown): string | undefined {

@@ -3,8 +3,9 @@ import { isJsonObject } from '@weft/protocol/plain';
 import { asksText } from './question.ts';
 import { type NodeProgress, type RunProgress, nodeKeyOf } from './run-progress.ts';
 import { type Style, paintStatus } from './style.ts';
-import { printable, renderTable } from './table.ts';
+import { renderTable } from './table.ts';
 import { durationText } from './time-text.ts';
+import { shown, visibleText } from './terminal-text.ts';
 
 const MAX_ROWS = 20;
 
@@ -72,9 +73,9 @@ export function eventLine(style: Style, event: RunEventDocument, startedAt: numb
   const clock = `+${(offset / 1000).toFixed(3)}s`.padStart(10);
   const payload = isJsonObject(event.payload) ? event.payload : {};
   const node = event.nodeId === undefined ? '' : nodeKeyOf(event, payload);
-  const line = `${style.dim(`${String(event.sequence).padStart(5)} ${clock}`)}  ${event.type.padEnd(16)} ${node}`;
+  const line = `${style.dim(`${String(event.sequence).padStart(5)} ${clock}`)}  ${visibleText(event.type).padEnd(16)} ${visibleText(node)}`;
   const note = lineNote(event.type, payload);
-  return `${line}${note === '' ? '' : `  ${printable(note)}`}`.trimEnd();
+  return `${line}${note === '' ? '' : `  ${visibleText(note)}`}`.trimEnd();
 }
 
 function lineNote(type: string, payload: { readonly [name: string]: unknown }): string {
@@ -106,11 +107,11 @@ export function outcomeText(style: Style, progress: RunProgress): string {
   const took =
     progress.endedAt === undefined || progress.startedAt === undefined ? '' : ` in ${elapsed(progress, 0)}`;
   const lines = [
-    `Run ${progress.runId} ${paintStatus(style, progress.status)}${took} (${progress.events} events).`,
+    shown`Run ${progress.runId} ${paintStatus(style, progress.status)}${took} (${progress.events} events).`,
   ];
   if (progress.error !== undefined) {
     const where = progress.error.nodeId === undefined ? '' : ` at node ${progress.error.nodeId}`;
-    lines.push(`${style.red(progress.error.code)}${where}: ${printable(progress.error.message)}`);
+    lines.push(shown`${style.red(progress.error.code)}${where}: ${progress.error.message}`);
   }
   if (progress.outputs !== undefined && Object.keys(progress.outputs).length > 0) {
     lines.push('Outputs:', JSON.stringify(progress.outputs, null, 2));

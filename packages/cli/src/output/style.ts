@@ -1,4 +1,6 @@
-/** Text in colour, or the same text without. */
+import { control, visibleText } from './terminal-text.ts';
+
+/** Text of one line in colour, or the same text without. */
 export interface Style {
   readonly bold: (text: string) => string;
   readonly dim: (text: string) => string;
@@ -8,9 +10,14 @@ export interface Style {
   readonly cyan: (text: string) => string;
 }
 
-const plain = (text: string): string => text;
-
-export const PLAIN: Style = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain, cyan: plain };
+export const PLAIN: Style = {
+  bold: visibleText,
+  dim: visibleText,
+  red: visibleText,
+  green: visibleText,
+  yellow: visibleText,
+  cyan: visibleText,
+};
 
 export const COLOURED: Style = {
   bold: ansi(1, 22),
@@ -28,7 +35,7 @@ export function styleFor(isTTY: boolean, env: Readonly<Record<string, string | u
 }
 
 function ansi(open: number, close: number): (text: string) => string {
-  return (text) => `\u001B[${open}m${text}\u001B[${close}m`;
+  return (text) => `${control(`[${open}m`)}${visibleText(text)}${control(`[${close}m`)}`;
 }
 
 /** Paints a run's or a node's status in the colour people expect. */

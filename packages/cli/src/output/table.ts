@@ -1,4 +1,5 @@
 import type { Style } from './style.ts';
+import { visibleText } from './terminal-text.ts';
 
 export interface Column<Row> {
   readonly title: string;
@@ -14,7 +15,7 @@ export function renderTable<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
 ): string {
-  const cells = rows.map((row) => columns.map((column) => printable(column.value(row))));
+  const cells = rows.map((row) => columns.map((column) => visibleText(column.value(row))));
   const widths = columns.map((column, index) =>
     Math.max(column.title.length, ...cells.map((line) => line[index]?.length ?? 0)),
   );
@@ -34,11 +35,6 @@ export function renderTable<Row>(
   }
 }
 
-/** Control characters from outside must not drive the terminal. */
-export function printable(text: string): string {
-  return text.replace(/[\u0000-\u001F\u007F-\u009F]/g, ' ');
-}
-
 /** `name  value` lines, names in one column. */
 export function renderFields(
   style: Style,
@@ -46,5 +42,7 @@ export function renderFields(
 ): string {
   const present = fields.filter((field): field is readonly [string, string] => field[1] !== undefined);
   const width = Math.max(0, ...present.map(([name]) => name.length));
-  return present.map(([name, value]) => `${style.dim(name.padEnd(width))}  ${value}`).join('\n');
+  return present
+    .map(([name, value]) => `${style.dim(visibleText(name).padEnd(width))}  ${visibleText(value)}`)
+    .join('\n');
 }

@@ -1,6 +1,7 @@
 import type { Style } from '../output/style.ts';
-import { printable, renderFields } from '../output/table.ts';
+import { renderFields } from '../output/table.ts';
 import type { LoadedFile } from './workflow-files.ts';
+import { visibleText } from '../output/terminal-text.ts';
 
 export interface Started {
   readonly url: string;
@@ -60,7 +61,7 @@ function workflowsText(workflows: readonly string[]): string {
 function problemLines(style: Style, problems: readonly string[]): string[] {
   const shown = problems
     .slice(0, SHOWN_PROBLEMS)
-    .map((problem) => `  ${style.yellow('!')} ${printable(problem)}`);
+    .map((problem) => `  ${style.yellow('!')} ${visibleText(problem)}`);
   const more = problems.length - shown.length;
   return ['Not loaded, or doubtful:', ...shown, ...(more > 0 ? [`  … and ${more} more`] : [])];
 }

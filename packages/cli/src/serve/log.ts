@@ -1,7 +1,7 @@
 import type { Log, LogLevel } from '@weft/engine';
 import type { Sink } from '../io.ts';
-import { printable } from '../output/table.ts';
 import type { Style } from '../output/style.ts';
+import { visibleText } from '../output/terminal-text.ts';
 
 const RANK: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
@@ -39,7 +39,7 @@ function shown(fields: Parameters<Log>[1]): string {
   const parts = Object.entries(fields).filter((field) => field[1] !== undefined);
   return parts
     .map(
-      ([name, value]) => ` ${name}=${printable(typeof value === 'string' ? value : JSON.stringify(value))}`,
+      ([name, value]) => ` ${name}=${visibleText(typeof value === 'string' ? value : JSON.stringify(value))}`,
     )
     .join('');
 }

@@ -1,6 +1,7 @@
 import { PARTS } from '../contract/set-diff.ts';
 import { CATEGORIES } from '../contract/vocabulary.ts';
 import type { Matrix, MatrixCell } from './matrix.ts';
+import { printableText } from '../report/printable-text.ts';
 
 /** The matrix as one JSON value of our own; cells are summed up, their full documents are ordinary v0 diffs. */
 export function matrixDocument(matrix: Matrix) {
@@ -30,7 +31,9 @@ export function matrixText(matrix: Matrix, limit: number): string {
   matrix.runs.forEach((run, index) => {
     const runtime = run.runtime ?? 'no runtime declared';
     lines.push(
-      `run ${index}  ${run.label}  ${run.runId ?? '(no run id)'}  ${runtime}${run.isUsable ? '' : '  not usable'}`,
+      printableText(
+        `run ${index}  ${run.label}  ${run.runId ?? '(no run id)'}  ${runtime}${run.isUsable ? '' : '  not usable'}`,
+      ),
     );
   });
   for (const category of CATEGORIES) {
@@ -38,7 +41,7 @@ export function matrixText(matrix: Matrix, limit: number): string {
     lines.push('', `${category}: ${values.length} values`);
     for (const { value, seen } of values.slice(0, limit)) {
       const cells = seen.map((group) => `${group.in}/${group.of} ${group.presence}`.padEnd(14));
-      lines.push(`  ${cells.join('  ')}  ${JSON.stringify(value)}`);
+      lines.push(`  ${cells.join('  ')}  ${printableText(JSON.stringify(value))}`);
     }
     if (values.length > limit) lines.push(`  … ${values.length - limit} more`);
   }

@@ -120,6 +120,14 @@ describe('the matrix', () => {
     expect(matrixText(result, 1)).toContain('… 2 more');
     expect(matrixText(result, 1)).toContain('not usable');
   });
+
+  it('lets no label and no value drive the terminal or begin a line', () => {
+    const label = 'a\nrun 9  forged\u001b[31m\u202e\u200b\u009b';
+    const text = matrixText(matrix([{ label, runtime: label, evidence: runOf(['/1/x\u009b'], '/1/') }]), 5);
+
+    expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(text).not.toMatch(/^run 9/m);
+  });
 });
 
 describe('one run', () => {

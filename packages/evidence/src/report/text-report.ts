@@ -2,6 +2,7 @@ import type { Explanation } from '../contract/explain.ts';
 import type { SideProblem } from '../contract/problem.ts';
 import { type Part, PARTS } from '../contract/set-diff.ts';
 import type { ReportModel, ReportSide } from './report-model.ts';
+import { printableText } from './printable-text.ts';
 
 const MARK: Readonly<Record<Part, string>> = { added: 'head only', removed: 'base only', unchanged: 'both' };
 
@@ -84,12 +85,4 @@ function problemLines(problem: SideProblem): string[] {
 
 function quoted(value: string): string {
   return printableText(JSON.stringify(value));
-}
-
-/** Control characters, and marks that turn the direction of text, must not drive a terminal. */
-function printableText(text: string): string {
-  return text.replace(
-    /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }

@@ -5,6 +5,7 @@ import { HOST_ARGS, leaf } from '../../command.ts';
 import { connect } from '../../connection.ts';
 import { EXIT, unusable } from '../../exit-code.ts';
 import { reasonOf } from '../../key-values.ts';
+import { shown } from '../../output/terminal-text.ts';
 
 export const exportLog = leaf({
   name: 'export',
@@ -24,14 +25,14 @@ export const exportLog = leaf({
     const { client } = await connect(cli.io, args);
     const pages = client.audit.export();
     if (args.output === '-') {
-      await writeLines(pages, async (text) => void cli.io.stdout.write(text));
+      await writeLines(pages, async (text) => void cli.io.stdout.document(text));
       return EXIT.done;
     }
     const { entries, lines } = await save(resolve(cli.io.cwd, args.output), pages);
     const said = cli.json
       ? JSON.stringify({ file: args.output, entries, lines })
       : `${args.output}  ${cli.style.dim(`${entries} entries; verify it with: weft audit verify --offline ${args.output}`)}`;
-    cli.io.stdout.write(`${said}\n`);
+    cli.io.stdout.write(shown`${said}\n`);
     return EXIT.done;
   },
 });

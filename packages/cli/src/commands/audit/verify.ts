@@ -8,7 +8,7 @@ import { type Cli, HOST_ARGS, leaf } from '../../command.ts';
 import { connect } from '../../connection.ts';
 import { CliError, EXIT, type ExitCode, unusable, usageError } from '../../exit-code.ts';
 import { reasonOf } from '../../key-values.ts';
-import { printable } from '../../output/table.ts';
+import { visibleText } from '../../output/terminal-text.ts';
 
 const SHOWN = 20;
 
@@ -134,7 +134,7 @@ function offlineNotes(found: ExportVerification, isKeyTrusted: boolean): readonl
   if (found.publicKey === undefined) notes.push('There was no key to check signatures with.');
   else if (!isKeyTrusted)
     notes.push(
-      `The key came with the file, so a forger could have brought it. Compare it with the host's, or pass --public-key:\n  ${printable(found.publicKey)}`,
+      `The key came with the file, so a forger could have brought it. Compare it with the host's, or pass --public-key:\n  ${visibleText(found.publicKey)}`,
     );
   return notes;
 }

@@ -3,6 +3,7 @@ import type { Client, ClusterNode } from '@weft/sdk';
 import { type Cli, HOST_ARGS, leaf } from '../../command.ts';
 import { connect } from '../../connection.ts';
 import { CliError, EXIT, usageError } from '../../exit-code.ts';
+import { shown } from '../../output/terminal-text.ts';
 
 const LOOK_EVERY_MS = 250;
 const DEFAULT_TIMEOUT_S = 60;
@@ -62,5 +63,5 @@ function secondsOf(text: string | undefined): number {
 
 function print(cli: Cli, node: ClusterNode): void {
   const line = cli.json ? JSON.stringify(node) : `${node.name}  ${node.state}  ${node.runs} runs`;
-  cli.io.stdout.write(`${line}\n`);
+  cli.io.stdout.write(shown`${line}\n`);
 }

@@ -5,6 +5,7 @@ import { leaf } from '../../command.ts';
 import { EXIT, unusable } from '../../exit-code.ts';
 import { renderTable } from '../../output/table.ts';
 import { DIFF_ARGS } from './evidence-flags.ts';
+import { shown } from '../../output/terminal-text.ts';
 
 const MAX_BYTES = 512 * 1024 * 1024;
 
@@ -21,7 +22,7 @@ export const check = leaf({
     const isGood = report.problems.length === 0;
     if (cli.json) cli.io.stdout.write(`${JSON.stringify({ file: args.document, ok: isGood, ...report })}\n`);
     else if (isGood)
-      cli.io.stdout.write(`${args.document}: a ${report.contract} diff v0, ${report.status}\n`);
+      cli.io.stdout.write(shown`${args.document}: a ${report.contract} diff v0, ${report.status}\n`);
     else {
       const table = renderTable(
         cli.style,

@@ -12,7 +12,7 @@ import {
 import { writeOutput } from '@weft/evidence/node';
 import type { Cli } from '../../command.ts';
 import { CliError, EXIT, type ExitCode, unusable } from '../../exit-code.ts';
-import type { Io } from '../../io.ts';
+import type { ShownIo } from '../../io.ts';
 
 export interface Delivery {
   readonly output: string | undefined;
@@ -44,11 +44,10 @@ export function deliver(
   return how.isCleanRequired && diff.status !== 'clean' ? EXIT.unmet : EXIT.done;
 }
 
-function writeDocument(io: Io, diff: Diff, output: string | undefined): void {
+function writeDocument(io: ShownIo, diff: Diff, output: string | undefined): void {
   if (output !== undefined) return guarded(() => writeOutput(output, (write) => writeDiff(diff, write)));
-  surviveClosedPipe(io);
   const decoder = new TextDecoder();
-  writeDiff(diff, (piece) => io.stdout.write(decoder.decode(piece)));
+  writeDiff(diff, (piece) => io.stdout.document(decoder.decode(piece)));
 }
 
 export function writeText(path: string, text: string): void {
@@ -63,16 +62,6 @@ function guarded(write: () => void): void {
     if (!(error instanceof Error && 'syscall' in error)) throw error;
     throw unusable('output_unwritable', `The output cannot be written: ${error.message}`, error);
   }
-}
-
-/** `weft … | head` closes its end early. That is the reader's right and no error. */
-export function surviveClosedPipe(io: Io): void {
-  const stream = io.stdout as {
-    once?: (event: 'error', listener: (error: NodeJS.ErrnoException) => void) => void;
-  };
-  stream.once?.('error', (error) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
 }
 
 function talk(cli: Cli, projection: Projection, isSaid: boolean): void {

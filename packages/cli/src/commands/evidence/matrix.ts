@@ -4,7 +4,7 @@ import { matrix as compareAll, matrixDocument, matrixText, type MatrixRun, rende
 import { readRun } from '@weft/evidence/node';
 import { leaf } from '../../command.ts';
 import { EXIT, usageError } from '../../exit-code.ts';
-import { surviveClosedPipe, writeText } from './deliver.ts';
+import { writeText } from './deliver.ts';
 import { outputPath, READ_ARGS, readOptions } from './evidence-flags.ts';
 
 const VIEW_LIMIT = 200;
@@ -67,8 +67,7 @@ export const matrix = leaf({
     }
     const document = (): string => `${JSON.stringify(matrixDocument(result))}\n`;
     if (output !== undefined) writeText(output, document());
-    surviveClosedPipe(cli.io);
-    if (cli.json) cli.io.stdout.write(document());
+    if (cli.json) cli.io.stdout.document(document());
     else if (output === undefined) cli.io.stdout.write(`${matrixText(result, VIEW_LIMIT)}\n`);
     return result.groups.length === 0 ? EXIT.unusable : EXIT.done;
   },

@@ -3,8 +3,9 @@ import { show as summarize } from '@weft/evidence';
 import { readRun } from '@weft/evidence/node';
 import { leaf } from '../../command.ts';
 import { EXIT } from '../../exit-code.ts';
-import { printable, renderFields } from '../../output/table.ts';
+import { renderFields } from '../../output/table.ts';
 import { READ_ARGS, readOptions } from './evidence-flags.ts';
+import { visibleText } from '../../output/terminal-text.ts';
 
 export const show = leaf({
   name: 'show',
@@ -43,7 +44,7 @@ export const show = leaf({
       ]),
     ];
     const shown = fields.map(
-      ([name, value]) => [name, value === undefined ? undefined : printable(value)] as const,
+      ([name, value]) => [name, value === undefined ? undefined : visibleText(value)] as const,
     );
     cli.io.stdout.write(`${renderFields(cli.style, shown)}\n`);
     return isFailed ? EXIT.unusable : EXIT.done;

@@ -3,6 +3,7 @@ import { HOST_ARGS, leaf } from '../../command.ts';
 import { connect } from '../../connection.ts';
 import { EXIT, usageError } from '../../exit-code.ts';
 import { parseExpiry } from '../../moment.ts';
+import { shown } from '../../output/terminal-text.ts';
 
 export const create = leaf({
   name: 'create',
@@ -51,11 +52,9 @@ export const create = leaf({
       ...(args.expires === undefined ? {} : { expiresAt: parseExpiry('expires', args.expires, Date.now()) }),
       ...(args.label === undefined ? {} : { label: args.label }),
     });
-    io.stdout.write(`${cli.json ? JSON.stringify(created) : created.key}\n`);
+    io.stdout.write(shown`${cli.json ? JSON.stringify(created) : created.key}\n`);
     if (!cli.json)
-      io.stderr.write(
-        `Key ${created.keyId} for ${created.principal} of ${created.tenant}. It is shown only now.\n`,
-      );
+      io.stderr.write(shown`Key ${created.keyId} for ${created.principal} of ${created.tenant}. It is shown only now.\n`);
     return EXIT.done;
   },
 });

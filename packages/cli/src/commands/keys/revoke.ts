@@ -1,6 +1,7 @@
 import { HOST_ARGS, leaf } from '../../command.ts';
 import { connect } from '../../connection.ts';
 import { EXIT } from '../../exit-code.ts';
+import { shown } from '../../output/terminal-text.ts';
 
 export const revoke = leaf({
   name: 'revoke',
@@ -15,7 +16,7 @@ export const revoke = leaf({
     const { client } = await connect(cli.io, args);
     await client.keys.revoke(args.key, args.tenant);
     cli.io.stdout.write(
-      `${cli.json ? JSON.stringify({ keyId: args.key, revoked: true }) : `${args.key}  revoked`}\n`,
+      shown`${cli.json ? JSON.stringify({ keyId: args.key, revoked: true }) : `${args.key}  revoked`}\n`,
     );
     return EXIT.done;
   },

@@ -2,6 +2,8 @@ import { HOST_ARGS, leaf } from '../../command.ts';
 import { connect } from '../../connection.ts';
 import { EXIT } from '../../exit-code.ts';
 import { renderAnnotationList } from '../../output/annotation-list.ts';
+import { shown } from '../../output/terminal-text.ts';
+import { shellCommand } from '../../output/shell-command.ts';
 
 export const annotations = leaf({
   name: 'annotations',
@@ -14,7 +16,9 @@ export const annotations = leaf({
     const said = await client.annotations.list(args.run);
     if (cli.json) for (const annotation of said) io.stdout.write(`${JSON.stringify(annotation)}\n`);
     else if (said.length === 0)
-      io.stderr.write(`Nobody has said anything. Be the first: weft annotate ${args.run} --flag\n`);
+      io.stderr.write(
+        shown`Nobody has said anything. Be the first: ${shellCommand('annotate', [args.run], '--flag')}\n`,
+      );
     else io.stdout.write(`${renderAnnotationList(cli.style, said, Date.now())}\n`);
     return EXIT.done;
   },

@@ -7,6 +7,7 @@ import { connect } from '../../connection.ts';
 import { CliError, EXIT, type ExitCode, unusable, usageError } from '../../exit-code.ts';
 import { reasonOf } from '../../key-values.ts';
 import { renderTable } from '../../output/table.ts';
+import { shown } from '../../output/terminal-text.ts';
 
 export const artifact = leaf({
   name: 'artifact',
@@ -27,7 +28,7 @@ export const artifact = leaf({
     const file = resolve(cli.io.cwd, args.output);
     const content = await client.artifacts.open(args.run, args.artifact);
     const saved = { file, mediaType: content.mediaType, ...(await save(content, file)) };
-    cli.io.stdout.write(`${cli.json ? JSON.stringify(saved) : `${file}  ${saved.size} bytes`}\n`);
+    cli.io.stdout.write(shown`${cli.json ? JSON.stringify(saved) : `${file}  ${saved.size} bytes`}\n`);
     return EXIT.done;
   },
 });

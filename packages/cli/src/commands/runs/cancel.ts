@@ -6,6 +6,7 @@ import { connect } from '../../connection.ts';
 import { CliError, EXIT, type ExitCode, usageError } from '../../exit-code.ts';
 import { renderRunList } from '../../output/run-list.ts';
 import { FILTER_ARGS, type FilterArgs, listRuns, parseFilter } from './filter.ts';
+import { shown } from '../../output/terminal-text.ts';
 
 const CHUNK = 100; // what one bulk request may hold
 
@@ -50,9 +51,9 @@ async function cancelOne(
   reason: { reason?: string },
 ): Promise<ExitCode> {
   const answer = await client.runs.cancel(runId, reason);
-  cli.io.stdout.write(`${cli.json ? JSON.stringify(answer) : `${answer.runId}  ${answer.status}`}\n`);
+  cli.io.stdout.write(shown`${cli.json ? JSON.stringify(answer) : `${answer.runId}  ${answer.status}`}\n`);
   if (answer.status === 'cancelled' || answer.status === 'cancelling') return EXIT.done;
-  if (!cli.json) cli.io.stderr.write(`The run had already ended: ${answer.status}.\n`);
+  if (!cli.json) cli.io.stderr.write(shown`The run had already ended: ${answer.status}.\n`);
   return EXIT.unmet;
 }
 
@@ -98,7 +99,7 @@ async function cancelMany(
     const { results } = await client.runs.bulkCancel(runIds.slice(start, start + CHUNK), reason);
     for (const item of results) {
       if (!item.ok) failed += 1;
-      cli.io.stdout.write(`${cli.json ? JSON.stringify(item) : itemLine(item)}\n`);
+      cli.io.stdout.write(shown`${cli.json ? JSON.stringify(item) : itemLine(item)}\n`);
     }
   }
   if (!cli.json) cli.io.stderr.write(`${runIds.length - failed} cancelled, ${failed} not.\n`);

@@ -6,6 +6,7 @@ import { EXIT, usageError } from '../../exit-code.ts';
 import { waitingText } from '../../output/question.ts';
 import { eventLine } from '../../output/run-view.ts';
 import { createQuestionNotices } from '../../question-notices.ts';
+import { shown } from '../../output/terminal-text.ts';
 
 export const events = leaf({
   name: 'events',
@@ -105,6 +106,8 @@ function eventPrinter(cli: Cli): (event: RunEventDocument) => void {
   let startedAt: number | undefined;
   return (event) => {
     startedAt ??= Date.parse(event.timestamp);
-    cli.io.stdout.write(`${cli.json ? JSON.stringify(event) : eventLine(cli.style, event, startedAt)}\n`);
+    cli.io.stdout.write(
+      shown`${cli.json ? JSON.stringify(event) : eventLine(cli.style, event, startedAt)}\n`,
+    );
   };
 }

@@ -1,6 +1,8 @@
 import { HOST_ARGS, leaf } from '../../command.ts';
 import { connect } from '../../connection.ts';
 import { EXIT } from '../../exit-code.ts';
+import { shown } from '../../output/terminal-text.ts';
+import { shellCommand } from '../../output/shell-command.ts';
 
 export const pause = leaf({
   name: 'pause',
@@ -18,8 +20,8 @@ export const pause = leaf({
       drainPolicy: args.now === true ? 'immediate' : 'drain-current-node',
       ...(args.reason === undefined ? {} : { reason: args.reason }),
     });
-    cli.io.stdout.write(`${cli.json ? JSON.stringify(answer) : `${answer.runId}  ${answer.status}`}\n`);
-    if (!cli.json) cli.io.stderr.write(`Go on with: weft runs resume ${answer.runId}\n`);
+    cli.io.stdout.write(shown`${cli.json ? JSON.stringify(answer) : `${answer.runId}  ${answer.status}`}\n`);
+    if (!cli.json) cli.io.stderr.write(shown`Go on with: ${shellCommand('runs resume', [answer.runId])}\n`);
     return EXIT.done;
   },
 });

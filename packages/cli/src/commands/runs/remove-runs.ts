@@ -1,6 +1,7 @@
 import { ApiError, type Client } from '@weft/sdk';
 import type { Cli } from '../../command.ts';
 import { EXIT, type ExitCode } from '../../exit-code.ts';
+import { shown } from '../../output/terminal-text.ts';
 
 const AT_ONCE = 8;
 
@@ -24,7 +25,9 @@ export async function removeRuns(
       const runId = runIds[index] ?? '';
       const problem = await problemOf(() => act(client, runId));
       if (problem !== undefined) problems.push(problem);
-      cli.io.stdout.write(`${cli.json ? itemJson(runId, done, problem) : itemLine(runId, done, problem)}\n`);
+      cli.io.stdout.write(
+        shown`${cli.json ? itemJson(runId, done, problem) : itemLine(runId, done, problem)}\n`,
+      );
     }
   }
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, runIds.length) }, worker));

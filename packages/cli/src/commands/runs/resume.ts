@@ -1,6 +1,7 @@
 import { HOST_ARGS, leaf } from '../../command.ts';
 import { connect } from '../../connection.ts';
 import { EXIT } from '../../exit-code.ts';
+import { shown } from '../../output/terminal-text.ts';
 
 export const resume = leaf({
   name: 'resume',
@@ -17,7 +18,7 @@ export const resume = leaf({
       args.run,
       args.reason === undefined ? {} : { reason: args.reason },
     );
-    cli.io.stdout.write(`${cli.json ? JSON.stringify(answer) : `${answer.runId}  ${answer.status}`}\n`);
+    cli.io.stdout.write(shown`${cli.json ? JSON.stringify(answer) : `${answer.runId}  ${answer.status}`}\n`);
     return EXIT.done;
   },
 });

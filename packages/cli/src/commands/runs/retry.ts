@@ -2,8 +2,9 @@ import type { Client, FailedVisit } from '@weft/sdk';
 import { HOST_ARGS, leaf } from '../../command.ts';
 import { connect } from '../../connection.ts';
 import { CliError, EXIT } from '../../exit-code.ts';
-import { printable } from '../../output/table.ts';
 import { deliverFork } from '../fork.ts';
+import { shown } from '../../output/terminal-text.ts';
+import { shellCommand } from '../../output/shell-command.ts';
 
 export const retry = leaf({
   name: 'retry',
@@ -27,7 +28,7 @@ export const retry = leaf({
     const { client } = await connect(cli.io, args);
     const { node, code, message, startedSeq } = await failureOf(client, args.run);
     if (!cli.json) {
-      cli.io.stderr.write(`Node ${node} failed with ${code}: ${printable(message)}\n`);
+      cli.io.stderr.write(shown`Node ${node} failed with ${code}: ${message}\n`);
       cli.io.stderr.write(`It is done again from #${startedSeq}, where it was started.\n`);
     }
     const forked = await client.runs.fork(args.run, {
@@ -46,7 +47,7 @@ async function failureOf(client: Client, runId: string): Promise<FailedVisit> {
     throw new CliError(
       EXIT.unmet,
       'run_not_failed',
-      `The run is ${status}; only one that has failed can be retried. To go on from any event: weft fork ${runId} --from SEQ`,
+      shown`The run is ${status}; only one that has failed can be retried. To go on from any event: ${shellCommand('fork', [runId], '--from SEQ')}`,
       { details: { runId, status } },
     );
   }
@@ -55,7 +56,7 @@ async function failureOf(client: Client, runId: string): Promise<FailedVisit> {
   throw new CliError(
     EXIT.unmet,
     'no_failed_node',
-    `The run failed, but none of its nodes did. Choose where to go on: weft fork ${runId} --from SEQ`,
+    `The run failed, but none of its nodes did. Choose where to go on: ${shellCommand('fork', [runId], '--from SEQ')}`,
     { details: { runId } },
   );
 }

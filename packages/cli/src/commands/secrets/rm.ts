@@ -1,6 +1,7 @@
 import { HOST_ARGS, leaf } from '../../command.ts';
 import { connect } from '../../connection.ts';
 import { EXIT } from '../../exit-code.ts';
+import { shown } from '../../output/terminal-text.ts';
 
 export const rm = leaf({
   name: 'rm',
@@ -16,7 +17,7 @@ export const rm = leaf({
     const scope = args.user === true ? 'user' : 'tenant';
     await client.secrets.remove(args.id, scope);
     const text = cli.json ? JSON.stringify({ id: args.id, scope, removed: true }) : `${args.id}  removed`;
-    cli.io.stdout.write(`${text}\n`);
+    cli.io.stdout.write(shown`${text}\n`);
     return EXIT.done;
   },
 });

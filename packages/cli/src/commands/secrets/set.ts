@@ -2,6 +2,7 @@ import { HOST_ARGS, leaf } from '../../command.ts';
 import { connect } from '../../connection.ts';
 import { EXIT } from '../../exit-code.ts';
 import { readSecretValue } from './read-value.ts';
+import { shown } from '../../output/terminal-text.ts';
 
 export const set = leaf({
   name: 'set',
@@ -23,7 +24,7 @@ export const set = leaf({
     const scope = args.user === true ? 'user' : 'tenant';
     const secret = await client.secrets.set({ id: args.id, value, scope });
     cli.io.stdout.write(
-      `${cli.json ? JSON.stringify(secret) : `${secret.id}  set for the ${secret.scope}`}\n`,
+      shown`${cli.json ? JSON.stringify(secret) : `${secret.id}  set for the ${secret.scope}`}\n`,
     );
     return EXIT.done;
   },

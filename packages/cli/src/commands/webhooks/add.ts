@@ -1,6 +1,7 @@
 import { HOST_ARGS, leaf } from '../../command.ts';
 import { connect } from '../../connection.ts';
 import { EXIT, usageError } from '../../exit-code.ts';
+import { shown } from '../../output/terminal-text.ts';
 
 export const add = leaf({
   name: 'add',
@@ -33,9 +34,9 @@ export const add = leaf({
       events,
       ...(tags.length === 0 ? {} : { tags }),
     });
-    io.stdout.write(`${cli.json ? JSON.stringify(created) : created.secret}\n`);
+    io.stdout.write(shown`${cli.json ? JSON.stringify(created) : created.secret}\n`);
     if (!cli.json) {
-      io.stderr.write(`Webhook ${created.webhookId}. Its signing secret is shown only now.\n`);
+      io.stderr.write(shown`Webhook ${created.webhookId}. Its signing secret is shown only now.\n`);
     }
     return EXIT.done;
   },

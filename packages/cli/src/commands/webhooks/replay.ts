@@ -1,6 +1,7 @@
 import { HOST_ARGS, leaf } from '../../command.ts';
 import { connect } from '../../connection.ts';
 import { EXIT } from '../../exit-code.ts';
+import { shown } from '../../output/terminal-text.ts';
 
 export const replay = leaf({
   name: 'replay',
@@ -16,7 +17,7 @@ export const replay = leaf({
     const done = cli.json
       ? JSON.stringify({ deliveryId: args.delivery, replayed: true })
       : `${args.delivery}  will be tried now`;
-    cli.io.stdout.write(`${done}\n`);
+    cli.io.stdout.write(shown`${done}\n`);
     return EXIT.done;
   },
 });

@@ -1,6 +1,7 @@
 import { HOST_ARGS, leaf } from '../../command.ts';
 import { connect } from '../../connection.ts';
 import { EXIT } from '../../exit-code.ts';
+import { shown } from '../../output/terminal-text.ts';
 
 export const rm = leaf({
   name: 'rm',
@@ -16,7 +17,7 @@ export const rm = leaf({
     const done = cli.json
       ? JSON.stringify({ webhookId: args.webhook, removed: true })
       : `${args.webhook}  removed`;
-    cli.io.stdout.write(`${done}\n`);
+    cli.io.stdout.write(shown`${done}\n`);
     return EXIT.done;
   },
 });

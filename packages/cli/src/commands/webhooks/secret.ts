@@ -1,6 +1,7 @@
 import { HOST_ARGS, leaf } from '../../command.ts';
 import { connect } from '../../connection.ts';
 import { EXIT } from '../../exit-code.ts';
+import { shown } from '../../output/terminal-text.ts';
 
 export const secret = leaf({
   name: 'secret',
@@ -10,7 +11,7 @@ export const secret = leaf({
   async run({ cli, args }) {
     const { client } = await connect(cli.io, args);
     const found = await client.webhooks.callbackSecret();
-    cli.io.stdout.write(`${cli.json ? JSON.stringify(found) : found.secret}\n`);
+    cli.io.stdout.write(shown`${cli.json ? JSON.stringify(found) : found.secret}\n`);
     return EXIT.done;
   },
 });

@@ -6,6 +6,7 @@ import { EXIT } from '../../exit-code.ts';
 import { parseJsonText, readTextFile } from '../../key-values.ts';
 import { renderReport } from '../../output/problem-list.ts';
 import { VERSION } from '../../version.ts';
+import { shown } from '../../output/terminal-text.ts';
 
 export const check = leaf({
   name: 'check',
@@ -29,7 +30,7 @@ export const check = leaf({
     else {
       const problems = renderReport(style, args.file, text, report);
       if (problems !== '') io.stdout.write(`${problems}\n`);
-      if (isGood) io.stderr.write(`${args.file}: ${style.green('ok')}\n`);
+      if (isGood) io.stderr.write(shown`${args.file}: ${style.green('ok')}\n`);
       else io.stderr.write(`${report.errors.length} errors, ${report.warnings.length} warnings.\n`);
     }
     return isGood ? EXIT.done : EXIT.failed;

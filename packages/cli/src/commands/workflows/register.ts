@@ -3,6 +3,8 @@ import { HOST_ARGS, leaf } from '../../command.ts';
 import { connect } from '../../connection.ts';
 import { EXIT } from '../../exit-code.ts';
 import { readJsonFile } from '../../key-values.ts';
+import { shown } from '../../output/terminal-text.ts';
+import { shellCommand } from '../../output/shell-command.ts';
 
 export const register = leaf({
   name: 'register',
@@ -17,10 +19,10 @@ export const register = leaf({
     if (cli.json) io.stdout.write(`${JSON.stringify(registration)}\n`);
     else {
       const what = registration.created ? 'registered' : 'already registered, nothing changed';
-      io.stdout.write(`${registration.id}@${registration.version}  ${what}\n`);
+      io.stdout.write(shown`${registration.id}@${registration.version}  ${what}\n`);
       for (const warning of registration.warnings)
-        io.stderr.write(`warning: ${warning.message} (${warning.path})\n`);
-      io.stderr.write(`Run it: weft run ${registration.id} --watch\n`);
+        io.stderr.write(shown`warning: ${warning.message} (${warning.path})\n`);
+      io.stderr.write(shown`Run it: ${shellCommand('run', [registration.id], '--watch')}\n`);
     }
     return EXIT.done;
   },

@@ -2,6 +2,7 @@ import type { Json } from '@weft/protocol';
 import type { EventDifferenceDocument, RunEventDocument } from '@weft/sdk';
 import { describe, expect, it } from 'vitest';
 import { COLOURED, PLAIN } from '../style.ts';
+import { terminalText } from '../terminal-text.ts';
 import { alignByNode } from './align.ts';
 import { fieldChanges } from './fields.ts';
 import { renderDiffHtml } from './html-view.ts';
@@ -218,7 +219,7 @@ describe('the view on a terminal', () => {
     const shown = report({ first: added, differences: [added], total: 1 });
 
     expect(renderDiffText(PLAIN, shown, 100)).not.toContain('\u001B');
-    expect(renderDiffText(COLOURED, shown, 100)).toContain('\u001B[32m+ #5');
+    expect(terminalText(renderDiffText(COLOURED, shown, 100))).toContain('\u001B[32m+ #5');
   });
 });
 

@@ -2,18 +2,12 @@ import { DIFF_EXCLUDED_NAMES, type Json, type JsonObject, isJsonObject } from '@
 import type { EventDifferenceDocument, RunEventDocument } from '@weft/sdk';
 import { nodeKeyOf } from '../run-progress.ts';
 import { type FieldChange, fieldChanges } from './fields.ts';
-
-/** Marks that turn the direction of text, and control characters, must drive neither a terminal nor a page. */
-const UNPRINTABLE = /[\u0000-\u001F\u007F-\u009F\u200E\u200F\u2028-\u202E\u2066-\u2069]/g;
-
-export function visible(text: string): string {
-  return text.replace(UNPRINTABLE, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
+import { visibleText } from '../terminal-text.ts';
 
 /** A value in one line of at most this many characters. */
 export function valueText(value: Json | undefined, width: number): string {
   if (value === undefined) return '(absent)';
-  const text = visible(JSON.stringify(value));
+  const text = visibleText(JSON.stringify(value));
   return text.length <= width ? text : `${text.slice(0, Math.max(1, width - 1))}…`;
 }
 
@@ -28,11 +22,11 @@ const THE_RUN = 'the run itself';
 function nodeOf(event: RunEventDocument): string {
   const payload = isJsonObject(event.payload) ? event.payload : {};
   const hasNode = event.nodeId !== undefined || Object.hasOwn(payload, 'nodeId');
-  return hasNode ? `node ${visible(nodeKeyOf(event, payload))}` : THE_RUN;
+  return hasNode ? `node ${visibleText(nodeKeyOf(event, payload))}` : THE_RUN;
 }
 
 export function typeText({ aEvent, bEvent }: Pick<EventDifferenceDocument, 'aEvent' | 'bEvent'>): string {
-  const types = [aEvent, bEvent].flatMap((event) => (event === undefined ? [] : [visible(event.type)]));
+  const types = [aEvent, bEvent].flatMap((event) => (event === undefined ? [] : [visibleText(event.type)]));
   return [...new Set(types)].join(' → ');
 }
 

@@ -1,7 +1,8 @@
 import type { AlignedPair } from './align.ts';
-import { payloadChanges, placeOf, stateChanges, typeText, valueText, visible } from './event-text.ts';
+import { payloadChanges, placeOf, stateChanges, typeText, valueText } from './event-text.ts';
 import type { FieldChange } from './fields.ts';
 import { type DiffReport, groupBy, verdict } from './report.ts';
+import { visibleText } from '../terminal-text.ts';
 
 /** The look of the evidence reports: one ink on one paper, in light and dark; which side a value is on is said in words. */
 const STYLE = `
@@ -93,7 +94,7 @@ function difference(pair: AlignedPair, where: number | string): string {
 function changes(listed: readonly FieldChange[]): string {
   if (listed.length === 0) return '';
   const rows = listed.map(({ path, a, b }) => [
-    path === '' ? 'payload' : visible(path),
+    path === '' ? 'payload' : visibleText(path),
     valueText(a, VALUE_WIDTH),
     valueText(b, VALUE_WIDTH),
   ]);
@@ -129,5 +130,5 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 function escaped(text: string): string {
-  return visible(text).replace(/[&<>"']/g, (unit) => ENTITIES[unit] ?? '');
+  return visibleText(text).replace(/[&<>"']/g, (unit) => ENTITIES[unit] ?? '');
 }

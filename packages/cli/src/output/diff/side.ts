@@ -1,4 +1,5 @@
 import { usageError } from '../../exit-code.ts';
+import { shown } from '../terminal-text.ts';
 
 /** One side of a comparison, as it was typed. */
 export type Side = RunSide | BundleFileSide;
@@ -26,7 +27,7 @@ export function parseSide(text: string): Side {
   if (BUNDLE_FILE.test(text)) return { kind: 'bundle', file: text };
   if (text === '' || /[/:\s]/.test(text)) {
     throw usageError(
-      `"${text}" is neither a run id, nor a URL such as http://127.0.0.1:7878/v1/runs/ID, nor a bundle such as ./run.json.`,
+      shown`"${text}" is neither a run id, nor a URL such as http://127.0.0.1:7878/v1/runs/ID, nor a bundle such as ./run.json.`,
     );
   }
   return { kind: 'run', runId: text };

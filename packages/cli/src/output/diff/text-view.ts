@@ -1,9 +1,10 @@
 import type { EventDifferenceDocument, RunEventDocument } from '@weft/sdk';
 import { type Style, paintStatus } from '../style.ts';
 import type { AlignedPair } from './align.ts';
-import { payloadChanges, placeOf, stateChanges, typeText, valueText, visible } from './event-text.ts';
+import { payloadChanges, placeOf, stateChanges, typeText, valueText } from './event-text.ts';
 import type { FieldChange } from './fields.ts';
 import { type DiffReport, type ReportSide, groupBy, verdict } from './report.ts';
+import { visibleText } from '../terminal-text.ts';
 
 /** Of one event; a payload that differs everywhere is not understood better by a longer list. */
 const FIELDS_SHOWN = 12;
@@ -50,7 +51,7 @@ function createView(style: Style, columns: number): View {
 
   function fields(changes: readonly FieldChange[], indent: string): string[] {
     const shown = changes.slice(0, FIELDS_SHOWN).map(({ path, a, b }) => {
-      const name = path === '' ? 'payload' : visible(path);
+      const name = path === '' ? 'payload' : visibleText(path);
       return `${indent}${name}  ${paint.a(valueText(a, half))} ${style.dim('→')} ${paint.b(valueText(b, half))}`;
     });
     const hidden = changes.length - shown.length;
@@ -59,7 +60,7 @@ function createView(style: Style, columns: number): View {
 
   function alone(sign: '-' | '+', event: RunEventDocument): string {
     const color = sign === '-' ? paint.a : paint.b;
-    const line = `${sign} #${event.sequence} ${visible(event.type)}`;
+    const line = `${sign} #${event.sequence} ${visibleText(event.type)}`;
     return `  ${color(line)}  ${style.dim(valueText(event.payload, Math.max(20, width - line.length - 4)))}`;
   }
 
@@ -82,9 +83,9 @@ function createView(style: Style, columns: number): View {
 
   return {
     side(name, { label, run }) {
-      const shown = visible(label);
-      const workflow = style.dim(visible(run.workflowId));
-      return `${paint[name](name)}  ${style.bold(shown)}  ${paintStatus(style, visible(run.status))}  ${workflow}`;
+      const shown = visibleText(label);
+      const workflow = style.dim(visibleText(run.workflowId));
+      return `${paint[name](name)}  ${style.bold(shown)}  ${paintStatus(style, visibleText(run.status))}  ${workflow}`;
     },
     heading(report) {
       const { first, outline } = report;
