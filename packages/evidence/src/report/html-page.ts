@@ -13,6 +13,13 @@ code { font: .85rem ui-monospace, monospace; overflow-wrap: anywhere; white-spac
 @media (max-width: 50rem) { #columns { grid-template-columns: 1fr; } #claims { position: static; } }
 `;
 
+/**
+ * What the page may load and run: its own style and script, known by their digests. Made by hand, because a browser has no
+ * digest that answers at once; a test says what they must be.
+ */
+export const PAGE_POLICY =
+  "default-src 'none'; style-src 'sha256-0E3sqkppAlbCfA5DNULaSDGuQctCTulKv8oOsk02+OY='; script-src 'sha256-vpvmw3u5rD7jVJrKjiyYoKl+E2GIyucl5vKOWaSD8sY='; base-uri 'none'; form-action 'none'";
+
 export const PAGE_SCRIPT = `
 'use strict';
 const model = JSON.parse(document.getElementById('model').textContent);
@@ -20,13 +27,16 @@ const SHOWN = 500;
 const WORDS = { added: 'head only', removed: 'base only', unchanged: 'both' };
 function make(name, text, className) {
   const element = document.createElement(name);
-  if (text !== undefined) element.textContent = text;
+  if (text !== undefined) element.textContent = plain(text);
   if (className) element.className = className;
   return element;
 }
+function plain(text) {
+  return String(text).replace(/[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Cs}]/gu, (found) => found.split('')
+    .map((unit) => '\\\\u' + unit.charCodeAt(0).toString(16).padStart(4, '0')).join(''));
+}
 function visible(text) {
-  return JSON.stringify(text).replace(/[\\u007f-\\u009f\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]/g,
-    (unit) => '\\\\u' + unit.charCodeAt(0).toString(16).padStart(4, '0'));
+  return plain(JSON.stringify(text));
 }
 function table(rows) {
   const element = make('table');

@@ -1,4 +1,5 @@
-import { PAGE_SCRIPT, PAGE_STYLE } from './html-page.ts';
+import { PAGE_POLICY, PAGE_SCRIPT, PAGE_STYLE } from './html-page.ts';
+import { printableText } from './printable-text.ts';
 import type { ReportModel } from './report-model.ts';
 
 /**
@@ -11,7 +12,7 @@ export function htmlReport(model: ReportModel): string {
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="${PAGE_POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
 <style>${PAGE_STYLE}</style>
@@ -32,10 +33,10 @@ export function htmlReport(model: ReportModel): string {
 `;
 }
 
-/** JSON in which nothing can end the script element. */
+/** JSON in which nothing can end the script element, and that reads as it is for whoever looks at the source. */
 function embedded(model: ReportModel): string {
-  return JSON.stringify(model).replace(
-    /[<>&\u2028\u2029]/g,
+  return printableText(JSON.stringify(model)).replace(
+    /[<>&]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }

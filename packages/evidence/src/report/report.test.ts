@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { cross } from '../contract/cross.ts';
 import { evidenceFromFiles } from '../from-files.ts';
@@ -46,6 +47,21 @@ describe('the HTML report', () => {
 
     expect(html).toContain("default-src 'none'");
     expect(html).not.toMatch(/(src|href)=|url\(|@import|https?:/);
+  });
+
+  it('runs and shows what it brings along and nothing else, known by its digest', () => {
+    const html = htmlReport(modelOf());
+    const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(html)?.[1];
+
+    const digest = (element: RegExp): string =>
+      `'sha256-${createHash('sha256')
+        .update(element.exec(html)?.[1] ?? '')
+        .digest('base64')}'`;
+    const [style, script] = [digest(/<style>(.*?)<\/style>/s), digest(/<script>(.*?)<\/script>/s)];
+    expect(policy).toBe(
+      `default-src 'none'; style-src ${style}; script-src ${script}; base-uri 'none'; form-action 'none'`,
+    );
+    expect(html).not.toMatch(/unsafe|<[^>]* (?:style|on\w+)=/i);
   });
 
   it('holds every value as data that cannot become markup', () => {

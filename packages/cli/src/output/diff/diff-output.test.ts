@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Json } from '@weft/protocol';
 import type { EventDifferenceDocument, RunEventDocument } from '@weft/sdk';
 import { describe, expect, it } from 'vitest';
@@ -250,7 +251,11 @@ describe('the page', () => {
 
     expect(page).not.toMatch(/<script|<img|<link|https?:/i);
     expect(page).toContain('&lt;script&gt;alert(');
-    expect(page).toContain("default-src 'none'");
+    const style = createHash('sha256')
+      .update(/<style>(.*?)<\/style>/s.exec(page)?.[1] ?? '')
+      .digest('base64');
+    expect(page).toContain(`content="default-src 'none'; style-src 'sha256-${style}'; base-uri 'none'`);
+    expect(page).not.toMatch(/unsafe-inline|<[^>]* (?:style|on\w+)=/i);
     expect(page).toContain('… and 1000 more (--all)');
     expect(
       page.match(

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { AlignedPair } from './align.ts';
 import { payloadChanges, placeOf, stateChanges, typeText, valueText } from './event-text.ts';
 import type { FieldChange } from './fields.ts';
@@ -16,6 +17,9 @@ code { font: .85rem ui-monospace, monospace; overflow-wrap: anywhere; white-spac
 .name { width: 22%; } details { margin: .5rem 0; } details > summary { cursor: pointer; }
 `;
 
+/** By which the page's policy knows it; nothing else may style the page. */
+const STYLE_DIGEST = createHash('sha256').update(STYLE).digest('base64');
+
 const VALUE_WIDTH = 2_000;
 
 /** One HTML file that needs nothing else and runs nothing: no network, no fonts, no script. Every text is escaped. */
@@ -27,7 +31,7 @@ export function renderDiffHtml(report: DiffReport): string {
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-${STYLE_DIGEST}'; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
 <style>${STYLE}</style>
