@@ -98,6 +98,10 @@ export const ERRORS = {
   },
   run_expired: { status: 410, advice: 'The run was removed by the retention policy.' },
   payload_too_large: { status: 413, advice: 'Send less than details.maxRequestBodyBytes bytes.' },
+  unsupported_encoding: {
+    status: 415,
+    advice: 'Send the body as it is, or packed in one of the ways in details.supported.',
+  },
   rate_limited: { status: 429, advice: 'Wait Retry-After seconds and try again.' },
   internal_error: {
     status: 500,

@@ -159,7 +159,14 @@ const imports: readonly Route[] = [
       200: { description: 'This bundle was imported before.', schema: ImportedRunSchema },
       201: { description: 'Imported.', schema: ImportedRunSchema },
     },
-    errors: ['validation_error', 'bundle_invalid', 'payload_too_large'],
+    headers: [
+      {
+        name: 'Content-Encoding',
+        description: 'With "gzip", the body is unpacked, up to the same limit.',
+        schema: Type.Enum(['gzip', 'identity']),
+      },
+    ],
+    errors: ['validation_error', 'bundle_invalid', 'payload_too_large', 'unsupported_encoding'],
   },
 ];
 
