@@ -63,7 +63,7 @@ describe('an artifact over HTTP', () => {
       'content-type': 'text/html; charset=utf-8',
       'content-length': String(BYTES.length),
       'content-disposition':
-        'attachment; filename="Bericht ___.txt"; filename*=UTF-8\'\'Bericht%20%22%C3%BC%22.txt',
+        'attachment; filename="Bericht ___.txt"; filename*=UTF-8\'\'Bericht%20_%C3%BC_.txt',
       'x-content-type-options': 'nosniff',
       etag: `"${createHash('sha256').update(BYTES).digest('hex')}"`,
     });

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { HostError } from '@weft/protocol';
 import { callerOf, pathParam, type Routes, sendJson } from '../door.ts';
+import { attachment } from '../http/attachment.ts';
 import { noSuchRun } from '../http/errors.ts';
 import { isUnchanged, quoted, sendUnchanged } from '../http/etag.ts';
 import { pageOf } from './page.ts';
@@ -48,13 +49,3 @@ export const artifactRoutes: Routes = (app, door) => {
     },
   );
 };
-
-/** The name in both spellings of RFC 6266: plain for old clients, UTF-8 for all others. */
-function attachment(name: string): string {
-  const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
-  const extended = encodeURIComponent(name).replace(
-    /['()*]/g,
-    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-  return `attachment; filename="${plain}"; filename*=UTF-8''${extended}`;
-}
