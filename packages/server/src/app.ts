@@ -150,7 +150,7 @@ function createDoor(host: Host, settings: Settings, log: Log, telemetry: Telemet
     openings: createTurns(OPENINGS_PER_TURN),
     renderBatch: createBatches(),
     telemetry,
-    publicUrl: createPublicUrl(settings.publicUrl),
+    publicUrl: createPublicUrl(settings),
     attempts,
     allow: createGuard({
       host,

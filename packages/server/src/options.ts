@@ -1,7 +1,9 @@
 /** What the door can be told. Every member has a default. */
 export interface ServerOptions {
-  /** Base of the URLs in answers, without a path; otherwise taken from the request's Host header. */
+  /** Base of the URLs in answers, without a path; otherwise the address that the request has reached. */
   readonly publicUrl?: string;
+  /** Host headers that may stand in URLs of answers instead: `HOST[:PORT]`, or with `https://` before it. */
+  readonly allowedHosts?: readonly string[];
   readonly maxRequestBodyBytes?: number;
   /** Per key. Absent = off, as on loopback. */
   readonly rateLimit?: RateLimit;
@@ -35,6 +37,7 @@ export interface Settings extends Omit<Required<ServerOptions>, 'publicUrl' | 'r
 export function settingsFrom(options: ServerOptions): Settings {
   return {
     publicUrl: options.publicUrl?.replace(/\/+$/, ''),
+    allowedHosts: options.allowedHosts ?? [],
     maxRequestBodyBytes: options.maxRequestBodyBytes ?? 1024 * 1024,
     rateLimit: options.rateLimit,
     keepaliveMs: options.keepaliveMs ?? 15_000,

@@ -84,3 +84,25 @@ describe('bytes that are no request', () => {
     await at.close();
   });
 });
+
+describe('URLs in answers', () => {
+  it.each([
+    ['127.0.0.1', '127.0.0.1', '127.0.0.1'],
+    ['0.0.0.0', '127.0.0.2', '127.0.0.2'],
+    ['::', '127.0.0.1', '127.0.0.1'],
+    ['::1', '[::1]', '[::1]'],
+  ])('lead to the address that was reached: bound to %s, reached at %s', async (bind, reached, shown) => {
+    const at = await openHarness();
+    const server = await startServer(at.app, { host: bind, port: 0, graceMs: 200 });
+
+    const answer = await fetch(`http://${reached}:${server.port}/v1/runs`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${at.key}`, 'content-type': 'application/json' },
+      body: '{"workflowId":"noop"}',
+    });
+
+    expect(answer.headers.get('location')).toContain(`http://${shown}:${server.port}/v1/runs/`);
+    await server.shutdown();
+    await at.close();
+  });
+});

@@ -68,7 +68,12 @@ const SERVE_ARGS = {
   'public-url': {
     type: 'string',
     valueHint: 'URL',
-    description: 'Base of the URLs in answers, behind a proxy',
+    description: 'Base of the URLs in answers, behind a proxy (default: the address that was reached)',
+  },
+  'allowed-hosts': {
+    type: 'string',
+    valueHint: 'HOST[:PORT][,…]',
+    description: 'Host headers that may stand in URLs of answers; https:// before one behind TLS',
   },
   'trusted-proxies': {
     type: 'string',

@@ -194,6 +194,7 @@ async function listen(
       maxRequestBodyBytes: settings.limits.maxRequestBodyBytes ?? DEFAULT_LIMITS.maxRequestBodyBytes,
       accessLog: settings.accessLog,
       trustedProxies: settings.trustedProxies,
+      allowedHosts: settings.allowedHosts,
       ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),
       ...(perSecond === 0 ? {} : { rateLimit: { perSecond, burst: perSecond * 2 } }),
     },

@@ -34,6 +34,9 @@ describe('settings of serve', () => {
 
   it('take lists by repetition, by comma, and as lists in the file', () => {
     expect(resolve({ flags: { workflows: ['a,b', 'c'] } }).workflows).toEqual(['a', 'b', 'c']);
+    expect(
+      resolve({ env: { WEFT_ALLOWED_HOSTS: 'a.example, https://b.example:8443' } }).allowedHosts,
+    ).toEqual(['a.example', 'https://b.example:8443']);
     expect(resolve({ config: { 'allow-egress': ['127.0.0.1:1', '[::1]:2'] } }).allowEgress).toEqual([
       '127.0.0.1:1',
       '[::1]:2',
@@ -104,6 +107,8 @@ describe('settings of serve', () => {
       'WEFT_CONFORMANCE must be true or false',
     );
     expect(() => resolve({ flags: { 'allow-egress': ['localhost'] } })).toThrow('HOST:PORT');
+    for (const host of ['a b', 'http://a/path', 'user@a', 'ftp://a', '*', '-a'])
+      expect(() => resolve({ flags: { 'allowed-hosts': [host] } })).toThrow('--allowed-hosts takes hosts');
     expect(() => resolve({ config: { 'log-level': 'loud' } })).toThrow(
       '"log-level" in weft.json must be one of debug',
     );

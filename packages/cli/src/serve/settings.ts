@@ -29,6 +29,8 @@ export interface ServeSettings {
   readonly publicUrl: string | undefined;
   /** Addresses and ranges of proxies whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
+  /** Host headers that may stand in URLs of answers. */
+  readonly allowedHosts: readonly string[];
   /** Requests per second and key; 0 = off; undefined = off on loopback only. */
   readonly rateLimit: number | undefined;
   readonly limits: Partial<HostLimits>;
@@ -69,6 +71,7 @@ export const SETTINGS: Readonly<Record<string, SettingKind>> = {
   'access-log': 'switch',
   'public-url': 'text',
   'trusted-proxies': 'list',
+  'allowed-hosts': 'list',
   'rate-limit': 'number',
   ...TELEMETRY_SETTINGS,
   ...Object.fromEntries(LIMIT_FLAGS.map(({ flag }) => [flag, 'number' as const])),
@@ -112,6 +115,7 @@ export function resolveSettings(sources: SettingSources): ServeSettings {
     accessLog: isOn(given('access-log')),
     publicUrl: publicUrl(given('public-url')),
     trustedProxies: addressRanges(given('trusted-proxies')),
+    allowedHosts: hostNames(given('allowed-hosts')),
     rateLimit: wholeNumber(given('rate-limit'), 1_000_000),
     limits: Object.fromEntries(limits),
     acceptDataLoss: sources.flags('accept-data-loss').length > 0,
@@ -228,6 +232,19 @@ function egressPairs(given: Given | undefined): readonly string[] {
     );
   }
   return pairs;
+}
+
+function hostNames(given: Given | undefined): readonly string[] {
+  const hosts = list(given);
+  for (const host of hosts) {
+    if (/^(https?:\/\/)?([a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:\d{1,5})?$/i.test(host)) continue;
+    throw (
+      given?.error(
+        `${given.from} takes hosts such as weft.example.org or https://weft.example.org:8443, not "${host}".`,
+      ) ?? new Error(host)
+    );
+  }
+  return hosts;
 }
 
 function publicUrl(given: Given | undefined): string | undefined {

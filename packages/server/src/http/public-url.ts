@@ -1,30 +1,38 @@
-import { HostError } from '@weft/protocol';
 import type { FastifyRequest } from 'fastify';
 
-const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
+/**
+ * The origin for URLs in answers, among them signed links. A Host header is whatever the sender, or a cache between, made of it, so
+ * it decides nothing unless the operator has named it: otherwise it is the public URL, or the address that the client has reached.
+ */
+export function createPublicUrl({
+  publicUrl,
+  allowedHosts,
+}: {
+  readonly publicUrl: string | undefined;
+  readonly allowedHosts: readonly string[];
+}): (request: FastifyRequest) => string {
+  if (publicUrl !== undefined) return () => publicUrl;
+  const origins = new Map(allowedHosts.map(originOf));
+  return (request) => origins.get(request.headers.host?.toLowerCase() ?? '') ?? reachedOrigin(request);
+}
 
-/** The origin for URLs in answers. A Host header is used only when it is a plain name or address with a port. */
-export function createPublicUrl(configured: string | undefined): (request: FastifyRequest) => string {
-  // Clients of one host nearly always send the same header: remember the last one that was checked.
-  let checkedHost = '';
-  let origin = '';
+/** `HOST[:PORT]`, or with `https://` before it where a proxy ends the TLS. */
+function originOf(allowed: string): [host: string, origin: string] {
+  const { host, origin } = new URL(/^https?:\/\//i.test(allowed) ? allowed : `http://${allowed}`);
+  return [host, origin];
+}
 
-  return (request) => {
-    if (configured !== undefined) return configured;
-    const host = request.headers.host ?? '';
-    if (host === checkedHost && host !== '') return origin;
-    if (!HOST.test(host)) {
-      throw new HostError(
-        'validation_error',
-        'The Host header must be a name or address, with an optional port.',
-        {
-          field: 'Host',
-        },
-      );
-    }
-    const secure = 'encrypted' in request.raw.socket && request.raw.socket.encrypted === true;
-    checkedHost = host;
-    origin = `${secure ? 'https' : 'http'}://${host}`;
-    return origin;
-  };
+/** Absent where a request comes over no socket. */
+const NOWHERE = '127.0.0.1';
+
+function reachedOrigin({ raw: { socket } }: FastifyRequest): string {
+  const scheme = 'encrypted' in socket && socket.encrypted === true ? 'https' : 'http';
+  const address = plainAddress(socket.localAddress ?? NOWHERE);
+  const port = socket.localPort === undefined ? '' : `:${socket.localPort}`;
+  return `${scheme}://${address.includes(':') ? `[${address}]` : address}${port}`;
+}
+
+/** An IPv4 address that an IPv6 socket has taken is one all the same. */
+export function plainAddress(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, '');
 }

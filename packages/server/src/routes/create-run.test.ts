@@ -14,13 +14,13 @@ describe('creating a run', () => {
       headers: { 'content-type': 'application/json', ...headers },
     });
 
-  it('answers 201 with absolute URLs of the host that was asked', async () => {
-    const answer = await create({ workflowId: 'noop' }, { host: 'weft.example:8443' });
+  it('answers 201 with absolute URLs', async () => {
+    const answer = await create({ workflowId: 'noop' });
 
     const { runId } = answer.json;
     expect(answer.status).toBe(201);
-    expect(answer.json.statusUrl).toBe(`http://weft.example:8443/v1/runs/${runId}`);
-    expect(answer.json.eventsUrl).toBe(`http://weft.example:8443/v1/runs/${runId}/events`);
+    expect(answer.json.statusUrl).toBe(`http://127.0.0.1/v1/runs/${runId}`);
+    expect(answer.json.eventsUrl).toBe(`http://127.0.0.1/v1/runs/${runId}/events`);
     expect(answer.headers['location']).toBe(answer.json.statusUrl);
   });
 
@@ -30,15 +30,52 @@ describe('creating a run', () => {
     expect((await at.call('GET', `/v1/runs/${runId}`)).json).toMatchObject({ runId, workflowId: 'wait' });
   });
 
-  it('uses the public URL when there is one, and refuses a Host header that is no name', async () => {
+  it('uses the public URL when there is one', async () => {
     const behindProxy = await openHarness({ publicUrl: 'https://api.example/' });
     const { statusUrl } = (await behindProxy.call('POST', '/v1/runs', { body: { workflowId: 'noop' } })).json;
     await behindProxy.close();
 
-    const forged = await create({ workflowId: 'noop' }, { host: 'evil.example/path?' });
-
     expect(statusUrl).toMatch(/^https:\/\/api\.example\/v1\/runs\//);
-    expect([forged.status, forged.json.details?.field]).toEqual([400, 'Host']);
+  });
+
+  it.each(['evil.example', 'evil.example:8443', 'evil.example/path?', 'a@evil.example', 'x y', ''])(
+    'takes no URL from a Host header that nobody has allowed: %j',
+    async (host) => {
+      const answer = await create({ workflowId: 'noop' }, { host, 'x-forwarded-host': 'evil.example' });
+
+      expect(answer.status).toBe(201);
+      expect(answer.text + JSON.stringify(answer.headers)).not.toContain('evil');
+      expect(answer.json.statusUrl).toMatch(/^http:\/\/127\.0\.0\.1\/v1\/runs\//);
+    },
+  );
+
+  it('takes the URL from a Host header that was allowed, with the scheme that it was allowed with', async () => {
+    const allowing = await openHarness({
+      allowedHosts: ['Weft.example:8443', 'https://api.example', '[::1]:7878'],
+    });
+    const origins: string[] = [];
+    for (const host of [
+      'weft.EXAMPLE:8443',
+      'api.example',
+      '[::1]:7878',
+      'weft.example',
+      'evil.api.example',
+    ]) {
+      const { json } = await allowing.call('POST', '/v1/runs', {
+        body: { workflowId: 'noop' },
+        headers: { host },
+      });
+      origins.push(new URL(String(json.statusUrl)).origin);
+    }
+    await allowing.close();
+
+    expect(origins).toEqual([
+      'http://weft.example:8443',
+      'https://api.example',
+      'http://[::1]:7878',
+      'http://127.0.0.1',
+      'http://127.0.0.1',
+    ]);
   });
 
   it('of an unknown workflow is 404 that names the field and not the id', async () => {
