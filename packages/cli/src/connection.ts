@@ -1,8 +1,11 @@
-import { type Client, createClient } from '@weft/sdk';
+import { type Client, createClient, type Fetch } from '@weft/sdk';
 import { DEFAULT_DATA, type DataFolder, dataFolder, readKeyFile, readUrlFile } from './data-folder.ts';
-import { unusable, usageError } from './exit-code.ts';
+import { CliError, unusable, usageError } from './exit-code.ts';
+import { fetchFromKnown, parseIdentity, refusingFetch } from './identity.ts';
 import type { Io } from './io.ts';
 import { reasonOf } from './key-values.ts';
+import { shellWord } from './output/shell-command.ts';
+import { readPrivateFile } from './private-file.ts';
 
 export const DEFAULT_URL = 'http://127.0.0.1:7878';
 
@@ -13,6 +16,8 @@ export interface Target {
   readonly key: string | undefined;
   readonly keyFrom: string | undefined;
   readonly folder: DataFolder;
+  /** How to send to it; absent: as usual. The key of a folder goes to no host but the folder's own. */
+  readonly fetch?: Fetch;
 }
 
 export interface TargetArgs {
@@ -20,21 +25,48 @@ export interface TargetArgs {
   readonly data?: string | undefined;
 }
 
-export async function findTarget(io: Io, args: TargetArgs): Promise<Target> {
+export async function findTarget(
+  io: Io,
+  args: TargetArgs,
+  readKey: typeof readKeyFile = readKeyFile,
+): Promise<Target> {
   const folder = dataFolder(io.cwd, args.data ?? io.env['WEFT_DATA'] ?? DEFAULT_DATA);
   const { url, urlFrom } = await findUrl(io, args, folder);
   const fromEnv = io.env['WEFT_API_KEY'];
   if (fromEnv !== undefined && fromEnv !== '')
     return { url, urlFrom, key: fromEnv, keyFrom: 'WEFT_API_KEY', folder };
   // The local key must not travel to another machine because somebody set WEFT_URL.
-  const key = isLoopback(url) ? await readOrExplain(folder.keyFile, () => readKeyFile(folder)) : undefined;
-  return { url, urlFrom, key, keyFrom: key === undefined ? undefined : folder.keyFile, folder };
+  const key = isLoopback(url) ? await readOrExplain(folder.keyFile, () => readKey(folder)) : undefined;
+  if (key === undefined) return { url, urlFrom, key, keyFrom: undefined, folder };
+  return { url, urlFrom, key, keyFrom: folder.keyFile, folder, fetch: await fetchFor(folder, url) };
+}
+
+/** What is wrong with the identity is said when something is to be sent, so that `doctor` can say the rest. */
+async function fetchFor({ root, identityFile, keyFile }: DataFolder, url: string): Promise<Fetch> {
+  const byHand = `or give the key yourself: WEFT_API_KEY=$(cat ${shellWord(keyFile)})`;
+  const unknown =
+    `${url} did not prove that it is the host of ${root}, so it was not sent the key in ${keyFile}: ` +
+    `another program may listen there. Start the host of this folder, ${byHand}`;
+  try {
+    const text = await readOrExplain(identityFile, () => readPrivateFile(identityFile, 'identity'));
+    const secret = parseIdentity(text ?? '');
+    if (secret !== undefined) return fetchFromKnown(secret, unknown);
+  } catch (error) {
+    if (error instanceof CliError) return refusingFetch(error.code, error.message);
+    throw error;
+  }
+  const missing = `${identityFile} is not there, or holds no identity: the host of this folder cannot be recognised. Start it again, ${byHand}`;
+  return refusingFetch('identity_missing', missing);
 }
 
 export async function connect(io: Io, args: TargetArgs): Promise<{ client: Client; target: Target }> {
   const target = await findTarget(io, args);
+  return { client: clientOf(target), target };
+}
+
+export function clientOf(target: Pick<Target, 'url' | 'urlFrom' | 'key' | 'fetch'>): Client {
   try {
-    return { client: createClient({ baseUrl: target.url, apiKey: target.key }), target };
+    return createClient({ baseUrl: target.url, apiKey: target.key, fetch: target.fetch });
   } catch (cause) {
     if (cause instanceof TypeError) throw usageError(`${target.urlFrom}: ${cause.message}`);
     throw cause;
@@ -59,6 +91,7 @@ async function readOrExplain<Value>(path: string, read: () => Promise<Value>): P
   try {
     return await read();
   } catch (cause) {
+    if (cause instanceof CliError) throw cause;
     throw unusable('file_unreadable', `${path} cannot be read: ${reasonOf(cause)}.`, cause);
   }
 }

@@ -1,5 +1,6 @@
-import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { readPrivateFile } from './private-file.ts';
 
 /** Where things stand in a data folder. */
 export interface DataFolder {
@@ -7,6 +8,8 @@ export interface DataFolder {
   readonly database: string;
   /** The generated key, for the local command line only. */
   readonly keyFile: string;
+  /** The secret by which the local command line recognises the host, before it sends the key. */
+  readonly identityFile: string;
   /** Where the running host listens; removed when it stops. */
   readonly urlFile: string;
 }
@@ -15,7 +18,13 @@ export const DEFAULT_DATA = '.weft';
 
 export function dataFolder(cwd: string, path: string): DataFolder {
   const root = resolve(cwd, path);
-  return { root, database: join(root, 'weft.db'), keyFile: join(root, 'key'), urlFile: join(root, 'url') };
+  return {
+    root,
+    database: join(root, 'weft.db'),
+    keyFile: join(root, 'key'),
+    identityFile: join(root, 'identity'),
+    urlFile: join(root, 'url'),
+  };
 }
 
 /** Only the owner may look inside: the folder holds a key and the runs' private values. */
@@ -23,13 +32,10 @@ export async function makeDataFolder(folder: DataFolder): Promise<void> {
   await mkdir(folder.root, { recursive: true, mode: 0o700 });
 }
 
-export function readKeyFile(folder: DataFolder): Promise<string | undefined> {
-  return readTrimmed(folder.keyFile);
-}
-
-export async function writeKeyFile(folder: DataFolder, key: string): Promise<void> {
-  await writeFile(folder.keyFile, `${key}\n`, { mode: 0o600 });
-  await chmod(folder.keyFile, 0o600); // the mode above only counts for a new file
+/** Throws CliError `key_exposed` when others may read it. */
+export async function readKeyFile(folder: DataFolder): Promise<string | undefined> {
+  const key = await readPrivateFile(folder.keyFile, 'key');
+  return key === '' ? undefined : key;
 }
 
 export function readUrlFile(folder: DataFolder): Promise<string | undefined> {

@@ -1,6 +1,6 @@
 import { open, stat } from 'node:fs/promises';
-import { ApiError, createClient } from '@weft/sdk';
-import type { Target } from './connection.ts';
+import { ApiError, type Client } from '@weft/sdk';
+import { clientOf, type Target } from './connection.ts';
 import { toCliError } from './exit-code.ts';
 import { reasonOf } from './key-values.ts';
 
@@ -110,7 +110,7 @@ export async function checkDatabaseHeader({ folder }: Target): Promise<Finding> 
 
 /** Whether a host answers, whether it takes the key, and whether its clock agrees with ours. */
 export async function checkHost(target: Target): Promise<readonly Finding[]> {
-  const client = createClient({ baseUrl: target.url, apiKey: target.key });
+  const client = clientOf(target);
   try {
     await client.discovery();
   } catch (error) {
@@ -124,7 +124,7 @@ export async function checkHost(target: Target): Promise<readonly Finding[]> {
   ];
 }
 
-async function checkKey(client: ReturnType<typeof createClient>, target: Target): Promise<Finding> {
+async function checkKey(client: Client, target: Target): Promise<Finding> {
   const check = 'key';
   if (target.key === undefined)
     return { check, state: 'wrong', text: 'there is none', advice: 'Set WEFT_API_KEY.' };

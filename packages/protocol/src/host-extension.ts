@@ -185,6 +185,14 @@ export const ImportedRunSchema = open({
   }),
 });
 
+export const IdentitySchema = open({
+  hmac: Type.String({
+    pattern: '^[A-Za-z0-9_-]{43}$',
+    description:
+      'HMAC-SHA-256, base64url, under the secret in the file "identity" of the data folder, over the lines "weft identity v1", the nonce, and the address and port that the request has reached.',
+  }),
+});
+
 export const HealthSchema = open({ status: nonEmpty });
 
 export type CreateKeyRequest = Static<typeof CreateKeySchema>;

@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import {
   ExplanationSchema,
-  HealthSchema,
   ImportedRunSchema,
   InterruptListSchema,
   RegistrationSchema,
@@ -342,28 +341,7 @@ const keeping: readonly Route[] = [
   },
 ];
 
-const probes: readonly Route[] = [
-  {
-    operationId: 'health',
-    method: 'GET',
-    path: '/health',
-    scope: null,
-    summary: 'Whether the process lives.',
-    responses: { 200: { description: 'It does.', schema: HealthSchema } },
-    errors: [],
-  },
-  {
-    operationId: 'ready',
-    method: 'GET',
-    path: '/ready',
-    scope: null,
-    summary: 'Whether the host should be sent work.',
-    responses: { 200: { description: 'It should.', schema: HealthSchema } },
-    errors: ['service_unavailable'],
-  },
-];
-
-/** What Weft adds under its own prefix, and the two probes. */
+/** What Weft adds under its own prefix. */
 export const HOST_ROUTES: readonly Route[] = [
   ...workflows,
   ...runs,
@@ -374,5 +352,4 @@ export const HOST_ROUTES: readonly Route[] = [
   ...KEY_ROUTES,
   ...observation,
   ...keeping,
-  ...probes,
 ];

@@ -36,6 +36,7 @@ export {
   CreateKeySchema,
   ExplanationSchema,
   HealthSchema,
+  IdentitySchema,
   ImportedRunSchema,
   InterruptListSchema,
   KeyListSchema,

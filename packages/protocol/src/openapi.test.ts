@@ -17,7 +17,7 @@ describe('the table of routes', () => {
     expect(() => route('none')).toThrow('There is no operation "none".');
   });
 
-  it('asks for a key everywhere but at discovery, the description, signed links and the probes', () => {
+  it('asks for a key everywhere but at discovery, the description, signed links, the proof of identity and the probes', () => {
     const free = ROUTES.filter((entry) => entry.scope === null).map((entry) => entry.path);
 
     expect(free).toEqual([
@@ -25,6 +25,7 @@ describe('the table of routes', () => {
       '/v1/openapi.json',
       '/v1/interrupts/{token}',
       '/v1/interrupts/{token}',
+      '/v1/host/weft/identity',
       '/health',
       '/ready',
     ]);

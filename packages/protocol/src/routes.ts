@@ -4,6 +4,7 @@ import { CLUSTER_ROUTES } from './cluster-routes.ts';
 import type { ErrorCode } from './errors.ts';
 import { FORK_ROUTES } from './fork-routes.ts';
 import { HOST_ROUTES } from './host-routes.ts';
+import { PROBE_ROUTES } from './probe-routes.ts';
 import { PROTOCOL_ROUTES } from './protocol-routes.ts';
 import { DELIVERY_ROUTES, WEBHOOK_ROUTES } from './webhook-routes.ts';
 
@@ -44,6 +45,7 @@ export const ROUTES: readonly Route[] = [
   ...AUDIT_ROUTES,
   ...WEBHOOK_ROUTES,
   ...HOST_ROUTES,
+  ...PROBE_ROUTES,
   ...DELIVERY_ROUTES,
   ...CLUSTER_ROUTES,
 ].map(withErrorsOfPath);

@@ -89,8 +89,8 @@ async function attempt(send: Fetch, target: string, init: RequestInit): Promise<
   try {
     return await send(target, init);
   } catch (cause) {
-    // Leaving on purpose is not a connection problem: the caller gets its own reason back.
-    if (init.signal?.aborted === true) throw cause;
+    // Leaving on purpose is no connection problem, and neither is what a fetch of the caller's own refuses to send.
+    if (init.signal?.aborted === true || cause instanceof ApiError) throw cause;
     throw new ConnectionError(originOf(target), problemOf(cause), { cause });
   }
 }

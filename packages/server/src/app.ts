@@ -30,6 +30,7 @@ import { hostKeyRoutes } from './routes/host-keys.ts';
 import { hostDeliveryRoutes } from './routes/host-deliveries.ts';
 import { hostKeepingRoutes } from './routes/host-keeping.ts';
 import { hostRunRoutes } from './routes/host-runs.ts';
+import { identityRoutes } from './routes/identity.ts';
 import { importRoutes } from './routes/imports.ts';
 import { interruptRoutes } from './routes/interrupts.ts';
 import { metricsRoutes } from './routes/metrics.ts';
@@ -59,6 +60,7 @@ const ROUTES_OF_APP = [
   discoveryRoutes,
   openApiRoutes,
   healthRoutes,
+  identityRoutes,
   metricsRoutes,
   workflowRoutes,
   createRunRoutes,

@@ -4,6 +4,8 @@ export interface ServerOptions {
   readonly publicUrl?: string;
   /** Host headers that may stand in URLs of answers instead: `HOST[:PORT]`, or with `https://` before it. */
   readonly allowedHosts?: readonly string[];
+  /** The secret by which clients that can read the data folder recognise the host. */
+  readonly identity?: Uint8Array;
   readonly maxRequestBodyBytes?: number;
   /** Per key. Absent = off, as on loopback. */
   readonly rateLimit?: RateLimit;
@@ -29,8 +31,9 @@ export interface RateLimit {
   readonly perSecond: number;
 }
 
-export interface Settings extends Omit<Required<ServerOptions>, 'publicUrl' | 'rateLimit'> {
+export interface Settings extends Omit<Required<ServerOptions>, 'publicUrl' | 'rateLimit' | 'identity'> {
   readonly publicUrl: string | undefined;
+  readonly identity: Uint8Array | undefined;
   readonly rateLimit: RateLimit | undefined;
 }
 
@@ -38,6 +41,7 @@ export function settingsFrom(options: ServerOptions): Settings {
   return {
     publicUrl: options.publicUrl?.replace(/\/+$/, ''),
     allowedHosts: options.allowedHosts ?? [],
+    identity: options.identity,
     maxRequestBodyBytes: options.maxRequestBodyBytes ?? 1024 * 1024,
     rateLimit: options.rateLimit,
     keepaliveMs: options.keepaliveMs ?? 15_000,

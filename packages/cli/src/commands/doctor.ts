@@ -1,5 +1,6 @@
 import { type Cli, HOST_ARGS, leaf } from '../command.ts';
 import { type Target, findTarget } from '../connection.ts';
+import { readKeyFile } from '../data-folder.ts';
 import {
   type Finding,
   checkDataFolder,
@@ -41,7 +42,8 @@ export const doctor = leaf({
     ...HOST_ARGS,
   },
   async run({ cli, args }) {
-    const target = await findTarget(cli.io, args);
+    // What is wrong with the key file is one of the findings.
+    const target = await findTarget(cli.io, args, (folder) => readKeyFile(folder).catch(() => undefined));
     const database = databaseOf(cli, args);
     const deep = args.deep === true;
     const onHost = await checkHost(target);

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, link, open, rm } from 'node:fs/promises';
+import { link, open, rm } from 'node:fs/promises';
 import { CliError, EXIT, unusable } from '../exit-code.ts';
 import { reasonOf } from '../key-values.ts';
+import { readPrivateFile } from '../private-file.ts';
 
 /** A key in a file of its own that only its owner may read. */
 export interface KeyFile<Key> {
@@ -14,9 +15,9 @@ export interface KeyFile<Key> {
   readonly make: () => string;
   /** Undefined when the text is no such key. */
   readonly parse: (text: string) => Key | undefined;
+  /** What to do about a file without one, where a backup is not needed. */
+  readonly wayOut?: string;
 }
-
-const OTHERS = 0o077;
 
 /** Reads the key, or makes it on the first start. */
 export async function provideKeyFile<Key>(file: KeyFile<Key>): Promise<Key> {
@@ -28,39 +29,16 @@ export async function provideKeyFile<Key>(file: KeyFile<Key>): Promise<Key> {
   }
 }
 
-async function readKey<Key>({ path, code, holds, parse }: KeyFile<Key>): Promise<Key | undefined> {
-  const handle = await openExisting(path);
-  if (handle === undefined) return undefined;
-  try {
-    // Asked of the open file, so that what is checked is what is read.
-    const { mode } = await handle.stat();
-    if (process.platform !== 'win32' && (mode & OTHERS) !== 0) {
-      const shown = (mode & 0o777).toString(8).padStart(4, '0');
-      throw new CliError(
-        EXIT.unmet,
-        `${code}_exposed`,
-        `${path} is open to other users (mode ${shown}). Close it with: chmod 600 ${path}`,
-      );
-    }
-    const key = parse((await handle.readFile('utf8')).trim());
-    if (key !== undefined) return key;
-    throw new CliError(
-      EXIT.unmet,
-      `${code}_invalid`,
-      `${path} does not hold ${holds}. Restore it from a backup.`,
-    );
-  } finally {
-    await handle.close();
-  }
-}
-
-async function openExisting(path: string): Promise<FileHandle | undefined> {
-  try {
-    return await open(path, 'r');
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
+async function readKey<Key>({ path, code, holds, parse, wayOut }: KeyFile<Key>): Promise<Key | undefined> {
+  const text = await readPrivateFile(path, code);
+  if (text === undefined) return undefined;
+  const key = parse(text);
+  if (key !== undefined) return key;
+  throw new CliError(
+    EXIT.unmet,
+    `${code}_invalid`,
+    `${path} does not hold ${holds}. ${wayOut ?? 'Restore it from a backup.'}`,
+  );
 }
 
 /** Complete and closed to others before it gets its name; of two that make one, the first wins for both. */

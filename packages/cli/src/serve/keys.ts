@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { DEFAULT_TENANT, type FirstKey, type Store, ensureFirstKey, newKey } from '@weft/engine';
-import { type DataFolder, readKeyFile, writeKeyFile } from '../data-folder.ts';
+import type { DataFolder } from '../data-folder.ts';
 import { CliError, EXIT, usageError } from '../exit-code.ts';
+import { provideKeyFile } from './key-file.ts';
 import { isLoopbackBind } from './loopback.ts';
 
 const VARIABLE = 'WEFT_API_KEY';
@@ -57,11 +59,17 @@ export async function provideFirstKey({ store, folder, ...options }: FirstKeyOpt
     );
   }
   const own = { ...first, source: 'generated', ...(isShared && { replaces: [] }) } as const;
-  const known = await readKeyFile(folder);
-  if (known !== undefined && (await ensureFirstKey({ ...own, key: known })) !== 'revoked')
-    return folder.keyFile;
-  const key = newKey(randomBytes, test);
-  await writeKeyFile(folder, key);
-  await ensureFirstKey({ ...own, key });
+  const file = {
+    path: folder.keyFile,
+    code: 'key',
+    holds: 'a key',
+    make: () => newKey(randomBytes, test),
+    parse: (text: string) => (text === '' ? undefined : text),
+    wayOut: 'Remove the file, and a new one is made.',
+  } as const;
+  const known = await provideKeyFile(file);
+  if ((await ensureFirstKey({ ...own, key: known })) !== 'revoked') return folder.keyFile;
+  await rm(folder.keyFile);
+  await ensureFirstKey({ ...own, key: await provideKeyFile(file) });
   return folder.keyFile;
 }

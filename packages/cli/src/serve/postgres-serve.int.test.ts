@@ -64,7 +64,13 @@ describe('weft serve on PostgreSQL', () => {
     expect(listed.out).toContain('"batch-totals"');
     expect(second.io.out()).toMatch(/store +postgres:\/\/weft@127\.0\.0\.1:\d+\/postgres/);
     for (const { io } of [first, second]) expect(`${io.out()}${io.err()}`).not.toContain(PASSWORD);
-    expect((await readdir(join(folder, '.weft'))).sort()).toEqual(['audit.key', 'key', 'secrets.key', 'url']);
+    expect((await readdir(join(folder, '.weft'))).sort()).toEqual([
+      'audit.key',
+      'identity',
+      'key',
+      'secrets.key',
+      'url',
+    ]);
   });
 
   it('needs no folder when every key comes from outside', async () => {

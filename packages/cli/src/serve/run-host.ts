@@ -18,10 +18,12 @@ import type { StoreLoss } from '@weft/storage';
 import { openAnchorFile } from '../audit-anchor-file.ts';
 import { type DataFolder, dataFolder, readUrlFile, removeUrlFile, writeUrlFile } from '../data-folder.ts';
 import { CliError, EXIT, unusable } from '../exit-code.ts';
+import { newIdentity, parseIdentity } from '../identity.ts';
 import type { Io } from '../io.ts';
 import { reasonOf } from '../key-values.ts';
 import { VERSION } from '../version.ts';
 import { openStore, provideKeys, usesFolder } from './host-store.ts';
+import { provideKeyFile } from './key-file.ts';
 import { chosenKey, provideFirstKey } from './keys.ts';
 import { isLoopbackBind } from './loopback.ts';
 import { shownUrl } from './postgres-url.ts';
@@ -106,7 +108,8 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
       settings.workflows.map((path) => resolve(io.cwd, path)),
       { strict: settings.strict, dev: settings.dev },
     );
-    const server = await listen(host, settings, log, telemetry);
+    const identity = isInFolder ? await provideIdentity(folder) : undefined;
+    const server = await listen(host, settings, log, { telemetry, identity });
     const url = reachableUrl(server.url);
     if (isInFolder) await writeUrlFile(folder, url);
     const parts: Parts = { server, host, telemetry, store, url, folder: isInFolder ? folder : undefined };
@@ -179,11 +182,22 @@ async function startEngine(host: Host, place: string, settings: ServeSettings): 
   }
 }
 
+function provideIdentity(folder: DataFolder): Promise<Uint8Array> {
+  return provideKeyFile({
+    path: folder.identityFile,
+    code: 'identity',
+    holds: 'an identity',
+    make: newIdentity,
+    parse: parseIdentity,
+    wayOut: 'Remove the file, and a new one is made.',
+  });
+}
+
 async function listen(
   host: Host,
   settings: ServeSettings,
   log: Log,
-  telemetry: Telemetry,
+  { telemetry, identity }: { readonly telemetry: Telemetry; readonly identity: Uint8Array | undefined },
 ): Promise<RunningServer> {
   const perSecond = settings.rateLimit ?? (isLoopbackBind(settings.host) ? 0 : DEFAULT_RATE_PER_SECOND);
   const app = createApp({
@@ -195,6 +209,7 @@ async function listen(
       accessLog: settings.accessLog,
       trustedProxies: settings.trustedProxies,
       allowedHosts: settings.allowedHosts,
+      ...(identity === undefined ? {} : { identity }),
       ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),
       ...(perSecond === 0 ? {} : { rateLimit: { perSecond, burst: perSecond * 2 } }),
     },

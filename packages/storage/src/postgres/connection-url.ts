@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { checkServerIdentity, type ConnectionOptions } from 'node:tls';
 import { codeOf } from './errors.ts';
@@ -73,7 +73,7 @@ function sslOf(mode: Mode, host: string, files: Files): Ssl {
     rejectUnauthorized: isChecked,
     ...(ca !== undefined && { ca: contentOf('sslrootcert', ca) }),
     ...(files.cert !== undefined && { cert: contentOf('sslcert', files.cert) }),
-    ...(files.key !== undefined && { key: contentOf('sslkey', files.key) }),
+    ...(files.key !== undefined && { key: keyOf(files.key) }),
     checkServerIdentity: mode === 'verify-full' ? identityCheck(host) : () => undefined,
   };
 }
@@ -114,6 +114,20 @@ function contentOf(parameter: string, path: string): Buffer {
       `The file that ${parameter} in the URL names cannot be read: ${path} (${codeOf(error)}).`,
     );
   }
+}
+
+const OTHERS = 0o077;
+const OTHERS_THAN_GROUP = 0o037;
+
+/** As libpq wants it: for its owner alone, or for a group where root owns it. */
+function keyOf(path: string): Buffer {
+  const content = contentOf('sslkey', path);
+  const { mode, uid } = statSync(path);
+  const isOpen = (mode & (uid === 0 ? OTHERS_THAN_GROUP : OTHERS)) !== 0;
+  if (!isOpen || process.platform === 'win32') return content;
+  throw new ConnectionUrlError(
+    `The file that sslkey in the URL names is open to other users: ${path}. Close it with chmod 600.`,
+  );
 }
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|::1|\/.*|)$/i;

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ let withoutTls: TestServer;
 
 function file(name: string, content: string): string {
   const path = join(files, name);
-  writeFileSync(path, content);
+  writeFileSync(path, content, { mode: 0o600 });
   return path;
 }
 
@@ -139,6 +139,17 @@ describe('a connection over TLS', () => {
 
     expect(await isEncrypted(`sslmode=verify-full&sslrootcert=${ca}&${own}`, { user: 'carol' })).toBe(true);
     expect(await refusal(`sslmode=verify-full&sslrootcert=${ca}`, { user: 'carol' })).toMatch(/sslcert/);
+  });
+
+  it('uses no key that others may read', async () => {
+    const carol = authority.issue('carol');
+    const key = file('open.key', carol.key);
+    const own = `sslcert=${file('open.crt', carol.certificate)}&sslkey=${key}`;
+    chmodSync(key, 0o644);
+
+    expect(await refusal(`sslmode=verify-full&sslrootcert=${ca}&${own}`, { user: 'carol' })).toMatch(
+      /open to other users: .*open\.key\. Close it with chmod 600/,
+    );
   });
 
   it('is not made without TLS where the URL demands it', async () => {

@@ -1,14 +1,7 @@
 import type { LogEvent, LogPages } from '@weft/engine';
-import {
-  ApiError,
-  type Client,
-  type RunDocument,
-  type RunEventDocument,
-  createClient,
-  isTerminalStatus,
-} from '@weft/sdk';
-import { type TargetArgs, findTarget } from '../../connection.ts';
-import { unusable, usageError } from '../../exit-code.ts';
+import { ApiError, type Client, type RunDocument, type RunEventDocument, isTerminalStatus } from '@weft/sdk';
+import { clientOf, findTarget, type Target, type TargetArgs } from '../../connection.ts';
+import { unusable } from '../../exit-code.ts';
 import type { Io } from '../../io.ts';
 import { type BundleSide, fetchBundle, isBundle, openBundle } from './bundle-side.ts';
 import { type RunSide, parseSide } from './side.ts';
@@ -59,29 +52,22 @@ interface PlacedSide extends AskedSide {
 
 async function openSide(io: Io, args: TargetArgs, placed: PlacedSide): Promise<LiveSide> {
   const { label, side, host } = placed;
-  const key = await keyOf(io, args, placed);
-  const client = clientFor(host, key);
-  return { label, run: await named(label, client.runs.get(side.runId)), client, host, key };
+  const target = await targetOf(io, args, placed);
+  const client = clientOf(target);
+  return { label, run: await named(label, client.runs.get(side.runId)), client, host, key: target.key };
 }
 
-async function keyOf(io: Io, args: TargetArgs, placed: PlacedSide): Promise<string | undefined> {
+type SideTarget = Pick<Target, 'url' | 'urlFrom' | 'key' | 'fetch'>;
+
+async function targetOf(io: Io, args: TargetArgs, placed: PlacedSide): Promise<SideTarget> {
   const own = io.env[placed.keyVariable];
-  if (own !== undefined && own !== '') return own;
-  const { key, keyFrom } = await findTarget(io, { ...args, url: placed.host });
-  if (keyFrom !== 'WEFT_API_KEY' || placed.mayHaveKey) return key;
+  if (own !== undefined && own !== '') return { url: placed.host, urlFrom: placed.label, key: own };
+  const target = await findTarget(io, { ...args, url: placed.host });
+  if (target.keyFrom !== 'WEFT_API_KEY' || placed.mayHaveKey) return target;
   throw unusable(
     'key_missing',
     `${placed.host} is another host, so it is not sent the key in WEFT_API_KEY. Set ${placed.keyVariable} to a key of it.`,
   );
-}
-
-function clientFor(host: string, key: string | undefined): Client {
-  try {
-    return createClient({ baseUrl: host, apiKey: key });
-  } catch (cause) {
-    if (cause instanceof TypeError) throw usageError(cause.message);
-    throw cause;
-  }
 }
 
 /** One spelling per host. */
