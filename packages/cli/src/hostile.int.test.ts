@@ -181,3 +181,43 @@ describe('bodies', () => {
 function nest(depth: number): JsonObject {
   return depth === 0 ? { type: 'string' } : { type: 'object', properties: { a: nest(depth - 1) } };
 }
+
+describe('names that a database would take for one', () => {
+  const fail = (code: string): JsonObject => ({ id: 'd', typeId: 'core.fail', config: { code } });
+
+  it.each<[string, string, JsonObject, string]>([
+    ['a node', '/v1/host/weft/workflows', workflow([{ ...target, id: 'd\0x' }]), '/nodes/0/id'],
+    ['a code', '/v1/host/weft/workflows', workflow([fail('d\0x')]), '/nodes/0/config/code'],
+    ['a version', '/v1/host/weft/workflows', workflow([target], [], { version: '1\0x' }), '/version'],
+    ['a tag', '/v1/runs', { workflowId: 'hostile-names', tags: ['d\0x'] }, 'tags.0'],
+    ['a scope', '/v1/runs', { workflowId: 'hostile-names', scopeId: 'd\0x' }, 'scopeId'],
+    [
+      'a tenant',
+      '/v1/host/weft/keys',
+      { tenant: 'default\0x', principal: 'p', kind: 'service', scopes: ['runs:read'] },
+      'tenant',
+    ],
+  ])('are refused as %s, and every other write goes on', async (_, path, body, field) => {
+    await post('/v1/host/weft/workflows', JSON.stringify(workflow([fail('d')], [], { id: 'hostile-names' })));
+    const run = { workflowId: 'hostile-names', tags: ['d'], scopeId: 'd' };
+
+    const [refused, accepted] = await Promise.all([
+      post(path, JSON.stringify(body)),
+      post('/v1/runs', JSON.stringify(run)),
+    ]);
+    const afterwards = await post('/v1/runs', JSON.stringify(run));
+
+    expect([refused.status, (refused.json['details'] as JsonObject)['field']]).toEqual([400, field]);
+    expect([accepted.status, afterwards.status]).toEqual([201, 201]);
+  });
+
+  it('are refused with the body when they hold half of a surrogate pair', async () => {
+    const { status, json } = await post(
+      '/v1/runs',
+      String.raw`{"workflowId":"hostile-names","tags":["d\ud800"]}`,
+    );
+
+    expect([status, json['error']]).toEqual([400, 'validation_error']);
+    expect(json['details']).toMatchObject({ field: 'tags.0' });
+  });
+});
