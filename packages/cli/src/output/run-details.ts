@@ -51,7 +51,7 @@ function importedFrom(extras: unknown): string | undefined {
 function quarantinedSince(style: Style, extras: unknown): string | undefined {
   const aside = isJsonObject(extras) ? extras['quarantined'] : undefined;
   if (!isJsonObject(aside)) return undefined;
-  return style.red(printable(`since ${String(aside['since'])}: ${String(aside['reason'])}`));
+  return style.red(visibleText(`since ${String(aside['since'])}: ${String(aside['reason'])}`));
 }
 
 function nodeTable(style: Style, states: JsonObject | undefined): string {

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { leaf } from '../../command.ts';
 import { EXIT, usageError } from '../../exit-code.ts';
-import { printable } from '../../output/table.ts';
+import { visibleText } from '../../output/terminal-text.ts';
 
 const MAX_REASON = 500;
 
@@ -27,7 +27,7 @@ export const reanchor = leaf({
     const reason = args.reason?.trim() ?? '';
     if (reason === '')
       throw usageError('weft audit reanchor needs --reason TEXT: it is kept in the audit log.');
-    if (reason.length > MAX_REASON || printable(reason) !== reason)
+    if (reason.length > MAX_REASON || visibleText(reason) !== reason)
       throw usageError(`--reason takes one line of at most ${MAX_REASON} printable characters.`);
     // Loaded here, so that every other command starts without a host's worth of modules.
     const { reanchorHost } = await import('../../serve/reanchor.ts');
