@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { RunStatusSchema } from './runs.ts';
-import { closed, count, dateTime, name, nameOf, nonEmpty, open, runId } from './schema-parts.ts';
+import { closed, count, dateTime, nameOf, nonEmpty, open, runId } from './schema-parts.ts';
 
 /** What Weft offers beyond the protocol, under /v1/host/weft: registration, lists, keys and explanations. */
 

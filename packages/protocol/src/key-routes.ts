@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { CreatedKeySchema, CreateKeySchema, KeyListSchema, RotatedLinkKeySchema } from './host-extension.ts';
 import type { Parameter, Route } from './routes.ts';
+import { nameOf } from './schema-parts.ts';
 
 const IDEMPOTENCY_KEY: Parameter = {
   name: 'Idempotency-Key',
@@ -11,7 +12,7 @@ const IDEMPOTENCY_KEY: Parameter = {
 const TENANT: Parameter = {
   name: 'tenant',
   description: 'Default: the caller’s own. Another one needs host:admin.',
-  schema: Type.String({ minLength: 1, maxLength: 128 }),
+  schema: nameOf({ minLength: 1, maxLength: 128 }),
 };
 
 /** Keys of callers, and the key that signs interrupt links. */

@@ -54,7 +54,9 @@ export const create = leaf({
     });
     io.stdout.write(shown`${cli.json ? JSON.stringify(created) : created.key}\n`);
     if (!cli.json)
-      io.stderr.write(shown`Key ${created.keyId} for ${created.principal} of ${created.tenant}. It is shown only now.\n`);
+      io.stderr.write(
+        shown`Key ${created.keyId} for ${created.principal} of ${created.tenant}. It is shown only now.\n`,
+      );
     return EXIT.done;
   },
 });
