@@ -20,6 +20,7 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'weft runs cancel': [['R'], ['R', 'Q'], ['--tag', 'x', '--dry-run']],
   'weft runs pause': [['R']],
   'weft runs resume': [['R']],
+  'weft runs release': [['R']],
   'weft runs retry': [['R'], ['R', '--watch']],
   'weft runs rm': [['R', 'Q']],
   'weft runs prune': [
@@ -58,6 +59,7 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'weft keys ls': [[]],
   'weft keys create': [['ada', '--scope', 'runs:read']],
   'weft keys revoke': [['K']],
+  'weft keys rotate links': [[]],
   'weft secrets ls': [[]],
   'weft secrets set': [['S', '--from-env', 'VALUE']],
   'weft secrets rm': [['S']],

@@ -39,6 +39,8 @@ export async function openFolder(
       path: folder.database,
       ...(maxPageCount !== undefined && { maxPageCount }),
       ...(onLoss !== undefined && { onLoss }),
+      onDamage: (reason) =>
+        log('error', { reason }, 'the database is damaged; restore a backup, and see weft doctor --deep'),
       onScrubDelayed: (reason) =>
         log('warn', { reason }, 'what was erased is still in the write-ahead log; it is tried again'),
     });

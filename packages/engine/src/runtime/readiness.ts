@@ -1,3 +1,4 @@
+import { isHostError } from '@weft/protocol';
 import type { Store } from '../store.ts';
 import type { Clock } from './clock.ts';
 import type { Committer } from './committer.ts';
@@ -36,8 +37,9 @@ export function createReadiness({ store, committer, clock, random }: ReadinessDe
   return async () => {
     try {
       await store.ping();
-    } catch {
-      return 'the store does not answer';
+    } catch (error) {
+      const isDamaged = isHostError(error) && error.details?.['cause'] === 'store_damaged';
+      return isDamaged ? 'the store is damaged' : 'the store does not answer';
     }
     if (!committer.isRefused()) return undefined;
     return (await takesWrites()) ? undefined : 'the store does not take writes';

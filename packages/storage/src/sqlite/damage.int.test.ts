@@ -159,6 +159,34 @@ describe('rows of an older program', () => {
   });
 });
 
+describe('a file that SQLite finds malformed', () => {
+  it('is told once, ends readiness, and is an outage of what needs the damaged part only', async () => {
+    const { path, runs } = await writtenFile();
+    const db = openDatabase(path, { busyTimeoutMs: 0 });
+    const { rootpage } = db
+      .prepare<{ rootpage: number }>("SELECT rootpage FROM sqlite_schema WHERE name = 'events'")
+      .get() ?? { rootpage: 0 };
+    db.close();
+    const bytes = readFileSync(path);
+    bytes.fill(0xff, (rootpage - 1) * 4_096, (rootpage - 1) * 4_096 + 200);
+    writeFileSync(path, bytes);
+    const told: string[] = [];
+
+    const store = openSqliteStore({ path, onDamage: (reason) => told.push(reason) });
+    await expect(store.ping()).resolves.toBeUndefined();
+    for (const runId of runs)
+      await expect(readAll(store, runId)).rejects.toMatchObject({
+        code: 'service_unavailable',
+        details: { cause: 'store_damaged' },
+      });
+
+    expect(told).toEqual(['database disk image is malformed']);
+    await expect(store.ping()).rejects.toMatchObject({ details: { cause: 'store_damaged' } });
+    expect((await store.listRuns('acme', {}, { limit: 10 })).rows).toHaveLength(3);
+    await store.close();
+  });
+});
+
 describe('a byte that changed somewhere in the file', () => {
   it('is never served as something else: every run is as it was, or an error, or known to be gone', async () => {
     const { path, runs } = await writtenFile();

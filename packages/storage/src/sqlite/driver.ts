@@ -30,34 +30,51 @@ export interface Database {
 export interface DatabaseOptions {
   readonly busyTimeoutMs: number;
   readonly readOnly?: boolean;
+  /** What to throw when SQLite finds the file damaged; its own error where this is left out. */
+  readonly onMalformed?: (error: unknown) => Error;
 }
 
-export function openDatabase(path: string, { busyTimeoutMs, readOnly = false }: DatabaseOptions): Database {
+export function openDatabase(path: string, options: DatabaseOptions): Database {
+  const { busyTimeoutMs, readOnly = false, onMalformed } = options;
+  const thrown = (error: unknown): unknown =>
+    onMalformed && isMalformed(error) ? onMalformed(error) : error;
   const db = new DatabaseSync(path, { timeout: busyTimeoutMs, readOnly, enableForeignKeyConstraints: false });
   return {
     get isTransaction() {
       return db.isTransaction;
     },
     exec: (sql) => db.exec(sql),
-    prepare: <Row>(sql: string) => guarded<Row>(db.prepare(sql)),
+    prepare: <Row>(sql: string) => guarded<Row>(db.prepare(sql), thrown),
     close: () => db.close(),
   };
 }
 
 /** No text is bound that the binding would change on the way: it cuts at NUL. Throws UnstorableTextError. */
-function guarded<Row>(statement: Statement<Row>): Statement<Row> {
+function guarded<Row>(statement: Statement<Row>, thrown: (error: unknown) => unknown): Statement<Row> {
   return {
     run(...parameters) {
       assertStorable(parameters);
-      return statement.run(...parameters);
+      try {
+        return statement.run(...parameters);
+      } catch (error) {
+        throw thrown(error);
+      }
     },
     get(...parameters) {
       assertStorable(parameters);
-      return statement.get(...parameters);
+      try {
+        return statement.get(...parameters);
+      } catch (error) {
+        throw thrown(error);
+      }
     },
     all(...parameters) {
       assertStorable(parameters);
-      return statement.all(...parameters);
+      try {
+        return statement.all(...parameters);
+      } catch (error) {
+        throw thrown(error);
+      }
     },
     iterate(...parameters) {
       assertStorable(parameters);
@@ -81,6 +98,7 @@ export async function copyDatabase(path: string, copy: string): Promise<void> {
 
 const SQLITE_ERROR = 1;
 export const SQLITE_BUSY = 5;
+const SQLITE_CORRUPT = 11;
 export const SQLITE_FULL = 13;
 export const SQLITE_NOTADB = 26;
 
@@ -90,4 +108,11 @@ export function sqliteCode(error: unknown): number | undefined {
   if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff;
   // Where reading several rows fails halfway, the binding tells that it was SQLite, but not the number.
   return 'code' in error && error.code === 'ERR_SQLITE_ERROR' ? SQLITE_ERROR : undefined;
+}
+
+/** Not every error of the binding brings its number along. */
+function isMalformed(error: unknown): boolean {
+  const code = sqliteCode(error);
+  if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB) return true;
+  return code === SQLITE_ERROR && error instanceof Error && error.message.includes('malformed');
 }

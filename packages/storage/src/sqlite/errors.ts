@@ -1,3 +1,5 @@
+import { HostError } from '@weft/protocol';
+
 /** Why a file could not be opened as a store. Shown to the person who started the host, never to a client. */
 
 export interface Owner {
@@ -39,6 +41,21 @@ export class NotAStoreError extends Error {
       options,
     );
     this.name = 'NotAStoreError';
+  }
+}
+
+const RETRY_AFTER_SECONDS = 60;
+
+/** SQLite finds the file damaged: some of it can still be read and written, some cannot. */
+export class StoreDamagedError extends HostError {
+  constructor(cause: unknown) {
+    super(
+      'service_unavailable',
+      'The database is damaged where this request needs it. Its operator must restore a backup.',
+      { cause: 'store_damaged', retryAfter: RETRY_AFTER_SECONDS },
+      { cause, retryAfter: RETRY_AFTER_SECONDS },
+    );
+    this.name = 'StoreDamagedError';
   }
 }
 

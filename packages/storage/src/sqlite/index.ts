@@ -13,7 +13,7 @@ import { prepareIdempotency } from './idempotency.ts';
 import { prepareKeeping } from './keeping.ts';
 import { createKnownRuns } from './known-runs.ts';
 import { prepareListRuns } from './list-runs.ts';
-import { type StoreLoss, StoreBehindError } from './errors.ts';
+import { type StoreLoss, StoreBehindError, StoreDamagedError } from './errors.ts';
 import { type HighWaterMark, openHighWaterMark } from './high-water-mark.ts';
 import { findLoss } from './loss.ts';
 import { openFile } from './open-file.ts';
@@ -48,6 +48,8 @@ export interface SqliteStoreOptions {
   readonly scrubAfterMs?: number;
   /** Called once when that takes much longer, with the reason. */
   readonly onScrubDelayed?: (reason: string) => void;
+  /** Called once, when SQLite finds the file damaged, with what it says. From then on `ping` fails. */
+  readonly onDamage?: (reason: string) => void;
   /** For tests. */
   readonly faults?: SqliteFaults;
 }
@@ -71,7 +73,8 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     if (loss !== undefined && options.onLoss === undefined) throw new StoreBehindError(path, loss);
     createPrivately(path);
     const hasLeftovers = bytesOf(`${path}-wal`) > 0;
-    const db = openFile({ path, busyTimeoutMs, maxPageCount });
+    const damage = createDamageNote(options.onDamage);
+    const db = openFile({ path, busyTimeoutMs, maxPageCount, onMalformed: damage.note });
     if (loss !== undefined) {
       opened.reset(readProgress(db));
       options.onLoss?.(loss);
@@ -101,7 +104,14 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       await opened.close();
       releaseOwnership();
     };
-    const store = storeOn({ connection, mark: opened, scrub, faults: options.faults ?? {}, closeFile });
+    const store = storeOn({
+      connection,
+      mark: opened,
+      scrub,
+      damage,
+      faults: options.faults ?? {},
+      closeFile,
+    });
     return { ...store, openBackup: () => openBackup(path) };
   } catch (error) {
     void mark?.close();
@@ -119,16 +129,35 @@ function bytesOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
+interface DamageNote {
+  note(error: unknown): Error;
+  found(): Error | undefined;
+}
+
+function createDamageNote(onDamage: SqliteStoreOptions['onDamage']): DamageNote {
+  let found: StoreDamagedError | undefined;
+  return {
+    note(error) {
+      const isFirst = found === undefined;
+      found = new StoreDamagedError(error);
+      if (isFirst) onDamage?.(error instanceof Error ? error.message : String(error));
+      return found;
+    },
+    found: () => found,
+  };
+}
+
 interface Parts {
   readonly connection: Connection;
   readonly mark: HighWaterMark;
   readonly scrub: WalScrub;
+  readonly damage: DamageNote;
   readonly faults: SqliteFaults;
   readonly closeFile: () => Promise<void>;
 }
 
 /** SQLite answers at once, so every method is synchronous inside; being async turns what it throws into a rejection. */
-function storeOn({ connection, mark, scrub, faults, closeFile }: Parts): Store {
+function storeOn({ connection, mark, scrub, damage, faults, closeFile }: Parts): Store {
   const { db, holders, clock } = connection;
   const runs = prepareRunReader(connection);
   const registry = prepareRegistryReader(connection);
@@ -225,6 +254,8 @@ function storeOn({ connection, mark, scrub, faults, closeFile }: Parts): Store {
     },
     async ping() {
       alive.get();
+      const found = damage.found();
+      if (found !== undefined) throw found;
     },
     async close() {
       if (isClosed) return;

@@ -10,11 +10,12 @@ export interface FileOptions {
   readonly path: string;
   readonly busyTimeoutMs: number;
   readonly maxPageCount: number | undefined;
+  readonly onMalformed?: (error: unknown) => Error;
 }
 
 /** Opens and migrates the file. Refuses to go on with settings under which an acknowledged fact could be lost. */
-export function openFile({ path, busyTimeoutMs, maxPageCount }: FileOptions): Database {
-  const db = openDatabase(path, { busyTimeoutMs });
+export function openFile({ path, busyTimeoutMs, maxPageCount, onMalformed }: FileOptions): Database {
+  const db = openDatabase(path, { busyTimeoutMs, ...(onMalformed !== undefined && { onMalformed }) });
   try {
     assertOurs(db, path);
     applySettings(db);

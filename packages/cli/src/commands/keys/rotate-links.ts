@@ -1,6 +1,7 @@
 import { HOST_ARGS, leaf } from '../../command.ts';
 import { connect } from '../../connection.ts';
 import { EXIT } from '../../exit-code.ts';
+import { shown } from '../../output/terminal-text.ts';
 
 export const rotateLinks = leaf({
   name: 'links',
@@ -11,7 +12,7 @@ export const rotateLinks = leaf({
     const { client } = await connect(cli.io, args);
     const rotated = await client.keys.rotateLinks();
     const { style } = cli;
-    const text = `${rotated.keyId}  ${style.dim('signs from now on; links of the key before are valid until the next rotation')}`;
+    const text = shown`${rotated.keyId}  ${style.dim('signs from now on; links of the key before are valid until the next rotation')}`;
     cli.io.stdout.write(`${cli.json ? JSON.stringify(rotated) : text}\n`);
     return EXIT.done;
   },

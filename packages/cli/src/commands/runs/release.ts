@@ -1,6 +1,7 @@
 import { HOST_ARGS, leaf } from '../../command.ts';
 import { connect } from '../../connection.ts';
 import { EXIT } from '../../exit-code.ts';
+import { shown } from '../../output/terminal-text.ts';
 
 export const release = leaf({
   name: 'release',
@@ -10,7 +11,7 @@ export const release = leaf({
   async run({ cli, args }) {
     const { client } = await connect(cli.io, args);
     const answer = await client.runs.release(args.run);
-    cli.io.stdout.write(`${cli.json ? JSON.stringify(answer) : `${answer.runId}  released`}\n`);
+    cli.io.stdout.write(shown`${cli.json ? JSON.stringify(answer) : `${answer.runId}  released`}\n`);
     return EXIT.done;
   },
 });
