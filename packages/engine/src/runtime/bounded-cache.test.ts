@@ -25,6 +25,20 @@ describe('a bounded cache', () => {
     expect(kept.length).toBeGreaterThanOrEqual(5);
   });
 
+  it('counts entries by their weight, and keeps one that is heavier than all it may keep', () => {
+    const cache = createBoundedCache<number, number>(100);
+    for (let key = 0; key < 20; key += 1) cache.set(key, key, 20);
+
+    const kept = Array.from({ length: 20 }, (_, key) => key).filter((key) => cache.get(key) !== undefined);
+    expect(kept.length).toBeLessThanOrEqual(5);
+
+    cache.set(99, 99, 1000);
+    expect(cache.get(99)).toBe(99);
+    cache.set(100, 100, 50);
+    cache.set(101, 101, 50);
+    expect([cache.get(99), cache.get(100), cache.get(101)]).toEqual([undefined, 100, 101]);
+  });
+
   it('gives the newest value of a key, whichever it was', () => {
     const cache = createBoundedCache<string, number>(4);
     cache.set('a', 1);

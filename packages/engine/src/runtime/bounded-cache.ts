@@ -1,8 +1,14 @@
-/** A map that forgets what was used longest ago: at most `limit` entries, and always the newest half of that many. */
+/** A map that forgets what was used longest ago: at most `limit` in weight, and always the newest half of that much. */
 export interface BoundedCache<Key, Value> {
   get(key: Key): Value | undefined;
-  set(key: Key, value: Value): void;
+  /** An entry weighs 1 unless it says otherwise. */
+  set(key: Key, value: Value, weight?: number): void;
   delete(key: Key): void;
+}
+
+interface Entry<Value> {
+  readonly value: Value;
+  readonly weight: number;
 }
 
 /**
@@ -11,27 +17,32 @@ export interface BoundedCache<Key, Value> {
  */
 export function createBoundedCache<Key, Value>(limit: number): BoundedCache<Key, Value> {
   const most = Math.max(Math.floor(limit / 2), 1);
-  let young = new Map<Key, Value>();
-  let old = new Map<Key, Value>();
+  let young = new Map<Key, Entry<Value>>();
+  let old = new Map<Key, Entry<Value>>();
+  let weight = 0;
 
-  function set(key: Key, value: Value): void {
-    if (young.size >= most && !young.has(key)) {
+  function put(key: Key, entry: Entry<Value>): void {
+    weight -= young.get(key)?.weight ?? 0;
+    if (weight + entry.weight > most && young.size > 0) {
       old = young;
       young = new Map();
+      weight = 0;
     }
-    young.set(key, value);
+    weight += entry.weight;
+    young.set(key, entry);
   }
 
   return {
     get(key) {
-      const value = young.get(key);
-      if (value !== undefined) return value;
+      const entry = young.get(key);
+      if (entry !== undefined) return entry.value;
       const older = old.get(key);
-      if (older !== undefined) set(key, older);
-      return older;
+      if (older !== undefined) put(key, older);
+      return older?.value;
     },
-    set,
+    set: (key, value, entryWeight = 1) => put(key, { value, weight: entryWeight }),
     delete(key) {
+      weight -= young.get(key)?.weight ?? 0;
       young.delete(key);
       old.delete(key);
     },
