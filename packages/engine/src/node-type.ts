@@ -1,6 +1,6 @@
-import { type AgentRef, isName, type Json, type JsonObject } from '@weft/protocol';
+import { type AgentRef, isName, type Json, type JsonObject, type WorkBudget } from '@weft/protocol';
 import type { TSchema } from 'typebox';
-import type { ExpressionCompiler } from './core/plan.ts';
+import type { ExpressionCompiler, ExpressionScope, SchemaCompiler } from './core/plan.ts';
 import type { Reducer } from './core/reducers.ts';
 
 /**
@@ -59,13 +59,18 @@ export interface VariantPlace {
 
 export interface PrepareTools {
   readonly expressions: ExpressionCompiler;
+  readonly schemas: SchemaCompiler;
   /** Names and types of the workflow's declared variables. */
   readonly variables: ReadonlyMap<string, { type: string }>;
   /** Names and reducers of its declared channels. */
   readonly channels: ReadonlyMap<string, { reducer: string }>;
   readonly workflowId: string;
-  /** Refuses the definition: `path` is a JSON Pointer inside the node's config. */
-  refuse(path: string, message: string): never;
+  /** Refuses the definition: `path` is a JSON Pointer inside the node's config; `cost` says what is over its limit. */
+  refuse(
+    path: string,
+    message: string,
+    cost?: { readonly code: string; readonly details?: JsonObject | undefined },
+  ): never;
 }
 
 export interface NodeInput {
@@ -87,7 +92,9 @@ export interface NodeInput {
   /** The orchestrator's newest decision. */
   readonly decision?: JsonObject | undefined;
   /** The scope CEL expressions of this node see. */
-  readonly scope: JsonObject;
+  readonly scope: ExpressionScope;
+  /** What they may cost, together with everything else that is evaluated for this decision. */
+  readonly budget: WorkBudget;
   /** The version of a change this run is pinned to (first call pins `max`). */
   getVersion(changeId: string, min: number, max: number): number;
   log(level: 'debug' | 'info' | 'warn' | 'error', message: string, fields?: JsonObject): void;

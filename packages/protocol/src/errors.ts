@@ -50,6 +50,20 @@ export const ERRORS = {
   },
   interrupt_expired: { status: 410, advice: 'The link has expired; read the run again for a new one.' },
   interrupt_gone: { status: 410, advice: 'The run was cancelled, and the question with it.' },
+  expression_budget_exceeded: {
+    status: 422,
+    advice:
+      'The expression takes more work or memory than details.limit; look at less data, or divide it among several nodes.',
+  },
+  pattern_too_costly: {
+    status: 422,
+    advice:
+      'The pattern, or testing it on this text, is over details.limit; use smaller repetition counts or a shorter text.',
+  },
+  schema_too_large: {
+    status: 422,
+    advice: 'The schema, or holding the value against it, is over details.limit; use a simpler schema.',
+  },
   correlation_mismatch: {
     status: 422,
     advice: 'Send the values the question waits for under the names in details.correlation.',
@@ -121,6 +135,9 @@ export const ERRORS = {
 } as const satisfies Record<string, { status: number; advice: string }>;
 
 export type ErrorCode = keyof typeof ERRORS;
+
+/** What an operation answers that holds a value against a client's schema. */
+export const COST_ERRORS = ['schema_too_large', 'pattern_too_costly'] as const satisfies readonly ErrorCode[];
 
 /** A failure that a client may see. Its code decides the status; its details must hold no secret. */
 export class HostError extends Error {

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { COST_ERRORS } from './errors.ts';
 import { AncestrySchema, ForkRunResponseSchema, ForkRunSchema, HostForkRunSchema } from './forks.ts';
 import type { Parameter, Route } from './routes.ts';
 import { RunSnapshotSchema } from './runs.ts';
@@ -11,6 +12,7 @@ const IDEMPOTENCY_KEY: Parameter = {
 
 const FORK_ERRORS: Route['errors'] = [
   'validation_error',
+  ...COST_ERRORS,
   'unsupported_mock_provider',
   'mock_provider_forbidden',
   'fork_out_of_range',

@@ -10,6 +10,11 @@ export const WorkflowProblemSchema = open({
   path: Type.String({ description: 'JSON Pointer of the place; empty for the whole definition.' }),
   message: nonEmpty,
   code: nonEmpty,
+  details: optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Of a text that costs too much: limit and observed.',
+    }),
+  ),
 });
 
 export const RegistrationSchema = open({

@@ -8,8 +8,12 @@ export {
   SIGNAL_KINDS,
 } from './annotations.ts';
 export type { Annotation, AnnotationCreate } from './annotations.ts';
+export { createAllowance } from './allowance.ts';
+export type { Allowance } from './allowance.ts';
 export { AuditExportPageSchema, AuditIntegritySchema, AuditVerificationSchema } from './audit.ts';
 export type { AuditVerificationDocument } from './audit.ts';
+export { BudgetExceeded, DEFAULT_WORK_LIMITS, WorkBudget } from './budget.ts';
+export type { WorkLimits } from './budget.ts';
 export { CapabilitiesSchema, GrpcSchema, LimitsSchema, mirrorFamilies } from './capabilities.ts';
 export type { Capabilities, CapabilityLimits } from './capabilities.ts';
 export { canonicalJson, canonicalParts } from './canonical.ts';
@@ -55,6 +59,8 @@ export { eventId } from './ids.ts';
 export { isJsonObject } from './json.ts';
 export type { Json, JsonObject } from './json.ts';
 export { isName, NAME_FORMAT, nameProblem, shownName } from './names.ts';
+export { compilePattern, PatternError } from './pattern/pattern.ts';
+export type { Pattern } from './pattern/pattern.ts';
 export { openApiDocument } from './openapi.ts';
 export type { OpenApiOptions } from './openapi.ts';
 export { renderReference } from './reference.ts';
@@ -128,11 +134,12 @@ export {
 export type { SetSecretRequest } from './secrets-and-artifacts.ts';
 export { parseStrictJson, strictJsonInSteps } from './strict-json.ts';
 export type { StrictJsonOptions } from './strict-json.ts';
+export { countOf, indexOf, lastIndexOf, searchSteps } from './text-search.ts';
 export { toIso } from './time.ts';
 export { assertValid, compileValidator } from './validate.ts';
 export type { Problem, Validator } from './validate.ts';
-export { compileClientSchema, warmUpClientSchemas } from './client-schema.ts';
-export type { ClientSchemaLimits } from './client-schema.ts';
+export { compileClientSchema } from './client-schema/client-schema.ts';
+export type { ClientSchema } from './client-schema/client-schema.ts';
 export {
   CallbackSecretSchema,
   DeliveryListSchema,

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { isName, nameProblem, shownName } from './names.ts';
 import { closed, mapOf, name, uri } from './schema-parts.ts';
 import { Type } from 'typebox';
-import { compileClientSchema } from './client-schema.ts';
+import { WorkBudget } from './budget.ts';
+import { compileClientSchema } from './client-schema/client-schema.ts';
 import { compileValidator } from './validate.ts';
 
 const EDGES = [0x00, 0x07, 0x1b, 0x1f, 0x7f, 0x80, 0x9b, 0x9f, 0x202a, 0x202e, 0x2066, 0x2069];
@@ -79,6 +80,6 @@ describe('a schema of ours', () => {
   });
 
   it('leaves the formats of clients’ schemas alone', () => {
-    expect(compileClientSchema({ type: 'string', format: 'name' })('a\u0000')).toEqual([]);
+    expect(compileClientSchema({ type: 'string', format: 'name' })('a\u0000', new WorkBudget())).toEqual([]);
   });
 });

@@ -1,4 +1,3 @@
-import type { ErrorObject } from 'ajv';
 import type { JsonObject } from './json.ts';
 import { NAME_FORMAT, nameProblem, shownName } from './names.ts';
 
@@ -11,8 +10,25 @@ export interface Problem {
   readonly keyword: string;
 }
 
+/** What a validator says is wrong; Ajv's own errors look like this too. */
+export interface Finding {
+  readonly instancePath: string;
+  readonly schemaPath: string;
+  readonly keyword: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly message?: string | undefined;
+  /** The schema of which the keyword is a member. */
+  readonly parentSchema?: object | undefined;
+  /** What does not meet the keyword, and where that is the name of a member, this name. */
+  readonly data?: unknown;
+  readonly propertyName?: string | undefined;
+}
+
+/** Characters of a name or value that are shown: a problem is a sentence, and there may be twenty of them. */
+const MAX_SHOWN = 200;
+
 /** Turns a validator's findings into sentences a person can act on. */
-export function toProblems(errors: readonly ErrorObject[]): Problem[] {
+export function toProblems(errors: readonly Finding[]): Problem[] {
   return errors
     .filter((error) => error.keyword !== 'propertyNames') // says only that what is wrong with a name follows
     .map((error) => ({
@@ -23,12 +39,13 @@ export function toProblems(errors: readonly ErrorObject[]): Problem[] {
 }
 
 /** For an unknown field, or one whose name is wrong, the place is the field itself, not the object that holds it. */
-function placeOf(error: ErrorObject): string {
+function placeOf(error: Finding): string {
   const member = unknownField(error) ?? error.propertyName;
-  return member === undefined ? error.instancePath : `${error.instancePath}/${escapePointer(member)}`;
+  if (member === undefined) return error.instancePath;
+  return `${error.instancePath}/${escapePointer(member.slice(0, MAX_SHOWN))}`;
 }
 
-function unknownField(error: ErrorObject): string | undefined {
+function unknownField(error: Finding): string | undefined {
   const params = error.params as JsonObject;
   const name = params.additionalProperty ?? params.unevaluatedProperty;
   return typeof name === 'string' ? name : undefined;
@@ -40,7 +57,7 @@ const SENTENCES: Readonly<Record<string, (params: Params) => string>> = {
   required: ({ missingProperty }) => `the field "${String(missingProperty)}" is missing`,
   type: ({ type }) => `must be ${aType(type)}`,
   enum: ({ allowedValues }) => `must be one of ${listed(allowedValues)}`,
-  const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
+  const: ({ allowedValue }) => `must be ${shown(allowedValue)}`,
   pattern: ({ pattern }) => `must match the pattern ${String(pattern)}`,
   format: ({ format }) => `must be a valid ${String(format)}`,
   anyOf: () => 'has none of the forms that are allowed here',
@@ -55,17 +72,17 @@ const SENTENCES: Readonly<Record<string, (params: Params) => string>> = {
   not: () => 'has a combination of fields that is not allowed',
 };
 
-function sentenceFor(error: ErrorObject): string {
+function sentenceFor(error: Finding): string {
   const unknown = unknownField(error);
   if (unknown !== undefined) return unknownFieldSentence(unknown, knownFields(error));
   const wrongName = wrongNameSentence(error);
   if (wrongName !== undefined) return wrongName;
   const sentence = SENTENCES[error.keyword];
-  return sentence?.(error.params as Params) ?? error.message ?? `does not meet "${error.keyword}"`;
+  return sentence?.(error.params) ?? error.message ?? `does not meet "${error.keyword}"`;
 }
 
-function wrongNameSentence(error: ErrorObject): string | undefined {
-  if ((error.params as Params)['format'] !== NAME_FORMAT || typeof error.data !== 'string') return undefined;
+function wrongNameSentence(error: Finding): string | undefined {
+  if (error.params['format'] !== NAME_FORMAT || typeof error.data !== 'string') return undefined;
   const problem = nameProblem(error.data);
   return problem && error.propertyName !== undefined ? `its name ${problem}` : problem;
 }
@@ -87,8 +104,14 @@ function aType(type: unknown): string {
 
 function listed(values: unknown): string {
   if (!Array.isArray(values)) return 'the allowed values';
-  const shown = values.slice(0, 20).map((value) => JSON.stringify(value));
-  return values.length > 20 ? `${shown.join(', ')} …` : shown.join(', ');
+  const first = values.slice(0, 20).map(shown).join(', ');
+  return values.length > 20 ? `${first} …` : first;
+}
+
+/** A value of a schema as JSON, as far as a sentence has room for it. */
+function shown(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
 
 function unknownFieldSentence(name: string, known: readonly string[]): string {
@@ -99,12 +122,20 @@ function unknownFieldSentence(name: string, known: readonly string[]): string {
     : `unknown field ${shown}; did you mean ${JSON.stringify(meant)}?`;
 }
 
+interface Composed {
+  readonly properties?: object;
+  readonly allOf?: readonly Composed[];
+}
+
 /** Names the schema knows at this place; for a composed schema, those of all its parts. */
-function knownFields(error: ErrorObject): string[] {
-  const schema = error.parentSchema as { properties?: object; allOf?: { properties?: object }[] } | undefined;
+function knownFields(error: Finding): string[] {
+  const schema: Composed | undefined = error.parentSchema;
   const parts = [schema, ...(schema?.allOf ?? [])];
   return parts.flatMap((part) => Object.keys(part?.properties ?? {}));
 }
+
+/** Names that a misspelt one is compared with: a client's schema may know thousands. */
+const MAX_CANDIDATES = 100;
 
 /** The known name nearest to a misspelt one, when it is near enough to be what was meant. */
 function closest(name: string, known: readonly string[]): string | undefined {
@@ -112,7 +143,8 @@ function closest(name: string, known: readonly string[]): string | undefined {
   const allowed = Math.max(2, Math.floor(name.length / 3));
   let best: string | undefined;
   let bestDistance = allowed + 1;
-  for (const candidate of known) {
+  const near = known.filter((candidate) => Math.abs(candidate.length - name.length) <= allowed);
+  for (const candidate of near.slice(0, MAX_CANDIDATES)) {
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance) {
       best = candidate;

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { AnnotationCreateSchema, AnnotationListSchema, AnnotationSchema } from './annotations.ts';
 import { CapabilitiesSchema } from './capabilities.ts';
 import { DebugBundleSchema } from './debug-bundle.ts';
+import { COST_ERRORS } from './errors.ts';
 import type { Parameter, Route } from './routes.ts';
 import { RunDiffSchema } from './run-diff.ts';
 import {
@@ -41,6 +42,7 @@ const ANSWER_ERRORS: Route['errors'] = [
   'interrupt_not_found',
   'interrupt_already_resolved',
   'correlation_mismatch',
+  ...COST_ERRORS,
 ];
 
 const IF_NONE_MATCH: Parameter = {
@@ -111,6 +113,7 @@ const runs: readonly Route[] = [
     responses: { 201: { description: 'The run exists.', schema: CreateRunResponseSchema } },
     errors: [
       'validation_error',
+      ...COST_ERRORS,
       'unsupported_force_engine_version',
       'unsupported_mock_provider',
       'capability_required',
@@ -251,6 +254,7 @@ const runs: readonly Route[] = [
       'auth_elevation_required',
       'correlation_mismatch',
       ...IDEMPOTENCY_ERRORS,
+      ...COST_ERRORS,
     ],
   },
 ];

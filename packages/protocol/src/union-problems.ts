@@ -1,11 +1,11 @@
-import type { ErrorObject } from 'ajv';
+import type { Finding } from './problems.ts';
 
 /**
  * A value that fits no branch of a union fails in every branch, and a list of all these failures helps nobody. This
  * keeps the failures of the branch that was meant (its `type` fits, the rest does not), or one sentence when no branch
  * can be told.
  */
-export function pruneUnions(errors: readonly ErrorObject[]): ErrorObject[] {
+export function pruneUnions(errors: readonly Finding[]): Finding[] {
   const unions = errors.filter((error) => error.keyword === 'anyOf' || error.keyword === 'oneOf');
   // Outermost first, so that what an outer union drops is not looked at again.
   unions.sort((left, right) => left.schemaPath.length - right.schemaPath.length);
@@ -16,12 +16,12 @@ export function pruneUnions(errors: readonly ErrorObject[]): ErrorObject[] {
   return kept;
 }
 
-function pruneUnion(union: ErrorObject, errors: readonly ErrorObject[]): ErrorObject[] {
-  const inside = (error: ErrorObject) =>
+function pruneUnion(union: Finding, errors: readonly Finding[]): Finding[] {
+  const inside = (error: Finding) =>
     error !== union &&
     error.schemaPath.startsWith(`${union.schemaPath}/`) &&
     (error.instancePath === union.instancePath || error.instancePath.startsWith(`${union.instancePath}/`));
-  const branches = new Map<string, ErrorObject[]>();
+  const branches = new Map<string, Finding[]>();
   for (const error of errors.filter(inside)) {
     const branch = error.schemaPath.slice(union.schemaPath.length + 1).split('/', 1)[0] ?? '';
     branches.set(branch, [...(branches.get(branch) ?? []), error]);
@@ -37,16 +37,13 @@ function pruneUnion(union: ErrorObject, errors: readonly ErrorObject[]): ErrorOb
 }
 
 /** The branch is for another kind of value: wrong constant in one of its fields, or wrong type altogether. */
-function rulesOut(error: ErrorObject, union: ErrorObject): boolean {
+function rulesOut(error: Finding, union: Finding): boolean {
   const depth = error.instancePath.slice(union.instancePath.length).split('/').length - 1;
   return (error.keyword === 'const' && depth <= 1) || (error.keyword === 'type' && depth === 0);
 }
 
 /** All branches want another constant at the same place: say which constants there are. */
-function discriminatorChoice(
-  branches: readonly ErrorObject[][],
-  union: ErrorObject,
-): ErrorObject | undefined {
+function discriminatorChoice(branches: readonly Finding[][], union: Finding): Finding | undefined {
   const constants = branches.flatMap((failures) =>
     failures.filter((error) => error.keyword === 'const' && rulesOut(error, union)),
   );

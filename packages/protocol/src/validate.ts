@@ -1,12 +1,12 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { AnySchemaObject, ErrorObject, ValidateFunction } from 'ajv';
+import type { AnySchemaObject, ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { TSchema } from 'typebox';
 import { HostError } from './errors.ts';
 import { fieldName } from './field-name.ts';
 import type { JsonObject } from './json.ts';
 import { isName, NAME_FORMAT, shownName } from './names.ts';
-import { type Problem, toProblems } from './problems.ts';
+import { type Finding, type Problem, toProblems } from './problems.ts';
 import { pruneUnions } from './union-problems.ts';
 
 export type { Problem } from './problems.ts';
@@ -17,10 +17,14 @@ export type Validator = (value: unknown) => readonly Problem[];
 /** Reported at most; a document with more is not understood better by a longer list. */
 const MAX_PROBLEMS = 20;
 
-/** A document with more values than this is checked up to its first failure only, so that a list of failures stays small. */
-const MAX_VALUES_FOR_ALL_ERRORS = 50_000;
+/**
+ * A document with more values than this is checked up to its first failure only: where every value is wrong, and in every branch
+ * of a union, the list of all failures takes a second to make.
+ */
+const MAX_VALUES_FOR_ALL_ERRORS = 2_000;
 
-const FORMATS = [
+/** The formats every validator of ours knows. */
+export const FORMATS = [
   'date-time',
   'date',
   'time',
@@ -34,7 +38,6 @@ const FORMATS = [
   'uuid',
 ] as const;
 
-/** The formats every validator of ours knows. */
 export function withFormats(ajv: Ajv2020): Ajv2020 {
   addFormats.default(ajv, { mode: 'fast', formats: [...FORMATS] });
   return ajv;
@@ -63,7 +66,7 @@ export function compileValidator(schema: TSchema): Validator {
 }
 
 /** Asks the quick check first: nearly every document is right, and then the thorough one is never even compiled. */
-export function twoStepValidator(quick: () => ValidateFunction, thorough: () => ValidateFunction): Validator {
+function twoStepValidator(quick: () => ValidateFunction, thorough: () => ValidateFunction): Validator {
   return (value) => {
     const first = quick();
     if (first(value)) return [];
@@ -73,7 +76,7 @@ export function twoStepValidator(quick: () => ValidateFunction, thorough: () => 
   };
 }
 
-function readProblems(errors: readonly ErrorObject[] | null | undefined): Problem[] {
+export function readProblems(errors: readonly Finding[] | null | undefined): Problem[] {
   return toProblems(pruneUnions((errors ?? []).slice(0, 1000)).slice(0, MAX_PROBLEMS));
 }
 
@@ -112,7 +115,7 @@ function hasFewValues(value: unknown, limit: number): boolean {
   return true;
 }
 
-export function lazily<Value>(make: () => Value): () => Value {
+function lazily<Value>(make: () => Value): () => Value {
   let made: { value: Value } | undefined;
   return () => {
     made ??= { value: make() };

@@ -158,6 +158,8 @@ export interface WorkflowProblem {
   readonly path: string;
   readonly message: string;
   readonly code: string;
+  /** Of a text that costs too much: the limit, and what was observed. */
+  readonly details?: JsonObject;
 }
 
 export interface WorkflowReport {

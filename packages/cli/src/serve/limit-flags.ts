@@ -5,6 +5,8 @@ const LIMIT_TEXTS: Readonly<Record<keyof HostLimits, string>> = {
   maxRequestBodyBytes: 'Bytes of a request body',
   maxDefinitionBytes: 'Bytes of a workflow definition',
   maxDefinitionNodes: 'Nodes of a workflow definition',
+  expressionSteps: 'Steps that the expressions, patterns and schemas of one decision may take',
+  expressionBytes: 'Bytes of memory that they may take',
   maxPayloadBytes: 'Bytes of one event’s payload, and so of one node’s outputs',
   maxStateBytes: 'Bytes of a run’s state',
   maxMetadataBytes: 'Bytes of a run’s metadata',

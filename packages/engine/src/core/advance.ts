@@ -1,4 +1,4 @@
-import type { JsonObject } from '@weft/protocol';
+import { type JsonObject, WorkBudget } from '@weft/protocol';
 import type { NodeResult } from '../node-type.ts';
 import type { RunHead, Verdict } from '../store.ts';
 import { fireDueTrigger, isTriggerDue, nextTrigger, skipDormant } from './channel-triggers.ts';
@@ -29,6 +29,7 @@ import {
   nodeKey,
   type RunState,
 } from './run-state.ts';
+import { placeOf } from './scope.ts';
 import { redactorFor } from './sensitive.ts';
 import type { Budget, Input, Moment, Outcome, Step } from './step.ts';
 
@@ -40,9 +41,12 @@ import type { Budget, Input, Moment, Outcome, Step } from './step.ts';
  * A2. Every decision is a fact before anything follows from it: the state is only ever changed by `evolve`.
  * A3. A stretch goes on while there is something to decide that needs nothing from outside, and stops at its budget.
  * A4. After a terminal event nothing is recorded.
+ * A5. One decision (the start or end of a node, a command) has one budget of work for all expressions, patterns and schemas that
+ *     it evaluates. It counts steps and bytes, not time, so that A1 holds.
  */
 export function advance(run: LiveRun, input: Input, moment: Moment, budget: Budget): Step {
   const stretch = new OpenStretch(run, moment);
+  run.budget.renew();
   const statusBefore = run.state.status;
   const verdict = accept(stretch, input);
   const isHeldBack = (input.type === 'start' || input.type === 'recovered') && input.commandsWait === true;
@@ -50,6 +54,7 @@ export function advance(run: LiveRun, input: Input, moment: Moment, budget: Budg
   const more = isHeldBack ? run.frontier.size > 0 : goOn(stretch, budget, timersWait);
   const toParent = noticeToParent(run, statusBefore);
   if (toParent !== undefined) stretch.notify(toParent);
+  run.budget.renew(); // and nothing that was made for the last decision is kept while the run waits
   const { events, effects, children, notices, aborts } = stretch;
   if (verdict === undefined) return { events, effects, children, notices, aborts, more };
   // What the command led to in this stretch is part of its answer.
@@ -90,6 +95,7 @@ export function openRun(
     draining: false,
     redactor: redactorFor(plan, state),
     stateBytes,
+    budget: new WorkBudget(plan.workLimits),
   };
 }
 
@@ -249,6 +255,7 @@ function goOn(stretch: OpenStretch, budget: Budget, timersWait: boolean): boolea
   const firstExecution = run.state.executions;
   while (isLiveStatus(run.state.status) && !run.draining) {
     if (budget.mayGoOn?.() === false) return run.frontier.size > 0;
+    run.budget.renew();
     checkDuration(stretch);
     if (!isLiveStatus(run.state.status)) break;
     if (!fireDue(stretch, timersWait)) {
@@ -276,7 +283,7 @@ function carryOut(stretch: Stretch, task: Task): void {
     case 'skip':
       return skipNode(stretch, task.node, task.path, task.reason);
     case 'refuse':
-      return failNode(stretch, task.node, task.path, { code: 'condition_failed', message: task.message });
+      return failNode(stretch, task.node, task.path, task.error);
     case 'start':
       if (task.node.type.kind === 'effect' && run.inFlight.size >= run.record.limits.concurrency) {
         return run.frontier.hold(task);
@@ -317,7 +324,5 @@ function dueTimer({ timers, state }: LiveRun, now: number): NodeKey | undefined 
 
 function inputsAgain(run: LiveRun, node: NodePlan, path: readonly number[]): JsonObject {
   const inputs = run.state.nodes.get(nodeKey(node.id, path))?.inputs;
-  return (
-    inputs ?? resolveInputs(run.plan, { record: run.record, state: run.state, scope: node.scope, path }, node)
-  );
+  return inputs ?? resolveInputs(run.plan, placeOf(run, node, path), node);
 }

@@ -1,10 +1,14 @@
 import {
+  type Allowance,
   compileClientSchema,
+  createAllowance,
   type ErrorCode,
+  HostError,
   isJsonObject,
   type Json,
   type JsonObject,
   nameProblem,
+  type WorkBudget,
 } from '@weft/protocol';
 import { deepEqual } from './conditions.ts';
 import type { InterruptState, Vote } from './run-state.ts';
@@ -38,24 +42,31 @@ export interface Answer {
   readonly viaLink: boolean;
 }
 
-export function judge(interrupt: InterruptState, answer: Answer): Judgement {
+/** What holding an answer against the schemas of its question may cost. */
+interface Means {
+  readonly budget: WorkBudget;
+  readonly allowance: Allowance;
+}
+
+export function judge(interrupt: InterruptState, answer: Answer, budget: WorkBudget): Judgement {
   const { value } = answer;
+  const means: Means = { budget, allowance: createAllowance() };
   if (!isJsonObject(value)) return wrong('resumeValue must be an object.', 'resumeValue');
-  const problem = schemaProblem(interrupt.resumeSchema, value);
+  const problem = schemaProblem(interrupt.resumeSchema, value, means);
   if (problem !== undefined) return problem;
   switch (interrupt.kind) {
     case 'approval':
       return judgeApproval(interrupt, value, answer);
     case 'clarification':
-      return judgeClarification(interrupt.data, value, answer.by);
+      return judgeClarification(interrupt.data, value, answer.by, means);
     case 'external-event':
-      return judgeEvent(interrupt.data, value, answer.by);
+      return judgeEvent(interrupt.data, value, answer.by, budget);
     case 'custom':
       return { type: 'accepted', value, voter: answer.by };
     case 'low-confidence':
       return judgeDecision(interrupt.data, value, answer.by);
     case 'conversation.exchange':
-      return judgeTurn(interrupt.data, value, answer.by);
+      return judgeTurn(interrupt.data, value, answer.by, means);
   }
 }
 
@@ -75,7 +86,7 @@ function judgeDecision(data: JsonObject, value: JsonObject, by: string): Judgeme
 }
 
 /** One turn, or the end, of a conversation. */
-function judgeTurn(data: JsonObject, value: JsonObject, by: string): Judgement {
+function judgeTurn(data: JsonObject, value: JsonObject, by: string, means: Means): Judgement {
   const operation = value['operation'] ?? (value['close'] === true ? 'close' : 'exchange');
   if (operation === 'close') return { type: 'accepted', value, voter: by };
   if (operation !== 'exchange') {
@@ -87,7 +98,7 @@ function judgeTurn(data: JsonObject, value: JsonObject, by: string): Judgement {
   if (content === undefined) return wrong('A turn needs resumeValue.content.', 'resumeValue.content');
   const schema = isJsonObject(data['outcomeSchema']) ? data['outcomeSchema'] : undefined;
   return (
-    schemaProblem(schema, content, 'resumeValue.content') ?? {
+    schemaProblem(schema, content, means, 'resumeValue.content') ?? {
       type: 'turn',
       value: { ...value, content },
       voter: by,
@@ -164,7 +175,7 @@ function withAction(value: JsonObject): JsonObject {
 }
 
 /** Answers come as an object by question id, or as a list of {id, answer}; they are kept as an object. */
-function judgeClarification(data: JsonObject, value: JsonObject, by: string): Judgement {
+function judgeClarification(data: JsonObject, value: JsonObject, by: string, means: Means): Judgement {
   const answers = answersOf(value['answers']);
   if (answers === undefined)
     return wrong('resumeValue.answers must hold an answer by question id.', 'resumeValue.answers');
@@ -173,10 +184,11 @@ function judgeClarification(data: JsonObject, value: JsonObject, by: string): Ju
     const field = `resumeValue.answers.${id}`;
     const given = Object.hasOwn(answers, id) ? answers[id] : undefined;
     if (given === undefined) return wrong(`The question "${id}" is not answered.`, field);
-    const problem = schemaProblem(schema, given, field);
+    const problem = schemaProblem(schema, given, means, field);
     if (problem !== undefined) return problem;
   }
-  const unknown = Object.keys(answers).find((id) => questions.every((question) => question.id !== id));
+  const asked = new Set(questions.map(({ id }) => id));
+  const unknown = Object.keys(answers).find((id) => !asked.has(id));
   if (unknown !== undefined)
     return wrong(`There is no question "${unknown}".`, `resumeValue.answers.${unknown}`);
   return { type: 'accepted', value: { ...value, answers }, voter: by };
@@ -195,10 +207,10 @@ function answersOf(sent: Json | undefined): JsonObject | undefined {
 }
 
 /** Every key of the correlation must come back with the same value; what else comes is the event's own. */
-function judgeEvent(data: JsonObject, value: JsonObject, by: string): Judgement {
+function judgeEvent(data: JsonObject, value: JsonObject, by: string, budget: WorkBudget): Judgement {
   const correlation = isJsonObject(data['correlation']) ? data['correlation'] : {};
   const wrongKeys = Object.keys(correlation).filter(
-    (key) => !deepEqual(correlation[key] ?? null, value[key] ?? null),
+    (key) => !deepEqual(correlation[key] ?? null, value[key] ?? null, budget),
   );
   if (wrongKeys.length === 0) return { type: 'accepted', value, voter: by };
   return {
@@ -212,14 +224,22 @@ function judgeEvent(data: JsonObject, value: JsonObject, by: string): Judgement 
 function schemaProblem(
   schema: JsonObject | undefined,
   value: Json,
+  { budget, allowance }: Means,
   field = 'resumeValue',
 ): Judgement | undefined {
   if (schema === undefined) return undefined;
-  const [problem] = compileClientSchema(schema)(value);
-  return (
-    problem &&
-    wrong(`${field}${problem.path} ${problem.message}.`, `${field}${problem.path.replaceAll('/', '.')}`)
-  );
+  try {
+    const [problem] = compileClientSchema(schema, { allowance })(value, budget);
+    return (
+      problem &&
+      wrong(`${field}${problem.path} ${problem.message}.`, `${field}${problem.path.replaceAll('/', '.')}`)
+    );
+  } catch (error) {
+    // A question that code asked brings a schema that nobody has looked at before.
+    if (!(error instanceof HostError)) throw error;
+    const { code, message, details } = error;
+    return { type: 'refused', code, message, details: { ...details, field } };
+  }
 }
 
 function wrong(message: string, field: string, more: JsonObject = {}): Judgement {

@@ -1,7 +1,8 @@
-import { compileClientSchema, eventId } from '@weft/protocol';
+import { eventId } from '@weft/protocol';
 import { NodeFailure } from '../node-type.ts';
 import type { LiveRun } from './live-run.ts';
 import type { ChannelPlan } from './plan.ts';
+import { firstProblem } from './schema-problem.ts';
 
 /**
  * Entries that were written under another version of a channel's schema: in the prefix of a branch that runs another version of
@@ -32,7 +33,7 @@ export function checkVersions(run: LiveRun, name: string): void {
 function schemaProblem(run: LiveRun, { name, schema }: ChannelPlan): string | undefined {
   const held = run.state.channels.get(name);
   if (schema === undefined || held === undefined) return undefined;
-  return compileClientSchema(schema)(held)[0]?.message;
+  return firstProblem(schema, held, run.budget)?.message;
 }
 
 function breakingChange(

@@ -1,10 +1,11 @@
-import { compileClientSchema, type Json, type JsonObject } from '@weft/protocol';
+import type { Json, JsonObject } from '@weft/protocol';
 import { type ChannelRequest, NodeFailure } from '../node-type.ts';
 import type { ChannelCommand } from '../store.ts';
 import { checkVersions } from './channel-versions.ts';
 import type { LiveRun, Stretch } from './live-run.ts';
 import { checkParent, sendToParent } from './send-to-parent.ts';
-import type { ChannelPlan, NodePlan, Plan } from './plan.ts';
+import type { ChannelPlan, NodePlan } from './plan.ts';
+import { firstProblem } from './schema-problem.ts';
 import { maskValue } from './redaction.ts';
 import { type ChannelWrite, reduce, type Reducer, shapeProblem, wrapEntry } from './reducers.ts';
 import { sha256Hex } from '../hash.ts';
@@ -37,7 +38,7 @@ export function checkValue(run: LiveRun, request: ChannelRequest): void {
     });
   }
   const write: ChannelWrite = { ...rules, value: request.value, at: run.state.lastAt };
-  checkResult(run.plan, request, reduce(run.state.channels.get(request.channel), write));
+  checkResult(run, request, reduce(run.state.channels.get(request.channel), write));
 }
 
 export function writeChannels(stretch: Stretch, node: NodePlan, requests: readonly ChannelRequest[]): void {
@@ -168,14 +169,14 @@ function matches(entry: string, { nodeId, typeId }: ChannelCommand['writer']): b
   return entry.endsWith('*') && typeId.startsWith(entry.slice(0, -1));
 }
 
-function checkResult(plan: Plan, request: ChannelRequest, result: Json): void {
-  const channel = plan.channels.get(request.channel);
+function checkResult(run: LiveRun, request: ChannelRequest, result: Json): void {
+  const channel = run.plan.channels.get(request.channel);
   const size = Array.isArray(result) ? result.length : Object.keys(Object(result)).length;
   if (channel?.maxSize !== undefined && size > channel.maxSize) {
     throw tooLarge(request.channel, channel.maxSize, size);
   }
   if (channel?.schema === undefined) return;
-  const [problem] = compileClientSchema(channel.schema)(result);
+  const problem = firstProblem(channel.schema, result, run.budget);
   if (problem === undefined) return;
   throw new NodeFailure(
     'validation_error',

@@ -19,6 +19,7 @@ import {
   nodeKey,
   type NodeState,
 } from './run-state.ts';
+import { placeOf } from './scope.ts';
 import type { ChildRequest } from './step.ts';
 
 /**
@@ -209,8 +210,8 @@ function childEnded(
   }
   if (status === 'completed') takeOver(stretch, node, child, command);
   const { run } = stretch;
-  const place = { record: run.record, state: run.state, scope: node.scope, path };
-  const inputs = run.state.nodes.get(nodeKey(node.id, path))?.inputs ?? resolveInputs(run.plan, place, node);
+  const frozen = run.state.nodes.get(nodeKey(node.id, path))?.inputs;
+  const inputs = frozen ?? resolveInputs(run.plan, placeOf(run, node, path), node);
   goOn(stretch, node, path, inputs, child.done + 1, {
     childRunId: child.runId,
     status,

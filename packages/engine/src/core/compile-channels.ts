@@ -1,12 +1,13 @@
-import { compileClientSchema, HostError, type WorkflowDefinition } from '@weft/protocol';
+import type { ClientSchema, JsonObject, WorkflowDefinition } from '@weft/protocol';
 import type { Problems } from './compile-problems.ts';
-import type { ChannelPlan } from './plan.ts';
+import type { ChannelPlan, SchemaCompiler } from './plan.ts';
 import { isReducer, REDUCERS } from './reducers.ts';
 import type { Steps } from './steps.ts';
 
 /** Declared channels, with everything a write has to be checked against. */
 export function* compileChannels(
   definition: WorkflowDefinition,
+  schemas: SchemaCompiler,
   problems: Problems,
 ): Steps<Map<string, ChannelPlan>> {
   const channels = new Map<string, ChannelPlan>();
@@ -27,14 +28,14 @@ export function* compileChannels(
     if (variables.has(name)) {
       problems.error(path, 'name_taken', `"${name}" is declared as a channel and as a variable; rename one.`);
     }
-    checkSchema(declared.schema, `${path}/schema`, problems);
+    const schema = compileSchema(declared.schema, `${path}/schema`, schemas, problems);
     channels.set(name, {
       name,
       reducer,
       schemaVersion: declared.schemaVersion ?? 1,
       sensitive: declared.sensitive ?? false,
       compatibleWith: declared.compatibleWith ?? [],
-      ...(declared.schema !== undefined && { schema: declared.schema }),
+      ...(schema !== undefined && { schema }),
       ...(declared.default !== undefined && { defaultValue: declared.default }),
       ...(declared.maxSize !== undefined && { maxSize: declared.maxSize }),
       ...(declared.ttlMs !== undefined && { ttlMs: declared.ttlMs }),
@@ -53,16 +54,17 @@ function accessOf(access: Access): Pick<ChannelPlan, 'writers' | 'readers'> {
   return { ...(writers !== undefined && { writers }), ...(readers !== undefined && { readers }) };
 }
 
-function checkSchema(
-  schema: Parameters<typeof compileClientSchema>[0] | undefined,
+function compileSchema(
+  schema: JsonObject | undefined,
   path: string,
+  schemas: SchemaCompiler,
   problems: Problems,
-): void {
-  if (schema === undefined) return;
+): ClientSchema | undefined {
+  if (schema === undefined) return undefined;
   try {
-    compileClientSchema(schema);
+    return schemas.schema(schema);
   } catch (error) {
-    if (!(error instanceof HostError)) throw error;
-    problems.error(path, 'schema', error.message);
+    problems.refused(path, 'schema', error);
+    return undefined;
   }
 }

@@ -1,61 +1,78 @@
 import {
   assertValid,
-  compileClientSchema,
   compileValidator,
-  isHostError,
+  HostError,
   type Json,
   type JsonObject,
   type Problem,
   type WorkflowDefinition,
   type WorkflowNode,
-  warmUpClientSchemas,
+  WorkBudget,
   WorkflowDefinitionSchema,
+  type WorkLimits,
 } from '@weft/protocol';
 import type { NodeType } from '../node-type.ts';
 import { pointer, type Problems, schemaMessage } from './compile-problems.ts';
-import type { VariablePlan } from './plan.ts';
+import type { SchemaCompiler, VariablePlan } from './plan.ts';
 import type { Steps } from './steps.ts';
 
 /** What can be said about a definition before its graph is looked at. */
 
 const checkDefinition = compileValidator(WorkflowDefinitionSchema);
 
-/** Makes the checks of definitions ready. It takes some tenths of a second, for which nobody should wait later. */
+/** Makes the checks of definitions ready. It takes a tenth of a second, for which nobody should wait later. */
 export function warmUpChecks(): void {
   checkDefinition({}); // is refused, so that both forms of the check are made
-  warmUpClientSchemas();
 }
 
 /** The definition when its shape allows looking further, even if something in it is wrong. */
 export function* checkShape(definition: unknown, problems: Problems): Steps<WorkflowDefinition | undefined> {
-  const found = (yield* isRightInSlices(definition)) ? [] : checkDefinition(definition);
+  const found = yield* findProblems(definition);
   for (const problem of found) problems.error(problem.path, 'schema', schemaMessage(problem));
-  return found.every(isHarmless) ? (definition as WorkflowDefinition) : undefined;
+  const isAllFound = found.length < MAX_PROBLEMS;
+  return isAllFound && found.every(isHarmless) ? (definition as WorkflowDefinition) : undefined;
 }
 
 /** Nodes and edges that are looked at in one go. */
-const SLICE = 500;
+const SLICE = 50;
+/** A longer list is not understood better; where it ends, nothing is known of the rest. */
+const MAX_PROBLEMS = 20;
 
 /**
- * Says of a large definition that it is right without looking at the whole of it at once. Nodes and edges are judged one by
- * one, so all slices are right when the whole is. False for the others, large or small: what is wrong with them, and in which
- * order, only the check of the whole can say.
+ * Looks at a large definition in slices, so that neither a right one nor the list of all that is wrong keeps others waiting:
+ * nodes and edges are judged one by one, so the whole is right when all slices are.
  */
-function* isRightInSlices(definition: unknown): Steps<boolean> {
+function* findProblems(definition: unknown): Steps<Problem[]> {
   const { nodes, edges, ...rest } = (definition ?? {}) as Partial<WorkflowDefinition>;
-  if (!Array.isArray(nodes) || !Array.isArray(edges)) return false;
+  if (!Array.isArray(nodes) || !Array.isArray(edges)) return [...checkDefinition(definition)];
   const longest = Math.max(nodes.length, edges.length);
-  if (longest <= SLICE) return false;
+  if (longest <= SLICE) return [...checkDefinition(definition)];
+  const found: Problem[] = [];
   let around: object = rest;
-  for (let from = 0; from < longest; from += SLICE) {
-    const inSlice = from < nodes.length ? nodes.slice(from, from + SLICE) : nodes.slice(0, 1);
-    const slice = { ...around, nodes: inSlice, edges: edges.slice(from, from + SLICE) };
-    if (checkDefinition(slice).length > 0) return false;
+  for (let from = 0; from < longest && found.length < MAX_PROBLEMS; from += SLICE) {
+    const inSlice = nodes.slice(from, from + SLICE);
+    const slice = {
+      ...around,
+      nodes: inSlice.length > 0 ? inSlice : [ANY_NODE],
+      edges: edges.slice(from, from + SLICE),
+    };
+    for (const problem of checkDefinition(slice)) found.push(moved(problem, from));
     around = SMALLEST; // what stands around nodes and edges is looked at once
     yield;
   }
-  return true;
+  return found.slice(0, MAX_PROBLEMS);
 }
+
+/** The problem of a slice, at its place in the whole. */
+function moved(problem: Problem, from: number): Problem {
+  const path = problem.path.replace(
+    /^\/(nodes|edges)\/(\d+)/,
+    (_, list: string, index: string) => `/${list}/${Number(index) + from}`,
+  );
+  return { ...problem, path };
+}
+
+const ANY_NODE = { id: 'x', typeId: 'x', name: 'x', position: { x: 0, y: 0 }, config: {}, inputs: {} };
 
 const SMALLEST = {
   id: 'x',
@@ -129,24 +146,23 @@ export function checkTriggers(definition: WorkflowDefinition, problems: Problems
 /** Checks a run's `configurable`; keys of this host's own (`weft.…`) are not the workflow's to judge. */
 export function compileConfigurable(
   definition: WorkflowDefinition,
+  schemas: SchemaCompiler,
+  workLimits: WorkLimits,
   problems: Problems,
 ): (configurable: JsonObject) => void {
   const schema = definition.configurableSchema;
   if (schema === undefined) return () => undefined;
   try {
-    const validator = compileClientSchema(schema);
+    const fits = schemas.schema(schema);
     return (configurable) => {
       const own = Object.entries(configurable).filter(([key]) => !key.startsWith('weft.'));
-      assertValid(validator, Object.fromEntries(own), 'configurable');
+      const budget = new WorkBudget(workLimits);
+      assertValid((value) => fits(value as Json, budget), Object.fromEntries(own), 'configurable');
     };
   } catch (error) {
-    if (!isHostError(error, 'validation_error')) throw error;
-    const field = error.details?.['field'];
-    problems.error(
-      `/configurableSchema${typeof field === 'string' ? field : ''}`,
-      'configurable_schema',
-      error.message,
-    );
+    const field = error instanceof HostError ? error.details?.['field'] : undefined;
+    const path = `/configurableSchema${typeof field === 'string' ? field : ''}`;
+    problems.refused(path, 'configurable_schema', error);
     return () => undefined;
   }
 }

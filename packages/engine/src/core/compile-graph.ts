@@ -148,12 +148,8 @@ function compileEdgeCondition(
   try {
     return compileCondition(edge.condition, context.expressions);
   } catch (error) {
-    if (!(error instanceof ConditionError)) throw error;
-    context.problems.error(
-      `${pointer('edges', index, 'condition')}${error.path}`,
-      'condition',
-      error.message,
-    );
+    const path = error instanceof ConditionError ? error.path : '';
+    context.problems.refused(`${pointer('edges', index, 'condition')}${path}`, 'condition', error);
     return undefined;
   }
 }

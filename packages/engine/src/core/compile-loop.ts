@@ -1,7 +1,7 @@
 import type { Json } from '@weft/protocol';
 import type { NodeDraft } from './compile-node.ts';
 import { pointer, type Problems } from './compile-problems.ts';
-import { type Expression, type ExpressionCompiler, ExpressionError } from './plan.ts';
+import type { Expression, ExpressionCompiler } from './plan.ts';
 import type { Steps } from './steps.ts';
 
 /** A loop and the nodes of its body, in the order in which `config.body` names them. */
@@ -31,7 +31,7 @@ export function* compileLoops(
   for (const node of drafts.values()) {
     yield;
     if (node.type.kind !== 'loop') continue;
-    const body = claimBody(node, { drafts, declaredIds, parents, problems });
+    const body = yield* claimBody(node, { drafts, declaredIds, parents, problems });
     loops.push({ node, body, ...compileControl(node, expressions, problems) });
   }
   refuseSelfContainment(loops, parents, problems);
@@ -45,13 +45,14 @@ interface BodyContext {
   readonly problems: Problems;
 }
 
-function claimBody(loop: NodeDraft, context: BodyContext): NodeDraft[] {
+function* claimBody(loop: NodeDraft, context: BodyContext): Steps<NodeDraft[]> {
   const { drafts, declaredIds, parents, problems } = context;
   const ids = loop.config['body'];
   const body: NodeDraft[] = [];
   // A body of the wrong shape was already refused by the config's schema.
   if (!Array.isArray(ids)) return body;
   for (const [position, id] of ids.entries()) {
+    yield;
     const path = pointer('nodes', loop.index, 'config', 'body', position);
     const member = typeof id === 'string' ? drafts.get(id) : undefined;
     if (member === undefined) {
@@ -88,8 +89,7 @@ function compileControl(
     try {
       return expressions.compile(source);
     } catch (error) {
-      if (!(error instanceof ExpressionError)) throw error;
-      problems.error(`${place}${path}`, 'expression', error.message);
+      problems.refused(`${place}${path}`, 'expression', error);
       return undefined;
     }
   };
@@ -110,7 +110,7 @@ function compileItems(
   items: Json,
   compile: (path: string, source: string) => Expression | undefined,
 ): Expression | undefined {
-  if (Array.isArray(items)) return () => items;
+  if (Array.isArray(items)) return Object.assign(() => items, { size: 1 });
   return typeof items === 'string' ? compile('/items', items) : undefined;
 }
 

@@ -7,6 +7,7 @@ import {
 } from '@weft/protocol';
 import type { NodeType, PrepareTools } from '../node-type.ts';
 import type { CompileOptions } from './compile.ts';
+import type { Texts } from './compile-texts.ts';
 import { nearestName, pointer, type Problems, schemaMessage } from './compile-problems.ts';
 import type {
   EdgePlan,
@@ -36,19 +37,25 @@ export interface NodeDraft
 
 const NO_SCOPE: ScopePlan = { nodes: [], sources: [], terminals: [] };
 
+interface NodeContext {
+  readonly variables: ReadonlyMap<string, VariablePlan>;
+  readonly texts: Texts;
+  readonly options: CompileOptions;
+  readonly problems: Problems;
+}
+
 /** All nodes that can be made sense of, by id; what is wrong with the others is noted. */
 export function* compileNodes(
   definition: WorkflowDefinition,
-  variables: ReadonlyMap<string, VariablePlan>,
-  options: CompileOptions,
-  problems: Problems,
+  { variables, texts, options, problems }: NodeContext,
 ): Steps<Map<string, NodeDraft>> {
   const drafts = new Map<string, NodeDraft>();
   const seen = new Set<string>();
   const typeOf = typeFinder(options.nodeTypes, problems);
   const typesInUse = new Set(definition.nodes.map((node) => node.typeId));
   const tools: Tools = {
-    expressions: options.expressions,
+    expressions: texts,
+    schemas: texts,
     variables,
     channels: new Map(Object.entries(definition.channels ?? {})),
     workflowId: definition.id,
@@ -97,6 +104,9 @@ function wordsOf(nodeId: string, typeId: string): NodeWords {
   };
 }
 
+/** Finding what was meant compares a name with that of every type. */
+const MAX_SUGGESTIONS = 50;
+
 function typeFinder(types: ReadonlyMap<string, NodeType>, problems: Problems) {
   const suggestions = new Map<string, string>();
   return (node: WorkflowNode, index: number): NodeType | undefined => {
@@ -104,7 +114,7 @@ function typeFinder(types: ReadonlyMap<string, NodeType>, problems: Problems) {
     if (type !== undefined) return type;
     let suggestion = suggestions.get(node.typeId);
     if (suggestion === undefined) {
-      const nearest = nearestName(node.typeId, types.keys());
+      const nearest = suggestions.size < MAX_SUGGESTIONS ? nearestName(node.typeId, types.keys()) : undefined;
       suggestion = nearest === undefined ? 'see the list of node types' : `did you mean "${nearest}"?`;
       suggestions.set(node.typeId, suggestion);
     }
@@ -187,8 +197,8 @@ function prepare(
   try {
     return work(config, {
       ...tools,
-      refuse: (path, message) => {
-        problems.error(`${place}${path}`, 'node_config', message);
+      refuse: (path, message, cost) => {
+        problems.error(`${place}${path}`, cost?.code ?? 'node_config', message, cost?.details);
         throw new Refusal(message);
       },
     });

@@ -2,7 +2,7 @@ import type { PortValue } from '@weft/protocol';
 import type { Loops } from './compile-loop.ts';
 import type { NodeDraft } from './compile-node.ts';
 import { pointer, type Problems } from './compile-problems.ts';
-import { type ExpressionCompiler, ExpressionError, type PortPlan, type VariablePlan } from './plan.ts';
+import type { ExpressionCompiler, PortPlan, VariablePlan } from './plan.ts';
 import type { Steps } from './steps.ts';
 
 /** Declared inputs of nodes: what each port is filled from. */
@@ -20,6 +20,7 @@ export function* compilePorts(context: PortContext): Steps<void> {
     yield;
     const ports: PortPlan[] = [];
     for (const [name, value] of Object.entries(draft.node.inputs)) {
+      yield; // one node may have many, and each an expression
       const port = compilePort(name, value, pointer('nodes', draft.index, 'inputs', name), context);
       if (port !== undefined) ports.push(port);
     }
@@ -41,8 +42,7 @@ function compilePort(
       try {
         return { name, from: 'expression', expression: context.expressions.compile(value.expression) };
       } catch (error) {
-        if (!(error instanceof ExpressionError)) throw error;
-        problems.error(`${path}/expression`, 'expression', error.message);
+        problems.refused(`${path}/expression`, 'expression', error);
         return undefined;
       }
     case 'connection':

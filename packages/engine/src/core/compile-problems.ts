@@ -1,13 +1,16 @@
-import type { Problem } from '@weft/protocol';
+import { HostError, type JsonObject, type Problem } from '@weft/protocol';
 import type { WorkflowProblem } from '../host.ts';
+import { ExpressionError } from './plan.ts';
 
 /** Shown at most; a definition with more is not understood better by a longer list. */
 const MAX_SHOWN = 200;
 
 /** Collects everything wrong with a definition, so that one attempt shows it all. */
 export interface Problems {
-  error(path: string, code: string, message: string): void;
+  error(path: string, code: string, message: string, details?: JsonObject): void;
   warn(path: string, code: string, message: string): void;
+  /** A text that was refused: under its own code when it costs too much, else under `code`. Throws what is no refusal. */
+  refused(path: string, code: string, error: unknown): void;
   readonly hasErrors: boolean;
   result(): { errors: WorkflowProblem[]; warnings: WorkflowProblem[] };
 }
@@ -16,8 +19,15 @@ export function createProblems(): Problems {
   const errors: WorkflowProblem[] = [];
   const warnings: WorkflowProblem[] = [];
   return {
-    error: (path, code, message) => void errors.push({ path, code, message }),
+    error: (path, code, message, details) =>
+      void errors.push({ path, code, message, ...(details !== undefined && { details }) }),
     warn: (path, code, message) => void warnings.push({ path, code, message }),
+    refused(path, code, error) {
+      if (!(error instanceof HostError) && !(error instanceof ExpressionError)) throw error;
+      const { message, details } = error;
+      if (error.code === undefined || error.code === 'validation_error') this.error(path, code, message);
+      else this.error(path, error.code, message, details);
+    },
     get hasErrors() {
       return errors.length > 0;
     },

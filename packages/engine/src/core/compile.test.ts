@@ -1,4 +1,4 @@
-import { isHostError, type JsonObject } from '@weft/protocol';
+import { isHostError, type JsonObject, WorkBudget } from '@weft/protocol';
 import { describe, expect, it } from 'vitest';
 import { edge, loop, node, type Part, planOf, workflow } from './compile-testing.ts';
 
@@ -75,15 +75,15 @@ describe('a plan', () => {
     expect(ids(outer?.loop?.body.nodes ?? [])).toEqual(['a', 'inner']);
     expect(inner?.scope.loop).toBe(outer);
     expect(inner?.loop?.items).toBeUndefined();
-    expect(inner?.loop?.while?.({ index: 2 })).toBe(true);
-    expect(outer?.loop?.items?.({})).toEqual([1, 2]);
+    expect(inner?.loop?.while?.({ index: 2 }, new WorkBudget())).toBe(true);
+    expect(outer?.loop?.items?.({}, new WorkBudget())).toEqual([1, 2]);
   });
 
   it('takes loop items as a list and as CEL', () => {
     for (const items of [[1, 'x'], '[1, "x"]']) {
       const plan = planOf(workflow([loop('l', ['a'], { items }), node('a')]));
 
-      expect(plan.nodes.get('l')?.loop?.items?.({})).toEqual([1, 'x']);
+      expect(plan.nodes.get('l')?.loop?.items?.({}, new WorkBudget())).toEqual([1, 'x']);
     }
   });
 
@@ -135,7 +135,9 @@ describe('a plan', () => {
       'c connection',
       'v variable',
     ]);
-    expect(expression?.from === 'expression' && expression.expression({ inputs: { x: 1 } })).toBe(2);
+    expect(
+      expression?.from === 'expression' && expression.expression({ inputs: { x: 1 } }, new WorkBudget()),
+    ).toBe(2);
   });
 
   it('checks the configurable of a run, leaving this host’s own keys aside', () => {

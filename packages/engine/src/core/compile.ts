@@ -1,4 +1,4 @@
-import type { WorkflowDefinition } from '@weft/protocol';
+import { DEFAULT_WORK_LIMITS, type WorkflowDefinition, type WorkLimits } from '@weft/protocol';
 import type { WorkflowProblem } from '../host.ts';
 import type { NodeType } from '../node-type.ts';
 import { compileChannels } from './compile-channels.ts';
@@ -17,6 +17,7 @@ import { topologicalOrder } from './compile-order.ts';
 import { checkConnections, compilePorts } from './compile-ports.ts';
 import { compileTriggers } from './compile-triggers.ts';
 import { createProblems, type Problems } from './compile-problems.ts';
+import { createTexts } from './compile-texts.ts';
 import type { ExpressionCompiler, MaskingMode, Plan } from './plan.ts';
 import { finish, type Steps } from './steps.ts';
 
@@ -24,10 +25,12 @@ export interface CompileOptions {
   /** Identity of the definition, computed by the caller. */
   readonly digest: string;
   readonly nodeTypes: ReadonlyMap<string, NodeType>;
-  readonly expressions: ExpressionCompiler;
+  readonly expressions: Pick<ExpressionCompiler, 'compile'>;
   readonly maxNodes: number;
   readonly maskingDefault: MaskingMode;
   readonly runtimeCapabilities: ReadonlySet<string>;
+  /** What one decision of a run may spend on expressions, patterns and schemas. */
+  readonly workLimits?: WorkLimits;
 }
 
 export interface CompileResult {
@@ -65,37 +68,43 @@ export function* compileInSteps(definition: unknown, options: CompileOptions): S
   return { ...problems.result(), unsupported, ...(problems.hasErrors ? {} : { plan }) };
 }
 
+/** A node or an edge, as the definition has it and as the plan does. */
+const PART_BYTES = 2_000;
+
 function* buildPlan(
   definition: WorkflowDefinition,
   options: CompileOptions,
   problems: Problems,
 ): Steps<Plan> {
-  const { expressions } = options;
+  const texts = createTexts(options.expressions);
+  const { workLimits = DEFAULT_WORK_LIMITS } = options;
   checkTriggers(definition, problems);
   const variables = compileVariables(definition, problems);
-  const checkConfigurable = compileConfigurable(definition, problems);
+  const checkConfigurable = compileConfigurable(definition, texts, workLimits, problems);
   const declaredIds = new Set(definition.nodes.map((node) => node.id));
-  const drafts = yield* compileNodes(definition, variables, options, problems);
-  const loops = yield* compileLoops(drafts, declaredIds, expressions, problems);
-  yield* connect(definition, { drafts, declaredIds, loops, expressions, problems });
+  const drafts = yield* compileNodes(definition, { variables, texts, options, problems });
+  const loops = yield* compileLoops(drafts, declaredIds, texts, problems);
+  yield* connect(definition, { drafts, declaredIds, loops, expressions: texts, problems });
   yield* openCycles(definition, drafts, problems);
   const sorted = [...drafts.values()].sort(compareIds);
   yield;
   const root = yield* layOutScopes(sorted, loops, problems);
-  yield* compilePorts({ drafts, declaredIds, variables, expressions, problems });
-  const channels = yield* compileChannels(definition, problems);
+  yield* compilePorts({ drafts, declaredIds, variables, expressions: texts, problems });
+  const channels = yield* compileChannels(definition, texts, problems);
   const triggers = yield* compileTriggers(definition, { drafts, declaredIds, channels, problems });
   const order = yield* topologicalOrder(definition, drafts, problems);
   if (order !== undefined) yield* checkConnections(order, drafts, loops, problems);
   return {
     definition,
     digest: options.digest,
+    bytes: texts.bytes + PART_BYTES * (definition.nodes.length + definition.edges.length),
     root,
     nodes: new Map(sorted.map((draft) => [draft.id, draft])),
     variables,
     channels,
     triggers,
     maskingMode: definition.metadata.complianceConfig?.maskingMode ?? options.maskingDefault,
+    workLimits,
     checkConfigurable,
   };
 }

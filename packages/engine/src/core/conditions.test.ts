@@ -1,14 +1,15 @@
-import { canonicalJson, type EdgeCondition, type Json, type JsonObject } from '@weft/protocol';
+import { canonicalJson, type EdgeCondition, type Json, type JsonObject, WorkBudget } from '@weft/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createTexts } from './compile-texts.ts';
 import { compileCondition, ConditionError, deepEqual } from './conditions.ts';
 import { createExpressionCompiler } from './expressions.ts';
 
-const compiler = createExpressionCompiler();
+const compiler = createTexts(createExpressionCompiler());
 
 function holds(condition: EdgeCondition, outputs: JsonObject): boolean {
   const scope = { outputs, output: outputs['output'] ?? null };
-  return compileCondition(condition, compiler)(outputs, scope);
+  return compileCondition(condition, compiler)(outputs, scope, new WorkBudget());
 }
 
 describe('a condition', () => {

@@ -1,7 +1,16 @@
-import { type EdgeCondition, isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import {
+  BudgetExceeded,
+  type EdgeCondition,
+  indexOf,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  PatternError,
+  searchSteps,
+  type WorkBudget,
+} from '@weft/protocol';
 import { evaluateToBoolean } from './expressions.ts';
-import { compileLinearRegex } from './linear-regex.ts';
-import { type Condition, ExpressionError, type ExpressionCompiler } from './plan.ts';
+import { type Condition, type CostCode, ExpressionError, type ExpressionCompiler } from './plan.ts';
 
 /**
  * Conditions of edges in their wire forms. `left` is a dotted path into the source node's outputs; what is not there is
@@ -12,7 +21,7 @@ import { type Condition, ExpressionError, type ExpressionCompiler } from './plan
 export class ConditionError extends ExpressionError {
   readonly path: string;
 
-  constructor(path: string, message: string, options?: { cause?: unknown }) {
+  constructor(path: string, message: string, options?: ConstructorParameters<typeof ExpressionError>[1]) {
     super(message, options);
     this.name = 'ConditionError';
     this.path = path;
@@ -38,8 +47,38 @@ export function compileCondition(condition: EdgeCondition, compiler: ExpressionC
   checkMembers(form, condition);
   if (form === 'expression') return compileExpression(condition.expression ?? '', compiler);
   const read = pathReader(condition.left ?? '');
-  const test = compileTest(form, condition.right);
-  return (outputs) => test(read(outputs));
+  const test = compileTest(form, condition.right, compiler);
+  return (outputs, _scope, budget) => {
+    try {
+      budget.spend(CONDITION_STEPS);
+      return test(read(outputs), budget);
+    } catch (error) {
+      throw tooCostly(error);
+    }
+  };
+}
+
+/** Finding the value that is tested. */
+const CONDITION_STEPS = 10;
+
+function tooCostly(error: unknown): unknown {
+  if (error instanceof BudgetExceeded)
+    return costError(
+      'expression_budget_exceeded',
+      `The condition cannot be tested: ${error.message}; compare smaller values.`,
+      error,
+    );
+  if (error instanceof PatternError && error.limit !== undefined)
+    return costError('pattern_too_costly', error.message, error);
+  return error;
+}
+
+function costError(
+  code: CostCode,
+  message: string,
+  { limit = 0, observed = 0 }: { readonly limit: number | undefined; readonly observed: number | undefined },
+): ExpressionError {
+  return new ExpressionError(message, { code, details: { limit, observed } });
 }
 
 function formOf(condition: EdgeCondition): Form {
@@ -71,24 +110,25 @@ function checkMembers(form: Form, condition: EdgeCondition): void {
 
 function compileExpression(source: string, compiler: ExpressionCompiler): Condition {
   const expression = at('/expression', () => compiler.compile(source));
-  return (_outputs, scope) => evaluateToBoolean(expression, scope, source);
+  return (_outputs, scope, budget) => evaluateToBoolean(expression, scope, source, budget);
 }
 
 function compileTest(
   form: Exclude<Form, 'expression'>,
   right: Json | undefined,
-): (left: Json | undefined) => boolean {
+  compiler: ExpressionCompiler,
+): (left: Json | undefined, budget: WorkBudget) => boolean {
   switch (form) {
     case 'equals':
-      return (left) => left !== undefined && right !== undefined && deepEqual(left, right);
+      return (left, budget) => left !== undefined && right !== undefined && deepEqual(left, right, budget);
     case 'notEquals':
-      return (left) => left === undefined || right === undefined || !deepEqual(left, right);
+      return (left, budget) => left === undefined || right === undefined || !deepEqual(left, right, budget);
     case 'contains':
-      return (left) => right !== undefined && contains(left, right);
+      return (left, budget) => right !== undefined && contains(left, right, budget);
     case 'regex': {
       if (typeof right !== 'string') throw new ConditionError('/right', 'Write the pattern as a string.');
-      const regex = at('/right', () => compileLinearRegex(right));
-      return (left) => typeof left === 'string' && regex.test(left);
+      const pattern = at('/right', () => compiler.pattern(right));
+      return (left, budget) => typeof left === 'string' && pattern.test(left, budget);
     }
     case 'truthy':
       return (left) => Boolean(left);
@@ -102,7 +142,8 @@ function at<Value>(path: string, compile: () => Value): Value {
     return compile();
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    throw new ConditionError(path, error.message, { cause: error });
+    const { code, details } = error;
+    throw new ConditionError(path, error.message, { cause: error, code, details });
   }
 }
 
@@ -131,26 +172,33 @@ function walk(from: Json, path: readonly string[]): Json | undefined {
   return value;
 }
 
-function contains(left: Json | undefined, right: Json): boolean {
-  if (typeof left === 'string') return typeof right === 'string' && left.includes(right);
-  return Array.isArray(left) && left.some((item) => deepEqual(item, right));
+function contains(left: Json | undefined, right: Json, budget: WorkBudget): boolean {
+  if (typeof left !== 'string')
+    return Array.isArray(left) && left.some((item) => deepEqual(item, right, budget));
+  if (typeof right !== 'string') return false;
+  budget.spend(searchSteps(left, right));
+  return indexOf(left, right) !== -1;
 }
 
-/** Equality of JSON values; the order of members does not matter. */
-export function deepEqual(left: Json, right: Json): boolean {
+/** Equality of JSON values; the order of members does not matter. Charged part by part, where somebody counts. */
+export function deepEqual(left: Json, right: Json, budget?: WorkBudget): boolean {
+  budget?.spend(typeof left === 'string' ? 1 + left.length / 16 : 1);
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
   if (Array.isArray(left)) {
     return (
       Array.isArray(right) &&
       left.length === right.length &&
-      left.every((item, index) => deepEqual(item, right[index] ?? null))
+      left.every((item, index) => deepEqual(item, right[index] ?? null, budget))
     );
   }
   if (Array.isArray(right)) return false;
   const names = Object.keys(left);
+  budget?.spend(2 * names.length);
   return (
     names.length === Object.keys(right).length &&
-    names.every((name) => Object.hasOwn(right, name) && deepEqual(left[name] ?? null, right[name] ?? null))
+    names.every(
+      (name) => Object.hasOwn(right, name) && deepEqual(left[name] ?? null, right[name] ?? null, budget),
+    )
   );
 }

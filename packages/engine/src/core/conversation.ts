@@ -1,9 +1,9 @@
-import type { Json, JsonObject } from '@weft/protocol';
+import type { ErrorCode, Json, JsonObject } from '@weft/protocol';
 import { checkChannelWrite, writeChannel } from './channels.ts';
 import type { Stretch } from './live-run.ts';
 import { toNodeError } from './node-error.ts';
 import { identity } from './node-settle.ts';
-import type { NodePlan } from './plan.ts';
+import { isCostCode, type NodePlan } from './plan.ts';
 import { type InterruptState, nodeKey } from './run-state.ts';
 
 /**
@@ -64,15 +64,17 @@ export function turnProblem(
   node: NodePlan,
   interrupt: InterruptState,
   { value, voter }: { readonly value: JsonObject; readonly voter: string },
-): { readonly code: 'validation_error'; readonly message: string; readonly details: JsonObject } | undefined {
+): { readonly code: ErrorCode; readonly message: string; readonly details: JsonObject } | undefined {
   try {
     const channel = conversationChannel(node.config, stretch.run.plan.channels);
     if (channel === undefined) return undefined;
     checkChannelWrite(stretch.run, node, { channel, value: userTurn(stretch, interrupt, value, voter) });
     return undefined;
   } catch (error) {
-    const { message } = toNodeError(error);
-    return { code: 'validation_error', message, details: { field: 'resumeValue.content' } };
+    const { code, message, details } = toNodeError(error);
+    const field = { field: 'resumeValue.content' };
+    if (isCostCode(code)) return { code, message, details: { ...details, ...field } };
+    return { code: 'validation_error', message, details: field };
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import { type EdgePlan, ExpressionError, type NodePlan } from './plan.ts';
-import { type NodeState, nodeKey, type RunState } from './run-state.ts';
+import { type EdgeError, type NodeState, nodeKey, type RunState } from './run-state.ts';
 import { expressionScope, type Place } from './scope.ts';
 
 export type EdgeOutcome = 'pending' | 'success' | 'failed' | 'skipped';
@@ -31,14 +31,15 @@ export function edgeOutcome(state: RunState, edge: EdgePlan, path: readonly numb
 export function decideEdges(place: Place, node: NodePlan, outputs: JsonObject): JsonObject | undefined {
   if (!node.outgoing.some(({ condition }) => condition !== undefined)) return undefined;
   const notTaken: string[] = [];
-  const errors: [string, string][] = [];
+  const errors: [string, EdgeError][] = [];
+  const scope = expressionScope(place, { outputs, self: node.id });
   for (const { id, condition } of node.outgoing) {
     if (condition === undefined) continue;
     try {
-      if (!condition(outputs, expressionScope(place, { outputs, self: node.id }))) notTaken.push(id);
+      if (!condition(outputs, scope, place.budget)) notTaken.push(id);
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
-      errors.push([id, error.message]);
+      errors.push([id, edgeError(error)]);
     }
   }
   if (notTaken.length === 0 && errors.length === 0) return undefined;
@@ -46,6 +47,11 @@ export function decideEdges(place: Place, node: NodePlan, outputs: JsonObject): 
     ...(notTaken.length > 0 && { edgesNotTaken: notTaken }),
     ...(errors.length > 0 && { edgeErrors: Object.fromEntries(errors) }),
   };
+}
+
+/** What is not merely wrong but too costly is said under its code. */
+function edgeError({ message, code, details }: ExpressionError): EdgeError {
+  return code === undefined ? message : { code, message, ...(details !== undefined && { details }) };
 }
 
 /** The value an edge carries to its target; undefined when the named port was not produced. */
@@ -56,7 +62,8 @@ export function edgeValue(edge: EdgePlan, outputs: JsonObject): Json | undefined
 
 function isTaken(edge: EdgePlan, source: NodeState): boolean {
   const problem = source.edgeErrors?.[edge.id];
-  if (problem !== undefined) throw new ExpressionError(problem);
+  if (typeof problem === 'string') throw new ExpressionError(problem);
+  if (problem !== undefined) throw new ExpressionError(problem.message, problem);
   if (source.notTaken?.includes(edge.id) === true) return false;
   const isBranch = edge.sourcePortNamed && edge.source.type.branches?.includes(edge.sourcePort) === true;
   return !isBranch || Object.hasOwn(source.outputs ?? {}, edge.sourcePort);

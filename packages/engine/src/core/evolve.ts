@@ -7,6 +7,7 @@ import { foldPayload, type RunEvent } from './run-event.ts';
 import {
   type ChildState,
   type CreationRecord,
+  type EdgeError,
   isWaitingStatus,
   type NodeError,
   type NodeState,
@@ -109,7 +110,7 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
     node.outputs = (payload['outputs'] as JsonObject | undefined) ?? {};
     if (Array.isArray(payload['edgesNotTaken'])) node.notTaken = payload['edgesNotTaken'] as string[];
     if (isJsonObject(payload['edgeErrors']))
-      node.edgeErrors = payload['edgeErrors'] as Record<string, string>;
+      node.edgeErrors = payload['edgeErrors'] as Record<string, EdgeError>;
     node.error = undefined;
     if (Array.isArray(payload['reenters'])) goRound(state, node, payload['reenters'] as string[]);
   },

@@ -5,22 +5,26 @@ import {
   ParseError,
   TypeError as CelTypeError,
 } from '@marcbachmann/cel-js';
-import type { Json, JsonObject } from '@weft/protocol';
+import { type WorkBudget, BudgetExceeded, type Json, PatternError } from '@weft/protocol';
+import { boundLiteralTypes } from './cel/literal-types.ts';
+import { EvaluationFailure } from './cel/failure.ts';
+import type { Evaluate, Frame } from './cel/frame.ts';
+import { makeEvaluate, UnknownFunction } from './cel/interpreter.ts';
+import { fromJson, LazyMap, toJson, type Value } from './cel/values.ts';
 import { analyseExpression, describePosition } from './expression-analysis.ts';
-import { fromCel, type Meter, projectScope, type Sizes, sizeOf } from './expression-values.ts';
-import { compileLinearRegex, type LinearRegex } from './linear-regex.ts';
-import { type Expression, type ExpressionCompiler, ExpressionError } from './plan.ts';
+import { type Expression, type ExpressionCompiler, ExpressionError, type ExpressionScope } from './plan.ts';
 
 /**
- * CEL for conditions, ports and node configs.
+ * CEL for conditions, ports and node configs. A library parses and checks the types; what is accepted is evaluated by our own
+ * interpreter (cel/interpreter.ts), which charges everything it does.
  *
  * What bounds an expression:
  * 1. At registration: its length, its number of syntax nodes, its nesting, and comprehensions at most two deep. CEL has
- *    no loops besides those and no recursion; `cel.bind`, with which values could be doubled and doubled, is refused.
- * 2. At run time: one budget per evaluation. Every read of data is charged with the size of what was read (the source is
- *    rewritten so that each read passes `__read`). A comprehension runs as often as the list it reads is long, and that
- *    read was charged; so steps and results are bounded by the budget too.
- * 3. `matches` runs on a linear-time engine with its own bounds (linear-regex.ts).
+ *    no loops besides those and no recursion.
+ * 2. At run time: the budget of the decision that it is evaluated for, in steps and in bytes. Every visit of a part, every
+ *    function by its operands, every result by its size, and at last the text of what is returned is charged before it is
+ *    spent. Exceeding it cannot be caught inside the expression.
+ * 3. `matches` runs on a linear-time engine that charges to the same budget.
  *
  * Numbers: integral JSON numbers are CEL ints, others doubles; both compare and calculate with each other. Division of
  * two ints is integral, as in CEL.
@@ -40,203 +44,181 @@ export const EXPRESSION_ROOTS = [
   'visit',
 ] as const;
 
-export interface ExpressionLimits {
-  readonly maxSourceBytes: number;
-  /** Syntax nodes and their nesting, the charged reads included. */
-  readonly maxNodes: number;
-  readonly maxDepth: number;
-  readonly maxComprehensionDepth: number;
-  /** Units of work of one evaluation: a value read costs 1, a string additionally an eighth of its length. */
-  readonly maxCost: number;
-  /** Compiled expressions kept for reuse. */
-  readonly cacheSize: number;
-}
-
-const DEFAULT_LIMITS: ExpressionLimits = {
-  maxSourceBytes: 4096,
-  maxNodes: 2000,
-  maxDepth: 64,
-  maxComprehensionDepth: 2,
-  maxCost: 1_000_000,
-  cacheSize: 1000,
-};
+const LIMITS = {
+  sourceBytes: 4096,
+  /** Syntax nodes, and their nesting. */
+  nodes: 2000,
+  depth: 64,
+  /** Nesting with operators that follow each other, as in a long sum, counted too. */
+  levels: 500,
+  comprehensionDepth: 2,
+  /** Syntax nodes of all compiled expressions that are kept for reuse. */
+  keptNodes: 100_000,
+} as const;
 
 const utf8 = new TextEncoder();
 
-export function createExpressionCompiler(limits: Partial<ExpressionLimits> = {}): ExpressionCompiler {
-  const bounds = { ...DEFAULT_LIMITS, ...limits };
-  const machine = createMachine(bounds);
-  const cache = new Map<string, Expression>();
+export function createExpressionCompiler(): Pick<ExpressionCompiler, 'compile'> {
+  const environment = createEnvironment();
+  const kept = new Map<string, Expression>();
+  let keptNodes = 0;
 
   return {
     compile(source) {
-      const known = cache.get(source);
+      const known = kept.get(source);
       if (known !== undefined) return known;
-      const expression = compileSource(source, machine, bounds);
-      const oldest = cache.keys().next();
-      if (cache.size >= bounds.cacheSize && !oldest.done) cache.delete(oldest.value);
-      cache.set(source, expression);
+      const expression = compileSource(source, environment);
+      kept.set(source, expression);
+      keptNodes += expression.size;
+      for (const [oldest, { size }] of kept) {
+        if (keptNodes <= LIMITS.keptNodes) break;
+        kept.delete(oldest);
+        keptNodes -= size;
+      }
       return expression;
     },
   };
 }
 
-interface Machine {
-  readonly environment: Environment;
-  /** Runs with a fresh budget; evaluation is synchronous, so one meter serves all. */
-  run(evaluate: (sizes: Sizes, meter: Meter) => unknown): unknown;
-}
-
-function compileSource(source: string, machine: Machine, limits: ExpressionLimits): Expression {
-  if (source.length > limits.maxSourceBytes || utf8.encode(source).length > limits.maxSourceBytes) {
-    throw new ExpressionError(`The expression is longer than ${limits.maxSourceBytes} bytes; split it up.`);
+function compileSource(source: string, environment: Environment): Expression {
+  const bytes = source.length > LIMITS.sourceBytes ? source.length : utf8.encode(source).length;
+  if (bytes > LIMITS.sourceBytes) {
+    const message = `The expression has ${bytes} bytes, more than ${LIMITS.sourceBytes}; split it up.`;
+    throw tooLarge(message, LIMITS.sourceBytes, bytes);
   }
-  const { rewritten, reads, positionOf } = analyseExpression(parse(source, machine), {
+  const program = parse(source, environment);
+  const size = analyseExpression(program.ast, {
     source,
-    roots: EXPRESSION_ROOTS,
-    maxComprehensionDepth: limits.maxComprehensionDepth,
+    maxComprehensionDepth: LIMITS.comprehensionDepth,
+    maxLevels: LIMITS.levels,
   });
-  const program = machine.environment.parse(rewritten);
-  const checked = program.check();
-  if (!checked.valid) throw refusal(source, checked.error, positionOf);
-
-  return (scope) => {
-    try {
-      return fromCel(machine.run((sizes, meter) => program(projectScope(scope, reads, sizes, meter))));
-    } catch (error) {
-      throw failure(source, error);
-    }
-  };
+  checkTypes(program, source);
+  const evaluate = compileChecked(program.ast, source);
+  const evaluateIn = (scope: ExpressionScope, budget: WorkBudget): Json =>
+    run(source, evaluate, scope, budget);
+  return Object.assign(evaluateIn, { size });
 }
 
-function parse(source: string, machine: Machine): ASTNode {
+type Parsed = ReturnType<Environment['parse']>;
+
+/** Whatever the library throws, here and when it checks the types, the expression is refused. */
+function parse(source: string, environment: Environment): Parsed {
   try {
-    return machine.environment.parse(source).ast;
+    return environment.parse(source);
   } catch (error) {
-    throw refusal(source, error, (offset) => offset);
+    throw refusal(source, error);
   }
 }
 
-function createMachine(limits: ExpressionLimits): Machine {
-  let remaining = 0;
-  let sizes: Sizes = new WeakMap();
-  const meter: Meter = {
-    charge(units) {
-      remaining -= units;
-      if (remaining < 0) {
-        throw new ExpressionError(
-          'it reads more data than one evaluation may; look at less, or do it in a node',
-        );
-      }
-    },
-  };
-  const environment = createEnvironment(limits, (value) => meter.charge(sizeOf(value, sizes)));
-  return {
-    environment,
-    run(evaluate) {
-      remaining = limits.maxCost;
-      sizes = new WeakMap();
-      return evaluate(sizes, meter);
-    },
-  };
+function checkTypes(program: Parsed, source: string): void {
+  boundLiteralTypes(program.ast);
+  const { valid, error } = program.check();
+  if (!valid) throw refusal(source, error);
 }
 
-function createEnvironment(limits: ExpressionLimits, charge: (value: unknown) => void): Environment {
+function compileChecked(ast: ASTNode, source: string): Evaluate {
+  try {
+    return makeEvaluate(ast);
+  } catch (error) {
+    if (!(error instanceof UnknownFunction)) throw error;
+    throw new ExpressionError(`${error.message}, at ${describePosition(source, error.node.start)}.`);
+  }
+}
+
+function createEnvironment(): Environment {
   const environment = new Environment({
     homogeneousAggregateLiterals: false,
-    limits: { maxAstNodes: limits.maxNodes, maxDepth: limits.maxDepth },
+    limits: { maxAstNodes: LIMITS.nodes, maxDepth: LIMITS.depth },
   });
   for (const root of EXPRESSION_ROOTS) environment.registerVariable(root, 'dyn');
-  registerMixedArithmetic(environment);
-  registerLinearMatches(environment);
-  environment.registerFunction('__read(ast): dyn', (macro: { args: [ASTNode] }) =>
-    readMacro(macro.args[0], charge),
-  );
+  // Only the checker asks these: an integral JSON number may meet a fractional one anywhere.
+  for (const sign of ['+', '-', '*', '/']) {
+    environment.registerOperator(`int ${sign} double: double`, () => 0);
+    environment.registerOperator(`double ${sign} int: double`, () => 0);
+  }
   return environment;
 }
 
-interface Checker {
-  check(node: ASTNode, context: unknown): unknown;
-}
-
-interface Evaluator {
-  run(node: ASTNode, context: unknown): unknown;
-}
-
-/** Evaluates its argument and charges for the size of the value. */
-function readMacro(node: ASTNode, charge: (value: unknown) => void): object {
-  return {
-    typeCheck: (checker: Checker, _macro: unknown, context: unknown) => checker.check(node, context),
-    evaluate: (evaluator: Evaluator, _macro: unknown, context: unknown) => {
-      const value = evaluator.run(node, context);
-      charge(value);
-      return value;
-    },
-  };
-}
-
-/** An integral JSON number may meet a fractional one anywhere, so ints and doubles calculate with each other. */
-function registerMixedArithmetic(environment: Environment): void {
-  const operations: Record<string, (left: number, right: number) => number> = {
-    '+': (left, right) => left + right,
-    '-': (left, right) => left - right,
-    '*': (left, right) => left * right,
-    '/': (left, right) => left / right,
-  };
-  for (const [sign, calculate] of Object.entries(operations)) {
-    const handler = (left: number | bigint, right: number | bigint): number =>
-      calculate(Number(left), Number(right));
-    environment.registerOperator(`int ${sign} double`, handler);
-    environment.registerOperator(`double ${sign} int`, handler);
+function run(source: string, evaluate: Evaluate, scope: ExpressionScope, budget: WorkBudget): Json {
+  const frame: Frame = { budget, locals: [], root: (name) => rootOf(scope, name) };
+  try {
+    return toJson(evaluate(frame), budget);
+  } catch (error) {
+    throw failureOf(source, error);
   }
 }
 
-function registerLinearMatches(environment: Environment): void {
-  const patterns = new Map<string, LinearRegex>();
-  environment.registerFunction('string.__matches(string): bool', (text: string, pattern: string) => {
-    let regex = patterns.get(pattern);
-    if (regex === undefined) {
-      regex = compileLinearRegex(pattern);
-      if (patterns.size >= 100) patterns.clear();
-      patterns.set(pattern, regex);
-    }
-    return regex.test(text);
-  });
+/** Members of the scope may be getters, also inherited ones: a name that is none of the roots was refused when it was compiled. */
+function rootOf(scope: ExpressionScope, name: string): Value | undefined {
+  const value = scope[name] ?? (name === 'vars' ? scope['variables'] : undefined);
+  return value === undefined || value instanceof LazyMap ? value : fromJson(value);
 }
 
-function isCelError(error: unknown): error is ParseError | EvaluationError | CelTypeError {
+type CelError = ParseError | EvaluationError | CelTypeError;
+
+function isCelError(error: unknown): error is CelError {
   return error instanceof ParseError || error instanceof EvaluationError || error instanceof CelTypeError;
 }
 
-function refusal(source: string, error: unknown, positionOf: (offset: number) => number): Error {
+function refusal(source: string, error: unknown): ExpressionError {
   if (error instanceof RangeError)
-    return new ExpressionError('The expression is nested too deeply; split it up.');
-  if (!isCelError(error)) return error instanceof Error ? error : new Error(String(error));
-  const offset = error.range === undefined ? 0 : positionOf(error.range.start);
-  let reason = visible(error.summary);
-  if (error.code === 'unknown_variable') reason += ` (an expression sees ${EXPRESSION_ROOTS.join(', ')})`;
-  return new ExpressionError(`${reason}, at ${describePosition(source, offset)}.`, { cause: error });
+    return tooLarge('The expression is nested too deeply; split it up.', LIMITS.depth);
+  if (!isCelError(error)) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return new ExpressionError(`The expression cannot be checked: ${clip(reason)}.`);
+  }
+  const place = `at ${describePosition(source, error.range?.start ?? 0)}`;
+  const bound = /^Exceeded \w+ \((\d+)\)/.exec(error.summary);
+  if (bound !== null) return tooLarge(`${error.summary}, ${place}; split it up.`, Number(bound[1]));
+  const roots =
+    error.code === 'unknown_variable' ? ` (an expression sees ${EXPRESSION_ROOTS.join(', ')})` : '';
+  return new ExpressionError(`${clip(error.summary)}${roots}, ${place}.`);
 }
 
-function failure(source: string, error: unknown): ExpressionError {
+function tooLarge(message: string, limit: number, observed = limit + 1): ExpressionError {
+  return new ExpressionError(message, { code: 'expression_budget_exceeded', details: { limit, observed } });
+}
+
+/** What leaves an evaluation. Whatever it was, it is decided by expression, values and limits alone. */
+function failureOf(source: string, error: unknown): unknown {
   const shown = source.length > 200 ? `${source.slice(0, 200)}…` : source;
-  const reason = isCelError(error)
-    ? visible(error.summary)
-    : error instanceof Error
-      ? error.message
-      : String(error);
-  return new ExpressionError(`Cannot evaluate "${shown}": ${reason.replace(/\.$/, '')}.`, { cause: error });
+  const message = (reason: string): string =>
+    `Cannot evaluate "${shown}": ${clip(reason).replace(/\.$/, '')}.`;
+  if (error instanceof EvaluationFailure)
+    return new ExpressionError(message(error.message), { cause: error });
+  if (error instanceof BudgetExceeded) {
+    const { resource, limit, observed } = error;
+    return new ExpressionError(
+      message(`${error.message}; look at less data, or divide it among several nodes`),
+      {
+        code: 'expression_budget_exceeded',
+        details: { resource, limit, observed },
+      },
+    );
+  }
+  if (!(error instanceof PatternError)) return error;
+  const { limit = 0, observed = 0 } = error;
+  return new ExpressionError(message(error.message), {
+    code: 'pattern_too_costly',
+    details: { limit, observed },
+  });
 }
 
-/** Our own helper names never reach the reader. */
-function visible(text: string): string {
-  return text.replaceAll('__matches', 'matches').replaceAll('__read', 'read');
+const MAX_MESSAGE = 500;
+
+function clip(text: string): string {
+  return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text;
 }
 
-export function evaluateToBoolean(expression: Expression, scope: JsonObject, source: string): boolean {
-  const value: Json = expression(scope);
+export function evaluateToBoolean(
+  expression: Expression,
+  scope: ExpressionScope,
+  source: string,
+  budget: WorkBudget,
+): boolean {
+  const value: Json = expression(scope, budget);
   if (typeof value === 'boolean') return value;
   throw new ExpressionError(
-    `"${source}" must give true or false, but gave ${value === null ? 'null' : typeof value}.`,
+    `"${clip(source)}" must give true or false, but gave ${value === null ? 'null' : typeof value}.`,
   );
 }

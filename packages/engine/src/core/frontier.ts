@@ -1,7 +1,7 @@
 import { decideJoin, decidesAlone, type EdgeCounts } from './join.ts';
 import { type EdgeOutcome, edgeOutcome } from './edges.ts';
 import { type EdgePlan, ExpressionError, type NodePlan, type Plan, type ScopePlan } from './plan.ts';
-import { type NodeKey, nodeKey, type RunState } from './run-state.ts';
+import { type NodeError, type NodeKey, nodeKey, type RunState } from './run-state.ts';
 
 /**
  * Which decisions a run can take next. Derived from plan and state, kept up to date as nodes settle, so that a step costs
@@ -34,7 +34,7 @@ export type Task =
       readonly action: 'refuse';
       readonly node: NodePlan;
       readonly path: readonly number[];
-      readonly message: string;
+      readonly error: Pick<NodeError, 'code' | 'message' | 'details'>;
     }
   /** Every node of a loop's body has settled in this iteration (`path` ends with its index). */
   | { readonly action: 'end-iteration'; readonly node: NodePlan; readonly path: readonly number[] }
@@ -174,7 +174,9 @@ class RunFrontier implements Frontier {
         this.#offer({ action: 'skip', node: target, path, reason: skipReason(state, target, path, counts) });
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
-      this.#offer({ action: 'refuse', node: target, path, message: error.message });
+      const { code = 'condition_failed', message, details } = error;
+      const refused = { code, message, ...(details !== undefined && { details }) };
+      this.#offer({ action: 'refuse', node: target, path, error: refused });
     }
   }
 

@@ -19,6 +19,7 @@ import { completeNode, failAttempt, failNode, identity } from './node-settle.ts'
 import { pick } from './pick.ts';
 import type { NodePlan } from './plan.ts';
 import { type InterruptState, type NodeState, nodeKey } from './run-state.ts';
+import { placeOf } from './scope.ts';
 
 /** Answers, votes and silence: what becomes of a question that a node has asked (suspend.ts). */
 export function resolveInterrupt(stretch: Stretch, command: ResolveCommand): Verdict {
@@ -30,7 +31,7 @@ export function resolveInterrupt(stretch: Stretch, command: ResolveCommand): Ver
   if (refusal !== undefined || node === undefined || known?.interrupt === undefined) {
     return refused(stretch, refusal ?? NOT_FOUND);
   }
-  const judgement = judge(known.interrupt, command);
+  const judgement = judge(known.interrupt, command, run.budget);
   if (judgement.type === 'refused') {
     const { code, message, details } = judgement;
     return refused(stretch, { code, message, ...(details !== undefined && { details }) });
@@ -162,8 +163,7 @@ function takeAnswer(
   if (answered === undefined) return completeNode(stretch, node, path, { outputs });
   const { run } = stretch;
   try {
-    const place = { record: run.record, state: run.state, scope: node.scope, path };
-    const inputs = resolveInputs(run.plan, place, node);
+    const inputs = resolveInputs(run.plan, placeOf(run, node, path), node);
     const result = answered(nodeInput(stretch, node, path, inputs), answer);
     finishNode(stretch, node, path, result, undefined, causeOf(stretch, node, path));
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@weft/protocol';
+import type { JsonObject, WorkBudget } from '@weft/protocol';
 import type { Frontier } from './frontier.ts';
 import type { NodePlan, Plan } from './plan.ts';
 import type { Redactor } from './redaction.ts';
@@ -32,6 +32,8 @@ export interface LiveRun {
   watch?: (event: StoredEvent) => Draft | undefined;
   /** Rough size of the state as JSON, for the state limit. */
   stateBytes: number;
+  /** What the expressions, patterns and schemas of the decision at hand may still cost, all together. */
+  readonly budget: WorkBudget;
 }
 
 /** What a stretch writes into: its events, effects and aborts. */

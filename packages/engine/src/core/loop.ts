@@ -3,10 +3,11 @@ import { NodeFailure } from '../node-type.ts';
 import type { Stretch } from './live-run.ts';
 import { completeNode, failAttempt, failNode } from './node-settle.ts';
 import { toNodeError } from './node-error.ts';
-import { ExpressionError, type Expression, type LoopPlan, type NodePlan } from './plan.ts';
+import { expressionFailure } from './expression-failure.ts';
+import type { Expression, ExpressionScope, LoopPlan, NodePlan } from './plan.ts';
 import { collectOutputs, unrecoveredFailure } from './scope-result.ts';
 import { nodeKey } from './run-state.ts';
-import { expressionScope, type Place } from './scope.ts';
+import { expressionScope, placeOf } from './scope.ts';
 
 /**
  * Loops run their body once per item, or while a condition holds, one iteration after the other. The items are fixed when
@@ -22,7 +23,7 @@ export function startLoop(
   const plan = node.loop as LoopPlan;
   try {
     if (plan.items !== undefined) {
-      const items = evaluate(plan.items, loopScope(stretch, node, path, inputs, 0));
+      const items = evaluate(stretch, plan.items, loopScope(stretch, node, path, inputs, 0));
       if (!Array.isArray(items))
         throw new NodeFailure('loop_items_invalid', 'config.items must give an array.');
       const payload = { ...started, loop: true, itemCount: items.length };
@@ -78,7 +79,7 @@ function wantsIteration(stretch: Stretch, node: NodePlan, path: readonly number[
   const items = stretch.run.state.nodes.get(nodeKey(node.id, path))?.items;
   if (items !== undefined) return index < items.length;
   if (plan.while === undefined) return false;
-  const holds = evaluate(plan.while, loopScope(stretch, node, path, {}, index));
+  const holds = evaluate(stretch, plan.while, loopScope(stretch, node, path, {}, index));
   if (typeof holds !== 'boolean')
     throw new NodeFailure('loop_condition_invalid', 'config.while must give true or false.');
   if (holds && index >= plan.maxIterations) throw tooManyIterations(plan, index + 1);
@@ -100,22 +101,20 @@ function loopScope(
   path: readonly number[],
   inputs: JsonObject,
   index: number,
-): JsonObject {
+): ExpressionScope {
   const { run } = stretch;
-  const place: Place = { record: run.record, state: run.state, scope: node.scope, path };
   const outputs =
     index === 0 || node.loop === undefined
       ? {}
       : collectOutputs(run.state, node.loop.body, [...path, index - 1]);
-  return expressionScope(place, { inputs, outputs, index });
+  return expressionScope(placeOf(run, node, path), { inputs, outputs, index });
 }
 
-function evaluate(expression: Expression, scope: JsonObject): Json {
+function evaluate({ run }: Stretch, expression: Expression, scope: ExpressionScope): Json {
   try {
-    return expression(scope);
+    return expression(scope, run.budget);
   } catch (error) {
-    if (!(error instanceof ExpressionError)) throw error;
-    throw new NodeFailure('expression_failed', error.message);
+    throw expressionFailure(error);
   }
 }
 

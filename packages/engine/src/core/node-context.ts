@@ -1,10 +1,10 @@
-import type { AgentRef, Json, JsonObject } from '@weft/protocol';
+import type { AgentRef, Json, JsonObject, WorkBudget } from '@weft/protocol';
 import { NodeFailure, type NodeInput } from '../node-type.ts';
 import { readableChannels } from './channels.ts';
 import type { Stretch } from './live-run.ts';
-import type { NodePlan } from './plan.ts';
+import type { ExpressionScope, NodePlan } from './plan.ts';
 import { nodeKey } from './run-state.ts';
-import { expressionScope } from './scope.ts';
+import { expressionScope, placeOf } from './scope.ts';
 
 /** What a node gets to see of its run. */
 export function nodeInput(
@@ -60,13 +60,14 @@ class NodeView implements NodeInput {
     return this.#stretch.run.state.nodes.get(nodeKey(this.nodeId, this.iteration))?.decision?.decision;
   }
 
-  get scope(): JsonObject {
-    const { inputs, iteration: path, visit } = this;
-    const { record, state } = this.#stretch.run;
-    return expressionScope(
-      { record, state, scope: this.#node.scope, path },
-      { inputs, outputs: inputs, visit },
-    );
+  get scope(): ExpressionScope {
+    const { inputs, iteration, visit } = this;
+    const place = placeOf(this.#stretch.run, this.#node, iteration);
+    return expressionScope(place, { inputs, outputs: inputs, visit });
+  }
+
+  get budget(): WorkBudget {
+    return this.#stretch.run.budget;
   }
 
   // Both are functions of their own, so that a node may take them out of its input.

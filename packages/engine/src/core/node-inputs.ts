@@ -1,7 +1,9 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import { NodeFailure } from '../node-type.ts';
 import { edgeOutcome, edgeValue } from './edges.ts';
-import { ExpressionError, type NodePlan, type Plan, type PortPlan } from './plan.ts';
+import { jsonSize } from './json-size.ts';
+import { expressionFailure } from './expression-failure.ts';
+import type { NodePlan, Plan, PortPlan } from './plan.ts';
 import { nodeKey } from './run-state.ts';
 import { currentItem, expressionScope, type Place, visibleNode } from './scope.ts';
 
@@ -22,7 +24,23 @@ export function resolveInputs(plan: Plan, place: Place, node: NodePlan): JsonObj
     if (value === undefined) delete inputs[port.name];
     else setMember(inputs, port.name, value);
   }
+  if (node.ports.length + node.incoming.length > FEW_SOURCES) checkSize(inputs, place, node);
   return inputs;
+}
+
+/** As many values together are no danger, each being an output that was small enough to be recorded. */
+const FEW_SOURCES = 16;
+
+/** The same large output may arrive on a thousand ports, and is then as large wherever the inputs are written down. */
+function checkSize(inputs: JsonObject, { record }: Place, node: NodePlan): void {
+  const limit = record.limits.maxStateBytes;
+  const observed = jsonSize(inputs, limit);
+  if (observed <= limit) return;
+  throw new NodeFailure(
+    'input_too_large',
+    `The inputs of node "${node.id}" take more than ${limit} bytes together; pass references to large values.`,
+    { details: { limit, observed } },
+  );
 }
 
 /** A port may be called anything, also what an assignment would take for the prototype. */
@@ -61,13 +79,9 @@ function portValue(plan: Plan, place: Place, node: NodePlan, port: PortPlan): Js
       return port.value;
     case 'expression':
       try {
-        return port.expression(expressionScope(place, {}));
+        return port.expression(expressionScope(place, {}), place.budget);
       } catch (error) {
-        if (!(error instanceof ExpressionError)) throw error;
-        throw new NodeFailure(
-          'expression_failed',
-          `Input "${port.name}" could not be evaluated: ${error.message}`,
-        );
+        throw expressionFailure(error, `Input "${port.name}" could not be evaluated: `);
       }
     case 'connection': {
       const source = plan.nodes.get(port.nodeId);

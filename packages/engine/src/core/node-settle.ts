@@ -9,6 +9,7 @@ import type { NodePlan } from './plan.ts';
 import { isEmpty, shownOutputs, shownVariableChange } from './recorder.ts';
 import { mayRetry, retryDelay } from './retry.ts';
 import { type NodeError, nodeKey } from './run-state.ts';
+import { placeOf } from './scope.ts';
 import { redactorFor } from './sensitive.ts';
 
 /** How a node's execution ends: with outputs, with another attempt, with an error, or untouched. */
@@ -95,14 +96,14 @@ export function changeVariables(
 
 /** What a completion says beside the outputs; undefined when nothing, as nearly always. */
 function besideOutputs(
-  { record, state }: LiveRun,
+  run: LiveRun,
   node: NodePlan,
   path: readonly number[],
   { outputs, reenters, reason }: Completion,
 ): JsonObject | undefined {
   const rest: JsonObject | undefined =
     reenters === undefined
-      ? decideEdges({ record, state, scope: node.scope, path }, node, outputs)
+      ? decideEdges(placeOf(run, node, path), node, outputs)
       : { reenters: [...reenters] };
   return reason === undefined ? rest : { ...rest, reason };
 }

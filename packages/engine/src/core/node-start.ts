@@ -13,7 +13,7 @@ import { failAttempt, failNode, identity } from './node-settle.ts';
 import type { NodePlan } from './plan.ts';
 import { breachCap } from './run-end.ts';
 import { nodeKey } from './run-state.ts';
-import type { Place } from './scope.ts';
+import { placeOf } from './scope.ts';
 
 /** Begins one attempt of a node: refuses what may not start, runs what is pure, asks for what is not. */
 export function startNode(stretch: Stretch, node: NodePlan, path: readonly number[]): void {
@@ -32,7 +32,7 @@ export function startNode(stretch: Stretch, node: NodePlan, path: readonly numbe
     return breachCap(stretch, { kind: 'node-executions', limit, observed: limit + 1, nodeId: node.id });
   }
   const attempt = run.state.nodes.get(nodeKey(node.id, path))?.attempt ?? 0;
-  const place: Place = { record: run.record, state: run.state, scope: node.scope, path };
+  const place = placeOf(run, node, path);
   const started = identity(node, path);
   started['typeId'] = type.typeId;
   started['attempt'] = attempt;
@@ -92,7 +92,7 @@ export function finishTimer(
   const { run } = stretch;
   const { type } = node;
   if (type.kind !== 'timer') return;
-  const place: Place = { record: run.record, state: run.state, scope: node.scope, path };
+  const place = placeOf(run, node, path);
   const known = run.state.nodes.get(nodeKey(node.id, path));
   const waitedMs = (known?.dueAt ?? 0) - (known?.startedAt ?? 0);
   try {

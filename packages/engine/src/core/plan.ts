@@ -1,5 +1,15 @@
-import type { Json, JsonObject, WorkflowDefinition, WorkflowNode } from '@weft/protocol';
+import type {
+  ClientSchema,
+  Json,
+  JsonObject,
+  Pattern,
+  WorkflowDefinition,
+  WorkflowNode,
+  WorkBudget,
+  WorkLimits,
+} from '@weft/protocol';
 import type { NodeType } from '../node-type.ts';
+import type { LazyMap } from './cel/values.ts';
 import type { Reducer } from './reducers.ts';
 
 /**
@@ -9,6 +19,8 @@ import type { Reducer } from './reducers.ts';
 export interface Plan {
   readonly definition: WorkflowDefinition;
   readonly digest: string;
+  /** What it takes in memory, roughly. */
+  readonly bytes: number;
   readonly root: ScopePlan;
   /** Every node, also those inside loop bodies. */
   readonly nodes: ReadonlyMap<string, NodePlan>;
@@ -17,6 +29,8 @@ export interface Plan {
   /** Nodes that start when a channel is written, by node id, in order of it. */
   readonly triggers: ReadonlyMap<string, TriggerPlan>;
   readonly maskingMode: MaskingMode;
+  /** What all expressions, patterns and schemas of one decision may cost together. */
+  readonly workLimits: WorkLimits;
   /** Throws HostError `validation_error` naming the key that does not fit `configurableSchema`. */
   readonly checkConfigurable: (configurable: JsonObject) => void;
 }
@@ -34,7 +48,8 @@ export interface VariablePlan {
 export interface ChannelPlan {
   readonly name: string;
   readonly reducer: Reducer;
-  readonly schema?: JsonObject;
+  /** Made ready from the channel's schema. */
+  readonly schema?: ClientSchema;
   readonly defaultValue?: Json;
   readonly maxSize?: number;
   readonly ttlMs?: number;
@@ -149,22 +164,58 @@ export interface EdgePlan {
   readonly condition?: Condition;
 }
 
-/** `outputs` are the source node's outputs; `scope` is what expressions see. */
-export type Condition = (outputs: JsonObject, scope: JsonObject) => boolean;
+/** `outputs` are the source node's outputs; `scope` is what expressions see. Charged to the budget of the decision. */
+export type Condition = (outputs: JsonObject, scope: ExpressionScope, budget: WorkBudget) => boolean;
+
+/** What an expression sees, by the names of its roots. */
+export interface ExpressionScope {
+  readonly [root: string]: Json | LazyMap | undefined;
+}
 
 /** A compiled CEL expression. Throws ExpressionError. */
-export type Expression = (scope: JsonObject) => Json;
+export interface Expression {
+  (scope: ExpressionScope, budget: WorkBudget): Json;
+  /** Syntax nodes. */
+  readonly size: number;
+}
 
 export interface ExpressionCompiler {
   /** Throws ExpressionError with the position when the source is wrong, too long or too costly. */
   compile(source: string): Expression;
+  /** Throws ExpressionError when the pattern is wrong or too costly. */
+  pattern(source: string): Pattern;
+}
+
+export interface SchemaCompiler {
+  /** Throws HostError when the schema is not acceptable. */
+  schema(schema: JsonObject): ClientSchema;
+}
+
+/** Codes under which a text of a client is refused for what it costs. */
+const COST_CODES = ['expression_budget_exceeded', 'pattern_too_costly', 'schema_too_large'] as const;
+export type CostCode = (typeof COST_CODES)[number];
+
+export function isCostCode(code: string): code is CostCode {
+  return (COST_CODES as readonly string[]).includes(code);
+}
+
+interface ExpressionErrorOptions {
+  readonly cause?: unknown;
+  readonly code?: CostCode | undefined;
+  readonly details?: JsonObject | undefined;
 }
 
 /** An expression that does not compile, or cannot be evaluated with these values. */
 export class ExpressionError extends Error {
-  constructor(message: string, options?: { cause?: unknown }) {
-    super(message, options);
+  /** Set when it costs too much; `details` then has the limit and what was observed. */
+  readonly code: CostCode | undefined;
+  readonly details: JsonObject | undefined;
+
+  constructor(message: string, { cause, code, details }: ExpressionErrorOptions = {}) {
+    super(message, cause === undefined ? undefined : { cause });
     this.name = 'ExpressionError';
+    this.code = code;
+    this.details = details;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import type { InterruptKind } from '../node-type.ts';
+import type { CostCode } from './plan.ts';
 
 /**
  * What is known about a run: the fold of its creation record and its log. Everything here can be rebuilt from those two,
@@ -62,7 +63,7 @@ export interface NodeState {
   /** Ids of outgoing edges whose condition did not hold when the node completed; decided once, then a fact. */
   notTaken?: readonly string[] | undefined;
   /** Outgoing edges whose condition could not be evaluated, and why. */
-  edgeErrors?: Readonly<Record<string, string>> | undefined;
+  edgeErrors?: Readonly<Record<string, EdgeError>> | undefined;
   /** The question this node asked; kept after the answer, so that a late one can be told. */
   interrupt?: InterruptState | undefined;
   isLoop?: boolean | undefined;
@@ -77,6 +78,11 @@ export interface NodeState {
   /** What a dispatch carries out; taken up when it starts, so that nobody else does. */
   decision?: Decision | undefined;
 }
+
+/** Why the condition of an edge could not be evaluated: a sentence, or with a code that it costs too much. */
+export type EdgeError =
+  | string
+  | { readonly code: CostCode; readonly message: string; readonly details?: JsonObject };
 
 /** A `runOrchestrator.decided`. */
 export interface Decision {

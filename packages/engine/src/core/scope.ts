@@ -1,5 +1,7 @@
-import type { Json, JsonObject } from '@weft/protocol';
-import type { NodePlan, ScopePlan } from './plan.ts';
+import type { Json, JsonObject, WorkBudget } from '@weft/protocol';
+import { LazyMap } from './cel/values.ts';
+import type { LiveRun } from './live-run.ts';
+import type { ExpressionScope, NodePlan, ScopePlan } from './plan.ts';
 import { type CreationRecord, nodeKey, type NodeState, type RunState } from './run-state.ts';
 
 /** Where an expression stands: the node's scope and the loop indexes around it. */
@@ -8,6 +10,12 @@ export interface Place {
   readonly state: RunState;
   readonly scope: ScopePlan;
   readonly path: readonly number[];
+  /** Of the decision for which it is evaluated. */
+  readonly budget: WorkBudget;
+}
+
+export function placeOf({ record, state, budget }: LiveRun, node: NodePlan, path: readonly number[]): Place {
+  return { record, state, scope: node.scope, path, budget };
 }
 
 /** What only this expression sees. */
@@ -24,12 +32,12 @@ interface Local {
 }
 
 /**
- * What CEL sees. Members are getters, so an expression pays only for what it names: `nodes` of a large run is built when
- * an expression asks for it, not for every edge.
+ * What CEL sees. Members are getters, and those of variables and nodes are looked up one by one, so an expression pays only for
+ * what it names: a run may have twenty thousand nodes, and each of as many edges look at one of them.
  */
-export function expressionScope(place: Place, local: Local): JsonObject {
+export function expressionScope(place: Place, local: Local): ExpressionScope {
   // Read by the names of the roots only, one of which each getter has.
-  return new ScopeView(place, local) as unknown as JsonObject;
+  return new ScopeView(place, local) as unknown as ExpressionScope;
 }
 
 /** A class because V8 keeps an object with accessors of its own, and the run behind it, until a full collection. */
@@ -54,18 +62,22 @@ class ScopeView {
     return this.outputs['output'] ?? null;
   }
 
-  get variables(): JsonObject {
-    return Object.fromEntries(this.#place.state.variables);
+  get variables(): LazyMap {
+    const { variables } = this.#place.state;
+    return new LazyMap({ get: (name) => variables.get(name), names: () => [...variables.keys()] });
   }
 
-  get vars(): JsonObject {
+  get vars(): LazyMap {
     return this.variables;
   }
 
-  get nodes(): JsonObject {
-    const before = visibleOutputs(this.#place);
+  get nodes(): LazyMap {
+    const place = this.#place;
     const { self } = this.#local;
-    return self === undefined ? before : { ...before, [self]: this.outputs };
+    return new LazyMap({
+      get: (id) => (id === self ? this.outputs : visibleOutputs(place, id)),
+      names: () => namesOfVisible(place, self),
+    });
   }
 
   get item(): Json {
@@ -105,17 +117,43 @@ export function currentItem(place: Place): Json | undefined {
   return place.state.nodes.get(nodeKey(loop.id, place.path.slice(0, -1)))?.items?.[index];
 }
 
-function visibleOutputs(place: Place): JsonObject {
-  const entries: [string, Json][] = [];
+/** The outputs of the node with this id, if it can be seen from the place. */
+function visibleOutputs(place: Place, id: string): JsonObject | undefined {
   let scope: ScopePlan | undefined = place.scope;
   let path = place.path;
   while (scope !== undefined) {
-    for (const node of scope.nodes) {
-      const outputs = place.state.nodes.get(nodeKey(node.id, path))?.outputs;
-      if (outputs !== undefined) entries.push([node.id, outputs]);
+    if (hasNode(scope, id)) return place.state.nodes.get(nodeKey(id, path))?.outputs;
+    scope = scope.loop?.scope;
+    path = path.slice(0, -1);
+  }
+  return undefined;
+}
+
+/** Nodes of a scope are in order of their ids. */
+function hasNode({ nodes }: ScopePlan, id: string): boolean {
+  let low = 0;
+  let high = nodes.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const found = (nodes[middle] as NodePlan).id;
+    if (found === id) return true;
+    if (found < id) low = middle + 1;
+    else high = middle;
+  }
+  return false;
+}
+
+function namesOfVisible(place: Place, self: string | undefined): string[] {
+  const names = new Set<string>();
+  let scope: ScopePlan | undefined = place.scope;
+  let path = place.path;
+  while (scope !== undefined) {
+    for (const { id } of scope.nodes) {
+      if (place.state.nodes.get(nodeKey(id, path))?.outputs !== undefined) names.add(id);
     }
     scope = scope.loop?.scope;
     path = path.slice(0, -1);
   }
-  return Object.fromEntries(entries);
+  if (self !== undefined) names.add(self);
+  return [...names];
 }

@@ -1,7 +1,13 @@
-import { nameOf } from '@weft/protocol';
+import { type JsonObject, nameOf } from '@weft/protocol';
 import { Type } from 'typebox';
 import type { InterruptNodeType } from '../node-type.ts';
 import { closedConfig, jsonObject, name } from './config-schema.ts';
+import { checkSchema } from './schema-in-config.ts';
+
+interface Question {
+  readonly id: string;
+  readonly schema?: JsonObject;
+}
 
 export const clarificationGateNode: InterruptNodeType = {
   kind: 'interrupt',
@@ -24,9 +30,12 @@ export const clarificationGateNode: InterruptNodeType = {
     timeoutMs: Type.Optional(Type.Integer({ minimum: 1 })),
   }),
   prepare: (config, tools) => {
-    const ids = (config['questions'] as { id: string }[]).map(({ id }) => id);
-    const twice = ids.findIndex((id, index) => ids.indexOf(id) !== index);
-    if (twice !== -1) tools.refuse(`/questions/${twice}/id`, `The question "${ids[twice]}" is asked twice.`);
+    const seen = new Set<string>();
+    for (const [index, { id, schema }] of (config['questions'] as unknown as Question[]).entries()) {
+      if (seen.has(id)) tools.refuse(`/questions/${index}/id`, `The question "${id}" is asked twice.`);
+      seen.add(id);
+      checkSchema(tools, `/questions/${index}/schema`, schema);
+    }
   },
   ask: ({ config }) => {
     const { timeoutMs, ...data } = config;

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@weft/protocol';
+import type { Json } from '@weft/protocol';
 import { Type, type Static } from 'typebox';
 import { compileCondition } from '../core/conditions.ts';
 import { evaluateToBoolean } from '../core/expressions.ts';
@@ -35,10 +35,10 @@ export const conditionalNode: PureNodeType = {
       return compileOrRefuse(tools, '/condition', () => compileCondition(condition, tools.expressions));
     }
     const expression = compileOrRefuse(tools, '/condition', () => tools.expressions.compile(condition));
-    return (_: JsonObject, scope: JsonObject) => evaluateToBoolean(expression, scope, condition);
+    return (_, scope, budget) => evaluateToBoolean(expression, scope, condition, budget);
   },
-  run: ({ prepared, inputs, scope }) => {
-    const holds = evaluateOrFail(() => (prepared as Condition)(inputs, scope));
+  run: ({ prepared, inputs, scope, budget }) => {
+    const holds = evaluateOrFail(() => (prepared as Condition)(inputs, scope, budget));
     const passed = inputs.input === undefined ? inputs : inputs.input;
     return { outputs: holds ? { true: passed } : { false: passed } };
   },

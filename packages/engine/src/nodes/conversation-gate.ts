@@ -4,6 +4,7 @@ import { conversationChannel, conversationId, turnOf } from '../core/conversatio
 import type { ChannelRequest, InterruptNodeType, NodeEvent, NodeInput, PureNodeType } from '../node-type.ts';
 import { agentIdOf } from './confidence.ts';
 import { closedConfig, jsonObject, name } from './config-schema.ts';
+import { checkSchema } from './schema-in-config.ts';
 
 const optional = Type.Optional;
 const DEFAULT_PROMPT = 'What would you like to say?';
@@ -30,7 +31,8 @@ export const conversationGateNode: InterruptNodeType = {
     'Opens a conversation and waits, turn by turn, until it is closed by a person, by its number of turns, or by silence.',
   config,
   prepare: (given, tools) => {
-    const { channel } = given;
+    const { channel, schema } = given;
+    checkSchema(tools, '/schema', schema);
     if (typeof channel === 'string' && tools.channels.get(channel)?.reducer !== 'message') {
       tools.refuse('/channel', `"${channel}" is not a declared channel with the reducer "message".`);
     }

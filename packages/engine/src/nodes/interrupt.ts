@@ -2,6 +2,7 @@ import { isJsonObject, type Json, type JsonObject, nameProblem } from '@weft/pro
 import { Type } from 'typebox';
 import type { InterruptKind, InterruptNodeType, PrepareTools } from '../node-type.ts';
 import { closedConfig, jsonObject } from './config-schema.ts';
+import { checkSchema } from './schema-in-config.ts';
 
 const KINDS = ['external-event', 'custom'] as const;
 
@@ -18,6 +19,7 @@ export const interruptNode: InterruptNodeType = {
     timeoutMs: Type.Optional(Type.Integer({ minimum: 1 })),
   }),
   prepare: (config, tools) => {
+    checkSchema(tools, '/resumeSchema', config['resumeSchema']);
     const data = config['data'] as JsonObject;
     if (config['kind'] === 'custom') {
       if (typeof data['customKind'] !== 'string')

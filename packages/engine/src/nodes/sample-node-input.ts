@@ -1,4 +1,5 @@
-import type { Json, JsonObject } from '@weft/protocol';
+import { type Json, type JsonObject, WorkBudget } from '@weft/protocol';
+import { createTexts } from '../core/compile-texts.ts';
 import { createExpressionCompiler } from '../core/expressions.ts';
 import { NodeFailure, type NodeInput, type NodeType, type PrepareTools } from '../node-type.ts';
 
@@ -15,7 +16,7 @@ export interface Sample {
   readonly decision?: JsonObject;
 }
 
-const expressions = createExpressionCompiler();
+const texts = createTexts(createExpressionCompiler());
 
 /** Prepares the config as registration does, so a refusal throws `<path>: <message>`. */
 export function sampleInput(
@@ -42,6 +43,7 @@ export function sampleInput(
       nodes: {},
       visit,
     },
+    budget: new WorkBudget(),
     getVersion: (_changeId, _min, max) => max,
     log: () => undefined,
   };
@@ -52,7 +54,8 @@ export function sampleTools(
   channels: Readonly<Record<string, Json>> = {},
 ): PrepareTools {
   return {
-    expressions,
+    expressions: texts,
+    schemas: texts,
     channels: new Map(Object.keys(channels).map((name) => [name, { reducer: 'message' }])),
     workflowId: 'conformance-sample',
     variables: new Map(Object.entries(declared).map(([name, type]) => [name, { type }])),

@@ -61,11 +61,11 @@ export const setVariableNode: PureNodeType = {
 };
 
 /** Port `input` comes last, so that a plain edge is enough to set a variable. */
-function resolveValue({ config: given, inputs, prepared, scope }: NodeInput): Json {
+function resolveValue({ config: given, inputs, prepared, scope, budget }: NodeInput): Json {
   const { name, expression } = prepared as Prepared;
   if (inputs.value !== undefined) return inputs.value;
   if (given.value !== undefined) return given.value;
-  if (expression !== undefined) return evaluateOrFail(() => expression(scope));
+  if (expression !== undefined) return evaluateOrFail(() => expression(scope, budget));
   if (inputs.input !== undefined) return inputs.input;
   throw new NodeFailure(
     'validation_error',

@@ -69,7 +69,7 @@ function pendingPlan(config: JsonObject): Json | undefined {
 function nextDecision(input: NodeInput): JsonObject {
   const { plan, decide } = input.prepared as Prepared;
   if (decide === undefined) return plan[input.visit] ?? AT_THE_END;
-  return checked(evaluateOrFail(() => decide(input.scope)));
+  return checked(evaluateOrFail(() => decide(input.scope, input.budget)));
 }
 
 function checked(decision: Json): JsonObject {

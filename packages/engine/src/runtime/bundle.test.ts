@@ -8,6 +8,7 @@ import {
   DebugBundleSchema,
   type Json,
   type JsonObject,
+  WorkBudget,
 } from '@weft/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
 import { chain, node, variable, type WorkflowSpec } from '../core/testing/definitions.ts';
@@ -325,7 +326,7 @@ describe.runIf(existsSync(PUBLISHED))('against the published schema', () => {
     const runId = await finished(test, THREE_NODES, { inputs: { city: 'Braunschweig' } });
 
     for (const maxEvents of [undefined, 0, 2]) {
-      expect(validate(await bundleOf(test.host, runId, maxEvents))).toEqual([]);
+      expect(validate((await bundleOf(test.host, runId, maxEvents)) as Json, new WorkBudget())).toEqual([]);
     }
   });
 });

@@ -18,6 +18,7 @@ export function createCompile(options: HostOptions, limits: HostLimits, test: bo
     nodeTypes,
     expressions: createExpressionCompiler(),
     maxNodes: limits.maxDefinitionNodes,
+    workLimits: { steps: limits.expressionSteps, bytes: limits.expressionBytes },
     maskingDefault: options.maskingDefault ?? 'mask',
     runtimeCapabilities: new Set(options.runtimeCapabilities ?? []),
   };

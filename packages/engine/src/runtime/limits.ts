@@ -7,6 +7,10 @@ export interface HostLimits {
   readonly maxRequestBodyBytes: number;
   readonly maxDefinitionBytes: number;
   readonly maxDefinitionNodes: number;
+  /** Steps that the expressions, patterns and schemas of one decision of a run may take. */
+  readonly expressionSteps: number;
+  /** Bytes of memory that they may take. */
+  readonly expressionBytes: number;
   /** Bytes of one event's payload, and so of one node's outputs. */
   readonly maxPayloadBytes: number;
   readonly maxStateBytes: number;
@@ -94,6 +98,8 @@ export const DEFAULT_LIMITS: HostLimits = {
   maxRequestBodyBytes: 1024 * 1024,
   maxDefinitionBytes: 1024 * 1024,
   maxDefinitionNodes: 20_000,
+  expressionSteps: 1_000_000,
+  expressionBytes: 16 * 1024 * 1024,
   maxPayloadBytes: 256 * 1024,
   maxStateBytes: 4 * 1024 * 1024,
   maxMetadataBytes: 50 * 1024,

@@ -12,9 +12,16 @@ export interface Plans {
 }
 
 const KEPT_PLANS = 256;
+/** Bytes of memory, roughly, that all of them take. */
+const KEPT_BYTES = 256 * 1024 * 1024;
+
+/** Most plans are small, and then their number decides. */
+function weightOf({ bytes }: Plan): number {
+  return Math.max(bytes, KEPT_BYTES / KEPT_PLANS);
+}
 
 export function createPlans(store: Pick<Store, 'readDefinition'>, compile: Compile): Plans {
-  const kept = createBoundedCache<string, Promise<Plan>>(KEPT_PLANS);
+  const kept = createBoundedCache<string, Promise<Plan>>(KEPT_BYTES);
 
   async function load(digest: string): Promise<Plan> {
     const text = await store.readDefinition(digest);
@@ -40,9 +47,12 @@ export function createPlans(store: Pick<Store, 'readDefinition'>, compile: Compi
       const loading = load(digest);
       kept.set(digest, loading);
       // A failed load is not kept: the next one may succeed.
-      loading.catch(() => kept.delete(digest));
+      loading.then(
+        (plan) => kept.set(digest, loading, weightOf(plan)),
+        () => kept.delete(digest),
+      );
       return loading;
     },
-    keep: (plan) => kept.set(plan.digest, Promise.resolve(plan)),
+    keep: (plan) => kept.set(plan.digest, Promise.resolve(plan), weightOf(plan)),
   };
 }

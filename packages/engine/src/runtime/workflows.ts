@@ -1,4 +1,11 @@
-import { HostError, type Json, shownName, toIso, type WorkflowDefinition } from '@weft/protocol';
+import {
+  HostError,
+  type Json,
+  type JsonObject,
+  shownName,
+  toIso,
+  type WorkflowDefinition,
+} from '@weft/protocol';
 import { canonicalDigest } from '../core/canonical-digest.ts';
 import type { Steps } from '../core/steps.ts';
 import type {
@@ -178,8 +185,8 @@ function refuseProblems(compiled: Compiled, strict: boolean): void {
   );
 }
 
-function toDetail({ path, code, message }: WorkflowProblem): { path: string; code: string; message: string } {
-  return { path, code, message };
+function toDetail({ path, code, message, details }: WorkflowProblem): JsonObject {
+  return { path, code, message, ...(details !== undefined && { details }) };
 }
 
 function versionExists(id: string, version: string): HostError {

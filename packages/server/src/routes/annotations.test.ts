@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { compileClientSchema, type Json, type JsonObject } from '@weft/protocol';
+import { compileClientSchema, type Json, type JsonObject, WorkBudget } from '@weft/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type Harness, openHarness } from '../testing/harness.ts';
 
@@ -184,6 +184,6 @@ describe.runIf(existsSync(PUBLISHED))('against the published schema', () => {
       note: 'n',
     });
 
-    expect(validate(JSON.parse(answer.text))).toEqual([]);
+    expect(validate(JSON.parse(answer.text), new WorkBudget())).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { compileClientSchema, type Json, type JsonObject } from '@weft/protocol';
+import { compileClientSchema, type Json, type JsonObject, WorkBudget } from '@weft/protocol';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Answer, type Harness, openHarness } from '../testing/harness.ts';
 
@@ -50,7 +50,7 @@ describe('GET /v1/audit/verify', () => {
   it.runIf(existsSync(PUBLISHED))('answers in the published shape', async () => {
     const schema = JSON.parse(readFileSync(PUBLISHED, 'utf8')) as JsonObject;
 
-    const problems = compileClientSchema(schema)(JSON.parse((await verify()).text) as Json);
+    const problems = compileClientSchema(schema)(JSON.parse((await verify()).text) as Json, new WorkBudget());
 
     expect(problems).toEqual([]);
   });

@@ -7,6 +7,7 @@ import {
   type DebugBundle,
   type Json,
   type JsonObject,
+  WorkBudget,
 } from '@weft/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, openHarness } from '../testing/harness.ts';
@@ -153,6 +154,6 @@ describe.runIf(existsSync(PUBLISHED))('against the published schema', () => {
 
     const answer = await harness.call('GET', bundlePath(runId));
 
-    expect(validate(JSON.parse(answer.text))).toEqual([]);
+    expect(validate(JSON.parse(answer.text), new WorkBudget())).toEqual([]);
   });
 });

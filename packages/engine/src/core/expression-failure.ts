@@ -1,0 +1,12 @@
+import { NodeFailure } from '../node-type.ts';
+import { ExpressionError } from './plan.ts';
+
+/** An expression that could not be evaluated, as the failure of its node; whatever else was thrown stays what it is. */
+export function expressionFailure(error: unknown, what = ''): unknown {
+  if (!(error instanceof ExpressionError)) return error;
+  const { code = 'expression_failed', details } = error;
+  return new NodeFailure(code, `${what}${error.message}`, {
+    cause: error,
+    ...(details !== undefined && { details }),
+  });
+}
