@@ -11,6 +11,7 @@ import { openReceiver } from './receiver.ts';
 import { planFaults } from './schedule.ts';
 import { workUnderFaults } from './workload.ts';
 import { chaosWorkflows } from './workflows.ts';
+import { startWorld } from '../hostile/world.ts';
 import { openWorld } from './world.ts';
 
 export interface ChaosOptions {
@@ -42,8 +43,10 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
   const world = await openWorld(random.fork('world'));
   const desk = createFrontDesk();
   const receiver = await openReceiver(random.fork('receiver'), desk.take);
+  const hostile = await startWorld();
   const cluster = await openCluster({
-    ...{ store, folder, worldPort: world.port, receiverPort: receiver.port, claimTtlMs: CLAIM_TTL_MS },
+    ...{ store, folder, claimTtlMs: CLAIM_TTL_MS },
+    ports: [world.port, receiver.port, Number(new URL(hostile.url).port)],
   });
   try {
     const workflows = chaosWorkflows(random.fork('workflows'), WORKFLOWS, world.port);
@@ -70,7 +73,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
       `${cluster.places} processes, ${workflows.definitions.length} workflows, ${faults.length} faults planned`,
     );
     const left = await workUnderFaults({
-      ...{ cluster, workflows, receipts, random, note, receiver, prepared, desk },
+      ...{ cluster, workflows, receipts, random, note, receiver, prepared, desk, hostileUrl: hostile.url },
       faults: () => director.run(),
     });
     const { bodies: _bodies, repeats, acts, ...told } = receipts;
@@ -97,5 +100,6 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
     await cluster.stop();
     await receiver.close();
     await world.close();
+    hostile.close();
   }
 }

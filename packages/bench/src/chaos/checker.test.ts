@@ -241,6 +241,8 @@ const BROKEN: readonly [HistoryRuleId, string, Partial<History>][] = [
   ],
   ['C26', 'an annotation that is lost', withRun({ ...KEPT, notes: [] })],
   ['C26', 'an annotation that is there twice', withRun({ ...KEPT, notes: ['well done', 'well done'] })],
+  ['C27', 'a deadly run that is not quarantined', { quarantined: [] }],
+  ['C27', 'an innocent run that is quarantined', { quarantined: ['deadly-1', 'run-1'] }],
 ];
 
 describe('the checker of histories', () => {

@@ -289,6 +289,16 @@ function processes({ history, fact, report }: Check): void {
   }
 }
 
+function quarantinedRuns({ history, fact, report }: Check): void {
+  const [deadly, quarantined] = [new Set(history.deadly), new Set(history.quarantined)];
+  for (const runId of deadly) {
+    fact('C27');
+    if (!quarantined.has(runId)) report('C27', 'the run ends processes and is not quarantined', runId);
+  }
+  for (const runId of quarantined)
+    if (!deadly.has(runId)) report('C27', 'the run is quarantined and did no harm', runId);
+}
+
 function isTerminal(status: string): boolean {
   return isTerminalStatus(status);
 }
@@ -304,5 +314,14 @@ const RULES: readonly ((check: Check) => void)[] = [
     deliveredInOrder,
     questionsCalledBack,
   ],
-  ...[importedRuns, removedRuns, erasedRuns, annotationsKept, nothingLeaks, artifactsWhole, memoriesKept],
+  ...[
+    importedRuns,
+    removedRuns,
+    erasedRuns,
+    annotationsKept,
+    nothingLeaks,
+    artifactsWhole,
+    memoriesKept,
+    quarantinedRuns,
+  ],
 ];

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTestServer, type TestServer } from '@weft/storage/postgres-test-server';
 import { freePort } from '../server-process.ts';
+import { writeDeadlyPreload } from './deadly.ts';
 import type { UnexpectedExit } from './history.ts';
 import { type NodeProcess, startNode } from './node-process.ts';
 import { openPostgresProxy, type PostgresProxy, type ProxyCounts } from './postgres-proxy.ts';
@@ -12,6 +13,8 @@ export interface Cluster {
   readonly places: number;
   readonly apiKey: string;
   readonly exits: readonly UnexpectedExit[];
+  /** Called when a process has ended by the signal that a deadly run sends. */
+  onDeath(listener: (place: number) => void): void;
   port(place: number): number;
   node(place: number): NodeProcess;
   /** Starts the process of this place, or starts it again. */
@@ -33,8 +36,8 @@ interface StartOptions {
 export interface ClusterOptions {
   readonly store: 'postgres' | 'sqlite';
   readonly folder: string;
-  readonly worldPort: number;
-  readonly receiverPort: number;
+  /** Of servers that hosts may call. */
+  readonly ports: readonly number[];
   readonly claimTtlMs: number;
 }
 
@@ -55,9 +58,11 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const nodes: NodeProcess[] = [];
   const exits: UnexpectedExit[] = [];
   const shared = sharedEnv(apiKey);
+  const preload = writeDeadlyPreload(folder);
+  let onDeath: (place: number) => void = () => undefined;
   const flags = [
     ...['--conformance', '--data', join(folder, 'data'), '--log-level', 'info', '--log-format', 'json'],
-    ...['--allow-egress', `127.0.0.1:${options.worldPort},127.0.0.1:${options.receiverPort}`],
+    ...['--allow-egress', options.ports.map((port) => `127.0.0.1:${port}`).join(',')],
     ...[
       '--delivery-timeout-ms',
       '800',
@@ -85,6 +90,9 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     apiKey,
     exits,
     database,
+    onDeath(listener) {
+      onDeath = listener;
+    },
     port: (place) => ports[place] ?? 0,
     node(place) {
       const node = nodes[place];
@@ -97,7 +105,12 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
         flags,
         env: envOf(place, more),
         logFile: join(folder, `host-${place}.log`),
-        onUnexpectedExit: (code, lastWords) => exits.push({ place, code, lastWords }),
+        preload,
+        onUnexpectedExit(code, lastWords) {
+          // Nothing but a deadly run ends a process without a code.
+          if (code === null) onDeath(place);
+          else exits.push({ place, code, lastWords });
+        },
       });
     },
     proxy: (place) => proxies[place],

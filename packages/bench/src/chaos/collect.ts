@@ -177,6 +177,11 @@ async function listRuns(http: HttpClient): Promise<ListedRun[]> {
   }
 }
 
+export async function listQuarantined(http: HttpClient): Promise<string[]> {
+  const { json } = await insist(http, '/v1/host/weft/runs?quarantined=true&limit=500');
+  return (json['runs'] as unknown as ListedRun[]).map(({ runId }) => runId);
+}
+
 async function insist(http: HttpClient, path: string, others: readonly number[] = []): Promise<Answer> {
   let last: Answer | undefined;
   for (let tries = 0; tries < TRIES; tries += 1) {

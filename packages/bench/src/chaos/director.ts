@@ -38,13 +38,26 @@ const DATABASE = -1;
 /** How long after the last planned fault one that had to wait for its turn may still begin. */
 const LATEST_MS = 1_000;
 
-type Counted = FaultKind | 'skipped' | 'start repeated';
+type Counted = FaultKind | 'skipped' | 'start repeated' | 'ended by a deadly run';
 
 export function createDirector(options: DirectorOptions): Director {
   const { cluster, faults, random, receipts, note } = options;
   const injected: Partial<Record<Counted, number>> = {};
   const starts = new Map<number, number>();
   const failures: UnexpectedExit[] = [];
+  /** By place: one process or database suffers one thing after the other. */
+  const lanes = new Map<number, Promise<void>>();
+
+  function inLane(place: number, act: () => Promise<void> | void): void {
+    lanes.set(place, (lanes.get(place) ?? Promise.resolve()).then(act));
+  }
+
+  cluster.onDeath((place) => {
+    count('ended by a deadly run');
+    inLane(place, async () => {
+      if (!cluster.node(place).isAlive()) await start(place);
+    });
+  });
 
   async function start(place: number, maxPages?: number): Promise<void> {
     const number = (starts.get(place) ?? 0) + 1;
@@ -55,8 +68,10 @@ export function createDirector(options: DirectorOptions): Director {
         return await cluster.start(place, { skewMs, ...(maxPages !== undefined && { maxPages }) });
       } catch (error) {
         // A host whose store fails it at the start says so and ends; whoever looks after it starts it again.
-        const isUnusable = error instanceof NodeNotReadyError && error.exitCode === EXIT_UNUSABLE;
-        if (!isUnusable || tries === MOST_STARTS) throw error;
+        // And a deadly run may end it before it is ready.
+        const isUsual =
+          error instanceof NodeNotReadyError && (error.exitCode === EXIT_UNUSABLE || error.exitCode === null);
+        if (!isUsual || tries === MOST_STARTS) throw error;
         count('start repeated');
         await pause(START_PAUSE_MS);
       }
@@ -151,8 +166,6 @@ export function createDirector(options: DirectorOptions): Director {
       const startedAt = performance.now();
       const elapsedMs = (): number => performance.now() - startedAt;
       const lastAtMs = faults.at(-1)?.atMs ?? 0;
-      /** By place: one process or database suffers one thing after the other. */
-      const lanes = new Map<number, Promise<void>>();
       const underWay: Promise<void>[] = [];
       for (const { atMs, fault } of faults) {
         await pause(Math.max(0, atMs - elapsedMs()));
@@ -160,11 +173,9 @@ export function createDirector(options: DirectorOptions): Director {
           underWay.push(injectNoted(fault));
           continue;
         }
-        const before = lanes.get(placeOf(fault)) ?? Promise.resolve();
-        const turn = before.then(() =>
+        inLane(placeOf(fault), () =>
           elapsedMs() > lastAtMs + LATEST_MS ? count('skipped') : injectNoted(fault),
         );
-        lanes.set(placeOf(fault), turn);
       }
       await Promise.all([...underWay, ...lanes.values()]);
       for (let place = 0; place < cluster.places; place += 1) cluster.proxy(place)?.empty();

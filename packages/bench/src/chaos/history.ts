@@ -13,6 +13,10 @@ export interface History {
   readonly effects: readonly SeenEffect[];
   /** Ends of processes that nobody asked for. */
   readonly exits: readonly UnexpectedExit[];
+  /** Runs that end processes, acknowledged. */
+  readonly deadly: readonly string[];
+  /** Runs of every tenant that are quarantined in the end. */
+  readonly quarantined: readonly string[];
   readonly runs: readonly FinalRun[];
   readonly forks: readonly ForkReceipt[];
   readonly imports: readonly ImportReceipt[];

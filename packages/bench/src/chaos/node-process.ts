@@ -12,6 +12,7 @@ export interface NodeProcess {
   stop(): Promise<number | null>;
   freeze(): void;
   thaw(): void;
+  isAlive(): boolean;
 }
 
 export interface NodeLaunch {
@@ -20,7 +21,9 @@ export interface NodeLaunch {
   readonly env: Readonly<Record<string, string>>;
   /** Its output is added to this file. */
   readonly logFile: string;
-  /** It ended, and neither `kill` nor `stop` had been called. */
+  /** Loaded before the host. */
+  readonly preload?: string;
+  /** It ended, and neither `kill` nor `stop` had been called; without a code by a signal. */
   readonly onUnexpectedExit: (code: number | null, lastWords: string) => void;
 }
 
@@ -44,7 +47,7 @@ const REPORT_MS = 2_000;
 
 export async function startNode(launch: NodeLaunch): Promise<NodeProcess> {
   const child = spawn(process.execPath, [CLI, 'serve', '--port', String(launch.port), ...launch.flags], {
-    env: { ...process.env, ...launch.env, NODE_OPTIONS: reporting(launch.logFile) },
+    env: { ...process.env, ...launch.env, NODE_OPTIONS: nodeOptions(launch) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let lastWords = '';
@@ -90,17 +93,23 @@ export async function startNode(launch: NodeLaunch): Promise<NodeProcess> {
     stop: () => end('SIGTERM'),
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
+    isAlive: () => !hasEnded(child),
   };
 }
 
-function reporting(logFile: string): string {
-  const flags = `--report-on-signal --report-signal=${REPORT_SIGNAL} --report-directory=${dirname(logFile)}`;
-  return `${process.env['NODE_OPTIONS'] ?? ''} ${flags}`;
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
+function nodeOptions({ logFile, preload }: NodeLaunch): string {
+  const reporting = `--report-on-signal --report-signal=${REPORT_SIGNAL} --report-directory=${dirname(logFile)}`;
+  const loading = preload === undefined ? '' : `--require ${preload}`;
+  return `${process.env['NODE_OPTIONS'] ?? ''} ${reporting} ${loading}`;
 }
 
 async function untilReady(child: ChildProcess, port: number, giveUp: () => Promise<string>): Promise<void> {
   const deadline = performance.now() + READY_WITHIN_MS;
-  while (performance.now() < deadline && child.exitCode === null) {
+  while (performance.now() < deadline && !hasEnded(child)) {
     const signal = AbortSignal.timeout(2_000);
     const answer = await fetch(`http://127.0.0.1:${port}/ready`, { signal }).catch(() => undefined);
     if (answer?.ok === true) return;

@@ -14,6 +14,8 @@ export interface Prepared {
   readonly callbackSecret: string;
   /** Key of a tenant that only gets bundles. */
   readonly guestKey: string;
+  /** Key of a tenant that means no good. */
+  readonly villainKey: string;
   readonly receiverUrl: string;
 }
 
@@ -25,6 +27,9 @@ interface Preparing {
 }
 
 const ENDS = ['run.completed', 'run.failed', 'run.cancelled'];
+const VILLAIN_SCOPES = [
+  ...['runs:create', 'runs:read', 'runs:cancel', 'workflows:write', 'manifest:read', 'approvals:respond'],
+];
 const GUEST_SCOPES = ['runs:create', 'runs:read', 'artifacts:read'];
 
 export async function prepare({ cluster, workflows, receipts, receiver }: Preparing): Promise<Prepared> {
@@ -46,6 +51,8 @@ export async function prepare({ cluster, workflows, receipts, receiver }: Prepar
   }
   const key = { tenant: 'guest', principal: 'guest', kind: 'service', scopes: GUEST_SCOPES };
   const { key: guestKey } = await demand(http, '/v1/host/weft/keys', key);
+  const villain = { tenant: 'villain', principal: 'villain', kind: 'service', scopes: VILLAIN_SCOPES };
+  const { key: villainKey } = await demand(http, '/v1/host/weft/keys', villain);
   const callback = await http.insist('GET', '/v1/host/weft/callback-secret');
   // Every process knows of them before the first event.
   await pause(2 * WEBHOOK_REFRESH_MS);
@@ -53,6 +60,7 @@ export async function prepare({ cluster, workflows, receipts, receiver }: Prepar
     secret,
     callbackSecret: String(callback?.json['secret']),
     guestKey: String(guestKey),
+    villainKey: String(villainKey),
     receiverUrl,
   };
 }

@@ -29,6 +29,8 @@ export interface Receipts {
   readonly webhooks: WebhookReceipt[];
   readonly dead: DeadReceipt[];
   readonly mishaps: Mishap[];
+  /** Runs that end processes, acknowledged. */
+  readonly deadly: string[];
   /** By tag, what a run was created with: a careful client sends the same again. */
   readonly bodies: Map<string, JsonObject>;
   /** Requests that got no answer, or the advice to come back, by what was in the way. */
@@ -52,6 +54,7 @@ export function newReceipts(): Receipts {
     webhooks: [],
     dead: [],
     mishaps: [],
+    deadly: [],
     bodies: new Map(),
     repeats: new Map(),
     acts: new Map(),

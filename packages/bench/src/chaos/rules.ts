@@ -40,6 +40,7 @@ export const HISTORY_RULES = [
   { id: 'C24', rule: 'An artifact that a log names is there, whole, as the world has sent it.' },
   { id: 'C25', rule: 'What a log says was remembered is remembered, once.' },
   { id: 'C26', rule: 'What was said about a run is kept, once.' },
+  { id: 'C27', rule: 'A run that ends processes is quarantined, and no other is.' },
 ] as const;
 
 export type HistoryRuleId = (typeof HISTORY_RULES)[number]['id'];

@@ -5,7 +5,7 @@ import type { FrontDesk } from './called-back.ts';
 import { missingDeliveries } from './check-deliveries.ts';
 import { runClient } from './client.ts';
 import { type Cluster, WEBHOOK_REFRESH_MS } from './cluster.ts';
-import { collectRuns, probeGone, settle } from './collect.ts';
+import { collectRuns, listQuarantined, probeGone, settle } from './collect.ts';
 import type { EventDocument, History } from './history.ts';
 import { type HttpClient, httpClient } from './http.ts';
 import { runJanitor } from './janitor.ts';
@@ -13,6 +13,7 @@ import type { Prepared } from './prepare.ts';
 import type { Random } from './random.ts';
 import type { Receipts } from './receipts.ts';
 import { CALLBACK_PATH, type Receiver } from './receiver.ts';
+import { runVillain } from './villain.ts';
 import { runVisitor } from './visitor.ts';
 import type { ChaosWorkflows } from './workflows.ts';
 
@@ -25,6 +26,8 @@ export interface Workload {
   readonly receiver: Receiver;
   readonly prepared: Prepared;
   readonly desk: FrontDesk;
+  /** Where the hostile tenant has its server. */
+  readonly hostileUrl: string;
   readonly note: (line: string) => void;
   readonly faults: () => Promise<void>;
 }
@@ -33,13 +36,15 @@ const CLIENTS = 6;
 const VISITORS = 3;
 const ANSWERERS = 2;
 const CLOSING_RUNS = 6;
+/** Five processes for each deadly run, one after the other, each found dead only after its deadline. */
+const QUARANTINE_WITHIN_MS = 120_000;
 const SETTLE_WITHIN_MS = 60_000;
 /** When others do not end anyway. */
 const CLOSE_WITHIN_MS = 5_000;
 /** Longer than the lease on a delivery that a killed process has left behind. */
 const DELIVER_WITHIN_MS = 40_000;
 
-type Left = Pick<History, 'runs' | 'probes'>;
+type Left = Pick<History, 'runs' | 'probes' | 'quarantined'>;
 
 export async function workUnderFaults(workload: Workload): Promise<Left> {
   const { cluster, workflows, receipts, random, note, receiver, prepared, desk } = workload;
@@ -81,13 +86,24 @@ export async function workUnderFaults(workload: Workload): Promise<Left> {
       signal: answering.signal,
     }),
   );
+  const hideout = random.fork('place of the villain');
+  const villain = runVillain({
+    http: connection('villain', prepared.villainKey),
+    port: () => cluster.port(hideout.int(0, cluster.places - 1)),
+    key: prepared.villainKey,
+    random: random.fork('villain'),
+    receipts,
+    worldUrl: workload.hostileUrl,
+    signal: working.signal,
+  });
   const janitor = runJanitor(connection('janitor'), receipts, answering.signal);
-  const everybody = [...clients, ...visitors, ...answerers, janitor];
+  const everybody = [...clients, ...visitors, ...answerers, janitor, villain];
   try {
     await workload.faults();
     note('the faults are over');
     working.abort();
-    await Promise.all([...clients, ...visitors]);
+    await Promise.all([...clients, ...visitors, villain]);
+    const quarantined = await untilQuarantined(connection('judge', prepared.villainKey), receipts, note);
     await receiver.heal();
     const reader = connection('reader');
     const isSettled = await settle(reader, receipts, SETTLE_WITHIN_MS, note);
@@ -101,11 +117,27 @@ export async function workUnderFaults(workload: Workload): Promise<Left> {
     await untilDelivered(workload, runs);
     answering.abort();
     await Promise.all([...answerers, janitor, desk.idle()]);
-    return { runs, probes: await probeGone(reader, receipts) };
+    quarantined.push(...(await listQuarantined(reader)));
+    return { runs, quarantined, probes: await probeGone(reader, receipts) };
   } finally {
     working.abort();
     answering.abort();
     await Promise.allSettled(everybody);
+  }
+}
+
+/** The runs of the hostile tenant that are set aside, once all are that end processes; or after a while. */
+async function untilQuarantined(
+  http: HttpClient,
+  { deadly }: Receipts,
+  note: (line: string) => void,
+): Promise<string[]> {
+  const until = performance.now() + QUARANTINE_WITHIN_MS;
+  for (;;) {
+    const found = await listQuarantined(http);
+    if (deadly.every((runId) => found.includes(runId)) || performance.now() > until) return found;
+    note(`${found.length} of ${deadly.length} deadly runs are quarantined`);
+    await pause(2_000);
   }
 }
 

@@ -1,0 +1,52 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { createAttacker } from '../hostile/attacker.ts';
+import { CORPUS } from '../hostile/corpus.ts';
+import { DEADLY_WORKFLOW, deadlyWorkflow } from './deadly.ts';
+import type { HttpClient } from './http.ts';
+import type { Random } from './random.ts';
+import { countIn, type Receipts } from './receipts.ts';
+
+/** A tenant that means no good: everything of the hostile corpus but floods, and now and then a run that ends processes. */
+export interface VillainOptions {
+  readonly http: HttpClient;
+  readonly port: () => number;
+  readonly key: string;
+  readonly random: Random;
+  readonly receipts: Receipts;
+  readonly worldUrl: string;
+  readonly signal: AbortSignal;
+}
+
+const KINDS = new Set(['expression', 'pattern', 'schema', 'text', 'graph', 'body']);
+/** A deadly run takes five processes with it, one after the other. */
+const DEADLY_EVERY_MS = 60_000;
+const FIRST_DEADLY_MS = 5_000;
+const PAUSE_MS = 200;
+
+export async function runVillain(options: VillainOptions): Promise<void> {
+  await Promise.all([attack(options), kill(options)]);
+}
+
+async function attack({ port, key, random, receipts, worldUrl, signal }: VillainOptions): Promise<void> {
+  const cases = CORPUS.filter(({ kind }) => KINDS.has(kind));
+  for (let count = 0; !signal.aborted; count += 1) {
+    const attacker = createAttacker({ port: port(), key, worldUrl, prefix: `villain-${count}` });
+    const { kind, attack: act } = random.pick(cases);
+    await act(attacker).catch(() => undefined);
+    countIn(receipts.acts, `hostile ${kind}`);
+    await pause(PAUSE_MS);
+  }
+}
+
+async function kill({ http, receipts, signal }: VillainOptions): Promise<void> {
+  await http.insist('POST', '/v1/host/weft/workflows', { body: deadlyWorkflow() });
+  await pause(FIRST_DEADLY_MS, undefined, { signal }).catch(() => undefined);
+  for (let count = 0; !signal.aborted; count += 1) {
+    const answer = await http.insist('POST', '/v1/runs', {
+      body: { workflowId: DEADLY_WORKFLOW },
+      key: `deadly-${count}`,
+    });
+    if (answer?.status === 201) receipts.deadly.push(String(answer.json['runId']));
+    await pause(DEADLY_EVERY_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
