@@ -1,5 +1,5 @@
 import { NodeFailure } from '../node-type.ts';
-import { redactText } from './redaction.ts';
+import { redactText } from './scan/credential-text.ts';
 import type { NodeError } from './run-state.ts';
 
 /** Whatever a node threw, as a fact: a failure it foresaw keeps its code; anything else is `node_failed`. */

@@ -3,7 +3,8 @@ import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { MaskingMode } from './plan.ts';
-import { CREDENTIAL_SHAPES, createRedactor, maskValue, redactText } from './redaction.ts';
+import { createRedactor, maskValue } from './redaction.ts';
+import { CREDENTIAL_EXAMPLES } from './scan/testing/credential-examples.ts';
 
 const sha256Hex = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -11,77 +12,26 @@ function redact(payload: JsonObject, sensitive: Json[], mode: MaskingMode = 'mas
   return createRedactor({ mode, sensitive, sha256Hex }).apply(payload, JSON.stringify(payload)) ?? payload;
 }
 
-// Put together at run time, so that no scanner takes this file for a leak.
-const join = (...parts: string[]): string => parts.join('');
-const CREDENTIALS = [
-  join('sk-', 'proj-Abc123Def456Ghi789Jkl0'),
-  join('AKIA', 'IOSFODNN7EXAMPLE'),
-  join('ASIA', 'IOSFODNN7EXAMPLE'),
-  join('ghp_', 'abcdefghijklmnopqrstuvwxyz0123456789'),
-  join('gho_', 'abcdefghijklmnopqrstuvwxyz0123456789'),
-  join('github_pat_', '11ABCDEFG0abcdefghijklmnopqrstuvwxyz'),
-  join('xoxb-', '123456789012-abcdefghijkl'),
-  join('eyJhbGciOiJIUzI1NiJ9.', 'eyJzdWIiOiIxMjM0NTY3ODkwIn0.', 'dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P'),
-  join('AIza', 'SyA1234567890abcdefghijklmnopqrstuv'),
-  join('glpat-', 'abcdefghijklmnopqrst'),
-  join('weft_live_', '0123456789abcdef'),
-  join('weft_test_', '0123456789abcdef'),
-  join('-----BEGIN RSA PRIVATE ', 'KEY-----\nMIIEow\nIBAAK\n-----END RSA PRIVATE ', 'KEY-----'),
-];
-
 describe('what looks like a credential', () => {
   it('is masked in every mode, at any depth, in values and in keys', () => {
     for (const mode of ['mask', 'omit', 'hash', 'passthrough'] as const) {
-      for (const credential of CREDENTIALS) {
-        const payload = { a: [{ b: `first\n${credential}\nlast` }], [credential]: 1, c: credential };
+      for (const { text, hidden = text } of Object.values(CREDENTIAL_EXAMPLES)) {
+        const payload = { a: [{ b: `first\n${text}\nlast` }], [text]: 1, c: text };
 
-        const text = JSON.stringify(redact(payload, [], mode));
+        const shown = JSON.stringify(redact(payload, [], mode));
 
-        expect(text, credential).not.toContain(JSON.stringify(credential).slice(1, -1));
-        expect(text, credential).toContain('[REDACTED]');
+        expect(shown, hidden).not.toContain(JSON.stringify(hidden).slice(1, -1));
+        expect(shown, hidden).toContain('[REDACTED]');
       }
     }
   });
 
-  it('loses the password of a URL and the token after Bearer, and keeps the rest', () => {
-    expect(redactText('see postgres://weft:hunter22@db:5432/x now')).toBe(
-      'see postgres://weft:[REDACTED]@db:5432/x now',
-    );
-    expect(redactText('Authorization: Bearer abc123.DEF-456')).toBe('Authorization: Bearer [REDACTED]');
-  });
+  it('is masked where only the name of its member tells what it is', () => {
+    const value = CREDENTIAL_EXAMPLES['AWS secret key']?.hidden ?? '';
 
-  it('is not seen in ordinary text', () => {
-    const ordinary = [
-      'Bearer authentication is required',
-      'the task-runner-with-a-very-long-name',
-      'https://example.org/a:b@c',
-      'mail me at a@b.example',
-      'core.http.request',
-      'sha256:0123',
-    ];
-
-    for (const text of ordinary) expect(redactText(text)).toBe(text);
-  });
-
-  it('is described by one pattern per issuer, all of them global', () => {
-    expect(new Set(CREDENTIAL_SHAPES.map((shape) => shape.name)).size).toBe(CREDENTIAL_SHAPES.length);
-    expect(CREDENTIAL_SHAPES.every((shape) => shape.pattern.global)).toBe(true);
-  });
-
-  it('is looked for in time that grows with the text only', () => {
-    const hostile = [
-      'a'.repeat(200_000),
-      '://'.repeat(60_000),
-      'bearer '.repeat(30_000),
-      'eyJ.'.repeat(50_000),
-      '-----BEGIN '.repeat(20_000),
-      'x://a:'.repeat(30_000),
-    ];
-    const startedAt = performance.now();
-
-    for (const text of hostile) redactText(`${text} weft_live_ bearer`);
-
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    expect(redact({ keys: { aws_secret_access_key: value, digest: value } }, [])).toEqual({
+      keys: { aws_secret_access_key: '[REDACTED]', digest: value },
+    });
   });
 });
 
@@ -110,7 +60,7 @@ describe('a sensitive value', () => {
   it('is found inside objects and lists, while their member names are not secret', () => {
     const payload = { name: 'password', value: 'hunter22', pin: 4711, port: 80, text: '4711' };
 
-    expect(redact(payload, [{ password: ['hunter22', { pin: 4711, small: 80 }] }])).toEqual({
+    expect(redact(payload, [{ password: ['hunter22', { pin: 4711 }] }])).toEqual({
       name: 'password',
       value: '[REDACTED]',
       pin: '[REDACTED]',
@@ -133,12 +83,27 @@ describe('a sensitive value', () => {
     expect(maskValue({ b: 1, a: 2 }, 'hash', sha256Hex)).toBe(maskValue({ a: 2, b: 1 }, 'hash', sha256Hex));
   });
 
-  it('shorter than four characters is left alone', () => {
-    const payload = { a: 'abc', b: 123, c: 'xabcx' };
+  it('of a few characters is masked where it stands alone', () => {
+    const payload = { a: 'abc', b: 123, c: 'xabcx', d: 1234567, e: 'pin: 123', f: [true, null, ''] };
 
-    expect(
-      createRedactor({ mode: 'mask', sensitive: ['abc', 123] }).apply(payload, JSON.stringify(payload)),
-    ).toBeUndefined();
+    expect(redact(payload, ['abc', 123, true, null, ''])).toEqual({
+      a: '[REDACTED]',
+      b: '[REDACTED]',
+      c: 'xabcx',
+      d: 1234567,
+      e: 'pin: [REDACTED]',
+      f: [true, null, ''],
+    });
+  });
+
+  it('is masked as a number where it was a text, and the other way round', () => {
+    expect(redact({ a: 4711, b: '4712' }, ['4711', 4712])).toEqual({ a: '[REDACTED]', b: '[REDACTED]' });
+  });
+
+  it('that was hashed cannot hide behind what looks like a mark', () => {
+    const secret = '0123456789abcdef'.repeat(4);
+
+    expect(redact({ a: `sha256:${secret}` }, [secret])).toEqual({ a: 'sha256:[REDACTED]' });
   });
 
   it('that is also a public name stands where it stands alone', () => {
@@ -150,23 +115,11 @@ describe('a sensitive value', () => {
       output: 'hard [REDACTED]',
     });
   });
-
-  it('is searched for quickly among tens of thousands', () => {
-    const sensitive = Array.from({ length: 50_000 }, (_, number) => `user-${number}`);
-    const payload = { text: 'user user-x '.repeat(20_000) };
-    const startedAt = performance.now();
-
-    const redactor = createRedactor({ mode: 'mask', sensitive });
-
-    expect(redactor.apply(payload, JSON.stringify(payload))).toBeUndefined();
-    expect(redactor.redactText('is user-49999 there?')).toBe('is [REDACTED] there?');
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
-  });
 });
 
 describe('redaction as a property', () => {
   const canary = fc
-    .string({ minLength: 4, maxLength: 24, unit: 'binary' })
+    .string({ minLength: 5, maxLength: 24, unit: 'binary' })
     .filter((text) => !/\p{Surrogate}/u.test(text));
   const mode = fc.constantFrom<MaskingMode>('mask', 'omit', 'hash');
 

@@ -1,7 +1,7 @@
 import { type Annotation, type AnnotationCreate, HostError, RUN_ANNOTATED, toIso } from '@weft/protocol';
-import { redactCredentials } from '../core/bundle/encoded-credentials.ts';
 import type { Plan } from '../core/plan.ts';
 import type { RunState } from '../core/run-state.ts';
+import { redactDeep } from '../core/scan/credential-text.ts';
 import { redactorFor } from '../core/sensitive.ts';
 import type { Annotated, Caller, Host, IdempotencyClaim } from '../host.ts';
 import type { DocumentUnit, RunRow, Store } from '../store.ts';
@@ -54,7 +54,7 @@ export function createAnnotations(dependencies: AnnotationDependencies): Annotat
     const annotation = await dependencies.withState(row, (plan, state) => {
       checkTarget(request, runId, plan, state);
       const redactor = redactorFor(plan, state);
-      return newAnnotation(caller, row, request, (text) => redactCredentials(redactor.redactText(text)));
+      return newAnnotation(caller, row, request, (text) => redactDeep(redactor.redactText(text)));
     });
     await checkRoom(caller.tenant, runId);
     const unit = newUnit(caller, annotation, claim);

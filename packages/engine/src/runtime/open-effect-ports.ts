@@ -1,4 +1,5 @@
 import type { Json } from '@weft/protocol';
+import type { PieceMask } from '../core/scan/piece-mask.ts';
 import type { Outcome } from '../core/step.ts';
 import { type Artifacts, type Memory, NodeFailure, type OutputChunk, type Secrets } from '../node-type.ts';
 import type { BlobUnit, ClaimRef, DocumentUnit, Store } from '../store.ts';
@@ -9,7 +10,7 @@ import type { EffectPlace, EffectPorts, OpenEffectPorts } from './effect-ports.t
 import { type RandomBytes, randomId } from './ids.ts';
 import type { HostLimits } from './limits.ts';
 import { type MemoryDependencies, openMemory } from './memory.ts';
-import { createSecretMask, type PieceMask, type SecretMask } from './secrets/mask.ts';
+import { createSecretMask, type SecretMask } from './secrets/mask.ts';
 import { type Resolution, SECRET_ID, type SecretResolver } from './secrets/resolver.ts';
 
 export interface EffectPortDependencies {

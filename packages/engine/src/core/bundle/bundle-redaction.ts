@@ -1,11 +1,12 @@
 import { EVENT_CATALOGUE, INTERRUPT_KINDS, type Json, type JsonObject, RUN_STATUSES } from '@weft/protocol';
 import { sha256Hex } from '../../hash.ts';
-import { MASK } from '../credential-shapes.ts';
 import type { MaskingMode, Plan } from '../plan.ts';
 import { createRedactor, maskValue } from '../redaction.ts';
 import type { CreationRecord, RunState } from '../run-state.ts';
+import { redactDeep } from '../scan/credential-text.ts';
+import { MASK } from '../scan/marks.ts';
 import { redactorFor } from '../sensitive.ts';
-import { redactCredentials, redactCredentialsIn } from './encoded-credentials.ts';
+import { redactCredentialsIn } from './encoded-credentials.ts';
 
 /**
  * What may leave the house. Beside what is masked everywhere (sensitive values, credentials), a bundle hides the run's inputs:
@@ -96,7 +97,7 @@ export function createBundleRedaction(plan: Plan, record: CreationRecord, state:
       const masked = whole(payload, text);
       return masked === payload ? payload : { ...masked, ...skeletonOf(payload) };
     },
-    text: (text) => redactCredentials(ofInputs.redactText(ofRun.redactText(text))),
+    text: (text) => redactDeep(ofInputs.redactText(ofRun.redactText(text))),
     authored: (value) => redactCredentialsIn(boxed(value, withoutSensitive)),
     mark: (value) => (mode === 'passthrough' ? MASK : (maskValue(value, mode, sha256Hex) ?? null)),
   };

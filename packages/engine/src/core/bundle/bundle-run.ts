@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject, type RunSnapshot } from '@weft/protocol';
 import type { CreationRecord } from '../run-state.ts';
 import type { BundleRedaction } from './bundle-redaction.ts';
-import { redactCredentials } from './encoded-credentials.ts';
+import { redactDeep } from '../scan/credential-text.ts';
 
 /** Made by the engine from ids and clocks; nobody's input is in them. */
 const OWN_MEMBERS: ReadonlySet<string> = new Set([
@@ -70,6 +70,6 @@ function maskedStates(states: JsonObject, redaction: BundleRedaction): JsonObjec
 /** Names are kept, unless somebody has used a credential as one. */
 function mapMembers(object: JsonObject, change: (name: string, value: Json) => Json): JsonObject {
   return Object.fromEntries(
-    Object.entries(object).map(([name, value]) => [redactCredentials(name), change(name, value)]),
+    Object.entries(object).map(([name, value]) => [redactDeep(name), change(name, value)]),
   );
 }

@@ -6,7 +6,7 @@ import {
   type Json,
   type JsonObject,
 } from '@weft/protocol';
-import { redactCredentials } from '../bundle/encoded-credentials.ts';
+import { redactDeep } from '../scan/credential-text.ts';
 
 /**
  * What people said about the run where it was executed. It stands beside the log, so a remark that this host could not have
@@ -56,7 +56,7 @@ function readAnnotation(
   if (!isShortName(annotationId) || !isShortName(principal) || Number.isNaN(at)) return undefined;
   const said = {
     signal: signalOf(isJsonObject(signal) ? signal : {}),
-    ...(typeof note === 'string' && { note: redactCredentials(note) }),
+    ...(typeof note === 'string' && { note: redactDeep(note) }),
   };
   if (problemsOf(said).length > 0) return undefined;
   const { eventId, nodeId } = isJsonObject(target) ? target : {};
@@ -76,7 +76,7 @@ function signalOf({ kind, ...members }: JsonObject): JsonObject {
   if (typeof kind !== 'string') return {};
   const value = members[kind];
   if (value === undefined) return { kind };
-  return { kind, [kind]: typeof value === 'string' ? redactCredentials(value) : value };
+  return { kind, [kind]: typeof value === 'string' ? redactDeep(value) : value };
 }
 
 function sequences(events: readonly Json[]): Map<string, number> {
