@@ -340,6 +340,7 @@ export function createHost(options: HostOptions): Host {
       ...shared,
       compile,
       plans,
+      test,
       onRegistered: (tenant, workflowId) =>
         tenant === defaultTenant && isFixture(workflowId) ? discovery.refresh() : Promise.resolve(),
     }),

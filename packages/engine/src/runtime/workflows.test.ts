@@ -1,6 +1,7 @@
-import type { JsonObject } from '@weft/protocol';
+import type { HostError, JsonObject } from '@weft/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
-import { definition, node } from '../core/testing/definitions.ts';
+import { CREDENTIAL_EXAMPLES } from '../core/scan/testing/credential-examples.ts';
+import { chain, definition, node } from '../core/testing/definitions.ts';
 import { alice, newRun, startHost, stranger, type TestHost } from './testing/test-host.ts';
 
 const opened: TestHost[] = [];
@@ -137,5 +138,53 @@ describe('a run', () => {
     expect(snapshot?.['weft']).toMatchObject({ workflowVersion: '1.0' });
     expect(effects.calls.length).toBeLessThanOrEqual(1);
     expect(await host.createRun(alice, newRun('test-workflow'))).toMatchObject({ replayed: false });
+  });
+});
+
+describe('a definition with a credential in it', () => {
+  const { text: key } = CREDENTIAL_EXAMPLES['Stripe key'] ?? { text: '' };
+  const { hidden: awsKey = '' } = CREDENTIAL_EXAMPLES['AWS secret key'] ?? {};
+  const guilty = definition({
+    nodes: [
+      node('a', 'core.http.request', {
+        url: 'https://api.example/',
+        headers: { Authorization: `Bearer ${key}` },
+      }),
+      node('b', 'core.setVariable', {
+        name: 'n',
+        value: { [`x ${key}`]: [btoa(key)], aws_secret_access_key: awsKey },
+      }),
+    ],
+    edges: chain('a', 'b'),
+  });
+  const PLACES = [
+    '/nodes/0/config/headers/Authorization',
+    '/nodes/1/config/value/x [REDACTED]',
+    '/nodes/1/config/value/x [REDACTED]/0',
+    '/nodes/1/config/value/aws_secret_access_key',
+  ];
+
+  it('is refused with the places and kinds of all of them, and none of their values', async () => {
+    const { host } = await open();
+
+    const refused: unknown = await host.registerWorkflow(alice, guilty, LAX).catch((error: unknown) => error);
+    const checked = await host.checkWorkflow(guilty);
+
+    expect(refused).toMatchObject({ code: 'validation_error', details: { field: PLACES[0], count: 4 } });
+    expect(checked.errors.map(({ path }) => path)).toEqual(PLACES);
+    expect(checked.errors[0]).toMatchObject({ code: 'credential_in_definition' });
+    expect(checked.errors[3]?.message).toContain('AWS secret key');
+    const said = JSON.stringify([(refused as HostError).message, (refused as HostError).details, checked]);
+    for (const value of [key, btoa(key).slice(0, 20), awsKey]) expect(said).not.toContain(value);
+    expect(await host.workflow(alice, 'test-workflow')).toBeUndefined();
+  });
+
+  it('is taken by a test host, with a warning', async () => {
+    const { host } = await open({ conformance: true });
+
+    const registered = await host.registerWorkflow(alice, guilty, LAX);
+
+    expect(registered.created).toBe(true);
+    expect(registered.warnings.map(({ path }) => path)).toEqual(PLACES);
   });
 });

@@ -7,6 +7,7 @@ import {
   type WorkflowDefinition,
 } from '@weft/protocol';
 import { canonicalDigest } from '../core/canonical-digest.ts';
+import { credentialsInDefinition } from '../core/definition-credentials.ts';
 import type { Steps } from '../core/steps.ts';
 import type {
   Caller,
@@ -39,6 +40,8 @@ export interface WorkflowDependencies {
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly limits: HostLimits;
+  /** A test host takes definitions with credentials in them, and warns. */
+  readonly test: boolean;
   /** Called after a definition became current. */
   readonly onRegistered: (tenant: string, workflowId: string) => Promise<void>;
 }
@@ -61,7 +64,7 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
     options: RegisterOptions,
   ): Promise<Registration> {
     const { digest, text } = await inTurns(identify(definition, limits.maxDefinitionBytes));
-    const compiled = await compile(definition, digest);
+    const compiled = await examine(definition, digest);
     refuseProblems(compiled, options.strict);
     const { id, version } = definition as WorkflowDefinition;
     const known = await store.readWorkflow(caller.tenant, id, version);
@@ -76,6 +79,16 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
     if (compiled.plan !== undefined) plans.keep(compiled.plan);
     await dependencies.onRegistered(caller.tenant, id);
     return { id, version: registered, digest, created: true, warnings: compiled.warnings };
+  }
+
+  /** Only what is offered anew is looked through for credentials: what was registered before keeps running. */
+  async function examine(definition: unknown, digest: string): Promise<Compiled> {
+    const compiled = await compile(definition, digest);
+    const credentials = await inTurns(credentialsInDefinition(definition));
+    if (credentials.length === 0) return compiled;
+    return dependencies.test
+      ? { ...compiled, warnings: [...compiled.warnings, ...credentials] }
+      : { ...compiled, errors: [...compiled.errors, ...credentials] };
   }
 
   async function write(
@@ -129,7 +142,7 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
     registerWorkflow: register,
     async checkWorkflow(definition) {
       const { digest } = await inTurns(identify(definition, limits.maxDefinitionBytes));
-      const { errors, warnings } = await compile(definition, digest);
+      const { errors, warnings } = await examine(definition, digest);
       return { errors, warnings };
     },
     async workflow(caller, id, version) {

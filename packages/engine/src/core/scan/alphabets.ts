@@ -15,8 +15,7 @@ const RANGES = {
   tilde: ['A-Z', 'a-z', '0-9', '_', '-', '.', '~'],
   /** token68 of HTTP, without its padding. */
   token68: ['A-Z', 'a-z', '0-9', '_', '-', '.', '~', '+', '/'],
-  /** What tells a token from a word. */
-  tokenSign: ['0-9', '_', '-', '.', '~', '+', '/'],
+  dot: ['.'],
   path: ['A-Z', 'a-z', '0-9', '_', '-', '.', '/'],
   named: ['A-Z', 'a-z', '0-9', '_', '-', '+', '/', '='],
   label: ['A-Z', '0-9', ' '],

@@ -197,17 +197,19 @@ function looksRight(text: string, from: number, end: number, { looks }: Run, run
   if (looks === undefined) return true;
   switch (looks) {
     case 'token':
-      return runs.has(IN.tokenSign, from, end);
+      return end - from >= 32 || runs.has(IN.dot, from, end - 1) || isRandom(from, end, runs);
     case 'random':
-      return (
-        runs.has(IN.digit, from, end) ||
-        (end - from >= 16 && runs.has(IN.upper, from, end) && runs.has(IN.lower, from, end))
-      );
+      return isRandom(from, end, runs);
     case 'mixed':
       return runs.has(IN.digit, from, end) && runs.has(IN.upper, from, end) && runs.has(IN.lower, from, end);
     case 'assigns':
       return assigns(text, from, end);
   }
+}
+
+function isRandom(from: number, end: number, runs: Runs): boolean {
+  if (runs.has(IN.digit, from, end)) return true;
+  return end - from >= 16 && runs.has(IN.upper, from, end) && runs.has(IN.lower, from, end);
 }
 
 /** One sign, not two: `==` compares. */

@@ -32,8 +32,8 @@ export interface Run {
 }
 
 /**
- * `token`: has a sign that words do not have. `random`: has a digit, or is long with letters of both cases. `mixed`: has digits
- * and letters of both cases. `assigns`: has one `=` or `:`, and not two.
+ * `random`: has a digit, or is long with letters of both cases. `token`: that, or a dot inside, or longer than any word. `mixed`: has
+ * digits and letters of both cases. `assigns`: has one `=` or `:`, and not two.
  */
 export type Looks = 'token' | 'random' | 'mixed' | 'assigns';
 

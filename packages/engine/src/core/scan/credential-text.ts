@@ -76,12 +76,15 @@ function addFromView(spans: CredentialSpan[], view: View, work: Work | undefined
     spans.push({ start: starts[start] ?? 0, end: starts[end] ?? 0, shape });
 }
 
+/** One character per byte. What is not ASCII is in no credential, so it does not matter how it is read. */
+const byteText = new TextDecoder('latin1');
+
 function addFromEncoded(spans: CredentialSpan[], text: string, work: Work | undefined): void {
   eachEncoded(
     text,
     MIN_ENCODED_BYTES,
     ({ bytes, run }) => {
-      const [span] = findCredentials(latin1(bytes), work);
+      const [span] = findCredentials(byteText.decode(bytes), work);
       if (span !== undefined)
         spans.push({ start: run.start, end: afterPadding(text, run.end), shape: span.shape });
     },
@@ -93,13 +96,4 @@ function afterPadding(text: string, end: number): number {
   let at = end;
   while (at < end + 2 && text[at] === '=') at += 1;
   return at;
-}
-
-const CHUNK = 8192;
-
-function latin1(bytes: Uint8Array): string {
-  let text = '';
-  for (let from = 0; from < bytes.length; from += CHUNK)
-    text += String.fromCharCode(...bytes.subarray(from, from + CHUNK));
-  return text;
 }

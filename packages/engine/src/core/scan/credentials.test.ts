@@ -81,6 +81,7 @@ describe('credentials', () => {
     'core.http.request',
     'C:\\new\\table',
     'Bearer of bad news; the bearer is late',
+    'Bearer authentication. A bearer token-scoped answer, bearer username/password',
     'the secret_key is in the vault, the api_key: see there',
     'vars.api_key == vars.other_key1234567890',
     "has(inputs.password) && inputs.password=='x1234567'",

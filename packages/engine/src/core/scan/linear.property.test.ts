@@ -8,7 +8,7 @@ import { HOSTILE_TEXTS, HOSTILE_VALUES } from './testing/hostile-texts.ts';
 import type { Work } from './work.ts';
 
 /** What every scan may cost at most, in steps per character. */
-const PER_CHARACTER = { credentials: 60, deep: 240, values: 600, pieces: 3_000 };
+const PER_CHARACTER = { credentials: 60, deep: 240, values: 300, pieces: 1_500 };
 /** Runs that are too short to be looked at become long enough when a text is doubled, and pieces are held back. */
 const SLACK = 50_000;
 const LENGTH = 2_048;

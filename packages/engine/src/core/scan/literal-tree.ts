@@ -7,7 +7,7 @@
  * L2. A short text would be found by accident inside others. It counts only where it stands alone, between what are neither
  *     letters nor digits.
  */
-export const SEGMENT = 64;
+export const SEGMENT = 32;
 export const SHORT = 5;
 
 /** A segment of a text that is looked for. */
