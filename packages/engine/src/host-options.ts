@@ -20,6 +20,7 @@ export interface HostOptions {
   readonly defaultTenant?: string;
   /** Exact HOST:PORT pairs that nodes may reach although they are not public. */
   readonly egressAllow?: readonly string[];
+  /** `hash` needs `secretsKey`; without it values are masked as by `mask`. */
   readonly maskingDefault?: MaskingMode;
   /** Capability ids that nodes may require. */
   readonly runtimeCapabilities?: readonly string[];
@@ -29,7 +30,7 @@ export interface HostOptions {
   readonly publicUrl?: string;
   /** Instead of the policy of `egressAllow`. */
   readonly egress?: Egress;
-  /** 32 bytes that encrypt the secrets kept here. Without it the host keeps and resolves none. */
+  /** 32 bytes that encrypt the secrets kept here, and from which other keys are derived. Without it the host keeps and resolves none. */
   readonly secretsKey?: Uint8Array | undefined;
   /** Ed25519 private key that signs checkpoints of the audit log, and nothing else. Without it none are made. */
   readonly auditKey?: KeyObject;

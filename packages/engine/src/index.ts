@@ -78,7 +78,7 @@ export type {
   WorkflowSummary,
 } from './host.ts';
 export { DamagedRunError } from './damaged-run-error.ts';
-export { erasedInputs } from './erased-inputs.ts';
+export { erasedRecord } from './erased-record.ts';
 export type { ClusterNode, ClusterOperations } from './cluster-operations.ts';
 export { openMemoryStore } from './memory-store.ts';
 export type { MemoryStoreOptions, StoreFaults } from './memory-store.ts';

@@ -37,6 +37,10 @@ interface NodeTypeBase {
   readonly conformanceOnly?: true;
   /** Outputs repeat raw run inputs, so the public payload never shows them. */
   readonly privateOutputs?: true;
+  /** Hands its inputs on as they are, and puts out nothing that it has made from them. */
+  readonly passesOn?: true;
+  /** Input ports that what it makes depends on; absent = all of them. Of others it does not matter whether they are sensitive. */
+  readonly dependsOn?: (config: JsonObject) => readonly string[];
   /** May lead back to a node before it: it decides itself, by `again`, whether the cycle goes round. */
   readonly closesCycles?: true;
   /** A node type that must be in the same workflow. */
@@ -192,7 +196,7 @@ export interface Secrets {
 
 /** What agents remember across runs; a reference is only ever seen by its own tenant. */
 export interface Memory {
-  /** Secrets resolved by this effect are masked in the content. Throws NodeFailure when the entry is too large. */
+  /** Secrets that the effect resolved and sensitive inputs it was given are masked. Throws NodeFailure when the entry is too large. */
   write(memoryRef: string, entry: NewMemoryEntry): Promise<MemoryEntry>;
   /** Newest first; what has expired, and what is not ours, is not there. */
   list(
@@ -208,6 +212,8 @@ export interface NewMemoryEntry {
   readonly tags?: readonly string[];
   /** Milliseconds since the epoch. */
   readonly expiresAt?: number;
+  /** False: kept as it is, though it may hold sensitive inputs; secrets are masked all the same. */
+  readonly sensitive?: false;
 }
 
 export interface MemoryEntry {
@@ -228,6 +234,8 @@ export interface NewArtifact {
   readonly name: string;
   readonly mediaType: string;
   readonly bytes: Uint8Array | AsyncIterable<Uint8Array>;
+  /** False: kept as it is, though it may hold sensitive inputs; secrets are masked all the same. */
+  readonly sensitive?: false;
 }
 
 export interface ArtifactRef {
@@ -249,6 +257,8 @@ export interface EffectInput {
   readonly config: JsonObject;
   readonly prepared: unknown;
   readonly inputs: JsonObject;
+  /** Present where some of them are sensitive: the inputs as they may be kept where others read them. */
+  readonly shownInputs?: JsonObject | undefined;
   readonly agent?: AgentRef | undefined;
   readonly configurable: JsonObject;
   /** Id of a secret, for types that take one. */

@@ -187,7 +187,7 @@ export interface PurgeUnit extends UnitBase {
 
 /**
  * Takes away what only the fold may see of a run that has ended: overlays and the checkpoint; of its inputs only the names stay
- * (`erasedInputs`), the value of an answer becomes null, and outputs and variables of a child's notice go. Refused like a purge, but not because of a parent.
+ * (`erasedRecord`), the value of an answer becomes null, and outputs and variables of a child's notice go. Refused like a purge, but not because of a parent.
  */
 export interface EraseUnit extends UnitBase {
   readonly kind: 'erase';

@@ -18,6 +18,7 @@ import { isCutOff, restartNode } from './fork-cut.ts';
 import { finishTimer, startNode } from './node-start.ts';
 import type { NodePlan, Plan } from './plan.ts';
 import { isEmpty, OpenStretch } from './recorder.ts';
+import { receivedSensitivity } from './result-sensitivity.ts';
 import { applyCommand } from './run-commands.ts';
 import { checkDuration, durationDeadline, endRun } from './run-end.ts';
 import {
@@ -29,8 +30,9 @@ import {
   nodeKey,
   type RunState,
 } from './run-state.ts';
+import { maskingOf } from './redaction.ts';
 import { placeOf } from './scope.ts';
-import { redactorFor } from './sensitive.ts';
+import { runRedaction } from './sensitive.ts';
 import type { Budget, Input, Moment, Outcome, Step } from './step.ts';
 
 /**
@@ -83,6 +85,7 @@ export function openRun(
       spawning.add(key);
     if (node.outputs !== undefined) stateBytes += JSON.stringify(node.outputs).length;
   }
+  const { redactor, known } = runRedaction({ plan, record, state });
   return {
     plan,
     record,
@@ -93,7 +96,9 @@ export function openRun(
     spawning,
     timers,
     draining: false,
-    redactor: redactorFor(plan, state),
+    redactor,
+    known,
+    masking: maskingOf(plan, record.tenant),
     stateBytes,
     budget: new WorkBudget(plan.workLimits),
   };
@@ -209,7 +214,8 @@ function recover(stretch: Stretch): void {
           'The host stopped while this node was under way, so nobody knows whether its effect happened. Decide by hand, then start a new run.',
       });
     } else {
-      stretch.perform(node, known.iteration, known.inputs ?? inputsAgain(run, node, known.iteration));
+      const inputs = known.inputs ?? inputsAgain(run, node, known.iteration);
+      stretch.perform(node, known.iteration, inputs, known.sensitiveInputs);
     }
   }
 }
@@ -245,8 +251,9 @@ function finishEffect(stretch: Stretch, node: NodePlan, path: readonly number[],
   } catch (error) {
     return failAttempt(stretch, node, path, toNodeError(error));
   }
+  const sensitivity = receivedSensitivity(stretch.run, result.outputs);
   stretch.run.inFlight.delete(nodeKey(node.id, path));
-  finishNode(stretch, node, path, result);
+  finishNode(stretch, node, path, result, { sensitivity });
 }
 
 /** Decides what can be decided; true when the budget ended it early. */

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '@weft/protocol';
 import { type ChannelWrite, isReducer, reduce } from './reducers.ts';
 import type { RunEvent } from './run-event.ts';
 import { nodeKey, type RunState } from './run-state.ts';
+import { isSensitive, readSensitivity, type Sensitivity } from './sensitivity.ts';
 
 /** What the facts about channels and their triggers change. */
 
@@ -19,8 +20,19 @@ export function channelWritten(state: RunState, event: RunEvent, payload: JsonOb
     ...(typeof maxSize === 'number' && { maxSize }),
   };
   held.set(name, reduce(held.get(name), write));
+  noteSensitivity(isUndeclared ? state.sensitiveVariables : state.sensitiveChannels, name, payload);
   if (!isUndeclared) noteVersion(state, event, name, payload);
   if (isJsonObject(payload['triggers'])) noteDue(state, event, payload['triggers']);
+}
+
+/** A channel that holds several writes is as sensitive as the most sensitive of them. */
+function noteSensitivity(held: Map<string, Sensitivity>, name: string, payload: JsonObject): void {
+  const written = readSensitivity(payload['sensitive']);
+  if (payload['reducer'] === 'replace') {
+    if (written === undefined) held.delete(name);
+    else held.set(name, written);
+  } else if (written !== undefined && !isSensitive(held.get(name)))
+    held.set(name, isSensitive(written) ? 'within' : false);
 }
 
 /** Which versions of its schema a channel holds entries of, and the first event of each; a replaced value leaves nothing behind. */

@@ -4,12 +4,13 @@ import type { ChannelCommand } from '../store.ts';
 import { checkVersions } from './channel-versions.ts';
 import type { LiveRun, Stretch } from './live-run.ts';
 import { checkParent, sendToParent } from './send-to-parent.ts';
-import type { ChannelPlan, NodePlan } from './plan.ts';
+import type { ChannelPlan, NodePlan, Plan } from './plan.ts';
 import { firstProblem } from './schema-problem.ts';
-import { maskValue } from './redaction.ts';
+import { maskSensitive } from './redaction.ts';
 import { type ChannelWrite, reduce, type Reducer, shapeProblem, wrapEntry } from './reducers.ts';
-import { sha256Hex } from '../hash.ts';
-import { redactorFor } from './sensitive.ts';
+import { trackSensitive } from './sensitive.ts';
+import { noteChannel, type SensitiveReads } from './sensitive-reads.ts';
+import { asDeclared, isSensitive, recorded, type Sensitivity } from './sensitivity.ts';
 
 /**
  * Writes to channels. What is declared decides how; a channel that is not declared takes its rules from the write and shows
@@ -41,13 +42,24 @@ export function checkValue(run: LiveRun, request: ChannelRequest): void {
   checkResult(run, request, reduce(run.state.channels.get(request.channel), write));
 }
 
-export function writeChannels(stretch: Stretch, node: NodePlan, requests: readonly ChannelRequest[]): void {
-  for (const request of requests) writeChannel(stretch, node, request);
+/** `sensitivityOf` says of each value that is written what of it is sensitive. */
+export function writeChannels(
+  stretch: Stretch,
+  node: NodePlan,
+  requests: readonly ChannelRequest[],
+  sensitivityOf: (value: Json) => Sensitivity | undefined,
+): void {
+  for (const request of requests) writeChannel(stretch, node, request, sensitivityOf(request.value));
 }
 
-export function writeChannel(stretch: Stretch, node: NodePlan, request: ChannelRequest): void {
-  if (request.to === 'parent') sendToParent(stretch, writerOf(node), request);
-  else recordWrite(stretch, request, node.id);
+export function writeChannel(
+  stretch: Stretch,
+  node: NodePlan,
+  request: ChannelRequest,
+  sensitivity: Sensitivity | undefined,
+): void {
+  if (request.to === 'parent') sendToParent(stretch, writerOf(node), request, sensitivity);
+  else recordWrite(stretch, request, node.id, sensitivity);
 }
 
 /** `source` is the node that writes, or what a child run sent. */
@@ -55,14 +67,21 @@ export function recordWrite(
   stretch: Stretch,
   request: ChannelRequest,
   source: string | ChannelCommand,
+  computed: Sensitivity | undefined,
 ): void {
   const { run } = stretch;
   const channel = run.plan.channels.get(request.channel);
+  // A channel that nobody declares is kept among the variables.
+  const declared = (channel ?? run.plan.variables.get(request.channel))?.sensitive;
+  const sensitivity = asDeclared(computed, declared);
+  if (sensitivity !== undefined) trackSensitive(run);
   const at = Math.max(stretch.now, run.state.lastAt);
   const write: ChannelWrite = { ...rulesOf(channel, request), value: request.value, at };
 
   const value = wrapEntry(write);
-  const shownValue = channel?.sensitive === true ? maskValue(value, run.plan.maskingMode, sha256Hex) : value;
+  // What the reducer has wrapped has other members than what was written.
+  const ofValue = value === request.value ? sensitivity : isSensitive(sensitivity);
+  const shownValue = maskSensitive(value, ofValue, run.masking);
   const shown: JsonObject = {
     channel: request.channel,
     value: shownValue ?? null,
@@ -78,12 +97,12 @@ export function recordWrite(
     ...(write.ttlMs !== undefined && { ttlMs: write.ttlMs }),
     ...(write.maxSize !== undefined && { maxSize: write.maxSize }),
     ...(channel === undefined && { isUndeclared: true }),
+    ...recorded('sensitive', sensitivity),
     ...(typeof source !== 'string' && { writer: { ...source.writer } }),
     ...triggeredBy(run, request.channel, source),
   };
   const nodeId = typeof source === 'string' ? { nodeId: source } : {};
   stretch.record({ type: 'channel.written', ...nodeId, payload, shown });
-  if (channel?.sensitive === true) run.redactor = redactorFor(run.plan, run.state);
 }
 
 function originOf({ sourceEngineId, sourceRunId }: ChannelCommand): JsonObject {
@@ -126,7 +145,11 @@ function rulesOf(
 }
 
 /** What the node may read, as folded so far; a channel that nobody has written holds what its reducer begins with. */
-export function readableChannels(run: LiveRun, node: NodePlan): ReadonlyMap<string, Json> {
+export function readableChannels(
+  run: LiveRun,
+  node: NodePlan,
+  reads?: SensitiveReads,
+): ReadonlyMap<string, Json> {
   const readable = new Map<string, Json>();
   for (const channel of run.plan.channels.values()) {
     if (mayRead(channel, node))
@@ -137,6 +160,7 @@ export function readableChannels(run: LiveRun, node: NodePlan): ReadonlyMap<stri
   return Object.assign(readable, {
     get: (name: string) => {
       checkVersions(run, name);
+      if (reads !== undefined) noteChannel(reads, name);
       return read(name);
     },
   });

@@ -1,9 +1,10 @@
 import type { Json } from '@weft/protocol';
 import { newNode, newRunState } from './blank-state.ts';
 import type { NodeState, RunState } from './run-state.ts';
+import type { Sensitivity } from './sensitivity.ts';
 
 /** Grows whenever `evolve` or this encoding changes meaning; a checkpoint of another version is ignored and the log folded. */
-export const FOLD_VERSION = 5;
+export const FOLD_VERSION = 6;
 
 type Collections =
   | 'variables'
@@ -12,7 +13,8 @@ type Collections =
   | 'pins'
   | 'visits'
   | 'clarifications'
-  | 'inheritedSecrets'
+  | 'sensitiveVariables'
+  | 'sensitiveChannels'
   | 'channelVersions'
   | 'dueTriggers'
   | 'firedTriggers';
@@ -24,7 +26,8 @@ interface Encoded extends Omit<RunState, Collections> {
   pins: [string, number][];
   visits: [string, number][];
   clarifications: [string, number][];
-  inheritedSecrets: string[];
+  sensitiveVariables: [string, Sensitivity][];
+  sensitiveChannels: [string, Sensitivity][];
   channelVersions: [string, (readonly [number, number])[]][];
   dueTriggers: [string, number][];
   firedTriggers: string[];
@@ -39,7 +42,8 @@ export function encodeState(state: RunState): string {
     pins: [...state.pins],
     visits: [...state.visits],
     clarifications: [...state.clarifications],
-    inheritedSecrets: [...state.inheritedSecrets],
+    sensitiveVariables: [...state.sensitiveVariables],
+    sensitiveChannels: [...state.sensitiveChannels],
     channelVersions: [...state.channelVersions],
     dueTriggers: [...state.dueTriggers],
     firedTriggers: [...state.firedTriggers],
@@ -61,7 +65,8 @@ export function decodeState(text: string): RunState {
     pins: new Map(encoded.pins),
     visits: new Map(encoded.visits),
     clarifications: new Map(encoded.clarifications),
-    inheritedSecrets: new Set(encoded.inheritedSecrets),
+    sensitiveVariables: new Map(encoded.sensitiveVariables),
+    sensitiveChannels: new Map(encoded.sensitiveChannels),
     channelVersions: new Map(encoded.channelVersions),
     dueTriggers: new Map(encoded.dueTriggers),
     firedTriggers: new Set(encoded.firedTriggers),

@@ -1,9 +1,10 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import type { ChildCommand, Notice } from '../store.ts';
 import type { LiveRun, Stretch } from './live-run.ts';
-import { shownOutputs } from './recorder.ts';
+import { shownResult } from './recorder.ts';
 import { isTerminalStatus, type NodeState, type ParentLink, type RunStatus } from './run-state.ts';
-import { collectOutputs } from './scope-result.ts';
+import { variableSensitivity } from './sensitive-places.ts';
+import { isSensitive } from './sensitivity.ts';
 
 /**
  * What parent and child tell each other. Both ways go through the other's inbox, written with the sender's own facts: neither
@@ -50,7 +51,7 @@ function childCommand(run: LiveRun, parent: ParentLink): ChildCommand {
   };
   if (!isTerminalStatus(state.status)) return told;
   if (state.status === 'completed') {
-    const outputs = collectOutputs(state, plan.root, [], (node, all) => shownOutputs(plan, node, all));
+    const outputs = shownResult(state, plan.root, run.masking);
     return { ...told, outputs, ...collected(run, parent) };
   }
   const { error } = state;
@@ -59,15 +60,13 @@ function childCommand(run: LiveRun, parent: ParentLink): ChildCommand {
 
 /** The variables the parent asked for, and which of them it must keep to itself. */
 function collected(run: LiveRun, parent: ParentLink): Pick<ChildCommand, 'variables' | 'sensitive'> {
-  const { state, plan } = run;
+  const { state } = run;
   const found: [string, Json][] = [];
   for (const name of parent.collect) {
     const value = state.variables.get(name);
     if (value !== undefined) found.push([name, value]);
   }
   const variables: JsonObject = Object.fromEntries(found);
-  const sensitive = Object.keys(variables).filter(
-    (name) => plan.variables.get(name)?.sensitive === true || state.inheritedSecrets.has(name),
-  );
+  const sensitive = Object.keys(variables).filter((name) => isSensitive(variableSensitivity(run, name)));
   return { variables, ...(sensitive.length > 0 && { sensitive }) };
 }

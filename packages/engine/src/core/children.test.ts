@@ -391,7 +391,7 @@ describe('variables of a child', () => {
     expect(run.log.map(({ payload }) => payload).join('\n')).not.toContain('swordfish-9');
     expect(run.run.state.variables.get('mine')).toBe('swordfish-9');
     expect(fold(run.plan, run.record, run.log).variables.get('mine')).toBe('swordfish-9');
-    expect([...fold(run.plan, run.record, run.log).inheritedSecrets]).toEqual(['mine']);
+    expect([...fold(run.plan, run.record, run.log).sensitiveVariables]).toEqual([['mine', true]]);
   });
 });
 

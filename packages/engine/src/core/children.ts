@@ -5,11 +5,13 @@ import { cancelChild } from './child-notices.ts';
 import { childRunId } from './child-run-id.ts';
 import type { LiveRun, Stretch } from './live-run.ts';
 import { nodeInput } from './node-context.ts';
-import { toNodeError } from './node-error.ts';
+import { toHiddenError } from './node-error.ts';
 import { finishNode } from './node-finish.ts';
 import { resolveInputs } from './node-inputs.ts';
 import { changeVariables, failNode, identity } from './node-settle.ts';
+import { newReads } from './node-work.ts';
 import type { NodePlan } from './plan.ts';
+import { mixedSensitivity } from './result-sensitivity.ts';
 import { breachCap } from './run-end.ts';
 import {
   type ChildState,
@@ -20,6 +22,8 @@ import {
   type NodeState,
 } from './run-state.ts';
 import { placeOf } from './scope.ts';
+import { handedSensitivity, type SensitiveReads } from './sensitive-reads.ts';
+import { ofMade, recorded } from './sensitivity.ts';
 import type { ChildRequest } from './step.ts';
 
 /**
@@ -103,6 +107,7 @@ export function childRequest(stretch: Stretch, key: string): ChildRequest | unde
       outputMapping: child.outputMapping,
       propagateCancellation: child.propagateCancellation,
     },
+    ...(known.sensitiveChildInputs !== undefined && { sensitiveInputs: known.sensitiveChildInputs }),
   };
 }
 
@@ -116,14 +121,18 @@ function goOn(
 ): void {
   const { type } = node;
   if (type.kind !== 'children') return;
+  const reads = newReads(stretch.run);
   let next: { readonly child: ChildSpec } | NodeResult;
   try {
-    next = type.next(nodeInput(stretch, node, path, inputs), done, last);
+    next = type.next(nodeInput(stretch, node, path, inputs, reads), done, last);
   } catch (error) {
-    return failNode(stretch, node, path, toNodeError(error), causeOf(stretch, node, path));
+    const hidden = toHiddenError(error, node, reads);
+    return failNode(stretch, node, path, hidden, causeOf(stretch, node, path));
   }
-  if ('child' in next) dispatchChild(stretch, node, path, next.child, done);
-  else finishNode(stretch, node, path, next, undefined, causeOf(stretch, node, path));
+  if ('child' in next) return dispatchChild(stretch, node, path, next.child, done, reads);
+  const sensitivity = mixedSensitivity(stretch.run, reads, node, inputs, next.outputs);
+  const causeSeq = causeOf(stretch, node, path);
+  finishNode(stretch, node, path, next, { sensitivity, work: { inputs, reads }, causeSeq });
 }
 
 function dispatchChild(
@@ -132,6 +141,7 @@ function dispatchChild(
   path: readonly number[],
   spec: ChildSpec,
   done: number,
+  reads: SensitiveReads | undefined,
 ): void {
   const { run } = stretch;
   const key = nodeKey(node.id, path);
@@ -152,6 +162,7 @@ function dispatchChild(
       ...identity(node, path),
       done,
       childInputs: spec.inputs,
+      ...recorded('sensitiveChildInputs', reads && handedSensitivity(reads, spec.inputs)),
       outputMapping: { ...spec.outputMapping },
       onFailure: spec.onFailure,
       propagateCancellation: spec.propagateCancellation,
@@ -231,7 +242,9 @@ function takeOver(stretch: Stretch, node: NodePlan, child: ChildState, command: 
     variables.push([name, value]);
     if (command.sensitive?.includes(source) === true) secrets.add(name);
   }
-  changeVariables(stretch, node, Object.fromEntries(variables), secrets);
+  changeVariables(stretch, node, Object.fromEntries(variables), (name, value) =>
+    secrets.has(name) ? ofMade(value) : undefined,
+  );
 }
 
 function childFailure(child: ChildState, command: ChildCommand): NodeError {

@@ -119,7 +119,7 @@ export function compileVariables(
       name,
       type,
       required: variable.required ?? false,
-      sensitive: variable.sensitive ?? false,
+      ...(variable.sensitive !== undefined && { sensitive: variable.sensitive }),
       ...(defaultValue !== undefined && { defaultValue }),
     });
   }

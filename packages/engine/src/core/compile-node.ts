@@ -224,10 +224,8 @@ function nodeSettings(node: WorkflowNode, definition: WorkflowDefinition): NodeS
   };
 }
 
-const NO_PORTS: ReadonlySet<string> = new Set();
+const NO_PORTS: ReadonlyMap<string, boolean> = new Map();
 
-function sensitivePorts(node: WorkflowNode): ReadonlySet<string> {
-  if (node.outputSensitivity === undefined) return NO_PORTS;
-  const marked = Object.entries(node.outputSensitivity).filter(([, isSensitive]) => isSensitive);
-  return new Set(marked.map(([port]) => port));
+function sensitivePorts({ outputSensitivity }: WorkflowNode): ReadonlyMap<string, boolean> {
+  return outputSensitivity === undefined ? NO_PORTS : new Map(Object.entries(outputSensitivity));
 }

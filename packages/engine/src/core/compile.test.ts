@@ -113,8 +113,12 @@ describe('a plan', () => {
       sensitive: true,
       defaultValue: 1,
     });
-    expect(plan.maskingMode).toBe('hash');
-    expect([...(plan.nodes.get('a')?.sensitivePorts ?? [])]).toEqual(['p']);
+    expect(plan.maskingMode).toBe('mask'); // there is no key to hash with
+    expect([...(plan.nodes.get('a')?.sensitivePorts ?? [])]).toEqual([
+      ['p', true],
+      ['q', false],
+    ]);
+    expect(plan.hasSensitive).toBe(true);
     expect(plan.nodes.get('a')).toMatchObject({ disabled: true, prepared: { prepared: 'Ada' } });
     expect(planOf(workflow([node('a')])).maskingMode).toBe('mask');
   });

@@ -12,13 +12,13 @@ import {
 import { openCycles } from './compile-cycles.ts';
 import { compareIds, connect, layOutScopes } from './compile-graph.ts';
 import { compileLoops } from './compile-loop.ts';
-import { compileNodes } from './compile-node.ts';
+import { compileNodes, type NodeDraft } from './compile-node.ts';
 import { topologicalOrder } from './compile-order.ts';
 import { checkConnections, compilePorts } from './compile-ports.ts';
 import { compileTriggers } from './compile-triggers.ts';
 import { createProblems, type Problems } from './compile-problems.ts';
 import { createTexts } from './compile-texts.ts';
-import type { ExpressionCompiler, MaskingMode, Plan } from './plan.ts';
+import type { ExpressionCompiler, KeyedHash, MaskingMode, Plan } from './plan.ts';
 import { finish, type Steps } from './steps.ts';
 
 export interface CompileOptions {
@@ -28,6 +28,8 @@ export interface CompileOptions {
   readonly expressions: Pick<ExpressionCompiler, 'compile'>;
   readonly maxNodes: number;
   readonly maskingDefault: MaskingMode;
+  /** Without it the mode `hash` masks like `mask`: a digest without a key would be guessed. */
+  readonly keyedHash?: KeyedHash;
   readonly runtimeCapabilities: ReadonlySet<string>;
   /** What one decision of a run may spend on expressions, patterns and schemas. */
   readonly workLimits?: WorkLimits;
@@ -94,6 +96,8 @@ function* buildPlan(
   const triggers = yield* compileTriggers(definition, { drafts, declaredIds, channels, problems });
   const order = yield* topologicalOrder(definition, drafts, problems);
   if (order !== undefined) yield* checkConnections(order, drafts, loops, problems);
+  const { maskingDefault, keyedHash } = options;
+  const mode = definition.metadata.complianceConfig?.maskingMode ?? maskingDefault;
   return {
     definition,
     digest: options.digest,
@@ -103,8 +107,16 @@ function* buildPlan(
     variables,
     channels,
     triggers,
-    maskingMode: definition.metadata.complianceConfig?.maskingMode ?? options.maskingDefault,
+    maskingMode: mode === 'hash' && keyedHash === undefined ? 'mask' : mode,
+    ...(keyedHash !== undefined && { keyedHash }),
+    hasSensitive: [...variables.values(), ...channels.values(), ...sorted.flatMap(declaredPorts)].some(
+      ({ sensitive }) => sensitive === true,
+    ),
     workLimits,
     checkConfigurable,
   };
+}
+
+function declaredPorts({ sensitivePorts }: NodeDraft): { sensitive: boolean }[] {
+  return [...sensitivePorts.values()].map((sensitive) => ({ sensitive }));
 }

@@ -4,7 +4,9 @@ import type { Stretch } from './live-run.ts';
 import { toNodeError } from './node-error.ts';
 import { identity } from './node-settle.ts';
 import { isCostCode, type NodePlan } from './plan.ts';
+import { shownMembers } from './recorder.ts';
 import { type InterruptState, nodeKey } from './run-state.ts';
+import { memberOf, type Sensitivity } from './sensitivity.ts';
 
 /**
  * A conversation is one question that stays open over many turns:
@@ -31,24 +33,36 @@ export function openConversation(
   stretch: Stretch,
   node: NodePlan,
   path: readonly number[],
-  data: JsonObject,
-  suspendedSeq: number,
+  { data, sensitivity, suspendedSeq }: Opening,
 ): void {
   const turn = openingTurn(stretch, node, data);
+  const content = memberOf(sensitivity, 'prompt');
+  const ofTurn = content === undefined ? undefined : { content };
   const { agent } = node.node;
+  const opened = {
+    ...identity(node, path),
+    conversationId: String(data['conversationId']),
+    initialTurn: turn,
+    ...(agent !== undefined && { agentId: agent.agentId }),
+    capabilities: ['multi-turn'],
+  };
   stretch.record({
     type: 'conversation.opened',
     nodeId: node.id,
-    payload: {
-      ...identity(node, path),
-      conversationId: String(data['conversationId']),
-      initialTurn: turn,
-      ...(agent !== undefined && { agentId: agent.agentId }),
-      capabilities: ['multi-turn'],
-    },
+    payload: opened,
+    ...(ofTurn !== undefined && {
+      shown: { ...opened, initialTurn: shownMembers(turn, ofTurn, stretch.run.masking) },
+    }),
     causeSeq: suspendedSeq,
   });
-  keepTurn(stretch, node, turn);
+  keepTurn(stretch, node, turn, ofTurn);
+}
+
+interface Opening {
+  readonly data: JsonObject;
+  /** Of the data. */
+  readonly sensitivity: Sensitivity | undefined;
+  readonly suspendedSeq: number;
 }
 
 /** Throws when the channel does not take the opening turn. */
@@ -203,7 +217,8 @@ export function conversationChannel(
   return channels.get(name)?.reducer === 'message' ? name : undefined;
 }
 
-function keepTurn(stretch: Stretch, node: NodePlan, turn: JsonObject): void {
+/** What people say is searched for what the run must not show, and kept as sensitive where something is found. */
+function keepTurn(stretch: Stretch, node: NodePlan, turn: JsonObject, sensitivity?: Sensitivity): void {
   const { run } = stretch;
   const channel = conversationChannel(node.config, run.plan.channels);
   if (channel === undefined) return;
@@ -213,7 +228,7 @@ function keepTurn(stretch: Stretch, node: NodePlan, turn: JsonObject): void {
   } catch {
     return;
   }
-  writeChannel(stretch, node, write);
+  writeChannel(stretch, node, write, sensitivity ?? run.redactor.echoes(turn));
 }
 
 function speakerOf(node: NodePlan): string {

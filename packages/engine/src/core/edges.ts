@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '@weft/protocol';
 import { type EdgePlan, ExpressionError, type NodePlan } from './plan.ts';
 import { type EdgeError, type NodeState, nodeKey, type RunState } from './run-state.ts';
 import { expressionScope, type Place } from './scope.ts';
+import type { SensitiveReads } from './sensitive-reads.ts';
 
 export type EdgeOutcome = 'pending' | 'success' | 'failed' | 'skipped';
 
@@ -28,18 +29,23 @@ export function edgeOutcome(state: RunState, edge: EdgePlan, path: readonly numb
  * Evaluates the conditions on a node's outgoing edges at the moment it completes. The answer goes into `node.completed`: later
  * the variables may be others, and a holder that takes over must not decide differently. Undefined when every edge is taken.
  */
-export function decideEdges(place: Place, node: NodePlan, outputs: JsonObject): JsonObject | undefined {
+export function decideEdges(
+  place: Place,
+  node: NodePlan,
+  outputs: JsonObject,
+  reads?: SensitiveReads,
+): JsonObject | undefined {
   if (!node.outgoing.some(({ condition }) => condition !== undefined)) return undefined;
   const notTaken: string[] = [];
   const errors: [string, EdgeError][] = [];
-  const scope = expressionScope(place, { outputs, self: node.id });
+  const scope = expressionScope(place, { outputs, self: node.id, reads });
   for (const { id, condition } of node.outgoing) {
     if (condition === undefined) continue;
     try {
       if (!condition(outputs, scope, place.budget)) notTaken.push(id);
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
-      errors.push([id, edgeError(error)]);
+      errors.push([id, reads?.isTouched === true ? HIDDEN : edgeError(error)]);
     }
   }
   if (notTaken.length === 0 && errors.length === 0) return undefined;
@@ -53,6 +59,7 @@ export function decideEdges(place: Place, node: NodePlan, outputs: JsonObject): 
 function edgeError({ message, code, details }: ExpressionError): EdgeError {
   return code === undefined ? message : { code, message, ...(details !== undefined && { details }) };
 }
+const HIDDEN = 'The condition could not be evaluated; why is hidden, because it reads sensitive values.';
 
 /** The value an edge carries to its target; undefined when the named port was not produced. */
 export function edgeValue(edge: EdgePlan, outputs: JsonObject): Json | undefined {

@@ -4,6 +4,7 @@ import { newNode, newRunState } from './blank-state.ts';
 import { channelWritten, triggeredNodeBegan, triggerFired } from './channel-fold.ts';
 import type { Plan } from './plan.ts';
 import { foldPayload, type RunEvent } from './run-event.ts';
+import { asDeclared, memberOf, readSensitivity } from './sensitivity.ts';
 import {
   type ChildState,
   type CreationRecord,
@@ -31,7 +32,14 @@ export function initialState(record: CreationRecord, plan: Pick<Plan, 'variables
   }
   for (const name of Object.keys(record.inputs)) variables.set(name, record.inputs[name] as Json);
   // A fork begins in its source's time.
-  return newRunState(variables, channels, record.fork === undefined ? record.createdAt : 0);
+  const state = newRunState(variables, channels, record.fork === undefined ? record.createdAt : 0);
+  if (record.sensitiveInputs === undefined) return state;
+  for (const name of Object.keys(record.inputs)) {
+    const declared = plan.variables.get(name)?.sensitive;
+    const sensitivity = asDeclared(memberOf(record.sensitiveInputs, name), declared);
+    if (sensitivity !== undefined) state.sensitiveVariables.set(name, sensitivity);
+  }
+  return state;
 }
 
 /**
@@ -100,7 +108,11 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
     node.endedAt = undefined;
     node.chunks = undefined;
     if (Array.isArray(payload['items'])) node.items = payload['items'];
-    if (payload['inputs'] !== undefined) node.inputs = payload['inputs'] as JsonObject;
+    if (payload['sensitiveItems'] === true) node.sensitiveItems = true;
+    if (payload['inputs'] !== undefined) {
+      node.inputs = payload['inputs'] as JsonObject;
+      node.sensitiveInputs = readSensitivity(payload['sensitiveInputs']);
+    }
     if (typeof payload['decisionSeq'] === 'number') takeUp(state, node, payload['decisionSeq']);
     triggeredNodeBegan(state, node.nodeId);
     state.executions += 1;
@@ -108,6 +120,7 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
   'node.completed': (state, event, payload) => {
     const node = settle(state, event, payload, 'completed');
     node.outputs = (payload['outputs'] as JsonObject | undefined) ?? {};
+    node.sensitive = readSensitivity(payload['sensitive']);
     if (Array.isArray(payload['edgesNotTaken'])) node.notTaken = payload['edgesNotTaken'] as string[];
     if (isJsonObject(payload['edgeErrors']))
       node.edgeErrors = payload['edgeErrors'] as Record<string, EdgeError>;
@@ -158,6 +171,8 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
     const node = nodeOf(state, event, payload);
     if (node.interrupt === undefined) return;
     node.interrupt.data = payload['data'] as JsonObject;
+    const sensitivity = readSensitivity(payload['sensitive']);
+    if (sensitivity !== undefined) node.interrupt.sensitive = sensitivity;
     if (isJsonObject(payload['resumeSchema'])) node.interrupt.resumeSchema = payload['resumeSchema'];
     if (payload['authRequired'] === true) node.interrupt.authRequired = true;
     if (typeof payload['timeoutMs'] !== 'number') return;
@@ -197,6 +212,7 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
       propagateCancellation: payload['propagateCancellation'] !== false,
     };
     if (isJsonObject(payload['childInputs'])) node.childInputs = payload['childInputs'];
+    node.sensitiveChildInputs = readSensitivity(payload['sensitiveChildInputs']);
     const { runId, workflowId } = node.child;
     state.children.push({
       runId,
@@ -221,13 +237,21 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
     const nodeId = event.nodeId ?? '';
     state.decisions += 1;
     state.openDecisions = state.openDecisions.filter((other) => other.nodeId !== nodeId);
-    state.openDecisions.push({ seq: event.seq, nodeId, decision: payload['decision'] as JsonObject });
+    state.openDecisions.push({
+      seq: event.seq,
+      nodeId,
+      decision: payload['decision'] as JsonObject,
+      ...(payload['sensitive'] !== undefined && { sensitive: true }),
+    });
   },
 
   'variable.changed': (state, _event, payload) => {
     const name = String(payload['name']);
     state.variables.set(name, payload['next'] ?? null);
-    if (payload['isInheritedSecret'] === true) state.inheritedSecrets.add(name);
+    // Logs of earlier versions have the second name, and only for what child runs told.
+    const sensitivity = readSensitivity(payload['sensitive'] ?? payload['isInheritedSecret']);
+    if (sensitivity === undefined) state.sensitiveVariables.delete(name);
+    else state.sensitiveVariables.set(name, sensitivity);
   },
   'channel.written': channelWritten,
   'weft.trigger.fired': (state, _event, payload) => triggerFired(state, payload),
@@ -270,7 +294,9 @@ function settle(
   node.endedAt = event.at;
   node.dueAt = undefined;
   node.inputs = undefined;
+  node.sensitiveInputs = undefined;
   node.childInputs = undefined;
+  node.sensitiveChildInputs = undefined;
   return node;
 }
 

@@ -1,5 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { MACROS } from './cel/comprehensions.ts';
+import { partsOf } from './expression-parts.ts';
 import { ExpressionError } from './plan.ts';
 
 /** Looks at a parsed expression before it is accepted, and refuses what is not part of the language here. */
@@ -61,28 +62,6 @@ function refuseForeign(node: ASTNode, source: string): void {
   for (const [key] of node.args) {
     if (key.op === 'value' && LOST_KEYS.has(String(key.args)))
       refuse(key, `the key ${String(key.args)} cannot be written in a map`, source);
-  }
-}
-
-function partsOf(node: ASTNode): readonly ASTNode[] {
-  switch (node.op) {
-    case 'value':
-    case 'id':
-      return [];
-    case '.':
-    case '.?':
-      return [node.args[0]];
-    case '!_':
-    case '-_':
-      return [node.args];
-    case 'call':
-      return node.args[1];
-    case 'rcall':
-      return [node.args[1], ...node.args[2]];
-    case 'map':
-      return node.args.flat();
-    default:
-      return node.args;
   }
 }
 

@@ -10,3 +10,13 @@ export function expressionFailure(error: unknown, what = ''): unknown {
     ...(details !== undefined && { details }),
   });
 }
+
+/** The same without the words and numbers, which may tell of what was read. */
+export function hiddenExpressionFailure(error: unknown, what: string): unknown {
+  if (!(error instanceof ExpressionError)) return error;
+  const { code = 'expression_failed' } = error;
+  return new NodeFailure(
+    code,
+    `${what} could not be evaluated; why is hidden, because it reads sensitive values.`,
+  );
+}

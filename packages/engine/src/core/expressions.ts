@@ -12,7 +12,9 @@ import type { Evaluate, Frame } from './cel/frame.ts';
 import { makeEvaluate, UnknownFunction } from './cel/interpreter.ts';
 import { fromJson, LazyMap, toJson, type Value } from './cel/values.ts';
 import { analyseExpression, describePosition } from './expression-analysis.ts';
+import { readsOf } from './expression-reads.ts';
 import { type Expression, type ExpressionCompiler, ExpressionError, type ExpressionScope } from './plan.ts';
+import { noteReads } from './scope.ts';
 
 /**
  * CEL for conditions, ports and node configs. A library parses and checks the types; what is accepted is evaluated by our own
@@ -93,9 +95,12 @@ function compileSource(source: string, environment: Environment): Expression {
     maxLevels: LIMITS.levels,
   });
   checkTypes(program, source);
+  const reads = readsOf(program.ast);
   const evaluate = compileChecked(program.ast, source);
-  const evaluateIn = (scope: ExpressionScope, budget: WorkBudget): Json =>
-    run(source, evaluate, scope, budget);
+  const evaluateIn = (scope: ExpressionScope, budget: WorkBudget): Json => {
+    noteReads(scope, reads);
+    return run(source, evaluate, scope, budget);
+  };
   return Object.assign(evaluateIn, { size });
 }
 

@@ -12,12 +12,14 @@ import {
   turnProblem,
 } from './conversation.ts';
 import { nodeInput } from './node-context.ts';
-import { toNodeError } from './node-error.ts';
+import { toHiddenError, toNodeError } from './node-error.ts';
 import { finishNode } from './node-finish.ts';
 import { resolveInputs } from './node-inputs.ts';
 import { completeNode, failAttempt, failNode, identity } from './node-settle.ts';
+import { newReads } from './node-work.ts';
 import { pick } from './pick.ts';
 import type { NodePlan } from './plan.ts';
+import { mixedSensitivity, receivedSensitivity } from './result-sensitivity.ts';
 import { type InterruptState, type NodeState, nodeKey } from './run-state.ts';
 import { placeOf } from './scope.ts';
 
@@ -91,7 +93,11 @@ export function timeOutInterrupt(stretch: Stretch, node: NodePlan, path: readonl
   });
   if (kind === 'conversation.exchange') {
     stretch.record({ type: 'node.resumed', nodeId: node.id, payload: { ...id, interruptId } });
-    return completeNode(stretch, node, path, { outputs: silentClose(stretch, node, interrupt) });
+    const outputs = silentClose(stretch, node, interrupt);
+    return completeNode(stretch, node, path, {
+      outputs,
+      sensitivity: receivedSensitivity(stretch.run, outputs),
+    });
   }
   failNode(stretch, node, path, {
     code: 'interrupt_timeout',
@@ -159,15 +165,21 @@ function takeAnswer(
   answer: JsonObject,
   outputs: JsonObject,
 ): void {
-  const { answered } = node.type;
-  if (answered === undefined) return completeNode(stretch, node, path, { outputs });
   const { run } = stretch;
+  const { answered } = node.type;
+  if (answered === undefined) {
+    const sensitivity = receivedSensitivity(run, outputs);
+    return completeNode(stretch, node, path, { outputs, sensitivity });
+  }
+  const reads = newReads(run);
   try {
-    const inputs = resolveInputs(run.plan, placeOf(run, node, path), node);
-    const result = answered(nodeInput(stretch, node, path, inputs), answer);
-    finishNode(stretch, node, path, result, undefined, causeOf(stretch, node, path));
+    const inputs = resolveInputs(run.plan, placeOf(run, node, path), node, reads);
+    const result = answered(nodeInput(stretch, node, path, inputs, reads), answer);
+    const sensitivity = mixedSensitivity(run, reads, node, inputs, result.outputs);
+    const causeSeq = causeOf(stretch, node, path);
+    finishNode(stretch, node, path, result, { sensitivity, work: { inputs, reads }, causeSeq });
   } catch (error) {
-    failAttempt(stretch, node, path, toNodeError(error));
+    failAttempt(stretch, node, path, toHiddenError(error, node, reads));
   }
 }
 

@@ -1,9 +1,11 @@
 import type { JsonObject, WorkBudget } from '@weft/protocol';
 import type { Frontier } from './frontier.ts';
 import type { NodePlan, Plan } from './plan.ts';
-import type { Redactor } from './redaction.ts';
+import type { KnownValues } from './known-values.ts';
+import type { Masking, Redactor } from './redaction.ts';
 import type { Notice, StoredEvent } from '../store.ts';
 import type { CreationRecord, NodeKey, RunState } from './run-state.ts';
+import type { Sensitivity } from './sensitivity.ts';
 import type { ChildRequest } from './step.ts';
 
 /**
@@ -26,8 +28,10 @@ export interface LiveRun {
   readonly timers: Set<NodeKey>;
   /** A pause waits for what is in flight: nothing new is started. */
   draining: boolean;
-  /** Rebuilt when a sensitive value changes. */
   redactor: Redactor;
+  /** What the redactor looks for; absent while nothing in the run is sensitive. */
+  known: KnownValues | undefined;
+  readonly masking: Masking;
   /** Compares every fact with the one recorded in the source of a replay; what it returns is recorded first. */
   watch?: (event: StoredEvent) => Draft | undefined;
   /** Rough size of the state as JSON, for the state limit. */
@@ -44,7 +48,7 @@ export interface Stretch {
   /** Returns the sequence of the fact. */
   record(draft: Draft): number;
   /** The node's effect, at its present attempt. */
-  perform(node: NodePlan, path: readonly number[], inputs: JsonObject): void;
+  perform(node: NodePlan, path: readonly number[], inputs: JsonObject, sensitivity?: Sensitivity): void;
   abort(key: NodeKey): void;
   spawn(request: ChildRequest): void;
   notify(notice: Notice): void;

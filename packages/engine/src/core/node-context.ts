@@ -4,7 +4,9 @@ import { readableChannels } from './channels.ts';
 import type { Stretch } from './live-run.ts';
 import type { ExpressionScope, NodePlan } from './plan.ts';
 import { nodeKey } from './run-state.ts';
+import { MASK } from './scan/marks.ts';
 import { expressionScope, placeOf } from './scope.ts';
+import { isComputedFromSensitive, type SensitiveReads, WatchedVariables } from './sensitive-reads.ts';
 
 /** What a node gets to see of its run. */
 export function nodeInput(
@@ -12,23 +14,33 @@ export function nodeInput(
   node: NodePlan,
   path: readonly number[],
   inputs: JsonObject,
+  reads?: SensitiveReads,
 ): NodeInput {
-  return new NodeView(stretch, node, path, inputs);
+  return new NodeView(stretch, node, path, inputs, reads);
 }
 
 /** A class because every start of a pure node makes one, and few nodes look at more than their inputs. */
 class NodeView implements NodeInput {
   readonly #stretch: Stretch;
   readonly #node: NodePlan;
+  /** Is told what the node looks at, where the run holds something sensitive. */
+  readonly #reads: SensitiveReads | undefined;
   readonly nodeId: string;
   readonly config: JsonObject;
   readonly prepared: unknown;
   readonly inputs: JsonObject;
   readonly iteration: readonly number[];
 
-  constructor(stretch: Stretch, node: NodePlan, path: readonly number[], inputs: JsonObject) {
+  constructor(
+    stretch: Stretch,
+    node: NodePlan,
+    path: readonly number[],
+    inputs: JsonObject,
+    reads: SensitiveReads | undefined,
+  ) {
     this.#stretch = stretch;
     this.#node = node;
+    this.#reads = reads;
     this.nodeId = node.id;
     this.config = node.config;
     this.prepared = node.prepared;
@@ -37,11 +49,11 @@ class NodeView implements NodeInput {
   }
 
   get variables(): ReadonlyMap<string, Json> {
-    return this.#stretch.run.state.variables;
+    return this.#reads === undefined ? this.#stretch.run.state.variables : new WatchedVariables(this.#reads);
   }
 
   get channels(): ReadonlyMap<string, Json> {
-    return readableChannels(this.#stretch.run, this.#node);
+    return readableChannels(this.#stretch.run, this.#node, this.#reads);
   }
 
   get visit(): number {
@@ -57,13 +69,15 @@ class NodeView implements NodeInput {
   }
 
   get decision(): JsonObject | undefined {
-    return this.#stretch.run.state.nodes.get(nodeKey(this.nodeId, this.iteration))?.decision?.decision;
+    const taken = this.#stretch.run.state.nodes.get(nodeKey(this.nodeId, this.iteration))?.decision;
+    this.#reads?.note(taken?.sensitive);
+    return taken?.decision;
   }
 
   get scope(): ExpressionScope {
     const { inputs, iteration, visit } = this;
     const place = placeOf(this.#stretch.run, this.#node, iteration);
-    return expressionScope(place, { inputs, outputs: inputs, visit });
+    return expressionScope(place, { inputs, outputs: inputs, visit, reads: this.#reads });
   }
 
   get budget(): WorkBudget {
@@ -76,14 +90,28 @@ class NodeView implements NodeInput {
   }
 
   get log(): NodeInput['log'] {
-    const { nodeId } = this;
     return (level, message, fields) =>
-      void this.#stretch.record({
-        type: 'log.appended',
-        nodeId,
-        payload: { level, message, nodeId, ...(fields !== undefined && { fields }) },
-      });
+      logLine(this.#stretch, this.#node, this.#reads, { level, message, fields });
   }
+}
+
+/** What a node says after it has looked at something sensitive may tell of it. */
+function logLine(
+  stretch: Stretch,
+  node: NodePlan,
+  reads: SensitiveReads | undefined,
+  { level, message, fields }: { level: string; message: string; fields: JsonObject | undefined },
+): void {
+  const said: JsonObject = { message, ...(fields !== undefined && { fields }) };
+  const isHidden = reads !== undefined && isComputedFromSensitive(reads, node);
+  const shown = isHidden ? { message: MASK } : said;
+  const { id: nodeId } = node;
+  stretch.record({
+    type: 'log.appended',
+    nodeId,
+    payload: { level, nodeId, ...said },
+    shown: { level, nodeId, ...shown },
+  });
 }
 
 /** First use pins the newest version; every later use, also after a crash or in a fork, gets the pin. */

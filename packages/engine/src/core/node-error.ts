@@ -1,6 +1,9 @@
 import { NodeFailure } from '../node-type.ts';
-import { redactText } from './scan/credential-text.ts';
+import type { LiveRun } from './live-run.ts';
+import type { NodePlan } from './plan.ts';
 import type { NodeError } from './run-state.ts';
+import { redactText } from './scan/credential-text.ts';
+import { isComputedFromSensitive, type SensitiveReads } from './sensitive-reads.ts';
 
 /** Whatever a node threw, as a fact: a failure it foresaw keeps its code; anything else is `node_failed`. */
 export function toNodeError(error: unknown): NodeError {
@@ -14,4 +17,30 @@ export function toNodeError(error: unknown): NodeError {
   }
   const message = error instanceof Error ? error.message : String(error);
   return { code: 'node_failed', message: redactText(message) || 'The node failed.', retryable: false };
+}
+
+/** The same of a node that has read something sensitive: its code stays, its words may tell of what it read. */
+export function toHiddenError(error: unknown, node: NodePlan, reads: SensitiveReads | undefined): NodeError {
+  const known = toNodeError(error);
+  if (reads === undefined || !isComputedFromSensitive(reads, node)) return known;
+  const { code, retryable } = known;
+  return {
+    code,
+    message: 'The node failed; why is hidden, because it reads sensitive values.',
+    ...(retryable !== undefined && { retryable }),
+  };
+}
+
+/**
+ * Without what is known to be sensitive. Nothing is decided by the words of an error, so they are not kept anywhere: what hides
+ * them here hides them wherever the error is told again.
+ */
+export function hideKnown({ known, redactor }: LiveRun, error: NodeError): NodeError {
+  if (known === undefined) return error;
+  const { message, details } = error;
+  return {
+    ...error,
+    message: redactor.redactText(message),
+    ...(details !== undefined && { details: redactor.apply(details, JSON.stringify(details)) ?? details }),
+  };
 }

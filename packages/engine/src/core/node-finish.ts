@@ -1,11 +1,21 @@
 import type { NodeEvent, NodeResult } from '../node-type.ts';
 import { isSettled } from './frontier.ts';
 import type { Stretch } from './live-run.ts';
-import { completeNode, failNode } from './node-settle.ts';
+import { completeNode, failNode, type ResultSensitivity } from './node-settle.ts';
 import type { NodePlan } from './plan.ts';
 import { breachCap } from './run-end.ts';
 import { nodeKey } from './run-state.ts';
+import { type NodeWork, sayWithCare } from './node-work.ts';
 import { suspendNode } from './suspend.ts';
+
+/** What is known of a result beside itself. */
+export interface Finish {
+  readonly sensitivity: ResultSensitivity;
+  /** What the node has read to work it out; absent for what came from outside. */
+  readonly work?: NodeWork | undefined;
+  readonly reason?: string | undefined;
+  readonly causeSeq?: number | undefined;
+}
 
 /** What a node returned becomes facts: its events, then a question, another round of its cycle, or its completion. */
 export function finishNode(
@@ -13,26 +23,39 @@ export function finishNode(
   node: NodePlan,
   path: readonly number[],
   result: NodeResult,
-  reason?: string,
-  causeSeq?: number,
+  { sensitivity, work, reason, causeSeq }: Finish,
 ): void {
   if (result.events !== undefined) {
     if (isOverLoopCap(stretch, node, result.events)) return;
-    recordEvents(stretch, node, result.events);
+    recordEvents(stretch, node, result.events, work);
   }
   const { ask } = result;
   const reenters = result.again === true ? node.cycle : undefined;
   if (reenters !== undefined && isBusy(stretch, node, path, reenters)) return;
-  if (ask !== undefined) return suspendNode(stretch, node, path, () => ask);
+  if (ask !== undefined) return suspendNode(stretch, node, path, () => ask, work);
   const { outputs, variables, channels } = result;
-  completeNode(stretch, node, path, { outputs, variables, channels, reason, reenters, causeSeq });
+  completeNode(stretch, node, path, {
+    outputs,
+    variables,
+    channels,
+    sensitivity,
+    reason,
+    reenters,
+    causeSeq,
+  });
 }
 
-function recordEvents(stretch: Stretch, node: NodePlan, events: readonly NodeEvent[]): void {
+function recordEvents(
+  stretch: Stretch,
+  node: NodePlan,
+  events: readonly NodeEvent[],
+  work: NodeWork | undefined,
+): void {
   const sequences: number[] = [];
   for (const { type, payload, causedBy } of events) {
     const causeSeq = causedBy === undefined ? undefined : sequences[causedBy];
-    sequences.push(stretch.record({ type, nodeId: node.id, payload, causeSeq }));
+    const said = sayWithCare(stretch.run, node, payload, work);
+    sequences.push(stretch.record({ type, nodeId: node.id, ...said, causeSeq }));
   }
 }
 

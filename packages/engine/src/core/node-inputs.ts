@@ -2,25 +2,39 @@ import type { Json, JsonObject } from '@weft/protocol';
 import { NodeFailure } from '../node-type.ts';
 import { edgeOutcome, edgeValue } from './edges.ts';
 import { jsonSize } from './json-size.ts';
-import { expressionFailure } from './expression-failure.ts';
+import { expressionFailure, hiddenExpressionFailure } from './expression-failure.ts';
 import type { NodePlan, Plan, PortPlan } from './plan.ts';
 import { nodeKey } from './run-state.ts';
 import { currentItem, expressionScope, type Place, visibleNode } from './scope.ts';
+import { inputSensitivity, outputSensitivity, variableSensitivity } from './sensitive-places.ts';
+import { itemSensitivity, SensitiveReads } from './sensitive-reads.ts';
+import { memberOf, ofMade, type Sensitivity } from './sensitivity.ts';
 
 /**
  * The values on a node's input ports: what its taken edges carry, overlaid by the inputs it declares. The first node of a
- * loop's body gets the item and its index; a first node of the run may get the run's inputs (see `takesRunInputs`).
+ * loop's body gets the item and its index; a first node of the run may get the run's inputs (see `takesRunInputs`). `reads` is told
+ * which of them are sensitive.
  */
-export function resolveInputs(plan: Plan, place: Place, node: NodePlan): JsonObject {
+export function resolveInputs(plan: Plan, place: Place, node: NodePlan, reads?: SensitiveReads): JsonObject {
   const inputs = node.incoming.length === 0 ? entryInputs(place, node) : {};
+  if (reads !== undefined && node.incoming.length === 0) noteEntry(place, inputs, reads);
   for (const edge of node.incoming) {
     if (edgeOutcome(place.state, edge, place.path) !== 'success') continue;
-    const outputs = place.state.nodes.get(nodeKey(edge.source.id, place.path))?.outputs ?? {};
+    const source = place.state.nodes.get(nodeKey(edge.source.id, place.path));
+    const outputs = source?.outputs ?? {};
     const value = edgeValue(edge, outputs);
-    if (value !== undefined) setMember(inputs, edge.targetPort, value);
+    if (value === undefined) continue;
+    setMember(inputs, edge.targetPort, value);
+    if (reads === undefined || source === undefined) continue;
+    const sensitivity = outputSensitivity(edge.source, source);
+    notePort(
+      reads,
+      edge.targetPort,
+      value === outputs ? sensitivity : memberOf(sensitivity, edge.sourcePort),
+    );
   }
   for (const port of node.ports) {
-    const value = portValue(plan, place, node, port);
+    const value = portValue(plan, place, node, port, reads);
     if (value === undefined) delete inputs[port.name];
     else setMember(inputs, port.name, value);
   }
@@ -41,6 +55,17 @@ function checkSize(inputs: JsonObject, { record }: Place, node: NodePlan): void 
     `The inputs of node "${node.id}" take more than ${limit} bytes together; pass references to large values.`,
     { details: { limit, observed } },
   );
+}
+
+function noteEntry(place: Place, inputs: JsonObject, reads: SensitiveReads): void {
+  if (place.scope.loop === undefined) {
+    for (const name of Object.keys(inputs)) notePort(reads, name, inputSensitivity(reads.view, name));
+  } else if (itemSensitivity(place)) for (const port of ['item', 'input']) notePort(reads, port, true);
+}
+
+function notePort(reads: SensitiveReads, port: string, sensitivity: Sensitivity | undefined): void {
+  if (sensitivity === undefined) reads.ports.delete(port);
+  else reads.ports.set(port, sensitivity);
 }
 
 /** A port may be called anything, also what an assignment would take for the prototype. */
@@ -73,19 +98,25 @@ function entryInputs(place: Place, node: NodePlan): JsonObject {
   return item === undefined ? { index } : { item, input: item, index };
 }
 
-function portValue(plan: Plan, place: Place, node: NodePlan, port: PortPlan): Json | undefined {
+function portValue(
+  plan: Plan,
+  place: Place,
+  node: NodePlan,
+  port: PortPlan,
+  reads: SensitiveReads | undefined,
+): Json | undefined {
   switch (port.from) {
     case 'static':
+      reads?.ports.delete(port.name);
       return port.value;
     case 'expression':
-      try {
-        return port.expression(expressionScope(place, {}), place.budget);
-      } catch (error) {
-        throw expressionFailure(error, `Input "${port.name}" could not be evaluated: `);
-      }
+      return evaluatePort(place, port, reads);
     case 'connection': {
       const source = plan.nodes.get(port.nodeId);
-      const value = source && visibleNode(place, source)?.outputs?.[port.outputKey];
+      const known = source && visibleNode(place, source);
+      const value = known?.outputs?.[port.outputKey];
+      if (reads !== undefined && known !== undefined)
+        notePort(reads, port.name, memberOf(outputSensitivity(source, known), port.outputKey));
       if (value === undefined && !port.optional) {
         throw new NodeFailure(
           'input_unresolved',
@@ -96,6 +127,7 @@ function portValue(plan: Plan, place: Place, node: NodePlan, port: PortPlan): Js
     }
     case 'variable': {
       const value = place.state.variables.get(port.variableName);
+      if (reads !== undefined) notePort(reads, port.name, variableSensitivity(reads.view, port.variableName));
       if (value === undefined && !port.optional) {
         throw new NodeFailure(
           'input_unresolved',
@@ -104,5 +136,23 @@ function portValue(plan: Plan, place: Place, node: NodePlan, port: PortPlan): Js
       }
       return value;
     }
+  }
+}
+
+function evaluatePort(
+  place: Place,
+  { name, expression }: PortPlan & { from: 'expression' },
+  reads: SensitiveReads | undefined,
+): Json {
+  const own = reads && new SensitiveReads(reads.view);
+  try {
+    const value = expression(expressionScope(place, { reads: own }), place.budget);
+    if (reads !== undefined) notePort(reads, name, own?.isTouched === true ? ofMade(value) : undefined);
+    return value;
+  } catch (error) {
+    const what = `Input "${name}"`;
+    throw own?.isTouched === true
+      ? hiddenExpressionFailure(error, what)
+      : expressionFailure(error, `${what} could not be evaluated: `);
   }
 }

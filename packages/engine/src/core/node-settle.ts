@@ -1,4 +1,4 @@
-import type { JsonObject } from '@weft/protocol';
+import type { Json, JsonObject } from '@weft/protocol';
 import type { ChannelRequest } from '../node-type.ts';
 import { writeChannels } from './channels.ts';
 import { cancelChild } from './child-notices.ts';
@@ -6,16 +6,33 @@ import { decideEdges } from './edges.ts';
 import { openFrontier } from './frontier.ts';
 import type { LiveRun, Stretch } from './live-run.ts';
 import type { NodePlan } from './plan.ts';
-import { isEmpty, shownOutputs, shownVariableChange } from './recorder.ts';
+import { isEmpty, shownMembers, shownOutputs } from './recorder.ts';
 import { mayRetry, retryDelay } from './retry.ts';
 import { type NodeError, nodeKey } from './run-state.ts';
 import { placeOf } from './scope.ts';
-import { redactorFor } from './sensitive.ts';
+import { hideKnown } from './node-error.ts';
+import { trackSensitive } from './sensitive.ts';
+import { variableSensitivity } from './sensitive-places.ts';
+import { SensitiveReads } from './sensitive-reads.ts';
+import { asDeclared, memberOf, ofMembers, recorded, type Sensitivity } from './sensitivity.ts';
 
 /** How a node's execution ends: with outputs, with another attempt, with an error, or untouched. */
 
+/** What of a node's results is sensitive, before declarations are looked at. */
+export interface ResultSensitivity {
+  /** By port. */
+  readonly outputs: Sensitivity | undefined;
+  /** Of a value that the node sets or writes. */
+  of(value: Json): Sensitivity | undefined;
+  /** It came from outside, where a sensitive value may stand in the middle of a text: the rest of that is shown once. */
+  readonly isReceived?: true;
+}
+
+export const NOTHING_SENSITIVE: ResultSensitivity = { outputs: undefined, of: () => undefined };
+
 export interface Completion {
   readonly outputs: JsonObject;
+  readonly sensitivity: ResultSensitivity;
   readonly variables?: JsonObject | undefined;
   readonly channels?: readonly ChannelRequest[] | undefined;
   /** Said beside the outputs when something else than the node ended it. */
@@ -32,27 +49,46 @@ export function completeNode(
   result: Completion,
 ): void {
   const { run } = stretch;
-  const { outputs, reenters } = result;
+  const { outputs, reenters, sensitivity } = result;
   const outputsText = isEmpty(outputs) ? '{}' : JSON.stringify(outputs);
   const tooLarge = tooLargeError(run, outputsText);
   if (tooLarge !== undefined) return failNode(stretch, node, path, tooLarge);
 
-  if (result.variables !== undefined) changeVariables(stretch, node, result.variables);
-  if (result.channels !== undefined) writeChannels(stretch, node, result.channels);
-  const rest = besideOutputs(run, node, path, result);
-  const shown = shownOutputs(run.plan, node, outputs);
+  if (result.variables !== undefined)
+    changeVariables(stretch, node, result.variables, (_name, value) => sensitivity.of(value));
+  if (result.channels !== undefined) writeChannels(stretch, node, result.channels, sensitivity.of);
+  const sensitive = declaredOutputs(node, outputs, sensitivity.outputs);
+  if (sensitive !== undefined) trackSensitive(run);
+  const rest = besideOutputs(run, node, path, result, sensitive);
+  const known = sensitive === undefined ? rest : { ...rest, ...recorded('sensitive', sensitive) };
+  const isSearched = sensitive !== undefined && sensitivity.isReceived === true;
+  const hidden = isSearched ? declaredOutputs(node, outputs, undefined) : sensitive;
+  const shown = shownOutputs(node, outputs, hidden, run.masking);
   stretch.record({
     type: 'node.completed',
     nodeId: node.id,
-    payload: completionPayload(node, path, outputs, rest),
-    text: completionText(node, path, isEmpty(outputs) ? undefined : outputsText, rest),
-    shown: shown === outputs ? undefined : completionPayload(node, path, shown, rest),
+    payload: completionPayload(node, path, outputs, known),
+    text: completionText(node, path, isEmpty(outputs) ? undefined : outputsText, known),
+    shown: shown === outputs && known === rest ? undefined : completionPayload(node, path, shown, rest),
     causeSeq: result.causeSeq,
   });
   run.stateBytes += outputsText.length;
-  if (node.sensitivePorts.size > 0) run.redactor = redactorFor(run.plan, run.state);
   if (reenters === undefined) settled(run, node, path);
   else goRound(run, node, path);
+}
+
+function declaredOutputs(
+  { sensitivePorts }: NodePlan,
+  outputs: JsonObject,
+  computed: Sensitivity | undefined,
+): Sensitivity | undefined {
+  if (computed === undefined && sensitivePorts.size === 0) return undefined;
+  return ofMembers(
+    Object.keys(outputs).map((port) => [
+      port,
+      asDeclared(memberOf(computed, port), sensitivePorts.get(port)),
+    ]),
+  );
 }
 
 /** What a cycle leads back to is offered again, exactly as a holder would offer it who folds the log. */
@@ -63,34 +99,38 @@ function goRound(run: LiveRun, node: NodePlan, path: readonly number[]): void {
   run.frontier = openFrontier(run.plan, run.state);
 }
 
-const NO_SECRETS: ReadonlySet<string> = new Set();
-
-/** `secrets` names those whose values must not be shown although this workflow does not say so. */
+/** `sensitivityOf` says what of the new values is sensitive, before declarations are looked at. */
 export function changeVariables(
   stretch: Stretch,
   node: NodePlan,
   variables: JsonObject,
-  secrets: ReadonlySet<string> = NO_SECRETS,
+  sensitivityOf: (name: string, value: Json) => Sensitivity | undefined,
 ): void {
   const { run } = stretch;
   for (const [name, next] of Object.entries(variables)) {
     const previous = run.state.variables.get(name);
-    const isSecret = secrets.has(name);
+    const before = variableSensitivity(run, name);
+    const after = asDeclared(sensitivityOf(name, next), run.plan.variables.get(name)?.sensitive);
+    if (after !== undefined) trackSensitive(run);
     const payload: JsonObject = {
       name,
       ...(previous !== undefined && { previous }),
       next,
       nodeId: node.id,
-      ...(isSecret && { isInheritedSecret: true }),
     };
+    const sensitivity =
+      before === undefined && after === undefined
+        ? undefined
+        : ofMembers([
+            ['previous', before],
+            ['next', after],
+          ]);
     stretch.record({
       type: 'variable.changed',
       nodeId: node.id,
-      payload,
-      shown: shownVariableChange(run.plan, payload, isSecret || run.state.inheritedSecrets.has(name)),
+      payload: after === undefined ? payload : { ...payload, ...recorded('sensitive', after) },
+      shown: shownMembers(payload, sensitivity, run.masking),
     });
-    if (isSecret || run.plan.variables.get(name)?.sensitive === true)
-      run.redactor = redactorFor(run.plan, run.state);
   }
 }
 
@@ -100,10 +140,13 @@ function besideOutputs(
   node: NodePlan,
   path: readonly number[],
   { outputs, reenters, reason }: Completion,
+  sensitive: Sensitivity | undefined,
 ): JsonObject | undefined {
+  const reads = run.known && new SensitiveReads(run);
+  if (reads !== undefined) reads.outputs = sensitive;
   const rest: JsonObject | undefined =
     reenters === undefined
-      ? decideEdges(placeOf(run, node, path), node, outputs)
+      ? decideEdges(placeOf(run, node, path), node, outputs, reads)
       : { reenters: [...reenters] };
   return reason === undefined ? rest : { ...rest, reason };
 }
@@ -145,13 +188,14 @@ export function failAttempt(
   const known = run.state.nodes.get(key);
   const failures = known?.failures ?? 0;
   if (!mayRetry(node.settings.retry, error, failures)) return failNode(stretch, node, path, error);
+  const lastError = errorPayload(hideKnown(run, error));
   const attempt = (known?.attempt ?? 0) + 1;
   const delayMs =
     times.delayMs ?? retryDelay(node.settings.retry, failures, stretch.random, times.retryAfterMs);
   stretch.record({
     type: 'node.retried',
     nodeId: node.id,
-    payload: { ...identity(node, path), attempt, delayMs, lastError: errorPayload(error) },
+    payload: { ...identity(node, path), attempt, delayMs, lastError },
   });
   run.inFlight.delete(key);
   run.timers.add(key);
@@ -169,7 +213,7 @@ export function failNode(
   stretch.record({
     type: 'node.failed',
     nodeId: node.id,
-    payload: { ...identity(node, path), error: errorPayload(error), attempts },
+    payload: { ...identity(node, path), error: errorPayload(hideKnown(stretch.run, error)), attempts },
     causeSeq,
   });
   settled(stretch.run, node, path);

@@ -4,16 +4,20 @@ import { decisionFor, startChildren } from './children.ts';
 import type { Draft, Stretch } from './live-run.ts';
 import { checkChannelWrites } from './channels.ts';
 import { nodeInput } from './node-context.ts';
-import { finishNode } from './node-finish.ts';
+import { type Finish, finishNode } from './node-finish.ts';
 import { suspendNode } from './suspend.ts';
 import { startLoop } from './loop.ts';
-import { toNodeError } from './node-error.ts';
+import { toHiddenError, toNodeError } from './node-error.ts';
 import { mustFreezeInputs, resolveInputs } from './node-inputs.ts';
-import { failAttempt, failNode, identity } from './node-settle.ts';
+import { failAttempt, failNode, identity, NOTHING_SENSITIVE } from './node-settle.ts';
 import type { NodePlan } from './plan.ts';
 import { breachCap } from './run-end.ts';
+import { newReads, type NodeWork } from './node-work.ts';
+import { computedSensitivity } from './result-sensitivity.ts';
 import { nodeKey } from './run-state.ts';
 import { placeOf } from './scope.ts';
+import type { SensitiveReads } from './sensitive-reads.ts';
+import { isSensitive, recorded, type Sensitivity } from './sensitivity.ts';
 
 /** Begins one attempt of a node: refuses what may not start, runs what is pure, asks for what is not. */
 export function startNode(stretch: Stretch, node: NodePlan, path: readonly number[]): void {
@@ -43,28 +47,40 @@ export function startNode(stretch: Stretch, node: NodePlan, path: readonly numbe
     text: path.length === 0 && attempt === 0 ? node.words.started : undefined,
   };
 
+  const reads = newReads(run);
   let inputs: JsonObject;
   try {
-    inputs = resolveInputs(run.plan, place, node);
+    inputs = resolveInputs(run.plan, place, node, reads);
   } catch (error) {
     stretch.record(start);
     return failAttempt(stretch, node, path, toNodeError(error));
   }
+  const work: NodeWork = { inputs, reads };
   switch (type.kind) {
     case 'pure':
       stretch.record(start);
-      return runPure(stretch, node, path, type.run, inputs);
+      return runPure(stretch, node, path, type.run, work);
     case 'timer':
-      return startTimer(stretch, node, type, path, inputs, started);
-    case 'effect':
-      stretch.record(mustFreezeInputs(node) ? withHidden(start, { inputs }) : start);
+      return startTimer(stretch, node, type, path, work, started);
+    case 'effect': {
+      const given = givenSensitivity(reads);
+      // What is sensitive is kept with the node: an answer is searched for it, also by whoever takes over.
+      const isFrozen = given !== undefined || mustFreezeInputs(node);
+      stretch.record(isFrozen ? withHidden(start, { inputs, ...recorded('sensitiveInputs', given) }) : start);
       run.inFlight.add(nodeKey(node.id, path));
-      return stretch.perform(node, path, inputs);
+      return stretch.perform(node, path, inputs, given);
+    }
     case 'loop':
-      return startLoop(stretch, node, path, inputs, started);
+      return startLoop(stretch, node, path, work, started);
     case 'interrupt':
       stretch.record(start);
-      return suspendNode(stretch, node, path, () => type.ask(nodeInput(stretch, node, path, inputs)));
+      return suspendNode(
+        stretch,
+        node,
+        path,
+        () => type.ask(nodeInput(stretch, node, path, inputs, reads)),
+        work,
+      );
     case 'children': {
       const decisionSeq = decisionFor(run, node, path)?.seq;
       const hidden = {
@@ -75,6 +91,11 @@ export function startNode(stretch: Stretch, node: NodePlan, path: readonly numbe
       return startChildren(stretch, node, path, inputs);
     }
   }
+}
+
+function givenSensitivity(reads: SensitiveReads | undefined): Sensitivity | undefined {
+  const given = reads?.inputs;
+  return isSensitive(given) ? given : undefined;
 }
 
 /** The same start with something that only the fold may see. */
@@ -96,7 +117,8 @@ export function finishTimer(
   const known = run.state.nodes.get(nodeKey(node.id, path));
   const waitedMs = (known?.dueAt ?? 0) - (known?.startedAt ?? 0);
   try {
-    const inputs = resolveInputs(run.plan, place, node);
+    const reads = newReads(run);
+    const inputs = resolveInputs(run.plan, place, node, reads);
     const mayBeTimeout =
       endedBy === undefined && node.settings.timeoutMs > 0 && waitedMs === node.settings.timeoutMs;
     if (mayBeTimeout && type.delayMs(nodeInput(stretch, node, path, inputs)) > waitedMs) {
@@ -104,7 +126,7 @@ export function finishTimer(
         retryable: true,
       });
     }
-    runPure(stretch, node, path, type.finish, inputs, endedBy);
+    runPure(stretch, node, path, type.finish, { inputs, reads }, endedBy);
   } catch (error) {
     failAttempt(stretch, node, path, toNodeError(error));
   }
@@ -115,19 +137,24 @@ function startTimer(
   node: NodePlan,
   type: TimerNodeType,
   path: readonly number[],
-  inputs: JsonObject,
+  { inputs, reads }: NodeWork,
   started: JsonObject,
 ): void {
   let delayMs: number;
   try {
-    delayMs = type.delayMs(nodeInput(stretch, node, path, inputs));
+    delayMs = type.delayMs(nodeInput(stretch, node, path, inputs, reads));
   } catch (error) {
     stretch.record({ type: 'node.started', nodeId: node.id, payload: started });
-    return failAttempt(stretch, node, path, toNodeError(error));
+    return failAttempt(stretch, node, path, toHiddenError(error, node, reads));
   }
   const { timeoutMs } = node.settings;
   const waitMs = timeoutMs > 0 ? Math.min(delayMs, timeoutMs) : delayMs;
-  stretch.record({ type: 'node.started', nodeId: node.id, payload: { ...started, delayMs: waitMs } });
+  stretch.record({
+    type: 'node.started',
+    nodeId: node.id,
+    payload: { ...started, delayMs: waitMs },
+    ...(isSensitive(reads?.ports.get('delayMs')) && { shown: started }),
+  });
   if (delayMs === 0) return finishTimer(stretch, node, path);
   stretch.run.timers.add(nodeKey(node.id, path));
 }
@@ -137,15 +164,21 @@ function runPure(
   node: NodePlan,
   path: readonly number[],
   execute: (input: NodeInput) => NodeResult,
-  inputs: JsonObject,
+  work: NodeWork,
   reason?: string,
 ): void {
+  const { inputs, reads } = work;
   let result: NodeResult;
   try {
-    result = execute(nodeInput(stretch, node, path, inputs));
+    result = execute(nodeInput(stretch, node, path, inputs, reads));
     if (result.channels !== undefined) checkChannelWrites(stretch.run, node, result.channels);
   } catch (error) {
-    return failAttempt(stretch, node, path, toNodeError(error));
+    return failAttempt(stretch, node, path, toHiddenError(error, node, reads));
   }
-  finishNode(stretch, node, path, result, reason);
+  if (reads === undefined && reason === undefined) return finishNode(stretch, node, path, result, PLAIN);
+  const sensitivity = computedSensitivity(reads, node, inputs, result.outputs);
+  finishNode(stretch, node, path, result, { sensitivity, work, reason });
 }
+
+/** Of nearly every node of nearly every run; made once. */
+const PLAIN: Finish = { sensitivity: NOTHING_SENSITIVE };

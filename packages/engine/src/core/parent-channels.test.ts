@@ -2,6 +2,7 @@ import type { JsonObject } from '@weft/protocol';
 import { describe, expect, it } from 'vitest';
 import type { ChannelCommand } from '../store.ts';
 import { checkLog } from './legal-log.ts';
+import { renderSnapshot } from './snapshot.ts';
 import { chain, edge, node, variable } from './testing/definitions.ts';
 import { fold, logEntries, simulate, type Simulation } from './testing/simulation.ts';
 
@@ -121,13 +122,28 @@ describe('a parent', () => {
     isLegal(run);
   });
 
+  it('keeps to itself what its child must not show, unless its channel is declared not to be sensitive', () => {
+    const value = 'a very private value';
+    for (const sensitive of [undefined, true, false]) {
+      const run = parentWith({ reducer: 'append', ...(sensitive !== undefined && { sensitive }) });
+
+      run.command(written(run, { value, sensitive: true }));
+
+      const shown = JSON.stringify([
+        run.log.map(({ payload }) => payload),
+        renderSnapshot(run.plan, run.record, run.run.state, { status: 'running' }),
+      ]);
+      expect(shown.includes(value)).toBe(sensitive === false);
+      expect(fold(run.plan, run.record, run.log).channels.get('log')).toEqual([value]);
+    }
+  });
+
   it.each<[string, JsonObject, Partial<ChannelCommand>]>([
     ['channel_cross_engine_write_forbidden', { reducer: 'replace' }, {}],
     ['channel_cross_engine_write_forbidden', { reducer: 'merge' }, { value: {} }],
     ['channel_access_denied', { reducer: 'append', access: { writers: ['somebody'] } }, {}],
     ['validation_error', { reducer: 'counter' }, {}],
     ['validation_error', { reducer: 'append' }, { channel: 'other' }],
-    ['validation_error', { reducer: 'append' }, { sensitive: true }],
   ])('refuses with %s, and warns of it in its log', (code, log, rest) => {
     const run = parentWith(log);
 

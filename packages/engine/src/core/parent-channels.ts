@@ -4,8 +4,8 @@ import type { ChannelCommand, Verdict } from '../store.ts';
 import { checkAccess, checkValue, recordWrite } from './channels.ts';
 import type { LiveRun, Stretch } from './live-run.ts';
 import { toNodeError } from './node-error.ts';
-import type { ChannelPlan } from './plan.ts';
 import type { Reducer } from './reducers.ts';
+import { ofMade } from './sensitivity.ts';
 
 /**
  * Channels across runs: a child writes to a channel of its parent. This is the parent's side; the child's is send-to-parent.ts.
@@ -34,7 +34,8 @@ export function hearChannelWrite(stretch: Stretch, command: ChannelCommand): Ver
     sayRefused(stretch, command, error);
     return { applied: false, status: run.state.status };
   }
-  recordWrite(stretch, request, command);
+  // What the child must not show, the parent must not either, unless the channel says otherwise.
+  recordWrite(stretch, request, command, command.sensitive === true ? ofMade(command.value) : undefined);
   return { applied: true, status: run.state.status, at: run.state.lastAt };
 }
 
@@ -58,17 +59,6 @@ function checkAcross(run: LiveRun, command: ChannelCommand): void {
     );
   }
   checkAccess(channel, writer);
-  checkSecrecy(channel, command);
-}
-
-/** What the child must not show, the parent must not either. */
-function checkSecrecy({ name, sensitive }: ChannelPlan, command: ChannelCommand): void {
-  if (command.sensitive !== true || sensitive) return;
-  throw new NodeFailure(
-    'validation_error',
-    `A child wrote a sensitive value to channel "${name}", which shows what it holds; declare the channel sensitive.`,
-    { details: { channel: name } },
-  );
 }
 
 function sayRefused(stretch: Stretch, command: ChannelCommand, failure: NodeFailure): void {

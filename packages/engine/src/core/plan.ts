@@ -31,17 +31,24 @@ export interface Plan {
   readonly maskingMode: MaskingMode;
   /** What all expressions, patterns and schemas of one decision may cost together. */
   readonly workLimits: WorkLimits;
+  /** For the mode `hash`: HMAC-SHA-256 of a text under a key of the tenant, hex. */
+  readonly keyedHash?: KeyedHash;
+  /** Something in it is declared sensitive. */
+  readonly hasSensitive: boolean;
   /** Throws HostError `validation_error` naming the key that does not fit `configurableSchema`. */
   readonly checkConfigurable: (configurable: JsonObject) => void;
 }
 
 export type MaskingMode = 'mask' | 'omit' | 'hash' | 'passthrough';
 
+export type KeyedHash = (tenant: string, text: string) => string;
+
 export interface VariablePlan {
   readonly name: string;
   readonly type: 'string' | 'number' | 'boolean' | 'object' | 'array';
   readonly required: boolean;
-  readonly sensitive: boolean;
+  /** Absent = as sensitive as what it is set from. */
+  readonly sensitive?: boolean;
   readonly defaultValue?: Json;
 }
 
@@ -54,7 +61,8 @@ export interface ChannelPlan {
   readonly maxSize?: number;
   readonly ttlMs?: number;
   readonly schemaVersion: number;
-  readonly sensitive: boolean;
+  /** Absent = as sensitive as what is written to it. */
+  readonly sensitive?: boolean;
   /** Who may write, and read: node ids, or type ids with a wildcard. Absent = everybody. */
   readonly writers?: readonly string[];
   readonly readers?: readonly string[];
@@ -110,8 +118,8 @@ export interface NodePlan {
   readonly prepared: unknown;
   readonly settings: NodeSettings;
   readonly disabled: boolean;
-  /** Output ports masked in public payloads. */
-  readonly sensitivePorts: ReadonlySet<string>;
+  /** Output ports that are declared sensitive, or not to be; others are as sensitive as what the node has read. */
+  readonly sensitivePorts: ReadonlyMap<string, boolean>;
   /** Sorted by edge id. Implicit edges of an edge-less workflow are here too. */
   readonly incoming: readonly EdgePlan[];
   readonly outgoing: readonly EdgePlan[];

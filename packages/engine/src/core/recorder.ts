@@ -3,11 +3,13 @@ import type { Notice, StoredEvent } from '../store.ts';
 import { evolve } from './evolve.ts';
 import type { Draft, LiveRun, Stretch } from './live-run.ts';
 import { takesRunInputs } from './node-inputs.ts';
-import { maskValue } from './redaction.ts';
-import { sha256Hex } from '../hash.ts';
-import type { MaskingMode, NodePlan, Plan } from './plan.ts';
+import { type Masking, maskSensitive } from './redaction.ts';
+import type { NodePlan, ScopePlan } from './plan.ts';
 import type { RunEvent } from './run-event.ts';
-import { type NodeKey, nodeKey } from './run-state.ts';
+import type { Sensitivity } from './sensitivity.ts';
+import { type NodeKey, nodeKey, type RunState } from './run-state.ts';
+import { collectOutputs } from './scope-result.ts';
+import { outputSensitivity } from './sensitive-places.ts';
 import type { ChildRequest, EffectRequest, Moment } from './step.ts';
 
 type Building<Thing> = { -readonly [Field in keyof Thing]: Thing[Field] };
@@ -68,11 +70,12 @@ export class OpenStretch implements Stretch {
     const fact: Building<RunEvent> = { seq, at, type, payload: isMasked ? payload : (masked ?? shown) };
     if (nodeId !== undefined) fact.nodeId = nodeId;
     evolve(run.state, fact);
+    run.known?.observe(fact);
     return seq;
   }
 
-  perform(node: NodePlan, path: readonly number[], inputs: JsonObject): void {
-    const { state } = this.run;
+  perform(node: NodePlan, path: readonly number[], inputs: JsonObject, of?: Sensitivity): void {
+    const { state, masking } = this.run;
     const key = nodeKey(node.id, path);
     this.effects.push({
       key,
@@ -81,6 +84,7 @@ export class OpenStretch implements Stretch {
       attempt: state.nodes.get(key)?.attempt ?? 0,
       visit: state.visits.get(key),
       inputs,
+      ...(of !== undefined && { sensitive: { of, masking } }),
       timeoutMs: node.settings.timeoutMs,
     });
   }
@@ -98,41 +102,40 @@ export class OpenStretch implements Stretch {
   }
 }
 
-/** A node's outputs as the public may see them: sensitive ports by the run's masking mode, raw inputs not at all. */
-export function shownOutputs(plan: Plan, node: NodePlan, outputs: JsonObject): JsonObject {
+/** A node's outputs as the public may see them: what is sensitive by the run's masking mode, raw inputs not at all. */
+export function shownOutputs(
+  node: NodePlan,
+  outputs: JsonObject,
+  sensitivity: Sensitivity | undefined,
+  masking: Masking,
+): JsonObject {
   if (isEmpty(outputs)) return outputs;
   if (node.type.privateOutputs === true || takesRunInputs(node)) return {};
-  if (node.sensitivePorts.size === 0) return outputs;
-  const entries: [string, JsonObject[string]][] = [];
-  for (const [port, value] of Object.entries(outputs)) {
-    if (!node.sensitivePorts.has(port)) entries.push([port, value]);
-    else appendMasked(entries, port, value, plan.maskingMode);
-  }
-  return Object.fromEntries(entries);
+  return shownMembers(outputs, sensitivity, masking);
 }
 
-/** The payload of a `variable.changed` as the public may see it. */
-export function shownVariableChange(plan: Plan, payload: JsonObject, isSecret = false): JsonObject {
-  if (!isSecret && plan.variables.get(String(payload['name']))?.sensitive !== true) return payload;
-  const entries: [string, JsonObject[string]][] = [];
-  for (const [field, value] of Object.entries(payload)) {
-    if (field === 'previous' || field === 'next') appendMasked(entries, field, value, plan.maskingMode);
-    else if (field !== 'isInheritedSecret') entries.push([field, value]);
-  }
-  return Object.fromEntries(entries);
+/** The outputs of a run as the public may see them. */
+export function shownResult(state: RunState, scope: ScopePlan, masking: Masking): JsonObject {
+  return collectOutputs(state, scope, [], (node, outputs, known) =>
+    shownOutputs(node, outputs, outputSensitivity(node, known), masking),
+  );
+}
+
+/** An object of which only some members are hidden; what the mode leaves out is not there. */
+export function shownMembers(
+  object: JsonObject,
+  sensitivity: Sensitivity | undefined,
+  masking: Masking,
+): JsonObject {
+  const members = sensitivity === true ? allOf(object) : sensitivity;
+  return maskSensitive(object, members, masking) as JsonObject;
+}
+
+function allOf(object: JsonObject): Sensitivity {
+  return Object.fromEntries(Object.keys(object).map((name) => [name, true]));
 }
 
 export function isEmpty(object: JsonObject): boolean {
   for (const _key in object) return false;
   return true;
-}
-
-function appendMasked(
-  entries: [string, JsonObject[string]][],
-  name: string,
-  value: JsonObject[string],
-  mode: MaskingMode,
-): void {
-  const masked = maskValue(value, mode, sha256Hex);
-  if (masked !== undefined) entries.push([name, masked]);
 }

@@ -3,13 +3,15 @@ import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { MaskingMode } from './plan.ts';
-import { createRedactor, maskValue } from './redaction.ts';
+import { createRedactor, knownTexts, type Masking, maskValue } from './redaction.ts';
 import { CREDENTIAL_EXAMPLES } from './scan/testing/credential-examples.ts';
 
-const sha256Hex = (text: string): string => createHash('sha256').update(text).digest('hex');
+const hash = (text: string): string => createHash('sha256').update(`keyed ${text}`).digest('hex');
+const HASHED: Masking = { mode: 'hash', hash };
 
 function redact(payload: JsonObject, sensitive: Json[], mode: MaskingMode = 'mask'): JsonObject {
-  return createRedactor({ mode, sensitive, sha256Hex }).apply(payload, JSON.stringify(payload)) ?? payload;
+  const redactor = createRedactor({ masking: { mode, hash }, known: knownTexts(sensitive) });
+  return redactor.apply(payload, JSON.stringify(payload)) ?? payload;
 }
 
 describe('what looks like a credential', () => {
@@ -71,16 +73,17 @@ describe('a sensitive value', () => {
 
   it('follows the mode', () => {
     const payload = { whole: 'hunter22', part: 'a hunter22 b', list: ['hunter22', 1] };
-    const hash = `sha256:${sha256Hex('hunter22')}`;
+    const mark = `sha256:${hash('hunter22')}`;
 
     expect(redact(payload, ['hunter22'], 'omit')).toEqual({ part: 'a [REDACTED] b', list: [null, 1] });
     expect(redact(payload, ['hunter22'], 'hash')).toEqual({
-      whole: hash,
-      part: `a ${hash} b`,
-      list: [hash, 1],
+      whole: mark,
+      part: `a ${mark} b`,
+      list: [mark, 1],
     });
     expect(redact(payload, ['hunter22'], 'passthrough')).toEqual(payload);
-    expect(maskValue({ b: 1, a: 2 }, 'hash', sha256Hex)).toBe(maskValue({ a: 2, b: 1 }, 'hash', sha256Hex));
+    expect(maskValue({ b: 1, a: 2 }, HASHED)).toBe(maskValue({ a: 2, b: 1 }, HASHED));
+    expect(maskValue('hunter22', { mode: 'hash' })).toBe('[REDACTED]');
   });
 
   it('of a few characters is masked where it stands alone', () => {
@@ -107,11 +110,15 @@ describe('a sensitive value', () => {
   });
 
   it('that is also a public name stands where it stands alone', () => {
-    const redactor = createRedactor({ mode: 'mask', sensitive: ['work'], publicNames: ['work'] });
-    const payload = { nodeId: 'work', output: 'hard work' };
+    const redactor = createRedactor({
+      masking: { mode: 'mask' },
+      known: knownTexts(['work']),
+      publicNames: ['work'],
+    });
+    const payload = { from: 'work', output: 'hard work' };
 
     expect(redactor.apply(payload, JSON.stringify(payload))).toEqual({
-      nodeId: 'work',
+      from: 'work',
       output: 'hard [REDACTED]',
     });
   });
@@ -162,9 +169,8 @@ describe('redaction as a property', () => {
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), mode, (value, chosen) => {
         const payload = JSON.parse(JSON.stringify(value)) as JsonObject;
         const redactor = createRedactor({
-          mode: chosen,
-          sensitive: ['a canary that nobody types'],
-          sha256Hex,
+          masking: { mode: chosen, hash },
+          known: knownTexts(['a canary that nobody types']),
         });
 
         expect(redactor.apply(payload, JSON.stringify(payload))).toBeUndefined();

@@ -1,13 +1,16 @@
 import { canonicalJson, isJsonObject, type Json, type JsonObject } from '@weft/protocol';
-import type { MaskingMode } from './plan.ts';
+import { SKELETON } from './payload-skeleton.ts';
+import type { MaskingMode, Plan } from './plan.ts';
 import {
   credentialMember,
   credentialSpans,
   mayHoldCredential,
+  redactText,
   type TextSpan,
 } from './scan/credential-text.ts';
 import { createLiteralSearch, type LiteralSearch, type LiteralSpan } from './scan/literal-search.ts';
 import { hashMark, isMark, MASK, marksIn } from './scan/marks.ts';
+import { isSensitive, memberOf, ofMembers, type Sensitivity } from './sensitivity.ts';
 
 /**
  * Keeps secrets out of what others see. Two nets, both by value, never by name alone:
@@ -20,6 +23,8 @@ import { hashMark, isMark, MASK, marksIn } from './scan/marks.ts';
  * around it. Marks are never masked again, so applying twice is applying once.
  */
 export interface Redactor {
+  /** Something is known to be sensitive. */
+  readonly hasValues: boolean;
   /**
    * The payload as others may see it, or undefined when there is nothing to mask. `text` is the payload as serialized: where
    * nothing is known to be sensitive, one cheap pass over it answers for nearly every event.
@@ -27,24 +32,31 @@ export interface Redactor {
   apply(payload: JsonObject, text: string): JsonObject | undefined;
   /** For messages and log lines. */
   redactText(text: string): string;
+  /** Where in a value something known to be sensitive occurs: by members, and of texts and lists the whole. */
+  echoes(value: Json): Sensitivity | undefined;
 }
 
-export interface RedactorOptions {
+/** How hidden values are shown. */
+export interface Masking {
   readonly mode: MaskingMode;
-  /** Values to hide; of objects and arrays, everything inside. Names of members are not secret. */
-  readonly sensitive: Iterable<Json>;
-  /** Needed for `hash`: hexadecimal SHA-256 of a text's UTF-8 bytes. */
-  readonly sha256Hex?: (text: string) => string;
-  /** Strings that are public by nature (node ids, type ids): one that stands alone is left as it is. */
-  readonly publicNames?: Iterable<string>;
+  /** For `hash`: hexadecimal HMAC of a text. Without it, `hash` masks like `mask`. */
+  readonly hash?: ((text: string) => string) | undefined;
 }
+
+export function maskingOf({ maskingMode: mode, keyedHash }: Plan, tenant: string): Masking {
+  if (mode !== 'hash' || keyedHash === undefined) return MODES[mode];
+  return { mode, hash: (text) => keyedHash(tenant, text) };
+}
+
+const MODES: Readonly<Record<MaskingMode, Masking>> = {
+  mask: { mode: 'mask' },
+  omit: { mode: 'omit' },
+  hash: { mode: 'hash' },
+  passthrough: { mode: 'passthrough' },
+};
 
 /** `mask` gives the mark, `omit` undefined, `hash` a digest; `passthrough` the value itself. */
-export function maskValue(
-  value: Json,
-  mode: MaskingMode,
-  sha256Hex?: (text: string) => string,
-): Json | undefined {
+export function maskValue(value: Json, { mode, hash }: Masking): Json | undefined {
   switch (mode) {
     case 'mask':
       return MASK;
@@ -53,83 +65,179 @@ export function maskValue(
     case 'passthrough':
       return value;
     case 'hash':
-      if (sha256Hex === undefined) throw new Error('The masking mode "hash" needs a SHA-256 function.');
-      return hashMark(sha256Hex(typeof value === 'string' ? value : canonicalJson(value)));
+      return hash === undefined
+        ? MASK
+        : hashMark(hash(typeof value === 'string' ? value : canonicalJson(value)));
   }
 }
 
-export function createRedactor(options: RedactorOptions): Redactor {
-  const { mode, sha256Hex } = options;
-  const values = literalsIn(mode === 'passthrough' ? [] : options.sensitive);
-  const publicNames = new Set(options.publicNames ?? []);
+/** The value as others may see it; undefined when the mode leaves it out. */
+export function maskSensitive(value: Json, of: Sensitivity | undefined, masking: Masking): Json | undefined {
+  if (!isSensitive(of)) return value;
+  if (typeof of !== 'object' || !isJsonObject(value)) return maskValue(value, masking);
+  const entries: [string, Json][] = [];
+  for (const [name, member] of Object.entries(value)) {
+    const shown = maskSensitive(member, memberOf(of, name), masking);
+    if (shown !== undefined) entries.push([name, shown]);
+  }
+  return Object.fromEntries(entries);
+}
 
-  const markFor = (secret: string): string => {
-    const mark = mode === 'hash' ? maskValue(secret, mode, sha256Hex) : MASK;
-    return typeof mark === 'string' ? mark : MASK;
-  };
+/** The mark in the place of a part of a text. */
+export function markOf(secret: string, masking: Masking): string {
+  const mark = masking.mode === 'hash' ? maskValue(secret, masking) : MASK;
+  return typeof mark === 'string' ? mark : MASK;
+}
 
-  const redactParts = (text: string): string => {
-    const literals = values.size === 0 ? [] : outsideMarks(text, values.find(text));
-    const credentials = credentialSpans(text, 'plain');
-    return literals.length + credentials.length === 0 ? text : replaced(text, literals, credentials, markFor);
-  };
+/** What to look for. It may change while the redactor is in use. */
+export interface KnownTexts {
+  /** Each by its own text. */
+  readonly search: LiteralSearch<string>;
+  /** There is more than can be looked for: every text from outside is hidden as a whole. */
+  readonly isOverflowing: boolean;
+  /** Declared not to be sensitive: left as it is where it stands alone. */
+  isPublic(text: string): boolean;
+}
 
-  const redactString = (text: string): Json | undefined => {
-    if (publicNames.has(text)) return text;
-    const secret = values.tagOf(text);
-    return secret === undefined ? redactParts(text) : maskValue(secret, mode, sha256Hex);
-  };
+export interface RedactorOptions {
+  readonly masking: Masking;
+  readonly known?: KnownTexts;
+  /** Strings that are public by nature (node ids, type ids): one that stands alone is left as it is. */
+  readonly publicNames?: Iterable<string>;
+}
 
-  const redactValue = (value: Json): Json | undefined => {
-    if (typeof value === 'string') return redactString(value);
-    if (typeof value === 'number')
-      return values.tagOf(String(value)) === undefined ? value : maskValue(value, mode, sha256Hex);
-    if (Array.isArray(value)) return redactArray(value);
-    return isJsonObject(value) ? redactObject(value) : value;
-  };
+export function createRedactor({ masking, known, publicNames: names = [] }: RedactorOptions): Redactor {
+  const publicNames = new Set(names);
+  const hasValues = (): boolean =>
+    known !== undefined && masking.mode !== 'passthrough' && (known.search.size > 0 || known.isOverflowing);
+  const everything = createWalk(masking, publicNames, known);
+  const credentials = createWalk(masking, publicNames, undefined);
+  const walk = (): Walk => (hasValues() ? everything : credentials);
 
-  /** An omitted element becomes null, so that the others keep their places. */
-  const redactArray = (list: Json[]): Json[] => {
-    const masked = list.map((item) => redactValue(item) ?? null);
-    return masked.every((item, at) => item === list[at]) ? list : masked;
-  };
-
-  const redactObject = (object: JsonObject): JsonObject => {
+  function redactPayload(payload: JsonObject, { value, text }: Walk): JsonObject {
     let changed = false;
     const entries: [string, Json][] = [];
-    for (const [key, value] of Object.entries(object)) {
-      const maskedKey = publicNames.has(key) ? key : redactParts(key);
-      const isCredential = typeof value === 'string' && credentialMember(key, value) !== undefined;
-      const masked = isCredential ? MASK : redactValue(value);
-      if (maskedKey !== key || masked !== value) changed = true;
-      if (masked !== undefined) entries.push([maskedKey, masked]);
+    for (const [name, member] of Object.entries(payload)) {
+      const isOwn = SKELETON.has(name);
+      if (!isOwn && known?.isOverflowing === true && hasValues()) {
+        entries.push([name, hiddenMembers(member, masking)]);
+        changed = true;
+        continue;
+      }
+      const shownName = isOwn || publicNames.has(name) ? name : text(name);
+      const shown = memberCredential(name, member) ?? (isOwn ? credentials.value : value)(member);
+      if (shownName !== name || shown !== member) changed = true;
+      if (shown !== undefined) entries.push([shownName, shown]);
     }
-    return changed ? Object.fromEntries(entries) : object;
-  };
+    return changed ? Object.fromEntries(entries) : payload;
+  }
 
   return {
-    redactText: redactParts,
+    get hasValues() {
+      return hasValues();
+    },
+    redactText: (text) => walk().text(text),
+    echoes: (value) => (known === undefined || !hasValues() ? undefined : echoesIn(value, known)),
     apply(payload, text) {
-      if (values.size === 0 && !mayHoldCredential(text)) return undefined;
-      const masked = redactObject(payload);
+      if (!hasValues() && !mayHoldCredential(text)) return undefined;
+      const masked = redactPayload(payload, walk());
       return masked === payload ? undefined : masked;
     },
   };
 }
 
-/** What to look for, each by its own text. */
-function literalsIn(values: Iterable<Json>): LiteralSearch<string> {
+/** Everything, but for the names of a payload's members and of what these have: an output is still known by its port. */
+function hiddenMembers(value: Json, masking: Masking): Json {
+  const hidden = (inner: Json): Json =>
+    inner === null || typeof inner === 'boolean' ? inner : (maskValue(inner, masking) ?? null);
+  if (!isJsonObject(value)) return hidden(value);
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, hidden(member)]));
+}
+
+function echoesIn(value: Json, known: KnownTexts): Sensitivity | undefined {
+  const { search, isOverflowing } = known;
+  if (typeof value === 'string' || typeof value === 'number') {
+    const text = String(value);
+    const isKnown = isOverflowing || search.tagOf(text) !== undefined;
+    return isKnown || (typeof value === 'string' && search.find(text).length > 0) ? 'within' : undefined;
+  }
+  if (Array.isArray(value))
+    return value.some((item) => echoesIn(item, known) !== undefined) ? 'within' : undefined;
+  if (!isJsonObject(value)) return undefined;
+  const members = Object.entries(value);
+  if (members.some(([name]) => search.find(name).length > 0)) return 'within';
+  return ofMembers(members.map(([name, member]) => [name, echoesIn(member, known)]));
+}
+
+interface Walk {
+  value(value: Json): Json | undefined;
+  text(text: string): string;
+}
+
+function createWalk(masking: Masking, publicNames: ReadonlySet<string>, known: KnownTexts | undefined): Walk {
+  const search = known?.search;
+
+  function text(from: string): string {
+    if (known?.isOverflowing === true) return MASK;
+    const literals = search === undefined ? [] : outsideMarks(from, search.find(from));
+    const credentials = credentialSpans(from, 'plain');
+    return literals.length + credentials.length === 0 ? from : replaced(from, literals, credentials, masking);
+  }
+
+  function scalar(value: string | number): Json | undefined {
+    if (known?.isPublic(String(value)) === true) return typeof value === 'string' ? redactText(value) : value;
+    if (search?.tagOf(String(value)) !== undefined) return maskValue(value, masking);
+    return typeof value === 'string' ? text(value) : value;
+  }
+
+  function value(of: Json): Json | undefined {
+    if (typeof of === 'string') return publicNames.has(of) ? of : scalar(of);
+    if (typeof of === 'number') return scalar(of);
+    if (Array.isArray(of)) return list(of);
+    return isJsonObject(of) ? object(of) : of;
+  }
+
+  /** An omitted element becomes null, so that the others keep their places. */
+  function list(items: Json[]): Json[] {
+    const masked = items.map((item) => value(item) ?? null);
+    return masked.every((item, at) => item === items[at]) ? items : masked;
+  }
+
+  function object(members: JsonObject): JsonObject {
+    let changed = false;
+    const entries: [string, Json][] = [];
+    for (const [name, member] of Object.entries(members)) {
+      const shownName = publicNames.has(name) ? name : text(name);
+      const shown = memberCredential(name, member) ?? value(member);
+      if (shownName !== name || shown !== member) changed = true;
+      if (shown !== undefined) entries.push([shownName, shown]);
+    }
+    return changed ? Object.fromEntries(entries) : members;
+  }
+
+  return { value, text };
+}
+
+function memberCredential(name: string, member: Json): string | undefined {
+  return typeof member === 'string' && credentialMember(name, member) !== undefined ? MASK : undefined;
+}
+
+/** More texts than this are not looked for one by one. */
+export const MAX_TEXTS = 50_000;
+
+/** All texts and numbers inside of values, from this length on. Names of members are not secret. */
+export function knownTexts(values: Iterable<Json>, minLength = 1): KnownTexts {
   const search = createLiteralSearch<string>();
   const collect = (value: Json): void => {
-    if (typeof value === 'string') {
+    if (typeof value === 'string' || typeof value === 'number') {
+      const text = String(value);
       // A value that is nothing but a mark hides nothing.
-      if (!isMark(value)) search.add(value, value);
-    } else if (typeof value === 'number') search.add(String(value), String(value));
-    else if (value !== null && typeof value === 'object')
+      if (text.length >= minLength && !isMark(text) && search.size <= MAX_TEXTS) search.add(text, text);
+    } else if (value !== null && typeof value === 'object')
       for (const inner of Object.values(value)) collect(inner);
   };
   for (const value of values) collect(value);
-  return search;
+  return { search, isOverflowing: search.size > MAX_TEXTS, isPublic: () => false };
 }
 
 /** Values at least this long are not part of a mark by accident. */
@@ -154,10 +262,10 @@ function replaced(
   text: string,
   literals: readonly LiteralSpan<string>[],
   credentials: readonly TextSpan[],
-  markFor: (secret: string) => string,
+  masking: Masking,
 ): string {
   const spans = [
-    ...literals.map(({ start, end, tag }) => ({ start, end, mark: () => markFor(tag) })),
+    ...literals.map(({ start, end, tag }) => ({ start, end, mark: () => markOf(tag, masking) })),
     ...credentials.map(({ start, end }) => ({ start, end, mark: () => MASK })),
   ];
   if (literals.length > 0 && credentials.length > 0) spans.sort((a, b) => a.start - b.start);

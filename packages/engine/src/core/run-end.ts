@@ -1,7 +1,7 @@
 import type { JsonObject } from '@weft/protocol';
 import type { Stretch } from './live-run.ts';
 import { cancelRunningNodes, errorPayload } from './node-settle.ts';
-import { isEmpty, shownOutputs } from './recorder.ts';
+import { isEmpty, shownResult } from './recorder.ts';
 import type { NodeError } from './run-state.ts';
 import { collectOutputs, unrecoveredFailure } from './scope-result.ts';
 
@@ -12,9 +12,7 @@ export function endRun(stretch: Stretch): void {
   if (failure !== undefined) return failRun(stretch, failure.error, failure.nodeId);
   const outputs = collectOutputs(run.state, run.plan.root, []);
   if (isEmpty(outputs)) return void stretch.record({ type: 'run.completed', payload: {} });
-  const shown = collectOutputs(run.state, run.plan.root, [], (node, all) =>
-    shownOutputs(run.plan, node, all),
-  );
+  const shown = shownResult(run.state, run.plan.root, run.masking);
   const payload = { outputs };
   stretch.record({
     type: 'run.completed',

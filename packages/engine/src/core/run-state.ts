@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import type { InterruptKind } from '../node-type.ts';
 import type { CostCode } from './plan.ts';
+import type { Sensitivity } from './sensitivity.ts';
 
 /**
  * What is known about a run: the fold of its creation record and its log. Everything here can be rebuilt from those two,
@@ -51,6 +52,8 @@ export interface NodeState {
   /** When the delay ends, the retry is due, or the attempt of a timer node times out. */
   dueAt?: number | undefined;
   outputs?: JsonObject | undefined;
+  /** By port: what of the outputs must not be shown. */
+  sensitive?: Sensitivity | undefined;
   error?: NodeError | undefined;
   /** Why it was skipped or cancelled. */
   reason?: string | undefined;
@@ -60,6 +63,8 @@ export interface NodeState {
   failures: number;
   /** Inputs fixed at the start of an effect, where resolving them again later could give others. */
   inputs?: JsonObject | undefined;
+  /** By port: what of these inputs must not be shown. */
+  sensitiveInputs?: Sensitivity | undefined;
   /** Ids of outgoing edges whose condition did not hold when the node completed; decided once, then a fact. */
   notTaken?: readonly string[] | undefined;
   /** Outgoing edges whose condition could not be evaluated, and why. */
@@ -69,10 +74,14 @@ export interface NodeState {
   isLoop?: boolean | undefined;
   /** Loops only: the items fixed at the start; absent for `while`. */
   items?: Json[] | undefined;
+  /** The items were worked out from something sensitive. */
+  sensitiveItems?: true | undefined;
   /** The child run under way, or the last one. */
   child?: ChildState | undefined;
   /** What the child is created with; kept until the node settles. */
   childInputs?: JsonObject | undefined;
+  /** By name: what of them must not be shown. */
+  sensitiveChildInputs?: Sensitivity | undefined;
   /** Pieces of streamed text of this attempt on record. */
   chunks?: number | undefined;
   /** What a dispatch carries out; taken up when it starts, so that nobody else does. */
@@ -90,6 +99,8 @@ export interface Decision {
   /** The orchestrator that took it. */
   readonly nodeId: string;
   readonly decision: JsonObject;
+  /** It was worked out from something sensitive. */
+  readonly sensitive?: true;
 }
 
 /** What a node keeps of the child run it waits for. */
@@ -120,6 +131,8 @@ export interface InterruptState {
   kind: InterruptKind;
   key: string;
   data: JsonObject;
+  /** What of the data must not be shown. */
+  sensitive?: Sensitivity;
   resumeSchema?: JsonObject;
   timeoutMs?: number;
   authRequired?: boolean;
@@ -176,8 +189,10 @@ export interface RunState {
   openDecisions: Decision[];
   /** Set once a replay has differed from its source. */
   diverged?: true | undefined;
-  /** Variables that a child run's workflow marks as sensitive. */
-  inheritedSecrets: Set<string>;
+  /** What of variables was set from something sensitive. */
+  sensitiveVariables: Map<string, Sensitivity>;
+  /** What of declared channels was. */
+  sensitiveChannels: Map<string, Sensitivity>;
   /** Per declared channel: versions of its schema under which it was written, with the sequence of the first such write. */
   channelVersions: Map<string, (readonly [version: number, seq: number])[]>;
   /** Nodes with a channel-write trigger that has writes to serve → when at the earliest. */
@@ -198,6 +213,8 @@ export interface CreationRecord {
   readonly principal?: string;
   readonly scopeId?: string;
   readonly inputs: JsonObject;
+  /** By name: inputs that the parent run must not show. */
+  readonly sensitiveInputs?: Sensitivity;
   readonly configurable: JsonObject;
   readonly tags: readonly string[];
   readonly metadata: JsonObject;

@@ -1,6 +1,8 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import type { NodePlan, ScopePlan } from './plan.ts';
-import { type NodeError, nodeKey, type RunState } from './run-state.ts';
+import { type NodeError, nodeKey, type NodeState, type RunState } from './run-state.ts';
+import { outputSensitivity } from './sensitive-places.ts';
+import { ofMembers, type Sensitivity } from './sensitivity.ts';
 
 /** What a settled scope amounts to: the run's or an iteration's outputs, and the failure that nothing recovered. */
 
@@ -9,19 +11,34 @@ export function collectOutputs(
   state: RunState,
   scope: ScopePlan,
   path: readonly number[],
-  view: (node: NodePlan, outputs: JsonObject) => JsonObject = (_node, outputs) => outputs,
+  view: (node: NodePlan, outputs: JsonObject, known: NodeState) => JsonObject = (_node, outputs) => outputs,
 ): JsonObject {
   const [only] = scope.terminals;
   if (only !== undefined && scope.terminals.length === 1) {
     const known = state.nodes.get(nodeKey(only.id, path));
-    return known?.status === 'completed' ? view(only, known.outputs ?? {}) : {};
+    return known?.status === 'completed' ? view(only, known.outputs ?? {}, known) : {};
   }
   const completed: [string, Json][] = [];
   for (const node of scope.terminals) {
     const known = state.nodes.get(nodeKey(node.id, path));
-    if (known?.status === 'completed') completed.push([node.id, view(node, known.outputs ?? {})]);
+    if (known?.status === 'completed') completed.push([node.id, view(node, known.outputs ?? {}, known)]);
   }
   return Object.fromEntries(completed);
+}
+
+/** The same of what must not be shown of them. */
+export function collectSensitivity(
+  state: RunState,
+  scope: ScopePlan,
+  path: readonly number[],
+): Sensitivity | undefined {
+  const ofNode = (node: NodePlan): Sensitivity | undefined => {
+    const known = state.nodes.get(nodeKey(node.id, path));
+    return known?.status === 'completed' ? outputSensitivity(node, known) : undefined;
+  };
+  const [only] = scope.terminals;
+  if (only !== undefined && scope.terminals.length === 1) return ofNode(only);
+  return ofMembers(scope.terminals.map((node) => [node.id, ofNode(node)]));
 }
 
 /**

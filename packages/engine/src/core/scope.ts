@@ -1,8 +1,10 @@
 import type { Json, JsonObject, WorkBudget } from '@weft/protocol';
 import { LazyMap } from './cel/values.ts';
+import type { Reads } from './expression-reads.ts';
 import type { LiveRun } from './live-run.ts';
 import type { ExpressionScope, NodePlan, ScopePlan } from './plan.ts';
 import { type CreationRecord, nodeKey, type NodeState, type RunState } from './run-state.ts';
+import type { SensitiveReads } from './sensitive-reads.ts';
 
 /** Where an expression stands: the node's scope and the loop indexes around it. */
 export interface Place {
@@ -29,6 +31,8 @@ interface Local {
   readonly index?: number;
   /** The node that is completing with `outputs`; it counts among `nodes` already. */
   readonly self?: string;
+  /** Is told what the expression reads. */
+  readonly reads?: SensitiveReads | undefined;
 }
 
 /**
@@ -40,6 +44,11 @@ export function expressionScope(place: Place, local: Local): ExpressionScope {
   return new ScopeView(place, local) as unknown as ExpressionScope;
 }
 
+/** To be called with what an expression reads, before it is evaluated in the scope. */
+export function noteReads(scope: object, reads: Reads): void {
+  if (scope instanceof ScopeView) scope.noteReads(reads);
+}
+
 /** A class because V8 keeps an object with accessors of its own, and the run behind it, until a full collection. */
 class ScopeView {
   readonly #place: Place;
@@ -48,6 +57,10 @@ class ScopeView {
   constructor(place: Place, local: Local) {
     this.#place = place;
     this.#local = local;
+  }
+
+  noteReads(reads: Reads): void {
+    this.#local.reads?.noteExpression(reads, this.#place, this.#local.inputs !== undefined);
   }
 
   get inputs(): JsonObject {

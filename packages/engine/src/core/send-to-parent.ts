@@ -1,6 +1,7 @@
 import { type ChannelRequest, NodeFailure } from '../node-type.ts';
 import type { ChannelCommand } from '../store.ts';
 import type { LiveRun, Stretch } from './live-run.ts';
+import { isSensitive, type Sensitivity } from './sensitivity.ts';
 
 /** What a child can say of a write to its parent before it is sent; the rest is the parent's to judge (parent-channels.ts). */
 export function checkParent({ record }: LiveRun): void {
@@ -19,13 +20,13 @@ export function sendToParent(
   stretch: Stretch,
   writer: ChannelCommand['writer'],
   { channel, value }: ChannelRequest,
+  sensitivity: Sensitivity | undefined,
 ): void {
   const { run } = stretch;
   const { parent, runId } = run.record;
   const payload = { nodeId: writer.nodeId, channel };
   const seq = stretch.record({ type: 'weft.channel.sent', nodeId: writer.nodeId, payload });
   if (parent === undefined) return;
-  const isSensitive = run.redactor.apply({ value }, JSON.stringify({ value })) !== undefined;
   stretch.notify({
     runId: parent.runId,
     commandId: `channel:${runId}:${seq}`,
@@ -37,7 +38,7 @@ export function sendToParent(
       sourceEngineId: ENGINE_ID,
       sourceSequence: seq,
       writer,
-      ...(isSensitive && { sensitive: true }),
+      ...(isSensitive(sensitivity ?? run.redactor.echoes(value)) && { sensitive: true }),
     },
   });
 }

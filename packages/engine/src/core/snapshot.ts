@@ -1,11 +1,11 @@
-import { type Json, type JsonObject, type RunSnapshot, toIso } from '@weft/protocol';
-import { sha256Hex } from '../hash.ts';
+import { isJsonObject, type Json, type JsonObject, type RunSnapshot, toIso } from '@weft/protocol';
 import type { Plan } from './plan.ts';
-import { shownOutputs } from './recorder.ts';
-import { maskValue, type Redactor } from './redaction.ts';
+import { shownResult } from './recorder.ts';
+import { type Masking, maskingOf, maskSensitive, type Redactor } from './redaction.ts';
 import type { ChildRun, CreationRecord, ForkLink, NodeState, RunState, RunStatus } from './run-state.ts';
-import { collectOutputs } from './scope-result.ts';
 import { redactorFor } from './sensitive.ts';
+import { channelSensitivity, type RunView, variableSensitivity } from './sensitive-places.ts';
+import type { Sensitivity } from './sensitivity.ts';
 import { finish, type Steps } from './steps.ts';
 
 const SUPERVISOR_TYPE = 'core.orchestrator.supervisor';
@@ -36,15 +36,19 @@ export function* snapshotInSteps(
   state: RunState,
   extras: SnapshotExtras,
 ): Steps<RunSnapshot> {
-  const redactor = redactorFor(plan, state);
+  const view = { plan, record, state };
+  const masking = maskingOf(plan, record.tenant);
+  const redactor = redactorFor(plan, record, state);
   const nodeStates = yield* shownNodes(state, redactor);
   yield;
   const open: JsonObject = {
-    variables: shownVariables(plan, state),
-    ...(plan.channels.size > 0 && { channels: shownChannels(plan, state) }),
+    variables: shownValues(state.variables, (name) => variableSensitivity(view, name), masking),
+    ...(plan.channels.size > 0 && {
+      channels: shownValues(state.channels, (name) => channelSensitivity(view, name), masking),
+    }),
     nodeStates: {},
     ...(state.children.length > 0 && { childRuns: state.children.map(childRun) }),
-    ...(state.status === 'completed' && { outputs: finalOutputs(plan, record, state) }),
+    ...(state.status === 'completed' && { outputs: finalOutputs(view, masking) }),
     ...(state.error !== undefined && { error: errorOf(state.error) }),
     ...(record.tags.length > 0 && { tags: [...record.tags] }),
     ...(Object.keys(record.metadata).length > 0 && { metadata: record.metadata }),
@@ -103,21 +107,14 @@ function childRun({ runId, workflowId, nodeKey, status }: ChildRun): JsonObject 
   return { runId, status, workflowId, nodeId: nodeKey };
 }
 
-function shownVariables(plan: Plan, state: RunState): JsonObject {
+function shownValues(
+  values: ReadonlyMap<string, Json>,
+  sensitivityOf: (name: string) => Sensitivity | undefined,
+  masking: Masking,
+): JsonObject {
   const entries: [string, Json][] = [];
-  for (const [name, value] of state.variables) {
-    const isSensitive = state.inheritedSecrets.has(name) || plan.variables.get(name)?.sensitive === true;
-    const shown = isSensitive ? maskValue(value, plan.maskingMode, sha256Hex) : value;
-    if (shown !== undefined) entries.push([name, shown]);
-  }
-  return Object.fromEntries(entries);
-}
-
-function shownChannels(plan: Plan, state: RunState): JsonObject {
-  const entries: [string, Json][] = [];
-  for (const [name, value] of state.channels) {
-    const isSensitive = plan.channels.get(name)?.sensitive === true;
-    const shown = isSensitive ? maskValue(value, plan.maskingMode, sha256Hex) : value;
+  for (const [name, value] of values) {
+    const shown = maskSensitive(value, sensitivityOf(name), masking);
     if (shown !== undefined) entries.push([name, shown]);
   }
   return Object.fromEntries(entries);
@@ -141,8 +138,17 @@ function* shownNodes(state: RunState, redactor: Redactor): Steps<JsonObject> {
 }
 
 function masked(entries: [string, Json][], redactor: Redactor): JsonObject {
+  if (redactor.hasValues)
+    return Object.fromEntries(entries.map(([key, node]) => [key, maskedNode(node, redactor)]));
   const open: JsonObject = Object.fromEntries(entries);
   return redactor.apply(open, JSON.stringify(open)) ?? open;
+}
+
+/** Of a node, only its error has words from outside. */
+function maskedNode(node: Json, redactor: Redactor): Json {
+  if (!isJsonObject(node) || node['error'] === undefined) return node;
+  const said = { error: node['error'] };
+  return { ...node, ...redactor.apply(said, JSON.stringify(said)) };
 }
 
 function nodeState(node: NodeState): JsonObject {
@@ -158,10 +164,10 @@ function nodeState(node: NodeState): JsonObject {
   };
 }
 
-function finalOutputs(plan: Plan, { imported }: CreationRecord, state: RunState): JsonObject {
+function finalOutputs({ plan, record, state }: RunView, masking: Masking): JsonObject {
   // Without a definition nobody knows which nodes come last; then the log's own word counts.
-  if (imported?.definition !== undefined) return state.outputs ?? {};
-  return collectOutputs(state, plan.root, [], (node, outputs) => shownOutputs(plan, node, outputs));
+  if (record.imported?.definition !== undefined) return state.outputs ?? {};
+  return shownResult(state, plan.root, masking);
 }
 
 function errorOf(error: { code: string; message: string; details?: JsonObject }): JsonObject {

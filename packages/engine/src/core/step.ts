@@ -3,6 +3,8 @@ import type { ChildSpec, NodeResult, OutputChunk } from '../node-type.ts';
 import type { Command, Notice, StoredEvent, Verdict } from '../store.ts';
 import type { NodeError, NodeKey } from './run-state.ts';
 import type { NodePlan } from './plan.ts';
+import type { Masking } from './redaction.ts';
+import type { Sensitivity } from './sensitivity.ts';
 
 /** What can move a run. Time, chance and outcomes come in as data; the core asks for nothing. */
 export type Input =
@@ -90,6 +92,8 @@ export interface EffectRequest {
   /** How often the node has been entered before by way of a loop back or a trigger; absent = never. */
   readonly visit?: number | undefined;
   readonly inputs: JsonObject;
+  /** What of the inputs must not be shown, and how it is hidden instead. */
+  readonly sensitive?: { readonly of: Sensitivity; readonly masking: Masking };
   /** Per attempt, 0 = none. */
   readonly timeoutMs: number;
 }
@@ -100,6 +104,8 @@ export interface ChildRequest {
   readonly nodeId: string;
   readonly childRunId: string;
   readonly spec: Pick<ChildSpec, 'workflowId' | 'inputs' | 'outputMapping' | 'propagateCancellation'>;
+  /** By name: inputs that must not be shown. */
+  readonly sensitiveInputs?: Sensitivity;
 }
 
 /** A piece of streamed text with its place in what this performance has streamed. */

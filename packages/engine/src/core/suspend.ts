@@ -2,12 +2,15 @@ import type { JsonObject } from '@weft/protocol';
 import type { Question } from '../node-type.ts';
 import { checkOpening, openConversation } from './conversation.ts';
 import type { Stretch } from './live-run.ts';
-import { toNodeError } from './node-error.ts';
+import { toHiddenError } from './node-error.ts';
 import { failAttempt, identity } from './node-settle.ts';
 import { pick } from './pick.ts';
 import type { NodePlan } from './plan.ts';
 import { breachCap } from './run-end.ts';
+import { type NodeWork, sensitivityOfSaid } from './node-work.ts';
+import { shownMembers } from './recorder.ts';
 import { nodeKey } from './run-state.ts';
+import { recorded } from './sensitivity.ts';
 
 /**
  * A node that asks and waits:
@@ -26,6 +29,7 @@ export function suspendNode(
   node: NodePlan,
   path: readonly number[],
   ask: () => Question,
+  work: NodeWork | undefined,
 ): void {
   const { run } = stretch;
   let question: Question;
@@ -33,9 +37,11 @@ export function suspendNode(
     question = ask();
     if (question.kind === 'conversation.exchange') checkOpening(stretch, node, question.data);
   } catch (error) {
-    return failAttempt(stretch, node, path, toNodeError(error));
+    return failAttempt(stretch, node, path, toHiddenError(error, node, work?.reads));
   }
   const { kind, data, resumeSchema, timeoutMs, authRequired } = question;
+  const sensitivity = sensitivityOfSaid(node, data, work);
+  const shown = shownMembers(data, sensitivity, run.masking);
   if (kind === 'clarification' && isOverCap(stretch, node, path)) return;
   const interruptId = interruptIdOf(stretch, node, path);
   const id = identity(node, path);
@@ -44,23 +50,26 @@ export function suspendNode(
     nodeId: node.id,
     payload: { ...id, interruptId, kind, key: interruptId, ...reasonOf(question) },
   });
-  if (kind === 'conversation.exchange') openConversation(stretch, node, path, data, suspendedSeq);
+  if (kind === 'conversation.exchange')
+    openConversation(stretch, node, path, { data, sensitivity, suspendedSeq });
+  const requested: JsonObject = {
+    ...id,
+    runId: run.record.runId,
+    interruptId,
+    kind,
+    key: interruptId,
+    data,
+    ...(resumeSchema !== undefined && { resumeSchema }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(authRequired === true && { authRequired }),
+  };
   stretch.record({
     type: 'interrupt.requested',
     nodeId: node.id,
-    payload: {
-      ...id,
-      runId: run.record.runId,
-      interruptId,
-      kind,
-      key: interruptId,
-      data,
-      ...(resumeSchema !== undefined && { resumeSchema }),
-      ...(timeoutMs !== undefined && { timeoutMs }),
-      ...(authRequired === true && { authRequired }),
-    },
+    payload: { ...requested, ...recorded('sensitive', sensitivity) },
+    ...(sensitivity !== undefined && { shown: { ...requested, data: shown } }),
   });
-  const twin = LEGACY_TWINS[kind]?.(data);
+  const twin = LEGACY_TWINS[kind]?.(shown, data);
   if (twin !== undefined) {
     stretch.record({ type: twin.type, nodeId: node.id, payload: { ...id, interruptId, ...twin.payload } });
   }
@@ -94,16 +103,16 @@ function isOverCap(stretch: Stretch, node: NodePlan, path: readonly number[]): b
 
 /** The kind-specific events that readers of earlier drafts look for, beside the general ones. */
 const LEGACY_TWINS: Readonly<
-  Record<string, ((data: JsonObject) => { type: string; payload: JsonObject }) | undefined>
+  Record<string, ((shown: JsonObject, data: JsonObject) => { type: string; payload: JsonObject }) | undefined>
 > = {
-  approval: (data) => ({
+  approval: (shown, data) => ({
     type: 'approval.requested',
     payload: {
-      artifactId: data['artifactId'] ?? '',
-      artifactType: data['artifactType'] ?? '',
+      artifactId: shown['artifactId'] ?? '',
+      artifactType: shown['artifactType'] ?? '',
       actions: (data['actions'] as string[]).map((action) => (action === 'edit-accept' ? 'edit' : action)),
-      ...pick(data, ['title', 'approversList', 'requiredApprovals']),
+      ...pick(shown, ['title', 'approversList', 'requiredApprovals']),
     },
   }),
-  clarification: (data) => ({ type: 'clarification.requested', payload: pick(data, ['questions']) }),
+  clarification: (shown) => ({ type: 'clarification.requested', payload: pick(shown, ['questions']) }),
 };

@@ -1,5 +1,5 @@
-import { type CreationRecord, isTerminalStatus } from '../core/run-state.ts';
-import { erasedInputs } from '../erased-inputs.ts';
+import { isTerminalStatus } from '../core/run-state.ts';
+import { erasedRecord } from '../erased-record.ts';
 import type {
   EraseUnit,
   ExpiredRun,
@@ -49,7 +49,7 @@ export function applyPurge(data: MemoryData, { tenant, runId, at, tombstoneUntil
 export function applyErasure(data: MemoryData, { runId, at }: EraseUnit): void {
   const run = data.runs.get(runId);
   if (run === undefined) return;
-  run.record = withoutGiven(run.record);
+  run.record = erasedRecord(run.record);
   run.erasedAt ??= at;
   delete run.checkpoint;
   run.events.forEach((event, index) => {
@@ -122,14 +122,6 @@ function openReader(data: MemoryData, runId: string): MemoryRun | undefined {
     if (reader !== undefined) return reader;
   }
   return undefined;
-}
-
-/** Without what somebody gave: inputs, and values in place of masked ones. */
-function withoutGiven(record: CreationRecord): CreationRecord {
-  const erased = { ...record, inputs: erasedInputs(record.inputs) };
-  if (record.fork === undefined) return erased;
-  const { filled: _filled, ...fork } = record.fork;
-  return { ...erased, fork };
 }
 
 function withoutOverlay({ overlay: _overlay, ...event }: StoredEvent): StoredEvent {

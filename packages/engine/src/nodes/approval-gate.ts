@@ -28,6 +28,7 @@ export const approvalGateNode: InterruptNodeType = {
     profile: optional(nameOf()),
     timeoutMs: optional(Type.Integer({ minimum: 1 })),
   }),
+  dependsOn: () => [],
   prepare: (config, tools) => {
     const list = config['approversList'];
     const required = config['requiredApprovals'];

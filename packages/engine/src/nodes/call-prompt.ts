@@ -21,6 +21,7 @@ export const callPromptNode: EffectNodeType = {
     maxTokens: optional(Type.Integer({ minimum: 1 })),
     expectsStreaming: optional(Type.Boolean()),
   }),
+  dependsOn: () => ['prompt', 'system', 'input'],
   prepare: (config, tools) => {
     if (config['promptId'] === undefined && config['prompt'] === undefined) {
       tools.refuse('', 'There is nothing to ask: give "prompt" or "promptId".');

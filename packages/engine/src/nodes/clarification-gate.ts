@@ -29,6 +29,7 @@ export const clarificationGateNode: InterruptNodeType = {
     contextType: Type.Optional(nameOf()),
     timeoutMs: Type.Optional(Type.Integer({ minimum: 1 })),
   }),
+  dependsOn: () => [],
   prepare: (config, tools) => {
     const seen = new Set<string>();
     for (const [index, { id, schema }] of (config['questions'] as unknown as Question[]).entries()) {

@@ -28,6 +28,7 @@ export const conditionalNode: PureNodeType = {
   summary:
     'Evaluates config.condition over its inputs and passes its input on through port true or port false.',
   config,
+  passesOn: true,
   branches: ['true', 'false'],
   prepare: (given, tools): Condition => {
     const { condition } = given as Static<typeof config>;

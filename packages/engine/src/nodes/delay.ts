@@ -14,6 +14,7 @@ export const delayNode: TimerNodeType = {
   title: 'Delay',
   summary: 'Waits for a number of milliseconds: config.ms, else config.delayMs, else the input port delayMs.',
   config: closedConfig({ ms: Type.Optional(duration), delayMs: Type.Optional(duration) }),
+  passesOn: true,
   delayMs: resolveDelay,
   finish: (input) => {
     const delayMs = resolveDelay(input);

@@ -25,6 +25,7 @@ export const dispatchNode: ChildrenNodeType = {
     perWorkerInputMappings: optional(perWorker),
     perWorkerOutputMappings: optional(perWorker),
   }),
+  dependsOn: () => [],
   closesCycles: true,
   needs: 'core.orchestrator.supervisor',
   next: (input, done, last) => {

@@ -30,7 +30,13 @@ export const httpRequestConfig = closedConfig({
   ),
   followRedirects: Type.Optional(Type.Boolean()),
   /** Keeps the response body as an artifact of this name, and outputs the reference to it. */
-  saveAs: Type.Optional(closedConfig({ name: nameOf({ minLength: 1, maxLength: 200 }) })),
+  saveAs: Type.Optional(
+    closedConfig({
+      name: nameOf({ minLength: 1, maxLength: 200 }),
+      /** false keeps the body as it is, though it may repeat something sensitive that was sent. */
+      sensitive: Type.Optional(Type.Literal(false)),
+    }),
+  ),
   /** The header that carries the invocation id; empty sends none. */
   idempotencyHeader: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]*$", maxLength: 128 })),
 });
@@ -84,9 +90,9 @@ export function isExpected(config: JsonObject, status: number): boolean {
   return expectStatus.includes(status);
 }
 
-/** The name under which the response body is to be kept as an artifact. */
-export function savedName(config: JsonObject): string | undefined {
-  return (config as Config).saveAs?.name;
+/** How the response body is to be kept as an artifact. */
+export function savedAs(config: JsonObject): Config['saveAs'] {
+  return (config as Config).saveAs;
 }
 
 function resolveMethod(value: Json): string {

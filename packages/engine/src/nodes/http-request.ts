@@ -8,7 +8,7 @@ import {
   checkHttpConfig,
   httpRequestConfig,
   isExpected,
-  savedName,
+  savedAs,
   type UnsentRequest,
 } from './http-request-config.ts';
 import { requiredByHeaders, usesSecrets, withSecrets } from './http-request-secrets.ts';
@@ -25,6 +25,7 @@ export const httpRequestNode: EffectNodeType = {
     'Sends one HTTP request, with the invocation id as idempotency key, and outputs status, headers and body.',
   config: httpRequestConfig,
   prepare: checkHttpConfig,
+  dependsOn: () => ['url', 'method', 'headers', 'body'],
   requiresSecrets: requiredByHeaders,
   takesCredentialsRef: true,
   perform: async (input, context) => {
@@ -39,8 +40,8 @@ export const httpRequestNode: EffectNodeType = {
       throw withoutAnswer(error, request.maxResponseBytes);
     }
     checkAnswer(response, input.config, request.url);
-    const name = savedName(input.config);
-    if (name !== undefined) return await saveBody(name, input, response, context);
+    const saved = savedAs(input.config);
+    if (saved !== undefined) return await saveBody(saved, input, response, context);
     const body = decodeBody(response.body, response.headers['content-type'] ?? '');
     return { outputs: { status: response.status, headers: shownHeaders(response), body, output: body } };
   },
@@ -66,13 +67,13 @@ function checkAnswer(response: EgressResponse, config: JsonObject, url: string):
 
 /** With `saveAs` the body becomes an artifact, and the outputs hold the reference to it instead. */
 async function saveBody(
-  name: string,
+  saved: NonNullable<ReturnType<typeof savedAs>>,
   { nodeId }: EffectInput,
   response: EgressResponse,
   { artifacts }: EffectContext,
 ): Promise<NodeResult> {
   const { artifactId, mediaType, size, digest } = await artifacts.put({
-    name,
+    ...saved,
     mediaType: response.headers['content-type'] ?? '',
     bytes: response.body,
   });

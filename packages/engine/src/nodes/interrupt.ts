@@ -18,6 +18,7 @@ export const interruptNode: InterruptNodeType = {
     resumeSchema: Type.Optional(jsonObject),
     timeoutMs: Type.Optional(Type.Integer({ minimum: 1 })),
   }),
+  dependsOn: () => [],
   prepare: (config, tools) => {
     checkSchema(tools, '/resumeSchema', config['resumeSchema']);
     const data = config['data'] as JsonObject;

@@ -8,5 +8,6 @@ export const mergeNode: PureNodeType = {
   summary:
     'Joins branches: each input port is an output port, and port output holds all of them as one object.',
   config: noConfig,
+  passesOn: true,
   run: ({ inputs }) => ({ outputs: { ...inputs, output: inputs } }),
 };

@@ -50,6 +50,7 @@ export const mockAgentNode: PureNodeType = {
     ),
     mockConfidence: optional(share),
   }),
+  dependsOn: () => [],
   prepare: (config, tools) => {
     if (!tools.workflowId.startsWith(PREFIX)) {
       tools.refuse('', `The mock agent works only in workflows whose id begins with "${PREFIX}".`);

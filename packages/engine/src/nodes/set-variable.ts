@@ -26,6 +26,8 @@ export const setVariableNode: PureNodeType = {
   title: 'Set variable',
   summary: 'Sets a workflow variable to the input port value, else config.value, else config.expression.',
   config,
+  dependsOn: ({ value, expression }) =>
+    value === undefined && expression === undefined ? ['value', 'input'] : ['value'],
   prepare: (given, tools): Prepared => {
     const { name, expression } = given as Static<typeof config>;
     if (given.value !== undefined && expression !== undefined) {

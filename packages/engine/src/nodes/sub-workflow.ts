@@ -20,6 +20,7 @@ export const subWorkflowNode: ChildrenNodeType = {
     outputMapping: optional(variableMapping),
     propagateCancellation: optional(Type.Boolean()),
   }),
+  dependsOn: () => [],
   prepare: (config, tools) => {
     if (config['waitForCompletion'] === false) {
       tools.refuse(

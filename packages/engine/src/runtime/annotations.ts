@@ -53,7 +53,7 @@ export function createAnnotations(dependencies: AnnotationDependencies): Annotat
     }
     const annotation = await dependencies.withState(row, (plan, state) => {
       checkTarget(request, runId, plan, state);
-      const redactor = redactorFor(plan, state);
+      const redactor = redactorFor(plan, row.record, state);
       return newAnnotation(caller, row, request, (text) => redactDeep(redactor.redactText(text)));
     });
     await checkRoom(caller.tenant, runId);

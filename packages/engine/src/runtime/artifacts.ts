@@ -6,6 +6,7 @@ import type { BlobUnit, DocumentUnit, Store } from '../store.ts';
 import type { Clock } from './clock.ts';
 import { type RandomBytes, randomId } from './ids.ts';
 import type { EffectPlace } from './effect-ports.ts';
+import type { MaskFor } from './memory.ts';
 import type { SecretMask } from './secrets/mask.ts';
 
 /**
@@ -44,7 +45,7 @@ interface StoredArtifact extends ArtifactRef {
 export function openArtifacts(
   dependencies: ArtifactDependencies,
   place: EffectPlace,
-  mask: SecretMask,
+  maskFor: MaskFor,
 ): Artifacts {
   const { store, clock, random, write } = dependencies;
   const { tenant, runId, nodeKey, attempt } = place;
@@ -62,6 +63,7 @@ export function openArtifacts(
 
   return {
     async put(artifact) {
+      const mask = maskFor(artifact.sensitive);
       const name = mask.text(artifact.name);
       checkName(name, used);
       const artifactId = artifactIdOf(nodeKey, attempt, name);

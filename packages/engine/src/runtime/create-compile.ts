@@ -6,6 +6,7 @@ import { BUILTIN_NODE_TYPES } from '../nodes/index.ts';
 import type { Compile } from './compile-definition.ts';
 import { inTurns } from './in-turns.ts';
 import type { HostLimits } from './limits.ts';
+import { createRedactionHash } from './secrets/redaction-hash.ts';
 
 /** Makes definitions ready with the node types this host has. */
 export function createCompile(options: HostOptions, limits: HostLimits, test: boolean): Compile {
@@ -20,6 +21,7 @@ export function createCompile(options: HostOptions, limits: HostLimits, test: bo
     maxNodes: limits.maxDefinitionNodes,
     workLimits: { steps: limits.expressionSteps, bytes: limits.expressionBytes },
     maskingDefault: options.maskingDefault ?? 'mask',
+    ...(options.secretsKey !== undefined && { keyedHash: createRedactionHash(options.secretsKey) }),
     runtimeCapabilities: new Set(options.runtimeCapabilities ?? []),
   };
   return (definition, digest) => inTurns(compileInSteps(definition, { digest, ...always }));

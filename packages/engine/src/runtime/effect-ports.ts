@@ -1,4 +1,7 @@
+import type { JsonObject } from '@weft/protocol';
+import type { Masking } from '../core/redaction.ts';
 import type { RunLimits } from '../core/run-state.ts';
+import type { Sensitivity } from '../core/sensitivity.ts';
 import type { Outcome } from '../core/step.ts';
 import type { Artifacts, Memory, OutputChunk, Secrets } from '../node-type.ts';
 
@@ -22,6 +25,14 @@ export interface EffectPlace {
   readonly nodeKey: string;
   readonly attempt: number;
   readonly limits: RunLimits;
+  /** Inputs of which something is sensitive. */
+  readonly given?: GivenInputs | undefined;
+}
+
+export interface GivenInputs {
+  readonly inputs: JsonObject;
+  readonly of: Sensitivity;
+  readonly masking: Masking;
 }
 
 export type OpenEffectPorts = (place: EffectPlace) => EffectPorts;

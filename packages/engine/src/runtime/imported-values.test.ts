@@ -96,7 +96,8 @@ describe('a bundle of a host that has a key', () => {
 
 describe('a bundle of an imported run', () => {
   it.each(['mask', 'omit', 'hash'])('lists what was masked before it came here (%s)', async (mode) => {
-    const [near, far, third] = [await open(), await open(), await open()];
+    const keyed = { secretsKey: new Uint8Array(32) };
+    const [near, far, third] = [await open(keyed), await open(keyed), await open(keyed)];
     const bundle = await bundleOf(near, await finished(near, greeting(mode)));
     const { runId } = await far.host.importBundle(alice, bundle);
 

@@ -1,5 +1,7 @@
 import { HostError, isJsonObject, type JsonObject, toIso } from '@weft/protocol';
 import type { Plan } from '../core/plan.ts';
+import { shownMembers } from '../core/recorder.ts';
+import { maskingOf } from '../core/redaction.ts';
 import { isTerminalStatus, type NodeState, nodeKey, type RunState } from '../core/run-state.ts';
 import { redactorFor } from '../core/sensitive.ts';
 import { sha256Hex } from '../hash.ts';
@@ -46,7 +48,7 @@ export function createInterrupts(dependencies: InterruptDependencies): Interrupt
       return await withState(row, (plan, state) => {
         const node = state.nodes.get(nodeKey(link.nodeId, link.iteration ?? []));
         checkLink(link, node, state, now());
-        return shownQuestion(plan, state, node);
+        return shownQuestion(row, plan, state, node);
       });
     },
 
@@ -144,7 +146,7 @@ export function openInterrupts(row: RunRow, plan: Plan, state: RunState, linkTo:
         runId,
         workflowId: row.record.workflowId,
         ...place,
-        ...shownQuestion(plan, state, node),
+        ...shownQuestion(row, plan, state, node),
         requestedAt: toIso(interrupt.requestedAt),
         ...(node.dueAt !== undefined && { expiresAt: toIso(node.dueAt) }),
         votes: interrupt.votes.map(({ voter, action }) => ({ voter, action })),
@@ -154,9 +156,12 @@ export function openInterrupts(row: RunRow, plan: Plan, state: RunState, linkTo:
   });
 }
 
-function shownQuestion(plan: Plan, state: RunState, node: NodeState): OpenQuestion {
-  const { kind, key, data, resumeSchema, timeoutMs } = node.interrupt as NonNullable<NodeState['interrupt']>;
-  const shown = redactorFor(plan, state).apply(data, JSON.stringify(data)) ?? data;
+function shownQuestion({ record }: RunRow, plan: Plan, state: RunState, node: NodeState): OpenQuestion {
+  const { kind, key, data, sensitive, resumeSchema, timeoutMs } = node.interrupt as NonNullable<
+    NodeState['interrupt']
+  >;
+  const open = shownMembers(data, sensitive, maskingOf(plan, record.tenant));
+  const shown = redactorFor(plan, record, state).apply(open, JSON.stringify(open)) ?? open;
   return {
     kind,
     key,

@@ -12,6 +12,9 @@ export interface MemoryDependencies {
   readonly maxEntryBytes: number;
 }
 
+/** What hides secrets, and sensitive inputs unless the entry is declared not to be sensitive. */
+export type MaskFor = (sensitive: false | undefined) => SecretMask;
+
 const MEMORY = 'memory';
 
 const DEFAULT_LIMIT = 100;
@@ -32,12 +35,13 @@ interface Body {
   readonly tags: readonly string[];
 }
 
-export function openMemory(dependencies: MemoryDependencies, tenant: string, mask: SecretMask): Memory {
+export function openMemory(dependencies: MemoryDependencies, tenant: string, maskFor: MaskFor): Memory {
   const { store, write, clock, maxEntryBytes } = dependencies;
   return {
     async write(memoryRef, given) {
       checkRef(memoryRef);
       checkEntry(given);
+      const mask = maskFor(given.sensitive);
       const id = mask.text(given.id);
       const body: Body = { content: mask.text(given.content), tags: (given.tags ?? []).map(mask.text) };
       checkSize(body, maxEntryBytes);

@@ -1,12 +1,14 @@
 import type { Json } from '@weft/protocol';
+import { markOf } from '../core/redaction.ts';
 import type { PieceMask } from '../core/scan/piece-mask.ts';
+import { eachLeaf } from '../core/sensitivity.ts';
 import type { Outcome } from '../core/step.ts';
 import { type Artifacts, type Memory, NodeFailure, type OutputChunk, type Secrets } from '../node-type.ts';
 import type { BlobUnit, ClaimRef, DocumentUnit, Store } from '../store.ts';
 import { type ArtifactDependencies, openArtifacts, type WriteAnswer } from './artifacts.ts';
 import type { Clock } from './clock.ts';
 import type { Committer } from './committer.ts';
-import type { EffectPlace, EffectPorts, OpenEffectPorts } from './effect-ports.ts';
+import type { EffectPlace, EffectPorts, GivenInputs, OpenEffectPorts } from './effect-ports.ts';
 import { type RandomBytes, randomId } from './ids.ts';
 import type { HostLimits } from './limits.ts';
 import { type MemoryDependencies, openMemory } from './memory.ts';
@@ -22,7 +24,10 @@ export interface EffectPortDependencies {
   readonly limits: Pick<HostLimits, 'maxArtifactBytes' | 'maxMemoryEntryBytes'>;
 }
 
-/** Opens what one performance of an effect may use. What it resolves is hidden in everything that leaves it. */
+/**
+ * Opens what one performance of an effect may use. What it resolves is hidden in everything that leaves it; what it was given that is
+ * sensitive is hidden in what it streams and keeps outside the log. In its outcome the run still needs that: the recorder hides it.
+ */
 export function createOpenEffectPorts(dependencies: EffectPortDependencies): OpenEffectPorts {
   const { store, clock, random, resolver, limits } = dependencies;
   const sources: PortSources = {
@@ -47,6 +52,9 @@ class PortsOnDemand implements EffectPorts {
   readonly #place: EffectPlace;
   readonly #write = (unit: NewUnit): Promise<WriteAnswer> => this.#sources.write(unit, this.#place);
   #mask: SecretMask | undefined;
+  /** With what the effect was given, beside the secrets. */
+  #keptMask: SecretMask | undefined;
+  readonly #resolved: [secretId: string, value: string][] = [];
   #chunks: PieceMask | undefined;
   #secrets: Secrets | undefined;
   #memory: Memory | undefined;
@@ -58,14 +66,18 @@ class PortsOnDemand implements EffectPorts {
   }
 
   get secrets(): Secrets {
-    return (this.#secrets ??= openSecrets(this.#sources.resolver, this.#place, this.#openMask()));
+    return (this.#secrets ??= openSecrets(this.#sources.resolver, this.#place, (secretId, value) => {
+      this.#resolved.push([secretId, value]);
+      this.#openMask().add(secretId, value);
+      this.#keptMask?.add(secretId, value);
+    }));
   }
 
   get memory(): Memory {
     return (this.#memory ??= openMemory(
       { ...this.#sources.memory, write: this.#write },
       this.#place.tenant,
-      this.#openMask(),
+      this.#masks,
     ));
   }
 
@@ -73,7 +85,7 @@ class PortsOnDemand implements EffectPorts {
     return (this.#artifacts ??= openArtifacts(
       { ...this.#sources.artifacts, write: this.#write },
       this.#place,
-      this.#openMask(),
+      this.#masks,
     ));
   }
 
@@ -83,19 +95,45 @@ class PortsOnDemand implements EffectPorts {
   }
 
   hideChunk({ chunk, isLast, meta }: OutputChunk): OutputChunk {
-    const mask = this.#openMask();
+    const mask = this.#openKeptMask();
     this.#chunks ??= mask.pieces();
     const shown = this.#chunks.next(chunk, isLast);
     if (isLast) this.#chunks = undefined;
     return { chunk: shown, isLast, ...(meta !== undefined && { meta: mask.json(meta) }) };
   }
 
+  get #masks(): (sensitive: false | undefined) => SecretMask {
+    return (sensitive) => (sensitive === false ? this.#openMask() : this.#openKeptMask());
+  }
+
   #openMask(): SecretMask {
     return (this.#mask ??= createSecretMask());
   }
+
+  #openKeptMask(): SecretMask {
+    const { given } = this.#place;
+    if (given === undefined || given.masking.mode === 'passthrough') return this.#openMask();
+    if (this.#keptMask !== undefined) return this.#keptMask;
+    const mask = createSecretMask();
+    for (const [secretId, value] of this.#resolved) mask.add(secretId, value);
+    hideGiven(mask, given);
+    this.#keptMask = mask;
+    return mask;
+  }
 }
 
-function openSecrets(resolver: SecretResolver, place: EffectPlace, mask: SecretMask): Secrets {
+function hideGiven(mask: SecretMask, { inputs, of, masking }: GivenInputs): void {
+  eachLeaf(inputs, of, (text, ofText) => {
+    if (ofText !== false) mask.hide(text, markOf(text, masking));
+    return true;
+  });
+}
+
+function openSecrets(
+  resolver: SecretResolver,
+  place: EffectPlace,
+  onResolved: (secretId: string, value: string) => void,
+): Secrets {
   const { tenant, principal } = place;
   return {
     async resolve(secretId) {
@@ -106,7 +144,7 @@ function openSecrets(resolver: SecretResolver, place: EffectPlace, mask: SecretM
       }
       const resolution = await resolver.resolve({ tenant, principal }, secretId);
       if (resolution.state !== 'resolved') throw unavailable(resolution.state, secretId);
-      mask.add(secretId, resolution.value);
+      onResolved(secretId, resolution.value);
       return resolution.value;
     },
   };

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import type { NodePlan } from '../core/plan.ts';
+import { shownMembers } from '../core/recorder.ts';
 import type { RunLimits } from '../core/run-state.ts';
 import type { EffectRequest, NumberedChunk, Outcome } from '../core/step.ts';
 import {
@@ -142,9 +143,10 @@ export function createPerformer(options: PerformerOptions): Performer {
 
   async function outcomeOf(job: Job): Promise<Outcome> {
     const { effect, tenant, runId, epoch, principal, limits } = job.task;
-    const { attempt } = effect;
     const nodeKey = executionOf(effect);
-    const ports = options.openPorts({ tenant, principal, runId, epoch, nodeKey, attempt, limits });
+    const { attempt, inputs, sensitive } = effect;
+    const given = sensitive && { inputs, ...sensitive };
+    const ports = options.openPorts({ tenant, principal, runId, epoch, nodeKey, attempt, limits, given });
     try {
       return ports.hideOutcome(checkResult(await resultOf(job, ports)));
     } catch (error) {
@@ -166,7 +168,7 @@ export function createPerformer(options: PerformerOptions): Performer {
 
   function callNode(job: Job, ports: EffectPorts, secrets: Secrets | undefined): Promise<NodeResult> {
     const { task, stop } = job;
-    const { node, inputs } = task.effect;
+    const { node, inputs, sensitive } = task.effect;
     const type = effectType(node);
     let index = 0;
     return type.perform(
@@ -175,6 +177,7 @@ export function createPerformer(options: PerformerOptions): Performer {
         config: node.config,
         prepared: node.prepared,
         inputs,
+        shownInputs: sensitive && shownMembers(inputs, sensitive.of, sensitive.masking),
         configurable: task.configurable,
         agent: node.node.agent,
         credentialsRef: type.takesCredentialsRef === true ? node.node.credentialsRef : undefined,

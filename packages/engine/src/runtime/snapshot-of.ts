@@ -28,7 +28,8 @@ function copyOf(state: RunState): RunState {
     nodes,
     variables: new Map(state.variables),
     channels: new Map(state.channels),
-    inheritedSecrets: new Set(state.inheritedSecrets),
+    sensitiveVariables: new Map(state.sensitiveVariables),
+    sensitiveChannels: new Map(state.sensitiveChannels),
     children: state.children.map((child) => ({ ...child })),
   };
 }

@@ -99,7 +99,7 @@ export function createSpawnChild(dependencies: SpawnDependencies): SpawnChild {
 
   function childRecord(
     parent: CreationRecord,
-    { childRunId, nodeId, key, spec, traceparent }: SpawnRequest,
+    { childRunId, nodeId, key, spec, sensitiveInputs, traceparent }: SpawnRequest,
     ancestors: readonly string[],
     workflow: WorkflowRow,
     plan: Plan,
@@ -118,6 +118,7 @@ export function createSpawnChild(dependencies: SpawnDependencies): SpawnChild {
       definitionDigest: workflow.digest,
       createdAt: dependencies.now(),
       inputs: spec.inputs,
+      ...(sensitiveInputs !== undefined && { sensitiveInputs }),
       configurable,
       tags: [],
       metadata: {},

@@ -160,6 +160,10 @@ export function forksContract(subject: Subject): void {
           },
         },
       ],
+      [
+        'inputs that its parent must not show',
+        { inputs: { pin: 1, a: { b: 2 } }, sensitiveInputs: { pin: true, a: { b: true } } },
+      ],
       ['a parent that wants nothing', { parent: { ...parentOf(newRunId()), ancestors: [], collect: [] } }],
       ['a fork', { fork: { sourceRunId: newRunId(), fromSeq: 0, mode: 'replay' } }],
       [

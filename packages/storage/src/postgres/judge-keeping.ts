@@ -1,4 +1,4 @@
-import { type Command, type CreationRecord, DamagedRunError, erasedInputs, type Refusal } from '@weft/engine';
+import { type Command, type CreationRecord, DamagedRunError, erasedRecord, type Refusal } from '@weft/engine';
 import { FIRST_TERMINAL, statusOf } from './codec.ts';
 import type { Draft } from './draft.ts';
 import { storedRecord } from './origins.ts';
@@ -34,7 +34,7 @@ export function judgeErasure(draft: Draft, unit: EraseUnit): Refusal | undefined
   }));
   writes.erased.set(unit.runId, {
     unit,
-    stored: storedRecord(withoutGiven(record)),
+    stored: storedRecord(erasedRecord(record)),
     commands,
   });
   writes.commands.forEach((row, index) => {
@@ -74,14 +74,6 @@ function openReader(draft: Draft, runId: string): string | undefined {
 /** The group itself may have ended a run, or taken it away. */
 function isOpen({ found, writes }: Draft, id: string, status: number): boolean {
   return !writes.purged.has(id) && (found.runs.get(id)?.status ?? status) < FIRST_TERMINAL;
-}
-
-/** Without what somebody gave: inputs, and values in place of masked ones. */
-function withoutGiven(record: CreationRecord): CreationRecord {
-  const erased = { ...record, inputs: erasedInputs(record.inputs) };
-  if (record.fork === undefined) return erased;
-  const { filled: _filled, ...fork } = record.fork;
-  return { ...erased, fork };
 }
 
 /** Of answers and of what children told, only that there were some. */

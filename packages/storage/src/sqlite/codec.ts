@@ -202,6 +202,7 @@ function isSameLimits(a: RunLimits, b: RunLimits): boolean {
 type More = {
   -readonly [Field in
     | 'inputs'
+    | 'sensitiveInputs'
     | 'configurable'
     | 'tags'
     | 'metadata'
@@ -213,9 +214,11 @@ type More = {
 };
 
 function moreOf(record: CreationRecord): string | null {
-  const { inputs, configurable, tags, metadata, callbackUrl, traceparent, parent, fork, imported } = record;
+  const { inputs, sensitiveInputs, configurable, tags, metadata, callbackUrl, traceparent } = record;
+  const { parent, fork, imported } = record;
   const more: More = {};
   if (!isEmpty(inputs)) more.inputs = inputs;
+  if (sensitiveInputs !== undefined) more.sensitiveInputs = sensitiveInputs;
   if (!isEmpty(configurable)) more.configurable = configurable;
   if (tags.length > 0) more.tags = tags;
   if (!isEmpty(metadata)) more.metadata = metadata;

@@ -1,7 +1,7 @@
 import {
   type CreationRecord,
   DamagedRunError,
-  erasedInputs,
+  erasedRecord,
   type Refusal,
   type Tombstone,
   type WriteUnit,
@@ -148,7 +148,7 @@ export function prepareKeeping(connection: Connection): Keeping {
       const record = recordFrom(runId, run, words);
       const refusal = refusalOf(run, record.imported);
       if (refusal) return refusal;
-      const { more, sum } = recordColumns(withoutGiven(record), words);
+      const { more, sum } = recordColumns(erasedRecord(record), words);
       removeOverlays.run(run.rid);
       removeCheckpoint.run(run.rid);
       removeValues.run(run.rid);
@@ -168,12 +168,4 @@ export function prepareKeeping(connection: Connection): Keeping {
       return run === undefined && id !== undefined && hasTombstone.get(id) !== undefined;
     },
   };
-}
-
-/** Without what somebody gave: inputs, and values in place of masked ones. */
-function withoutGiven(record: CreationRecord): CreationRecord {
-  const erased = { ...record, inputs: erasedInputs(record.inputs) };
-  if (record.fork === undefined) return erased;
-  const { filled: _filled, ...fork } = record.fork;
-  return { ...erased, fork };
 }

@@ -1,7 +1,7 @@
 import { EVENT_CATALOGUE, INTERRUPT_KINDS, type Json, type JsonObject, RUN_STATUSES } from '@weft/protocol';
-import { sha256Hex } from '../../hash.ts';
+import { SKELETON } from '../payload-skeleton.ts';
 import type { MaskingMode, Plan } from '../plan.ts';
-import { createRedactor, maskValue } from '../redaction.ts';
+import { createRedactor, knownTexts, maskingOf, maskValue } from '../redaction.ts';
 import type { CreationRecord, RunState } from '../run-state.ts';
 import { redactDeep } from '../scan/credential-text.ts';
 import { MASK } from '../scan/marks.ts';
@@ -25,31 +25,8 @@ export interface BundleRedaction {
   mark(value: Json): Json;
 }
 
-/** Members of payloads that the engine writes itself, from the definition or by counting. */
-const SKELETON = [
-  'nodeId',
-  'typeId',
-  'iteration',
-  'attempt',
-  'attempts',
-  'delayMs',
-  'timeoutMs',
-  'interruptId',
-  'kind',
-  'key',
-  'runId',
-  'workflowId',
-  'failedNodeId',
-  'loop',
-  'name',
-  'channel',
-  'reducer',
-  'level',
-  'outcome',
-  'engineVersion',
-  'transport',
-  'edgesNotTaken',
-] as const;
+/** Shorter inputs are found everywhere; one that must not be seen is declared sensitive. */
+const MIN_INPUT = 4;
 
 const NODE_STATUSES = ['running', 'backoff', 'suspended', 'completed', 'failed', 'skipped', 'cancelled'];
 const ERROR_MEMBERS = ['code', 'message', 'details', 'retryable'];
@@ -66,11 +43,11 @@ const VOCABULARY: readonly string[] = [
 
 export function createBundleRedaction(plan: Plan, record: CreationRecord, state: RunState): BundleRedaction {
   const mode = plan.maskingMode;
-  const ofRun = redactorFor(plan, state);
+  const masking = maskingOf(plan, record.tenant);
+  const ofRun = redactorFor(plan, record, state);
   const ofInputs = createRedactor({
-    mode,
-    sensitive: Object.values(record.inputs),
-    sha256Hex,
+    masking,
+    known: knownTexts(Object.values(record.inputs), MIN_INPUT),
     publicNames: [...VOCABULARY, ...namesIn(plan)],
   });
 
@@ -99,7 +76,7 @@ export function createBundleRedaction(plan: Plan, record: CreationRecord, state:
     },
     text: (text) => redactDeep(ofInputs.redactText(ofRun.redactText(text))),
     authored: (value) => redactCredentialsIn(boxed(value, withoutSensitive)),
-    mark: (value) => (mode === 'passthrough' ? MASK : (maskValue(value, mode, sha256Hex) ?? null)),
+    mark: (value) => (mode === 'passthrough' ? MASK : (maskValue(value, masking) ?? null)),
   };
 }
 

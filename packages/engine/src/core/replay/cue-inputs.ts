@@ -126,6 +126,8 @@ export function channelCommandOf(payload: JsonObject): ChannelCommand | undefine
     sourceRunId,
     sourceEngineId: String(sourceEngineId),
     writer: { nodeId: String(writer['nodeId']), typeId: String(writer['typeId']) },
+    // Whether or not the channel declares that it is not.
+    ...(payload['sensitive'] !== undefined && { sensitive: true }),
   };
 }
 
@@ -150,7 +152,7 @@ export function variablesOf(
     const source = event.type === 'variable.changed' ? outputMapping[String(payload['name'])] : undefined;
     if (source === undefined) continue;
     variables.push([source, payload['next'] ?? null]);
-    if (payload['isInheritedSecret'] === true) sensitive.push(source);
+    if ((payload['sensitive'] ?? payload['isInheritedSecret']) !== undefined) sensitive.push(source);
   }
   return {
     ...(variables.length > 0 && { variables: Object.fromEntries(variables) }),

@@ -80,6 +80,20 @@ function pairsOf(begin: string, { anyCase }: CredentialShape): Set<number> {
 
 const NOTHING: readonly CredentialSpan[] = [];
 
+/** The one pass that nearly every text gets by with: nothing in it looks like a credential, nor is anything percent-encoded. */
+export function isPlain(text: string): boolean {
+  let pair = 0;
+  for (let at = 0; at < text.length; at++) {
+    pair = ((pair << 7) | (text.charCodeAt(at) & 0x7f)) & PAIR_MASK;
+    const index = PAIRS[pair] as number;
+    if (index === 0) continue;
+    if (THIRD[(index << 7) | (text.charCodeAt(at + 1) & 0x7f)] === 0) continue;
+    if (FOURTH[(index << 7) | (text.charCodeAt(at + 2) & 0x7f)] === 0) continue;
+    return findCredentials(text).length === 0 && !text.includes('%');
+  }
+  return !text.includes('%');
+}
+
 /** In order, none inside another. */
 export function findCredentials(text: string, work?: Work): readonly CredentialSpan[] {
   if (work !== undefined) work.steps += text.length;

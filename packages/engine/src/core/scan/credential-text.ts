@@ -1,7 +1,7 @@
-import { type CredentialSpan, findCredentials } from './credential-scan.ts';
+import { type CredentialSpan, findCredentials, isPlain } from './credential-scan.ts';
 import { CREDENTIAL_SHAPES, type CredentialShape } from './credential-table.ts';
 import { MASK } from './marks.ts';
-import { eachEncoded, percentDecoded, unescaped, type View } from './views.ts';
+import { afterPadding, eachEncoded, percentDecoded, unescaped, type View } from './views.ts';
 import type { Work } from './work.ts';
 
 /**
@@ -43,7 +43,7 @@ export function redactDeep(text: string): string {
 }
 
 export function mayHoldCredential(text: string): boolean {
-  return credentialSpans(text, 'plain').length > 0;
+  return !isPlain(text) && credentialSpans(text, 'plain').length > 0;
 }
 
 const NAMES: ReadonlySet<string> = new Set(
@@ -90,10 +90,4 @@ function addFromEncoded(spans: CredentialSpan[], text: string, work: Work | unde
     },
     work,
   );
-}
-
-function afterPadding(text: string, end: number): number {
-  let at = end;
-  while (at < end + 2 && text[at] === '=') at += 1;
-  return at;
 }

@@ -1,5 +1,5 @@
 import { createLiteralTree, type LiteralTree, SEGMENT, SHORT } from './literal-tree.ts';
-import { eachEncoded, eachRun, percentDecoded, unescaped, type View } from './views.ts';
+import { afterPadding, eachEncoded, eachRun, percentDecoded, unescaped, type View } from './views.ts';
 import type { Work } from './work.ts';
 
 /**
@@ -98,7 +98,7 @@ export function createLiteralSearch<Tag>(): LiteralSearch<Tag> {
     if (shortRuns.size > 0) {
       eachRun(text, work, (start, end) => {
         const tag = end - start <= MAX_SHORT_RUN ? shortRuns.get(text.slice(start, end)) : undefined;
-        if (tag !== undefined) spans.push({ start, end, tag });
+        if (tag !== undefined) spans.push({ start, end: afterPadding(text, end), tag });
       });
     }
     eachEncoded(
@@ -113,7 +113,13 @@ export function createLiteralSearch<Tag>(): LiteralSearch<Tag> {
           const { literal, steps: more } = tree.match(codeAt, at, length);
           steps += more;
           if (literal === undefined || literal.isShort) continue;
-          spans.push({ start: run.start(at), end: run.end(at + literal.text.length), tag: literal.tag });
+          const end = run.end(at + literal.text.length);
+          const isWhole = end === run.run.end;
+          spans.push({
+            start: run.start(at),
+            end: isWhole ? afterPadding(text, end) : end,
+            tag: literal.tag,
+          });
         }
         if (work !== undefined) work.steps += steps;
       },

@@ -178,6 +178,15 @@ export function eachEncoded(
   }
 }
 
+/** The padding behind a run says how long it is. */
+export function afterPadding(text: string, end: number): number {
+  let at = end;
+  while (at < end + 2 && text.charCodeAt(at) === EQUALS) at += 1;
+  return at;
+}
+
+const EQUALS = 0x3d;
+
 /** Every run of characters that base64 or hexadecimal may be written with. */
 export function eachRun(
   text: string,

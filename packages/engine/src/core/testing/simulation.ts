@@ -11,16 +11,18 @@ import type { LogEntry } from '../legal-log.ts';
 import type { LiveRun } from '../live-run.ts';
 import type { Plan } from '../plan.ts';
 import type { CreationRecord, NodeKey, RunLimits, RunState } from '../run-state.ts';
+import type { Sensitivity } from '../sensitivity.ts';
 import type { Budget, ChildRequest, EffectRequest, Input, Outcome, Step } from '../step.ts';
 import { definition, type WorkflowSpec } from './definitions.ts';
 
-/** An effect whose outcomes the test decides. */
+/** An effect whose outcomes the test decides. `config.uses` names the ports it makes use of. */
 const testEffect: EffectNodeType = {
   kind: 'effect',
   typeId: 'test.effect',
   title: 'Test effect',
   summary: 'Ends as the test says.',
   config: Type.Object({}, { additionalProperties: true }),
+  dependsOn: ({ uses }) => (Array.isArray(uses) ? uses.map(String) : ['body']),
   perform: () => Promise.reject(new Error('The core never performs effects.')),
 };
 
@@ -82,6 +84,7 @@ const UNBOUNDED: Budget = { maxNodes: 64, maxBytes: 262_144, spent: () => false 
 
 export interface SimulationOptions {
   readonly inputs?: JsonObject;
+  readonly sensitiveInputs?: Sensitivity;
   readonly limits?: Partial<RunLimits>;
   readonly budget?: Partial<Budget>;
   readonly random?: number;
@@ -152,6 +155,7 @@ export function simulate(spec: WorkflowSpec | Plan, options: SimulationOptions =
     definitionDigest: plan.digest,
     createdAt: START,
     inputs: options.inputs ?? {},
+    ...(options.sensitiveInputs !== undefined && { sensitiveInputs: options.sensitiveInputs }),
     configurable: options.configurable ?? {},
     tags: [],
     metadata: {},

@@ -4,14 +4,16 @@ import { secretMark } from '../../core/scan/marks.ts';
 import { createPieceMask, type PieceMask } from '../../core/scan/piece-mask.ts';
 
 /**
- * Replaces secret values by `[REDACTED:<secretId>]`, wherever they stand and in other spellings.
+ * Replaces secret values by `[REDACTED:<secretId>]`, and other texts by what is to stand in their place, wherever they stand and in
+ * other spellings.
  *
- * M1. Values of fewer than eight characters are left alone: they would match by accident.
+ * M1. Secrets of fewer than eight characters are left alone: they would match by accident.
  * M2. Where values overlap, everything that any of them covers is replaced by one mark, so that no end of one sticks out.
  * M3. Of text that comes in pieces, what could be the beginning of a value is held back until it is known.
  */
 export interface SecretMask {
   add(secretId: string, value: string): void;
+  hide(text: string, mark: string): void;
   text(text: string): string;
   /** Strings, numbers and names of members at any depth. Names in `keep` belong to the shape and stay. */
   json<Value extends Json | undefined>(value: Value, keep?: ReadonlySet<string>): Value;
@@ -27,16 +29,19 @@ export interface ByteMask {
 
 export const MIN_SECRET_LENGTH = 8;
 
+const asItIs = (mark: string): string => mark;
+
 const NOTHING_KEPT: ReadonlySet<string> = new Set();
 
 export function createSecretMask(): SecretMask {
+  /** The tag of a value is its mark. */
   const search = createLiteralSearch<string>();
 
   function text(from: string): string {
     let result = '';
     let at = 0;
-    for (const { start, end, tag } of search.find(from)) {
-      result += from.slice(at, start) + secretMark(tag);
+    for (const { start, end, tag: mark } of search.find(from)) {
+      result += from.slice(at, start) + mark;
       at = end;
     }
     return at === 0 ? from : result + from.slice(at);
@@ -57,14 +62,15 @@ export function createSecretMask(): SecretMask {
 
   return {
     add(secretId, value) {
-      if (value.length >= MIN_SECRET_LENGTH) search.add(value, secretId);
+      if (value.length >= MIN_SECRET_LENGTH) search.add(value, secretMark(secretId));
     },
+    hide: (hidden, mark) => search.add(hidden, mark),
     text,
     json: <Value extends Json | undefined>(value: Value, keep = NOTHING_KEPT): Value =>
       search.size === 0 || value === undefined ? value : (json(value, keep) as Value),
-    pieces: () => createPieceMask(search, secretMark),
+    pieces: () => createPieceMask(search, asItIs),
     bytes() {
-      const pieces = createPieceMask(search, secretMark);
+      const pieces = createPieceMask(search, asItIs);
       return {
         next: (piece, isLast) => {
           if (search.size === 0) return piece;
