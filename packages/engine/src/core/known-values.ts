@@ -74,8 +74,10 @@ export function createKnownValues(view: RunView): KnownValues {
     const now = { size: leaves.length, leaves: isOverflowing ? NOTHING : leaves };
     places.set(place, now);
     total += now.size - before.size;
-    for (const leaf of now.leaves) count(leaf, 1);
-    for (const leaf of before.leaves) count(leaf, -1);
+    // What only grew, as a list does, is not counted anew.
+    const same = sameLeaves(before.leaves, now.leaves);
+    for (let at = same; at < now.leaves.length; at++) count(now.leaves[at] as Leaf, 1);
+    for (let at = same; at < before.leaves.length; at++) count(before.leaves[at] as Leaf, -1);
     if (isOverflowing === total > MAX_TEXTS) return;
     if (isOverflowing) readAll();
     else forget();
@@ -120,6 +122,17 @@ export function createKnownValues(view: RunView): KnownValues {
       }
     },
   };
+}
+
+function sameLeaves(before: readonly Leaf[], now: readonly Leaf[]): number {
+  let at = 0;
+  while (
+    at < before.length &&
+    before[at]?.text === now[at]?.text &&
+    before[at]?.isHidden === now[at]?.isHidden
+  )
+    at += 1;
+  return at;
 }
 
 type Place = readonly [place: string, leaves: readonly Leaf[]];

@@ -62,6 +62,8 @@ export interface Draft {
   readonly causeSeq?: number | undefined;
   /** The payload as JSON, where the drafter has serialized it already. */
   readonly text?: string | undefined;
+  /** A node has made up the event, and the engine has not. */
+  readonly isForeign?: boolean;
   /** The payload as the public may see it, where structure alone says that something must be hidden. */
   readonly shown?: JsonObject | undefined;
 }

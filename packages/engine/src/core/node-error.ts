@@ -41,6 +41,8 @@ export function hideKnown({ known, redactor }: LiveRun, error: NodeError): NodeE
   return {
     ...error,
     message: redactor.redactText(message),
-    ...(details !== undefined && { details: redactor.apply(details, JSON.stringify(details)) ?? details }),
+    ...(details !== undefined && {
+      details: redactor.apply(details, JSON.stringify(details), true) ?? details,
+    }),
   };
 }

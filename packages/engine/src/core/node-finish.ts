@@ -55,7 +55,7 @@ function recordEvents(
   for (const { type, payload, causedBy } of events) {
     const causeSeq = causedBy === undefined ? undefined : sequences[causedBy];
     const said = sayWithCare(stretch.run, node, payload, work);
-    sequences.push(stretch.record({ type, nodeId: node.id, ...said, causeSeq }));
+    sequences.push(stretch.record({ type, nodeId: node.id, ...said, causeSeq, isForeign: true }));
   }
 }
 

@@ -47,7 +47,7 @@ export class OpenStretch implements Stretch {
     const { type, nodeId, causeSeq, payload, shown = payload } = draft;
     const text = draft.text ?? JSON.stringify(payload);
     const shownText = shown === payload ? text : JSON.stringify(shown);
-    const masked = run.redactor.apply(shown, shownText);
+    const masked = run.redactor.apply(shown, shownText, draft.isForeign);
     const publicText = masked === undefined ? shownText : JSON.stringify(masked);
     const isMasked = publicText !== text;
     const event: Building<StoredEvent> = {
@@ -75,7 +75,7 @@ export class OpenStretch implements Stretch {
   }
 
   perform(node: NodePlan, path: readonly number[], inputs: JsonObject, of?: Sensitivity): void {
-    const { state, masking } = this.run;
+    const { state, known, masking } = this.run;
     const key = nodeKey(node.id, path);
     this.effects.push({
       key,
@@ -84,7 +84,7 @@ export class OpenStretch implements Stretch {
       attempt: state.nodes.get(key)?.attempt ?? 0,
       visit: state.visits.get(key),
       inputs,
-      ...(of !== undefined && { sensitive: { of, masking } }),
+      ...(known !== undefined && { redaction: { inputs: of, known, masking } }),
       timeoutMs: node.settings.timeoutMs,
     });
   }

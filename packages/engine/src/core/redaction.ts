@@ -27,9 +27,10 @@ export interface Redactor {
   readonly hasValues: boolean;
   /**
    * The payload as others may see it, or undefined when there is nothing to mask. `text` is the payload as serialized: where
-   * nothing is known to be sensitive, one cheap pass over it answers for nearly every event.
+   * nothing is known to be sensitive, one cheap pass over it answers for nearly every event. `isForeign`: somebody else than the
+   * engine has named its members.
    */
-  apply(payload: JsonObject, text: string): JsonObject | undefined;
+  apply(payload: JsonObject, text: string, isForeign?: boolean): JsonObject | undefined;
   /** For messages and log lines. */
   redactText(text: string): string;
   /** Where in a value something known to be sensitive occurs: by members, and of texts and lists the whole. */
@@ -114,11 +115,11 @@ export function createRedactor({ masking, known, publicNames: names = [] }: Reda
   const credentials = createWalk(masking, publicNames, undefined);
   const walk = (): Walk => (hasValues() ? everything : credentials);
 
-  function redactPayload(payload: JsonObject, { value, text }: Walk): JsonObject {
+  function redactPayload(payload: JsonObject, { value, text }: Walk, isForeign: boolean): JsonObject {
     let changed = false;
     const entries: [string, Json][] = [];
     for (const [name, member] of Object.entries(payload)) {
-      const isOwn = SKELETON.has(name);
+      const isOwn = !isForeign && SKELETON.has(name);
       if (!isOwn && known?.isOverflowing === true && hasValues()) {
         entries.push([name, hiddenMembers(member, masking)]);
         changed = true;
@@ -138,9 +139,9 @@ export function createRedactor({ masking, known, publicNames: names = [] }: Reda
     },
     redactText: (text) => walk().text(text),
     echoes: (value) => (known === undefined || !hasValues() ? undefined : echoesIn(value, known)),
-    apply(payload, text) {
+    apply(payload, text, isForeign = false) {
       if (!hasValues() && !mayHoldCredential(text)) return undefined;
-      const masked = redactPayload(payload, walk());
+      const masked = redactPayload(payload, walk(), isForeign);
       return masked === payload ? undefined : masked;
     },
   };

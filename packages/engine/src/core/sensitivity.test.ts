@@ -259,6 +259,54 @@ describe('what is worked out from a sensitive value', () => {
     run.answer('ask', { action: 'accept', comment: `the code is A${PIN}` });
     expect(shownOf(run)).not.toContain(PIN);
   });
+
+  it('is hidden in what an orchestrator decides, and in the question it has asked', () => {
+    const run = started({
+      nodes: [
+        node('boss', 'core.orchestrator.supervisor', {
+          decide: `visit == 0 ? {"kind": "ask-user", "prompt": "Is it P" + vars.pin + "?"} : {"kind": "terminate"}`,
+        }),
+        node('work', 'core.dispatch'),
+      ],
+      edges: [edge('boss', 'work'), edge('work', 'boss')],
+      variables: [pin],
+      channels: { conversation: { reducer: 'message' } },
+    });
+
+    expect(last(run, 'runOrchestrator.decided')).toMatchObject({ decision: '[REDACTED]', iteration: 1 });
+    expect(last(run, 'conversation.opened')).toMatchObject({
+      initialTurn: { role: 'agent', content: '[REDACTED]' },
+    });
+    expect(last(run, 'interrupt.requested')).toMatchObject({
+      data: { prompt: '[REDACTED]', conversationId: 'work' },
+    });
+    run.answer('work', { operation: 'close', content: `yes: Is it P${PIN}?` });
+    expect(run.run.state.status).toBe('completed');
+    expect(shownOf(run)).not.toContain(PIN);
+  });
+
+  it('is hidden in how long a node waits', () => {
+    const run = started(
+      {
+        nodes: [
+          node('0'),
+          node(
+            'wait',
+            'core.delay',
+            {},
+            { inputs: { delayMs: { type: 'expression', expression: 'vars.ms' } } },
+          ),
+        ],
+        edges: chain('0', 'wait'),
+        variables: [variable('ms', { type: 'number', sensitive: true })],
+      },
+      { inputs: { ms: 86_471 } },
+    );
+    run.passTime();
+
+    expect(run.run.state.status).toBe('completed');
+    expect(shownOf(run)).not.toContain('86471');
+  });
 });
 
 describe('what an effect was given', () => {

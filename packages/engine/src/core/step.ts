@@ -3,7 +3,7 @@ import type { ChildSpec, NodeResult, OutputChunk } from '../node-type.ts';
 import type { Command, Notice, StoredEvent, Verdict } from '../store.ts';
 import type { NodeError, NodeKey } from './run-state.ts';
 import type { NodePlan } from './plan.ts';
-import type { Masking } from './redaction.ts';
+import type { KnownTexts, Masking } from './redaction.ts';
 import type { Sensitivity } from './sensitivity.ts';
 
 /** What can move a run. Time, chance and outcomes come in as data; the core asks for nothing. */
@@ -92,10 +92,19 @@ export interface EffectRequest {
   /** How often the node has been entered before by way of a loop back or a trigger; absent = never. */
   readonly visit?: number | undefined;
   readonly inputs: JsonObject;
-  /** What of the inputs must not be shown, and how it is hidden instead. */
-  readonly sensitive?: { readonly of: Sensitivity; readonly masking: Masking };
+  /** Where the run holds something sensitive. */
+  readonly redaction?: EffectRedaction;
   /** Per attempt, 0 = none. */
   readonly timeoutMs: number;
+}
+
+/** What an effect must not leave where others read it. */
+export interface EffectRedaction {
+  /** Of its inputs, by port. */
+  readonly inputs: Sensitivity | undefined;
+  /** Of the run, what the effect was given included. It changes as the run goes on. */
+  readonly known: KnownTexts;
+  readonly masking: Masking;
 }
 
 /** A child run to create, under an id that the log has already fixed: creating it twice is creating it once. */

@@ -1,8 +1,5 @@
-import type { JsonObject } from '@weft/protocol';
-import type { Masking } from '../core/redaction.ts';
 import type { RunLimits } from '../core/run-state.ts';
-import type { Sensitivity } from '../core/sensitivity.ts';
-import type { Outcome } from '../core/step.ts';
+import type { EffectRedaction, Outcome } from '../core/step.ts';
 import type { Artifacts, Memory, OutputChunk, Secrets } from '../node-type.ts';
 
 /** What one performance of an effect may use of the host, beside the network. */
@@ -25,14 +22,8 @@ export interface EffectPlace {
   readonly nodeKey: string;
   readonly attempt: number;
   readonly limits: RunLimits;
-  /** Inputs of which something is sensitive. */
-  readonly given?: GivenInputs | undefined;
-}
-
-export interface GivenInputs {
-  readonly inputs: JsonObject;
-  readonly of: Sensitivity;
-  readonly masking: Masking;
+  /** What must not be left where others read it, beside secrets. */
+  readonly redaction?: EffectRedaction | undefined;
 }
 
 export type OpenEffectPorts = (place: EffectPlace) => EffectPorts;

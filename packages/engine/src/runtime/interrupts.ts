@@ -161,7 +161,7 @@ function shownQuestion({ record }: RunRow, plan: Plan, state: RunState, node: No
     NodeState['interrupt']
   >;
   const open = shownMembers(data, sensitive, maskingOf(plan, record.tenant));
-  const shown = redactorFor(plan, record, state).apply(open, JSON.stringify(open)) ?? open;
+  const shown = redactorFor(plan, record, state).apply(open, JSON.stringify(open), true) ?? open;
   return {
     kind,
     key,

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { knownTexts } from '../core/redaction.ts';
 import type { Outcome } from '../core/step.ts';
+import type { Caller } from '../host.ts';
 import { openMemoryStore } from '../memory-store.ts';
 import { sampleEffect } from '../nodes/sample-effect-context.ts';
 import type { Store } from '../store.ts';
@@ -66,6 +68,51 @@ describe('what an effect resolves', () => {
       { chunk: '[REDACTED:key] it is', isLast: true, meta: { model: '[REDACTED:key]' } },
       { chunk: 'next', isLast: true },
     ]);
+  });
+
+  it('is hidden, as is what the run must not show, in memory, artifacts and streamed text', async () => {
+    const known = knownTexts(['471', 'a-private-text']);
+    const { ports, store } = sampleEffect({
+      secrets: { key: VALUE },
+      place: { redaction: { inputs: undefined, known, masking: { mode: 'mask' } } },
+    });
+    await ports.secrets.resolve('key');
+    const said = `pin 471, ${VALUE}, a-private-text, ${btoa('x a-private-text')}`;
+    const shown = 'pin [REDACTED], [REDACTED:key], [REDACTED], ';
+
+    const kept = await ports.memory.write('notes', { id: '1', content: said });
+    const open = await ports.memory.write('notes', { id: '2', content: said, sensitive: false });
+    await ports.artifacts.put({ name: 'a', mediaType: 'text/plain', bytes: Buffer.from(said) });
+    const chunks = [...said].map((sign) => ports.hideChunk({ chunk: sign, isLast: false }).chunk);
+
+    expect(kept.content).toContain(shown);
+    expect(kept.content).not.toContain(btoa('x a-private-text').slice(6));
+    expect(open.content).toContain('pin 471, [REDACTED:key], a-private-text');
+    const read = createReadArtifacts(store).artifact({ tenant: 'default' } as Caller, RUN, 'sample:0:a');
+    expect(await read).toBeUndefined(); // its run is not there; what was written is
+    const [blob] = (await store.listDocuments('default', 'artifact', RUN, { limit: 1 })).rows;
+    const { blobId } = JSON.parse(blob?.body ?? '{}') as { blobId: string };
+    const bytes = await store.readBlob('default', RUN, blobId, 0);
+    expect(Buffer.from(bytes ?? []).toString()).toBe(kept.content);
+    const last = ports.hideChunk({ chunk: '', isLast: true }).chunk;
+    expect([...chunks, last].join('')).toBe(kept.content);
+    expect(ports.hideOutcome({ ok: true, outputs: { said: '471' } })).toEqual({
+      ok: true,
+      outputs: { said: '471' },
+    });
+  });
+
+  it('is hidden as a whole where there is more to look for than can be', async () => {
+    const known = { ...knownTexts([]), isOverflowing: true };
+    const { ports } = sampleEffect({
+      place: { redaction: { inputs: undefined, known, masking: { mode: 'mask' } } },
+    });
+
+    expect((await ports.memory.write('notes', { id: '1', content: 'anything' })).content).toBe('[REDACTED]');
+    const chunks = ['any', 'thing ', 'at all'].map(
+      (chunk, at) => ports.hideChunk({ chunk, isLast: at === 2 }).chunk,
+    );
+    expect(chunks.join('')).toBe('[REDACTED]');
   });
 
   it('is not touched by what another effect resolved', async () => {

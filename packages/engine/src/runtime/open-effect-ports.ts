@@ -1,14 +1,13 @@
 import type { Json } from '@weft/protocol';
-import { markOf } from '../core/redaction.ts';
+import { markedTexts } from '../core/marked-texts.ts';
 import type { PieceMask } from '../core/scan/piece-mask.ts';
-import { eachLeaf } from '../core/sensitivity.ts';
 import type { Outcome } from '../core/step.ts';
 import { type Artifacts, type Memory, NodeFailure, type OutputChunk, type Secrets } from '../node-type.ts';
 import type { BlobUnit, ClaimRef, DocumentUnit, Store } from '../store.ts';
 import { type ArtifactDependencies, openArtifacts, type WriteAnswer } from './artifacts.ts';
 import type { Clock } from './clock.ts';
 import type { Committer } from './committer.ts';
-import type { EffectPlace, EffectPorts, GivenInputs, OpenEffectPorts } from './effect-ports.ts';
+import type { EffectPlace, EffectPorts, OpenEffectPorts } from './effect-ports.ts';
 import { type RandomBytes, randomId } from './ids.ts';
 import type { HostLimits } from './limits.ts';
 import { type MemoryDependencies, openMemory } from './memory.ts';
@@ -25,8 +24,8 @@ export interface EffectPortDependencies {
 }
 
 /**
- * Opens what one performance of an effect may use. What it resolves is hidden in everything that leaves it; what it was given that is
- * sensitive is hidden in what it streams and keeps outside the log. In its outcome the run still needs that: the recorder hides it.
+ * Opens what one performance of an effect may use. What it resolves is hidden in everything that leaves it; what the run must not show is
+ * hidden in what it streams and keeps outside the log. In its outcome the run still needs that: the recorder hides it.
  */
 export function createOpenEffectPorts(dependencies: EffectPortDependencies): OpenEffectPorts {
   const { store, clock, random, resolver, limits } = dependencies;
@@ -52,7 +51,7 @@ class PortsOnDemand implements EffectPorts {
   readonly #place: EffectPlace;
   readonly #write = (unit: NewUnit): Promise<WriteAnswer> => this.#sources.write(unit, this.#place);
   #mask: SecretMask | undefined;
-  /** With what the effect was given, beside the secrets. */
+  /** With what the run must not show, beside the secrets. */
   #keptMask: SecretMask | undefined;
   readonly #resolved: [secretId: string, value: string][] = [];
   #chunks: PieceMask | undefined;
@@ -111,22 +110,13 @@ class PortsOnDemand implements EffectPorts {
   }
 
   #openKeptMask(): SecretMask {
-    const { given } = this.#place;
-    if (given === undefined || given.masking.mode === 'passthrough') return this.#openMask();
+    const { redaction } = this.#place;
+    if (redaction === undefined) return this.#openMask();
     if (this.#keptMask !== undefined) return this.#keptMask;
-    const mask = createSecretMask();
-    for (const [secretId, value] of this.#resolved) mask.add(secretId, value);
-    hideGiven(mask, given);
-    this.#keptMask = mask;
-    return mask;
+    this.#keptMask = createSecretMask(markedTexts(redaction.known, redaction.masking));
+    for (const [secretId, value] of this.#resolved) this.#keptMask.add(secretId, value);
+    return this.#keptMask;
   }
-}
-
-function hideGiven(mask: SecretMask, { inputs, of, masking }: GivenInputs): void {
-  eachLeaf(inputs, of, (text, ofText) => {
-    if (ofText !== false) mask.hide(text, markOf(text, masking));
-    return true;
-  });
 }
 
 function openSecrets(

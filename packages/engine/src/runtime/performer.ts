@@ -144,9 +144,8 @@ export function createPerformer(options: PerformerOptions): Performer {
   async function outcomeOf(job: Job): Promise<Outcome> {
     const { effect, tenant, runId, epoch, principal, limits } = job.task;
     const nodeKey = executionOf(effect);
-    const { attempt, inputs, sensitive } = effect;
-    const given = sensitive && { inputs, ...sensitive };
-    const ports = options.openPorts({ tenant, principal, runId, epoch, nodeKey, attempt, limits, given });
+    const { attempt, redaction } = effect;
+    const ports = options.openPorts({ tenant, principal, runId, epoch, nodeKey, attempt, limits, redaction });
     try {
       return ports.hideOutcome(checkResult(await resultOf(job, ports)));
     } catch (error) {
@@ -168,7 +167,7 @@ export function createPerformer(options: PerformerOptions): Performer {
 
   function callNode(job: Job, ports: EffectPorts, secrets: Secrets | undefined): Promise<NodeResult> {
     const { task, stop } = job;
-    const { node, inputs, sensitive } = task.effect;
+    const { node, inputs } = task.effect;
     const type = effectType(node);
     let index = 0;
     return type.perform(
@@ -177,7 +176,7 @@ export function createPerformer(options: PerformerOptions): Performer {
         config: node.config,
         prepared: node.prepared,
         inputs,
-        shownInputs: sensitive && shownMembers(inputs, sensitive.of, sensitive.masking),
+        shownInputs: shownInputs(task.effect),
         configurable: task.configurable,
         agent: node.node.agent,
         credentialsRef: type.takesCredentialsRef === true ? node.node.credentialsRef : undefined,
@@ -252,6 +251,13 @@ export function createPerformer(options: PerformerOptions): Performer {
 function effectType({ type }: NodePlan): EffectNodeType {
   if (type.kind !== 'effect') throw new Error(`${type.typeId} is no effect`);
   return type;
+}
+
+/** A value that the mode would leave out is marked: whoever keeps it must have something to keep. */
+function shownInputs({ inputs, redaction }: EffectRequest): JsonObject | undefined {
+  if (redaction?.inputs === undefined) return undefined;
+  const { masking } = redaction;
+  return shownMembers(inputs, redaction.inputs, masking.mode === 'omit' ? { mode: 'mask' } : masking);
 }
 
 /** Said to nobody: what was cut while its secrets were read must not begin. */

@@ -6,12 +6,15 @@ import type { Work } from './work.ts';
  * Looks for known values in texts, as they are and in other spellings (views.ts). The work is a fixed number of passes over the
  * text, each with at most `SEGMENT` steps per character; it does not grow with the number of values.
  */
-export interface LiteralSearch<Tag> {
-  /** How many values there are, each counted once. */
-  readonly size: number;
+export interface LiteralSearch<Tag> extends Finder<Tag> {
   add(value: string, tag: Tag): void;
   /** Undoes one `add`. */
   remove(value: string): void;
+}
+
+export interface Finder<Tag> {
+  /** How many values there are, each counted once. */
+  readonly size: number;
   /** For a text that is the value and nothing else. */
   tagOf(text: string): Tag | undefined;
   /** Where values stand, in order; what overlaps, and what touches and is of one value, is one span. */
@@ -204,7 +207,8 @@ function runsOf(value: string): string[] {
   return [base64, base64.replaceAll('+', '-').replaceAll('/', '_'), hex, hex.toUpperCase()];
 }
 
-function merged<Tag>(spans: LiteralSpan<Tag>[]): LiteralSpan<Tag>[] {
+/** In order, and one where they overlap, or touch and are of one value. */
+export function merged<Tag>(spans: LiteralSpan<Tag>[]): LiteralSpan<Tag>[] {
   if (spans.length < 2) return spans;
   spans.sort((a, b) => a.start - b.start || b.end - a.end);
   const result: LiteralSpan<Tag>[] = [];

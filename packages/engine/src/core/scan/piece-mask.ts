@@ -1,5 +1,5 @@
 import { IN, isIn } from './alphabets.ts';
-import { type LiteralSearch, type LiteralSpan, MAX_SPELLING } from './literal-search.ts';
+import { type Finder, type LiteralSpan, MAX_SPELLING } from './literal-search.ts';
 import type { Work } from './work.ts';
 
 /** Masks one text that comes in several pieces. */
@@ -15,7 +15,7 @@ export interface PieceMask {
  *     has come in. So the work grows with the text, whatever the size of the pieces.
  */
 export function createPieceMask<Tag>(
-  search: LiteralSearch<Tag>,
+  search: Finder<Tag>,
   markOf: (tag: Tag) => string,
   work?: Work,
 ): PieceMask {

@@ -1,11 +1,12 @@
 import { isJsonObject, type Json } from '@weft/protocol';
-import { createLiteralSearch } from '../../core/scan/literal-search.ts';
+import { joined } from '../../core/marked-texts.ts';
+import { createLiteralSearch, type Finder } from '../../core/scan/literal-search.ts';
 import { secretMark } from '../../core/scan/marks.ts';
 import { createPieceMask, type PieceMask } from '../../core/scan/piece-mask.ts';
 
 /**
- * Replaces secret values by `[REDACTED:<secretId>]`, and other texts by what is to stand in their place, wherever they stand and in
- * other spellings.
+ * Replaces secret values by `[REDACTED:<secretId>]`, and what else it is told of by its mark, wherever they stand and in other
+ * spellings.
  *
  * M1. Secrets of fewer than eight characters are left alone: they would match by accident.
  * M2. Where values overlap, everything that any of them covers is replaced by one mark, so that no end of one sticks out.
@@ -13,7 +14,6 @@ import { createPieceMask, type PieceMask } from '../../core/scan/piece-mask.ts';
  */
 export interface SecretMask {
   add(secretId: string, value: string): void;
-  hide(text: string, mark: string): void;
   text(text: string): string;
   /** Strings, numbers and names of members at any depth. Names in `keep` belong to the shape and stay. */
   json<Value extends Json | undefined>(value: Value, keep?: ReadonlySet<string>): Value;
@@ -33,11 +33,14 @@ const asItIs = (mark: string): string => mark;
 
 const NOTHING_KEPT: ReadonlySet<string> = new Set();
 
-export function createSecretMask(): SecretMask {
-  /** The tag of a value is its mark. */
-  const search = createLiteralSearch<string>();
+/** `others` are hidden, too; like those of secrets, their tags are their marks. */
+export function createSecretMask(others?: Finder<string>): SecretMask {
+  const secrets = createLiteralSearch<string>();
+  const search = others === undefined ? secrets : joined(secrets, others);
 
   function text(from: string): string {
+    const whole = search.tagOf(from);
+    if (whole !== undefined) return whole;
     let result = '';
     let at = 0;
     for (const { start, end, tag: mark } of search.find(from)) {
@@ -62,9 +65,8 @@ export function createSecretMask(): SecretMask {
 
   return {
     add(secretId, value) {
-      if (value.length >= MIN_SECRET_LENGTH) search.add(value, secretMark(secretId));
+      if (value.length >= MIN_SECRET_LENGTH) secrets.add(value, secretMark(secretId));
     },
-    hide: (hidden, mark) => search.add(hidden, mark),
     text,
     json: <Value extends Json | undefined>(value: Value, keep = NOTHING_KEPT): Value =>
       search.size === 0 || value === undefined ? value : (json(value, keep) as Value),
