@@ -31,7 +31,7 @@ export const STEPS = workflow(
   [node('a', 'core.noop'), node('b', 'core.delay', delayMs), node('c', 'core.noop')],
   [thirtySeconds],
 );
-/** Writes a sensitive variable, then waits: what is masked in events must still be known to whoever folds them. */
+/** Writes a sensitive variable, and its length, which it declares to be none, then waits: whoever folds must know what is masked. */
 export const SECRET = workflow(
   'secret',
   [
@@ -42,7 +42,11 @@ export const SECRET = workflow(
     },
     node('wait', 'core.delay', delayMs),
   ],
-  [thirtySeconds, { name: 'token', type: 'string', sensitive: true }, { name: 'length', type: 'number' }],
+  [
+    thirtySeconds,
+    { name: 'token', type: 'string', sensitive: true },
+    { name: 'length', type: 'number', sensitive: false },
+  ],
 );
 
 const gate = (id: string, config: JsonObject): JsonObject =>
