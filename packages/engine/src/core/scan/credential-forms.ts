@@ -42,9 +42,16 @@ function userinfo(text: string, from: number, runs: Runs): Found | undefined {
     else if (code === AT_SIGN) last = at;
   }
   runs.spend(at - from + 1);
-  if (colon === -1 || colon + 1 >= last) return undefined;
+  if (colon === -1 || colon + 1 >= last || isPlaceholder(text.slice(colon + 1, last))) return undefined;
   return { end: last, hiddenStart: colon + 1, hiddenEnd: last };
 }
+
+/** What a person writes where a password is to be put in: `{password}`, `$PASSWORD`, `${PASSWORD}`, `***`. */
+function isPlaceholder(password: string): boolean {
+  return password.length <= MAX_PLACEHOLDER && /^(?:\{\w+\}|\$[A-Z_]+|\$\{[A-Z_]+\}|\*+)$/.test(password);
+}
+
+const MAX_PLACEHOLDER = 64;
 
 const COLON = 0x3a;
 const AT_SIGN = 0x40;

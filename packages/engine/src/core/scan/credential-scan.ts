@@ -94,6 +94,20 @@ export function isPlain(text: string): boolean {
   return !text.includes('%');
 }
 
+/** The same for bytes that were decoded: most of them are noise, and not worth being made a text of. */
+export function areNoise(bytes: Uint8Array): boolean {
+  let pair = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    pair = ((pair << 7) | ((bytes[at] as number) & 0x7f)) & PAIR_MASK;
+    const index = PAIRS[pair] as number;
+    if (index === 0) continue;
+    if (THIRD[(index << 7) | ((bytes[at + 1] ?? 0) & 0x7f)] === 0) continue;
+    if (FOURTH[(index << 7) | ((bytes[at + 2] ?? 0) & 0x7f)] === 0) continue;
+    return false;
+  }
+  return true;
+}
+
 /** In order, none inside another. */
 export function findCredentials(text: string, work?: Work): readonly CredentialSpan[] {
   if (work !== undefined) work.steps += text.length;

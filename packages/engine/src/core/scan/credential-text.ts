@@ -1,4 +1,4 @@
-import { type CredentialSpan, findCredentials, isPlain } from './credential-scan.ts';
+import { areNoise, type CredentialSpan, findCredentials, isPlain } from './credential-scan.ts';
 import { CREDENTIAL_SHAPES, type CredentialShape } from './credential-table.ts';
 import { MASK } from './marks.ts';
 import { afterPadding, eachEncoded, percentDecoded, unescaped, type View } from './views.ts';
@@ -84,7 +84,8 @@ function addFromEncoded(spans: CredentialSpan[], text: string, work: Work | unde
     text,
     MIN_ENCODED_BYTES,
     ({ bytes, run }) => {
-      const [span] = findCredentials(byteText.decode(bytes), work);
+      if (work !== undefined) work.steps += bytes.length;
+      const [span] = areNoise(bytes) ? [] : findCredentials(byteText.decode(bytes), work);
       if (span !== undefined)
         spans.push({ start: run.start, end: afterPadding(text, run.end), shape: span.shape });
     },

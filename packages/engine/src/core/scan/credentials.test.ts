@@ -78,6 +78,7 @@ describe('credentials', () => {
     'https://example.test/a%20b?c=d%2Fe&key=value&token={token}',
     'https://example.test/orders/7?page=2#top',
     'mail me at a@b.example',
+    'postgres://{user}:{password}@host, ${SCHEME}://me:${PASSWORD}@host, amqp://me:$PASSWORD@host, x://me:***@host',
     'core.http.request',
     'C:\\new\\table',
     'Bearer of bad news; the bearer is late',
@@ -104,6 +105,7 @@ describe('credentials', () => {
   it('lose the whole password of a URL, also one with an @ that should have been encoded', () => {
     expect(redactText('see amqp://me:p@ss:w0rd@host/x now')).toBe('see amqp://me:[REDACTED]@host/x now');
     expect(redactText('see amqp://:secret@host now')).toBe('see amqp://:[REDACTED]@host now');
+    expect(redactText('see amqp://me:$ecret1@host now')).toBe('see amqp://me:[REDACTED]@host now');
   });
 
   it('are told by name and value where an object keeps them apart', () => {
