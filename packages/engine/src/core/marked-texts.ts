@@ -11,9 +11,9 @@ export function markedTexts(known: KnownTexts, masking: Masking): Finder<string>
     spans: text === '' ? [] : [{ start: 0, end: text.length, tag: MASK }],
     openFrom: text.length,
   });
-  const marked = ({ spans, openFrom }: OpenSpans<string>): OpenSpans<string> => ({
+  const marked = ({ spans, ...rest }: OpenSpans<string>): OpenSpans<string> => ({
     spans: spans.map(({ start, end, tag }) => ({ start, end, tag: markOf(tag, masking) })),
-    openFrom,
+    ...rest,
   });
   return {
     get size() {
@@ -50,6 +50,7 @@ export function joined(first: Finder<string>, second: Finder<string>): Finder<st
       return {
         spans: merged([...one.spans, ...other.spans]),
         openFrom: Math.min(one.openFrom, other.openFrom),
+        ...((one.isGivenUp === true || other.isGivenUp === true) && { isGivenUp: true }),
       };
     },
   };

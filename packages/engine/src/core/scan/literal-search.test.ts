@@ -92,6 +92,14 @@ describe('a search for values', () => {
     expect(search.tagOf('-')).toBe('-');
   });
 
+  it('takes all of a text for found in which every place could be the beginning of a value', () => {
+    const search = searchFor(...Array.from({ length: 100 }, (_, count) => `${'a'.repeat(count)}b`));
+    const hostile = `${'a'.repeat(100_000)} and more`;
+
+    expect(search.find(hostile)).toMatchObject([{ start: 0, end: hostile.length }]);
+    expect(search.find('a'.repeat(20))).toEqual([]);
+  });
+
   it('never looks for nothing', () => {
     const search = searchFor('');
 

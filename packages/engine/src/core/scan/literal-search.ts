@@ -4,7 +4,8 @@ import type { Work } from './work.ts';
 
 /**
  * Looks for known values in texts, as they are and in other spellings (views.ts). The work is a fixed number of passes over the
- * text, each with at most `SEGMENT` steps per character; it does not grow with the number of values.
+ * text; it does not grow with the number of values. A text in which nearly every place looks like the beginning of one (`aaaa…`, where
+ * values begin so) is given up: all of it counts as found.
  */
 export interface LiteralSearch<Tag> extends Finder<Tag> {
   add(value: string, tag: Tag): void;
@@ -33,10 +34,22 @@ export interface OpenSpans<Tag> {
   readonly spans: LiteralSpan<Tag>[];
   /** From here on the text could still become part of a value. */
   readonly openFrom: number;
+  /** The text was given up, and with it whatever follows. */
+  readonly isGivenUp?: true;
 }
 
 /** The longest spelling of a segment: every character as `\u1234`. */
 export const MAX_SPELLING = SEGMENT * 6;
+
+/** Steps down the tree that one search may take. Ordinary texts need less than one per character. */
+const ALLOWED_PER_CHARACTER = 8;
+const ALLOWED = 65_536;
+
+interface Allowance {
+  left: number;
+  /** Characters that were only passed over. */
+  passed: number;
+}
 
 interface Known<Tag> {
   readonly tag: Tag;
@@ -53,51 +66,64 @@ export function createLiteralSearch<Tag>(): LiteralSearch<Tag> {
 
   function search(text: string, before: string, isOpen: boolean, work?: Work): OpenSpans<Tag> {
     const spans: LiteralSpan<Tag>[] = [];
+    const allowed = ALLOWED + ALLOWED_PER_CHARACTER * text.length;
+    const allowance: Allowance = { left: allowed, passed: 0 };
     let openFrom = text.length;
     const inView = ({ text: read, starts }: View, previous: string): void => {
-      const open = searchText(read, previous, work, (from, to, tag) =>
+      const open = searchText(read, previous, allowance, (from, to, tag) =>
         spans.push({ start: starts[from] ?? 0, end: starts[to] ?? text.length, tag }),
       );
       openFrom = Math.min(openFrom, starts[open] ?? text.length);
     };
-    const open = searchText(text, before, work, (start, end, tag) => spans.push({ start, end, tag }));
+    const open = searchText(text, before, allowance, (start, end, tag) => spans.push({ start, end, tag }));
     openFrom = Math.min(openFrom, open);
     const plain = unescaped(text, isOpen, work);
     if (plain !== undefined) inView(plain, before);
     const percent = percentDecoded(text, isOpen, work);
     if (percent !== undefined) inView(percent, before);
-    searchEncoded(text, spans, work);
-    return { spans: merged(spans), openFrom };
+    searchEncoded(text, spans, allowance, work);
+    if (work !== undefined) work.steps += allowed - allowance.left + allowance.passed;
+    return allowance.left < 0 ? givenUp(text) : { spans: merged(spans), openFrom };
+  }
+
+  function givenUp(text: string): OpenSpans<Tag> {
+    const [any] = values.values();
+    const spans = any === undefined ? [] : [{ start: 0, end: text.length, tag: any.tag }];
+    return { spans, openFrom: text.length, isGivenUp: true };
   }
 
   /** Returns the first place from which a value could go on beyond the end. */
   function searchText(
     text: string,
     before: string,
-    work: Work | undefined,
+    allowance: Allowance,
     found: (start: number, end: number, tag: Tag) => void,
   ): number {
     const { length } = text;
     const codeAt = (at: number): number =>
       at < 0 ? (before === '' ? -1 : before.charCodeAt(0)) : at < length ? text.charCodeAt(at) : -1;
     let openFrom = length;
-    let steps = length;
+    allowance.passed += length;
     let code = length === 0 ? 0 : text.charCodeAt(0);
-    for (let at = 0; at < length; at++) {
+    for (let at = 0; at < length && allowance.left >= 0; at++) {
       const next = at + 1 < length ? text.charCodeAt(at + 1) : -1;
       if (next === -1 || tree.mayBegin(code, next)) {
         const match = tree.match(codeAt, at, length);
-        steps += match.steps;
+        allowance.left -= match.steps;
         if (match.literal !== undefined) found(at, at + match.literal.text.length, match.literal.tag);
         if (match.isOpen && openFrom === length) openFrom = at;
       }
       code = next;
     }
-    if (work !== undefined) work.steps += steps;
     return openFrom;
   }
 
-  function searchEncoded(text: string, spans: LiteralSpan<Tag>[], work: Work | undefined): void {
+  function searchEncoded(
+    text: string,
+    spans: LiteralSpan<Tag>[],
+    allowance: Allowance,
+    work: Work | undefined,
+  ): void {
     if (shortRuns.size > 0) {
       eachRun(text, work, (start, end) => {
         const tag = end - start <= MAX_SHORT_RUN ? shortRuns.get(text.slice(start, end)) : undefined;
@@ -110,11 +136,11 @@ export function createLiteralSearch<Tag>(): LiteralSearch<Tag> {
       (run) => {
         const { bytes, length } = run;
         const codeAt = (at: number): number => bytes[at] ?? -1;
-        let steps = length;
-        for (let at = 0; at + SHORT <= length; at++) {
+        allowance.passed += length;
+        for (let at = 0; at + SHORT <= length && allowance.left >= 0; at++) {
           if (!tree.mayBegin(bytes[at] ?? 0, bytes[at + 1] ?? 0)) continue;
           const { literal, steps: more } = tree.match(codeAt, at, length);
-          steps += more;
+          allowance.left -= more;
           if (literal === undefined || literal.isShort) continue;
           const end = run.end(at + literal.text.length);
           const isWhole = end === run.run.end;
@@ -124,7 +150,6 @@ export function createLiteralSearch<Tag>(): LiteralSearch<Tag> {
             tag: literal.tag,
           });
         }
-        if (work !== undefined) work.steps += steps;
       },
       work,
     );

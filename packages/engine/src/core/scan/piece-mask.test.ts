@@ -41,6 +41,12 @@ describe('a mask of text in pieces', () => {
     expect(say(maskOf('abcdefgh', 'abcdefghijkl')(), ['abcdefgh', 'ijkl.', ''])).toEqual(['', '[abc].', '']);
   });
 
+  it('shows nothing more once it had to give up', () => {
+    const mask = maskOf(...Array.from({ length: 100 }, (_, count) => `${'a'.repeat(count)}b`))();
+
+    expect(say(mask, ['fine ', 'a'.repeat(200_000), ' more', ' and more'])).toEqual(['fine ', '[b]', '', '']);
+  });
+
   it('holds nothing back while there is nothing to look for', () => {
     expect(say(maskOf()(), ['ab', 'c', 'd'])).toEqual(['ab', 'c', 'd']);
   });

@@ -25,6 +25,8 @@ export function createPieceMask<Tag>(
   let patience = 0;
   /** How much of what is held a mark stands for that was shown already. */
   let covered: { readonly tag: Tag; readonly until: number } | undefined;
+  /** The search was given up: nothing more is shown. */
+  let isGivenUp = false;
 
   function settle(spans: readonly LiteralSpan<Tag>[], end: number): string {
     let shown = '';
@@ -48,12 +50,15 @@ export function createPieceMask<Tag>(
 
   return {
     next(piece, isLast) {
+      if (isGivenUp) return '';
       if (search.size === 0 && held === '') return piece;
       held += piece;
       fresh += piece.length;
       if (!isLast && fresh < patience) return '';
       fresh = 0;
-      const { spans, openFrom } = search.findOpen(held, before, work);
+      const { spans, openFrom, ...found } = search.findOpen(held, before, work);
+      isGivenUp = found.isGivenUp === true && !isLast;
+      if (isGivenUp) return settle(spans, held.length);
       const shown = settle(spans, isLast ? held.length : Math.min(openFrom, tailRun(held)));
       patience = held.length >> 2;
       return shown;
