@@ -4,7 +4,7 @@ import type { ChannelCommand } from '../store.ts';
 import { checkVersions } from './channel-versions.ts';
 import type { LiveRun, Stretch } from './live-run.ts';
 import { checkParent, sendToParent } from './send-to-parent.ts';
-import type { ChannelPlan, NodePlan, Plan } from './plan.ts';
+import type { ChannelPlan, NodePlan } from './plan.ts';
 import { firstProblem } from './schema-problem.ts';
 import { maskSensitive } from './redaction.ts';
 import { type ChannelWrite, reduce, type Reducer, shapeProblem, wrapEntry } from './reducers.ts';
