@@ -32,7 +32,7 @@ import { joinForks } from './runtime/join-forks.ts';
 import { createKeeping, tellingRemoved } from './runtime/keeping.ts';
 import { createKeys } from './runtime/keys.ts';
 import { createLease } from './runtime/lease.ts';
-import { DEFAULT_LIMITS, type HostLimits } from './runtime/limits.ts';
+import { limitsFrom } from './runtime/limits.ts';
 import { createLinkKeys } from './runtime/link-keys.ts';
 import { createLinks } from './runtime/links.ts';
 import { errorFields, SILENT } from './runtime/log.ts';
@@ -84,7 +84,7 @@ export function createHost(options: HostOptions): Host {
     }),
   );
   const random = poolRandom(options.random ?? randomBytes);
-  const limits: HostLimits = { ...DEFAULT_LIMITS, ...options.limits };
+  const limits = limitsFrom(options.limits);
   const {
     conformance: test = false,
     defaultTenant = DEFAULT_TENANT,
@@ -146,6 +146,7 @@ export function createHost(options: HostOptions): Host {
   });
   const performer = createPerformer({
     maxActive: limits.hostConcurrency,
+    maxPerTenant: limits.tenantConcurrency,
     egress,
     openPorts: openEffectPorts,
     log,

@@ -19,6 +19,8 @@ const LIMIT_TEXTS: Readonly<Record<keyof HostLimits, string>> = {
   maxRunDurationMs: 'Active milliseconds of a run; 0 = no limit',
   runConcurrency: 'Effects of one run at the same time',
   hostConcurrency: 'Effects of the whole host at the same time',
+  tenantConcurrency:
+    'Effects of one tenant at the same time; where only the host’s number is set, four fifths of it',
   maxInbox: 'Commands waiting per run',
   maxLiveRuns: 'Runs in memory; more stay pending',
   maxPendingRuns: 'Runs waiting to be taken into memory; above it new ones are refused',

@@ -32,6 +32,8 @@ export interface HostLimits {
   readonly runConcurrency: number;
   /** Effects of the whole host at the same time. */
   readonly hostConcurrency: number;
+  /** Effects of one tenant at the same time; where only the host's number is set, four fifths of it. */
+  readonly tenantConcurrency: number;
   /** Commands waiting per run. */
   readonly maxInbox: number;
   /** Runs whose state is in memory; more stay pending. */
@@ -111,7 +113,8 @@ export const DEFAULT_LIMITS: HostLimits = {
   clarificationRounds: 3,
   maxRunDurationMs: 0,
   runConcurrency: 8,
-  hostConcurrency: 256,
+  hostConcurrency: 320,
+  tenantConcurrency: 256,
   maxInbox: 1_000,
   maxLiveRuns: 10_000,
   maxPendingRuns: 100_000,
@@ -152,3 +155,16 @@ export const DEFAULT_LIMITS: HostLimits = {
   heartbeatMs: 3_000,
   pollMs: 1_000,
 };
+
+/** Part of a host's effects that one tenant may have: others always find a place that is free. */
+const TENANT_SHARE = 0.8;
+
+/** The defaults, with those that depend on another limit worked out from what it was set to. */
+export function limitsFrom(given: Partial<HostLimits> = {}): HostLimits {
+  const limits = { ...DEFAULT_LIMITS, ...given };
+  return {
+    ...limits,
+    tenantConcurrency:
+      given.tenantConcurrency ?? Math.max(Math.floor(limits.hostConcurrency * TENANT_SHARE), 1),
+  };
+}

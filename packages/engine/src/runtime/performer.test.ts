@@ -42,9 +42,9 @@ const PLACE = {
   limits: LIMITS,
 };
 
-function setUp(maxActive = 10): { performer: Performer; effects: Effects } {
+function setUp(maxActive = 10, maxPerTenant = maxActive): { performer: Performer; effects: Effects } {
   return {
-    performer: createPerformer({ maxActive, egress, openPorts, log: SILENT }),
+    performer: createPerformer({ maxActive, maxPerTenant, egress, openPorts, log: SILENT }),
     effects: createEffects(),
   };
 }
@@ -53,6 +53,7 @@ function start(
   { performer, effects }: { performer: Performer; effects: Effects },
   key: string,
   options: {
+    tenant?: string;
     runId?: string;
     timeoutMs?: number;
     attempt?: number;
@@ -73,7 +74,7 @@ function start(
     node: {},
   } as unknown as NodePlan;
   const handle = performer.perform({
-    tenant: 't',
+    tenant: options.tenant ?? 't',
     runId: options.runId ?? 'r1',
     epoch: 1,
     holdsClaim: options.holdsClaim ?? (() => true),
@@ -142,6 +143,33 @@ describe('the performer', () => {
     expect(test.effects.calls.map(({ input }) => input.nodeId)).toEqual(['a', 'b', 'd']);
   });
 
+  it('lets tenants take turns, however many runs and effects one of them has', async () => {
+    const test = setUp(1, 10);
+    const first = start(test, 'a', { tenant: 'greedy', runId: 'g0' });
+    for (let run = 1; run <= 1_000; run += 1) start(test, `a${run}`, { tenant: 'greedy', runId: `g${run}` });
+    const modest = start(test, 'b', { tenant: 'modest', runId: 'm' });
+
+    test.effects.calls[0]?.succeed();
+    await first.outcome;
+    test.effects.calls[1]?.succeed();
+    await until(() => test.effects.calls[2]);
+    test.effects.calls[2]?.succeed();
+    await modest.outcome;
+
+    expect(test.effects.calls.slice(0, 3).map(({ input }) => input.nodeId)).toEqual(['a', 'a1', 'b']);
+  });
+
+  it('keeps places free that one tenant cannot take, however long its effects last', () => {
+    const test = setUp(10, 8);
+    for (let run = 0; run < 50; run += 1) start(test, 'a', { tenant: 'greedy', runId: `g${run}` });
+    expect(test.performer.active()).toBe(8);
+
+    for (const runId of ['m1', 'm2', 'm3']) start(test, 'b', { tenant: 'modest', runId });
+
+    expect(test.effects.calls.filter(({ input }) => input.nodeId === 'b')).toHaveLength(2);
+    expect([test.performer.active(), test.performer.queued()]).toEqual([10, 43]);
+  });
+
   it('gives the same invocation id to every attempt, and another to every node and run', async () => {
     const test = setUp();
     start(test, 'a');
@@ -174,6 +202,7 @@ describe('the performer', () => {
     const ports = openPorts(PLACE);
     const performer = createPerformer({
       maxActive: 10,
+      maxPerTenant: 10,
       egress,
       log: SILENT,
       openPorts: () => ({ ...ports, secrets: { resolve: () => new Promise((resolve) => (tell = resolve)) } }),

@@ -13,18 +13,20 @@ import {
 import { LONGEST_TIMEOUT_MS } from './clock.ts';
 import { executionOf, PerformedEffect } from './effect-context.ts';
 import type { EffectPorts, OpenEffectPorts } from './effect-ports.ts';
+import { createFairQueue, type Ticket } from './fair-queue.ts';
 import { StopSource } from './stop-source.ts';
 import { findNonJson } from './json-safe.ts';
 import { errorFields, type Log } from './log.ts';
 import { requiredSecrets, resolveRequired } from './secrets/required-secrets.ts';
 
 /**
- * Performs effects: the only place of the runtime that lets a node touch the world. A task waits in its run's queue until
- * both the run and the host have room, then runs, then reports.
+ * Performs effects: the only place of the runtime that lets a node touch the world. A task waits in its run's lane until the
+ * run, its tenant and the host have room, then runs, then reports.
  *
  * P1. `done` is called exactly once per task, unless the task was aborted or its claim was lost before it began: then never.
  * P2. A task that ignores its signal does not hold its place: time-out and abort free it at once.
- * P3. Runs that wait take turns, so that one run with many effects does not starve the others.
+ * P3. Tenants that wait take turns, and so do the runs of each, so that nobody with many effects starves the others. No tenant
+ *     has all places, so that nobody with long ones does either.
  * P4. A task begins only while the claim of its run holds, looked at in the turn in which it begins.
  */
 export interface Performer {
@@ -59,6 +61,7 @@ export interface EffectHandle {
 
 export interface PerformerOptions {
   readonly maxActive: number;
+  readonly maxPerTenant: number;
   readonly egress: Egress;
   readonly openPorts: OpenEffectPorts;
   readonly log: Log;
@@ -69,66 +72,41 @@ interface Job {
   readonly stop: StopSource;
   state: 'queued' | 'active' | 'over';
   timer: NodeJS.Timeout | undefined;
-}
-
-interface RunQueue {
-  active: number;
-  readonly jobs: Job[];
+  /** Its place, in the queue and while it is active. */
+  ticket: Ticket<Job> | undefined;
 }
 
 export function createPerformer(options: PerformerOptions): Performer {
   const { log } = options;
-  // A Map keeps insertion order: a run that has had its turn is moved to the end.
-  const runs = new Map<string, RunQueue>();
-  let active = 0;
-  let queued = 0;
+  const jobs = createFairQueue<Job>({
+    quota: options.maxActive,
+    laneQuota: (depth, { task }) => (depth === 0 ? options.maxPerTenant : task.limits.concurrency),
+  });
   let isPumping = false;
-  let isPumpAsked = false;
 
   function perform(task: EffectTask): EffectHandle {
-    const job: Job = { task, stop: new StopSource(), state: 'queued', timer: undefined };
-    const run = runs.get(task.runId) ?? { active: 0, jobs: [] };
-    runs.set(task.runId, run);
-    queued += 1;
-    // With room for both, and nobody before it, the job need not wait for its turn.
-    if (queued === 1 && active < options.maxActive && run.active < task.limits.concurrency) begin(job, run);
-    else {
-      run.jobs.push(job);
-      pump();
-    }
+    const job: Job = {
+      task,
+      stop: new StopSource(),
+      state: 'queued',
+      timer: undefined,
+      ticket: undefined,
+    };
+    job.ticket = jobs.push(job, task.tenant, task.runId);
+    pump();
     return { abort: () => cut(job, undefined) };
   }
 
   /** Whoever is refused its turn ends, and what it leaves lets others in: they are looked for here, not one inside the other. */
   function pump(): void {
-    isPumpAsked = true;
     if (isPumping) return;
     isPumping = true;
-    while (isPumpAsked) {
-      isPumpAsked = false;
-      beginWhatMay();
-    }
+    for (let next = jobs.take(); next !== undefined; next = jobs.take()) begin(next.item);
     isPumping = false;
   }
 
-  function beginWhatMay(): void {
-    for (const [runId, run] of runs) {
-      if (active >= options.maxActive) return;
-      const job = run.jobs[0];
-      if (job === undefined || run.active >= job.task.limits.concurrency) continue;
-      run.jobs.shift();
-      runs.delete(runId);
-      runs.set(runId, run);
-      begin(job, run);
-    }
-  }
-
-  function begin(job: Job, run: RunQueue): void {
+  function begin(job: Job): void {
     job.state = 'active';
-    queued -= 1;
-    active += 1;
-    run.active += 1;
-    // Whoever calls this looks for the next one, if there is one.
     if (!job.task.holdsClaim()) return leave(job);
     const { timeoutMs } = job.task.effect;
     if (timeoutMs > 0) {
@@ -218,7 +196,7 @@ export function createPerformer(options: PerformerOptions): Performer {
     if (job.state === 'over') return;
     leave(job);
     job.task.done(outcome);
-    if (queued > 0) pump();
+    pump();
   }
 
   /** Ends a job that is still at work; whatever it says afterwards is not heard. */
@@ -232,20 +210,12 @@ export function createPerformer(options: PerformerOptions): Performer {
 
   function leave(job: Job): void {
     if (job.state === 'over') return;
-    const run = runs.get(job.task.runId);
-    if (job.state === 'active') {
-      active -= 1;
-      if (run !== undefined) run.active -= 1;
-    } else {
-      queued -= 1;
-      run?.jobs.splice(run.jobs.indexOf(job), 1);
-    }
-    if (run !== undefined && run.active === 0 && run.jobs.length === 0) runs.delete(job.task.runId);
     job.state = 'over';
+    job.ticket?.leave();
     clearTimeout(job.timer);
   }
 
-  return { perform, active: () => active, queued: () => queued };
+  return { perform, active: jobs.held, queued: jobs.waiting };
 }
 
 function effectType({ type }: NodePlan): EffectNodeType {
