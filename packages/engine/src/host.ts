@@ -261,7 +261,7 @@ export interface Host extends WebhookOperations, TelemetryOperations, ClusterOpe
   /** The discovery document; the same object until something advertised changes. */
   capabilities(): Capabilities;
   /** Undefined when new work is welcome; otherwise how many seconds to stay away. */
-  overload(): { readonly retryAfter: number; readonly cause: string } | undefined;
+  overload(tenant: string): { readonly retryAfter: number; readonly cause: string } | undefined;
   stats(): JsonObject;
   start(): Promise<void>;
   /** Releases every claim; resolves when nothing is in flight, within the given time. */

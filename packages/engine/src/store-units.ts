@@ -46,6 +46,8 @@ export interface ClaimRef {
 /** Creates a run, or appends to it, or both. */
 export interface RunUnit extends UnitBase {
   readonly kind: 'run';
+  /** Whose run it is: writes of different tenants take turns on their way to the store. */
+  readonly tenant: string;
   readonly runId: string;
   /** First write of a run. With a holder the run is born claimed, at epoch 1; without, it waits unclaimed at epoch 0. */
   readonly create?: {
@@ -125,6 +127,8 @@ export interface SettingUnit extends UnitBase {
 /** Settles claimed outbox rows: delivered, to be tried again at a time, or dead. `retry` brings a dead row back, its attempts uncounted. */
 export interface OutboxUnit extends UnitBase {
   readonly kind: 'outbox';
+  /** Where it belongs together with another write of a tenant. */
+  readonly tenant?: string;
   readonly settle: readonly {
     readonly id: string;
     readonly state: 'done' | 'retry' | 'dead';

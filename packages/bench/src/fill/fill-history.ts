@@ -32,6 +32,7 @@ function creation({ row, events }: Seed, runId: string): RunUnit {
   return {
     kind: 'run',
     batchId: newBatchId(),
+    tenant: row.record.tenant,
     runId,
     create: { record: { ...row.record, runId }, holder: HOLDER, exclusiveScope: false },
     epoch: 1,
@@ -42,7 +43,8 @@ function creation({ row, events }: Seed, runId: string): RunUnit {
 }
 
 function append({ row }: Seed, runId: string, expectedSeq: number, events: readonly StoredEvent[]): RunUnit {
-  return { kind: 'run', batchId: newBatchId(), runId, epoch: 1, expectedSeq, events, head: row.head };
+  const { tenant } = row.record;
+  return { kind: 'run', batchId: newBatchId(), tenant, runId, epoch: 1, expectedSeq, events, head: row.head };
 }
 
 /** They change nothing that is known about the run but the length of its log. */

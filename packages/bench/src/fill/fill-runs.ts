@@ -26,6 +26,7 @@ function copyOf({ row, events }: Seed, createdAt: number): RunUnit {
   return {
     kind: 'run',
     batchId: newBatchId(),
+    tenant: row.record.tenant,
     runId,
     create: { record: { ...row.record, runId, createdAt }, exclusiveScope: false },
     epoch: 0,

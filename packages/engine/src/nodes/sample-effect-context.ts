@@ -62,7 +62,7 @@ function heldRun({ runId, tenant, limits }: EffectPlace): RunUnit {
     ...{ inputs: {}, configurable: {}, tags: [], metadata: {}, transport: 'rest', engineVersion: 1 },
   };
   return {
-    ...{ kind: 'run', batchId: 'sample', runId, epoch: 1, expectedSeq: 0, events: [] },
+    ...{ kind: 'run', batchId: 'sample', tenant, runId, epoch: 1, expectedSeq: 0, events: [] },
     create: { record, holder: 'sample', exclusiveScope: false },
     head: { status: 'running', wakeAt: 0 },
   };

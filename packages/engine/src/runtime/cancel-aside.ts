@@ -60,10 +60,11 @@ export function createCancelAside(dependencies: CancelAsideDependencies): Cancel
       payload: JSON.stringify({ ...(reason !== undefined && { reason }) }),
     };
     const status: RunStatus = 'cancelled';
-    const { parent, runId } = record;
+    const { parent, runId, tenant } = record;
     return {
       kind: 'run',
       batchId: randomId(dependencies.random),
+      tenant,
       runId,
       epoch,
       expectedSeq: nextSeq,

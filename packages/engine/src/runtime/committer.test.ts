@@ -1,10 +1,23 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AuditUnit, WriteResult, WriteUnit } from '../store.ts';
+import type { AuditUnit, BlobUnit, WriteResult, WriteUnit } from '../store.ts';
 import { createCommitter } from './committer.ts';
 import { SILENT } from './log.ts';
 
 function unit(name: string): AuditUnit {
   return { kind: 'audit', batchId: name };
+}
+
+function write(tenant: string, name: string, bytes = 0): BlobUnit {
+  return {
+    kind: 'blob',
+    batchId: name,
+    tenant,
+    runId: 'r',
+    blobId: name,
+    index: 0,
+    bytes: new Uint8Array(bytes),
+  };
 }
 
 const COMMITTED: WriteResult = { state: 'committed' };
@@ -89,7 +102,7 @@ describe('the committer', () => {
       ['a', 'b'],
       ['c', 'd'],
     ]);
-    expect(committer.waiting()).toEqual({ units: 0, bytes: 0 });
+    expect(committer.waiting()).toEqual({ units: 0, bytes: 0, tenants: 0 });
   });
 
   it('waits for those who are missing of the last group while more of them come, and no longer', async () => {
@@ -206,5 +219,81 @@ describe('the committer', () => {
 
     expect(result).toEqual({ state: 'unknown', cause });
     await committer.idle();
+  });
+});
+
+describe('the committer, between tenants,', () => {
+  it('puts the one write of a tenant into the next group, whatever another has waiting', async () => {
+    const { gate, commit } = gatedStore();
+    const committer = createCommitter({
+      store: { commit, committed: async () => true },
+      maxUnits: 512,
+      maxBytes: 8e6,
+      log: SILENT,
+    });
+    for (let count = 0; count < 20_000; count += 1) void committer.submit(write('greedy', `g${count}`));
+    await turn();
+
+    const modest = committer.submit(write('modest', 'm'));
+    gate.open();
+    await turn();
+    gate.open();
+    await modest;
+
+    expect(gate.groups[1]).toHaveLength(512);
+    expect(gate.groups[1]?.slice(0, 3)).toEqual(['g512', 'm', 'g513']);
+    expect(committer.waitingOf('modest').units).toBe(0);
+    expect(committer.waiting().tenants).toBe(1);
+  });
+
+  it('shares the bytes of a group, too', async () => {
+    const { gate, commit } = gatedStore();
+    const committer = createCommitter({
+      store: { commit, committed: async () => true },
+      maxUnits: 512,
+      maxBytes: 1_000_000,
+      log: SILENT,
+    });
+    for (let count = 0; count < 50; count += 1) void committer.submit(write('greedy', `g${count}`, 600_000));
+    await turn();
+
+    void committer.submit(write('modest', 'm'));
+    gate.open();
+    await turn();
+
+    expect(gate.groups).toEqual([['g0'], ['g1', 'm']]);
+  });
+
+  it('keeps the order of each, and loses none', async () => {
+    const tenants = fc.array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 60 });
+    await fc.assert(
+      fc.asyncProperty(tenants, fc.integer({ min: 1, max: 9 }), async (submitted, maxUnits) => {
+        const written: string[] = [];
+        const committer = createCommitter({
+          store: {
+            commit: async (units) => {
+              written.push(...units.map(({ batchId }) => batchId));
+              return units.map(() => COMMITTED);
+            },
+            committed: async () => true,
+          },
+          maxUnits,
+          maxBytes: 1e6,
+          log: SILENT,
+        });
+
+        const names = submitted.map((tenant, index) => `${tenant}${index}`);
+        await Promise.all(
+          submitted.map((tenant, index) => committer.submit(write(tenant, names[index] ?? ''))),
+        );
+
+        expect([...written].sort()).toEqual([...names].sort());
+        for (const tenant of new Set(submitted)) {
+          const isOwn = (name: string): boolean => name.replace(/\d+$/, '') === tenant;
+          expect(written.filter(isOwn)).toEqual(names.filter(isOwn));
+        }
+        expect(committer.waiting()).toEqual({ units: 0, bytes: 0, tenants: 0 });
+      }),
+    );
   });
 });

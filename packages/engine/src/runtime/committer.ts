@@ -1,21 +1,26 @@
 import type { Store, WriteResult, WriteUnit } from '../store.ts';
 import { pause } from './clock.ts';
+import { createFairQueue } from './fair-queue.ts';
+import { createLoads, type Load } from './loads.ts';
 import { errorFields, type Log } from './log.ts';
 
 /**
  * Group commit. A unit waits for the end of the present turn of the event loop, or for the group before it to be durable,
- * whichever is later; all units that wait by then go to the store as one group. Runs that were served together come back
+ * whichever is later; all units that wait by then go to the store as one group, filled by tenants in turn. Runs that were served together come back
  * together, but not all in the same turn: while there are fewer than in the last group, and each turn brings more of them, they
  * are waited for, a few turns at most.
  *
- * C1. One group is in flight at a time; units reach the store in the order they were submitted.
+ * C1. One group is in flight at a time; units of a tenant reach the store in the order they were submitted.
  * C2. `submit` resolves only when the unit's fate is known, or when asking for it has failed for too long.
  * C3. A group is bounded by units and bytes, but always holds at least one unit.
+ * C4. A tenant's first unit comes before anybody's second: whoever writes little does not wait for who writes much.
  */
 export interface Committer {
   submit(unit: WriteUnit): Promise<CommitResult>;
   /** What waits or is in flight. */
-  waiting(): { readonly units: number; readonly bytes: number };
+  waiting(): Load & { readonly tenants: number };
+  /** The same of one tenant. */
+  waitingOf(tenant: string): Load;
   /** The last group could not be written, for reasons of the store. */
   isRefused(): boolean;
   /** Groups written since the start, and the units in them. */
@@ -39,6 +44,7 @@ export interface CommitterOptions {
 interface Waiting {
   readonly unit: WriteUnit;
   readonly bytes: number;
+  readonly tenant: string;
   readonly resolve: (result: CommitResult) => void;
 }
 
@@ -49,9 +55,8 @@ const ASK_DELAYS_MS = [0, 20, 100, 400, 1_500];
 export function createCommitter(options: CommitterOptions): Committer {
   const { store, log } = options;
   const delays = options.askDelaysMs ?? ASK_DELAYS_MS;
-  let queue: Waiting[] = [];
-  let waitingUnits = 0;
-  let waitingBytes = 0;
+  const queue = createFairQueue<Waiting>();
+  const loads = createLoads();
   let busy = false;
   let groups = 0;
   let units = 0;
@@ -62,9 +67,9 @@ export function createCommitter(options: CommitterOptions): Committer {
   function submit(unit: WriteUnit): Promise<CommitResult> {
     return new Promise((resolve) => {
       const bytes = sizeOf(unit);
-      queue.push({ unit, bytes, resolve });
-      waitingUnits += 1;
-      waitingBytes += bytes;
+      const tenant = tenantOf(unit);
+      queue.push({ unit, bytes, tenant, resolve }, tenant);
+      loads.add(tenant, 1, bytes);
       if (busy) return;
       busy = true;
       setImmediate(begin, 0, 0);
@@ -72,14 +77,13 @@ export function createCommitter(options: CommitterOptions): Committer {
   }
 
   function begin(turns: number, before: number): void {
-    const isGrowing = queue.length > before;
-    if (queue.length < lastSize && isGrowing && turns < MOST_TURNS)
-      setImmediate(begin, turns + 1, queue.length);
+    const size = queue.waiting();
+    if (size < lastSize && size > before && turns < MOST_TURNS) setImmediate(begin, turns + 1, size);
     else void drain();
   }
 
   async function drain(): Promise<void> {
-    while (queue.length > 0) await commitGroup(takeGroup());
+    while (queue.waiting() > 0) await commitGroup(takeGroup());
     busy = false;
     const resolved = idlers;
     idlers = [];
@@ -87,15 +91,15 @@ export function createCommitter(options: CommitterOptions): Committer {
   }
 
   function takeGroup(): readonly Waiting[] {
-    let count = 0;
+    const group: Waiting[] = [];
     let bytes = 0;
-    for (const waiting of queue) {
-      if (count > 0 && (count >= options.maxUnits || bytes + waiting.bytes > options.maxBytes)) break;
-      count += 1;
-      bytes += waiting.bytes;
+    for (let next = queue.next(); next !== undefined; next = queue.next()) {
+      if (group.length > 0 && (group.length >= options.maxUnits || bytes + next.bytes > options.maxBytes))
+        break;
+      queue.take()?.leave();
+      group.push(next);
+      bytes += next.bytes;
     }
-    const group = queue.slice(0, count);
-    queue = queue.slice(count);
     return group;
   }
 
@@ -150,15 +154,15 @@ export function createCommitter(options: CommitterOptions): Committer {
   }
 
   function finish(waiting: Waiting, result: CommitResult): void {
-    waitingUnits -= 1;
-    waitingBytes -= waiting.bytes;
+    loads.add(waiting.tenant, -1, -waiting.bytes);
     waiting.resolve(result);
   }
 
   return {
     submit,
+    waiting: loads.all,
+    waitingOf: loads.of,
     isRefused: () => refused,
-    waiting: () => ({ units: waitingUnits, bytes: waitingBytes }),
     written: () => ({ groups, units }),
     idle: () => (busy ? new Promise((resolve) => idlers.push(resolve)) : Promise.resolve()),
   };
@@ -170,6 +174,23 @@ function isOfStore(result: WriteResult): boolean {
 
 function unitFields(unit: WriteUnit): { unit: string; runId?: string } {
   return 'runId' in unit ? { unit: unit.kind, runId: unit.runId } : { unit: unit.kind };
+}
+
+/** Writes of the host itself. */
+const NO_TENANT = '';
+
+function tenantOf(unit: WriteUnit): string {
+  switch (unit.kind) {
+    case 'key':
+      return unit.key.tenant;
+    case 'setting':
+    case 'audit':
+      return unit.idempotency?.tenant ?? unit.audit?.[0]?.tenant ?? NO_TENANT;
+    case 'suspicion':
+      return NO_TENANT;
+    default:
+      return unit.tenant ?? NO_TENANT;
+  }
 }
 
 /** Roughly the bytes a unit brings; exactness is not needed to bound a group. */

@@ -110,6 +110,7 @@ export function createRunCreator(dependencies: CreateRunDependencies): RunCreato
       const unit: RunUnit = {
         kind: 'run',
         batchId: randomId(dependencies.random),
+        tenant: record.tenant,
         runId: record.runId,
         create,
         epoch: 0,
@@ -147,7 +148,7 @@ export function createRunCreator(dependencies: CreateRunDependencies): RunCreato
 
   function handOver({ unit, begun }: Draft): void {
     for (const { runId } of unit.notify ?? []) dispatcher.poke(runId);
-    if (begun === undefined) return dispatcher.pending(unit.runId);
+    if (begun === undefined) return dispatcher.pending(unit.runId, unit.tenant);
     if (isTerminalStatus(unit.head.status)) {
       return dependencies.finished.put(begun.run.record, unit.head.status, unit.events);
     }

@@ -8,6 +8,7 @@ import { createChurningMap } from './churning-map.ts';
 import { pause, wait, yieldTurn } from './clock.ts';
 import { giveBack } from './give-back.ts';
 import type { Lease } from './lease.ts';
+import { createLoads, type Loads } from './loads.ts';
 import { errorFields } from './log.ts';
 import { type ActorContext, createRunActor, type Ending, type HeldRun, type RunActor } from './run-actor.ts';
 import type { Plans } from './plans.ts';
@@ -45,7 +46,9 @@ export interface Dispatcher {
   /** Takes over a run that was created, claimed and begun in one write. */
   adopt(held: HeldRun): void;
   /** A run was created that nobody holds. */
-  pending(runId: string): void;
+  pending(runId: string, tenant: string): void;
+  /** Runs created here that wait for room. */
+  readonly pendingRuns: Pick<Loads, 'all' | 'of'>;
   /** A command was put into the run's inbox. */
   poke(runId: string): void;
   /** Some run may be due at this time, or now. */
@@ -96,7 +99,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const crashes = new Map<string, number>();
   /** How often in a row the store alone refused what a run wrote. */
   const unwritten = new Map<string, number>();
-  let pending = new Set<string>();
+  /** Tenants of the runs created here that nobody has taken yet. */
+  const pending = new Map<string, string>();
+  const pendingRuns = createLoads();
   /** Runs that are being given back. */
   let releasing = 0;
   let draining = false;
@@ -141,9 +146,16 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     known?.drop();
     const actor = createRunActor(context, held);
     actors.set(runId, actor);
-    pending.delete(runId);
+    forgetPending(runId);
     actor.start();
     if (draining) actor.drain();
+  }
+
+  function forgetPending(runId: string): void {
+    const tenant = pending.get(runId);
+    if (tenant === undefined) return;
+    pending.delete(runId);
+    pendingRuns.add(tenant, -1, 0);
   }
 
   function ended(actor: RunActor, ending: Ending): void {
@@ -289,7 +301,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       count += claimed.length;
       await Promise.all(claimed.map((claim) => load(claim, holder)));
       if (claimed.length < limit) {
-        pending = new Set();
+        for (const runId of pending.keys()) forgetPending(runId);
         return count;
       }
       await yieldTurn();
@@ -454,18 +466,20 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     stop,
     drain() {
       draining = true;
-      pending = new Set();
+      for (const runId of pending.keys()) forgetPending(runId);
       for (const actor of actors.values()) actor.drain();
     },
     isIdle: () => actors.size === 0 && loading.size === 0 && releasing === 0,
     hasRoom: () => running && !draining && room() > 0,
     actor: (runId) => actors.get(runId),
     adopt: hold,
-    pending(runId) {
-      if (draining) return;
-      pending.add(runId);
+    pending(runId, tenant) {
+      if (draining || pending.has(runId)) return;
+      pending.set(runId, tenant);
+      pendingRuns.add(tenant, 1, 0);
       wake();
     },
+    pendingRuns,
     poke,
     wake,
     recover: (unit) => void recoverLater(unit),

@@ -74,6 +74,7 @@ export function createFork(dependencies: ForkDependencies): Pick<Host, 'fork'> {
     const unit: RunUnit = {
       kind: 'run',
       batchId: randomId(dependencies.random),
+      tenant: record.tenant,
       runId: record.runId,
       create: { record, exclusiveScope: false, whileKept: needed },
       epoch: 0,
@@ -91,7 +92,7 @@ export function createFork(dependencies: ForkDependencies): Pick<Host, 'fork'> {
     }
     if (result.state === 'refused' && result.reason === 'source_gone') throw sourceGone(source, fromSeq);
     if (result.state !== 'committed') throw writeFailure(result);
-    dispatcher.pending(record.runId);
+    dispatcher.pending(record.runId, record.tenant);
     return { replayed: false, runId: record.runId, fromSeq };
   }
 

@@ -17,7 +17,16 @@ export async function giveBack(
   const row = await store.readRun(runId, undefined);
   if (row === undefined || row.epoch !== epoch || row.holder === undefined) return true;
   const { head, nextSeq: expectedSeq } = row;
-  const batchId = randomId(random);
-  const unit: RunUnit = { kind: 'run', batchId, runId, epoch, expectedSeq, events: [], head, release: true };
+  const unit: RunUnit = {
+    kind: 'run',
+    batchId: randomId(random),
+    tenant: row.record.tenant,
+    runId,
+    epoch,
+    expectedSeq,
+    events: [],
+    head,
+    release: true,
+  };
   return (await committer.submit(unit)).state === 'committed';
 }

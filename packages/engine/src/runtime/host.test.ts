@@ -224,16 +224,17 @@ describe('creating a run', () => {
 });
 
 describe('overload', () => {
-  it('turns new runs away while too many wait, and names the cause', async () => {
+  it('turns new runs away while too many of their tenant wait, and names the cause', async () => {
     const { host, effects, register, run } = await open({ limits: { maxLiveRuns: 1, maxPendingRuns: 1 } });
     const workflowId = await register({ nodes: [node('call', 'test.effect')] });
     await run(workflowId);
     await until(() => effects.calls[0]);
-    expect(host.overload()).toBeUndefined();
+    expect(host.overload('default')).toBeUndefined();
 
     await run(workflowId);
     await run(workflowId);
 
-    expect(host.overload()).toEqual({ cause: 'pending-runs', retryAfter: 2 });
+    expect(host.overload('default')).toEqual({ cause: 'pending-runs', retryAfter: 2 });
+    expect(host.overload('other')).toBeUndefined();
   });
 });

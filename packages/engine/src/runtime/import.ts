@@ -204,10 +204,11 @@ export function createImports(dependencies: ImportDependencies): Pick<Host, 'imp
     state: RunState,
     { events }: ImportedBundle,
   ): RunUnit {
-    const { runId, createdAt, imported } = record;
+    const { tenant, runId, createdAt, imported } = record;
     return {
       kind: 'run',
       batchId: randomId(dependencies.random),
+      tenant,
       runId,
       create: { record, exclusiveScope: false },
       epoch: 0,

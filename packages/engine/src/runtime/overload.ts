@@ -2,23 +2,28 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Committer } from './committer.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { HostLimits } from './limits.ts';
+import { isOverShare } from './loads.ts';
 
 /**
  * Admission by what is scarce: writes that wait for the store, runs that wait for memory, and the event loop itself.
- * Only new runs are turned away; reads and commands always pass, because they are how load goes down.
+ * Only new runs are turned away; reads and commands always pass, because they are how load goes down. Of several tenants those
+ * are turned away that take up their part of what is scarce, and not who has hardly any of it.
  */
 export interface OverloadGauge {
-  check(): { readonly retryAfter: number; readonly cause: string } | undefined;
+  /** Why a new run of the tenant is not taken now. */
+  check(tenant: string): { readonly retryAfter: number; readonly cause: string } | undefined;
   loopDelayMs(): number;
   start(): void;
   stop(): void;
 }
 
 export interface OverloadDependencies {
-  readonly committer: Pick<Committer, 'waiting'>;
-  readonly dispatcher: Pick<Dispatcher, 'counts'>;
+  readonly committer: Pick<Committer, 'waiting' | 'waitingOf'>;
+  readonly dispatcher: Pick<Dispatcher, 'pendingRuns'>;
   readonly limits: HostLimits;
 }
+
+type Scarce = readonly [cause: string, limit: number, all: number, ofTenant: number, tenants: number];
 
 const RESOLUTION_MS = 20;
 const SAMPLE_MS = 1_000;
@@ -37,16 +42,18 @@ export function createOverloadGauge({ committer, dispatcher, limits }: OverloadD
   }
 
   return {
-    check() {
-      const waiting = committer.waiting();
-      const scarce: readonly (readonly [cause: string, observed: number, limit: number])[] = [
-        ['waiting-bytes', waiting.bytes, limits.maxWaitingBytes],
-        ['waiting-writes', waiting.units, limits.maxWaitingUnits],
-        ['pending-runs', dispatcher.counts().pending, limits.maxPendingRuns],
-        ['event-loop-delay', loopDelayMs, limits.maxLoopDelayMs],
+    check(tenant) {
+      const [waiting, own] = [committer.waiting(), committer.waitingOf(tenant)];
+      const [pending, ownPending] = [dispatcher.pendingRuns.all(), dispatcher.pendingRuns.of(tenant)];
+      const scarce: readonly Scarce[] = [
+        ['waiting-bytes', limits.maxWaitingBytes, waiting.bytes, own.bytes, waiting.tenants],
+        ['waiting-writes', limits.maxWaitingUnits, waiting.units, own.units, waiting.tenants],
+        ['pending-runs', limits.maxPendingRuns, pending.units, ownPending.units, pending.tenants],
+        // Whose part of it is how large nobody can tell.
+        ['event-loop-delay', limits.maxLoopDelayMs, loopDelayMs, loopDelayMs, 1],
       ];
-      for (const [cause, observed, limit] of scarce) {
-        if (observed > limit) return { cause, retryAfter: retryAfter(observed, limit) };
+      for (const [cause, limit, all, ofTenant, tenants] of scarce) {
+        if (isOverShare(all, ofTenant, tenants, limit)) return { cause, retryAfter: retryAfter(all, limit) };
       }
       return undefined;
     },

@@ -98,6 +98,7 @@ export function stretchUnit(tools: StretchTools, run: LiveRun, write: StretchWri
   const unit: { -readonly [Field in keyof RunUnit]: RunUnit[Field] } = {
     kind: 'run',
     batchId: randomId(tools.random),
+    tenant: record.tenant,
     runId: record.runId,
     epoch: write.epoch,
     expectedSeq: write.expectedSeq,

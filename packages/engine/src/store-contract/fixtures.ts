@@ -79,6 +79,7 @@ export function createUnit(runId: string, options: CreateOptions = {}): RunUnit 
   return {
     kind: 'run',
     batchId: newBatchId(),
+    tenant: record?.tenant ?? 'acme',
     runId,
     create: { record: recordOf(runId, record), exclusiveScope, ...(holder === undefined ? {} : { holder }) },
     epoch: holder === undefined ? 0 : 1,
@@ -93,6 +94,7 @@ export function appendUnit(runId: string, expectedSeq: number, unit: Partial<Run
   return {
     kind: 'run',
     batchId: newBatchId(),
+    tenant: 'acme',
     runId,
     epoch: 1,
     expectedSeq,

@@ -42,7 +42,7 @@ export function createGuard(deps: GuardDeps): Door['allow'] {
         deps.limiter?.take(caller.keyId);
         for (const each of needed)
           if (!caller.scopes.has(each)) throw outOfScope(deps, request, caller, each);
-        if (access.isNewWork === true) refuseWhenOverloaded(deps.host);
+        if (access.isNewWork === true) refuseWhenOverloaded(deps.host, caller.tenant);
       },
     };
   };
@@ -73,8 +73,8 @@ function outOfScope(deps: GuardDeps, request: FastifyRequest, caller: Caller, sc
   return new HostError('forbidden', `This key does not hold the scope ${scope}.`, { scopeRequired: scope });
 }
 
-function refuseWhenOverloaded(host: Host): void {
-  const overload = host.overload();
+function refuseWhenOverloaded(host: Host, tenant: string): void {
+  const overload = host.overload(tenant);
   if (overload === undefined) return;
   const retryAfter = Math.max(1, Math.ceil(overload.retryAfter));
   throw new HostError(

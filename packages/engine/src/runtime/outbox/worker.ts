@@ -1,4 +1,4 @@
-import type { OutboxRow, Store, WriteUnit } from '../../store.ts';
+import type { DocumentUnit, OutboxRow, Store, WriteUnit } from '../../store.ts';
 import { type Clock, wait } from '../clock.ts';
 import type { Committer } from '../committer.ts';
 import { type RandomBytes, randomId } from '../ids.ts';
@@ -45,7 +45,7 @@ export interface OutboxWorkerOptions {
   /** Divides the waits between attempts; default 1. */
   readonly haste?: number | undefined;
   /** What to write before a row is given up. */
-  readonly obituary: (row: OutboxRow, reason: string) => Promise<WriteUnit | undefined>;
+  readonly obituary: (row: OutboxRow, reason: string) => Promise<DocumentUnit | undefined>;
 }
 
 /** Small, so that one receiver with many rows cannot take a whole claim of many. */
@@ -220,14 +220,20 @@ export function createOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
     const obituary = await options.obituary(row, reason);
     // In one turn, so that both are one transaction: whoever finds the record and asks for another try finds the row dead.
     const recorded = obituary === undefined ? undefined : committer.submit(obituary);
-    await Promise.all([recorded, write(row, { id: row.id, state: 'dead' })]);
+    await Promise.all([recorded, write(row, { id: row.id, state: 'dead' }, obituary?.tenant)]);
   }
 
   async function write(
     row: OutboxRow,
     settled: { readonly id: string; readonly state: 'done' | 'retry' | 'dead'; readonly dueAt?: number },
+    tenant?: string,
   ): Promise<void> {
-    const unit: WriteUnit = { kind: 'outbox', batchId: randomId(random), settle: [settled] };
+    const unit: WriteUnit = {
+      kind: 'outbox',
+      batchId: randomId(random),
+      settle: [settled],
+      ...(tenant !== undefined && { tenant }),
+    };
     const { state } = await committer.submit(unit);
     if (state === 'committed') return;
     log('warn', { deliveryId: row.id, state }, 'a delivery was not settled and will be repeated');
