@@ -199,7 +199,7 @@ export interface Host extends WebhookOperations, TelemetryOperations, ClusterOpe
 
   registerWorkflow(caller: Caller, definition: unknown, options: RegisterOptions): Promise<Registration>;
   /** Every problem at once; writes nothing. */
-  checkWorkflow(definition: unknown): Promise<WorkflowReport>;
+  checkWorkflow(definition: unknown, tenant?: string): Promise<WorkflowReport>;
   workflow(caller: Caller, id: string, version?: string): Promise<WorkflowDefinition | undefined>;
   listWorkflows(caller: Caller, page: Page): Promise<Listed<WorkflowSummary>>;
 

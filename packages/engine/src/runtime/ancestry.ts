@@ -18,7 +18,7 @@ export function createAncestry({ store, plans, hostId }: AncestryDependencies): 
     // A child belongs to its parent's tenant. Asked for without one, a parent that was removed is simply not there.
     const parent = await store.readRun(link.runId, undefined);
     if (parent === undefined) return null;
-    const { nodes } = await plans.get(parent.record.definitionDigest);
+    const { nodes } = await plans.get(parent.record.definitionDigest, parent.record.tenant);
     const isDispatched = nodes.get(link.nodeId)?.type.typeId === 'core.dispatch';
     return { runId: link.runId, hostId, cause: isDispatched ? 'core.dispatch' : 'core.subWorkflow' };
   }

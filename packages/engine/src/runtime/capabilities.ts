@@ -91,7 +91,8 @@ async function runnableFixtures(options: DiscoveryOptions): Promise<readonly str
     for (const row of page.rows) {
       if (!row.current || !isFixture(row.id)) continue;
       const text = await store.readDefinition(row.digest);
-      const compiled = text === undefined ? undefined : await compile(JSON.parse(text), row.digest);
+      const compiled =
+        text === undefined ? undefined : await compile(JSON.parse(text), row.digest, row.tenant);
       if (compiled?.plan !== undefined && compiled.unsupported.length === 0) found.push(row.id);
     }
     cursor = page.nextCursor;

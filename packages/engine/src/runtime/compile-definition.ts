@@ -10,5 +10,5 @@ export interface Compiled {
   readonly unsupported: readonly string[];
 }
 
-/** Others get their turn while a large definition is made ready. */
-export type Compile = (definition: unknown, digest: string) => Promise<Compiled>;
+/** Others get their turn while a large definition is made ready for a tenant. */
+export type Compile = (definition: unknown, digest: string, tenant: string) => Promise<Compiled>;

@@ -24,5 +24,5 @@ export function createCompile(options: HostOptions, limits: HostLimits, test: bo
     ...(options.secretsKey !== undefined && { keyedHash: createRedactionHash(options.secretsKey) }),
     runtimeCapabilities: new Set(options.runtimeCapabilities ?? []),
   };
-  return (definition, digest) => inTurns(compileInSteps(definition, { digest, ...always }));
+  return (definition, digest, tenant) => inTurns(tenant, compileInSteps(definition, { digest, ...always }));
 }

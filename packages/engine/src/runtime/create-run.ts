@@ -74,7 +74,7 @@ export function createRunCreator(dependencies: CreateRunDependencies): RunCreato
     }
     const engineVersion = engineVersionFor(caller, request.forceEngineVersion);
     const workflow = await findWorkflow(store, caller, request);
-    const plan = await plans.get(workflow.digest);
+    const plan = await plans.get(workflow.digest, caller.tenant);
     checkNewRun(caller, request, plan, limits);
     checkCallback(request, dependencies.checkCallbackUrl);
 

@@ -391,9 +391,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   /** Where to fold to: to the end of the log, but for a replay that has recorded nothing yet. */
   async function beginOf({ record, nextSeq }: RunRow): Promise<number> {
-    const { fork, definitionDigest } = record;
+    const { fork, definitionDigest, tenant } = record;
     if (fork?.mode !== 'replay' || nextSeq !== fork.fromSeq || nextSeq === 0) return nextSeq;
-    const plan = await options.plans.get(definitionDigest);
+    const plan = await options.plans.get(definitionDigest, tenant);
     return beginningOf(store, plan, fork.sourceRunId, nextSeq);
   }
 

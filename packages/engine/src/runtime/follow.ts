@@ -195,7 +195,7 @@ function cursorOf(dependencies: FollowDependencies, options: FollowOptions, atta
       folded = dependencies.states.upTo(record, first.seq);
     }
     const { plan, state } = await base();
-    return await inTurns(foldedAndShown(plan, state, events));
+    return await inTurns(record.tenant, foldedAndShown(plan, state, events));
   }
 
   /** A snapshot per event, of a run that may be large: others get their turn in between. */

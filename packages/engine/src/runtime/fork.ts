@@ -127,7 +127,7 @@ export function createFork(dependencies: ForkDependencies): Pick<Host, 'fork'> {
         [VERSION_OPTION]: definition.workflowVersion,
       }),
     };
-    const plan = await plans.get(definition.definitionDigest);
+    const plan = await plans.get(definition.definitionDigest, caller.tenant);
     const filled = await dependencies.fillImported({ source, request, fromSeq, plan });
     const inputs = { ...kept.inputs, ...(filled === undefined ? request.values : filled.inputs) };
     const metadata = { ...kept.metadata, ...overlay.metadata };

@@ -82,14 +82,14 @@ export function createImports(dependencies: ImportDependencies): Pick<Host, 'imp
   const { store, committer, compile, clock, limits } = dependencies;
 
   async function importBundle(caller: Caller, document: Json): Promise<ImportedRun> {
-    const bundle = await inTurns(bundleInSteps(document));
+    const bundle = await inTurns(caller.tenant, bundleInSteps(document));
     const runId = importRunId(caller.tenant, bundle.digest);
     const known = await store.readRun(runId, caller.tenant);
     if (known !== undefined) return answerOf(known, false);
 
     const pinned = await definitionFor(caller, bundle);
     const record = recordOf(caller, runId, bundle, pinned);
-    const state = await inTurns(foldOf(record, pinned.plan, bundle));
+    const state = await inTurns(caller.tenant, foldOf(record, pinned.plan, bundle));
     if (pinned.text !== undefined) await write(definitionUnit(pinned.digest, pinned.text));
     await write(documentUnit(record, MASKS_COLLECTION, bundle.masked));
     if (bundle.annotations.length > 0)
@@ -106,12 +106,12 @@ export function createImports(dependencies: ImportDependencies): Pick<Host, 'imp
     if (document !== undefined) {
       if (document['id'] !== bundle.workflowId)
         throw refuseBundle('/weft/definition/id', 'its definition is that of another workflow.');
-      return (await pinDocument(document)) ?? (await standIn('unusable'));
+      return (await pinDocument(caller, document)) ?? (await standIn(caller, 'unusable'));
     }
     const registered = digest === undefined ? undefined : await registeredAs(caller, bundle, digest);
-    if (digest === undefined || registered === undefined) return await standIn('missing');
-    const { plan } = await compile(JSON.parse(registered), digest);
-    return plan === undefined ? await standIn('unusable') : { plan, digest };
+    if (digest === undefined || registered === undefined) return await standIn(caller, 'missing');
+    const { plan } = await compile(JSON.parse(registered), digest, caller.tenant);
+    return plan === undefined ? await standIn(caller, 'unusable') : { plan, digest };
   }
 
   /** The tenant's own registry, the version the bundle names and the current one: a digest alone opens nothing. */
@@ -127,10 +127,10 @@ export function createImports(dependencies: ImportDependencies): Pick<Host, 'imp
     return undefined;
   }
 
-  async function pinDocument(document: JsonObject): Promise<Pinned | undefined> {
+  async function pinDocument({ tenant }: Caller, document: JsonObject): Promise<Pinned | undefined> {
     try {
-      const { digest, text } = await inTurns(identify(document, limits.maxDefinitionBytes));
-      const { plan } = await compile(document, digest);
+      const { digest, text } = await inTurns(tenant, identify(document, limits.maxDefinitionBytes));
+      const { plan } = await compile(document, digest, tenant);
       return plan === undefined ? undefined : { plan, digest, text };
     } catch (error) {
       // A definition that is too large or too strange for this host does not stop anybody from looking at the run.
@@ -139,8 +139,8 @@ export function createImports(dependencies: ImportDependencies): Pick<Host, 'imp
     }
   }
 
-  async function standIn(problem: NonNullable<ImportOrigin['definition']>): Promise<Pinned> {
-    const pinned = await pinDocument(STAND_IN);
+  async function standIn(caller: Caller, problem: NonNullable<ImportOrigin['definition']>): Promise<Pinned> {
+    const pinned = await pinDocument(caller, STAND_IN);
     if (pinned === undefined) throw new Error('the definition that stands in for others does not compile');
     return { ...pinned, problem };
   }

@@ -35,6 +35,7 @@ describe('long work in turns', () => {
     const turns = new Set<number>();
 
     const result = await inTurns(
+      't',
       counted(20, () => turns.add(turn)),
       slowClock(),
     );
@@ -50,7 +51,7 @@ describe('long work in turns', () => {
         // The first step of each is taken at once.
         if (step > 0) namesByTurn.set(turn, (namesByTurn.get(turn) ?? new Set()).add(name));
       });
-      return inTurns(steps, slowClock());
+      return inTurns(name, steps, slowClock());
     };
 
     await Promise.all(['a', 'b', 'c', 'd'].map(work));
@@ -59,10 +60,28 @@ describe('long work in turns', () => {
     expect(namesByTurn.size).toBe(4 * 19);
   });
 
+  it('gives every second turn to a tenant with one work beside another with a hundred', async () => {
+    const order: string[] = [];
+    const work = (tenant: string, count: number): Promise<string> =>
+      inTurns(
+        tenant,
+        counted(count, (step) => void (step > 0 && order.push(tenant))),
+        slowClock(),
+      );
+
+    const greedy = Array.from({ length: 100 }, () => work('greedy', 11));
+    await work('modest', 11);
+
+    expect(order.filter((tenant) => tenant === 'modest')).toHaveLength(10);
+    expect(order.length).toBeLessThanOrEqual(20);
+    await Promise.all(greedy);
+  });
+
   it('does short work at once', () => {
     let steps = 0;
 
     void inTurns(
+      't',
       counted(100, () => steps++),
       () => 0,
     );
@@ -70,11 +89,25 @@ describe('long work in turns', () => {
     expect(steps).toBe(100);
   });
 
+  it('does not begin a crowd of works in one turn', async () => {
+    const begun = new Set<number>();
+    const crowd = Array.from({ length: 20 }, (_, index) =>
+      inTurns(
+        `t${index}`,
+        counted(1, () => begun.add(turn)),
+        slowClock(),
+      ),
+    );
+    await Promise.all(crowd);
+
+    expect(begun.size).toBe(20);
+  });
+
   it('passes on what the work throws', async () => {
     const failing = counted(5, (step) => {
       if (step === 3) throw new Error('broken');
     });
 
-    await expect(inTurns(failing, slowClock())).rejects.toThrow('broken');
+    await expect(inTurns('t', failing, slowClock())).rejects.toThrow('broken');
   });
 });

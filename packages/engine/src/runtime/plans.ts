@@ -6,7 +6,8 @@ import type { Compile } from './compile-definition.ts';
 
 /** Compiled definitions by digest. A digest names its content for ever, so nothing here can be out of date. */
 export interface Plans {
-  get(digest: string): Promise<Plan>;
+  /** `tenant`: whose turn it takes if it must be made ready first. */
+  get(digest: string, tenant: string): Promise<Plan>;
   /** Whoever has just compiled a definition that will be run soon spares others doing it again. */
   keep(plan: Plan): void;
 }
@@ -23,11 +24,11 @@ function weightOf({ bytes }: Plan): number {
 export function createPlans(store: Pick<Store, 'readDefinition'>, compile: Compile): Plans {
   const kept = createBoundedCache<string, Promise<Plan>>(KEPT_BYTES);
 
-  async function load(digest: string): Promise<Plan> {
+  async function load(digest: string, tenant: string): Promise<Plan> {
     const text = await store.readDefinition(digest);
     if (text === undefined)
       throw new HostError('internal_error', 'A definition that a run needs is not in the store.');
-    const { plan, errors } = await compile(JSON.parse(text), digest);
+    const { plan, errors } = await compile(JSON.parse(text), digest, tenant);
     if (plan === undefined) {
       throw new HostError(
         'internal_error',
@@ -41,10 +42,10 @@ export function createPlans(store: Pick<Store, 'readDefinition'>, compile: Compi
   }
 
   return {
-    get(digest) {
+    get(digest, tenant) {
       const known = kept.get(digest);
       if (known !== undefined) return known;
-      const loading = load(digest);
+      const loading = load(digest, tenant);
       kept.set(digest, loading);
       // A failed load is not kept: the next one may succeed.
       loading.then(

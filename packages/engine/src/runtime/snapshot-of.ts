@@ -16,7 +16,7 @@ export async function snapshotOf(
 ): Promise<RunSnapshot> {
   return state.nodes.size <= LARGE_NODES
     ? renderSnapshot(plan, record, state, extras)
-    : await inTurns(snapshotInSteps(plan, record, copyOf(state), extras));
+    : await inTurns(record.tenant, snapshotInSteps(plan, record, copyOf(state), extras));
 }
 
 /** The fold changes nodes and children in place; every value that they hold is only ever replaced. */

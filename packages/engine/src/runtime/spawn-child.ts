@@ -73,7 +73,7 @@ export function createSpawnChild(dependencies: SpawnDependencies): SpawnChild {
     if (refusal !== undefined) return refusal;
     const workflow = await store.readWorkflow(parent.tenant, workflowId, undefined);
     if (workflow === undefined) return unknownWorkflow(workflowId);
-    const plan = await plans.get(workflow.digest);
+    const plan = await plans.get(workflow.digest, parent.tenant);
     try {
       checkInputs(request.spec.inputs, plan);
     } catch (error) {

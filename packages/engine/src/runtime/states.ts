@@ -42,7 +42,7 @@ export function createRunStates(
   const kept = createBoundedCache<string, RunState>(KEPT_STATES);
 
   async function upTo(record: CreationRecord, seq: number): Promise<Folded> {
-    const plan = await plans.get(record.definitionDigest);
+    const plan = await plans.get(record.definitionDigest, record.tenant);
     const checkpoint = seq === 0 ? undefined : await store.readCheckpoint(record.runId);
     const usable =
       checkpoint !== undefined && checkpoint.foldVersion === FOLD_VERSION && checkpoint.seq <= seq
@@ -81,7 +81,7 @@ export function createRunStates(
     },
     async current(row, use) {
       const { record } = row;
-      const plan = await plans.get(record.definitionDigest);
+      const plan = await plans.get(record.definitionDigest, record.tenant);
       const key = row.erasedAt === undefined ? record.runId : erasedKey(record.runId);
       let state = kept.get(key);
       if (state !== undefined && state.nextSeq >= row.nextSeq) return use(plan, state);

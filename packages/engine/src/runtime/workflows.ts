@@ -63,8 +63,8 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
     definition: unknown,
     options: RegisterOptions,
   ): Promise<Registration> {
-    const { digest, text } = await inTurns(identify(definition, limits.maxDefinitionBytes));
-    const compiled = await examine(definition, digest);
+    const { digest, text } = await inTurns(caller.tenant, identify(definition, limits.maxDefinitionBytes));
+    const compiled = await examine(definition, digest, caller.tenant);
     refuseProblems(compiled, options.strict);
     const { id, version } = definition as WorkflowDefinition;
     const known = await store.readWorkflow(caller.tenant, id, version);
@@ -82,9 +82,9 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
   }
 
   /** Only what is offered anew is looked through for credentials: what was registered before keeps running. */
-  async function examine(definition: unknown, digest: string): Promise<Compiled> {
-    const compiled = await compile(definition, digest);
-    const credentials = await inTurns(credentialsInDefinition(definition));
+  async function examine(definition: unknown, digest: string, tenant: string): Promise<Compiled> {
+    const compiled = await compile(definition, digest, tenant);
+    const credentials = await inTurns(tenant, credentialsInDefinition(definition));
     if (credentials.length === 0) return compiled;
     return dependencies.test
       ? { ...compiled, warnings: [...compiled.warnings, ...credentials] }
@@ -140,9 +140,9 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
 
   return {
     registerWorkflow: register,
-    async checkWorkflow(definition) {
-      const { digest } = await inTurns(identify(definition, limits.maxDefinitionBytes));
-      const { errors, warnings } = await examine(definition, digest);
+    async checkWorkflow(definition, tenant = '') {
+      const { digest } = await inTurns(tenant, identify(definition, limits.maxDefinitionBytes));
+      const { errors, warnings } = await examine(definition, digest, tenant);
       return { errors, warnings };
     },
     async workflow(caller, id, version) {

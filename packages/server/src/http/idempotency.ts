@@ -47,7 +47,8 @@ export async function idempotencyOfLarge(
 ): Promise<IdempotencyClaim | undefined> {
   const key = idempotencyKeyOf(request);
   if (key === undefined) return undefined;
-  return claimOf(key, mutation, await inTurns(canonicalDigest(whatWasAsked(mutation), LEVELS)));
+  const digest = await inTurns(request.caller?.tenant ?? '', canonicalDigest(whatWasAsked(mutation), LEVELS));
+  return claimOf(key, mutation, digest);
 }
 
 /** Operations on one resource share a key space, so the resource is part of what the request was. */

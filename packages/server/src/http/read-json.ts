@@ -9,11 +9,15 @@ const LARGE = 65_536;
 /** JSON is the only body this host reads. An empty one is `undefined`; each route says what that means. */
 export function readJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     const bytes = body as Buffer;
     try {
       if (bytes.length <= LARGE) done(null, bytes.length === 0 ? undefined : parseStrictJson(textOf(bytes)));
-      else inTurns(strictJsonInSteps(textOf(bytes))).then((value: Json) => done(null, value), done);
+      else
+        inTurns(request.caller?.tenant ?? '', strictJsonInSteps(textOf(bytes))).then(
+          (value: Json) => done(null, value),
+          done,
+        );
     } catch (error) {
       done(error as Error);
     }

@@ -53,7 +53,10 @@ export const workflowRoutes: Routes = (app, door) => {
 
   app.post('/v1/host/weft/workflows::check', door.allow('checkWorkflow'), async (request, reply) => {
     const strict = booleanParam(queryOf(request), 'strict');
-    const { errors, warnings } = await door.host.checkWorkflow(definitionOf(request));
+    const { errors, warnings } = await door.host.checkWorkflow(
+      definitionOf(request),
+      callerOf(request).tenant,
+    );
     const problems: readonly WorkflowProblem[] = strict ? [...errors, ...warnings] : errors;
     return sendJson(reply, 200, JSON.stringify({ ok: problems.length === 0, errors, warnings }));
   });
