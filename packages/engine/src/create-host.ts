@@ -107,7 +107,14 @@ export function createHost(options: HostOptions): Host {
   const feed = createFeed(limits);
   const verdicts = createVerdicts();
   const egress =
-    options.egress ?? createEgress({ allow: egressAllow, connectTimeoutMs: CONNECT_TIMEOUT_MS, log });
+    options.egress ??
+    createEgress({
+      allow: egressAllow,
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      lookups: limits.hostLookups,
+      lookupsPerTenant: limits.tenantLookups,
+      log,
+    });
   const sealer = openSealer(options.secretsKey, options.random ?? randomBytes);
   const localSecrets = createLocalResolver(store, sealer);
   const linkKeys = createLinkKeys({

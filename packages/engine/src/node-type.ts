@@ -326,7 +326,8 @@ export type InterruptKind =
 
 /** The only way out of the host (one egress policy for every outbound request). */
 export interface Egress {
-  fetch(request: EgressRequest): Promise<EgressResponse>;
+  /** `tenant`: on whose behalf; tenants take turns where names are looked up. Nodes need not say it. */
+  fetch(request: EgressRequest, tenant?: string): Promise<EgressResponse>;
 }
 
 export interface EgressRequest {

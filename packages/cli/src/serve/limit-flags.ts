@@ -21,6 +21,8 @@ const LIMIT_TEXTS: Readonly<Record<keyof HostLimits, string>> = {
   hostConcurrency: 'Effects of the whole host at the same time',
   tenantConcurrency:
     'Effects of one tenant at the same time; where only the host’s number is set, four fifths of it',
+  hostLookups: 'Names of receivers being looked up at the same time',
+  tenantLookups: 'Names being looked up for one tenant at the same time',
   maxInbox: 'Commands waiting per run',
   maxLiveRuns: 'Runs in memory; more stay pending',
   maxPendingRuns: 'Runs waiting to be taken into memory; above it new ones are refused',

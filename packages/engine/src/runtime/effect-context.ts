@@ -30,10 +30,10 @@ export class PerformedEffect implements EffectContext {
     this.#parts = parts;
   }
 
-  /** Whatever request a node makes of it, it leaves only while the claim holds. */
+  /** Whatever request a node makes of it, it waits among those of its tenant and leaves only while the claim holds. */
   get egress(): Egress {
     const { egress, task } = this.#parts;
-    return { fetch: (request) => egress.fetch({ ...request, mayLeave: task.holdsClaim }) };
+    return { fetch: (request) => egress.fetch({ ...request, mayLeave: task.holdsClaim }, task.tenant) };
   }
 
   holdsClaim(): boolean {

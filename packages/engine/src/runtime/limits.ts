@@ -34,6 +34,9 @@ export interface HostLimits {
   readonly hostConcurrency: number;
   /** Effects of one tenant at the same time; where only the host's number is set, four fifths of it. */
   readonly tenantConcurrency: number;
+  /** Names of receivers being looked up at the same time, in all and for one tenant. */
+  readonly hostLookups: number;
+  readonly tenantLookups: number;
   /** Commands waiting per run. */
   readonly maxInbox: number;
   /** Runs whose state is in memory; more stay pending. */
@@ -115,6 +118,8 @@ export const DEFAULT_LIMITS: HostLimits = {
   runConcurrency: 8,
   hostConcurrency: 320,
   tenantConcurrency: 256,
+  hostLookups: 64,
+  tenantLookups: 16,
   maxInbox: 1_000,
   maxLiveRuns: 10_000,
   maxPendingRuns: 100_000,

@@ -1,12 +1,15 @@
 import type { Egress, EgressRequest, EgressResponse, StopSignal } from '../../node-type.ts';
 import { createBoundedCache } from '../bounded-cache.ts';
+import { DEFAULT_LIMITS } from '../limits.ts';
 import type { Log } from '../log.ts';
 import { createConnections } from './connections.ts';
 import { type Destination, parseDestination } from './destination.ts';
 import { EgressError } from './egress-error.ts';
 import { abortedExchange, exchange } from './exchange.ts';
 import { firstHop, isRedirect, nextHop } from './hop.ts';
-import { type Addresses, createPolicy, type EgressPolicy, type Resolve } from './policy.ts';
+import { createLookUps } from './look-ups.ts';
+import { type Addresses, createPolicy, type Resolve } from './policy.ts';
+import { createResolver } from './resolver.ts';
 
 const MAX_REDIRECTS = 5;
 const MAX_DESTINATIONS = 512;
@@ -15,8 +18,11 @@ const IDLE_TIMEOUT_MS = 300_000;
 export interface EgressOptions {
   /** Exact HOST:PORT pairs that are admitted although they are not public, plain http included. */
   readonly allow: readonly string[];
-  /** Every address of a name; the system's resolver unless given. */
+  /** The name servers of this system unless given. */
   readonly resolve?: Resolve;
+  /** Names being looked up at the same time, in all and for one tenant. */
+  readonly lookups?: number;
+  readonly lookupsPerTenant?: number;
   /** For resolving, connecting and the TLS handshake, each redirect anew. */
   readonly connectTimeoutMs: number;
   /** The longest silence on an open connection. The whole request is bounded by its signal. */
@@ -36,7 +42,13 @@ export interface EgressOptions {
  */
 export function createEgress(options: EgressOptions): Egress {
   const { connectTimeoutMs, idleTimeoutMs = IDLE_TIMEOUT_MS } = options;
-  const policy = createPolicy(options.allow, options.resolve);
+  const policy = createPolicy(options.allow);
+  const lookUps = createLookUps({
+    resolve: options.resolve ?? createResolver(),
+    inAll: options.lookups ?? DEFAULT_LIMITS.hostLookups,
+    perTenant: options.lookupsPerTenant ?? DEFAULT_LIMITS.tenantLookups,
+    timeoutMs: connectTimeoutMs,
+  });
   const connections = createConnections(connectTimeoutMs);
   // Workflows ask the same URLs again and again. Reading one says nothing about whether it is admitted: that is asked anew.
   const destinations = createBoundedCache<string, Destination>(MAX_DESTINATIONS);
@@ -50,16 +62,14 @@ export function createEgress(options: EgressOptions): Egress {
   }
 
   // One function, because every promise between a node and its answer is paid for by every effect.
-  async function fetch(request: EgressRequest): Promise<EgressResponse> {
+  async function fetch(request: EgressRequest, tenant = ''): Promise<EgressResponse> {
     const { signal, maxResponseBytes, followRedirects, mayLeave } = request;
     try {
       let hop = firstHop(request, destinationOf(request.url));
       for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
         const { destination } = hop;
         if (signal.aborted) throw abortedExchange(destination.authority, signal);
-        const addresses =
-          policy.admitLiteral(destination) ??
-          (await admitName(destination, signal, policy, connectTimeoutMs));
+        const addresses = policy.admitLiteral(destination) ?? (await admitName(destination, tenant, signal));
         const response = await exchange(hop, {
           addresses,
           connections,
@@ -79,6 +89,14 @@ export function createEgress(options: EgressOptions): Egress {
     }
   }
 
+  async function admitName(destination: Destination, tenant: string, signal: StopSignal): Promise<Addresses> {
+    try {
+      return await policy.admit(destination, (host) => lookUps.find(host, tenant, signal));
+    } catch (error) {
+      throw signal.aborted ? abortedExchange(destination.authority, signal) : error;
+    }
+  }
+
   function noteRefusal(error: unknown): void {
     if (!(error instanceof EgressError) || error.problem !== 'denied') return;
     const fields = { destination: error.destination, reason: error.reason };
@@ -88,37 +106,7 @@ export function createEgress(options: EgressOptions): Egress {
   return { fetch };
 }
 
-/** The system's resolver cannot be aborted, so the wait for it is. */
-async function admitName(
-  destination: Destination,
-  signal: StopSignal,
-  policy: EgressPolicy,
-  timeoutMs: number,
-): Promise<Addresses> {
-  const { authority } = destination;
-  let timer: NodeJS.Timeout | undefined;
-  let onAbort: (() => void) | undefined;
-  const cut = new Promise<never>((_, reject) => {
-    onAbort = () => reject(abortedExchange(authority, signal));
-    signal.addEventListener('abort', onAbort);
-    timer = setTimeout(() => reject(resolveTimedOut(authority)), timeoutMs);
-  });
-  try {
-    return await Promise.race([policy.admit(destination), cut]);
-  } finally {
-    clearTimeout(timer);
-    if (onAbort !== undefined) signal.removeEventListener('abort', onAbort);
-  }
-}
-
 function tooManyRedirects(destination: string): EgressError {
   const message = `The request was redirected more than ${MAX_REDIRECTS} times.`;
   return new EgressError('too_many_redirects', message, { reason: 'too_many_redirects', destination });
-}
-
-function resolveTimedOut(destination: string): EgressError {
-  return new EgressError('network', `The name of ${destination} was not resolved in time.`, {
-    reason: 'resolve_timeout',
-    destination,
-  });
 }

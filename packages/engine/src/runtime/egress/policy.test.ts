@@ -1,22 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import { parseDestination } from './destination.ts';
-import { createPolicy, type Resolve } from './policy.ts';
+import { createPolicy, type EgressPolicy, type FindAddresses, type Addresses } from './policy.ts';
 
 const PUBLIC = { address: '93.184.216.34', family: 4 } as const;
 const LOOPBACK = { address: '127.0.0.1', family: 4 } as const;
 const LOOPBACK6 = { address: '::1', family: 6 } as const;
 
 const answering =
-  (...addresses: Awaited<ReturnType<Resolve>>): Resolve =>
+  (...addresses: Addresses): FindAddresses =>
   async () =>
     addresses;
 
-const nobodyAsks: Resolve = async (host) => {
+const nobodyAsks: FindAddresses = async (host) => {
   throw new Error(`${host} was resolved`);
 };
 
+type Admit = (destination: Parameters<EgressPolicy['admit']>[0]) => Promise<Addresses>;
+
+function policyOf(allow: readonly string[], resolve = nobodyAsks): { admit: Admit } {
+  const policy = createPolicy(allow);
+  return { admit: (destination) => policy.admit(destination, resolve) };
+}
+
 describe('the default policy', () => {
-  const policy = createPolicy([], answering(PUBLIC));
+  const policy = policyOf([], answering(PUBLIC));
 
   it.each([
     'http://127.0.0.1/',
@@ -74,7 +81,7 @@ describe('the default policy', () => {
   );
 
   it('refuses local names without asking the resolver', async () => {
-    const unasked = createPolicy([], nobodyAsks);
+    const unasked = policyOf([], nobodyAsks);
 
     await expect(unasked.admit(parseDestination('http://localhost/'))).rejects.toMatchObject({
       reason: 'local_name',
@@ -82,7 +89,7 @@ describe('the default policy', () => {
   });
 
   it('refuses a name that resolves to loopback', async () => {
-    const rebinding = createPolicy([], answering(LOOPBACK));
+    const rebinding = policyOf([], answering(LOOPBACK));
 
     await expect(rebinding.admit(parseDestination('http://evil.example/'))).rejects.toMatchObject({
       problem: 'denied',
@@ -92,7 +99,7 @@ describe('the default policy', () => {
   });
 
   it('refuses a name of which only one address is bad', async () => {
-    const mixed = createPolicy([], answering(PUBLIC, LOOPBACK6));
+    const mixed = policyOf([], answering(PUBLIC, LOOPBACK6));
 
     await expect(mixed.admit(parseDestination('https://evil.example/'))).rejects.toMatchObject({
       reason: 'loopback',
@@ -104,7 +111,7 @@ describe('the default policy', () => {
   });
 
   it('calls a name without addresses a network problem', async () => {
-    const empty = createPolicy([], answering());
+    const empty = policyOf([], answering());
 
     await expect(empty.admit(parseDestination('http://example.com/'))).rejects.toMatchObject({
       problem: 'network',
@@ -115,19 +122,19 @@ describe('the default policy', () => {
 
 describe('the allow list', () => {
   it('admits the pair as it is written in the URL', async () => {
-    const policy = createPolicy(['Hooks.Test:8080'], answering(LOOPBACK));
+    const policy = policyOf(['Hooks.Test:8080'], answering(LOOPBACK));
 
     await expect(policy.admit(parseDestination('http://hooks.test:8080/x'))).resolves.toEqual([LOOPBACK]);
   });
 
   it('admits a name by the pair of its resolved address', async () => {
-    const policy = createPolicy(['127.0.0.1:8080'], answering(LOOPBACK));
+    const policy = policyOf(['127.0.0.1:8080'], answering(LOOPBACK));
 
     await expect(policy.admit(parseDestination('http://localhost:8080/'))).resolves.toEqual([LOOPBACK]);
   });
 
   it('still refuses the name when another of its addresses is not in it', async () => {
-    const policy = createPolicy(['127.0.0.1:8080'], answering(LOOPBACK, LOOPBACK6));
+    const policy = policyOf(['127.0.0.1:8080'], answering(LOOPBACK, LOOPBACK6));
 
     await expect(policy.admit(parseDestination('http://localhost:8080/'))).rejects.toMatchObject({
       problem: 'denied',
@@ -135,7 +142,7 @@ describe('the allow list', () => {
   });
 
   it('admits no other port', async () => {
-    const policy = createPolicy(['127.0.0.1:8080'], nobodyAsks);
+    const policy = policyOf(['127.0.0.1:8080'], nobodyAsks);
 
     await expect(policy.admit(parseDestination('http://127.0.0.1:8081/'))).rejects.toMatchObject({
       destination: '127.0.0.1:8081',
@@ -143,7 +150,7 @@ describe('the allow list', () => {
   });
 
   it('knows the default ports of both schemes', async () => {
-    const policy = createPolicy(['127.0.0.1:443', '[::1]:80'], nobodyAsks);
+    const policy = policyOf(['127.0.0.1:443', '[::1]:80'], nobodyAsks);
 
     await expect(policy.admit(parseDestination('https://127.0.0.1/'))).resolves.toHaveLength(1);
     await expect(policy.admit(parseDestination('http://[::1]/'))).resolves.toEqual([LOOPBACK6]);
@@ -163,6 +170,6 @@ describe('the allow list', () => {
     'a b:80',
     '*:80/x',
   ])('refuses the entry %s and shows how to write one', (entry) => {
-    expect(() => createPolicy([entry])).toThrow('is not HOST:PORT');
+    expect(() => policyOf([entry])).toThrow('is not HOST:PORT');
   });
 });

@@ -1,10 +1,9 @@
-import { lookup } from 'node:dns/promises';
 import { blockedAddress, blockedName, type BlockReason } from './addresses.ts';
 import { authorityOf, parsePair, type Destination, type ResolvedAddress } from './destination.ts';
 import { EgressError } from './egress-error.ts';
 
-/** Every address of a name. */
-export type Resolve = (host: string) => Promise<Addresses>;
+/** Every address of a name; none when there is no such name. */
+export type Resolve = (host: string, signal: AbortSignal) => Promise<Addresses>;
 
 /**
  * The egress policy. A destination is admitted when
@@ -17,19 +16,22 @@ export type Resolve = (host: string) => Promise<Addresses>;
  */
 export interface EgressPolicy {
   /** Resolves the name once and returns the checked addresses: connect to these and to nothing else. */
-  admit(destination: Destination): Promise<Addresses>;
+  admit(destination: Destination, resolve: FindAddresses): Promise<Addresses>;
   /** The same where the destination is an address, and there is nothing to wait for; undefined where it is a name. */
   admitLiteral(destination: Destination): Addresses | undefined;
 }
 
 export type Addresses = readonly ResolvedAddress[];
 
-export function createPolicy(allow: readonly string[], resolve: Resolve = resolveAll): EgressPolicy {
+/** How the addresses of this name are found, for whoever asks. */
+export type FindAddresses = (host: string) => Promise<Addresses>;
+
+export function createPolicy(allow: readonly string[]): EgressPolicy {
   const pairs = allow.map(parsePair);
   const allowed = new Set(pairs.map((pair) => pair.authority));
   const allowedPorts = new Set(pairs.map((pair) => pair.port));
 
-  async function admitName(destination: Destination): Promise<Addresses> {
+  async function admitName(destination: Destination, resolve: FindAddresses): Promise<Addresses> {
     const { host, port, authority } = destination;
     const reason = blockedName(host);
     if (reason !== undefined && !allowedPorts.has(port)) throw denied(destination, reason);
@@ -60,14 +62,9 @@ export function createPolicy(allow: readonly string[], resolve: Resolve = resolv
   }
 
   return {
-    admit: async (destination) => admitLiteral(destination) ?? admitName(destination),
+    admit: async (destination, resolve) => admitLiteral(destination) ?? admitName(destination, resolve),
     admitLiteral,
   };
-}
-
-async function resolveAll(host: string): Promise<Addresses> {
-  const found = await lookup(host, { all: true });
-  return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
 }
 
 function denied({ authority }: Destination, reason: BlockReason): EgressError {
@@ -79,8 +76,10 @@ function denied({ authority }: Destination, reason: BlockReason): EgressError {
 }
 
 function unresolved(authority: string, cause?: unknown): EgressError {
-  return new EgressError('network', `The name of ${authority} could not be resolved.`, {
-    reason: errorCode(cause) ?? 'ENOTFOUND',
+  const reason = errorCode(cause) ?? 'ENOTFOUND';
+  const what = reason === 'resolve_timeout' ? 'was not resolved in time' : 'could not be resolved';
+  return new EgressError('network', `The name of ${authority} ${what}.`, {
+    reason,
     destination: authority,
     cause,
   });

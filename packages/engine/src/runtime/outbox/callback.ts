@@ -50,6 +50,7 @@ export function createCallbackRender(dependencies: CallbackDependencies): Render
     const question = await questionOf(run, seqOf(row.body));
     if (question === undefined) return undefined;
     return {
+      tenant: run.record.tenant,
       url: run.record.callbackUrl,
       webhookId: CALLBACK_ID,
       eventType: EVENT_TYPE,

@@ -1,4 +1,4 @@
-import type { Egress } from '../../node-type.ts';
+import type { Egress, EgressRequest } from '../../node-type.ts';
 import type { OutboxRow } from '../../store.ts';
 import { EgressError } from '../egress/egress-error.ts';
 import { signedHeaders } from './signing.ts';
@@ -20,6 +20,7 @@ export type Deliver = (row: OutboxRow, signal: AbortSignal, mayLeave: () => bool
 export type Render = (row: OutboxRow) => Promise<Message | undefined>;
 
 export interface Message {
+  readonly tenant: string;
   readonly url: string;
   /** The subscription, or what stands for one. */
   readonly webhookId: string;
@@ -58,7 +59,7 @@ async function send(
   mayLeave: () => boolean,
 ): Promise<Attempt> {
   try {
-    const { status } = await egress.fetch({
+    const request: EgressRequest = {
       url: message.url,
       method: 'POST',
       headers: {
@@ -71,7 +72,8 @@ async function send(
       maxResponseBytes: MAX_RESPONSE_BYTES,
       followRedirects: false,
       mayLeave,
-    });
+    };
+    const { status } = await egress.fetch(request, message.tenant);
     return status >= 200 && status < 300
       ? { state: 'delivered' }
       : { state: 'failed', reason: `status_${status}` };

@@ -24,6 +24,7 @@ export function createWebhookRender({ store, sealing }: WebhookDependencies): Re
     const { url, secret } = JSON.parse(document.body) as Subscription;
     const head = JSON.stringify({ runId: row.runId, workspaceId: tenant });
     return {
+      tenant,
       url,
       webhookId,
       eventType: event.type,
