@@ -248,6 +248,8 @@ export interface ArtifactRef {
 
 export interface EffectNodeType extends NodeTypeBase {
   readonly kind: 'effect';
+  /** Per attempt, where the node's `settings.timeoutMs` says nothing: for types that wait for others. 0 there still means none. */
+  readonly defaultTimeoutMs?: number;
   perform(input: EffectInput, context: EffectContext): Promise<NodeResult>;
 }
 

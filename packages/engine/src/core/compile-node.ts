@@ -84,7 +84,7 @@ export function* compileNodes(
       node,
       config: node.config,
       prepared: prepareNode(node, index, type, tools, problems),
-      settings: nodeSettings(node, definition),
+      settings: nodeSettings(node, definition, type),
       disabled: node.disabled ?? false,
       sensitivePorts: sensitivePorts(node),
       incoming: [],
@@ -208,8 +208,9 @@ function prepare(
   }
 }
 
-function nodeSettings(node: WorkflowNode, definition: WorkflowDefinition): NodeSettings {
-  const { timeoutMs = 0, onUnknownOutcome = 'repeat', retry = {} } = node.settings ?? {};
+function nodeSettings(node: WorkflowNode, definition: WorkflowDefinition, type: NodeType): NodeSettings {
+  const byDefault = type.kind === 'effect' ? type.defaultTimeoutMs : undefined;
+  const { timeoutMs = byDefault ?? 0, onUnknownOutcome = 'repeat', retry = {} } = node.settings ?? {};
   return {
     timeoutMs,
     onUnknownOutcome,

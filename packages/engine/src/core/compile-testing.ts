@@ -35,6 +35,15 @@ const NODE_TYPES: ReadonlyMap<string, NodeType> = new Map(
       requires: ['conformance.never-provided'],
     }),
     {
+      kind: 'effect',
+      typeId: 'core.call',
+      title: 'Call',
+      summary: 'Call',
+      config: Type.Object({}, closed),
+      defaultTimeoutMs: 60_000,
+      perform: () => Promise.resolve({ outputs: {} }),
+    } satisfies NodeType,
+    {
       kind: 'loop',
       typeId: 'core.loop',
       title: 'Loop',

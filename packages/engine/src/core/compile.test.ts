@@ -45,6 +45,14 @@ describe('a plan', () => {
     });
   });
 
+  it('has the time limit of a type that calls out, unless the definition names another, or none', () => {
+    const call = (id: string, timeoutMs?: number) =>
+      node(id, { typeId: 'core.call', ...(timeoutMs !== undefined && { settings: { timeoutMs } }) });
+    const plan = planOf(workflow([call('a'), call('b', 5), call('c', 0)]));
+
+    expect([...plan.nodes.values()].map(({ settings }) => settings.timeoutMs)).toEqual([60_000, 5, 0]);
+  });
+
   it('chains nodes in the order they are written when there is no edge at all', () => {
     const plan = planOf(workflow([node('b'), loop('l', ['y', 'x']), node('x'), node('a'), node('y')]));
 

@@ -90,6 +90,12 @@ describe('the request of core.http.request', () => {
   });
 });
 
+describe('an attempt of core.http.request', () => {
+  it('has a minute, where its settings say nothing', () => {
+    expect(httpRequestNode).toMatchObject({ defaultTimeoutMs: 60_000 });
+  });
+});
+
 describe('the config of core.http.request', () => {
   it('refuses URLs and headers that can never be sent, without repeating the URL', () => {
     expect(refusal({ url: 'ftp://a.example/' })).toThrow(/^\/url: /);

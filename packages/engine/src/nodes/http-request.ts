@@ -24,6 +24,7 @@ export const httpRequestNode: EffectNodeType = {
   summary:
     'Sends one HTTP request, with the invocation id as idempotency key, and outputs status, headers and body.',
   config: httpRequestConfig,
+  defaultTimeoutMs: 60_000,
   prepare: checkHttpConfig,
   dependsOn: () => ['url', 'method', 'headers', 'body'],
   requiresSecrets: requiredByHeaders,

@@ -27,6 +27,11 @@ function section(type: NodeType): string[] {
     ...(type.branches === undefined
       ? []
       : [`Output ports, of which one is produced: ${code(type.branches)}.`]),
+    ...(type.kind !== 'effect' || type.defaultTimeoutMs === undefined
+      ? []
+      : [
+          `An attempt may take ${type.defaultTimeoutMs / 1000} s, unless the node's \`settings.timeoutMs\` says otherwise (0 = no limit).`,
+        ]),
     ...(type.requires === undefined ? [] : [`Needs the capability ${code(type.requires)}.`]),
     ...(type.conformanceOnly === true ? ['Only on a host started with `--conformance`.'] : []),
   ];
