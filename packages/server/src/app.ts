@@ -1,9 +1,12 @@
 import type { Host, Log } from '@weft/engine';
-import Fastify, { type FastifyInstance } from 'fastify';
+import { HostError } from '@weft/protocol';
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Door } from './door.ts';
 import { createDenials } from './http/denials.ts';
-import { answerClientError, answerErrors, answerFrameworkError } from './http/errors.ts';
+import { boundBytesInFlight } from './http/bytes-in-flight.ts';
+import { answerErrors, answerFrameworkError } from './http/errors.ts';
 import { createFailedAttempts } from './http/failed-attempts.ts';
+import { createHttpServer } from './http/http-server.ts';
 import { createGuard } from './http/guard.ts';
 import { answerUnknownRoutes } from './http/not-found.ts';
 import { createPublicUrl } from './http/public-url.ts';
@@ -90,7 +93,7 @@ const ROUTES_OF_APP = [
 /** The whole HTTP surface in front of a host. Opens no port: `startServer` does, `inject` needs none. */
 export function createApp({ host, options, log, telemetry }: AppDeps): FastifyInstance {
   const settings = settingsFrom(options);
-  const app = createFastify(settings);
+  const app = createFastify(settings, log);
   const observed = telemetry ?? createTelemetry({ host, log, version: '' });
   const door = createDoor(host, settings, log, observed);
 
@@ -107,8 +110,9 @@ export function createApp({ host, options, log, telemetry }: AppDeps): FastifyIn
       if (valid !== undefined) reply.header('traceparent', valid);
     }
     if (door.streams.closing) reply.header('connection', 'close');
-    done();
+    done(request.headers.host === undefined && isOfHttp11(request) ? withoutHost() : undefined);
   });
+  boundBytesInFlight(app, settings);
   if (settings.accessLog) logRequests(app, log);
   answerErrors(app, door);
   answerUnknownRoutes(app, door);
@@ -121,15 +125,14 @@ export function createApp({ host, options, log, telemetry }: AppDeps): FastifyIn
   return app;
 }
 
-function createFastify(settings: Settings): FastifyInstance {
+function createFastify(settings: Settings, log: Log): FastifyInstance {
   return Fastify({
     logger: false,
     bodyLimit: settings.maxRequestBodyBytes,
     genReqId: requestIdOf,
     exposeHeadRoutes: false,
     trustProxy: settings.trustedProxies.length > 0 && [...settings.trustedProxies],
-    // For a client that never finishes its request; answers may take as long as they like.
-    requestTimeout: 60_000,
+    serverFactory: (handler) => createHttpServer(settings, log, handler),
     // A request on an open connection during shutdown is answered by the guard, with our envelope.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 1_200 },
@@ -137,7 +140,8 @@ function createFastify(settings: Settings): FastifyInstance {
       reply.hijack();
       answerFrameworkError(error, reply.raw);
     },
-    clientErrorHandler: answerClientError,
+    // The server has its own.
+    clientErrorHandler: () => undefined,
   });
 }
 
@@ -162,6 +166,14 @@ function createDoor(host: Host, settings: Settings, log: Log, telemetry: Telemet
       attempts,
     }),
   };
+}
+
+function isOfHttp11({ raw }: FastifyRequest): boolean {
+  return raw.httpVersionMajor === 1 && raw.httpVersionMinor === 1;
+}
+
+function withoutHost(): HostError {
+  return new HostError('validation_error', 'Send a Host header: HTTP/1.1 requires one.', { field: 'Host' });
 }
 
 function logRequests(app: FastifyInstance, log: Log): void {

@@ -15,6 +15,15 @@ export interface ServerOptions {
   readonly stallMs?: number;
   readonly maxStreamsPerTenant?: number;
   readonly maxStreams?: number;
+  /** Long polls of one tenant, and its bundles, diffs and logs that are being sent. */
+  readonly maxPollsPerTenant?: number;
+  readonly maxDownloadsPerTenant?: number;
+  readonly maxConnections?: number;
+  /** The head of a request, and all of it: whoever takes longer is disconnected. */
+  readonly headersTimeoutMs?: number;
+  readonly requestTimeoutMs?: number;
+  /** Bytes of request bodies that are being worked on, and of large answers that are being taken. */
+  readonly maxBytesInFlight?: number;
   /** Denials written to the audit trail per second; the others are counted. */
   readonly auditedDenialsPerSecond?: number;
   /** Keys and links that are not accepted, per address; from this one on the answer is 429. Off on loopback. */
@@ -48,6 +57,12 @@ export function settingsFrom(options: ServerOptions): Settings {
     stallMs: options.stallMs ?? 60_000,
     maxStreamsPerTenant: options.maxStreamsPerTenant ?? 1_000,
     maxStreams: options.maxStreams ?? 5_000,
+    maxPollsPerTenant: options.maxPollsPerTenant ?? 1_000,
+    maxDownloadsPerTenant: options.maxDownloadsPerTenant ?? 16,
+    maxConnections: options.maxConnections ?? 10_000,
+    headersTimeoutMs: options.headersTimeoutMs ?? 10_000,
+    requestTimeoutMs: options.requestTimeoutMs ?? 60_000,
+    maxBytesInFlight: options.maxBytesInFlight ?? 64 * 1024 * 1024,
     auditedDenialsPerSecond: options.auditedDenialsPerSecond ?? 10,
     failedAttemptsPerMinute: options.failedAttemptsPerMinute ?? 20,
     accessLog: options.accessLog ?? false,

@@ -4,12 +4,12 @@ import {
   ALL_SCOPES,
   type AuditAnchor,
   type Caller,
-  DEFAULT_LIMITS,
   DEFAULT_TENANT,
   type Host,
   type Log,
   type Store,
   createHost,
+  limitsFrom,
   publicKeyText,
 } from '@weft/engine';
 import { isHostError } from '@weft/protocol/plain';
@@ -205,7 +205,7 @@ async function listen(
     log,
     telemetry,
     options: {
-      maxRequestBodyBytes: settings.limits.maxRequestBodyBytes ?? DEFAULT_LIMITS.maxRequestBodyBytes,
+      ...limitsFrom(settings.limits),
       accessLog: settings.accessLog,
       trustedProxies: settings.trustedProxies,
       allowedHosts: settings.allowedHosts,

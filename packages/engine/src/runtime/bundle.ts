@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Annotation, Json } from '@weft/protocol';
 import {
   type BundleAssembly,
@@ -9,11 +8,12 @@ import {
 } from '../core/bundle/assembly.ts';
 import { createBundleRedaction } from '../core/bundle/bundle-redaction.ts';
 import type { Plan } from '../core/plan.ts';
-import type { RunState } from '../core/run-state.ts';
+import type { CreationRecord, RunState } from '../core/run-state.ts';
 import type { BundleRequest, Caller, Host } from '../host.ts';
 import type { Ed25519Key } from '../ed25519.ts';
 import type { RunRow, Store } from '../store.ts';
 import { maskedBefore } from './imported-values.ts';
+import { nextTurn } from './in-turns.ts';
 
 /**
  * Debug bundles: reads what the assembly needs and hands its text on, a page of events at a time. How many events there are is
@@ -67,7 +67,10 @@ export function createBundles(dependencies: BundleDependencies): Host['debugBund
     }));
   }
 
-  async function* textOf(runId: string, assembly: BundleAssembly): AsyncGenerator<string, void, undefined> {
+  async function* textOf(
+    { tenant, runId }: CreationRecord,
+    assembly: BundleAssembly,
+  ): AsyncGenerator<string, void, undefined> {
     yield assembly.open();
     let seq = 0;
     let isCut = false;
@@ -89,7 +92,7 @@ export function createBundles(dependencies: BundleDependencies): Host['debugBund
       }
       if (text !== '') yield text;
       // Other requests get their turn, also when the store answers without waiting.
-      await nextTurn();
+      await nextTurn(tenant);
     }
     yield assembly.close();
   }
@@ -105,7 +108,7 @@ export function createBundles(dependencies: BundleDependencies): Host['debugBund
       ...(key !== undefined && { key }),
       ...(maxEvents !== undefined && { maxEvents }),
     });
-    return textOf(runId, assembly);
+    return textOf(source.record, assembly);
   };
 }
 

@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import type { RunSnapshot } from '@weft/protocol';
 import { findDivergence, type LogPages } from '../core/diff/diff-events.ts';
 import type { LogEvent } from '../core/diff/same-event.ts';
@@ -7,6 +6,7 @@ import type { Plan } from '../core/plan.ts';
 import { isTerminalStatus, type RunState } from '../core/run-state.ts';
 import type { Host } from '../host.ts';
 import type { RunRow, Store } from '../store.ts';
+import { nextTurn } from './in-turns.ts';
 import { snapshotOf } from './snapshot-of.ts';
 import type { RunStates } from './states.ts';
 import { toWireEvent } from './wire-event.ts';
@@ -28,7 +28,7 @@ export function createDiff(dependencies: DiffDependencies): Pick<Host, 'diff'> {
 
   async function* pagesOf({ record, nextSeq }: RunRow, signal: AbortSignal): AsyncGenerator<LogEvent[]> {
     for (let from = 0; from < nextSeq; ) {
-      await turn();
+      await nextTurn(record.tenant);
       signal.throwIfAborted();
       const wanted = Math.min(PAGE_EVENTS, nextSeq - from);
       const page = await dependencies.readEvents(record.runId, from, wanted, PAGE_BYTES);

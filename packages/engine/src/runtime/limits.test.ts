@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULT_LIMITS, limitsFrom } from './limits.ts';
 
 describe('the limits of a host', () => {
-  it('are the defaults where nothing is set', () => {
-    expect(limitsFrom()).toEqual(DEFAULT_LIMITS);
+  it('are the defaults where nothing is set, and parts of the heap where the default is 0', () => {
+    expect(limitsFrom({}, 64_000)).toEqual({ ...DEFAULT_LIMITS, maxBytesInFlight: 1_000 });
+    expect(limitsFrom({ maxBytesInFlight: 7 }, 64_000).maxBytesInFlight).toBe(7);
   });
 
   it('leave places that one tenant cannot take, unless they are told otherwise', () => {

@@ -1,3 +1,5 @@
+import { getHeapStatistics } from 'node:v8';
+
 /**
  * Every limit of a host, with its default. Each is a flag of the command line; an error that comes from one names the limit
  * and what was observed.
@@ -93,6 +95,21 @@ export interface HostLimits {
   /** A link key rotated by another process is signed with at the latest after this; its links are accepted at once. */
   readonly linkKeyRefreshMs: number;
 
+  /** Connections to the host. */
+  readonly maxConnections: number;
+  /** For the head of a request, and for all of it. */
+  readonly headersTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  /** Bytes of request bodies being worked on, and of large answers being taken; 0 = a 64th of the heap. */
+  readonly maxBytesInFlight: number;
+  /** Live streams, in all and of one tenant. */
+  readonly maxStreams: number;
+  readonly maxStreamsPerTenant: number;
+  /** Long polls of one tenant. */
+  readonly maxPollsPerTenant: number;
+  /** Bundles, diffs and logs being sent to one tenant. */
+  readonly maxDownloadsPerTenant: number;
+
   readonly claimTtlMs: number;
   readonly heartbeatMs: number;
   /** Runs that are due are looked for at least this often. */
@@ -156,6 +173,15 @@ export const DEFAULT_LIMITS: HostLimits = {
   maxCallbackLinkMs: 30 * 24 * 60 * 60 * 1_000,
   linkKeyRefreshMs: 2_000,
 
+  maxConnections: 10_000,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 60_000,
+  maxBytesInFlight: 0,
+  maxStreams: 5_000,
+  maxStreamsPerTenant: 1_000,
+  maxPollsPerTenant: 1_000,
+  maxDownloadsPerTenant: 16,
+
   claimTtlMs: 10_000,
   heartbeatMs: 3_000,
   pollMs: 1_000,
@@ -164,11 +190,20 @@ export const DEFAULT_LIMITS: HostLimits = {
 /** Part of a host's effects that one tenant may have: others always find a place that is free. */
 const TENANT_SHARE = 0.8;
 
-/** The defaults, with those that depend on another limit worked out from what it was set to. */
-export function limitsFrom(given: Partial<HostLimits> = {}): HostLimits {
+/** Limits on memory, as a part of the heap that this process may have. */
+const HEAP_SHARES = { maxBytesInFlight: 1 / 64 } as const;
+
+/** The defaults, with those worked out that depend on another limit or on the memory there is. */
+export function limitsFrom(
+  given: Partial<HostLimits> = {},
+  heapBytes = getHeapStatistics().heap_size_limit,
+): HostLimits {
   const limits = { ...DEFAULT_LIMITS, ...given };
+  const ofHeap = (limit: keyof typeof HEAP_SHARES): number =>
+    limits[limit] > 0 ? limits[limit] : Math.floor(heapBytes * HEAP_SHARES[limit]);
   return {
     ...limits,
+    maxBytesInFlight: ofHeap('maxBytesInFlight'),
     tenantConcurrency:
       given.tenantConcurrency ?? Math.max(Math.floor(limits.hostConcurrency * TENANT_SHARE), 1),
   };

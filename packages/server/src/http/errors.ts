@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { HostError, isHostError, isName, toEnvelope } from '@weft/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Door, sendJson } from '../door.ts';
@@ -92,25 +91,6 @@ export function answerFrameworkError(error: { readonly code?: string }, response
     'x-content-type-options': 'nosniff',
   });
   response.end(JSON.stringify(body));
-}
-
-const CLIENT_ERRORS: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: 'The request headers are too large.',
-  ERR_HTTP_REQUEST_TIMEOUT: 'The request was not complete in time.',
-};
-
-/** Bytes that are no HTTP request at all still get an answer that a client can read. */
-export function answerClientError(error: { readonly code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const message = CLIENT_ERRORS[error.code ?? ''] ?? 'This is not a valid HTTP request.';
-  const body = JSON.stringify({ error: 'validation_error', message });
-  socket.end(
-    `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-      `X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`,
-  );
 }
 
 /** The kind of the error and the place it was thrown; its message may quote a payload and stays out. */

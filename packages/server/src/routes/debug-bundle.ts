@@ -5,6 +5,7 @@ import { callerOf, type Door, pathParam, type Routes } from '../door.ts';
 import { noSuchRun } from '../http/errors.ts';
 import { integerParam, queryOf } from '../http/query.ts';
 import { breakOff } from '../stream/break-off.ts';
+import type { OpenStream } from '../stream/open-streams.ts';
 import { createSocketWriter } from '../stream/socket-writer.ts';
 import { sendHead } from '../stream/stream-head.ts';
 
@@ -25,8 +26,10 @@ export const debugBundleRoutes: Routes = (app, door) => {
         maxEvents === undefined ? {} : { maxEvents },
       );
       if (text === undefined) throw noSuchRun();
+      const download = door.streams.open(callerOf(request).tenant, 'download');
       reply.hijack();
-      void send(door, reply, { runId, text, gzip: takesGzip(request.headers['accept-encoding']) });
+      const gzip = takesGzip(request.headers['accept-encoding']);
+      void send(door, reply, { runId, text, gzip }, download);
       return reply;
     },
   );
@@ -38,13 +41,17 @@ interface Bundle {
   readonly gzip: boolean;
 }
 
-async function send(door: Door, reply: FastifyReply, { runId, text, gzip }: Bundle): Promise<void> {
+async function send(
+  door: Door,
+  reply: FastifyReply,
+  { runId, text, gzip }: Bundle,
+  download: OpenStream,
+): Promise<void> {
   const response = reply.raw;
   const writer = createSocketWriter(response, door.settings.stallMs);
-  const waiting = door.streams.wait();
   // The door is closing, or the reader has left: half a bundle is worth nothing.
   const giveUp = (): void => void response.destroy();
-  waiting.signal.addEventListener('abort', giveUp);
+  download.signal.addEventListener('abort', giveUp);
   try {
     sendHead(reply, {
       'content-type': 'application/json; charset=utf-8',
@@ -61,8 +68,8 @@ async function send(door: Door, reply: FastifyReply, { runId, text, gzip }: Bund
   } catch (error) {
     breakOff(door, reply, { runId, what: 'a bundle could not be sent', error });
   } finally {
-    waiting.signal.removeEventListener('abort', giveUp);
-    waiting.end();
+    download.signal.removeEventListener('abort', giveUp);
+    download.end();
   }
 }
 

@@ -16,7 +16,7 @@ import { sendHead } from '../stream/stream-head.ts';
 export const diffRoutes: Routes = (app, door) => {
   app.get('/v1/runs/:runId(^[^:]+)::diff', door.allow('diffRuns'), async (request, reply) => {
     const against = againstOf(request);
-    const stream = door.streams.wait();
+    const stream = door.streams.open(callerOf(request).tenant, 'download');
     reply.raw.on('close', stream.end);
     const diff = await compared(door.host, request, against, stream);
     reply.hijack();

@@ -40,7 +40,7 @@ export const eventsRoutes: Routes = (app, door) => {
       if (now === undefined) throw noSuchRun();
       if (now.events.length > 0 || now.complete) return sendJson(reply, 200, renderPage(runId, now));
 
-      const waiting = door.streams.wait();
+      const waiting = door.streams.open(caller.tenant, 'poll');
       reply.raw.on('close', waiting.end);
       try {
         await door.host.waitForEvents(runId, afterSeq, timeout * 1000, waiting.signal.asAbortSignal());

@@ -49,8 +49,8 @@ export async function streamRun(door: Door, reply: FastifyReply, asked: Subscrip
   const backlog = asked.modes[0] === 'values' ? undefined : await readBacklog(door, asked);
   if (backlog?.complete === true) return reply.headers(HEADERS).send(renderAll(asked, backlog));
 
-  await door.openings.take();
-  const stream = door.streams.open(asked.caller.tenant);
+  await door.openings.take(asked.caller.tenant);
+  const stream = door.streams.open(asked.caller.tenant, 'stream');
   try {
     const cursor = await door.host.follow(asked.caller, asked.runId, {
       afterSeq: backlog?.events.at(-1)?.seq ?? asked.afterSeq,

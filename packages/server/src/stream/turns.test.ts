@@ -8,7 +8,7 @@ describe('turns', () => {
     const turns = createTurns(2);
     const passed: number[] = [];
     const come = async (name: number): Promise<void> => {
-      await turns.take();
+      await turns.take('t');
       passed.push(name);
     };
 
@@ -27,16 +27,31 @@ describe('turns', () => {
     ]);
   });
 
+  it('alternate between tenants, however many of one are waiting', async () => {
+    const turns = createTurns(2);
+    const passed: string[] = [];
+    const come = async (tenant: string): Promise<void> => {
+      await turns.take(tenant);
+      passed.push(tenant);
+    };
+    const greedy = Array.from({ length: 100 }, () => come('greedy'));
+
+    await come('modest');
+
+    expect(passed.length).toBeLessThanOrEqual(6);
+    await Promise.all(greedy);
+  });
+
   it('have room again in the next turn', async () => {
     const turns = createTurns(1);
 
-    expect(turns.take()).toBeUndefined();
-    const second = turns.take();
+    expect(turns.take('t')).toBeUndefined();
+    const second = turns.take('t');
     expect(second).toBeDefined();
     await second;
     await turn();
     await turn();
 
-    expect(turns.take()).toBeUndefined();
+    expect(turns.take('t')).toBeUndefined();
   });
 });

@@ -1,9 +1,10 @@
-import type { Caller, EventPage } from '@weft/engine';
+import { type Caller, type EventPage, nextTurn } from '@weft/engine';
 import type { FastifyReply } from 'fastify';
 import { type Door, sendJson } from '../door.ts';
 import { noSuchRun } from '../http/errors.ts';
 import { breakOff } from './break-off.ts';
 import { closeLog, lastSeq, openLog, renderPage } from './event-log.ts';
+import type { OpenStream } from './open-streams.ts';
 import { createSocketWriter } from './socket-writer.ts';
 import { sendHead } from './stream-head.ts';
 
@@ -23,8 +24,9 @@ export async function sendWholeLog(
   if (first === undefined) throw noSuchRun();
   if (lastSeq(first) >= first.nextSeq - 1) return sendJson(reply, 200, renderPage(runId, first));
 
+  const stream = door.streams.open(caller.tenant, 'download');
   reply.hijack();
-  void sendPages(door, reply, { caller, runId, first });
+  void sendPages(door, reply, { caller, runId, first }, stream);
   return reply;
 }
 
@@ -34,8 +36,7 @@ interface Log {
   readonly first: EventPage;
 }
 
-async function sendPages(door: Door, reply: FastifyReply, log: Log): Promise<void> {
-  const stream = door.streams.wait();
+async function sendPages(door: Door, reply: FastifyReply, log: Log, stream: OpenStream): Promise<void> {
   const response = reply.raw;
   const writer = createSocketWriter(response, door.settings.stallMs);
   response.on('close', stream.end);
@@ -48,6 +49,7 @@ async function sendPages(door: Door, reply: FastifyReply, log: Log): Promise<voi
       const documents = page.events.filter((event) => event.seq <= end).map((event) => event.document);
       await writer.write((page === log.first ? '' : ',') + documents.join(','));
       if (lastSeq(page) >= end) break;
+      await nextTurn(log.caller.tenant);
       const next = await door.host.events(log.caller, log.runId, lastSeq(page), PAGE_EVENTS);
       if (next === undefined || next.events.length === 0)
         throw new Error('the log became shorter while it was read');

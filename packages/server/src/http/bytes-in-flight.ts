@@ -1,0 +1,58 @@
+import { createLoads, isOverShare } from '@weft/engine';
+import { HostError } from '@weft/protocol';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Settings } from '../options.ts';
+
+/** Shorter bodies and answers are not counted: the number of connections bounds them. */
+const SMALL_BODY = 4_096;
+const SMALL_ANSWER = 65_536;
+const RETRY_AFTER_S = 1;
+
+/**
+ * What requests hold in memory: bodies while they come in and are worked on, and large answers until their reader has taken
+ * them. Over the limit those tenants are turned away that take up their part of it. A reader that takes nothing of a large
+ * answer for `stallMs` is disconnected.
+ */
+export function boundBytesInFlight(
+  app: FastifyInstance,
+  { maxBytesInFlight: limit, maxRequestBodyBytes, stallMs }: Settings,
+): void {
+  const held = createLoads();
+
+  function hold(request: FastifyRequest, reply: FastifyReply, bytes: number): HostError | undefined {
+    const tenant = request.caller?.tenant ?? '';
+    const { bytes: all, tenants } = held.all();
+    if (isOverShare(all + bytes, held.of(tenant).bytes, tenants, limit)) return tooMany(all + bytes, limit);
+    held.add(tenant, 1, bytes);
+    reply.raw.once('close', () => held.add(tenant, -1, -bytes));
+    return undefined;
+  }
+
+  app.addHook('preParsing', (request, reply, _payload, done) => {
+    const bytes = announced(request, maxRequestBodyBytes);
+    done(bytes <= SMALL_BODY ? undefined : hold(request, reply, bytes));
+  });
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (typeof payload !== 'string' || payload.length <= SMALL_ANSWER) return done();
+    reply.raw.setTimeout(stallMs, () => reply.raw.destroy());
+    const refusal = hold(request, reply, payload.length);
+    if (refusal === undefined) done();
+    else done(refusal);
+  });
+}
+
+/** Of a body without a length we know only what it may have at most. */
+function announced({ headers, routeOptions }: FastifyRequest, byDefault: number): number {
+  const limit = routeOptions.bodyLimit ?? byDefault;
+  if (headers['transfer-encoding'] !== undefined) return limit;
+  return Math.min(Number(headers['content-length'] ?? 0), limit);
+}
+
+function tooMany(observed: number, limit: number): HostError {
+  return new HostError(
+    'service_unavailable',
+    `Requests and answers under way would take ${observed} bytes, of which ${limit} are allowed; try again in ${RETRY_AFTER_S} s.`,
+    { retryAfter: RETRY_AFTER_S, limit, observed },
+    { retryAfter: RETRY_AFTER_S },
+  );
+}
