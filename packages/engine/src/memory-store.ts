@@ -21,8 +21,18 @@ import { listExpired, pruneTombstones, tombstoneAt } from './memory-store/keepin
 import { decodeCursor, encodeCursor, listRuns, takePage } from './memory-store/list-runs.ts';
 import { isStorableUnit } from './memory-store/storable-unit.ts';
 import { wasCommitted } from './memory-store/was-committed.ts';
+import { createFairQueue } from './runtime/fair-queue.ts';
 import { UnstorableTextError } from './storable-text.ts';
-import type { Claimed, ClaimResult, OutboxRow, Store, StoredEvent, WriteResult, WriteUnit } from './store.ts';
+import type {
+  ClaimBounds,
+  ClaimResult,
+  DueRun,
+  OutboxRow,
+  Store,
+  StoredEvent,
+  WriteResult,
+  WriteUnit,
+} from './store.ts';
 
 /** For tests: called around every commit; one that throws makes the outcome unknown, before as lost, after as kept. */
 export interface StoreFaults {
@@ -104,7 +114,7 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
     },
     holders: async () => listHolders(data, clock()),
     claim: async (runId, holder) => claimRun(data, runId, holder, clock()),
-    claimDue: async (holder, limit) => claimDue(data, holder, limit, clock()),
+    claimDue: async (holder, limit, bounds) => claimDue(data, holder, { ...bounds, limit }, clock()),
     async nextDueAt() {
       const times = unheldRuns(data, clock()).map(({ at }) => at);
       return times.length === 0 ? undefined : Math.min(...times);
@@ -244,12 +254,33 @@ function unheldRuns(data: MemoryData, now: number): { run: MemoryRun; at: number
   });
 }
 
-function claimDue(data: MemoryData, holder: string, limit: number, now: number): Claimed[] {
-  return unheldRuns(data, now)
-    .filter(({ at }) => at <= now)
-    .sort((a, b) => a.at - b.at)
-    .slice(0, limit)
-    .map(({ run }) => ({ runId: run.record.runId, epoch: takeOver(run, holder) }));
+function claimDue(
+  data: MemoryData,
+  holder: string,
+  { limit, maxBytes = Number.POSITIVE_INFINITY, after = '', except = [] }: ClaimBounds & { limit: number },
+  now: number,
+): DueRun[] {
+  const due = unheldRuns(data, now)
+    .filter(({ at, run }) => at <= now && !except.includes(run.record.tenant))
+    .sort((a, b) => a.at - b.at);
+  const tenants = [...new Set(due.map(({ run }) => run.record.tenant))].sort();
+  const turns = createFairQueue<MemoryRun>();
+  for (const tenant of [
+    ...tenants.filter((name) => name > after),
+    ...tenants.filter((name) => name <= after),
+  ])
+    for (const { run } of due) if (run.record.tenant === tenant) turns.push(run, tenant);
+  const claimed: DueRun[] = [];
+  let bytes = 0;
+  for (let run = turns.next(); run !== undefined && claimed.length < limit; run = turns.next()) {
+    const { runId, tenant } = run.record;
+    const own = JSON.stringify(run.record).length + (run.checkpoint?.state.length ?? 0);
+    if (claimed.length > 0 && bytes + own > maxBytes) break;
+    turns.take()?.leave();
+    claimed.push({ runId, tenant, bytes: own, epoch: takeOver(run, holder) });
+    bytes += own;
+  }
+  return claimed;
 }
 
 interface OutboxClaim {

@@ -92,8 +92,11 @@ export interface Store {
   /** Holders within their deadline, and those past it that still stand on open runs; by name. */
   holders(): Promise<readonly HolderRow[]>;
   claim(runId: string, holder: string): Promise<ClaimResult>;
-  /** Claims up to `limit` runs that are due and not held (or whose holder is past its deadline), oldest due first. */
-  claimDue(holder: string, limit: number): Promise<readonly Claimed[]>;
+  /**
+   * Claims up to `limit` runs that are due and not held (or whose holder is past its deadline). Where there are more, tenants
+   * take turns: each gets one before any gets a second, and of a tenant's the oldest due come first.
+   */
+  claimDue(holder: string, limit: number, bounds?: ClaimBounds): Promise<readonly DueRun[]>;
   /** When the next run that nobody holds becomes due; undefined when there is none. */
   nextDueAt(): Promise<number | undefined>;
   /** Open runs that are quarantined, of all tenants. */
@@ -319,6 +322,22 @@ export type ClaimResult =
 export interface Claimed {
   readonly runId: string;
   readonly epoch: number;
+}
+
+/** A run that was due, and what is known of it before it is read. */
+export interface DueRun extends Claimed {
+  readonly tenant: string;
+  /** About the bytes that its record and its checkpoint take as text. */
+  readonly bytes: number;
+}
+
+export interface ClaimBounds {
+  /** Of all runs together; one is claimed in any case. */
+  readonly maxBytes?: number;
+  /** The turn goes on behind this tenant. */
+  readonly after?: string;
+  /** Runs of these tenants stay where they are. */
+  readonly except?: readonly string[];
 }
 
 export interface StoredCommand {

@@ -19,6 +19,15 @@ import type { Subject } from './subject.ts';
 
 const TTL = 10_000;
 
+/** What was claimed, without what is told about it beforehand. */
+async function claimedBy(
+  { store }: Subject,
+  holder: string,
+  limit: number,
+): Promise<readonly { runId: string; epoch: number }[]> {
+  return (await store.claimDue(holder, limit)).map(({ runId, epoch }) => ({ runId, epoch }));
+}
+
 /** S3 and S5: who may write, and who is to look at a run. */
 export function claimingContract(subject: Subject): void {
   describe('the holders', () => {
@@ -135,7 +144,7 @@ export function claimingContract(subject: Subject): void {
 
       for (let epoch = 1; epoch <= 5; epoch += 1) {
         await subject.store.heartbeat(`h${epoch}`, TTL);
-        expect(await subject.store.claimDue(`h${epoch}`, 1)).toEqual([{ runId, epoch }]);
+        expect(await claimedBy(subject, `h${epoch}`, 1)).toEqual([{ runId, epoch }]);
         subject.now += TTL + 1;
       }
     });
@@ -164,7 +173,7 @@ export function claimingContract(subject: Subject): void {
         reason: 'stale_epoch',
       });
       await subject.store.heartbeat('h2', TTL);
-      expect(await subject.store.claimDue('h2', 5)).toEqual([{ runId, epoch: 2 }]);
+      expect(await claimedBy(subject, 'h2', 5)).toEqual([{ runId, epoch: 2 }]);
     });
 
     it('ends with the run', async () => {
@@ -214,7 +223,7 @@ export function claimingContract(subject: Subject): void {
       expect(await subject.store.nextDueAt()).toBe(START + 500);
 
       subject.now = START + 500;
-      expect(await subject.store.claimDue('h1', 5)).toEqual([{ runId, epoch: 1 }]);
+      expect(await claimedBy(subject, 'h1', 5)).toEqual([{ runId, epoch: 1 }]);
       expect(await subject.store.nextDueAt()).toBeUndefined();
     });
 
@@ -228,6 +237,89 @@ export function claimingContract(subject: Subject): void {
       expect((await subject.store.claimDue('h1', 2)).map(({ runId }) => runId)).toEqual([first, second]);
       expect((await subject.store.claimDue('h2', 2)).map(({ runId }) => runId)).toEqual([third]);
       expect(await subject.store.claimDue('h1', 2)).toEqual([]);
+    });
+
+    it('of one tenant among many of another gets its turn at once, and so does each after the last', async () => {
+      await subject.store.heartbeat('h1', 10 * TTL);
+      const of = async (tenant: string, wakeAt: number): Promise<string> =>
+        givenFreeRun(subject.store, { ...running, wakeAt }, { tenant });
+      for (let wakeAt = 1; wakeAt <= 20; wakeAt += 1) await of('greedy', wakeAt);
+      const modest = [await of('modest', 100), await of('modest', 101)];
+      const other = await of('other', 50);
+
+      const first = await subject.store.claimDue('h1', 4);
+      const second = await subject.store.claimDue('h1', 2, { after: 'modest' });
+      const third = await subject.store.claimDue('h1', 3, { after: 'other' });
+
+      expect(first.map(({ tenant }) => tenant)).toEqual(['greedy', 'modest', 'other', 'greedy']);
+      expect(first.map(({ runId }) => runId)).toContain(modest[0]);
+      expect(first.map(({ runId }) => runId)).toContain(other);
+      expect(second.map(({ tenant }) => tenant)).toEqual(['greedy', 'modest']);
+      expect(second[1]?.runId).toBe(modest[1]);
+      expect(third.map(({ tenant }) => tenant)).toEqual(['greedy', 'greedy', 'greedy']);
+      expect(await subject.store.claimDue('h1', 100)).toHaveLength(14);
+    });
+
+    it('of a tenant that has enough stays where it is', async () => {
+      await subject.store.heartbeat('h1', 10 * TTL);
+      const free = (tenant: string): Promise<string> => givenFreeRun(subject.store, running, { tenant });
+      for (let count = 0; count < 5; count += 1) await free('greedy');
+      const modest = await free('modest');
+
+      const except = await subject.store.claimDue('h1', 10, { except: ['greedy'] });
+      const others = await subject.store.claimDue('h1', 10, { except: ['modest'] });
+
+      expect(except.map(({ runId }) => runId)).toEqual([modest]);
+      expect(others.map(({ tenant }) => tenant)).toEqual(Array.from({ length: 5 }, () => 'greedy'));
+    });
+
+    it('says how large it is, and large ones are claimed only as far as there is room, one in any case', async () => {
+      await subject.store.heartbeat('h1', 10 * TTL);
+      const large = async (tenant: string, wakeAt: number): Promise<string> =>
+        givenFreeRun(
+          subject.store,
+          { ...running, wakeAt },
+          { tenant, inputs: { text: 'x'.repeat(100_000) } },
+        );
+      for (let wakeAt = 1; wakeAt <= 4; wakeAt += 1) await large('greedy', wakeAt);
+      await large('modest', 10);
+      const small = await givenFreeRun(subject.store, { ...running, wakeAt: 11 }, { tenant: 'small' });
+
+      const first = await subject.store.claimDue('h1', 10, { maxBytes: 250_000 });
+      const second = await subject.store.claimDue('h1', 10, { maxBytes: 10, after: 'modest' });
+
+      expect(first.map(({ tenant }) => tenant)).toEqual(['greedy', 'modest', 'small']);
+      expect(first[0]?.bytes).toBeGreaterThanOrEqual(100_000);
+      expect(first[0]?.bytes).toBeLessThan(110_000);
+      expect(first[2]).toMatchObject({ runId: small, bytes: expect.any(Number) as number });
+      expect(first[2]?.bytes).toBeLessThan(1_000);
+      expect(second).toHaveLength(1);
+    });
+
+    it('counts its checkpoint, too', async () => {
+      const runId = await givenHeldRun(subject.store);
+      const checkpoint = { seq: 1, foldVersion: 1, state: JSON.stringify('x'.repeat(50_000)) };
+      await given(subject.store, appendUnit(runId, 0, { checkpoint, release: true }));
+
+      const [claimed] = await subject.store.claimDue('h1', 5);
+
+      expect(claimed?.bytes).toBeGreaterThanOrEqual(50_000);
+    });
+
+    it('of a tenant gets its turn also when those before it were left behind by a holder that is gone', async () => {
+      for (let count = 0; count < 10; count += 1)
+        await givenHeldRun(subject.store, { record: { tenant: 'greedy' } });
+      const modest = await givenHeldRun(subject.store, { record: { tenant: 'modest' } });
+      subject.now += TTL + 1;
+      await subject.store.heartbeat('h2', 10 * TTL);
+
+      const claimed = await subject.store.claimDue('h2', 3);
+
+      expect(claimed.map(({ tenant }) => tenant)).toEqual(['greedy', 'modest', 'greedy']);
+      expect(claimed[1]).toMatchObject({ runId: modest, epoch: 2 });
+      const rest = await subject.store.claimDue('h2', 20);
+      expect(rest).toHaveLength(8);
+      expect(new Set([...claimed, ...rest].map(({ epoch }) => epoch))).toEqual(new Set([2]));
     });
 
     it('is never skipped, whatever order the commits happened in', async () => {
@@ -254,7 +346,7 @@ export function claimingContract(subject: Subject): void {
       subject.now += TTL + 1;
 
       expect(await subject.store.nextDueAt()).toBe(0);
-      expect(await subject.store.claimDue('h2', 5)).toEqual([{ runId, epoch: 2 }]);
+      expect(await claimedBy(subject, 'h2', 5)).toEqual([{ runId, epoch: 2 }]);
     });
 
     it('is no longer due when only a command can move it, or it is over', async () => {
@@ -289,7 +381,7 @@ export function claimingContract(subject: Subject): void {
         appendUnit(runId, 0, { head: waiting, release: true }),
       );
 
-      expect(await subject.store.claimDue('h1', 5)).toEqual([{ runId, epoch: 2 }]);
+      expect(await claimedBy(subject, 'h1', 5)).toEqual([{ runId, epoch: 2 }]);
       await given(
         subject.store,
         appendUnit(runId, 1, {

@@ -226,19 +226,23 @@ export async function given(store: Store, ...units: WriteUnit[]): Promise<void> 
 /** A run held by `holder` at epoch 1, with `count` events. */
 export async function givenHeldRun(
   store: Store,
-  options: { holder?: string; count?: number } = {},
+  options: { holder?: string; count?: number; record?: Partial<CreationRecord> } = {},
 ): Promise<string> {
   const runId = newRunId();
-  const { holder = 'h1', count = 0 } = options;
+  const { holder = 'h1', count = 0, record = {} } = options;
   await store.heartbeat(holder, 10_000);
-  await given(store, createUnit(runId, { holder, events: events(0, count) }));
+  await given(store, createUnit(runId, { holder, record, events: events(0, count) }));
   return runId;
 }
 
 /** A run that nobody holds, with no event. */
-export async function givenFreeRun(store: Store, head: RunHead = running): Promise<string> {
+export async function givenFreeRun(
+  store: Store,
+  head: RunHead = running,
+  record: Partial<CreationRecord> = {},
+): Promise<string> {
   const runId = newRunId();
-  await given(store, createUnit(runId, { head }));
+  await given(store, createUnit(runId, { head, record }));
   return runId;
 }
 

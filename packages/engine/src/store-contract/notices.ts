@@ -89,7 +89,7 @@ export function noticesContract(subject: Subject): void {
 
         await given(subject.store, ...(when === 'before' ? [tell, release] : [release, tell]));
 
-        expect(await subject.store.claimDue('h1', 5)).toEqual([{ runId: parent, epoch: 2 }]);
+        expect(await subject.store.claimDue('h1', 5)).toMatchObject([{ runId: parent, epoch: 2 }]);
         expect(await inboxIds(parent)).toEqual(['n1']);
       },
     );
@@ -252,7 +252,7 @@ export function noticesContract(subject: Subject): void {
       );
 
       expect(await inboxIds(child)).toEqual(['n1']);
-      expect(await subject.store.claimDue('h1', 5)).toEqual([{ runId: child, epoch: 1 }]);
+      expect(await subject.store.claimDue('h1', 5)).toMatchObject([{ runId: child, epoch: 1 }]);
     });
 
     it('does not reach a run that ended in an earlier unit of the same group', async () => {

@@ -137,7 +137,7 @@ export function restartingContract(subject: Subject, restart: () => Promise<void
       await restart();
 
       await subject.store.heartbeat('h2', 10_000);
-      expect(await subject.store.claimDue('h2', 5)).toEqual([{ runId, epoch: 1 }]);
+      expect(await subject.store.claimDue('h2', 5)).toMatchObject([{ runId, epoch: 1 }]);
       expect(await subject.store.readInbox(runId)).toMatchObject([{ commandId: 'n1', command }]);
     });
   });

@@ -1,14 +1,16 @@
-import type { Claimed, ClaimResult, HolderRow } from '@weft/engine';
+import type { ClaimBounds, Claimed, ClaimResult, DueRun, HolderRow } from '@weft/engine';
 import { FIRST_TERMINAL, isRunId } from './codec.ts';
 import { SCHEMA_VERSION } from './migrations.ts';
 import { nowSql } from './now.ts';
+import { together } from './connection.ts';
 import type { Pool } from './pool.ts';
+import { arrayText } from './rows.ts';
 
 export interface Claims {
   heartbeat(holder: string, ttlMs: number, about?: string): Promise<void>;
   holders(): Promise<HolderRow[]>;
   claim(runId: string, holder: string): Promise<ClaimResult>;
-  claimDue(holder: string, limit: number): Promise<Claimed[]>;
+  claimDue(holder: string, limit: number, bounds?: ClaimBounds): Promise<DueRun[]>;
   nextDueAt(): Promise<number | undefined>;
   countQuarantined(): Promise<number>;
   heldBy(holder: string): Promise<readonly Claimed[]>;
@@ -60,21 +62,85 @@ const lostHolders = (now: string) => `
       AND NOT EXISTS (SELECT 1 FROM holders WHERE name = standing.holder AND deadline > ${now})
   )`;
 
-const CLAIM_DUE = `
+/** About what a run takes as text; known without reading it. */
+const BYTES = `octet_length(record) + coalesce((SELECT octet_length(state) FROM checkpoints WHERE run = runs.id), 0)`;
+
+const FREE = 'status < 6 AND holder IS NULL AND due_at IS NOT NULL';
+const FREE_DUE = `${FREE} AND due_at <= ${nowSql(1)} AND ${CLAIMABLE}`;
+const LEFT_BEHIND = `status < 6 AND holder IS NOT NULL AND holder IN (SELECT holder FROM lost) AND due_at <= ${nowSql(1)}
+  AND ${CLAIMABLE}`;
+
+/** Everything that is due, unless it is more than may be taken: then nothing. */
+const CLAIM_ALL_DUE = `
   WITH ${lostHolders(nowSql(1))},
+  found AS (
+    (SELECT tenant, ${BYTES} AS bytes FROM runs WHERE ${FREE_DUE}
+     ORDER BY due_at LIMIT $2::int + 1)
+    UNION ALL
+    (SELECT tenant, ${BYTES} FROM runs WHERE ${LEFT_BEHIND} ORDER BY due_at LIMIT $2::int + 1)
+  ),
+  fits AS MATERIALIZED (
+    SELECT count(*) <= $2::int AND coalesce(sum(bytes), 0) <= $4::bigint
+      AND coalesce(bool_and(tenant <> ALL ($5::text[])), true) AS yes FROM found
+  ),
   free AS (
-    SELECT id, due_at FROM runs WHERE status < 6 AND holder IS NULL AND due_at <= ${nowSql(1)} AND ${CLAIMABLE}
+    SELECT id, due_at FROM runs
+    WHERE (SELECT yes FROM fits) AND ${FREE_DUE}
     ORDER BY due_at LIMIT $2::int FOR NO KEY UPDATE SKIP LOCKED
   ),
   left_behind AS (
-    SELECT id, due_at FROM runs
-    WHERE status < 6 AND holder IS NOT NULL AND holder IN (SELECT holder FROM lost) AND due_at <= ${nowSql(1)}
-      AND ${CLAIMABLE}
+    SELECT id, due_at FROM runs WHERE (SELECT yes FROM fits) AND ${LEFT_BEHIND}
     ORDER BY due_at LIMIT $2::int FOR NO KEY UPDATE SKIP LOCKED
   ),
   chosen AS (SELECT id, due_at FROM (TABLE free UNION ALL TABLE left_behind) AS both_kinds ORDER BY due_at LIMIT $2::int)
   UPDATE runs SET ${LOSE_HOLDER}, holder = $3::text, epoch = epoch + 1 FROM chosen WHERE runs.id = chosen.id
-  RETURNING runs.id, runs.epoch, chosen.due_at`;
+  RETURNING runs.id, runs.epoch, runs.tenant, ${BYTES} AS bytes, chosen.due_at AS place`;
+
+const IS_ANY_DUE = `
+  WITH ${lostHolders(nowSql(1))}
+  SELECT EXISTS (SELECT 1 FROM runs WHERE ${FREE_DUE})
+    OR EXISTS (SELECT 1 FROM runs WHERE ${LEFT_BEHIND}) AS yes`;
+
+/** What processes left behind that are gone becomes free, some at a time: among free runs tenants take turns. */
+const FREE_LEFT_BEHIND = `
+  WITH ${lostHolders(nowSql(1))},
+  batch AS (SELECT id FROM runs WHERE ${LEFT_BEHIND} LIMIT 1000 FOR NO KEY UPDATE SKIP LOCKED)
+  UPDATE runs SET ${LOSE_HOLDER}, holder = NULL FROM batch WHERE runs.id = batch.id`;
+
+/**
+ * One of each tenant, then a second of each, until a bound is reached. Tenants are found by skipping from one to the next in the
+ * index of free runs: as many steps as there are tenants, however many runs they have waiting.
+ */
+const CLAIM_IN_TURN = `
+  WITH RECURSIVE tenants (tenant) AS (
+    (SELECT tenant FROM runs WHERE ${FREE} ORDER BY tenant LIMIT 1)
+    UNION ALL
+    SELECT (SELECT tenant FROM runs WHERE ${FREE} AND runs.tenant > tenants.tenant ORDER BY tenant LIMIT 1)
+    FROM tenants WHERE tenants.tenant IS NOT NULL
+  ),
+  turns AS MATERIALIZED (
+    SELECT tenant, row_number() OVER (ORDER BY tenant <= $6::text, tenant) AS turn FROM tenants
+    WHERE tenant IS NOT NULL AND tenant <> ALL ($5::text[])
+      AND EXISTS (SELECT 1 FROM runs WHERE ${FREE_DUE} AND runs.tenant = tenants.tenant)
+    ORDER BY turn LIMIT $2::int
+  ),
+  found AS (
+    SELECT turn, own.* FROM turns CROSS JOIN LATERAL (
+      SELECT id, due_at, ${BYTES} AS bytes FROM runs
+      WHERE ${FREE_DUE} AND runs.tenant = turns.tenant
+      ORDER BY due_at LIMIT ($2::int + (SELECT count(*) FROM turns) - 1) / greatest((SELECT count(*) FROM turns), 1)
+      FOR NO KEY UPDATE SKIP LOCKED) AS own
+  ),
+  ordered AS (
+    SELECT id, bytes, row_number() OVER (ORDER BY round, turn) AS place
+    FROM (SELECT *, row_number() OVER (PARTITION BY turn ORDER BY due_at) AS round FROM found) AS rounds
+  ),
+  chosen AS (
+    SELECT id, place, bytes FROM (SELECT *, sum(bytes) OVER (ORDER BY place) AS up_to FROM ordered) AS sums
+    WHERE place <= $2::int AND (place = 1 OR up_to <= $4::bigint)
+  )
+  UPDATE runs SET ${LOSE_HOLDER}, holder = $3::text, epoch = epoch + 1 FROM chosen WHERE runs.id = chosen.id
+  RETURNING runs.id, runs.epoch, runs.tenant, chosen.bytes, chosen.place`;
 
 const NEXT_DUE = `
   WITH ${lostHolders(nowSql(1))}
@@ -103,6 +169,20 @@ interface Target {
   readonly epoch: number;
   readonly holder: string | null;
   readonly is_alive: boolean;
+}
+
+interface Due {
+  readonly id: string;
+  readonly epoch: number;
+  readonly tenant: string;
+  readonly bytes: number;
+  readonly place: number;
+}
+
+function inOrder(rows: readonly Due[]): DueRun[] {
+  return [...rows]
+    .sort((a, b) => a.place - b.place)
+    .map(({ id, epoch, tenant, bytes }) => ({ runId: id, epoch, tenant, bytes: Number(bytes) }));
 }
 
 interface Standing {
@@ -151,11 +231,18 @@ export function prepareClaims(pool: Pool, clock: (() => number) | undefined): Cl
         if (result) return result;
       }
     },
-    async claimDue(holder, limit) {
-      const rows = await pool.use((connection) =>
-        connection.query<{ id: string; epoch: number; due_at: number }>(CLAIM_DUE, [now(), limit, holder]),
-      );
-      return [...rows].sort((a, b) => a.due_at - b.due_at).map(({ id, epoch }) => ({ runId: id, epoch }));
+    async claimDue(holder, limit, { maxBytes = Number.MAX_SAFE_INTEGER, after = '', except = [] } = {}) {
+      return await pool.use(async (connection) => {
+        const bounds = [now(), limit, holder, maxBytes, arrayText(except)];
+        const all = connection.query<Due>(CLAIM_ALL_DUE, bounds);
+        const left = connection.query<{ yes: boolean }>(IS_ANY_DUE, [now()]);
+        await together<unknown>([all, left]);
+        if ((await all).length > 0 || (await left)[0]?.yes !== true) return inOrder(await all);
+        const freed = connection.query(FREE_LEFT_BEHIND, [now()]);
+        const inTurn = connection.query<Due>(CLAIM_IN_TURN, [...bounds, after]);
+        await together<unknown>([freed, inTurn]);
+        return inOrder(await inTurn);
+      });
     },
     async nextDueAt() {
       const [row] = await pool.use((connection) =>

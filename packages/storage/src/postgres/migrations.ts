@@ -8,6 +8,7 @@ import { migration0004 } from './migrations/0004-origins.ts';
 import { migration0005 } from './migrations/0005-integrity.ts';
 import { migration0006 } from './migrations/0006-quarantine.ts';
 import { migration0007 } from './migrations/0007-drop-link-secret.ts';
+import { migration0008 } from './migrations/0008-tenant-turns.ts';
 
 /** In order, without gap; each is frozen once released. */
 const MIGRATIONS = [
@@ -18,6 +19,7 @@ const MIGRATIONS = [
   migration0005,
   migration0006,
   migration0007,
+  migration0008,
 ] as const;
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -225,7 +225,7 @@ function storeOn({ connection, mark, scrub, damage, faults, closeFile }: Parts):
     heartbeat: async (holder, ttlMs, about) => holders.heartbeat(holder, clock() + ttlMs, about),
     holders: async () => claims.holders(),
     claim: async (runId, holder) => claims.claim(runId, holder),
-    claimDue: async (holder, limit) => claims.claimDue(holder, limit),
+    claimDue: async (holder, limit, bounds) => claims.claimDue(holder, limit, bounds),
     nextDueAt: async () => claims.nextDueAt(),
     countQuarantined: async () => suspicions.count(),
     heldBy: async (holder) => claims.heldBy(holder),

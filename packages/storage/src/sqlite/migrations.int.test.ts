@@ -109,7 +109,7 @@ describe('a file of the first version', () => {
       response: { status: 201, body: '{}' },
     });
     await store.heartbeat('h1', 1_000);
-    expect(await store.claimDue('h1', 5)).toEqual([{ runId, epoch: 2 }]);
+    expect(await store.claimDue('h1', 5)).toMatchObject([{ runId, epoch: 2 }]);
     const child = newRunId();
     const notify = [{ runId, commandId: 'n1', command: { type: 'resume' } }] as const;
     await given(

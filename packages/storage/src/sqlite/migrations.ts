@@ -8,6 +8,7 @@ import { migration0005 } from './migrations/0005-audit-kept.ts';
 import { migration0006 } from './migrations/0006-integrity.ts';
 import { migration0007 } from './migrations/0007-quarantine.ts';
 import { migration0008 } from './migrations/0008-drop-link-secret.ts';
+import { migration0009 } from './migrations/0009-tenant-turns.ts';
 
 /** In order, without gap; each is frozen once released. */
 const MIGRATIONS = [
@@ -19,6 +20,7 @@ const MIGRATIONS = [
   migration0006,
   migration0007,
   migration0008,
+  migration0009,
 ] as const;
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -74,7 +74,7 @@ describe('opening an SQLite file', () => {
     const second = openSqliteStore({ path });
     await second.heartbeat('h2', 1_000_000);
 
-    expect(await second.claimDue('h2', 10)).toEqual([{ runId, epoch: 2 }]);
+    expect(await second.claimDue('h2', 10)).toMatchObject([{ runId, epoch: 2 }]);
     expect(await second.commit([appendUnit(runId, 0, { epoch: 1 })])).toEqual([
       { state: 'refused', reason: 'stale_epoch' },
     ]);
