@@ -25,6 +25,7 @@ const LIMIT_TEXTS: Readonly<Record<keyof HostLimits, string>> = {
   tenantLookups: 'Names being looked up for one tenant at the same time',
   maxInbox: 'Commands waiting per run',
   maxLiveRuns: 'Runs in memory; more stay pending',
+  maxLiveBytes: 'Bytes of memory that runs may take; more stay pending; 0 = two fifths of the heap',
   maxPendingRuns: 'Runs waiting to be taken into memory; above it new ones are refused',
   stretchNodes: 'Node executions in one append at most',
   stretchBytes: 'Bytes in one append at most',

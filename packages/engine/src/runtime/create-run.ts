@@ -106,7 +106,7 @@ export function createRunCreator(dependencies: CreateRunDependencies): RunCreato
     const create: Writable<NonNullable<RunUnit['create']>> = { record, exclusiveScope };
     if (whileOpen !== undefined) create.whileOpen = whileOpen;
     const holder = dependencies.lease.holder();
-    if (holder === undefined || !dispatcher.hasRoom()) {
+    if (holder === undefined || !dispatcher.hasRoomFor(record)) {
       const unit: RunUnit = {
         kind: 'run',
         batchId: randomId(dependencies.random),

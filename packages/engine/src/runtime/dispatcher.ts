@@ -1,19 +1,19 @@
-import { openRun } from '../core/advance.ts';
-import type { LiveRun } from '../core/live-run.ts';
-import { isTerminalStatus } from '../core/run-state.ts';
+import { type CreationRecord, isTerminalStatus } from '../core/run-state.ts';
 import { DamagedRunError } from '../damaged-run-error.ts';
 import type { Claimed, RunRow, RunUnit, Store } from '../store.ts';
 import type { CancelAside } from './cancel-aside.ts';
 import { createChurningMap } from './churning-map.ts';
 import { pause, wait, yieldTurn } from './clock.ts';
+import { createDueScan, type Look } from './due-scan.ts';
 import { giveBack } from './give-back.ts';
 import type { Lease } from './lease.ts';
-import { createLoads, type Loads } from './loads.ts';
+import { createLiveMemory } from './live-memory.ts';
+import { loadRun } from './load-run.ts';
 import { errorFields } from './log.ts';
 import { type ActorContext, createRunActor, type Ending, type HeldRun, type RunActor } from './run-actor.ts';
+import { createPendingRuns, type PendingRuns } from './pending-runs.ts';
 import type { Plans } from './plans.ts';
 import type { Quarantine, Trial } from './quarantine.ts';
-import { beginningOf, openReplay } from './replay-source.ts';
 import type { RunStates } from './states.ts';
 import { createStrays } from './strays.ts';
 
@@ -32,6 +32,7 @@ import { createStrays } from './strays.ts';
  * D6. A claim whose answer was lost may have been made: whatever this process holds and does not know is then looked for, and
  *     taken up unless somebody here was about to.
  * D7. A run that keeps harming the host is set aside (quarantine.ts), and a cancel is all that still reaches it.
+ * D8. Runs are taken into memory by the bytes they take there (live-memory.ts). While some wait for room, new ones wait, too.
  */
 export interface Dispatcher {
   start(): void;
@@ -41,14 +42,15 @@ export interface Dispatcher {
   drain(): void;
   /** Holds nothing, and gives nothing back at the moment. */
   isIdle(): boolean;
-  hasRoom(): boolean;
+  /** The run may be begun with its creation. */
+  hasRoomFor(record: CreationRecord): boolean;
   actor(runId: string): RunActor | undefined;
   /** Takes over a run that was created, claimed and begun in one write. */
   adopt(held: HeldRun): void;
   /** A run was created that nobody holds. */
   pending(runId: string, tenant: string): void;
   /** Runs created here that wait for room. */
-  readonly pendingRuns: Pick<Loads, 'all' | 'of'>;
+  readonly pendingRuns: PendingRuns['loads'];
   /** A command was put into the run's inbox. */
   poke(runId: string): void;
   /** Some run may be due at this time, or now. */
@@ -57,7 +59,7 @@ export interface Dispatcher {
   recover(unit: RunUnit): void;
   /** The lease was lost. */
   dropAll(): void;
-  readonly counts: () => { readonly live: number; readonly loading: number; readonly pending: number };
+  readonly counts: () => Readonly<Record<'live' | 'loading' | 'pending' | 'liveBytes', number>>;
 }
 
 /** A claimed run that may be taken up. */
@@ -81,16 +83,14 @@ export interface DispatcherOptions {
   readonly cancelAside: CancelAside;
 }
 
-const CLAIMED_AT_ONCE = 64;
 /** In polls. */
 const LOAD_RETRIES = [1, 2, 5, 10, 30];
 /** Deciding what a run does next that throws so often in a row is not going to succeed. */
 const MOST_CRASHES = 5;
 const POKED_PER_POLL = 100;
-const SHORTEST_SCAN_MS = 2;
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { store, lease, states } = options;
+  const { store, lease } = options;
   const { clock, log, limits, feed } = options.actors;
   const actors = createChurningMap<RunActor>();
   /** Epochs of the claims that have no actor yet. */
@@ -99,24 +99,28 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const crashes = new Map<string, number>();
   /** How often in a row the store alone refused what a run wrote. */
   const unwritten = new Map<string, number>();
-  /** Tenants of the runs created here that nobody has taken yet. */
-  const pending = new Map<string, string>();
-  const pendingRuns = createLoads();
+  const pending = createPendingRuns();
+  const memory = createLiveMemory(limits);
+  /** Tenants with runs that found no room: as long as some of them wait, their new ones wait behind them. */
+  let backlogged: ReadonlySet<string> = new Set();
+  let lastTenant = '';
   /** Runs that are being given back. */
   let releasing = 0;
   let draining = false;
   let running = false;
-  let scanning = false;
-  let scanAgain = false;
-  let timer: NodeJS.Timeout | undefined;
-  let timerAt = Number.POSITIVE_INFINITY;
-  /** Scans in a row that got nothing although something was due: by another clock it is not, or somebody is at it. */
-  let fruitless = 0;
   let pokedFrom = 0;
   let pokedAt = 0;
 
   const context: ActorContext = {
     ...options.actors,
+    feed: {
+      ...feed,
+      publish(record, events) {
+        feed.publish(record, events);
+        memory.grew(record.runId, events);
+        giveBackSome();
+      },
+    },
     mayWrite: (holder) => lease.holder() === holder,
     onEnd: ended,
   };
@@ -126,7 +130,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     lease,
     clock,
     unknownForMs: limits.pollMs,
-    isKnown: (runId) => actors.get(runId) !== undefined || loading.has(runId),
+    isKnown: isHeld,
     takeUp: (claim, holder) => load(claim, holder),
   });
 
@@ -134,8 +138,18 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     return (LOAD_RETRIES[Math.min(failures, LOAD_RETRIES.length - 1)] ?? 1) * limits.pollMs;
   }
 
-  function room(): number {
-    return limits.maxLiveRuns - actors.size - loading.size;
+  const { wake, ...scan } = createDueScan({ clock, pollMs: limits.pollMs, look });
+
+  function backlog(tenant: string): void {
+    if (!backlogged.has(tenant)) backlogged = new Set(backlogged).add(tenant);
+  }
+
+  /** Runs that have grown too large together: some of them go on when there is room again. */
+  function giveBackSome(): void {
+    for (const { runId, tenant } of memory.toGiveBack()) {
+      backlog(tenant);
+      actors.get(runId)?.drain();
+    }
   }
 
   function hold(held: HeldRun): void {
@@ -146,20 +160,17 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     known?.drop();
     const actor = createRunActor(context, held);
     actors.set(runId, actor);
-    forgetPending(runId);
+    memory.hold(held.run);
+    pending.delete(runId);
     actor.start();
     if (draining) actor.drain();
   }
 
-  function forgetPending(runId: string): void {
-    const tenant = pending.get(runId);
-    if (tenant === undefined) return;
-    pending.delete(runId);
-    pendingRuns.add(tenant, -1, 0);
-  }
-
   function ended(actor: RunActor, ending: Ending): void {
-    if (actors.get(actor.runId) === actor) actors.delete(actor.runId);
+    if (actors.get(actor.runId) === actor) {
+      actors.delete(actor.runId);
+      memory.release(actor.runId);
+    }
     if (ending.type !== 'crashed') crashes.delete(actor.runId);
     if (ending.type !== 'unwritable') unwritten.delete(actor.runId);
     switch (ending.type) {
@@ -191,7 +202,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         void unwritable(actor);
         break;
     }
-    if (pending.size > 0) wake();
+    if (backlogged.size > 0 || pending.loads.all().units > 0) wake();
   }
 
   function crashed(actor: RunActor): void {
@@ -245,49 +256,22 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       await pause(delayAfter(failures));
     }
     releasing -= 1;
+    wake();
   }
 
-  function wake(at = 0): void {
-    if (!running) return;
-    const now = clock.now();
-    const wakeAt = Math.min(Math.max(at, now), now + limits.pollMs);
-    if (timer !== undefined && timerAt <= wakeAt) return;
-    clearTimeout(timer);
-    timerAt = wakeAt;
-    timer = setTimeout(() => {
-      timer = undefined;
-      timerAt = Number.POSITIVE_INFINITY;
-      void scan();
-    }, wakeAt - now);
-    timer.unref();
-  }
-
-  async function scan(): Promise<void> {
-    if (scanning) {
-      scanAgain = true;
-      return;
-    }
-    scanning = true;
-    let nextAt: number | undefined;
+  async function look(): Promise<Look> {
     let claimed = 0;
+    let nextAt: number | undefined;
     try {
-      do {
-        scanAgain = false;
-        await strays.takeUp();
-        claimed += await claimWhatIsDue();
-      } while (scanAgain && running);
-      nextAt = room() > 0 && !draining ? await store.nextDueAt() : undefined;
+      await strays.takeUp();
+      claimed = await claimWhatIsDue();
+      nextAt = !draining && memory.claimBounds() !== undefined ? await store.nextDueAt() : undefined;
     } catch (error) {
       log('warn', errorFields(error), 'looking for due runs failed');
       strays.suspect();
-    } finally {
-      scanning = false;
     }
     pokeSome();
-    const now = clock.now();
-    fruitless = nextAt !== undefined && nextAt <= now && claimed === 0 ? fruitless + 1 : 0;
-    const notBefore = now + Math.min(SHORTEST_SCAN_MS * 2 ** fruitless, limits.pollMs);
-    wake(nextAt === undefined ? now + limits.pollMs : Math.max(nextAt, notBefore));
+    return { claimed, nextAt };
   }
 
   /** Answers how many it got. */
@@ -295,15 +279,18 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     let count = 0;
     while (running && !draining) {
       const holder = lease.holder();
-      const limit = Math.min(room(), CLAIMED_AT_ONCE);
-      if (holder === undefined || limit <= 0) return count;
-      const claimed = await store.claimDue(holder, limit);
-      count += claimed.length;
-      await Promise.all(claimed.map((claim) => load(claim, holder)));
-      if (claimed.length < limit) {
-        for (const runId of pending.keys()) forgetPending(runId);
+      const bounds = memory.claimBounds();
+      if (holder === undefined || bounds === undefined) return count;
+      const claimed = await store.claimDue(holder, bounds.limit, { ...bounds, after: lastTenant });
+      if (claimed.length === 0) {
+        backlogged = new Set(bounds.except);
+        if (backlogged.size === 0) pending.clear();
         return count;
       }
+      count += claimed.length;
+      lastTenant = claimed.at(-1)?.tenant ?? lastTenant;
+      for (const claim of claimed) memory.reserve(claim);
+      await Promise.all(claimed.map((claim) => load(claim, holder)));
       await yieldTurn();
     }
     return count;
@@ -328,14 +315,18 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     try {
       await open(claim, holder);
     } catch (error) {
-      if (error instanceof DamagedRunError && (await isSetAside(runId, error))) {
-        if (loading.get(runId) === epoch) loading.delete(runId);
-        return wake();
+      if (!(error instanceof DamagedRunError) || !(await isSetAside(runId, error))) {
+        log('error', { runId, failures, ...errorFields(error) }, 'a claimed run could not be loaded');
+        return loadLater(claim, holder, failures);
       }
-      log('error', { runId, failures, ...errorFields(error) }, 'a claimed run could not be loaded');
-      return loadLater(claim, holder, failures);
+      wake();
     }
     if (loading.get(runId) === epoch) loading.delete(runId);
+    if (!isHeld(runId)) memory.release(runId);
+  }
+
+  function isHeld(runId: string): boolean {
+    return actors.get(runId) !== undefined || loading.has(runId);
   }
 
   async function isSetAside(runId: string, error: DamagedRunError): Promise<boolean> {
@@ -372,29 +363,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   async function take({ row, epoch, holder, trial }: Admitted): Promise<void> {
-    const { runId } = row.record;
-    const begin = await beginOf(row);
-    const { plan, state, checkpointSeq } = await states.upTo(row.record, begin);
-    const run = openRun(plan, row.record, state, options.capabilities);
-    const replay = row.record.fork?.mode === 'replay' ? await openReplay(store, run) : undefined;
-    if (!running || lease.holder() !== holder || loading.get(runId) !== epoch) return trial?.close(false);
-    hold({
-      run,
-      holder,
-      epoch,
-      checkpointSeq,
-      opening: replay === undefined ? [{ type: openingOf(run) }] : [],
-      ...(replay !== undefined && { replay, durableSeq: row.nextSeq }),
-      ...(trial !== undefined && { trial }),
-    });
-  }
-
-  /** Where to fold to: to the end of the log, but for a replay that has recorded nothing yet. */
-  async function beginOf({ record, nextSeq }: RunRow): Promise<number> {
-    const { fork, definitionDigest, tenant } = record;
-    if (fork?.mode !== 'replay' || nextSeq !== fork.fromSeq || nextSeq === 0) return nextSeq;
-    const plan = await options.plans.get(definitionDigest, tenant);
-    return beginningOf(store, plan, fork.sourceRunId, nextSeq);
+    const loaded = await loadRun(options, row);
+    const isOurs = running && lease.holder() === holder && loading.get(row.record.runId) === epoch;
+    if (!isOurs) return trial?.close(false);
+    hold({ ...loaded, holder, epoch, ...(trial !== undefined && { trial }) });
   }
 
   function poke(runId: string): void {
@@ -403,11 +375,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     void claimOne(runId);
   }
 
-  /** Also over the bound on live runs: a command is how people get rid of runs. */
   async function claimOne(runId: string): Promise<void> {
     const holder = lease.holder();
     // A run that nobody holds is due by its command; another process finds it.
     if (!running || draining || holder === undefined || loading.has(runId)) return;
+    if (!memory.admitCommanded(runId)) return wake();
     try {
       const result = await store.claim(runId, holder);
       if (result.state === 'claimed') await load({ runId, epoch: result.epoch }, holder);
@@ -417,6 +389,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       strays.suspect();
       wake();
     }
+    if (!isHeld(runId)) memory.release(runId);
   }
 
   async function recoverLater(unit: RunUnit): Promise<void> {
@@ -443,53 +416,56 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   function dropAll(): void {
+    for (const runId of loading.keys()) memory.release(runId);
     loading.clear();
     for (const actor of actors.values()) actor.drop();
   }
 
   async function stop(graceMs: number): Promise<void> {
     running = false;
-    clearTimeout(timer);
-    timer = undefined;
+    const scanned = scan.stop();
     for (const actor of actors.values()) actor.drain();
     const until = clock.monotonic() + graceMs;
     while (actors.size > 0 && clock.monotonic() < until) await wait(5);
     dropAll();
-    while (scanning) await wait(1);
+    await scanned;
   }
 
   return {
     start() {
       running = true;
-      wake();
+      scan.start();
     },
     stop,
     drain() {
       draining = true;
-      for (const runId of pending.keys()) forgetPending(runId);
+      pending.clear();
       for (const actor of actors.values()) actor.drain();
     },
     isIdle: () => actors.size === 0 && loading.size === 0 && releasing === 0,
-    hasRoom: () => running && !draining && room() > 0,
+    hasRoomFor(record) {
+      if (!running || draining || backlogged.has(record.tenant)) return false;
+      const hasRoom = memory.hasRoomFor(record);
+      if (!hasRoom) backlog(record.tenant);
+      return hasRoom;
+    },
     actor: (runId) => actors.get(runId),
     adopt: hold,
     pending(runId, tenant) {
-      if (draining || pending.has(runId)) return;
-      pending.set(runId, tenant);
-      pendingRuns.add(tenant, 1, 0);
+      if (draining) return;
+      pending.add(runId, tenant);
       wake();
     },
-    pendingRuns,
+    pendingRuns: pending.loads,
     poke,
     wake,
     recover: (unit) => void recoverLater(unit),
     dropAll,
-    counts: () => ({ live: actors.size, loading: loading.size, pending: pending.size }),
+    counts: () => ({
+      live: actors.size,
+      loading: loading.size,
+      pending: pending.loads.all().units,
+      liveBytes: memory.loads.all().bytes,
+    }),
   };
-}
-
-/** How a run that was loaded goes on. */
-function openingOf({ state, record }: LiveRun): 'start' | 'forked' | 'recovered' {
-  if (record.fork !== undefined && state.nextSeq === record.fork.fromSeq) return 'forked';
-  return state.status === 'pending' ? 'start' : 'recovered';
 }

@@ -3,7 +3,11 @@ import { DEFAULT_LIMITS, limitsFrom } from './limits.ts';
 
 describe('the limits of a host', () => {
   it('are the defaults where nothing is set, and parts of the heap where the default is 0', () => {
-    expect(limitsFrom({}, 64_000)).toEqual({ ...DEFAULT_LIMITS, maxBytesInFlight: 1_000 });
+    expect(limitsFrom({}, 64_000)).toEqual({
+      ...DEFAULT_LIMITS,
+      maxLiveBytes: 25_600,
+      maxBytesInFlight: 1_000,
+    });
     expect(limitsFrom({ maxBytesInFlight: 7 }, 64_000).maxBytesInFlight).toBe(7);
   });
 

@@ -43,6 +43,8 @@ export interface HostLimits {
   readonly maxInbox: number;
   /** Runs whose state is in memory; more stay pending. */
   readonly maxLiveRuns: number;
+  /** Bytes of memory that runs may take; more stay pending. 0 = two fifths of the heap. */
+  readonly maxLiveBytes: number;
   /** Runs created but not yet taken into memory; above it new ones are refused. */
   readonly maxPendingRuns: number;
 
@@ -139,6 +141,7 @@ export const DEFAULT_LIMITS: HostLimits = {
   tenantLookups: 16,
   maxInbox: 1_000,
   maxLiveRuns: 10_000,
+  maxLiveBytes: 0,
   maxPendingRuns: 100_000,
 
   stretchNodes: 64,
@@ -187,11 +190,11 @@ export const DEFAULT_LIMITS: HostLimits = {
   pollMs: 1_000,
 };
 
-/** Part of a host's effects that one tenant may have: others always find a place that is free. */
-const TENANT_SHARE = 0.8;
+/** Part of a host's effects and memory that one tenant may have: others always find a place that is free. */
+export const TENANT_SHARE = 0.8;
 
 /** Limits on memory, as a part of the heap that this process may have. */
-const HEAP_SHARES = { maxBytesInFlight: 1 / 64 } as const;
+const HEAP_SHARES = { maxLiveBytes: 2 / 5, maxBytesInFlight: 1 / 64 } as const;
 
 /** The defaults, with those worked out that depend on another limit or on the memory there is. */
 export function limitsFrom(
@@ -203,6 +206,7 @@ export function limitsFrom(
     limits[limit] > 0 ? limits[limit] : Math.floor(heapBytes * HEAP_SHARES[limit]);
   return {
     ...limits,
+    maxLiveBytes: ofHeap('maxLiveBytes'),
     maxBytesInFlight: ofHeap('maxBytesInFlight'),
     tenantConcurrency:
       given.tenantConcurrency ?? Math.max(Math.floor(limits.hostConcurrency * TENANT_SHARE), 1),

@@ -3,6 +3,7 @@ export interface Loads {
   add(tenant: string, units: number, bytes: number): void;
   all(): Load & { readonly tenants: number };
   of(tenant: string): Load;
+  tenants(): (readonly [tenant: string, load: Load])[];
 }
 
 export interface Load {
@@ -29,6 +30,7 @@ export function createLoads(): Loads {
     },
     all: () => ({ ...all, tenants: loads.size }),
     of: (tenant) => loads.get(tenant) ?? NONE,
+    tenants: () => [...loads],
   };
 }
 

@@ -96,6 +96,10 @@ function openGauges(registry: Registry) {
       ['all'],
     ),
     gauge(
+      { name: 'weft.runs.memory', help: 'Memory that the runs in memory take, as estimated.', unit: 'By' },
+      (stat) => stat('liveBytes'),
+    ),
+    gauge(
       {
         name: 'openwop.queue.depth',
         help: 'Runs that wait for room in memory.',
