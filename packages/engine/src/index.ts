@@ -116,6 +116,7 @@ export { commandOutcome } from './runtime/commands.ts';
 export { createEgress } from './runtime/egress/egress.ts';
 export type { EgressOptions } from './runtime/egress/egress.ts';
 export type { RandomBytes } from './runtime/ids.ts';
+export { recordFromText } from './core/lazy-inputs.ts';
 export { createFairQueue } from './runtime/fair-queue.ts';
 export { inTurns, nextTurn } from './runtime/in-turns.ts';
 export { createLoads, isOverShare } from './runtime/loads.ts';

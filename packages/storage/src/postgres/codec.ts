@@ -1,6 +1,7 @@
 import {
   type CreationRecord,
   DamagedRunError,
+  recordFromText,
   type RunHead,
   type RunStatus,
   type Suspicion,
@@ -134,15 +135,17 @@ export function recordFrom(row: RecordColumns): CreationRecord {
   if (row.sum !== null && row.sum !== recordSum(row.id, parts, row.record))
     throw new DamagedRunError(row.id, undefined);
   const origin: object = row.origin === null ? {} : { ...EMPTY, ...JSON.parse(row.origin) };
-  const rest: Omit<CreationRecord, ElsewhereStored> = { ...origin, ...JSON.parse(row.record) };
-  return {
-    runId: row.id,
-    tenant: row.tenant,
-    workflowId: row.workflow,
-    createdAt: row.created_at,
-    ...(row.scope !== null && { scopeId: row.scope }),
-    ...rest,
-  };
+  return recordFromText(row.record, (members) => {
+    const rest = { ...origin, ...members } as Omit<CreationRecord, ElsewhereStored>;
+    return {
+      runId: row.id,
+      tenant: row.tenant,
+      workflowId: row.workflow,
+      createdAt: row.created_at,
+      ...(row.scope !== null && { scopeId: row.scope }),
+      ...rest,
+    };
+  });
 }
 
 export interface HeadColumns {

@@ -1,6 +1,7 @@
 import {
   type CreationRecord,
   DamagedRunError,
+  recordFromText,
   type RunHead,
   type RunLimits,
   type RunStatus,
@@ -247,8 +248,7 @@ export function recordFrom(runId: string, row: RecordColumns, words: Words): Cre
   const parts = [tenant, workflowId, origin, principal, createdAt, scope];
   if (row.sum !== null && row.sum !== recordSum(runId, parts, more ?? ''))
     throw new DamagedRunError(runId, undefined);
-  const rest: Partial<CreationRecord> = more === null ? {} : JSON.parse(more);
-  return {
+  return recordFromText(more ?? '{}', (rest) => ({
     runId,
     tenant,
     workflowId,
@@ -261,7 +261,7 @@ export function recordFrom(runId: string, row: RecordColumns, words: Words): Cre
     ...(scope !== null && { scopeId: scope }),
     ...originFrom(origin),
     ...rest,
-  };
+  }));
 }
 
 export interface HeadColumns {
