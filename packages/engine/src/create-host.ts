@@ -103,7 +103,7 @@ export function createHost(options: HostOptions): Host {
     maxBytes: limits.commitBytes,
   });
   const plans = createPlans(store, compile);
-  const states = createRunStates(store, plans);
+  const states = createRunStates(store, plans, limits);
   const feed = createFeed(limits);
   const verdicts = createVerdicts();
   const egress =

@@ -119,6 +119,7 @@ export type { RandomBytes } from './runtime/ids.ts';
 export { recordFromText } from './core/lazy-inputs.ts';
 export { createFairQueue } from './runtime/fair-queue.ts';
 export { inTurns, nextTurn } from './runtime/in-turns.ts';
+export { jsonText } from './runtime/json-text.ts';
 export { createLoads, isOverShare } from './runtime/loads.ts';
 export { StopSource } from './runtime/stop-source.ts';
 export { ensureFirstKey } from './runtime/first-key.ts';
@@ -165,6 +166,7 @@ export type {
   RevokeKeyUnit,
   RunFilter,
   RunHead,
+  RunPage,
   RunRow,
   RunUnit,
   SettingUnit,

@@ -219,7 +219,7 @@ function takeEvents(
   for (let index = Math.max(from, 0); index < events.length && taken.length < limit; index += 1) {
     const event = events[index];
     if (!event) break;
-    bytes += Buffer.byteLength(event.payload);
+    bytes += Buffer.byteLength(event.payload) + Buffer.byteLength(event.overlay ?? '');
     if (taken.length > 0 && bytes > maxBytes) break;
     taken.push(event);
   }

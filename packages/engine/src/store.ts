@@ -69,7 +69,7 @@ export interface Store {
 
   /** `tenant` undefined: on behalf of the host itself. */
   readRun(runId: string, tenant: string | undefined): Promise<RunRow | undefined>;
-  /** Ascending, from `fromSeq` inclusive, at most `limit` events or about `maxBytes` of payload, at least one if there is one. */
+  /** Ascending, from `fromSeq` inclusive, at most `limit` events or about `maxBytes` of payload and overlay, at least one if there is one. */
   readEvents(
     runId: string,
     fromSeq: number,
@@ -85,7 +85,7 @@ export interface Store {
    */
   listExpired(tenant: string | undefined, before: number, page: Page): Promise<Listed<ExpiredRun>>;
   /** Newest first by creation; `cursor` is opaque and comes from the previous page. */
-  listRuns(tenant: string, filter: RunFilter, page: Page): Promise<Listed<RunRow>>;
+  listRuns(tenant: string, filter: RunFilter, page: RunPage): Promise<Listed<RunRow>>;
 
   /** Makes the holder known, and moves the deadline of everything it holds to now + ttl. What it says about itself is kept as it is. */
   heartbeat(holder: string, ttlMs: number, about?: string): Promise<void>;
@@ -306,6 +306,11 @@ export interface RunFilter {
 export interface Page {
   readonly limit: number;
   readonly cursor?: string;
+}
+
+export interface RunPage extends Page {
+  /** About as many bytes of records, as text; one row in any case. */
+  readonly maxBytes?: number;
 }
 
 export interface Listed<Row> {

@@ -64,6 +64,9 @@ const LIMIT_TEXTS: Readonly<Record<keyof HostLimits, string>> = {
   maxDownloadsPerTenant: 'Bundles, diffs and logs being sent to one tenant',
   claimTtlMs: 'How long a claim on a run lasts without renewal',
   heartbeatMs: 'How often claims are renewed',
+  hostReads: 'States of runs being rebuilt at the same time for readers',
+  tenantReads: 'States being rebuilt for one tenant at the same time',
+  keptStateBytes: 'Memory for rebuilt states that are kept for the next reader; 0 = a 64th of the heap',
   pollMs: 'How often due runs are looked for at least',
 };
 

@@ -1,7 +1,9 @@
 import type { Json } from '@weft/protocol';
 import { newNode, newRunState } from './blank-state.ts';
+import { parseInSteps } from './large-json.ts';
 import type { NodeState, RunState } from './run-state.ts';
 import type { Sensitivity } from './sensitivity.ts';
+import { finish, type Steps } from './steps.ts';
 
 /** Grows whenever `evolve` or this encoding changes meaning; a checkpoint of another version is ignored and the log folded. */
 export const FOLD_VERSION = 6;
@@ -54,7 +56,12 @@ export function encodeState(state: RunState): string {
 const BLANK_NODE = newNode('', [], 0);
 
 export function decodeState(text: string): RunState {
-  const encoded = JSON.parse(text) as Encoded;
+  return finish(decodeInSteps(text));
+}
+
+/** The same, for whoever has others to serve meanwhile. */
+export function* decodeInSteps(text: string): Steps<RunState> {
+  const encoded = (yield* parseInSteps(text)) as unknown as Encoded;
   const blank = newRunState(new Map(), new Map(), 0);
   return {
     ...blank,

@@ -1,4 +1,4 @@
-import type { Json } from '@weft/protocol';
+import type { Json, JsonObject } from '@weft/protocol';
 import type { CreationRecord, RunState } from './run-state.ts';
 
 /**
@@ -41,12 +41,16 @@ const RUN = 8 * 1024;
 const NODE = 512;
 
 /** What a run takes in memory while it is held. */
-export function runBytes(record: CreationRecord, state: RunState): number {
-  let bytes =
-    RUN + heapBytesOf(record.inputs) + heapBytesOf(record.configurable) + heapBytesOf(record.metadata);
-  // A variable that an input has set is that input.
+export function runBytes({ inputs, configurable, metadata }: CreationRecord, state: RunState): number {
+  const ofRecord = heapBytesOf(inputs) + heapBytesOf(configurable) + heapBytesOf(metadata);
+  return RUN + ofRecord + stateBytes(state, inputs);
+}
+
+/** The same of its state alone, without those of its variables that are `inputs` themselves. */
+export function stateBytes(state: RunState, inputs: JsonObject = {}): number {
+  let bytes = 0;
   for (const [name, value] of state.variables)
-    if (value !== record.inputs[name]) bytes += MEMBER + heapBytesOf(value);
+    if (value !== inputs[name]) bytes += MEMBER + heapBytesOf(value);
   for (const value of state.channels.values()) bytes += MEMBER + heapBytesOf(value);
   for (const { outputs, inputs, items, childInputs, interrupt } of state.nodes.values()) {
     bytes += NODE;

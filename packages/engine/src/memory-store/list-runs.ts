@@ -1,11 +1,16 @@
 import { HostError } from '@weft/protocol';
-import type { Listed, Page, RunFilter } from '../store.ts';
+import type { Listed, RunFilter, RunPage } from '../store.ts';
 import { isQuarantined, type MemoryData, type MemoryRun } from './data.ts';
 
 export type Position = readonly [createdAt: number, order: number];
 
 /** Newest first. A cursor names the last row given, so rows that arrive meanwhile move nothing. */
-export function listRuns(data: MemoryData, tenant: string, filter: RunFilter, page: Page): Listed<MemoryRun> {
+export function listRuns(
+  data: MemoryData,
+  tenant: string,
+  filter: RunFilter,
+  page: RunPage,
+): Listed<MemoryRun> {
   const after = page.cursor === undefined ? undefined : decodeCursor(page.cursor);
   const matching = [...data.runs.values()]
     .filter(
@@ -13,7 +18,17 @@ export function listRuns(data: MemoryData, tenant: string, filter: RunFilter, pa
         run.record.tenant === tenant && matches(run, filter) && (!after || isOlder(positionOf(run), after)),
     )
     .sort((a, b) => (isOlder(positionOf(a), positionOf(b)) ? 1 : -1));
-  return takePage(matching, page.limit, (run) => encodeCursor(positionOf(run)));
+  const limit = Math.min(page.limit, countWithin(matching, page.maxBytes ?? Number.POSITIVE_INFINITY));
+  return takePage(matching, limit, (run) => encodeCursor(positionOf(run)));
+}
+
+function countWithin(runs: readonly MemoryRun[], maxBytes: number): number {
+  let bytes = 0;
+  const over = runs.findIndex(({ record }, index) => {
+    bytes += JSON.stringify(record).length;
+    return index > 0 && bytes > maxBytes;
+  });
+  return over < 0 ? runs.length : over;
 }
 
 export function takePage<Row>(

@@ -1,7 +1,9 @@
-/** A map that forgets what was used longest ago: at most `limit` in weight, and always the newest half of that much. */
+/**
+ * A map that forgets what was used longest ago: its entries weigh at most `limit` together, each 1 unless said otherwise, and the
+ * newest of half that weight are always there. What weighs more than half of the limit is not kept.
+ */
 export interface BoundedCache<Key, Value> {
   get(key: Key): Value | undefined;
-  /** An entry weighs 1 unless it says otherwise. */
   set(key: Key, value: Value, weight?: number): void;
   delete(key: Key): void;
 }
@@ -21,15 +23,22 @@ export function createBoundedCache<Key, Value>(limit: number): BoundedCache<Key,
   let old = new Map<Key, Entry<Value>>();
   let weight = 0;
 
-  function put(key: Key, entry: Entry<Value>): void {
+  function remove(key: Key): void {
     weight -= young.get(key)?.weight ?? 0;
-    if (weight + entry.weight > most && young.size > 0) {
+    young.delete(key);
+    old.delete(key);
+  }
+
+  function add(key: Key, entry: Entry<Value>): void {
+    remove(key);
+    if (entry.weight > most) return;
+    if (weight + entry.weight > most) {
       old = young;
       young = new Map();
       weight = 0;
     }
-    weight += entry.weight;
     young.set(key, entry);
+    weight += entry.weight;
   }
 
   return {
@@ -37,14 +46,10 @@ export function createBoundedCache<Key, Value>(limit: number): BoundedCache<Key,
       const entry = young.get(key);
       if (entry !== undefined) return entry.value;
       const older = old.get(key);
-      if (older !== undefined) put(key, older);
+      if (older !== undefined) add(key, older);
       return older?.value;
     },
-    set: (key, value, entryWeight = 1) => put(key, { value, weight: entryWeight }),
-    delete(key) {
-      weight -= young.get(key)?.weight ?? 0;
-      young.delete(key);
-      old.delete(key);
-    },
+    set: (key, value, own = 1) => add(key, { value, weight: own }),
+    delete: remove,
   };
 }

@@ -7,13 +7,14 @@ import {
   type RunningHash,
 } from '../core/bundle/assembly.ts';
 import { createBundleRedaction } from '../core/bundle/bundle-redaction.ts';
+import { readInputs } from '../core/lazy-inputs.ts';
 import type { Plan } from '../core/plan.ts';
 import type { CreationRecord, RunState } from '../core/run-state.ts';
 import type { BundleRequest, Caller, Host } from '../host.ts';
 import type { Ed25519Key } from '../ed25519.ts';
 import type { RunRow, Store } from '../store.ts';
 import { maskedBefore } from './imported-values.ts';
-import { nextTurn } from './in-turns.ts';
+import { inTurns, nextTurn } from './in-turns.ts';
 
 /**
  * Debug bundles: reads what the assembly needs and hands its text on, a page of events at a time. How many events there are is
@@ -53,6 +54,7 @@ export function createBundles(dependencies: BundleDependencies): Host['debugBund
         : undefined;
     const annotations = await dependencies.annotationsOf(record.tenant, record.runId);
     const before = await maskedBefore(dependencies.store, record);
+    await inTurns(record.tenant, readInputs(record));
     return await dependencies.withState(row, (plan, state) => ({
       record,
       snapshot: currentNode(view.snapshot, row),
@@ -102,6 +104,8 @@ export function createBundles(dependencies: BundleDependencies): Host['debugBund
     const source = row === undefined ? undefined : await sourceOf(caller, row);
     if (source === undefined) return undefined;
     const { maxEvents } = request;
+    // Each of the pieces of a large run takes a turn of its own.
+    await nextTurn(caller.tenant);
     const assembly = createBundleAssembly(source, {
       maxBytes,
       hash: runningSha256(),

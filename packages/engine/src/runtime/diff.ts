@@ -1,12 +1,12 @@
 import type { RunSnapshot } from '@weft/protocol';
 import { findDivergence, type LogPages } from '../core/diff/diff-events.ts';
 import type { LogEvent } from '../core/diff/same-event.ts';
-import { stateDiff } from '../core/diff/state-diff.ts';
+import { stateDiffInSteps } from '../core/diff/state-diff.ts';
 import type { Plan } from '../core/plan.ts';
 import { isTerminalStatus, type RunState } from '../core/run-state.ts';
 import type { Host } from '../host.ts';
 import type { RunRow, Store } from '../store.ts';
-import { nextTurn } from './in-turns.ts';
+import { inTurns, nextTurn } from './in-turns.ts';
 import { snapshotOf } from './snapshot-of.ts';
 import type { RunStates } from './states.ts';
 import { toWireEvent } from './wire-event.ts';
@@ -55,8 +55,9 @@ export function createDiff(dependencies: DiffDependencies): Pick<Host, 'diff'> {
       const head = { a: runId, b: against, truncated: isPartial(a) || isPartial(b) };
       if (a === b) return { ...head, stateDiff: {}, ...(await findDivergence(nothing(), nothing())) };
       const states = [await stateOf(a), await stateOf(b)] as const;
+      const compared = await inTurns(caller.tenant, stateDiffInSteps(...states));
       const pages: [LogPages, LogPages] = [pagesOf(a, signal), pagesOf(b, signal)];
-      return { ...head, stateDiff: stateDiff(...states), ...(await findDivergence(...pages)) };
+      return { ...head, stateDiff: compared, ...(await findDivergence(...pages)) };
     },
   };
 }

@@ -1,4 +1,5 @@
 import { HostError, isJsonObject, type JsonObject, toIso } from '@weft/protocol';
+import { heapBytesOf } from '../core/heap-bytes.ts';
 import type { Plan } from '../core/plan.ts';
 import { shownMembers } from '../core/recorder.ts';
 import { maskingOf } from '../core/redaction.ts';
@@ -8,6 +9,7 @@ import { sha256Hex } from '../hash.ts';
 import type { Caller, Host, IdempotencyClaim, LinkAnswer, OpenInterrupt } from '../host.ts';
 import type { ResolveCommand, RunRow, Store, Verdict } from '../store.ts';
 import { findRecord } from './idempotency.ts';
+import { nextTurn } from './in-turns.ts';
 import { type Link, type LinkTo, type Links, noSuchLink } from './links.ts';
 
 /** Questions that runs have asked: which are open, what they say, and why a late answer is refused. */
@@ -21,6 +23,9 @@ export interface InterruptDependencies {
   readonly now: () => number;
 }
 
+const PAGE_BYTES = 1024 * 1024;
+const RECORD_BYTES = 256 * 1024;
+const RUNS_AT_ONCE = 16;
 const WAITING = ['waiting-approval', 'waiting-input', 'waiting-external'] as const;
 
 export function createInterrupts(dependencies: InterruptDependencies): Interrupts {
@@ -35,12 +40,32 @@ export function createInterrupts(dependencies: InterruptDependencies): Interrupt
   }
 
   return {
+    /** A page ends with as many runs as asked for, or with as many bytes as nobody waits for; memory holds one run at a time. */
     async listInterrupts(caller, page) {
-      const { rows, nextCursor } = await store.listRuns(caller.tenant, { status: WAITING }, page);
-      const found = await Promise.all(
-        rows.map((row) => withState(row, (plan, state) => openInterrupts(row, plan, state, linkTo))),
-      );
-      return { rows: found.flat(), ...(nextCursor !== undefined && { nextCursor }) };
+      const found: OpenInterrupt[] = [];
+      let { cursor } = page;
+      let runs = 0;
+      let bytes = 0;
+      do {
+        const listed = await store.listRuns(
+          caller.tenant,
+          { status: WAITING },
+          {
+            limit: Math.min(page.limit - runs, RUNS_AT_ONCE),
+            maxBytes: RECORD_BYTES,
+            ...(cursor !== undefined && { cursor }),
+          },
+        );
+        for (const row of listed.rows) {
+          const questions = await withState(row, (plan, state) => openInterrupts(row, plan, state, linkTo));
+          found.push(...questions);
+          for (const { data } of questions) bytes += heapBytesOf(data);
+        }
+        runs += listed.rows.length;
+        cursor = listed.nextCursor;
+        if (cursor !== undefined) await nextTurn(caller.tenant);
+      } while (cursor !== undefined && runs < page.limit && bytes < PAGE_BYTES);
+      return { rows: found, ...(cursor !== undefined && { nextCursor: cursor }) };
     },
 
     async inspectLink(token) {

@@ -7,6 +7,7 @@ describe('the limits of a host', () => {
       ...DEFAULT_LIMITS,
       maxLiveBytes: 25_600,
       maxBytesInFlight: 1_000,
+      keptStateBytes: 1_000,
     });
     expect(limitsFrom({ maxBytesInFlight: 7 }, 64_000).maxBytesInFlight).toBe(7);
   });

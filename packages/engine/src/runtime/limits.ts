@@ -114,6 +114,12 @@ export interface HostLimits {
 
   readonly claimTtlMs: number;
   readonly heartbeatMs: number;
+  /** States of runs being rebuilt at the same time for readers, in all and of one tenant. */
+  readonly hostReads: number;
+  readonly tenantReads: number;
+  /** Memory for rebuilt states that are kept for the next reader; 0 = a 64th of the heap. */
+  readonly keptStateBytes: number;
+
   /** Runs that are due are looked for at least this often. */
   readonly pollMs: number;
 }
@@ -187,6 +193,10 @@ export const DEFAULT_LIMITS: HostLimits = {
 
   claimTtlMs: 10_000,
   heartbeatMs: 3_000,
+  hostReads: 16,
+  tenantReads: 8,
+  keptStateBytes: 0,
+
   pollMs: 1_000,
 };
 
@@ -194,7 +204,7 @@ export const DEFAULT_LIMITS: HostLimits = {
 export const TENANT_SHARE = 0.8;
 
 /** Limits on memory, as a part of the heap that this process may have. */
-const HEAP_SHARES = { maxLiveBytes: 2 / 5, maxBytesInFlight: 1 / 64 } as const;
+const HEAP_SHARES = { maxLiveBytes: 2 / 5, maxBytesInFlight: 1 / 64, keptStateBytes: 1 / 64 } as const;
 
 /** The defaults, with those worked out that depend on another limit or on the memory there is. */
 export function limitsFrom(
@@ -208,6 +218,7 @@ export function limitsFrom(
     ...limits,
     maxLiveBytes: ofHeap('maxLiveBytes'),
     maxBytesInFlight: ofHeap('maxBytesInFlight'),
+    keptStateBytes: ofHeap('keptStateBytes'),
     tenantConcurrency:
       given.tenantConcurrency ?? Math.max(Math.floor(limits.hostConcurrency * TENANT_SHARE), 1),
   };

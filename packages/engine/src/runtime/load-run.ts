@@ -1,6 +1,8 @@
 import { openRun } from '../core/advance.ts';
 import type { LiveRun } from '../core/live-run.ts';
+import { readInputs } from '../core/lazy-inputs.ts';
 import type { RunRow, Store } from '../store.ts';
+import { inTurns } from './in-turns.ts';
 import type { Plans } from './plans.ts';
 import { beginningOf, openReplay } from './replay-source.ts';
 import type { HeldRun } from './run-actor.ts';
@@ -20,6 +22,7 @@ export async function loadRun(
 ): Promise<Omit<HeldRun, 'holder' | 'epoch'>> {
   const begin = await beginOf(store, plans, row);
   const { plan, state, checkpointSeq } = await states.upTo(row.record, begin);
+  await inTurns(row.record.tenant, readInputs(row.record));
   const run = openRun(plan, row.record, state, capabilities);
   const replay = row.record.fork?.mode === 'replay' ? await openReplay(store, run) : undefined;
   return {

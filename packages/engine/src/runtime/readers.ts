@@ -21,10 +21,11 @@ import type { Feed } from './feed.ts';
 import type { FinishedRun, FinishedRuns } from './finished-runs.ts';
 import { openCursor } from './follow.ts';
 import { openInterrupts } from './interrupts.ts';
+import { nextTurn } from './in-turns.ts';
 import type { Links } from './links.ts';
 import { quarantineOf, shownStatus } from './run-status.ts';
 import { snapshotOf } from './snapshot-of.ts';
-import type { RunStates } from './states.ts';
+import { LARGE_STATE_BYTES, type RunStates } from './states.ts';
 import { toWireEvent } from './wire-event.ts';
 
 /** What callers may read. Nothing here shows a fact that is not durable: a held run is read between its commits. */
@@ -60,6 +61,8 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
     use: (plan: Plan, state: RunState) => Result,
   ): Promise<Result> {
     const actor = dispatcher.actor(row.record.runId);
+    const size = await actor?.read((run) => run.stateBytes);
+    if ((size?.value ?? 0) > LARGE_STATE_BYTES) await nextTurn(row.record.tenant);
     const held = await actor?.read((run) =>
       run.state.nextSeq < row.nextSeq ? undefined : { result: use(run.plan, run.state) },
     );
@@ -141,10 +144,21 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
       return openCursor({ store, feed, states, isHeld }, { runId, tenant }, options);
     },
 
+    /** Records may be large and summaries are small: the store is asked for as many bytes as nobody waits for, again and again. */
     async listRuns(caller, filter, page) {
-      const listed = await store.listRuns(caller.tenant, filter, page);
-      const rows = listed.rows.map(summaryOf);
-      return listed.nextCursor === undefined ? { rows } : { rows, nextCursor: listed.nextCursor };
+      const rows: RunSummary[] = [];
+      let { cursor } = page;
+      do {
+        if (rows.length > 0) await nextTurn(caller.tenant);
+        const listed = await store.listRuns(caller.tenant, filter, {
+          limit: page.limit - rows.length,
+          maxBytes: PAGE_BYTES,
+          ...(cursor !== undefined && { cursor }),
+        });
+        for (const row of listed.rows) rows.push(summaryOf(row));
+        cursor = listed.nextCursor;
+      } while (cursor !== undefined && rows.length < page.limit);
+      return cursor === undefined ? { rows } : { rows, nextCursor: cursor };
     },
 
     async explain(caller, runId): Promise<Explanation | undefined> {

@@ -1,15 +1,21 @@
-import { decodeState, FOLD_VERSION } from '../core/checkpoint.ts';
+import { decodeInSteps, FOLD_VERSION } from '../core/checkpoint.ts';
 import { evolve, fromStored, initialState } from '../core/evolve.ts';
+import { stateBytes } from '../core/heap-bytes.ts';
+import { readInputs } from '../core/lazy-inputs.ts';
 import type { Plan } from '../core/plan.ts';
 import type { CreationRecord, RunState } from '../core/run-state.ts';
+import type { Steps } from '../core/steps.ts';
 import { DamagedRunError } from '../damaged-run-error.ts';
-import type { RunRow, Store } from '../store.ts';
+import type { RunRow, Store, StoredEvent } from '../store.ts';
 import { createBoundedCache } from './bounded-cache.ts';
-import { yieldTurn } from './clock.ts';
+import { createGate } from './gate.ts';
+import { inTurns, nextTurn } from './in-turns.ts';
+import type { HostLimits } from './limits.ts';
 import type { Plans } from './plans.ts';
 
 /**
- * States rebuilt from the store: the newest usable checkpoint, and the events after it in pages.
+ * States rebuilt from the store: the newest usable checkpoint, and the events after it in pages. A few at a time, tenants in
+ * turn, and each in steps: a state may be large, and so may be the number of those who want one.
  *
  * A state has one owner, because `evolve` changes it in place: `current` lends a cached one only for the length of a
  * synchronous call, and while it is being folded forward it is not in the cache.
@@ -30,41 +36,49 @@ export interface Folded {
   readonly checkpointSeq: number;
 }
 
+interface Kept {
+  readonly state: RunState;
+  readonly bytes: number;
+}
+
 const PAGE_EVENTS = 1_000;
 const PAGE_BYTES = 1024 * 1024;
-const KEPT_STATES = 64;
+/** What is done with a larger one takes a turn of its own. */
+export const LARGE_STATE_BYTES = 1024 * 1024;
 
 export function createRunStates(
   store: Pick<Store, 'readEvents' | 'readCheckpoint' | 'readRun'>,
   plans: Plans,
+  limits: Pick<HostLimits, 'hostReads' | 'tenantReads' | 'keptStateBytes'>,
 ): RunStates {
   /** By run; what was folded before a run was erased is not found afterwards. */
-  const kept = createBoundedCache<string, RunState>(KEPT_STATES);
+  const kept = createBoundedCache<string, Kept>(limits.keptStateBytes);
+  const gate = createGate({ inAll: limits.hostReads, perTenant: limits.tenantReads });
 
-  async function upTo(record: CreationRecord, seq: number): Promise<Folded> {
-    const plan = await plans.get(record.definitionDigest, record.tenant);
+  async function fold(record: CreationRecord, seq: number): Promise<Folded> {
+    const { tenant } = record;
+    const plan = await plans.get(record.definitionDigest, tenant);
     const checkpoint = seq === 0 ? undefined : await store.readCheckpoint(record.runId);
     const usable =
       checkpoint !== undefined && checkpoint.foldVersion === FOLD_VERSION && checkpoint.seq <= seq
         ? checkpoint
         : undefined;
-    const state = usable === undefined ? initialState(record, plan) : decodeState(usable.state);
-    await foldForward(record.runId, state, seq);
+    const state = await inTurns(
+      tenant,
+      usable === undefined ? beginInSteps(record, plan) : decodeInSteps(usable.state),
+    );
+    await foldForward(record, state, seq);
     return { plan, state, checkpointSeq: usable?.seq ?? 0 };
   }
 
-  async function foldForward(runId: string, state: RunState, seq: number): Promise<void> {
+  async function foldForward({ runId, tenant }: CreationRecord, state: RunState, seq: number): Promise<void> {
     while (state.nextSeq < seq) {
-      const page = await store.readEvents(
-        runId,
-        state.nextSeq,
-        Math.min(PAGE_EVENTS, seq - state.nextSeq),
-        PAGE_BYTES,
-      );
+      const wanted = Math.min(PAGE_EVENTS, seq - state.nextSeq);
+      const page = await store.readEvents(runId, state.nextSeq, wanted, PAGE_BYTES);
       if (page.length === 0) return checkEnd(runId, state.nextSeq);
-      for (const event of page) evolve(state, fromStored(event));
+      await inTurns(tenant, folded(state, page));
       // A store may answer without ever leaving this turn, and a log may be long.
-      if (state.nextSeq < seq) await yieldTurn();
+      if (state.nextSeq < seq) await nextTurn(tenant);
     }
   }
 
@@ -74,8 +88,17 @@ export function createRunStates(
     if (row !== undefined && row.nextSeq > seq) throw new DamagedRunError(runId, seq);
   }
 
+  /** Takes what is kept out of the cache and brings it up to date. */
+  async function bringUp(key: string, { record, nextSeq }: RunRow): Promise<Kept> {
+    const known = kept.get(key)?.state;
+    kept.delete(key);
+    if (known !== undefined) await foldForward(record, known, nextSeq);
+    const state = known ?? (await fold(record, nextSeq)).state;
+    return { state, bytes: stateBytes(state) };
+  }
+
   return {
-    upTo,
+    upTo: (record, seq) => gate.pass(record.tenant, () => fold(record, seq)),
     drop(runId) {
       for (const key of [runId, erasedKey(runId)]) kept.delete(key);
     },
@@ -83,18 +106,32 @@ export function createRunStates(
       const { record } = row;
       const plan = await plans.get(record.definitionDigest, record.tenant);
       const key = row.erasedAt === undefined ? record.runId : erasedKey(record.runId);
-      let state = kept.get(key);
-      if (state !== undefined && state.nextSeq >= row.nextSeq) return use(plan, state);
-      kept.delete(key);
-      if (state === undefined) state = (await upTo(record, row.nextSeq)).state;
-      else await foldForward(record.runId, state, row.nextSeq);
-      const result = use(plan, state);
-      kept.set(key, state);
-      return result;
+      if ((kept.get(key)?.bytes ?? 0) > LARGE_STATE_BYTES) await nextTurn(record.tenant);
+      const known = kept.get(key);
+      if (known !== undefined && known.state.nextSeq >= row.nextSeq) return use(plan, known.state);
+      return await gate.pass(record.tenant, async () => {
+        const found = await bringUp(key, row);
+        if (found.bytes > LARGE_STATE_BYTES) await nextTurn(record.tenant);
+        const result = use(plan, found.state);
+        kept.set(key, found, found.bytes);
+        return result;
+      });
     },
   };
 }
 
 function erasedKey(runId: string): string {
   return `${runId} erased`;
+}
+
+function* beginInSteps(record: CreationRecord, plan: Plan): Steps<RunState> {
+  yield* readInputs(record);
+  return initialState(record, plan);
+}
+
+function* folded(state: RunState, events: readonly StoredEvent[]): Steps<void> {
+  for (const event of events) {
+    evolve(state, fromStored(event));
+    yield;
+  }
 }

@@ -46,6 +46,17 @@ export function readingContract(subject: Subject): void {
       expect(tiny.map(({ seq }) => seq)).toEqual([3]);
     });
 
+    it('counts overlays, which are read as well', async () => {
+      const overlay = JSON.stringify('x'.repeat(998));
+      const runId = await givenHeldRun(subject.store);
+      await given(
+        subject.store,
+        appendUnit(runId, 0, { events: events(0, 20).map((e) => ({ ...e, overlay })) }),
+      );
+
+      expect((await subject.store.readEvents(runId, 0, 100, 5_000)).length).toBeLessThanOrEqual(6);
+    });
+
     it('has no event for a run that does not exist, whatever its id looks like', async () => {
       expect(await subject.store.readEvents(newRunId(), 0, 10, 1_000)).toEqual([]);
       expect(await subject.store.readEvents('no such run', 0, 10, 1_000)).toEqual([]);
@@ -186,6 +197,37 @@ export function readingContract(subject: Subject): void {
       const { rows } = await subject.store.listRuns('acme', {}, { limit: 1 });
 
       expect(rows).toEqual([await subject.store.readRun(runId ?? '', 'acme')]);
+    });
+
+    it('ends a page where its records have as many bytes as it may have, with one row in any case', async () => {
+      const sizes = [10, 60_000, 60_000, 10, 10, 200_000, 60_000];
+      const units = sizes.map((size, index) =>
+        createUnit(newRunId(START + index), {
+          record: { createdAt: START + index, inputs: { text: 'x'.repeat(size) }, tags: ['all'] },
+        }),
+      );
+      await given(subject.store, ...units);
+      const newestFirst = units.map(({ runId }) => runId).reverse();
+
+      for (const filter of [{}, { tag: 'all' }]) {
+        const pages: number[] = [];
+        const seen: string[] = [];
+        let cursor: string | undefined;
+        do {
+          const page = await subject.store.listRuns('acme', filter, {
+            limit: 5,
+            maxBytes: 130_000,
+            ...(cursor !== undefined && { cursor }),
+          });
+          pages.push(page.rows.length);
+          seen.push(...ids(page.rows));
+          for (const { record } of page.rows) expect(record.inputs).toHaveProperty('text');
+          cursor = page.nextCursor;
+        } while (cursor !== undefined && pages.length < 20);
+
+        expect(seen).toEqual(newestFirst);
+        expect(pages).toEqual([1, 1, 5]);
+      }
     });
 
     it('says which field is wrong when the cursor is not one it gave', async () => {

@@ -1,4 +1,4 @@
-import type { ResolveCommand, Verdict } from '@weft/engine';
+import { jsonText, type ResolveCommand, type Verdict } from '@weft/engine';
 import {
   HostError,
   isHostError,
@@ -90,7 +90,7 @@ export const interruptRoutes: Routes = (app, door) => {
     const { rows, nextCursor } = await door.host.listInterrupts(caller, pageOf(request));
     const mayAnswer = caller.scopes.has('approvals:respond');
     const interrupts = mayAnswer ? rows : rows.map(({ interruptToken: _token, ...row }) => row);
-    return sendJson(reply, 200, JSON.stringify({ interrupts, nextCursor }));
+    return sendJson(reply, 200, await jsonText(caller.tenant, { interrupts, nextCursor }));
   });
 };
 

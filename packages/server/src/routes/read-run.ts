@@ -1,3 +1,4 @@
+import { jsonText } from '@weft/engine';
 import type { RunSnapshot } from '@weft/protocol';
 import { callerOf, pathParam, type Routes, sendJson } from '../door.ts';
 import { noSuchRun } from '../http/errors.ts';
@@ -10,9 +11,9 @@ export const readRunRoutes: Routes = (app, door) => {
     if (view === undefined) throw noSuchRun();
     const etag = quoted(view.etag);
     reply.header('etag', etag).header('cache-control', 'private, no-cache');
-    return isUnchanged(request, etag)
-      ? sendUnchanged(reply)
-      : sendJson(reply, 200, JSON.stringify(withCallback(view.snapshot, door.publicUrl(request))));
+    if (isUnchanged(request, etag)) return sendUnchanged(reply);
+    const shown = withCallback(view.snapshot, door.publicUrl(request));
+    return sendJson(reply, 200, await jsonText(callerOf(request).tenant, shown));
   });
 };
 

@@ -1,3 +1,4 @@
+import { jsonText } from '@weft/engine';
 import { callerOf, pathParam, type Routes, sendJson } from '../door.ts';
 import { noSuchRun } from '../http/errors.ts';
 import { integerParam, queryOf } from '../http/query.ts';
@@ -13,7 +14,7 @@ export const stateAtRoutes: Routes = (app, door) => {
       const at = integerParam(queryOf(request), 'at', SEQUENCES);
       const snapshot = await door.host.stateAt(callerOf(request), pathParam(request, 'runId'), at);
       if (snapshot === undefined) throw noSuchRun();
-      return sendJson(reply, 200, JSON.stringify(snapshot));
+      return sendJson(reply, 200, await jsonText(callerOf(request).tenant, snapshot));
     },
   );
 };

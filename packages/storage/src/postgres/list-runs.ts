@@ -1,19 +1,32 @@
-import type { Listed, Page, RunFilter, RunRow } from '@weft/engine';
+import type { Listed, RunFilter, RunPage, RunRow } from '@weft/engine';
 import { decodeCursor, encodeCursor, statusNumber } from './codec.ts';
 import type { Pool } from './pool.ts';
 import { readRows } from './read-rows.ts';
 import { RUN_COLUMNS, runFrom, type StoredRun } from './read-run.ts';
 import { arrayText, type Scalar } from './rows.ts';
 
-type ListRuns = (tenant: string, filter: RunFilter, page: Page) => Promise<Listed<RunRow>>;
+type ListRuns = (tenant: string, filter: RunFilter, page: RunPage) => Promise<Listed<RunRow>>;
 
 /** Newest first by creation, and of the same millisecond what was written last. */
 export function prepareListRuns(pool: Pool, clock: (() => number) | undefined): ListRuns {
   return async (tenant, filter, page) => {
     const { text, values } = queryOf(tenant, filter, page);
-    const found = await readRows<StoredRun>(pool, text, [clock?.() ?? null, ...values]);
-    return pageFrom(found, page.limit, runFrom, ({ created_at, ord }) => [created_at, ord]);
+    const found = await readRows<FoundRun>(pool, text, [clock?.() ?? null, ...values]);
+    const listed = pageFrom(found, page.limit, runFrom, placeOf);
+    const last = found.at(-1);
+    // Records beyond the bytes were found and not sent.
+    const isCut = last !== undefined && last.found > found.length && found.length <= page.limit;
+    return isCut ? { ...listed, nextCursor: encodeCursor(placeOf(last)) } : listed;
   };
+}
+
+interface FoundRun extends StoredRun {
+  /** With those that were left out because of their bytes. */
+  readonly found: number;
+}
+
+function placeOf({ created_at, ord }: StoredRun): readonly number[] {
+  return [created_at, ord];
 }
 
 /** One more row than asked for tells whether there is a next page. */
@@ -30,7 +43,7 @@ export function pageFrom<Stored, Row>(
 }
 
 /** The text depends only on which filters are set, so that each combination is prepared once. */
-function queryOf(tenant: string, filter: RunFilter, page: Page): { text: string; values: Scalar[] } {
+function queryOf(tenant: string, filter: RunFilter, page: RunPage): { text: string; values: Scalar[] } {
   const values: Scalar[] = [];
   const next = (value: Scalar) => `$${values.push(value) + 1}`;
   const conditions = [`runs.tenant = ${next(tenant)}::text`];
@@ -46,8 +59,15 @@ function queryOf(tenant: string, filter: RunFilter, page: Page): { text: string;
     const [createdAt, ord] = decodeCursor(page.cursor, ['number', 'number']);
     conditions.push(`(runs.created_at, runs.ord) < (${next(createdAt)}::bigint, ${next(ord)}::bigint)`);
   }
-  const text = `SELECT ${RUN_COLUMNS} FROM runs ${tag} WHERE ${conditions.join(' AND ')}
-    ORDER BY runs.created_at DESC, runs.ord DESC LIMIT ${next(page.limit + 1)}::int`;
+  const text = `
+    SELECT * FROM (
+      SELECT ${RUN_COLUMNS}, count(*) OVER ()::int AS found, row_number() OVER newest AS line,
+        sum(octet_length(record)) OVER newest AS up_to
+      FROM (SELECT runs.* FROM runs ${tag} WHERE ${conditions.join(' AND ')}
+            ORDER BY runs.created_at DESC, runs.ord DESC LIMIT ${next(page.limit + 1)}::int) AS runs
+      WINDOW newest AS (ORDER BY runs.created_at DESC, runs.ord DESC)
+    ) AS measured
+    WHERE line = 1 OR up_to <= ${next(page.maxBytes ?? Number.MAX_SAFE_INTEGER)}::bigint ORDER BY line`;
   return { text, values };
 }
 

@@ -96,7 +96,7 @@ const EVENTS = `
   FROM unnest($1::int[], $2::uuid[], $3::int[], $4::int[], $5::bigint[], $6::boolean[])
     AS asked (place, log, from_seq, most, budget, whole)
   CROSS JOIN LATERAL (
-    SELECT *, pg_catalog.sum(octet_length(payload)) OVER (ORDER BY seq)::bigint AS bytes, row_number() OVER (ORDER BY seq) AS line
+    SELECT *, pg_catalog.sum(octet_length(payload) + coalesce(octet_length(overlay), 0)) OVER (ORDER BY seq)::bigint AS bytes, row_number() OVER (ORDER BY seq) AS line
     FROM (SELECT * FROM events WHERE run = asked.log AND seq >= from_seq ORDER BY seq LIMIT asked.most) AS portion
   ) AS measured
   WHERE bytes <= budget OR (whole AND line = 1) ORDER BY place, seq`;

@@ -102,7 +102,7 @@ export function pageOf(
   for (let index = Math.max(fromSeq - first.seq, 0); index < events.length; index += 1) {
     const event = events[index];
     if (event === undefined || page.length >= limit) break;
-    bytes += event.payload.length;
+    bytes += event.payload.length + (event.overlay?.length ?? 0);
     if (page.length > 0 && bytes > maxBytes) break;
     page.push(event);
   }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Listed, Page, RunFilter, RunRow } from '@weft/engine';
+import type { Listed, RunFilter, RunPage, RunRow } from '@weft/engine';
 import { statusNumber } from './codec.ts';
 import type { Connection } from './connection.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
@@ -24,7 +24,13 @@ interface Query {
   readonly values: readonly SqlValue[];
 }
 
-type ListRuns = (tenant: string, filter: RunFilter, page: Page) => Promise<Listed<RunRow>>;
+type ListRuns = (tenant: string, filter: RunFilter, page: RunPage) => Promise<Listed<RunRow>>;
+
+/** What is still wanted of a page. */
+interface Wanted {
+  readonly rows: number;
+  readonly bytes: number;
+}
 
 export function prepareListRuns({ db, words }: Connection, runs: RunReader): ListRuns {
   const statements = new Map<string, Statement<StoredRun>>();
@@ -46,7 +52,7 @@ export function prepareListRuns({ db, words }: Connection, runs: RunReader): Lis
   }
 
   /** The matching runs of one step, and where the next step begins; undefined at the end of the list. */
-  function step(query: Query, place: Place, wanted: number): { found: StoredRun[]; next: Place | undefined } {
+  function step(query: Query, place: Place, wanted: Wanted): { found: StoredRun[]; next: Place | undefined } {
     const from = [
       query.tenant,
       ...(query.tag === undefined ? [] : [query.tag]),
@@ -54,7 +60,14 @@ export function prepareListRuns({ db, words }: Connection, runs: RunReader): Lis
       place.rid,
       query.since,
     ];
-    const found = statementFor(query).all(...from, ...query.values, wanted);
+    const found: StoredRun[] = [];
+    let bytes = 0;
+    // One by one: records may be large, and no more of them are read than the page may hold.
+    for (const row of statementFor(query).iterate(...from, ...query.values, wanted.rows)) {
+      found.push(row);
+      bytes += bytesOf(row);
+      if (bytes > wanted.bytes) break;
+    }
     const end = (query.tag === undefined ? stepEnds.all : stepEnds.tagged).get(...from);
     return { found, next: end && { createdAt: end.created_at, rid: end.rid } };
   }
@@ -62,22 +75,38 @@ export function prepareListRuns({ db, words }: Connection, runs: RunReader): Lis
   return async (tenant, filter, page) => {
     const start = placeOf(page.cursor, filter.until);
     const query = queryOf(words.find(tenant), filter, (word) => words.find(word));
+    const { maxBytes = Number.POSITIVE_INFINITY } = page;
     const found: StoredRun[] = [];
-    // One more than asked for tells whether there is a next page.
-    for (let place: Place | undefined = query && start; query && place && found.length <= page.limit; ) {
-      const result = step(query, place, page.limit + 1 - found.length);
-      found.push(...result.found);
-      place = result.next;
-      if (place && found.length <= page.limit) await nextTurn();
+    let bytes = 0;
+    // One more than the page holds tells whether there is a next one.
+    const isFull = (): boolean => found.length > page.limit || (found.length > 1 && bytes > maxBytes);
+    for (let place: Place | undefined = query && start; query && place && !isFull(); ) {
+      const result = step(query, place, { rows: page.limit + 1 - found.length, bytes: maxBytes - bytes });
+      for (const row of result.found) {
+        found.push(row);
+        bytes += bytesOf(row);
+      }
+      const last = result.found.at(-1);
+      // A step that was cut short by its bytes goes on where it was cut.
+      place = bytes > maxBytes && last !== undefined ? placeAt(last) : result.next;
+      if (place && !isFull()) await nextTurn();
     }
-    const rows = found.slice(0, page.limit);
+    const rows = isFull() ? found.slice(0, -1) : found;
     const last = rows.at(-1);
-    const isMore = found.length > page.limit && last !== undefined;
+    const isMore = rows.length < found.length && last !== undefined;
     return {
       rows: rows.map((stored) => runs.rowFrom(stored)),
       ...(isMore && { nextCursor: encodeCursor([last.created_at, last.rid]) }),
     };
   };
+}
+
+function bytesOf({ more }: StoredRun): number {
+  return more?.length ?? 0;
+}
+
+function placeAt({ created_at, rid }: StoredRun): Place {
+  return { createdAt: created_at, rid };
 }
 
 function walk(table: 'runs' | 'run_tags'): string {

@@ -29,7 +29,8 @@ export const RUN_COLUMNS = `runs.rid, runs.id, runs.tenant, workflow, origin, pr
   wake_at, started, ended, node, error, next_seq, epoch, holder, inbox, erased,
   suspicion, lost_seq, lost_times`;
 
-const PORTION = 64;
+const FIRST_PORTION = 8;
+const MOST_PORTION = 64;
 
 export interface StoredRun extends RecordColumns, HeadColumns {
   readonly rid: number;
@@ -168,18 +169,19 @@ export function prepareRunReader({ db, words, holders, clock, knownRuns }: Conne
       const page: StoredEvent[] = [];
       let bytes = 0;
       let next = fromSeq;
-      // In portions: one row at a time is slow, and all at once could be a gigabyte.
-      while (run && page.length < limit) {
-        const portion = events.all(run.rid, next, Math.min(limit - page.length, PORTION));
+      // In portions that grow: one row at a time is slow, and all at once could be a gigabyte.
+      for (let most = FIRST_PORTION; run && page.length < limit; most = Math.min(2 * most, MOST_PORTION)) {
+        const asked = Math.min(limit - page.length, most);
+        const portion = events.all(run.rid, next, asked);
         for (const row of portion) {
-          bytes += row.payload.length;
+          bytes += row.payload.length + (row.overlay?.length ?? 0);
           if (page.length > 0 && bytes > maxBytes) return page;
           // Within a log there is no gap: what should stand here is gone, or stands elsewhere.
           if (page.length > 0 && row.seq !== next) throw new DamagedRunError(runId, next);
           page.push(eventFrom(runId, row, run.created_at));
           next = row.seq + 1;
         }
-        if (portion.length < PORTION) break;
+        if (portion.length < asked) break;
       }
       return page;
     },

@@ -1,14 +1,19 @@
 import type { Json, JsonObject, RunSnapshot } from '@weft/protocol';
-import { canonicalText } from './canonical-text.ts';
+import { finish, type Steps } from '../steps.ts';
+import { isSameValue } from './same-value.ts';
 
 const COMPARED = ['status', 'variables', 'channels'] as const;
 
 /** How two snapshots differ: whole values of both, only where they differ; null stands for a member that is not there. */
 export function stateDiff(a: RunSnapshot, b: RunSnapshot): JsonObject {
+  return finish(stateDiffInSteps(a, b));
+}
+
+export function* stateDiffInSteps(a: RunSnapshot, b: RunSnapshot): Steps<JsonObject> {
   const differing: [string, Json][] = [];
   for (const name of COMPARED) {
     const [left, right]: [Json, Json] = [a[name] ?? null, b[name] ?? null];
-    if (canonicalText(left) !== canonicalText(right)) differing.push([name, { a: left, b: right }]);
+    if (!(yield* isSameValue(left, right))) differing.push([name, { a: left, b: right }]);
   }
   return Object.fromEntries(differing);
 }
