@@ -285,6 +285,7 @@ export function createHost(options: HostOptions): Host {
     feed,
     states,
     finished,
+    keptStateBytes: limits.keptStateBytes,
     links,
     now: clock.now,
   });

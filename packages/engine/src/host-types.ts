@@ -138,7 +138,10 @@ export interface FollowOptions {
   readonly afterSeq: number;
   readonly keepaliveMs: number;
   readonly signal: StopSignal;
-  /** With `snapshots`, each event comes with the snapshot of the run as of that event. */
+  /**
+   * With `snapshots`, events that change what a reader sees come with the snapshot of the run as of that event. Of a large run
+   * only the newest is handed over, and those before it are skipped.
+   */
   readonly snapshots: boolean;
 }
 
@@ -151,14 +154,15 @@ export interface Cursor {
   push(take: (events: readonly FollowedEvent[]) => boolean): Promise<boolean>;
   /** One batch; for who does not need each event at once. */
   next(): Promise<readonly FollowedEvent[] | undefined>;
-  /** The run as of `afterSeq`, for the baseline of a `values` stream. */
-  baseline(): Promise<SnapshotView | undefined>;
+  /** The snapshot as of `afterSeq`, for the baseline of a `values` stream; undefined without `snapshots`. */
+  baseline(): Promise<{ readonly text: string; readonly seq: number } | undefined>;
   close(): void;
 }
 
 export interface FollowedEvent {
   readonly event: WireEvent;
-  readonly snapshot?: RunSnapshot;
+  /** JSON text of the snapshot, with `atSeq`. */
+  readonly snapshot?: string;
 }
 
 export type CommandAnswer =

@@ -39,6 +39,7 @@ const LIMIT_TEXTS: Readonly<Record<keyof HostLimits, string>> = {
   maxLoopDelayMs: 'Event-loop delay above which new runs are refused',
   ringEvents: 'Events kept in memory per run for live readers',
   ringBytes: 'Bytes kept in memory per run for live readers',
+  allRingBytes: 'Bytes kept in memory for live readers of all runs',
   finishedBytes: 'Bytes of just ended runs kept in memory for their first reader',
   commandWaitMs: 'How long an answer waits for the verdict on a command',
   idempotencyWaitMs: 'How long a repeated request waits for the first one',

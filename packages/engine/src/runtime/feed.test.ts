@@ -4,7 +4,10 @@ import type { CreationRecord } from '../core/run-state.ts';
 import type { StoredEvent } from '../store.ts';
 import { createFeed } from './feed.ts';
 
-const record = { runId: 'r1', engineVersion: 1 } as CreationRecord;
+const recordOf = (runId: string, tenant: string): CreationRecord =>
+  ({ runId, tenant, engineVersion: 1 }) as CreationRecord;
+
+const record = recordOf('r1', 't');
 
 function event(seq: number, payload = '{}'): StoredEvent {
   return { seq, type: 'log.appended', at: 1_000 + seq, payload };
@@ -14,7 +17,7 @@ const quiet = new AbortController().signal;
 
 describe('the feed', () => {
   it('keeps the newest events of an attached run, bounded by number', () => {
-    const feed = createFeed({ ringEvents: 3, ringBytes: 1e6 });
+    const feed = createFeed({ ringEvents: 3, ringBytes: 1e6, allRingBytes: 1e9 });
     const attachment = feed.attach('r1');
 
     feed.publish(record, [event(0), event(1)]);
@@ -26,7 +29,7 @@ describe('the feed', () => {
   });
 
   it('bounds the ring by bytes, also when one event is larger than all of it', () => {
-    const feed = createFeed({ ringEvents: 100, ringBytes: 10 });
+    const feed = createFeed({ ringEvents: 100, ringBytes: 10, allRingBytes: 1e9 });
     const attachment = feed.attach('r1');
 
     feed.publish(record, [event(0, '"123456"'), event(1, '"123456"')]);
@@ -36,8 +39,39 @@ describe('the feed', () => {
     expect(attachment.since(2)).toBeUndefined();
   });
 
+  it('gives each ring its part where many runs are listened to', () => {
+    const feed = createFeed({ ringEvents: 100, ringBytes: 1_000, allRingBytes: 10_000 });
+    const runs = Array.from({ length: 100 }, (_, index) => `r${index}`);
+    const attachments = runs.map((runId) => feed.attach(runId));
+    const payload = JSON.stringify('x'.repeat(38));
+
+    for (const runId of runs)
+      feed.publish(
+        recordOf(runId, 't'),
+        Array.from({ length: 20 }, (_, seq) => event(seq, payload)),
+      );
+
+    expect(attachments.map((attachment) => attachment.since(18)?.length)).toEqual(runs.map(() => 2));
+    expect(attachments[0]?.since(17)).toBeUndefined();
+  });
+
+  it('calls listeners of tenants in turn', async () => {
+    const feed = createFeed({ ringEvents: 10, ringBytes: 1e6, allRingBytes: 1e9 });
+    const called: string[] = [];
+    const greedy = feed.attach('g');
+    for (let count = 0; count < 1_000; count += 1) greedy.listen(() => called.push('greedy'));
+    feed.attach('m').listen(() => called.push('modest'));
+
+    feed.publish(recordOf('g', 'greedy'), [event(0)]);
+    feed.publish(recordOf('m', 'modest'), [event(0)]);
+    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+
+    expect(called.indexOf('modest')).toBeLessThanOrEqual(1);
+  });
+
   it('assembles the wire document once for all listeners', () => {
-    const feed = createFeed({ ringEvents: 10, ringBytes: 1e6 });
+    const feed = createFeed({ ringEvents: 10, ringBytes: 1e6, allRingBytes: 1e9 });
     const [one, other] = [feed.attach('r1'), feed.attach('r1')];
 
     feed.publish(record, [event(0, '{"a":1}')]);
@@ -51,7 +85,7 @@ describe('the feed', () => {
   });
 
   it('calls its listeners in later turns, a few in each, and each once for what has come until then', async () => {
-    const feed = createFeed({ ringEvents: 10, ringBytes: 1e6 });
+    const feed = createFeed({ ringEvents: 10, ringBytes: 1e6, allRingBytes: 1e9 });
     const attachment = feed.attach('r1');
     const calls = Array.from({ length: 250 }, () => 0);
     const stops = calls.map((_, index) =>
@@ -75,7 +109,7 @@ describe('the feed', () => {
   });
 
   it('forgets a run when its last listener leaves', () => {
-    const feed = createFeed({ ringEvents: 10, ringBytes: 1e6 });
+    const feed = createFeed({ ringEvents: 10, ringBytes: 1e6, allRingBytes: 1e9 });
     const first = feed.attach('r1');
     const second = feed.attach('r1');
 
@@ -90,7 +124,7 @@ describe('the feed', () => {
   });
 
   it('sends listeners to the store after a commit by another process', async () => {
-    const feed = createFeed({ ringEvents: 10, ringBytes: 1e6 });
+    const feed = createFeed({ ringEvents: 10, ringBytes: 1e6, allRingBytes: 1e9 });
     const attachment = feed.attach('r1');
     feed.publish(record, [event(0)]);
     const changed = attachment.changed(attachment.version(), 10_000, quiet);
@@ -102,7 +136,7 @@ describe('the feed', () => {
   });
 
   it('stops waiting when the signal is aborted or the time is up', async () => {
-    const feed = createFeed({ ringEvents: 10, ringBytes: 1e6 });
+    const feed = createFeed({ ringEvents: 10, ringBytes: 1e6, allRingBytes: 1e9 });
     const attachment = feed.attach('r1');
     const leaving = new AbortController();
     const aborted = attachment.changed(attachment.version(), 10_000, leaving.signal);
@@ -118,7 +152,7 @@ describe('the feed', () => {
       fc.property(
         fc.array(fc.tuple(fc.nat(40), fc.integer({ min: 1, max: 5 })), { maxLength: 20 }),
         (batches) => {
-          const feed = createFeed({ ringEvents: 8, ringBytes: 1e6 });
+          const feed = createFeed({ ringEvents: 8, ringBytes: 1e6, allRingBytes: 1e9 });
           const attachment = feed.attach('r1');
           for (const [from, count] of batches) {
             feed.publish(

@@ -1,5 +1,6 @@
 import type { CreationRecord } from '../core/run-state.ts';
 import type { StoredEvent } from '../store.ts';
+import { createFairQueue } from './fair-queue.ts';
 import { type StoredWireEvent, toWireEvent } from './wire-event.ts';
 
 /**
@@ -12,7 +13,7 @@ import { type StoredWireEvent, toWireEvent } from './wire-event.ts';
  *     and found nothing there, loses nothing by waiting for the next version.
  * F3. A listener that has fallen out of the ring reads from the store; the feed keeps no queue for anybody.
  * F4. Listeners are called in the turns after the one that made the events durable, a few in each turn: what the run does next and
- *     other requests do not wait for a thousand of them. One that is still to be called is not called twice.
+ *     other requests do not wait for a thousand of them, and tenants alternate. One that is still to be called is not called twice.
  */
 export interface Feed {
   publish(record: CreationRecord, events: readonly StoredEvent[]): void;
@@ -40,9 +41,13 @@ export interface Attachment {
 export interface FeedOptions {
   readonly ringEvents: number;
   readonly ringBytes: number;
+  /** Of all rings together: where many runs are listened to, each has its part of this. */
+  readonly allRingBytes: number;
 }
 
 interface Channel {
+  /** Unknown until something is published here. */
+  tenant: string;
   attached: number;
   version: number;
   ring: StoredWireEvent[];
@@ -71,6 +76,7 @@ export function createFeed(options: FeedOptions): Feed {
     const channel = channels.get(record.runId);
     const first = events[0];
     if (channel === undefined || first === undefined) return;
+    channel.tenant = record.tenant;
     const newest = channel.ring.at(-1);
     if (newest !== undefined && newest.seq + 1 !== first.seq) clearRing(channel);
     for (const event of events) {
@@ -83,10 +89,11 @@ export function createFeed(options: FeedOptions): Feed {
   }
 
   function trim(channel: Channel): void {
+    const mostBytes = Math.min(options.ringBytes, options.allRingBytes / channels.size);
     let drop = 0;
     while (
       channel.ring.length - drop > options.ringEvents ||
-      (channel.bytes > options.ringBytes && drop < channel.ring.length)
+      (channel.bytes > mostBytes && drop < channel.ring.length)
     ) {
       channel.bytes -= channel.ring[drop]?.payload.length ?? 0;
       drop += 1;
@@ -103,6 +110,7 @@ export function createFeed(options: FeedOptions): Feed {
 
   function attach(runId: string): Attachment {
     const channel = channels.get(runId) ?? {
+      tenant: '',
       attached: 0,
       version: 0,
       ring: [],
@@ -142,23 +150,20 @@ function clearRing(channel: Channel): void {
 }
 
 function createAnnouncer(): (channel: Channel) => void {
-  let due: Listener[] = [];
-  let called = 0;
+  const due = createFairQueue<Listener>();
+  let isCalling = false;
 
   function callSome(): void {
-    const end = Math.min(called + CALLS_PER_TURN, due.length);
-    for (; called < end; called += 1) {
-      const listener = due[called];
-      if (listener === undefined) continue;
+    for (let calls = 0; calls < CALLS_PER_TURN; calls += 1) {
+      const next = due.take();
+      if (next === undefined) break;
+      next.leave();
+      const listener = next.item;
       listener.isDue = false;
       if (listener.isListening) listener.call();
     }
-    if (called < due.length) {
-      setImmediate(callSome);
-      return;
-    }
-    due = [];
-    called = 0;
+    isCalling = due.waiting() > 0;
+    if (isCalling) setImmediate(callSome);
   }
 
   return (channel) => {
@@ -166,7 +171,10 @@ function createAnnouncer(): (channel: Channel) => void {
     for (const listener of channel.listeners) {
       if (listener.isDue) continue;
       listener.isDue = true;
-      if (due.push(listener) === 1) setImmediate(callSome);
+      due.push(listener, channel.tenant);
+      if (isCalling) continue;
+      isCalling = true;
+      setImmediate(callSome);
     }
   };
 }

@@ -3,6 +3,7 @@ import { chain, node } from '../core/testing/definitions.ts';
 import type { HostOptions } from '../create-host.ts';
 import type { Cursor, FollowedEvent, FollowOptions } from '../host.ts';
 import { openMemoryStore } from '../memory-store.ts';
+import type { Store } from '../store.ts';
 import { alice, startHost, stranger, type TestHost, until } from './testing/test-host.ts';
 
 const opened: TestHost[] = [];
@@ -35,6 +36,17 @@ async function sequences(cursor: Cursor | undefined): Promise<number[]> {
   return seen;
 }
 
+interface ShownRun {
+  readonly status: string;
+  readonly atSeq: number;
+  readonly nodeStates: Readonly<Record<string, { readonly status: string } | undefined>>;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+function shown(text: string | undefined): ShownRun | undefined {
+  return text === undefined ? undefined : (JSON.parse(text) as ShownRun);
+}
+
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from }, (_, index) => from + index);
 
@@ -43,6 +55,8 @@ const LONG = {
   nodes: [node('call', 'test.effect'), ...ids.map((id) => node(id))],
   edges: chain('call', ...ids),
 };
+
+const TEXT = [{ name: 'text', type: 'string', defaultValue: '' }] as const;
 
 describe('a live cursor', () => {
   it.each([
@@ -110,7 +124,7 @@ describe('a live cursor', () => {
 
     (await until(() => effects.calls[0])).succeed();
 
-    expect((await first)?.map(({ event, snapshot }) => [event.seq, snapshot?.status])).toEqual([
+    expect((await first)?.map(({ event, snapshot }) => [event.seq, shown(snapshot)?.status])).toEqual([
       [3, 'completed'],
     ]);
     await until(async () => (await status(runId)) === 'completed');
@@ -128,13 +142,14 @@ describe('a live cursor', () => {
     const { host, effects, register, run } = await open();
     const runId = await run(await register({ nodes: [node('call', 'test.effect')] }));
     const cursor = await host.follow(alice, runId, following({ afterSeq: 0, snapshots: true }));
-    expect(await cursor?.baseline()).toMatchObject({ seq: 0, snapshot: { status: 'running' } });
+    const baseline = await cursor?.baseline();
+    expect([baseline?.seq, shown(baseline?.text)]).toMatchObject([0, { status: 'running', atSeq: 0 }]);
     (await until(() => effects.calls[0])).succeed();
     const seen: unknown[] = [];
     for (let batch = await cursor?.next(); batch !== undefined; batch = await cursor?.next()) {
       for (const { event, snapshot } of batch) {
-        const call = (snapshot?.nodeStates as Record<string, { status: string }> | undefined)?.['call'];
-        seen.push([event.type, snapshot?.status, call?.status]);
+        const run = shown(snapshot);
+        seen.push([event.type, run?.status, run?.nodeStates['call']?.status]);
       }
     }
 
@@ -143,6 +158,68 @@ describe('a live cursor', () => {
       ['node.completed', 'running', 'completed'],
       ['run.completed', 'completed', 'completed'],
     ]);
+  });
+
+  it('hands over snapshots by bytes, every one of a run that is not large', async () => {
+    const { host, effects, register, run } = await open();
+    const runId = await run(await register({ ...LONG, variables: TEXT }), {
+      inputs: { text: 'x'.repeat(60_000) },
+    });
+    (await until(() => effects.calls[0])).succeed();
+    const cursor = await host.follow(alice, runId, following({ snapshots: true }));
+
+    const seen: number[] = [];
+    for (let batch = await cursor?.next(); batch !== undefined; batch = await cursor?.next()) {
+      const bytes = batch.reduce((sum, { snapshot }) => sum + (snapshot?.length ?? 0), 0);
+      expect(bytes).toBeLessThan(400_000);
+      for (const { snapshot } of batch) if (snapshot !== undefined) seen.push(shown(snapshot)?.atSeq ?? -1);
+    }
+
+    expect(seen).toEqual(range(0, 2 + 2 * (ids.length + 1)));
+  });
+
+  it('shows a large run as it is by now to all of its readers, folded once for them, up to its end', async () => {
+    const store = openMemoryStore();
+    let rebuilt = 0;
+    const counting: Store = {
+      ...store,
+      readCheckpoint(runId) {
+        rebuilt += 1;
+        return store.readCheckpoint(runId);
+      },
+    };
+    const { host, effects, register, run } = await open({ store: counting });
+    const runId = await run(await register({ ...LONG, variables: TEXT }), {
+      inputs: { text: 'x'.repeat(600_000) },
+    });
+    const readers = await Promise.all(
+      Array.from({ length: 20 }, () => host.follow(alice, runId, following({ snapshots: true }))),
+    );
+    for (const reader of readers)
+      expect(shown((await reader?.next())?.at(-1)?.snapshot)?.status).toBe('running');
+    const before = rebuilt;
+
+    (await until(() => effects.calls[0])).succeed();
+    const ends = await Promise.all(
+      readers.map(async (reader) => {
+        let last: FollowedEvent | undefined;
+        let snapshots = 0;
+        for (let batch = await reader?.next(); batch !== undefined; batch = await reader?.next()) {
+          expect(batch.length).toBeLessThanOrEqual(1);
+          snapshots += batch.length;
+          last = batch.at(-1) ?? last;
+        }
+        return { snapshots, last };
+      }),
+    );
+
+    for (const { snapshots, last } of ends) {
+      expect(last?.event.type).toBe('run.completed');
+      expect(shown(last?.snapshot)).toMatchObject({ status: 'completed', atSeq: last?.event.seq });
+      expect(snapshots).toBeLessThan(ids.length);
+    }
+    // Not once per reader and event: they share what was rebuilt.
+    expect(rebuilt - before).toBeLessThan(40);
   });
 
   it('follows a run that another process carries on', async () => {

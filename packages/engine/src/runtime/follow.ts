@@ -1,17 +1,11 @@
-import { evolve, fromStored } from '../core/evolve.ts';
-import type { Plan } from '../core/plan.ts';
 import { isTerminalEvent } from '../core/run-event.ts';
-import { isTerminalStatus, type RunState } from '../core/run-state.ts';
+import { isTerminalStatus } from '../core/run-state.ts';
 import { DamagedRunError } from '../damaged-run-error.ts';
-import { snapshotInSteps } from '../core/snapshot.ts';
-import type { Steps } from '../core/steps.ts';
 import type { Cursor, FollowedEvent, FollowOptions } from '../host.ts';
-import type { RunRow, Store } from '../store.ts';
-import { etagOf } from './etag.ts';
+import type { RunRow } from '../store.ts';
 import type { Attachment, Feed } from './feed.ts';
-import { inTurns } from './in-turns.ts';
-import { snapshotOf } from './snapshot-of.ts';
-import type { Folded, RunStates } from './states.ts';
+import { nextTurn } from './in-turns.ts';
+import { createValues, type ValuesDependencies } from './values.ts';
 import { type StoredWireEvent, toWireEvent } from './wire-event.ts';
 
 /**
@@ -25,10 +19,8 @@ import { type StoredWireEvent, toWireEvent } from './wire-event.ts';
  * K2. Delivering the terminal event ends the cursor; so does finding that the run ended at or before the position.
  * K3. Whoever has been quiet for `keepaliveMs` looks again, so that a signal lost between processes delays an event and no more.
  */
-export interface FollowDependencies {
-  readonly store: Pick<Store, 'readEvents' | 'readRun'>;
+export interface FollowDependencies extends ValuesDependencies {
   readonly feed: Feed;
-  readonly states: RunStates;
   /** True while this process holds the run: then it is not over, or its last event is about to be published. */
   readonly isHeld: (runId: string) => boolean;
 }
@@ -69,8 +61,9 @@ function cursorOf(dependencies: FollowDependencies, options: FollowOptions, atta
   const { record } = row;
   let position = options.afterSeq + 1;
   let ended = false;
+  let hasRead = false;
   let stopListening = (): void => undefined;
-  let folded: Promise<Folded> | undefined;
+  const values = options.snapshots ? createValues(dependencies, record, options.afterSeq) : undefined;
   /** At this version of the feed there was nothing after the position, and the run was not over. */
   let nothingNewAt = row.nextSeq <= position && !isFixed(row) ? attached.version : undefined;
 
@@ -78,6 +71,7 @@ function cursorOf(dependencies: FollowDependencies, options: FollowOptions, atta
     ended = true;
     stopListening();
     attachment.detach();
+    values?.close();
     options.signal.removeEventListener('abort', close);
   }
   if (options.signal.aborted) close();
@@ -119,7 +113,10 @@ function cursorOf(dependencies: FollowDependencies, options: FollowOptions, atta
     return [];
   }
 
+  /** History is read in turns with everybody else's. */
   async function readPage(): Promise<readonly StoredWireEvent[]> {
+    if (hasRead) await nextTurn(record.tenant);
+    hasRead = true;
     const page = await store.readEvents(record.runId, position, PAGE_EVENTS, PAGE_BYTES);
     return page.map((event) => toWireEvent(record, event));
   }
@@ -155,7 +152,7 @@ function cursorOf(dependencies: FollowDependencies, options: FollowOptions, atta
       timer.unref();
       const deafen = attachment.listen(() => {
         heard = true;
-        const events = options.snapshots ? undefined : attachment.since(position);
+        const events = values === undefined ? attachment.since(position) : undefined;
         if (events === undefined || events.length === 0) return stop('look');
         try {
           const hasRoom = take(events);
@@ -171,8 +168,13 @@ function cursorOf(dependencies: FollowDependencies, options: FollowOptions, atta
   }
 
   async function deliver(events: readonly StoredWireEvent[]): Promise<readonly FollowedEvent[]> {
-    const followed = options.snapshots ? await withSnapshots(events) : events;
-    moveTo(events);
+    if (values === undefined) {
+      moveTo(events);
+      return events;
+    }
+    const { followed, nextSeq } = await values.show(events);
+    position = nextSeq;
+    if (isTerminalEvent(followed.at(-1)?.event.type ?? '')) close();
     return followed;
   }
 
@@ -183,49 +185,11 @@ function cursorOf(dependencies: FollowDependencies, options: FollowOptions, atta
     if (isTerminalEvent(last.type)) close();
   }
 
-  function base(): Promise<Folded> {
-    folded ??= dependencies.states.upTo(record, options.afterSeq + 1);
-    return folded;
-  }
-
-  async function withSnapshots(events: readonly StoredWireEvent[]): Promise<readonly FollowedEvent[]> {
-    // A client may name a position that the log had not reached: then the fold starts where delivery starts.
-    const first = events[0];
-    if (first !== undefined && (await base()).state.nextSeq < first.seq) {
-      folded = dependencies.states.upTo(record, first.seq);
-    }
-    const { plan, state } = await base();
-    return await inTurns(record.tenant, foldedAndShown(plan, state, events));
-  }
-
-  /** A snapshot per event, of a run that may be large: others get their turn in between. */
-  function* foldedAndShown(
-    plan: Plan,
-    state: RunState,
-    events: readonly StoredWireEvent[],
-  ): Steps<FollowedEvent[]> {
-    const followed: FollowedEvent[] = [];
-    for (const event of events) {
-      evolve(state, fromStored(event.stored));
-      const snapshot = yield* snapshotInSteps(plan, record, state, { status: state.status });
-      followed.push({ event, snapshot });
-      yield;
-    }
-    return followed;
-  }
-
   return {
     push,
     next,
     close,
-    async baseline() {
-      const { plan, state } = await base();
-      return {
-        snapshot: await snapshotOf(plan, record, state, { status: state.status }),
-        seq: state.nextSeq - 1,
-        etag: etagOf(record.runId, state.nextSeq, []),
-      };
-    },
+    baseline: async () => values?.baseline(),
   };
 }
 

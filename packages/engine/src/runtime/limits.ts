@@ -67,6 +67,8 @@ export interface HostLimits {
 
   readonly ringEvents: number;
   readonly ringBytes: number;
+  /** Of the rings of all runs that are listened to. */
+  readonly allRingBytes: number;
   /** Logs of runs that have just ended, kept in memory for their first reader. */
   readonly finishedBytes: number;
   /** How long a command's answer waits for its verdict. */
@@ -164,6 +166,7 @@ export const DEFAULT_LIMITS: HostLimits = {
 
   ringEvents: 256,
   ringBytes: 1024 * 1024,
+  allRingBytes: 64 * 1024 * 1024,
   finishedBytes: 4 * 1024 * 1024,
   commandWaitMs: 2_000,
   idempotencyWaitMs: 5_000,

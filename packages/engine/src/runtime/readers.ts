@@ -26,6 +26,7 @@ import type { Links } from './links.ts';
 import { quarantineOf, shownStatus } from './run-status.ts';
 import { snapshotOf } from './snapshot-of.ts';
 import { LARGE_STATE_BYTES, type RunStates } from './states.ts';
+import type { KeptForReaders } from './values.ts';
 import { toWireEvent } from './wire-event.ts';
 
 /** What callers may read. Nothing here shows a fact that is not durable: a held run is read between its commits. */
@@ -43,6 +44,8 @@ export interface ReaderDependencies {
   readonly feed: Feed;
   readonly states: RunStates;
   readonly finished: FinishedRuns;
+  /** Memory for the states that readers of `values` keep. */
+  readonly keptStateBytes: number;
   /** Signs links to open questions. */
   readonly links: Links;
   readonly now: () => number;
@@ -54,6 +57,7 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
   const { store, dispatcher, feed, states, links } = dependencies;
   const linkTo = links.linkFor('snapshot');
   const isHeld = (runId: string): boolean => dispatcher.actor(runId) !== undefined;
+  const kept: KeptForReaders = { bytes: 0, maxBytes: dependencies.keptStateBytes };
 
   /** From memory when the run is held here and memory is at least as new as the row; else folded from the store. */
   async function withState<Result>(
@@ -141,7 +145,7 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
     },
 
     follow({ tenant }, runId, options: FollowOptions): Promise<Cursor | undefined> {
-      return openCursor({ store, feed, states, isHeld }, { runId, tenant }, options);
+      return openCursor({ store, feed, states, isHeld, kept }, { runId, tenant }, options);
     },
 
     /** Records may be large and summaries are small: the store is asked for as many bytes as nobody waits for, again and again. */

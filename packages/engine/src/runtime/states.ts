@@ -53,6 +53,8 @@ export function createRunStates(
 ): RunStates {
   /** By run; what was folded before a run was erased is not found afterwards. */
   const kept = createBoundedCache<string, Kept>(limits.keptStateBytes);
+  /** Who wants a run that is being rebuilt waits for that. */
+  const underWay = new Map<string, Promise<unknown>>();
   const gate = createGate({ inAll: limits.hostReads, perTenant: limits.tenantReads });
 
   async function fold(record: CreationRecord, seq: number): Promise<Folded> {
@@ -106,16 +108,27 @@ export function createRunStates(
       const { record } = row;
       const plan = await plans.get(record.definitionDigest, record.tenant);
       const key = row.erasedAt === undefined ? record.runId : erasedKey(record.runId);
-      if ((kept.get(key)?.bytes ?? 0) > LARGE_STATE_BYTES) await nextTurn(record.tenant);
-      const known = kept.get(key);
-      if (known !== undefined && known.state.nextSeq >= row.nextSeq) return use(plan, known.state);
-      return await gate.pass(record.tenant, async () => {
+      for (;;) {
+        if ((kept.get(key)?.bytes ?? 0) > LARGE_STATE_BYTES) await nextTurn(record.tenant);
+        const known = kept.get(key);
+        if (known !== undefined && known.state.nextSeq >= row.nextSeq) return use(plan, known.state);
+        const rebuilding = underWay.get(key);
+        if (rebuilding === undefined) break;
+        await rebuilding.catch(() => undefined);
+      }
+      const rebuilt = gate.pass(record.tenant, async () => {
         const found = await bringUp(key, row);
         if (found.bytes > LARGE_STATE_BYTES) await nextTurn(record.tenant);
         const result = use(plan, found.state);
         kept.set(key, found, found.bytes);
         return result;
       });
+      underWay.set(key, rebuilt);
+      try {
+        return await rebuilt;
+      } finally {
+        underWay.delete(key);
+      }
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { FollowedEvent, WireEvent } from '@weft/engine';
 import { isTerminalEvent } from '@weft/engine';
-import { admits, type RunSnapshot, type StreamMode, sseFrame, triggersSnapshot } from '@weft/protocol';
+import { admits, type StreamMode, sseFrame } from '@weft/protocol';
 
 /** One thing a subscriber sees. `data` is JSON text without line breaks. */
 export interface Frame {
@@ -15,8 +15,7 @@ export interface Frame {
 export function frameOf(modes: readonly StreamMode[], followed: FollowedEvent): Frame | undefined {
   const { event, snapshot } = followed;
   if (modes[0] !== 'values') return frameOfEvent(modes, event);
-  if (snapshot === undefined || !triggersSnapshot(event.type)) return undefined;
-  return snapshotFrame(snapshot, event.seq, isUrgent(event));
+  return snapshot === undefined ? undefined : snapshotFrame(snapshot, event.seq, isUrgent(event));
 }
 
 /** The same for modes that need no snapshot. */
@@ -33,8 +32,8 @@ function isUrgent({ type }: WireEvent): boolean {
   return isTerminalEvent(type) || type === 'node.suspended';
 }
 
-export function snapshotFrame(snapshot: RunSnapshot, seq: number, urgent: boolean): Frame {
-  return { seq, event: 'state.snapshot', data: JSON.stringify({ ...snapshot, atSeq: seq }), urgent };
+export function snapshotFrame(text: string, seq: number, urgent: boolean): Frame {
+  return { seq, event: 'state.snapshot', data: text, urgent };
 }
 
 /**

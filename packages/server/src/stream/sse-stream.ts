@@ -160,7 +160,7 @@ async function firstText(
 ): Promise<string> {
   if (backlog !== undefined) return queueFrames(queue, modes, followed(backlog.events));
   const baseline = afterSeq < 0 ? undefined : await cursor.baseline();
-  return baseline === undefined ? '' : queue.add(snapshotFrame(baseline.snapshot, baseline.seq, true));
+  return baseline === undefined ? '' : queue.add(snapshotFrame(baseline.text, baseline.seq, true));
 }
 
 type Take = Parameters<Cursor['push']>[0];
