@@ -19,6 +19,7 @@ import { createRunCreator } from './runtime/create-run.ts';
 import { createDiff } from './runtime/diff.ts';
 import { createDispatcher } from './runtime/dispatcher.ts';
 import { createEgress } from './runtime/egress/egress.ts';
+import { fairReads } from './runtime/fair-reads.ts';
 import { createFeed } from './runtime/feed.ts';
 import { createFork } from './runtime/fork.ts';
 import { createFinishedRuns } from './runtime/finished-runs.ts';
@@ -75,7 +76,7 @@ export function createHost(options: HostOptions): Host {
   const log = options.log ?? SILENT;
   const clock = options.clock ?? SYSTEM_CLOCK;
   const observation = createObservation(options.store, clock, log);
-  const seen = observation.store;
+  const seen = fairReads(observation.store);
   const store = joinForks(
     guardDamage(seen, ({ runId, message }) => {
       quarantine

@@ -1,3 +1,4 @@
+import { heapBytesOf } from '../core/heap-bytes.ts';
 import type { Store, WriteResult, WriteUnit } from '../store.ts';
 import { pause } from './clock.ts';
 import { createFairQueue } from './fair-queue.ts';
@@ -198,6 +199,8 @@ function sizeOf(unit: WriteUnit): number {
   switch (unit.kind) {
     case 'run': {
       let bytes = 256 + (unit.checkpoint?.state.length ?? 0);
+      // Inputs are written by the store, and take the longer the more values they hold.
+      if (unit.create !== undefined) bytes += heapBytesOf(unit.create.record.inputs);
       for (const event of unit.events) bytes += 128 + event.payload.length + (event.overlay?.length ?? 0);
       return bytes;
     }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Steps } from '../core/steps.ts';
-import { inTurns } from './in-turns.ts';
+import { inTurn, inTurns } from './in-turns.ts';
 
 /** Turns of the event loop so far. */
 let turn = 0;
@@ -28,6 +28,11 @@ function* counted(count: number, onStep: (step: number) => void): Steps<string> 
 function slowClock(): () => number {
   let now = 0;
   return () => (now += 1_000);
+}
+
+/** What works before have taken does not count any more. */
+async function aNewTurn(): Promise<void> {
+  for (let count = 0; count < 3; count += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
 describe('long work in turns', () => {
@@ -77,7 +82,8 @@ describe('long work in turns', () => {
     await Promise.all(greedy);
   });
 
-  it('does short work at once', () => {
+  it('does short work at once', async () => {
+    await aNewTurn();
     let steps = 0;
 
     void inTurns(
@@ -109,5 +115,23 @@ describe('long work in turns', () => {
     });
 
     await expect(inTurns('t', failing, slowClock())).rejects.toThrow('broken');
+  });
+
+  it('does a crowd of pieces as far as there is room in a turn, and the others later', async () => {
+    await aNewTurn();
+    const turns: number[] = [];
+    const piece = (): Promise<void> =>
+      inTurn('t', () => {
+        turns.push(turn);
+        for (const until = performance.now() + 2; performance.now() < until; );
+        return Promise.resolve();
+      });
+
+    await Promise.all(Array.from({ length: 12 }, piece));
+
+    const perTurn = new Map<number, number>();
+    for (const each of turns) perTurn.set(each, (perTurn.get(each) ?? 0) + 1);
+    expect(turns).toHaveLength(12);
+    expect(Math.max(...perTurn.values())).toBeLessThanOrEqual(3);
   });
 });

@@ -2,33 +2,41 @@ import { performance } from 'node:perf_hooks';
 import type { Steps } from '../core/steps.ts';
 import { createFairQueue } from './fair-queue.ts';
 
-/** As long as other requests may wait for one piece of long work, commits and collections of garbage coming on top. */
+/**
+ * Long work, shared out over the turns of the event loop: a few milliseconds of it in each, and tenants alternate.
+ *
+ * T1. In one turn long works take `TURN_MS` together, and the last of them as long as its piece lasts.
+ * T2. Whoever finds the turn spent waits in its tenant's lane. What is short is done at once while there is room.
+ */
 const TURN_MS = 5;
 
-/** One line for the whole process, as it has one event loop: of several long works each turn goes to one, and tenants alternate. */
-const line = createFairQueue<() => void>();
+interface Waiting {
+  readonly goOn: () => void;
+  /** Takes a whole turn: how long it will be is not known. */
+  readonly isWhole: boolean;
+}
 
-/** Time that works have taken at their beginning, in the present turn of the event loop. */
-let begunMs = 0;
+/** One line for the whole process, as it has one event loop. */
+const line = createFairQueue<Waiting>();
+/** Time that long works have taken in the present turn. */
+let spentMs = 0;
+let isServing = false;
+const now = (): number => performance.now();
 
-/**
- * Drives a tenant's long work so that everybody else gets a turn every few milliseconds. What is short is done at once, unless
- * much has begun in this turn already.
- */
+/** Drives a tenant's long work so that everybody else gets a turn every few milliseconds. */
 export async function inTurns<Result>(
   tenant: string,
   steps: Steps<Result>,
-  monotonic: () => number = () => performance.now(),
+  monotonic: () => number = now,
 ): Promise<Result> {
-  if (begunMs >= TURN_MS) await nextTurn(tenant);
-  const from = monotonic();
-  let step = goOn(steps, from + TURN_MS, monotonic);
-  hasBegun(monotonic() - from);
-  while (step.done !== true) {
-    await nextTurn(tenant);
-    step = goOn(steps, monotonic() + TURN_MS, monotonic);
+  if (spentMs >= TURN_MS) await wait(tenant, false);
+  for (;;) {
+    const from = monotonic();
+    const step = goOn(steps, from + TURN_MS, monotonic);
+    spend(monotonic() - from);
+    if (step.done === true) return step.value;
+    await wait(tenant, false);
   }
-  return step.value;
 }
 
 /** Until it is done, or its time is up. */
@@ -43,23 +51,57 @@ function goOn<Result>(
   }
 }
 
-function hasBegun(ms: number): void {
-  if (begunMs === 0) setImmediate(() => (begunMs = 0));
-  begunMs += ms;
-}
-
 /** Resolves in a turn of the event loop that no other long work has, when it is the tenant's. */
 export function nextTurn(tenant: string): Promise<void> {
-  return new Promise((resolve) => {
-    line.push(resolve, tenant);
-    if (line.waiting() === 1) setImmediate(giveTurn);
+  return wait(tenant, true);
+}
+
+/**
+ * Does one short piece of work that may turn out long, such as reading what somebody else has made large. In a turn that is
+ * spent it waits for another one.
+ */
+export function inTurn<Result>(tenant: string, work: () => Promise<Result>): Promise<Result> {
+  return spentMs < TURN_MS ? timed(work) : wait(tenant, false).then(() => timed(work));
+}
+
+function timed<Result>(work: () => Promise<Result>): Promise<Result> {
+  const from = now();
+  const result = work();
+  spend(now() - from);
+  return result;
+}
+
+function spend(ms: number): void {
+  spentMs += ms;
+  serveLater();
+}
+
+function wait(tenant: string, isWhole: boolean): Promise<void> {
+  return new Promise((goOn) => {
+    line.push({ goOn, isWhole }, tenant);
+    serveLater();
   });
 }
 
-function giveTurn(): void {
-  const next = line.take();
-  next?.leave();
-  // Asked for before the work goes on: it may ask for another turn at once.
-  if (line.waiting() > 0) setImmediate(giveTurn);
-  next?.item();
+function serveLater(): void {
+  if (isServing) return;
+  isServing = true;
+  setImmediate(() => void serve());
 }
+
+/** A new turn: as many of those who wait as have room in it. */
+async function serve(): Promise<void> {
+  spentMs = 0;
+  for (let next = line.take(); next !== undefined; next = spentMs < TURN_MS ? line.take() : undefined) {
+    next.leave();
+    next.item.goOn();
+    if (next.item.isWhole) spentMs = TURN_MS;
+    // Until what was let go on has come to its next wait, and what it has taken is known.
+    else for (let tick = 0; tick < TICKS; tick += 1) await undefined;
+  }
+  isServing = false;
+  if (line.waiting() > 0 || spentMs > 0) serveLater();
+}
+
+/** Between a wait and the work behind it there are a few promises at most. */
+const TICKS = 4;
