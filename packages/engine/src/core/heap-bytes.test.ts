@@ -17,7 +17,7 @@ const record = (inputs: CreationRecord['inputs']): CreationRecord =>
 
 describe('the memory that a value takes', () => {
   it.each(MEASURED)('is estimated within a factor of two: %s', (_, value, measured) => {
-    const estimated = heapBytesOf(value as never);
+    const estimated = heapBytesOf(value);
 
     expect(estimated).toBeGreaterThan(measured / 2);
     expect(estimated).toBeLessThan(measured * 2);

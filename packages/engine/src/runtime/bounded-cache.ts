@@ -30,8 +30,8 @@ export function createBoundedCache<Key, Value>(limit: number): BoundedCache<Key,
   }
 
   function add(key: Key, entry: Entry<Value>): void {
-    remove(key);
-    if (entry.weight > most) return;
+    if (entry.weight > most) return remove(key);
+    weight -= young.get(key)?.weight ?? 0;
     if (weight + entry.weight > most) {
       old = young;
       young = new Map();

@@ -4,7 +4,6 @@ import { DamagedRunError } from '../damaged-run-error.ts';
 import type { Cursor, FollowedEvent, FollowOptions } from '../host.ts';
 import type { RunRow } from '../store.ts';
 import type { Attachment, Feed } from './feed.ts';
-import { nextTurn } from './in-turns.ts';
 import { createValues, type ValuesDependencies } from './values.ts';
 import { type StoredWireEvent, toWireEvent } from './wire-event.ts';
 
@@ -61,7 +60,6 @@ function cursorOf(dependencies: FollowDependencies, options: FollowOptions, atta
   const { record } = row;
   let position = options.afterSeq + 1;
   let ended = false;
-  let hasRead = false;
   let stopListening = (): void => undefined;
   const values = options.snapshots ? createValues(dependencies, record, options.afterSeq) : undefined;
   /** At this version of the feed there was nothing after the position, and the run was not over. */
@@ -113,10 +111,7 @@ function cursorOf(dependencies: FollowDependencies, options: FollowOptions, atta
     return [];
   }
 
-  /** History is read in turns with everybody else's. */
   async function readPage(): Promise<readonly StoredWireEvent[]> {
-    if (hasRead) await nextTurn(record.tenant);
-    hasRead = true;
     const page = await store.readEvents(record.runId, position, PAGE_EVENTS, PAGE_BYTES);
     return page.map((event) => toWireEvent(record, event));
   }

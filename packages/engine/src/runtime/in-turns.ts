@@ -97,7 +97,7 @@ async function serve(): Promise<void> {
     next.item.goOn();
     if (next.item.isWhole) spentMs = TURN_MS;
     // Until what was let go on has come to its next wait, and what it has taken is known.
-    else for (let tick = 0; tick < TICKS; tick += 1) await undefined;
+    else for (let tick = 0; tick < TICKS; tick += 1) await Promise.resolve();
   }
   isServing = false;
   if (line.waiting() > 0 || spentMs > 0) serveLater();

@@ -6,7 +6,7 @@ describe('what tenants take up', () => {
     const loads = createLoads();
     loads.add('a', 2, 10);
     loads.add('b', 1, 5);
-    expect([loads.all(), loads.of('a'), loads.of('b')]).toEqual([
+    expect([{ ...loads.all() }, loads.of('a'), loads.of('b')]).toEqual([
       { units: 3, bytes: 15, tenants: 2 },
       { units: 2, bytes: 10 },
       { units: 1, bytes: 5 },

@@ -1,6 +1,7 @@
 /** How much of something scarce each tenant takes up. */
 export interface Loads {
   add(tenant: string, units: number, bytes: number): void;
+  /** As it is now and as it changes: for who looks at it at once. */
   all(): Load & { readonly tenants: number };
   of(tenant: string): Load;
   tenants(): (readonly [tenant: string, load: Load])[];
@@ -15,7 +16,7 @@ const NONE: Load = { units: 0, bytes: 0 };
 
 export function createLoads(): Loads {
   const loads = new Map<string, { units: number; bytes: number }>();
-  const all = { units: 0, bytes: 0 };
+  const all = { units: 0, bytes: 0, tenants: 0 };
   return {
     add(tenant, units, bytes) {
       all.units += units;
@@ -27,8 +28,9 @@ export function createLoads(): Loads {
         load.bytes += bytes;
         if (load.units === 0 && load.bytes === 0) loads.delete(tenant);
       }
+      all.tenants = loads.size;
     },
-    all: () => ({ ...all, tenants: loads.size }),
+    all: () => all,
     of: (tenant) => loads.get(tenant) ?? NONE,
     tenants: () => [...loads],
   };

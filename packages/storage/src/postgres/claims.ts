@@ -182,7 +182,7 @@ interface Due {
 function inOrder(rows: readonly Due[]): DueRun[] {
   return [...rows]
     .sort((a, b) => a.place - b.place)
-    .map(({ id, epoch, tenant, bytes }) => ({ runId: id, epoch, tenant, bytes: Number(bytes) }));
+    .map(({ id, epoch, tenant, bytes }) => ({ runId: id, epoch, tenant, bytes }));
 }
 
 interface Standing {

@@ -83,8 +83,7 @@ export function prepareClaims(connection: Connection): Claims {
   /** When there are more than can be taken: one of each tenant, then a second of each, until a bound is reached. */
   function dueInTurn(limit: number, { maxBytes, after, except }: Required<ClaimBounds>): Due[] {
     const now = clock();
-    for (const expired of holders.expired(now))
-      if (Number(lose.run(expired).changes) > 0) knownRuns.clear();
+    for (const expired of holders.expired(now)) if (lose.run(expired).changes > 0) knownRuns.clear();
     const excepted = new Set(except.map((tenant) => words.find(tenant)));
     let waiting: { readonly tenant: number; taken: number }[] = [];
     for (const tenant of tenantsFrom(words.find(after) ?? 0)) {

@@ -1,5 +1,4 @@
 import { createSocket, type RemoteInfo } from 'node:dgram';
-import type { AddressInfo } from 'node:net';
 
 /** A name server on loopback that knows a few names, and is silent where a dead one would be. */
 export interface FakeNameServer {
@@ -32,7 +31,7 @@ export async function startFakeNameServer(zone: Zone): Promise<FakeNameServer> {
     socket.send(answerTo(query.subarray(0, end), code, addresses), from.port, from.address);
   });
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
-  const { port } = socket.address() as AddressInfo;
+  const { port } = socket.address();
   return {
     address: `127.0.0.1:${port}`,
     asked,
