@@ -2,7 +2,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { chain, node } from '../core/testing/definitions.ts';
 import type { HostOptions } from '../create-host.ts';
 import type { IdempotencyClaim } from '../host.ts';
+import { openMemoryStore } from '../memory-store.ts';
 import { NodeFailure } from '../node-type.ts';
+import type { Store } from '../store.ts';
 import { testClock } from './testing/test-clock.ts';
 import { alice, startHost, type TestHost, until } from './testing/test-host.ts';
 
@@ -218,5 +220,33 @@ describe('a run with a long delay', () => {
     expect(await store.readCheckpoint(runId)).toMatchObject({ seq: 2 });
     expect(await status(runId)).toBe('running');
     expect(await host.explain(alice, runId)).toMatchObject({ waitingFor: 'timer', nodeId: 'wait' });
+  });
+});
+
+describe('the inbox of a run', () => {
+  it('takes the fewer commands the larger they are: whoever takes up the run reads all of them', async () => {
+    const store = openMemoryStore();
+    const limits: number[] = [];
+    const watched: Store = {
+      ...store,
+      commit(units) {
+        for (const unit of units) if (unit.kind === 'command') limits.push(unit.inboxLimit);
+        return store.commit(units);
+      },
+    };
+    const { host, register, run } = await open({ store: watched });
+    const runId = await run(await register(LONG_DELAY));
+
+    for (const bytes of [10, 40_000, 1_000_000])
+      await host.command(alice, runId, {
+        type: 'resolve',
+        nodeId: 'wait',
+        value: 'x'.repeat(bytes),
+        by: 'alice',
+        byUser: false,
+        viaLink: false,
+      });
+
+    expect(limits).toEqual([1_000, 103, 4]);
   });
 });

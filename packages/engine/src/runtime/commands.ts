@@ -1,4 +1,5 @@
-import { HostError, type JsonObject } from '@weft/protocol';
+import { HostError, type Json, type JsonObject } from '@weft/protocol';
+import { heapBytesOf } from '../core/heap-bytes.ts';
 import type { Plan } from '../core/plan.ts';
 import { isTerminalStatus, type RunState, type RunStatus } from '../core/run-state.ts';
 import type { Caller, CommandAnswer, Host, IdempotencyClaim } from '../host.ts';
@@ -65,7 +66,7 @@ export function createCommands(dependencies: CommandDependencies): Host['command
       if (result.reason === 'run_missing') return undefined;
       if (result.reason === 'run_terminal')
         return await over((await store.readRun(runId, undefined)) ?? row, asked);
-      if (result.reason === 'inbox_full') throw inboxFull(limits.maxInbox);
+      if (result.reason === 'inbox_full') throw inboxFull(unit.inboxLimit);
       if (result.reason === 'idempotency_exists' && claim !== undefined) {
         return repeat(caller, checkSameRequest(result.record, claim), asked, claim);
       }
@@ -110,7 +111,7 @@ export function createCommands(dependencies: CommandDependencies): Host['command
       runId,
       commandId,
       command: asked,
-      inboxLimit: limits.maxInbox,
+      inboxLimit: inboxLimitFor(asked, limits.maxInbox),
       audit: [auditOf(caller, { at: now, action: `run.${asked.type}`, target: runId })],
       ...(claim !== undefined && {
         idempotency: newRecord(caller, claim, now + limits.idempotencyKeptMs, { runId, commandId }),
@@ -190,10 +191,18 @@ export function commandOutcome(
   return { runId, status, verdict: verdict === undefined ? null : { ...verdict } };
 }
 
+/** Whoever takes up the run reads all that waits for it: of large commands there are the fewer, the larger they are. */
+const INBOX_BYTES = 4 * 1024 * 1024;
+
+function inboxLimitFor(command: Command, most: number): number {
+  const room = Math.floor(INBOX_BYTES / heapBytesOf(command as unknown as Json));
+  return Math.max(Math.min(most, room), 1);
+}
+
 function inboxFull(limit: number): HostError {
   return new HostError(
     'rate_limited',
-    `The run has ${limit} commands waiting, the most it may have. Wait until some are carried out.`,
+    `The run has ${limit} commands waiting, the most it may have for one of this size. Wait until some are carried out.`,
     { limit, scope: 'run', retryAfterMs: 1_000 },
     { retryAfter: 1 },
   );

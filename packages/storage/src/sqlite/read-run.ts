@@ -83,6 +83,10 @@ export function prepareRunReader({ db, words, holders, clock, knownRuns }: Conne
   const waiting = db.prepare<StoredCommandRow>(
     'SELECT id, accepted_at, body, verdict FROM commands WHERE rid = ? AND verdict IS NULL ORDER BY ord',
   );
+  /** Bodies may be large, and are not read for this. */
+  const waitingHeads = db.prepare<{ head: string }>(
+    'SELECT substr(body, 1, 64) AS head FROM commands WHERE rid = ? AND verdict IS NULL ORDER BY ord',
+  );
   const command = db.prepare<StoredCommandRow>(
     'SELECT id, accepted_at, body, verdict FROM commands WHERE rid = ? AND id = ?',
   );
@@ -113,8 +117,7 @@ export function prepareRunReader({ db, words, holders, clock, knownRuns }: Conne
 
   function withRecord(stored: StoredRun, record: CreationRecord): RunRow {
     const holder = stored.holder === null ? undefined : holders.alive(stored.holder, clock());
-    const pending =
-      stored.inbox === 0 ? [] : waiting.all(stored.rid).map((row) => commandFrom(row).command.type);
+    const pending = stored.inbox === 0 ? [] : waitingHeads.all(stored.rid).map(({ head }) => typeIn(head));
     return {
       record,
       head: headFrom(stored, words),
@@ -205,6 +208,13 @@ export function prepareRunReader({ db, words, holders, clock, knownRuns }: Conne
       return row && commandFrom(row);
     },
   };
+}
+
+/** Commands are written with their type first. */
+function typeIn(head: string): Command['type'] {
+  const type = /^\{"type":"([^"]+)"/.exec(head)?.[1];
+  if (type === undefined) throw new Error('A command in the store does not say what it is.');
+  return type as Command['type'];
 }
 
 function commandFrom(row: StoredCommandRow): StoredCommand {
