@@ -6,7 +6,7 @@ import { createDenials } from './http/denials.ts';
 import { boundBytesInFlight } from './http/bytes-in-flight.ts';
 import { answerErrors, answerFrameworkError } from './http/errors.ts';
 import { createFailedAttempts } from './http/failed-attempts.ts';
-import { createHttpServer } from './http/http-server.ts';
+import { answerClientError, boundConnections, httpOptions } from './http/http-server.ts';
 import { createGuard } from './http/guard.ts';
 import { answerUnknownRoutes } from './http/not-found.ts';
 import { createPublicUrl } from './http/public-url.ts';
@@ -93,7 +93,8 @@ const ROUTES_OF_APP = [
 /** The whole HTTP surface in front of a host. Opens no port: `startServer` does, `inject` needs none. */
 export function createApp({ host, options, log, telemetry }: AppDeps): FastifyInstance {
   const settings = settingsFrom(options);
-  const app = createFastify(settings, log);
+  const app = createFastify(settings);
+  boundConnections(app.server, settings, log);
   const observed = telemetry ?? createTelemetry({ host, log, version: '' });
   const door = createDoor(host, settings, log, observed);
 
@@ -125,14 +126,15 @@ export function createApp({ host, options, log, telemetry }: AppDeps): FastifyIn
   return app;
 }
 
-function createFastify(settings: Settings, log: Log): FastifyInstance {
+function createFastify(settings: Settings): FastifyInstance {
   return Fastify({
     logger: false,
     bodyLimit: settings.maxRequestBodyBytes,
     genReqId: requestIdOf,
     exposeHeadRoutes: false,
     trustProxy: settings.trustedProxies.length > 0 && [...settings.trustedProxies],
-    serverFactory: (handler) => createHttpServer(settings, log, handler),
+    http: httpOptions(settings),
+    requestTimeout: settings.requestTimeoutMs,
     // A request on an open connection during shutdown is answered by the guard, with our envelope.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 1_200 },
@@ -140,8 +142,7 @@ function createFastify(settings: Settings, log: Log): FastifyInstance {
       reply.hijack();
       answerFrameworkError(error, reply.raw);
     },
-    // The server has its own.
-    clientErrorHandler: () => undefined,
+    clientErrorHandler: answerClientError,
   });
 }
 

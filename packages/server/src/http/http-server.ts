@@ -1,40 +1,41 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import type { Server, ServerOptions as HttpOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Log } from '@weft/engine';
 import type { Settings } from '../options.ts';
 
 /**
- * The server that sockets come in through. Nothing on it lasts longer than its limits: a head or a body that does not come, a
- * peer that does not close, one connection more than there may be.
+ * What sockets may cost. Nothing on them lasts longer than its limits: a head or a body that does not come, a peer that does not
+ * close, one connection more than there may be.
  */
-export function createHttpServer(
-  settings: Pick<Settings, 'maxConnections' | 'headersTimeoutMs' | 'requestTimeoutMs'>,
-  log: Log,
-  handler: RequestListener,
-): Server {
-  const { maxConnections, requestTimeoutMs: requestTimeout } = settings;
+export function httpOptions(
+  settings: Pick<Settings, 'headersTimeoutMs' | 'requestTimeoutMs'>,
+): Pick<
+  HttpOptions,
+  'headersTimeout' | 'requestTimeout' | 'connectionsCheckingInterval' | 'requireHostHeader'
+> {
+  const { requestTimeoutMs: requestTimeout } = settings;
   const headersTimeout = Math.min(settings.headersTimeoutMs, requestTimeout);
-  const server = createServer(
-    {
-      headersTimeout,
-      requestTimeout,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      // Looked at by a timer; Node's own comes every 30 s, whatever the time-outs are.
-      connectionsCheckingInterval: Math.max(Math.min(headersTimeout / 2, MOST_CHECK_MS), LEAST_CHECK_MS),
-      // Asked for by the app, which answers with our envelope.
-      requireHostHeader: false,
-    },
-    handler,
-  );
-  server.maxConnections = maxConnections;
-  server.on('clientError', answerClientError);
-  // An expectation that we do not know is none of our business; Node would answer with a bare 417.
-  server.on('checkExpectation', handler);
-  noteDrops(server, maxConnections, log);
-  return server;
+  return {
+    headersTimeout,
+    requestTimeout,
+    // Looked at by a timer; Node's own comes every 30 s, whatever the time-outs are.
+    connectionsCheckingInterval: Math.max(Math.min(headersTimeout / 2, MOST_CHECK_MS), LEAST_CHECK_MS),
+    // Asked for by the app, which answers with our envelope.
+    requireHostHeader: false,
+  };
 }
 
-const KEEP_ALIVE_MS = 72_000;
+export function boundConnections(
+  server: Server,
+  { maxConnections }: Pick<Settings, 'maxConnections'>,
+  log: Log,
+): void {
+  server.maxConnections = maxConnections;
+  // An expectation that we do not know is none of our business; Node would answer with a bare 417.
+  server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
+  noteDrops(server, maxConnections, log);
+}
+
 const MOST_CHECK_MS = 5_000;
 const LEAST_CHECK_MS = 10;
 const DROPS_NOTED_MS = 60_000;
@@ -68,7 +69,7 @@ const CLIENT_ERRORS: Readonly<Record<string, string>> = {
 const LINGER_MS = 1_000;
 
 /** Bytes that are no HTTP request at all still get an answer that a client can read; then their connection ends. */
-function answerClientError(error: { readonly code?: string }, socket: Socket): void {
+export function answerClientError(error: { readonly code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
