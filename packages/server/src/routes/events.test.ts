@@ -303,3 +303,30 @@ describe('reading a run', () => {
     expect(changed.headers['etag']).not.toBe(etag);
   });
 });
+
+describe('long polls of a tenant that has as many as it may', () => {
+  it('are refused, and those of another are not', async () => {
+    const crowded = await openHarness({ maxPollsPerTenant: 1 });
+    const { runId } = await crowded.start('wait');
+    const other = await crowded.call('POST', '/v1/runs', {
+      key: crowded.otherTenantKey,
+      body: { workflowId: 'wait' },
+    });
+    const poll = (run: string, key: string): ReturnType<Harness['call']> =>
+      crowded.call('GET', `/v1/runs/${run}/events/poll?lastSequence=99&timeout=60`, { key });
+    const waiting = [poll(runId, crowded.key)];
+    await expect.poll(() => crowded.host.stats()['listeners']).toBe(1);
+
+    const refused = await poll(runId, crowded.key);
+    waiting.push(poll((JSON.parse(other.text) as { runId: string }).runId, crowded.otherTenantKey));
+    await expect.poll(() => crowded.host.stats()['listeners']).toBe(2);
+
+    expect(refused.status).toBe(429);
+    expect(refused.json).toMatchObject({
+      error: 'rate_limited',
+      message: 'There are already 1 long polls for this tenant; close one or wait.',
+    });
+    await crowded.close();
+    await Promise.allSettled(waiting);
+  });
+});
