@@ -46,26 +46,28 @@ export interface Settings extends Omit<Required<ServerOptions>, 'publicUrl' | 'r
   readonly rateLimit: RateLimit | undefined;
 }
 
+const DEFAULTS: Settings = {
+  publicUrl: undefined,
+  allowedHosts: [],
+  identity: undefined,
+  maxRequestBodyBytes: 1024 * 1024,
+  rateLimit: undefined,
+  keepaliveMs: 15_000,
+  stallMs: 60_000,
+  maxStreamsPerTenant: 1_000,
+  maxStreams: 5_000,
+  maxPollsPerTenant: 1_000,
+  maxDownloadsPerTenant: 16,
+  maxConnections: 10_000,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 60_000,
+  maxBytesInFlight: 64 * 1024 * 1024,
+  auditedDenialsPerSecond: 10,
+  failedAttemptsPerMinute: 20,
+  accessLog: false,
+  trustedProxies: [],
+};
+
 export function settingsFrom(options: ServerOptions): Settings {
-  return {
-    publicUrl: options.publicUrl?.replace(/\/+$/, ''),
-    allowedHosts: options.allowedHosts ?? [],
-    identity: options.identity,
-    maxRequestBodyBytes: options.maxRequestBodyBytes ?? 1024 * 1024,
-    rateLimit: options.rateLimit,
-    keepaliveMs: options.keepaliveMs ?? 15_000,
-    stallMs: options.stallMs ?? 60_000,
-    maxStreamsPerTenant: options.maxStreamsPerTenant ?? 1_000,
-    maxStreams: options.maxStreams ?? 5_000,
-    maxPollsPerTenant: options.maxPollsPerTenant ?? 1_000,
-    maxDownloadsPerTenant: options.maxDownloadsPerTenant ?? 16,
-    maxConnections: options.maxConnections ?? 10_000,
-    headersTimeoutMs: options.headersTimeoutMs ?? 10_000,
-    requestTimeoutMs: options.requestTimeoutMs ?? 60_000,
-    maxBytesInFlight: options.maxBytesInFlight ?? 64 * 1024 * 1024,
-    auditedDenialsPerSecond: options.auditedDenialsPerSecond ?? 10,
-    failedAttemptsPerMinute: options.failedAttemptsPerMinute ?? 20,
-    accessLog: options.accessLog ?? false,
-    trustedProxies: options.trustedProxies ?? [],
-  };
+  return { ...DEFAULTS, ...options, publicUrl: options.publicUrl?.replace(/\/+$/, '') };
 }

@@ -102,7 +102,21 @@ export function suspicionsContract(subject: Subject): void {
 
       await given(subject.store, commandUnit(runId, 'c', { command: { type: 'cancel' } }));
       expect(await subject.store.nextDueAt()).toBe(0);
-      expect(await subject.store.claimDue('h2', 10)).toEqual([{ runId, epoch: 2 }]);
+      expect(await subject.store.claimDue('h2', 10)).toMatchObject([{ runId, epoch: 2 }]);
+    });
+
+    it('is not found where tenants take turns either, until a cancel waits for it', async () => {
+      const aside = await givenHeldRun(subject.store);
+      const others = [await givenHeldRun(subject.store), await givenHeldRun(subject.store)];
+      await given(subject.store, unit(aside, QUARANTINE));
+      await subject.store.releaseAll('h1');
+      await subject.store.heartbeat('h2', 10_000);
+
+      const first = await subject.store.claimDue('h2', 1);
+      expect(others).toContain(first[0]?.runId);
+      await given(subject.store, commandUnit(aside, 'c', { command: { type: 'cancel' } }));
+      const rest = [...(await subject.store.claimDue('h2', 1)), ...(await subject.store.claimDue('h2', 1))];
+      expect([...first, ...rest].map(({ runId }) => runId).sort()).toEqual([aside, ...others].sort());
     });
 
     it('is found again when nothing is held against it any more', async () => {
@@ -111,7 +125,7 @@ export function suspicionsContract(subject: Subject): void {
       await given(subject.store, unit(runId));
       await subject.store.heartbeat('h2', 10_000);
 
-      expect(await subject.store.claimDue('h2', 10)).toEqual([{ runId, epoch: 2 }]);
+      expect(await subject.store.claimDue('h2', 10)).toMatchObject([{ runId, epoch: 2 }]);
     });
 
     it('is counted and listed while it is open', async () => {
@@ -157,6 +171,18 @@ export function suspicionsContract(subject: Subject): void {
       }
 
       expect(await lostHolders(runId)).toBe(2);
+    });
+
+    it('is counted the same where there are more than can be taken', async () => {
+      const runIds = [await givenHeldRun(subject.store), await givenHeldRun(subject.store)];
+
+      for (const holder of ['h2', 'h3']) {
+        subject.now += 1_000_000;
+        await subject.store.heartbeat(holder, 1_000);
+        for (const _run of runIds) expect(await subject.store.claimDue(holder, 1)).toHaveLength(1);
+      }
+
+      for (const runId of runIds) expect(await lostHolders(runId)).toBe(2);
     });
 
     it('is not counted when the holder has let go of it', async () => {
