@@ -1,10 +1,11 @@
 import { constants } from 'node:fs';
-import { access, type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { access, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type AuditAnchor, AuditAnchorError, readSeal, type Seal } from '@weft/engine';
 import { isJsonObject, type Json } from '@weft/protocol/plain';
-import { CliError, EXIT, unusable } from './exit-code.ts';
+import { unusable } from './exit-code.ts';
 import { reasonOf } from './key-values.ts';
+import { readPrivateFile } from './private-file.ts';
 
 /** The last seal of an audit log, and the key that it is to be checked with. */
 export interface Anchored extends Seal {
@@ -30,34 +31,14 @@ export async function openAnchorFile(path: string, publicKey: string): Promise<A
 
 /** Undefined when there is none. Throws AuditAnchorError when what is there is none. */
 export async function readAnchorFile(path: string): Promise<Anchored | undefined> {
-  const handle = await openExisting(path);
-  if (handle === undefined) return undefined;
-  try {
-    const { mode } = await handle.stat();
-    if (process.platform !== 'win32' && (mode & WRITABLE_BY_OTHERS) !== 0)
-      throw new CliError(
-        EXIT.unmet,
-        'audit_anchor_exposed',
-        `${path} can be written by other users. Close it with: chmod 600 ${path}`,
-      );
-    const value = parsed(await handle.readFile('utf8'));
-    const seal = readSeal(value);
-    const publicKey = isJsonObject(value) && value['format'] === FORMAT ? value['publicKey'] : undefined;
-    if (seal === undefined || typeof publicKey !== 'string')
-      throw new AuditAnchorError(`${path} does not hold the seal of an audit log.`);
-    return { ...seal, publicKey };
-  } finally {
-    await handle.close();
-  }
-}
-
-async function openExisting(path: string): Promise<FileHandle | undefined> {
-  try {
-    return await open(path, 'r');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
+  const text = await readPrivateFile(path, 'audit_anchor', WRITABLE_BY_OTHERS);
+  if (text === undefined) return undefined;
+  const value = parsed(text);
+  const seal = readSeal(value);
+  const publicKey = isJsonObject(value) && value['format'] === FORMAT ? value['publicKey'] : undefined;
+  if (seal === undefined || typeof publicKey !== 'string')
+    throw new AuditAnchorError(`${path} does not hold the seal of an audit log.`);
+  return { ...seal, publicKey };
 }
 
 /** In its place whole or not at all, and durable, its name too. */

@@ -6,15 +6,19 @@ const OTHERS = 0o077;
 
 /**
  * The text of a file that only its owner may read, as ssh wants of its keys; undefined when there is none. `code` is what error
- * codes begin with, such as `secrets_key`.
+ * codes begin with, such as `secrets_key`. `forbidden`: bits of its mode that must not be set.
  */
-export async function readPrivateFile(path: string, code: string): Promise<string | undefined> {
+export async function readPrivateFile(
+  path: string,
+  code: string,
+  forbidden: number = OTHERS,
+): Promise<string | undefined> {
   const handle = await openExisting(path);
   if (handle === undefined) return undefined;
   try {
     // Asked of the open file, so that what is checked is what is read.
     const { mode } = await handle.stat();
-    if (process.platform !== 'win32' && (mode & OTHERS) !== 0) {
+    if (process.platform !== 'win32' && (mode & forbidden) !== 0) {
       const shown = (mode & 0o777).toString(8).padStart(4, '0');
       throw new CliError(
         EXIT.unmet,

@@ -1,7 +1,8 @@
 import { DamagedRunError } from '@weft/engine';
 import { checkpointSum, isWholeEvent } from '../checksum.ts';
 import { type RecordColumns, recordFrom, runIdText } from './codec.ts';
-import type { Database, SqlWord } from './driver.ts';
+import type { Database } from './driver.ts';
+import type { StoredEventRow } from './read-run.ts';
 import { NOBODY } from './remains.ts';
 import { openWords, type Words } from './words.ts';
 
@@ -12,18 +13,9 @@ export interface DamagedRow {
   readonly seq?: number;
 }
 
-interface EventRow {
+interface EventRow extends StoredEventRow {
   readonly id: Uint8Array;
   readonly created_at: number;
-  readonly seq: number;
-  readonly type: SqlWord;
-  readonly at: number;
-  readonly node: SqlWord | null;
-  readonly cause: number | null;
-  readonly payload: string;
-  readonly overlay: string | null;
-  readonly sum: number | null;
-  readonly overlay_sum: number | null;
 }
 
 interface CheckpointRow {

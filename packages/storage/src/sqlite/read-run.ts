@@ -45,7 +45,7 @@ export interface StoredRun extends RecordColumns, HeadColumns {
   readonly lost_times: number | null;
 }
 
-interface StoredEventRow {
+export interface StoredEventRow {
   readonly seq: number;
   readonly type: SqlWord;
   readonly at: number;
@@ -117,7 +117,8 @@ export function prepareRunReader({ db, words, holders, clock, knownRuns }: Conne
 
   function withRecord(stored: StoredRun, record: CreationRecord): RunRow {
     const holder = stored.holder === null ? undefined : holders.alive(stored.holder, clock());
-    const pending = stored.inbox === 0 ? [] : waitingHeads.all(stored.rid).map(({ head }) => typeIn(head));
+    const pending =
+      stored.inbox === 0 ? [] : waitingHeads.all(stored.rid).map(({ head }) => typeIn(head, record));
     return {
       record,
       head: headFrom(stored, words),
@@ -211,9 +212,9 @@ export function prepareRunReader({ db, words, holders, clock, knownRuns }: Conne
 }
 
 /** Commands are written with their type first. */
-function typeIn(head: string): Command['type'] {
+function typeIn(head: string, { runId }: CreationRecord): Command['type'] {
   const type = /^\{"type":"([^"]+)"/.exec(head)?.[1];
-  if (type === undefined) throw new Error('A command in the store does not say what it is.');
+  if (type === undefined) throw new DamagedRunError(runId, undefined);
   return type as Command['type'];
 }
 
