@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Cluster } from './cluster.ts';
 import { flood } from './flood.ts';
 import type { UnexpectedExit } from './history.ts';
-import { NodeNotReadyError } from './node-process.ts';
+import { NodeNotReadyError, type Stopped } from './node-process.ts';
 import type { Random } from './random.ts';
 import type { Receipts } from './receipts.ts';
 import { type Fault, type FaultKind, type PlannedFault, skewOf } from './schedule.ts';
@@ -107,9 +107,10 @@ export function createDirector(options: DirectorOptions): Director {
     }
   }
 
-  /** A host that is told to end does so, whatever its store does. */
-  function noteStop(place: number, code: number | null): void {
-    if (code !== 0)
+  /** A host that is told to end does so, whatever its store does, unless a deadly run is faster. */
+  function noteStop(place: number, { code, wasForced }: Stopped): void {
+    if (code === null && !wasForced) count('ended by a deadly run');
+    else if (code !== 0)
       failures.push({ place, code, lastWords: 'it was told to end, and did not do so in order' });
   }
 

@@ -8,11 +8,18 @@ export interface NodeProcess {
   readonly pid: number;
   /** SIGKILL: no handler runs, nothing is flushed. */
   kill(): Promise<void>;
-  /** SIGTERM, and SIGKILL when that takes too long; resolves with the exit code. */
-  stop(): Promise<number | null>;
+  /** SIGTERM, and SIGKILL when that takes too long. */
+  stop(): Promise<Stopped>;
   freeze(): void;
   thaw(): void;
   isAlive(): boolean;
+}
+
+export interface Stopped {
+  /** Null when a signal ended it. */
+  readonly code: number | null;
+  /** It took too long. */
+  readonly wasForced: boolean;
 }
 
 export interface NodeLaunch {
@@ -67,17 +74,20 @@ export async function startNode(launch: NodeLaunch): Promise<NodeProcess> {
     if (!isExpected && isReady) launch.onUnexpectedExit(code, lastWords);
   });
 
-  async function end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
+  async function end(signal: 'SIGKILL' | 'SIGTERM'): Promise<Stopped> {
     isExpected = true;
+    let wasForced = false;
     child.kill(signal);
     const timers = [
       // What it is at, and what keeps it alive, is then told in a file beside its log.
       setTimeout(() => child.kill(REPORT_SIGNAL), STOP_WITHIN_MS - REPORT_MS),
-      setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS),
+      setTimeout(() => {
+        wasForced = child.kill('SIGKILL');
+      }, STOP_WITHIN_MS),
     ];
     const code = await exited;
     for (const timer of timers) clearTimeout(timer);
-    return code;
+    return { code, wasForced };
   }
 
   await untilReady(child, launch.port, async () => {
