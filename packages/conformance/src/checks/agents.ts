@@ -1,0 +1,3 @@
+import type { Check } from '../suite/check.ts';
+
+export const AGENTS_CHECKS: readonly Check[] = [];

@@ -1,0 +1,3 @@
+import type { Check } from '../suite/check.ts';
+
+export const ERRORS_CHECKS: readonly Check[] = [];

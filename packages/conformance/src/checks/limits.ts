@@ -1,0 +1,3 @@
+import type { Check } from '../suite/check.ts';
+
+export const LIMITS_CHECKS: readonly Check[] = [];

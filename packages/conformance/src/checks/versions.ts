@@ -1,0 +1,3 @@
+import type { Check } from '../suite/check.ts';
+
+export const VERSIONS_CHECKS: readonly Check[] = [];

@@ -1,0 +1,12 @@
+export { CHECKS } from './checks/index.ts';
+export { MUTANTS } from './mutants/index.ts';
+export type { Mutant } from './mutants/mutant.ts';
+export { startProxy } from './mutants/proxy.ts';
+export { tryMutant } from './mutants/try-mutants.ts';
+export type { MutantResult, MutantTrial } from './mutants/try-mutants.ts';
+export { REQUIREMENTS } from './requirements/index.ts';
+export { PROFILES } from './requirements/profiles.ts';
+export { findHost, NoHost } from './suite/find-host.ts';
+export { profileResults, requirementResults } from './suite/outcome.ts';
+export type { CheckResult, ProfileResult, RequirementResult } from './suite/outcome.ts';
+export { runSuite } from './suite/run-suite.ts';

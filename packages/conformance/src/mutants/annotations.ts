@@ -1,0 +1,3 @@
+import type { Mutant } from './mutant.ts';
+
+export const ANNOTATIONS_MUTANTS: readonly Mutant[] = [];

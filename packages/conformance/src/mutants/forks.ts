@@ -1,0 +1,3 @@
+import type { Mutant } from './mutant.ts';
+
+export const FORKS_MUTANTS: readonly Mutant[] = [];

@@ -1,0 +1,8 @@
+import type { OtlpCollector } from './otlp-collector.ts';
+import type { WebhookReceiver } from './webhook-receiver.ts';
+
+/** Servers of the suite that a host calls. Each runs only when its port was given, because the host must be configured with its address. */
+export interface Peers {
+  readonly webhook?: WebhookReceiver;
+  readonly otlp?: OtlpCollector;
+}

@@ -1,0 +1,56 @@
+import type { JsonObject } from '@weft/protocol';
+import type { Peers } from '../peers/peers.ts';
+import type { RequirementId } from '../requirements/index.ts';
+import type { Expectations } from './expectations.ts';
+import type { HostClient } from './host-client.ts';
+import type { Launcher } from './launcher.ts';
+import type { RunDriver } from './run-driver.ts';
+
+/** Keys beside the suite's own; a check that needs one is not tested without it. */
+export interface OtherKeys {
+  /** Of the same tenant, with `runs:read` and nothing else. */
+  readonly lowScope?: string;
+  /** Of another tenant, with every scope. */
+  readonly otherTenant?: string;
+}
+
+/** What a check cannot do without. Capabilities are not listed here: they follow from the requirements that it proves. */
+export interface Needs {
+  readonly fixtures?: readonly string[];
+  readonly peer?: keyof Peers;
+  readonly key?: keyof OtherKeys;
+  /** Starts and kills processes of the host (`--launch`). */
+  readonly launch?: boolean;
+}
+
+/** One look at a host from outside. It passes when nothing it expects is otherwise. */
+export interface Check {
+  /** `area/what-is-checked`. */
+  readonly id: string;
+  /** A sentence of the specification. */
+  readonly title: string;
+  readonly proves: readonly RequirementId[];
+  readonly needs?: Needs;
+  /** Runs when nothing else does: it loads the host, or is disturbed by load. */
+  readonly isAlone?: boolean;
+  /** Looks at documents alone and needs no host. */
+  readonly isOffline?: boolean;
+  readonly timeoutMs?: number;
+  readonly run: (context: CheckContext) => Promise<void>;
+}
+
+export interface CheckContext {
+  readonly discovery: JsonObject;
+  readonly host: HostClient;
+  readonly runs: RunDriver;
+  readonly expect: Expectations;
+  readonly peers: Peers;
+  readonly keys: OtherKeys;
+  readonly launcher: Launcher | undefined;
+  /** Ends with the check's time. */
+  readonly signal: AbortSignal;
+  /** A text that no other check and no earlier run of the suite has used. */
+  unique(prefix?: string): string;
+  /** Asks again until something is there; the claim is what fails when it does not come in time. */
+  eventually<Found>(claim: string, ask: () => Promise<Found | undefined>, timeoutMs?: number): Promise<Found>;
+}
