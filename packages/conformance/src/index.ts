@@ -1,3 +1,5 @@
+export { conformance } from './command/conformance-command.ts';
+export type { ConformanceIo } from './command/conformance-command.ts';
 export { CHECKS } from './checks/index.ts';
 export { MUTANTS } from './mutants/index.ts';
 export type { Mutant } from './mutants/mutant.ts';

@@ -7,6 +7,7 @@ import { exportLog } from './audit/export.ts';
 import { reanchor } from './audit/reanchor.ts';
 import { verify as verifyAudit } from './audit/verify.ts';
 import { cluster } from './cluster/index.ts';
+import { conformance } from './conformance.ts';
 import { diff } from './diff.ts';
 import { bundle } from './bundle.ts';
 import { doctor } from './doctor.ts';
@@ -95,6 +96,7 @@ export const weft = group('weft', 'a durable workflow host for the OpenWOP v1 pr
   group('audit', 'prove that the record of who did what is unchanged', [verifyAudit, exportLog, reanchor]),
   cluster,
   evidence,
+  conformance,
   retention,
   backup,
   restore,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '@weft/protocol';
-import { createHostClient } from './host-client.ts';
+import { createHostClient, REQUEST_TIMEOUT_MS } from './host-client.ts';
 import { HostFault } from './host-fault.ts';
 import { createTrace } from './trace.ts';
 
@@ -13,8 +13,12 @@ export class NoHost extends Error {
 }
 
 /** Looks before anything else runs: is this a host, and does it take the key? Returns its discovery document. */
-export async function findHost(url: string, key: string | undefined): Promise<JsonObject> {
-  const host = createHostClient({ url, key, trace: createTrace() });
+export async function findHost(
+  url: string,
+  key: string | undefined,
+  timeoutMs: number = REQUEST_TIMEOUT_MS,
+): Promise<JsonObject> {
+  const host = createHostClient({ url, key, trace: createTrace(), timeoutMs });
   const discovery = await host
     .request('GET', '/.well-known/openwop', { key: null })
     .catch((error: unknown) => notFound(url, error));
@@ -23,14 +27,14 @@ export async function findHost(url: string, key: string | undefined): Promise<Js
       `${url} answers, but not as an OpenWOP host: GET /.well-known/openwop gave ${discovery.status}` +
         `${isJsonObject(discovery.json) ? '' : ' and no JSON object'}.`,
     );
-  await tryKey(url, key);
+  await tryKey(url, key, timeoutMs);
   return discovery.json;
 }
 
-async function tryKey(url: string, key: string | undefined): Promise<void> {
+async function tryKey(url: string, key: string | undefined, timeoutMs: number): Promise<void> {
   if (key === undefined)
     throw new NoHost('No key: give --key-file FILE, or set WEFT_API_KEY (or OPENWOP_API_KEY).');
-  const host = createHostClient({ url, key, trace: createTrace() });
+  const host = createHostClient({ url, key, trace: createTrace(), timeoutMs });
   const probe = await host
     .request('GET', `/v1/runs/${randomUUID()}`)
     .catch((error: unknown) => notFound(url, error));

@@ -3,7 +3,7 @@ import { HostFault, faultOf } from './host-fault.ts';
 import { cut, type ShownRequest, type Trace } from './trace.ts';
 
 /** The suite reads what a host sends with a limit on time and size, and follows no redirect: the host may be broken in any way. */
-const REQUEST_TIMEOUT_MS = 15_000;
+export const REQUEST_TIMEOUT_MS = 15_000;
 const MAX_BODY_BYTES = 64 * 1_024 * 1_024;
 /** Answers come with headers that say nothing about the protocol. */
 const DULL_HEADERS = new Set(['connection', 'date', 'keep-alive', 'transfer-encoding']);
@@ -53,9 +53,17 @@ export interface ClientOptions {
   readonly key: string | undefined;
   readonly trace: Trace;
   readonly signal?: AbortSignal;
+  /** How long an answer may take, unless a request says otherwise. */
+  readonly timeoutMs?: number;
 }
 
-export function createHostClient({ url, key, trace, signal }: ClientOptions): HostClient {
+export function createHostClient({
+  url,
+  key,
+  trace,
+  signal,
+  timeoutMs = REQUEST_TIMEOUT_MS,
+}: ClientOptions): HostClient {
   const base = url.replace(/\/+$/, '');
 
   async function send(method: string, path: string, options: RequestOptions, accept: string) {
@@ -68,7 +76,7 @@ export function createHostClient({ url, key, trace, signal }: ClientOptions): Ho
       ...(used === undefined ? {} : { authorization: `Bearer ${used}` }),
     };
     const request = shownRequest(method, path, sent, text);
-    const timeout = AbortSignal.timeout(options.timeoutMs ?? REQUEST_TIMEOUT_MS);
+    const timeout = AbortSignal.timeout(options.timeoutMs ?? timeoutMs);
     const ended = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
     try {
       const response = await fetch(`${base}${path}`, {

@@ -23,6 +23,8 @@ export function faultOf(error: unknown, { method, path }: Pick<ShownRequest, 'me
   if (name === 'AbortError')
     return new HostFault('stopped', `${method} ${path}: given up, the check's time is over`, error);
   const { code, message } = rootOf(error);
+  if (message === 'bad port')
+    return new HostFault('unreachable', `${method} ${path}: HTTP clients connect to no such port`, error);
   if (UNREACHABLE.has(code))
     return new HostFault('unreachable', `${method} ${path}: no connection (${code})`, error);
   return new HostFault(

@@ -1,15 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { JsonObject } from '@weft/protocol';
-import { GATES } from '../requirements/gates.ts';
-import { REQUIREMENTS } from '../requirements/index.ts';
-import type { Requirement } from '../requirements/requirement.ts';
-import type { Peers } from '../peers/peers.ts';
-import type { Check, CheckContext, OtherKeys } from './check.ts';
+import type { Check, CheckContext } from './check.ts';
 import { createExpectations, ExpectationFailed, type Expectations } from './expectations.ts';
 import { createHostClient } from './host-client.ts';
 import { HostFault } from './host-fault.ts';
-import type { Launcher } from './launcher.ts';
+import { obstacleTo, type Offer } from './obstacles.ts';
 import type { CheckOutcome, CheckResult } from './outcome.ts';
 import { createRunDriver } from './run-driver.ts';
 import { createTrace, type Trace } from './trace.ts';
@@ -21,16 +16,13 @@ const LONGEST_PAUSE_MS = 250;
 /** Said of every check that comes after the host is gone. */
 const GONE = 'the host no longer answers';
 
-export interface SuiteOptions {
+export interface SuiteOptions extends Offer {
   readonly url: string;
   readonly key: string | undefined;
-  readonly discovery: JsonObject;
   readonly checks: readonly Check[];
-  readonly keys: OtherKeys;
-  readonly peers: Peers;
-  readonly launcher: Launcher | undefined;
   /** How many checks run side by side. */
   readonly concurrency: number;
+  readonly requestTimeoutMs: number;
   onStart?(check: Check): void;
   onResult?(result: CheckResult): void;
 }
@@ -53,7 +45,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteRun> {
       obstacle === undefined
         ? await runCheck(check, options)
         : { ...headOf(check), ...obstacle, ms: 0, steps: [] };
-    if (result.outcome === 'failed' && !(await answers(options.url))) isGone = true;
+    if (result.outcome === 'failed' && !(await answers(options))) isGone = true;
     results.set(check.id, result);
     options.onResult?.(result);
   }
@@ -70,37 +62,6 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteRun> {
     results: options.checks.flatMap(({ id }) => results.get(id) ?? []),
     isHostGone: isGone,
   };
-}
-
-/** Why a check is not run on this host, or not this time. */
-function obstacleTo(
-  { proves, needs = {}, isOffline }: Check,
-  { discovery, keys, peers, launcher }: SuiteOptions,
-): { outcome: CheckOutcome; reason: string } | undefined {
-  if (isOffline === true) return undefined;
-  for (const id of proves) {
-    const { gate }: Requirement = REQUIREMENTS[id];
-    if (gate !== undefined && !GATES[gate].isOpen(discovery))
-      return { outcome: 'not-applicable', reason: `not advertised: ${GATES[gate].says}` };
-  }
-  const listed = Array.isArray(discovery['fixtures']) ? discovery['fixtures'] : [];
-  const missing = needs.fixtures?.filter((name) => !listed.includes(name)) ?? [];
-  if (missing.length > 0) return untested(`the host does not list the fixture ${missing.join(', ')}`);
-  if (needs.key !== undefined && keys[needs.key] === undefined)
-    return untested(`no key was given (--${KEY_FLAGS[needs.key]})`);
-  if (needs.peer !== undefined && peers[needs.peer] === undefined)
-    return untested(`its peer is not running (--${needs.peer}-port)`);
-  if (needs.launch === true && launcher === undefined) return untested('it starts processes (--launch)');
-  return undefined;
-}
-
-const KEY_FLAGS: Readonly<Record<keyof OtherKeys, string>> = {
-  lowScope: 'low-scope-key-file',
-  otherTenant: 'other-tenant-key-file',
-};
-
-function untested(reason: string): { outcome: CheckOutcome; reason: string } {
-  return { outcome: 'not-tested', reason };
 }
 
 async function runCheck(check: Check, options: SuiteOptions): Promise<CheckResult> {
@@ -147,7 +108,7 @@ function emptyPass(check: Check, trace: Trace): { outcome: 'broken'; reason: str
 
 function contextOf(trace: Trace, signal: AbortSignal, options: SuiteOptions): CheckContext {
   const { url, key, discovery, peers, keys, launcher } = options;
-  const host = createHostClient({ url, key, trace, signal });
+  const host = createHostClient({ url, key, trace, signal, timeoutMs: options.requestTimeoutMs });
   const expect: Expectations = createExpectations(trace);
   const eventually: CheckContext['eventually'] = async (claim, ask, timeoutMs = EVENTUALLY_MS) => {
     const until = performance.now() + timeoutMs;
@@ -175,10 +136,10 @@ function contextOf(trace: Trace, signal: AbortSignal, options: SuiteOptions): Ch
   };
 }
 
-async function answers(url: string): Promise<boolean> {
-  const host = createHostClient({ url, key: undefined, trace: createTrace() });
+async function answers({ url, requestTimeoutMs: timeoutMs }: SuiteOptions): Promise<boolean> {
+  const host = createHostClient({ url, key: undefined, trace: createTrace(), timeoutMs });
   try {
-    await host.request('GET', '/.well-known/openwop', { timeoutMs: 5_000 });
+    await host.request('GET', '/.well-known/openwop');
     return true;
   } catch (error) {
     return !(error instanceof HostFault && (error.kind === 'unreachable' || error.kind === 'timeout'));

@@ -1,0 +1,170 @@
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { JsonObject } from '@weft/protocol';
+import { startOtlpCollector } from '../peers/otlp-collector.ts';
+import type { Peers } from '../peers/peers.ts';
+import { startWebhookReceiver } from '../peers/webhook-receiver.ts';
+import { renderHtml } from '../report/html-report.ts';
+import { renderJson } from '../report/json-report.ts';
+import { renderJunit } from '../report/junit-report.ts';
+import { reportOf, SUITE_EXIT, type SuiteExit, type SuiteReport } from '../report/suite-report.ts';
+import { renderExplanation, renderText } from '../report/text-report.ts';
+import type { Check, OtherKeys } from '../suite/check.ts';
+import { findHost, NoHost } from '../suite/find-host.ts';
+import { type CommandLauncher, createLauncher, LaunchFailed } from '../suite/launch-command.ts';
+import { runSuite } from '../suite/run-suite.ts';
+import type { FlagName } from './flags.ts';
+import { type Progress, showProgress } from './progress.ts';
+import { type FlagValues, type Settings, settingsFrom, UsageError } from './settings.ts';
+
+/** What the command touches outside itself and the host. */
+export interface ConformanceIo {
+  readonly stdout: { write(text: string): unknown };
+  readonly stderr: { write(text: string): unknown };
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly isTTY: boolean;
+  /** The text of a file that only its owner may read. */
+  readKeyFile(path: string): Promise<string>;
+}
+
+/** Runs the suite as the flags say. Exit codes: 0 proven, 1 failed, 2 usage, 3 no host, 4 strict not met. */
+export async function conformance(flags: FlagValues, io: ConformanceIo, asJson: boolean): Promise<SuiteExit> {
+  try {
+    const settings = settingsFrom(flags, io.env);
+    const report = await findOut(settings, flags, io);
+    for (const { file, format } of settings.reports)
+      await writeFile(resolve(io.cwd, file), RENDERERS[format](report));
+    io.stdout.write(shownReport(report, settings, asJson));
+    return report.exit;
+  } catch (error) {
+    if (error instanceof UsageError) return refuse(io, asJson, 'usage', error, SUITE_EXIT.usage);
+    if (error instanceof NoHost || error instanceof LaunchFailed)
+      return refuse(io, asJson, 'no_host', error, SUITE_EXIT.noHost);
+    throw error;
+  }
+}
+
+const RENDERERS = { json: renderJson, xml: renderJunit, html: renderHtml } as const;
+
+function shownReport(report: SuiteReport, { explain }: Settings, asJson: boolean): string {
+  if (asJson) return renderJson(report);
+  return explain === undefined ? renderText(report) : renderExplanation(report, explain);
+}
+
+function refuse(
+  { stderr }: ConformanceIo,
+  asJson: boolean,
+  code: string,
+  error: Error,
+  exit: SuiteExit,
+): SuiteExit {
+  stderr.write(
+    asJson ? `${JSON.stringify({ error: code, message: error.message })}\n` : `${error.message}\n`,
+  );
+  return exit;
+}
+
+async function findOut(settings: Settings, flags: FlagValues, io: ConformanceIo): Promise<SuiteReport> {
+  if (settings.isOffline) return examine(settings, io, OFFLINE);
+  const launcher = settings.launch === undefined ? undefined : await createLauncher(settings.launch);
+  const peers = await startPeers(settings, io);
+  try {
+    const target = await targetOf(settings, flags, io, launcher);
+    const discovery = await findHost(target.url, target.key, settings.requestTimeoutMs);
+    const keys = await otherKeys(flags, io);
+    return await examine(settings, io, { ...target, discovery, keys, peers, launcher });
+  } finally {
+    await launcher?.stop();
+    await Promise.all(Object.values(peers).map((peer: { stop(): Promise<void> }) => peer.stop()));
+  }
+}
+
+interface Target {
+  readonly url: string;
+  readonly key: string | undefined;
+}
+
+interface Surroundings extends Target {
+  readonly discovery: JsonObject;
+  readonly keys: OtherKeys;
+  readonly peers: Peers;
+  readonly launcher: CommandLauncher | undefined;
+}
+
+const OFFLINE: Surroundings = {
+  url: '',
+  key: undefined,
+  discovery: {},
+  keys: {},
+  peers: {},
+  launcher: undefined,
+};
+
+async function examine(settings: Settings, io: ConformanceIo, around: Surroundings): Promise<SuiteReport> {
+  const { checks, isOffline, isStrict, profile, concurrency, requestTimeoutMs } = settings;
+  const progress: Progress = showProgress(io, checks.length);
+  const startedAt = new Date();
+  const begun = performance.now();
+  const { results, isHostGone } = await runSuite({
+    ...around,
+    checks,
+    concurrency,
+    requestTimeoutMs,
+    onStart: (check: Check) => progress.begin(check.id),
+    onResult: (result) => progress.end(result),
+  });
+  progress.done();
+  return reportOf({
+    url: isOffline ? undefined : around.url,
+    discovery: isOffline ? undefined : around.discovery,
+    startedAt,
+    ms: performance.now() - begun,
+    checks: results,
+    isStrict,
+    profile,
+    isHostGone,
+  });
+}
+
+async function targetOf(
+  { url }: Settings,
+  flags: FlagValues,
+  io: ConformanceIo,
+  launcher: CommandLauncher | undefined,
+): Promise<Target> {
+  if (url !== undefined)
+    return {
+      url,
+      key: (await keyFrom(flags, 'key-file', io)) ?? io.env['WEFT_API_KEY'] ?? io.env['OPENWOP_API_KEY'],
+    };
+  if (launcher === undefined) throw new UsageError('Give --url or --launch.');
+  return launcher.startFirst();
+}
+
+async function otherKeys(flags: FlagValues, io: ConformanceIo): Promise<OtherKeys> {
+  const lowScope = await keyFrom(flags, 'low-scope-key-file', io);
+  const otherTenant = await keyFrom(flags, 'other-tenant-key-file', io);
+  return {
+    ...(lowScope === undefined ? {} : { lowScope }),
+    ...(otherTenant === undefined ? {} : { otherTenant }),
+  };
+}
+
+async function keyFrom(flags: FlagValues, name: FlagName, io: ConformanceIo): Promise<string | undefined> {
+  const path = flags[name];
+  return typeof path === 'string' ? io.readKeyFile(resolve(io.cwd, path)) : undefined;
+}
+
+/** Each peer that runs is named, with what the host must be told of it. */
+async function startPeers({ webhookPort, otlpPort }: Settings, io: ConformanceIo): Promise<Peers> {
+  const webhook = webhookPort === undefined ? undefined : await startWebhookReceiver(webhookPort);
+  const otlp = otlpPort === undefined ? undefined : await startOtlpCollector(otlpPort);
+  if (webhook !== undefined)
+    io.stderr.write(
+      `The host must be allowed to send webhooks to ${webhook.address} (Weft: --allow-egress).\n`,
+    );
+  if (otlp !== undefined)
+    io.stderr.write(`The host must send its traces to ${otlp.address} (Weft: --otlp-endpoint).\n`);
+  return { ...(webhook === undefined ? {} : { webhook }), ...(otlp === undefined ? {} : { otlp }) };
+}

@@ -1,0 +1,30 @@
+import { conformance } from '../command/conformance-command.ts';
+import type { FlagValues } from '../command/settings.ts';
+
+export interface CommandOutcome {
+  readonly exit: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs the command in this process, as a person would. */
+export async function runCommand(
+  flags: Partial<FlagValues>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<CommandOutcome> {
+  let out = '';
+  let err = '';
+  const exit = await conformance(
+    { reports: [], ...flags },
+    {
+      stdout: { write: (text) => (out += text) },
+      stderr: { write: (text) => (err += text) },
+      env,
+      cwd: process.cwd(),
+      isTTY: false,
+      readKeyFile: (path) => Promise.reject(new Error(`no file ${path}`)),
+    },
+    false,
+  );
+  return { exit, out, err };
+}
