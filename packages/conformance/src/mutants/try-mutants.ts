@@ -1,36 +1,52 @@
 import type { JsonObject } from '@weft/protocol';
 import { CHECKS } from '../checks/index.ts';
-import type { SuiteOptions } from '../suite/run-suite.ts';
-import { runSuite } from '../suite/run-suite.ts';
+import type { Check } from '../suite/check.ts';
+import type { CheckResult } from '../suite/outcome.ts';
+import { runSuite, type SuiteOptions } from '../suite/run-suite.ts';
 import type { Mutant } from './mutant.ts';
 import { startProxy } from './proxy.ts';
 
 export interface MutantResult {
   readonly mutant: Mutant;
+  /** Every check that is meant for it failed, and the first for the right reason. */
   readonly isCaught: boolean;
-  /** What the checks said, or why the mutant counts as not caught. */
+  /** All checks that failed. */
+  readonly noticed: readonly string[];
+  /** What the checks meant for it said. */
   readonly said: readonly string[];
 }
 
 export type MutantTrial = Omit<SuiteOptions, 'checks' | 'onStart' | 'onResult'>;
 
-/** Lets the checks meant for a mutant look at a host with its defect. */
-export async function tryMutant(mutant: Mutant, trial: MutantTrial): Promise<MutantResult> {
-  const checks = CHECKS.filter(({ id }) => mutant.caughtBy.includes(id));
-  const missing = mutant.caughtBy.filter((id) => !checks.some((check) => check.id === id));
-  if (missing.length > 0) return { mutant, isCaught: false, said: [`no such check: ${missing.join(', ')}`] };
+/** Lets checks look at a host with one defect: those meant for it, or the ones given. */
+export async function tryMutant(
+  mutant: Mutant,
+  trial: MutantTrial,
+  checks: readonly Check[] = CHECKS.filter(({ id }) => mutant.caughtBy.includes(id)),
+): Promise<MutantResult> {
   const proxy = await startProxy(trial.url, mutant);
   try {
     const discovery = await discoveryThrough(proxy.url, trial.discovery);
     const { results } = await runSuite({ ...trial, url: proxy.url, discovery, checks });
-    const said = results.map(({ id, outcome, reason }) => `${id} ${outcome}: ${reason ?? 'nothing'}`);
-    const first = results.find(({ id }) => id === mutant.caughtBy[0]);
-    const isCaught =
-      results.every(({ outcome }) => outcome === 'failed') && mutant.says.test(first?.reason ?? '');
-    return { mutant, isCaught, said };
+    return verdictOn(mutant, results);
   } finally {
     await proxy.stop();
   }
+}
+
+function verdictOn(mutant: Mutant, results: readonly CheckResult[]): MutantResult {
+  const meant = mutant.caughtBy.map((id) => results.find((result) => result.id === id));
+  return {
+    mutant,
+    isCaught:
+      meant.every((result) => result?.outcome === 'failed') && mutant.says.test(meant[0]?.reason ?? ''),
+    noticed: results.filter(({ outcome }) => outcome === 'failed').map(({ id }) => id),
+    said: meant.map((result, at) =>
+      result === undefined
+        ? `${mutant.caughtBy[at] ?? ''} was not run`
+        : `${result.id} ${result.outcome}: ${result.reason ?? 'nothing'}`,
+    ),
+  };
 }
 
 /** A mutant may have changed discovery itself; where it is no longer readable, the checks see it for themselves. */
