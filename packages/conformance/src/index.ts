@@ -6,6 +6,7 @@ export type { Mutant } from './mutants/mutant.ts';
 export { startProxy } from './mutants/proxy.ts';
 export { tryMutant } from './mutants/try-mutants.ts';
 export type { MutantResult, MutantTrial } from './mutants/try-mutants.ts';
+export { renderRequirementsPage } from './report/requirements-page.ts';
 export { REQUIREMENTS } from './requirements/index.ts';
 export { PROFILES } from './requirements/profiles.ts';
 export { findHost, NoHost } from './suite/find-host.ts';

@@ -9,7 +9,7 @@ export interface CommandOutcome {
 
 /** Runs the command in this process, as a person would. */
 export async function runCommand(
-  flags: Partial<FlagValues>,
+  { json = false, ...flags }: Partial<FlagValues> & { json?: boolean },
   env: Readonly<Record<string, string>> = {},
 ): Promise<CommandOutcome> {
   let out = '';
@@ -24,7 +24,7 @@ export async function runCommand(
       isTTY: false,
       readKeyFile: (path) => Promise.reject(new Error(`no file ${path}`)),
     },
-    false,
+    json,
   );
   return { exit, out, err };
 }

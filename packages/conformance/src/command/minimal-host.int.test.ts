@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SuiteReport } from '../report/suite-report.ts';
+import { type MinimalHost, startMinimalHost } from '../testing/minimal-host.ts';
+import { runCommand } from '../testing/run-command.ts';
+
+let host: MinimalHost;
+beforeAll(async () => {
+  host = await startMinimalHost();
+});
+afterAll(() => host.stop());
+
+describe('a host that serves the least a host must', () => {
+  it('passes, and the report says what does not apply and what was not tested', async () => {
+    const { exit, out, err } = await runCommand({ url: host.url, json: true }, { WEFT_API_KEY: host.key });
+
+    const report = JSON.parse(out) as SuiteReport;
+    expect(report.requirements.filter(({ outcome }) => outcome === 'failed').map(({ id }) => id)).toEqual([]);
+    expect(exit, err).toBe(0);
+    const outcomes = Object.fromEntries(report.requirements.map(({ id, outcome }) => [id, outcome]));
+    expect(outcomes['RUN-1']).toBe('proven');
+    expect(outcomes['BUNDLE-1']).toBe('not-applicable');
+    expect(outcomes['FORK-1']).toBe('not-applicable');
+    for (const { outcome, reason } of report.requirements)
+      if (outcome !== 'proven') expect(reason).not.toBe(undefined);
+  });
+
+  it('does not meet a profile that it does not claim', async () => {
+    const { exit, out } = await runCommand(
+      { url: host.url, strict: true, profile: 'openwop-replay-fork' },
+      { WEFT_API_KEY: host.key },
+    );
+
+    expect(exit).toBe(4);
+    expect(out).toContain('Strict: openwop-replay-fork is not proven');
+  });
+});
