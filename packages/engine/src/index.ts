@@ -1,14 +1,14 @@
 export { ALL_SCOPES } from '@weft/protocol';
-export { createHost, DEFAULT_TENANT } from './create-host.ts';
-export type { HostOptions } from './create-host.ts';
-export { canonicalDigest } from './core/canonical-digest.ts';
+export { createHost, DEFAULT_TENANT } from './host/create-host.ts';
+export type { HostOptions } from './host/create-host.ts';
+export { canonicalDigest } from './core/json/canonical-digest.ts';
 export type { Anomaly } from './core/audit/chain-walk.ts';
 export { createExportVerifier } from './core/audit/exported-log.ts';
 export type { ExportVerification, ExportVerifier } from './core/audit/exported-log.ts';
 export { describeSeal, isSealed, readSeal } from './core/audit/seal.ts';
 export type { Seal } from './core/audit/seal.ts';
 export type { AuditVerification } from './core/audit/verification.ts';
-export { publicKeyText, readPublicKey } from './ed25519.ts';
+export { publicKeyText, readPublicKey } from './crypto/ed25519.ts';
 export { diffEvents, findDivergence } from './core/diff/diff-events.ts';
 export type { Divergence, EventDifference, LogPages } from './core/diff/diff-events.ts';
 export { renderDiff } from './core/diff/render-diff.ts';
@@ -18,11 +18,11 @@ export { stateDiff } from './core/diff/state-diff.ts';
 export { spansOf } from './core/bundle/spans.ts';
 export { readBundle } from './core/import/read-bundle.ts';
 export type { ImportedBundle } from './core/import/read-bundle.ts';
-export { checkLog, LOG_RULES } from './core/legal-log.ts';
-export type { LogEntry, Violation } from './core/legal-log.ts';
-export { isTerminalEvent, TERMINAL_EVENTS } from './core/run-event.ts';
-export type { EventDraft, RunEvent } from './core/run-event.ts';
-export { isTerminalStatus, nodeKey } from './core/run-state.ts';
+export { checkLog, LOG_RULES } from './core/fold/log-checker.ts';
+export type { LogEntry, Violation } from './core/fold/log-checker.ts';
+export { isTerminalEvent, TERMINAL_EVENTS } from './model/run-event.ts';
+export type { EventDraft, RunEvent } from './model/run-event.ts';
+export { isTerminalStatus, nodeKey } from './model/run-state.ts';
 export type {
   CreationRecord,
   ForkLink,
@@ -35,7 +35,7 @@ export type {
   RunLimits,
   RunState,
   RunStatus,
-} from './core/run-state.ts';
+} from './model/run-state.ts';
 export type {
   Accepted,
   Annotated,
@@ -76,13 +76,13 @@ export type {
   WorkflowProblem,
   WorkflowReport,
   WorkflowSummary,
-} from './host.ts';
-export { DamagedRunError } from './damaged-run-error.ts';
-export { erasedRecord } from './erased-record.ts';
-export type { ClusterNode, ClusterOperations } from './cluster-operations.ts';
-export { openMemoryStore } from './memory-store.ts';
-export type { MemoryStoreOptions, StoreFaults } from './memory-store.ts';
-export { NodeFailure } from './node-type.ts';
+} from './host/host.ts';
+export { DamagedRunError } from './model/damaged-run-error.ts';
+export { erasedRecord } from './model/erased-record.ts';
+export type { ClusterNode, ClusterOperations } from './host/cluster-operations.ts';
+export { openMemoryStore } from './memory-store/memory-store.ts';
+export type { MemoryStoreOptions, StoreFaults } from './memory-store/memory-store.ts';
+export { NodeFailure } from './model/node-type.ts';
 export type {
   ChildrenNodeType,
   ChildSpec,
@@ -103,33 +103,33 @@ export type {
   Question,
   StopSignal,
   TimerNodeType,
-} from './node-type.ts';
+} from './model/node-type.ts';
 export { BUILTIN_NODE_TYPES } from './nodes/index.ts';
 export { renderNodeReference } from './nodes/reference.ts';
-export { AuditAnchorError } from './runtime/audit-anchor.ts';
-export type { AuditAnchor } from './runtime/audit-anchor.ts';
-export { reanchorAudit } from './runtime/audit-reanchor.ts';
-export type { Reanchored } from './runtime/audit-reanchor.ts';
-export { SYSTEM_CLOCK } from './runtime/clock.ts';
-export type { Clock } from './runtime/clock.ts';
-export { commandOutcome } from './runtime/commands.ts';
+export { AuditAnchorError } from './runtime/audit/audit-anchor.ts';
+export type { AuditAnchor } from './runtime/audit/audit-anchor.ts';
+export { reanchorAudit } from './runtime/audit/audit-reanchor.ts';
+export type { Reanchored } from './runtime/audit/audit-reanchor.ts';
+export { SYSTEM_CLOCK } from './ports/clock.ts';
+export type { Clock } from './ports/clock.ts';
+export { commandOutcome } from './runtime/commands/commands.ts';
 export { createEgress } from './runtime/egress/egress.ts';
 export type { EgressOptions } from './runtime/egress/egress.ts';
-export type { RandomBytes } from './runtime/ids.ts';
-export { recordFromText } from './core/lazy-inputs.ts';
-export { createFairQueue } from './runtime/fair-queue.ts';
-export { inTurns, nextTurn } from './runtime/in-turns.ts';
-export { jsonText } from './runtime/json-text.ts';
-export { createLoads, isOverShare } from './runtime/loads.ts';
-export { StopSource } from './runtime/stop-source.ts';
-export { ensureFirstKey } from './runtime/first-key.ts';
-export type { FirstKey } from './runtime/first-key.ts';
-export { LIVE_PREFIX, newKey, TEST_PREFIX } from './runtime/keys.ts';
-export { DEFAULT_LIMITS, limitsFrom } from './runtime/limits.ts';
-export type { HostLimits } from './runtime/limits.ts';
-export type { Log, LogLevel } from './runtime/log.ts';
-export { ENGINE_VERSION, EVENT_LOG_SCHEMA_VERSION, PROTOCOL_VERSION } from './runtime/versions.ts';
-export { assertStorable, isStorable, UnstorableTextError } from './storable-text.ts';
+export type { RandomBytes } from './runtime/runs/ids.ts';
+export { recordFromText } from './core/json/lazy-inputs.ts';
+export { createFairQueue } from './runtime/fairness/fair-queue.ts';
+export { inTurns, nextTurn } from './runtime/fairness/in-turns.ts';
+export { jsonText } from './runtime/fairness/json-text.ts';
+export { createLoads, isOverShare } from './runtime/fairness/loads.ts';
+export { StopSource } from './runtime/effects/stop-source.ts';
+export { ensureFirstKey } from './runtime/auth/first-key.ts';
+export type { FirstKey } from './runtime/auth/first-key.ts';
+export { LIVE_PREFIX, newKey, TEST_PREFIX } from './runtime/auth/keys.ts';
+export { DEFAULT_LIMITS, limitsFrom } from './host/limits.ts';
+export type { HostLimits } from './host/limits.ts';
+export type { Log, LogLevel } from './ports/log.ts';
+export { ENGINE_VERSION, EVENT_LOG_SCHEMA_VERSION, PROTOCOL_VERSION } from './model/versions.ts';
+export { assertStorable, isStorable, UnstorableTextError } from './model/storable-text.ts';
 export type {
   ApiKeyRow,
   AuditEntry,
@@ -183,7 +183,7 @@ export type {
   WorkflowUnit,
   WriteResult,
   WriteUnit,
-} from './store.ts';
+} from './ports/store.ts';
 export type {
   CreatedWebhook,
   DeadDelivery,
@@ -191,5 +191,5 @@ export type {
   SigningSecret,
   WebhookOperations,
   WebhookSummary,
-} from './webhook-operations.ts';
-export type { CommittedGroup, Observer, RunSpans, TelemetryOperations } from './telemetry-operations.ts';
+} from './host/webhook-operations.ts';
+export type { CommittedGroup, Observer, RunSpans, TelemetryOperations } from './host/telemetry-operations.ts';

@@ -1,4 +1,4 @@
-import { isTerminalStatus } from '../core/run-state.ts';
+import { isTerminalStatus } from '../model/run-state.ts';
 import type {
   BlobUnit,
   CommandUnit,
@@ -8,7 +8,7 @@ import type {
   SuspicionUnit,
   WorkflowUnit,
   WriteUnit,
-} from '../store.ts';
+} from '../ports/store.ts';
 import type { MemoryData, MemoryRun } from './data.ts';
 import { blobKey, idempotencyKey, workflowAt } from './data.ts';
 import { applyDocument } from './documents.ts';

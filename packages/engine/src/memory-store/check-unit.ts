@@ -1,5 +1,12 @@
-import { isTerminalStatus } from '../core/run-state.ts';
-import type { ClaimRef, CommandUnit, IdempotencyRecord, Refusal, RunUnit, WriteUnit } from '../store.ts';
+import { isTerminalStatus } from '../model/run-state.ts';
+import type {
+  ClaimRef,
+  CommandUnit,
+  IdempotencyRecord,
+  Refusal,
+  RunUnit,
+  WriteUnit,
+} from '../ports/store.ts';
 import type { MemoryData, MemoryRun } from './data.ts';
 import { firstSeq, idempotencyKey, nextSeq, pendingCommands, workflowAt } from './data.ts';
 import { documentAt } from './documents.ts';

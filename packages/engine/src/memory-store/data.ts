@@ -1,5 +1,5 @@
-import type { CreationRecord } from '../core/run-state.ts';
-import { isTerminalStatus } from '../core/run-state.ts';
+import type { CreationRecord } from '../model/run-state.ts';
+import { isTerminalStatus } from '../model/run-state.ts';
 import type {
   ApiKeyRow,
   Checkpoint,
@@ -13,7 +13,7 @@ import type {
   StoredEvent,
   Suspicion,
   WorkflowRow,
-} from '../store.ts';
+} from '../ports/store.ts';
 import type { MemoryDocument } from './documents.ts';
 import type { MemoryTombstone } from './keeping.ts';
 

@@ -1,4 +1,4 @@
-import type { DocumentPlace, DocumentUnit, Listed, Page, StoredDocument } from '../store.ts';
+import type { DocumentPlace, DocumentUnit, Listed, Page, StoredDocument } from '../ports/store.ts';
 import type { MemoryData } from './data.ts';
 import { decodeCursor, encodeCursor, isOlder, type Position, takePage } from './list-runs.ts';
 

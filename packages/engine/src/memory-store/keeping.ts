@@ -1,5 +1,5 @@
-import { isTerminalStatus } from '../core/run-state.ts';
-import { erasedRecord } from '../erased-record.ts';
+import { isTerminalStatus } from '../model/run-state.ts';
+import { erasedRecord } from '../model/erased-record.ts';
 import type {
   EraseUnit,
   ExpiredRun,
@@ -10,7 +10,7 @@ import type {
   StoredCommand,
   StoredEvent,
   Tombstone,
-} from '../store.ts';
+} from '../ports/store.ts';
 import type { MemoryData, MemoryRun } from './data.ts';
 import { nextSeq } from './data.ts';
 import { decodeCursor, encodeCursor, takePage } from './list-runs.ts';

@@ -1,5 +1,5 @@
 import { HostError } from '@weft/protocol';
-import type { Listed, RunFilter, RunPage } from '../store.ts';
+import type { Listed, RunFilter, RunPage } from '../ports/store.ts';
 import { isQuarantined, type MemoryData, type MemoryRun } from './data.ts';
 
 export type Position = readonly [createdAt: number, order: number];

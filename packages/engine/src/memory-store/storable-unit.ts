@@ -1,4 +1,4 @@
-import { isStorable } from '../storable-text.ts';
+import { isStorable } from '../model/storable-text.ts';
 
 /** What databases keep as JSON text, in which everything can be said. */
 const KEPT_AS_JSON = new Set([

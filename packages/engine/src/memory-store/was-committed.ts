@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { BlobUnit, OutboxUnit, RunUnit, StoredEvent, WriteUnit } from '../store.ts';
+import type { BlobUnit, OutboxUnit, RunUnit, StoredEvent, WriteUnit } from '../ports/store.ts';
 import type { MemoryData } from './data.ts';
 import { blobKey, firstSeq, workflowAt } from './data.ts';
 import { wasDocumentCommitted } from './documents.ts';

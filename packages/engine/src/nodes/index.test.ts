@@ -1,10 +1,10 @@
 import type { JsonObject } from '@weft/protocol';
 import { describe, expect, it } from 'vitest';
 import { Value } from 'typebox/value';
-import { type NodeResult, type NodeType, NodeFailure } from '../node-type.ts';
+import { type NodeResult, type NodeType, NodeFailure } from '../model/node-type.ts';
 import { BUILTIN_NODE_TYPES } from './index.ts';
-import { sampleEffect } from './sample-effect-context.ts';
-import { sampleInput, type Sample } from './sample-node-input.ts';
+import { sampleEffect } from './testing/sample-effect-context.ts';
+import { sampleInput, type Sample } from './testing/sample-node-input.ts';
 
 /** One small use of every node type; `gives` is what it outputs, or the code it fails with. */
 const EXAMPLES: Readonly<Record<string, Sample & { gives: JsonObject | string | null }>> = {

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import type { NodeType } from '../node-type.ts';
+import type { NodeType } from '../model/node-type.ts';
 
 /** The reference page of the node types, from the types themselves. A test keeps docs/reference/nodes.md in step. */
 export function renderNodeReference(types: readonly NodeType[]): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { StoredEvent } from '../store.ts';
+import type { StoredEvent } from '../ports/store.ts';
 import {
   appendUnit,
   auditEntry,

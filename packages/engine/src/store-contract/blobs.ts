@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { BlobUnit } from '../store.ts';
+import type { BlobUnit } from '../ports/store.ts';
 import { appendUnit, auditEntry, blobUnit, given, givenHeldRun } from './fixtures.ts';
 import type { Subject } from './subject.ts';
 

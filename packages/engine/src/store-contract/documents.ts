@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DocumentPlace, StoredDocument } from '../store.ts';
+import type { DocumentPlace, StoredDocument } from '../ports/store.ts';
 import {
   auditEntry,
   commitOne,

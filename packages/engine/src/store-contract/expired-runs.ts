@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ExpiredRun, RunHead } from '../store.ts';
+import type { ExpiredRun, RunHead } from '../ports/store.ts';
 import { completed, createUnit, events, given, newRunId, START } from './fixtures.ts';
 import { purgeUnit } from './kept-runs.ts';
 import type { Subject } from './subject.ts';

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { CreationRecord } from '../core/run-state.ts';
+import type { CreationRecord } from '../model/run-state.ts';
 import type {
   ApiKeyRow,
   AuditEntry,
@@ -15,7 +15,7 @@ import type {
   WorkflowUnit,
   WriteResult,
   WriteUnit,
-} from '../store.ts';
+} from '../ports/store.ts';
 
 export const START = 1_700_000_000_000;
 

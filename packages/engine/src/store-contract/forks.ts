@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CreationRecord } from '../core/run-state.ts';
+import type { CreationRecord } from '../model/run-state.ts';
 import type { CreateOptions } from './fixtures.ts';
 import {
   appendUnit,

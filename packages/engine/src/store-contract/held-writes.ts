@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { WriteUnit } from '../store.ts';
+import type { WriteUnit } from '../ports/store.ts';
 import {
   appendUnit,
   auditEntry,

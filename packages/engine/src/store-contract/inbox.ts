@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Verdict } from '../store.ts';
+import type { Verdict } from '../ports/store.ts';
 import {
   appendUnit,
   commandUnit,

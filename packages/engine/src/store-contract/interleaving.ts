@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { RunHead, Store, StoredEvent, WriteResult } from '../store.ts';
+import type { RunHead, Store, StoredEvent, WriteResult } from '../ports/store.ts';
 import { appendUnit, completed, createUnit, event, newRunId, readAll, running } from './fixtures.ts';
 import type { Subject } from './subject.ts';
 

@@ -1,4 +1,4 @@
-import type { Command, EraseUnit, PurgeUnit } from '../store.ts';
+import type { Command, EraseUnit, PurgeUnit } from '../ports/store.ts';
 import {
   appendUnit,
   blobUnit,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Command, Notice, RunUnit } from '../store.ts';
+import type { Command, Notice, RunUnit } from '../ports/store.ts';
 import {
   appendUnit,
   commandUnit,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { NewOutboxRow, OutboxUnit } from '../store.ts';
+import type { NewOutboxRow, OutboxUnit } from '../ports/store.ts';
 import { appendUnit, given, givenHeldRun, newBatchId, START } from './fixtures.ts';
 import type { Subject } from './subject.ts';
 

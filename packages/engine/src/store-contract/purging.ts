@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RunHead } from '../store.ts';
+import type { RunHead } from '../ports/store.ts';
 import {
   auditEntry,
   commitOne,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HostError } from '@weft/protocol';
-import type { RunFilter, RunRow } from '../store.ts';
+import type { RunFilter, RunRow } from '../ports/store.ts';
 import {
   appendUnit,
   completed,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { WorkflowRow } from '../store.ts';
+import type { WorkflowRow } from '../ports/store.ts';
 import {
   appendUnit,
   auditEntry,

@@ -1,4 +1,4 @@
-import type { Store } from '../store.ts';
+import type { Store } from '../ports/store.ts';
 
 /** Set by a test, asked by the store around every commit: one that throws makes the outcome unknown. */
 export interface ContractFaults {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Suspicion } from '../store.ts';
+import type { Suspicion } from '../ports/store.ts';
 import {
   appendUnit,
   commandUnit,

@@ -1,4 +1,4 @@
-import type { StoredAuditEntry } from '../../store.ts';
+import type { StoredAuditEntry } from '../../ports/store.ts';
 import { absentHash, entryHash } from './entry.ts';
 
 /**

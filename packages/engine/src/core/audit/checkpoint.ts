@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '@weft/protocol';
-import { type Ed25519Key, isSignatureOf, signBytes } from '../../ed25519.ts';
+import { type Ed25519Key, isSignatureOf, signBytes } from '../../crypto/ed25519.ts';
 import { isCount, isHash } from './link-batch.ts';
 import { type Frontier, rootOf } from './merkle.ts';
 import { isSealed, makeSeal, type Seal } from './seal.ts';

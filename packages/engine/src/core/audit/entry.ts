@@ -1,6 +1,6 @@
 import { canonicalJson, type Json } from '@weft/protocol';
-import { sha256Hex } from '../../hash.ts';
-import type { StoredAuditEntry } from '../../store.ts';
+import { sha256Hex } from '../../crypto/hash.ts';
+import type { StoredAuditEntry } from '../../ports/store.ts';
 
 /**
  * The form in which an audit entry is hashed: RFC 8785 JSON of everything the store holds of it, its place in the chain, and

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
-import { type Ed25519Key, readPublicKey } from '../../ed25519.ts';
-import type { StoredAuditEntry } from '../../store.ts';
+import { type Ed25519Key, readPublicKey } from '../../crypto/ed25519.ts';
+import type { StoredAuditEntry } from '../../ports/store.ts';
 import { type Anomaly, type ChainWalk, createChainWalk, type Place } from './chain-walk.ts';
 import { type AuditCheckpoint, readCheckpoint, sealOf } from './checkpoint.ts';
 import { readBatch } from './link-batch.ts';

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '@weft/protocol';
-import type { StoredAuditEntry } from '../../store.ts';
+import type { StoredAuditEntry } from '../../ports/store.ts';
 import { entryHash } from './entry.ts';
 import { EMPTY_FRONTIER, extendFrontier, type Frontier } from './merkle.ts';
 

@@ -1,4 +1,4 @@
-import { sha256Bytes } from '../../hash.ts';
+import { sha256Bytes } from '../../crypto/hash.ts';
 
 /**
  * The Merkle tree of RFC 6962 over the hashes of the entries 0…n−1, kept as its frontier: the roots of the full subtrees that

@@ -1,5 +1,5 @@
 import { canonicalJson, isJsonObject, type Json, toIso } from '@weft/protocol';
-import { type Ed25519Key, isSignatureOf, signBytes } from '../../ed25519.ts';
+import { type Ed25519Key, isSignatureOf, signBytes } from '../../crypto/ed25519.ts';
 import { isCount, isHash } from './link-batch.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Ed25519Key } from '../../ed25519.ts';
+import type { Ed25519Key } from '../../crypto/ed25519.ts';
 import type { Anomaly, Place } from './chain-walk.ts';
 import { type AuditCheckpoint, follows, isSigned } from './checkpoint.ts';
 import { EMPTY_FRONTIER, extendFrontier, type Frontier, rootOf } from './merkle.ts';

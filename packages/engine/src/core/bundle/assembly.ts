@@ -1,7 +1,7 @@
 import { BUNDLE_VERSION, EVENT_SCHEMA_VERSION, eventId, type JsonObject, toIso } from '@weft/protocol';
-import type { Ed25519Key } from '../../ed25519.ts';
-import type { StoredEvent } from '../../store.ts';
-import type { RunEvent } from '../run-event.ts';
+import type { Ed25519Key } from '../../crypto/ed25519.ts';
+import type { StoredEvent } from '../../ports/store.ts';
+import type { RunEvent } from '../../model/run-event.ts';
 import { canonicalText, utf8Bytes } from './canonical-text.ts';
 import { redactCredentialsIn } from './encoded-credentials.ts';
 import { type FixedSource, fixedParts, pointerBytes } from './fixed-parts.ts';

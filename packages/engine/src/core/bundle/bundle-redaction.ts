@@ -1,11 +1,11 @@
 import { EVENT_CATALOGUE, INTERRUPT_KINDS, type Json, type JsonObject, RUN_STATUSES } from '@weft/protocol';
-import { SKELETON } from '../payload-skeleton.ts';
-import type { MaskingMode, Plan } from '../plan.ts';
-import { createRedactor, knownTexts, maskingOf, maskValue } from '../redaction.ts';
-import type { CreationRecord, RunState } from '../run-state.ts';
-import { redactDeep } from '../scan/credential-text.ts';
-import { MASK } from '../scan/marks.ts';
-import { redactorFor } from '../sensitive.ts';
+import { SKELETON } from '../fold/payload-skeleton.ts';
+import type { MaskingMode, Plan } from '../compile/plan.ts';
+import { createRedactor, knownTexts, maskingOf, maskValue } from '../redaction/redaction.ts';
+import type { CreationRecord, RunState } from '../../model/run-state.ts';
+import { redactDeep } from '../redaction/scan/credential-text.ts';
+import { MASK } from '../redaction/scan/marks.ts';
+import { redactorFor } from '../redaction/sensitive.ts';
 import { redactCredentialsIn } from './encoded-credentials.ts';
 
 /**

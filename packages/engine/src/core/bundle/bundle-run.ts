@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject, type RunSnapshot } from '@weft/protocol';
-import type { CreationRecord } from '../run-state.ts';
+import type { CreationRecord } from '../../model/run-state.ts';
 import type { BundleRedaction } from './bundle-redaction.ts';
-import { redactDeep } from '../scan/credential-text.ts';
+import { redactDeep } from '../redaction/scan/credential-text.ts';
 
 /** Made by the engine from ids and clocks; nobody's input is in them. */
 const OWN_MEMBERS: ReadonlySet<string> = new Set([

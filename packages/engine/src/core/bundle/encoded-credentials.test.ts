@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { redactDeep } from '../scan/credential-text.ts';
+import { redactDeep } from '../redaction/scan/credential-text.ts';
 import { redactCredentialsIn } from './encoded-credentials.ts';
 
 const KEY = `sk-${'a1B2c3D4'.repeat(4)}`;

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '@weft/protocol';
-import { credentialMember, redactDeep } from '../scan/credential-text.ts';
-import { MASK } from '../scan/marks.ts';
+import { credentialMember, redactDeep } from '../redaction/scan/credential-text.ts';
+import { MASK } from '../redaction/scan/marks.ts';
 
 /**
  * Credentials by their shape, also where another spelling hides it. Dearer than the check every event goes through when it is

@@ -1,6 +1,6 @@
 import type { Annotation, Json, JsonObject, RunSnapshot } from '@weft/protocol';
 import type { MaskedPlaces } from '../import/masked-slots.ts';
-import type { CreationRecord } from '../run-state.ts';
+import type { CreationRecord } from '../../model/run-state.ts';
 import type { BundleRedaction } from './bundle-redaction.ts';
 import { maskedMember, unmaskedRun } from './bundle-run.ts';
 import { canonicalText, utf8Bytes } from './canonical-text.ts';

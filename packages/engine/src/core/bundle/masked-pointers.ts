@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '@weft/protocol';
-import { MASK } from '../scan/marks.ts';
+import { MASK } from '../redaction/scan/marks.ts';
 
 const HASH_MARK = /^sha256:[0-9a-f]{64}$/;
 

@@ -1,6 +1,12 @@
 import { isJsonObject, type JsonObject } from '@weft/protocol';
-import { type Ed25519Key, isSignatureOf, publicKeyText, readPublicKey, signBytes } from '../../ed25519.ts';
-import { sha256Bytes, sha256Hex } from '../../hash.ts';
+import {
+  type Ed25519Key,
+  isSignatureOf,
+  publicKeyText,
+  readPublicKey,
+  signBytes,
+} from '../../crypto/ed25519.ts';
+import { sha256Bytes, sha256Hex } from '../../crypto/hash.ts';
 import { canonicalText } from './canonical-text.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { RunEvent } from '../run-event.ts';
-import type { CreationRecord } from '../run-state.ts';
+import type { RunEvent } from '../../model/run-event.ts';
+import type { CreationRecord } from '../../model/run-state.ts';
 import { createSpanProjection, spansOf } from './spans.ts';
 
 const record: CreationRecord = {

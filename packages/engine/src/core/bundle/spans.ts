@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type Span, toIso } from '@weft/protocol';
-import { sha256Hex } from '../../hash.ts';
-import { isTerminalEvent, type RunEvent } from '../run-event.ts';
-import { type CreationRecord, nodeKey } from '../run-state.ts';
+import { sha256Hex } from '../../crypto/hash.ts';
+import { isTerminalEvent, type RunEvent } from '../../model/run-event.ts';
+import { type CreationRecord, nodeKey } from '../../model/run-state.ts';
 import { utf8Bytes } from './canonical-text.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Json } from '@weft/protocol';
-import type { Steps } from '../steps.ts';
+import type { Steps } from '../json/steps.ts';
 
 /** Values compared between two steps. */
 const VALUES = 2_000;

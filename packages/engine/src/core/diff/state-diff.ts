@@ -1,5 +1,5 @@
 import type { Json, JsonObject, RunSnapshot } from '@weft/protocol';
-import { finish, type Steps } from '../steps.ts';
+import { finish, type Steps } from '../json/steps.ts';
 import { isSameValue } from './same-value.ts';
 
 const COMPARED = ['status', 'variables', 'channels'] as const;

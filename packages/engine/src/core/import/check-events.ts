@@ -1,9 +1,9 @@
 import type { Json } from '@weft/protocol';
-import type { StoredEvent } from '../../store.ts';
-import { checkLog, type LogEntry, type LogRuleId } from '../legal-log.ts';
-import { isTerminalEvent } from '../run-event.ts';
-import { isTerminalStatus } from '../run-state.ts';
-import type { Steps } from '../steps.ts';
+import type { StoredEvent } from '../../ports/store.ts';
+import { checkLog, type LogEntry, type LogRuleId } from '../fold/log-checker.ts';
+import { isTerminalEvent } from '../../model/run-event.ts';
+import { isTerminalStatus } from '../../model/run-state.ts';
+import type { Steps } from '../json/steps.ts';
 import { refuseBundle } from './refuse.ts';
 
 /** What no host can have written: gaps, facts after the end, nodes that end without having begun. */

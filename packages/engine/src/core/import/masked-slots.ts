@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
-import type { StoredEvent } from '../../store.ts';
-import type { MaskingMode } from '../plan.ts';
-import type { Steps } from '../steps.ts';
+import type { StoredEvent } from '../../ports/store.ts';
+import type { MaskingMode } from '../compile/plan.ts';
+import type { Steps } from '../json/steps.ts';
 
 /**
  * Where a bundle holds a mark instead of a value. What is counted are slots, the smallest places that a person can name: an

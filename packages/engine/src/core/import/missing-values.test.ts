@@ -1,7 +1,7 @@
 import type { JsonObject } from '@weft/protocol';
 import { describe, expect, it } from 'vitest';
-import type { StoredEvent } from '../../store.ts';
-import { initialState } from '../evolve.ts';
+import type { StoredEvent } from '../../ports/store.ts';
+import { initialState } from '../fold/evolve.ts';
 import { chain, node, variable } from '../testing/definitions.ts';
 import { simulate } from '../testing/simulation.ts';
 import { fillValues, type Needs } from './fill-values.ts';

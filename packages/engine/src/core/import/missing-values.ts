@@ -1,8 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
-import type { StoredEvent } from '../../store.ts';
-import { evolve, fromStored } from '../evolve.ts';
-import { nodeKey, type NodeState, type RunState } from '../run-state.ts';
-import type { Plan } from '../plan.ts';
+import type { StoredEvent } from '../../ports/store.ts';
+import { evolve, fromStored } from '../fold/evolve.ts';
+import { nodeKey, type NodeState, type RunState } from '../../model/run-state.ts';
+import type { Plan } from '../compile/plan.ts';
 import { segmentsOf } from './masked-slots.ts';
 import { mayBeRead } from './output-readers.ts';
 

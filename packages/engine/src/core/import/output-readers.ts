@@ -1,5 +1,5 @@
-import type { NodePlan, Plan } from '../plan.ts';
-import { nodeKey, type RunState } from '../run-state.ts';
+import type { NodePlan, Plan } from '../compile/plan.ts';
+import { nodeKey, type RunState } from '../../model/run-state.ts';
 
 /** Expressions can name any node before them, so a workflow whose expressions do is taken to read everything. */
 const NAMES_NODES = /\bnodes\s*[.[]/;

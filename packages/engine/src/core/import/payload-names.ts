@@ -1,5 +1,5 @@
 import { EVENT_CATALOGUE, isJsonObject, type Json, type JsonObject, nameProblem } from '@weft/protocol';
-import { pointer } from '../compile-problems.ts';
+import { pointer } from '../compile/problems.ts';
 
 /** Members of payloads that only people read. Every other text that the catalogue has in a payload is an id, a name or a code. */
 const FREE_TEXT: ReadonlySet<string> = new Set([

@@ -6,7 +6,7 @@ import {
   type Json,
   type JsonObject,
 } from '@weft/protocol';
-import { redactDeep } from '../scan/credential-text.ts';
+import { redactDeep } from '../redaction/scan/credential-text.ts';
 
 /**
  * What people said about the run where it was executed. It stands beside the log, so a remark that this host could not have

@@ -1,8 +1,8 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { canonicalJson, type Json, type JsonObject } from '@weft/protocol';
 import { describe, expect, it } from 'vitest';
-import { publicKeyText } from '../../ed25519.ts';
-import { sha256Hex } from '../../hash.ts';
+import { publicKeyText } from '../../crypto/ed25519.ts';
+import { sha256Hex } from '../../crypto/hash.ts';
 import { withSignature } from '../bundle/signature.ts';
 import { importRunId } from './import-run-id.ts';
 import { readBundle } from './read-bundle.ts';

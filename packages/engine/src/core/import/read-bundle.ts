@@ -1,11 +1,11 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
-import type { StoredEvent } from '../../store.ts';
+import type { StoredEvent } from '../../ports/store.ts';
 import { checkSignature, keyFingerprint } from '../bundle/signature.ts';
-import { canonicalDigest } from '../canonical-digest.ts';
-import type { MaskingMode } from '../plan.ts';
-import { pointer } from '../compile-problems.ts';
-import { isTerminalEvent } from '../run-event.ts';
-import { finish, type Steps } from '../steps.ts';
+import { canonicalDigest } from '../json/canonical-digest.ts';
+import type { MaskingMode } from '../compile/plan.ts';
+import { pointer } from '../compile/problems.ts';
+import { isTerminalEvent } from '../../model/run-event.ts';
+import { finish, type Steps } from '../json/steps.ts';
 import { checkEvents } from './check-events.ts';
 import { findMaskedSlots, type MaskedSlots } from './masked-slots.ts';
 import { type BundleAnnotation, readAnnotations } from './read-annotations.ts';

@@ -1,6 +1,6 @@
 import { EVENT_CATALOGUE, isJsonObject, type Json, type JsonObject } from '@weft/protocol';
-import type { StoredEvent } from '../../store.ts';
-import type { Steps } from '../steps.ts';
+import type { StoredEvent } from '../../ports/store.ts';
+import type { Steps } from '../json/steps.ts';
 import { wrongNameIn } from './payload-names.ts';
 import { nameAt, refuseBundle } from './refuse.ts';
 

@@ -1,9 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
-import type { ChannelRequest, NodeEvent, Question } from '../../node-type.ts';
-import type { ChannelCommand, ChildCommand, ResolveCommand } from '../../store.ts';
-import type { Reducer } from '../reducers.ts';
-import { foldPayload, type RunEvent } from '../run-event.ts';
-import type { Input } from '../step.ts';
+import type { ChannelRequest, NodeEvent, Question } from '../../model/node-type.ts';
+import type { ChannelCommand, ChildCommand, ResolveCommand } from '../../ports/store.ts';
+import type { Reducer } from '../channels/reducers.ts';
+import { foldPayload, type RunEvent } from '../../model/run-event.ts';
+import type { Input } from '../decide/step.ts';
 import type { Group } from './groups.ts';
 
 /** From recorded facts back to the input that led to them. */

@@ -1,10 +1,16 @@
 import { isJsonObject, type JsonObject } from '@weft/protocol';
-import type { ChildCommand } from '../../store.ts';
-import { NOT_TRIGGERED } from '../channel-triggers.ts';
-import type { Plan } from '../plan.ts';
-import { foldPayload, type RunEvent } from '../run-event.ts';
-import { nodeKey, type NodeError, type NodeKey, type NodeState, type RunState } from '../run-state.ts';
-import type { Input, NumberedChunk, Outcome } from '../step.ts';
+import type { ChildCommand } from '../../ports/store.ts';
+import { NOT_TRIGGERED } from '../channels/channel-triggers.ts';
+import type { Plan } from '../compile/plan.ts';
+import { foldPayload, type RunEvent } from '../../model/run-event.ts';
+import {
+  nodeKey,
+  type NodeError,
+  type NodeKey,
+  type NodeState,
+  type RunState,
+} from '../../model/run-state.ts';
+import type { Input, NumberedChunk, Outcome } from '../decide/step.ts';
 import {
   answer,
   answerOf,

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@weft/protocol';
-import type { Plan } from '../plan.ts';
-import { foldPayload, type RunEvent } from '../run-event.ts';
+import type { Plan } from '../compile/plan.ts';
+import { foldPayload, type RunEvent } from '../../model/run-event.ts';
 
 /** Which facts of a log came from the same input: a group of neighbours, of one node or of the whole run. */
 export interface Group {

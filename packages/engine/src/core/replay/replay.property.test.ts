@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { StoredEvent } from '../../store.ts';
-import { advance, openRun } from '../advance.ts';
-import { fromStored } from '../evolve.ts';
-import type { Plan } from '../plan.ts';
-import type { CreationRecord } from '../run-state.ts';
+import type { StoredEvent } from '../../ports/store.ts';
+import { advance, openRun } from '../decide/advance.ts';
+import { fromStored } from '../fold/evolve.ts';
+import type { Plan } from '../compile/plan.ts';
+import type { CreationRecord } from '../../model/run-state.ts';
 import { arbitraryWorkflow } from '../testing/arbitrary-workflow.ts';
 import { arbitraryChoices, interleave } from '../testing/interleave.ts';
 import { fold, simulate, type Simulation } from '../testing/simulation.ts';

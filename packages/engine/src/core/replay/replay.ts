@@ -1,10 +1,10 @@
 import type { JsonObject } from '@weft/protocol';
-import type { StoredEvent } from '../../store.ts';
+import type { StoredEvent } from '../../ports/store.ts';
 import { isSameEvent } from '../diff/same-event.ts';
-import { nextTrigger } from '../channel-triggers.ts';
-import type { Draft, LiveRun } from '../live-run.ts';
-import { isTerminalStatus, type NodeError } from '../run-state.ts';
-import type { Input } from '../step.ts';
+import { nextTrigger } from '../channels/channel-triggers.ts';
+import type { Draft, LiveRun } from '../decide/live-run.ts';
+import { isTerminalStatus, type NodeError } from '../../model/run-state.ts';
+import type { Input } from '../decide/step.ts';
 import type { Cue } from './cues.ts';
 
 /**

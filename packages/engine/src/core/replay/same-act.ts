@@ -1,6 +1,6 @@
-import { foldPayload, type RunEvent } from '../run-event.ts';
-import type { NodeType } from '../../node-type.ts';
-import type { Plan } from '../plan.ts';
+import { foldPayload, type RunEvent } from '../../model/run-event.ts';
+import type { NodeType } from '../../model/node-type.ts';
+import type { Plan } from '../compile/plan.ts';
 import { isPausing, ON_THE_WAY } from './groups.ts';
 
 /**

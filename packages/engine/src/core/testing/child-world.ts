@@ -1,5 +1,5 @@
-import type { ChildCommand } from '../../store.ts';
-import type { NodeKey } from '../run-state.ts';
+import type { ChildCommand } from '../../ports/store.ts';
+import type { NodeKey } from '../../model/run-state.ts';
 import type { Choice } from './interleave.ts';
 import type { Simulation } from './simulation.ts';
 

@@ -1,6 +1,6 @@
 import type { Json } from '@weft/protocol';
 import fc from 'fast-check';
-import type { InterruptState } from '../run-state.ts';
+import type { InterruptState } from '../../model/run-state.ts';
 import { childWorld, type ChildWorld } from './child-world.ts';
 import type { Simulation } from './simulation.ts';
 

@@ -1,18 +1,18 @@
 import { type Json, type JsonObject } from '@weft/protocol';
 import { Type } from 'typebox';
-import type { ChildrenNodeType, EffectNodeType, NodeType, PureNodeType } from '../../node-type.ts';
+import type { ChildrenNodeType, EffectNodeType, NodeType, PureNodeType } from '../../model/node-type.ts';
 import { BUILTIN_NODE_TYPES } from '../../nodes/index.ts';
-import type { ChildCommand, Command, Notice, ResolveCommand, StoredEvent } from '../../store.ts';
-import { advance, nextTimer, openRun } from '../advance.ts';
-import { compileWorkflow } from '../compile.ts';
-import { evolve, fromStored, initialState } from '../evolve.ts';
-import { createExpressionCompiler } from '../expressions.ts';
-import type { LogEntry } from '../legal-log.ts';
-import type { LiveRun } from '../live-run.ts';
-import type { Plan } from '../plan.ts';
-import type { CreationRecord, NodeKey, RunLimits, RunState } from '../run-state.ts';
-import type { Sensitivity } from '../sensitivity.ts';
-import type { Budget, ChildRequest, EffectRequest, Input, Outcome, Step } from '../step.ts';
+import type { ChildCommand, Command, Notice, ResolveCommand, StoredEvent } from '../../ports/store.ts';
+import { advance, nextTimer, openRun } from '../decide/advance.ts';
+import { compileWorkflow } from '../compile/compile.ts';
+import { evolve, fromStored, initialState } from '../fold/evolve.ts';
+import { createExpressionCompiler } from '../expressions/expressions.ts';
+import type { LogEntry } from '../fold/log-checker.ts';
+import type { LiveRun } from '../decide/live-run.ts';
+import type { Plan } from '../compile/plan.ts';
+import type { CreationRecord, NodeKey, RunLimits, RunState } from '../../model/run-state.ts';
+import type { Sensitivity } from '../redaction/sensitivity.ts';
+import type { Budget, ChildRequest, EffectRequest, Input, Outcome, Step } from '../decide/step.ts';
 import { definition, type WorkflowSpec } from './definitions.ts';
 
 /** An effect whose outcomes the test decides. `config.uses` names the ports it makes use of. */

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { createServer as createTlsServer } from 'node:tls';
 import { Pool } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { EgressRequest, EgressResponse } from '../../node-type.ts';
+import type { EgressRequest, EgressResponse } from '../../model/node-type.ts';
 import type { Connections } from './connections.ts';
 import { createEgress } from './egress.ts';
 import { exchange } from './exchange.ts';

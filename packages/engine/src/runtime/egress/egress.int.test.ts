@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { EgressRequest } from '../../node-type.ts';
-import { StopSource } from '../stop-source.ts';
+import type { EgressRequest } from '../../model/node-type.ts';
+import { StopSource } from '../effects/stop-source.ts';
 import { createEgress } from './egress.ts';
 import type { Resolve } from './policy.ts';
 

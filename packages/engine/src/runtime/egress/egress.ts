@@ -1,7 +1,7 @@
-import type { Egress, EgressRequest, EgressResponse, StopSignal } from '../../node-type.ts';
-import { createBoundedCache } from '../bounded-cache.ts';
-import { DEFAULT_LIMITS } from '../limits.ts';
-import type { Log } from '../log.ts';
+import type { Egress, EgressRequest, EgressResponse, StopSignal } from '../../model/node-type.ts';
+import { createBoundedCache } from '../collections/bounded-cache.ts';
+import { DEFAULT_LIMITS } from '../../host/limits.ts';
+import type { Log } from '../../ports/log.ts';
 import { createConnections } from './connections.ts';
 import { type Destination, parseDestination } from './destination.ts';
 import { EgressError } from './egress-error.ts';

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { type Dispatcher, errors } from 'undici';
-import type { EgressResponse, StopSignal } from '../../node-type.ts';
+import type { EgressResponse, StopSignal } from '../../model/node-type.ts';
 import type { Connections } from './connections.ts';
 import { EgressError } from './egress-error.ts';
 import { type Hop, isRedirect } from './hop.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { EgressRequest } from '../../node-type.ts';
+import type { EgressRequest } from '../../model/node-type.ts';
 import { firstHop, isRedirect, nextHop } from './hop.ts';
 
 function request(changes: Partial<EgressRequest>): EgressRequest {

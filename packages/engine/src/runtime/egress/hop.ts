@@ -1,5 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
-import type { EgressRequest, EgressResponse } from '../../node-type.ts';
+import type { EgressRequest, EgressResponse } from '../../model/node-type.ts';
 import { parseDestination, type Destination } from './destination.ts';
 import { EgressError } from './egress-error.ts';
 import { USER_AGENT } from './user-agent.ts';

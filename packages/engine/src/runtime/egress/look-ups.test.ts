@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { StopSource } from '../stop-source.ts';
+import { StopSource } from '../effects/stop-source.ts';
 import { until } from '../testing/test-host.ts';
 import { createLookUps, type LookUpOptions, type LookUps } from './look-ups.ts';
 import type { Addresses } from './policy.ts';

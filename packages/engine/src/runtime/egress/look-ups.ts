@@ -1,5 +1,5 @@
-import { createFairQueue, type Ticket } from '../fair-queue.ts';
-import type { StopSignal } from '../../node-type.ts';
+import { createFairQueue, type Ticket } from '../fairness/fair-queue.ts';
+import type { StopSignal } from '../../model/node-type.ts';
 import type { Addresses, Resolve } from './policy.ts';
 
 /**

@@ -1,8 +1,8 @@
-import type { Store } from '../../store.ts';
-import type { Clock } from '../clock.ts';
-import type { Committer } from '../committer.ts';
-import { type RandomBytes, randomId } from '../ids.ts';
-import { writeFailure } from '../write-failure.ts';
+import type { Store } from '../../ports/store.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Committer } from '../commits/committer.ts';
+import { type RandomBytes, randomId } from '../runs/ids.ts';
+import { writeFailure } from '../commits/write-failure.ts';
 import { fromStored, type Sealing, type StoredSecret, toStored } from './sealing.ts';
 import { newSigningSecret } from './signing.ts';
 

@@ -1,10 +1,10 @@
 import { isJsonObject } from '@weft/protocol';
-import type { Plan } from '../../core/plan.ts';
-import { isTerminalStatus, type RunState } from '../../core/run-state.ts';
-import type { OpenInterrupt } from '../../host.ts';
-import type { RunRow, Store } from '../../store.ts';
-import { openInterrupts } from '../interrupts.ts';
-import type { Links } from '../links.ts';
+import type { Plan } from '../../core/compile/plan.ts';
+import { isTerminalStatus, type RunState } from '../../model/run-state.ts';
+import type { OpenInterrupt } from '../../host/host.ts';
+import type { RunRow, Store } from '../../ports/store.ts';
+import { openInterrupts } from '../interrupts/interrupts.ts';
+import type { Links } from '../interrupts/links.ts';
 import type { Message, Render } from './delivery.ts';
 import { seqOf } from './rows.ts';
 

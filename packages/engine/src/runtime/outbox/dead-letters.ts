@@ -1,11 +1,11 @@
 import { toIso } from '@weft/protocol';
-import type { DocumentUnit, OutboxRow, Store } from '../../store.ts';
-import type { DeadDelivery, WebhookOperations } from '../../webhook-operations.ts';
-import { auditOf } from '../audit-entry.ts';
-import type { Clock } from '../clock.ts';
-import type { Committer } from '../committer.ts';
-import { type RandomBytes, randomId } from '../ids.ts';
-import { writeFailure } from '../write-failure.ts';
+import type { DocumentUnit, OutboxRow, Store } from '../../ports/store.ts';
+import type { DeadDelivery, WebhookOperations } from '../../host/webhook-operations.ts';
+import { auditOf } from '../audit/audit-entry.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Committer } from '../commits/committer.ts';
+import { type RandomBytes, randomId } from '../runs/ids.ts';
+import { writeFailure } from '../commits/write-failure.ts';
 import { seqOf, WEBHOOK_TOPIC } from './rows.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { Egress, EgressRequest } from '../../node-type.ts';
-import type { OutboxRow } from '../../store.ts';
+import type { Egress, EgressRequest } from '../../model/node-type.ts';
+import type { OutboxRow } from '../../ports/store.ts';
 import { EgressError } from '../egress/egress-error.ts';
 import { signedHeaders } from './signing.ts';
 

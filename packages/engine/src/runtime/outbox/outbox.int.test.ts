@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { chain, node } from '../../core/testing/definitions.ts';
-import { openMemoryStore } from '../../memory-store.ts';
-import type { Store } from '../../store.ts';
-import type { Clock } from '../clock.ts';
+import { openMemoryStore } from '../../memory-store/memory-store.ts';
+import type { Store } from '../../ports/store.ts';
+import type { Clock } from '../../ports/clock.ts';
 import { type LoopbackReceiver, loopbackReceiver, type Received } from '../testing/loopback-receiver.ts';
 import { alice, startHost, type TestHost, until } from '../testing/test-host.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CreationRecord } from '../../core/run-state.ts';
+import type { CreationRecord } from '../../model/run-state.ts';
 import { event, recordOf } from '../../store-contract/fixtures.ts';
 import { createOutboxRows } from './rows.ts';
 import type { Subscription } from './subscriptions.ts';

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '@weft/protocol';
-import type { CreationRecord } from '../../core/run-state.ts';
-import type { NewOutboxRow, StoredEvent } from '../../store.ts';
+import type { CreationRecord } from '../../model/run-state.ts';
+import type { NewOutboxRow, StoredEvent } from '../../ports/store.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { sha256Hex } from '../../hash.ts';
-import type { RandomBytes } from '../ids.ts';
+import { sha256Hex } from '../../crypto/hash.ts';
+import type { RandomBytes } from '../runs/ids.ts';
 
 /** The protocol's signature scheme v1: an HMAC over the time of signing and the exact bytes of the body. */
 export const SIGNATURE_ALGORITHM = 'v1';

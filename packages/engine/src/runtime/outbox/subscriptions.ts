@@ -1,5 +1,5 @@
-import type { Store } from '../../store.ts';
-import { errorFields, type Log } from '../log.ts';
+import type { Store } from '../../ports/store.ts';
+import { errorFields, type Log } from '../../ports/log.ts';
 import type { StoredSecret } from './sealing.ts';
 
 /** A receiver's wish to be told about the events of its tenant's runs. */

@@ -1,5 +1,5 @@
-import type { OutboxRow, Store } from '../../store.ts';
-import { toWireEvent } from '../wire-event.ts';
+import type { OutboxRow, Store } from '../../ports/store.ts';
+import { toWireEvent } from '../streams/wire-event.ts';
 import type { Render } from './delivery.ts';
 import { seqOf, WEBHOOK_TOPIC } from './rows.ts';
 import { fromStored, type Sealing } from './sealing.ts';

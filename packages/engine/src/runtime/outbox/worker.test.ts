@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openMemoryStore, type StoreFaults } from '../../memory-store.ts';
-import type { NewOutboxRow, OutboxRow, Store, WriteUnit } from '../../store.ts';
+import { openMemoryStore, type StoreFaults } from '../../memory-store/memory-store.ts';
+import type { NewOutboxRow, OutboxRow, Store, WriteUnit } from '../../ports/store.ts';
 import { appendUnit, documentUnit, given, givenHeldRun, START } from '../../store-contract/fixtures.ts';
-import { createCommitter } from '../committer.ts';
-import { SILENT } from '../log.ts';
+import { createCommitter } from '../commits/committer.ts';
+import { SILENT } from '../../ports/log.ts';
 import { type TestClock, testClock } from '../testing/test-clock.ts';
 import type { Attempt } from './delivery.ts';
 import { createOutboxWorker, type OutboxWorker } from './worker.ts';

@@ -1,9 +1,9 @@
-import type { DocumentUnit, OutboxRow, Store, WriteUnit } from '../../store.ts';
-import { type Clock, wait } from '../clock.ts';
-import type { Committer } from '../committer.ts';
-import { type RandomBytes, randomId } from '../ids.ts';
-import type { HostLimits } from '../limits.ts';
-import { errorFields, type Log } from '../log.ts';
+import type { DocumentUnit, OutboxRow, Store, WriteUnit } from '../../ports/store.ts';
+import { type Clock, wait } from '../../ports/clock.ts';
+import type { Committer } from '../commits/committer.ts';
+import { type RandomBytes, randomId } from '../runs/ids.ts';
+import type { HostLimits } from '../../host/limits.ts';
+import { errorFields, type Log } from '../../ports/log.ts';
 import type { Attempt, Deliver } from './delivery.ts';
 import { waitAfter } from './retry-schedule.ts';
 

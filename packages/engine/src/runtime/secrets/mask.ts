@@ -1,8 +1,8 @@
 import { isJsonObject, type Json } from '@weft/protocol';
-import { joined } from '../../core/marked-texts.ts';
-import { createLiteralSearch, type Finder } from '../../core/scan/literal-search.ts';
-import { secretMark } from '../../core/scan/marks.ts';
-import { createPieceMask, type PieceMask } from '../../core/scan/piece-mask.ts';
+import { joined } from '../../core/redaction/marked-texts.ts';
+import { createLiteralSearch, type Finder } from '../../core/redaction/scan/literal-search.ts';
+import { secretMark } from '../../core/redaction/scan/marks.ts';
+import { createPieceMask, type PieceMask } from '../../core/redaction/scan/piece-mask.ts';
 
 /**
  * Replaces secret values by `[REDACTED:<secretId>]`, and what else it is told of by its mark, wherever they stand and in other

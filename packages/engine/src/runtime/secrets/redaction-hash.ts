@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import type { KeyedHash } from '../../core/plan.ts';
-import { createBoundedCache } from '../bounded-cache.ts';
+import type { KeyedHash } from '../../core/compile/plan.ts';
+import { createBoundedCache } from '../collections/bounded-cache.ts';
 import { deriveKey } from './derived-keys.ts';
 
 const KEPT_KEYS = 1_000;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { JsonObject } from '@weft/protocol';
 import { describe, expect, it } from 'vitest';
-import type { Egress } from '../../node-type.ts';
+import type { Egress } from '../../model/node-type.ts';
 import { definition, node } from '../../core/testing/definitions.ts';
 import { alice, startHost, until } from '../testing/test-host.ts';
 

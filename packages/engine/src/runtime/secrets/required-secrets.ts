@@ -1,5 +1,5 @@
 import type { JsonObject } from '@weft/protocol';
-import { NodeFailure, type NodeType, type Secrets } from '../../node-type.ts';
+import { NodeFailure, type NodeType, type Secrets } from '../../model/node-type.ts';
 
 /** The secrets without which a node is not begun: those its config names, and its `credentialsRef` where the type takes one. */
 export function requiredSecrets(

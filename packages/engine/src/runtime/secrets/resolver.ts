@@ -1,5 +1,5 @@
-import type { RandomBytes } from '../ids.ts';
-import type { Store } from '../../store.ts';
+import type { RandomBytes } from '../runs/ids.ts';
+import type { Store } from '../../ports/store.ts';
 import { type Sealed, type Sealer, createSealer } from './sealer.ts';
 
 /** Where the values of secrets come from. Only effects ask, through their `secrets` port. */

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
-import type { RandomBytes } from '../ids.ts';
+import type { RandomBytes } from '../runs/ids.ts';
 
 /**
  * Encrypts secrets with AES-256-GCM. The place a secret belongs to is authenticated with it, so that a row copied to another

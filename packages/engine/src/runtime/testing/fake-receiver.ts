@@ -1,5 +1,5 @@
 import type { JsonObject } from '@weft/protocol';
-import type { Egress, EgressRequest } from '../../node-type.ts';
+import type { Egress, EgressRequest } from '../../model/node-type.ts';
 import { signatureOf } from '../outbox/signing.ts';
 
 /** An outside world of one process: every request is kept, and the test decides what it is answered. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../ports/clock.ts';
 
 /** A clock that stands still until it is told to go on. */
 export interface TestClock extends Clock {

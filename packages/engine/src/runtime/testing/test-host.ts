@@ -1,12 +1,12 @@
 import { ALL_SCOPES } from '@weft/protocol';
 import { Type } from 'typebox';
 import { definition, type WorkflowSpec } from '../../core/testing/definitions.ts';
-import { createHost, type HostOptions } from '../../create-host.ts';
-import type { Caller, Host, NewRun } from '../../host.ts';
-import type { EffectContext, EffectInput, EffectNodeType, NodeResult } from '../../node-type.ts';
-import { openMemoryStore } from '../../memory-store.ts';
-import type { Store } from '../../store.ts';
-import type { HostLimits } from '../limits.ts';
+import { createHost, type HostOptions } from '../../host/create-host.ts';
+import type { Caller, Host, NewRun } from '../../host/host.ts';
+import type { EffectContext, EffectInput, EffectNodeType, NodeResult } from '../../model/node-type.ts';
+import { openMemoryStore } from '../../memory-store/memory-store.ts';
+import type { Store } from '../../ports/store.ts';
+import type { HostLimits } from '../../host/limits.ts';
 
 /** Hosts for tests: a memory store, quick polls, and an effect whose outcomes the test decides. */
 

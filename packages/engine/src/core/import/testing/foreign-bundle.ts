@@ -1,5 +1,5 @@
 import { canonicalJson, type JsonObject } from '@weft/protocol';
-import { sha256Hex } from '../../../hash.ts';
+import { sha256Hex } from '../../../crypto/hash.ts';
 
 /** Bundles as other hosts write them. */
 

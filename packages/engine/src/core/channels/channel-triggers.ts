@@ -1,0 +1,102 @@
+import { openFrontier, isSettled } from '../decide/frontier.ts';
+import type { LiveRun, Stretch } from '../decide/live-run.ts';
+import { skipNode } from '../decide/node-settle.ts';
+import type { TriggerPlan } from '../compile/plan.ts';
+import { breachCap } from '../decide/run-end.ts';
+
+/**
+ * Nodes that start when a channel is written:
+ *
+ *   dormant ──write──► due ──debounce over, free──► fired ──► started … settled ──write──► due …
+ *      └──nothing else left to do──► skipped ──write──► due …
+ *
+ * T1. A write makes the node due unless the node itself, or what is behind it, wrote. That is decided at the write and stands
+ *     in its overlay, so whoever takes over knows the same.
+ * T2. A due node fires when its debounce is over and the last visit, with all that is behind it, has settled. `weft.trigger.fired`
+ *     says which nodes are done again.
+ * T3. Writes before the node starts are served by that start; later ones make it due again, once.
+ * T4. A run does not end while a node is due. When all that is left is dormant, the dormant nodes are skipped, in order of id.
+ */
+
+/** Why a dormant node is skipped. */
+export const NOT_TRIGGERED = 'not-triggered';
+const DEFAULT_VISITS = 100;
+
+/** True while some trigger has a write to serve. */
+export function isTriggerDue({ plan, state }: LiveRun): boolean {
+  for (const nodeId of state.dueTriggers.keys()) if (plan.triggers.has(nodeId)) return true;
+  return false;
+}
+
+/** When the earliest due node that is free may fire. */
+export function nextTrigger(run: LiveRun): number | undefined {
+  let earliest: number | undefined;
+  for (const [nodeId, dueAt] of run.state.dueTriggers) {
+    const trigger = run.plan.triggers.get(nodeId);
+    if (trigger === undefined || !isFree(run, trigger)) continue;
+    if (earliest === undefined || dueAt < earliest) earliest = dueAt;
+  }
+  return earliest;
+}
+
+/** Fires one trigger whose time has come, the earliest first, then by node id. False when there is none. */
+export function fireDueTrigger(stretch: Stretch): boolean {
+  const { run } = stretch;
+  if (run.state.dueTriggers.size === 0) return false;
+  const now = Math.max(stretch.now, run.state.lastAt);
+  let next: { trigger: TriggerPlan; dueAt: number } | undefined;
+  for (const [nodeId, dueAt] of run.state.dueTriggers) {
+    const trigger = run.plan.triggers.get(nodeId);
+    if (trigger === undefined || dueAt > now || !isFree(run, trigger)) continue;
+    const isEarlier =
+      next === undefined || dueAt < next.dueAt || (dueAt === next.dueAt && nodeId < next.trigger.nodeId);
+    if (isEarlier) next = { trigger, dueAt };
+  }
+  if (next === undefined) return false;
+  fire(stretch, next.trigger);
+  return true;
+}
+
+/** Nothing is under way and nothing can come any more: the first dormant node is skipped. False when there is none. */
+export function skipDormant(stretch: Stretch): boolean {
+  const { run } = stretch;
+  const { plan, state } = run;
+  const mayGoOn = state.activeNodes > 0 || state.suspended.length > 0 || isTriggerDue(run);
+  if (plan.triggers.size === 0 || mayGoOn) return false;
+  for (const nodeId of plan.triggers.keys()) {
+    const node = plan.nodes.get(nodeId);
+    if (node === undefined || state.nodes.has(nodeId) || state.firedTriggers.has(nodeId)) continue;
+    skipNode(stretch, node, [], NOT_TRIGGERED);
+    return true;
+  }
+  return false;
+}
+
+function fire(stretch: Stretch, { nodeId, again }: TriggerPlan): void {
+  const { run } = stretch;
+  const { nodes, visits } = run.state;
+  const hasRun = nodes.has(nodeId);
+  const visit = (visits.get(nodeId) ?? 0) + (hasRun ? 1 : 0);
+  const limit = run.plan.definition.settings.maxLoopbackIterations ?? DEFAULT_VISITS;
+  if (visit + 1 > limit) {
+    const breach = { kind: 'loop-iterations', limit, observed: limit + 1, nodeId } as const;
+    return breachCap(stretch, breach, tooOften(nodeId, limit));
+  }
+  stretch.record({
+    type: 'weft.trigger.fired',
+    nodeId,
+    payload: { nodeId, trigger: 'channel-write', visit, ...(hasRun && { reenters: [...again] }) },
+  });
+  run.frontier = openFrontier(run.plan, run.state);
+}
+
+function tooOften(nodeId: string, limit: number): string {
+  return `The channel-write trigger of node "${nodeId}" may start it ${limit} times and wanted to once more. Raise settings.maxLoopbackIterations or the trigger's debounceMs, or write less often.`;
+}
+
+/** Not between firing and start, and not while the last visit is at work. */
+function isFree({ state }: LiveRun, { nodeId, again }: TriggerPlan): boolean {
+  if (state.firedTriggers.has(nodeId)) return false;
+  if (!state.nodes.has(nodeId)) return true;
+  return again.every((member) => isSettled(state.nodes.get(member)?.status ?? ''));
+}

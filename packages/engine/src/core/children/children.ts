@@ -1,0 +1,271 @@
+import type { Json, JsonObject } from '@weft/protocol';
+import type { ChildEnd, ChildSpec, NodeResult } from '../../model/node-type.ts';
+import type { ChildCommand, Verdict } from '../../ports/store.ts';
+import { cancelChild } from './child-notices.ts';
+import { childRunId } from './child-run-id.ts';
+import type { LiveRun, Stretch } from '../decide/live-run.ts';
+import { nodeInput } from '../decide/node-context.ts';
+import { toHiddenError } from '../decide/node-error.ts';
+import { finishNode } from '../decide/node-finish.ts';
+import { resolveInputs } from '../decide/node-inputs.ts';
+import { changeVariables, failNode, identity } from '../decide/node-settle.ts';
+import { newReads } from '../decide/node-work.ts';
+import type { NodePlan } from '../compile/plan.ts';
+import { mixedSensitivity } from '../redaction/result-sensitivity.ts';
+import { breachCap } from '../decide/run-end.ts';
+import {
+  type ChildState,
+  type Decision,
+  isTerminalStatus,
+  type NodeError,
+  nodeKey,
+  type NodeState,
+} from '../../model/run-state.ts';
+import { placeOf } from '../expressions/scope.ts';
+import { handedSensitivity, type SensitiveReads } from '../redaction/sensitive-reads.ts';
+import { ofMade, recorded } from '../redaction/sensitivity.ts';
+import type { ChildRequest } from '../decide/step.ts';
+
+/**
+ * Nodes that run other workflows:
+ *
+ *   started ──dispatched──► running ──child waits──► suspended ──child goes on──► running
+ *                 ▲            │
+ *                 └─next child─┤ child ended ──► completed | failed
+ *
+ * C1. The child's id is fixed by `node.dispatched`, before the child exists; it is made from run, node, visit, attempt and
+ *     number, so whoever takes over creates the same child and not a second one.
+ * C2. The parent is told of the child by a command in its inbox. What is not about the child under way is too late and
+ *     changes nothing.
+ * C3. While a child waits, so does its parent, for the same.
+ */
+export function startChildren(
+  stretch: Stretch,
+  node: NodePlan,
+  path: readonly number[],
+  inputs: JsonObject,
+): void {
+  const cap = node.config['iterationCap'];
+  const visits = stretch.run.state.visits.get(nodeKey(node.id, path)) ?? 0;
+  if (typeof cap === 'number' && visits >= cap) {
+    return breachCap(stretch, { kind: 'loop-iterations', limit: cap, observed: cap + 1, nodeId: node.id });
+  }
+  goOn(stretch, node, path, inputs, 0);
+}
+
+/** The child run exists, or never will. */
+export function childCreated(
+  stretch: Stretch,
+  report: { readonly key: string; readonly childRunId: string; readonly error?: NodeError },
+): void {
+  const { run } = stretch;
+  const known = run.state.nodes.get(report.key);
+  const node = known && run.plan.nodes.get(known.nodeId);
+  if (known === undefined || node === undefined || known.child?.runId !== report.childRunId) return;
+  // A child that has been heard of exists, whatever an attempt to create it says.
+  if (!run.spawning.delete(report.key)) return;
+  if (report.error === undefined || !isUnderWay(known)) return;
+  // Whether it was written may be unknown: if it is there after all, it must not run on alone.
+  cancelChild(stretch, known);
+  failNode(stretch, node, known.iteration, report.error);
+}
+
+/** Undefined while the run is paused: what the child has to say is heard after the resume. */
+export function hearChild(stretch: Stretch, command: ChildCommand): Verdict | undefined {
+  const { run } = stretch;
+  if (run.state.status === 'paused' || run.draining) return undefined;
+  const known = run.state.nodes.get(command.nodeKey);
+  const node = known && run.plan.nodes.get(known.nodeId);
+  const child = known?.child;
+  const isLate = child?.runId !== command.childRunId || known === undefined || !isHeard(known);
+  if (isLate || child === undefined || node === undefined) {
+    return { applied: false, status: run.state.status };
+  }
+  run.spawning.delete(command.nodeKey);
+  if (known.status === 'suspended') {
+    stretch.record({ type: 'node.resumed', nodeId: node.id, payload: identity(node, known.iteration) });
+  }
+  if (isTerminalStatus(command.status)) childEnded(stretch, node, known.iteration, child, command);
+  else if (command.status.startsWith('waiting-')) waitWithChild(stretch, node, known, command);
+  return { applied: true, status: run.state.status, at: run.state.lastAt };
+}
+
+/** What a new holder has to create again, should it not exist. */
+export function childRequest(stretch: Stretch, key: string): ChildRequest | undefined {
+  const { run } = stretch;
+  const known = run.state.nodes.get(key);
+  const node = known && run.plan.nodes.get(known.nodeId);
+  if (known?.child === undefined || node === undefined || node.type.kind !== 'children') return undefined;
+  const { child } = known;
+  return {
+    key,
+    nodeId: node.id,
+    childRunId: child.runId,
+    spec: {
+      workflowId: child.workflowId,
+      inputs: known.childInputs ?? {},
+      outputMapping: child.outputMapping,
+      propagateCancellation: child.propagateCancellation,
+    },
+    ...(known.sensitiveChildInputs !== undefined && { sensitiveInputs: known.sensitiveChildInputs }),
+  };
+}
+
+function goOn(
+  stretch: Stretch,
+  node: NodePlan,
+  path: readonly number[],
+  inputs: JsonObject,
+  done: number,
+  last?: ChildEnd,
+): void {
+  const { type } = node;
+  if (type.kind !== 'children') return;
+  const reads = newReads(stretch.run);
+  let next: { readonly child: ChildSpec } | NodeResult;
+  try {
+    next = type.next(nodeInput(stretch, node, path, inputs, reads), done, last);
+  } catch (error) {
+    const hidden = toHiddenError(error, node, reads);
+    return failNode(stretch, node, path, hidden, causeOf(stretch, node, path));
+  }
+  if ('child' in next) return dispatchChild(stretch, node, path, next.child, done, reads);
+  const sensitivity = mixedSensitivity(stretch.run, reads, node, inputs, next.outputs);
+  const causeSeq = causeOf(stretch, node, path);
+  finishNode(stretch, node, path, next, { sensitivity, work: { inputs, reads }, causeSeq });
+}
+
+function dispatchChild(
+  stretch: Stretch,
+  node: NodePlan,
+  path: readonly number[],
+  spec: ChildSpec,
+  done: number,
+  reads: SensitiveReads | undefined,
+): void {
+  const { run } = stretch;
+  const key = nodeKey(node.id, path);
+  const known = run.state.nodes.get(key);
+  const { fork, runId } = run.record;
+  const id = childRunId(fork?.mode === 'replay' ? (fork.seedRunId ?? fork.sourceRunId) : runId, key, [
+    run.state.visits.get(key) ?? 0,
+    known?.attempt ?? 0,
+    done,
+  ]);
+  const shown = { childRunId: id, childWorkflowId: spec.workflowId };
+  const causeSeq = causeOf(stretch, node, path);
+  stretch.record({
+    type: 'node.dispatched',
+    nodeId: node.id,
+    payload: {
+      ...shown,
+      ...identity(node, path),
+      done,
+      childInputs: spec.inputs,
+      ...recorded('sensitiveChildInputs', reads && handedSensitivity(reads, spec.inputs)),
+      outputMapping: { ...spec.outputMapping },
+      onFailure: spec.onFailure,
+      propagateCancellation: spec.propagateCancellation,
+    },
+    shown,
+    ...(causeSeq !== undefined && { causeSeq }),
+  });
+  run.spawning.add(key);
+  const request = childRequest(stretch, key);
+  if (request !== undefined) stretch.spawn(request);
+}
+
+/** A dispatch acts on a decision; its facts name that as their cause. */
+export function causeOf({ run }: Stretch, { id }: NodePlan, path: readonly number[]): number | undefined {
+  return run.state.nodes.get(nodeKey(id, path))?.decision?.seq;
+}
+
+/** What a dispatch that starts now carries out: the newest decision of its own cycle, or of all where it closes none. */
+export function decisionFor(
+  { plan, state }: LiveRun,
+  { id, type, cycle }: NodePlan,
+  path: readonly number[],
+): Decision | undefined {
+  if (type.closesCycles !== true) return undefined;
+  const taken = state.nodes.get(nodeKey(id, path))?.decision;
+  if (taken !== undefined) return taken;
+  const own = cycle?.filter((member) => plan.nodes.get(member)?.type.typeId === type.needs) ?? [];
+  const open = state.openDecisions;
+  return own.length === 0 ? open.at(-1) : open.findLast(({ nodeId }) => own.includes(nodeId));
+}
+
+function waitWithChild(stretch: Stretch, node: NodePlan, known: NodeState, command: ChildCommand): void {
+  stretch.record({
+    type: 'node.suspended',
+    nodeId: node.id,
+    payload: {
+      ...identity(node, known.iteration),
+      interruptId: `${command.nodeKey}:${known.attempt}:child`,
+      reason: 'child-waiting',
+      childRunId: command.childRunId,
+      childStatus: command.status,
+    },
+  });
+}
+
+function childEnded(
+  stretch: Stretch,
+  node: NodePlan,
+  path: readonly number[],
+  child: ChildState,
+  command: ChildCommand,
+): void {
+  const status = command.status as ChildEnd['status'];
+  if (status !== 'completed' && child.onFailure === 'fail') {
+    return failNode(stretch, node, path, childFailure(child, command), causeOf(stretch, node, path));
+  }
+  if (status === 'completed') takeOver(stretch, node, child, command);
+  const { run } = stretch;
+  const frozen = run.state.nodes.get(nodeKey(node.id, path))?.inputs;
+  const inputs = frozen ?? resolveInputs(run.plan, placeOf(run, node, path), node);
+  goOn(stretch, node, path, inputs, child.done + 1, {
+    childRunId: child.runId,
+    status,
+    outputs: command.outputs ?? {},
+    ...(command.error !== undefined && { error: command.error }),
+  });
+}
+
+/** Mapped variables of the child; one that the child never set leaves the parent's as it is. */
+function takeOver(stretch: Stretch, node: NodePlan, child: ChildState, command: ChildCommand): void {
+  const given = command.variables ?? {};
+  const secrets = new Set<string>();
+  const variables: [string, Json][] = [];
+  for (const [name, source] of Object.entries(child.outputMapping)) {
+    const value = Object.hasOwn(given, source) ? given[source] : undefined;
+    if (value === undefined) continue;
+    variables.push([name, value]);
+    if (command.sensitive?.includes(source) === true) secrets.add(name);
+  }
+  changeVariables(stretch, node, Object.fromEntries(variables), (name, value) =>
+    secrets.has(name) ? ofMade(value) : undefined,
+  );
+}
+
+function childFailure(child: ChildState, command: ChildCommand): NodeError {
+  const { error, status } = command;
+  const why = error === undefined ? 'It was cancelled.' : `${error.code}: ${error.message}`;
+  return {
+    code: 'child_failed',
+    message: `The child run of workflow "${child.workflowId}" ended as ${status}. ${why}`,
+    details: {
+      childRunId: child.runId,
+      childStatus: status,
+      ...(error !== undefined && { childError: { code: error.code, message: error.message } }),
+    },
+  };
+}
+
+/** A node that waits, and not for its child, has heard the end of it. */
+function isHeard({ status, child }: NodeState): boolean {
+  return status === 'running' || (status === 'suspended' && child?.waiting !== undefined);
+}
+
+function isUnderWay({ status }: NodeState): boolean {
+  return status === 'running' || status === 'suspended';
+}

@@ -1,0 +1,213 @@
+import {
+  assertValid,
+  compileValidator,
+  HostError,
+  type Json,
+  type JsonObject,
+  type Problem,
+  type WorkflowDefinition,
+  type WorkflowNode,
+  WorkBudget,
+  WorkflowDefinitionSchema,
+  type WorkLimits,
+} from '@weft/protocol';
+import type { NodeType } from '../../model/node-type.ts';
+import { pointer, type Problems, schemaMessage } from './problems.ts';
+import type { SchemaCompiler, VariablePlan } from './plan.ts';
+import type { Steps } from '../json/steps.ts';
+
+/** What can be said about a definition before its graph is looked at. */
+
+const checkDefinition = compileValidator(WorkflowDefinitionSchema);
+
+/** Makes the checks of definitions ready. It takes a tenth of a second, for which nobody should wait later. */
+export function warmUpChecks(): void {
+  checkDefinition({}); // is refused, so that both forms of the check are made
+}
+
+/** The definition when its shape allows looking further, even if something in it is wrong. */
+export function* checkShape(definition: unknown, problems: Problems): Steps<WorkflowDefinition | undefined> {
+  const found = yield* findProblems(definition);
+  for (const problem of found) problems.error(problem.path, 'schema', schemaMessage(problem));
+  const isAllFound = found.length < MAX_PROBLEMS;
+  return isAllFound && found.every(isHarmless) ? (definition as WorkflowDefinition) : undefined;
+}
+
+/** Nodes and edges that are looked at in one go. */
+const SLICE = 50;
+/** A longer list is not understood better; where it ends, nothing is known of the rest. */
+const MAX_PROBLEMS = 20;
+
+/**
+ * Looks at a large definition in slices, so that neither a right one nor the list of all that is wrong keeps others waiting:
+ * nodes and edges are judged one by one, so the whole is right when all slices are.
+ */
+function* findProblems(definition: unknown): Steps<Problem[]> {
+  const { nodes, edges, ...rest } = (definition ?? {}) as Partial<WorkflowDefinition>;
+  if (!Array.isArray(nodes) || !Array.isArray(edges)) return [...checkDefinition(definition)];
+  const longest = Math.max(nodes.length, edges.length);
+  if (longest <= SLICE) return [...checkDefinition(definition)];
+  const found: Problem[] = [];
+  let around: object = rest;
+  for (let from = 0; from < longest && found.length < MAX_PROBLEMS; from += SLICE) {
+    const inSlice = nodes.slice(from, from + SLICE);
+    const slice = {
+      ...around,
+      nodes: inSlice.length > 0 ? inSlice : [ANY_NODE],
+      edges: edges.slice(from, from + SLICE),
+    };
+    for (const problem of checkDefinition(slice)) found.push(moved(problem, from));
+    around = SMALLEST; // what stands around nodes and edges is looked at once
+    yield;
+  }
+  return found.slice(0, MAX_PROBLEMS);
+}
+
+/** The problem of a slice, at its place in the whole. */
+function moved(problem: Problem, from: number): Problem {
+  const path = problem.path.replace(
+    /^\/(nodes|edges)\/(\d+)/,
+    (_, list: string, index: string) => `/${list}/${Number(index) + from}`,
+  );
+  return { ...problem, path };
+}
+
+const ANY_NODE = { id: 'x', typeId: 'x', name: 'x', position: { x: 0, y: 0 }, config: {}, inputs: {} };
+
+const SMALLEST = {
+  id: 'x',
+  name: 'x',
+  version: '1',
+  triggers: [],
+  variables: [],
+  metadata: {},
+  settings: {},
+};
+
+/** Places at the top that no later check looks at. */
+const ASIDE =
+  /^\/(?:id|name|version|description|type|isActive|status|tenantId|scopeId|slug|groups|createdAt|updatedAt|acceptsInheritedArtifacts)(?:\/|$)/;
+
+function isHarmless(problem: Problem): boolean {
+  return problem.keyword === 'additionalProperties' || ASIDE.test(problem.path);
+}
+
+export function compileVariables(
+  definition: WorkflowDefinition,
+  problems: Problems,
+): Map<string, VariablePlan> {
+  const variables = new Map<string, VariablePlan>();
+  for (const [index, variable] of definition.variables.entries()) {
+    const { name, type, defaultValue } = variable;
+    if (variables.has(name)) {
+      problems.error(
+        pointer('variables', index, 'name'),
+        'duplicate_variable',
+        `Variable "${name}" is declared twice; remove one.`,
+      );
+      continue;
+    }
+    if (defaultValue !== undefined && !hasType(defaultValue, type)) {
+      const path = pointer('variables', index, 'defaultValue');
+      problems.error(
+        path,
+        'variable_type',
+        `The default of variable "${name}" is not of its type "${type}".`,
+      );
+    }
+    variables.set(name, {
+      name,
+      type,
+      required: variable.required ?? false,
+      ...(variable.sensitive !== undefined && { sensitive: variable.sensitive }),
+      ...(defaultValue !== undefined && { defaultValue }),
+    });
+  }
+  return variables;
+}
+
+function hasType(value: Json, type: VariablePlan['type']): boolean {
+  if (type === 'array') return Array.isArray(value);
+  if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === type;
+}
+
+export function checkTriggers(definition: WorkflowDefinition, problems: Problems): void {
+  for (const [index, trigger] of definition.triggers.entries()) {
+    if (trigger.type === 'manual' || trigger.type === 'channel-write' || trigger.enabled === false) continue;
+    problems.warn(
+      pointer('triggers', index),
+      'trigger_not_served',
+      `Triggers of type "${trigger.type}" do not fire on this host; start runs by request, or set "enabled": false.`,
+    );
+  }
+}
+
+/** Checks a run's `configurable`; keys of this host's own (`weft.…`) are not the workflow's to judge. */
+export function compileConfigurable(
+  definition: WorkflowDefinition,
+  schemas: SchemaCompiler,
+  workLimits: WorkLimits,
+  problems: Problems,
+): (configurable: JsonObject) => void {
+  const schema = definition.configurableSchema;
+  if (schema === undefined) return () => undefined;
+  try {
+    const fits = schemas.schema(schema);
+    return (configurable) => {
+      const own = Object.entries(configurable).filter(([key]) => !key.startsWith('weft.'));
+      const budget = new WorkBudget(workLimits);
+      assertValid((value) => fits(value as Json, budget), Object.fromEntries(own), 'configurable');
+    };
+  } catch (error) {
+    const field = error instanceof HostError ? error.details?.['field'] : undefined;
+    const path = `/configurableSchema${typeof field === 'string' ? field : ''}`;
+    problems.refused(path, 'configurable_schema', error);
+    return () => undefined;
+  }
+}
+
+/** Requirements on what is installed beside the workflow; its nodes run without. */
+const ELSEWHERE = new Set(['requiresInstalledPack', 'requiresWorkspaceAgent']);
+/** What `metadata.requiresCapability` may ask for. */
+const PROVIDED = new Set(['capabilities.agents.dispatchMapping', 'capabilities.subWorkflow.inputMapping']);
+
+/** Members of a node that say something this host does not hear. */
+function unusedMembers(node: WorkflowNode, type: NodeType | undefined): string[][] {
+  const hearsCredentials = type?.takesCredentialsRef === true;
+  return [
+    ...(node.envelopeContract === undefined ? [] : [['envelopeContract']]),
+    ...(node.credentialsRef === undefined || hearsCredentials ? [] : [['credentialsRef']]),
+    ...(node.agent?.channel === undefined ? [] : [['agent', 'channel']]),
+  ];
+}
+
+/** Features that a definition may use and this host does not have. They do not stop registration. */
+export function* findUnsupported(
+  definition: WorkflowDefinition,
+  nodeTypes: ReadonlyMap<string, NodeType>,
+  problems: Problems,
+): Steps<string[]> {
+  const found = new Map<string, string>();
+  const note = (feature: string, path: string): void => void (found.has(feature) || found.set(feature, path));
+  if (definition.defaults?.promptRefs !== undefined) note('promptRefs', '/defaults/promptRefs');
+  for (const [key, value] of Object.entries(definition.metadata)) {
+    const isMet = key === 'requiresCapability' && PROVIDED.has(String(value));
+    if (key.startsWith('requires') && !isMet && !ELSEWHERE.has(key))
+      note(`metadata.${key}`, pointer('metadata', key));
+  }
+  for (const [index, node] of definition.nodes.entries()) {
+    for (const path of unusedMembers(node, nodeTypes.get(node.typeId))) {
+      note(path.join('.'), pointer('nodes', index, ...path));
+    }
+    yield;
+  }
+  for (const [feature, path] of found) {
+    problems.warn(
+      path,
+      'feature_unsupported',
+      `This host does not support ${feature}; it is kept but has no effect.`,
+    );
+  }
+  return [...found.keys()].sort();
+}

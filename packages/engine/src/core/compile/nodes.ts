@@ -1,0 +1,232 @@
+import {
+  compileValidator,
+  type JsonObject,
+  type Validator,
+  type WorkflowDefinition,
+  type WorkflowNode,
+} from '@weft/protocol';
+import type { NodeType, PrepareTools } from '../../model/node-type.ts';
+import type { CompileOptions } from './compile.ts';
+import type { Texts } from './texts.ts';
+import { nearestName, pointer, type Problems, schemaMessage } from './problems.ts';
+import type {
+  EdgePlan,
+  LoopPlan,
+  NodePlan,
+  NodeSettings,
+  NodeWords,
+  PortPlan,
+  ScopePlan,
+  VariablePlan,
+} from './plan.ts';
+import type { Steps } from '../json/steps.ts';
+
+/** A NodePlan under construction: plans point at each other, so edges, ports and scopes are filled in later. */
+export interface NodeDraft
+  extends Omit<NodePlan, 'incoming' | 'outgoing' | 'ports' | 'scope' | 'rule' | 'loop' | 'cycle'> {
+  /** Position in the definition's list of nodes. */
+  readonly index: number;
+  readonly incoming: EdgePlan[];
+  readonly outgoing: EdgePlan[];
+  ports: readonly PortPlan[];
+  rule: NodePlan['rule'];
+  scope: ScopePlan;
+  cycle?: readonly string[];
+  loop?: LoopPlan;
+}
+
+const NO_SCOPE: ScopePlan = { nodes: [], sources: [], terminals: [] };
+
+interface NodeContext {
+  readonly variables: ReadonlyMap<string, VariablePlan>;
+  readonly texts: Texts;
+  readonly options: CompileOptions;
+  readonly problems: Problems;
+}
+
+/** All nodes that can be made sense of, by id; what is wrong with the others is noted. */
+export function* compileNodes(
+  definition: WorkflowDefinition,
+  { variables, texts, options, problems }: NodeContext,
+): Steps<Map<string, NodeDraft>> {
+  const drafts = new Map<string, NodeDraft>();
+  const seen = new Set<string>();
+  const typeOf = typeFinder(options.nodeTypes, problems);
+  const typesInUse = new Set(definition.nodes.map((node) => node.typeId));
+  const tools: Tools = {
+    expressions: texts,
+    schemas: texts,
+    variables,
+    channels: new Map(Object.entries(definition.channels ?? {})),
+    workflowId: definition.id,
+  };
+  for (const [index, node] of definition.nodes.entries()) {
+    yield;
+    if (seen.has(node.id)) {
+      problems.error(
+        pointer('nodes', index, 'id'),
+        'duplicate_node',
+        `Node id "${node.id}" is used twice; give each node its own.`,
+      );
+      continue;
+    }
+    seen.add(node.id);
+    const named = typeOf(node, index);
+    if (named === undefined) continue;
+    const type = named.variant?.(node.config, { workflowId: definition.id }) ?? named;
+    checkCompany(type, index, typesInUse, problems);
+    warnOfMissingCapability(type, index, options, problems);
+    drafts.set(node.id, {
+      index,
+      id: node.id,
+      words: wordsOf(node.id, type.typeId),
+      type,
+      node,
+      config: node.config,
+      prepared: prepareNode(node, index, type, tools, problems),
+      settings: nodeSettings(node, definition, type),
+      disabled: node.disabled ?? false,
+      sensitivePorts: sensitivePorts(node),
+      incoming: [],
+      outgoing: [],
+      ports: [],
+      rule: 'all_success',
+      scope: NO_SCOPE,
+    });
+  }
+  return drafts;
+}
+
+function wordsOf(nodeId: string, typeId: string): NodeWords {
+  return {
+    id: JSON.stringify({ nodeId }).slice(0, -1),
+    started: JSON.stringify({ nodeId, typeId, attempt: 0 }),
+  };
+}
+
+/** Finding what was meant compares a name with that of every type. */
+const MAX_SUGGESTIONS = 50;
+
+function typeFinder(types: ReadonlyMap<string, NodeType>, problems: Problems) {
+  const suggestions = new Map<string, string>();
+  return (node: WorkflowNode, index: number): NodeType | undefined => {
+    const type = types.get(node.typeId);
+    if (type !== undefined) return type;
+    let suggestion = suggestions.get(node.typeId);
+    if (suggestion === undefined) {
+      const nearest = suggestions.size < MAX_SUGGESTIONS ? nearestName(node.typeId, types.keys()) : undefined;
+      suggestion = nearest === undefined ? 'see the list of node types' : `did you mean "${nearest}"?`;
+      suggestions.set(node.typeId, suggestion);
+    }
+    problems.error(
+      pointer('nodes', index, 'typeId'),
+      'unknown_node_type',
+      `This host has no node type "${node.typeId}"; ${suggestion}`,
+    );
+    return undefined;
+  };
+}
+
+/** Only a warning: such a node fails when it is reached, which is the behaviour some workflows are written to show. */
+function warnOfMissingCapability(
+  type: NodeType,
+  index: number,
+  options: CompileOptions,
+  problems: Problems,
+): void {
+  const missing = type.requires?.filter((capability) => !options.runtimeCapabilities.has(capability)) ?? [];
+  if (missing.length === 0) return;
+  problems.warn(
+    pointer('nodes', index, 'typeId'),
+    'capability_missing',
+    `Node type "${type.typeId}" needs ${missing.join(', ')}, which this host does not provide; the node will fail when it is reached.`,
+  );
+}
+
+const configValidators = new WeakMap<NodeType, Validator>();
+
+function configValidator(type: NodeType): Validator {
+  const known = configValidators.get(type);
+  if (known !== undefined) return known;
+  const validator = compileValidator(type.config);
+  configValidators.set(type, validator);
+  return validator;
+}
+
+function checkCompany(
+  { typeId, needs }: NodeType,
+  index: number,
+  typesInUse: ReadonlySet<string>,
+  problems: Problems,
+): void {
+  if (needs === undefined || typesInUse.has(needs)) return;
+  problems.error(
+    pointer('nodes', index, 'typeId'),
+    'node_type_missing',
+    `A node of type "${typeId}" acts on what a "${needs}" decides; this workflow has none.`,
+  );
+}
+
+type Tools = Omit<PrepareTools, 'refuse'>;
+
+function prepareNode(
+  node: WorkflowNode,
+  index: number,
+  type: NodeType,
+  tools: Tools,
+  problems: Problems,
+): unknown {
+  const found = configValidator(type)(node.config);
+  if (found.length === 0 && type.prepare === undefined) return undefined;
+  const place = pointer('nodes', index, 'config');
+  for (const problem of found)
+    problems.error(`${place}${problem.path}`, 'node_config', schemaMessage(problem));
+  if (found.length > 0 || type.prepare === undefined) return undefined;
+  return prepare(type.prepare, node.config, place, tools, problems);
+}
+
+class Refusal extends Error {}
+
+function prepare(
+  work: NonNullable<NodeType['prepare']>,
+  config: JsonObject,
+  place: string,
+  tools: Tools,
+  problems: Problems,
+): unknown {
+  try {
+    return work(config, {
+      ...tools,
+      refuse: (path, message, cost) => {
+        problems.error(`${place}${path}`, cost?.code ?? 'node_config', message, cost?.details);
+        throw new Refusal(message);
+      },
+    });
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+}
+
+function nodeSettings(node: WorkflowNode, definition: WorkflowDefinition, type: NodeType): NodeSettings {
+  const byDefault = type.kind === 'effect' ? type.defaultTimeoutMs : undefined;
+  const { timeoutMs = byDefault ?? 0, onUnknownOutcome = 'repeat', retry = {} } = node.settings ?? {};
+  return {
+    timeoutMs,
+    onUnknownOutcome,
+    retry: {
+      maxAttempts: retry.maxAttempts ?? 1 + (definition.settings.maxRetries ?? 0),
+      initialMs: retry.initialMs ?? 1000,
+      factor: retry.factor ?? 2,
+      maxMs: retry.maxMs ?? 60_000,
+      jitter: retry.jitter ?? 0,
+      never: retry.never ?? [],
+    },
+  };
+}
+
+const NO_PORTS: ReadonlyMap<string, boolean> = new Map();
+
+function sensitivePorts({ outputSensitivity }: WorkflowNode): ReadonlyMap<string, boolean> {
+  return outputSensitivity === undefined ? NO_PORTS : new Map(Object.entries(outputSensitivity));
+}

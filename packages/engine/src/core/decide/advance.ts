@@ -1,0 +1,335 @@
+import { type JsonObject, WorkBudget } from '@weft/protocol';
+import type { NodeResult } from '../../model/node-type.ts';
+import type { RunHead, Verdict } from '../../ports/store.ts';
+import { fireDueTrigger, isTriggerDue, nextTrigger, skipDormant } from '../channels/channel-triggers.ts';
+import { checkChannelWrites } from '../channels/channels.ts';
+import { noticeToParent } from '../children/child-notices.ts';
+import { childCreated, childRequest } from '../children/children.ts';
+import { openFrontier, type Task } from './frontier.ts';
+import type { LiveRun, Stretch } from './live-run.ts';
+import { timeOutInterrupt } from '../interrupts/interrupts.ts';
+import { endIteration } from '../loops/loop.ts';
+import { toNodeError } from './node-error.ts';
+import { resolveInputs } from './node-inputs.ts';
+import { recordChunks } from './output-chunks.ts';
+import { finishNode } from './node-finish.ts';
+import { failAttempt, failNode, skipNode } from './node-settle.ts';
+import { isCutOff, restartNode } from '../replay/fork-cut.ts';
+import { finishTimer, startNode } from './node-start.ts';
+import type { NodePlan, Plan } from '../compile/plan.ts';
+import { isEmpty, OpenStretch } from './recorder.ts';
+import { receivedSensitivity } from '../redaction/result-sensitivity.ts';
+import { applyCommand } from './run-commands.ts';
+import { checkDuration, durationDeadline, endRun } from './run-end.ts';
+import {
+  type CreationRecord,
+  isLiveStatus,
+  isTerminalStatus,
+  isWaitingStatus,
+  type NodeKey,
+  nodeKey,
+  type RunState,
+} from '../../model/run-state.ts';
+import { maskingOf } from '../redaction/redaction.ts';
+import { placeOf } from '../expressions/scope.ts';
+import { runRedaction } from '../redaction/sensitive.ts';
+import type { Budget, Input, Moment, Outcome, Step } from './step.ts';
+
+/**
+ * The decider. `advance` takes what happened and returns what should: facts to append, effects to perform once the facts
+ * are durable.
+ *
+ * A1. Pure: the same run, input, moment and budget give the same step. No clock, no chance, no I/O.
+ * A2. Every decision is a fact before anything follows from it: the state is only ever changed by `evolve`.
+ * A3. A stretch goes on while there is something to decide that needs nothing from outside, and stops at its budget.
+ * A4. After a terminal event nothing is recorded.
+ * A5. One decision (the start or end of a node, a command) has one budget of work for all expressions, patterns and schemas that
+ *     it evaluates. It counts steps and bytes, not time, so that A1 holds.
+ */
+export function advance(run: LiveRun, input: Input, moment: Moment, budget: Budget): Step {
+  const stretch = new OpenStretch(run, moment);
+  run.budget.renew();
+  const statusBefore = run.state.status;
+  const verdict = accept(stretch, input);
+  const isHeldBack = (input.type === 'start' || input.type === 'recovered') && input.commandsWait === true;
+  const timersWait = input.type === 'command' && input.commandsWait === true;
+  const more = isHeldBack ? run.frontier.size > 0 : goOn(stretch, budget, timersWait);
+  const toParent = noticeToParent(run, statusBefore);
+  if (toParent !== undefined) stretch.notify(toParent);
+  run.budget.renew(); // and nothing that was made for the last decision is kept while the run waits
+  const { events, effects, children, notices, aborts } = stretch;
+  if (verdict === undefined) return { events, effects, children, notices, aborts, more };
+  // What the command led to in this stretch is part of its answer.
+  const answer = { ...verdict, status: run.state.status };
+  return { events, effects, children, notices, aborts, more, verdict: answer };
+}
+
+const NO_CAPABILITIES: ReadonlySet<string> = new Set();
+
+/** Takes a folded run into hand. Costs what the state costs; done once per claim. */
+export function openRun(
+  plan: Plan,
+  record: CreationRecord,
+  state: RunState,
+  capabilities: ReadonlySet<string> = NO_CAPABILITIES,
+): LiveRun {
+  const inFlight = new Set<NodeKey>();
+  const timers = new Set<NodeKey>();
+  const spawning = new Set<NodeKey>();
+  let stateBytes = isEmpty(record.inputs) ? 2 : JSON.stringify(record.inputs).length;
+  for (const [key, node] of state.nodes) {
+    if (node.dueAt !== undefined) timers.add(key);
+    else if (node.status === 'running' && plan.nodes.get(node.nodeId)?.type.kind === 'effect')
+      inFlight.add(key);
+    else if (node.status === 'running' && node.child !== undefined && node.child.isKnown !== true)
+      spawning.add(key);
+    if (node.outputs !== undefined) stateBytes += JSON.stringify(node.outputs).length;
+  }
+  const { redactor, known } = runRedaction({ plan, record, state });
+  return {
+    plan,
+    record,
+    state,
+    capabilities,
+    frontier: openFrontier(plan, state),
+    inFlight,
+    spawning,
+    timers,
+    draining: false,
+    redactor,
+    known,
+    masking: maskingOf(plan, record.tenant),
+    stateBytes,
+    budget: new WorkBudget(plan.workLimits),
+  };
+}
+
+/**
+ * When somebody must look at the run if nobody holds it: 0 = at once, a time = a timer, null = only a command moves it.
+ * While effects are in flight the answer is 0, because a new holder would have to perform them again.
+ */
+export function nextWake(run: LiveRun): number | null {
+  const { status } = run.state;
+  if (status === 'pending') return 0;
+  if (!isLiveStatus(status)) return null;
+  if (run.inFlight.size > 0 || run.spawning.size > 0 || run.frontier.size > 0) return 0;
+  return nextTimer(run) ?? null;
+}
+
+/** The earliest due time among delays, retries and the run's own deadline: when the holder must `tick`. */
+export function nextTimer(run: LiveRun): number | undefined {
+  // In a replay time passes as it did in the source, not as it does here.
+  if (!isLiveStatus(run.state.status) || run.record.fork?.mode === 'replay') return undefined;
+  let earliest = durationDeadline(run);
+  const trigger = run.state.dueTriggers.size > 0 ? nextTrigger(run) : undefined;
+  if (trigger !== undefined && (earliest === undefined || trigger < earliest)) earliest = trigger;
+  for (const key of run.timers) {
+    const dueAt = run.state.nodes.get(key)?.dueAt;
+    if (dueAt !== undefined && (earliest === undefined || dueAt < earliest)) earliest = dueAt;
+  }
+  return earliest;
+}
+
+/** The projection to write with an append. */
+export function headOf(run: LiveRun): RunHead {
+  const { status, startedAt, endedAt, error } = run.state;
+  const head: { -readonly [Field in keyof RunHead]: RunHead[Field] } = { status, wakeAt: nextWake(run) };
+  const currentNodeId = isWaitingStatus(status) ? askingNode(run.state) : undefined;
+  if (currentNodeId !== undefined) head.currentNodeId = currentNodeId;
+  if (startedAt !== undefined) head.startedAt = startedAt;
+  if (endedAt !== undefined) head.endedAt = endedAt;
+  if (error !== undefined) head.errorCode = error.code;
+  return head;
+}
+
+/** The node that waits for an answer, while the run does. */
+function askingNode({ suspended, nodes }: RunState): string | undefined {
+  return nodes.get(suspended[0] ?? '')?.nodeId;
+}
+
+function accept(stretch: Stretch, input: Input): Verdict | undefined {
+  const { run } = stretch;
+  if (input.type === 'command') {
+    if (run.state.status === 'running') checkDuration(stretch);
+    return applyCommand(stretch, input.command);
+  }
+  if (isTerminalStatus(run.state.status)) return undefined;
+  switch (input.type) {
+    case 'start':
+      start(stretch);
+      break;
+    case 'recovered':
+      if (run.state.status === 'pending') start(stretch);
+      else recover(stretch);
+      break;
+    case 'forked':
+      goOnFromPrefix(stretch);
+      break;
+    case 'outcome':
+      takeOutcome(stretch, input.key, input.attempt, input.outcome);
+      break;
+    case 'progress':
+      recordChunks(stretch, input.key, input.attempt, input.chunks);
+      break;
+    case 'child-created':
+      childCreated(stretch, input);
+      break;
+    case 'tick':
+    case 'continue':
+      break;
+  }
+  return undefined;
+}
+
+function start(stretch: Stretch): void {
+  const { run } = stretch;
+  if (run.state.status !== 'pending') return;
+  const { record } = run;
+  // Inputs, tags and versions stay out: they are on the snapshot, and would make any two runs differ at their first event.
+  stretch.record({
+    type: 'run.started',
+    payload: { workflowId: record.workflowId, transport: record.transport },
+  });
+  run.frontier.openScope(run.plan.root, []);
+}
+
+/** A new holder: effects whose outcome is not on record are performed again under the same id, or failed if so configured. */
+function recover(stretch: Stretch): void {
+  const { run } = stretch;
+  // Also while the run is paused: the log has announced the child, and a resume would not ask for it again.
+  for (const key of [...run.spawning].sort()) {
+    const request = childRequest(stretch, key);
+    if (request === undefined) run.spawning.delete(key);
+    else stretch.spawn(request);
+  }
+  if (!isLiveStatus(run.state.status)) return;
+  for (const key of [...run.inFlight].sort()) {
+    const known = run.state.nodes.get(key);
+    const node = known && run.plan.nodes.get(known.nodeId);
+    if (known === undefined || node === undefined) continue;
+    if (node.settings.onUnknownOutcome === 'fail') {
+      failNode(stretch, node, known.iteration, {
+        code: 'effect_outcome_unknown',
+        message:
+          'The host stopped while this node was under way, so nobody knows whether its effect happened. Decide by hand, then start a new run.',
+      });
+    } else {
+      const inputs = known.inputs ?? inputsAgain(run, node, known.iteration);
+      stretch.perform(node, known.iteration, inputs, known.sensitiveInputs);
+    }
+  }
+}
+
+/**
+ * A branch begins where its source was cut. Questions stay open, delays keep their time, effects are performed again under this
+ * run's ids; a pause was the source's own, and so were its children: their nodes begin anew.
+ */
+function goOnFromPrefix(stretch: Stretch): void {
+  const { run } = stretch;
+  if (run.state.status === 'pending') return start(stretch);
+  if (run.state.status === 'paused') stretch.record({ type: 'run.resumed', payload: { reason: 'forked' } });
+  for (const [key, known] of [...run.state.nodes].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const node = run.plan.nodes.get(known.nodeId);
+    if (node !== undefined && isCutOff(known, node)) restartNode(stretch, key);
+  }
+  recover(stretch);
+}
+
+function takeOutcome(stretch: Stretch, key: NodeKey, attempt: number, outcome: Outcome): void {
+  const { run } = stretch;
+  const known = run.state.nodes.get(key);
+  const node = known && run.plan.nodes.get(known.nodeId);
+  if (known === undefined || node === undefined) return;
+  if (known.status !== 'running' || known.attempt !== attempt || !run.inFlight.has(key)) return; // late or repeated
+  if (outcome.ok) finishEffect(stretch, node, known.iteration, outcome);
+  else failAttempt(stretch, node, known.iteration, outcome.error, outcome);
+}
+
+function finishEffect(stretch: Stretch, node: NodePlan, path: readonly number[], result: NodeResult): void {
+  try {
+    if (result.channels !== undefined) checkChannelWrites(stretch.run, node, result.channels);
+  } catch (error) {
+    return failAttempt(stretch, node, path, toNodeError(error));
+  }
+  const sensitivity = receivedSensitivity(stretch.run, result.outputs);
+  stretch.run.inFlight.delete(nodeKey(node.id, path));
+  finishNode(stretch, node, path, result, { sensitivity });
+}
+
+/** Decides what can be decided; true when the budget ended it early. */
+function goOn(stretch: OpenStretch, budget: Budget, timersWait: boolean): boolean {
+  const { run } = stretch;
+  const firstExecution = run.state.executions;
+  while (isLiveStatus(run.state.status) && !run.draining) {
+    if (budget.mayGoOn?.() === false) return run.frontier.size > 0;
+    run.budget.renew();
+    checkDuration(stretch);
+    if (!isLiveStatus(run.state.status)) break;
+    if (!fireDue(stretch, timersWait)) {
+      const task = run.frontier.next();
+      if (task !== undefined) carryOut(stretch, task);
+      else if (!skipDormant(stretch)) break;
+    }
+    const isSpent =
+      run.state.executions - firstExecution >= budget.maxNodes ||
+      stretch.bytes >= budget.maxBytes ||
+      budget.spent();
+    if (isSpent && isLiveStatus(run.state.status) && run.frontier.size > 0) return true;
+  }
+  return false;
+}
+
+function carryOut(stretch: Stretch, task: Task): void {
+  const { run } = stretch;
+  switch (task.action) {
+    case 'end-run':
+      // A due trigger opens the frontier anew when it fires, and the end is offered again.
+      return isTriggerDue(run) ? undefined : endRun(stretch);
+    case 'end-iteration':
+      return endIteration(stretch, task.node, task.path);
+    case 'skip':
+      return skipNode(stretch, task.node, task.path, task.reason);
+    case 'refuse':
+      return failNode(stretch, task.node, task.path, task.error);
+    case 'start':
+      if (task.node.type.kind === 'effect' && run.inFlight.size >= run.record.limits.concurrency) {
+        return run.frontier.hold(task);
+      }
+      return startNode(stretch, task.node, task.path);
+  }
+}
+
+function fireDue(stretch: Stretch, timersWait: boolean): boolean {
+  return (!timersWait && fireDueTimer(stretch)) || fireDueTrigger(stretch);
+}
+
+/** Ends one delay or begins one retry whose time has come, the earliest first. False when none is due. */
+function fireDueTimer(stretch: Stretch): boolean {
+  const { run } = stretch;
+  if (run.timers.size === 0) return false;
+  const key = dueTimer(run, stretch.now);
+  if (key === undefined) return false;
+  const known = run.state.nodes.get(key);
+  const node = known && run.plan.nodes.get(known.nodeId);
+  run.timers.delete(key);
+  if (known === undefined || node === undefined) return true;
+  if (known.status === 'suspended') timeOutInterrupt(stretch, node, known.iteration);
+  else if (known.status === 'backoff') startNode(stretch, node, known.iteration);
+  else finishTimer(stretch, node, known.iteration);
+  return true;
+}
+
+function dueTimer({ timers, state }: LiveRun, now: number): NodeKey | undefined {
+  let due: { key: NodeKey; at: number } | undefined;
+  for (const key of timers) {
+    const at = state.nodes.get(key)?.dueAt;
+    if (at === undefined || at > now) continue;
+    if (due === undefined || at < due.at || (at === due.at && key < due.key)) due = { key, at };
+  }
+  return due?.key;
+}
+
+function inputsAgain(run: LiveRun, node: NodePlan, path: readonly number[]): JsonObject {
+  const inputs = run.state.nodes.get(nodeKey(node.id, path))?.inputs;
+  return inputs ?? resolveInputs(run.plan, placeOf(run, node, path), node);
+}

@@ -1,0 +1,69 @@
+import type { JsonObject, WorkBudget } from '@weft/protocol';
+import type { Frontier } from './frontier.ts';
+import type { NodePlan, Plan } from '../compile/plan.ts';
+import type { KnownValues } from '../redaction/known-values.ts';
+import type { Masking, Redactor } from '../redaction/redaction.ts';
+import type { Notice, StoredEvent } from '../../ports/store.ts';
+import type { CreationRecord, NodeKey, RunState } from '../../model/run-state.ts';
+import type { Sensitivity } from '../redaction/sensitivity.ts';
+import type { ChildRequest } from './step.ts';
+
+/**
+ * A run in the hands of its holder: the folded state, and what can be derived from plan and state but would be slow to
+ * derive again at every step. Nothing in it is durable; `openRun` rebuilds all of it from the fold.
+ */
+export interface LiveRun {
+  readonly plan: Plan;
+  readonly record: CreationRecord;
+  readonly state: RunState;
+  /** Capability ids this host provides to nodes that require some. */
+  readonly capabilities: ReadonlySet<string>;
+  /** Opened anew when a cycle goes round. */
+  frontier: Frontier;
+  /** Effects started and not settled. */
+  readonly inFlight: Set<NodeKey>;
+  /** Nodes whose child run is not yet known to exist. */
+  readonly spawning: Set<NodeKey>;
+  /** Nodes that wait for a time: delays under way and retries not yet due. */
+  readonly timers: Set<NodeKey>;
+  /** A pause waits for what is in flight: nothing new is started. */
+  draining: boolean;
+  redactor: Redactor;
+  /** What the redactor looks for; absent while nothing in the run is sensitive. */
+  known: KnownValues | undefined;
+  readonly masking: Masking;
+  /** Compares every fact with the one recorded in the source of a replay; what it returns is recorded first. */
+  watch?: (event: StoredEvent) => Draft | undefined;
+  /** Rough size of the state as JSON, for the state limit. */
+  stateBytes: number;
+  /** What the expressions, patterns and schemas of the decision at hand may still cost, all together. */
+  readonly budget: WorkBudget;
+}
+
+/** What a stretch writes into: its events, effects and aborts. */
+export interface Stretch {
+  readonly run: LiveRun;
+  readonly now: number;
+  readonly random: number;
+  /** Returns the sequence of the fact. */
+  record(draft: Draft): number;
+  /** The node's effect, at its present attempt. */
+  perform(node: NodePlan, path: readonly number[], inputs: JsonObject, sensitivity?: Sensitivity): void;
+  abort(key: NodeKey): void;
+  spawn(request: ChildRequest): void;
+  notify(notice: Notice): void;
+}
+
+export interface Draft {
+  readonly type: string;
+  readonly nodeId?: string | undefined;
+  readonly payload: JsonObject;
+  /** Sequence of the event that caused it. */
+  readonly causeSeq?: number | undefined;
+  /** The payload as JSON, where the drafter has serialized it already. */
+  readonly text?: string | undefined;
+  /** A node has made up the event, and the engine has not. */
+  readonly isForeign?: boolean;
+  /** The payload as the public may see it, where structure alone says that something must be hidden. */
+  readonly shown?: JsonObject | undefined;
+}

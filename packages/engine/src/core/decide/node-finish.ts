@@ -1,0 +1,91 @@
+import type { NodeEvent, NodeResult } from '../../model/node-type.ts';
+import { isSettled } from './frontier.ts';
+import type { Stretch } from './live-run.ts';
+import { completeNode, failNode, type ResultSensitivity } from './node-settle.ts';
+import type { NodePlan } from '../compile/plan.ts';
+import { breachCap } from './run-end.ts';
+import { nodeKey } from '../../model/run-state.ts';
+import { type NodeWork, sayWithCare } from './node-work.ts';
+import { suspendNode } from '../interrupts/suspend.ts';
+
+/** What is known of a result beside itself. */
+export interface Finish {
+  readonly sensitivity: ResultSensitivity;
+  /** What the node has read to work it out; absent for what came from outside. */
+  readonly work?: NodeWork | undefined;
+  readonly reason?: string | undefined;
+  readonly causeSeq?: number | undefined;
+}
+
+/** What a node returned becomes facts: its events, then a question, another round of its cycle, or its completion. */
+export function finishNode(
+  stretch: Stretch,
+  node: NodePlan,
+  path: readonly number[],
+  result: NodeResult,
+  { sensitivity, work, reason, causeSeq }: Finish,
+): void {
+  if (result.events !== undefined) {
+    if (isOverLoopCap(stretch, node, result.events)) return;
+    recordEvents(stretch, node, result.events, work);
+  }
+  const { ask } = result;
+  const reenters = result.again === true ? node.cycle : undefined;
+  if (reenters !== undefined && isBusy(stretch, node, path, reenters)) return;
+  if (ask !== undefined) return suspendNode(stretch, node, path, () => ask, work);
+  const { outputs, variables, channels } = result;
+  completeNode(stretch, node, path, {
+    outputs,
+    variables,
+    channels,
+    sensitivity,
+    reason,
+    reenters,
+    causeSeq,
+  });
+}
+
+function recordEvents(
+  stretch: Stretch,
+  node: NodePlan,
+  events: readonly NodeEvent[],
+  work: NodeWork | undefined,
+): void {
+  const sequences: number[] = [];
+  for (const { type, payload, causedBy } of events) {
+    const causeSeq = causedBy === undefined ? undefined : sequences[causedBy];
+    const said = sayWithCare(stretch.run, node, payload, work);
+    sequences.push(stretch.record({ type, nodeId: node.id, ...said, causeSeq, isForeign: true }));
+  }
+}
+
+/** A round that is not over cannot begin again: what is still under way would be done twice. */
+function isBusy(
+  stretch: Stretch,
+  node: NodePlan,
+  path: readonly number[],
+  members: readonly string[],
+): boolean {
+  const { nodes } = stretch.run.state;
+  const busy = members.filter((id) => {
+    const status = id === node.id ? undefined : nodes.get(nodeKey(id, path))?.status;
+    return status !== undefined && !isSettled(status);
+  });
+  if (busy.length === 0) return false;
+  failNode(stretch, node, path, {
+    code: 'cycle_busy',
+    message: `The cycle cannot begin again while ${busy.join(', ')} is at work. Let node "${node.id}" wait for all that leads to it: use the trigger rule all_success or all_complete.`,
+    details: { nodes: busy },
+  });
+  return true;
+}
+
+/** An orchestrator that does not come to an end is stopped before the decision that would be one too many. */
+function isOverLoopCap(stretch: Stretch, node: NodePlan, events: readonly NodeEvent[]): boolean {
+  const { run } = stretch;
+  const limit = run.record.limits.loopIterations;
+  const decides = events.some(({ type }) => type === 'runOrchestrator.decided');
+  if (!decides || run.state.decisions < limit) return false;
+  breachCap(stretch, { kind: 'loop-iterations', limit, observed: limit + 1, nodeId: node.id });
+  return true;
+}

@@ -1,0 +1,184 @@
+import type { JsonObject } from '@weft/protocol';
+import { type NodeInput, NodeFailure, type NodeResult, type TimerNodeType } from '../../model/node-type.ts';
+import { decisionFor, startChildren } from '../children/children.ts';
+import type { Draft, Stretch } from './live-run.ts';
+import { checkChannelWrites } from '../channels/channels.ts';
+import { nodeInput } from './node-context.ts';
+import { type Finish, finishNode } from './node-finish.ts';
+import { suspendNode } from '../interrupts/suspend.ts';
+import { startLoop } from '../loops/loop.ts';
+import { toHiddenError, toNodeError } from './node-error.ts';
+import { mustFreezeInputs, resolveInputs } from './node-inputs.ts';
+import { failAttempt, failNode, identity, NOTHING_SENSITIVE } from './node-settle.ts';
+import type { NodePlan } from '../compile/plan.ts';
+import { breachCap } from './run-end.ts';
+import { newReads, type NodeWork } from './node-work.ts';
+import { computedSensitivity } from '../redaction/result-sensitivity.ts';
+import { nodeKey } from '../../model/run-state.ts';
+import { placeOf } from '../expressions/scope.ts';
+import type { SensitiveReads } from '../redaction/sensitive-reads.ts';
+import { isSensitive, recorded, type Sensitivity } from '../redaction/sensitivity.ts';
+
+/** Begins one attempt of a node: refuses what may not start, runs what is pure, asks for what is not. */
+export function startNode(stretch: Stretch, node: NodePlan, path: readonly number[]): void {
+  const { run } = stretch;
+  const { type } = node;
+  const missing = type.requires?.find((capability) => !run.capabilities.has(capability));
+  if (missing !== undefined) {
+    return failNode(stretch, node, path, {
+      code: 'capability_not_provided',
+      message: `Node type ${type.typeId} requires the capability "${missing}", which this host does not provide.`,
+      details: { capability: missing },
+    });
+  }
+  const limit = run.record.limits.nodeExecutions;
+  if (run.state.executions + 1 > limit) {
+    return breachCap(stretch, { kind: 'node-executions', limit, observed: limit + 1, nodeId: node.id });
+  }
+  const attempt = run.state.nodes.get(nodeKey(node.id, path))?.attempt ?? 0;
+  const place = placeOf(run, node, path);
+  const started = identity(node, path);
+  started['typeId'] = type.typeId;
+  started['attempt'] = attempt;
+  const start: Draft = {
+    type: 'node.started',
+    nodeId: node.id,
+    payload: started,
+    text: path.length === 0 && attempt === 0 ? node.words.started : undefined,
+  };
+
+  const reads = newReads(run);
+  let inputs: JsonObject;
+  try {
+    inputs = resolveInputs(run.plan, place, node, reads);
+  } catch (error) {
+    stretch.record(start);
+    return failAttempt(stretch, node, path, toNodeError(error));
+  }
+  const work: NodeWork = { inputs, reads };
+  switch (type.kind) {
+    case 'pure':
+      stretch.record(start);
+      return runPure(stretch, node, path, type.run, work);
+    case 'timer':
+      return startTimer(stretch, node, type, path, work, started);
+    case 'effect': {
+      const given = givenSensitivity(reads);
+      // What is sensitive is kept with the node: an answer is searched for it, also by whoever takes over.
+      const isFrozen = given !== undefined || mustFreezeInputs(node);
+      stretch.record(isFrozen ? withHidden(start, { inputs, ...recorded('sensitiveInputs', given) }) : start);
+      run.inFlight.add(nodeKey(node.id, path));
+      return stretch.perform(node, path, inputs, given);
+    }
+    case 'loop':
+      return startLoop(stretch, node, path, work, started);
+    case 'interrupt':
+      stretch.record(start);
+      return suspendNode(
+        stretch,
+        node,
+        path,
+        () => type.ask(nodeInput(stretch, node, path, inputs, reads)),
+        work,
+      );
+    case 'children': {
+      const decisionSeq = decisionFor(run, node, path)?.seq;
+      const hidden = {
+        ...(mustFreezeInputs(node) && { inputs }),
+        ...(decisionSeq !== undefined && { decisionSeq }),
+      };
+      stretch.record(withHidden(start, hidden));
+      return startChildren(stretch, node, path, inputs);
+    }
+  }
+}
+
+function givenSensitivity(reads: SensitiveReads | undefined): Sensitivity | undefined {
+  const given = reads?.inputs;
+  return isSensitive(given) ? given : undefined;
+}
+
+/** The same start with something that only the fold may see. */
+function withHidden({ type, nodeId, payload }: Draft, hidden: JsonObject): Draft {
+  return { type, nodeId, payload: { ...payload, ...hidden }, shown: payload };
+}
+
+/** A timer node whose time has come, or whose attempt has timed out before it. */
+export function finishTimer(
+  stretch: Stretch,
+  node: NodePlan,
+  path: readonly number[],
+  endedBy?: string,
+): void {
+  const { run } = stretch;
+  const { type } = node;
+  if (type.kind !== 'timer') return;
+  const place = placeOf(run, node, path);
+  const known = run.state.nodes.get(nodeKey(node.id, path));
+  const waitedMs = (known?.dueAt ?? 0) - (known?.startedAt ?? 0);
+  try {
+    const reads = newReads(run);
+    const inputs = resolveInputs(run.plan, place, node, reads);
+    const mayBeTimeout =
+      endedBy === undefined && node.settings.timeoutMs > 0 && waitedMs === node.settings.timeoutMs;
+    if (mayBeTimeout && type.delayMs(nodeInput(stretch, node, path, inputs)) > waitedMs) {
+      throw new NodeFailure('node_timeout', `The node took longer than its timeout of ${waitedMs} ms.`, {
+        retryable: true,
+      });
+    }
+    runPure(stretch, node, path, type.finish, { inputs, reads }, endedBy);
+  } catch (error) {
+    failAttempt(stretch, node, path, toNodeError(error));
+  }
+}
+
+function startTimer(
+  stretch: Stretch,
+  node: NodePlan,
+  type: TimerNodeType,
+  path: readonly number[],
+  { inputs, reads }: NodeWork,
+  started: JsonObject,
+): void {
+  let delayMs: number;
+  try {
+    delayMs = type.delayMs(nodeInput(stretch, node, path, inputs, reads));
+  } catch (error) {
+    stretch.record({ type: 'node.started', nodeId: node.id, payload: started });
+    return failAttempt(stretch, node, path, toHiddenError(error, node, reads));
+  }
+  const { timeoutMs } = node.settings;
+  const waitMs = timeoutMs > 0 ? Math.min(delayMs, timeoutMs) : delayMs;
+  stretch.record({
+    type: 'node.started',
+    nodeId: node.id,
+    payload: { ...started, delayMs: waitMs },
+    ...(isSensitive(reads?.ports.get('delayMs')) && { shown: started }),
+  });
+  if (delayMs === 0) return finishTimer(stretch, node, path);
+  stretch.run.timers.add(nodeKey(node.id, path));
+}
+
+function runPure(
+  stretch: Stretch,
+  node: NodePlan,
+  path: readonly number[],
+  execute: (input: NodeInput) => NodeResult,
+  work: NodeWork,
+  reason?: string,
+): void {
+  const { inputs, reads } = work;
+  let result: NodeResult;
+  try {
+    result = execute(nodeInput(stretch, node, path, inputs, reads));
+    if (result.channels !== undefined) checkChannelWrites(stretch.run, node, result.channels);
+  } catch (error) {
+    return failAttempt(stretch, node, path, toHiddenError(error, node, reads));
+  }
+  if (reads === undefined && reason === undefined) return finishNode(stretch, node, path, result, PLAIN);
+  const sensitivity = computedSensitivity(reads, node, inputs, result.outputs);
+  finishNode(stretch, node, path, result, { sensitivity, work, reason });
+}
+
+/** Of nearly every node of nearly every run; made once. */
+const PLAIN: Finish = { sensitivity: NOTHING_SENSITIVE };

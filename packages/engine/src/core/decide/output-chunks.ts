@@ -1,0 +1,35 @@
+import type { Stretch } from './live-run.ts';
+import type { NodeKey } from '../../model/run-state.ts';
+import type { NumberedChunk } from './step.ts';
+
+/**
+ * Records streamed text of an effect under way. An effect that was cut off and is performed again streams from the start
+ * again; the pieces that are on record already are passed over.
+ */
+export function recordChunks(
+  stretch: Stretch,
+  key: NodeKey,
+  attempt: number,
+  chunks: readonly NumberedChunk[],
+): void {
+  const { run } = stretch;
+  const known = run.state.nodes.get(key);
+  if (known?.status !== 'running' || known.attempt !== attempt || !run.inFlight.has(key)) return;
+  for (const { index, chunk, isLast, meta } of chunks) {
+    if (index < (known.chunks ?? 0)) continue;
+    const payload = {
+      nodeId: known.nodeId,
+      runId: run.record.runId,
+      chunk,
+      isLast,
+      ...(meta !== undefined && { meta }),
+    };
+    const iteration = known.iteration.length > 0 ? { iteration: [...known.iteration] } : {};
+    stretch.record({
+      type: 'output.chunk',
+      nodeId: known.nodeId,
+      payload: { ...payload, ...iteration },
+      shown: payload,
+    });
+  }
+}

@@ -1,0 +1,141 @@
+import type { JsonObject } from '@weft/protocol';
+import type { Notice, StoredEvent } from '../../ports/store.ts';
+import { evolve } from '../fold/evolve.ts';
+import type { Draft, LiveRun, Stretch } from './live-run.ts';
+import { takesRunInputs } from './node-inputs.ts';
+import { type Masking, maskSensitive } from '../redaction/redaction.ts';
+import type { NodePlan, ScopePlan } from '../compile/plan.ts';
+import type { RunEvent } from '../../model/run-event.ts';
+import type { Sensitivity } from '../redaction/sensitivity.ts';
+import { type NodeKey, nodeKey, type RunState } from '../../model/run-state.ts';
+import { collectOutputs } from './scope-result.ts';
+import { outputSensitivity } from '../redaction/sensitive-places.ts';
+import type { ChildRequest, EffectRequest, Moment } from './step.ts';
+
+type Building<Thing> = { -readonly [Field in keyof Thing]: Thing[Field] };
+
+/**
+ * Turns drafts into facts: numbers and times them, serializes each payload once, masks what the public may not see, and
+ * folds the fact into the run's state. Beside the facts it collects what is to be done once they are durable.
+ *
+ * A class because there is one per step of every run: nothing but its fields and lists is made for it.
+ */
+export class OpenStretch implements Stretch {
+  readonly run: LiveRun;
+  readonly now: number;
+  readonly events: StoredEvent[] = [];
+  readonly effects: EffectRequest[] = [];
+  readonly children: ChildRequest[] = [];
+  readonly notices: Notice[] = [];
+  readonly aborts: NodeKey[] = [];
+  /** Of all payloads and overlays so far. */
+  bytes = 0;
+  readonly #moment: Moment;
+
+  constructor(run: LiveRun, moment: Moment) {
+    this.run = run;
+    this.now = moment.now;
+    this.#moment = moment;
+  }
+
+  get random(): number {
+    return this.#moment.random;
+  }
+
+  record(draft: Draft): number {
+    const { run } = this;
+    const { type, nodeId, causeSeq, payload, shown = payload } = draft;
+    const text = draft.text ?? JSON.stringify(payload);
+    const shownText = shown === payload ? text : JSON.stringify(shown);
+    const masked = run.redactor.apply(shown, shownText, draft.isForeign);
+    const publicText = masked === undefined ? shownText : JSON.stringify(masked);
+    const isMasked = publicText !== text;
+    const event: Building<StoredEvent> = {
+      seq: run.state.nextSeq,
+      type,
+      at: Math.max(this.now, run.state.lastAt),
+      payload: publicText,
+    };
+    if (nodeId !== undefined) event.nodeId = nodeId;
+    if (causeSeq !== undefined) event.causeSeq = causeSeq;
+    if (isMasked) event.overlay = text;
+    const before = run.watch?.(event);
+    if (before !== undefined) {
+      this.record(before);
+      event.seq = run.state.nextSeq;
+    }
+    this.events.push(event);
+    this.bytes += publicText.length + (isMasked ? text.length : 0);
+    const { seq, at } = event;
+    const fact: Building<RunEvent> = { seq, at, type, payload: isMasked ? payload : (masked ?? shown) };
+    if (nodeId !== undefined) fact.nodeId = nodeId;
+    evolve(run.state, fact);
+    run.known?.observe(fact);
+    return seq;
+  }
+
+  perform(node: NodePlan, path: readonly number[], inputs: JsonObject, of?: Sensitivity): void {
+    const { state, known, masking } = this.run;
+    const key = nodeKey(node.id, path);
+    this.effects.push({
+      key,
+      node,
+      iteration: path,
+      attempt: state.nodes.get(key)?.attempt ?? 0,
+      visit: state.visits.get(key),
+      inputs,
+      ...(known !== undefined && { redaction: { inputs: of, known, masking } }),
+      timeoutMs: node.settings.timeoutMs,
+    });
+  }
+
+  abort(key: NodeKey): void {
+    this.aborts.push(key);
+  }
+
+  spawn(request: ChildRequest): void {
+    this.children.push(request);
+  }
+
+  notify(notice: Notice): void {
+    this.notices.push(notice);
+  }
+}
+
+/** A node's outputs as the public may see them: what is sensitive by the run's masking mode, raw inputs not at all. */
+export function shownOutputs(
+  node: NodePlan,
+  outputs: JsonObject,
+  sensitivity: Sensitivity | undefined,
+  masking: Masking,
+): JsonObject {
+  if (isEmpty(outputs)) return outputs;
+  if (node.type.privateOutputs === true || takesRunInputs(node)) return {};
+  return shownMembers(outputs, sensitivity, masking);
+}
+
+/** The outputs of a run as the public may see them. */
+export function shownResult(state: RunState, scope: ScopePlan, masking: Masking): JsonObject {
+  return collectOutputs(state, scope, [], (node, outputs, known) =>
+    shownOutputs(node, outputs, outputSensitivity(node, known), masking),
+  );
+}
+
+/** An object of which only some members are hidden; what the mode leaves out is not there. */
+export function shownMembers(
+  object: JsonObject,
+  sensitivity: Sensitivity | undefined,
+  masking: Masking,
+): JsonObject {
+  const members = sensitivity === true ? allOf(object) : sensitivity;
+  return maskSensitive(object, members, masking) as JsonObject;
+}
+
+function allOf(object: JsonObject): Sensitivity {
+  return Object.fromEntries(Object.keys(object).map((name) => [name, true]));
+}
+
+export function isEmpty(object: JsonObject): boolean {
+  for (const _key in object) return false;
+  return true;
+}

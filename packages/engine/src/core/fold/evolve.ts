@@ -1,0 +1,397 @@
+import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import type { StoredEvent } from '../../ports/store.ts';
+import { newNode, newRunState } from './blank-state.ts';
+import { channelWritten, triggeredNodeBegan, triggerFired } from '../channels/channel-fold.ts';
+import type { Plan } from '../compile/plan.ts';
+import { foldPayload, type RunEvent } from '../../model/run-event.ts';
+import { asDeclared, memberOf, readSensitivity } from '../redaction/sensitivity.ts';
+import {
+  type ChildState,
+  type CreationRecord,
+  type EdgeError,
+  isWaitingStatus,
+  type NodeError,
+  type NodeState,
+  type NodeStatus,
+  nodeKey,
+  type RunState,
+  type RunStatus,
+  type Vote,
+} from '../../model/run-state.ts';
+import type { InterruptKind } from '../../model/node-type.ts';
+
+/** What is known before the first event: variables take their defaults, then every input by name. */
+export function initialState(record: CreationRecord, plan: Pick<Plan, 'variables' | 'channels'>): RunState {
+  const variables = new Map<string, Json>();
+  for (const variable of plan.variables.values()) {
+    if (variable.defaultValue !== undefined) variables.set(variable.name, variable.defaultValue);
+  }
+  const channels = new Map<string, Json>();
+  for (const { name, defaultValue } of plan.channels.values()) {
+    if (defaultValue !== undefined) channels.set(name, defaultValue);
+  }
+  for (const name of Object.keys(record.inputs)) variables.set(name, record.inputs[name] as Json);
+  // A fork begins in its source's time.
+  const state = newRunState(variables, channels, record.fork === undefined ? record.createdAt : 0);
+  if (record.sensitiveInputs === undefined) return state;
+  for (const name of Object.keys(record.inputs)) {
+    const declared = plan.variables.get(name)?.sensitive;
+    const sensitivity = asDeclared(memberOf(record.sensitiveInputs, name), declared);
+    if (sensitivity !== undefined) state.sensitiveVariables.set(name, sensitivity);
+  }
+  return state;
+}
+
+/**
+ * How a fact changes what we know. The state is changed in place and returned: a run's state has one owner at a time, and
+ * copying it for every event would make a long run quadratic. Unknown types and fields change nothing.
+ */
+export function evolve(state: RunState, event: RunEvent): RunState {
+  state.nextSeq = event.seq + 1;
+  state.lastAt = event.at;
+  const change = CHANGES[event.type];
+  if (change !== undefined) change(state, event, foldPayload(event));
+  return state;
+}
+
+/** The stored form back to the form the fold reads. */
+export function fromStored(event: StoredEvent): RunEvent {
+  return {
+    seq: event.seq,
+    at: event.at,
+    type: event.type,
+    payload: JSON.parse(event.payload) as JsonObject,
+    ...(event.overlay !== undefined && { overlay: JSON.parse(event.overlay) as JsonObject }),
+    ...(event.nodeId !== undefined && { nodeId: event.nodeId }),
+    ...(event.causeSeq !== undefined && { causeSeq: event.causeSeq }),
+  };
+}
+
+type Change = (state: RunState, event: RunEvent, payload: JsonObject) => void;
+
+const CHANGES: Readonly<Record<string, Change | undefined>> = {
+  'run.started': (state, event) => {
+    state.status = 'running';
+    state.startedAt = event.at;
+    state.activeSince = event.at;
+  },
+  'run.paused': (state, event) => {
+    state.status = 'paused';
+    state.pausedAt = event.at;
+    stopClock(state, event.at);
+  },
+  'run.resumed': (state, event) => {
+    state.status = 'running';
+    state.pausedAt = undefined;
+    state.activeSince = event.at;
+    deriveStatus(state, event.at);
+  },
+  'run.completed': (state, event, payload) => {
+    end(state, event, 'completed');
+    state.outputs = (payload['outputs'] as JsonObject | undefined) ?? {};
+  },
+  'run.failed': (state, event, payload) => {
+    end(state, event, 'failed');
+    state.error = payload['error'] as unknown as NodeError;
+    if (typeof payload['failedNodeId'] === 'string') state.failedNodeId = payload['failedNodeId'];
+  },
+  'run.cancelled': (state, event) => end(state, event, 'cancelled'),
+
+  'node.started': (state, event, payload) => {
+    const node = nodeOf(state, event, payload);
+    node.isLoop = payload['loop'] === true;
+    moveTo(state, node, 'running', event.at);
+    node.typeId = String(payload['typeId']);
+    node.attempt = Number(payload['attempt'] ?? 0);
+    node.startedAt = event.at;
+    node.dueAt = typeof payload['delayMs'] === 'number' ? event.at + payload['delayMs'] : undefined;
+    node.endedAt = undefined;
+    node.chunks = undefined;
+    if (Array.isArray(payload['items'])) node.items = payload['items'];
+    if (payload['sensitiveItems'] === true) node.sensitiveItems = true;
+    if (payload['inputs'] !== undefined) {
+      node.inputs = payload['inputs'] as JsonObject;
+      node.sensitiveInputs = readSensitivity(payload['sensitiveInputs']);
+    }
+    if (typeof payload['decisionSeq'] === 'number') takeUp(state, node, payload['decisionSeq']);
+    triggeredNodeBegan(state, node.nodeId);
+    state.executions += 1;
+  },
+  'node.completed': (state, event, payload) => {
+    const node = settle(state, event, payload, 'completed');
+    node.outputs = (payload['outputs'] as JsonObject | undefined) ?? {};
+    node.sensitive = readSensitivity(payload['sensitive']);
+    if (Array.isArray(payload['edgesNotTaken'])) node.notTaken = payload['edgesNotTaken'] as string[];
+    if (isJsonObject(payload['edgeErrors']))
+      node.edgeErrors = payload['edgeErrors'] as Record<string, EdgeError>;
+    node.error = undefined;
+    if (Array.isArray(payload['reenters'])) goRound(state, node, payload['reenters'] as string[]);
+  },
+  'node.failed': (state, event, payload) => {
+    settle(state, event, payload, 'failed').error = payload['error'] as unknown as NodeError;
+  },
+  'node.skipped': (state, event, payload) => {
+    const node = settle(state, event, payload, 'skipped');
+    if (typeof payload['reason'] === 'string') node.reason = payload['reason'];
+  },
+  'node.cancelled': (state, event, payload) => {
+    const node = settle(state, event, payload, 'cancelled');
+    if (typeof payload['reason'] === 'string') node.reason = payload['reason'];
+  },
+  'node.retried': (state, event, payload) => {
+    const node = nodeOf(state, event, payload);
+    moveTo(state, node, 'backoff', event.at);
+    node.attempt = Number(payload['attempt']);
+    node.dueAt = event.at + Number(payload['delayMs'] ?? 0);
+    if (payload['lastError'] !== undefined) {
+      node.error = payload['lastError'] as unknown as NodeError;
+      node.failures += 1;
+    }
+  },
+
+  'node.suspended': (state, event, payload) => {
+    const node = nodeOf(state, event, payload);
+    // Whoever waits does so with its child, or after the end of it.
+    if (node.child !== undefined) node.child.isKnown = true;
+    if (typeof payload['childStatus'] === 'string') {
+      childMoved(state, node, payload['childStatus'] as RunStatus);
+      return moveTo(state, node, 'suspended', event.at);
+    }
+    node.interrupt = {
+      interruptId: String(payload['interruptId']),
+      kind: payload['kind'] as InterruptKind,
+      key: String(payload['key']),
+      data: {},
+      requestedAt: event.at,
+      votes: [],
+    };
+    moveTo(state, node, 'suspended', event.at);
+  },
+  'interrupt.requested': (state, event, payload) => {
+    const node = nodeOf(state, event, payload);
+    if (node.interrupt === undefined) return;
+    node.interrupt.data = payload['data'] as JsonObject;
+    const sensitivity = readSensitivity(payload['sensitive']);
+    if (sensitivity !== undefined) node.interrupt.sensitive = sensitivity;
+    if (isJsonObject(payload['resumeSchema'])) node.interrupt.resumeSchema = payload['resumeSchema'];
+    if (payload['authRequired'] === true) node.interrupt.authRequired = true;
+    if (typeof payload['timeoutMs'] !== 'number') return;
+    node.interrupt.timeoutMs = payload['timeoutMs'];
+    node.dueAt = event.at + payload['timeoutMs'];
+  },
+  'approval.received': (state, event, payload) => {
+    const { interrupt } = nodeOf(state, event, payload);
+    const vote: Vote = { voter: String(payload['decidedBy']), action: String(payload['action']) };
+    if (interrupt === undefined || vote.action === 'timeout') return;
+    const earlier = interrupt.votes.findIndex(({ voter }) => voter === vote.voter);
+    if (earlier === -1) interrupt.votes.push(vote);
+    else interrupt.votes[earlier] = vote;
+  },
+  'interrupt.resolved': (state, event, payload) => {
+    const { interrupt } = nodeOf(state, event, payload);
+    if (interrupt !== undefined)
+      interrupt.closed = payload['reason'] === 'timeout' ? 'timed-out' : 'resolved';
+  },
+  'node.resumed': (state, event, payload) => {
+    const node = nodeOf(state, event, payload);
+    node.dueAt = undefined;
+    childMoved(state, node, 'running');
+    moveTo(state, node, 'running', event.at);
+  },
+
+  'node.dispatched': (state, event, payload) => {
+    const node = nodeOf(state, event, payload);
+    if (node.child !== undefined) childMoved(state, node, 'completed');
+    const { outputMapping } = payload;
+    node.child = {
+      runId: String(payload['childRunId']),
+      workflowId: String(payload['childWorkflowId']),
+      done: Number(payload['done'] ?? 0),
+      outputMapping: isJsonObject(outputMapping) ? (outputMapping as Record<string, string>) : {},
+      onFailure: payload['onFailure'] === 'absorb' ? 'absorb' : 'fail',
+      propagateCancellation: payload['propagateCancellation'] !== false,
+    };
+    if (isJsonObject(payload['childInputs'])) node.childInputs = payload['childInputs'];
+    node.sensitiveChildInputs = readSensitivity(payload['sensitiveChildInputs']);
+    const { runId, workflowId } = node.child;
+    state.children.push({
+      runId,
+      workflowId,
+      nodeKey: nodeKey(node.nodeId, node.iteration),
+      status: 'running',
+    });
+  },
+  'output.chunk': (state, event, payload) => {
+    const node = nodeOf(state, event, payload);
+    node.chunks = (node.chunks ?? 0) + 1;
+  },
+  'clarification.requested': (state, event, payload) => {
+    const { nodeId, iteration } = nodeOf(state, event, payload);
+    count(state.clarifications, nodeKey(nodeId, iteration));
+  },
+  'conversation.exchanged': (state, event, payload) => {
+    const { interrupt } = nodeOf(state, event, payload);
+    if (interrupt !== undefined) interrupt.turns = Number(payload['turnIndex']);
+  },
+  'runOrchestrator.decided': (state, event, payload) => {
+    const nodeId = event.nodeId ?? '';
+    state.decisions += 1;
+    state.openDecisions = state.openDecisions.filter((other) => other.nodeId !== nodeId);
+    state.openDecisions.push({
+      seq: event.seq,
+      nodeId,
+      decision: payload['decision'] as JsonObject,
+      ...(payload['sensitive'] !== undefined && { sensitive: true }),
+    });
+  },
+
+  'variable.changed': (state, _event, payload) => {
+    const name = String(payload['name']);
+    state.variables.set(name, payload['next'] ?? null);
+    // Logs of earlier versions have the second name, and only for what child runs told.
+    const sensitivity = readSensitivity(payload['sensitive'] ?? payload['isInheritedSecret']);
+    if (sensitivity === undefined) state.sensitiveVariables.delete(name);
+    else state.sensitiveVariables.set(name, sensitivity);
+  },
+  'channel.written': channelWritten,
+  'weft.trigger.fired': (state, _event, payload) => triggerFired(state, payload),
+  'replay.diverged': (state) => {
+    state.diverged = true;
+  },
+  'version.pinned': (state, _event, payload) => {
+    state.pins.set(String(payload['changeId']), Number(payload['version']));
+  },
+};
+
+const NO_ITERATION: readonly number[] = [];
+
+function nodeOf(state: RunState, event: RunEvent, payload: JsonObject): NodeState {
+  const nodeId = String(payload['nodeId'] ?? event.nodeId);
+  const iteration = Array.isArray(payload['iteration']) ? (payload['iteration'] as number[]) : NO_ITERATION;
+  const key = nodeKey(nodeId, iteration);
+  let node = state.nodes.get(key);
+  if (node === undefined) {
+    node = newNode(nodeId, iteration, event.seq);
+    state.nodes.set(key, node);
+  }
+  node.seq = event.seq;
+  return node;
+}
+
+function settle(
+  state: RunState,
+  event: RunEvent,
+  payload: JsonObject,
+  status: 'completed' | 'failed' | 'skipped' | 'cancelled',
+): NodeState {
+  const node = nodeOf(state, event, payload);
+  if (status === 'cancelled' && node.interrupt?.closed === undefined && node.interrupt !== undefined) {
+    node.interrupt.closed = 'cancelled';
+  }
+  if (node.child !== undefined) childMoved(state, node, endOfChild(node.child, status, payload));
+  triggeredNodeBegan(state, node.nodeId);
+  moveTo(state, node, status, event.at);
+  node.endedAt = event.at;
+  node.dueAt = undefined;
+  node.inputs = undefined;
+  node.sensitiveInputs = undefined;
+  node.childInputs = undefined;
+  node.sensitiveChildInputs = undefined;
+  return node;
+}
+
+/** What the end of a node says about its child. */
+function endOfChild(child: ChildState, status: string, payload: JsonObject): RunStatus {
+  if (status === 'cancelled') return child.propagateCancellation ? 'cancelled' : 'running';
+  const told = status === 'failed' ? detailsOf(payload['error']) : payload['outputs'];
+  const childStatus = isJsonObject(told) ? told['childStatus'] : undefined;
+  return typeof childStatus === 'string' ? (childStatus as RunStatus) : 'failed';
+}
+
+function detailsOf(error: Json | undefined): Json {
+  return isJsonObject(error) ? (error['details'] ?? null) : null;
+}
+
+function takeUp(state: RunState, node: NodeState, seq: number): void {
+  const taken = state.openDecisions.find((decision) => decision.seq === seq);
+  if (taken === undefined) return;
+  node.decision = taken;
+  state.openDecisions = state.openDecisions.filter((decision) => decision !== taken);
+}
+
+function childMoved(state: RunState, node: NodeState, status: RunStatus): void {
+  const { child } = node;
+  if (child === undefined) return;
+  child.waiting = isWaitingStatus(status) ? status : undefined;
+  const run = state.children.findLast(({ runId }) => runId === child.runId);
+  if (run !== undefined) run.status = status;
+}
+
+/** A cycle begins again: its nodes are as if they had not run, but for the count. */
+function goRound(state: RunState, closing: NodeState, nodeIds: readonly string[]): void {
+  for (const nodeId of nodeIds) {
+    const key = nodeKey(nodeId, closing.iteration);
+    state.nodes.delete(key);
+    count(state.visits, key);
+  }
+}
+
+function count(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+function end(state: RunState, event: RunEvent, status: 'completed' | 'failed' | 'cancelled'): void {
+  state.status = status;
+  state.endedAt = event.at;
+  state.pausedAt = undefined;
+  stopClock(state, event.at);
+}
+
+/** Changes a node's status, and with it what the run as a whole is doing. */
+function moveTo(state: RunState, node: NodeState, status: NodeStatus, at: number): void {
+  if (isUnderWay(node)) state.activeNodes -= 1;
+  if (node.status === 'suspended') {
+    const key = nodeKey(node.nodeId, node.iteration);
+    state.suspended = state.suspended.filter((other) => other !== key);
+  }
+  node.status = status;
+  if (isUnderWay(node)) state.activeNodes += 1;
+  if (status === 'suspended') state.suspended.push(nodeKey(node.nodeId, node.iteration));
+  deriveStatus(state, at);
+}
+
+/** A loop is as busy as the nodes of its body are. */
+function isUnderWay(node: NodeState): boolean {
+  return (node.status === 'running' || node.status === 'backoff') && node.isLoop !== true;
+}
+
+const WAITING: Readonly<Record<InterruptKind, RunStatus>> = {
+  approval: 'waiting-approval',
+  clarification: 'waiting-input',
+  custom: 'waiting-input',
+  'external-event': 'waiting-external',
+  'conversation.exchange': 'waiting-approval',
+  'low-confidence': 'waiting-approval',
+};
+
+/** With nothing under way and somebody asked, the run waits; who was asked first decides for what. Waiting time is not counted. */
+function deriveStatus(state: RunState, at: number): void {
+  const isWaiting = state.status !== 'running' && isWaitingStatus(state.status);
+  if (state.status !== 'running' && !isWaiting) return;
+  const asked = state.activeNodes === 0 ? state.suspended[0] : undefined;
+  const first = asked === undefined ? undefined : state.nodes.get(asked);
+  const waiting = first?.child?.waiting ?? (first?.interrupt && WAITING[first.interrupt.kind]);
+  if (waiting !== undefined) {
+    state.status = waiting;
+    stopClock(state, at);
+  } else if (isWaiting) {
+    state.status = 'running';
+    state.activeSince = at;
+  }
+}
+
+function stopClock(state: RunState, at: number): void {
+  if (state.activeSince === undefined) return;
+  state.activeMs += at - state.activeSince;
+  state.activeSince = undefined;
+}

@@ -1,0 +1,244 @@
+import type { ErrorCode, Json, JsonObject } from '@weft/protocol';
+import { checkChannelWrite, writeChannel } from '../channels/channels.ts';
+import type { Stretch } from '../decide/live-run.ts';
+import { toNodeError } from '../decide/node-error.ts';
+import { identity } from '../decide/node-settle.ts';
+import { isCostCode, type NodePlan } from '../compile/plan.ts';
+import { shownMembers } from '../decide/recorder.ts';
+import { type InterruptState, nodeKey } from '../../model/run-state.ts';
+import { memberOf, type Sensitivity } from '../redaction/sensitivity.ts';
+
+/**
+ * A conversation is one question that stays open over many turns:
+ *
+ *   opened (turn 0) ──► exchanged (turn 1, 2, …) ──► closed
+ *
+ * V1. The node stays suspended until the conversation is closed: by a person, by its number of turns, or by silence.
+ * V2. Every turn is also a message of the conversation's channel, where the workflow declares one. A turn that the channel does
+ *     not take is refused; only the closing one, which nobody can take back, is then left out of it.
+ */
+
+type Role = 'user' | 'agent' | 'system';
+
+interface Turn {
+  readonly conversationId: string;
+  readonly turnIndex: number;
+  readonly role: Role;
+  readonly from: string;
+  readonly content: Json;
+  readonly ts: number;
+}
+
+export function openConversation(
+  stretch: Stretch,
+  node: NodePlan,
+  path: readonly number[],
+  { data, sensitivity, suspendedSeq }: Opening,
+): void {
+  const turn = openingTurn(stretch, node, data);
+  const content = memberOf(sensitivity, 'prompt');
+  const ofTurn = content === undefined ? undefined : { content };
+  const { agent } = node.node;
+  const opened = {
+    ...identity(node, path),
+    conversationId: String(data['conversationId']),
+    initialTurn: turn,
+    ...(agent !== undefined && { agentId: agent.agentId }),
+    capabilities: ['multi-turn'],
+  };
+  stretch.record({
+    type: 'conversation.opened',
+    nodeId: node.id,
+    payload: opened,
+    ...(ofTurn !== undefined && {
+      shown: { ...opened, initialTurn: shownMembers(turn, ofTurn, stretch.run.masking) },
+    }),
+    causeSeq: suspendedSeq,
+  });
+  keepTurn(stretch, node, turn, ofTurn);
+}
+
+interface Opening {
+  readonly data: JsonObject;
+  /** Of the data. */
+  readonly sensitivity: Sensitivity | undefined;
+  readonly suspendedSeq: number;
+}
+
+/** Throws when the channel does not take the opening turn. */
+export function checkOpening(stretch: Stretch, node: NodePlan, data: JsonObject): void {
+  const channel = conversationChannel(node.config, stretch.run.plan.channels);
+  if (channel === undefined) return;
+  checkChannelWrite(stretch.run, node, { channel, value: openingTurn(stretch, node, data) });
+}
+
+/** Why a person's turn cannot be kept; undefined when it can. */
+export function turnProblem(
+  stretch: Stretch,
+  node: NodePlan,
+  interrupt: InterruptState,
+  { value, voter }: { readonly value: JsonObject; readonly voter: string },
+): { readonly code: ErrorCode; readonly message: string; readonly details: JsonObject } | undefined {
+  try {
+    const channel = conversationChannel(node.config, stretch.run.plan.channels);
+    if (channel === undefined) return undefined;
+    checkChannelWrite(stretch.run, node, { channel, value: userTurn(stretch, interrupt, value, voter) });
+    return undefined;
+  } catch (error) {
+    const { code, message, details } = toNodeError(error);
+    const field = { field: 'resumeValue.content' };
+    if (isCostCode(code)) return { code, message, details: { ...details, ...field } };
+    return { code: 'validation_error', message, details: field };
+  }
+}
+
+function openingTurn(stretch: Stretch, node: NodePlan, data: JsonObject): JsonObject {
+  return turnOf({
+    conversationId: String(data['conversationId']),
+    turnIndex: 0,
+    role: 'agent',
+    from: speakerOf(node),
+    content: data['prompt'] ?? '',
+    ts: timeOf(stretch),
+  });
+}
+
+function userTurn(
+  stretch: Stretch,
+  interrupt: InterruptState,
+  value: JsonObject,
+  speaker: string,
+): JsonObject {
+  return turnOf({
+    conversationId: String(interrupt.data['conversationId']),
+    turnIndex: (interrupt.turns ?? 0) + 1,
+    role: 'user',
+    from: speaker,
+    content: value['content'] ?? null,
+    ts: timeOf(stretch),
+  });
+}
+
+/** A person's turn. The last one of a conversation with a fixed number of turns closes it. */
+export function noteTurn(
+  stretch: Stretch,
+  node: NodePlan,
+  path: readonly number[],
+  interrupt: InterruptState,
+  value: JsonObject,
+  speaker: string,
+): void {
+  const conversationId = String(interrupt.data['conversationId']);
+  const turnIndex = (interrupt.turns ?? 0) + 1;
+  const turn = userTurn(stretch, interrupt, value, speaker);
+  stretch.record({
+    type: 'conversation.exchanged',
+    nodeId: node.id,
+    payload: { ...identity(node, path), conversationId, turnIndex, turn },
+  });
+  keepTurn(stretch, node, turn);
+}
+
+/** True when this turn is the last that the node asks for. */
+export function isLastTurn(node: NodePlan, interrupt: InterruptState): boolean {
+  const wanted = node.config['turnCount'];
+  return typeof wanted === 'number' && (interrupt.turns ?? 0) + 1 >= wanted;
+}
+
+/** How a conversation closes by itself after its last turn: that turn is the outcome. */
+export function lastWord(value: JsonObject): JsonObject {
+  return { reason: 'turn-count-reached', outcome: value['content'] ?? null };
+}
+
+/** Returns the node's outputs. `closing.by` is the person who closed it; without one the host did. */
+export function closeConversation(
+  stretch: Stretch,
+  node: NodePlan,
+  interrupt: InterruptState,
+  closing: JsonObject,
+): JsonObject {
+  const { by } = closing;
+  const reason = typeof closing['reason'] === 'string' ? closing['reason'] : 'closed';
+  const content = closing['content'] ?? reason;
+  const final =
+    typeof by === 'string'
+      ? { role: 'user' as const, from: by, content, reason }
+      : { role: 'system' as const, from: 'system', content, reason };
+  return close(stretch, node, interrupt, final, closing['outcome']);
+}
+
+/** Nobody went on: closed by the host, without an outcome. */
+export function silentClose(stretch: Stretch, node: NodePlan, interrupt: InterruptState): JsonObject {
+  return close(stretch, node, interrupt, {
+    role: 'system',
+    from: 'system',
+    content: 'Nobody answered in time.',
+    reason: 'timeout',
+  });
+}
+
+function close(
+  stretch: Stretch,
+  node: NodePlan,
+  interrupt: InterruptState,
+  final: { role: Role; from: string; content: Json; reason: string },
+  outcome: Json = null,
+): JsonObject {
+  const conversationId = String(interrupt.data['conversationId']);
+  const turnIndex = (interrupt.turns ?? 0) + 1;
+  const { reason, ...said } = final;
+  const finalTurn = turnOf({ conversationId, turnIndex, ...said, ts: timeOf(stretch) });
+  const turnCount = turnIndex + 1;
+  stretch.record({
+    type: 'conversation.closed',
+    nodeId: node.id,
+    payload: { nodeId: node.id, conversationId, turnIndex, finalTurn, outcome, reason, turnCount },
+  });
+  keepTurn(stretch, node, finalTurn);
+  return { conversationId, turnCount, outcome, reason };
+}
+
+export function turnOf({ conversationId, turnIndex, role, ...said }: Turn): JsonObject {
+  return {
+    messageId: `${conversationId}:${turnIndex}:${role}`,
+    ...said,
+    role,
+    turnIndex,
+    ...(role === 'agent' && { speakerId: said.from }),
+  };
+}
+
+/** The channel that turns go to: the one the node names, else one called `conversation`. */
+export function conversationChannel(
+  config: JsonObject,
+  channels: ReadonlyMap<string, { readonly reducer: string }>,
+): string | undefined {
+  const name = typeof config['channel'] === 'string' ? config['channel'] : 'conversation';
+  return channels.get(name)?.reducer === 'message' ? name : undefined;
+}
+
+/** What people say is searched for what the run must not show, and kept as sensitive where something is found. */
+function keepTurn(stretch: Stretch, node: NodePlan, turn: JsonObject, sensitivity?: Sensitivity): void {
+  const { run } = stretch;
+  const channel = conversationChannel(node.config, run.plan.channels);
+  if (channel === undefined) return;
+  const write = { channel, value: turn };
+  try {
+    checkChannelWrite(run, node, write);
+  } catch {
+    return;
+  }
+  writeChannel(stretch, node, write, sensitivity ?? run.redactor.echoes(turn));
+}
+
+function speakerOf(node: NodePlan): string {
+  return node.node.agent?.agentId ?? `host:${node.id}`;
+}
+
+function timeOf({ now, run }: Stretch): number {
+  return Math.max(now, run.state.lastAt);
+}
+
+export function conversationId(nodeId: string, path: readonly number[], visit: number): string {
+  return visit === 0 ? nodeKey(nodeId, path) : `${nodeKey(nodeId, path)}#${visit}`;
+}

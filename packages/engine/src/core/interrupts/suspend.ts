@@ -1,0 +1,118 @@
+import type { JsonObject } from '@weft/protocol';
+import type { Question } from '../../model/node-type.ts';
+import { checkOpening, openConversation } from './conversation.ts';
+import type { Stretch } from '../decide/live-run.ts';
+import { toHiddenError } from '../decide/node-error.ts';
+import { failAttempt, identity } from '../decide/node-settle.ts';
+import { pick } from '../json/pick.ts';
+import type { NodePlan } from '../compile/plan.ts';
+import { breachCap } from '../decide/run-end.ts';
+import { type NodeWork, sensitivityOfSaid } from '../decide/node-work.ts';
+import { shownMembers } from '../decide/recorder.ts';
+import { nodeKey } from '../../model/run-state.ts';
+import { recorded } from '../redaction/sensitivity.ts';
+
+/**
+ * A node that asks and waits:
+ *
+ *   running ──asks──► suspended ──answer accepted──► running ──► completed
+ *                        │  ▲                            (rejected ──► failed)
+ *                        └──┘ vote, question back        timeout ──► failed
+ *
+ * I1. At most one question is open per node and iteration; its id is built from node, iteration and attempt, so that equal
+ *     executions ask under equal ids.
+ * I2. An answer that is refused leaves no trace.
+ * I3. The first answer that decides wins; later ones are told so.
+ */
+export function suspendNode(
+  stretch: Stretch,
+  node: NodePlan,
+  path: readonly number[],
+  ask: () => Question,
+  work: NodeWork | undefined,
+): void {
+  const { run } = stretch;
+  let question: Question;
+  try {
+    question = ask();
+    if (question.kind === 'conversation.exchange') checkOpening(stretch, node, question.data);
+  } catch (error) {
+    return failAttempt(stretch, node, path, toHiddenError(error, node, work?.reads));
+  }
+  const { kind, data, resumeSchema, timeoutMs, authRequired } = question;
+  const sensitivity = sensitivityOfSaid(node, data, work);
+  const shown = shownMembers(data, sensitivity, run.masking);
+  if (kind === 'clarification' && isOverCap(stretch, node, path)) return;
+  const interruptId = interruptIdOf(stretch, node, path);
+  const id = identity(node, path);
+  const suspendedSeq = stretch.record({
+    type: 'node.suspended',
+    nodeId: node.id,
+    payload: { ...id, interruptId, kind, key: interruptId, ...reasonOf(question) },
+  });
+  if (kind === 'conversation.exchange')
+    openConversation(stretch, node, path, { data, sensitivity, suspendedSeq });
+  const requested: JsonObject = {
+    ...id,
+    runId: run.record.runId,
+    interruptId,
+    kind,
+    key: interruptId,
+    data,
+    ...(resumeSchema !== undefined && { resumeSchema }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(authRequired === true && { authRequired }),
+  };
+  stretch.record({
+    type: 'interrupt.requested',
+    nodeId: node.id,
+    payload: { ...requested, ...recorded('sensitive', sensitivity) },
+    ...(sensitivity !== undefined && { shown: { ...requested, data: shown } }),
+  });
+  const twin = LEGACY_TWINS[kind]?.(shown, data);
+  if (twin !== undefined) {
+    stretch.record({ type: twin.type, nodeId: node.id, payload: { ...id, interruptId, ...twin.payload } });
+  }
+  if (timeoutMs !== undefined) run.timers.add(nodeKey(node.id, path));
+}
+
+/** Built from node, iteration, visit and attempt only, so that equal executions ask under equal ids. */
+function interruptIdOf({ run }: Stretch, node: NodePlan, path: readonly number[]): string {
+  const key = nodeKey(node.id, path);
+  const visit = run.state.visits.get(key) ?? 0;
+  const attempt = run.state.nodes.get(key)?.attempt ?? 0;
+  return visit === 0 ? `${key}:${attempt}` : `${key}#${visit}:${attempt}`;
+}
+
+/** What readers of the protocol look for beside the kind. */
+function reasonOf({ kind, data, reason }: Question): JsonObject {
+  if (kind === 'low-confidence') {
+    return { reason: 'low-confidence', ...pick(data, ['agentId', 'threshold', 'observed']) };
+  }
+  if (kind === 'conversation.exchange') return { reason: 'conversation-input' };
+  return reason === undefined ? {} : { reason };
+}
+
+function isOverCap(stretch: Stretch, node: NodePlan, path: readonly number[]): boolean {
+  const { run } = stretch;
+  const limit = run.record.limits.clarificationRounds;
+  if ((run.state.clarifications.get(nodeKey(node.id, path)) ?? 0) < limit) return false;
+  breachCap(stretch, { kind: 'clarification', limit, observed: limit + 1, nodeId: node.id });
+  return true;
+}
+
+/** The kind-specific events that readers of earlier drafts look for, beside the general ones. */
+const LEGACY_TWINS: Readonly<
+  Record<string, ((shown: JsonObject, data: JsonObject) => { type: string; payload: JsonObject }) | undefined>
+> = {
+  approval: (shown, data) => ({
+    type: 'approval.requested',
+    payload: {
+      artifactId: shown['artifactId'] ?? '',
+      artifactType: shown['artifactType'] ?? '',
+      actions: (data['actions'] as string[]).map((action) => (action === 'edit-accept' ? 'edit' : action)),
+      ...pick(shown, ['title', 'approversList', 'requiredApprovals']),
+    },
+  }),
+  clarification: (shown) => ({ type: 'clarification.requested', payload: pick(shown, ['questions']) }),
+};

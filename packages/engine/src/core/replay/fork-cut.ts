@@ -1,0 +1,46 @@
+import type { Stretch } from '../decide/live-run.ts';
+import { identity } from '../decide/node-settle.ts';
+import type { NodePlan } from '../compile/plan.ts';
+import type { NodeKey, NodeState } from '../../model/run-state.ts';
+
+/**
+ * A branch may be cut anywhere, also in the middle of what the host decides in one act. A node that was caught there, or that
+ * waits for a child run of the source, cannot simply go on: it starts again as a new attempt.
+ */
+export function isCutOff(known: NodeState, { type }: NodePlan): boolean {
+  if (known.status === 'suspended') {
+    const { interrupt, child } = known;
+    if (child?.waiting !== undefined) return true;
+    return (
+      interrupt === undefined || interrupt.closed !== undefined || Object.keys(interrupt.data).length === 0
+    );
+  }
+  if (known.status !== 'running') return false;
+  switch (type.kind) {
+    case 'effect': // is performed again
+    case 'loop': // goes on with its body
+      return false;
+    case 'timer':
+      return known.dueAt === undefined;
+    case 'pure':
+    case 'interrupt':
+    case 'children':
+      return true;
+  }
+}
+
+export function restartNode(stretch: Stretch, key: NodeKey): void {
+  const { run } = stretch;
+  const known = run.state.nodes.get(key);
+  const node = known && run.plan.nodes.get(known.nodeId);
+  if (known === undefined || node === undefined) return;
+  const id = identity(node, known.iteration);
+  if (known.status === 'suspended') stretch.record({ type: 'node.resumed', nodeId: node.id, payload: id });
+  stretch.record({
+    type: 'node.retried',
+    nodeId: node.id,
+    payload: { ...id, attempt: known.attempt + 1, delayMs: 0, reason: 'forked' },
+  });
+  run.spawning.delete(key);
+  run.timers.add(key);
+}

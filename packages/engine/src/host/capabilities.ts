@@ -1,0 +1,209 @@
+import { ANNOTATION_TARGETS, type Capabilities, mirrorFamilies, SIGNAL_KINDS } from '@weft/protocol';
+import type { Store } from '../ports/store.ts';
+import { MOCK_PROVIDERS } from '../conformance/mock-model-provider.ts';
+import type { AuditIntegrity } from '../runtime/audit/audit.ts';
+import type { Compile } from '../runtime/workflows/compile-definition.ts';
+import { TEST_PREFIX } from '../runtime/auth/keys.ts';
+import type { HostLimits } from './limits.ts';
+import {
+  ENGINE_VERSION,
+  EVENT_LOG_SCHEMA_VERSION,
+  FORCED_ENGINE_VERSIONS,
+  PROTOCOL_VERSION,
+} from '../model/versions.ts';
+
+/** The discovery document: what works here and nothing else. The same object until something advertised changes. */
+export interface Discovery {
+  current(): Capabilities;
+  /** Looks again at which fixtures of the default tenant can be run. */
+  refresh(): Promise<void>;
+}
+
+export interface DiscoveryOptions {
+  readonly store: Pick<Store, 'listWorkflows' | 'readDefinition'>;
+  readonly compile: Compile;
+  readonly limits: HostLimits;
+  readonly defaultTenant: string;
+  readonly version: string;
+  readonly test: boolean;
+  readonly runtimeCapabilities: readonly string[];
+  /** Whether the host has a key to keep secrets with. */
+  readonly secrets: boolean;
+  /** Absent when the host has no key to sign checkpoints of the audit log with. */
+  readonly auditLogIntegrity?: AuditIntegrity | undefined;
+  readonly auditRuns: boolean;
+  /** Whether spans and metrics go to a collector. */
+  readonly exportsTelemetry: boolean;
+  /** Absent when no node type makes outbound requests. */
+  readonly httpClient?: { readonly maxResponseBodyBytes: number; readonly methods: readonly string[] };
+}
+
+/** Who we are, in discovery and in what is carried away. */
+export const IMPLEMENTATION = { name: 'weft', vendor: 'weft' } as const;
+
+const FIXTURE_PREFIXES = ['conformance-', 'openwop-smoke-'];
+/** What it shows is how a host without conversations refuses; listing it would say that this is one. */
+const NOT_LISTED = new Set(['conformance-conversation-capability-negotiation']);
+const PAGE = 100;
+const OBSERVABILITY = {
+  namespace: 'openwop',
+  spanNames: ['openwop.run', 'openwop.node.<typeId>', 'openwop.interrupt'],
+  spanAttributes: [
+    'openwop.run_id',
+    'openwop.workflow_id',
+    'openwop.node_id',
+    'openwop.node_type',
+    'openwop.node_attempt',
+    'openwop.interrupt_kind',
+    'openwop.interrupt_id',
+  ],
+  otel: { exportProtocols: ['http/json'] },
+};
+
+export function createDiscovery(options: DiscoveryOptions): Discovery {
+  let fixtures: readonly string[] = [];
+  let document = render(options, fixtures);
+  return {
+    current: () => document,
+    async refresh() {
+      const found = await runnableFixtures(options);
+      if (found.join('\n') === fixtures.join('\n')) return;
+      fixtures = found;
+      document = render(options, fixtures);
+    },
+  };
+}
+
+/** Workflows that discovery may list; no other registration changes what it says. */
+export function isFixture(workflowId: string): boolean {
+  return !NOT_LISTED.has(workflowId) && FIXTURE_PREFIXES.some((prefix) => workflowId.startsWith(prefix));
+}
+
+async function runnableFixtures(options: DiscoveryOptions): Promise<readonly string[]> {
+  const { store, compile, defaultTenant } = options;
+  const found: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await store.listWorkflows(defaultTenant, {
+      limit: PAGE,
+      ...(cursor !== undefined && { cursor }),
+    });
+    for (const row of page.rows) {
+      if (!row.current || !isFixture(row.id)) continue;
+      const text = await store.readDefinition(row.digest);
+      const compiled =
+        text === undefined ? undefined : await compile(JSON.parse(text), row.digest, row.tenant);
+      if (compiled?.plan !== undefined && compiled.unsupported.length === 0) found.push(row.id);
+    }
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return [...new Set(found)].sort();
+}
+
+function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabilities {
+  const { limits, httpClient } = options;
+  return mirrorFamilies({
+    protocolVersion: PROTOCOL_VERSION,
+    supportedEnvelopes: [],
+    schemaVersions: {},
+    limits: {
+      clarificationRounds: limits.clarificationRounds,
+      maxLoopIterations: limits.maxLoopIterations,
+      schemaRounds: 2,
+      envelopesPerTurn: 5,
+      maxNodeExecutions: limits.maxNodeExecutions,
+      maxRequestBodyBytes: limits.maxRequestBodyBytes,
+      ...(limits.maxRunDurationMs >= 1_000 && { maxRunDurationMs: limits.maxRunDurationMs }),
+    },
+    implementation: { ...IMPLEMENTATION, version: options.version },
+    engineVersion: ENGINE_VERSION,
+    eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,
+    supportedTransports: ['rest'],
+    runs: { pauseResume: { supported: true, drainPolicies: ['immediate', 'drain-current-node'] } },
+    debugBundle: { supported: true },
+    replay: { supported: true, modes: ['replay', 'branch'], sideEffectSuppression: 'recorded-outcome' },
+    feedback: { supported: true, targets: [...ANNOTATION_TARGETS], signals: [...SIGNAL_KINDS] },
+    restTransport: { conditionalRunGet: true },
+    extensions: {
+      interrupts: [
+        'openwop-interrupt-quorum',
+        'openwop-interrupt-external-event',
+        'openwop-interrupt-auth-required',
+        'openwop-interrupt-cascade-cancel',
+        'openwop-interrupt-parent-child',
+      ],
+    },
+    configurable: {
+      recursionLimit: { type: 'integer', min: 1, max: limits.maxNodeExecutions },
+      runTimeoutMs: {
+        type: 'integer',
+        min: 1,
+        ...(limits.maxRunDurationMs > 0 && { max: limits.maxRunDurationMs }),
+      },
+      maxLoopIterations: { type: 'integer', min: 1, max: limits.maxLoopIterations },
+      escalationThreshold: { type: 'number', min: 0, max: 1 },
+      reasoningVerbosity: { type: 'string', enum: ['summary', 'full', 'off'] },
+      'weft.workflowVersion': { type: 'string' },
+    },
+    agents: {
+      supported: true,
+      orchestratorPattern: 'delegate',
+      orchestrator: true,
+      dispatch: true,
+      dispatchMapping: true,
+      memoryBackends: ['long-term'],
+      reasoning: { verbosity: 'summary', tokenLimit: 512 },
+    },
+    conversationPrimitive: true,
+    orchestrator: { supported: true, workerIdInterpretation: 'either', fanOutSupported: true },
+    dispatch: {
+      supported: true,
+      models: ['child-run'],
+      fanOutSupported: true,
+      askUserRoutings: ['conversation', 'clarification', 'auto'],
+    },
+    subWorkflow: { inputMapping: true },
+    runtimeCapabilities: [...options.runtimeCapabilities],
+    ...(httpClient !== undefined && {
+      httpClient: {
+        supported: true,
+        ssrfGuard: true,
+        maxResponseBodyBytes: httpClient.maxResponseBodyBytes,
+        methods: [...httpClient.methods],
+      },
+    }),
+    ...(options.secrets && {
+      secrets: { supported: true, scopes: ['tenant', 'user'], resolution: 'host-managed' },
+    }),
+    ...(options.exportsTelemetry && { observability: OBSERVABILITY }),
+    ...(options.auditLogIntegrity !== undefined && {
+      auth: {
+        // The profile asks for creations in the log, which are there only on request.
+        ...(options.auditRuns && { profiles: ['openwop-audit-log-integrity'] }),
+        auditLogIntegrity: { ...options.auditLogIntegrity },
+      },
+    }),
+    memory: {
+      supported: true,
+      maxEntrySizeBytes: limits.maxMemoryEntryBytes,
+      ttlSupported: true,
+      attribution: { supported: true, emitsWriteEvents: true },
+    },
+    webhooks: { supported: true, signatureAlgorithms: ['v1'], durable: true },
+    compliance: { defaultMode: 'mask', supportedClasses: ['public', 'pii', 'phi', 'pci', 'regulated'] },
+    idempotency: {
+      supported: true,
+      layer1RetentionSeconds: Math.floor(limits.idempotencyKeptMs / 1_000),
+      crossRegion: 'single-region',
+    },
+    ...(options.test && {
+      conformance: { mockAgent: true },
+      testing: {
+        testKeyPrefix: TEST_PREFIX,
+        forceEngineVersionRange: { ...FORCED_ENGINE_VERSIONS },
+        mockProviders: [...MOCK_PROVIDERS],
+      },
+    }),
+    fixtures: [...fixtures],
+  });
+}

@@ -1,0 +1,49 @@
+import type { KeyObject } from 'node:crypto';
+import type { MaskingMode } from '../core/compile/plan.ts';
+import type { Egress, NodeType } from '../model/node-type.ts';
+import type { AuditAnchor } from '../runtime/audit/audit-anchor.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { RandomBytes } from '../runtime/runs/ids.ts';
+import type { HostLimits } from './limits.ts';
+import type { Log } from '../ports/log.ts';
+import type { Store } from '../ports/store.ts';
+
+export interface HostOptions {
+  readonly store: Store;
+  /** Version of the product, for discovery. */
+  readonly version: string;
+  readonly limits?: Partial<HostLimits>;
+  readonly log?: Log;
+  /** A test host: test keys, node types of the suite. A store that was live once can never become one. */
+  readonly conformance?: boolean;
+  /** Owner of what the host loads by itself. */
+  readonly defaultTenant?: string;
+  /** Exact HOST:PORT pairs that nodes may reach although they are not public. */
+  readonly egressAllow?: readonly string[];
+  /** `hash` needs `secretsKey`; without it values are masked as by `mask`. */
+  readonly maskingDefault?: MaskingMode;
+  /** Capability ids that nodes may require. */
+  readonly runtimeCapabilities?: readonly string[];
+  /** In addition to the built-in ones. */
+  readonly nodeTypes?: readonly NodeType[];
+  /** Under which name the host is reached, for links in callbacks; without it they carry the token alone. */
+  readonly publicUrl?: string;
+  /** Instead of the policy of `egressAllow`. */
+  readonly egress?: Egress;
+  /** 32 bytes that encrypt the secrets kept here, and from which other keys are derived. Without it the host keeps and resolves none. */
+  readonly secretsKey?: Uint8Array | undefined;
+  /** Ed25519 private key that signs checkpoints of the audit log, and nothing else. Without it none are made. */
+  readonly auditKey?: KeyObject;
+  /** Where the last seal of the audit log is kept outside the store. A host whose store does not hold it does not start. */
+  readonly auditAnchor?: AuditAnchor | undefined;
+  /** Every run that is created is an audit entry as well; with a key, the host then claims the protocol's audit profile. */
+  readonly auditRuns?: boolean;
+  /** What this process is called among those on the same store; something unique is added. */
+  readonly node?: string;
+  /** Spans and metrics of this host go to a collector, so discovery says so. */
+  readonly exportsTelemetry?: boolean;
+  /** Divides the waits between attempts of a delivery: hours are too long for a test. */
+  readonly deliveryHaste?: number;
+  readonly clock?: Clock;
+  readonly random?: RandomBytes;
+}

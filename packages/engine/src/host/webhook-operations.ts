@@ -1,0 +1,65 @@
+import type { Caller, IdempotencyClaim, ReplayedAnswer } from './host.ts';
+import type { Listed, Page } from '../ports/store.ts';
+
+/** What the door may ask about webhooks, callbacks and what became of their deliveries. */
+export interface WebhookOperations {
+  /** From now on events of the tenant's runs are sent there, signed with a secret that is told once. */
+  registerWebhook(
+    caller: Caller,
+    request: NewWebhook,
+    idempotency?: IdempotencyClaim,
+  ): Promise<CreatedWebhook | ReplayedAnswer>;
+  listWebhooks(caller: Caller): Promise<readonly WebhookSummary[]>;
+  /** False when there is none. Nothing more is sent after it resolves, also of what was waiting. */
+  removeWebhook(caller: Caller, webhookId: string, tenantId?: string): Promise<boolean>;
+  /** What the tenant's callbacks are signed with; made when first asked for. */
+  callbackSecret(caller: Caller): Promise<SigningSecret>;
+  /** Deliveries that were given up, newest first. */
+  listDeadDeliveries(caller: Caller, page: Page): Promise<Listed<DeadDelivery>>;
+  /** Tries a dead delivery again, from its first attempt. False when there is none. */
+  replayDelivery(caller: Caller, deliveryId: string): Promise<boolean>;
+}
+
+export interface NewWebhook {
+  readonly url: string;
+  /** Event types; `*` stands for all. */
+  readonly events: readonly string[];
+  /** Only runs with one of these tags; empty = all runs. */
+  readonly tags: readonly string[];
+  readonly tenantId?: string;
+}
+
+export interface SigningSecret {
+  readonly secret: string;
+  /** The first 8 hex characters of the secret's SHA-256. */
+  readonly secretFingerprint: string;
+  readonly signatureAlgorithm: string;
+}
+
+export interface CreatedWebhook extends SigningSecret {
+  readonly replayed: false;
+  readonly webhookId: string;
+}
+
+export interface WebhookSummary {
+  readonly webhookId: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly tags: readonly string[];
+  readonly secretFingerprint: string;
+  readonly createdAt: string;
+  readonly createdBy: string;
+}
+
+/** A delivery that has failed for the last time. */
+export interface DeadDelivery {
+  readonly deliveryId: string;
+  readonly kind: 'webhook' | 'callback';
+  readonly webhookId?: string;
+  readonly runId: string;
+  readonly sequence: number;
+  readonly attempts: number;
+  /** Why the last attempt failed: a status, a socket's error code, a refusal. */
+  readonly reason: string;
+  readonly failedAt: string;
+}

@@ -1,4 +1,0 @@
-import { openMemoryStore } from './memory-store.ts';
-import { storeContract } from './store-contract.ts';
-
-storeContract('memory', { open: async (options) => openMemoryStore(options) });

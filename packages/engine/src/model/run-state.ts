@@ -1,0 +1,308 @@
+import type { Json, JsonObject } from '@weft/protocol';
+import type { InterruptKind } from './node-type.ts';
+import type { CostCode } from '../core/compile/plan.ts';
+import type { Sensitivity } from '../core/redaction/sensitivity.ts';
+
+/**
+ * What is known about a run: the fold of its creation record and its log. Everything here can be rebuilt from those two,
+ * so a checkpoint of it is disposable.
+ */
+
+export type RunStatus =
+  | 'pending'
+  | 'running'
+  | 'paused'
+  | 'waiting-approval'
+  | 'waiting-input'
+  | 'waiting-external'
+  | 'completed'
+  | 'failed'
+  | 'cancelled';
+
+export type NodeStatus =
+  | 'running' // started: an effect is in flight, a timer runs, or a loop iterates
+  | 'backoff' // failed, and a retry is due at dueAt
+  | 'suspended' // parked on an interrupt
+  | 'completed'
+  | 'failed'
+  | 'skipped'
+  | 'cancelled';
+
+/** Node id, followed inside loops by one index per enclosing loop: `work`, `work[2]`, `work[2][0]`. */
+export type NodeKey = string;
+
+export interface NodeError {
+  readonly code: string;
+  readonly message: string;
+  readonly retryable?: boolean;
+  readonly details?: JsonObject;
+}
+
+/** What comes and goes is set to undefined, never deleted (blank-state.ts says why). */
+export interface NodeState {
+  nodeId: string;
+  typeId: string;
+  /** Indexes of the enclosing loops, outermost first; empty outside loops. */
+  iteration: readonly number[];
+  status: NodeStatus;
+  /** Zero-based; grows with every retry. */
+  attempt: number;
+  startedAt?: number | undefined;
+  endedAt?: number | undefined;
+  /** When the delay ends, the retry is due, or the attempt of a timer node times out. */
+  dueAt?: number | undefined;
+  outputs?: JsonObject | undefined;
+  /** By port: what of the outputs must not be shown. */
+  sensitive?: Sensitivity | undefined;
+  error?: NodeError | undefined;
+  /** Why it was skipped or cancelled. */
+  reason?: string | undefined;
+  /** Sequence of the event that set the present status. */
+  seq: number;
+  /** Failed attempts so far; an attempt cut short by a pause is none. */
+  failures: number;
+  /** Inputs fixed at the start of an effect, where resolving them again later could give others. */
+  inputs?: JsonObject | undefined;
+  /** By port: what of these inputs must not be shown. */
+  sensitiveInputs?: Sensitivity | undefined;
+  /** Ids of outgoing edges whose condition did not hold when the node completed; decided once, then a fact. */
+  notTaken?: readonly string[] | undefined;
+  /** Outgoing edges whose condition could not be evaluated, and why. */
+  edgeErrors?: Readonly<Record<string, EdgeError>> | undefined;
+  /** The question this node asked; kept after the answer, so that a late one can be told. */
+  interrupt?: InterruptState | undefined;
+  isLoop?: boolean | undefined;
+  /** Loops only: the items fixed at the start; absent for `while`. */
+  items?: Json[] | undefined;
+  /** The items were worked out from something sensitive. */
+  sensitiveItems?: true | undefined;
+  /** The child run under way, or the last one. */
+  child?: ChildState | undefined;
+  /** What the child is created with; kept until the node settles. */
+  childInputs?: JsonObject | undefined;
+  /** By name: what of them must not be shown. */
+  sensitiveChildInputs?: Sensitivity | undefined;
+  /** Pieces of streamed text of this attempt on record. */
+  chunks?: number | undefined;
+  /** What a dispatch carries out; taken up when it starts, so that nobody else does. */
+  decision?: Decision | undefined;
+}
+
+/** Why the condition of an edge could not be evaluated: a sentence, or with a code that it costs too much. */
+export type EdgeError =
+  | string
+  | { readonly code: CostCode; readonly message: string; readonly details?: JsonObject };
+
+/** A `runOrchestrator.decided`. */
+export interface Decision {
+  readonly seq: number;
+  /** The orchestrator that took it. */
+  readonly nodeId: string;
+  readonly decision: JsonObject;
+  /** It was worked out from something sensitive. */
+  readonly sensitive?: true;
+}
+
+/** What a node keeps of the child run it waits for. */
+export interface ChildState {
+  readonly runId: string;
+  readonly workflowId: string;
+  /** Children of this node that came before. */
+  readonly done: number;
+  readonly outputMapping: Readonly<Record<string, string>>;
+  readonly onFailure: 'fail' | 'absorb';
+  readonly propagateCancellation: boolean;
+  /** Set while the child itself waits; the parent then waits for the same. */
+  waiting?: RunStatus | undefined;
+  /** The log has a word of the child, so it exists or has existed. */
+  isKnown?: true | undefined;
+}
+
+/** A child run as its parent knows it. */
+export interface ChildRun {
+  readonly runId: string;
+  readonly workflowId: string;
+  readonly nodeKey: NodeKey;
+  status: RunStatus;
+}
+
+export interface InterruptState {
+  interruptId: string;
+  kind: InterruptKind;
+  key: string;
+  data: JsonObject;
+  /** What of the data must not be shown. */
+  sensitive?: Sensitivity;
+  resumeSchema?: JsonObject;
+  timeoutMs?: number;
+  authRequired?: boolean;
+  requestedAt: number;
+  /** The newest vote of each voter, in order of first vote. */
+  votes: Vote[];
+  /** Conversations: turns so far, the opening one not counted. */
+  turns?: number;
+  /** Set once answered, timed out or withdrawn. */
+  closed?: 'resolved' | 'timed-out' | 'cancelled';
+}
+
+export interface Vote {
+  readonly voter: string;
+  readonly action: string;
+}
+
+export interface RunState {
+  status: RunStatus;
+  /** Sequence that the next event gets; the log's length. */
+  nextSeq: number;
+  /** Time of the newest event; the next one is not earlier. */
+  lastAt: number;
+  startedAt?: number | undefined;
+  endedAt?: number | undefined;
+  variables: Map<string, Json>;
+  /** Declared channels, as their reducers have folded them. */
+  channels: Map<string, Json>;
+  nodes: Map<NodeKey, NodeState>;
+  /** Number of `node.started` events: what the node-executions cap counts. */
+  executions: number;
+  /** Milliseconds spent running before `activeSince`; waiting and paused time does not count. */
+  activeMs: number;
+  activeSince?: number | undefined;
+  pausedAt?: number | undefined;
+  outputs?: JsonObject | undefined;
+  error?: NodeError | undefined;
+  failedNodeId?: string | undefined;
+  /** Nodes under way (running or waiting to be retried); with none, suspended nodes decide the run's status. */
+  activeNodes: number;
+  /** Suspended nodes in the order in which they asked. */
+  suspended: NodeKey[];
+  /** `version.pinned` facts: change id → version. */
+  pins: Map<string, number>;
+  /** In the order in which they were started. */
+  children: ChildRun[];
+  /** How often a cycle has led back to a node. */
+  visits: Map<NodeKey, number>;
+  /** How often a node has asked for clarification, over all its visits and attempts. */
+  clarifications: Map<NodeKey, number>;
+  /** `runOrchestrator.decided` events so far: what the loop-iterations cap counts. */
+  decisions: number;
+  /** The newest of each orchestrator that no dispatch has taken up, oldest first. */
+  openDecisions: Decision[];
+  /** Set once a replay has differed from its source. */
+  diverged?: true | undefined;
+  /** What of variables was set from something sensitive. */
+  sensitiveVariables: Map<string, Sensitivity>;
+  /** What of declared channels was. */
+  sensitiveChannels: Map<string, Sensitivity>;
+  /** Per declared channel: versions of its schema under which it was written, with the sequence of the first such write. */
+  channelVersions: Map<string, (readonly [version: number, seq: number])[]>;
+  /** Nodes with a channel-write trigger that has writes to serve → when at the earliest. */
+  dueTriggers: Map<string, number>;
+  /** Nodes whose trigger has fired and that have not begun. */
+  firedTriggers: Set<string>;
+}
+
+/** The immutable record with which a run comes into being (decisions: one of the three durable things). */
+export interface CreationRecord {
+  readonly runId: string;
+  readonly tenant: string;
+  readonly workflowId: string;
+  readonly workflowVersion: string;
+  readonly definitionDigest: string;
+  readonly createdAt: number;
+  /** Opaque id of the key or user that created the run. */
+  readonly principal?: string;
+  readonly scopeId?: string;
+  readonly inputs: JsonObject;
+  /** By name: inputs that the parent run must not show. */
+  readonly sensitiveInputs?: Sensitivity;
+  readonly configurable: JsonObject;
+  readonly tags: readonly string[];
+  readonly metadata: JsonObject;
+  readonly callbackUrl?: string;
+  readonly transport: 'rest';
+  /** Stamped on every event of the run, as a decimal string on the wire. */
+  readonly engineVersion: number;
+  readonly traceparent?: string;
+  /** The caps in force, fixed at creation so that a changed setting never changes a run under way. */
+  readonly limits: RunLimits;
+  readonly parent?: ParentLink;
+  readonly fork?: ForkLink;
+  readonly imported?: ImportOrigin;
+}
+
+/** The run and node that started this run as a child. */
+export interface ParentLink {
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly nodeKey: NodeKey;
+  /** Workflow ids from the root run down to the parent. */
+  readonly ancestors: readonly string[];
+  /** Names of the variables the parent wants to have at the end. */
+  readonly collect: readonly string[];
+}
+
+/** A fork's log is that of its source up to `fromSeq`, exclusive, and its own from there on. */
+export interface ForkLink {
+  readonly sourceRunId: string;
+  readonly fromSeq: number;
+  readonly mode: 'replay' | 'branch';
+  /** Length of the source's log when it was forked: a replay looks no further. */
+  readonly sourceLength?: number;
+  /** Replays of replays: the run whose child runs are spoken of, the first source that was no replay itself. */
+  readonly seedRunId?: string;
+  /**
+   * Sources that were imported: values in place of what was masked in the prefix, by sequence and then by JSON Pointer into the
+   * payload. Only the fold sees them.
+   */
+  readonly filled?: Readonly<Record<string, JsonObject>>;
+}
+
+/** A run that another host executed; it is only read here. */
+export interface ImportOrigin {
+  /** SHA-256 of the canonical bundle, hex. */
+  readonly bundleDigest: string;
+  readonly runId: string;
+  readonly host?: string;
+  /** True when digest and signature of the bundle were checked. */
+  readonly verified: boolean;
+  /** Fingerprint of the key that signed the bundle. */
+  readonly signedBy?: string;
+  /** Events the original log had, where the bundle holds only the first of them. */
+  readonly totalEvents?: number;
+  /** Why the run cannot be forked as it is: there is no definition, or none that this host can run. A stand-in is pinned then. */
+  readonly definition?: 'missing' | 'unusable';
+}
+
+export interface RunLimits {
+  readonly nodeExecutions: number;
+  /** Milliseconds of active time; 0 = unlimited. */
+  readonly runDurationMs: number;
+  readonly concurrency: number;
+  readonly maxPayloadBytes: number;
+  readonly maxStateBytes: number;
+  /** Decisions an orchestrator may take. */
+  readonly loopIterations: number;
+  /** Times one node may ask for clarification. */
+  readonly clarificationRounds: number;
+}
+
+/** Running, or waiting for an answer: there may be something to decide. */
+export function isLiveStatus(status: string): boolean {
+  return status === 'running' || isWaitingStatus(status);
+}
+
+/** Somebody outside must answer. */
+export function isWaitingStatus(status: string): boolean {
+  return status.startsWith('waiting-');
+}
+
+export function isTerminalStatus(status: string): boolean {
+  return status === 'completed' || status === 'failed' || status === 'cancelled';
+}
+
+export function nodeKey(nodeId: string, iteration: readonly number[]): NodeKey {
+  if (iteration.length === 0) return nodeId;
+  let key = nodeId;
+  for (const index of iteration) key += `[${index}]`;
+  return key;
+}

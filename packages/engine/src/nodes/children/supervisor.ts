@@ -1,0 +1,93 @@
+import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import { Type } from 'typebox';
+import type { Expression } from '../../core/compile/plan.ts';
+import { type NodeInput, NodeFailure, type NodeResult, type PureNodeType } from '../../model/node-type.ts';
+import { agentIdOf, doubt } from '../people/confidence.ts';
+import { closedConfig } from '../config/config-schema.ts';
+import { decisionProblem, decisionSchema } from './decision.ts';
+import { compileOrRefuse, evaluateOrFail } from '../config/expressions-in-config.ts';
+
+const optional = Type.Optional;
+const decisions = Type.Array(decisionSchema, { minItems: 1 });
+
+/** A plan of its own for the protocol's test workflows, which leave it out. */
+const SUITE_PLAN: readonly JsonObject[] = [
+  { kind: 'next-worker', nextWorkerIds: ['conformance-noop'] },
+  { kind: 'terminate' },
+];
+const AT_THE_END: JsonObject = { kind: 'terminate', reason: 'plan-done' };
+
+interface Prepared {
+  readonly plan: readonly JsonObject[];
+  readonly decide?: Expression;
+}
+
+export const supervisorNode: PureNodeType = {
+  kind: 'pure',
+  typeId: 'core.orchestrator.supervisor',
+  title: 'Supervisor',
+  summary:
+    'Decides, each time it is entered, which workers run next, whether to ask somebody, or that the work is done.',
+  config: closedConfig({
+    /** CEL that gives the decision; it sees `visit`, how often the supervisor has decided before. */
+    decide: optional(Type.String({ minLength: 1 })),
+    /** Decisions to take in order, then it terminates. */
+    mockDecisions: optional(decisions),
+    mockDispatchPlan: optional(decisions),
+    mockConfidence: optional(Type.Number({ minimum: 0, maximum: 1 })),
+    mockPendingDecision: optional(decisionSchema),
+  }),
+  dependsOn: () => [],
+  prepare: (config, tools): Prepared => {
+    const { decide } = config;
+    const plan = config['mockDecisions'] ?? config['mockDispatchPlan'] ?? pendingPlan(config);
+    if (decide !== undefined && plan !== undefined) {
+      tools.refuse('/decide', 'The supervisor decides by expression or by a list, not both; remove one.');
+    }
+    if (typeof decide === 'string') {
+      const expression = compileOrRefuse(tools, '/decide', () => tools.expressions.compile(decide));
+      return { plan: [], decide: expression };
+    }
+    if (Array.isArray(plan)) return { plan: plan as JsonObject[] };
+    if (tools.workflowId.startsWith('conformance-')) return { plan: SUITE_PLAN };
+    return tools.refuse('', 'The supervisor has nothing to decide by: give "decide" or "mockDecisions".');
+  },
+  run: (input) => {
+    const decision = nextDecision(input);
+    const confidence = input.config['mockConfidence'] ?? decision['confidence'];
+    const ask = doubt(input, agentIdOf(input, 'supervisor'), decision, confidence);
+    return ask === undefined ? decided(input, decision) : { outputs: {}, ask };
+  },
+  answered: (input, answer) => decided(input, checked(answer['decision'] ?? null)),
+};
+
+/** A doubted decision is part of the plan: ratified or not, the supervisor has had its turn. */
+function pendingPlan(config: JsonObject): Json | undefined {
+  const pending = config['mockPendingDecision'];
+  return pending === undefined ? undefined : [pending];
+}
+
+function nextDecision(input: NodeInput): JsonObject {
+  const { plan, decide } = input.prepared as Prepared;
+  if (decide === undefined) return plan[input.visit] ?? AT_THE_END;
+  return checked(evaluateOrFail(() => decide(input.scope, input.budget)));
+}
+
+function checked(decision: Json): JsonObject {
+  const problem = decisionProblem(decision);
+  if (problem === undefined && isJsonObject(decision)) return decision;
+  throw new NodeFailure('validation_error', `That is no decision: ${problem ?? 'it is not an object'}.`);
+}
+
+function decided(input: NodeInput, decision: JsonObject): NodeResult {
+  const agentId = agentIdOf(input, 'supervisor');
+  return {
+    outputs: { decision, output: decision },
+    events: [
+      {
+        type: 'runOrchestrator.decided',
+        payload: { agentId, decision, iteration: input.visit + 1 },
+      },
+    ],
+  };
+}

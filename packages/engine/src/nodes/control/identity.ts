@@ -1,0 +1,14 @@
+import type { PureNodeType } from '../../model/node-type.ts';
+import { noConfig } from '../config/config-schema.ts';
+import { identityProbe } from '../../conformance/identity-probes.ts';
+
+export const identityNode: PureNodeType = {
+  kind: 'pure',
+  typeId: 'core.identity',
+  title: 'Identity',
+  summary: 'Echoes each input port on the output port of the same name.',
+  config: noConfig,
+  passesOn: true,
+  variant: identityProbe,
+  run: ({ inputs }) => ({ outputs: inputs }),
+};

@@ -1,7 +1,0 @@
-import { expect, it } from 'vitest';
-import { noopNode } from './noop.ts';
-import { sampleInput } from './sample-node-input.ts';
-
-it('outputs nothing, whatever it gets', () => {
-  expect(noopNode.run(sampleInput(noopNode, { inputs: { a: 1 } }))).toEqual({ outputs: {} });
-});

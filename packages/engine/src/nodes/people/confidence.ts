@@ -1,0 +1,27 @@
+import type { Json, JsonObject } from '@weft/protocol';
+import type { NodeInput, Question } from '../../model/node-type.ts';
+
+/** Below this a decision goes to a person, unless the run's options say otherwise. */
+const DEFAULT_THRESHOLD = 0.7;
+
+/**
+ * The question to ask when a decision is not sure enough; undefined when it may stand. Without a confidence, or with one that
+ * is no number, there is nothing to judge by.
+ */
+export function doubt(
+  { configurable }: Pick<NodeInput, 'configurable'>,
+  agentId: string,
+  decision: Json,
+  confidence: Json | undefined,
+): Question | undefined {
+  const asked = configurable['escalationThreshold'];
+  const threshold = typeof asked === 'number' && asked >= 0 && asked <= 1 ? asked : DEFAULT_THRESHOLD;
+  if (typeof confidence !== 'number' || confidence >= threshold) return undefined;
+  const data: JsonObject = { agentId, threshold, observed: confidence, decision };
+  return { kind: 'low-confidence', data };
+}
+
+/** Who speaks: the agent that is pinned to the node, or the host in its place. */
+export function agentIdOf({ agent, nodeId }: Pick<NodeInput, 'agent' | 'nodeId'>, standIn: string): string {
+  return agent?.agentId ?? `host:${standIn}:${nodeId}`;
+}

@@ -1,0 +1,29 @@
+import type { RunLimits } from '../model/run-state.ts';
+import type { EffectRedaction, Outcome } from '../core/decide/step.ts';
+import type { Artifacts, Memory, OutputChunk, Secrets } from '../model/node-type.ts';
+
+/** What one performance of an effect may use of the host, beside the network. */
+export interface EffectPorts {
+  readonly secrets: Secrets;
+  readonly memory: Memory;
+  readonly artifacts: Artifacts;
+  /** Replaces every secret resolved by this effect, in any of its usual encodings. */
+  hideOutcome(outcome: Outcome): Outcome;
+  hideChunk(chunk: OutputChunk): OutputChunk;
+}
+
+/** The effect that asks. */
+export interface EffectPlace {
+  readonly tenant: string;
+  readonly principal: string | undefined;
+  readonly runId: string;
+  /** Of the claim under which the effect is performed. */
+  readonly epoch: number;
+  readonly nodeKey: string;
+  readonly attempt: number;
+  readonly limits: RunLimits;
+  /** What must not be left where others read it, beside secrets. */
+  readonly redaction?: EffectRedaction | undefined;
+}
+
+export type OpenEffectPorts = (place: EffectPlace) => EffectPorts;

@@ -1,0 +1,430 @@
+import type { Json, JsonObject } from '@weft/protocol';
+import type { CreationRecord, RunStatus } from '../model/run-state.ts';
+import type { Command, Verdict } from '../model/command.ts';
+import type { DocumentPlace, WriteUnit } from './store-units.ts';
+
+export type {
+  ChannelCommand,
+  ChildCommand,
+  Command,
+  DrainPolicy,
+  ResolveCommand,
+  Verdict,
+} from '../model/command.ts';
+export type {
+  AuditUnit,
+  BlobUnit,
+  ClaimRef,
+  CommandUnit,
+  DocumentPlace,
+  DocumentUnit,
+  EraseUnit,
+  KeyUnit,
+  Notice,
+  OutboxUnit,
+  PurgeUnit,
+  RevokeKeyUnit,
+  RunUnit,
+  SettingUnit,
+  SuspicionUnit,
+  WorkflowUnit,
+  WriteUnit,
+} from './store-units.ts';
+
+/**
+ * The store port. What it promises is proven by `store-contract.ts`, which every adapter runs unchanged:
+ *
+ * S1. `commit` makes its units durable before it resolves, in order, as one group. A unit is all or nothing; a refused
+ *     unit is refused alone and changes nothing; the others of the group are committed. So are they when the database itself
+ *     cannot take one of them: that one fails, alone.
+ * S2. Sequences: a run's events are numbered 0, 1, 2 … without gap. A unit names the sequence it expects and the epoch
+ *     of its claim; either one stale refuses it.
+ * S3. A claim is a conditional write. Its epoch grows with every takeover. It may be taken over only after the
+ *     holder's deadline, judged by the store's clock. What a holder writes beside the log names its claim, and is refused once
+ *     that is lost or given up.
+ * S4. Idempotency and audit records, consumed commands, checkpoints and outbox rows commit with the unit that carries them.
+ * S5. A run that is not held and whose `wakeAt` has come is found by `claimDue`, whatever order commits happened in.
+ *     A command put into the inbox makes its run due at once, also when the holder releases the run in the same moment.
+ *     A quarantined run is found only while a cancel waits for it.
+ * S6. Reads see everything committed before they started. A tenant's reads never return another tenant's rows.
+ * S7. After an unknown outcome (connection lost during commit) `committed(unit)` tells the truth.
+ * S8. A fork's log begins where it leaves its source: the store keeps only the events from there on, and its length counts
+ *     from there.
+ * S9. A purge takes away everything of a run at once, its log and all that is kept under its id, and leaves a tombstone. Until
+ *     the tombstone's time has come, the run's tenant can learn that there was one; nobody else ever can. A store may take its
+ *     time with the bytes of a long log, but nobody finds them any more, and after a crash it goes on.
+ * S10. An erasure takes away what only the fold may see: overlays, the values of inputs, the checkpoint, and what commands brought
+ *     along. The public log stays, byte for byte.
+ * S11. A text is kept as it is, or its unit fails, alone: no two texts ever become one.
+ */
+export interface Store {
+  commit(units: readonly WriteUnit[]): Promise<readonly WriteResult[]>;
+  /** True when the unit's effect is durable. Asked only after an `unknown` result. */
+  committed(unit: WriteUnit): Promise<boolean>;
+  /**
+   * Called after every commit that appended events, by whatever process, and after another process has put a command into the
+   * run's inbox; may coalesce, and may call for nothing. Returns the way to stop.
+   */
+  watch(onCommit: CommitWatcher): () => void;
+
+  /** `tenant` undefined: on behalf of the host itself. */
+  readRun(runId: string, tenant: string | undefined): Promise<RunRow | undefined>;
+  /** Ascending, from `fromSeq` inclusive, at most `limit` events or about `maxBytes` of payload and overlay, at least one if there is one. */
+  readEvents(
+    runId: string,
+    fromSeq: number,
+    limit: number,
+    maxBytes: number,
+  ): Promise<readonly StoredEvent[]>;
+  readCheckpoint(runId: string): Promise<Checkpoint | undefined>;
+  /** What is left of a purged run, for its own tenant; gone when its time has come by the store's clock. */
+  readTombstone(runId: string, tenant: string): Promise<Tombstone | undefined>;
+  /**
+   * Runs that were created and have ended before a time, in a stable order. `tenant` undefined: of all tenants, on behalf of
+   * the host. A page may hold fewer rows than asked for and still not be the last.
+   */
+  listExpired(tenant: string | undefined, before: number, page: Page): Promise<Listed<ExpiredRun>>;
+  /** Newest first by creation; `cursor` is opaque and comes from the previous page. */
+  listRuns(tenant: string, filter: RunFilter, page: RunPage): Promise<Listed<RunRow>>;
+
+  /** Makes the holder known, and moves the deadline of everything it holds to now + ttl. What it says about itself is kept as it is. */
+  heartbeat(holder: string, ttlMs: number, about?: string): Promise<void>;
+  /** Holders within their deadline, and those past it that still stand on open runs; by name. */
+  holders(): Promise<readonly HolderRow[]>;
+  claim(runId: string, holder: string): Promise<ClaimResult>;
+  /**
+   * Claims up to `limit` runs that are due and not held (or whose holder is past its deadline). Where there are more, tenants
+   * take turns: each gets one before any gets a second, and of a tenant's the oldest due come first.
+   */
+  claimDue(holder: string, limit: number, bounds?: ClaimBounds): Promise<readonly DueRun[]>;
+  /** When the next run that nobody holds becomes due; undefined when there is none. */
+  nextDueAt(): Promise<number | undefined>;
+  /** Open runs that are quarantined, of all tenants. */
+  countQuarantined(): Promise<number>;
+  /** The runs under way that the holder stands on: after a claim whose answer was lost it does not know them all. */
+  heldBy(holder: string): Promise<readonly Claimed[]>;
+  /** Gives up every claim of the holder, whose deadline has passed from now on; the runs stay due as they are. */
+  releaseAll(holder: string): Promise<void>;
+
+  /** Commands not yet consumed, in order of acceptance. */
+  readInbox(runId: string): Promise<readonly StoredCommand[]>;
+  readCommand(runId: string, commandId: string): Promise<StoredCommand | undefined>;
+
+  readIdempotency(tenant: string, operation: string, keyHash: string): Promise<IdempotencyRecord | undefined>;
+
+  /** The current version when `version` is undefined. */
+  readWorkflow(tenant: string, id: string, version: string | undefined): Promise<WorkflowRow | undefined>;
+  readDefinition(digest: string): Promise<string | undefined>;
+  listWorkflows(tenant: string, page: Page): Promise<Listed<WorkflowRow>>;
+
+  readKeyByHash(hash: string): Promise<ApiKeyRow | undefined>;
+  listKeys(tenant: string): Promise<readonly ApiKeyRow[]>;
+
+  readSetting(name: string): Promise<string | undefined>;
+
+  /** What has expired by the store's clock is not there. */
+  readDocument(place: DocumentPlace): Promise<StoredDocument | undefined>;
+  /** Newest first by `at`, then by order of writing; without what has expired. */
+  listDocuments(
+    tenant: string,
+    collection: string,
+    scope: string,
+    page: Page,
+  ): Promise<Listed<StoredDocument>>;
+  /** One piece of a large value, in the order in which they were written. */
+  readBlob(tenant: string, runId: string, blobId: string, index: number): Promise<Uint8Array | undefined>;
+
+  /**
+   * Due rows not held by another worker, oldest first, held for `leaseMs`. A row of a lane is handed out only when no row
+   * written before it to the same lane is left, dead ones aside. Rows of the topics in `except` stay where they are.
+   */
+  claimOutbox(limit: number, leaseMs: number, except?: readonly string[]): Promise<readonly OutboxRow[]>;
+  readAudit(fromId: number, limit: number): Promise<readonly StoredAuditEntry[]>;
+
+  /** Removes expired idempotency records, documents and tombstones; returns how many. */
+  prune(): Promise<number>;
+  /**
+   * A copy of everything that was committed before it was asked for, while writes go on. Absent where the database has its own
+   * way to be backed up. The caller closes it, read or not.
+   */
+  openBackup?(): Promise<OpenBackup>;
+  /** Resolves when the database answers. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** `elsewhere`: another process wrote. */
+export type CommitWatcher = (runId: string, nextSeq: number, elsewhere?: true) => void;
+
+export type WriteResult =
+  | { readonly state: 'committed' }
+  | { readonly state: 'unknown'; readonly cause: unknown }
+  /** The database cannot take this unit, although it takes others: nothing of it was written. */
+  | { readonly state: 'failed'; readonly cause: unknown }
+  | ({ readonly state: 'refused' } & Refusal);
+
+export type Refusal =
+  | {
+      readonly reason:
+        | 'stale_epoch'
+        | 'sequence_conflict'
+        | 'run_exists'
+        | 'run_missing'
+        | 'inbox_full'
+        | 'key_missing'
+        | 'document_exists'
+        | 'parent_ended'
+        | 'source_gone';
+    }
+  | { readonly reason: 'run_open'; readonly status: RunStatus }
+  | { readonly reason: 'run_pinned'; readonly byRunId: string }
+  | { readonly reason: 'run_terminal'; readonly status: RunStatus }
+  | { readonly reason: 'scope_active'; readonly activeRunId: string }
+  | { readonly reason: 'idempotency_exists'; readonly record: IdempotencyRecord }
+  | { readonly reason: 'workflow_conflict'; readonly digest: string }
+  | { readonly reason: 'setting_conflict'; readonly value: string }
+  /** The database has no room (disk full, quota); nothing was written and reads go on. */
+  | { readonly reason: 'store_full' };
+
+export interface StoredEvent {
+  readonly seq: number;
+  readonly type: string;
+  readonly at: number;
+  readonly nodeId?: string;
+  readonly causeSeq?: number;
+  /** JSON text, serialized once; the same bytes leave on every wire. */
+  readonly payload: string;
+  /** JSON text of the payload before masking; never leaves the host. */
+  readonly overlay?: string;
+}
+
+/** The projection of a run that lists and O(1) reads need; written with every append. */
+export interface RunHead {
+  readonly status: RunStatus;
+  /**
+   * When somebody must look at the run if nobody holds it: 0 = at once (runnable or in flight), a time = a timer,
+   * null = only a command can move it, or it is over.
+   */
+  readonly wakeAt: number | null;
+  readonly startedAt?: number;
+  readonly endedAt?: number;
+  readonly currentNodeId?: string;
+  readonly errorCode?: string;
+}
+
+export interface RunRow {
+  readonly record: CreationRecord;
+  readonly head: RunHead;
+  /** Length of the log. */
+  readonly nextSeq: number;
+  readonly epoch: number;
+  /** Absent when nobody holds the run, or the holder is past its deadline. */
+  readonly holder?: string;
+  /** Commands accepted and not yet consumed: kinds in order of acceptance. */
+  readonly pendingCommands: readonly Command['type'][];
+  /** What is held against it; absent for nearly every run. */
+  readonly suspicion?: Suspicion;
+  /** How often in a row it lost its holder without having got any further. */
+  readonly lostHolders?: number;
+  /** When its private parts were erased. */
+  readonly erasedAt?: number;
+  /** What the store holds of its creation is not what was written: only its place is told, the rest of the record is empty. */
+  readonly isDamaged?: true;
+}
+
+/**
+ * That a run may be what ends processes, or what the store cannot take. Written before each of its decisions is tried, so that
+ * whoever finds the run after a process has ended knows what it was doing.
+ */
+export interface Suspicion {
+  /** In one sentence, what speaks against the run. */
+  readonly reason: string;
+  readonly since: number;
+  /** Length of the log when it began: a run that gets any further is cleared of it. */
+  readonly seq: number;
+  /** Times that it did harm while it was tried. */
+  readonly strikes: number;
+  /** A decision is being tried: found by the next holder, it counts as a strike. */
+  readonly isTried?: true;
+  /** Since when it is not tried any more. Nobody but a cancel moves such a run. */
+  readonly quarantinedAt?: number;
+}
+
+/** One who may hold runs. */
+export interface HolderRow {
+  readonly name: string;
+  readonly deadline: number;
+  /** By the store's clock. */
+  readonly isAlive: boolean;
+  /** Open runs that it stands on. */
+  readonly runs: number;
+  readonly about?: string;
+}
+
+/** What is left of a purged run. */
+export interface Tombstone {
+  readonly purgedAt: number;
+  /** When this, too, is forgotten. */
+  readonly until: number;
+}
+
+export interface ExpiredRun {
+  readonly runId: string;
+  readonly tenant: string;
+  readonly endedAt: number;
+  /** Length of the log: how much there is to take away. */
+  readonly events: number;
+}
+
+export interface OpenBackup {
+  readonly size: number;
+  /** The bytes, read piece by piece as they are asked for. */
+  read(): AsyncIterable<Uint8Array>;
+  close(): Promise<void>;
+}
+
+export interface Checkpoint {
+  /** The state holds the fold of all events below this sequence. */
+  readonly seq: number;
+  readonly foldVersion: number;
+  /** JSON text. */
+  readonly state: string;
+}
+
+export interface RunFilter {
+  readonly status?: readonly RunStatus[];
+  readonly workflowId?: string;
+  readonly tag?: string;
+  /** Only those that are quarantined and have not ended. */
+  readonly quarantined?: true;
+  /** Creation time, inclusive. */
+  readonly since?: number;
+  /** Creation time, exclusive. */
+  readonly until?: number;
+}
+
+export interface Page {
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+export interface RunPage extends Page {
+  /** About as many bytes of records, as text; one row in any case. */
+  readonly maxBytes?: number;
+}
+
+export interface Listed<Row> {
+  readonly rows: readonly Row[];
+  readonly nextCursor?: string;
+}
+
+export type ClaimResult =
+  | { readonly state: 'claimed'; readonly epoch: number }
+  | { readonly state: 'held'; readonly holder: string }
+  | { readonly state: 'terminal' }
+  | { readonly state: 'missing' };
+
+export interface Claimed {
+  readonly runId: string;
+  readonly epoch: number;
+}
+
+/** A run that was due, and what is known of it before it is read. */
+export interface DueRun extends Claimed {
+  readonly tenant: string;
+  /** About the bytes that its record and its checkpoint take as text. */
+  readonly bytes: number;
+}
+
+export interface ClaimBounds {
+  /** Of all runs together; one is claimed in any case. */
+  readonly maxBytes?: number;
+  /** The turn goes on behind this tenant. */
+  readonly after?: string;
+  /** Runs of these tenants stay where they are. */
+  readonly except?: readonly string[];
+}
+
+export interface StoredCommand {
+  readonly commandId: string;
+  readonly command: Command;
+  readonly acceptedAt: number;
+  readonly verdict?: Verdict;
+}
+
+export interface IdempotencyRecord {
+  readonly tenant: string;
+  /** Canonical operation id, such as `POST /v1/runs`. */
+  readonly operation: string;
+  /** SHA-256 of the client's key, hex. */
+  readonly keyHash: string;
+  /** SHA-256 over path parameters and canonical body, hex. */
+  readonly requestDigest: string;
+  readonly expiresAt: number;
+  /** What to answer again; or the command whose verdict decides the answer. */
+  readonly response:
+    | { readonly status: number; readonly body: string }
+    | { readonly runId: string; readonly commandId: string };
+}
+
+export interface StoredDocument {
+  readonly id: string;
+  readonly body: string;
+  readonly at: number;
+  readonly expiresAt?: number;
+}
+
+export interface WorkflowRow {
+  readonly tenant: string;
+  readonly id: string;
+  readonly version: string;
+  readonly digest: string;
+  readonly registeredAt: number;
+  readonly current: boolean;
+}
+
+export type FirstKeySource = 'configured' | 'generated';
+
+export interface ApiKeyRow {
+  readonly keyId: string;
+  /** SHA-256 of the key, hex. */
+  readonly hash: string;
+  readonly tenant: string;
+  readonly principal: string;
+  readonly kind: 'service' | 'user';
+  readonly test: boolean;
+  readonly scopes: readonly string[];
+  readonly createdAt: number;
+  readonly expiresAt?: number;
+  readonly revokedAt?: number;
+  readonly label?: string;
+  /** A key that a host was started with: one that was chosen for it, or one that it made. Holds every scope. */
+  readonly first?: FirstKeySource;
+}
+
+export interface NewOutboxRow {
+  readonly id: string;
+  readonly topic: string;
+  /** Rows of one lane go out one at a time, in the order in which they were written. */
+  readonly lane?: string;
+  readonly dueAt: number;
+  readonly body: Json;
+}
+
+export interface OutboxRow extends NewOutboxRow {
+  readonly runId: string;
+  readonly attempts: number;
+}
+
+export interface AuditEntry {
+  readonly at: number;
+  readonly tenant: string;
+  readonly actor: string;
+  readonly action: string;
+  readonly target: string;
+  readonly details?: JsonObject;
+}
+
+export interface StoredAuditEntry extends AuditEntry {
+  readonly id: number;
+}

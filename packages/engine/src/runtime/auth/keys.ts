@@ -1,0 +1,261 @@
+import { timingSafeEqual } from 'node:crypto';
+import { ALL_SCOPES, HostError, isScope, type JsonObject, toIso } from '@weft/protocol';
+import { sha256Hex } from '../../crypto/hash.ts';
+import type {
+  Authentication,
+  Caller,
+  CreatedKey,
+  Host,
+  IdempotencyClaim,
+  NewKey,
+  ReplayedAnswer,
+} from '../../host/host.ts';
+import type { ApiKeyRow, KeyUnit, Store } from '../../ports/store.ts';
+import { auditOf } from '../audit/audit-entry.ts';
+import { createBoundedCache } from '../collections/bounded-cache.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Committer } from '../commits/committer.ts';
+import { checkSameRequest, findRecord, newRecord } from '../commits/idempotency.ts';
+import { type RandomBytes, randomId } from '../runs/ids.ts';
+import type { HostLimits } from '../../host/limits.ts';
+import { writeFailure } from '../commits/write-failure.ts';
+
+/** Keys: 256 random bits behind a prefix that says live or test. The store holds only their hashes. */
+export type Keys = Pick<Host, 'createKey' | 'listKeys' | 'revokeKey' | 'authenticate'>;
+
+export interface KeyDependencies {
+  readonly store: Pick<Store, 'readKeyByHash' | 'listKeys' | 'readIdempotency'>;
+  readonly committer: Committer;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  readonly limits: HostLimits;
+  /** A test host makes test keys and no others. */
+  readonly test: boolean;
+}
+
+export const LIVE_PREFIX = 'weft_live_';
+export const TEST_PREFIX = 'weft_test_';
+
+interface KnownKey {
+  readonly row: ApiKeyRow;
+  readonly accepted: Authentication;
+  /** By the monotonic clock. */
+  readonly until: number;
+}
+
+const KNOWN_KEYS = 10_000;
+const KNOWN_FOR_MS = 1_000;
+
+export function createKeys(dependencies: KeyDependencies): Keys {
+  const { store, committer, clock, limits, test } = dependencies;
+  const known = createBoundedCache<string, KnownKey>(KNOWN_KEYS);
+
+  function remembered(hash: string): KnownKey | undefined {
+    const cached = known.get(hash);
+    return cached !== undefined && cached.until > clock.monotonic() ? cached : undefined;
+  }
+
+  async function find(hash: string): Promise<KnownKey | undefined> {
+    const row = await store.readKeyByHash(hash);
+    if (row === undefined || !timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash))) return undefined;
+    const found = { row, accepted: accepted(row), until: clock.monotonic() + KNOWN_FOR_MS };
+    known.set(hash, found);
+    return found;
+  }
+
+  async function authenticate(key: string): Promise<Authentication> {
+    const hash = sha256Hex(key);
+    const found = remembered(hash) ?? (await find(hash));
+    if (found === undefined || found.row.test !== test) return { state: 'unknown' };
+    const { revokedAt, expiresAt } = found.row;
+    if (revokedAt !== undefined) return { state: 'revoked' };
+    if (expiresAt !== undefined && expiresAt <= clock.now()) return { state: 'expired' };
+    return found.accepted;
+  }
+
+  async function createKey(
+    caller: Caller,
+    request: NewKey,
+    claim?: IdempotencyClaim,
+  ): Promise<CreatedKey | ReplayedAnswer> {
+    if (claim !== undefined) {
+      const earlier = await findRecord(store, caller, claim, clock.now());
+      if (earlier !== undefined && 'body' in earlier.response) return { replayed: true, ...earlier.response };
+    }
+    checkRequest(caller, request, clock.now());
+    const key = newKey(dependencies.random, test);
+    const row = keyRow(
+      key,
+      { ...request, tenant: request.tenant ?? caller.tenant, test, createdAt: clock.now() },
+      `key_${randomId(dependencies.random)}`,
+    );
+    const unit: KeyUnit = {
+      kind: 'key',
+      batchId: randomId(dependencies.random),
+      key: row,
+      audit: [
+        auditOf(caller, {
+          at: clock.now(),
+          tenant: row.tenant,
+          action: 'key.create',
+          target: row.keyId,
+          details: keyDetails(row),
+        }),
+      ],
+      ...(claim !== undefined && {
+        // A repeat shows everything but the key: what can be read from the store must not open a door.
+        idempotency: newRecord(
+          caller,
+          claim,
+          clock.now() + limits.idempotencyKeptMs,
+          claim.render(publicKey(row)),
+        ),
+      }),
+    };
+    const result = await committer.submit(unit);
+    if (result.state === 'committed') return { replayed: false, key, row };
+    if (result.state === 'refused' && result.reason === 'idempotency_exists' && claim !== undefined) {
+      const { response } = checkSameRequest(result.record, claim);
+      if ('body' in response) return { replayed: true, ...response };
+    }
+    throw writeFailure(result);
+  }
+
+  return {
+    authenticate,
+    createKey,
+    async listKeys(caller, tenant = caller.tenant) {
+      checkTenant(caller, tenant);
+      return await store.listKeys(tenant);
+    },
+    async revokeKey(caller, keyId, tenant = caller.tenant) {
+      checkTenant(caller, tenant);
+      const result = await committer.submit({
+        kind: 'revoke-key',
+        batchId: randomId(dependencies.random),
+        tenant,
+        keyId,
+        at: clock.now(),
+        audit: [auditOf(caller, { at: clock.now(), tenant, action: 'key.revoke', target: keyId })],
+      });
+      if (result.state === 'refused' && result.reason === 'key_missing') return false;
+      if (result.state !== 'committed') throw writeFailure(result);
+      const revoked = (await store.listKeys(tenant)).find((row) => row.keyId === keyId);
+      if (revoked !== undefined) known.delete(revoked.hash);
+      return true;
+    },
+  };
+}
+
+/** A new key. It is shown once; only its hash is kept. */
+export function newKey(random: RandomBytes, test: boolean): string {
+  return `${test ? TEST_PREFIX : LIVE_PREFIX}${Buffer.from(random(32)).toString('base64url')}`;
+}
+
+export function keyRow(
+  key: string,
+  request: NewKey & Pick<ApiKeyRow, 'tenant' | 'test' | 'createdAt'>,
+  keyId: string,
+): ApiKeyRow {
+  return {
+    keyId,
+    hash: sha256Hex(key),
+    tenant: request.tenant,
+    principal: request.principal,
+    kind: request.kind,
+    test: request.test,
+    scopes: [...new Set(request.scopes)].sort(),
+    createdAt: request.createdAt,
+    ...(request.expiresAt !== undefined && { expiresAt: request.expiresAt }),
+    ...(request.label !== undefined && { label: request.label }),
+  };
+}
+
+function accepted(row: ApiKeyRow): Authentication {
+  return { state: 'ok', caller: callerOf(row) };
+}
+
+function callerOf(row: ApiKeyRow): Caller {
+  const { tenant, principal, keyId, kind, test, expiresAt } = row;
+  // The first key holds every scope, also those that are younger than it.
+  const scopes = new Set<string>(row.first !== undefined ? ALL_SCOPES : row.scopes);
+  return { tenant, principal, keyId, kind, test, scopes, ...(expiresAt !== undefined && { expiresAt }) };
+}
+
+/** What the audit log keeps of a new key. */
+export function keyDetails({ principal, kind, scopes, expiresAt, label }: ApiKeyRow): JsonObject {
+  return {
+    principal,
+    kind,
+    scopes: [...scopes],
+    ...(expiresAt !== undefined && { expiresAt: toIso(expiresAt) }),
+    ...(label !== undefined && { label }),
+  };
+}
+
+/** A key grants nothing that it has not itself: no scope, no other identity, no longer life. */
+function checkRequest(caller: Caller, request: NewKey, now: number): void {
+  checkTenant(caller, request.tenant ?? caller.tenant);
+  checkScopes(caller, request.scopes);
+  checkIdentity(caller, request);
+  checkLife(caller, request.expiresAt, now);
+}
+
+function checkTenant(caller: Caller, tenant: string): void {
+  if (tenant === caller.tenant || caller.scopes.has('host:admin')) return;
+  throw new HostError('forbidden', 'Keys of another tenant need host:admin.', {
+    scopeRequired: 'host:admin',
+  });
+}
+
+function checkScopes(caller: Caller, scopes: readonly string[]): void {
+  if (scopes.length === 0) {
+    throw new HostError('validation_error', 'scopes must name at least one scope.', { field: 'scopes' });
+  }
+  const unknown = scopes.filter((scope) => !isScope(scope));
+  if (unknown.length > 0) {
+    throw new HostError(
+      'validation_error',
+      `Unknown scope ${JSON.stringify(unknown[0])}. This host has: ${ALL_SCOPES.join(', ')}.`,
+      { field: 'scopes', unknown, supported: [...ALL_SCOPES] },
+    );
+  }
+  const lacking = scopes.find((scope) => !caller.scopes.has(scope));
+  if (lacking === undefined) return;
+  throw new HostError('forbidden', `A key grants only what it has; yours lacks ${lacking}.`, {
+    scopeRequired: lacking,
+  });
+}
+
+/**
+ * A vote counts for the principal of a user's key, and a service may vote for others where nobody is named; so a key of the
+ * other kind is another identity even under the same name, and so is the same name in another tenant.
+ */
+function checkIdentity(caller: Caller, { tenant, principal, kind }: NewKey): void {
+  const isOwn =
+    principal === caller.principal && kind === caller.kind && (tenant ?? caller.tenant) === caller.tenant;
+  if (isOwn || caller.scopes.has('keys:impersonate')) return;
+  throw new HostError(
+    'forbidden',
+    `Your key is ${caller.principal}’s (${caller.kind}); a key for another principal, kind or tenant needs keys:impersonate.`,
+    { scopeRequired: 'keys:impersonate' },
+  );
+}
+
+function checkLife(caller: Caller, expiresAt: number | undefined, now: number): void {
+  if (expiresAt !== undefined && expiresAt <= now) {
+    throw new HostError('validation_error', 'expiresAt must be in the future.', { field: 'expiresAt' });
+  }
+  if (caller.expiresAt === undefined || (expiresAt ?? Number.POSITIVE_INFINITY) <= caller.expiresAt) return;
+  const max = toIso(caller.expiresAt);
+  throw new HostError('forbidden', `Your key ends at ${max}; a key that it creates must end by then.`, {
+    field: 'expiresAt',
+    max,
+  });
+}
+
+/** What may be shown of a key again and again: everything but the key and its hash. */
+function publicKey(row: ApiKeyRow): { [name: string]: string | number | boolean | string[] } {
+  const { hash: _hash, scopes, ...shown } = row;
+  return { ...shown, scopes: [...scopes] };
+}

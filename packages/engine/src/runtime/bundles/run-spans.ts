@@ -1,0 +1,58 @@
+import type { Span } from '@weft/protocol';
+import { createSpanProjection, spansOf } from '../../core/bundle/spans.ts';
+import { fromStored } from '../../core/fold/evolve.ts';
+import { isTerminalEvent, type RunEvent } from '../../model/run-event.ts';
+import type { CreationRecord } from '../../model/run-state.ts';
+import type { Store } from '../../ports/store.ts';
+import type { RunSpans, TelemetryOperations } from '../../host/telemetry-operations.ts';
+
+const PAGE_EVENTS = 1_000;
+const PAGE_BYTES = 1024 * 1024;
+
+/** Reads a run's log page by page and projects it into spans; no more of it than one page is in memory. */
+export function createRunSpans(
+  store: Pick<Store, 'readRun' | 'readEvents'>,
+): TelemetryOperations['runSpans'] {
+  async function sourceOf(record: CreationRecord): Promise<Pick<RunSpans, 'source'>> {
+    if (record.fork === undefined) return {};
+    const row = await store.readRun(record.fork.sourceRunId, record.tenant);
+    const run = row === undefined ? undefined : spansOf(row.record, [])[0];
+    return run === undefined ? {} : { source: { traceId: run.traceId, spanId: run.spanId } };
+  }
+
+  return async (runId, limit) => {
+    const row = await store.readRun(runId, undefined);
+    if (row === undefined) return undefined;
+    const { record } = row;
+    const projection = createSpanProjection(record);
+    let breach: Span['attributes'] = {};
+    let seq = record.fork?.fromSeq ?? 0;
+    for (let isOver = false; !isOver; ) {
+      const page = await store.readEvents(runId, seq, PAGE_EVENTS, PAGE_BYTES);
+      for (const stored of page) {
+        const event = fromStored(stored);
+        projection.see(event);
+        if (event.type === 'cap.breached') breach = breachOf(event);
+      }
+      const last = page.at(-1);
+      isOver = last === undefined || isTerminalEvent(last.type);
+      seq = (last?.seq ?? seq) + 1;
+    }
+    const all = projection.spans();
+    const [run, ...rest] = all.slice(0, limit);
+    return {
+      record,
+      spans: run === undefined ? [] : [{ ...run, attributes: { ...run.attributes, ...breach } }, ...rest],
+      dropped: Math.max(all.length - limit, 0),
+      ...(await sourceOf(record)),
+    };
+  };
+}
+
+function breachOf({ payload }: RunEvent): Span['attributes'] {
+  return {
+    'openwop.cap_kind': String(payload['kind']),
+    'openwop.cap_limit': Number(payload['limit']),
+    'openwop.cap_observed': Number(payload['observed']),
+  };
+}

@@ -1,0 +1,219 @@
+import { HostError, type Json, type JsonObject } from '@weft/protocol';
+import { heapBytesOf } from '../../core/json/heap-bytes.ts';
+import type { Plan } from '../../core/compile/plan.ts';
+import { isTerminalStatus, type RunState, type RunStatus } from '../../model/run-state.ts';
+import type { Caller, CommandAnswer, Host, IdempotencyClaim } from '../../host/host.ts';
+import type { Command, CommandUnit, IdempotencyRecord, RunRow, Store, Verdict } from '../../ports/store.ts';
+import { auditOf } from '../audit/audit-entry.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Committer } from '../commits/committer.ts';
+import type { Dispatcher } from '../scheduling/dispatcher.ts';
+import { checkSameRequest, findRecord, newRecord } from '../commits/idempotency.ts';
+import { type RandomBytes, randomId } from '../runs/ids.ts';
+import { refuseImported } from '../bundles/import.ts';
+import { lateAnswer } from '../interrupts/interrupts.ts';
+import type { HostLimits } from '../../host/limits.ts';
+import { shownStatus } from '../runs/run-status.ts';
+import type { Verdicts } from './verdicts.ts';
+import { writeFailure } from '../commits/write-failure.ts';
+
+/**
+ * Commands: durable in the inbox first, then whoever holds the run decides. The answer waits a little for the verdict, so
+ * that a person who cancels usually reads `cancelled`; but it never depends on it.
+ *
+ * K1. Once a command is in the inbox, its sender is told the verdict that stands under the command's id, or that there is none
+ *     yet. Only of a run that ended without one is it told how it ended: then the command was not applied.
+ * K2. A repeat with the same key asks for the command of the first, wherever that landed and however far it is.
+ */
+export interface CommandDependencies {
+  readonly store: Pick<Store, 'readRun' | 'readCommand' | 'readIdempotency'>;
+  readonly committer: Committer;
+  readonly dispatcher: Dispatcher;
+  readonly verdicts: Verdicts;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  readonly limits: HostLimits;
+  readonly withState: <Result>(row: RunRow, use: (plan: Plan, state: RunState) => Result) => Promise<Result>;
+}
+
+const ASK_EVERY_MS = 100;
+
+/** Undefined: not decided yet. */
+type Told = Verdict | 'gone' | undefined;
+
+export function createCommands(dependencies: CommandDependencies): Host['command'] {
+  const { store, committer, dispatcher, clock, limits } = dependencies;
+
+  async function command(
+    caller: Caller,
+    runId: string,
+    asked: Command,
+    claim?: IdempotencyClaim,
+  ): Promise<CommandAnswer | undefined> {
+    const row = await store.readRun(runId, caller.tenant);
+    if (row === undefined) return undefined;
+    refuseImported(row);
+    if (claim !== undefined) {
+      const known = await findRecord(store, caller, claim, clock.now());
+      if (known !== undefined) return repeat(caller, known, asked, claim);
+    }
+    if (isTerminalStatus(row.head.status)) return await over(row, asked);
+
+    const unit = newUnit(caller, runId, asked, claim);
+    const result = await committer.submit(unit);
+    if (result.state === 'committed') return accepted(caller, runId, unit.commandId, asked);
+    if (result.state === 'refused') {
+      if (result.reason === 'run_missing') return undefined;
+      if (result.reason === 'run_terminal')
+        return await over((await store.readRun(runId, undefined)) ?? row, asked);
+      if (result.reason === 'inbox_full') throw inboxFull(unit.inboxLimit);
+      if (result.reason === 'idempotency_exists' && claim !== undefined) {
+        return repeat(caller, checkSameRequest(result.record, claim), asked, claim);
+      }
+    }
+    throw writeFailure(result);
+  }
+
+  async function accepted(
+    caller: Caller,
+    runId: string,
+    commandId: string,
+    asked: Command,
+  ): Promise<CommandAnswer | undefined> {
+    const verdict = await verdictOf(runId, commandId, asked);
+    if (verdict === 'gone') return gone(caller, runId);
+    return { replayed: false, verdict, status: verdict?.status ?? (await statusOf(runId, asked)) };
+  }
+
+  /** The run has ended; whoever wants to answer a question of it is told what became of that. */
+  async function over(row: RunRow, asked: Command): Promise<CommandAnswer> {
+    return { replayed: false, verdict: await overVerdict(row, asked), status: row.head.status };
+  }
+
+  async function overVerdict(row: RunRow, asked: Command): Promise<Verdict> {
+    const { status } = row.head;
+    if (asked.type !== 'resolve') return { applied: false, status };
+    return dependencies.withState(row, (_plan, state) => lateAnswer(state, asked));
+  }
+
+  function newUnit(
+    caller: Caller,
+    runId: string,
+    asked: Command,
+    claim: IdempotencyClaim | undefined,
+  ): CommandUnit {
+    const commandId = randomId(dependencies.random);
+    const now = clock.now();
+    return {
+      kind: 'command',
+      batchId: randomId(dependencies.random),
+      tenant: caller.tenant,
+      runId,
+      commandId,
+      command: asked,
+      inboxLimit: inboxLimitFor(asked, limits.maxInbox),
+      audit: [auditOf(caller, { at: now, action: `run.${asked.type}`, target: runId })],
+      ...(claim !== undefined && {
+        idempotency: newRecord(caller, claim, now + limits.idempotencyKeptMs, { runId, commandId }),
+      }),
+    };
+  }
+
+  /** A repeat gets what the first one got, or will get. */
+  async function repeat(
+    caller: Caller,
+    record: IdempotencyRecord,
+    asked: Command,
+    claim: IdempotencyClaim,
+  ): Promise<CommandAnswer | undefined> {
+    const { response } = record;
+    if ('body' in response) return { replayed: true, ...response };
+    const verdict = await verdictOf(response.runId, response.commandId, asked);
+    if (verdict === 'gone') return gone(caller, response.runId);
+    const status = verdict?.status ?? (await statusOf(response.runId, asked));
+    return { replayed: true, ...claim.render(commandOutcome(response.runId, verdict, status)) };
+  }
+
+  /** Waits for the verdict: told at once when the run is held here, asked for when it is held elsewhere. */
+  async function verdictOf(runId: string, commandId: string, asked: Command): Promise<Told> {
+    let told: (verdict: Verdict) => void = () => undefined;
+    const announced = new Promise<Verdict>((resolve) => {
+      told = resolve;
+    });
+    const forget = dependencies.verdicts.expect(commandId, told);
+    try {
+      dispatcher.poke(runId);
+      const until = clock.monotonic() + limits.commandWaitMs;
+      for (;;) {
+        const left = until - clock.monotonic();
+        const verdict = await within(announced, Math.min(ASK_EVERY_MS, Math.max(left, 0)));
+        if (verdict !== undefined) return verdict;
+        const stored = await storedVerdict(runId, commandId, asked);
+        if (stored !== undefined || left <= 0) return stored;
+      }
+    } finally {
+      forget();
+    }
+  }
+
+  /** A run that ended before it came to the command has decided it too: nothing was applied. */
+  async function storedVerdict(runId: string, commandId: string, asked: Command): Promise<Told> {
+    // In this order: a verdict that ended the run was durable before the row could say so.
+    const row = await store.readRun(runId, undefined);
+    const stored = await store.readCommand(runId, commandId);
+    // It was accepted, so it went with its run: what the verdict was, nobody knows any more.
+    if (stored === undefined) return 'gone';
+    if (stored.verdict !== undefined) return stored.verdict;
+    return row !== undefined && isTerminalStatus(row.head.status) ? overVerdict(row, asked) : undefined;
+  }
+
+  /** The run was removed after it had taken the command. Throws what its own tenant is told of such a run. */
+  async function gone({ tenant }: Caller, runId: string): Promise<undefined> {
+    await store.readRun(runId, tenant);
+    return undefined;
+  }
+
+  async function statusOf(runId: string, asked: Command): Promise<RunStatus | 'cancelling'> {
+    const row = await store.readRun(runId, undefined);
+    if (row === undefined) return asked.type === 'cancel' ? 'cancelling' : 'running';
+    return shownStatus(row.head.status, row.pendingCommands);
+  }
+
+  return command;
+}
+
+/** What a claim's `render` gets for a command. */
+export function commandOutcome(
+  runId: string,
+  verdict: Verdict | undefined,
+  status: RunStatus | 'cancelling',
+): JsonObject {
+  return { runId, status, verdict: verdict === undefined ? null : { ...verdict } };
+}
+
+/** Whoever takes up the run reads all that waits for it: of large commands there are the fewer, the larger they are. */
+const INBOX_BYTES = 4 * 1024 * 1024;
+
+function inboxLimitFor(command: Command, most: number): number {
+  const room = Math.floor(INBOX_BYTES / heapBytesOf(command as unknown as Json));
+  return Math.max(Math.min(most, room), 1);
+}
+
+function inboxFull(limit: number): HostError {
+  return new HostError(
+    'rate_limited',
+    `The run has ${limit} commands waiting, the most it may have for one of this size. Wait until some are carried out.`,
+    { limit, scope: 'run', retryAfterMs: 1_000 },
+    { retryAfter: 1 },
+  );
+}
+
+function within<Value>(promise: Promise<Value>, ms: number): Promise<Value | undefined> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(undefined), ms);
+    void promise.then((value) => {
+      clearTimeout(timer);
+      resolve(value);
+    });
+  });
+}

@@ -1,0 +1,222 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { node } from '../../core/testing/definitions.ts';
+import type { HostOptions } from '../../host/create-host.ts';
+import type { CommandAnswer, IdempotencyClaim, LinkAnswer } from '../../host/host.ts';
+import { openMemoryStore } from '../../memory-store/memory-store.ts';
+import type { ResolveCommand, Store, WriteUnit } from '../../ports/store.ts';
+import { testClock } from '../testing/test-clock.ts';
+import { alice, startHost, type TestHost, until } from '../testing/test-host.ts';
+
+/** Whoever answers a question is told what became of that answer, whatever happens between two processes meanwhile. */
+
+const opened: TestHost[] = [];
+
+async function open(options: Partial<HostOptions> = {}): Promise<TestHost> {
+  const test = await startHost(options);
+  opened.push(test);
+  return test;
+}
+
+afterEach(async () => {
+  for (const { host } of opened.splice(0)) await host.stop(0);
+});
+
+const GATE = { nodes: [node('gate', 'core.approvalGate')] };
+const ACCEPT: ResolveCommand = {
+  type: 'resolve',
+  nodeId: 'gate',
+  value: { action: 'accept' },
+  by: 'alice',
+  byUser: false,
+  viaLink: false,
+};
+
+function claimOf(keyHash: string, requestDigest = 'd1'): IdempotencyClaim {
+  return {
+    operation: 'POST /answer',
+    keyHash,
+    requestDigest,
+    render: (outcome) => ({ status: 200, body: JSON.stringify(outcome) }),
+  };
+}
+
+/** A run that waits for an answer, held by nobody, and the link to its question. */
+async function asking(at: TestHost): Promise<{ runId: string; link: string }> {
+  const runId = await at.run(await at.register(GATE));
+  await until(async () => (await at.status(runId)) === 'waiting-approval');
+  const { rows } = await at.host.listInterrupts(alice, { limit: 100 });
+  return { runId, link: rows.find((row) => row.runId === runId)?.interruptToken ?? '' };
+}
+
+/** What a repeat was told, read back; otherwise the answer itself. */
+function told(answer: CommandAnswer | LinkAnswer | undefined): unknown {
+  return answer?.replayed === true ? JSON.parse(answer.body) : answer;
+}
+
+/** The store as a process sees it that stops dead before its next write of this kind, until it is woken. */
+function freezing(store: Store, kind: WriteUnit['kind']): Store & { frozen: Promise<void>; wake(): void } {
+  let [stop, wake] = [() => {}, () => {}];
+  const frozen = new Promise<void>((resolve) => (stop = resolve));
+  const woken = new Promise<void>((resolve) => (wake = resolve));
+  return {
+    ...store,
+    frozen,
+    wake,
+    async commit(units) {
+      if (units.some((unit) => unit.kind === kind)) {
+        stop();
+        await woken;
+      }
+      return store.commit(units);
+    },
+  };
+}
+
+const APPLIED = { verdict: { applied: true, status: 'completed' } };
+
+describe('an answer that is sent again with its key, because the process that got it froze', () => {
+  it('is told of the one that was taken, by either process', async () => {
+    const store = openMemoryStore();
+    const sleepy = freezing(store, 'command');
+    const [first, second] = [await open({ store: sleepy }), await open({ store })];
+    const { runId } = await asking(second);
+
+    const early = first.host.command(alice, runId, ACCEPT, claimOf('k1'));
+    await sleepy.frozen;
+    const again = await second.host.command(alice, runId, ACCEPT, claimOf('k1'));
+    await until(async () => (await second.status(runId)) === 'completed');
+    sleepy.wake();
+
+    expect(told(again)).toMatchObject(APPLIED);
+    expect(told(await early)).toMatchObject(APPLIED);
+  });
+
+  it('is told of the one that was taken, also through a signed link', async () => {
+    const store = openMemoryStore();
+    const sleepy = freezing(store, 'command');
+    const [first, second] = [await open({ store: sleepy }), await open({ store })];
+    const { runId, link } = await asking(second);
+
+    const early = first.host.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') });
+    await sleepy.frozen;
+    const again = await second.host.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') });
+    await until(async () => (await second.status(runId)) === 'completed');
+    const later = await second.host.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') });
+    sleepy.wake();
+
+    expect(told(again)).toMatchObject(APPLIED);
+    expect(told(later)).toMatchObject({ ...APPLIED, runId, nodeId: 'gate' });
+    expect(told(await early)).toMatchObject(APPLIED);
+  });
+
+  it('is told of the one that was taken between two looks of the second', async () => {
+    const store = openMemoryStore();
+    const first = await open({ store });
+    const { runId, link } = await asking(first);
+    let isFirstLook = true;
+    const second = await open({
+      store: {
+        ...store,
+        async readIdempotency(...asked) {
+          const found = await store.readIdempotency(...asked);
+          if (!isFirstLook) return found;
+          isFirstLook = false;
+          await first.host.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') });
+          return found;
+        },
+      },
+    });
+
+    const again = await second.host.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') });
+
+    expect(isFirstLook).toBe(false);
+    expect(told(again)).toMatchObject(APPLIED);
+    expect((await first.types(runId)).filter((type) => type === 'interrupt.resolved')).toHaveLength(1);
+  });
+
+  it('is told so after its link has expired', async () => {
+    const clock = testClock();
+    const at = await open({ clock });
+    const { link } = await asking(at);
+    await at.host.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') });
+
+    clock.advance(31 * 60_000);
+
+    expect(told(await at.host.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') }))).toMatchObject(
+      APPLIED,
+    );
+  });
+});
+
+describe('an answer through a signed link', () => {
+  it('without a key, or with another one, is too late when the question was answered', async () => {
+    const at = await open();
+    const { link } = await asking(at);
+    await at.host.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') });
+
+    const late = { code: 'interrupt_already_resolved' };
+    await expect(at.host.answerLink(link, ACCEPT.value)).rejects.toMatchObject(late);
+    await expect(
+      at.host.answerLink(link, ACCEPT.value, { idempotency: claimOf('k2') }),
+    ).rejects.toMatchObject(late);
+  });
+
+  it('with the key of another answer is refused', async () => {
+    const at = await open();
+    const { link } = await asking(at);
+    await at.host.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') });
+
+    await expect(
+      at.host.answerLink(link, { action: 'reject' }, { idempotency: claimOf('k1', 'd2') }),
+    ).rejects.toMatchObject({
+      code: 'idempotency_key_mismatch',
+    });
+  });
+
+  it('meets no key that was used with a link to another question, or with an API key', async () => {
+    const at = await open();
+    const [one, other] = [await asking(at), await asking(at)];
+    await at.host.answerLink(one.link, ACCEPT.value, { idempotency: claimOf('k1') });
+    const third = await asking(at);
+    await at.host.command(alice, third.runId, ACCEPT, claimOf('k2'));
+
+    const answers = [
+      await at.host.answerLink(other.link, ACCEPT.value, { idempotency: claimOf('k1', 'd2') }),
+      await at.host.answerLink((await asking(at)).link, ACCEPT.value, { idempotency: claimOf('k2', 'd2') }),
+    ];
+
+    expect(answers).toMatchObject([
+      { replayed: false, ...APPLIED },
+      { replayed: false, ...APPLIED },
+    ]);
+  });
+});
+
+describe('an answer whose run is removed before its sender is told', () => {
+  it('is not called too late', async () => {
+    const store = openMemoryStore();
+    const decider = await open({ store });
+    let isRemoved = false;
+    const other = await open({
+      store: {
+        ...store,
+        // It takes up nothing itself, and is cut off between the two looks at what became of the answer.
+        claim: async () => ({ state: 'held', holder: 'another' }),
+        claimDue: async () => [],
+        async readRun(runId, tenant) {
+          const row = await store.readRun(runId, tenant);
+          if (row?.head.status !== 'completed' || isRemoved) return row;
+          isRemoved = true;
+          await decider.host.removeRun(alice, runId);
+          return row;
+        },
+      },
+    });
+    const { runId } = await asking(decider);
+
+    const answer = other.host.command(alice, runId, ACCEPT);
+
+    await expect(answer).rejects.toMatchObject({ code: 'run_expired' });
+    expect(isRemoved).toBe(true);
+  });
+});

@@ -1,0 +1,83 @@
+import { invocationId } from '../../core/decide/invocation-id.ts';
+import type { EffectRequest } from '../../core/decide/step.ts';
+import { sha256Base64Url } from '../../crypto/hash.ts';
+import type {
+  Artifacts,
+  EffectContext,
+  Egress,
+  Memory,
+  OutputChunk,
+  Secrets,
+} from '../../model/node-type.ts';
+import type { EffectPorts } from '../../ports/effect-ports.ts';
+import type { StopSource } from './stop-source.ts';
+import type { EffectTask } from './performer.ts';
+
+export interface ContextParts {
+  readonly task: EffectTask;
+  readonly stop: StopSource;
+  readonly egress: Egress;
+  readonly ports: EffectPorts;
+  /** Those that the node requires, read beforehand; without them the ports' own. */
+  readonly secrets: Secrets | undefined;
+  readonly emit: (chunk: OutputChunk) => void;
+}
+
+/** What a node gets to perform its effect with. A class, so that what a node does not ask for is not made. */
+export class PerformedEffect implements EffectContext {
+  readonly attempt: number;
+  readonly stop: StopSource;
+  readonly emit: (chunk: OutputChunk) => void;
+  readonly #parts: ContextParts;
+
+  constructor(parts: ContextParts) {
+    this.attempt = parts.task.effect.attempt;
+    this.stop = parts.stop;
+    this.emit = parts.emit;
+    this.#parts = parts;
+  }
+
+  /** Whatever request a node makes of it, it waits among those of its tenant and leaves only while the claim holds. */
+  get egress(): Egress {
+    const { egress, task } = this.#parts;
+    return { fetch: (request) => egress.fetch({ ...request, mayLeave: task.holdsClaim }, task.tenant) };
+  }
+
+  holdsClaim(): boolean {
+    return this.#parts.task.holdsClaim();
+  }
+
+  get invocationId(): string {
+    const { tenant, runId, effect } = this.#parts.task;
+    const providerKey = effect.node.type.typeId;
+    return invocationId(
+      { tenant, runId, nodeId: executionOf(effect), ordinal: 0, providerKey },
+      sha256Base64Url,
+    );
+  }
+
+  get signal(): AbortSignal {
+    return this.stop.asAbortSignal();
+  }
+
+  get secrets(): Secrets {
+    return this.#parts.secrets ?? this.#parts.ports.secrets;
+  }
+
+  get memory(): Memory {
+    return this.#parts.ports.memory;
+  }
+
+  get artifacts(): Artifacts {
+    return this.#parts.ports.artifacts;
+  }
+
+  get traceparent(): string | undefined {
+    return this.#parts.task.traceparent?.();
+  }
+}
+
+/** Another visit is another effect: it must not look like a repetition of the last one. */
+export function executionOf({ key, visit = 0 }: EffectRequest): string {
+  return visit === 0 ? key : `${key}#${visit}`;
+}

@@ -1,0 +1,191 @@
+import type { Json } from '@weft/protocol';
+import { markedTexts } from '../../core/redaction/marked-texts.ts';
+import type { PieceMask } from '../../core/redaction/scan/piece-mask.ts';
+import type { Outcome } from '../../core/decide/step.ts';
+import {
+  type Artifacts,
+  type Memory,
+  NodeFailure,
+  type OutputChunk,
+  type Secrets,
+} from '../../model/node-type.ts';
+import type { BlobUnit, ClaimRef, DocumentUnit, Store } from '../../ports/store.ts';
+import { type ArtifactDependencies, openArtifacts, type WriteAnswer } from './artifacts.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Committer } from '../commits/committer.ts';
+import type { EffectPlace, EffectPorts, OpenEffectPorts } from '../../ports/effect-ports.ts';
+import { type RandomBytes, randomId } from '../runs/ids.ts';
+import type { HostLimits } from '../../host/limits.ts';
+import { type MemoryDependencies, openMemory } from './memory.ts';
+import { createSecretMask, type SecretMask } from '../secrets/mask.ts';
+import { type Resolution, SECRET_ID, type SecretResolver } from '../secrets/resolver.ts';
+
+export interface EffectPortDependencies {
+  readonly store: Pick<Store, 'readDocument' | 'listDocuments'>;
+  readonly committer: Pick<Committer, 'submit'>;
+  readonly resolver: SecretResolver;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly random: RandomBytes;
+  readonly limits: Pick<HostLimits, 'maxArtifactBytes' | 'maxMemoryEntryBytes'>;
+}
+
+/**
+ * Opens what one performance of an effect may use. What it resolves is hidden in everything that leaves it; what the run must not show is
+ * hidden in what it streams and keeps outside the log. In its outcome the run still needs that: the recorder hides it.
+ */
+export function createOpenEffectPorts(dependencies: EffectPortDependencies): OpenEffectPorts {
+  const { store, clock, random, resolver, limits } = dependencies;
+  const sources: PortSources = {
+    resolver,
+    write: createWrite(dependencies),
+    memory: { store, clock, maxEntryBytes: limits.maxMemoryEntryBytes },
+    artifacts: { store, clock, random, maxBytes: limits.maxArtifactBytes },
+  };
+  return (place) => new PortsOnDemand(sources, place);
+}
+
+interface PortSources {
+  readonly resolver: SecretResolver;
+  readonly write: Write;
+  readonly memory: Omit<MemoryDependencies, 'write'>;
+  readonly artifacts: Omit<ArtifactDependencies, 'write'>;
+}
+
+/** Most effects use none of these, so each is made when it is first asked for. A class, to have getters that cost nothing. */
+class PortsOnDemand implements EffectPorts {
+  readonly #sources: PortSources;
+  readonly #place: EffectPlace;
+  readonly #write = (unit: NewUnit): Promise<WriteAnswer> => this.#sources.write(unit, this.#place);
+  #mask: SecretMask | undefined;
+  /** With what the run must not show, beside the secrets. */
+  #keptMask: SecretMask | undefined;
+  readonly #resolved: [secretId: string, value: string][] = [];
+  #chunks: PieceMask | undefined;
+  #secrets: Secrets | undefined;
+  #memory: Memory | undefined;
+  #artifacts: Artifacts | undefined;
+
+  constructor(sources: PortSources, place: EffectPlace) {
+    this.#sources = sources;
+    this.#place = place;
+  }
+
+  get secrets(): Secrets {
+    return (this.#secrets ??= openSecrets(this.#sources.resolver, this.#place, (secretId, value) => {
+      this.#resolved.push([secretId, value]);
+      this.#openMask().add(secretId, value);
+      this.#keptMask?.add(secretId, value);
+    }));
+  }
+
+  get memory(): Memory {
+    return (this.#memory ??= openMemory(
+      { ...this.#sources.memory, write: this.#write },
+      this.#place.tenant,
+      this.#masks,
+    ));
+  }
+
+  get artifacts(): Artifacts {
+    return (this.#artifacts ??= openArtifacts(
+      { ...this.#sources.artifacts, write: this.#write },
+      this.#place,
+      this.#masks,
+    ));
+  }
+
+  /** Without a mask no secret can have been resolved. */
+  hideOutcome(outcome: Outcome): Outcome {
+    return this.#mask === undefined ? outcome : hideOutcome(outcome, this.#mask);
+  }
+
+  hideChunk({ chunk, isLast, meta }: OutputChunk): OutputChunk {
+    const mask = this.#openKeptMask();
+    this.#chunks ??= mask.pieces();
+    const shown = this.#chunks.next(chunk, isLast);
+    if (isLast) this.#chunks = undefined;
+    return { chunk: shown, isLast, ...(meta !== undefined && { meta: mask.json(meta) }) };
+  }
+
+  get #masks(): (sensitive: false | undefined) => SecretMask {
+    return (sensitive) => (sensitive === false ? this.#openMask() : this.#openKeptMask());
+  }
+
+  #openMask(): SecretMask {
+    return (this.#mask ??= createSecretMask());
+  }
+
+  #openKeptMask(): SecretMask {
+    const { redaction } = this.#place;
+    if (redaction === undefined) return this.#openMask();
+    if (this.#keptMask !== undefined) return this.#keptMask;
+    this.#keptMask = createSecretMask(markedTexts(redaction.known, redaction.masking));
+    for (const [secretId, value] of this.#resolved) this.#keptMask.add(secretId, value);
+    return this.#keptMask;
+  }
+}
+
+function openSecrets(
+  resolver: SecretResolver,
+  place: EffectPlace,
+  onResolved: (secretId: string, value: string) => void,
+): Secrets {
+  const { tenant, principal } = place;
+  return {
+    async resolve(secretId) {
+      if (!SECRET_ID.test(secretId)) {
+        throw new NodeFailure('validation_error', 'The secretId is not one that a secret can have.', {
+          details: { field: 'secretId' },
+        });
+      }
+      const resolution = await resolver.resolve({ tenant, principal }, secretId);
+      if (resolution.state !== 'resolved') throw unavailable(resolution.state, secretId);
+      onResolved(secretId, resolution.value);
+      return resolution.value;
+    },
+  };
+}
+
+const UNAVAILABLE: Readonly<Record<Exclude<Resolution['state'], 'resolved'>, (id: string) => string>> = {
+  missing: (id) => `The secret "${id}" is not set. Set it with: weft secrets set ${id}`,
+  unreadable: (id) =>
+    `The secret "${id}" was stored with another key. Set it again with: weft secrets set ${id}`,
+  off: () => 'This host resolves no secrets: it was started without a key for them.',
+};
+
+function unavailable(state: keyof typeof UNAVAILABLE, secretId: string): NodeFailure {
+  return new NodeFailure('credential_unavailable', UNAVAILABLE[state](secretId), {
+    details: { secretId, ...(state === 'off' && { capability: 'secrets' }) },
+  });
+}
+
+/** Names that belong to the shape of an outcome, and are no data of the node. */
+const OUTCOME_NAMES: ReadonlySet<string> = new Set(
+  'ok outputs variables channels events ask again error code message retryable details retryAfterMs channel value reducer ttlMs maxSize type payload causedBy kind data resumeSchema timeoutMs authRequired reason'.split(
+    ' ',
+  ),
+);
+
+/** An outcome is JSON once the performer has checked it. */
+function hideOutcome(outcome: Outcome, mask: SecretMask): Outcome {
+  return mask.json(outcome as unknown as Json, OUTCOME_NAMES) as unknown as Outcome;
+}
+
+type NewUnit = Omit<DocumentUnit, 'batchId'> | Omit<BlobUnit, 'batchId'>;
+type Write = (unit: NewUnit, claim: ClaimRef) => Promise<WriteAnswer>;
+
+/** The store refuses what a holder writes that slept past its deadline: another one may have recorded how the effect ended. */
+function createWrite({ committer, random }: EffectPortDependencies): Write {
+  return async (unit, { runId, epoch }) => {
+    const result = await committer.submit({
+      ...unit,
+      batchId: randomId(random),
+      whileHeld: { runId, epoch },
+    });
+    if (result.state === 'committed') return 'written';
+    if (result.state === 'refused' && result.reason === 'document_exists') return 'exists';
+    throw new NodeFailure('service_unavailable', 'The store did not take what the node wrote.', {
+      retryable: true,
+    });
+  };
+}

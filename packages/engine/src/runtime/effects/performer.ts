@@ -1,0 +1,293 @@
+import type { Json, JsonObject } from '@weft/protocol';
+import type { NodePlan } from '../../core/compile/plan.ts';
+import { shownMembers } from '../../core/decide/recorder.ts';
+import type { RunLimits } from '../../model/run-state.ts';
+import type { EffectRequest, NumberedChunk, Outcome } from '../../core/decide/step.ts';
+import {
+  type EffectNodeType,
+  type Egress,
+  NodeFailure,
+  type NodeResult,
+  type Secrets,
+} from '../../model/node-type.ts';
+import { LONGEST_TIMEOUT_MS } from '../../ports/clock.ts';
+import { executionOf, PerformedEffect } from './effect-context.ts';
+import type { EffectPorts, OpenEffectPorts } from '../../ports/effect-ports.ts';
+import { createFairQueue, type Ticket } from '../fairness/fair-queue.ts';
+import { StopSource } from './stop-source.ts';
+import { findNonJson } from './json-safe.ts';
+import { errorFields, type Log } from '../../ports/log.ts';
+import { requiredSecrets, resolveRequired } from '../secrets/required-secrets.ts';
+
+/**
+ * Performs effects: the only place of the runtime that lets a node touch the world. A task waits in its run's lane until the
+ * run, its tenant and the host have room, then runs, then reports.
+ *
+ * P1. `done` is called exactly once per task, unless the task was aborted or its claim was lost before it began: then never.
+ * P2. A task that ignores its signal does not hold its place: time-out and abort free it at once.
+ * P3. Tenants that wait take turns, and so do the runs of each, so that nobody with many effects starves the others. No tenant
+ *     has all places, so that nobody with long ones does either.
+ * P4. A task begins only while the claim of its run holds, looked at in the turn in which it begins.
+ */
+export interface Performer {
+  perform(task: EffectTask): EffectHandle;
+  /** Effects under way in this process. */
+  active(): number;
+  /** Effects that wait for room. */
+  queued(): number;
+}
+
+export interface EffectTask {
+  readonly tenant: string;
+  readonly runId: string;
+  /** Of the claim under which it is performed. */
+  readonly epoch: number;
+  /** False when this process has lost that claim; what it still has in hand is then neither performed nor reported. */
+  readonly holdsClaim: () => boolean;
+  readonly limits: RunLimits;
+  readonly effect: EffectRequest;
+  readonly principal: string | undefined;
+  readonly configurable: JsonObject;
+  /** Trace context of the attempt; made when a node asks for it. */
+  readonly traceparent?: () => string;
+  readonly done: (outcome: Outcome) => void;
+  /** Streamed text, before `done`. */
+  readonly progress: (chunk: NumberedChunk) => void;
+}
+
+export interface EffectHandle {
+  abort(): void;
+}
+
+export interface PerformerOptions {
+  readonly maxActive: number;
+  readonly maxPerTenant: number;
+  readonly egress: Egress;
+  readonly openPorts: OpenEffectPorts;
+  readonly log: Log;
+}
+
+interface Job {
+  readonly task: EffectTask;
+  readonly stop: StopSource;
+  state: 'queued' | 'active' | 'over';
+  timer: NodeJS.Timeout | undefined;
+  /** Its place, in the queue and while it is active. */
+  ticket: Ticket<Job> | undefined;
+}
+
+export function createPerformer(options: PerformerOptions): Performer {
+  const { log } = options;
+  const jobs = createFairQueue<Job>({
+    quota: options.maxActive,
+    laneQuota: (depth, { task }) => (depth === 0 ? options.maxPerTenant : task.limits.concurrency),
+  });
+  let isPumping = false;
+
+  function perform(task: EffectTask): EffectHandle {
+    const job: Job = {
+      task,
+      stop: new StopSource(),
+      state: 'queued',
+      timer: undefined,
+      ticket: undefined,
+    };
+    job.ticket = jobs.push(job, task.tenant, task.runId);
+    pump();
+    return { abort: () => cut(job, undefined) };
+  }
+
+  /** Whoever is refused its turn ends, and what it leaves lets others in: they are looked for here, not one inside the other. */
+  function pump(): void {
+    if (isPumping) return;
+    isPumping = true;
+    for (let next = jobs.take(); next !== undefined; next = jobs.take()) begin(next.item);
+    isPumping = false;
+  }
+
+  function begin(job: Job): void {
+    job.state = 'active';
+    if (!job.task.holdsClaim()) return leave(job);
+    const { timeoutMs } = job.task.effect;
+    if (timeoutMs > 0) {
+      job.timer = setTimeout(() => cut(job, timedOut(timeoutMs)), Math.min(timeoutMs, LONGEST_TIMEOUT_MS));
+      job.timer.unref();
+    }
+    outcomeOf(job).then(
+      (outcome) => finish(job, outcome),
+      (error: unknown) => finish(job, failure(job.task, error)),
+    );
+  }
+
+  async function outcomeOf(job: Job): Promise<Outcome> {
+    const { effect, tenant, runId, epoch, principal, limits } = job.task;
+    const nodeKey = executionOf(effect);
+    const { attempt, redaction } = effect;
+    const ports = options.openPorts({ tenant, principal, runId, epoch, nodeKey, attempt, limits, redaction });
+    try {
+      return ports.hideOutcome(checkResult(await resultOf(job, ports)));
+    } catch (error) {
+      // What a node says when it fails may hold a secret as well as what it returns.
+      return ports.hideOutcome(failure(job.task, error));
+    }
+  }
+
+  function resultOf(job: Job, ports: EffectPorts): Promise<NodeResult> {
+    const { node } = job.task.effect;
+    const required = requiredSecrets(effectType(node), node.config, node.node.credentialsRef);
+    if (required.length === 0) return callNode(job, ports, undefined);
+    return resolveRequired(ports.secrets, required).then((secrets) => {
+      if (!job.task.holdsClaim()) cut(job, undefined);
+      if (job.state === 'over') throw stopped();
+      return callNode(job, ports, secrets);
+    });
+  }
+
+  function callNode(job: Job, ports: EffectPorts, secrets: Secrets | undefined): Promise<NodeResult> {
+    const { task, stop } = job;
+    const { node, inputs } = task.effect;
+    const type = effectType(node);
+    let index = 0;
+    return type.perform(
+      {
+        nodeId: node.id,
+        config: node.config,
+        prepared: node.prepared,
+        inputs,
+        shownInputs: shownInputs(task.effect),
+        configurable: task.configurable,
+        agent: node.node.agent,
+        credentialsRef: type.takesCredentialsRef === true ? node.node.credentialsRef : undefined,
+      },
+      new PerformedEffect({
+        task,
+        stop,
+        egress: options.egress,
+        ports,
+        secrets,
+        emit(chunk) {
+          if (job.state !== 'active') return;
+          task.progress({ ...ports.hideChunk(chunk), index });
+          index += 1;
+        },
+      }),
+    );
+  }
+
+  function failure(task: EffectTask, error: unknown): Outcome {
+    if (error instanceof NodeFailure) return failed(error);
+    const { effect, runId } = task;
+    log(
+      'error',
+      { runId, nodeId: effect.node.id, typeId: effect.node.type.typeId, ...errorFields(error) },
+      'a node threw an error it did not foresee',
+    );
+    return {
+      ok: false,
+      error: {
+        code: 'node_failed',
+        message: 'The node failed in a way it did not foresee; the host log names the place.',
+        retryable: false,
+      },
+    };
+  }
+
+  function finish(job: Job, outcome: Outcome): void {
+    if (job.state === 'over') return;
+    leave(job);
+    job.task.done(outcome);
+    pump();
+  }
+
+  /** Ends a job that is still at work; whatever it says afterwards is not heard. */
+  function cut(job: Job, outcome: Outcome | undefined): void {
+    if (job.state === 'over') return;
+    leave(job);
+    job.stop.stop();
+    if (outcome !== undefined) job.task.done(outcome);
+    pump();
+  }
+
+  function leave(job: Job): void {
+    if (job.state === 'over') return;
+    job.state = 'over';
+    job.ticket?.leave();
+    clearTimeout(job.timer);
+  }
+
+  return { perform, active: jobs.held, queued: jobs.waiting };
+}
+
+function effectType({ type }: NodePlan): EffectNodeType {
+  if (type.kind !== 'effect') throw new Error(`${type.typeId} is no effect`);
+  return type;
+}
+
+/** A value that the mode would leave out is marked: whoever keeps it must have something to keep. */
+function shownInputs({ inputs, redaction }: EffectRequest): JsonObject | undefined {
+  if (redaction?.inputs === undefined) return undefined;
+  const { masking } = redaction;
+  return shownMembers(inputs, redaction.inputs, masking.mode === 'omit' ? { mode: 'mask' } : masking);
+}
+
+/** Said to nobody: what was cut while its secrets were read must not begin. */
+function stopped(): NodeFailure {
+  return new NodeFailure('service_unavailable', 'The node was stopped before it began.', { retryable: true });
+}
+
+function timedOut(timeoutMs: number): Outcome {
+  return {
+    ok: false,
+    error: {
+      code: 'node_timeout',
+      message: `The node did not finish within settings.timeoutMs (${timeoutMs} ms).`,
+      retryable: true,
+      details: { timeoutMs },
+    },
+  };
+}
+
+function failed(error: NodeFailure): Outcome {
+  return {
+    ok: false,
+    error: {
+      code: error.code,
+      message: error.message,
+      retryable: error.retryable,
+      ...(error.details !== undefined && { details: error.details }),
+    },
+    ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
+  };
+}
+
+/** Size is the core's business; here only that it can be stored at all. */
+function checkResult(result: NodeResult): Outcome {
+  const { outputs, variables, channels, events } = result;
+  const bad =
+    findNonJson(outputs, 'outputs') ??
+    (variables && findNonJson(variables, 'variables')) ??
+    (channels && firstBad(channels, 'channels', ({ value }) => value)) ??
+    (events && firstBad(events, 'events', ({ payload }) => payload));
+  if (bad !== undefined) {
+    return refusedOutput('node_failed', `The node returned a value that is not JSON at ${bad}.`, {
+      path: bad,
+    });
+  }
+  return { ok: true, ...result };
+}
+
+function firstBad<Item>(
+  items: readonly Item[],
+  name: string,
+  valueOf: (item: Item) => Json,
+): string | undefined {
+  for (const [index, item] of items.entries()) {
+    const bad = findNonJson(valueOf(item), `${name}[${index}]`);
+    if (bad !== undefined) return bad;
+  }
+  return undefined;
+}
+
+function refusedOutput(code: string, message: string, details: JsonObject): Outcome {
+  return { ok: false, error: { code, message, retryable: false, details } };
+}

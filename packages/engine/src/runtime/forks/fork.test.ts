@@ -1,0 +1,396 @@
+import type { JsonObject } from '@weft/protocol';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Type } from 'typebox';
+import { edge, type WorkflowSpec } from '../../core/testing/definitions.ts';
+import { checkLog } from '../../core/fold/log-checker.ts';
+import { NodeFailure, type NodeType } from '../../model/node-type.ts';
+import { alice, startHost, stranger, type TestHost, until } from '../testing/test-host.ts';
+
+/** Effects that the tests can count, with outcomes that differ every time unless they come from a record. */
+function countingTypes(): { types: NodeType[]; calls: () => number; setGreeting: (text: string) => void } {
+  let calls = 0;
+  let greeting = 'hello';
+  return {
+    calls: () => calls,
+    setGreeting: (text) => {
+      greeting = text;
+    },
+    types: [
+      {
+        kind: 'effect',
+        typeId: 'test.draw',
+        title: 'Draw',
+        summary: 'Fails once, then gives another number at every call, and streams it.',
+        config: Type.Object({}),
+        perform: async (_input, { attempt, emit }) => {
+          calls += 1;
+          if (attempt === 0) throw new NodeFailure('flaky', 'Not yet.', { retryable: true });
+          emit({ chunk: 'num', isLast: false });
+          emit({ chunk: 'ber', isLast: true, meta: { finishReason: 'stop' } });
+          return {
+            outputs: { output: calls },
+            variables: { drawn: calls },
+            channels: [{ channel: 'numbers', value: calls }],
+            events: [{ type: 'agent.decided', payload: { agentId: 'test', decision: calls } }],
+          };
+        },
+      },
+      {
+        kind: 'pure',
+        typeId: 'test.greet',
+        title: 'Greet',
+        summary: 'Says what the code says at the moment.',
+        config: Type.Object({}),
+        run: () => ({ outputs: { output: greeting } }),
+      },
+    ],
+  };
+}
+
+const WORKFLOW: WorkflowSpec = {
+  nodes: [
+    { id: 'begin', typeId: 'core.start' },
+    {
+      id: 'draw',
+      typeId: 'test.draw',
+      settings: { retry: { maxAttempts: 2, initialMs: 3, jitter: 1 } },
+    },
+    { id: 'wait', typeId: 'core.delay', config: { ms: 4 } },
+    { id: 'greet', typeId: 'test.greet' },
+    { id: 'gate', typeId: 'core.approvalGate', config: { requiredApprovals: 2 } },
+    {
+      id: 'call',
+      typeId: 'core.subWorkflow',
+      config: { workflowId: 'child', outputMapping: { got: 'made' } },
+    },
+    { id: 'finish', typeId: 'core.end' },
+  ],
+  edges: [
+    edge('begin', 'draw'),
+    edge('begin', 'wait'),
+    edge('draw', 'greet'),
+    edge('greet', 'gate'),
+    edge('wait', 'gate'),
+    edge('gate', 'call'),
+    edge('call', 'finish'),
+  ],
+  channels: { numbers: { reducer: 'append', ttlMs: 1_000_000 } },
+};
+
+const CHILD: WorkflowSpec = {
+  nodes: [
+    { id: 'set', typeId: 'core.setVariable', config: { name: 'made', value: 'by the child' } },
+    { id: 'ask', typeId: 'core.clarificationGate', config: { questions: [{ id: 'q', question: 'Yes?' }] } },
+  ],
+  edges: [edge('set', 'ask')],
+};
+
+describe('a fork', () => {
+  let test: TestHost;
+  const counting = countingTypes();
+  afterEach(() => test?.host.stop(1_000));
+
+  async function start(): Promise<TestHost> {
+    counting.setGreeting('hello');
+    test = await startHost({ nodeTypes: counting.types });
+    await test.register(CHILD, 'child');
+    await test.register(WORKFLOW, 'parent');
+    return test;
+  }
+
+  const snapshot = async (runId: string) =>
+    (await test.host.snapshot(alice, runId))?.snapshot as unknown as JsonObject;
+  const resolve = (runId: string, nodeId: string, value: JsonObject, by = 'ada') =>
+    test.host.command({ ...alice, principal: by }, runId, {
+      type: 'resolve',
+      nodeId,
+      value,
+      by,
+      byUser: true,
+      viaLink: false,
+    });
+  const reaches = (runId: string, status: string) =>
+    until(async () => {
+      const now = (await snapshot(runId))['status'];
+      if (now !== status && (now === 'failed' || now === 'completed')) throw new Error(`it ${now}`);
+      return now === status;
+    });
+
+  /** Drives a run from wherever it is to its end. */
+  async function drive(runId: string): Promise<void> {
+    await reaches(runId, 'waiting-approval');
+    await resolve(runId, 'gate', { action: 'accept', comment: 'fine' }, 'ada');
+    await resolve(runId, 'gate', { action: 'accept' }, 'bob');
+    await reaches(runId, 'waiting-input');
+    const [child] = (await snapshot(runId))['childRuns'] as { runId: string }[];
+    await resolve(child?.runId ?? '', 'ask', { answers: { q: 'yes' } });
+    await reaches(runId, 'completed');
+  }
+
+  /** Answers whatever is asked until the run has ended. */
+  async function answerAll(runId: string): Promise<void> {
+    await until(async () => {
+      const now = await snapshot(runId);
+      if (now['status'] === 'waiting-approval') {
+        await resolve(runId, 'gate', { action: 'accept' }, 'ada');
+        await resolve(runId, 'gate', { action: 'accept' }, 'bob');
+      }
+      if (now['status'] === 'waiting-input') {
+        const child = (now['childRuns'] as { runId: string }[]).at(-1);
+        await resolve(child?.runId ?? '', 'ask', { answers: { q: 'yes' } });
+      }
+      return now['status'] === 'completed';
+    });
+  }
+
+  async function source(): Promise<string> {
+    const runId = await test.run('parent', { inputs: { secretly: 'typed in' } });
+    await drive(runId);
+    return runId;
+  }
+
+  async function fork(runId: string, request: Parameters<typeof test.host.fork>[2]): Promise<string> {
+    const forked = await test.host.fork(alice, runId, request);
+    if (forked === undefined || forked.replayed) throw new Error('not forked');
+    return forked.runId;
+  }
+
+  const log = async (runId: string) => (await test.host.events(alice, runId, -1, 10_000))?.events ?? [];
+
+  async function differences(a: string, b: string): Promise<unknown[]> {
+    const diff = await test.host.diff(alice, a, b, new AbortController().signal);
+    const found: unknown[] = [];
+    for await (const difference of diff?.differences ?? []) found.push(difference);
+    return found;
+  }
+
+  it('that replays from any sequence repeats its source, event by event, and performs nothing', async () => {
+    await start();
+    const runId = await source();
+    const length = (await log(runId)).length;
+    const performed = counting.calls();
+    const children = (await test.host.listRuns(alice, {}, { limit: 1_000 })).rows.filter(
+      ({ workflowId }) => workflowId === 'child',
+    ).length;
+
+    const forks: string[] = [];
+    for (let fromSeq = 0; fromSeq < length; fromSeq += 1) {
+      forks.push(await fork(runId, { mode: 'replay', fromSeq }));
+    }
+
+    for (const [fromSeq, forked] of forks.entries()) {
+      await reaches(forked, 'completed');
+      expect(await differences(runId, forked), `from ${fromSeq}`).toEqual([]);
+      const times = async (id: string) => (await log(id)).map(({ at }) => at);
+      expect(await times(forked)).toEqual(await times(runId));
+    }
+    expect(counting.calls()).toBe(performed);
+    const after = (await test.host.listRuns(alice, {}, { limit: 1_000 })).rows.filter(
+      ({ workflowId }) => workflowId === 'child',
+    ).length;
+    expect(after).toBe(children);
+  });
+
+  it('that replays changed code says where it differs, before it ends', async () => {
+    await start();
+    const runId = await source();
+    counting.setGreeting('good day');
+
+    const forked = await fork(runId, { mode: 'replay' });
+
+    await reaches(forked, 'completed');
+    const events = await log(forked);
+    const diverged = events.filter(({ type }) => type === 'replay.diverged');
+    expect(diverged).toHaveLength(1);
+    expect(JSON.parse(diverged[0]?.payload ?? '')).toMatchObject({
+      sourceRunId: runId,
+      divergenceKind: 'output',
+      divergencePoint: 'node.completed',
+    });
+    expect(events.at(-1)?.type).toBe('run.completed');
+  });
+
+  it('that branches goes on by itself: new effects, new answers, new children', async () => {
+    await start();
+    const runId = await source();
+    const performed = counting.calls();
+    const events = await log(runId);
+    const cut = events.find(({ type, payload }) => type === 'node.started' && payload.includes('"gate"'));
+
+    const forked = await fork(runId, {
+      mode: 'branch',
+      fromSeq: cut?.seq ?? 0,
+      overlay: { tags: ['second'], configurable: { model: 'other' } },
+    });
+    await drive(forked);
+
+    const branched = await log(forked);
+    expect(branched.slice(0, cut?.seq).map(({ payload }) => payload)).toEqual(
+      events.slice(0, cut?.seq).map(({ payload }) => payload),
+    );
+    expect(counting.calls()).toBe(performed);
+    expect(await snapshot(forked)).toMatchObject({ tags: ['second'], configurable: { model: 'other' } });
+    const childOf = async (id: string) =>
+      ((await snapshot(id))['childRuns'] as { runId: string }[])[0]?.runId;
+    expect(await childOf(forked)).not.toBe(await childOf(runId));
+  });
+
+  it('that branches from any sequence goes on to an end, with a legal log', async () => {
+    await start();
+    const runId = await source();
+    const length = (await log(runId)).length;
+
+    for (let fromSeq = 0; fromSeq < length; fromSeq += 1) {
+      const forked = await fork(runId, { mode: 'branch', fromSeq });
+      await answerAll(forked);
+
+      const events = await log(forked);
+      const entries = events.map(({ seq, type, at, payload, document }) => ({
+        sequence: seq,
+        type,
+        at,
+        payload: JSON.parse(payload) as JsonObject,
+        ...(JSON.parse(document) as { nodeId?: string }),
+      }));
+      expect(checkLog(entries), `from ${fromSeq}`).toEqual([]);
+    }
+  });
+
+  it('that branches inside an effect performs it again', async () => {
+    await start();
+    const runId = await source();
+    const performed = counting.calls();
+    const started = (await log(runId)).filter(({ type }) => type === 'node.started');
+    const second = started.find(
+      ({ payload }) => payload.includes('"draw"') && payload.includes('"attempt":1'),
+    );
+
+    const forked = await fork(runId, { mode: 'branch', fromSeq: (second?.seq ?? 0) + 1 });
+    await drive(forked);
+
+    expect(counting.calls()).toBe(performed + 1);
+  });
+
+  it('that replays a run under way waits where nobody has answered yet', async () => {
+    await start();
+    const runId = await test.run('parent');
+    await reaches(runId, 'waiting-approval');
+    await resolve(runId, 'gate', { action: 'accept' }, 'ada');
+
+    const forked = await fork(runId, { mode: 'replay' });
+    await reaches(forked, 'waiting-approval');
+    await resolve(forked, 'gate', { action: 'accept' }, 'bob');
+
+    await until(async () => (await snapshot(forked))['status'] === 'failed');
+    expect((await snapshot(forked))['error']).toMatchObject({ code: 'replay_source_missing' });
+  });
+
+  it('is refused for what is not there, and changes nothing', async () => {
+    await start();
+    const runId = await source();
+    const count = (await test.host.listRuns(alice, {}, { limit: 1_000 })).rows.length;
+
+    await expect(fork(runId, { mode: 'replay', fromSeq: 99_999 })).rejects.toMatchObject({
+      code: 'fork_out_of_range',
+    });
+    await expect(fork(runId, { mode: 'branch' })).rejects.toMatchObject({ code: 'validation_error' });
+    expect(await test.host.fork(stranger, runId, { mode: 'replay' })).toBeUndefined();
+    expect((await test.host.listRuns(alice, {}, { limit: 1_000 })).rows).toHaveLength(count);
+  });
+
+  it('of a fork reads through both, and a replay of a replay speaks of the same children', async () => {
+    await start();
+    const runId = await source();
+    const first = await fork(runId, { mode: 'replay', fromSeq: 5 });
+    await reaches(first, 'completed');
+
+    const second = await fork(first, { mode: 'replay', fromSeq: 9 });
+
+    await reaches(second, 'completed');
+    expect(await differences(runId, second)).toEqual([]);
+  });
+
+  describe('of a replay that went apart from its source', () => {
+    const WAITING: WorkflowSpec = {
+      nodes: [
+        { id: 'wait', typeId: 'core.delay', config: { ms: 50 } },
+        { id: 'ask', typeId: 'core.clarificationGate', config: { questions: [{ id: 'q', question: '?' }] } },
+      ],
+      edges: [],
+    };
+
+    /** The first replay stands still, because its source had got no further either. */
+    async function firstReplay(): Promise<string> {
+      await start();
+      await test.register(WAITING, 'waiting');
+      const runId = await test.run('waiting');
+      return await fork(runId, { mode: 'replay' });
+    }
+
+    const hasEnded = (runId: string, status: string) =>
+      until(async () => (await snapshot(runId))['status'] === status);
+
+    it('because somebody cancelled it, is cancelled too, from wherever it begins', async () => {
+      const first = await firstReplay();
+      await test.host.command(alice, first, { type: 'cancel', by: 'ada' });
+      await hasEnded(first, 'cancelled');
+
+      for (let fromSeq = 0; fromSeq < (await log(first)).length; fromSeq += 1) {
+        const second = await fork(first, { mode: 'replay', fromSeq });
+        await hasEnded(second, 'cancelled');
+        expect(await differences(first, second), `from ${fromSeq}`).toEqual([]);
+      }
+    });
+
+    /** Where a run asks its question; below 0 until it does. */
+    const asked = async (id: string) =>
+      (await log(id)).findIndex(({ type }) => type === 'interrupt.requested');
+
+    async function waitingRun(): Promise<string> {
+      await start();
+      await test.register(WAITING, 'waiting');
+      const runId = await test.run('waiting');
+      await until(async () => (await asked(runId)) > 0);
+      return runId;
+    }
+
+    it('of a branch from the middle of an act, repeats it, and can be answered', async () => {
+      const runId = await waitingRun();
+      const branch = await fork(runId, { mode: 'branch', fromSeq: await asked(runId) });
+      await until(async () => (await asked(branch)) > 0);
+      const first = await fork(branch, { mode: 'replay' });
+      await until(async () => (await log(first)).length === (await log(branch)).length);
+      expect(await differences(branch, first)).toEqual([]);
+
+      for (let fromSeq = 0; fromSeq < (await log(first)).length; fromSeq += 1) {
+        const second = await fork(first, { mode: 'replay', fromSeq });
+        await until(async () => (await asked(second)) > 0);
+        await resolve(second, 'ask', { answers: { q: 'yes' } });
+        await hasEnded(second, 'completed');
+      }
+    });
+
+    it('of a branch that has not begun yet, begins as it will, and can be answered', async () => {
+      const runId = await waitingRun();
+      const fromSeq = await asked(runId);
+
+      // In one breath: nobody has taken up the branch.
+      const branch = await fork(runId, { mode: 'branch', fromSeq });
+      const replay = await fork(branch, { mode: 'replay' });
+
+      await until(async () => (await asked(replay)) > 0);
+      await resolve(replay, 'ask', { answers: { q: 'yes' } });
+      await hasEnded(replay, 'completed');
+    });
+
+    it('because somebody answered it, lets time pass all the same', async () => {
+      const first = await firstReplay();
+      await until(async () => (await log(first)).some(({ type }) => type === 'interrupt.requested'));
+      await resolve(first, 'ask', { answers: { q: 'yes' } });
+      await hasEnded(first, 'completed');
+
+      for (let fromSeq = 0; fromSeq < (await log(first)).length; fromSeq += 1)
+        await hasEnded(await fork(first, { mode: 'replay', fromSeq }), 'completed');
+    });
+  });
+});

@@ -1,0 +1,115 @@
+import { openRun } from '../../core/decide/advance.ts';
+import type { RunStatus } from '../../model/run-state.ts';
+import { DamagedRunError } from '../../model/damaged-run-error.ts';
+import type {
+  Claimed,
+  RunRow,
+  RunUnit,
+  Store,
+  StoredCommand,
+  StoredEvent,
+  Verdict,
+} from '../../ports/store.ts';
+import { commandInput, decidedBy } from '../scheduling/actor-step.ts';
+import type { Committer } from '../commits/committer.ts';
+import type { Feed } from '../streams/feed.ts';
+import { giveBack } from '../scheduling/give-back.ts';
+import { randomId } from '../runs/ids.ts';
+import type { Quarantine } from './quarantine.ts';
+import type { RunStates } from '../runs/states.ts';
+import { stretchUnit, type StretchTools, takeStretch } from '../scheduling/stretch.ts';
+
+/**
+ * Cancels a run that is set aside. Usually as any other run is cancelled, with its nodes and children; where its log cannot be
+ * read, or somebody has come to harm over trying that, by its last event alone.
+ */
+export interface CancelAsideDependencies extends StretchTools {
+  /** Tells of damage instead of throwing it. */
+  readonly store: Pick<Store, 'readRun' | 'readInbox'>;
+  readonly states: RunStates;
+  readonly capabilities: ReadonlySet<string>;
+  readonly committer: Pick<Committer, 'submit'>;
+  readonly quarantine: Pick<Quarantine, 'noteCancel'>;
+  readonly feed: Pick<Feed, 'signal'>;
+  readonly onVerdict: (commandId: string, verdict: Verdict) => void;
+  readonly onNotices: (notices: NonNullable<RunUnit['notify']>) => void;
+}
+
+export type CancelAside = (claim: Claimed) => Promise<void>;
+
+export function createCancelAside(dependencies: CancelAsideDependencies): CancelAside {
+  const { store, states, committer, quarantine } = dependencies;
+
+  /** Undefined when the log cannot be read. */
+  async function byDecision(row: RunRow, epoch: number, cancel: StoredCommand): Promise<RunUnit | undefined> {
+    if (row.isDamaged === true || row.suspicion?.isTried === true) return undefined;
+    await quarantine.noteCancel(row, epoch);
+    try {
+      const { plan, state, checkpointSeq } = await states.upTo(row.record, row.nextSeq);
+      const run = openRun(plan, row.record, state, dependencies.capabilities);
+      const input = commandInput(cancel, []);
+      const step = takeStretch(dependencies, run, input);
+      const write = { epoch, expectedSeq: row.nextSeq, step, release: true, checkpointSeq };
+      return stretchUnit(dependencies, run, { ...write, decided: decidedBy(input, step) });
+    } catch (error) {
+      if (error instanceof DamagedRunError) return undefined;
+      throw error;
+    }
+  }
+
+  function byLastEvent(row: RunRow, epoch: number, { commandId, command }: StoredCommand): RunUnit {
+    const { head, nextSeq, record } = row;
+    const at = dependencies.clock.now();
+    const reason = command.type === 'cancel' ? command.reason : undefined;
+    const event: StoredEvent = {
+      seq: nextSeq,
+      type: 'run.cancelled',
+      at,
+      payload: JSON.stringify({ ...(reason !== undefined && { reason }) }),
+    };
+    const status: RunStatus = 'cancelled';
+    const { parent, runId, tenant } = record;
+    return {
+      kind: 'run',
+      batchId: randomId(dependencies.random),
+      tenant,
+      runId,
+      epoch,
+      expectedSeq: nextSeq,
+      events: [event],
+      head: {
+        status,
+        wakeAt: null,
+        endedAt: at,
+        ...(head.startedAt !== undefined && { startedAt: head.startedAt }),
+      },
+      consume: [{ commandId, verdict: { applied: true, status, at } }],
+      release: true,
+      ...(parent !== undefined && {
+        notify: [
+          {
+            runId: parent.runId,
+            commandId: `child:${runId}:${nextSeq + 1}`,
+            command: { type: 'child', nodeKey: parent.nodeKey, childRunId: runId, status },
+          },
+        ],
+      }),
+    };
+  }
+
+  return async ({ runId, epoch }) => {
+    const row = await store.readRun(runId, undefined);
+    if (row === undefined || row.epoch !== epoch) return;
+    const cancel = (await store.readInbox(runId)).find(({ command }) => command.type === 'cancel');
+    if (cancel === undefined) {
+      await giveBack(dependencies, runId, epoch);
+      return;
+    }
+    const unit = (await byDecision(row, epoch, cancel)) ?? byLastEvent(row, epoch, cancel);
+    const result = await committer.submit(unit);
+    if (result.state !== 'committed') return;
+    dependencies.feed.signal(runId);
+    for (const { commandId, verdict } of unit.consume ?? []) dependencies.onVerdict(commandId, verdict);
+    if (unit.notify !== undefined) dependencies.onNotices(unit.notify);
+  };
+}

@@ -1,0 +1,226 @@
+import { HostError } from '@weft/protocol';
+import { isTerminalStatus } from '../../model/run-state.ts';
+import type { Caller } from '../../host/host.ts';
+import type { RunRow, RunUnit, Store, Suspicion, SuspicionUnit } from '../../ports/store.ts';
+import { auditOf } from '../audit/audit-entry.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Committer } from '../commits/committer.ts';
+import { type RandomBytes, randomId } from '../runs/ids.ts';
+import type { Log } from '../../ports/log.ts';
+import { writeFailure } from '../commits/write-failure.ts';
+
+/**
+ * A run that harms the host is found out and set aside, so that it can harm only itself.
+ *
+ *     ordinary ──lost two holders in a row without getting further, or a write that only it is refused──► suspect
+ *     suspect  ──gets further──► ordinary          suspect ──third strike──► quarantined ──released──► ordinary
+ *
+ * Q1. Every decision of a suspect is noted in the store before it is tried, and the note is taken back once it is durable. A
+ *     note that the next holder finds is a strike: whoever tried did not live to take it back.
+ * Q2. Suspects of one process are tried one after the other, so that the note is about the one that did it.
+ * Q3. What happens to a process while it does something else is held against nobody: a run that was not being tried gets no
+ *     strike, however often its holder dies.
+ * Q4. A quarantined run is as it was: same status, same log. Nobody works on it; a cancel ends it, a release gives it another
+ *     chance. Damage to its log quarantines it at once.
+ */
+export interface Quarantine {
+  /** How a claimed run may be taken up. */
+  admit(row: RunRow, epoch: number): Promise<Admission>;
+  /** The store takes the writes of others, but not of this run. True when it is set aside now. */
+  strike(runId: string, reason: string): Promise<boolean>;
+  /** At once, whatever came before. */
+  setAside(runId: string, reason: string): Promise<void>;
+  /** Notes that even a quarantined run is being worked on, to cancel it. */
+  noteCancel(row: RunRow, epoch: number): Promise<void>;
+  /** False when the caller may not see the run; throws `conflict` when it is not quarantined. */
+  release(caller: Caller, runId: string): Promise<boolean>;
+}
+
+export type Admission = 'ordinary' | 'aside' | Trial;
+
+/** The decisions of one suspect. */
+export interface Trial {
+  /** Resolves when the next decision is noted and may be made. */
+  begin(): Promise<void>;
+  /** What the write that makes the decision durable says of the run: the note is taken back with it. */
+  outcome(nextSeq: number): NonNullable<RunUnit['heldAgainst']>;
+  /** The decision is over; `isTakenBack` when it was written, and the note with it. True when the run is no suspect any more. */
+  end(nextSeq: number, isTakenBack: boolean): Promise<boolean>;
+  /** Nobody here works on the run any more. */
+  close(isTakenBack: boolean): void;
+}
+
+export interface QuarantineDependencies {
+  readonly store: Pick<Store, 'readRun'>;
+  readonly committer: Pick<Committer, 'submit'>;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  readonly log: Log;
+  /** Some run may be due. */
+  readonly onReleased: () => void;
+}
+
+/** Two deaths may be chance; and the runs of a process that was killed twice are many. */
+const SUSPICIOUS_LOSSES = 2;
+export const MOST_STRIKES = 3;
+const LOST_HOLDERS = 'Processes ended, or stood still, while they held this run, and it got no further.';
+const ENDED_PROCESS = `A process ended or stood still ${MOST_STRIKES} times while it decided what this run does next.`;
+
+export function createQuarantine(dependencies: QuarantineDependencies): Quarantine {
+  const { store, committer, clock, random, log } = dependencies;
+  const line = createLine();
+
+  async function write(unit: Omit<SuspicionUnit, 'kind' | 'batchId'>): Promise<'written' | 'refused'> {
+    const result = await committer.submit({ ...unit, kind: 'suspicion', batchId: randomId(random) });
+    if (result.state === 'committed') return 'written';
+    if (result.state === 'refused' && result.reason !== 'store_full') return 'refused';
+    throw writeFailure(result);
+  }
+
+  async function quarantine(row: RunRow, suspicion: Suspicion): Promise<void> {
+    const { runId, tenant } = row.record;
+    const { reason } = suspicion;
+    const entry = {
+      at: clock.now(),
+      tenant,
+      actor: 'host',
+      action: 'run.quarantine',
+      target: runId,
+      details: { reason },
+    };
+    const aside = { ...withoutTrial(suspicion), quarantinedAt: clock.now() };
+    if ((await write({ runId, suspicion: aside, audit: [entry] })) === 'refused') return;
+    log('error', { runId, reason }, 'run quarantined');
+  }
+
+  function newSuspicion(row: RunRow, reason: string): Suspicion {
+    return { reason, since: clock.now(), seq: row.nextSeq, strikes: 0 };
+  }
+
+  /** A suspect's next decision, noted. `leave` lets the next suspect in. */
+  async function note(runId: string, epoch: number, suspicion: Suspicion): Promise<() => void> {
+    const leave = await line();
+    try {
+      await write({ runId, whileHeld: { runId, epoch }, suspicion: { ...suspicion, isTried: true } });
+      return leave;
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  function trialOf(runId: string, epoch: number, suspicion: Suspicion, first: () => void): Trial {
+    let leave: (() => void) | undefined = first;
+
+    /** Taken back by a write of its own, where there was none to do it with. */
+    async function over(nextSeq: number, isTakenBack: boolean): Promise<void> {
+      const noted = leave;
+      leave = undefined;
+      try {
+        if (noted !== undefined && !isTakenBack)
+          await write({ runId, whileHeld: { runId, epoch }, ...heldAfter(suspicion, nextSeq) });
+      } finally {
+        noted?.();
+      }
+    }
+
+    return {
+      async begin() {
+        leave ??= await note(runId, epoch, suspicion);
+      },
+      outcome: (nextSeq) => heldAfter(suspicion, nextSeq),
+      async end(nextSeq, isTakenBack) {
+        await over(nextSeq, isTakenBack);
+        return nextSeq > suspicion.seq;
+      },
+      close(isTakenBack) {
+        over(suspicion.seq, isTakenBack).catch(() =>
+          log('warn', { runId }, 'the note on a suspect could not be taken back'),
+        );
+      },
+    };
+  }
+
+  return {
+    async admit(row, epoch) {
+      const { runId } = row.record;
+      const { lostHolders = 0, nextSeq } = row;
+      if (row.suspicion?.quarantinedAt !== undefined) return 'aside';
+      // What was held against a run that has got further since counts no more.
+      const known = row.suspicion !== undefined && nextSeq > row.suspicion.seq ? undefined : row.suspicion;
+      if (known === undefined && lostHolders < SUSPICIOUS_LOSSES) return 'ordinary';
+      const kept = known ?? newSuspicion(row, LOST_HOLDERS);
+      const strikes = kept.strikes + (kept.isTried === true ? 1 : 0);
+      const suspicion = { ...withoutTrial(kept), strikes };
+      if (strikes >= MOST_STRIKES) {
+        await quarantine(row, { ...suspicion, reason: ENDED_PROCESS });
+        return 'aside';
+      }
+      log('warn', { runId, strikes, lostHolders }, 'a suspect run is tried alone');
+      return trialOf(runId, epoch, suspicion, await note(runId, epoch, suspicion));
+    },
+
+    async strike(runId, reason) {
+      const row = await store.readRun(runId, undefined);
+      if (row === undefined || isTerminalStatus(row.head.status)) return true;
+      const known = row.suspicion ?? newSuspicion(row, reason);
+      const suspicion = { ...withoutTrial(known), reason, strikes: known.strikes + 1 };
+      if (suspicion.strikes < MOST_STRIKES) {
+        await write({ runId, suspicion });
+        return false;
+      }
+      await quarantine(row, suspicion);
+      return true;
+    },
+
+    async setAside(runId, reason) {
+      const row = await store.readRun(runId, undefined);
+      if (row === undefined || isTerminalStatus(row.head.status)) return;
+      if (row.suspicion?.quarantinedAt !== undefined || row.record.imported !== undefined) return;
+      await quarantine(row, { ...newSuspicion(row, reason), strikes: row.suspicion?.strikes ?? 0 });
+    },
+
+    async noteCancel(row, epoch) {
+      const { suspicion } = row;
+      if (suspicion === undefined) return;
+      const { runId } = row.record;
+      await write({ runId, whileHeld: { runId, epoch }, suspicion: { ...suspicion, isTried: true } });
+    },
+
+    async release(caller, runId) {
+      const row = await store.readRun(runId, caller.tenant);
+      if (row === undefined) return false;
+      if (row.suspicion?.quarantinedAt === undefined || isTerminalStatus(row.head.status))
+        throw new HostError('conflict', 'The run is not quarantined; there is nothing to release.', {
+          status: row.head.status,
+        });
+      const entry = auditOf(caller, { at: clock.now(), action: 'run.release', target: runId });
+      await write({ runId, audit: [entry] });
+      dependencies.onReleased();
+      return true;
+    },
+  };
+}
+
+/** A run that got further than where it was is cleared. */
+function heldAfter(suspicion: Suspicion, nextSeq: number): { readonly suspicion?: Suspicion } {
+  return nextSeq > suspicion.seq ? {} : { suspicion };
+}
+
+function withoutTrial({ isTried: _isTried, ...suspicion }: Suspicion): Suspicion {
+  return suspicion;
+}
+
+/** One after the other: each gets the way to let the next one in. */
+function createLine(): () => Promise<() => void> {
+  let last: Promise<void> = Promise.resolve();
+  return async () => {
+    const before = last;
+    let leave: () => void = () => undefined;
+    last = new Promise((resolve) => {
+      leave = resolve;
+    });
+    await before;
+    return leave;
+  };
+}

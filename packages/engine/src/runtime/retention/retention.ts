@@ -1,0 +1,350 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { HostError } from '@weft/protocol';
+import type { Caller, Host, Retention } from '../../host/host.ts';
+import type {
+  DocumentPlace,
+  ExpiredRun,
+  OpenBackup,
+  PurgeUnit,
+  Refusal,
+  Store,
+  Tombstone,
+} from '../../ports/store.ts';
+import { auditOf } from '../audit/audit-entry.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { CommitResult, Committer } from '../commits/committer.ts';
+import type { FinishedRuns } from '../runs/finished-runs.ts';
+import { type RandomBytes, randomId } from '../runs/ids.ts';
+import type { HostLimits } from '../../host/limits.ts';
+import { errorFields, type Log } from '../../ports/log.ts';
+import type { RunStates } from '../runs/states.ts';
+import { writeFailure } from '../commits/write-failure.ts';
+
+/**
+ * How long runs are kept, and how they go. A run that has ended is there, then only a tombstone of it is, then nothing:
+ *
+ *     ended ──(remove, or retention)──► tombstone (410) ──(its time has come)──► unknown (404)
+ *
+ * K1. Only what has ended goes, and only while nobody who is under way needs it; the store decides that with the write.
+ * K2. The sweep works in small waves and waits for each, so that others' writes go between them.
+ * K3. What one tenant keeps or removes, no other learns.
+ */
+export type Keeping = Pick<
+  Host,
+  'removeRun' | 'eraseRun' | 'retention' | 'setRetention' | 'resetRetention' | 'openBackup'
+> & {
+  /** Removes what is past its time, of every tenant; answers how many runs. */
+  sweep(): Promise<number>;
+  start(): void;
+  stop(): void;
+};
+
+export interface KeepingDependencies {
+  /** One that tells of removed runs. */
+  readonly store: Pick<Store, 'readRun' | 'listExpired' | 'readDocument' | 'listDocuments' | 'openBackup'>;
+  readonly committer: Committer;
+  readonly finished: FinishedRuns;
+  readonly states: Pick<RunStates, 'drop'>;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  readonly limits: HostLimits;
+  readonly log: Log;
+}
+
+const COLLECTION = 'retention';
+/** No tenant has an empty name, so what stands under it is the host's own. */
+const HOST_TENANT = '';
+const PAGE = 100;
+/** One wave of removals: as many runs, or as many events of them, as may hold others up. */
+const WAVE_RUNS = 20;
+const WAVE_EVENTS = 5_000;
+const SWEEP_EVERY_MS = 60 * 60 * 1_000;
+/** Not at once: a host that has just started has more urgent things to do. */
+const FIRST_SWEEP_MS = 30_000;
+const BY_RETENTION = 'retention';
+
+export function createKeeping(dependencies: KeepingDependencies): Keeping {
+  const { store, committer, finished, states, clock, random, limits, log } = dependencies;
+  let isStopped = false;
+  let isSweeping = false;
+  let isBackingUp = false;
+  const timers: NodeJS.Timeout[] = [];
+
+  /** `caller` undefined: because its time has come. */
+  function purgeUnit(tenant: string, runId: string, caller?: Caller): PurgeUnit {
+    const at = clock.now();
+    const act = { at, action: 'run.remove', target: runId };
+    return {
+      kind: 'purge',
+      batchId: randomId(random),
+      tenant,
+      runId,
+      at,
+      tombstoneUntil: at + limits.tombstoneKeptMs,
+      audit: [caller === undefined ? { ...act, tenant, actor: BY_RETENTION } : auditOf(caller, act)],
+    };
+  }
+
+  function drop(runId: string): void {
+    finished.drop(runId);
+    states.drop(runId);
+  }
+
+  async function purge(unit: PurgeUnit): Promise<CommitResult> {
+    const result = await committer.submit(unit);
+    if (result.state === 'committed') drop(unit.runId);
+    return result;
+  }
+
+  async function removeRun(caller: Caller, runId: string): Promise<boolean> {
+    const result = await purge(purgeUnit(caller.tenant, runId, caller));
+    return isDone(result, 'removed') || (await wasThere(caller, runId));
+  }
+
+  async function eraseRun(caller: Caller, runId: string): Promise<boolean> {
+    const at = clock.now();
+    const result = await committer.submit({
+      kind: 'erase',
+      batchId: randomId(random),
+      tenant: caller.tenant,
+      runId,
+      at,
+      audit: [auditOf(caller, { at, action: 'run.erase', target: runId })],
+    });
+    if (result.state === 'committed') drop(runId);
+    return isDone(result, 'erased') || (await wasThere(caller, runId));
+  }
+
+  /** Throws when the run was there once. */
+  async function wasThere({ tenant }: Caller, runId: string): Promise<false> {
+    await store.readRun(runId, tenant);
+    return false;
+  }
+
+  async function retention(tenant: string): Promise<Retention> {
+    const document = await store.readDocument(placeOf(tenant));
+    return document === undefined ? byDefault(tenant) : retentionFrom(tenant, document.body);
+  }
+
+  function byDefault(tenant: string): Retention {
+    return { tenant, keepMs: limits.retentionMs === 0 ? null : limits.retentionMs, isDefault: true };
+  }
+
+  async function writeRetention(caller: Caller, tenant: string, body: string | undefined): Promise<void> {
+    const at = clock.now();
+    const action = body === undefined ? 'retention.reset' : 'retention.set';
+    const result = await committer.submit({
+      kind: 'document',
+      batchId: randomId(random),
+      ...placeOf(tenant),
+      ...(body !== undefined && { body }),
+      at,
+      audit: [
+        auditOf(caller, {
+          at,
+          action,
+          target: tenant,
+          tenant,
+          ...(body !== undefined && { details: JSON.parse(body) as { keepMs: number | null } }),
+        }),
+      ],
+    });
+    if (result.state !== 'committed') throw writeFailure(result);
+  }
+
+  async function ownRetentions(): Promise<Map<string, number | null>> {
+    const found = new Map<string, number | null>();
+    let cursor: string | undefined;
+    do {
+      const page = { limit: PAGE, ...(cursor !== undefined && { cursor }) };
+      const listed = await store.listDocuments(HOST_TENANT, COLLECTION, '', page);
+      for (const { id, body } of listed.rows) found.set(id, retentionFrom(id, body).keepMs);
+      cursor = listed.nextCursor;
+    } while (cursor !== undefined);
+    return found;
+  }
+
+  async function sweepBefore(
+    tenant: string | undefined,
+    before: number,
+    isMeant: (run: ExpiredRun) => boolean,
+  ): Promise<number> {
+    let removed = 0;
+    let cursor: string | undefined;
+    do {
+      const page = { limit: PAGE, ...(cursor !== undefined && { cursor }) };
+      const listed = await store.listExpired(tenant, before, page);
+      for (const wave of wavesOf(listed.rows.filter(isMeant))) {
+        if (isStopped) return removed;
+        removed += await removeWave(wave);
+        await nextTurn();
+      }
+      cursor = listed.nextCursor;
+    } while (cursor !== undefined && !isStopped);
+    return removed;
+  }
+
+  /** A refusal is normal: somebody needs the run, or was faster. It is looked at again in the next sweep. */
+  async function removeWave(wave: readonly ExpiredRun[]): Promise<number> {
+    const results = await Promise.all(wave.map(({ tenant, runId }) => purge(purgeUnit(tenant, runId))));
+    const failed = results.find(({ state }) => state === 'unknown' || state === 'lost');
+    if (failed !== undefined && failed.state !== 'committed') throw writeFailure(failed);
+    return results.filter(({ state }) => state === 'committed').length;
+  }
+
+  async function sweep(): Promise<number> {
+    const own = await ownRetentions();
+    const now = clock.now();
+    let removed = 0;
+    for (const [tenant, keepMs] of own) {
+      if (keepMs !== null) removed += await sweepBefore(tenant, now - keepMs, () => true);
+    }
+    if (limits.retentionMs > 0) {
+      removed += await sweepBefore(undefined, now - limits.retentionMs, ({ tenant }) => !own.has(tenant));
+    }
+    return removed;
+  }
+
+  function sweepAside(): void {
+    if (isSweeping) return;
+    isSweeping = true;
+    sweep()
+      .then((removed) => {
+        if (removed > 0) log('info', { removed }, 'runs past their retention were removed');
+      })
+      .catch((error: unknown) => log('warn', errorFields(error), 'the retention sweep failed'))
+      .finally(() => {
+        isSweeping = false;
+      });
+  }
+
+  async function openBackup(caller: Caller): Promise<OpenBackup> {
+    if (store.openBackup === undefined) throw noBackup();
+    if (isBackingUp)
+      throw new HostError('conflict', 'A backup is being read. Wait until it has ended, then ask again.');
+    isBackingUp = true;
+    try {
+      const at = clock.now();
+      const result = await committer.submit({
+        kind: 'audit',
+        batchId: randomId(random),
+        audit: [auditOf(caller, { at, action: 'host.backup', target: 'host' })],
+      });
+      if (result.state !== 'committed') throw writeFailure(result);
+      const backup = await store.openBackup();
+      return closedOnce(backup, () => {
+        isBackingUp = false;
+      });
+    } catch (error) {
+      isBackingUp = false;
+      throw error;
+    }
+  }
+
+  return {
+    removeRun,
+    eraseRun,
+    retention: (_caller, tenant) => retention(tenant),
+    async setRetention(caller, tenant, keepMs) {
+      await writeRetention(caller, tenant, JSON.stringify({ keepMs }));
+      return { tenant, keepMs, isDefault: false };
+    },
+    async resetRetention(caller, tenant) {
+      await writeRetention(caller, tenant, undefined);
+      return byDefault(tenant);
+    },
+    openBackup,
+    sweep,
+    start() {
+      timers.push(setTimeout(sweepAside, FIRST_SWEEP_MS).unref());
+      timers.push(setInterval(sweepAside, SWEEP_EVERY_MS).unref());
+    },
+    stop() {
+      isStopped = true;
+      for (const timer of timers) clearTimeout(timer);
+    },
+  };
+}
+
+/** The same store, which tells a tenant that a run it asks for was removed. */
+export function tellingRemoved(store: Store): Store {
+  async function readRun(runId: string, tenant: string | undefined) {
+    const row = await store.readRun(runId, tenant);
+    if (row !== undefined || tenant === undefined) return row;
+    const tombstone = await store.readTombstone(runId, tenant);
+    if (tombstone !== undefined) throw runExpired(runId, tombstone);
+    return undefined;
+  }
+  const telling: Store = Object.create(store, { readRun: { value: readRun } });
+  return telling;
+}
+
+function runExpired(runId: string, { purgedAt }: Tombstone): HostError {
+  return new HostError('run_expired', 'The run was removed; only that it was there is still known.', {
+    runId,
+    removedAt: new Date(purgedAt).toISOString(),
+  });
+}
+
+function isDone(result: CommitResult, what: 'removed' | 'erased'): boolean {
+  if (result.state === 'committed') return true;
+  if (result.state !== 'refused') throw writeFailure(result);
+  if (result.reason === 'run_missing') return false;
+  throw refusalToClient(result, what) ?? writeFailure(result);
+}
+
+function refusalToClient(refusal: Refusal, what: 'removed' | 'erased'): HostError | undefined {
+  if (refusal.reason === 'run_open')
+    return new HostError(
+      'conflict',
+      `The run is ${refusal.status}; only a run that has ended can be ${what}. Cancel it, or wait for its end.`,
+      { status: refusal.status },
+    );
+  if (refusal.reason === 'run_pinned')
+    return new HostError(
+      'conflict',
+      `A run that is under way needs this one, so it cannot be ${what} yet. Cancel that one, or wait for its end.`,
+      { neededBy: refusal.byRunId },
+    );
+  return undefined;
+}
+
+function* wavesOf(runs: readonly ExpiredRun[]): Generator<ExpiredRun[]> {
+  let wave: ExpiredRun[] = [];
+  let events = 0;
+  for (const run of runs) {
+    if (wave.length > 0 && (wave.length >= WAVE_RUNS || events + run.events > WAVE_EVENTS)) {
+      yield wave;
+      [wave, events] = [[], 0];
+    }
+    wave.push(run);
+    events += run.events;
+  }
+  if (wave.length > 0) yield wave;
+}
+
+function closedOnce(backup: OpenBackup, onClose: () => void): OpenBackup {
+  let closing: Promise<void> | undefined;
+  return {
+    size: backup.size,
+    read: () => backup.read(),
+    close: () => (closing ??= backup.close().finally(onClose)),
+  };
+}
+
+function noBackup(): HostError {
+  return new HostError(
+    'capability_not_provided',
+    'This host’s database is backed up with its own tools, not through the host.',
+    { capability: 'backup' },
+  );
+}
+
+function placeOf(tenant: string): DocumentPlace {
+  return { tenant: HOST_TENANT, collection: COLLECTION, scope: '', id: tenant };
+}
+
+function retentionFrom(tenant: string, body: string): Retention {
+  const { keepMs } = JSON.parse(body) as { keepMs: number | null };
+  return { tenant, keepMs, isDefault: false };
+}

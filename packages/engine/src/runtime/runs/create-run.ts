@@ -1,0 +1,261 @@
+import { HostError } from '@weft/protocol';
+import { openRun } from '../../core/decide/advance.ts';
+import { initialState } from '../../core/fold/evolve.ts';
+import type { LiveRun } from '../../core/decide/live-run.ts';
+import type { Plan } from '../../core/compile/plan.ts';
+import { type CreationRecord, isTerminalStatus, type RunStatus } from '../../model/run-state.ts';
+import type { Step } from '../../core/decide/step.ts';
+import type { Accepted, Caller, IdempotencyClaim, NewRun } from '../../host/host.ts';
+import type { IdempotencyRecord, RunUnit, Store, WorkflowRow } from '../../ports/store.ts';
+import { auditOf } from '../audit/audit-entry.ts';
+import type { Committer, CommitResult } from '../commits/committer.ts';
+import type { Dispatcher } from '../scheduling/dispatcher.ts';
+import type { ReceiverCheck } from '../egress/receiver.ts';
+import type { FinishedRuns } from './finished-runs.ts';
+import { checkSameRequest, findRecord, type InFlight, newRecord } from '../commits/idempotency.ts';
+import { randomId } from './ids.ts';
+import type { Lease } from '../scheduling/lease.ts';
+import { checkCallback, checkNewRun, effectiveLimits, engineVersionFor } from './new-run-checks.ts';
+import type { Plans } from '../workflows/plans.ts';
+import { mayPark, stretchUnit, type StretchTools, takeStretch } from '../scheduling/stretch.ts';
+import { writeFailure } from '../commits/write-failure.ts';
+
+/**
+ * Creates runs. With room in memory, creation, claim and first stretch are one write, so that a short run costs one
+ * commit in its whole life; without, the run is created unclaimed and waits as `pending`. It is never refused for that.
+ */
+export interface CreateRunDependencies extends StretchTools {
+  readonly store: Pick<Store, 'readWorkflow' | 'readIdempotency'>;
+  readonly plans: Plans;
+  readonly committer: Committer;
+  readonly dispatcher: Dispatcher;
+  readonly lease: Lease;
+  readonly inFlight: InFlight;
+  readonly finished: FinishedRuns;
+  readonly newRunId: () => string;
+  readonly capabilities: ReadonlySet<string>;
+  /** Creating a run is an act to be kept in the audit log too. */
+  readonly auditRuns: boolean;
+  /** Why callbacks may not go to this URL. */
+  readonly checkCallbackUrl: ReceiverCheck;
+}
+
+export interface RunCreator {
+  create(caller: Caller, request: NewRun, idempotency?: IdempotencyClaim): Promise<Accepted>;
+  /** Writes a run whose record is complete, begun if there is room. */
+  write(plan: Plan, record: CreationRecord, conditions: Conditions): Promise<CommitResult>;
+}
+
+/** What must be so when the run is written. */
+type Conditions = Pick<NonNullable<RunUnit['create']>, 'exclusiveScope' | 'whileOpen'> &
+  Pick<RunUnit, 'whileHeld'>;
+
+type Writable<Shape> = { -readonly [Field in keyof Shape]: Shape[Field] };
+
+interface Draft {
+  readonly unit: RunUnit;
+  /** Present when the run was begun with its creation. */
+  readonly begun?: { readonly run: LiveRun; readonly step: Step; readonly holder: string };
+}
+
+const SCOPE_RETRY_SECONDS = 5;
+
+export function createRunCreator(dependencies: CreateRunDependencies): RunCreator {
+  const { store, plans, committer, dispatcher, limits, clock } = dependencies;
+
+  async function create(
+    caller: Caller,
+    request: NewRun,
+    claim: IdempotencyClaim | undefined,
+  ): Promise<Accepted> {
+    if (claim !== undefined) {
+      const known = await findRecord(store, caller, claim, clock.now());
+      if (known !== undefined) return replay(known);
+    }
+    const engineVersion = engineVersionFor(caller, request.forceEngineVersion);
+    const workflow = await findWorkflow(store, caller, request);
+    const plan = await plans.get(workflow.digest, caller.tenant);
+    checkNewRun(caller, request, plan, limits);
+    checkCallback(request, dependencies.checkCallbackUrl);
+
+    const record = newRecordOf(caller, request, workflow, {
+      runId: dependencies.newRunId(),
+      createdAt: clock.now(),
+      engineVersion,
+      limits: effectiveLimits(request, plan, limits),
+    });
+    const { exclusiveScope } = request;
+    const begun = withIdempotency(caller, claim, beginOrQueue(plan, record, { exclusiveScope }));
+    const draft = dependencies.auditRuns ? audited(caller, begun) : begun;
+    const result = await committer.submit(draft.unit);
+    if (result.state !== 'committed') return refused(draft, result, claim);
+    handOver(draft);
+    return { replayed: false, runId: record.runId, status: acceptedStatus(draft.unit.head.status) };
+  }
+
+  async function write(plan: Plan, record: CreationRecord, conditions: Conditions): Promise<CommitResult> {
+    const draft = beginOrQueue(plan, record, conditions);
+    const result = await committer.submit(draft.unit);
+    if (result.state === 'committed') handOver(draft);
+    else if (result.state === 'unknown') dispatcher.recover(draft.unit);
+    return result;
+  }
+
+  function beginOrQueue(plan: Plan, record: CreationRecord, conditions: Conditions): Draft {
+    const { exclusiveScope, whileOpen, whileHeld } = conditions;
+    const create: Writable<NonNullable<RunUnit['create']>> = { record, exclusiveScope };
+    if (whileOpen !== undefined) create.whileOpen = whileOpen;
+    const holder = dependencies.lease.holder();
+    if (holder === undefined || !dispatcher.hasRoomFor(record)) {
+      const unit: RunUnit = {
+        kind: 'run',
+        batchId: randomId(dependencies.random),
+        tenant: record.tenant,
+        runId: record.runId,
+        create,
+        epoch: 0,
+        expectedSeq: 0,
+        events: [],
+        head: { status: 'pending', wakeAt: 0 },
+        ...(whileHeld !== undefined && { whileHeld }),
+      };
+      return { unit };
+    }
+    create.holder = holder;
+    const run = openRun(plan, record, initialState(record, plan), dependencies.capabilities);
+    const step = takeStretch(dependencies, run, { type: 'start' });
+    const isIdle = !step.more && step.effects.length === 0 && step.children.length === 0;
+    const release = isIdle && mayPark(dependencies, run);
+    const begin = { epoch: 1, expectedSeq: 0, step, release, checkpointSeq: 0, create };
+    const unit = stretchUnit(dependencies, run, begin);
+    const begun = { run, step, holder };
+    return { unit: whileHeld === undefined ? unit : { ...unit, whileHeld }, begun };
+  }
+
+  function withIdempotency(caller: Caller, claim: IdempotencyClaim | undefined, draft: Draft): Draft {
+    if (claim === undefined) return draft;
+    const { unit } = draft;
+    const response = claim.render({ runId: unit.runId, status: acceptedStatus(unit.head.status) });
+    const idempotency = newRecord(caller, claim, clock.now() + limits.idempotencyKeptMs, response);
+    return { ...draft, unit: { ...unit, idempotency } };
+  }
+
+  function audited(caller: Caller, draft: Draft): Draft {
+    const { runId } = draft.unit;
+    const entry = auditOf(caller, { at: clock.now(), action: 'run.create', target: runId });
+    return { ...draft, unit: { ...draft.unit, audit: [entry] } };
+  }
+
+  function handOver({ unit, begun }: Draft): void {
+    for (const { runId } of unit.notify ?? []) dispatcher.poke(runId);
+    if (begun === undefined) return dispatcher.pending(unit.runId, unit.tenant);
+    if (isTerminalStatus(unit.head.status)) {
+      return dependencies.finished.put(begun.run.record, unit.head.status, unit.events);
+    }
+    if (unit.release === true) {
+      if (unit.head.wakeAt !== null) dispatcher.wake(unit.head.wakeAt);
+      return;
+    }
+    dispatcher.adopt({
+      run: begun.run,
+      holder: begun.holder,
+      epoch: 1,
+      checkpointSeq: unit.checkpoint?.seq ?? 0,
+      opening: [],
+      committed: begun.step,
+    });
+  }
+
+  function refused(
+    draft: Draft,
+    result: Exclude<CommitResult, { state: 'committed' }>,
+    claim: IdempotencyClaim | undefined,
+  ): Accepted {
+    if (result.state === 'refused' && result.reason === 'idempotency_exists' && claim !== undefined) {
+      return replay(checkSameRequest(result.record, claim));
+    }
+    if (result.state === 'refused' && result.reason === 'scope_active') throw scopeActive(result.activeRunId);
+    // If the write turns out to be durable after all, the run is ours and must not lie still.
+    if (result.state === 'unknown') dispatcher.recover(draft.unit);
+    throw writeFailure(result);
+  }
+
+  return {
+    create: (caller, request, claim) =>
+      claim === undefined
+        ? create(caller, request, undefined)
+        : dependencies.inFlight.once(caller, claim, () => create(caller, request, claim)),
+    write,
+  };
+}
+
+async function findWorkflow(
+  store: Pick<Store, 'readWorkflow'>,
+  caller: Caller,
+  request: NewRun,
+): Promise<WorkflowRow> {
+  const version = request.configurable['weft.workflowVersion'];
+  if (version !== undefined && typeof version !== 'string') {
+    throw new HostError('validation_error', 'configurable["weft.workflowVersion"] must be a string.', {
+      field: 'configurable.weft.workflowVersion',
+    });
+  }
+  const found = await store.readWorkflow(caller.tenant, request.workflowId, version);
+  if (found !== undefined) return found;
+  const message =
+    version === undefined
+      ? 'No workflow has this id. Register it first, or correct workflowId.'
+      : 'No workflow has this id and version. Register it first, or correct one of the two.';
+  throw new HostError('not_found', message, { field: 'workflowId' });
+}
+
+function newRecordOf(
+  caller: Caller,
+  request: NewRun,
+  workflow: WorkflowRow,
+  fixed: Pick<CreationRecord, 'runId' | 'createdAt' | 'engineVersion' | 'limits'>,
+): CreationRecord {
+  const { scopeId, callbackUrl, traceparent } = request;
+  const record: Writable<CreationRecord> = {
+    runId: fixed.runId,
+    tenant: caller.tenant,
+    workflowId: workflow.id,
+    workflowVersion: workflow.version,
+    definitionDigest: workflow.digest,
+    createdAt: fixed.createdAt,
+    principal: caller.principal,
+    inputs: request.inputs,
+    configurable: request.configurable,
+    tags: request.tags,
+    metadata: request.metadata,
+    transport: 'rest',
+    engineVersion: fixed.engineVersion,
+    limits: fixed.limits,
+  };
+  if (scopeId !== undefined) record.scopeId = scopeId;
+  if (callbackUrl !== undefined) record.callbackUrl = callbackUrl;
+  if (traceparent !== undefined) record.traceparent = traceparent;
+  return record;
+}
+
+/** The protocol's answer to a create knows no terminal status: a run that is over by now is reported as running. */
+function acceptedStatus(status: RunStatus): RunStatus {
+  return isTerminalStatus(status) ? 'running' : status;
+}
+
+function replay(record: IdempotencyRecord): Accepted {
+  if ('body' in record.response) return { replayed: true, ...record.response };
+  throw new HostError(
+    'internal_error',
+    'The record of this Idempotency-Key belongs to another kind of request.',
+  );
+}
+
+function scopeActive(activeRunId: string): HostError {
+  return new HostError(
+    'run_already_active',
+    'A run of this scopeId is under way. Wait for it to end, or cancel it.',
+    { activeRunId, activeHost: 'cloud', retryAfter: SCOPE_RETRY_SECONDS },
+    { retryAfter: SCOPE_RETRY_SECONDS },
+  );
+}

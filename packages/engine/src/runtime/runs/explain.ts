@@ -1,0 +1,157 @@
+import { toIso } from '@weft/protocol';
+import { isTerminalStatus, type NodeState, type RunState } from '../../model/run-state.ts';
+import type { Explanation } from '../../host/host.ts';
+import type { RunRow } from '../../ports/store.ts';
+import { type quarantineOf, shownStatus } from './run-status.ts';
+
+type Reason = Pick<Explanation, 'waitingFor' | 'sentence' | 'nodeId' | 'until' | 'childRunId'>;
+
+type Quarantined = NonNullable<ReturnType<typeof quarantineOf>>;
+
+/** Its log is not looked at: that may be what harms the host. */
+export function explainQuarantine(
+  { record, head, pendingCommands }: RunRow,
+  aside: Quarantined,
+): Explanation {
+  const { runId } = record;
+  return {
+    runId,
+    status: shownStatus(head.status, pendingCommands),
+    waitingFor: 'release',
+    sentence: `The run is quarantined since ${aside.since}: ${aside.reason} Release it with: weft runs release ${runId}; or cancel it.`,
+  };
+}
+
+/** A run that waits for a quarantined child. */
+export function explainWaitingFor(explanation: Explanation, aside: Quarantined): Explanation {
+  const { nodeId = '', childRunId = '' } = explanation;
+  return {
+    ...explanation,
+    sentence: `Node ${nodeId} waits for its child run ${childRunId}, which is quarantined since ${aside.since}: ${aside.reason} See: weft runs why ${childRunId}`,
+  };
+}
+
+/** In one sentence what a run waits for. */
+export function explainRun(row: RunRow, state: RunState, now: number): Explanation {
+  return {
+    runId: row.record.runId,
+    status: shownStatus(state.status, row.pendingCommands),
+    ...reasonOf(row, state, now),
+    ...(row.holder !== undefined && { holder: row.holder }),
+  };
+}
+
+function reasonOf(row: RunRow, state: RunState, now: number): Reason {
+  if (row.record.imported !== undefined) {
+    const sentence = `The run was imported and is only read here; it was ${state.status} where it was executed.`;
+    return { waitingFor: 'nothing', sentence };
+  }
+  if (isTerminalStatus(state.status))
+    return { waitingFor: 'nothing', sentence: `The run has ended: it is ${state.status}.` };
+  const [command] = row.pendingCommands;
+  if (command !== undefined) {
+    return { waitingFor: 'command', sentence: `A ${command} has been accepted and is being carried out.` };
+  }
+  switch (state.status) {
+    case 'pending':
+      return {
+        waitingFor: 'queue',
+        sentence: 'The run is accepted and waits until a host has room in memory; it was not started yet.',
+      };
+    case 'paused':
+      return { waitingFor: 'resume', sentence: 'The run is paused; resume or cancel it.' };
+    case 'waiting-approval':
+    case 'waiting-input':
+    case 'waiting-external':
+      return interruptReason(row, state);
+    case 'running':
+    case 'completed':
+    case 'failed':
+    case 'cancelled':
+      return runningReason(row, state, now);
+  }
+}
+
+function interruptReason(row: RunRow, state: RunState): Reason {
+  const node = state.nodes.get(state.suspended[0] ?? '');
+  const nodeId = node?.nodeId ?? '';
+  const child = node?.child;
+  if (child?.waiting !== undefined) {
+    return {
+      waitingFor: 'child',
+      nodeId,
+      childRunId: child.runId,
+      sentence: `Node ${nodeId} waits for its child run ${child.runId}, which is ${child.waiting}; see: weft runs why ${child.runId}`,
+    };
+  }
+  const run = row.record.runId;
+  const how = {
+    approval: `weft approve ${run} ${nodeId}`,
+    clarification: `weft answer ${run} ${nodeId} QUESTION=ANSWER`,
+    'external-event': `weft resolve ${run} ${nodeId} --value @event.json`,
+    custom: `weft resolve ${run} ${nodeId} --value @answer.json`,
+    'conversation.exchange': `weft resolve ${run} ${nodeId} --value '{"content":"…"}'`,
+    'low-confidence': `weft resolve ${run} ${nodeId} --value '{"ratified":true}'`,
+  }[node?.interrupt?.kind ?? 'custom'];
+  return {
+    waitingFor: 'interrupt',
+    nodeId,
+    sentence: `Node ${nodeId} waits for ${WAITED_FOR[node?.interrupt?.kind ?? 'custom']}; give it with: ${how}`,
+    ...(node?.dueAt !== undefined && { until: toIso(node.dueAt) }),
+  };
+}
+
+const WAITED_FOR = {
+  approval: 'an approval',
+  clarification: 'answers to its questions',
+  'external-event': 'an event from outside',
+  custom: 'an answer',
+  'conversation.exchange': 'the next turn of a conversation',
+  'low-confidence': 'somebody to confirm a decision',
+} as const;
+
+function runningReason(row: RunRow, state: RunState, now: number): Reason {
+  const open = [...state.nodes.values()];
+  const child = open.find((node) => node.status === 'running' && node.child !== undefined);
+  if (child?.child !== undefined) {
+    return {
+      waitingFor: 'child',
+      nodeId: child.nodeId,
+      childRunId: child.child.runId,
+      sentence: `Node ${child.nodeId} waits for its child run ${child.child.runId} (workflow ${child.child.workflowId}).`,
+    };
+  }
+  const effect = open.find((node) => node.status === 'running' && node.dueAt === undefined);
+  const timer = open.filter((node) => node.dueAt !== undefined).sort(byDueTime)[0];
+  if (row.holder === undefined && (timer?.dueAt === undefined || timer.dueAt <= now)) {
+    return { waitingFor: 'claim', sentence: 'Nobody holds the run; it waits for a host to take it up.' };
+  }
+  if (effect !== undefined) {
+    return {
+      waitingFor: 'effect',
+      nodeId: effect.nodeId,
+      sentence: `Node ${effect.nodeId} is under way (attempt ${effect.attempt + 1}).`,
+    };
+  }
+  if (timer?.dueAt === undefined) return { waitingFor: 'nothing', sentence: 'The run is being advanced.' };
+  const until = toIso(timer.dueAt);
+  if (timer.status === 'backoff') {
+    const cause = timer.error === undefined ? '' : ` after ${timer.error.code}`;
+    return {
+      waitingFor: 'retry',
+      nodeId: timer.nodeId,
+      until,
+      sentence: `Node ${timer.nodeId} is tried again at ${until}${cause}.`,
+    };
+  }
+  return {
+    waitingFor: 'timer',
+    nodeId: timer.nodeId,
+    until,
+    sentence: `Node ${timer.nodeId} waits until ${until}.`,
+  };
+}
+
+function byDueTime(a: NodeState, b: NodeState): number {
+  return (a.dueAt ?? 0) - (b.dueAt ?? 0);
+}

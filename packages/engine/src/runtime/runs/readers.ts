@@ -1,0 +1,224 @@
+import { performance } from 'node:perf_hooks';
+import { type RunSnapshot, toIso } from '@weft/protocol';
+import type { Plan } from '../../core/compile/plan.ts';
+import { isTerminalStatus, type RunState } from '../../model/run-state.ts';
+import { DamagedRunError } from '../../model/damaged-run-error.ts';
+import type {
+  Cursor,
+  EventPage,
+  Explanation,
+  FollowOptions,
+  Host,
+  OpenInterrupt,
+  RunSummary,
+  SnapshotView,
+} from '../../host/host.ts';
+import type { RunRow, Store } from '../../ports/store.ts';
+import type { Dispatcher } from '../scheduling/dispatcher.ts';
+import { etagOf } from './etag.ts';
+import { explainQuarantine, explainRun, explainWaitingFor } from './explain.ts';
+import type { Feed } from '../streams/feed.ts';
+import type { FinishedRun, FinishedRuns } from './finished-runs.ts';
+import { openCursor } from '../streams/follow.ts';
+import { openInterrupts } from '../interrupts/interrupts.ts';
+import { nextTurn } from '../fairness/in-turns.ts';
+import type { Links } from '../interrupts/links.ts';
+import { quarantineOf, shownStatus } from './run-status.ts';
+import { snapshotOf } from './snapshot-of.ts';
+import { LARGE_STATE_BYTES, type RunStates } from './states.ts';
+import type { KeptForReaders } from '../streams/values.ts';
+import { toWireEvent } from '../streams/wire-event.ts';
+
+/** What callers may read. Nothing here shows a fact that is not durable: a held run is read between its commits. */
+export type Readers = Pick<
+  Host,
+  'snapshot' | 'events' | 'waitForEvents' | 'follow' | 'listRuns' | 'explain'
+> & {
+  /** Calls `use` with the state of the run, as it is durable. */
+  withState<Result>(row: RunRow, use: (plan: Plan, state: RunState) => Result): Promise<Result>;
+};
+
+export interface ReaderDependencies {
+  readonly store: Store;
+  readonly dispatcher: Dispatcher;
+  readonly feed: Feed;
+  readonly states: RunStates;
+  readonly finished: FinishedRuns;
+  /** Memory for the states that readers of `values` keep. */
+  readonly keptStateBytes: number;
+  /** Signs links to open questions. */
+  readonly links: Links;
+  readonly now: () => number;
+}
+
+const PAGE_BYTES = 1024 * 1024;
+
+export function createReaders(dependencies: ReaderDependencies): Readers {
+  const { store, dispatcher, feed, states, links } = dependencies;
+  const linkTo = links.linkFor('snapshot');
+  const isHeld = (runId: string): boolean => dispatcher.actor(runId) !== undefined;
+  const kept: KeptForReaders = { bytes: 0, maxBytes: dependencies.keptStateBytes };
+
+  /** From memory when the run is held here and memory is at least as new as the row; else folded from the store. */
+  async function withState<Result>(
+    row: RunRow,
+    use: (plan: Plan, state: RunState) => Result,
+  ): Promise<Result> {
+    const actor = dispatcher.actor(row.record.runId);
+    const size = await actor?.read((run) => run.stateBytes);
+    if ((size?.value ?? 0) > LARGE_STATE_BYTES) await nextTurn(row.record.tenant);
+    const held = await actor?.read((run) =>
+      run.state.nextSeq < row.nextSeq ? undefined : { result: use(run.plan, run.state) },
+    );
+    return held?.value === undefined ? states.current(row, use) : held.value.result;
+  }
+
+  async function view(row: RunRow, mayAnswer: boolean): Promise<SnapshotView> {
+    const { record, pendingCommands } = row;
+    const quarantined = quarantineOf(row);
+    const { snapshot, shown, ...rest } = await withState(row, (plan, state) => {
+      const snapshot = snapshotOf(plan, record, state, {
+        status: shownStatus(state.status, pendingCommands),
+        quarantined,
+      });
+      const questions = openInterrupts(row, plan, state, linkTo);
+      const shown = mayAnswer
+        ? questions
+        : questions.map(({ interruptToken: _token, ...question }) => question);
+      const linked = shown.length > 0 && mayAnswer ? [`link${links.version()}`] : [];
+      const waiting = isTerminalStatus(state.status) ? [] : pendingCommands;
+      const erased = row.erasedAt === undefined ? [] : ['erased'];
+      const aside = quarantined === undefined ? [] : [`quarantined${quarantined.since}`];
+      return {
+        snapshot,
+        shown,
+        seq: state.nextSeq - 1,
+        etag: etagOf(record.runId, state.nextSeq, [...waiting, ...linked, ...erased, ...aside]),
+      };
+    });
+    return { snapshot: withQuestions(await snapshot, shown), ...rest };
+  }
+
+  return {
+    withState,
+    async snapshot(caller, runId) {
+      const row = await store.readRun(runId, caller.tenant);
+      return row === undefined ? undefined : view(row, caller.scopes.has('approvals:respond'));
+    },
+
+    async events(caller, runId, afterSeq, limit) {
+      const finished = dependencies.finished.get(runId, caller.tenant);
+      if (finished !== undefined) return pageOf(finished, afterSeq, limit);
+      const row = await store.readRun(runId, caller.tenant);
+      if (row === undefined) return undefined;
+      const { record, nextSeq, head, pendingCommands } = row;
+      const from = Math.max(afterSeq + 1, 0);
+      const wanted = Math.min(limit, nextSeq - from);
+      const page = wanted > 0 ? await store.readEvents(runId, from, wanted, PAGE_BYTES) : [];
+      if (wanted > 0 && page.length === 0) {
+        // Removed in this very moment, or not there although its row counts it.
+        if ((await store.readRun(runId, caller.tenant)) === undefined) return undefined;
+        throw new DamagedRunError(runId, from);
+      }
+      return {
+        events: page.map((event) => toWireEvent(record, event)),
+        status: shownStatus(head.status, pendingCommands),
+        nextSeq,
+        complete: isOver(row) && from + page.length >= nextSeq,
+      };
+    },
+
+    async waitForEvents(runId, afterSeq, timeoutMs, signal) {
+      const attachment = feed.attach(runId);
+      const until = performance.now() + timeoutMs;
+      try {
+        for (;;) {
+          const version = attachment.version();
+          const row = await store.readRun(runId, undefined);
+          if (row === undefined || row.nextSeq > afterSeq + 1 || isOver(row)) return;
+          const left = until - performance.now();
+          if (left <= 0 || !(await attachment.changed(version, left, signal))) return;
+        }
+      } finally {
+        attachment.detach();
+      }
+    },
+
+    follow({ tenant }, runId, options: FollowOptions): Promise<Cursor | undefined> {
+      return openCursor({ store, feed, states, isHeld, kept }, { runId, tenant }, options);
+    },
+
+    /** Records may be large and summaries are small: the store is asked for as many bytes as nobody waits for, again and again. */
+    async listRuns(caller, filter, page) {
+      const rows: RunSummary[] = [];
+      let { cursor } = page;
+      do {
+        if (rows.length > 0) await nextTurn(caller.tenant);
+        const listed = await store.listRuns(caller.tenant, filter, {
+          limit: page.limit - rows.length,
+          maxBytes: PAGE_BYTES,
+          ...(cursor !== undefined && { cursor }),
+        });
+        for (const row of listed.rows) rows.push(summaryOf(row));
+        cursor = listed.nextCursor;
+      } while (cursor !== undefined && rows.length < page.limit);
+      return cursor === undefined ? { rows } : { rows, nextCursor: cursor };
+    },
+
+    async explain(caller, runId): Promise<Explanation | undefined> {
+      const row = await store.readRun(runId, caller.tenant);
+      if (row === undefined) return undefined;
+      const quarantined = quarantineOf(row);
+      if (quarantined !== undefined) return explainQuarantine(row, quarantined);
+      const explanation = await withState(row, (_plan, state) => explainRun(row, state, dependencies.now()));
+      const { childRunId } = explanation;
+      const child = childRunId === undefined ? undefined : await store.readRun(childRunId, caller.tenant);
+      const aside = child && quarantineOf(child);
+      return aside === undefined ? explanation : explainWaitingFor(explanation, aside);
+    },
+  };
+}
+
+/** Nothing more will happen to it: it has ended, or it was imported. */
+function isOver({ head, record }: RunRow): boolean {
+  return isTerminalStatus(head.status) || record.imported !== undefined;
+}
+
+/** While the run waits, the question it waits for stands on the snapshot; all that are open, when there are several. */
+function withQuestions(snapshot: RunSnapshot, questions: readonly OpenInterrupt[]): RunSnapshot {
+  const [first] = questions;
+  if (first === undefined) return snapshot;
+  const isWaiting = snapshot.status.startsWith('waiting-');
+  return {
+    ...snapshot,
+    ...(isWaiting && { currentNodeId: first.nodeId, interrupt: first }),
+    ...((!isWaiting || questions.length > 1) && { interrupts: questions }),
+  };
+}
+
+function pageOf({ record, events, status }: FinishedRun, afterSeq: number, limit: number): EventPage {
+  const from = Math.max(afterSeq + 1, 0);
+  const page = events.slice(from, from + limit).map((event) => toWireEvent(record, event));
+  return { events: page, status, nextSeq: events.length, complete: from + page.length >= events.length };
+}
+
+function summaryOf(row: RunRow): RunSummary {
+  const { record, head } = row;
+  const quarantined = quarantineOf(row);
+  return {
+    runId: record.runId,
+    workflowId: record.workflowId,
+    workflowVersion: record.workflowVersion,
+    status: shownStatus(head.status, row.pendingCommands),
+    createdAt: toIso(record.createdAt),
+    ...(head.startedAt !== undefined && { startedAt: toIso(head.startedAt) }),
+    ...(head.endedAt !== undefined && { completedAt: toIso(head.endedAt) }),
+    ...(head.currentNodeId !== undefined && { currentNodeId: head.currentNodeId }),
+    ...(head.errorCode !== undefined && { errorCode: head.errorCode }),
+    tags: record.tags,
+    events: row.nextSeq,
+    ...(record.imported !== undefined && { imported: true }),
+    ...(row.isDamaged === true && { damaged: true }),
+    ...(quarantined !== undefined && { quarantined }),
+  };
+}

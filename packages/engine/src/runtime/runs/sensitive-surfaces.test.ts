@@ -1,0 +1,222 @@
+import type { JsonObject } from '@weft/protocol';
+import { afterEach, describe, expect, it } from 'vitest';
+import { chain, node, type NodeSpec, variable, type WorkflowSpec } from '../../core/testing/definitions.ts';
+import { openMemoryStore } from '../../memory-store/memory-store.ts';
+import type { EgressRequest } from '../../model/node-type.ts';
+import { alice, startHost, type TestHost, until } from '../testing/test-host.ts';
+
+/** Every place where others read something of a run, and one sensitive input that goes through all of them. */
+
+const PIN = '4719';
+const MADE = `made-${PIN}-of-it`;
+
+const opened: TestHost[] = [];
+
+async function open(options: Parameters<typeof startHost>[0] = {}): Promise<TestHost & { logged: string[] }> {
+  const logged: string[] = [];
+  const test = await startHost({
+    log: (level, fields, message) => void logged.push(JSON.stringify([level, fields, message])),
+    ...options,
+  });
+  opened.push(test);
+  return { ...test, logged };
+}
+
+afterEach(async () => {
+  for (const { host } of opened.splice(0)) await host.stop(0);
+});
+
+const MAKE = '"made-" + vars.pin + "-of-it"';
+const given = (expression: string, port = 'content'): Partial<NodeSpec> => ({
+  inputs: { [port]: { type: 'expression', expression } },
+});
+
+async function ended(test: TestHost, runId: string): Promise<void> {
+  await until(async () => /completed|failed/.test((await test.status(runId)) ?? ''));
+}
+
+async function textOf(pieces: AsyncIterable<string> | undefined): Promise<string> {
+  let text = '';
+  if (pieces !== undefined) for await (const piece of pieces) text += piece;
+  return text;
+}
+
+/** All that the host tells of a run. */
+async function toldOf(test: TestHost & { logged: string[] }, runId: string): Promise<Record<string, string>> {
+  const { host } = test;
+  const { signal } = new AbortController();
+  const cursor = await host.follow(alice, runId, { afterSeq: -1, keepaliveMs: 20, snapshots: true, signal });
+  const followed: unknown[] = [];
+  for (let next = await cursor?.next(); next !== undefined && next.length > 0; next = await cursor?.next())
+    followed.push(...next.map(({ event, snapshot: at }) => [event.document, at]));
+  cursor?.close();
+  const artifacts: string[] = [];
+  for (const { artifactId } of (await host.listArtifacts(alice, runId, { limit: 10 }))?.rows ?? []) {
+    const artifact = await host.artifact(alice, runId, artifactId);
+    for await (const bytes of artifact?.read() ?? []) artifacts.push(Buffer.from(bytes).toString('utf8'));
+  }
+  const shown = {
+    events: (await host.events(alice, runId, -1, 10_000))?.events.map(({ document }) => document),
+    snapshot: (await host.snapshot(alice, runId))?.snapshot,
+    followed,
+    interrupts: await host.listInterrupts(alice, { limit: 10 }),
+    bundle: await textOf(await host.debugBundle(alice, runId)),
+    annotations: await host.listAnnotations(alice, runId),
+    artifacts,
+    spans: (await host.runSpans(runId, 1_000))?.spans,
+    logged: test.logged,
+  };
+  return Object.fromEntries(Object.entries(shown).map(([surface, what]) => [surface, JSON.stringify(what)]));
+}
+
+/** Surfaces on which a text is seen. */
+function seenOn(told: Readonly<Record<string, string>>, text: string): string[] {
+  return Object.keys(told).filter((surface) => told[surface]?.includes(text));
+}
+
+describe('a sensitive value and what is made from it', () => {
+  it('are shown nowhere: memory, artifacts, streams, snapshots, bundles, annotations, logs', async () => {
+    const sent: EgressRequest[] = [];
+    const echo = {
+      async fetch(request: EgressRequest) {
+        sent.push(request);
+        const body = `you said ${request.body ?? ''} (${Buffer.from(request.body ?? '').toString('base64')})`;
+        return {
+          status: 200,
+          headers: { 'content-type': 'text/plain' },
+          body: new TextEncoder().encode(body),
+        };
+      },
+    };
+    const test = await open({ egress: echo });
+    const post = { url: 'https://api.example/', method: 'POST' };
+    const id = await test.register({
+      nodes: [
+        node('remember', 'weft.memory.write', { memoryRef: 'notes' }, given(MAKE)),
+        node('recall', 'weft.memory.list', { memoryRef: 'notes' }),
+        node('call', 'core.http.request', post, given(MAKE, 'body')),
+        node('save', 'core.http.request', { ...post, saveAs: { name: 'answer' } }, given(MAKE, 'body')),
+        node('ask', 'core.approvalGate', { title: 'Pay?' }, given(MAKE, 'artifactData')),
+        node('last', 'core.end'),
+      ],
+      edges: chain('remember', 'recall', 'call', 'save', 'ask', 'last'),
+      variables: [variable('pin', { sensitive: true })],
+    });
+
+    const runId = await test.run(id, { inputs: { pin: PIN } });
+    await until(async () => (await test.status(runId)) === 'waiting-approval');
+    const waiting = await toldOf(test, runId);
+    await test.host.command(alice, runId, {
+      type: 'resolve',
+      nodeId: 'ask',
+      value: { action: 'accept', comment: `it was ${MADE}` },
+      by: 'alice',
+      byUser: true,
+      viaLink: false,
+    });
+    await ended(test, runId);
+    await test.host.annotate(alice, runId, {
+      signal: { kind: 'label', label: PIN },
+      note: `${MADE} and ${btoa(PIN)}`,
+    });
+
+    expect(sent.map(({ body }) => body)).toEqual([MADE, MADE]);
+    for (const told of [waiting, await toldOf(test, runId)]) {
+      expect(seenOn(told, PIN)).toEqual([]);
+      for (const encoded of [btoa(MADE).slice(0, 16), btoa(PIN)]) expect(seenOn(told, encoded)).toEqual([]);
+      expect(seenOn(told, '[REDACTED]')).toEqual(expect.arrayContaining(['events', 'snapshot', 'bundle']));
+    }
+    const recalled = (await test.store.readEvents(runId, 0, 1_000, 1e9)).find(
+      ({ type, nodeId }) => type === 'node.completed' && nodeId === 'recall',
+    );
+    expect(recalled?.overlay ?? recalled?.payload).toContain('"content":"[REDACTED]"');
+  });
+
+  it('are kept as they are where the author says that they are not sensitive', async () => {
+    const test = await open();
+    const id = await test.register({
+      nodes: [
+        node('remember', 'weft.memory.write', { memoryRef: 'notes', sensitive: false }, given(MAKE)),
+        node('recall', 'weft.memory.list', { memoryRef: 'notes' }, { outputSensitivity: { output: false } }),
+      ],
+      edges: chain('remember', 'recall'),
+      variables: [variable('pin', { sensitive: true })],
+    });
+
+    const runId = await test.run(id, { inputs: { pin: PIN } });
+    await ended(test, runId);
+
+    const shown = await test.host.snapshot(alice, runId);
+    expect(shown?.snapshot['outputs']).toMatchObject({ output: [{ content: MADE }] });
+  });
+
+  it('are shown neither by a child run nor by its parent, nor by forks of them', async () => {
+    const test = await open();
+    const child: WorkflowSpec = {
+      nodes: [
+        node('0'),
+        node('make', 'core.setVariable', { name: 'made', expression: '"made-" + vars.code + "-of-it"' }),
+        node('call', 'test.effect', {}, { inputs: { made: { type: 'variable', variableName: 'made' } } }),
+      ],
+      edges: chain('0', 'make', 'call'),
+    };
+    await test.register(child, 'child');
+    const id = await test.register(
+      {
+        nodes: [
+          node('0'),
+          node('sub', 'core.subWorkflow', {
+            workflowId: 'child',
+            inputMapping: { code: 'pin' },
+            outputMapping: { back: 'made' },
+          }),
+          node('after', 'core.setVariable', { name: 'twice', expression: 'vars.back + vars.back' }),
+        ],
+        edges: chain('0', 'sub', 'after'),
+        variables: [variable('pin', { sensitive: true })],
+      },
+      'parent',
+    );
+
+    const runId = await test.run(id, { inputs: { pin: PIN } });
+    const call = await until(() => test.effects.calls[0]);
+    call.succeed({ outputs: { output: { echo: call.input.inputs['made'] ?? null, fine: 'yes' } } });
+    await ended(test, runId);
+
+    const snapshot = (await test.host.snapshot(alice, runId))?.snapshot as unknown as JsonObject;
+    const [{ runId: childId } = { runId: '' }] = snapshot['childRuns'] as unknown as { runId: string }[];
+    const fork = await test.host.fork(alice, childId, { mode: 'replay' });
+    const forkId = fork !== undefined && !fork.replayed ? fork.runId : '';
+    await ended(test, forkId);
+    expect(call.input.inputs['made']).toBe(MADE);
+    for (const each of [runId, childId, forkId]) {
+      expect(seenOn(await toldOf(test, each), PIN)).toEqual([]);
+    }
+    expect(seenOn(await toldOf(test, childId), '"yes"')).not.toEqual([]);
+    const diff = await test.host.diff(alice, childId, forkId, new AbortController().signal);
+    expect(diff).toMatchObject({ stateDiff: {} });
+  });
+
+  it('are written as a keyed hash where the workflow asks for that, one that differs between tenants', async () => {
+    const spec: WorkflowSpec = {
+      nodes: [node('0'), node('make', 'core.setVariable', { name: 'made', expression: 'vars.pin' })],
+      edges: chain('0', 'make'),
+      variables: [variable('pin', { sensitive: true })],
+      metadata: { complianceConfig: { maskingMode: 'hash' } },
+    };
+    const marks: string[] = [];
+    for (const secretsKey of [new Uint8Array(32), new Uint8Array(32), new Uint8Array(32).fill(1)]) {
+      const test = await open({ secretsKey, store: openMemoryStore() });
+      const runId = await test.run(await test.register(spec), { inputs: { pin: PIN } });
+      await ended(test, runId);
+      const shown = await test.host.snapshot(alice, runId);
+      const variables = shown?.snapshot['variables'] as JsonObject;
+      expect(variables['made']).toBe(variables['pin']);
+      marks.push(String(variables['pin']));
+    }
+
+    expect(marks[0]).toMatch(/^sha256:[0-9a-f]{64}$/);
+    expect(marks[1]).toBe(marks[0]);
+    expect(marks[2]).not.toBe(marks[0]);
+  });
+});

@@ -1,0 +1,59 @@
+import { SOURCE_MISSING } from '../../core/replay/replay.ts';
+import type { CreationRecord } from '../../model/run-state.ts';
+import type { Input, Step } from '../../core/decide/step.ts';
+import type { StoredCommand, Verdict } from '../../ports/store.ts';
+
+/** What the holder of a run makes of a step before and after it is durable. */
+
+/** What a new holder begins with, where these commands wait for it; undefined when there is nothing, or a cancel comes first. */
+export function takeOpening(opening: Input[], waiting: readonly StoredCommand[]): Input | undefined {
+  const [first] = opening;
+  // Whoever takes over a run that was told to end does not begin again what was under way.
+  if (first?.type === 'recovered' && waiting[0]?.command.type === 'cancel') return undefined;
+  opening.shift();
+  const mayWait = first?.type === 'start' || first?.type === 'recovered';
+  return mayWait && waiting.length > 0 ? { ...first, commandsWait: true } : first;
+}
+
+/** A command as an input; those that wait behind it are decided next. */
+export function commandInput({ command, commandId }: StoredCommand, waiting: readonly StoredCommand[]) {
+  return { type: 'command', command, commandId, commandsWait: waiting.length > 0 } as const;
+}
+
+/** Without the facts that are on record already: a replay that begins before the end of its log decides them again. */
+export function unrecorded(step: Step, durableSeq: number): Step {
+  const first = step.events[0];
+  if (first === undefined || first.seq >= durableSeq) return step;
+  return { ...step, events: step.events.filter(({ seq }) => seq >= durableSeq) };
+}
+
+/** Behind the event at which a fork was cut there is something of its own. */
+export function ownFrom({ fork }: CreationRecord): number {
+  return (fork?.fromSeq ?? 0) + 1;
+}
+
+/** The command that this step has decided, if it was one and has been. */
+export function decidedBy(
+  input: { readonly commandId?: string },
+  { verdict }: Step,
+): { commandId: string; verdict: Verdict } | undefined {
+  const { commandId } = input;
+  return verdict === undefined || commandId === undefined ? undefined : { commandId, verdict };
+}
+
+/** What becomes of the effects and children of a step that nobody may perform: in a replay, past what its source has on record. */
+export function notInSource({ effects, children }: Step): Input[] {
+  return [
+    ...effects.map(
+      ({ key, attempt }): Input => ({
+        type: 'outcome',
+        key,
+        attempt,
+        outcome: { ok: false, error: SOURCE_MISSING },
+      }),
+    ),
+    ...children.map(
+      ({ key, childRunId }): Input => ({ type: 'child-created', key, childRunId, error: SOURCE_MISSING }),
+    ),
+  ];
+}

@@ -1,0 +1,471 @@
+import { type CreationRecord, isTerminalStatus } from '../../model/run-state.ts';
+import { DamagedRunError } from '../../model/damaged-run-error.ts';
+import type { Claimed, RunRow, RunUnit, Store } from '../../ports/store.ts';
+import type { CancelAside } from '../quarantine/cancel-aside.ts';
+import { createChurningMap } from '../collections/ephemeral-map.ts';
+import { pause, wait, yieldTurn } from '../../ports/clock.ts';
+import { createDueScan, type Look } from './due-scan.ts';
+import { giveBack } from './give-back.ts';
+import type { Lease } from './lease.ts';
+import { createLiveMemory } from './live-memory.ts';
+import { loadRun } from './load-run.ts';
+import { errorFields } from '../../ports/log.ts';
+import { type ActorContext, createRunActor, type Ending, type HeldRun, type RunActor } from './run-actor.ts';
+import { createPendingRuns, type PendingRuns } from './pending-runs.ts';
+import type { Plans } from '../workflows/plans.ts';
+import type { Quarantine, Trial } from '../quarantine/quarantine.ts';
+import type { RunStates } from '../runs/states.ts';
+import { createStrays } from './strays.ts';
+
+/**
+ * Keeps the runs this process holds. Runs come in three ways: created here, claimed because they are due, or claimed
+ * because a command waits for them. They go when their actor ends.
+ *
+ * D1. A run has at most one actor here; the newest claim wins.
+ * D2. Runs that are due are looked for all the time: at the time the store names, when something hints at one, and at
+ *     least once per poll. So a run whose holder vanished is found without anybody asking.
+ * D3. A claim that cannot be loaded is kept and tried again, later each time: giving it back would only make the next
+ *     process fail as fast as this one.
+ * D4. When the lease is lost every actor is dropped before a new name is used.
+ * D5. A process that drains takes no runs. Those it holds are given back one by one, each as soon as what it has under way is
+ *     recorded, so that no run waits for another one's effect.
+ * D6. A claim whose answer was lost may have been made: whatever this process holds and does not know is then looked for, and
+ *     taken up unless somebody here was about to.
+ * D7. A run that keeps harming the host is set aside (quarantine.ts), and a cancel is all that still reaches it.
+ * D8. Runs are taken into memory by the bytes they take there (live-memory.ts). While some wait for room, new ones wait, too.
+ */
+export interface Dispatcher {
+  start(): void;
+  /** Ends every actor, waiting up to `graceMs` for effects under way. */
+  stop(graceMs: number): Promise<void>;
+  /** From now on takes no runs, and gives back those that are held. */
+  drain(): void;
+  /** Holds nothing, and gives nothing back at the moment. */
+  isIdle(): boolean;
+  /** The run may be begun with its creation. */
+  hasRoomFor(record: CreationRecord): boolean;
+  actor(runId: string): RunActor | undefined;
+  /** Takes over a run that was created, claimed and begun in one write. */
+  adopt(held: HeldRun): void;
+  /** A run was created that nobody holds. */
+  pending(runId: string, tenant: string): void;
+  /** Runs created here that wait for room. */
+  readonly pendingRuns: PendingRuns['loads'];
+  /** A command was put into the run's inbox. */
+  poke(runId: string): void;
+  /** Some run may be due at this time, or now. */
+  wake(at?: number): void;
+  /** The fate of a write under our claim is unknown: finds out, and goes on from the store. */
+  recover(unit: RunUnit): void;
+  /** The lease was lost. */
+  dropAll(): void;
+  readonly counts: () => Readonly<Record<'live' | 'loading' | 'pending' | 'liveBytes', number>>;
+}
+
+/** A claimed run that may be taken up. */
+interface Admitted {
+  readonly row: RunRow;
+  readonly epoch: number;
+  readonly holder: string;
+  readonly trial: Trial | undefined;
+}
+
+export interface DispatcherOptions {
+  readonly actors: Omit<ActorContext, 'onEnd' | 'mayWrite'>;
+  readonly store: Store;
+  /** The store as it is: it tells of damage instead of throwing it. */
+  readonly seen: Pick<Store, 'readRun'>;
+  readonly lease: Lease;
+  readonly states: RunStates;
+  readonly plans: Plans;
+  readonly capabilities: ReadonlySet<string>;
+  readonly quarantine: Pick<Quarantine, 'admit' | 'strike' | 'setAside'>;
+  readonly cancelAside: CancelAside;
+}
+
+/** In polls. */
+const LOAD_RETRIES = [1, 2, 5, 10, 30];
+/** Deciding what a run does next that throws so often in a row is not going to succeed. */
+const MOST_CRASHES = 5;
+const POKED_PER_POLL = 100;
+
+export function createDispatcher(options: DispatcherOptions): Dispatcher {
+  const { store, lease } = options;
+  const { clock, log, limits, feed } = options.actors;
+  const actors = createChurningMap<RunActor>();
+  /** Epochs of the claims that have no actor yet. */
+  const loading = new Map<string, number>();
+  /** How often a run's actor has failed since it last ended well. */
+  const crashes = new Map<string, number>();
+  /** How often in a row the store alone refused what a run wrote. */
+  const unwritten = new Map<string, number>();
+  const pending = createPendingRuns();
+  const memory = createLiveMemory(limits);
+  /** Tenants with runs that found no room: as long as some of them wait, their new ones wait behind them. */
+  let backlogged: ReadonlySet<string> = new Set();
+  let lastTenant = '';
+  /** Runs that are being given back. */
+  let releasing = 0;
+  let draining = false;
+  let running = false;
+  let pokedFrom = 0;
+  let pokedAt = 0;
+
+  const context: ActorContext = {
+    ...options.actors,
+    feed: {
+      ...feed,
+      publish(record, events) {
+        feed.publish(record, events);
+        memory.grew(record.runId, events);
+        giveBackSome();
+      },
+    },
+    mayWrite: (holder) => lease.holder() === holder,
+    onEnd: ended,
+  };
+
+  const strays = createStrays({
+    store,
+    lease,
+    clock,
+    unknownForMs: limits.pollMs,
+    isKnown: isHeld,
+    takeUp: (claim, holder) => load(claim, holder),
+  });
+
+  function delayAfter(failures: number): number {
+    return (LOAD_RETRIES[Math.min(failures, LOAD_RETRIES.length - 1)] ?? 1) * limits.pollMs;
+  }
+
+  const { wake, ...scan } = createDueScan({ clock, pollMs: limits.pollMs, look });
+
+  function backlog(tenant: string): void {
+    if (!backlogged.has(tenant)) backlogged = new Set(backlogged).add(tenant);
+  }
+
+  /** Runs that have grown too large together: some of them go on when there is room again. */
+  function giveBackSome(): void {
+    for (const { runId, tenant } of memory.toGiveBack()) {
+      backlog(tenant);
+      actors.get(runId)?.drain();
+    }
+  }
+
+  function hold(held: HeldRun): void {
+    const { runId } = held.run.record;
+    const known = actors.get(runId);
+    // The same claim: whoever took it up first may have written since.
+    if (known?.epoch === held.epoch) return;
+    known?.drop();
+    const actor = createRunActor(context, held);
+    actors.set(runId, actor);
+    memory.hold(held.run);
+    pending.delete(runId);
+    actor.start();
+    if (draining) actor.drain();
+  }
+
+  function ended(actor: RunActor, ending: Ending): void {
+    if (actors.get(actor.runId) === actor) {
+      actors.delete(actor.runId);
+      memory.release(actor.runId);
+    }
+    if (ending.type !== 'crashed') crashes.delete(actor.runId);
+    if (ending.type !== 'unwritable') unwritten.delete(actor.runId);
+    switch (ending.type) {
+      case 'finished':
+        break;
+      case 'parked':
+        if (ending.poked) poke(actor.runId);
+        else if (ending.wakeAt !== null) wake(ending.wakeAt);
+        break;
+      case 'crashed':
+        feed.signal(actor.runId);
+        crashed(actor);
+        break;
+      case 'stopped':
+        feed.signal(actor.runId);
+        if (running) void release(actor);
+        break;
+      case 'lost':
+      case 'dropped':
+        // Whoever goes on with the run, its listeners must look into the store.
+        feed.signal(actor.runId);
+        break;
+      case 'doubtful':
+        feed.signal(actor.runId);
+        void recoverLater(ending.unit);
+        break;
+      case 'unwritable':
+        feed.signal(actor.runId);
+        void unwritable(actor);
+        break;
+    }
+    if (backlogged.size > 0 || pending.loads.all().units > 0) wake();
+  }
+
+  function crashed(actor: RunActor): void {
+    const failures = crashes.get(actor.runId) ?? 0;
+    crashes.set(actor.runId, failures + 1);
+    if (failures + 1 >= MOST_CRASHES) {
+      crashes.delete(actor.runId);
+      return setAside(actor.runId, 'The host fails whenever it decides what this run does next.');
+    }
+    const holder = lease.holder();
+    if (running && holder !== undefined)
+      loadLater({ runId: actor.runId, epoch: actor.epoch }, holder, failures);
+  }
+
+  /** The store takes what others write, but not what this run does: tried again, later each time, until it is set aside. */
+  async function unwritable({ runId, epoch }: RunActor): Promise<void> {
+    const holder = lease.holder();
+    if (!running || holder === undefined) return;
+    const failures = unwritten.get(runId) ?? 0;
+    unwritten.set(runId, failures + 1);
+    loading.set(runId, epoch);
+    const reason = 'The store cannot take what this run writes, although it takes what others do.';
+    try {
+      if (!(await options.quarantine.strike(runId, reason)))
+        return loadLater({ runId, epoch }, holder, failures);
+      unwritten.delete(runId);
+      if (loading.get(runId) === epoch) loading.delete(runId);
+    } catch (error) {
+      log('warn', { runId, ...errorFields(error) }, 'a strike could not be recorded');
+      loadLater({ runId, epoch }, holder, failures);
+    }
+  }
+
+  function setAside(runId: string, reason: string): void {
+    options.quarantine
+      .setAside(runId, reason)
+      .catch((error: unknown) =>
+        log('warn', { runId, ...errorFields(error) }, 'a run could not be quarantined'),
+      );
+  }
+
+  /** For a run whose actor has stopped in a drain. */
+  async function release({ runId, epoch }: RunActor): Promise<void> {
+    releasing += 1;
+    for (let failures = 0; running; failures += 1) {
+      try {
+        if (await giveBack({ ...options.actors, store }, runId, epoch)) break;
+      } catch (error) {
+        log('warn', { runId, failures, ...errorFields(error) }, 'giving back a run failed');
+      }
+      await pause(delayAfter(failures));
+    }
+    releasing -= 1;
+    wake();
+  }
+
+  async function look(): Promise<Look> {
+    let claimed = 0;
+    let nextAt: number | undefined;
+    try {
+      await strays.takeUp();
+      claimed = await claimWhatIsDue();
+      nextAt = !draining && memory.claimBounds() !== undefined ? await store.nextDueAt() : undefined;
+    } catch (error) {
+      log('warn', errorFields(error), 'looking for due runs failed');
+      strays.suspect();
+    }
+    pokeSome();
+    return { claimed, nextAt };
+  }
+
+  /** Answers how many it got. */
+  async function claimWhatIsDue(): Promise<number> {
+    let count = 0;
+    while (running && !draining) {
+      const holder = lease.holder();
+      const bounds = memory.claimBounds();
+      if (holder === undefined || bounds === undefined) return count;
+      const claimed = await store.claimDue(holder, bounds.limit, { ...bounds, after: lastTenant });
+      if (claimed.length === 0) {
+        backlogged = new Set(bounds.except);
+        if (backlogged.size === 0) pending.clear();
+        return count;
+      }
+      count += claimed.length;
+      lastTenant = claimed.at(-1)?.tenant ?? lastTenant;
+      for (const claim of claimed) memory.reserve(claim);
+      await Promise.all(claimed.map((claim) => load(claim, holder)));
+      await yieldTurn();
+    }
+    return count;
+  }
+
+  /** Commands accepted by another process reach a held run only if its holder looks; each poll looks at some. */
+  function pokeSome(): void {
+    const now = clock.monotonic();
+    if (actors.size === 0 || now - pokedAt < limits.pollMs) return;
+    pokedAt = now;
+    const all = actors.values();
+    const count = Math.min(POKED_PER_POLL, all.length);
+    for (let index = 0; index < count; index += 1) all[(pokedFrom + index) % all.length]?.poke();
+    pokedFrom = (pokedFrom + count) % all.length;
+  }
+
+  async function load(claim: Claimed, holder: string, failures = 0): Promise<void> {
+    const { runId, epoch } = claim;
+    const known = loading.get(runId);
+    if (known !== undefined && known >= epoch) return;
+    loading.set(runId, epoch);
+    try {
+      await open(claim, holder);
+    } catch (error) {
+      if (!(error instanceof DamagedRunError) || !(await isSetAside(runId, error))) {
+        log('error', { runId, failures, ...errorFields(error) }, 'a claimed run could not be loaded');
+        return loadLater(claim, holder, failures);
+      }
+      wake();
+    }
+    if (loading.get(runId) === epoch) loading.delete(runId);
+    if (!isHeld(runId)) memory.release(runId);
+  }
+
+  function isHeld(runId: string): boolean {
+    return actors.get(runId) !== undefined || loading.has(runId);
+  }
+
+  async function isSetAside(runId: string, error: DamagedRunError): Promise<boolean> {
+    try {
+      await options.quarantine.setAside(runId, error.message);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  function loadLater(claim: Claimed, holder: string, failures: number): void {
+    loading.set(claim.runId, claim.epoch);
+    void pause(delayAfter(failures)).then(() => {
+      if (loading.get(claim.runId) !== claim.epoch) return;
+      loading.delete(claim.runId);
+      if (running && lease.holder() === holder) void load(claim, holder, failures + 1);
+    });
+  }
+
+  async function open({ runId, epoch }: Claimed, holder: string): Promise<void> {
+    const row = await options.seen.readRun(runId, undefined);
+    if (row === undefined || row.epoch !== epoch || isTerminalStatus(row.head.status)) return;
+    const admission = await options.quarantine.admit(row, epoch);
+    if (admission === 'aside') return options.cancelAside({ runId, epoch });
+    if (row.isDamaged === true) throw new DamagedRunError(runId, undefined);
+    const trial = admission === 'ordinary' ? undefined : admission;
+    try {
+      await take({ row, epoch, holder, trial });
+    } catch (error) {
+      trial?.close(false);
+      throw error;
+    }
+  }
+
+  async function take({ row, epoch, holder, trial }: Admitted): Promise<void> {
+    const loaded = await loadRun(options, row);
+    const isOurs = running && lease.holder() === holder && loading.get(row.record.runId) === epoch;
+    if (!isOurs) return trial?.close(false);
+    hold({ ...loaded, holder, epoch, ...(trial !== undefined && { trial }) });
+  }
+
+  function poke(runId: string): void {
+    const actor = actors.get(runId);
+    if (actor !== undefined) return actor.poke();
+    void claimOne(runId);
+  }
+
+  async function claimOne(runId: string): Promise<void> {
+    const holder = lease.holder();
+    // A run that nobody holds is due by its command; another process finds it.
+    if (!running || draining || holder === undefined || loading.has(runId)) return;
+    if (!memory.admitCommanded(runId)) return wake();
+    try {
+      const result = await store.claim(runId, holder);
+      if (result.state === 'claimed') await load({ runId, epoch: result.epoch }, holder);
+      else actors.get(runId)?.poke();
+    } catch (error) {
+      log('warn', { runId, ...errorFields(error) }, 'claiming a run failed');
+      strays.suspect();
+      wake();
+    }
+    if (!isHeld(runId)) memory.release(runId);
+  }
+
+  async function recoverLater(unit: RunUnit): Promise<void> {
+    const epoch = unit.create === undefined ? unit.epoch : 1;
+    for (let failures = 0; running; failures += 1) {
+      const holder = lease.holder();
+      if (holder === undefined) return;
+      try {
+        await store.committed(unit);
+        const row = await store.readRun(unit.runId, undefined);
+        if (row !== undefined && row.epoch === epoch && row.holder === holder)
+          await load({ runId: unit.runId, epoch }, holder);
+        else wake();
+        return;
+      } catch (error) {
+        log(
+          'warn',
+          { runId: unit.runId, failures, ...errorFields(error) },
+          'the fate of a write is still unknown',
+        );
+        await pause(delayAfter(failures));
+      }
+    }
+  }
+
+  function dropAll(): void {
+    for (const runId of loading.keys()) memory.release(runId);
+    loading.clear();
+    for (const actor of actors.values()) actor.drop();
+  }
+
+  async function stop(graceMs: number): Promise<void> {
+    running = false;
+    const scanned = scan.stop();
+    for (const actor of actors.values()) actor.drain();
+    const until = clock.monotonic() + graceMs;
+    while (actors.size > 0 && clock.monotonic() < until) await wait(5);
+    dropAll();
+    await scanned;
+  }
+
+  return {
+    start() {
+      running = true;
+      scan.start();
+    },
+    stop,
+    drain() {
+      draining = true;
+      pending.clear();
+      for (const actor of actors.values()) actor.drain();
+    },
+    isIdle: () => actors.size === 0 && loading.size === 0 && releasing === 0,
+    hasRoomFor(record) {
+      if (!running || draining || backlogged.has(record.tenant)) return false;
+      const hasRoom = memory.hasRoomFor(record);
+      if (!hasRoom) backlog(record.tenant);
+      return hasRoom;
+    },
+    actor: (runId) => actors.get(runId),
+    adopt: hold,
+    pending(runId, tenant) {
+      if (draining) return;
+      pending.add(runId, tenant);
+      wake();
+    },
+    pendingRuns: pending.loads,
+    poke,
+    wake,
+    recover: (unit) => void recoverLater(unit),
+    dropAll,
+    counts: () => ({
+      live: actors.size,
+      loading: loading.size,
+      pending: pending.loads.all().units,
+      liveBytes: memory.loads.all().bytes,
+    }),
+  };
+}

@@ -1,0 +1,431 @@
+import { nextTimer } from '../../core/decide/advance.ts';
+import type { LiveRun } from '../../core/decide/live-run.ts';
+import { isTerminalStatus, type NodeKey } from '../../model/run-state.ts';
+import type { ChildRequest, EffectRequest, Input, Step } from '../../core/decide/step.ts';
+import type { Notice, RunUnit, Store, StoredCommand, StoredEvent, Verdict } from '../../ports/store.ts';
+import { LONGEST_TIMEOUT_MS, pause, yieldTurn } from '../../ports/clock.ts';
+import type { Committer, CommitResult } from '../commits/committer.ts';
+import type { Feed } from '../streams/feed.ts';
+import { errorFields, type Log } from '../../ports/log.ts';
+import type { EffectHandle, Performer } from '../effects/performer.ts';
+import type { SpawnChild } from './spawn-child.ts';
+import { createTraceparents, startOf } from '../effects/trace-context.ts';
+import { commandInput, decidedBy, notInSource, ownFrom, takeOpening, unrecorded } from './actor-step.ts';
+import type { Trial } from '../quarantine/quarantine.ts';
+import type { RunReplay } from './replay-source.ts';
+import { createWaitingInputs } from './waiting-inputs.ts';
+import { createWaitingReaders } from './waiting-readers.ts';
+import { mayPark, type RecordedMoment, stretchUnit, type StretchTools, takeStretch } from './stretch.ts';
+
+/**
+ * The holder of one claimed run. It takes one input at a time and turns it into a durable step:
+ *
+ *   resting ──input──► deciding ──events──► committing ──committed──► acting ──► deciding | resting | ended
+ *
+ * deciding    `advance` has been called; nothing is awaited between it and the submitted write
+ * committing  the state in memory is ahead of the store
+ * acting      the write is durable: publish it, answer its command, abort and start effects, serve those who want to read
+ * resting     nothing to do until an outcome, a poke or a timer
+ * ended       finished, parked (claim given up with the last write), stopped, or dropped
+ *
+ * A1. No effect starts, and nobody outside sees an event, before its write is durable.
+ * A2. Inputs are looked at in this order: the opening ones (unless a cancel is waiting), commands, outcomes, what is due, what a budget cut off.
+ * A3. A command without a verdict (a drain) stays in the inbox and is tried again after every later step.
+ * A4. A refused write means that somebody else owns the run: everything is aborted and nothing is written any more.
+ *     A write of unknown fate ends the actor too; the dispatcher rebuilds the run from the store.
+ * A5. An actor that ends in the same moment in which it is poked reports the poke, so that the command is not left lying.
+ * A6. An effect begins, and what it sends leaves the process, only while the claim holds, looked at in that turn. An actor that
+ *     finds its claim lost ends.
+ */
+export interface RunActor {
+  readonly runId: string;
+  readonly epoch: number;
+  /** Begins to work; called once, when whoever keeps it can be told of its end. */
+  start(): void;
+  /** Something was put into the inbox. */
+  poke(): void;
+  /** Calls `render` while the state is exactly what is durable. Undefined when the store must be asked instead. */
+  read<Result>(render: (run: LiveRun) => Result): Promise<{ readonly value: Result } | undefined>;
+  /** No new effects; ends when those under way have been recorded. */
+  drain(): void;
+  /** Aborts everything and writes nothing more. */
+  drop(): void;
+}
+
+export interface ActorContext extends StretchTools {
+  readonly store: Pick<Store, 'readInbox'>;
+  readonly committer: Committer;
+  readonly performer: Performer;
+  readonly feed: Feed;
+  readonly log: Log;
+  /** False when this process may not write under this holder's name any more. */
+  readonly mayWrite: (holder: string) => boolean;
+  readonly onVerdict: (commandId: string, verdict: Verdict) => void;
+  /** Creates a child run that the log has announced; says why not, or undefined when it exists. */
+  readonly spawnChild: SpawnChild;
+  /** Commands that this run has put into other runs' inboxes are durable. */
+  readonly onNotices: (notices: readonly Notice[]) => void;
+  readonly onEnd: (actor: RunActor, ending: Ending) => void;
+}
+
+export type Ending =
+  | { readonly type: 'finished' | 'stopped' | 'dropped' }
+  /** Deciding or reading threw; what is in the store is whole. */
+  | { readonly type: 'crashed' }
+  /** The claim was given up with the last write. */
+  | { readonly type: 'parked'; readonly poked: boolean; readonly wakeAt: number | null }
+  /** Somebody else owns the run. */
+  | { readonly type: 'lost' }
+  /** The store takes what others write, but not this. */
+  | { readonly type: 'unwritable' }
+  /** Whether this write is durable is not known, or it is known to be lost. */
+  | { readonly type: 'doubtful'; readonly unit: RunUnit };
+
+export interface HeldRun {
+  readonly run: LiveRun;
+  /** The name under which it was claimed. */
+  readonly holder: string;
+  readonly epoch: number;
+  readonly checkpointSeq: number;
+  /** Taken before anything else. */
+  readonly opening: readonly Input[];
+  /** A step that is durable already, whose effects are still to be started. */
+  readonly committed?: Step;
+  /** Length of the log on record, where the state begins before its end. */
+  readonly durableSeq?: number;
+  /** Present while the run repeats what its source has on record. */
+  readonly replay?: RunReplay;
+  /** Present while something is held against the run. */
+  readonly trial?: Trial;
+}
+
+/** An input of the core; a command keeps the id under which it stands in the inbox. */
+type ActorInput = Input & { readonly commandId?: string; readonly recorded?: RecordedMoment };
+
+const FULL_STORE_RETRY_MS = 1_000;
+const IDLE_TICK_MS = 50;
+
+export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
+  const { committer, performer, feed, log, clock } = context;
+  const { run, epoch } = held;
+  const { record } = run;
+  const opening: Input[] = [...held.opening];
+  const outcomes = createWaitingInputs();
+  const effects = new Map<NodeKey, EffectHandle>();
+  /** Where the nodes with child runs began: a node's later children belong to the same span as its first. */
+  const childStarts = new Map<NodeKey, number>();
+  /** Commands read from the inbox and not decided; those in `untried` are due for another look. */
+  const undecided = new Map<string, StoredCommand>();
+  let untried: StoredCommand[] = [];
+  const readers = createWaitingReaders();
+  let checkpointSeq = held.checkpointSeq;
+  let committedSeq = held.durableSeq ?? run.state.nextSeq;
+  let inboxDirty = held.committed === undefined;
+  let more = held.committed?.more ?? false;
+  let working = false;
+  let committing = false;
+  let draining = false;
+  let ended = false;
+  let timer: NodeJS.Timeout | undefined;
+  let noTickBefore = 0;
+  let replay = held.replay;
+  let trial = held.trial;
+  let isNoteTakenBack = false;
+  const isReplay = record.fork?.mode === 'replay';
+  const traceparentAt = createTraceparents(record);
+
+  const actor: RunActor = {
+    runId: record.runId,
+    epoch,
+    start() {
+      if (held.committed !== undefined) act(held.committed);
+      queueMicrotask(work);
+    },
+    poke() {
+      inboxDirty = true;
+      work();
+    },
+    read,
+    drain() {
+      draining = true;
+      work();
+    },
+    drop: () => end({ type: 'dropped' }),
+  };
+
+  function work(): void {
+    if (working || ended) return;
+    working = true;
+    clearTimeout(timer);
+    void workOff();
+  }
+
+  async function workOff(): Promise<void> {
+    try {
+      await loop();
+    } catch (error) {
+      log('error', { runId: record.runId, ...errorFields(error) }, 'a run could not be advanced');
+      end({ type: 'crashed' });
+    }
+    working = false;
+    // What came in after the loop's last look found it at work, and was not heard.
+    if (isWanted()) work();
+  }
+
+  function isWanted(): boolean {
+    if (ended) return false;
+    return draining ? outcomes.length > 0 || effects.size === 0 : hasInput();
+  }
+
+  async function loop(): Promise<void> {
+    while (!ended) {
+      if (inboxDirty) await readInbox();
+      if (replay !== undefined && !draining) await replay.readAhead(run.state.nextSeq);
+      if (ended) return;
+      const input = nextInput();
+      if (input === undefined) {
+        await endTrial();
+        return ended ? undefined : rest();
+      }
+      if (trial !== undefined) await trial.begin();
+      if (ended) return;
+      await take(input);
+      await endTrial();
+    }
+  }
+
+  /** What a suspect has decided is durable, or it has nothing to decide. */
+  async function endTrial(): Promise<void> {
+    if (trial === undefined || ended) return;
+    const isTakenBack = isNoteTakenBack;
+    isNoteTakenBack = false;
+    if (await trial.end(run.state.nextSeq, isTakenBack)) trial = undefined;
+  }
+
+  async function readInbox(): Promise<void> {
+    inboxDirty = false;
+    for (const command of await context.store.readInbox(record.runId)) {
+      if (undecided.has(command.commandId)) continue;
+      undecided.set(command.commandId, command);
+      untried.push(command);
+    }
+  }
+
+  function nextInput(): ActorInput | undefined {
+    if (draining) return outcomes.shift();
+    const first = takeOpening(opening, untried);
+    if (first !== undefined) return first;
+    // A replay that was cut in the middle of an act decides it again first: until then its state can answer nobody.
+    const isBehind = replay !== undefined && run.state.nextSeq < Math.max(committedSeq, ownFrom(record));
+    const command = isBehind ? undefined : untried.shift();
+    if (command !== undefined) return commandInput(command, untried);
+    const outcome = outcomes.shift();
+    if (outcome !== undefined) return outcome;
+    const repeated = replay?.next();
+    if (repeated !== undefined) return repeated;
+    replay = undefined;
+    if (isTickDue()) return { type: 'tick' };
+    return more ? { type: 'continue' } : undefined;
+  }
+
+  function isTickDue(): boolean {
+    const due = nextTimer(run);
+    const now = clock.now();
+    return due !== undefined && due <= now && now >= noTickBefore;
+  }
+
+  function take(input: ActorInput): Promise<void> {
+    const step = unrecorded(takeStretch(context, run, input, input.recorded), committedSeq);
+    more = step.more && !isReplay;
+    // A tick that finds nothing to do must not be repeated at once, nor after a drain that was tried again in vain.
+    if (step.events.length > 0) noTickBefore = 0;
+    else if (input.type === 'tick') noTickBefore = clock.now() + IDLE_TICK_MS;
+    const decided = decidedBy(input, step);
+    if (decided !== undefined) undecided.delete(decided.commandId);
+    const isCommandLeft = decided === undefined && input.type === 'command';
+    if (undecided.size === 0) untried.length = 0;
+    else if (!isCommandLeft) untried = [...undecided.values()];
+    return makeDurable(step, decided);
+  }
+
+  /** Makes the step durable, if there is something to write, and acts on it. */
+  async function makeDurable(step: Step, decided: ReturnType<typeof decidedBy>): Promise<void> {
+    const release = isLast(step);
+    if (step.events.length === 0 && decided === undefined && !release) {
+      act(step);
+      return yieldTurn(); // always: a run that finds nothing to decide, however often it looks, holds up nobody
+    }
+    const goesOn = replay !== undefined;
+    const heldAgainst = trial?.outcome(run.state.nextSeq);
+    const write = {
+      epoch,
+      expectedSeq: committedSeq,
+      step,
+      release,
+      checkpointSeq,
+      decided,
+      goesOn,
+      heldAgainst,
+    };
+    const unit = stretchUnit(context, run, write);
+    if (!(await commit(unit))) return;
+    isNoteTakenBack = heldAgainst !== undefined;
+    if (decided !== undefined) context.onVerdict(decided.commandId, decided.verdict);
+    if (isTerminalStatus(run.state.status)) return end({ type: 'finished' });
+    if (release) return end({ type: 'parked', poked: inboxDirty, wakeAt: unit.head.wakeAt });
+    act(step);
+  }
+
+  /** True when the run can leave memory with this step. */
+  function isLast(step: Step): boolean {
+    if (isTerminalStatus(run.state.status)) return true;
+    if (step.more || step.effects.length > 0 || hasInput() || undecided.size > 0) return false;
+    const aborted = step.aborts.filter((key) => effects.has(key)).length;
+    return effects.size === aborted && mayPark(context, run);
+  }
+
+  function hasInput(): boolean {
+    if (inboxDirty || more || replay !== undefined) return true;
+    return opening.length > 0 || untried.length > 0 || outcomes.length > 0;
+  }
+
+  /** Makes the step durable. False when the actor has ended over it. */
+  async function commit(unit: RunUnit): Promise<boolean> {
+    committing = true;
+    let result = context.mayWrite(held.holder) ? await committer.submit(unit) : undefined;
+    if (result?.state === 'refused' && result.reason === 'store_full' && !ended)
+      result = await writeLater(unit);
+    committing = false;
+    if (ended) {
+      if (result?.state === 'committed') feed.signal(record.runId);
+      return false;
+    }
+    if (result?.state !== 'committed') {
+      end(endingOf(result, unit));
+      return false;
+    }
+    committedSeq = Math.max(committedSeq, run.state.nextSeq);
+    if (unit.checkpoint !== undefined) checkpointSeq = unit.checkpoint.seq;
+    feed.publish(record, unit.events);
+    readers.serve(run);
+    if (unit.notify !== undefined) context.onNotices(unit.notify);
+    return true;
+  }
+
+  /** Nothing was written and nothing else can be done: the same write is tried until there is room. */
+  async function writeLater(unit: RunUnit): Promise<CommitResult | undefined> {
+    for (;;) {
+      log('error', { runId: record.runId }, 'the store has no room');
+      await pause(FULL_STORE_RETRY_MS);
+      if (ended || !context.mayWrite(held.holder)) return undefined;
+      const result = await committer.submit(unit);
+      if (result.state !== 'refused' || result.reason !== 'store_full' || ended) return result;
+    }
+  }
+
+  function endingOf(result: CommitResult | undefined, unit: RunUnit): Ending {
+    if (result === undefined) return { type: 'dropped' };
+    if (result.state === 'failed') return { type: 'unwritable' };
+    if (result.state !== 'refused') return { type: 'doubtful', unit };
+    log('warn', { runId: record.runId, reason: result.reason }, 'the run has another holder');
+    return { type: 'lost' };
+  }
+
+  function act(step: Step): void {
+    for (const key of step.aborts) abortEffect(key);
+    if (isReplay) {
+      // While it repeats its source the outcomes are on record; past that there are none.
+      if (replay === undefined) for (const input of notInSource(step)) outcomes.push(input);
+      return;
+    }
+    if (draining) return;
+    for (const effect of step.effects) startEffect(effect, step.events);
+    for (const child of step.children) void createChild(child, startOf(step.events, child.key));
+  }
+
+  async function createChild(request: ChildRequest, startedSeq: number | undefined): Promise<void> {
+    const { key, childRunId } = request;
+    if (startedSeq !== undefined) childStarts.set(key, startedSeq);
+    const traceparent = traceparentAt(childStarts.get(key));
+    const error = await context.spawnChild(record, { ...request, traceparent, epoch, isAwaited: holdsClaim });
+    if (ended) return;
+    outcomes.push({ type: 'child-created', key, childRunId, ...(error !== undefined && { error }) });
+    work();
+  }
+
+  function startEffect(effect: EffectRequest, events: readonly StoredEvent[]): void {
+    abortEffect(effect.key);
+    const handle = performer.perform({
+      tenant: record.tenant,
+      runId: record.runId,
+      epoch,
+      holdsClaim,
+      principal: record.principal,
+      configurable: record.configurable,
+      limits: record.limits,
+      effect,
+      traceparent: () => traceparentAt(startOf(events, effect.key)),
+      progress(chunk) {
+        outcomes.pushChunk(effect, chunk);
+        work();
+      },
+      done(outcome) {
+        effects.delete(effect.key);
+        outcomes.push({ type: 'outcome', key: effect.key, attempt: effect.attempt, outcome });
+        work();
+      },
+    });
+    effects.set(effect.key, handle);
+  }
+
+  function holdsClaim(): boolean {
+    if (!ended && !context.mayWrite(held.holder)) end({ type: 'dropped' });
+    return !ended;
+  }
+
+  function abortEffect(key: NodeKey): void {
+    effects.get(key)?.abort();
+    effects.delete(key);
+  }
+
+  /** Nothing to do now: the run waits for a call, or has ended. */
+  async function rest(): Promise<void> {
+    if (draining) {
+      if (effects.size === 0) end({ type: 'stopped' });
+    } else if (effects.size === 0 && undecided.size === 0 && mayPark(context, run)) {
+      const step = { events: [], notices: [] };
+      const write = { epoch, expectedSeq: committedSeq, step, release: true, checkpointSeq };
+      const unit = stretchUnit(context, run, write);
+      if (await commit(unit)) end({ type: 'parked', poked: inboxDirty, wakeAt: unit.head.wakeAt });
+    } else armTimer();
+  }
+
+  function armTimer(): void {
+    const due = nextTimer(run);
+    if (due === undefined) return;
+    const now = clock.now();
+    const wait = Math.max(due - now, noTickBefore - now, 1);
+    // Looked at again at least once per poll, so that a clock that was set forward is noticed.
+    timer = setTimeout(work, Math.min(wait, context.limits.pollMs, LONGEST_TIMEOUT_MS));
+    timer.unref();
+  }
+
+  function read<Result>(render: (run: LiveRun) => Result): Promise<{ readonly value: Result } | undefined> {
+    if (ended) return Promise.resolve(undefined);
+    if (!committing) return Promise.resolve({ value: render(run) });
+    return readers.wait(render);
+  }
+
+  function end(ending: Ending): void {
+    if (ended) return;
+    ended = true;
+    clearTimeout(timer);
+    for (const key of [...effects.keys()]) abortEffect(key);
+    // A strike is written elsewhere; the last write of a run takes the note back.
+    trial?.close(ending.type === 'finished' || ending.type === 'parked' || ending.type === 'unwritable');
+    readers.serve(undefined);
+    context.onEnd(actor, ending);
+  }
+
+  return actor;
+}

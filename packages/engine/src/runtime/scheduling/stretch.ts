@@ -1,0 +1,117 @@
+import { advance, headOf, nextWake } from '../../core/decide/advance.ts';
+import { encodeState, FOLD_VERSION } from '../../core/fold/checkpoint.ts';
+import type { LiveRun } from '../../core/decide/live-run.ts';
+import { type CreationRecord, isTerminalStatus } from '../../model/run-state.ts';
+import type { Input, Moment, Step } from '../../core/decide/step.ts';
+import type { NewOutboxRow, RunUnit, StoredEvent, Verdict } from '../../ports/store.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { type RandomBytes, randomId } from '../runs/ids.ts';
+import type { HostLimits } from '../../host/limits.ts';
+
+export interface StretchTools {
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  readonly limits: HostLimits;
+  /** What must be told to the outside about these events; committed with them. */
+  readonly outbox?: (record: CreationRecord, events: readonly StoredEvent[]) => readonly NewOutboxRow[];
+}
+
+/** A replay's time, and where its source did something else than go on. */
+export interface RecordedMoment {
+  readonly now: number;
+  readonly mayGoOn: () => boolean;
+}
+
+/** One stretch of pure decisions, within the budget that keeps other runs moving. */
+export function takeStretch(
+  tools: StretchTools,
+  run: LiveRun,
+  input: Input,
+  recorded?: RecordedMoment,
+): Step {
+  const { clock, limits } = tools;
+  const endsAt = clock.monotonic() + limits.stretchMs;
+  const firstSeq = run.state.nextSeq;
+  const moment: Moment =
+    recorded === undefined ? new PresentMoment(clock.now(), tools.random) : { now: recorded.now, random: 0 };
+  return advance(run, input, moment, {
+    mayGoOn: recorded?.mayGoOn,
+    maxNodes: limits.stretchNodes,
+    maxBytes: limits.stretchBytes,
+    // Not before there is a fact: whoever repeats a run takes a stretch without one for the end of what it can repeat.
+    spent: () => run.state.nextSeq > firstSeq && clock.monotonic() >= endsAt,
+  });
+}
+
+/** Draws when chance is asked for, once: nearly no stretch has a retry to spread. */
+class PresentMoment implements Moment {
+  readonly now: number;
+  readonly #source: RandomBytes;
+  #drawn: number | undefined;
+
+  constructor(now: number, source: RandomBytes) {
+    this.now = now;
+    this.#source = source;
+  }
+
+  get random(): number {
+    this.#drawn ??= Buffer.from(this.#source(4)).readUInt32BE(0) / 2 ** 32;
+    return this.#drawn;
+  }
+}
+
+/** True when a run that has nothing queued or in flight may leave memory: it is over, or nothing is due soon. */
+export function mayPark(tools: StretchTools, run: LiveRun): boolean {
+  if (isTerminalStatus(run.state.status)) return true;
+  const wake = nextWake(run);
+  return wake === null || (wake > 0 && wake - tools.clock.now() > tools.limits.parkAfterMs);
+}
+
+export interface StretchWrite {
+  readonly epoch: number;
+  readonly expectedSeq: number;
+  readonly step: Pick<Step, 'events' | 'notices'>;
+  /** Gives up the claim with this write. */
+  readonly release: boolean;
+  /** Length of the log at the newest checkpoint. */
+  readonly checkpointSeq: number;
+  /** The run comes into being with this write. */
+  readonly create?: RunUnit['create'];
+  /** The command that the stretch has decided. */
+  readonly decided?: { readonly commandId: string; readonly verdict: Verdict } | undefined;
+  /** There is more to repeat, whatever the run seems to wait for: whoever finds it without a holder must take it up. */
+  readonly goesOn?: boolean;
+  /** Where something is held against the run: what is left of it. */
+  readonly heldAgainst?: RunUnit['heldAgainst'];
+}
+
+/** The write that makes a stretch durable. A checkpoint goes with it when many events have passed, or the run leaves memory. */
+export function stretchUnit(tools: StretchTools, run: LiveRun, write: StretchWrite): RunUnit {
+  const { state, record } = run;
+  const passed = state.nextSeq - write.checkpointSeq;
+  const over = isTerminalStatus(state.status);
+  const { events, notices } = write.step;
+  const outbox = tools.outbox?.(record, events);
+  // A large state is written the more rarely, so that writing it costs in all no more than the events do.
+  const isDue = passed >= Math.max(tools.limits.checkpointEvents, state.nodes.size);
+  const checkpointed = !over && (isDue || (write.release && passed > 0));
+  const unit: { -readonly [Field in keyof RunUnit]: RunUnit[Field] } = {
+    kind: 'run',
+    batchId: randomId(tools.random),
+    tenant: record.tenant,
+    runId: record.runId,
+    epoch: write.epoch,
+    expectedSeq: write.expectedSeq,
+    events,
+    head: write.goesOn === true && !write.release ? { ...headOf(run), wakeAt: 0 } : headOf(run),
+  };
+  if (write.create !== undefined) unit.create = write.create;
+  if (checkpointed)
+    unit.checkpoint = { seq: state.nextSeq, foldVersion: FOLD_VERSION, state: encodeState(state) };
+  if (write.release) unit.release = true;
+  if (outbox !== undefined && outbox.length > 0) unit.outbox = outbox;
+  if (notices.length > 0) unit.notify = notices;
+  if (write.decided !== undefined) unit.consume = [write.decided];
+  if (write.heldAgainst !== undefined) unit.heldAgainst = write.heldAgainst;
+  return unit;
+}

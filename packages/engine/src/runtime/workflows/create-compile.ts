@@ -1,0 +1,28 @@
+import { compileInSteps } from '../../core/compile/compile.ts';
+import { createExpressionCompiler } from '../../core/expressions/expressions.ts';
+import type { HostOptions } from '../../host/host-options.ts';
+import type { NodeType } from '../../model/node-type.ts';
+import { BUILTIN_NODE_TYPES } from '../../nodes/index.ts';
+import type { Compile } from './compile-definition.ts';
+import { inTurns } from '../fairness/in-turns.ts';
+import type { HostLimits } from '../../host/limits.ts';
+import { createRedactionHash } from '../secrets/redaction-hash.ts';
+
+/** Makes definitions ready with the node types this host has. */
+export function createCompile(options: HostOptions, limits: HostLimits, test: boolean): Compile {
+  const nodeTypes = new Map<string, NodeType>();
+  for (const type of [...BUILTIN_NODE_TYPES, ...(options.nodeTypes ?? [])]) {
+    if (type.conformanceOnly === true && !test) continue;
+    nodeTypes.set(type.typeId, type);
+  }
+  const always = {
+    nodeTypes,
+    expressions: createExpressionCompiler(),
+    maxNodes: limits.maxDefinitionNodes,
+    workLimits: { steps: limits.expressionSteps, bytes: limits.expressionBytes },
+    maskingDefault: options.maskingDefault ?? 'mask',
+    ...(options.secretsKey !== undefined && { keyedHash: createRedactionHash(options.secretsKey) }),
+    runtimeCapabilities: new Set(options.runtimeCapabilities ?? []),
+  };
+  return (definition, digest, tenant) => inTurns(tenant, compileInSteps(definition, { digest, ...always }));
+}

@@ -1,0 +1,190 @@
+import type { HostError, JsonObject } from '@weft/protocol';
+import { afterEach, describe, expect, it } from 'vitest';
+import { CREDENTIAL_EXAMPLES } from '../../core/redaction/scan/testing/credential-examples.ts';
+import { chain, definition, node } from '../../core/testing/definitions.ts';
+import { alice, newRun, startHost, stranger, type TestHost } from '../testing/test-host.ts';
+
+const opened: TestHost[] = [];
+
+async function open(options: Parameters<typeof startHost>[0] = {}): Promise<TestHost> {
+  const test = await startHost(options);
+  opened.push(test);
+  return test;
+}
+
+afterEach(async () => {
+  for (const { host } of opened.splice(0)) await host.stop(0);
+});
+
+const LAX = { strict: false, dev: false };
+const one = definition({ nodes: [node('a')] });
+const changed: JsonObject = { ...one, name: 'Changed' };
+
+describe('registering a workflow', () => {
+  it('keeps the definition as it came', async () => {
+    const { host } = await open();
+
+    const registered = await host.registerWorkflow(alice, one, LAX);
+
+    expect(registered).toMatchObject({ id: 'test-workflow', version: '1.0', created: true, warnings: [] });
+    expect(registered.digest).toMatch(/^[0-9a-f]{64}$/);
+    expect(await host.workflow(alice, 'test-workflow')).toEqual(one);
+    expect(await host.workflow(stranger, 'test-workflow')).toBeUndefined();
+    expect((await host.listWorkflows(alice, { limit: 10 })).rows).toMatchObject([
+      { id: 'test-workflow', version: '1.0', name: 'Test workflow', nodes: 1 },
+    ]);
+  });
+
+  it('takes the same content again, in any order of keys, and other content under another version only', async () => {
+    const { host } = await open();
+    const first = await host.registerWorkflow(alice, one, LAX);
+    const reordered = Object.fromEntries(Object.entries(one).reverse());
+
+    const again = await host.registerWorkflow(alice, reordered, LAX);
+
+    expect(again).toMatchObject({ created: false, digest: first.digest });
+    await expect(host.registerWorkflow(alice, changed, LAX)).rejects.toMatchObject({
+      code: 'workflow_version_exists',
+      details: { field: 'version' },
+    });
+    expect(await host.registerWorkflow(alice, { ...changed, version: '1.1' }, LAX)).toMatchObject({
+      created: true,
+    });
+  });
+
+  it('registers changed content beside the old one under dev, also when it changes back', async () => {
+    const { host } = await open();
+    const dev = { strict: false, dev: true };
+    await host.registerWorkflow(alice, one, dev);
+
+    const edited = await host.registerWorkflow(alice, changed, dev);
+    expect(edited.version).toBe(`1.0+${edited.digest.slice(0, 8)}`);
+    expect(await host.workflow(alice, 'test-workflow')).toMatchObject({ name: 'Changed' });
+    await host.registerWorkflow(alice, one, dev);
+
+    expect(await host.workflow(alice, 'test-workflow')).toMatchObject({ name: 'Test workflow' });
+  });
+
+  it('refuses with every problem at once', async () => {
+    const { host } = await open({ limits: { maxDefinitionBytes: 5_000 } });
+    const broken = definition({ nodes: [node('a', 'core.nope'), node('b', 'core.neither')] });
+
+    await expect(host.registerWorkflow(alice, broken, LAX)).rejects.toMatchObject({
+      code: 'validation_error',
+      details: { count: 2 },
+    });
+    await expect(host.registerWorkflow(alice, undefined, LAX)).rejects.toMatchObject({
+      code: 'validation_error',
+    });
+    await expect(
+      host.registerWorkflow(alice, { ...one, description: 'x'.repeat(6_000) }, LAX),
+    ).rejects.toMatchObject({ details: { limit: 5_000 } });
+    expect((await host.checkWorkflow(broken)).errors).toHaveLength(2);
+  });
+
+  it('warns of a trigger that does not fire, and refuses it when strict', async () => {
+    const { host } = await open();
+    const scheduled = { ...one, triggers: [{ id: 't', type: 'schedule' }] };
+
+    await expect(host.registerWorkflow(alice, scheduled, { strict: true, dev: false })).rejects.toMatchObject(
+      {
+        code: 'validation_error',
+      },
+    );
+    const registered = await host.registerWorkflow(alice, scheduled, LAX);
+
+    expect(registered.warnings).toMatchObject([{ code: 'trigger_not_served' }]);
+  });
+});
+
+describe('discovery', () => {
+  it('lists runnable fixtures of the default tenant and stays the same object until something changes', async () => {
+    const { host } = await open();
+    const before = host.capabilities();
+    expect(before.fixtures).toEqual([]);
+    expect(host.capabilities()).toBe(before);
+
+    await host.registerWorkflow(alice, { ...one, id: 'conformance-noop' }, LAX);
+    await host.registerWorkflow(alice, { ...one, id: 'mine' }, LAX);
+    await host.registerWorkflow(stranger, { ...one, id: 'conformance-theirs' }, LAX);
+
+    const after = host.capabilities();
+    expect(after.fixtures).toEqual(['conformance-noop']);
+    expect(host.capabilities()).toBe(after);
+    expect(after.capabilities).toMatchObject({ fixtures: ['conformance-noop'], limits: after.limits });
+  });
+
+  it('offers what is for testing on a test host only', async () => {
+    const live = await open();
+    const test = await open({ conformance: true, limits: { maxRunDurationMs: 60_000 } });
+
+    expect(live.host.capabilities().testing).toBeUndefined();
+    expect(live.host.capabilities().limits).not.toHaveProperty('maxRunDurationMs');
+    expect(test.host.capabilities().testing).toMatchObject({ testKeyPrefix: 'weft_test_' });
+    expect(test.host.capabilities().limits.maxRunDurationMs).toBe(60_000);
+  });
+});
+
+describe('a run', () => {
+  it('keeps the definition it was created with', async () => {
+    const { host, effects, run } = await open();
+    const first = definition({ nodes: [node('call', 'test.effect')] });
+    await host.registerWorkflow(alice, first, LAX);
+    const runId = await run('test-workflow');
+    await host.registerWorkflow(alice, { ...one, version: '2.0' }, LAX);
+
+    const snapshot = (await host.snapshot(alice, runId))?.snapshot;
+
+    expect(snapshot?.['weft']).toMatchObject({ workflowVersion: '1.0' });
+    expect(effects.calls.length).toBeLessThanOrEqual(1);
+    expect(await host.createRun(alice, newRun('test-workflow'))).toMatchObject({ replayed: false });
+  });
+});
+
+describe('a definition with a credential in it', () => {
+  const { text: key } = CREDENTIAL_EXAMPLES['Stripe key'] ?? { text: '' };
+  const { hidden: awsKey = '' } = CREDENTIAL_EXAMPLES['AWS secret key'] ?? {};
+  const guilty = definition({
+    nodes: [
+      node('a', 'core.http.request', {
+        url: 'https://api.example/',
+        headers: { Authorization: `Bearer ${key}` },
+      }),
+      node('b', 'core.setVariable', {
+        name: 'n',
+        value: { [`x ${key}`]: [btoa(key)], aws_secret_access_key: awsKey },
+      }),
+    ],
+    edges: chain('a', 'b'),
+  });
+  const PLACES = [
+    '/nodes/0/config/headers/Authorization',
+    '/nodes/1/config/value/x [REDACTED]',
+    '/nodes/1/config/value/x [REDACTED]/0',
+    '/nodes/1/config/value/aws_secret_access_key',
+  ];
+
+  it('is refused with the places and kinds of all of them, and none of their values', async () => {
+    const { host } = await open();
+
+    const refused: unknown = await host.registerWorkflow(alice, guilty, LAX).catch((error: unknown) => error);
+    const checked = await host.checkWorkflow(guilty);
+
+    expect(refused).toMatchObject({ code: 'validation_error', details: { field: PLACES[0], count: 4 } });
+    expect(checked.errors.map(({ path }) => path)).toEqual(PLACES);
+    expect(checked.errors[0]).toMatchObject({ code: 'credential_in_definition' });
+    expect(checked.errors[3]?.message).toContain('AWS secret key');
+    const said = JSON.stringify([(refused as HostError).message, (refused as HostError).details, checked]);
+    for (const value of [key, btoa(key).slice(0, 20), awsKey]) expect(said).not.toContain(value);
+    expect(await host.workflow(alice, 'test-workflow')).toBeUndefined();
+  });
+
+  it('is taken by a test host, with a warning', async () => {
+    const { host } = await open({ conformance: true });
+
+    const registered = await host.registerWorkflow(alice, guilty, LAX);
+
+    expect(registered.created).toBe(true);
+    expect(registered.warnings.map(({ path }) => path)).toEqual(PLACES);
+  });
+});

@@ -1,0 +1,211 @@
+import {
+  HostError,
+  type Json,
+  type JsonObject,
+  shownName,
+  toIso,
+  type WorkflowDefinition,
+} from '@weft/protocol';
+import { canonicalDigest } from '../../core/json/canonical-digest.ts';
+import { credentialsInDefinition } from '../../core/compile/definition-credentials.ts';
+import type { Steps } from '../../core/json/steps.ts';
+import type {
+  Caller,
+  Host,
+  RegisterOptions,
+  Registration,
+  WorkflowProblem,
+  WorkflowSummary,
+} from '../../host/host.ts';
+import type { Store, WorkflowRow, WorkflowUnit } from '../../ports/store.ts';
+import { auditOf } from '../audit/audit-entry.ts';
+import { createBoundedCache } from '../collections/bounded-cache.ts';
+import { type Clock, yieldTurn } from '../../ports/clock.ts';
+import type { Committer } from '../commits/committer.ts';
+import type { Compile, Compiled } from './compile-definition.ts';
+import { type RandomBytes, randomId } from '../runs/ids.ts';
+import { inTurns } from '../fairness/in-turns.ts';
+import type { HostLimits } from '../../host/limits.ts';
+import type { Plans } from './plans.ts';
+import { writeFailure } from '../commits/write-failure.ts';
+
+/** Definitions: named by tenant, id and version, identified by the SHA-256 of their canonical JSON, kept as they came. */
+export type Workflows = Pick<Host, 'registerWorkflow' | 'checkWorkflow' | 'workflow' | 'listWorkflows'>;
+
+export interface WorkflowDependencies {
+  readonly store: Pick<Store, 'readWorkflow' | 'readDefinition' | 'listWorkflows'>;
+  readonly committer: Committer;
+  readonly compile: Compile;
+  readonly plans: Plans;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  readonly limits: HostLimits;
+  /** A test host takes definitions with credentials in them, and warns. */
+  readonly test: boolean;
+  /** Called after a definition became current. */
+  readonly onRegistered: (tenant: string, workflowId: string) => Promise<void>;
+}
+
+const SHOWN_PROBLEMS = 50;
+const KEPT_SKETCHES = 1_000;
+/** Reading a longer definition takes so long that somebody else should go first before the next. */
+const LARGE_TEXT = 65_536;
+
+type Sketch = Pick<WorkflowSummary, 'name' | 'nodes'>;
+
+export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
+  const { store, committer, compile, plans, limits } = dependencies;
+  /** By digest, which names its content for ever. */
+  const sketches = createBoundedCache<string, Sketch>(KEPT_SKETCHES);
+
+  async function register(
+    caller: Caller,
+    definition: unknown,
+    options: RegisterOptions,
+  ): Promise<Registration> {
+    const { digest, text } = await inTurns(caller.tenant, identify(definition, limits.maxDefinitionBytes));
+    const compiled = await examine(definition, digest, caller.tenant);
+    refuseProblems(compiled, options.strict);
+    const { id, version } = definition as WorkflowDefinition;
+    const known = await store.readWorkflow(caller.tenant, id, version);
+    const isKnown = known?.digest === digest;
+    if (isKnown && (known.current || !options.dev)) {
+      return { id, version, digest, created: false, warnings: compiled.warnings };
+    }
+    // Under --dev a file that changed, or changed back, is registered beside the versions it had before.
+    if (known !== undefined && !options.dev) throw versionExists(id, version);
+    const registered = known === undefined ? version : `${version}+${digest.slice(0, 8)}`;
+    await write(caller, { id, version: registered, digest, definition: text });
+    if (compiled.plan !== undefined) plans.keep(compiled.plan);
+    await dependencies.onRegistered(caller.tenant, id);
+    return { id, version: registered, digest, created: true, warnings: compiled.warnings };
+  }
+
+  /** Only what is offered anew is looked through for credentials: what was registered before keeps running. */
+  async function examine(definition: unknown, digest: string, tenant: string): Promise<Compiled> {
+    const compiled = await compile(definition, digest, tenant);
+    const credentials = await inTurns(tenant, credentialsInDefinition(definition));
+    if (credentials.length === 0) return compiled;
+    return dependencies.test
+      ? { ...compiled, warnings: [...compiled.warnings, ...credentials] }
+      : { ...compiled, errors: [...compiled.errors, ...credentials] };
+  }
+
+  async function write(
+    caller: Caller,
+    content: Pick<WorkflowUnit, 'id' | 'version' | 'digest' | 'definition'>,
+  ): Promise<void> {
+    const at = dependencies.clock.now();
+    const result = await committer.submit({
+      kind: 'workflow',
+      batchId: randomId(dependencies.random),
+      tenant: caller.tenant,
+      registeredAt: at,
+      ...content,
+      audit: [
+        auditOf(caller, {
+          at,
+          action: 'workflow.register',
+          target: `${content.id}@${content.version}`,
+          details: { digest: content.digest },
+        }),
+      ],
+    });
+    if (result.state === 'committed') return;
+    if (result.state === 'refused' && result.reason === 'workflow_conflict') {
+      throw versionExists(content.id, content.version);
+    }
+    throw writeFailure(result);
+  }
+
+  async function summaryOf(row: WorkflowRow): Promise<WorkflowSummary> {
+    const { id, version, digest } = row;
+    const { name, nodes } = await sketchOf(digest);
+    return { id, version, name, digest, registeredAt: toIso(row.registeredAt), nodes };
+  }
+
+  /** What a list says of a definition is not worth compiling it. */
+  async function sketchOf(digest: string): Promise<Sketch> {
+    const known = sketches.get(digest);
+    if (known !== undefined) return known;
+    const text = await store.readDefinition(digest);
+    if (text === undefined)
+      throw new HostError('internal_error', 'A definition that is registered is not in the store.');
+    const { name, nodes } = JSON.parse(text) as WorkflowDefinition;
+    const sketch = { name, nodes: nodes.length };
+    sketches.set(digest, sketch);
+    if (text.length > LARGE_TEXT) await yieldTurn();
+    return sketch;
+  }
+
+  return {
+    registerWorkflow: register,
+    async checkWorkflow(definition, tenant = '') {
+      const { digest } = await inTurns(tenant, identify(definition, limits.maxDefinitionBytes));
+      const { errors, warnings } = await examine(definition, digest, tenant);
+      return { errors, warnings };
+    },
+    async workflow(caller, id, version) {
+      const row = await store.readWorkflow(caller.tenant, id, version);
+      const text = row && (await store.readDefinition(row.digest));
+      return text === undefined ? undefined : (JSON.parse(text) as WorkflowDefinition);
+    },
+    async listWorkflows(caller, page) {
+      const listed = await store.listWorkflows(caller.tenant, page);
+      const rows: WorkflowSummary[] = [];
+      for (const row of listed.rows) rows.push(await summaryOf(row));
+      return listed.nextCursor === undefined ? { rows } : { rows, nextCursor: listed.nextCursor };
+    },
+  };
+}
+
+/** What a definition is: its bytes as they will be kept, and the digest of its canonical form. */
+export function* identify(definition: unknown, maxBytes: number): Steps<{ digest: string; text: string }> {
+  const text: string | undefined = JSON.stringify(definition);
+  if (text === undefined)
+    throw new HostError('validation_error', 'The definition must be a JSON object.', { field: '' });
+  const observed = Buffer.byteLength(text);
+  if (observed > maxBytes) {
+    throw new HostError(
+      'validation_error',
+      `The definition has ${observed} bytes; the limit is ${maxBytes}.`,
+      {
+        limit: maxBytes,
+        observed,
+      },
+    );
+  }
+  yield;
+  return { digest: yield* canonicalDigest(definition as Json), text };
+}
+
+function refuseProblems(compiled: Compiled, strict: boolean): void {
+  const doubts = strict ? compiled.warnings.filter((warning) => warning.code === 'trigger_not_served') : [];
+  const problems = [...compiled.errors, ...doubts];
+  const [first] = problems;
+  if (first === undefined) return;
+  const others = problems.length - 1;
+  const rest =
+    others === 0 ? '' : ` ${others} more ${others === 1 ? 'problem is' : 'problems are'} in the details.`;
+  throw new HostError(
+    'validation_error',
+    `${first.path === '' ? 'The definition' : shownName(first.path)}: ${first.message}${rest}`,
+    {
+      field: first.path,
+      problems: problems.slice(0, SHOWN_PROBLEMS).map(toDetail),
+      count: problems.length,
+    },
+  );
+}
+
+function toDetail({ path, code, message, details }: WorkflowProblem): JsonObject {
+  return { path, code, message, ...(details !== undefined && { details }) };
+}
+
+function versionExists(id: string, version: string): HostError {
+  return new HostError(
+    'workflow_version_exists',
+    `Version ${version} of ${id} is registered with other content. Raise "version" and register again.`,
+    { field: 'version', id, version },
+  );
+}
