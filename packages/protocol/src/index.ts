@@ -6,35 +6,40 @@ export {
   RUN_ANNOTATED,
   showsAnnotations,
   SIGNAL_KINDS,
-} from './annotations.ts';
-export type { Annotation, AnnotationCreate } from './annotations.ts';
-export { createAllowance } from './allowance.ts';
-export type { Allowance } from './allowance.ts';
-export { AuditExportPageSchema, AuditIntegritySchema, AuditVerificationSchema } from './audit.ts';
-export type { AuditVerificationDocument } from './audit.ts';
-export { BudgetExceeded, DEFAULT_WORK_LIMITS, WorkBudget } from './budget.ts';
-export type { WorkLimits } from './budget.ts';
-export { CapabilitiesSchema, GrpcSchema, LimitsSchema, mirrorFamilies } from './capabilities.ts';
-export type { Capabilities, CapabilityLimits } from './capabilities.ts';
-export { canonicalJson, canonicalParts } from './canonical.ts';
-export { INTERRUPT_KINDS } from './catalogue/payload-parts.ts';
-export type { EventRow } from './catalogue/row.ts';
-export { BUNDLE_VERSION, BundleExtrasSchema, DebugBundleSchema, SpanSchema } from './debug-bundle.ts';
-export type { DebugBundle, Span } from './debug-bundle.ts';
-export { ErrorEnvelopeSchema, toEnvelope } from './envelope.ts';
-export type { EnvelopedError, ErrorEnvelope } from './envelope.ts';
-export type { ClusterNodeDocument } from './cluster-routes.ts';
-export { ERRORS, HostError, isHostError } from './errors.ts';
-export type { ErrorCode } from './errors.ts';
+} from './documents/annotations.ts';
+export type { Annotation, AnnotationCreate } from './documents/annotations.ts';
+export { createAllowance } from './validation/allowance.ts';
+export type { Allowance } from './validation/allowance.ts';
+export { AuditExportPageSchema, AuditIntegritySchema, AuditVerificationSchema } from './documents/audit.ts';
+export type { AuditVerificationDocument } from './documents/audit.ts';
+export { BudgetExceeded, DEFAULT_WORK_LIMITS, WorkBudget } from './validation/budget.ts';
+export type { WorkLimits } from './validation/budget.ts';
+export { CapabilitiesSchema, GrpcSchema, LimitsSchema, mirrorFamilies } from './documents/capabilities.ts';
+export type { Capabilities, CapabilityLimits } from './documents/capabilities.ts';
+export { canonicalJson, canonicalParts } from './json/canonical.ts';
+export { INTERRUPT_KINDS } from './events/catalogue/payload-parts.ts';
+export type { EventRow } from './events/catalogue/row.ts';
+export {
+  BUNDLE_VERSION,
+  BundleExtrasSchema,
+  DebugBundleSchema,
+  SpanSchema,
+} from './documents/debug-bundle.ts';
+export type { DebugBundle, Span } from './documents/debug-bundle.ts';
+export { ErrorEnvelopeSchema, toEnvelope } from './errors/envelope.ts';
+export type { EnvelopedError, ErrorEnvelope } from './errors/envelope.ts';
+export type { ClusterNodeDocument } from './routes/cluster-routes.ts';
+export { ERRORS, HostError, isHostError } from './errors/errors.ts';
+export type { ErrorCode } from './errors/errors.ts';
 export {
   EVENT_CATALOGUE,
   EVENT_TYPES,
   eventType,
   isVendorType,
   VENDOR_TYPE_PATTERN,
-} from './event-catalogue.ts';
-export { RunEventDocSchema } from './events.ts';
-export type { RunEventDoc } from './events.ts';
+} from './events/event-catalogue.ts';
+export { RunEventDocSchema } from './events/events.ts';
+export type { RunEventDoc } from './events/events.ts';
 export {
   CreatedKeySchema,
   CreateKeySchema,
@@ -53,22 +58,27 @@ export {
   WorkflowListSchema,
   WorkflowProblemSchema,
   WorkflowReportSchema,
-} from './host-extension.ts';
-export type { CreateKeyRequest } from './host-extension.ts';
-export { eventId } from './ids.ts';
-export { isJsonObject } from './json.ts';
-export type { Json, JsonObject } from './json.ts';
-export { isName, NAME_FORMAT, nameProblem, shownName } from './names.ts';
-export { compilePattern, PatternError } from './pattern/pattern.ts';
-export type { Pattern } from './pattern/pattern.ts';
-export { openApiDocument } from './openapi.ts';
-export type { OpenApiOptions } from './openapi.ts';
-export { renderReference } from './reference.ts';
-export type { ReferencePage } from './reference.ts';
-export { AncestrySchema, ForkRunResponseSchema, ForkRunSchema, HostForkRunSchema } from './forks.ts';
-export type { Ancestry, ForkRunRequest, ForkRunResponse, HostForkRunRequest } from './forks.ts';
-export { operationOf, pathParameters, ROUTES, route } from './routes.ts';
-export type { Answer, Parameter, Route } from './routes.ts';
+} from './documents/host-extension.ts';
+export type { CreateKeyRequest } from './documents/host-extension.ts';
+export { eventId } from './events/ids.ts';
+export { isJsonObject } from './json/json.ts';
+export type { Json, JsonObject } from './json/json.ts';
+export { isName, NAME_FORMAT, nameProblem, shownName } from './json/names.ts';
+export { compilePattern, PatternError } from './validation/pattern/pattern.ts';
+export type { Pattern } from './validation/pattern/pattern.ts';
+export { openApiDocument } from './emit/openapi.ts';
+export type { OpenApiOptions } from './emit/openapi.ts';
+export { renderReference } from './emit/reference.ts';
+export type { ReferencePage } from './emit/reference.ts';
+export {
+  AncestrySchema,
+  ForkRunResponseSchema,
+  ForkRunSchema,
+  HostForkRunSchema,
+} from './documents/forks.ts';
+export type { Ancestry, ForkRunRequest, ForkRunResponse, HostForkRunRequest } from './documents/forks.ts';
+export { operationOf, pathParameters, ROUTES, route } from './routes/routes.ts';
+export type { Answer, Parameter, Route } from './routes/routes.ts';
 export {
   BULK_CANCEL_MAX_RUN_IDS,
   BulkCancelRequestSchema,
@@ -89,7 +99,7 @@ export {
   RunOptionsSchema,
   RunSnapshotSchema,
   RunStatusSchema,
-} from './runs.ts';
+} from './documents/runs.ts';
 export type {
   BulkCancelRequest,
   BulkCancelResponse,
@@ -107,50 +117,50 @@ export type {
   RunOptions,
   RunOwner,
   RunSnapshot,
-} from './runs.ts';
-export { ALL_SCOPES, isScope, SCOPES } from './scopes.ts';
-export type { Scope } from './scopes.ts';
-export { RUN_STATUSES } from './run-statuses.ts';
-export type { SnapshotStatus } from './run-statuses.ts';
-export { mapOf, namedValues, nameOf } from './schema-parts.ts';
-export { createSseParser, sseComment, sseFrame } from './sse.ts';
-export type { SseEvent, SseFrame, SseParser } from './sse.ts';
+} from './documents/runs.ts';
+export { ALL_SCOPES, isScope, SCOPES } from './documents/scopes.ts';
+export type { Scope } from './documents/scopes.ts';
+export { RUN_STATUSES } from './documents/run-statuses.ts';
+export type { SnapshotStatus } from './documents/run-statuses.ts';
+export { mapOf, namedValues, nameOf } from './documents/schema-parts.ts';
+export { createSseParser, sseComment, sseFrame } from './events/sse.ts';
+export type { SseEvent, SseFrame, SseParser } from './events/sse.ts';
 export {
   admits,
   DEFAULT_STREAM_MODE,
   parseStreamModes,
   triggersSnapshot,
-} from './stream-modes.ts';
-export { STREAM_MODES } from './stream-mode-names.ts';
-export type { StreamMode } from './stream-mode-names.ts';
-export { DIFF_EXCLUDED_NAMES } from './diff-excluded-names.ts';
+} from './events/stream-modes.ts';
+export { STREAM_MODES } from './events/stream-mode-names.ts';
+export type { StreamMode } from './events/stream-mode-names.ts';
+export { DIFF_EXCLUDED_NAMES } from './documents/diff-excluded-names.ts';
 export {
   ArtifactListSchema,
   SECRET_SCOPES,
   SecretListSchema,
   SecretSchema,
   SetSecretSchema,
-} from './secrets-and-artifacts.ts';
-export type { SetSecretRequest } from './secrets-and-artifacts.ts';
-export { parseStrictJson, strictJsonInSteps } from './strict-json.ts';
-export type { StrictJsonOptions } from './strict-json.ts';
-export { countOf, indexOf, lastIndexOf, searchSteps } from './text-search.ts';
-export { toIso } from './time.ts';
-export { assertValid, compileValidator } from './validate.ts';
-export type { Problem, Validator } from './validate.ts';
-export { compileClientSchema } from './client-schema/client-schema.ts';
-export type { ClientSchema } from './client-schema/client-schema.ts';
+} from './documents/secrets-and-artifacts.ts';
+export type { SetSecretRequest } from './documents/secrets-and-artifacts.ts';
+export { parseStrictJson, strictJsonInSteps } from './json/strict-json.ts';
+export type { StrictJsonOptions } from './json/strict-json.ts';
+export { countOf, indexOf, lastIndexOf, searchSteps } from './json/text-search.ts';
+export { toIso } from './json/time.ts';
+export { assertValid, compileValidator } from './validation/validate.ts';
+export type { Problem, Validator } from './validation/validate.ts';
+export { compileClientSchema } from './validation/client-schema/client-schema.ts';
+export type { ClientSchema } from './validation/client-schema/client-schema.ts';
 export {
   CallbackSecretSchema,
   DeliveryListSchema,
   RegisteredWebhookSchema,
   RegisterWebhookSchema,
   WebhookListSchema,
-} from './webhooks.ts';
-export type { RegisterWebhookRequest } from './webhooks.ts';
-export { assembleWireEvent, EVENT_SCHEMA_VERSION } from './wire-event.ts';
-export type { WireEventParts } from './wire-event.ts';
-export { NodeSettingsSchema, WorkflowDefinitionSchema, WorkflowNodeSchema } from './workflow.ts';
+} from './documents/webhooks.ts';
+export type { RegisterWebhookRequest } from './documents/webhooks.ts';
+export { assembleWireEvent, EVENT_SCHEMA_VERSION } from './events/wire-event.ts';
+export type { WireEventParts } from './events/wire-event.ts';
+export { NodeSettingsSchema, WorkflowDefinitionSchema, WorkflowNodeSchema } from './documents/workflow.ts';
 export type {
   AgentRef,
   ChannelDeclaration,
@@ -164,4 +174,4 @@ export type {
   WorkflowSettings,
   WorkflowTrigger,
   WorkflowVariable,
-} from './workflow.ts';
+} from './documents/workflow.ts';

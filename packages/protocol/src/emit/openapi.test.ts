@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../json/json.ts';
+import { openApiDocument } from './openapi.ts';
+import { operationOf, pathParameters, ROUTES, route } from '../routes/routes.ts';
+import { compileValidator } from '../validation/validate.ts';
+
+const document = openApiDocument({ version: '9.9.9', serverUrl: 'https://weft.example' });
+
+describe('the table of routes', () => {
+  it('names each operation once', () => {
+    expect(new Set(ROUTES.map((entry) => entry.operationId)).size).toBe(ROUTES.length);
+    expect(new Set(ROUTES.map(operationOf)).size).toBe(ROUTES.length);
+  });
+
+  it('finds an operation and names it for idempotency', () => {
+    expect(operationOf(route('pauseRun'))).toBe('POST /v1/runs/{runId}:pause');
+    expect(() => route('none')).toThrow('There is no operation "none".');
+  });
+
+  it('asks for a key everywhere but at discovery, the description, signed links, the proof of identity and the probes', () => {
+    const free = ROUTES.filter((entry) => entry.scope === null).map((entry) => entry.path);
+
+    expect(free).toEqual([
+      '/.well-known/openwop',
+      '/v1/openapi.json',
+      '/v1/interrupts/{token}',
+      '/v1/interrupts/{token}',
+      '/v1/host/weft/identity',
+      '/health',
+      '/ready',
+    ]);
+  });
+
+  it('has schemas that compile under strict rules', () => {
+    for (const entry of ROUTES) {
+      const answers = Object.values(entry.responses).flatMap((answer) => answer.schema ?? []);
+      const given = [...(entry.query ?? []), ...(entry.headers ?? [])].map((parameter) => parameter.schema);
+      const all = [...answers, ...given, ...(entry.request === undefined ? [] : [entry.request.schema])];
+      for (const schema of all) expect(() => compileValidator(schema)({})).not.toThrow();
+    }
+  });
+
+  it('has one parameter per pair of braces', () => {
+    expect(pathParameters('/v1/runs/{runId}:pause')).toEqual(['runId']);
+    expect(pathParameters('/v1/runs')).toEqual([]);
+  });
+});
+
+describe('the OpenAPI document', () => {
+  it('is 3.1 with the given version, and has no /v1 in its server', () => {
+    expect(document.openapi).toMatch(/^3\.[1-9]/);
+    expect((document.info as JsonObject).version).toBe('9.9.9');
+    expect(document.servers).toEqual([{ url: 'https://weft.example' }]);
+  });
+
+  it('describes every route', () => {
+    const paths = document.paths as Record<string, JsonObject>;
+    for (const entry of ROUTES) expect(paths[entry.path]).toHaveProperty(entry.method.toLowerCase());
+    expect(Object.keys(paths)).toEqual(
+      expect.arrayContaining([
+        '/v1/runs/{runId}:pause',
+        '/v1/runs:bulk-cancel',
+        '/v1/host/weft/workflows:check',
+      ]),
+    );
+  });
+
+  it('gives the error envelope for every failure', () => {
+    const text = JSON.stringify(document);
+
+    expect(text).toContain('#/components/schemas/ErrorEnvelope');
+    expect(document).toHaveProperty('components.schemas.ErrorEnvelope.additionalProperties', false);
+    expect(document).toHaveProperty(['paths', '/v1/runs', 'post', 'responses', '409']);
+  });
+
+  it('closes the creation of a run once, where it is composed', () => {
+    const schema = ['paths', '/v1/runs', 'post', 'requestBody', 'content', 'application/json', 'schema'];
+
+    expect(document).toHaveProperty([...schema, 'unevaluatedProperties'], false);
+    expect(document).not.toHaveProperty([...schema, 'allOf', '0', 'additionalProperties']);
+    expect(document).not.toHaveProperty([...schema, 'allOf', '1', 'additionalProperties']);
+  });
+});

@@ -1,0 +1,355 @@
+import { Type } from 'typebox';
+import {
+  ExplanationSchema,
+  ImportedRunSchema,
+  InterruptListSchema,
+  RegistrationSchema,
+  ReleasedRunSchema,
+  RetentionSchema,
+  RunListSchema,
+  SetRetentionSchema,
+  StatsSchema,
+  WorkflowListSchema,
+  WorkflowReportSchema,
+} from '../documents/host-extension.ts';
+import { KEY_ROUTES } from './key-routes.ts';
+import type { Parameter, Route } from './routes.ts';
+import { RUN_STATUSES } from '../documents/run-statuses.ts';
+import { dateTime, jsonObject, name, nameOf } from '../documents/schema-parts.ts';
+import {
+  ArtifactListSchema,
+  SECRET_SCOPES,
+  SecretListSchema,
+  SecretSchema,
+  SetSecretSchema,
+} from '../documents/secrets-and-artifacts.ts';
+import { WorkflowDefinitionSchema } from '../documents/workflow.ts';
+
+const PAGE: readonly Parameter[] = [
+  {
+    name: 'limit',
+    description: 'Rows in one answer. Default: 50.',
+    schema: Type.Integer({ minimum: 1, maximum: 500 }),
+  },
+  { name: 'cursor', description: 'The nextCursor of the answer before.', schema: name },
+];
+
+const STRICT: Parameter = {
+  name: 'strict',
+  description: 'Warnings count as errors.',
+  schema: Type.Boolean(),
+};
+
+const IDEMPOTENCY_KEY: Parameter = {
+  name: 'Idempotency-Key',
+  description: 'The same key with the same content gets the first answer again, for 24 hours.',
+  schema: Type.String({ minLength: 1, maxLength: 255 }),
+};
+
+const workflows: readonly Route[] = [
+  {
+    operationId: 'registerWorkflow',
+    method: 'POST',
+    path: '/v1/host/weft/workflows',
+    scope: 'workflows:write',
+    summary: 'Registers a workflow. The same content again changes nothing.',
+    query: [STRICT],
+    headers: [IDEMPOTENCY_KEY],
+    request: { schema: WorkflowDefinitionSchema, required: true },
+    responses: {
+      200: { description: 'The same content is registered already.', schema: RegistrationSchema },
+      201: { description: 'Registered, and now the current version.', schema: RegistrationSchema },
+    },
+    errors: [
+      'validation_error',
+      'capability_required',
+      'workflow_version_exists',
+      'idempotency_in_flight',
+      'idempotency_key_mismatch',
+      'payload_too_large',
+    ],
+  },
+  {
+    operationId: 'listWorkflows',
+    method: 'GET',
+    path: '/v1/host/weft/workflows',
+    scope: 'manifest:read',
+    summary: 'The registered workflows.',
+    query: PAGE,
+    responses: { 200: { description: 'A page of workflows.', schema: WorkflowListSchema } },
+    errors: ['validation_error'],
+  },
+  {
+    operationId: 'getWorkflowVersion',
+    method: 'GET',
+    path: '/v1/host/weft/workflows/{workflowId}',
+    scope: 'manifest:read',
+    summary: 'One version of a workflow.',
+    query: [{ name: 'version', description: 'Default: the current one.', schema: name }],
+    responses: { 200: { description: 'The definition.', schema: WorkflowDefinitionSchema } },
+    errors: ['validation_error'],
+  },
+  {
+    operationId: 'checkWorkflow',
+    method: 'POST',
+    path: '/v1/host/weft/workflows:check',
+    scope: 'manifest:read',
+    summary: 'Says everything that is wrong with a definition; writes nothing.',
+    query: [STRICT],
+    request: { schema: jsonObject, required: true },
+    responses: { 200: { description: 'The report.', schema: WorkflowReportSchema } },
+    errors: ['validation_error', 'payload_too_large'],
+  },
+];
+
+const runs: readonly Route[] = [
+  {
+    operationId: 'listRuns',
+    method: 'GET',
+    path: '/v1/host/weft/runs',
+    scope: 'runs:read',
+    summary: 'Runs, newest first.',
+    query: [
+      {
+        name: 'status',
+        description: `One or several of ${RUN_STATUSES.filter((status) => status !== 'cancelling').join(', ')}, separated by commas.`,
+        schema: name,
+      },
+      { name: 'workflowId', description: 'Only runs of this workflow.', schema: name },
+      { name: 'tag', description: 'Only runs with this tag.', schema: name },
+      { name: 'since', description: 'Created at this time or later.', schema: dateTime },
+      { name: 'until', description: 'Created before this time.', schema: dateTime },
+      { name: 'quarantined', description: 'Only quarantined runs.', schema: Type.Literal(true) },
+      ...PAGE,
+    ],
+    responses: { 200: { description: 'A page of runs.', schema: RunListSchema } },
+    errors: ['validation_error'],
+  },
+  {
+    operationId: 'explainRun',
+    method: 'GET',
+    path: '/v1/host/weft/runs/{runId}/why',
+    scope: 'runs:read',
+    summary: 'What a run waits for, as a sentence and as data.',
+    responses: { 200: { description: 'The explanation.', schema: ExplanationSchema } },
+    errors: [],
+  },
+  {
+    operationId: 'releaseRun',
+    method: 'POST',
+    path: '/v1/host/weft/runs/{runId}:release',
+    scope: 'host:admin',
+    summary: 'Gives a quarantined run another chance.',
+    responses: { 200: { description: 'Released; it goes on where it was.', schema: ReleasedRunSchema } },
+    errors: ['conflict', 'run_damaged'],
+  },
+];
+
+const imports: readonly Route[] = [
+  {
+    operationId: 'importBundle',
+    method: 'POST',
+    path: '/v1/host/weft/imports',
+    scope: 'runs:create',
+    summary:
+      'Makes a run that is only read out of a debug bundle of any OpenWOP host. The same bundle again changes nothing.',
+    request: { schema: jsonObject, required: true },
+    responses: {
+      200: { description: 'This bundle was imported before.', schema: ImportedRunSchema },
+      201: { description: 'Imported.', schema: ImportedRunSchema },
+    },
+    headers: [
+      {
+        name: 'Content-Encoding',
+        description: 'With "gzip", the body is unpacked, up to the same limit.',
+        schema: Type.Enum(['gzip', 'identity']),
+      },
+    ],
+    errors: ['validation_error', 'bundle_invalid', 'payload_too_large', 'unsupported_encoding'],
+  },
+];
+
+const secrets: readonly Route[] = [
+  {
+    operationId: 'setSecret',
+    method: 'POST',
+    path: '/v1/host/weft/secrets',
+    scope: 'secrets:manage',
+    summary: 'Keeps a secret, encrypted, in place of an earlier one. Its value cannot be read again.',
+    headers: [IDEMPOTENCY_KEY],
+    request: { schema: SetSecretSchema, required: true },
+    responses: { 200: { description: 'It is kept.', schema: SecretSchema } },
+    errors: [
+      'validation_error',
+      'capability_not_provided',
+      'idempotency_in_flight',
+      'idempotency_key_mismatch',
+      'payload_too_large',
+    ],
+  },
+  {
+    operationId: 'listSecrets',
+    method: 'GET',
+    path: '/v1/host/weft/secrets',
+    scope: 'secrets:manage',
+    summary: 'The tenant’s secrets and the caller’s own, without their values.',
+    responses: { 200: { description: 'All of them, by id.', schema: SecretListSchema } },
+    errors: [],
+  },
+  {
+    operationId: 'removeSecret',
+    method: 'DELETE',
+    path: '/v1/host/weft/secrets/{secretId}',
+    scope: 'secrets:manage',
+    summary: 'Removes a secret.',
+    query: [
+      {
+        name: 'scope',
+        description: 'The tenant’s, or the caller’s own. Default: tenant.',
+        schema: Type.Enum([...SECRET_SCOPES]),
+      },
+    ],
+    headers: [IDEMPOTENCY_KEY],
+    responses: { 204: { description: 'Removed.' } },
+    errors: ['validation_error', 'idempotency_in_flight', 'idempotency_key_mismatch'],
+  },
+];
+
+const artifacts: readonly Route[] = [
+  {
+    operationId: 'listArtifacts',
+    method: 'GET',
+    path: '/v1/host/weft/runs/{runId}/artifacts',
+    scope: 'artifacts:read',
+    summary: 'What a run has produced beside its log, newest first.',
+    query: PAGE,
+    responses: { 200: { description: 'A page of artifacts.', schema: ArtifactListSchema } },
+    errors: ['validation_error'],
+  },
+];
+
+const interrupts: readonly Route[] = [
+  {
+    operationId: 'listInterrupts',
+    method: 'GET',
+    path: '/v1/host/weft/interrupts',
+    scope: 'runs:read',
+    summary: 'Questions that wait for an answer, across runs. A page is counted in runs.',
+    query: PAGE,
+    responses: { 200: { description: 'Open questions.', schema: InterruptListSchema } },
+    errors: ['validation_error'],
+  },
+];
+
+const observation: readonly Route[] = [
+  {
+    operationId: 'readStats',
+    method: 'GET',
+    path: '/v1/host/weft/stats',
+    scope: 'host:admin',
+    summary: 'Counters of this process: runs in memory, commits, event-loop delay.',
+    responses: { 200: { description: 'The counters as of now.', schema: StatsSchema } },
+    errors: [],
+  },
+  {
+    operationId: 'readMetrics',
+    method: 'GET',
+    path: '/metrics',
+    scope: 'host:admin',
+    summary: 'Metrics of this process in Prometheus text format 0.0.4.',
+    responses: {
+      200: { description: 'The metrics as of now.', schema: Type.String(), contentType: 'text/plain' },
+    },
+    errors: [],
+  },
+];
+
+const TENANT: Parameter = {
+  name: 'tenant',
+  description: 'Default: the caller’s own.',
+  schema: nameOf({ minLength: 1, maxLength: 128 }),
+};
+
+const keeping: readonly Route[] = [
+  {
+    operationId: 'removeRun',
+    method: 'DELETE',
+    path: '/v1/host/weft/runs/{runId}',
+    scope: 'host:admin',
+    summary: 'Removes a run that has ended, with all that belongs to it. Afterwards it is answered with 410.',
+    headers: [IDEMPOTENCY_KEY],
+    responses: { 204: { description: 'Removed.' } },
+    errors: ['validation_error', 'conflict', 'idempotency_in_flight', 'idempotency_key_mismatch'],
+  },
+  {
+    operationId: 'eraseRun',
+    method: 'POST',
+    path: '/v1/host/weft/runs/{runId}:erase',
+    scope: 'host:admin',
+    summary:
+      'Erases what is kept behind the masks of a run that has ended: inputs and masked values. Its log stays.',
+    headers: [IDEMPOTENCY_KEY],
+    responses: { 204: { description: 'Erased.' } },
+    errors: ['validation_error', 'conflict', 'idempotency_in_flight', 'idempotency_key_mismatch'],
+  },
+  {
+    operationId: 'getRetention',
+    method: 'GET',
+    path: '/v1/host/weft/retention',
+    scope: 'host:admin',
+    summary: 'How long a tenant’s runs are kept after their end.',
+    query: [TENANT],
+    responses: { 200: { description: 'The retention that holds.', schema: RetentionSchema } },
+    errors: ['validation_error'],
+  },
+  {
+    operationId: 'setRetention',
+    method: 'POST',
+    path: '/v1/host/weft/retention',
+    scope: 'host:admin',
+    summary:
+      'Says how long a tenant’s runs are kept after their end. Older ones are removed within the hour.',
+    query: [TENANT],
+    request: { schema: SetRetentionSchema, required: true },
+    responses: { 200: { description: 'It holds from now on.', schema: RetentionSchema } },
+    errors: ['validation_error', 'payload_too_large'],
+  },
+  {
+    operationId: 'resetRetention',
+    method: 'DELETE',
+    path: '/v1/host/weft/retention',
+    scope: 'host:admin',
+    summary: 'A tenant’s runs are kept again as long as the host keeps everybody’s.',
+    query: [TENANT],
+    responses: { 200: { description: 'The retention that holds now.', schema: RetentionSchema } },
+    errors: ['validation_error'],
+  },
+  {
+    operationId: 'backUp',
+    method: 'POST',
+    path: '/v1/host/weft/backup',
+    scope: 'host:admin',
+    summary: 'A copy of the whole store, of all tenants, as a file, while the host goes on working.',
+    responses: {
+      200: {
+        description: 'The file; all that was acknowledged before the request is in it.',
+        schema: Type.String(),
+        contentType: 'application/octet-stream',
+      },
+    },
+    errors: ['conflict', 'capability_not_provided'],
+  },
+];
+
+/** What Weft adds under its own prefix. */
+export const HOST_ROUTES: readonly Route[] = [
+  ...workflows,
+  ...runs,
+  ...imports,
+  ...interrupts,
+  ...secrets,
+  ...artifacts,
+  ...KEY_ROUTES,
+  ...observation,
+  ...keeping,
+];
