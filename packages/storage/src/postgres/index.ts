@@ -1,24 +1,24 @@
 import type { Store } from '@weft/engine';
-import { type Bell, openBell } from './bell.ts';
-import { prepareClaims } from './claims.ts';
-import { type PostgresFaults, prepareCommit } from './commit.ts';
-import { type ConnectionOptions, openConnection } from './connection.ts';
-import { prepareDocumentReader } from './documents.ts';
-import { prepareListRuns } from './list-runs.ts';
-import { migrate } from './migrations.ts';
-import { prepareOrigins } from './origins.ts';
-import { createPool, type Pool } from './pool.ts';
-import { preparePrune } from './prune.ts';
-import { prepareKeepingReader } from './read-keeping.ts';
-import { prepareRegistryReader } from './read-registry.ts';
-import { prepareRunReader } from './read-run.ts';
-import { prepareDoubts } from './was-committed.ts';
+import { type Bell, openBell } from './connections/bell.ts';
+import { prepareClaims } from './runs/claims.ts';
+import { type PostgresFaults, prepareCommit } from './commits/commit.ts';
+import { type ConnectionOptions, openConnection } from './connections/connection.ts';
+import { prepareDocumentReader } from './documents/documents.ts';
+import { prepareListRuns } from './runs/list-runs.ts';
+import { migrate } from './connections/migrations.ts';
+import { prepareOrigins } from './runs/origins.ts';
+import { createPool, type Pool } from './connections/pool.ts';
+import { preparePrune } from './retention/prune.ts';
+import { prepareKeepingReader } from './retention/read-retention.ts';
+import { prepareRegistryReader } from './documents/read-registry.ts';
+import { prepareRunReader } from './runs/read-run.ts';
+import { prepareDoubts } from './commits/was-committed.ts';
 
-export { checkPostgres } from './check-database.ts';
-export type { DatabaseReport } from './check-database.ts';
-export type { PostgresFaults } from './commit.ts';
-export { ConnectionLostError, SchemaTooNewError, UnsafeDatabaseError } from './errors.ts';
-export { isRetryable, reasonNotOpened } from './why-not-opened.ts';
+export { checkPostgres } from './connections/check-database.ts';
+export type { DatabaseReport } from './connections/check-database.ts';
+export type { PostgresFaults } from './commits/commit.ts';
+export { ConnectionLostError, SchemaTooNewError, UnsafeDatabaseError } from './connections/errors.ts';
+export { isRetryable, reasonNotOpened } from './connections/connect-errors.ts';
 
 export interface PostgresStoreOptions {
   /** `postgres://user:password@host:port/database`. Sessions are used as such: no pooler in transaction mode in between. */

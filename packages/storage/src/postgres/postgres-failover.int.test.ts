@@ -2,12 +2,12 @@ import { createUnit, events, newRunId } from '@weft/engine/store-contract';
 import type { Store } from '@weft/engine';
 import postgres from 'postgres';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { openConnection } from './connection.ts';
-import { ConnectionLostError } from './errors.ts';
+import { openConnection } from './connections/connection.ts';
+import { ConnectionLostError } from './connections/errors.ts';
 import { openPostgresStore } from './index.ts';
-import { type TestServer, testServers } from './postgres-test-server.ts';
-import { openProxy } from './test-proxy.ts';
-import { isRetryable, reasonNotOpened } from './why-not-opened.ts';
+import { type TestServer, testServers } from './testing/postgres-test-server.ts';
+import { openProxy } from './testing/test-proxy.ts';
+import { isRetryable, reasonNotOpened } from './connections/connect-errors.ts';
 
 /**
  * Two real servers, one of which repeats what the other does and waits to take its place; in front of both a name that leads to one

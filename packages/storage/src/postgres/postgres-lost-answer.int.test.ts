@@ -8,11 +8,11 @@ import {
   readAll,
 } from '@weft/engine/store-contract';
 import { describe, expect, it } from 'vitest';
-import { createPool } from './pool.ts';
-import { testServer } from './postgres-test-server.ts';
-import { prepareRunReader } from './read-run.ts';
-import { openProxy } from './test-proxy.ts';
-import { prepareDoubts } from './was-committed.ts';
+import { createPool } from './connections/pool.ts';
+import { testServer } from './testing/postgres-test-server.ts';
+import { prepareRunReader } from './runs/read-run.ts';
+import { openProxy } from './testing/test-proxy.ts';
+import { prepareDoubts } from './commits/was-committed.ts';
 
 const { newSchema, openStore, server } = testServer();
 

@@ -1,7 +1,7 @@
 import type { Store } from '@weft/engine';
 import { createUnit, given, newRunId } from '@weft/engine/store-contract';
 import { describe, expect, it, vi } from 'vitest';
-import { testServer } from './postgres-test-server.ts';
+import { testServer } from './testing/postgres-test-server.ts';
 
 const { newSchema, openSession, openStore } = testServer();
 /** Room for slow machines. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { appendUnit, createUnit, event, events, given, readAll } from '@weft/engine/store-contract';
 import { expect, it } from 'vitest';
-import { testServer } from './postgres-test-server.ts';
+import { testServer } from './testing/postgres-test-server.ts';
 
 const { newSchema, openSession, openStore } = testServer();
 const GUIDE = new URL('../../../../docs/guide/sizing.md', import.meta.url);

@@ -17,7 +17,7 @@ import {
   workflowUnit,
 } from '@weft/engine/store-contract';
 import { describe, expect, it, vi } from 'vitest';
-import { testServer } from './postgres-test-server.ts';
+import { testServer } from './testing/postgres-test-server.ts';
 
 const { newSchema, openSession, openStore } = testServer();
 /** Room for slow machines. */

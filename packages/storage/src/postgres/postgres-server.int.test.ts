@@ -12,10 +12,10 @@ import {
 } from '@weft/engine/store-contract';
 import { describe, expect, it, vi } from 'vitest';
 import { openPostgresStore } from './index.ts';
-import { ConnectionLostError, SchemaTooNewError, UnsafeDatabaseError } from './errors.ts';
-import { SCHEMA_VERSION } from './migrations.ts';
-import { testServer } from './postgres-test-server.ts';
-import { isRetryable, reasonNotOpened } from './why-not-opened.ts';
+import { ConnectionLostError, SchemaTooNewError, UnsafeDatabaseError } from './connections/errors.ts';
+import { SCHEMA_VERSION } from './connections/migrations.ts';
+import { testServer } from './testing/postgres-test-server.ts';
+import { isRetryable, reasonNotOpened } from './connections/connect-errors.ts';
 
 const { newSchema, openSession, openStore, server } = testServer();
 /** Room for slow machines. */

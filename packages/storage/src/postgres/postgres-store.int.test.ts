@@ -1,6 +1,6 @@
 import { storeContract } from '@weft/engine/store-contract';
 import { openPostgresStore } from './index.ts';
-import { testServer } from './postgres-test-server.ts';
+import { testServer } from './testing/postgres-test-server.ts';
 
 const { server, newSchema } = testServer();
 let schema = '';

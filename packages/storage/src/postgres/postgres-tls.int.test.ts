@@ -2,10 +2,10 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Connection, openConnection } from './connection.ts';
-import { type TestServer, testServers } from './postgres-test-server.ts';
-import { newAuthority } from './test-certificate.ts';
-import { isRetryable, reasonNotOpened } from './why-not-opened.ts';
+import { type Connection, openConnection } from './connections/connection.ts';
+import { type TestServer, testServers } from './testing/postgres-test-server.ts';
+import { newAuthority } from './testing/test-certificate.ts';
+import { isRetryable, reasonNotOpened } from './connections/connect-errors.ts';
 
 /** A server that takes TLS and nothing else, except from `plain`; `carol` must show a certificate. */
 const HBA = `

@@ -12,9 +12,9 @@ import {
   readAll,
 } from '@weft/engine/store-contract';
 import { describe, expect, it } from 'vitest';
-import { openDatabase } from './driver.ts';
+import { openDatabase } from './file/driver.ts';
 import { checkSqliteFile, openSqliteStore } from './index.ts';
-import { testFolder } from './sqlite-test-folder.ts';
+import { testFolder } from './testing/sqlite-test-folder.ts';
 
 const { folder, newPath } = testFolder();
 

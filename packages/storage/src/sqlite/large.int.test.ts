@@ -10,7 +10,7 @@ import {
 } from '@weft/engine/store-contract';
 import { describe, expect, it } from 'vitest';
 import { openSqliteStore } from './index.ts';
-import { testFolder } from './sqlite-test-folder.ts';
+import { testFolder } from './testing/sqlite-test-folder.ts';
 
 const { newPath } = testFolder();
 

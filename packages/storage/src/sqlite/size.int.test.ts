@@ -3,7 +3,7 @@ import type { RunUnit, StoredEvent } from '@weft/engine';
 import { appendUnit, createUnit, given, newRunId, START } from '@weft/engine/store-contract';
 import { expect, it } from 'vitest';
 import { openSqliteStore } from './index.ts';
-import { testFolder } from './sqlite-test-folder.ts';
+import { testFolder } from './testing/sqlite-test-folder.ts';
 
 const { newPath } = testFolder();
 const RUNS = 2_000;

@@ -1,6 +1,6 @@
 import { storeContract } from '@weft/engine/store-contract';
 import { openSqliteStore } from './index.ts';
-import { testFolder } from './sqlite-test-folder.ts';
+import { testFolder } from './testing/sqlite-test-folder.ts';
 
 const { newPath } = testFolder();
 let path = '';

@@ -1,0 +1,164 @@
+import type {
+  AuditEntry,
+  Checkpoint,
+  Command,
+  CreationRecord,
+  IdempotencyRecord,
+  NewOutboxRow,
+  StoredEvent,
+  Suspicion,
+  Verdict,
+  WorkflowUnit,
+  ApiKeyRow,
+  OutboxUnit,
+} from '@weft/engine';
+import type { StoredRecord } from '../runs/origins.ts';
+import type { BlobUnit, DocumentUnit, EraseUnit, PurgeUnit } from './units.ts';
+
+/** A run as it was found, with what the units of the group have made of it so far. */
+export interface DraftRun {
+  readonly id: string;
+  readonly tenant: string;
+  /** Set when a unit of this group created it. */
+  readonly created?: CreationRecord;
+  status: number;
+  nextSeq: number;
+  epoch: number;
+  holder: string | null;
+  /** Commands not yet consumed, and all that were ever accepted. */
+  inbox: number;
+  accepted: number;
+  dueAt: number | null;
+  wakeAt: number | null;
+  startedAt: number | null;
+  endedAt: number | null;
+  node: string | null;
+  error: string | null;
+  batch: string;
+  readonly isErased: boolean;
+  isChanged: boolean;
+}
+
+/** What the database held that the group's units must be judged by. */
+export interface Found {
+  readonly now: number;
+  /** Names the transaction after an unknown outcome. */
+  readonly transaction: string;
+  readonly runs: Map<string, DraftRun>;
+  /** By run and command: whether it waits to be consumed. */
+  readonly commands: Map<string, boolean>;
+  readonly idempotency: Map<string, IdempotencyRecord>;
+  /** By tenant and scope: ids of runs under way, oldest first. */
+  readonly scopes: Map<string, string[]>;
+  /** By tenant, id and version. */
+  readonly workflows: Map<string, string>;
+  /** By tenant and id: how often it was registered. */
+  readonly registrations: Map<string, number>;
+  readonly settings: Map<string, string>;
+  /** By key id: the key's tenant. */
+  readonly keys: Map<string, string>;
+  readonly keyHashes: Set<string>;
+  /** By place: when the document there expires, null = never. */
+  readonly documents: Map<string, number | null>;
+  /** Runs that are to be purged or erased: what they consist of. */
+  readonly targets: Map<string, KeptRun>;
+  /** By source: forks of the runs that are to be purged or erased, and forks of those. */
+  readonly forks: Map<string, { readonly id: string; readonly status: number }[]>;
+}
+
+export interface KeptRun {
+  /** A placeholder when it is damaged. */
+  readonly record: CreationRecord;
+  readonly isDamaged: boolean;
+  readonly parent?: { readonly id: string; readonly status: number };
+  /** Those that brought something along. */
+  readonly commands: readonly { readonly id: string; readonly command: Command }[];
+}
+
+/** What is to be written when every unit has been judged. */
+export interface Writes {
+  readonly newRuns: DraftRun[];
+  readonly events: { readonly run: string; readonly event: StoredEvent }[];
+  readonly checkpoints: Map<string, Checkpoint>;
+  readonly commands: {
+    readonly run: string;
+    readonly ord: number;
+    readonly id: string;
+    readonly command: Command;
+  }[];
+  readonly verdicts: { readonly run: string; readonly id: string; readonly verdict: Verdict }[];
+  readonly outbox: { readonly run: string; readonly row: NewOutboxRow }[];
+  readonly settled: Map<string, OutboxUnit['settle'][number]>;
+  readonly idempotency: IdempotencyRecord[];
+  readonly workflows: { readonly unit: WorkflowUnit; readonly ord: number }[];
+  readonly settings: Map<string, string>;
+  readonly keys: ApiKeyRow[];
+  readonly revoked: Map<string, number>;
+  /** By place, in the order of the last write to it. */
+  readonly documents: Map<string, DocumentUnit>;
+  readonly blobs: Map<string, BlobUnit>;
+  readonly purged: Map<string, PurgeUnit>;
+  readonly erased: Map<
+    string,
+    { readonly unit: EraseUnit; readonly stored: StoredRecord; readonly commands: KeptRun['commands'] }
+  >;
+  /** By run. */
+  readonly suspicions: Map<string, Suspicion | undefined>;
+  readonly audit: { readonly entry: AuditEntry; readonly batch: string | null }[];
+  /** Runs that got events, and their new length. */
+  readonly rung: Map<string, number>;
+  /** Runs that got a command, and their length. */
+  readonly called: Map<string, number>;
+}
+
+export interface Draft {
+  readonly found: Found;
+  readonly writes: Writes;
+}
+
+export function newWrites(): Writes {
+  return {
+    newRuns: [],
+    events: [],
+    checkpoints: new Map(),
+    commands: [],
+    verdicts: [],
+    outbox: [],
+    settled: new Map(),
+    idempotency: [],
+    workflows: [],
+    settings: new Map(),
+    keys: [],
+    revoked: new Map(),
+    documents: new Map(),
+    blobs: new Map(),
+    purged: new Map(),
+    erased: new Map(),
+    suspicions: new Map(),
+    audit: [],
+    rung: new Map(),
+    called: new Map(),
+  };
+}
+
+/** Several names as one key of a map, without two lists ever giving the same. */
+export function keyOf(...names: readonly (string | number)[]): string {
+  return JSON.stringify(names);
+}
+
+export function idempotencyKey({
+  tenant,
+  operation,
+  keyHash,
+}: Pick<IdempotencyRecord, 'tenant' | 'operation' | 'keyHash'>): string {
+  return keyOf(tenant, operation, keyHash);
+}
+
+export function documentKey({
+  tenant,
+  collection,
+  scope,
+  id,
+}: Pick<DocumentUnit, 'tenant' | 'collection' | 'scope' | 'id'>): string {
+  return keyOf(tenant, collection, scope, id);
+}

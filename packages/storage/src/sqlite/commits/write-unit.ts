@@ -1,0 +1,198 @@
+import type { ClaimRef, CommandUnit, OutboxUnit, Refusal, WorkflowUnit, WriteUnit } from '@weft/engine';
+import { prepareBlobs } from '../documents/blobs.ts';
+import { batchBytes, FIRST_TERMINAL, runIdBytes, statusOf } from '../runs/codec.ts';
+import type { Connection } from '../file/connection.ts';
+import { prepareDocuments } from '../documents/documents.ts';
+import { prepareIdempotency } from './idempotency.ts';
+import { prepareAccept } from '../claims/inbox.ts';
+import { prepareKeeping } from '../retention/retention.ts';
+import { prepareWakeLane } from '../documents/outbox-lanes.ts';
+import { prepareSuspicions } from '../runs/suspicions.ts';
+import { prepareRunWriter } from '../runs/write-run.ts';
+
+/** Checks one unit against what is there and writes it, or says why not. Runs inside the group's transaction. */
+export function prepareUnitWriter(connection: Connection): (unit: WriteUnit) => Refusal | undefined {
+  const writeRun = prepareRunWriter(connection);
+  const writeCommand = prepareCommandWriter(connection);
+  const writeRegistry = prepareRegistryWriter(connection);
+  const documents = prepareDocuments(connection);
+  const blobs = prepareBlobs(connection);
+  const keeping = prepareKeeping(connection);
+  const suspicions = prepareSuspicions(connection);
+  const idempotency = prepareIdempotency(connection);
+  const isHeld = prepareIsHeld(connection);
+  const insertAudit = connection.db.prepare(
+    'INSERT INTO audit (at, tenant, actor, action, target, details, batch) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  );
+
+  function writeByKind(unit: WriteUnit): Refusal | undefined {
+    switch (unit.kind) {
+      case 'run':
+        return writeRun(unit);
+      case 'command':
+        return writeCommand(unit);
+      case 'document':
+        return documents.write(unit);
+      case 'blob':
+        blobs.write(unit);
+        return undefined;
+      case 'purge':
+        return keeping.purge(unit);
+      case 'erase':
+        return keeping.erase(unit);
+      case 'suspicion':
+        return suspicions.write(unit);
+      case 'workflow':
+      case 'key':
+      case 'revoke-key':
+      case 'setting':
+      case 'outbox':
+      case 'audit':
+        return writeRegistry(unit);
+    }
+  }
+
+  function writeAudit(unit: WriteUnit): void {
+    // Only a unit that consists of nothing else must be found again by its entries.
+    const batch = unit.kind === 'audit' ? batchBytes(unit.batchId) : null;
+    for (const { at, tenant, actor, action, target, details } of unit.audit ?? []) {
+      insertAudit.run(
+        at,
+        tenant,
+        actor,
+        action,
+        target,
+        details === undefined ? null : JSON.stringify(details),
+        batch,
+      );
+    }
+  }
+
+  return (unit) => {
+    const record = unit.idempotency && idempotency.read(unit.idempotency);
+    if (record) return { reason: 'idempotency_exists', record };
+    if (unit.whileHeld && !isHeld(unit.whileHeld)) return { reason: 'stale_epoch' };
+    const refusal = writeByKind(unit);
+    if (refusal) return refusal;
+    if (unit.idempotency) idempotency.put(unit.idempotency);
+    if (unit.audit) writeAudit(unit);
+    return undefined;
+  };
+}
+
+/** A run that is over has no holder. */
+function prepareIsHeld({ db }: Connection): (claim: ClaimRef) => boolean {
+  const find = db.prepare('SELECT 1 FROM runs WHERE id = ? AND epoch = ? AND holder IS NOT NULL');
+  return ({ runId, epoch }) => {
+    const id = runIdBytes(runId);
+    return id !== undefined && find.get(id, epoch) !== undefined;
+  };
+}
+
+function prepareCommandWriter(connection: Connection): (unit: CommandUnit) => Refusal | undefined {
+  const { db, words } = connection;
+  const accept = prepareAccept(connection);
+  const findRun = db.prepare<{ rid: number; tenant: number; status: number; inbox: number }>(
+    'SELECT rid, tenant, status, inbox FROM runs WHERE id = ?',
+  );
+  const findCommand = db.prepare('SELECT 1 FROM commands WHERE rid = ? AND id = ?');
+
+  return (unit) => {
+    const id = runIdBytes(unit.runId);
+    const run = id && findRun.get(id);
+    if (!run || run.tenant !== words.find(unit.tenant)) return { reason: 'run_missing' };
+    if (findCommand.get(run.rid, unit.commandId)) return undefined;
+    if (run.status >= FIRST_TERMINAL) return { reason: 'run_terminal', status: statusOf(run.status) };
+    if (run.inbox >= unit.inboxLimit) return { reason: 'inbox_full' };
+    accept({ runId: unit.runId, rid: run.rid }, unit.commandId, unit.command);
+    return undefined;
+  };
+}
+
+type RegistryUnit = Exclude<
+  WriteUnit,
+  { kind: 'run' | 'command' | 'document' | 'blob' | 'purge' | 'erase' | 'suspicion' }
+>;
+
+function prepareRegistryWriter({
+  db,
+  clock,
+  currentWorkflows,
+}: Connection): (unit: RegistryUnit) => Refusal | undefined {
+  const findDigest = db.prepare<{ digest: string }>(
+    'SELECT digest FROM workflows WHERE tenant = ? AND id = ? AND version = ?',
+  );
+  const insertWorkflow = db.prepare(
+    'INSERT INTO workflows (tenant, id, version, digest, registered_at) VALUES (?, ?, ?, ?, ?)',
+  );
+  const insertDefinition = db.prepare('INSERT OR IGNORE INTO definitions (digest, body) VALUES (?, ?)');
+  const insertKey = db.prepare(
+    'INSERT OR IGNORE INTO api_keys (key_id, hash, tenant, body, revoked_at) VALUES (?, ?, ?, ?, ?)',
+  );
+  const findKey = db.prepare('SELECT 1 FROM api_keys WHERE key_id = ? AND tenant = ?');
+  const revokeKey = db.prepare('UPDATE api_keys SET revoked_at = ? WHERE key_id = ? AND revoked_at IS NULL');
+  const findSetting = db.prepare<{ value: string }>('SELECT value FROM settings WHERE name = ?');
+  const insertSetting = db.prepare('INSERT OR IGNORE INTO settings (name, value) VALUES (?, ?)');
+  const deleteOutbox = db.prepare('DELETE FROM outbox WHERE id = ?');
+  const retryOutbox = db.prepare(
+    `UPDATE outbox SET due_at = ?, next_at = ?, attempts = CASE WHEN next_at IS NULL THEN 0 ELSE attempts END
+     WHERE id = ?`,
+  );
+  const buryOutbox = db.prepare('UPDATE outbox SET next_at = NULL WHERE id = ?');
+  const laneOfOutbox = db.prepare<{ lane: string | null }>('SELECT lane FROM outbox WHERE id = ?');
+  const wakeLane = prepareWakeLane(db);
+
+  function register(unit: WorkflowUnit): Refusal | undefined {
+    const known = findDigest.get(unit.tenant, unit.id, unit.version);
+    if (known)
+      return known.digest === unit.digest ? undefined : { reason: 'workflow_conflict', digest: known.digest };
+    currentWorkflows.clear();
+    insertWorkflow.run(unit.tenant, unit.id, unit.version, unit.digest, unit.registeredAt);
+    insertDefinition.run(unit.digest, unit.definition);
+    return undefined;
+  }
+
+  function settle({ id, state, dueAt = clock() }: OutboxUnit['settle'][number]): void {
+    const lane = laneOfOutbox.get(id)?.lane;
+    switch (state) {
+      case 'done':
+        deleteOutbox.run(id);
+        if (typeof lane === 'string') wakeLane(lane);
+        return;
+      case 'retry':
+        retryOutbox.run(dueAt, dueAt, id);
+        return;
+      case 'dead':
+        buryOutbox.run(id);
+        if (typeof lane === 'string') wakeLane(lane);
+        return;
+    }
+  }
+
+  return (unit) => {
+    switch (unit.kind) {
+      case 'workflow':
+        return register(unit);
+      case 'key': {
+        const { revokedAt, ...key } = unit.key;
+        insertKey.run(key.keyId, key.hash, key.tenant, JSON.stringify(key), revokedAt ?? null);
+        return undefined;
+      }
+      case 'revoke-key':
+        if (!findKey.get(unit.keyId, unit.tenant)) return { reason: 'key_missing' };
+        revokeKey.run(unit.at, unit.keyId);
+        return undefined;
+      case 'setting': {
+        const known = findSetting.get(unit.name);
+        if (known && known.value !== unit.value) return { reason: 'setting_conflict', value: known.value };
+        insertSetting.run(unit.name, unit.value);
+        return undefined;
+      }
+      case 'outbox':
+        for (const row of unit.settle) settle(row);
+        return undefined;
+      case 'audit':
+        return undefined;
+    }
+  };
+}

@@ -1,0 +1,97 @@
+import type { Listed, Page, Refusal, Store, WriteUnit } from '@weft/engine';
+import { batchBytes, sameBytes } from '../runs/codec.ts';
+import type { Connection } from '../file/connection.ts';
+import { decodeCursor, encodeCursor } from '../runs/cursor.ts';
+
+type DocumentUnit = Extract<WriteUnit, { kind: 'document' }>;
+type DocumentPlace = Parameters<Store['readDocument']>[0];
+type StoredDocument = NonNullable<Awaited<ReturnType<Store['readDocument']>>>;
+
+export interface Documents {
+  read(place: DocumentPlace): StoredDocument | undefined;
+  list(tenant: string, collection: string, scope: string, page: Page): Listed<StoredDocument>;
+  /** Inside the group's transaction. */
+  write(unit: DocumentUnit): Refusal | undefined;
+  /** A document names the batch that wrote it; a removal has left nothing. */
+  wasCommitted(unit: DocumentUnit): boolean;
+}
+
+interface Row {
+  readonly ord: number;
+  readonly id: string;
+  readonly at: number;
+  readonly expires_at: number | null;
+  readonly body: string;
+}
+
+const FOLDER = 'tenant = ? AND collection = ? AND scope = ?';
+const LIVE = '(expires_at IS NULL OR expires_at > ?)';
+
+export function prepareDocuments({ db, words, clock }: Connection): Documents {
+  const find = db.prepare<Row>(
+    `SELECT ord, id, at, expires_at, body FROM documents WHERE ${FOLDER} AND id = ? AND ${LIVE}`,
+  );
+  const listed = db.prepare<Row>(
+    `SELECT ord, id, at, expires_at, body FROM documents WHERE ${FOLDER} AND (at, ord) < (?, ?) AND ${LIVE}
+     ORDER BY at DESC, ord DESC LIMIT ?`,
+  );
+  const findBatch = db.prepare<{ batch: Uint8Array }>(
+    `SELECT batch FROM documents WHERE ${FOLDER} AND id = ?`,
+  );
+  const replace = db.prepare(
+    `INSERT OR REPLACE INTO documents (tenant, collection, scope, id, at, expires_at, batch, body)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const remove = db.prepare(`DELETE FROM documents WHERE ${FOLDER} AND id = ?`);
+
+  /** Undefined when nothing was ever written there. */
+  function folderOf(tenant: string, collection: string, scope: string): [number, number, string] | undefined {
+    const [tenantNumber, collectionNumber] = [words.find(tenant), words.find(collection)];
+    if (tenantNumber === undefined || collectionNumber === undefined) return undefined;
+    return [tenantNumber, collectionNumber, scope];
+  }
+
+  function read({ tenant, collection, scope, id }: DocumentPlace): StoredDocument | undefined {
+    const folder = folderOf(tenant, collection, scope);
+    const row = folder && find.get(...folder, id, clock());
+    return row && documentFrom(row);
+  }
+
+  return {
+    read,
+    list(tenant, collection, scope, page) {
+      const place = page.cursor === undefined ? [Number.MAX_SAFE_INTEGER, 0] : decodeCursor(page.cursor, 2);
+      const folder = folderOf(tenant, collection, scope);
+      const found = folder ? listed.all(...folder, ...place, clock(), page.limit + 1) : [];
+      const rows = found.slice(0, page.limit);
+      const last = rows.at(-1);
+      const isMore = found.length > page.limit && last !== undefined;
+      return {
+        rows: rows.map(documentFrom),
+        ...(isMore && { nextCursor: encodeCursor([last.at, last.ord]) }),
+      };
+    },
+    write(unit) {
+      if (unit.onlyNew && read(unit)) return { reason: 'document_exists' };
+      const { tenant, collection, scope, id, body, at, expiresAt = null, batchId } = unit;
+      if (body === undefined) {
+        const folder = folderOf(tenant, collection, scope);
+        if (folder) remove.run(...folder, id);
+        return undefined;
+      }
+      const folder = [words.numberOf(tenant), words.numberOf(collection), scope];
+      replace.run(...folder, id, at, expiresAt, batchBytes(batchId), body);
+      return undefined;
+    },
+    wasCommitted({ tenant, collection, scope, id, body, batchId }) {
+      const folder = folderOf(tenant, collection, scope);
+      const row = folder && findBatch.get(...folder, id);
+      if (body === undefined || !row) return body === undefined && !row;
+      return sameBytes(row.batch, batchBytes(batchId));
+    },
+  };
+}
+
+function documentFrom({ id, body, at, expires_at }: Row): StoredDocument {
+  return { id, body, at, ...(expires_at !== null && { expiresAt: expires_at }) };
+}

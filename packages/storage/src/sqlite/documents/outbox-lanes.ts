@@ -1,0 +1,18 @@
+import type { Database } from '../file/driver.ts';
+
+/**
+ * Rows that wait behind another one of their lane are parked: due at the end of time, so that looking for what is due does not
+ * walk over all of them again and again. Whoever removes or buries the row before them wakes the next.
+ */
+export const PARKED = 8_640_000_000_000_000;
+
+/** Lets the first living row of the lane go, if it is parked. */
+export function prepareWakeLane(db: Database): (lane: string) => void {
+  const wake = db.prepare(
+    `UPDATE outbox SET next_at = due_at WHERE next_at = ${PARKED}
+       AND rowid = (SELECT min(rowid) FROM outbox WHERE lane = ? AND next_at IS NOT NULL)`,
+  );
+  return (lane) => {
+    wake.run(lane);
+  };
+}

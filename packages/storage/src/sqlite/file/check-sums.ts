@@ -1,0 +1,78 @@
+import { DamagedRunError } from '@weft/engine';
+import { checkpointSum, isWholeEvent } from '../../checksum.ts';
+import { type RecordColumns, recordFrom, runIdText } from '../runs/codec.ts';
+import type { Database } from './driver.ts';
+import type { StoredEventRow } from '../runs/read-run.ts';
+import { NOBODY } from '../retention/remains.ts';
+import { openWords, type Words } from '../runs/words.ts';
+
+/** Rows that are not what was written, one after the other; `seq` is undefined where it is no event. */
+export interface DamagedRow {
+  readonly runId: string;
+  readonly what: 'event' | 'creation record' | 'checkpoint';
+  readonly seq?: number;
+}
+
+interface EventRow extends StoredEventRow {
+  readonly id: Uint8Array;
+  readonly created_at: number;
+}
+
+interface CheckpointRow {
+  readonly id: Uint8Array;
+  readonly seq: number;
+  readonly fold_version: number;
+  readonly state: string;
+  readonly sum: number;
+}
+
+const RECORDS = `SELECT id, tenant, workflow, origin, principal, created_at, scope, more, sum FROM runs
+  WHERE tenant <> ${NOBODY} ORDER BY rid`;
+
+const EVENTS = `SELECT runs.id, runs.created_at, events.seq, type, at, events.node, cause, payload, overlay, events.sum, overlay_sum
+  FROM events JOIN runs USING (rid) WHERE tenant <> ${NOBODY} ORDER BY events.rid, events.seq`;
+
+const CHECKPOINTS = `SELECT runs.id, seq, fold_version, state, checkpoints.sum FROM checkpoints JOIN runs USING (rid)
+  WHERE checkpoints.sum IS NOT NULL ORDER BY rid`;
+
+/** Reads every row that carries a checksum. */
+export function* findDamagedRows(db: Database): Generator<DamagedRow> {
+  const words = openWords(db);
+  for (const row of db.prepare<RecordColumns & { readonly id: Uint8Array }>(RECORDS).iterate()) {
+    if (!isWholeRecord(row, words)) yield { runId: runIdText(row.id), what: 'creation record' };
+  }
+  for (const row of db.prepare<EventRow>(EVENTS).iterate()) {
+    if (!isWhole(row, words)) yield { runId: runIdText(row.id), what: 'event', seq: row.seq };
+  }
+  for (const { id, seq, fold_version, state, sum } of db.prepare<CheckpointRow>(CHECKPOINTS).iterate()) {
+    const runId = runIdText(id);
+    if (checkpointSum(runId, seq, fold_version, state) !== sum) yield { runId, what: 'checkpoint' };
+  }
+}
+
+function isWholeRecord(row: RecordColumns & { readonly id: Uint8Array }, words: Words): boolean {
+  try {
+    recordFrom(runIdText(row.id), row, words);
+    return true;
+  } catch (error) {
+    if (error instanceof DamagedRunError || error instanceof SyntaxError) return false;
+    throw error;
+  }
+}
+
+function isWhole(row: EventRow, words: Words): boolean {
+  const { seq, sum, overlay_sum: overlaySum, payload, overlay } = row;
+  const type = words.read(row.type);
+  const nodeId = row.node === null ? undefined : words.read(row.node);
+  if (type === undefined || (nodeId === undefined && row.node !== null)) return false;
+  const event = {
+    seq,
+    type,
+    at: row.created_at + row.at,
+    ...(nodeId !== undefined && { nodeId }),
+    ...(row.cause !== null && { causeSeq: seq - row.cause }),
+    payload,
+    ...(overlay !== null && { overlay }),
+  };
+  return isWholeEvent(runIdText(row.id), event, { sum, overlaySum });
+}

@@ -1,0 +1,171 @@
+import {
+  type CreationRecord,
+  DamagedRunError,
+  erasedRecord,
+  type Refusal,
+  type Tombstone,
+  type WriteUnit,
+} from '@weft/engine';
+import { FIRST_TERMINAL, recordColumns, recordFrom, runIdBytes, runIdText, statusOf } from '../runs/codec.ts';
+import type { Connection } from '../file/connection.ts';
+import { RUN_COLUMNS, type StoredRun } from '../runs/read-run.ts';
+import { prepareDisown, REMOVED_AT_ONCE } from './remains.ts';
+
+type PurgeUnit = Extract<WriteUnit, { kind: 'purge' }>;
+type EraseUnit = Extract<WriteUnit, { kind: 'erase' }>;
+
+export interface Keeping {
+  /** Inside the group's transaction. */
+  purge(unit: PurgeUnit): Refusal | undefined;
+  /** Inside the group's transaction. */
+  erase(unit: EraseUnit): Refusal | undefined;
+  readTombstone(runId: string, tenant: string): Tombstone | undefined;
+  wasCommitted(unit: PurgeUnit | EraseUnit): boolean;
+}
+
+/** What belongs to a run by its number alone, beside its log and its row. */
+const OWNED = ['checkpoints', 'commands', 'outbox'];
+
+/** Forks of a run, and forks of those: everybody who reads its log. */
+const OPEN_READER = `
+  WITH RECURSIVE readers (id, status) AS (
+    SELECT id, status FROM forks JOIN runs USING (rid) WHERE source = ?
+    UNION
+    SELECT runs.id, runs.status FROM readers JOIN forks ON forks.source = readers.id JOIN runs USING (rid)
+  )
+  SELECT id FROM readers WHERE status < 6 LIMIT 1`;
+
+export function prepareKeeping(connection: Connection): Keeping {
+  const { db, words, clock } = connection;
+  const findRun = db.prepare<StoredRun>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = ?`);
+  const findOpenReader = db.prepare<{ id: Uint8Array }>(OPEN_READER);
+  const findOpen = db.prepare<{ id: Uint8Array }>('SELECT id FROM runs WHERE id = ? AND status < 6');
+  const disown = prepareDisown(connection);
+  const removeLog = ['events', 'runs'].map((table) => db.prepare(`DELETE FROM ${table} WHERE rid = ?`));
+  const removals = OWNED.map((table) => db.prepare(`DELETE FROM ${table} WHERE rid = ?`));
+  const removeTag = db.prepare(
+    'DELETE FROM run_tags WHERE tenant = ? AND tag = ? AND created_at = ? AND rid = ?',
+  );
+  const removeFork = db.prepare('DELETE FROM forks WHERE source = ? AND rid = ?');
+  /** Where nobody knows the tags and the source any more, everything is looked at. */
+  const removeUnknown = ['run_tags', 'forks'].map((table) =>
+    db.prepare(`DELETE FROM ${table} WHERE rid = ?`),
+  );
+  const removeBlobs = db.prepare('DELETE FROM blobs WHERE run = ? AND tenant = ?');
+  const nextCollection = db.prepare<{ collection: number | null }>(
+    'SELECT min(collection) AS collection FROM documents WHERE tenant = ? AND collection > ?',
+  );
+  const removeDocuments = db.prepare(
+    'DELETE FROM documents WHERE tenant = ? AND collection = ? AND scope = ?',
+  );
+  const putTombstone = db.prepare(
+    'INSERT OR REPLACE INTO tombstones (id, tenant, purged_at, until) VALUES (?, ?, ?, ?)',
+  );
+  const findTombstone = db.prepare<{ purged_at: number; until: number }>(
+    'SELECT purged_at, until FROM tombstones WHERE id = ? AND tenant = ? AND until > ?',
+  );
+  const hasTombstone = db.prepare('SELECT 1 FROM tombstones WHERE id = ?');
+  const removeOverlays = db.prepare(
+    'UPDATE events SET overlay = NULL, overlay_sum = NULL WHERE rid = ? AND overlay IS NOT NULL',
+  );
+  const removeCheckpoint = db.prepare('DELETE FROM checkpoints WHERE rid = ?');
+  const removeValues = db.prepare(
+    `UPDATE commands SET body = CASE json_extract(body, '$.type')
+       WHEN 'child' THEN json_remove(body, '$.outputs', '$.variables')
+       ELSE json_replace(body, '$.value', NULL) END
+     WHERE rid = ? AND json_extract(body, '$.type') IN ('resolve', 'channel', 'child')`,
+  );
+  const markErased = db.prepare(
+    'UPDATE runs SET more = ?, sum = ?, erased = coalesce(erased, ?) WHERE rid = ?',
+  );
+
+  function runOf(runId: string, tenant: string): StoredRun | undefined {
+    const id = runIdBytes(runId);
+    const run = id && findRun.get(id);
+    return run?.tenant === words.find(tenant) ? run : undefined;
+  }
+
+  /** Undefined when it is damaged: such a run can still be removed. */
+  function knownRecord(runId: string, run: StoredRun): CreationRecord | undefined {
+    try {
+      return recordFrom(runId, run, words);
+    } catch (error) {
+      if (error instanceof DamagedRunError) return undefined;
+      throw error;
+    }
+  }
+
+  function refusalOf(
+    run: StoredRun,
+    imported: CreationRecord['imported'],
+    parentRunId?: string,
+  ): Refusal | undefined {
+    // An imported run never goes on, however its log ends.
+    if (run.status < FIRST_TERMINAL && imported === undefined)
+      return { reason: 'run_open', status: statusOf(run.status) };
+    const parent = parentRunId === undefined ? undefined : runIdBytes(parentRunId);
+    const pin = (parent && findOpen.get(parent)) ?? findOpenReader.get(run.id);
+    return pin && { reason: 'run_pinned', byRunId: runIdText(pin.id) };
+  }
+
+  /** Where a run is found by its tags and by its source. */
+  function removeLinks(run: StoredRun, record: CreationRecord | undefined): void {
+    if (record === undefined) for (const remove of removeUnknown) remove.run(run.rid);
+    for (const tag of record?.tags ?? []) removeTag.run(run.tenant, tag, run.created_at, run.rid);
+    const source = record?.fork?.sourceRunId;
+    if (source !== undefined) removeFork.run(runIdBytes(source) ?? source, run.rid);
+  }
+
+  /** Without an index over scopes alone: from one collection of the tenant to the next, and there are few. */
+  function purgeDocuments(tenant: number, runId: string): void {
+    for (let last = -1; ; ) {
+      const collection = nextCollection.get(tenant, last)?.collection ?? null;
+      if (collection === null) return;
+      removeDocuments.run(tenant, collection, runId);
+      last = collection;
+    }
+  }
+
+  return {
+    purge({ tenant, runId, at, tombstoneUntil }) {
+      const run = runOf(runId, tenant);
+      if (run === undefined) return { reason: 'run_missing' };
+      const record = knownRecord(runId, run);
+      const refusal = refusalOf(run, record?.imported, record?.parent?.runId);
+      if (refusal) return refusal;
+      for (const remove of removals) remove.run(run.rid);
+      if (run.next_seq > REMOVED_AT_ONCE) disown(run.rid);
+      else for (const remove of removeLog) remove.run(run.rid);
+      removeLinks(run, record);
+      removeBlobs.run(run.id, run.tenant);
+      purgeDocuments(run.tenant, runId);
+      putTombstone.run(run.id, run.tenant, at, tombstoneUntil);
+      return undefined;
+    },
+    erase({ tenant, runId, at }) {
+      const run = runOf(runId, tenant);
+      if (run === undefined) return { reason: 'run_missing' };
+      const record = recordFrom(runId, run, words);
+      const refusal = refusalOf(run, record.imported);
+      if (refusal) return refusal;
+      const { more, sum } = recordColumns(erasedRecord(record), words);
+      removeOverlays.run(run.rid);
+      removeCheckpoint.run(run.rid);
+      removeValues.run(run.rid);
+      markErased.run(more, sum, at - run.created_at, run.rid);
+      return undefined;
+    },
+    readTombstone(runId, tenant) {
+      const [id, owner] = [runIdBytes(runId), words.find(tenant)];
+      if (id === undefined || owner === undefined) return undefined;
+      const row = findTombstone.get(id, owner, clock());
+      return row && { purgedAt: row.purged_at, until: row.until };
+    },
+    wasCommitted({ kind, tenant, runId }) {
+      const run = runOf(runId, tenant);
+      if (kind === 'erase') return run !== undefined && run.erased !== null;
+      const id = runIdBytes(runId);
+      return run === undefined && id !== undefined && hasTombstone.get(id) !== undefined;
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import type { Refusal, Suspicion, SuspicionUnit } from '@weft/engine';
+import { FIRST_TERMINAL, runIdBytes, statusOf } from './codec.ts';
+import type { Connection } from '../file/connection.ts';
+import type { Database } from '../file/driver.ts';
+
+export interface Suspicions {
+  /** Inside the group's transaction. */
+  write(unit: SuspicionUnit): Refusal | undefined;
+  wasCommitted(unit: SuspicionUnit): boolean;
+  count(): number;
+}
+
+/**
+ * Of runs to be taken up, those that may be: a quarantined one only for the sake of a cancel. The look into its inbox costs
+ * nothing where none is quarantined.
+ */
+export const CLAIMABLE = `(quarantined IS NULL OR EXISTS (
+  SELECT 1 FROM commands WHERE commands.rid = runs.rid AND verdict IS NULL AND json_extract(body, '$.type') = 'cancel'))`;
+
+interface Target {
+  readonly rid: number;
+  readonly status: number;
+  readonly suspicion: string | null;
+}
+
+export function prepareSuspicions({ db, knownRuns }: Connection): Suspicions {
+  const find = db.prepare<Target>('SELECT rid, status, suspicion FROM runs WHERE id = ?');
+  const put = preparePutSuspicion(db);
+  const takeAway = db.prepare('UPDATE runs SET holder = NULL WHERE rid = ?');
+  const count = db.prepare<{ runs: number }>(
+    'SELECT count(*) AS runs FROM runs WHERE quarantined IS NOT NULL AND status < 6',
+  );
+
+  function targetOf(runId: string): Target | undefined {
+    const id = runIdBytes(runId);
+    return id && find.get(id);
+  }
+
+  return {
+    write({ runId, suspicion }) {
+      const run = targetOf(runId);
+      if (run === undefined) return { reason: 'run_missing' };
+      if (run.status >= FIRST_TERMINAL) return { reason: 'run_terminal', status: statusOf(run.status) };
+      put(run.rid, suspicion);
+      if (suspicion?.quarantinedAt !== undefined && suspicion.isTried !== true) takeAway.get(run.rid);
+      knownRuns.forget(runId);
+      return undefined;
+    },
+    wasCommitted: ({ runId, suspicion }) => targetOf(runId)?.suspicion === textOf(suspicion),
+    count: () => count.get()?.runs ?? 0,
+  };
+}
+
+/** Inside the group's transaction. */
+export function preparePutSuspicion(db: Database): (rid: number, suspicion: Suspicion | undefined) => void {
+  const put = db.prepare('UPDATE runs SET suspicion = ?, quarantined = ? WHERE rid = ?');
+  return (rid, suspicion) => void put.get(textOf(suspicion), suspicion?.quarantinedAt ?? null, rid);
+}
+
+function textOf(suspicion: Suspicion | undefined): string | null {
+  return suspicion === undefined ? null : JSON.stringify(suspicion);
+}
