@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Command } from './command.ts';
+import type { Command } from './parsing/command.ts';
 import { weft } from './commands/weft.ts';
 import { main } from './main.ts';
 import { recordedIo } from './testing/recorded-io.ts';

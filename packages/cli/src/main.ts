@@ -1,11 +1,11 @@
 import { isJsonObject } from '@weft/protocol/plain';
 import { runCommand } from 'citty';
-import { closestName } from './closest-name.ts';
-import { type Cli, type Command, type CommandData, type Group, type Leaf } from './command.ts';
+import { closestName } from './parsing/closest-name.ts';
+import { type Cli, type Command, type CommandData, type Group, type Leaf } from './parsing/command.ts';
 import { weft } from './commands/weft.ts';
 import { type CliError, EXIT, toCliError, usageError } from './exit-code.ts';
-import { type CheckedFlags, checkFlags } from './flags.ts';
-import { groupHelp, leafHelp } from './help.ts';
+import { type CheckedFlags, checkFlags } from './parsing/flags.ts';
+import { groupHelp, leafHelp } from './parsing/help.ts';
 import { type Io, shielded, type ShownIo } from './io.ts';
 import { styleFor } from './output/style.ts';
 import { shown } from './output/terminal-text.ts';

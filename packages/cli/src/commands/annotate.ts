@@ -1,6 +1,6 @@
 import type { AnnotationCreate } from '@weft/protocol';
-import { HOST_ARGS, leaf } from '../command.ts';
-import { connect } from '../connection.ts';
+import { HOST_ARGS, leaf } from '../parsing/command.ts';
+import { connect } from '../connecting/connection.ts';
 import { EXIT, usageError } from '../exit-code.ts';
 import { signalText } from '../output/annotation-list.ts';
 import { shown } from '../output/terminal-text.ts';

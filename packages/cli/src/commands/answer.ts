@@ -1,9 +1,9 @@
 import { resolve as resolvePath } from 'node:path';
 import { type Json, type JsonObject, isJsonObject } from '@weft/protocol/plain';
-import { QUESTION_ARGS, answerQuestion } from '../answer-question.ts';
-import { leaf } from '../command.ts';
+import { QUESTION_ARGS, answerQuestion } from '../interrupts/answer-question.ts';
+import { leaf } from '../parsing/command.ts';
 import { unusable, usageError } from '../exit-code.ts';
-import { parseValue, readJsonFile } from '../key-values.ts';
+import { parseValue, readJsonFile } from '../parsing/key-values.ts';
 
 export const answer = leaf({
   name: 'answer',

@@ -1,7 +1,7 @@
 import type { ArgsDef } from 'citty';
 import type { JsonObject } from '@weft/protocol';
-import { QUESTION_ARGS, answerQuestion } from '../answer-question.ts';
-import { leaf } from '../command.ts';
+import { QUESTION_ARGS, answerQuestion } from '../interrupts/answer-question.ts';
+import { leaf } from '../parsing/command.ts';
 
 const VOTE_ARGS = {
   ...QUESTION_ARGS,

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { type FileHandle, link, open, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { BackupContent } from '@weft/sdk';
-import { HOST_ARGS, leaf } from '../command.ts';
-import { connect } from '../connection.ts';
+import { HOST_ARGS, leaf } from '../parsing/command.ts';
+import { connect } from '../connecting/connection.ts';
 import { CliError, EXIT, unusable } from '../exit-code.ts';
-import { reasonOf } from '../key-values.ts';
+import { reasonOf } from '../parsing/key-values.ts';
 import { shown } from '../output/terminal-text.ts';
 
 export const backup = leaf({

@@ -1,10 +1,10 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { resolve as resolvePath } from 'node:path';
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol/plain';
-import { type Cli, HOST_ARGS, leaf } from '../command.ts';
-import { connect } from '../connection.ts';
+import { type Cli, HOST_ARGS, leaf } from '../parsing/command.ts';
+import { connect } from '../connecting/connection.ts';
 import { EXIT, unusable, usageError } from '../exit-code.ts';
-import { reasonOf } from '../key-values.ts';
+import { reasonOf } from '../parsing/key-values.ts';
 import { control, shown } from '../output/terminal-text.ts';
 import { shellCommand } from '../output/shell-command.ts';
 

@@ -5,9 +5,9 @@ import {
   CONFORMANCE_SUMMARY,
   type Flag,
 } from '@weft/conformance/flags';
-import { type Cli, leaf } from '../command.ts';
+import { type Cli, leaf } from '../parsing/command.ts';
 import { type ExitCode, usageError } from '../exit-code.ts';
-import { readPrivateFile } from '../private-file.ts';
+import { readPrivateFile } from '../connecting/private-file.ts';
 
 const ARGS: ArgsDef = Object.fromEntries(
   Object.entries(CONFORMANCE_FLAGS).map(([name, { type, valueHint, description }]: [string, Flag]) => [

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { EventDifferenceDocument } from '@weft/sdk';
-import { type Cli, HOST_ARGS, leaf } from '../command.ts';
+import { type Cli, HOST_ARGS, leaf } from '../parsing/command.ts';
 import { EXIT, type ExitCode, usageError } from '../exit-code.ts';
 import { alignByNode } from '../output/diff/align.ts';
 import { type OpenSide, compare, inOneForm, openSides, wholeLog } from '../output/diff/compare.ts';

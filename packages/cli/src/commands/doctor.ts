@@ -1,6 +1,6 @@
-import { type Cli, HOST_ARGS, leaf } from '../command.ts';
-import { type Target, findTarget } from '../connection.ts';
-import { readKeyFile } from '../data-folder.ts';
+import { type Cli, HOST_ARGS, leaf } from '../parsing/command.ts';
+import { type Target, findTarget } from '../connecting/connection.ts';
+import { readKeyFile } from '../connecting/data-folder.ts';
 import {
   type Finding,
   checkDataFolder,
@@ -8,9 +8,9 @@ import {
   checkHost,
   checkKeyFile,
   checkNodeVersion,
-} from '../doctor-checks.ts';
+} from '../doctor/doctor-checks.ts';
 import { EXIT } from '../exit-code.ts';
-import { checkDatabase } from '../database-checks.ts';
+import { checkDatabase } from '../doctor/database-checks.ts';
 import { type PostgresSettings, resolveSettings } from '../serve/settings.ts';
 import type { Style } from '../output/style.ts';
 import { visibleText } from '../output/terminal-text.ts';

@@ -1,13 +1,13 @@
 import type { JsonObject } from '@weft/protocol';
 import type { Client, EventDifferenceDocument, ForkedRun, ForkRequest } from '@weft/sdk';
-import { type Cli, HOST_ARGS, leaf } from '../command.ts';
-import { connect, type TargetArgs } from '../connection.ts';
+import { type Cli, HOST_ARGS, leaf } from '../parsing/command.ts';
+import { connect, type TargetArgs } from '../connecting/connection.ts';
 import { EXIT, type ExitCode, usageError } from '../exit-code.ts';
-import { readKeyValues } from '../key-values.ts';
+import { readKeyValues } from '../parsing/key-values.ts';
 import { compare, openSides } from '../output/diff/compare.ts';
 import { readDiff } from '../output/diff/read-diff.ts';
 import { renderDiffText } from '../output/diff/text-view.ts';
-import { watchRun } from '../watch-run.ts';
+import { watchRun } from '../output/watch-run.ts';
 import { shown } from '../output/terminal-text.ts';
 import { shellCommand } from '../output/shell-command.ts';
 

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Command } from '../command.ts';
+import type { Command } from '../parsing/command.ts';
 import { main } from '../main.ts';
 import { HOSTILE, type HostileHost, openHostileHost } from '../testing/hostile-host.ts';
 import { recordedIo } from '../testing/recorded-io.ts';

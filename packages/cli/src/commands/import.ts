@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Json } from '@weft/protocol';
 import type { ImportedRun } from '@weft/sdk';
-import { asCliError, readBundleFile } from '../bundle-file.ts';
-import { type Cli, HOST_ARGS, leaf } from '../command.ts';
-import { connect } from '../connection.ts';
+import { asCliError, readBundleFile } from '../output/bundle-file.ts';
+import { type Cli, HOST_ARGS, leaf } from '../parsing/command.ts';
+import { connect } from '../connecting/connection.ts';
 import { CliError, EXIT, unusable } from '../exit-code.ts';
 import { shown, visibleText } from '../output/terminal-text.ts';
 

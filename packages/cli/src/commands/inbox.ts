@@ -1,6 +1,6 @@
 import type { OpenInterrupt } from '@weft/sdk';
-import { HOST_ARGS, leaf } from '../command.ts';
-import { connect } from '../connection.ts';
+import { HOST_ARGS, leaf } from '../parsing/command.ts';
+import { connect } from '../connecting/connection.ts';
 import { EXIT } from '../exit-code.ts';
 import { renderInbox } from '../output/inbox-list.ts';
 import { answerCommands } from '../output/question.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@weft/sdk';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { connect } from '../connection.ts';
+import { connect } from '../connecting/connection.ts';
 import { recordedIo } from '../testing/recorded-io.ts';
 import { type Served, serveHere, weft } from '../testing/served.ts';
 

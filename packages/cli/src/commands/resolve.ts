@@ -1,9 +1,9 @@
 import { resolve as resolvePath } from 'node:path';
 import type { Json } from '@weft/protocol';
-import { QUESTION_ARGS, answerQuestion } from '../answer-question.ts';
-import { leaf } from '../command.ts';
+import { QUESTION_ARGS, answerQuestion } from '../interrupts/answer-question.ts';
+import { leaf } from '../parsing/command.ts';
 import { usageError } from '../exit-code.ts';
-import { parseJsonText, readJsonFile } from '../key-values.ts';
+import { parseJsonText, readJsonFile } from '../parsing/key-values.ts';
 
 export const resolve = leaf({
   name: 'resolve',

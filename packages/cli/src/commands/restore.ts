@@ -1,9 +1,9 @@
 import { copyFile, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { leaf } from '../command.ts';
-import { type DataFolder, dataFolder } from '../data-folder.ts';
+import { leaf } from '../parsing/command.ts';
+import { type DataFolder, dataFolder } from '../connecting/data-folder.ts';
 import { CliError, EXIT, unusable, usageError } from '../exit-code.ts';
-import { reasonOf } from '../key-values.ts';
+import { reasonOf } from '../parsing/key-values.ts';
 import { shown } from '../output/terminal-text.ts';
 
 const SHOWN_PROBLEMS = 5;

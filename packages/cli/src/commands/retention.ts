@@ -1,8 +1,8 @@
 import type { Retention } from '@weft/sdk';
-import { type Cli, group, HOST_ARGS, leaf } from '../command.ts';
-import { connect } from '../connection.ts';
+import { type Cli, group, HOST_ARGS, leaf } from '../parsing/command.ts';
+import { connect } from '../connecting/connection.ts';
 import { EXIT, type ExitCode, usageError } from '../exit-code.ts';
-import { parseSpan } from '../moment.ts';
+import { parseSpan } from '../parsing/moment.ts';
 import { shown } from '../output/terminal-text.ts';
 
 const TENANT_ARGS = {

@@ -1,8 +1,8 @@
-import { connect } from '../connection.ts';
-import { HOST_ARGS, leaf } from '../command.ts';
+import { connect } from '../connecting/connection.ts';
+import { HOST_ARGS, leaf } from '../parsing/command.ts';
 import { EXIT } from '../exit-code.ts';
-import { readKeyValues } from '../key-values.ts';
-import { watchRun } from '../watch-run.ts';
+import { readKeyValues } from '../parsing/key-values.ts';
+import { watchRun } from '../output/watch-run.ts';
 import { shown } from '../output/terminal-text.ts';
 import { shellCommand } from '../output/shell-command.ts';
 

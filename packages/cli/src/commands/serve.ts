@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import type { ArgsDef } from 'citty';
 import { DEFAULT_LIMITS } from '@weft/engine/limits';
-import { type Cli, leaf } from '../command.ts';
+import { type Cli, leaf } from '../parsing/command.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { readJsonFile } from '../key-values.ts';
+import { readJsonFile } from '../parsing/key-values.ts';
 import { type Started, renderBanner } from '../serve/banner.ts';
 import { LIMIT_FLAGS } from '../serve/limit-flags.ts';
 import { createLog } from '../serve/log.ts';

@@ -1,6 +1,6 @@
 import type { RunDocument } from '@weft/sdk';
-import { type Cli, HOST_ARGS, leaf } from '../command.ts';
-import { connect } from '../connection.ts';
+import { type Cli, HOST_ARGS, leaf } from '../parsing/command.ts';
+import { connect } from '../connecting/connection.ts';
 import { EXIT } from '../exit-code.ts';
 import { renderRunDetails } from '../output/run-details.ts';
 import { parseSeq } from './fork.ts';

@@ -1,4 +1,4 @@
-import { group } from '../command.ts';
+import { group } from '../parsing/command.ts';
 import { annotate } from './annotate.ts';
 import { answer } from './answer.ts';
 import { backup } from './backup.ts';

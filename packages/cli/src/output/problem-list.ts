@@ -1,5 +1,5 @@
 import type { WorkflowProblem, WorkflowReport } from '@weft/sdk';
-import { lineOfPointer } from '../json-lines.ts';
+import { lineOfPointer } from '../parsing/json-lines.ts';
 import type { Style } from './style.ts';
 import { visibleText } from './terminal-text.ts';
 

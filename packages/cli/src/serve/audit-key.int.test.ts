@@ -3,7 +3,7 @@ import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type DataFolder, dataFolder } from '../data-folder.ts';
+import { type DataFolder, dataFolder } from '../connecting/data-folder.ts';
 import { auditKeyFile, provideAuditKey } from './audit-key.ts';
 
 let root: string;

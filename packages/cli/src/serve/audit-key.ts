@@ -1,6 +1,6 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { join } from 'node:path';
-import type { DataFolder } from '../data-folder.ts';
+import type { DataFolder } from '../connecting/data-folder.ts';
 import { CliError, EXIT } from '../exit-code.ts';
 import { provideKeyFile } from './key-file.ts';
 

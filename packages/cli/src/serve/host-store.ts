@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto';
 import type { Log, Store } from '@weft/engine';
-import { type DataFolder, makeDataFolder } from '../data-folder.ts';
+import { type DataFolder, makeDataFolder } from '../connecting/data-folder.ts';
 import { unusable } from '../exit-code.ts';
 import type { Io } from '../io.ts';
-import { reasonOf } from '../key-values.ts';
+import { reasonOf } from '../parsing/key-values.ts';
 import { provideAuditKey } from './audit-key.ts';
 import { fixKeys } from './cluster-keys.ts';
 import { type FolderOptions, openDatabase, openFolder } from './open-store.ts';

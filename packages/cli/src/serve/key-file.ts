@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { link, open, rm } from 'node:fs/promises';
 import { CliError, EXIT, unusable } from '../exit-code.ts';
-import { reasonOf } from '../key-values.ts';
-import { readPrivateFile } from '../private-file.ts';
+import { reasonOf } from '../parsing/key-values.ts';
+import { readPrivateFile } from '../connecting/private-file.ts';
 
 /** A key in a file of its own that only its owner may read. */
 export interface KeyFile<Key> {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { DEFAULT_TENANT, type FirstKey, type Store, ensureFirstKey, newKey } from '@weft/engine';
-import type { DataFolder } from '../data-folder.ts';
+import type { DataFolder } from '../connecting/data-folder.ts';
 import { CliError, EXIT, usageError } from '../exit-code.ts';
 import { provideKeyFile } from './key-file.ts';
 import { isLoopbackBind } from './loopback.ts';

@@ -8,9 +8,9 @@ import {
   StoreBehindError,
   type StoreLoss,
 } from '@weft/storage';
-import { type DataFolder, makeDataFolder } from '../data-folder.ts';
+import { type DataFolder, makeDataFolder } from '../connecting/data-folder.ts';
 import { type CliError, unusable } from '../exit-code.ts';
-import { reasonOf } from '../key-values.ts';
+import { reasonOf } from '../parsing/key-values.ts';
 import { shownUrl } from './postgres-url.ts';
 import type { PostgresSettings } from './settings.ts';
 

@@ -15,12 +15,18 @@ import {
 import { isHostError } from '@weft/protocol/plain';
 import { type RunningServer, type Telemetry, createApp, startServer } from '@weft/server';
 import type { StoreLoss } from '@weft/storage';
-import { openAnchorFile } from '../audit-anchor-file.ts';
-import { type DataFolder, dataFolder, readUrlFile, removeUrlFile, writeUrlFile } from '../data-folder.ts';
+import { openAnchorFile } from './audit-anchor-file.ts';
+import {
+  type DataFolder,
+  dataFolder,
+  readUrlFile,
+  removeUrlFile,
+  writeUrlFile,
+} from '../connecting/data-folder.ts';
 import { CliError, EXIT, unusable } from '../exit-code.ts';
-import { newIdentity, parseIdentity } from '../identity.ts';
+import { newIdentity, parseIdentity } from '../connecting/identity.ts';
 import type { Io } from '../io.ts';
-import { reasonOf } from '../key-values.ts';
+import { reasonOf } from '../parsing/key-values.ts';
 import { VERSION } from '../version.ts';
 import { openStore, provideKeys, usesFolder } from './host-store.ts';
 import { provideKeyFile } from './key-file.ts';

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type DataFolder, dataFolder } from '../data-folder.ts';
+import { type DataFolder, dataFolder } from '../connecting/data-folder.ts';
 import { provideSecretsKey, secretsKeyFile } from './secrets-key.ts';
 
 let root: string;

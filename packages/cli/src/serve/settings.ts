@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import type { HostLimits, LogLevel } from '@weft/engine';
 import { type Json, isJsonObject } from '@weft/protocol/plain';
-import { closestName } from '../closest-name.ts';
-import { DEFAULT_DATA } from '../data-folder.ts';
+import { closestName } from '../parsing/closest-name.ts';
+import { DEFAULT_DATA } from '../connecting/data-folder.ts';
 import { type CliError, unusable, usageError } from '../exit-code.ts';
 import { LIMIT_FLAGS } from './limit-flags.ts';
 import { TELEMETRY_SETTINGS, type TelemetrySettings, telemetrySettings } from './telemetry-flags.ts';

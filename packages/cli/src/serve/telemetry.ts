@@ -1,7 +1,7 @@
 import { createEgress, type Host, type Log } from '@weft/engine';
 import { type Telemetry, createTelemetry, startMetricsServer } from '@weft/server';
 import { unusable } from '../exit-code.ts';
-import { reasonOf } from '../key-values.ts';
+import { reasonOf } from '../parsing/key-values.ts';
 import { VERSION } from '../version.ts';
 import type { ServeSettings } from './settings.ts';
 import type { OtlpSettings } from './telemetry-flags.ts';

@@ -3,8 +3,8 @@ import { basename, join } from 'node:path';
 import type { Caller, Host, RegisterOptions, WorkflowProblem } from '@weft/engine';
 import { type Json, isHostError, isJsonObject } from '@weft/protocol/plain';
 import { unusable } from '../exit-code.ts';
-import { lineOfPointer } from '../json-lines.ts';
-import { parseJsonText, readTextFile, reasonOf } from '../key-values.ts';
+import { lineOfPointer } from '../parsing/json-lines.ts';
+import { parseJsonText, readTextFile, reasonOf } from '../parsing/key-values.ts';
 import { toCliError } from '../exit-code.ts';
 
 /** What became of one file: a workflow, or the reason why it is not one. */

@@ -1,10 +1,10 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { JsonObject } from '@weft/protocol';
-import { HOST_ARGS, leaf } from '../../command.ts';
-import { connect } from '../../connection.ts';
+import { HOST_ARGS, leaf } from '../../parsing/command.ts';
+import { connect } from '../../connecting/connection.ts';
 import { EXIT, unusable } from '../../exit-code.ts';
-import { reasonOf } from '../../key-values.ts';
+import { reasonOf } from '../../parsing/key-values.ts';
 import { shown } from '../../output/terminal-text.ts';
 
 export const exportLog = leaf({

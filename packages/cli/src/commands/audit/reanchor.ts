@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { leaf } from '../../command.ts';
+import { leaf } from '../../parsing/command.ts';
 import { EXIT, usageError } from '../../exit-code.ts';
 import { visibleText } from '../../output/terminal-text.ts';
 

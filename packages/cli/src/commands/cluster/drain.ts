@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client, ClusterNode } from '@weft/sdk';
-import { type Cli, HOST_ARGS, leaf } from '../../command.ts';
-import { connect } from '../../connection.ts';
+import { type Cli, HOST_ARGS, leaf } from '../../parsing/command.ts';
+import { connect } from '../../connecting/connection.ts';
 import { CliError, EXIT, usageError } from '../../exit-code.ts';
 import { shown } from '../../output/terminal-text.ts';
 

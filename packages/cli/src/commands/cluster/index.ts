@@ -1,4 +1,4 @@
-import { group } from '../../command.ts';
+import { group } from '../../parsing/command.ts';
 import { drain } from './drain.ts';
 import { ls } from './ls.ts';
 

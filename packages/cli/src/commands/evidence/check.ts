@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { check as checkDocument } from '@weft/evidence';
-import { leaf } from '../../command.ts';
+import { leaf } from '../../parsing/command.ts';
 import { EXIT, unusable } from '../../exit-code.ts';
 import { renderTable } from '../../output/table.ts';
 import { DIFF_ARGS } from './evidence-flags.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { cross as projectCross } from '@weft/evidence';
 import { readRun } from '@weft/evidence/node';
-import { leaf } from '../../command.ts';
+import { leaf } from '../../parsing/command.ts';
 import { deliver } from './deliver.ts';
 import { DECLARED_ARGS, DIFF_ARGS, outputPath, readOptions } from './evidence-flags.ts';
 

@@ -10,7 +10,7 @@ import {
   writeDiff,
 } from '@weft/evidence';
 import { writeOutput } from '@weft/evidence/node';
-import type { Cli } from '../../command.ts';
+import type { Cli } from '../../parsing/command.ts';
 import { CliError, EXIT, type ExitCode, unusable } from '../../exit-code.ts';
 import type { ShownIo } from '../../io.ts';
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { diff as projectDiff } from '@weft/evidence';
 import { readRun } from '@weft/evidence/node';
-import { leaf } from '../../command.ts';
+import { leaf } from '../../parsing/command.ts';
 import { deliver } from './deliver.ts';
 import { DIFF_ARGS, outputPath, readOptions } from './evidence-flags.ts';
 

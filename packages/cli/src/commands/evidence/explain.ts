@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { cross, diff, explain as explainProjection, explanationText } from '@weft/evidence';
 import { readRun } from '@weft/evidence/node';
-import { leaf } from '../../command.ts';
+import { leaf } from '../../parsing/command.ts';
 import { EXIT } from '../../exit-code.ts';
 import { DECLARED_ARGS, DIFF_ARGS, READ_ARGS, readOptions } from './evidence-flags.ts';
 

@@ -1,4 +1,4 @@
-import { group } from '../../command.ts';
+import { group } from '../../parsing/command.ts';
 import { check } from './check.ts';
 import { cross } from './cross.ts';
 import { diff } from './diff.ts';

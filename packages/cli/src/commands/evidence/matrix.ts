@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { matrix as compareAll, matrixDocument, matrixText, type MatrixRun, renderDiff } from '@weft/evidence';
 import { readRun } from '@weft/evidence/node';
-import { leaf } from '../../command.ts';
+import { leaf } from '../../parsing/command.ts';
 import { EXIT, usageError } from '../../exit-code.ts';
 import { writeText } from './deliver.ts';
 import { outputPath, READ_ARGS, readOptions } from './evidence-flags.ts';

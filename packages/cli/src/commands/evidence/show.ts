@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { show as summarize } from '@weft/evidence';
 import { readRun } from '@weft/evidence/node';
-import { leaf } from '../../command.ts';
+import { leaf } from '../../parsing/command.ts';
 import { EXIT } from '../../exit-code.ts';
 import { renderFields } from '../../output/table.ts';
 import { READ_ARGS, readOptions } from './evidence-flags.ts';

@@ -1,8 +1,8 @@
 import { SCOPES } from '@weft/protocol/plain';
-import { HOST_ARGS, leaf } from '../../command.ts';
-import { connect } from '../../connection.ts';
+import { HOST_ARGS, leaf } from '../../parsing/command.ts';
+import { connect } from '../../connecting/connection.ts';
 import { EXIT, usageError } from '../../exit-code.ts';
-import { parseExpiry } from '../../moment.ts';
+import { parseExpiry } from '../../parsing/moment.ts';
 import { shown } from '../../output/terminal-text.ts';
 
 export const create = leaf({

@@ -2,10 +2,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { ArtifactContent, ArtifactSummary, Client } from '@weft/sdk';
-import { type Cli, HOST_ARGS, leaf } from '../../command.ts';
-import { connect } from '../../connection.ts';
+import { type Cli, HOST_ARGS, leaf } from '../../parsing/command.ts';
+import { connect } from '../../connecting/connection.ts';
 import { CliError, EXIT, type ExitCode, unusable, usageError } from '../../exit-code.ts';
-import { reasonOf } from '../../key-values.ts';
+import { reasonOf } from '../../parsing/key-values.ts';
 import { renderTable } from '../../output/table.ts';
 import { shown } from '../../output/terminal-text.ts';
 

@@ -1,8 +1,8 @@
 import type { BulkCancelItem, Client, RunSummary } from '@weft/sdk';
 import { isTerminalStatus } from '@weft/sdk';
 import { RUN_STATUSES } from '@weft/protocol/plain';
-import { type Cli, HOST_ARGS, leaf } from '../../command.ts';
-import { connect } from '../../connection.ts';
+import { type Cli, HOST_ARGS, leaf } from '../../parsing/command.ts';
+import { connect } from '../../connecting/connection.ts';
 import { CliError, EXIT, type ExitCode, usageError } from '../../exit-code.ts';
 import { renderRunList } from '../../output/run-list.ts';
 import { FILTER_ARGS, type FilterArgs, listRuns, parseFilter } from './filter.ts';

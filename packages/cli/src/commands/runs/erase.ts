@@ -1,5 +1,5 @@
-import { HOST_ARGS, leaf } from '../../command.ts';
-import { connect } from '../../connection.ts';
+import { HOST_ARGS, leaf } from '../../parsing/command.ts';
+import { connect } from '../../connecting/connection.ts';
 import { removeRuns } from './remove-runs.ts';
 
 export const erase = leaf({

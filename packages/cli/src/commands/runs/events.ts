@@ -1,11 +1,11 @@
 import { isHostError, STREAM_MODES, type StreamMode } from '@weft/protocol/plain';
 import type { Client, RunEventDocument } from '@weft/sdk';
-import { type Cli, HOST_ARGS, leaf } from '../../command.ts';
-import { connect } from '../../connection.ts';
+import { type Cli, HOST_ARGS, leaf } from '../../parsing/command.ts';
+import { connect } from '../../connecting/connection.ts';
 import { EXIT, usageError } from '../../exit-code.ts';
 import { waitingText } from '../../output/question.ts';
 import { eventLine } from '../../output/run-view.ts';
-import { createQuestionNotices } from '../../question-notices.ts';
+import { createQuestionNotices } from '../../interrupts/question-notices.ts';
 import { shown } from '../../output/terminal-text.ts';
 
 export const events = leaf({

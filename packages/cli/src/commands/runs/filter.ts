@@ -1,9 +1,9 @@
 import type { ArgsDef } from 'citty';
 import { RUN_STATUSES } from '@weft/protocol/plain';
 import type { Client, RunFilter, RunSummary } from '@weft/sdk';
-import { closestName } from '../../closest-name.ts';
+import { closestName } from '../../parsing/closest-name.ts';
 import { usageError } from '../../exit-code.ts';
-import { parseMoment } from '../../moment.ts';
+import { parseMoment } from '../../parsing/moment.ts';
 
 /** Flags that choose runs, the same for every command that can. */
 export const FILTER_ARGS = {

@@ -1,8 +1,8 @@
 import { type Client, isTerminalStatus, type RunSummary } from '@weft/sdk';
-import { type Cli, HOST_ARGS, leaf } from '../../command.ts';
-import { connect } from '../../connection.ts';
+import { type Cli, HOST_ARGS, leaf } from '../../parsing/command.ts';
+import { connect } from '../../connecting/connection.ts';
 import { EXIT, type ExitCode, usageError } from '../../exit-code.ts';
-import { parseMoment } from '../../moment.ts';
+import { parseMoment } from '../../parsing/moment.ts';
 import { renderRunList } from '../../output/run-list.ts';
 import { confirm } from './confirm.ts';
 import { FILTER_ARGS, type FilterArgs, listRuns, parseFilter } from './filter.ts';

@@ -1,5 +1,5 @@
 import { ApiError, type Client } from '@weft/sdk';
-import type { Cli } from '../../command.ts';
+import type { Cli } from '../../parsing/command.ts';
 import { EXIT, type ExitCode } from '../../exit-code.ts';
 import { shown } from '../../output/terminal-text.ts';
 

@@ -1,6 +1,6 @@
 import type { Client, FailedVisit } from '@weft/sdk';
-import { HOST_ARGS, leaf } from '../../command.ts';
-import { connect } from '../../connection.ts';
+import { HOST_ARGS, leaf } from '../../parsing/command.ts';
+import { connect } from '../../connecting/connection.ts';
 import { CliError, EXIT } from '../../exit-code.ts';
 import { deliverFork } from '../fork.ts';
 import { shown } from '../../output/terminal-text.ts';

@@ -1,4 +1,4 @@
-import { group } from '../../command.ts';
+import { group } from '../../parsing/command.ts';
 import { add } from './add.ts';
 import { dead } from './dead.ts';
 import { ls } from './ls.ts';

@@ -1,6 +1,6 @@
 import type { WebhookSummary } from '@weft/sdk';
-import { HOST_ARGS, leaf } from '../../command.ts';
-import { connect } from '../../connection.ts';
+import { HOST_ARGS, leaf } from '../../parsing/command.ts';
+import { connect } from '../../connecting/connection.ts';
 import { EXIT } from '../../exit-code.ts';
 import { renderTable } from '../../output/table.ts';
 import { agoText } from '../../output/time-text.ts';

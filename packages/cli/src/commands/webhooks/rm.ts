@@ -1,5 +1,5 @@
-import { HOST_ARGS, leaf } from '../../command.ts';
-import { connect } from '../../connection.ts';
+import { HOST_ARGS, leaf } from '../../parsing/command.ts';
+import { connect } from '../../connecting/connection.ts';
 import { EXIT } from '../../exit-code.ts';
 import { shown } from '../../output/terminal-text.ts';
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { connect } from '../../connection.ts';
+import { connect } from '../../connecting/connection.ts';
 import { recordedIo } from '../../testing/recorded-io.ts';
 import { type Served, serveHere, weft } from '../../testing/served.ts';
 

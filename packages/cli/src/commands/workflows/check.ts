@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import type { WorkflowReport } from '@weft/sdk';
 import { isHostError } from '@weft/protocol/plain';
-import { leaf } from '../../command.ts';
+import { leaf } from '../../parsing/command.ts';
 import { EXIT } from '../../exit-code.ts';
-import { parseJsonText, readTextFile } from '../../key-values.ts';
+import { parseJsonText, readTextFile } from '../../parsing/key-values.ts';
 import { renderReport } from '../../output/problem-list.ts';
 import { VERSION } from '../../version.ts';
 import { shown } from '../../output/terminal-text.ts';

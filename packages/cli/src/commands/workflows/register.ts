@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { HOST_ARGS, leaf } from '../../command.ts';
-import { connect } from '../../connection.ts';
+import { HOST_ARGS, leaf } from '../../parsing/command.ts';
+import { connect } from '../../connecting/connection.ts';
 import { EXIT } from '../../exit-code.ts';
-import { readJsonFile } from '../../key-values.ts';
+import { readJsonFile } from '../../parsing/key-values.ts';
 import { shown } from '../../output/terminal-text.ts';
 import { shellCommand } from '../../output/shell-command.ts';
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol/plain';
 import { ApiError, type RunDocument, type RunEventDocument } from '@weft/sdk';
-import { asCliError, readBundleFile } from '../../bundle-file.ts';
+import { asCliError, readBundleFile } from '../bundle-file.ts';
 import type { LiveSide } from './compare.ts';
 
 /** A run in the form in which it is carried: its snapshot and log with everything masked that must not leave its host. */

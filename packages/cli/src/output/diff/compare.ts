@@ -1,6 +1,6 @@
 import type { LogEvent, LogPages } from '@weft/engine';
 import { ApiError, type Client, type RunDocument, type RunEventDocument, isTerminalStatus } from '@weft/sdk';
-import { clientOf, findTarget, type Target, type TargetArgs } from '../../connection.ts';
+import { clientOf, findTarget, type Target, type TargetArgs } from '../../connecting/connection.ts';
 import { unusable } from '../../exit-code.ts';
 import type { Io } from '../../io.ts';
 import { type BundleSide, fetchBundle, isBundle, openBundle } from './bundle-side.ts';

@@ -1,0 +1,174 @@
+import { open, stat } from 'node:fs/promises';
+import { ApiError, type Client } from '@weft/sdk';
+import { clientOf, type Target } from '../connecting/connection.ts';
+import { toCliError } from '../exit-code.ts';
+import { reasonOf } from '../parsing/key-values.ts';
+
+export interface Finding {
+  readonly check: string;
+  readonly state: 'ok' | 'warning' | 'wrong';
+  readonly text: string;
+  /** What to do about it. */
+  readonly advice?: string;
+}
+
+const SQLITE_HEADER = 'SQLite format 3\u0000';
+const MAX_SKEW_MS = 5_000;
+
+export function checkNodeVersion(version: string): Finding {
+  const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number);
+  const isRecent = major > 20 || (major === 20 && minor >= 19);
+  if (isRecent) return { check: 'node', state: 'ok', text: version };
+  return {
+    check: 'node',
+    state: 'wrong',
+    text: `${version} is too old`,
+    advice: 'Install Node 20.19 or newer.',
+  };
+}
+
+export async function checkDataFolder({ folder }: Target): Promise<Finding> {
+  const check = 'data folder';
+  const found = await statOrReason(folder.root);
+  if (typeof found === 'string') {
+    return {
+      check,
+      state: 'wrong',
+      text: `${folder.root}: ${found}`,
+      advice: 'Start a host (npm start), or name the folder with --data.',
+    };
+  }
+  if (!found.isDirectory())
+    return {
+      check,
+      state: 'wrong',
+      text: `${folder.root} is not a folder`,
+      advice: 'Name another one with --data.',
+    };
+  if ((found.mode & 0o077) !== 0) {
+    return {
+      check,
+      state: 'warning',
+      text: `${folder.root} can be read by others`,
+      advice: `chmod 700 ${folder.root}`,
+    };
+  }
+  return { check, state: 'ok', text: folder.root };
+}
+
+export async function checkKeyFile({ folder, keyFrom }: Target): Promise<Finding> {
+  const check = 'key file';
+  const found = await statOrReason(folder.keyFile);
+  if (typeof found === 'string') {
+    if (keyFrom !== undefined)
+      return { check, state: 'ok', text: `not needed: the key comes from ${keyFrom}` };
+    return {
+      check,
+      state: 'wrong',
+      text: `${folder.keyFile}: ${found}`,
+      advice: 'Set WEFT_API_KEY, or start a host on this folder.',
+    };
+  }
+  if ((found.mode & 0o077) !== 0) {
+    return {
+      check,
+      state: 'wrong',
+      text: `${folder.keyFile} can be read by others`,
+      advice: `chmod 600 ${folder.keyFile}`,
+    };
+  }
+  return { check, state: 'ok', text: folder.keyFile };
+}
+
+/** A look at the header only; --deep reads every page. */
+export async function checkDatabaseHeader({ folder }: Target): Promise<Finding> {
+  const check = 'database';
+  try {
+    const file = await open(folder.database, 'r');
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0);
+      if (bytesRead === 0 || buffer.toString('latin1') === SQLITE_HEADER)
+        return { check, state: 'ok', text: folder.database };
+      return {
+        check,
+        state: 'wrong',
+        text: `${folder.database} is not a SQLite file`,
+        advice: 'Restore it from a backup.',
+      };
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    return {
+      check,
+      state: 'wrong',
+      text: `${folder.database}: ${reasonOf(error)}`,
+      advice: 'Start a host once; it creates the file.',
+    };
+  }
+}
+
+/** Whether a host answers, whether it takes the key, and whether its clock agrees with ours. */
+export async function checkHost(target: Target): Promise<readonly Finding[]> {
+  const client = clientOf(target);
+  try {
+    await client.discovery();
+  } catch (error) {
+    const advice = toCliError(error)?.message ?? 'See the host’s log.';
+    return [{ check: 'host', state: 'wrong', text: `${target.url} does not answer`, advice }];
+  }
+  return [
+    { check: 'host', state: 'ok', text: `${target.url} (from ${target.urlFrom})` },
+    await checkKey(client, target),
+    await checkClock(target.url),
+  ];
+}
+
+async function checkKey(client: Client, target: Target): Promise<Finding> {
+  const check = 'key';
+  if (target.key === undefined)
+    return { check, state: 'wrong', text: 'there is none', advice: 'Set WEFT_API_KEY.' };
+  try {
+    await client.runs.list({ limit: 1 });
+    return { check, state: 'ok', text: `accepted (from ${target.keyFrom ?? ''})` };
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) {
+      return { check, state: 'ok', text: `accepted (from ${target.keyFrom ?? ''}), without runs:read` };
+    }
+    const text = error instanceof Error ? error.message : String(error);
+    return {
+      check,
+      state: 'wrong',
+      text,
+      advice: `The key comes from ${target.keyFrom ?? 'nowhere'}; use another one.`,
+    };
+  }
+}
+
+async function checkClock(url: string): Promise<Finding> {
+  const check = 'clock';
+  const response = await fetch(`${url.replace(/\/+$/, '')}/.well-known/openwop`);
+  await response.body?.cancel();
+  const theirs = Date.parse(response.headers.get('date') ?? '');
+  if (Number.isNaN(theirs)) return { check, state: 'warning', text: 'the host does not say what time it is' };
+  const skew = Math.abs(Date.now() - theirs);
+  if (skew <= MAX_SKEW_MS) return { check, state: 'ok', text: 'this machine and the host agree' };
+  return {
+    check,
+    state: 'wrong',
+    text: `${Math.round(skew / 1000)} s apart from the host`,
+    advice: 'Set the clocks by NTP.',
+  };
+}
+
+async function statOrReason(
+  path: string,
+): Promise<(Awaited<ReturnType<typeof stat>> & { mode: number }) | string> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+      ? 'does not exist'
+      : reasonOf(error);
+  }
+}

@@ -1,0 +1,81 @@
+import { isJsonObject, type Json } from '@weft/protocol/plain';
+import { type Client, type OpenInterrupt, nodeNameOf, openInterruptsOf, type RunDocument } from '@weft/sdk';
+import { type Cli, HOST_ARGS } from '../parsing/command.ts';
+import { connect, type TargetArgs } from '../connecting/connection.ts';
+import { CliError, EXIT, type ExitCode, usageError } from '../exit-code.ts';
+import { answerCommands } from '../output/question.ts';
+import { paintStatus } from '../output/style.ts';
+import { shown } from '../output/terminal-text.ts';
+import { shellCommand } from '../output/shell-command.ts';
+
+/** Arguments of every command that answers a question. */
+export const QUESTION_ARGS = {
+  run: { type: 'positional', description: 'Run id', required: true },
+  node: {
+    type: 'positional',
+    description: 'The node that asked; may be left out when only one did',
+    required: false,
+  },
+  ...HOST_ARGS,
+} as const;
+
+export interface GivenAnswer {
+  readonly runId: string;
+  /** Undefined: the one question that is open. */
+  readonly node: string | undefined;
+  /** The kind of question this command answers; undefined when it answers any. */
+  readonly kind?: string;
+  readonly value: Json;
+}
+
+/** Sends the answer and shows how the run stands after it. */
+export async function answerQuestion(cli: Cli, args: TargetArgs, given: GivenAnswer): Promise<ExitCode> {
+  const { client } = await connect(cli.io, args);
+  const node = given.node ?? nodeNameOf(await onlyQuestion(client, given));
+  const answer = await client.runs.resolve(given.runId, node, given.value);
+  const text = cli.json
+    ? JSON.stringify(answer)
+    : `${answer.runId}  ${paintStatus(cli.style, answer.status)}`;
+  cli.io.stdout.write(shown`${text}\n`);
+  if (!cli.json && answer.status.startsWith('waiting-'))
+    cli.io.stderr.write(shown`It still waits. For what: ${shellCommand('runs why', [answer.runId])}\n`);
+  return EXIT.done;
+}
+
+/** The child that a run waits for, where it waits for one. */
+function waitingChild(run: RunDocument): string | undefined {
+  const children = Array.isArray(run['childRuns']) ? run['childRuns'] : [];
+  const waiting = children.find(
+    (child) => isJsonObject(child) && String(child['status']).startsWith('waiting-'),
+  );
+  return isJsonObject(waiting) ? String(waiting['runId']) : undefined;
+}
+
+async function onlyQuestion(client: Client, { runId, kind }: GivenAnswer): Promise<OpenInterrupt> {
+  const run = await client.runs.get(runId);
+  const [first, ...others] = openInterruptsOf(run);
+  if (first === undefined) {
+    const child = waitingChild(run);
+    const hint =
+      child === undefined ? '' : ` Its child run ${child} does: see ${shellCommand('runs why', [child])}`;
+    throw new CliError(
+      EXIT.unmet,
+      'no_open_question',
+      shown`Run ${runId} is ${run.status} and asks nothing.${hint}`,
+      { details: { runId, status: run.status, ...(child !== undefined && { childRunId: child }) } },
+    );
+  }
+  if (others.length > 0) {
+    const commands = [first, ...others].map((question) => `  ${answerCommands(question)[0]}`);
+    throw usageError(`Run ${runId} asks several questions; name the node:\n${commands.join('\n')}`);
+  }
+  if (kind !== undefined && first.kind !== kind) {
+    throw new CliError(
+      EXIT.unmet,
+      'other_kind_of_question',
+      shown`Node ${nodeNameOf(first)} does not ask for that. Answer it with: ${answerCommands(first)[0]}`,
+      { details: { nodeId: first.nodeId, kind: first.kind } },
+    );
+  }
+  return first;
+}

@@ -1,0 +1,90 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import {
+  type HostError,
+  type Json,
+  type JsonObject,
+  isHostError,
+  isJsonObject,
+  parseStrictJson,
+} from '@weft/protocol/plain';
+import { unusable, usageError } from '../exit-code.ts';
+
+/**
+ * `name=value` pairs as one object. A value that is JSON is taken as JSON, anything else as a string; `@file` stands for
+ * a whole object in a file. Later ones win over earlier ones.
+ */
+export async function readKeyValues(
+  flag: string,
+  given: readonly string[],
+  cwd: string,
+): Promise<JsonObject> {
+  const entries: [string, Json][] = [];
+  for (const text of given) {
+    if (text.startsWith('@'))
+      entries.push(...Object.entries(await readObjectFile(flag, resolve(cwd, text.slice(1)))));
+    else entries.push(parsePair(flag, text));
+  }
+  return Object.fromEntries(entries);
+}
+
+function parsePair(flag: string, text: string): [string, Json] {
+  const equals = text.indexOf('=');
+  if (equals < 1) {
+    throw usageError(`--${flag} takes name=value or @file, not "${text}". Example: --${flag} count=3`);
+  }
+  return [text.slice(0, equals), parseValue(text.slice(equals + 1))];
+}
+
+export function parseValue(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text; // not JSON, so it is the string it looks like
+  }
+}
+
+async function readObjectFile(flag: string, path: string): Promise<JsonObject> {
+  const value = await readJsonFile(path);
+  if (!isJsonObject(value))
+    throw unusable('bad_input_file', `${path} must hold a JSON object for --${flag}.`);
+  return value;
+}
+
+/** Reads a JSON file; what is wrong with it is told with the file's name and the line. */
+export async function readJsonFile(path: string): Promise<Json> {
+  return parseJsonText(path, await readTextFile(path));
+}
+
+/** The host's own rules: a duplicate key or a number that loses precision is found here already. */
+export function parseJsonText(path: string, text: string): Json {
+  try {
+    return parseStrictJson(text);
+  } catch (cause) {
+    if (!isHostError(cause)) throw cause;
+    throw unusable('not_json', `${path}${placeOf(text, cause)}: ${cause.message}`, cause);
+  }
+}
+
+function placeOf(text: string, error: HostError): string {
+  const position = error.details?.['position'];
+  if (typeof position !== 'number') return '';
+  const before = text.slice(0, position).split('\n');
+  return `:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
+}
+
+export async function readTextFile(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw unusable('file_unreadable', `${path} cannot be read: ${reasonOf(cause)}.`, cause);
+  }
+}
+
+export function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT') return 'there is no such file';
+  if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
+  if (code === 'EISDIR') return 'it is a folder';
+  return error instanceof Error ? error.message : String(error);
+}

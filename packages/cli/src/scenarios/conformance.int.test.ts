@@ -1,0 +1,117 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MUTANTS, type MutantTrial, findHost, tryMutant } from '@weft/conformance';
+import { testServer } from '@weft/storage/postgres-test-server';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../testing/host-process.ts';
+import { type Served, serveHere, weft } from '../testing/served.ts';
+
+const API_KEY = `weft_test_${'c'.repeat(43)}`;
+const BIN = new URL('../../bin/weft.mjs', import.meta.url).pathname;
+const { server, newSchema } = testServer();
+
+/** A host as an operator would set it up for the suite: test mode, its peers allowed, and two more keys. */
+interface Prepared {
+  readonly folder: string;
+  readonly host: Served;
+  readonly flags: readonly string[];
+  stop(): Promise<void>;
+}
+
+async function prepare(storeFlags: readonly string[]): Promise<Prepared> {
+  const folder = await mkdtemp(join(tmpdir(), 'weft-suite-'));
+  const [webhooks, traces] = [await freePort(), await freePort()];
+  const setup = ['--conformance', '--audit-runs', '--allow-egress', `127.0.0.1:${webhooks}`];
+  const otlp = ['--otlp-endpoint', `http://127.0.0.1:${traces}`];
+  const env = { WEFT_API_KEY: API_KEY };
+  const host = await serveHere(folder, [...setup, ...otlp, ...storeFlags], env);
+  const newKey = async (file: string, ...flags: string[]): Promise<void> => {
+    const made = await weft(folder, ['keys', 'create', file, '--url', host.url, '--json', ...flags], env);
+    expect(made.code, made.err).toBe(0);
+    const { key } = JSON.parse(made.out) as { key: string };
+    await writeFile(join(folder, file), key, { mode: 0o600 });
+  };
+  await newKey('low-scope', '--scope', 'runs:read');
+  await newKey('other-tenant', '--tenant', 'other', '--scope', 'runs:create,runs:read,runs:cancel');
+  const launch = `${process.execPath} ${BIN} serve --conformance --port {port} --data {data} ${storeFlags.join(' ')} --log-level error`;
+  return {
+    folder,
+    host,
+    flags: [
+      ...['--url', host.url, '--launch', launch],
+      ...['--webhook-port', String(webhooks), '--otlp-port', String(traces)],
+      ...['--low-scope-key-file', 'low-scope', '--other-tenant-key-file', 'other-tenant'],
+    ],
+    async stop() {
+      await host.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+describe.each([
+  ['SQLite', (): string[] => []],
+  ['PostgreSQL', (): string[] => ['--store', server().url, '--store-schema', newSchema()]],
+])('weft conformance against our own host on %s', (_, storeFlags) => {
+  let prepared: Prepared;
+  beforeAll(async () => {
+    prepared = await prepare(storeFlags());
+  });
+  afterAll(() => prepared?.stop());
+
+  it('proves every requirement of every profile that the host claims', async () => {
+    const { folder, flags } = prepared;
+
+    const { code, out, err } = await weft(
+      folder,
+      ['conformance', ...flags, '--strict', '--report', 'suite.json'],
+      { WEFT_API_KEY: API_KEY },
+    );
+
+    const { requirements } = JSON.parse(await readFile(join(folder, 'suite.json'), 'utf8')) as {
+      requirements: { id: string; outcome: string; reason?: string }[];
+    };
+    expect(
+      requirements.filter(({ outcome }) => outcome === 'failed'),
+      err,
+    ).toEqual([]);
+    expect(code, out).toBe(0);
+  }, 240_000);
+});
+
+describe('a host that is wrong in one way', () => {
+  let prepared: Prepared;
+  let trial: MutantTrial;
+  beforeAll(async () => {
+    prepared = await prepare([]);
+    const { url } = prepared.host;
+    trial = {
+      url,
+      key: API_KEY,
+      discovery: await findHost(url, API_KEY),
+      keys: {
+        lowScope: (await readFile(join(prepared.folder, 'low-scope'), 'utf8')).trim(),
+        otherTenant: (await readFile(join(prepared.folder, 'other-tenant'), 'utf8')).trim(),
+      },
+      peers: {},
+      launcher: undefined,
+      concurrency: 2,
+      requestTimeoutMs: 10_000,
+    };
+  });
+  afterAll(() => prepared?.stop());
+
+  it('is one of at least eighty', () => {
+    expect(MUTANTS.length).toBeGreaterThanOrEqual(80);
+  });
+
+  it.concurrent.each(MUTANTS.map((mutant) => [mutant.id, mutant] as const))(
+    '%s is caught by the check that is meant for it',
+    async (_, mutant) => {
+      const { isCaught, said } = await tryMutant(mutant, trial);
+
+      expect(isCaught, said.join('\n')).toBe(true);
+    },
+  );
+});
