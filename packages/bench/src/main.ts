@@ -6,13 +6,13 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { renderChart } from './chart.ts';
+import { renderChart } from './report/chart.ts';
 import { flagsOf } from './command-line.ts';
-import { openLab } from './lab.ts';
-import { renderPage } from './page.ts';
-import { renderReport } from './report.ts';
-import { mergeResults, type Results, type ScenarioResult } from './results.ts';
-import type { Scenario } from './scenario.ts';
+import { openLab } from './measuring/lab.ts';
+import { renderPage } from './report/page.ts';
+import { renderReport } from './report/report.ts';
+import { mergeResults, type Results, type ScenarioResult } from './report/results.ts';
+import type { Scenario } from './measuring/scenario.ts';
 import { SCENARIOS } from './scenarios.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');

@@ -1,4 +1,4 @@
-import type { Scenario } from './scenario.ts';
+import type { Scenario } from './measuring/scenario.ts';
 import { cliffs } from './scenarios/cliffs.ts';
 import { engineAppends } from './scenarios/engine-appends.ts';
 import { evidence } from './scenarios/evidence.ts';

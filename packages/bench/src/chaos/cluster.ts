@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTestServer, type TestServer } from '@weft/storage/postgres-test-server';
-import { freePort } from '../server-process.ts';
+import { freePort } from '../hosts/server-process.ts';
 import { writeDeadlyPreload } from './deadly.ts';
 import type { UnexpectedExit } from './history.ts';
 import { type NodeProcess, startNode } from './node-process.ts';

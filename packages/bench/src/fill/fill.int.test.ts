@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ALL_SCOPES, type Caller, createHost, DEFAULT_TENANT, type Host, type Store } from '@weft/engine';
 import { openSqliteStore } from '@weft/storage';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { chainOf } from '../workloads.ts';
+import { chainOf } from '../load/workloads.ts';
 import { fillHistory } from './fill-history.ts';
 import { fillRuns } from './fill-runs.ts';
 import { readSeed } from './seed.ts';

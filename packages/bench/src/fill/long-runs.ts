@@ -1,5 +1,5 @@
-import type { Lab } from '../scenario.ts';
-import { chainOf } from '../workloads.ts';
+import type { Lab } from '../measuring/scenario.ts';
+import { chainOf } from '../load/workloads.ts';
 import { fillHistory } from './fill-history.ts';
 import { makeSeed, withStore } from './seed.ts';
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Checkpoint, RunRow, Store, StoredEvent } from '@weft/engine';
 import { openSqliteStore } from '@weft/storage';
-import { createRun, registerWorkflow, statusOf } from '../calls.ts';
-import { KEY, weft } from '../contenders.ts';
-import type { Lab } from '../scenario.ts';
+import { createRun, registerWorkflow, statusOf } from '../load/calls.ts';
+import { KEY, weft } from '../hosts/contenders.ts';
+import type { Lab } from '../measuring/scenario.ts';
 
 /** A run as a real host has left it: the pattern that stores are filled with. */
 export interface Seed {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startTestServer, type TestServer } from '@weft/storage/postgres-test-server';
 import { type NodeProcess, startNode } from '../chaos/node-process.ts';
-import { freePort } from '../server-process.ts';
+import { freePort } from '../hosts/server-process.ts';
 import { createAttacker } from './attacker.ts';
 import type { HostileCase } from './corpus.ts';
 import { startInnocent } from './innocent.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { nodeId } from '../workloads.ts';
+import { nodeId } from '../load/workloads.ts';
 import type { RawEvent } from './rows.ts';
 
 /** One run's part of a transaction: the run's row on creation, its events, its new head. */

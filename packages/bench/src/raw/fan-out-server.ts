@@ -1,6 +1,6 @@
 import { createServer, get, type ServerResponse } from 'node:http';
 import { eventsOf } from './rows.ts';
-import { workloadOf } from '../workloads.ts';
+import { workloadOf } from '../load/workloads.ts';
 
 /**
  * The bare fan-out: node:http and nothing else. Subscribers of a channel get the frames of each step, as a host would send

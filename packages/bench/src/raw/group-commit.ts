@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { Workload } from '../workloads.ts';
+import type { Workload } from '../load/workloads.ts';
 import { openRawDatabase, type RawUnit } from './database.ts';
 import { openRawPostgres, PARALLEL_GROUPS } from './postgres-database.ts';
 import { eventsOf } from './rows.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type PostgresServer, startPostgres } from '../postgres-server.ts';
-import { workloadOf } from '../workloads.ts';
+import { type PostgresServer, startPostgres } from '../hosts/postgres-server.ts';
+import { workloadOf } from '../load/workloads.ts';
 import { openRawPostgres } from './postgres-database.ts';
 import { eventsOf, stretchesOf } from './rows.ts';
 

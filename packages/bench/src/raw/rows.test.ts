@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { WORKLOADS } from '../workloads.ts';
+import { WORKLOADS } from '../load/workloads.ts';
 import { eventsOf, stretchesOf } from './rows.ts';
 
 describe('the rows of the bare sketch', () => {

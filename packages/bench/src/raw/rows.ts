@@ -1,4 +1,4 @@
-import { nodeId, type Workload } from '../workloads.ts';
+import { nodeId, type Workload } from '../load/workloads.ts';
 
 /** The rows a run leaves, as the bare sketch writes them: the same number and about the same size as the host's own. */
 export interface RawEvent {

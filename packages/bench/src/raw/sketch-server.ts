@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { fastify } from 'fastify';
-import { WORKLOADS, type Workload } from '../workloads.ts';
+import { WORKLOADS, type Workload } from '../load/workloads.ts';
 import { openRawDatabase, type RawUnit } from './database.ts';
 import { openRawPostgres, PARALLEL_GROUPS } from './postgres-database.ts';
 import { eventsOf, stretchesOf, type RawEvent } from './rows.ts';

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createRun, expectCall, registerWorkflow, statusOf } from '../calls.ts';
-import { KEY, weft } from '../contenders.ts';
-import { startDriver, type Driver } from '../driver.ts';
+import { createRun, expectCall, registerWorkflow, statusOf } from '../load/calls.ts';
+import { KEY, weft } from '../hosts/contenders.ts';
+import { startDriver, type Driver } from '../load/driver.ts';
 import { longRuns } from '../fill/long-runs.ts';
-import type { Target } from '../http-connection.ts';
-import { type Lab, type Scenario, sized } from '../scenario.ts';
-import { createTally } from '../tally.ts';
-import { chainOf, type Step } from '../workloads.ts';
+import type { Target } from '../load/http-connection.ts';
+import { type Lab, type Scenario, sized } from '../measuring/scenario.ts';
+import { createTally } from '../measuring/tally.ts';
+import { chainOf, type Step } from '../load/workloads.ts';
 import { historyLengths } from './history.ts';
 import { beginOnHost } from './subscribed-run.ts';
 

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { ALL_SCOPES, type Caller, createHost, DEFAULT_TENANT } from '@weft/engine';
 import { openSqliteStore } from '@weft/storage';
 import { measureGroupCommit } from '../raw/group-commit.ts';
-import type { Lab, Scenario } from '../scenario.ts';
-import { createTally } from '../tally.ts';
-import { definitionOf, type Workload, workloadOf } from '../workloads.ts';
+import type { Lab, Scenario } from '../measuring/scenario.ts';
+import { createTally } from '../measuring/tally.ts';
+import { definitionOf, type Workload, workloadOf } from '../load/workloads.ts';
 
 const CLIENTS = 64;
 

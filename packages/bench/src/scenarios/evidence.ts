@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Scenario, sized } from '../scenario.ts';
-import { createTally } from '../tally.ts';
+import { type Scenario, sized } from '../measuring/scenario.ts';
+import { createTally } from '../measuring/tally.ts';
 
 const PROGRAMS = join(import.meta.dirname, '../../../evidence/bench');
 const PLAIN = 'plain script: parse, set, sort, dump';

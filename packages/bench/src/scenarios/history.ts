@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { type Call, expectCall } from '../calls.ts';
-import { KEY, weft } from '../contenders.ts';
+import { type Call, expectCall } from '../load/calls.ts';
+import { KEY, weft } from '../hosts/contenders.ts';
 import { longRuns } from '../fill/long-runs.ts';
-import type { Target } from '../http-connection.ts';
-import { median } from '../measure.ts';
+import type { Target } from '../load/http-connection.ts';
+import { median } from '../measuring/measure.ts';
 import { openRawReader, type RawReader } from '../raw/raw-reader.ts';
-import { type Lab, type Scenario, sized } from '../scenario.ts';
-import { type About, createTally, type Tally } from '../tally.ts';
+import { type Lab, type Scenario, sized } from '../measuring/scenario.ts';
+import { type About, createTally, type Tally } from '../measuring/tally.ts';
 
 /** What a page, or a resumed stream, is asked for: the last events of the log. */
 const TAIL = 5;

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createRun, registerWorkflow, statusOf } from '../calls.ts';
-import { KEY, type Place, weft } from '../contenders.ts';
-import type { Target } from '../http-connection.ts';
-import { type Lab, type Scenario, sized } from '../scenario.ts';
-import { createTally } from '../tally.ts';
-import { chainOf, httpStep } from '../workloads.ts';
+import { createRun, registerWorkflow, statusOf } from '../load/calls.ts';
+import { KEY, type Place, weft } from '../hosts/contenders.ts';
+import type { Target } from '../load/http-connection.ts';
+import { type Lab, type Scenario, sized } from '../measuring/scenario.ts';
+import { createTally } from '../measuring/tally.ts';
+import { chainOf, httpStep } from '../load/workloads.ts';
 
 const DEFINITION_ID = 'bench-in-flight';
 const STEPS = 10;

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { KEY, weft } from '../contenders.ts';
-import { startDriver } from '../driver.ts';
-import { type Lab, type Scenario, sized } from '../scenario.ts';
-import { startSampler } from '../sampler.ts';
-import { createTally } from '../tally.ts';
-import { workloadOf } from '../workloads.ts';
+import { KEY, weft } from '../hosts/contenders.ts';
+import { startDriver } from '../load/driver.ts';
+import { type Lab, type Scenario, sized } from '../measuring/scenario.ts';
+import { startSampler } from '../measuring/sampler.ts';
+import { createTally } from '../measuring/tally.ts';
+import { workloadOf } from '../load/workloads.ts';
 
 /** Marks an operator would set for a small machine, so that the flood reaches them within seconds. */
 function marks(lab: Lab): readonly string[] {

@@ -1,4 +1,4 @@
-import { KEY, type Place, weft } from '../contenders.ts';
+import { KEY, type Place, weft } from '../hosts/contenders.ts';
 import {
   loadPeer,
   missingPeers,
@@ -7,11 +7,11 @@ import {
   PEERS,
   startPeer,
   titleOfPeer,
-} from '../peers.ts';
-import { type Lab, type Scenario, sized } from '../scenario.ts';
-import type { ServerProcess } from '../server-process.ts';
-import { createTally, type Tally } from '../tally.ts';
-import { type Workload, workloadOf } from '../workloads.ts';
+} from '../hosts/peers.ts';
+import { type Lab, type Scenario, sized } from '../measuring/scenario.ts';
+import type { ServerProcess } from '../hosts/server-process.ts';
+import { createTally, type Tally } from '../measuring/tally.ts';
+import { type Workload, workloadOf } from '../load/workloads.ts';
 
 const CLIENTS = 64;
 const STORES = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const;

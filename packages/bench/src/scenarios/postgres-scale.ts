@@ -1,8 +1,8 @@
-import { KEY, type Place, weft } from '../contenders.ts';
-import { type Lab, type Scenario, sized } from '../scenario.ts';
-import type { ServerProcess } from '../server-process.ts';
-import { type About, createTally, type Tally } from '../tally.ts';
-import { type Workload, workloadOf } from '../workloads.ts';
+import { KEY, type Place, weft } from '../hosts/contenders.ts';
+import { type Lab, type Scenario, sized } from '../measuring/scenario.ts';
+import type { ServerProcess } from '../hosts/server-process.ts';
+import { type About, createTally, type Tally } from '../measuring/tally.ts';
+import { type Workload, workloadOf } from '../load/workloads.ts';
 
 /** For each process. */
 const CLIENTS = 64;

@@ -1,7 +1,7 @@
-import { KEY, weft } from '../contenders.ts';
-import type { SubscribeResult } from '../jobs.ts';
-import { type Scenario, sized } from '../scenario.ts';
-import { type About, createTally } from '../tally.ts';
+import { KEY, weft } from '../hosts/contenders.ts';
+import type { SubscribeResult } from '../measuring/jobs.ts';
+import { type Scenario, sized } from '../measuring/scenario.ts';
+import { type About, createTally } from '../measuring/tally.ts';
 import { playOnHost } from './subscribed-run.ts';
 
 /** Large enough that a stream nobody reads fills its socket long before the run is over. */

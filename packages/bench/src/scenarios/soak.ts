@@ -1,10 +1,10 @@
-import { KEY, weft } from '../contenders.ts';
-import { median } from '../measure.ts';
-import type { Series } from '../results.ts';
-import { startSampler } from '../sampler.ts';
-import { type Scenario, sized } from '../scenario.ts';
-import { createTally } from '../tally.ts';
-import { workloadOf } from '../workloads.ts';
+import { KEY, weft } from '../hosts/contenders.ts';
+import { median } from '../measuring/measure.ts';
+import type { Series } from '../report/results.ts';
+import { startSampler } from '../measuring/sampler.ts';
+import { type Scenario, sized } from '../measuring/scenario.ts';
+import { createTally } from '../measuring/tally.ts';
+import { workloadOf } from '../load/workloads.ts';
 
 const MIB = 2 ** 20;
 

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { ensureFirstKey } from '@weft/engine';
-import { KEY, weft } from '../contenders.ts';
-import { startDriver } from '../driver.ts';
+import { KEY, weft } from '../hosts/contenders.ts';
+import { startDriver } from '../load/driver.ts';
 import { withStore } from '../fill/seed.ts';
-import type { Target } from '../http-connection.ts';
-import type { SubscribeResult } from '../jobs.ts';
-import { percentile } from '../measure.ts';
-import { type Lab, type Scenario, sized } from '../scenario.ts';
-import { freePort, startServer, type ServerProcess } from '../server-process.ts';
-import { type About, createTally, type Tally } from '../tally.ts';
-import { workloadOf } from '../workloads.ts';
+import type { Target } from '../load/http-connection.ts';
+import type { SubscribeResult } from '../measuring/jobs.ts';
+import { percentile } from '../measuring/measure.ts';
+import { type Lab, type Scenario, sized } from '../measuring/scenario.ts';
+import { freePort, startServer, type ServerProcess } from '../hosts/server-process.ts';
+import { type About, createTally, type Tally } from '../measuring/tally.ts';
+import { workloadOf } from '../load/workloads.ts';
 import { beginOnHost, playOnFanOut, playOnHost } from './subscribed-run.ts';
 
 interface Crowd {

@@ -1,10 +1,10 @@
-import { KEY, weft } from '../contenders.ts';
+import { KEY, weft } from '../hosts/contenders.ts';
 import { fillRuns } from '../fill/fill-runs.ts';
 import { makeSeed, withStore } from '../fill/seed.ts';
-import { type Lab, type Scenario, sized } from '../scenario.ts';
-import type { ServerProcess } from '../server-process.ts';
-import { type About, createTally } from '../tally.ts';
-import { workloadOf } from '../workloads.ts';
+import { type Lab, type Scenario, sized } from '../measuring/scenario.ts';
+import type { ServerProcess } from '../hosts/server-process.ts';
+import { type About, createTally } from '../measuring/tally.ts';
+import { workloadOf } from '../load/workloads.ts';
 
 const CLIENTS = 64;
 

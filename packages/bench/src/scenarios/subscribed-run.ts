@@ -1,9 +1,9 @@
-import { call, createRun, expectCall, registerWorkflow } from '../calls.ts';
-import type { Driver } from '../driver.ts';
-import type { EchoServer } from '../echo-server.ts';
-import type { Target } from '../http-connection.ts';
-import type { SubscribeResult, SubscriberGroup } from '../jobs.ts';
-import { chainOf, httpStep } from '../workloads.ts';
+import { call, createRun, expectCall, registerWorkflow } from '../load/calls.ts';
+import type { Driver } from '../load/driver.ts';
+import type { EchoServer } from '../load/echo-server.ts';
+import type { Target } from '../load/http-connection.ts';
+import type { SubscribeResult, SubscriberGroup } from '../measuring/jobs.ts';
+import { chainOf, httpStep } from '../load/workloads.ts';
 
 /** Runs, one per target, that wait for their subscribers and then emit two events per step. */
 export interface Broadcast {

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
-import { type Contender, KEY, type Place, sketch, weft } from '../contenders.ts';
-import { databaseBytes } from '../database-bytes.ts';
-import type { LoadResult } from '../jobs.ts';
-import { percentile } from '../measure.ts';
+import { type Contender, KEY, type Place, sketch, weft } from '../hosts/contenders.ts';
+import { databaseBytes } from '../measuring/database-bytes.ts';
+import type { LoadResult } from '../measuring/jobs.ts';
+import { percentile } from '../measuring/measure.ts';
 import { measureGroupCommit, measurePostgresCommit } from '../raw/group-commit.ts';
-import { type Lab, type Scenario, sized } from '../scenario.ts';
-import { freePort, startServer, type ServerProcess } from '../server-process.ts';
-import { type About, createTally, type Tally } from '../tally.ts';
-import { WARM_UP } from '../warm-up.ts';
-import { type Workload, WORKLOADS, workloadOf } from '../workloads.ts';
+import { type Lab, type Scenario, sized } from '../measuring/scenario.ts';
+import { freePort, startServer, type ServerProcess } from '../hosts/server-process.ts';
+import { type About, createTally, type Tally } from '../measuring/tally.ts';
+import { WARM_UP } from '../measuring/warm-up.ts';
+import { type Workload, WORKLOADS, workloadOf } from '../load/workloads.ts';
 
 type StoreName = 'sqlite' | 'postgres';
 

@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import type { Place } from './contenders.ts';
-import type { Driver } from './driver.ts';
-import type { EchoServer } from './echo-server.ts';
+import type { Driver } from '../load/driver.ts';
+import type { EchoServer } from '../load/echo-server.ts';
 import { freePort, startServer, type ServerProcess } from './server-process.ts';
-import type { Workload } from './workloads.ts';
+import type { Workload } from '../load/workloads.ts';
 
 /** Another durable engine, installed under packages/bench/peers, with one way to use it. */
 export interface Peer {
@@ -32,7 +32,7 @@ export interface PeerLoad {
   readonly ms: number;
 }
 
-const FOLDER = join(import.meta.dirname, '../peers');
+const FOLDER = join(import.meta.dirname, '../../peers');
 const inFolder = ({ folder }: Place) => [folder];
 const inDatabase = ({ postgres }: Place) => [postgres?.url ?? '', postgres?.schema ?? ''];
 

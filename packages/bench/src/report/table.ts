@@ -1,4 +1,4 @@
-import { round } from './measure.ts';
+import { round } from '../measuring/measure.ts';
 
 /** Columns side by side, as wide as they must be. */
 export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {

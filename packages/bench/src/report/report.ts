@@ -1,5 +1,5 @@
 import { GOALS, judge, verdictOf } from './goals.ts';
-import { median } from './measure.ts';
+import { median } from '../measuring/measure.ts';
 import { type Figure, ratioOf, ratiosOf, type Results, type ScenarioResult, valueOf } from './results.ts';
 import { show, showRange, showRatio, textTable } from './table.ts';
 

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EchoServer } from './echo-server.ts';
+import type { EchoServer } from '../load/echo-server.ts';
 import { freePort, startServer, type ServerProcess } from './server-process.ts';
-import { definitionOf, WORKLOADS } from './workloads.ts';
+import { definitionOf, WORKLOADS } from '../load/workloads.ts';
 
 /** Something that serves the workloads over HTTP and keeps its data in one place. */
 export interface Contender {
@@ -19,13 +19,13 @@ export interface Place {
 }
 
 export const KEY = 'weft_live_bench-bench-bench-bench-bench-bench-bench0';
-const CLI = join(import.meta.dirname, '../../cli/bin/weft.mjs');
+const CLI = join(import.meta.dirname, '../../../cli/bin/weft.mjs');
 
 export const sketch: Contender = {
   name: 'sketch',
   async start({ folder, postgres }, echo) {
     const port = await freePort();
-    const program = join(import.meta.dirname, 'raw/sketch-server.js');
+    const program = join(import.meta.dirname, '../raw/sketch-server.js');
     const database =
       postgres === undefined ? join(folder, 'sketch.db') : `${postgres.url}#${postgres.schema}`;
     return startServer({

@@ -1,10 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startDriver } from './driver.ts';
-import { startEchoServer } from './echo-server.ts';
-import { type PostgresServer, startPostgres } from './postgres-server.ts';
-import type { ScenarioResult } from './results.ts';
+import { startDriver } from '../load/driver.ts';
+import { startEchoServer } from '../load/echo-server.ts';
+import { type PostgresServer, startPostgres } from '../hosts/postgres-server.ts';
+import type { ScenarioResult } from '../report/results.ts';
 import type { Lab, Outcome, Scenario } from './scenario.ts';
 import { WARM_UP } from './warm-up.ts';
 

@@ -1,4 +1,4 @@
-import type { Figure } from './results.ts';
+import type { Figure } from '../report/results.ts';
 
 /** Collects figures round by round. */
 export interface Tally {

@@ -1,7 +1,7 @@
-import type { Driver } from './driver.ts';
-import type { EchoServer } from './echo-server.ts';
-import type { PostgresServer } from './postgres-server.ts';
-import type { Figure, Series } from './results.ts';
+import type { Driver } from '../load/driver.ts';
+import type { EchoServer } from '../load/echo-server.ts';
+import type { PostgresServer } from '../hosts/postgres-server.ts';
+import type { Figure, Series } from '../report/results.ts';
 
 /** One question with its answer in figures. Each can run alone; one that fails does not stop the others. */
 export interface Scenario {

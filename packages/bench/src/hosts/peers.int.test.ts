@@ -2,14 +2,14 @@ import { existsSync } from 'node:fs';
 import type { NetworkInterfaceInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { GOALS } from './goals.ts';
+import { GOALS } from '../report/goals.ts';
 import { missingPeers, PEERS, titleOfPeer } from './peers.ts';
-import { workloadOf } from './workloads.ts';
+import { workloadOf } from '../load/workloads.ts';
 
 describe('the peers', () => {
   it('have a program each, and a title that says which version is pinned', () => {
     for (const peer of PEERS) {
-      expect(existsSync(join(import.meta.dirname, '../peers', peer.program))).toBe(true);
+      expect(existsSync(join(import.meta.dirname, '../../peers', peer.program))).toBe(true);
       expect(titleOfPeer(peer)).toMatch(/ \(\d+\.\d+\.\d+, /);
     }
   });

@@ -1,4 +1,4 @@
-import type { Target } from './http-connection.ts';
+import type { Target } from '../load/http-connection.ts';
 
 /** What the load client's process can be asked to do, and what it tells afterwards. */
 export type Job = LoadJob | FloodJob | SubscribeJob | ProbeJob;

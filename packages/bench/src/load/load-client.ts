@@ -16,8 +16,8 @@ import type {
   ProbeJob,
   ProbeResult,
   Told,
-} from './jobs.ts';
-import { percentile } from './measure.ts';
+} from '../measuring/jobs.ts';
+import { percentile } from '../measuring/measure.ts';
 import { subscribe } from './subscribers.ts';
 
 /** One thing done; resolves with its latency, or with undefined when the host refused and the wait it asked for is over. */

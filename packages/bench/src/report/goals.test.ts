@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { GOALS, judge, verdictOf } from './goals.ts';
 import type { Figure, Results } from './results.ts';
-import { SCENARIOS } from './scenarios.ts';
+import { SCENARIOS } from '../scenarios.ts';
 
 function resultsWith(...figures: Figure[]): Results {
   const scenario = { name: 's', title: 's', rawLimit: 'r', at: '', seconds: 1, figures, series: [] };

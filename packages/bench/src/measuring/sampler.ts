@@ -1,4 +1,4 @@
-import type { Series } from './results.ts';
+import type { Series } from '../report/results.ts';
 
 export interface Sampler {
   stop(): Series;

@@ -1,4 +1,4 @@
-import { median } from './measure.ts';
+import { median } from '../measuring/measure.ts';
 
 /** What a whole run of the bench leaves: the JSON file, and all that the terminal, the chart and the page show. */
 export interface Results {

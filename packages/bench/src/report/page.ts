@@ -2,7 +2,7 @@ import { GOALS, type Goal, judge, type Judged, verdictOf } from './goals.ts';
 import { FIGURE_HEAD, figureRow } from './report.ts';
 import type { Results, ScenarioResult } from './results.ts';
 import { markdownTable, show, showRatio } from './table.ts';
-import { WARM_UP } from './warm-up.ts';
+import { WARM_UP } from '../measuring/warm-up.ts';
 
 /** docs/bench.md as a pure function of the JSON file. Nothing in it is written by hand. */
 export function renderPage(results: Results): string {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { dial } from './http-connection.ts';
-import type { SubscribeJob, SubscribeResult, SubscriberGroup } from './jobs.ts';
-import { percentile } from './measure.ts';
+import type { SubscribeJob, SubscribeResult, SubscriberGroup } from '../measuring/jobs.ts';
+import { percentile } from '../measuring/measure.ts';
 import { createStreamReader, type StreamCounts } from './stream-reader.ts';
 
 /** Enough to know a percentile by; what comes after is not kept. */

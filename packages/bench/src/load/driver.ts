@@ -14,7 +14,7 @@ import type {
   SubscribeJob,
   SubscribeResult,
   Told,
-} from './jobs.ts';
+} from '../measuring/jobs.ts';
 
 /** The load client's process, seen from the bench. One job at a time. */
 export interface Driver {
