@@ -6,11 +6,11 @@ import { HostError } from '@weft/protocol';
  */
 export class DamagedRunError extends HostError {
   readonly runId: string;
-  /** The damaged event; undefined when it is the creation record. */
+  /** The damaged event; undefined when it is the creation record, or what waits for the run. */
   readonly sequence: number | undefined;
 
   constructor(runId: string, sequence: number | undefined) {
-    const what = sequence === undefined ? 'The creation record' : `Event ${sequence}`;
+    const what = sequence === undefined ? 'The record' : `Event ${sequence}`;
     super(
       'run_damaged',
       `${what} of run ${runId} is damaged in the store. Restore a backup, or cancel the run; "weft doctor --deep" lists all damage.`,

@@ -8,6 +8,7 @@ import {
 } from '@weft/engine';
 import { HostError } from '@weft/protocol';
 import { recordSum } from '../../checksum.ts';
+import { parseOfRun, readOfRun } from '../../damaged-json.ts';
 
 /** How values become columns, and back. */
 
@@ -134,18 +135,20 @@ export function recordFrom(row: RecordColumns): CreationRecord {
   const parts = [tenant, workflow, createdAt, scope, row.origin];
   if (row.sum !== null && row.sum !== recordSum(row.id, parts, row.record))
     throw new DamagedRunError(row.id, undefined);
-  const origin: object = row.origin === null ? {} : { ...EMPTY, ...JSON.parse(row.origin) };
-  return recordFromText(row.record, (members) => {
-    const rest = { ...origin, ...members } as Omit<CreationRecord, ElsewhereStored>;
-    return {
-      runId: row.id,
-      tenant: row.tenant,
-      workflowId: row.workflow,
-      createdAt: row.created_at,
-      ...(row.scope !== null && { scopeId: row.scope }),
-      ...rest,
-    };
-  });
+  const origin: object = row.origin === null ? {} : { ...EMPTY, ...parseOfRun<object>(row.id, row.origin) };
+  return readOfRun(row.id, () =>
+    recordFromText(row.record, (members) => {
+      const rest = { ...origin, ...members } as Omit<CreationRecord, ElsewhereStored>;
+      return {
+        runId: row.id,
+        tenant: row.tenant,
+        workflowId: row.workflow,
+        createdAt: row.created_at,
+        ...(row.scope !== null && { scopeId: row.scope }),
+        ...rest,
+      };
+    }),
+  );
 }
 
 export interface HeadColumns {

@@ -9,6 +9,7 @@ import {
   type Suspicion,
 } from '@weft/engine';
 import { checkEvent, checkpointSum } from '../../checksum.ts';
+import { ifWhole, parseOfRun } from '../../damaged-json.ts';
 import { placeholderRecord } from '../../placeholder-record.ts';
 import { type HeadColumns, headFrom, isRunId, type RecordColumns, recordFrom } from './codec.ts';
 import { gather } from '../connections/gather.ts';
@@ -56,7 +57,14 @@ export interface StoredRun extends RecordColumns, HeadColumns {
 /** Of a damaged record only the place is told; the others of a list are not affected. */
 export function runFrom(stored: StoredRun): RunRow {
   const { record, isDamaged } = keptRecord(stored);
-  return isDamaged ? { ...withRecord(stored, record), isDamaged } : withRecord(stored, record);
+  const { id, suspicion: text } = stored;
+  const suspicion = text === null ? undefined : ifWhole(() => parseOfRun<Suspicion>(id, text));
+  const isWhole = !isDamaged && (text === null || suspicion !== undefined);
+  return {
+    ...withRecord(stored, record),
+    ...(suspicion !== undefined && { suspicion }),
+    ...(!isWhole && { isDamaged: true }),
+  };
 }
 
 /** A placeholder where the record is damaged. */
@@ -64,13 +72,10 @@ export function keptRecord(row: RecordColumns): {
   readonly record: CreationRecord;
   readonly isDamaged: boolean;
 } {
-  try {
-    return { record: recordFrom(row), isDamaged: false };
-  } catch (error) {
-    if (!(error instanceof DamagedRunError)) throw error;
-    const { id: runId, tenant, workflow: workflowId, created_at: createdAt } = row;
-    return { record: placeholderRecord({ runId, tenant, workflowId, createdAt }), isDamaged: true };
-  }
+  const record = ifWhole(() => recordFrom(row));
+  if (record !== undefined) return { record, isDamaged: false };
+  const { id: runId, tenant, workflow: workflowId, created_at: createdAt } = row;
+  return { record: placeholderRecord({ runId, tenant, workflowId, createdAt }), isDamaged: true };
 }
 
 function withRecord(stored: StoredRun, record: CreationRecord): RunRow {
@@ -81,7 +86,6 @@ function withRecord(stored: StoredRun, record: CreationRecord): RunRow {
     epoch: stored.epoch,
     ...(stored.holder !== null && { holder: stored.holder }),
     pendingCommands: stored.pending === null ? [] : (stored.pending.split(',') as Command['type'][]),
-    ...(stored.suspicion !== null && { suspicion: JSON.parse(stored.suspicion) as Suspicion }),
     ...(stored.lost_times !== null &&
       stored.lost_seq === stored.next_seq && { lostHolders: stored.lost_times }),
     ...(stored.erased_at !== null && { erasedAt: stored.erased_at }),
@@ -244,11 +248,10 @@ export function eventOf(row: EventRow): StoredEvent {
 }
 
 function commandFrom(row: CommandRow): StoredCommand {
-  const command: Command = JSON.parse(row.body);
   return {
     commandId: row.id,
-    command,
+    command: parseOfRun(row.run, row.body),
     acceptedAt: row.accepted_at,
-    ...(row.verdict !== null && { verdict: JSON.parse(row.verdict) }),
+    ...(row.verdict !== null && { verdict: parseOfRun(row.run, row.verdict) }),
   };
 }

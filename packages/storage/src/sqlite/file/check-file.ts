@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { RunStatus } from '@weft/engine';
-import { FIRST_TERMINAL, runIdText, statusOf } from '../runs/codec.ts';
+import { FIRST_TERMINAL, isStatus, runIdText, statusOf } from '../runs/codec.ts';
 import type { Database } from './driver.ts';
 import { openDatabase, sqliteCode } from './driver.ts';
 import { NotAStoreError, StoreBehindError } from './errors.ts';
@@ -133,11 +133,14 @@ interface CheckedRun {
   readonly waiting: number;
 }
 
+/** A creation record that is damaged is found by its sum; until then it says nothing. */
+const READABLE = 'CASE WHEN json_valid(more) THEN more END';
+
 /** A log is free of gaps exactly when there are as many events as lie between where it begins and where the head says it ends. */
 const CHECKED_RUNS = `
   SELECT runs.id, status, next_seq, inbox,
-    coalesce(json_extract(more, '$.fork.fromSeq'), 0) AS begin,
-    json_extract(more, '$.imported.totalEvents') AS whole,
+    coalesce(json_extract(${READABLE}, '$.fork.fromSeq'), 0) AS begin,
+    json_extract(${READABLE}, '$.imported.totalEvents') AS whole,
     (SELECT count(*) FROM events WHERE events.rid = runs.rid) AS events,
     (SELECT min(seq) FROM events WHERE events.rid = runs.rid) AS first_seq,
     (SELECT max(seq) FROM events WHERE events.rid = runs.rid) AS last_seq,
@@ -166,7 +169,8 @@ function findingsOf(run: CheckedRun): Finding[] {
     findings.push({ check: 'sequence', runId, message });
   }
   if (!isEndedRightly(run)) {
-    const message = `The run is ${statusOf(run.status)}; the log has ${run.endings} terminal events and ends with ${run.last_type ?? 'nothing'}.`;
+    const status = isStatus(run.status) ? statusOf(run.status) : `in the unknown status ${run.status}`;
+    const message = `The run is ${status}; the log has ${run.endings} terminal events and ends with ${run.last_type ?? 'nothing'}.`;
     findings.push({ check: 'ending', runId, message });
   }
   if (run.inbox !== run.waiting) {
@@ -181,6 +185,7 @@ function findingsOf(run: CheckedRun): Finding[] {
 
 /** A run that is over has one terminal event, the last; an open one has none. */
 function isEndedRightly(run: CheckedRun): boolean {
+  if (!isStatus(run.status)) return false;
   const ending = run.status < FIRST_TERMINAL ? undefined : ENDINGS[statusOf(run.status)];
   if (ending === undefined || (run.endings === 0 && isEndElsewhere(run))) return run.endings === 0;
   return run.last_type === ending && run.endings === 1;

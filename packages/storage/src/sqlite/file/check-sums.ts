@@ -55,7 +55,7 @@ function isWholeRecord(row: RecordColumns & { readonly id: Uint8Array }, words: 
     recordFrom(runIdText(row.id), row, words);
     return true;
   } catch (error) {
-    if (error instanceof DamagedRunError || error instanceof SyntaxError) return false;
+    if (error instanceof DamagedRunError) return false;
     throw error;
   }
 }

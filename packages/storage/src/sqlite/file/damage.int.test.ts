@@ -1,6 +1,15 @@
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { DamagedRunError, type Store } from '@weft/engine';
-import { appendUnit, createUnit, events, given, newRunId, readAll } from '@weft/engine/store-contract';
+import {
+  appendUnit,
+  commandUnit,
+  createUnit,
+  events,
+  given,
+  newBatchId,
+  newRunId,
+  readAll,
+} from '@weft/engine/store-contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openDatabase } from './driver.ts';
@@ -26,11 +35,30 @@ async function writtenFile(sql?: string): Promise<Written> {
     await given(store, appendUnit(runId, 2, { events: privateEvents(2, 2), checkpoint, release: true }));
   }
   await store.close();
-  if (sql !== undefined) {
-    const db = openDatabase(path, { busyTimeoutMs: 0 });
-    db.exec(sql);
-    db.close();
-  }
+  if (sql !== undefined) change(path, sql);
+  return { path, runs };
+}
+
+function change(path: string, sql: string): void {
+  const db = openDatabase(path, { busyTimeoutMs: 0 });
+  db.exec(sql);
+  db.close();
+}
+
+/** The same, with a command that waits for each run, the second of them quarantined. */
+async function commandedFile(sql?: string): Promise<Written> {
+  const { path, runs } = await writtenFile();
+  await withStore(path, async (store) => {
+    const suspicion = { reason: 'a test', since: 1, seq: 4, strikes: 3, quarantinedAt: 2 };
+    await given(store, {
+      kind: 'suspicion',
+      batchId: newBatchId(),
+      runId: runs[1] ?? '',
+      suspicion,
+    });
+    for (const runId of runs) await given(store, commandUnit(runId, `cancel-${runId}`));
+  });
+  if (sql !== undefined) change(path, sql);
   return { path, runs };
 }
 
@@ -134,6 +162,60 @@ describe('a creation record that is not what was written', () => {
   });
 });
 
+describe('the rest of a run that is not what was written', () => {
+  it.each([
+    ['waiting command', 'UPDATE commands SET body = substr(body, 2) WHERE rid = 2'],
+    ['quarantine', 'UPDATE runs SET suspicion = substr(suspicion, 2) WHERE rid = 2'],
+    ['status', 'UPDATE runs SET status = 99 WHERE rid = 2'],
+  ])('is found by its %s, and keeps nobody from listing and taking up others', async (_what, sql) => {
+    const { path, runs } = await commandedFile(sql);
+    const [first = '', bad = '', last = ''] = runs;
+    const told: string[] = [];
+
+    const store = openSqliteStore({ path, onDamage: (reason) => told.push(reason) });
+    const { rows } = await store.listRuns('acme', {}, { limit: 10 });
+    await store.heartbeat('h2', 1_000);
+    const claimed = await store.claimDue('h2', 10);
+
+    expect(await store.readRun(bad, undefined)).toMatchObject({ isDamaged: true, record: { runId: bad } });
+    expect(rows.filter(({ isDamaged }) => isDamaged).map(({ record }) => record.runId)).toEqual([bad]);
+    expect(rows).toHaveLength(3);
+    const others = claimed.map(({ runId }) => runId).filter((runId) => runId !== bad);
+    expect(others.sort()).toEqual([first, last].sort());
+    await expect(store.nextDueAt()).resolves.toBeUndefined();
+    await expect(store.ping()).resolves.toBeUndefined();
+    expect(told).toEqual([]);
+    await store.close();
+  });
+
+  it('is an error that names the run when its inbox is read', async () => {
+    const { path, runs } = await commandedFile('UPDATE commands SET body = substr(body, 2) WHERE rid = 1');
+
+    await withStore(path, async (store) => {
+      await expect(store.readInbox(runs[0] ?? '')).rejects.toMatchObject({
+        code: 'run_damaged',
+        details: { runId: runs[0] },
+      });
+    });
+  });
+});
+
+describe('the deep check', () => {
+  it.each([
+    ['creation record is no JSON any more', 'UPDATE runs SET more = substr(more, 2) WHERE rid = 2', 'damage'],
+    ['status is unknown', 'UPDATE runs SET status = 99 WHERE rid = 2', 'ending'],
+  ])('names the run whose %s, and goes on', async (_what, sql, check) => {
+    const { path, runs } = await writtenFile(
+      `${sql}; UPDATE events SET at = at + 1 WHERE rid = 3 AND seq = 1`,
+    );
+
+    expect(checkSqliteFile(path)).toMatchObject([
+      { check, runId: runs[1] },
+      { check: 'damage', runId: runs[2], message: 'Event 1 is not what was written.' },
+    ]);
+  });
+});
+
 describe('a checkpoint that is not what was written', () => {
   it('is not there: the log has it all', async () => {
     const { path, runs } = await writtenFile(`UPDATE checkpoints SET state = '{"nodes":[]}' WHERE rid = 2`);
@@ -189,7 +271,7 @@ describe('a file that SQLite finds malformed', () => {
 
 describe('a byte that changed somewhere in the file', () => {
   it('is never served as something else: every run is as it was, or an error, or known to be gone', async () => {
-    const { path, runs } = await writtenFile();
+    const { path, runs } = await commandedFile();
     const whole = readFileSync(path);
     // Behind the file's header, and where something stands: most of a small file is empty.
     const places = [...whole.keys()].filter((at) => at >= 100 && whole[at] !== 0);
@@ -202,9 +284,11 @@ describe('a byte that changed somewhere in the file', () => {
         bytes[at] = (bytes[at] ?? 0) ^ (1 << bit);
         writeFileSync(copy, bytes);
         copyFileSync(`${path}.mark`, `${copy}.mark`);
+        // Whatever has happened to the file, this can be asked.
+        const before = checkSqliteFile(copy);
         try {
-          const before = checkSqliteFile(copy);
           await withStore(copy, async (store) => {
+            await expectListed(store);
             for (const [index, runId] of runs.entries()) {
               const found = await outcomeOf(store, runId, index);
               seen[found] += 1;
@@ -224,6 +308,17 @@ describe('a byte that changed somewhere in the file', () => {
     expect(seen.same).toBeGreaterThan(100);
     expect(seen.error).toBeGreaterThan(50);
   }, 120_000);
+
+  /** Damage to one run, or what only SQLite can find: a list is never broken by one of its rows. */
+  async function expectListed(store: Store): Promise<void> {
+    try {
+      await store.listRuns('acme', {}, { limit: 10 });
+      await store.heartbeat('h2', 1_000);
+      await store.claimDue('h2', 10);
+    } catch (error) {
+      expect(error).toMatchObject({ details: { cause: 'store_damaged' } });
+    }
+  }
 
   async function outcomeOf(
     store: Store,

@@ -76,9 +76,13 @@ function guarded<Row>(statement: Statement<Row>, thrown: (error: unknown) => unk
         throw thrown(error);
       }
     },
-    iterate(...parameters) {
+    *iterate(...parameters) {
       assertStorable(parameters);
-      return statement.iterate(...parameters);
+      try {
+        yield* statement.iterate(...parameters);
+      } catch (error) {
+        throw thrown(error);
+      }
     },
   };
 }
@@ -110,9 +114,9 @@ export function sqliteCode(error: unknown): number | undefined {
   return 'code' in error && error.code === 'ERR_SQLITE_ERROR' ? SQLITE_ERROR : undefined;
 }
 
-/** Not every error of the binding brings its number along. */
+/** Not every error of the binding brings its number along. A value that is no JSON is damage to its row, not to the file. */
 function isMalformed(error: unknown): boolean {
   const code = sqliteCode(error);
   if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB) return true;
-  return code === SQLITE_ERROR && error instanceof Error && error.message.includes('malformed');
+  return code === SQLITE_ERROR && error instanceof Error && /malformed(?! JSON)/.test(error.message);
 }

@@ -7,6 +7,7 @@ import {
   type RunStatus,
 } from '@weft/engine';
 import { recordSum } from '../../checksum.ts';
+import { readOfRun } from '../../damaged-json.ts';
 import type { SqlWord } from '../file/driver.ts';
 import type { Words } from './words.ts';
 
@@ -34,11 +35,13 @@ export function statusNumber(status: RunStatus): number {
   return number;
 }
 
+/** A number that is none, which only damage can make of it, is told as what the store's own searches take it for. */
 export function statusOf(number: number): RunStatus {
-  const status = STATUSES[number];
-  if (status === undefined)
-    throw new Error(`The store holds an unknown status ${number}; it was written by a newer program.`);
-  return status;
+  return STATUSES[number] ?? (number < FIRST_TERMINAL ? 'pending' : 'failed');
+}
+
+export function isStatus(number: number): boolean {
+  return STATUSES[number] !== undefined;
 }
 
 const RUN_ID_LENGTH = 36;
@@ -248,20 +251,22 @@ export function recordFrom(runId: string, row: RecordColumns, words: Words): Cre
   const parts = [tenant, workflowId, origin, principal, createdAt, scope];
   if (row.sum !== null && row.sum !== recordSum(runId, parts, more ?? ''))
     throw new DamagedRunError(runId, undefined);
-  return recordFromText(more ?? '{}', (rest) => ({
-    runId,
-    tenant,
-    workflowId,
-    createdAt,
-    inputs: {},
-    configurable: {},
-    tags: [],
-    metadata: {},
-    ...(principal !== null && { principal }),
-    ...(scope !== null && { scopeId: scope }),
-    ...originFrom(origin),
-    ...rest,
-  }));
+  return readOfRun(runId, () =>
+    recordFromText(more ?? '{}', (rest) => ({
+      runId,
+      tenant,
+      workflowId,
+      createdAt,
+      inputs: {},
+      configurable: {},
+      tags: [],
+      metadata: {},
+      ...(principal !== null && { principal }),
+      ...(scope !== null && { scopeId: scope }),
+      ...originFrom(origin),
+      ...rest,
+    })),
+  );
 }
 
 export interface HeadColumns {

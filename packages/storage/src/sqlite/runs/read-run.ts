@@ -9,9 +9,10 @@ import {
   type Suspicion,
 } from '@weft/engine';
 import { checkEvent, checkpointSum } from '../../checksum.ts';
+import { ifWhole, parseOfRun } from '../../damaged-json.ts';
 import type { HeadColumns, RecordColumns } from './codec.ts';
 import { placeholderRecord } from '../../placeholder-record.ts';
-import { headFrom, recordFrom, runIdBytes, runIdText } from './codec.ts';
+import { headFrom, isStatus, recordFrom, runIdBytes, runIdText } from './codec.ts';
 import type { Connection } from '../file/connection.ts';
 import type { SqlWord } from '../file/driver.ts';
 import { type KnownRun, pageOf } from './known-runs.ts';
@@ -115,35 +116,43 @@ export function prepareRunReader({ db, words, holders, clock, knownRuns }: Conne
     return event;
   }
 
-  function withRecord(stored: StoredRun, record: CreationRecord): RunRow {
+  /** Of a damaged run only what can still be read is told; the others of a list are not affected. */
+  function rowFrom(stored: StoredRun): RunRow {
+    const runId = runIdText(stored.id);
+    const record = ifWhole(() => recordFrom(runId, stored, words));
+    const { suspicion: text, inbox } = stored;
+    const suspicion = text === null ? undefined : ifWhole(() => parseOfRun<Suspicion>(runId, text));
+    const pending = inbox === 0 ? [] : waitingHeads.all(stored.rid).map(({ head }) => typeIn(head));
+    const isWhole =
+      record !== undefined &&
+      (text === null || suspicion !== undefined) &&
+      !pending.includes(undefined) &&
+      isStatus(stored.status);
+    return {
+      ...rowWith(stored, record ?? placeholderOf(runId, stored)),
+      pendingCommands: pending.filter((type) => type !== undefined),
+      ...(suspicion !== undefined && { suspicion }),
+      ...(!isWhole && { isDamaged: true }),
+    };
+  }
+
+  function rowWith(stored: StoredRun, record: CreationRecord): Omit<RunRow, 'pendingCommands'> {
     const holder = stored.holder === null ? undefined : holders.alive(stored.holder, clock());
-    const pending =
-      stored.inbox === 0 ? [] : waitingHeads.all(stored.rid).map(({ head }) => typeIn(head, record));
     return {
       record,
       head: headFrom(stored, words),
       nextSeq: stored.next_seq,
       epoch: stored.epoch,
       ...(holder !== undefined && { holder }),
-      pendingCommands: pending,
-      ...(stored.suspicion !== null && { suspicion: JSON.parse(stored.suspicion) as Suspicion }),
       ...(stored.lost_times !== null &&
         stored.lost_seq === stored.next_seq && { lostHolders: stored.lost_times }),
       ...(stored.erased !== null && { erasedAt: stored.created_at + stored.erased }),
     };
   }
 
-  /** Of a damaged record only the place is told; the others of a list are not affected. */
-  function rowFrom(stored: StoredRun): RunRow {
-    const runId = runIdText(stored.id);
-    try {
-      return withRecord(stored, recordFrom(runId, stored, words));
-    } catch (error) {
-      if (!(error instanceof DamagedRunError)) throw error;
-      const [tenant = '', workflowId = ''] = [words.read(stored.tenant), words.read(stored.workflow)];
-      const record = placeholderRecord({ runId, tenant, workflowId, createdAt: stored.created_at });
-      return { ...withRecord(stored, record), isDamaged: true };
-    }
+  function placeholderOf(runId: string, stored: StoredRun): CreationRecord {
+    const [tenant = '', workflowId = ''] = [words.read(stored.tenant), words.read(stored.workflow)];
+    return placeholderRecord({ runId, tenant, workflowId, createdAt: stored.created_at });
   }
 
   /** The row of a run that this process holds since it was created, and whose inbox is empty; else only the file has it all. */
@@ -201,29 +210,26 @@ export function prepareRunReader({ db, words, holders, clock, knownRuns }: Conne
     },
     readInbox(runId) {
       const run = ridOf(runId);
-      return run ? waiting.all(run.rid).map(commandFrom) : [];
+      return run ? waiting.all(run.rid).map((row) => commandFrom(runId, row)) : [];
     },
     readCommand(runId, commandId) {
       const run = ridOf(runId);
       const row = run && command.get(run.rid, commandId);
-      return row && commandFrom(row);
+      return row && commandFrom(runId, row);
     },
   };
 }
 
-/** Commands are written with their type first. */
-function typeIn(head: string, { runId }: CreationRecord): Command['type'] {
-  const type = /^\{"type":"([^"]+)"/.exec(head)?.[1];
-  if (type === undefined) throw new DamagedRunError(runId, undefined);
-  return type as Command['type'];
+/** Commands are written with their type first; undefined where that is damaged. */
+function typeIn(head: string): Command['type'] | undefined {
+  return /^\{"type":"([^"]+)"/.exec(head)?.[1] as Command['type'] | undefined;
 }
 
-function commandFrom(row: StoredCommandRow): StoredCommand {
-  const command: Command = JSON.parse(row.body);
+function commandFrom(runId: string, row: StoredCommandRow): StoredCommand {
   return {
     commandId: row.id,
-    command,
+    command: parseOfRun(runId, row.body),
     acceptedAt: row.accepted_at,
-    ...(row.verdict !== null && { verdict: JSON.parse(row.verdict) }),
+    ...(row.verdict !== null && { verdict: parseOfRun(runId, row.verdict) }),
   };
 }
