@@ -1,10 +1,6 @@
 import { DamagedRunError } from '@weft/engine';
 
-/** JSON that was written about a run. Throws DamagedRunError where it is none any more. */
-export function parseOfRun<Value>(runId: string, text: string): Value {
-  return readOfRun(runId, () => JSON.parse(text) as Value);
-}
-
+/** Parses what was written about a run. Throws DamagedRunError where it is no JSON any more. */
 export function readOfRun<Value>(runId: string, read: () => Value): Value {
   try {
     return read();

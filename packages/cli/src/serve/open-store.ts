@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Log, Store } from '@weft/engine';
+import type { AuditEntry, Log, Store } from '@weft/engine';
 import {
   isRetryable,
   openPostgresStore,
@@ -24,21 +25,23 @@ const LONGEST_PAUSE_MS = 2_000;
 export interface FolderOptions {
   readonly maxPageCount?: number | undefined;
   /** Called when acknowledged writes are missing and that is accepted. Without it such a folder is not opened. */
-  readonly onLoss?: ((loss: StoreLoss) => void) | undefined;
+  readonly acceptLoss?: ((loss: StoreLoss) => AuditEntry) | undefined;
 }
 
 /** The file of the folder, which has one owner process. */
 export async function openFolder(
   folder: DataFolder,
   log: Log,
-  { maxPageCount, onLoss }: FolderOptions,
+  { maxPageCount, acceptLoss }: FolderOptions,
 ): Promise<Store> {
   try {
     await makeDataFolder(folder);
     return openSqliteStore({
       path: folder.database,
       ...(maxPageCount !== undefined && { maxPageCount }),
-      ...(onLoss !== undefined && { onLoss }),
+      // The last file that a first start makes, when all else is there.
+      isExpected: existsSync(folder.identityFile),
+      ...(acceptLoss !== undefined && { acceptLoss }),
       onDamage: (reason) =>
         log('error', { reason }, 'the database is damaged; restore a backup, and see weft doctor --deep'),
       onScrubDelayed: (reason) =>

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import {
   ALL_SCOPES,
   type AuditAnchor,
+  type AuditEntry,
   type Caller,
   DEFAULT_TENANT,
   type Host,
@@ -68,9 +69,10 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
   const isInFolder = usesFolder(settings, io.env);
   const place = settings.store === undefined ? folder.root : shownUrl(settings.store.url);
   const { clock, maxPageCount, deliveryHaste } = testOnly(io.env, settings.conformance);
-  let loss: StoreLoss | undefined;
-  const onLoss = settings.acceptDataLoss ? (found: StoreLoss) => (loss = found) : undefined;
-  const store = await openStore(settings, folder, log, { maxPageCount, onLoss });
+  const acceptLoss = settings.acceptDataLoss
+    ? (loss: StoreLoss) => acceptanceOf(loss, folder, log)
+    : undefined;
+  const store = await openStore(settings, folder, log, { maxPageCount, acceptLoss });
   const { secretsKey, auditKey, auditAnchor } = await provideKeysAndAnchor(io, settings, {
     store,
     folder,
@@ -100,7 +102,6 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     // Before the engine goes on with the runs it finds, so that none of their events is missed.
     telemetry = await startTelemetry(host, settings, log);
     await startEngine(host, place, settings);
-    if (loss !== undefined) await recordLoss(host, folder, loss, log);
     const keyFrom = await provideFirstKey({
       store,
       folder,
@@ -140,20 +141,20 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
 }
 
 /** Who accepted what, for whoever asks later where those runs are. */
-async function recordLoss(host: Host, { database }: DataFolder, loss: StoreLoss, log: Log): Promise<void> {
+function acceptanceOf(loss: StoreLoss, { database }: DataFolder, log: Log): AuditEntry {
   log(
     'error',
     { ...loss },
-    'acknowledged writes are missing; the host goes on without them, as it was told to',
+    'acknowledged writes are missing; the host continues without them, as it was told to',
   );
-  const details = { ...loss };
-  await host.audit({
+  return {
+    at: Date.now(),
     tenant: DEFAULT_TENANT,
     actor: 'operator',
     action: 'store.accept_loss',
     target: database,
-    details,
-  });
+    details: { ...loss },
+  };
 }
 
 async function provideKeysAndAnchor(

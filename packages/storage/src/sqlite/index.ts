@@ -1,10 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Store, WriteUnit } from '@weft/engine';
+import type { AuditEntry, Store, WriteUnit } from '@weft/engine';
 import { openBackup, removeStaleCopies } from './file/backup.ts';
 import { prepareBlobs } from './documents/blobs.ts';
 import { freeAllClaims, prepareClaims } from './claims/claims.ts';
-import { prepareCommit, type SqliteFaults } from './commits/commit.ts';
+import { type Commit, prepareCommit, type SqliteFaults } from './commits/commit.ts';
 import type { Connection } from './file/connection.ts';
 import { prepareDocuments } from './documents/documents.ts';
 import { newHolders } from './claims/holders.ts';
@@ -42,8 +43,13 @@ export interface SqliteStoreOptions {
   readonly busyTimeoutMs?: number;
   /** Quota in pages of 4 KiB; writes beyond it are refused as `store_full`. */
   readonly maxPageCount?: number;
-  /** Called when the store has lost something, which is accepted with it. Without it such a store is not opened. */
-  readonly onLoss?: (loss: StoreLoss) => void;
+  /** There was a database before: a missing or empty one is a loss, also where no mark tells of it. */
+  readonly isExpected?: boolean;
+  /**
+   * Called when the store has lost something, which is accepted with it; the audit log keeps what it returns. Without it such a
+   * store is not opened.
+   */
+  readonly acceptLoss?: (loss: StoreLoss) => AuditEntry;
   /** What was deleted is gone from the write-ahead log, too, after about this time; default a second. */
   readonly scrubAfterMs?: number;
   /** Called once when that takes much longer, with the reason. */
@@ -69,16 +75,12 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     removeStaleCopies(path);
     const opened = openHighWaterMark(path);
     mark = opened;
-    const loss = findLoss(path, opened.found);
-    if (loss !== undefined && options.onLoss === undefined) throw new StoreBehindError(path, loss);
+    const loss = findLoss(path, opened.found, options.isExpected ?? false);
+    if (loss !== undefined && options.acceptLoss === undefined) throw new StoreBehindError(path, loss);
     createPrivately(path);
     const hasLeftovers = bytesOf(`${path}-wal`) > 0;
     const damage = createDamageNote(options.onDamage);
     const db = openFile({ path, busyTimeoutMs, maxPageCount, onMalformed: damage.note });
-    if (loss !== undefined) {
-      opened.reset(readProgress(db));
-      options.onLoss?.(loss);
-    }
     const scrub = createWalScrub(db, {
       afterMs: options.scrubAfterMs ?? SCRUB_AFTER_MS,
       busyTimeoutMs,
@@ -104,20 +106,27 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       await opened.close();
       releaseOwnership();
     };
-    const store = storeOn({
-      connection,
-      mark: opened,
-      scrub,
-      damage,
-      faults: options.faults ?? {},
-      closeFile,
-    });
+    const commit = prepareCommit(connection, opened, options.faults ?? {});
+    if (loss !== undefined && options.acceptLoss !== undefined) {
+      recordAcceptance(commit, options.acceptLoss(loss));
+      // Not before: what is not on record was not accepted.
+      opened.reset(readProgress(db));
+    }
+    const store = storeOn({ connection, commit, scrub, damage, closeFile });
     return { ...store, openBackup: () => openBackup(path) };
   } catch (error) {
     void mark?.close();
     releaseOwnership();
     throw error;
   }
+}
+
+function recordAcceptance(commit: Commit, entry: AuditEntry): void {
+  const batchId = randomBytes(16).toString('base64url');
+  const [result] = commit([{ kind: 'audit', batchId, audit: [entry] }]);
+  if (result?.state === 'committed') return;
+  const cause = result !== undefined && 'cause' in result ? result.cause : undefined;
+  throw cause instanceof Error ? cause : new Error('The store has no room to record what is accepted.');
 }
 
 /** The file holds private overlays, so a new one is its user's alone; SQLite gives the files beside it the same mode. */
@@ -149,15 +158,14 @@ function createDamageNote(onDamage: SqliteStoreOptions['onDamage']): DamageNote 
 
 interface Parts {
   readonly connection: Connection;
-  readonly mark: HighWaterMark;
+  readonly commit: Commit;
   readonly scrub: WalScrub;
   readonly damage: DamageNote;
-  readonly faults: SqliteFaults;
   readonly closeFile: () => Promise<void>;
 }
 
 /** SQLite answers at once, so every method is synchronous inside; being async turns what it throws into a rejection. */
-function storeOn({ connection, mark, scrub, damage, faults, closeFile }: Parts): Store {
+function storeOn({ connection, commit, scrub, damage, closeFile }: Parts): Store {
   const { db, holders, clock } = connection;
   const runs = prepareRunReader(connection);
   const registry = prepareRegistryReader(connection);
@@ -169,7 +177,6 @@ function storeOn({ connection, mark, scrub, damage, faults, closeFile }: Parts):
   const remains = prepareRemains(connection);
   const keeping = prepareKeeping(connection);
   const suspicions = prepareSuspicions(connection);
-  const commit = prepareCommit(connection, mark, faults);
   const wasCommitted = prepareWasCommitted(connection, runs);
   const alive = db.prepare('SELECT 1');
   const watchers = new Set<(runId: string, nextSeq: number) => void>();

@@ -8,7 +8,7 @@ import {
 } from '@weft/engine';
 import { HostError } from '@weft/protocol';
 import { recordSum } from '../../checksum.ts';
-import { parseOfRun, readOfRun } from '../../damaged-json.ts';
+import { readOfRun } from '../../damaged-json.ts';
 
 /** How values become columns, and back. */
 
@@ -135,9 +135,9 @@ export function recordFrom(row: RecordColumns): CreationRecord {
   const parts = [tenant, workflow, createdAt, scope, row.origin];
   if (row.sum !== null && row.sum !== recordSum(row.id, parts, row.record))
     throw new DamagedRunError(row.id, undefined);
-  const origin: object = row.origin === null ? {} : { ...EMPTY, ...parseOfRun<object>(row.id, row.origin) };
-  return readOfRun(row.id, () =>
-    recordFromText(row.record, (members) => {
+  return readOfRun(row.id, () => {
+    const origin: object = row.origin === null ? {} : { ...EMPTY, ...JSON.parse(row.origin) };
+    return recordFromText(row.record, (members) => {
       const rest = { ...origin, ...members } as Omit<CreationRecord, ElsewhereStored>;
       return {
         runId: row.id,
@@ -147,8 +147,8 @@ export function recordFrom(row: RecordColumns): CreationRecord {
         ...(row.scope !== null && { scopeId: row.scope }),
         ...rest,
       };
-    }),
-  );
+    });
+  });
 }
 
 export interface HeadColumns {

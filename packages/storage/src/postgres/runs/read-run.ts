@@ -9,7 +9,7 @@ import {
   type Suspicion,
 } from '@weft/engine';
 import { checkEvent, checkpointSum } from '../../checksum.ts';
-import { ifWhole, parseOfRun } from '../../damaged-json.ts';
+import { ifWhole, readOfRun } from '../../damaged-json.ts';
 import { placeholderRecord } from '../../placeholder-record.ts';
 import { type HeadColumns, headFrom, isRunId, type RecordColumns, recordFrom } from './codec.ts';
 import { gather } from '../connections/gather.ts';
@@ -58,7 +58,8 @@ export interface StoredRun extends RecordColumns, HeadColumns {
 export function runFrom(stored: StoredRun): RunRow {
   const { record, isDamaged } = keptRecord(stored);
   const { id, suspicion: text } = stored;
-  const suspicion = text === null ? undefined : ifWhole(() => parseOfRun<Suspicion>(id, text));
+  const suspicion =
+    text === null ? undefined : ifWhole(() => readOfRun(id, (): Suspicion => JSON.parse(text)));
   const isWhole = !isDamaged && (text === null || suspicion !== undefined);
   return {
     ...withRecord(stored, record),
@@ -248,10 +249,13 @@ export function eventOf(row: EventRow): StoredEvent {
 }
 
 function commandFrom(row: CommandRow): StoredCommand {
-  return {
-    commandId: row.id,
-    command: parseOfRun(row.run, row.body),
-    acceptedAt: row.accepted_at,
-    ...(row.verdict !== null && { verdict: parseOfRun(row.run, row.verdict) }),
-  };
+  return readOfRun(row.run, () => {
+    const command: Command = JSON.parse(row.body);
+    return {
+      commandId: row.id,
+      command,
+      acceptedAt: row.accepted_at,
+      ...(row.verdict !== null && { verdict: JSON.parse(row.verdict) }),
+    };
+  });
 }

@@ -14,6 +14,8 @@ export interface SqliteFaults {
   beforeScrub?: (() => void) | undefined;
 }
 
+export type Commit = (units: readonly WriteUnit[]) => WriteResult[];
+
 /** When so many units in a row fail alone, it is not them. */
 const MOST_FAILURES = 3;
 
@@ -27,11 +29,7 @@ const MOST_FAILURES = 3;
  * 4. COMMIT itself fails, or the file takes nothing at all: every unit is `unknown`, a refused one too, because what it was
  *    refused for may be lost with the group.
  */
-export function prepareCommit(
-  connection: Connection,
-  mark: HighWaterMark,
-  faults: SqliteFaults,
-): (units: readonly WriteUnit[]) => WriteResult[] {
+export function prepareCommit(connection: Connection, mark: HighWaterMark, faults: SqliteFaults): Commit {
   const { db, words } = connection;
   const writeUnit = prepareUnitWriter(connection);
   const begin = db.prepare('BEGIN IMMEDIATE');

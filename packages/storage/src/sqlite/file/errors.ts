@@ -69,7 +69,8 @@ export type StoreLoss =
     }
   /** As many commits, but others: the file was exchanged, or continued elsewhere. */
   | { readonly reason: 'other_history'; readonly acknowledgedAt: number; readonly reachedAt: number }
-  | { readonly reason: 'database_missing'; readonly acknowledgedAt: number }
+  /** Without a time where only the folder tells that there was one. */
+  | { readonly reason: 'database_missing'; readonly acknowledgedAt?: number }
   | { readonly reason: 'mark_unreadable' };
 
 /** The database is not the one that acknowledged the last writes, or not all of it. */
@@ -97,10 +98,16 @@ function lossText(path: string, loss: StoreLoss): string {
         `it ends ${endText(loss.reachedAt)}`
       );
     case 'database_missing':
-      return `${path} is missing or empty, but a database that acknowledged commits until ${timeText(loss.acknowledgedAt)} was here`;
+      return `${path} is missing or empty, but ${whatWasHere(loss.acknowledgedAt)}`;
     case 'mark_unreadable':
       return `${path} is damaged: it cannot be told whether the database beside it holds everything that was acknowledged`;
   }
+}
+
+function whatWasHere(acknowledgedAt: number | undefined): string {
+  return acknowledgedAt === undefined
+    ? 'a host has used this folder before'
+    : `a database that acknowledged commits until ${timeText(acknowledgedAt)} was here`;
 }
 
 function endText(at: number): string {

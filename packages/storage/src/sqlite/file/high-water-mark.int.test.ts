@@ -7,7 +7,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import type { Store } from '@weft/engine';
+import type { AuditEntry, Store } from '@weft/engine';
 import { createUnit, events, given, newRunId } from '@weft/engine/store-contract';
 import { describe, expect, it } from 'vitest';
 import { openSqliteStore, StoreBehindError, type StoreLoss } from '../index.ts';
@@ -142,21 +142,50 @@ describe('the high-water mark of an SQLite store', () => {
     expect(lossOn(path)).toEqual({ reason: 'mark_unreadable' });
   });
 
-  it('goes on from what is there when the loss is accepted, and says so once', async () => {
+  it('continues from what is there when the loss is accepted, and keeps who accepted it', async () => {
     const path = await killedStore();
     rmSync(`${path}-wal`);
     const accepted: StoreLoss[] = [];
 
-    const store = openSqliteStore({ path, onLoss: (loss) => accepted.push(loss) });
+    const store = openSqliteStore({ path, acceptLoss: acceptance((loss) => accepted.push(loss)) });
     const runs = await commit(store, 1);
     await store.close();
 
     expect(accepted).toMatchObject([{ reason: 'commits_missing', missingCommits: 20 }]);
     const later = openSqliteStore({ path });
+    expect(await later.readAudit(0, 10)).toMatchObject([{ action: 'store.accept_loss', actor: 'operator' }]);
     expect((await later.listRuns('acme', {}, { limit: 100 })).rows.map(({ record }) => record.runId)).toEqual(
       runs,
     );
     await later.close();
+  });
+
+  it.each([
+    ['one commit is missing', (path: string) => cutLastCommit(path)],
+    ['many are missing', (path: string) => rmSync(`${path}-wal`)],
+  ])('is not given up when %s and it cannot be recorded that this is accepted', async (_what, harm) => {
+    const path = await killedStore();
+    harm(path);
+    const before = lossOn(path);
+
+    const faults = {
+      beforeCommit: () => {
+        throw new Error('cut off');
+      },
+    };
+    expect(() => openSqliteStore({ path, acceptLoss: acceptance(), faults })).toThrow('cut off');
+
+    expect(lossOn(path)).toEqual(before);
+  });
+
+  it('is not needed to know that a database was here, where the folder tells', () => {
+    const path = newPath();
+
+    expect(() => openSqliteStore({ path, isExpected: true })).toThrow(StoreBehindError);
+    expect(existsSync(path)).toBe(false);
+    expect(() => openSqliteStore({ path, isExpected: true })).toThrow('is missing or empty');
+    writeFileSync(path, '');
+    expect(() => openSqliteStore({ path, isExpected: true })).toThrow('is missing or empty');
   });
 
   it('is made anew where only the database was copied', async () => {
@@ -173,6 +202,20 @@ describe('the high-water mark of an SQLite store', () => {
     await openSqliteStore({ path: copy }).close();
   });
 });
+
+function acceptance(onLoss: (loss: StoreLoss) => void = () => undefined) {
+  return (loss: StoreLoss): AuditEntry => {
+    onLoss(loss);
+    return { at: 1, tenant: 'acme', actor: 'operator', action: 'store.accept_loss', target: 'weft.db' };
+  };
+}
+
+/** Without its last frame the last commit is none. */
+function cutLastCommit(path: string): void {
+  truncateSync(`${path}-wal`, statSync(`${path}-wal`).size - FRAME_BYTES);
+}
+
+const FRAME_BYTES = 24 + 4_096;
 
 function flip(file: string, at: number): void {
   const bytes = readFileSync(file);

@@ -9,12 +9,12 @@ import { readProgress } from './progress.ts';
  * may write folds what is left of the write-ahead log into the database when it is closed, and whoever still has the rest of it
  * could not put it back.
  */
-export function findLoss(path: string, acknowledged: FoundMark): StoreLoss | undefined {
-  if (acknowledged === 'none') return undefined;
-  if (acknowledged === 'unreadable') return { reason: 'mark_unreadable' };
+export function findLoss(path: string, acknowledged: FoundMark, isExpected: boolean): StoreLoss | undefined {
   // Where a database was before, a missing one is not a new one.
-  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0)
-    return { reason: 'database_missing', acknowledgedAt: acknowledged.at };
+  const isMissing = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
+  if (acknowledged === 'none') return isExpected && isMissing ? { reason: 'database_missing' } : undefined;
+  if (acknowledged === 'unreadable') return { reason: 'mark_unreadable' };
+  if (isMissing) return { reason: 'database_missing', acknowledgedAt: acknowledged.at };
   return lossBetween(acknowledged, progressOf(path));
 }
 

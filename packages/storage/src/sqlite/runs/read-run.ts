@@ -9,7 +9,7 @@ import {
   type Suspicion,
 } from '@weft/engine';
 import { checkEvent, checkpointSum } from '../../checksum.ts';
-import { ifWhole, parseOfRun } from '../../damaged-json.ts';
+import { ifWhole, readOfRun } from '../../damaged-json.ts';
 import type { HeadColumns, RecordColumns } from './codec.ts';
 import { placeholderRecord } from '../../placeholder-record.ts';
 import { headFrom, isStatus, recordFrom, runIdBytes, runIdText } from './codec.ts';
@@ -121,7 +121,8 @@ export function prepareRunReader({ db, words, holders, clock, knownRuns }: Conne
     const runId = runIdText(stored.id);
     const record = ifWhole(() => recordFrom(runId, stored, words));
     const { suspicion: text, inbox } = stored;
-    const suspicion = text === null ? undefined : ifWhole(() => parseOfRun<Suspicion>(runId, text));
+    const suspicion =
+      text === null ? undefined : ifWhole(() => readOfRun(runId, (): Suspicion => JSON.parse(text)));
     const pending = inbox === 0 ? [] : waitingHeads.all(stored.rid).map(({ head }) => typeIn(head));
     const isWhole =
       record !== undefined &&
@@ -226,10 +227,13 @@ function typeIn(head: string): Command['type'] | undefined {
 }
 
 function commandFrom(runId: string, row: StoredCommandRow): StoredCommand {
-  return {
-    commandId: row.id,
-    command: parseOfRun(runId, row.body),
-    acceptedAt: row.accepted_at,
-    ...(row.verdict !== null && { verdict: parseOfRun(runId, row.verdict) }),
-  };
+  return readOfRun(runId, () => {
+    const command: Command = JSON.parse(row.body);
+    return {
+      commandId: row.id,
+      command,
+      acceptedAt: row.accepted_at,
+      ...(row.verdict !== null && { verdict: JSON.parse(row.verdict) }),
+    };
+  });
 }
