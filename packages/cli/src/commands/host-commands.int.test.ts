@@ -12,6 +12,7 @@ import { freePort } from '../testing/host-process.ts';
 
 const EXAMPLES = new URL('../../../../examples/workflows/', import.meta.url).pathname;
 
+const store = openMemoryStore();
 let folder: string;
 let host: Host;
 let server: RunningServer;
@@ -19,8 +20,7 @@ let key: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'weft-cli-'));
-  const store = openMemoryStore();
-  host = createHost({ store, version: '0.0.0', secretsKey: randomBytes(32) });
+  host = createHost({ store, version: '0.0.0', secretsKey: randomBytes(32), limits: { parkAfterMs: 0 } });
   await host.start();
   key = newKey(randomBytes, false);
   await ensureFirstKey({ store, key, test: false, tenant: 'default', now: Date.now(), random: randomBytes });
@@ -209,6 +209,29 @@ describe('many runs', () => {
     expect(confirmed.code).toBe(0);
     expect(lines(confirmed.out)).toEqual(expect.arrayContaining([expect.objectContaining({ ok: true })]));
     expect((await weft('runs', 'ls', '--tag', 'bulk', '--status', 'running')).err).toBe('No run fits.\n');
+  });
+});
+
+describe('a quarantined run', () => {
+  it('is listed, explained, and released once', async () => {
+    await weft('run', 'reminder', '-i', 'delayMs=600000', '-t', 'aside');
+    const [run] = lines((await weft('runs', 'ls', '--tag', 'aside', '--json')).out);
+    const runId = String(run?.['runId']);
+    await expect.poll(async () => (await store.readRun(runId, undefined))?.holder).toBeUndefined();
+    const suspicion = { reason: 'A test.', since: 1, seq: 0, strikes: 3, quarantinedAt: 1 };
+    await store.commit([{ kind: 'suspicion', batchId: 'q'.repeat(22), runId, suspicion }]);
+
+    const listed = lines((await weft('runs', 'ls', '--quarantined', '--json')).out);
+    const why = await weft('runs', 'why', runId);
+    const released = await weft('runs', 'release', runId);
+    const again = await weft('runs', 'release', runId, '--json');
+
+    expect(listed).toMatchObject([{ runId, quarantined: { reason: 'A test.' } }]);
+    expect(why.out).toContain('quarantined since 1970-01-01T00:00:00.001Z: A test.');
+    expect(why.out).toContain(`weft runs release ${runId}`);
+    expect(released).toMatchObject({ code: 0, out: `${runId}  released\n` });
+    expect(JSON.parse(again.err)).toMatchObject({ error: 'conflict' });
+    expect((await weft('runs', 'ls', '--quarantined')).err).toBe('No run fits.\n');
   });
 });
 
