@@ -12,7 +12,7 @@ import type { Plan } from '../../core/compile/plan.ts';
 import type { CreationRecord, RunState } from '../../model/run-state.ts';
 import type { BundleRequest, Caller, Host } from '../../host/host.ts';
 import type { Ed25519Key } from '../../crypto/ed25519.ts';
-import type { RunRow, Store } from '../../ports/store.ts';
+import type { RunRow, Store, StoredEvent } from '../../ports/store.ts';
 import { maskedBefore } from './imported-values.ts';
 import { inTurns, nextTurn } from '../fairness/in-turns.ts';
 
@@ -69,20 +69,20 @@ export function createBundles(dependencies: BundleDependencies): Host['debugBund
     }));
   }
 
+  function readPage(runId: string, seq: number, limit: number): Promise<readonly StoredEvent[]> {
+    return dependencies.readEvents(runId, seq, Math.min(PAGE_EVENTS, limit - seq), PAGE_BYTES);
+  }
+
   async function* textOf(
     { tenant, runId }: CreationRecord,
     assembly: BundleAssembly,
+    first: readonly StoredEvent[],
   ): AsyncGenerator<string, void, undefined> {
     yield assembly.open();
     let seq = 0;
     let isCut = false;
     while (seq < assembly.limit && !isCut) {
-      const page = await dependencies.readEvents(
-        runId,
-        seq,
-        Math.min(PAGE_EVENTS, assembly.limit - seq),
-        PAGE_BYTES,
-      );
+      const page = seq === 0 ? first : await readPage(runId, seq, assembly.limit);
       if (page.length === 0) throw new Error('The log is shorter than its head says.');
       let text = '';
       for (const event of page) {
@@ -112,7 +112,8 @@ export function createBundles(dependencies: BundleDependencies): Host['debugBund
       ...(key !== undefined && { key }),
       ...(maxEvents !== undefined && { maxEvents }),
     });
-    return textOf(source.record, assembly);
+    // What cannot be read at its beginning is an error, not a bundle that breaks off.
+    return textOf(source.record, assembly, await readPage(runId, 0, assembly.limit));
   };
 }
 

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { DamagedRunError } from '../../model/damaged-run-error.ts';
 import { chain, node } from '../../core/testing/definitions.ts';
 import type { HostOptions } from '../../host/create-host.ts';
+import type { Host } from '../../host/host.ts';
 import { openMemoryStore } from '../../memory-store/memory-store.ts';
 import type { NodeType } from '../../model/node-type.ts';
 import { createUnit, given, newRunId } from '../../store-contract/fixtures.ts';
@@ -301,6 +302,19 @@ describe('a run whose log is damaged', () => {
       { runId, status: 'waiting-approval', quarantined: { reason: expect.stringContaining('Event 1') } },
     ]);
     expect((await host.events(alice, other, -1, 100))?.events.length).toBeGreaterThan(2);
+  });
+
+  it.each<[string, (host: Host, runId: string, other: string) => Promise<unknown>]>([
+    ['bundled', (host, runId) => host.debugBundle(alice, runId)],
+    ['compared', (host, runId, other) => host.diff(alice, runId, other, new AbortController().signal)],
+    ['looked back at', (host, runId) => host.stateAt(alice, runId, 2)],
+  ])('is an error before anything of it is given away when it is %s', async (_how, use) => {
+    const { host, runId, other } = await damagedRun();
+
+    const used = use(host, runId, other);
+
+    await expect(used).rejects.toMatchObject({ code: 'run_damaged', details: { runId, sequence: 1 } });
+    await until(async () => (await host.quarantinedRuns()) === 1);
   });
 
   it('can be cancelled without being read', async () => {
