@@ -192,6 +192,35 @@ describe('an answer through a signed link', () => {
   });
 });
 
+describe('an answer that another process takes between two looks at what became of it', () => {
+  it('is told so', async () => {
+    const store = openMemoryStore();
+    let isLookedFor = false;
+    const decider = await open({
+      store: { ...store, claimDue: async (...asked) => (isLookedFor ? store.claimDue(...asked) : []) },
+    });
+    const { runId } = await asking(decider);
+    await until(async () => (await store.readRun(runId, undefined))?.holder === undefined);
+    const other = await open({
+      store: {
+        ...store,
+        claim: async () => ({ state: 'held', holder: 'another' }),
+        claimDue: async () => [],
+        async readCommand(...asked) {
+          const found = await store.readCommand(...asked);
+          isLookedFor = true;
+          await until(async () => (await decider.status(runId)) === 'completed');
+          return found;
+        },
+      },
+    });
+
+    const answer = await other.host.command(alice, runId, ACCEPT);
+
+    expect(answer).toMatchObject({ replayed: false, ...APPLIED });
+  });
+});
+
 describe('an answer whose run is removed before its sender is told', () => {
   it('is not called too late', async () => {
     const store = openMemoryStore();
