@@ -84,7 +84,9 @@ async function checkDeep(target: Target): Promise<Finding> {
   const check = 'database, deep';
   const problems = checkSqliteFile(target.folder.database);
   if (problems.length === 0) return { check, state: 'ok', text: 'every page and every log is in order' };
-  const shown = problems.slice(0, SHOWN_PROBLEMS).map((problem) => problem.message);
+  const shown = problems
+    .slice(0, SHOWN_PROBLEMS)
+    .map(({ runId, message }) => (runId === undefined ? message : `${runId}: ${message}`));
   const more = problems.length - shown.length;
   const text = [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
   return { check, state: 'wrong', text, advice: 'Restore the file from a backup.' };

@@ -264,6 +264,33 @@ describe('doctor', () => {
     expect(alone).toMatchObject({ code: 0, out: expect.stringContaining('warning  host:') });
   });
 
+  it('names the run and the event in which one byte was changed, and the host serves no such event', async () => {
+    const host = await serve(['--workflows', EXAMPLES]);
+    await weft(folder, ['run', 'batch-totals', '--watch']);
+    const [run] = (await weft(folder, ['runs', 'ls', '--json'])).out.split('\n');
+    const { runId } = JSON.parse(run ?? '') as { runId: string };
+    await host.stop();
+    const database = join(folder, '.weft', 'weft.db');
+    const bytes = await readFile(database);
+    const at = bytes.indexOf('{"workflowId":"batch-totals"');
+    expect(at).toBeGreaterThan(0);
+    bytes.writeUInt8((bytes[at + 20] ?? 0) ^ 1, at + 20);
+    await writeFile(database, bytes);
+
+    const deep = await weft(folder, ['doctor', '--deep']);
+    await serve();
+    const events = await weft(folder, ['runs', 'events', runId, '--json']);
+
+    expect(deep).toMatchObject({
+      code: 1,
+      out: expect.stringContaining(`${runId}: Event 0 is not what was written.`),
+    });
+    expect(JSON.parse(events.err)).toMatchObject({
+      error: 'run_damaged',
+      details: { runId, sequence: 0 },
+    });
+  });
+
   it('finds a database that is none', async () => {
     await (await serve()).stop();
     await writeFile(join(folder, '.weft', 'weft.db'), 'something else altogether');

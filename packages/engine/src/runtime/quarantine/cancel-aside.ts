@@ -40,6 +40,16 @@ export type CancelAside = (claim: Claimed) => Promise<void>;
 export function createCancelAside(dependencies: CancelAsideDependencies): CancelAside {
   const { store, states, committer, quarantine } = dependencies;
 
+  /** Undefined when it cannot be read. */
+  async function waitingCancel(runId: string): Promise<StoredCommand | undefined> {
+    try {
+      return (await store.readInbox(runId)).find(({ command }) => command.type === 'cancel');
+    } catch (error) {
+      if (error instanceof DamagedRunError) return undefined;
+      throw error;
+    }
+  }
+
   /** Undefined when the log cannot be read. */
   async function byDecision(row: RunRow, epoch: number, cancel: StoredCommand): Promise<RunUnit | undefined> {
     if (row.isDamaged === true || row.suspicion?.isTried === true) return undefined;
@@ -57,10 +67,11 @@ export function createCancelAside(dependencies: CancelAsideDependencies): Cancel
     }
   }
 
-  function byLastEvent(row: RunRow, epoch: number, { commandId, command }: StoredCommand): RunUnit {
+  /** Without the cancel itself where that cannot be read: then no verdict stands under its id, but the run has ended. */
+  function byLastEvent(row: RunRow, epoch: number, cancel: StoredCommand | undefined): RunUnit {
     const { head, nextSeq, record } = row;
     const at = dependencies.clock.now();
-    const reason = command.type === 'cancel' ? command.reason : undefined;
+    const reason = cancel?.command.type === 'cancel' ? cancel.command.reason : undefined;
     const event: StoredEvent = {
       seq: nextSeq,
       type: 'run.cancelled',
@@ -83,7 +94,9 @@ export function createCancelAside(dependencies: CancelAsideDependencies): Cancel
         endedAt: at,
         ...(head.startedAt !== undefined && { startedAt: head.startedAt }),
       },
-      consume: [{ commandId, verdict: { applied: true, status, at } }],
+      ...(cancel !== undefined && {
+        consume: [{ commandId: cancel.commandId, verdict: { applied: true, status, at } }],
+      }),
       release: true,
       ...(parent !== undefined && {
         notify: [
@@ -100,12 +113,13 @@ export function createCancelAside(dependencies: CancelAsideDependencies): Cancel
   return async ({ runId, epoch }) => {
     const row = await store.readRun(runId, undefined);
     if (row === undefined || row.epoch !== epoch) return;
-    const cancel = (await store.readInbox(runId)).find(({ command }) => command.type === 'cancel');
-    if (cancel === undefined) {
+    if (!row.pendingCommands.includes('cancel')) {
       await giveBack(dependencies, runId, epoch);
       return;
     }
-    const unit = (await byDecision(row, epoch, cancel)) ?? byLastEvent(row, epoch, cancel);
+    const cancel = await waitingCancel(runId);
+    const decided = cancel && (await byDecision(row, epoch, cancel));
+    const unit = decided ?? byLastEvent(row, epoch, cancel);
     const result = await committer.submit(unit);
     if (result.state !== 'committed') return;
     dependencies.feed.signal(runId);

@@ -263,8 +263,11 @@ describe('a run that the host cannot decide about', () => {
 
 describe('a run whose log is damaged', () => {
   /** A store that finds this event of this run damaged, from the moment it is told to. */
-  function damaging(store: Store): Store & { damage(runId: string, seq: number): void } {
+  function damaging(
+    store: Store,
+  ): Store & { damage(runId: string, seq: number): void; damageInbox(runId: string): void } {
     let bad: { runId: string; seq: number } | undefined;
+    let badInbox = '';
     const check = (runId: string, events: readonly StoredEvent[]): readonly StoredEvent[] => {
       const hit = bad?.runId === runId && events.find(({ seq }) => seq === bad?.seq);
       if (hit) throw new DamagedRunError(runId, hit.seq);
@@ -274,6 +277,13 @@ describe('a run whose log is damaged', () => {
       ...store,
       damage(runId, seq) {
         bad = { runId, seq };
+      },
+      damageInbox(runId) {
+        badInbox = runId;
+      },
+      async readInbox(runId) {
+        if (runId === badInbox) throw new DamagedRunError(runId, undefined);
+        return store.readInbox(runId);
       },
       readEvents: async (runId, ...rest) => check(runId, await store.readEvents(runId, ...rest)),
     };
@@ -288,7 +298,7 @@ describe('a run whose log is damaged', () => {
     await until(async () => (await test.status(runId)) === 'waiting-approval');
     await until(async () => (await store.readRun(runId, undefined))?.holder === undefined);
     store.damage(runId, 1);
-    return { ...test, runId, other };
+    return { ...test, store, runId, other };
   }
 
   it('is an error that names it, and is set aside; others are served as before', async () => {
@@ -315,6 +325,18 @@ describe('a run whose log is damaged', () => {
 
     await expect(used).rejects.toMatchObject({ code: 'run_damaged', details: { runId, sequence: 1 } });
     await until(async () => (await host.quarantinedRuns()) === 1);
+  });
+
+  it('can be cancelled also when it is what waits for it that cannot be read', async () => {
+    const { host, store, runId } = await damagedRun();
+    await expect(host.events(alice, runId, -1, 100)).rejects.toBeInstanceOf(DamagedRunError);
+    await until(async () => (await host.quarantinedRuns()) === 1);
+    store.damageInbox(runId);
+
+    const answer = await host.command(alice, runId, { type: 'cancel' });
+
+    expect(answer).toMatchObject({ status: 'cancelled' });
+    expect((await store.readRun(runId, undefined))?.head.status).toBe('cancelled');
   });
 
   it('can be cancelled without being read', async () => {
