@@ -100,7 +100,7 @@ function checkMark(db: Database, path: string): Finding[] {
 function checkDamage(db: Database, version: number): Finding[] {
   const findings: Finding[] = [];
   if (version < FIRST_VERSION_WITH_SUMS) return findings;
-  for (const { runId, what, seq } of findDamagedRows(db)) {
+  for (const { runId, what, seq } of findDamagedRows(db, version)) {
     const message =
       what === 'event' ? `Event ${seq} is not what was written.` : `The ${what} is not what was written.`;
     findings.push({ check: 'damage', runId, message });

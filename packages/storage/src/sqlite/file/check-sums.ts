@@ -9,7 +9,7 @@ import { openWords, type Words } from '../runs/words.ts';
 /** Rows that are not what was written, one after the other; `seq` is undefined where it is no event. */
 export interface DamagedRow {
   readonly runId: string;
-  readonly what: 'event' | 'creation record' | 'checkpoint';
+  readonly what: 'event' | 'creation record' | 'checkpoint' | 'quarantine' | 'inbox';
   readonly seq?: number;
 }
 
@@ -26,6 +26,11 @@ interface CheckpointRow {
   readonly sum: number;
 }
 
+interface BrokenText {
+  readonly id: Uint8Array;
+  readonly what: 'quarantine' | 'inbox';
+}
+
 const RECORDS = `SELECT id, tenant, workflow, origin, principal, created_at, scope, more, sum FROM runs
   WHERE tenant <> ${NOBODY} ORDER BY rid`;
 
@@ -35,8 +40,17 @@ const EVENTS = `SELECT runs.id, runs.created_at, events.seq, type, at, events.no
 const CHECKPOINTS = `SELECT runs.id, seq, fold_version, state, checkpoints.sum FROM checkpoints JOIN runs USING (rid)
   WHERE checkpoints.sum IS NOT NULL ORDER BY rid`;
 
-/** Reads every row that carries a checksum. */
-export function* findDamagedRows(db: Database): Generator<DamagedRow> {
+/** What has no checksum must be JSON at least. */
+const BROKEN_TEXTS = `
+  SELECT id, 'quarantine' AS what FROM runs WHERE suspicion IS NOT NULL AND NOT json_valid(suspicion)
+  UNION SELECT runs.id, 'inbox' FROM commands JOIN runs USING (rid)
+    WHERE NOT json_valid(body) OR (verdict IS NOT NULL AND NOT json_valid(verdict))`;
+
+/** The table of runs tells of quarantines from here on. */
+const FIRST_VERSION_WITH_QUARANTINE = 7;
+
+/** Reads every row that carries a checksum, and what else must be read to go on with a run. */
+export function* findDamagedRows(db: Database, version: number): Generator<DamagedRow> {
   const words = openWords(db);
   for (const row of db.prepare<RecordColumns & { readonly id: Uint8Array }>(RECORDS).iterate()) {
     if (!isWholeRecord(row, words)) yield { runId: runIdText(row.id), what: 'creation record' };
@@ -48,6 +62,9 @@ export function* findDamagedRows(db: Database): Generator<DamagedRow> {
     const runId = runIdText(id);
     if (checkpointSum(runId, seq, fold_version, state) !== sum) yield { runId, what: 'checkpoint' };
   }
+  if (version < FIRST_VERSION_WITH_QUARANTINE) return;
+  for (const { id, what } of db.prepare<BrokenText>(BROKEN_TEXTS).iterate())
+    yield { runId: runIdText(id), what };
 }
 
 function isWholeRecord(row: RecordColumns & { readonly id: Uint8Array }, words: Words): boolean {
