@@ -124,6 +124,8 @@ export interface ChildRun {
   readonly workflowId: string;
   readonly nodeKey: NodeKey;
   status: RunStatus;
+  /** Its workflow was chosen by something sensitive. */
+  readonly sensitive?: true;
 }
 
 export interface InterruptState {

@@ -5,12 +5,13 @@ import { cancelChild } from './child-notices.ts';
 import { childRunId } from './child-run-id.ts';
 import type { LiveRun, Stretch } from '../decide/live-run.ts';
 import { nodeInput } from '../decide/node-context.ts';
-import { toHiddenError } from '../decide/node-error.ts';
+import { toHiddenError, withoutWords } from '../decide/node-error.ts';
 import { finishNode } from '../decide/node-finish.ts';
 import { resolveInputs } from '../decide/node-inputs.ts';
 import { changeVariables, failNode, identity } from '../decide/node-settle.ts';
 import { newReads } from '../decide/node-work.ts';
 import type { NodePlan } from '../compile/plan.ts';
+import { shownMembers } from '../decide/recorder.ts';
 import { mixedSensitivity } from '../redaction/result-sensitivity.ts';
 import { breachCap } from '../decide/run-end.ts';
 import {
@@ -23,7 +24,7 @@ import {
 } from '../../model/run-state.ts';
 import { placeOf } from '../expressions/scope.ts';
 import { handedSensitivity, type SensitiveReads } from '../redaction/sensitive-reads.ts';
-import { ofMade, recorded } from '../redaction/sensitivity.ts';
+import { ofMade, recorded, type Sensitivity } from '../redaction/sensitivity.ts';
 import type { ChildRequest } from '../decide/step.ts';
 
 /**
@@ -67,7 +68,9 @@ export function childCreated(
   if (report.error === undefined || !isUnderWay(known)) return;
   // Whether it was written may be unknown: if it is there after all, it must not run on alone.
   cancelChild(stretch, known);
-  failNode(stretch, node, known.iteration, report.error);
+  // Of a run that does not exist nobody knows the workflow but by these words.
+  const error = known.decision?.sensitive === true ? withoutWords(report.error) : report.error;
+  failNode(stretch, node, known.iteration, error);
 }
 
 /** Undefined while the run is paused: what the child has to say is heard after the resume. */
@@ -152,13 +155,13 @@ function dispatchChild(
     known?.attempt ?? 0,
     done,
   ]);
-  const shown = { childRunId: id, childWorkflowId: spec.workflowId };
+  const told = { childRunId: id, childWorkflowId: spec.workflowId };
   const causeSeq = causeOf(stretch, node, path);
   stretch.record({
     type: 'node.dispatched',
     nodeId: node.id,
     payload: {
-      ...shown,
+      ...told,
       ...identity(node, path),
       done,
       childInputs: spec.inputs,
@@ -167,13 +170,15 @@ function dispatchChild(
       onFailure: spec.onFailure,
       propagateCancellation: spec.propagateCancellation,
     },
-    shown,
+    shown: known?.decision?.sensitive === true ? shownMembers(told, WORKFLOW, run.masking) : told,
     ...(causeSeq !== undefined && { causeSeq }),
   });
   run.spawning.add(key);
   const request = childRequest(stretch, key);
   if (request !== undefined) stretch.spawn(request);
 }
+
+const WORKFLOW: Sensitivity = { childWorkflowId: true };
 
 /** A dispatch acts on a decision; its facts name that as their cause. */
 export function causeOf({ run }: Stretch, { id }: NodePlan, path: readonly number[]): number | undefined {

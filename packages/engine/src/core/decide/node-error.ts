@@ -22,8 +22,10 @@ export function toNodeError(error: unknown): NodeError {
 /** The same of a node that has read something sensitive: its code stays, its words may tell of what it read. */
 export function toHiddenError(error: unknown, node: NodePlan, reads: SensitiveReads | undefined): NodeError {
   const known = toNodeError(error);
-  if (reads === undefined || !isComputedFromSensitive(reads, node)) return known;
-  const { code, retryable } = known;
+  return reads === undefined || !isComputedFromSensitive(reads, node) ? known : withoutWords(known);
+}
+
+export function withoutWords({ code, retryable }: NodeError): NodeError {
   return {
     code,
     message: 'The node failed; why is hidden, because it reads sensitive values.',

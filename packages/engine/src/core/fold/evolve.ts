@@ -219,6 +219,7 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
       workflowId,
       nodeKey: nodeKey(node.nodeId, node.iteration),
       status: 'running',
+      ...(node.decision?.sensitive === true && { sensitive: true }),
     });
   },
   'output.chunk': (state, event, payload) => {

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, type RunSnapshot, toIso } from '@weft/protocol';
 import type { Plan } from '../compile/plan.ts';
-import { shownResult } from '../decide/recorder.ts';
+import { shownMembers, shownResult } from '../decide/recorder.ts';
 import { type Masking, maskingOf, maskSensitive, type Redactor } from '../redaction/redaction.ts';
 import type {
   ChildRun,
@@ -54,7 +54,7 @@ export function* snapshotInSteps(
       channels: shownValues(state.channels, (name) => channelSensitivity(view, name), masking),
     }),
     nodeStates: {},
-    ...(state.children.length > 0 && { childRuns: state.children.map(childRun) }),
+    ...(state.children.length > 0 && { childRuns: state.children.map((child) => childRun(child, masking)) }),
     ...(state.status === 'completed' && { outputs: finalOutputs(view, masking) }),
     ...(state.error !== undefined && { error: errorOf(state.error) }),
     ...(record.tags.length > 0 && { tags: [...record.tags] }),
@@ -110,8 +110,9 @@ function forkOf({ sourceRunId, fromSeq, mode }: ForkLink): JsonObject {
   return { sourceRunId, fromSeq, mode };
 }
 
-function childRun({ runId, workflowId, nodeKey, status }: ChildRun): JsonObject {
-  return { runId, status, workflowId, nodeId: nodeKey };
+function childRun({ runId, workflowId, nodeKey, status, sensitive }: ChildRun, masking: Masking): JsonObject {
+  const shown = { runId, status, workflowId, nodeId: nodeKey };
+  return sensitive === true ? shownMembers(shown, { workflowId: true }, masking) : shown;
 }
 
 function shownValues(

@@ -285,6 +285,32 @@ describe('what is worked out from a sensitive value', () => {
     expect(shownOf(run)).not.toContain(PIN);
   });
 
+  it('is hidden in which workflow a decision names', () => {
+    const run = started({
+      nodes: [
+        node('boss', 'core.orchestrator.supervisor', {
+          decide: '{"kind": "next-worker", "nextWorkerIds": ["worker-" + vars.pin.substring(1)]}',
+        }),
+        node('work', 'core.dispatch'),
+      ],
+      edges: [edge('boss', 'work'), edge('work', 'boss')],
+      variables: [pin],
+    });
+
+    expect(last(run, 'node.dispatched', 'work')).toMatchObject({ childWorkflowId: '[REDACTED]' });
+    const child = run.run.state.nodes.get('work')?.child;
+    expect(child?.workflowId).toBe(`worker-${PIN.slice(1)}`);
+    const message = `No workflow has the id "${child?.workflowId}".`;
+    run.settle({
+      type: 'child-created',
+      key: 'work',
+      childRunId: child?.runId ?? '',
+      error: { code: 'unknown_child_workflow', message },
+    });
+    expect(run.run.state.status).toBe('failed');
+    expect(shownOf(run)).not.toContain(`worker-${PIN.slice(1)}`);
+  });
+
   it('is hidden in how long a node waits', () => {
     const run = started(
       {

@@ -2,9 +2,13 @@ import type { EgressResponse } from '../../model/node-type.ts';
 import { NodeFailure } from '../../model/node-type.ts';
 import type { EgressError } from '../../runtime/egress/egress-error.ts';
 
-/** Why there is no answer, in the node's words. */
-export function withoutAnswer(error: EgressError, limit: number): NodeFailure {
-  const { problem, reason, destination, message } = error;
+/** Why there is no answer, in the node's words. `hidesHeaders`: they are sensitive, and their names may be. */
+export function withoutAnswer(error: EgressError, limit: number, hidesHeaders = false): NodeFailure {
+  const { problem, reason, destination } = error;
+  const message =
+    hidesHeaders && reason === 'header'
+      ? 'A header cannot be sent; which one is hidden, because the headers hold sensitive values.'
+      : error.message;
   switch (problem) {
     case 'denied':
       return new NodeFailure('egress_denied', message, { details: { reason, destination }, cause: error });

@@ -80,13 +80,19 @@ export function buildRequest(input: EffectInput, invocationId: string): UnsentRe
     maxResponseBytes:
       config.maxResponseBytes ?? (config.saveAs === undefined ? DEFAULT_RESPONSE_BYTES : MAX_RESPONSE_BYTES),
     followRedirects: config.followRedirects ?? true,
+    ...(isHidden(input, 'url') && { hidesReceiver: true }),
   };
   addBody(request, inputs.body ?? input.config.body ?? null);
   const { idempotencyHeader = 'Idempotency-Key' } = config;
   if (idempotencyHeader !== '') request.headers[idempotencyHeader.toLowerCase()] = invocationId;
   addHeaders(request.headers, input.config.headers);
-  addHeaders(request.headers, inputs.headers);
+  addHeaders(request.headers, inputs.headers, isHidden(input, 'headers'));
   return request;
+}
+
+/** Something sensitive was worked into this port. In other letters, as URLs and headers are sent in, it is not found by its text. */
+export function isHidden({ inputs, shownInputs }: EffectInput, port: string): boolean {
+  return shownInputs !== undefined && shownInputs[port] !== inputs[port];
 }
 
 export function isExpected(config: JsonObject, status: number): boolean {
@@ -117,12 +123,12 @@ function addBody(request: UnsentRequest, body: Json): void {
   request.body = typeof body === 'string' ? body : JSON.stringify(body);
 }
 
-function addHeaders(headers: Record<string, string>, given: Json | undefined): void {
+function addHeaders(headers: Record<string, string>, given: Json | undefined, areHidden = false): void {
   if (given === undefined || given === null) return;
   if (!isJsonObject(given)) throw invalid('headers', 'must be an object of strings');
   for (const [name, value] of Object.entries(given)) {
     if (typeof value !== 'string')
-      throw invalid('headers', `must hold a string under ${JSON.stringify(name)}`);
+      throw invalid('headers', `must hold a string under ${areHidden ? 'every name' : JSON.stringify(name)}`);
     headers[name.toLowerCase()] = value;
   }
 }

@@ -1,7 +1,8 @@
 import type { JsonObject } from '@weft/protocol';
 import { describe, expect, it } from 'vitest';
 import { Value } from 'typebox/value';
-import type { Egress, EgressRequest } from '../../model/node-type.ts';
+import type { Egress, EgressRequest, NodeFailure } from '../../model/node-type.ts';
+import { createEgress } from '../../runtime/egress/egress.ts';
 import { buildRequest, isExpected } from './http-request-config.ts';
 import { httpRequestNode } from './http-request.ts';
 import { sampleEffect } from '../testing/sample-effect-context.ts';
@@ -152,6 +153,60 @@ describe('the trace of core.http.request', () => {
     expect(await headersSent({ url })).not.toHaveProperty('traceparent');
     expect(await headersSent({ url, headers: { Traceparent: 'theirs' } }, ours)).toMatchObject({
       traceparent: 'theirs',
+    });
+  });
+});
+
+describe('what core.http.request says of a sensitive request', () => {
+  const lines: string[] = [];
+  const egress = createEgress({
+    allow: [],
+    resolve: () => Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' })),
+    connectTimeoutMs: 1000,
+    log: (...line) => lines.push(JSON.stringify(line)),
+  });
+  const hidden = { url: '[REDACTED]', headers: '[REDACTED]' };
+  const saidOf = async (inputs: JsonObject, shownInputs?: JsonObject): Promise<string> => {
+    const input = { ...sampleInput(httpRequestNode, { config: {}, inputs }), shownInputs };
+    const failure = await httpRequestNode.perform(input, sampleEffect({ egress }).context).then(
+      () => undefined,
+      (error: unknown) => error as NodeFailure,
+    );
+    return JSON.stringify([failure?.code, failure?.message, failure?.details, ...lines.splice(0)]);
+  };
+
+  it.each<[string, JsonObject]>([
+    ['a name', { url: 'http://Canary.invalid/' }],
+    ['a name in another alphabet', { url: 'http://Canäry.invalid/' }],
+    ['an address in another spelling', { url: 'http://0x7f000001:4711/' }],
+    ['a header', { url: 'https://api.example/', headers: { 'Canary é': 'x' } }],
+    ['a header without a text', { url: 'https://api.example/', headers: { Canary: 4711 } }],
+  ])('does not hold %s, which is not spelled there as it was given', async (_, inputs) => {
+    const spelling = /canary|xn--|127\.0\.0\.1|4711/i;
+
+    expect(await saidOf(inputs, { ...inputs, ...hidden })).not.toMatch(spelling);
+    expect(await saidOf(inputs)).toMatch(spelling);
+  });
+
+  it('names the receiver when only other parts are sensitive', async () => {
+    const inputs = { url: 'http://127.0.0.1:4711/', method: 'POST', body: 'x' };
+
+    expect(await saidOf(inputs, { ...inputs, body: '[REDACTED]' })).toContain('127.0.0.1:4711');
+  });
+
+  it('is that the receiver answered with an unexpected status, not who it is', async () => {
+    const answering: Egress = {
+      fetch: async () => ({ status: 500, headers: {}, body: new Uint8Array() }),
+    };
+    const inputs = { url: 'http://Canary.invalid/' };
+    const input = { ...sampleInput(httpRequestNode, { config: {}, inputs }), shownInputs: { url: 'x' } };
+
+    await expect(
+      httpRequestNode.perform(input, sampleEffect({ egress: answering }).context),
+    ).rejects.toMatchObject({
+      code: 'http_status',
+      message: expect.stringContaining('[REDACTED] answered with status 500'),
+      details: { status: 500, destination: '[REDACTED]' },
     });
   });
 });

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@weft/protocol';
+import { MASK } from '../../core/redaction/scan/marks.ts';
 import type {
   EffectContext,
   EffectInput,
@@ -14,6 +15,7 @@ import {
   checkHttpConfig,
   httpRequestConfig,
   isExpected,
+  isHidden,
   savedAs,
   type UnsentRequest,
 } from './http-request-config.ts';
@@ -44,9 +46,9 @@ export const httpRequestNode: EffectNodeType = {
       response = await send(request, context);
     } catch (error) {
       if (!(error instanceof EgressError)) throw error; // ours to fix, not the node's to explain
-      throw withoutAnswer(error, request.maxResponseBytes);
+      throw withoutAnswer(error, request.maxResponseBytes, isHidden(input, 'headers'));
     }
-    checkAnswer(response, input.config, request.url);
+    checkAnswer(response, input.config, request);
     const saved = savedAs(input.config);
     if (saved !== undefined) return await saveBody(saved, input, response, context);
     const body = decodeBody(response.body, response.headers['content-type'] ?? '');
@@ -63,13 +65,14 @@ function send(request: UnsentRequest, { egress, stop }: EffectContext): Promise<
     signal: stop,
     maxResponseBytes: request.maxResponseBytes,
     followRedirects: request.followRedirects,
+    ...(request.hidesReceiver === true && { hidesReceiver: true }),
   });
 }
 
-function checkAnswer(response: EgressResponse, config: JsonObject, url: string): void {
-  if (!isExpected(config, response.status)) throw unexpectedStatus(response, authorityOf(url), Date.now());
+function checkAnswer(response: EgressResponse, config: JsonObject, request: UnsentRequest): void {
+  if (!isExpected(config, response.status)) throw unexpectedStatus(response, receiverOf(request), Date.now());
   const encoding = response.headers['content-encoding'] ?? 'identity';
-  if (encoding !== 'identity' && response.body.length > 0) throw unreadableEncoding(authorityOf(url));
+  if (encoding !== 'identity' && response.body.length > 0) throw unreadableEncoding(receiverOf(request));
 }
 
 /** With `saveAs` the body becomes an artifact, and the outputs hold the reference to it instead. */
@@ -97,8 +100,8 @@ function addTrace(headers: Record<string, string>, { traceparent }: EffectContex
 }
 
 /** What a message may say of a URL. */
-function authorityOf(url: string): string {
-  return parseDestination(url).authority;
+function receiverOf({ url, hidesReceiver }: UnsentRequest): string {
+  return hidesReceiver === true ? MASK : parseDestination(url).authority;
 }
 
 function shownHeaders({ headers }: EgressResponse): JsonObject {

@@ -1,3 +1,5 @@
+import { MASK } from '../../core/redaction/scan/marks.ts';
+
 /**
  * - `denied`: the policy refuses the destination; the same request is refused every time.
  * - `invalid_request`: the URL or a header cannot be sent.
@@ -33,4 +35,11 @@ export class EgressError extends Error {
     this.reason = facts.reason;
     this.destination = facts.destination;
   }
+}
+
+/** The same of a request whose receiver must not be named. */
+export function withoutReceiver(error: EgressError): EgressError {
+  const { problem, message, reason, destination, cause } = error;
+  const shown = destination === '' ? message : message.replaceAll(destination, MASK);
+  return new EgressError(problem, shown, { reason, destination: destination && MASK, cause });
 }

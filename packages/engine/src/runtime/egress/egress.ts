@@ -4,7 +4,7 @@ import { DEFAULT_LIMITS } from '../../host/limits.ts';
 import type { Log } from '../../ports/log.ts';
 import { createConnections } from './connections.ts';
 import { type Destination, parseDestination } from './destination.ts';
-import { EgressError } from './egress-error.ts';
+import { EgressError, withoutReceiver } from './egress-error.ts';
 import { abortedExchange, exchange } from './exchange.ts';
 import { firstHop, isRedirect, nextHop } from './hop.ts';
 import { createLookUps } from './look-ups.ts';
@@ -83,7 +83,9 @@ export function createEgress(options: EgressOptions): Egress {
         hop = nextHop(hop, response);
       }
       throw tooManyRedirects(hop.destination.authority);
-    } catch (error) {
+    } catch (cause) {
+      const isNamed = request.hidesReceiver !== true || !(cause instanceof EgressError);
+      const error = isNamed ? cause : withoutReceiver(cause);
       noteRefusal(error);
       throw error;
     }
