@@ -10,7 +10,12 @@ const WITH_PORT = /^(?:\[([0-9a-f:.]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/i;
  * `Forwarded` is not read: a proxy overwrites one of the two headers, and the client writes the other.
  */
 export function addressOf(request: FastifyRequest): string {
-  return plainAddress(request.ip) ?? plainAddress(request.socket.remoteAddress) ?? '';
+  return plainAddress(request.ip) ?? peerOf(request);
+}
+
+/** The other end of the connection, whatever it forwards. */
+export function peerOf({ socket }: FastifyRequest): string {
+  return plainAddress(socket.remoteAddress) ?? '';
 }
 
 /** Without port, brackets, zone, or the prefix of an IPv4 address on an IPv6 socket; undefined when it is no address. */

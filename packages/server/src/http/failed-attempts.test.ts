@@ -79,6 +79,13 @@ describe('an address that tries keys', () => {
     expect(new Set(await tryTimes(50, { from: '::1' }))).toEqual(new Set([401]));
   });
 
+  it('is not on loopback because a proxy on another machine says so', async () => {
+    const loopback = (from: string): CallOptions => ({ from, headers: { 'x-forwarded-for': '127.0.0.1' } });
+
+    expect((await tryTimes(20, loopback('10.1.1.9'))).at(-1)).toBe(429);
+    expect((await at.call('GET', '/v1/host/weft/runs', {})).status).toBe(200);
+  });
+
   it('counts links that were made up as well, and not those that are merely over', async () => {
     const { runId } = await at.start('gate');
     await at.reaches(runId, 'waiting-approval');

@@ -1,13 +1,13 @@
 import type { Log } from '@weft/engine';
 import { HostError } from '@weft/protocol';
 import type { FastifyRequest } from 'fastify';
-import { addressOf, isLoopbackAddress } from './client-address.ts';
+import { addressOf, isLoopbackAddress, peerOf } from './client-address.ts';
 
 /**
  * Counts keys and links that were not accepted, by the address they came from, so that nobody can try many. From so many in a
  * minute on, that address is refused before its key is looked up, a right one too: otherwise trying would go on unhindered.
  *
- * F1. Loopback is never refused: who is on the machine could read the key file.
+ * F1. Loopback is never refused: who is on the machine could read the key file. What a proxy elsewhere calls so is another machine.
  * F2. An IPv6 network of 64 bits is one address; a single machine has as many as it likes.
  * F3. What is remembered is bounded, whatever number of addresses fail.
  */
@@ -67,12 +67,13 @@ export function createFailedAttempts(options: FailedAttemptsOptions): FailedAtte
   return {
     check(request) {
       if (young.size + old.size === 0) return; // the usual case costs nothing
-      const failures = failuresOf(networkOf(addressOf(request)));
+      const address = addressOf(request);
+      const failures = isHere(request, address) ? undefined : failuresOf(networkOf(address));
       if (failures !== undefined && failures.count >= limit) refuse(failures);
     },
     count(request) {
       const address = addressOf(request);
-      if (isLoopbackAddress(address)) return;
+      if (isHere(request, address)) return;
       const network = networkOf(address);
       const failures = failuresOf(network) ?? begin(network);
       failures.count += 1;
@@ -93,6 +94,11 @@ export function createFailedAttempts(options: FailedAttemptsOptions): FailedAtte
       refuse(failures);
     },
   };
+}
+
+/** On this machine (F1). */
+function isHere(request: FastifyRequest, address: string): boolean {
+  return isLoopbackAddress(address) && isLoopbackAddress(peerOf(request));
 }
 
 /** The address itself, or the first 64 bits of an IPv6 one. */

@@ -89,10 +89,13 @@ describe('a key', () => {
       code: 'forbidden',
       details: { scopeRequired: 'host:admin' },
     });
-    await expect(createKey(test, { ...request, scopes: ['runs:read', 'runs:fly'] })).rejects.toMatchObject({
+    const scopes = ['runs:read', 'runs:fly', 'runs:raed'];
+    await expect(createKey(test, { ...request, scopes })).rejects.toMatchObject({
       code: 'validation_error',
-      message: expect.stringMatching(/^Unknown scope "runs:fly"\. This host has: manifest:read, /) as unknown,
-      details: { field: 'scopes', unknown: ['runs:fly'], supported: [...ALL_SCOPES] },
+      message: expect.stringMatching(
+        /^Unknown scope "runs:fly", "runs:raed"\. This host has: manifest:read, /,
+      ),
+      details: { field: 'scopes', unknown: ['runs:fly', 'runs:raed'], supported: [...ALL_SCOPES] },
     });
     await expect(createKey(test, { ...request, scopes: [] })).rejects.toMatchObject({
       code: 'validation_error',

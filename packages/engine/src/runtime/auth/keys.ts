@@ -214,9 +214,10 @@ function checkScopes(caller: Caller, scopes: readonly string[]): void {
   }
   const unknown = scopes.filter((scope) => !isScope(scope));
   if (unknown.length > 0) {
+    const named = unknown.map((scope) => JSON.stringify(scope)).join(', ');
     throw new HostError(
       'validation_error',
-      `Unknown scope ${JSON.stringify(unknown[0])}. This host has: ${ALL_SCOPES.join(', ')}.`,
+      `Unknown scope ${named}. This host has: ${ALL_SCOPES.join(', ')}.`,
       { field: 'scopes', unknown, supported: [...ALL_SCOPES] },
     );
   }
