@@ -117,6 +117,14 @@ describe('credentials', () => {
     expect(credentialMember('api_key', 'see the vault')).toBeUndefined();
   });
 
+  it('are seen behind the name that npm has for them', () => {
+    const id = `${'0123456789abcdef'.repeat(2)}-1`;
+
+    expect(redactText(`//registry.example/:_authToken=${id}`)).toBe(
+      '//registry.example/:_authToken=[REDACTED]',
+    );
+  });
+
   it('of an unfinished key take all that follows', () => {
     const [begin] = (CREDENTIAL_EXAMPLES['private key']?.text ?? '').split('\n-----END');
 

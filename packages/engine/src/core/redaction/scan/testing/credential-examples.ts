@@ -175,6 +175,24 @@ export const CREDENTIAL_EXAMPLES: Readonly<Record<string, CredentialExample>> = 
   'Figma token': { text: join('figd_', key(40)), near: 'figd_file' },
   'Dropbox token': { text: join('sl.', key(130)), near: 'sl.example' },
   'WireGuard key': hiding('PrivateKey = ', `${key(43)}=`, '', 'PrivateKey = none'),
+  'SonarQube token': { text: join('squ_', hex(40)), near: join('squ_', hex(39)) },
+  'Sourcegraph token': { text: join('sgp_', hex(40)), near: 'sgp_search' },
+  'Buildkite token': { text: join('bkua_', hex(40)), near: join('bkua_', hex(39)) },
+  'CircleCI token': { text: join('CCIPAT_', key(22), '_', hex(40)), near: 'CCIPAT_TOKEN' },
+  'HubSpot token': {
+    text: join('pat-eu1-', hex(8), '-', hex(4), '-', hex(4), '-', hex(4), '-', hex(12)),
+    near: join('pat-eu1-', hex(8)),
+  },
+  'Dynatrace token': {
+    text: join('dt0c01.', made(24, UPPER), '.', made(64, UPPER)),
+    near: join('dt0c01.', made(24, UPPER)),
+  },
+  'OpenShift token': { text: join('sha256~', key(43)), near: join('sha256~', key(42)) },
+  'LangSmith key': { text: join('lsv2_pt_', hex(32), '_', hex(10)), near: 'lsv2_pt_project' },
+  'Pinecone key': { text: join('pcsk_', key(6), '_', key(60)), near: 'pcsk_index' },
+  'Mapbox secret token': { text: join('sk.eyJ', key(60), '.', key(22)), near: join('sk.eyJ', key(60)) },
+  'Typeform token': { text: join('tfp_', key(44), '_', key(14)), near: 'tfp_form' },
+  'Okta token': hiding('SSWS ', join('00', key(40)), '', 'SSWS token'),
   'Weft key': { text: join('weft_live_', key(43)), near: 'weft_live_x' },
   'named credential': hiding(
     '"client_secret": "',
@@ -193,6 +211,12 @@ export const CREDENTIAL_EXAMPLES: Readonly<Record<string, CredentialExample>> = 
     key(20),
     '&sort=up',
     'https://api.example/v1?token=YOUR_TOKEN_HERE',
+  ),
+  'token as the user of a URL': hiding(
+    'https://',
+    key(40),
+    '@dev.example/x.git',
+    'https://a.person.with.a.long.name@example.org/',
   ),
   'password in a URL': hiding('postgres://weft:', 'hunter22', '@db:5432/x', 'https://example.org/a:b@c'),
 };
