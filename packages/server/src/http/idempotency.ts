@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { canonicalDigest, type IdempotencyClaim, inTurns, type ReplayedAnswer } from '@weft/engine';
 import { canonicalJson, HostError, type Json } from '@weft/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -56,7 +56,12 @@ function whatWasAsked({ target, body }: Mutation): Json[] {
   return [...target, body];
 }
 
-function claimOf(key: string, { operation, render }: Mutation, requestDigest: string): IdempotencyClaim {
+/**
+ * The digest outlives what was asked, which may be erased; under the client's key, of which only a hash is kept, nobody finds a short
+ * input by trying all of them.
+ */
+function claimOf(key: string, { operation, render }: Mutation, digest: string): IdempotencyClaim {
+  const requestDigest = createHmac('sha256', key).update(digest, 'utf8').digest('hex');
   return { operation, keyHash: sha256(key), requestDigest, render };
 }
 

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '@weft/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, openHarness } from '../testing/harness.ts';
 
@@ -230,6 +232,27 @@ describe('an Idempotency-Key', () => {
     const answer = await create(key);
 
     expect([answer.status, answer.json.details?.field]).toEqual([400, 'Idempotency-Key']);
+  });
+
+  it('leaves no digest by which what was sent could be guessed', async () => {
+    const digests: (string | undefined)[] = [];
+    const noted = await openHarness({}, (host) => ({
+      ...host,
+      createRun(caller, request, claim) {
+        digests.push(claim?.requestDigest);
+        return host.createRun(caller, request, claim);
+      },
+    }));
+    const body = { workflowId: 'noop', inputs: { pin: '471' } };
+
+    for (const key of ['first', 'second'])
+      await noted.call('POST', '/v1/runs', { body, headers: { 'idempotency-key': key } });
+    await noted.close();
+
+    const bare = createHash('sha256')
+      .update(canonicalJson([body]))
+      .digest('hex');
+    expect(new Set([...digests, bare]).size).toBe(3);
   });
 
   it('on a read is ignored, whatever it looks like', async () => {
