@@ -72,7 +72,7 @@ export function openArtifacts(
 
       const blobId = randomId(random);
       const content = await writePieces(dependencies, { tenant, runId, blobId }, masked(artifact, mask));
-      const ref = { artifactId, mediaType: safeMediaType(artifact.mediaType), ...content.ref };
+      const ref = { artifactId, mediaType: safeMediaType(mask.text(artifact.mediaType)), ...content.ref };
       const stored: StoredArtifact = { ...ref, name, nodeKey, blobId, pieces: content.pieces };
       const answer = await write({
         kind: 'document',

@@ -361,6 +361,22 @@ describe('an artifact', () => {
     );
   });
 
+  it('has no type that repeats a secret, or what the run must not show', async () => {
+    const redaction = {
+      inputs: undefined,
+      known: knownTexts(['Canary']),
+      masking: { mode: 'mask' },
+    } as const;
+    const { ports } = sampleEffect({ secrets: { key: VALUE }, place: { redaction } });
+    await ports.secrets.resolve('key');
+    const typeOf = async (name: string, mediaType: string): Promise<string> =>
+      (await ports.artifacts.put({ name, mediaType, bytes: Buffer.from('x') })).mediaType;
+
+    expect(await typeOf('a', 'text/Canary')).toBe('application/octet-stream');
+    expect(await typeOf('b', `text/x.${VALUE}`)).toBe('application/octet-stream');
+    expect(await typeOf('c', 'text/plain; charset=Canary')).toBe('text/plain');
+  });
+
   it('is refused when it is too large, too long a name, or named twice', async () => {
     const { ports } = sampleEffect();
     const put = (name: string, size: number) =>
