@@ -94,6 +94,19 @@ describe('serve', () => {
     await expect(stat(join(folder, '.weft'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
+  it('refuses a key file whose key is too short, without repeating it', async () => {
+    await mkdir(join(folder, '.weft'));
+    await writeFile(join(folder, '.weft', 'key'), 'hunter2\n', { mode: 0o600 });
+
+    const refused = await weft(folder, ['serve', '--port', '0']);
+
+    expect(refused).toMatchObject({
+      code: 4,
+      err: expect.stringContaining('a key of 24 to 512 visible ASCII'),
+    });
+    expect(refused.err).not.toContain('hunter2');
+  });
+
   it('with another WEFT_API_KEY than before revokes the former, which does not come back', async () => {
     const [former, latter] = ['weft_live_former_0123456789', 'weft_live_latter_0123456789'];
     await (await serve([], { WEFT_API_KEY: former })).stop();

@@ -62,9 +62,9 @@ export async function provideFirstKey({ store, folder, ...options }: FirstKeyOpt
   const file = {
     path: folder.keyFile,
     code: 'key',
-    holds: 'a key',
+    holds: `a key of ${MIN_LENGTH} to 512 visible ASCII characters`,
     make: () => newKey(randomBytes, test),
-    parse: (text: string) => (text === '' ? undefined : text),
+    parse: (text: string) => (USABLE.test(text) ? text : undefined),
     wayOut: 'Remove the file, and a new one is made.',
   } as const;
   const known = await provideKeyFile(file);
