@@ -7,6 +7,7 @@ import { openFrontier } from './frontier.ts';
 import type { LiveRun, Stretch } from './live-run.ts';
 import type { NodePlan } from '../compile/plan.ts';
 import { isEmpty, shownMembers, shownOutputs } from './recorder.ts';
+import { withRepeated } from '../repeated-outputs.ts';
 import { mayRetry, retryDelay } from './retry.ts';
 import { type NodeError, nodeKey } from '../../model/run-state.ts';
 import { placeOf } from '../expressions/scope.ts';
@@ -14,7 +15,7 @@ import { hideKnown } from './node-error.ts';
 import { trackSensitive } from '../redaction/sensitive.ts';
 import { variableSensitivity } from '../redaction/sensitive-places.ts';
 import { SensitiveReads } from '../redaction/sensitive-reads.ts';
-import { asDeclared, memberOf, ofMembers, recorded, type Sensitivity } from '../redaction/sensitivity.ts';
+import { asDeclared, ofMembers, recorded, type Sensitivity } from '../redaction/sensitivity.ts';
 
 /** How a node's execution ends: with outputs, with another attempt, with an error, or untouched. */
 
@@ -83,10 +84,11 @@ function declaredOutputs(
   computed: Sensitivity | undefined,
 ): Sensitivity | undefined {
   if (computed === undefined && sensitivePorts.size === 0) return undefined;
+  const sensitivityOf = withRepeated(computed, outputs, sensitivePorts);
   return ofMembers(
-    Object.keys(outputs).map((port) => [
+    Object.entries(outputs).map(([port, value]) => [
       port,
-      asDeclared(memberOf(computed, port), sensitivePorts.get(port)),
+      asDeclared(sensitivityOf(port, value), sensitivePorts.get(port)),
     ]),
   );
 }

@@ -131,12 +131,22 @@ export function noteTurn(
   const conversationId = String(interrupt.data['conversationId']);
   const turnIndex = (interrupt.turns ?? 0) + 1;
   const turn = userTurn(stretch, interrupt, value, speaker);
+  const ofTurn = turnSensitivity(node);
+  const exchanged = { ...identity(node, path), conversationId, turnIndex };
   stretch.record({
     type: 'conversation.exchanged',
     nodeId: node.id,
-    payload: { ...identity(node, path), conversationId, turnIndex, turn },
+    payload: { ...exchanged, turn },
+    ...(ofTurn !== undefined && {
+      shown: { ...exchanged, turn: shownMembers(turn, ofTurn, stretch.run.masking) },
+    }),
   });
-  keepTurn(stretch, node, turn);
+  keepTurn(stretch, node, turn, ofTurn);
+}
+
+/** Of what people say, where the node declares what comes of it sensitive. */
+function turnSensitivity({ sensitivePorts }: NodePlan): { readonly content: true } | undefined {
+  return sensitivePorts.get('outcome') === true ? { content: true } : undefined;
 }
 
 /** True when this turn is the last that the node asks for. */
@@ -189,13 +199,24 @@ function close(
   const { reason, ...said } = final;
   const finalTurn = turnOf({ conversationId, turnIndex, ...said, ts: timeOf(stretch) });
   const turnCount = turnIndex + 1;
+  const ofTurn = final.role === 'user' ? turnSensitivity(node) : undefined;
+  const closed = { nodeId: node.id, conversationId, turnIndex, finalTurn, outcome, reason, turnCount };
   stretch.record({
     type: 'conversation.closed',
     nodeId: node.id,
-    payload: { nodeId: node.id, conversationId, turnIndex, finalTurn, outcome, reason, turnCount },
+    payload: closed,
+    shown: shownMembers(closed, closedSensitivity(node, ofTurn), stretch.run.masking),
   });
-  keepTurn(stretch, node, finalTurn);
+  keepTurn(stretch, node, finalTurn, ofTurn);
   return { conversationId, turnCount, outcome, reason };
+}
+
+function closedSensitivity(
+  node: NodePlan,
+  finalTurn: { readonly content: true } | undefined,
+): Sensitivity | undefined {
+  if (turnSensitivity(node) === undefined) return undefined;
+  return { outcome: true, ...(finalTurn !== undefined && { finalTurn }) };
 }
 
 export function turnOf({ conversationId, turnIndex, role, ...said }: Turn): JsonObject {

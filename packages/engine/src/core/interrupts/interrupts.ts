@@ -1,4 +1,4 @@
-import type { JsonObject } from '@weft/protocol';
+import { isJsonObject, type JsonObject } from '@weft/protocol';
 import type { ResolveCommand, Verdict } from '../../ports/store.ts';
 import { type Judgement, judge } from './answers.ts';
 import { causeOf } from '../children/children.ts';
@@ -19,9 +19,11 @@ import { completeNode, failAttempt, failNode, identity } from '../decide/node-se
 import { newReads } from '../decide/node-work.ts';
 import { pick } from '../json/pick.ts';
 import type { NodePlan } from '../compile/plan.ts';
+import { shownMembers } from '../decide/recorder.ts';
 import { mixedSensitivity, receivedSensitivity } from '../redaction/result-sensitivity.ts';
 import { type InterruptState, type NodeState, nodeKey } from '../../model/run-state.ts';
 import { placeOf } from '../expressions/scope.ts';
+import { ofMembers, type Sensitivity } from '../redaction/sensitivity.ts';
 
 /** Answers, votes and silence: what becomes of a question that a node has asked (suspend.ts). */
 export function resolveInterrupt(stretch: Stretch, command: ResolveCommand): Verdict {
@@ -116,9 +118,15 @@ function carryOut(
   const { interruptId, kind } = interrupt;
   const { value, voter } = judgement;
   const id = identity(node, path);
+  const shownValue = shownMembers(value, answerSensitivity(node, kind, value), stretch.run.masking);
+  /** A fact that tells the answer, as it is and as others may see it. */
+  const tell = (type: string, payloadOf: (answer: JsonObject) => JsonObject): void => {
+    const payload = { ...id, interruptId, ...payloadOf(value) };
+    const shown = shownValue === value ? payload : { ...id, interruptId, ...payloadOf(shownValue) };
+    stretch.record({ type, nodeId: node.id, payload, shown });
+  };
   if (judgement.type === 'noted') {
-    const payload = { ...id, interruptId, value, askedBy: voter };
-    stretch.record({ type: 'weft.approval.asked', nodeId: node.id, payload });
+    tell('weft.approval.asked', (answer) => ({ value: answer, askedBy: voter }));
     return;
   }
   if (judgement.type === 'turn') {
@@ -126,35 +134,54 @@ function carryOut(
     noteTurn(stretch, node, path, interrupt, value, voter);
     if (!isLast) return;
   }
-  const received = receivedPayload(kind, value, voter);
-  if (received !== undefined) {
-    stretch.record({
-      type: received.type,
-      nodeId: node.id,
-      payload: { ...id, interruptId, ...received.payload },
-    });
-  }
+  if (kind === 'clarification')
+    tell('clarification.resolved', ({ answers = {} }) => ({ answers, answeredBy: voter }));
+  if (kind === 'approval')
+    tell('approval.received', (answer) => ({ action: '', decidedBy: voter, ...pick(answer, SAID) }));
   if (judgement.type === 'vote') return;
 
-  const resolved = { ...id, interruptId, kind, resumeValue: value, resolvedBy: voter };
-  stretch.record({ type: 'interrupt.resolved', nodeId: node.id, payload: resolved });
+  tell('interrupt.resolved', (answer) => ({ kind, resumeValue: answer, resolvedBy: voter }));
   stretch.run.timers.delete(nodeKey(node.id, path));
   if (judgement.type === 'rejected') {
     const message = `${kind === 'approval' ? 'The approval' : 'The decision'} was rejected by ${voter}.`;
     const code = kind === 'approval' ? 'approval_rejected' : 'decision_rejected';
     return failNode(stretch, node, path, { code, message, details: { interruptId } });
   }
-  stretch.record({
-    type: 'node.resumed',
-    nodeId: node.id,
-    payload: { ...id, interruptId, resumeValue: value },
-  });
+  tell('node.resumed', (answer) => ({ resumeValue: answer }));
   if (kind === 'conversation.exchange') {
     const closing = judgement.type === 'turn' ? lastWord(value) : { ...value, by: voter };
     const outputs = closeConversation(stretch, node, interrupt, closing);
     return takeAnswer(stretch, node, path, outputs, outputs);
   }
   takeAnswer(stretch, node, path, value, { ...value, output: value });
+}
+
+/** What an approval says of an answer. */
+const SAID = ['action', 'comment', 'feedback', 'refineFeedback', 'editedArtifactData'];
+
+/** Of an answer: what was decided stays to be seen, unless the node declares it by its own name. */
+const DECISIONS: ReadonlySet<string> = new Set(['action', 'operation']);
+
+/** An answer becomes the outputs of its node, whole and member by member, and is as sensitive as these are declared. */
+function answerSensitivity(
+  { sensitivePorts }: NodePlan,
+  kind: string,
+  answer: JsonObject,
+): Sensitivity | undefined {
+  if (sensitivePorts.size === 0) return undefined;
+  const isDeclared = (port: string): boolean => sensitivePorts.get(port) === true;
+  const isWhole = isDeclared(kind === 'conversation.exchange' ? 'outcome' : 'output');
+  const isHidden = (name: string): boolean => isDeclared(name) || (isWhole && !DECISIONS.has(name));
+  return ofMembers(
+    Object.entries(answer)
+      .filter(([name]) => isHidden(name))
+      .map(([name, value]) => [name, isJsonObject(value) ? eachMember(value) : true]),
+  );
+}
+
+/** All of it, but for the names: answers are still known by their questions. */
+function eachMember(value: JsonObject): Sensitivity {
+  return Object.fromEntries(Object.keys(value).map((name) => [name, true]));
 }
 
 /** What the node makes of its answer; most simply pass it on. */
@@ -221,20 +248,4 @@ function refused(
   refusal: NonNullable<Extract<Verdict, { applied: false }>['refusal']>,
 ): Verdict {
   return { applied: false, status: stretch.run.state.status, refusal };
-}
-
-function receivedPayload(
-  kind: string,
-  value: JsonObject,
-  voter: string,
-): { type: string; payload: JsonObject } | undefined {
-  if (kind === 'clarification') {
-    return {
-      type: 'clarification.resolved',
-      payload: { answers: value['answers'] ?? {}, answeredBy: voter },
-    };
-  }
-  if (kind !== 'approval') return undefined;
-  const said = pick(value, ['comment', 'feedback', 'refineFeedback', 'editedArtifactData']);
-  return { type: 'approval.received', payload: { action: value['action'] ?? '', decidedBy: voter, ...said } };
 }

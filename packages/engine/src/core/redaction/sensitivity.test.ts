@@ -335,6 +335,120 @@ describe('what is worked out from a sensitive value', () => {
   });
 });
 
+describe('an answer whose place is declared sensitive', () => {
+  const ask = (typeId: string, config: JsonObject, port: string): WorkflowSpec => ({
+    nodes: [
+      node('ask', typeId, config, { outputSensitivity: { [port]: true } }),
+      set('after', 'echo', 'nodes.ask'),
+    ],
+    edges: chain('ask', 'after'),
+    channels: { conversation: { reducer: 'message' } },
+  });
+  const questions = { questions: [{ id: 'q', question: 'Which PIN?' }] };
+  const custom = { kind: 'custom', data: { customKind: 'pin' } };
+
+  it.each<[string, JsonObject, string, JsonObject]>([
+    ['core.clarificationGate', questions, 'output', { answers: { q: `a ${PIN}` } }],
+    ['core.clarificationGate', questions, 'answers', { answers: { q: PIN } }],
+    ['core.approvalGate', {}, 'output', { action: 'accept', feedback: PIN, comment: `is ${PIN}` }],
+    ['core.approvalGate', {}, 'feedback', { action: 'accept', feedback: PIN }],
+    ['core.interrupt', custom, 'output', { pin: Number(PIN), more: [PIN] }],
+    ['core.interrupt', custom, 'pin', { pin: PIN }],
+    ['core.conversationGate', { turnCount: 2 }, 'outcome', { operation: 'exchange', content: PIN }],
+    ['core.conversationGate', {}, 'outcome', { operation: 'close', content: PIN, outcome: PIN }],
+  ])('is hidden wherever it is told: %s %j, %s', (typeId, config, port, answer) => {
+    const run = started(ask(typeId, config, port), { inputs: {} });
+
+    run.answer('ask', answer);
+    if (run.run.state.status !== 'completed') run.answer('ask', answer);
+
+    expect(run.run.state.status).toBe('completed');
+    expect(shownOf(run)).not.toContain(PIN);
+    expect(JSON.stringify(run.run.state.variables.get('echo'))).toContain(PIN);
+  });
+
+  it('still tells what was decided, and by which names', () => {
+    const run = started(ask('core.approvalGate', {}, 'output'), { inputs: {} });
+    const other = started(ask('core.clarificationGate', questions, 'output'), { inputs: {} });
+
+    run.answer('ask', { action: 'accept', feedback: PIN });
+    other.answer('ask', { answers: { q: PIN } });
+
+    expect(last(run, 'approval.received')).toMatchObject({ action: 'accept', feedback: '[REDACTED]' });
+    expect(last(run, 'interrupt.resolved')).toMatchObject({
+      resumeValue: { action: 'accept', feedback: '[REDACTED]' },
+    });
+    expect(last(other, 'clarification.resolved')).toMatchObject({ answers: { q: '[REDACTED]' } });
+  });
+
+  it('is the same after a crash', () => {
+    const run = started(ask('core.clarificationGate', questions, 'answers'), { inputs: {} });
+    run.crash();
+    run.answer('ask', { answers: { q: PIN } });
+    run.crash();
+
+    expect(shownOf(run)).not.toContain(PIN);
+  });
+});
+
+describe('a value that a node puts out twice', () => {
+  const twice = (outputSensitivity: Record<string, boolean>): Simulation => {
+    const run = started(
+      { nodes: [node('call', 'test.effect', {}, { outputSensitivity })], edges: [] },
+      { inputs: {} },
+    );
+    run.succeed('call', { body: `said ${PIN}`, output: `said ${PIN}`, ok: true, isOk: true, other: 'x' });
+    return run;
+  };
+
+  it('is sensitive on both ports when one declares it', () => {
+    const run = twice({ body: true, ok: true });
+
+    expect(last(run, 'node.completed')).toMatchObject({
+      outputs: { body: '[REDACTED]', output: '[REDACTED]', ok: '[REDACTED]', isOk: true, other: 'x' },
+    });
+    expect(shownOf(run)).not.toContain(PIN);
+  });
+
+  it('is so as an object, too, and beside what was found in it', () => {
+    const run = started(
+      {
+        nodes: [
+          node(
+            'call',
+            'test.effect',
+            {},
+            {
+              inputs: { key: { type: 'variable', variableName: 'pin' } },
+              outputSensitivity: { body: true },
+            },
+          ),
+        ],
+        variables: [pin],
+      },
+      { inputs: { pin: 'a-private-text' } },
+    );
+    const said = (): JsonObject => ({ body: { code: 4711 }, near: 'a-private-text' });
+
+    run.succeed('call', { ...said(), output: said(), copy: said().body ?? null });
+
+    expect(last(run, 'node.completed')).toMatchObject({
+      outputs: {
+        body: '[REDACTED]',
+        near: '[REDACTED]',
+        output: { body: '[REDACTED]', near: '[REDACTED]' },
+        copy: '[REDACTED]',
+      },
+    });
+  });
+
+  it('is public on the port that says so', () => {
+    expect(last(twice({ body: true, output: false }), 'node.completed')).toMatchObject({
+      outputs: { body: '[REDACTED]', output: `said ${PIN}` },
+    });
+  });
+});
+
 describe('what an effect was given', () => {
   const effect = (expression: string): WorkflowSpec => ({
     nodes: [
