@@ -7,7 +7,7 @@ import { openFrontier } from './frontier.ts';
 import type { LiveRun, Stretch } from './live-run.ts';
 import type { NodePlan } from '../compile/plan.ts';
 import { isEmpty, shownMembers, shownOutputs } from './recorder.ts';
-import { withRepeated } from '../repeated-outputs.ts';
+import { withRepeated } from '../redaction/repeated-outputs.ts';
 import { mayRetry, retryDelay } from './retry.ts';
 import { type NodeError, nodeKey } from '../../model/run-state.ts';
 import { placeOf } from '../expressions/scope.ts';

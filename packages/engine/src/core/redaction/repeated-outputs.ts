@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
-import type { NodePlan } from './compile/plan.ts';
-import { memberOf, type Sensitivity } from './redaction/sensitivity.ts';
+import type { NodePlan } from '../compile/plan.ts';
+import { memberOf, type Sensitivity } from './sensitivity.ts';
 
 /**
  * Many nodes put the same value out twice: on port `output`, whole or as a member, and on a port of its own name. What one of them
