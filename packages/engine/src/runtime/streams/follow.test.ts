@@ -75,9 +75,13 @@ describe('a live cursor', () => {
     await attach(-1);
     await attach(0);
     (await until(() => effects.calls[0])).succeed();
-    for (let seq = -1; (await host.snapshot(alice, runId))?.snapshot.status === 'running'; seq += 7) {
+    const isRunning = async (): Promise<boolean> =>
+      (await host.snapshot(alice, runId))?.snapshot.status === 'running';
+    // Bounded: on a busy machine readers would otherwise be attached faster than the run moves.
+    for (let seq = -1; readers.length < 50 && (await isRunning()); seq += 7) {
       await attach(Math.min(seq, total - 2));
     }
+    await until(async () => ((await isRunning()) ? undefined : true));
     await attach(-1);
     await attach(total - 1);
 
