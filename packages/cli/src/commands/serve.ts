@@ -55,7 +55,7 @@ const SERVE_ARGS = {
   },
   conformance: {
     type: 'boolean',
-    description: 'A test host, for good: test keys and the suite’s node types',
+    description: 'Mark the data as a test host’s (permanent): test keys, node types and workflows for suites',
   },
   'audit-runs': { type: 'boolean', description: 'Keep in the audit log who created each run' },
   'audit-anchor': {
@@ -164,6 +164,7 @@ function announce(cli: Cli, settings: ServeSettings, running: RunningHost): void
     test: settings.conformance,
     allowEgress: settings.allowEgress,
     files: running.files,
+    ...(running.fixtures !== undefined && { fixtures: running.fixtures }),
     command: cli.io.env['npm_command'] === undefined ? 'weft' : 'npx weft',
   };
   cli.io.stdout.write(`${cli.json ? JSON.stringify(started) : renderBanner(cli.style, started)}\n`);

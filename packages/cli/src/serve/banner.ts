@@ -1,5 +1,6 @@
 import type { Style } from '../output/style.ts';
 import { renderFields } from '../output/table.ts';
+import type { BuiltInFixtures } from './fixtures.ts';
 import type { LoadedFile } from './workflow-files.ts';
 import { visibleText } from '../output/terminal-text.ts';
 
@@ -14,6 +15,8 @@ export interface Started {
   readonly test: boolean;
   readonly allowEgress: readonly string[];
   readonly files: readonly LoadedFile[];
+  /** Absent on a live host. */
+  readonly fixtures?: BuiltInFixtures;
   /** How the command line is called here. */
   readonly command: string;
 }
@@ -23,7 +26,10 @@ const SHOWN_PROBLEMS = 20;
 /** What a person sees when the host is up: where it is, what it has, and what to try. */
 export function renderBanner(style: Style, started: Started): string {
   const workflows = started.files.flatMap((file) => ('id' in file ? [`${file.id}@${file.version}`] : []));
-  const problems = started.files.flatMap((file) => ('problems' in file ? file.problems : file.warnings));
+  const problems = [
+    ...started.files.flatMap((file) => ('problems' in file ? file.problems : file.warnings)),
+    ...(started.fixtures?.problems ?? []),
+  ];
   const lines = [
     `${style.bold('weft')} is listening at ${style.cyan(started.url)}`,
     '',
@@ -39,13 +45,14 @@ export function renderBanner(style: Style, started: Started): string {
           : `public addresses, and ${started.allowEgress.join(', ')}`,
       ],
       ['workflows', workflowsText(workflows)],
+      ['fixtures', started.fixtures && `${started.fixtures.registered} built in, for conformance suites`],
     ]),
   ];
   if (problems.length > 0) lines.push('', ...problemLines(style, problems));
   lines.push(
     '',
     'Try:',
-    ...tryLines(started.command, workflows).map((line) => `  ${line}`),
+    ...tryLines(started, workflows).map((line) => `  ${line}`),
     '',
     style.dim('Ctrl-C stops it; nothing is lost.'),
   );
@@ -66,9 +73,10 @@ function problemLines(style: Style, problems: readonly string[]): string[] {
   return ['Not loaded, or doubtful:', ...shown, ...(more > 0 ? [`  … and ${more} more`] : [])];
 }
 
-function tryLines(command: string, workflows: readonly string[]): readonly string[] {
+function tryLines({ command, test }: Started, workflows: readonly string[]): readonly string[] {
   const ids = workflows.map((name) => name.slice(0, name.lastIndexOf('@')));
-  const id = ids.find((name) => name === 'order-fulfilment') ?? ids[0];
+  const id =
+    ids.find((name) => name === 'order-fulfilment') ?? ids[0] ?? (test ? 'conformance-noop' : undefined);
   return [
     id === undefined ? `${command} workflows register FILE` : `${command} run ${id} --watch`,
     `${command} runs ls`,

@@ -30,6 +30,7 @@ import type { Io } from '../io.ts';
 import { reasonOf } from '../parsing/key-values.ts';
 import { VERSION } from '../version.ts';
 import { openStore, provideKeys, usesFolder } from './host-store.ts';
+import { type BuiltInFixtures, registerFixtures } from './fixtures.ts';
 import { provideKeyFile } from './key-file.ts';
 import { chosenKey, provideFirstKey } from './keys.ts';
 import { isLoopbackBind } from './loopback.ts';
@@ -49,6 +50,8 @@ export interface RunningHost {
   readonly store: string | undefined;
   readonly keyFrom: string;
   readonly files: readonly LoadedFile[];
+  /** Absent on a live host. */
+  readonly fixtures: BuiltInFixtures | undefined;
   /** Ends streams, lets what is in flight finish for a moment, releases every run, closes the store. */
   stop(): Promise<void>;
 }
@@ -115,6 +118,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
       settings.workflows.map((path) => resolve(io.cwd, path)),
       { strict: settings.strict, dev: settings.dev },
     );
+    const fixtures = settings.conformance ? await registerFixtures(host, operator(true), files) : undefined;
     const identity = isInFolder ? await provideIdentity(folder) : undefined;
     const server = await listen(host, settings, log, { telemetry, identity });
     const url = reachableUrl(server.url);
@@ -126,6 +130,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
       store: settings.store === undefined ? undefined : place,
       keyFrom,
       files,
+      fixtures,
       stop: () => stopAll(parts),
     };
   } catch (error) {

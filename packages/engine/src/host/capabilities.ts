@@ -63,41 +63,60 @@ const OBSERVABILITY = {
 export function createDiscovery(options: DiscoveryOptions): Discovery {
   let fixtures: readonly string[] = [];
   let document = render(options, fixtures);
+  let known: Runnable = new Map();
+  let pass: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+
+  async function look(): Promise<void> {
+    known = await currentFixtures(options, known);
+    const found = [...known.values()].flatMap(({ id, isRunnable }) => (isRunnable ? [id] : [])).sort();
+    if (found.join('\n') === fixtures.join('\n')) return;
+    fixtures = found;
+    document = render(options, fixtures);
+  }
+
   return {
     current: () => document,
-    async refresh() {
-      const found = await runnableFixtures(options);
-      if (found.join('\n') === fixtures.join('\n')) return;
-      fixtures = found;
-      document = render(options, fixtures);
+    refresh() {
+      // A pass may have missed what is registered while it runs. The one after it serves all who ask until it starts.
+      next ??= Promise.resolve(pass?.catch(() => undefined)).then(() => {
+        pass = next;
+        next = undefined;
+        return look();
+      });
+      return next;
     },
   };
 }
+
+/** By digest, which says all that decides whether a definition can be run here. */
+type Runnable = ReadonlyMap<string, { readonly id: string; readonly isRunnable: boolean }>;
 
 /** Workflows that discovery may list; no other registration changes what it says. */
 export function isFixture(workflowId: string): boolean {
   return !NOT_LISTED.has(workflowId) && FIXTURE_PREFIXES.some((prefix) => workflowId.startsWith(prefix));
 }
 
-async function runnableFixtures(options: DiscoveryOptions): Promise<readonly string[]> {
+async function currentFixtures(options: DiscoveryOptions, known: Runnable): Promise<Runnable> {
   const { store, compile, defaultTenant } = options;
-  const found: string[] = [];
+  const found = new Map<string, { readonly id: string; readonly isRunnable: boolean }>();
   let cursor: string | undefined;
   do {
     const page = await store.listWorkflows(defaultTenant, {
       limit: PAGE,
       ...(cursor !== undefined && { cursor }),
     });
-    for (const row of page.rows) {
-      if (!row.current || !isFixture(row.id)) continue;
-      const text = await store.readDefinition(row.digest);
-      const compiled =
-        text === undefined ? undefined : await compile(JSON.parse(text), row.digest, row.tenant);
-      if (compiled?.plan !== undefined && compiled.unsupported.length === 0) found.push(row.id);
+    for (const { id, digest, tenant, current } of page.rows) {
+      if (!current || !isFixture(id)) continue;
+      const before = known.get(digest);
+      const text = before === undefined ? await store.readDefinition(digest) : undefined;
+      const compiled = text === undefined ? undefined : await compile(JSON.parse(text), digest, tenant);
+      const isRunnable = compiled?.plan !== undefined && compiled.unsupported.length === 0;
+      found.set(digest, before ?? { id, isRunnable });
     }
     cursor = page.nextCursor;
   } while (cursor !== undefined);
-  return [...new Set(found)].sort();
+  return found;
 }
 
 function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabilities {

@@ -42,7 +42,7 @@ export interface WorkflowDependencies {
   readonly limits: HostLimits;
   /** A test host takes definitions with credentials in them, and warns. */
   readonly test: boolean;
-  /** Called after a definition became current. */
+  /** Called after a definition became current, or was found to be registered. */
   readonly onRegistered: (tenant: string, workflowId: string) => Promise<void>;
 }
 
@@ -70,6 +70,8 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
     const known = await store.readWorkflow(caller.tenant, id, version);
     const isKnown = known?.digest === digest;
     if (isKnown && (known.current || !options.dev)) {
+      // Another process may have registered it since this one last looked.
+      await dependencies.onRegistered(caller.tenant, id);
       return { id, version, digest, created: false, warnings: compiled.warnings };
     }
     // Under --dev a file that changed, or changed back, is registered beside the versions it had before.
