@@ -1,10 +1,12 @@
 import { defineConfig } from 'vitest/config';
+import { OUTSIDE_DATA } from './scripts/outside-data.mjs';
 
 // Sources run as they are: the "@weft/source" export condition leads every package name to its src folder.
 export default defineConfig({
   resolve: { conditions: ['@weft/source'] },
   ssr: { resolve: { conditions: ['@weft/source'] } },
   test: {
+    env: OUTSIDE_DATA,
     projects: [
       {
         extends: true,

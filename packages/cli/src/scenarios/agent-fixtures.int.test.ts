@@ -1,12 +1,17 @@
 import type { JsonObject } from '@weft/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type FixtureEvent, type FixtureHost, HAS_FIXTURES, serveFixtures } from '../testing/fixture-host.ts';
+import {
+  FIXTURE_SOURCES,
+  type FixtureEvent,
+  type FixtureHost,
+  serveFixtures,
+} from '../testing/fixture-host.ts';
 
-/** The public fixtures about children, agents, conversations, memory and streams: each with its contract. */
-describe.runIf(HAS_FIXTURES)('the public fixtures of children and agents', () => {
+/** The fixtures about children, agents, conversations, memory and streams: each with its contract. */
+describe.each(FIXTURE_SOURCES)('%s of children and agents', (_, flags) => {
   let host: FixtureHost;
   beforeAll(async () => {
-    host = await serveFixtures();
+    host = await serveFixtures(flags);
   });
   afterAll(() => host?.stop());
 

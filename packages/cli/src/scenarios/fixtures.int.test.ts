@@ -1,8 +1,8 @@
 import type { JsonObject } from '@weft/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type FixtureHost, HAS_FIXTURES, serveFixtures } from '../testing/fixture-host.ts';
+import { FIXTURE_SOURCES, type FixtureHost, serveFixtures } from '../testing/fixture-host.ts';
 
-/** The protocol's public workflow fixtures, driven over HTTP. What discovery lists must work, and what works must be listed. */
+/** The workflow fixtures of conformance suites, driven over HTTP. What discovery lists must work, and what works must be listed. */
 const ADVERTISED = [
   'conformance-agent-identity',
   'conformance-agent-low-confidence',
@@ -15,6 +15,7 @@ const ADVERTISED = [
   'conformance-agent-pack-provenance',
   'conformance-agent-reasoning',
   'conformance-agent-reasoning-streaming',
+  'conformance-append-ordering',
   'conformance-approval',
   'conformance-cancellable',
   'conformance-cap-breach',
@@ -65,7 +66,7 @@ const ADVERTISED = [
   'openwop-smoke-byok-roundtrip',
 ];
 
-describe.runIf(HAS_FIXTURES)('the public fixtures', () => {
+describe.each(FIXTURE_SOURCES)('%s', (_, flags) => {
   let fixtures: FixtureHost;
   const call: FixtureHost['call'] = (...asked) => fixtures.call(...asked);
   const create: FixtureHost['create'] = (...asked) => fixtures.create(...asked);
@@ -75,7 +76,7 @@ describe.runIf(HAS_FIXTURES)('the public fixtures', () => {
   const answer: FixtureHost['answer'] = (...asked) => fixtures.answer(...asked);
 
   beforeAll(async () => {
-    fixtures = await serveFixtures();
+    fixtures = await serveFixtures(flags);
   });
   afterAll(() => fixtures?.stop());
 
@@ -84,6 +85,17 @@ describe.runIf(HAS_FIXTURES)('the public fixtures', () => {
 
     expect(json['fixtures']).toEqual(ADVERTISED);
     expect((json['capabilities'] as JsonObject)['fixtures']).toEqual(ADVERTISED);
+  });
+
+  it('that shows how a host without conversations refuses is registered, not listed', async () => {
+    const workflowId = 'conformance-conversation-capability-negotiation';
+
+    const definition = await call('GET', `/v1/workflows/${workflowId}`);
+    const runId = await create(workflowId);
+
+    expect(definition.json).toMatchObject({ id: workflowId });
+    // This host has them, so it waits for the first turn.
+    await reaches(runId, 'waiting-approval');
   });
 
   const asking = /approval|-clarification$|interrupt|mutation|low-confidence|stream-text/;
@@ -170,6 +182,24 @@ describe.runIf(HAS_FIXTURES)('the public fixtures', () => {
     expect((run['variables'] as JsonObject)['events']).toEqual([
       { value: 'd', _ts: expect.any(Number) as unknown },
     ]);
+  });
+
+  it('append-ordering keeps every entry, in the order it was written', async () => {
+    const runId = await create('conformance-append-ordering');
+    const run = await ended(runId);
+
+    const written = (await events(runId)).filter((event) => event.type === 'channel.written');
+    expect(written.map(({ payload }) => payload['channel'])).toEqual([
+      'entries',
+      'notes',
+      'entries',
+      'notes',
+      'entries',
+    ]);
+    expect(run['variables']).toMatchObject({
+      entries: ['first', 'second', 'third'],
+      notes: ['one', 'two'],
+    });
   });
 
   it('identity shows the input as a variable', async () => {

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,11 +7,17 @@ import { expect } from 'vitest';
 import { type Served, serveHere } from './served.ts';
 import { storeUnderTest } from './store-under-test.ts';
 
-/** The protocol's public workflow fixtures. They are not part of this project; tests run where they stand beside it. */
-const FIXTURES = new URL('../../../../../shared/openwop/fixtures', import.meta.url).pathname;
 const API_KEY = `weft_test_${'f'.repeat(43)}`;
 
-export const HAS_FIXTURES = existsSync(FIXTURES);
+const published = process.env['WEFT_OPENWOP_DATA'];
+
+/** The workflows under test, with the flags that bring them: our own, and the public ones where they are next to the checkout. */
+export const FIXTURE_SOURCES: readonly (readonly [title: string, flags: readonly string[]])[] = [
+  ['the built-in fixtures', []],
+  ...(published === undefined
+    ? []
+    : [['extra check: the public fixtures', ['--workflows', join(published, 'fixtures')]] as const]),
+];
 
 export interface FixtureEvent {
   readonly eventId: string;
@@ -39,10 +44,10 @@ export interface FixtureHost {
 }
 
 /** A host with every fixture registered, and the few calls that drive them. */
-export async function serveFixtures(): Promise<FixtureHost> {
+export async function serveFixtures(flags: readonly string[]): Promise<FixtureHost> {
   const folder = await mkdtemp(join(tmpdir(), 'weft-fixtures-'));
-  const flags = ['--conformance', '--workflows', FIXTURES, ...storeUnderTest().flags()];
-  const host = await serveHere(folder, flags, { WEFT_API_KEY: API_KEY });
+  const all = ['--conformance', ...flags, ...storeUnderTest().flags()];
+  const host = await serveHere(folder, all, { WEFT_API_KEY: API_KEY });
 
   const call: FixtureHost['call'] = async (method, path, body, headers = {}) => {
     const response = await fetch(`${host.url}${path}`, {
