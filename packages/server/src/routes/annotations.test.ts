@@ -1,9 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { compileClientSchema, type Json, type JsonObject, WorkBudget } from '@weft/protocol';
+import { publishedShapes } from '@weft/protocol/published-shapes';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type Harness, openHarness } from '../testing/harness.ts';
-
-const PUBLISHED = '/work/shared/openwop/schemas/annotation.schema.json';
 
 let harness: Harness;
 let runId: string;
@@ -174,9 +172,9 @@ describe('discovery', () => {
   });
 });
 
-describe.runIf(existsSync(PUBLISHED))('against the published schema', () => {
+describe.each(publishedShapes('annotation'))('against %s', (_, schema) => {
   it('an annotation is valid', async () => {
-    const validate = compileClientSchema(JSON.parse(readFileSync(PUBLISHED, 'utf8')) as JsonObject);
+    const validate = compileClientSchema(schema);
 
     const answer = await annotate({
       signal: { kind: 'rating', rating: 2 },

@@ -1,10 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { compileClientSchema, type Json, type JsonObject, WorkBudget } from '@weft/protocol';
+import { compileClientSchema, type Json, WorkBudget } from '@weft/protocol';
+import { publishedShapes } from '@weft/protocol/published-shapes';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Answer, type Harness, openHarness } from '../testing/harness.ts';
 
-const PUBLISHED = '/work/shared/openwop/schemas/audit-verify-result.schema.json';
 const { privateKey } = generateKeyPairSync('ed25519');
 
 let harness: Harness;
@@ -47,9 +46,7 @@ describe('GET /v1/audit/verify', () => {
     expect([beyond['fromSeq'], beyond['toSeq']]).toEqual([whole['toSeq'], whole['toSeq']]);
   });
 
-  it.runIf(existsSync(PUBLISHED))('answers in the published shape', async () => {
-    const schema = JSON.parse(readFileSync(PUBLISHED, 'utf8')) as JsonObject;
-
+  it.each(publishedShapes('audit-verify-result'))('answers in %s', async (_, schema) => {
     const problems = compileClientSchema(schema)(JSON.parse((await verify()).text) as Json, new WorkBudget());
 
     expect(problems).toEqual([]);

@@ -1,19 +1,10 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import {
-  canonicalJson,
-  compileClientSchema,
-  type DebugBundle,
-  type Json,
-  type JsonObject,
-  WorkBudget,
-} from '@weft/protocol';
+import { canonicalJson, compileClientSchema, type DebugBundle, type Json, WorkBudget } from '@weft/protocol';
+import { publishedShapes } from '@weft/protocol/published-shapes';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, openHarness } from '../testing/harness.ts';
 import { takesGzip } from './debug-bundle.ts';
-
-const PUBLISHED = '/work/shared/openwop/schemas/debug-bundle.schema.json';
 
 let harness: Harness;
 
@@ -147,9 +138,9 @@ describe('Accept-Encoding', () => {
   });
 });
 
-describe.runIf(existsSync(PUBLISHED))('against the published schema', () => {
+describe.each(publishedShapes('debug-bundle'))('against %s', (_, schema) => {
   it.each(['noop', 'fail'])('the bundle of %s is valid', async (workflowId) => {
-    const validate = compileClientSchema(JSON.parse(readFileSync(PUBLISHED, 'utf8')) as JsonObject);
+    const validate = compileClientSchema(schema);
     const runId = await ended(workflowId, { inputs: { city: 'Braunschweig' } });
 
     const answer = await harness.call('GET', bundlePath(runId));

@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
 import type { Host } from '@weft/engine';
 import { assertValid, canonicalJson, compileValidator, type Json } from '@weft/protocol';
+import { publishedShapes } from '@weft/protocol/published-shapes';
 import type { TSchema } from 'typebox';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, openHarness } from '../testing/harness.ts';
@@ -126,15 +126,9 @@ describe('a diff that fails', () => {
   });
 });
 
-/** Lies beside the project, not in it. */
-const PUBLISHED = new URL(
-  '../../../../../shared/openwop/schemas/run-diff-response.schema.json',
-  import.meta.url,
-);
-
-describe.runIf(existsSync(PUBLISHED))('the published schema', () => {
+describe.each(publishedShapes('run-diff-response'))('%s', (_, schema) => {
   it('takes what this host answers', async () => {
-    const validate = compileValidator(JSON.parse(readFileSync(PUBLISHED, 'utf8')) as TSchema);
+    const validate = compileValidator(schema as TSchema);
     const [a, b] = [await finished('noop', 'completed'), await finished('fail', 'failed')];
 
     for (const against of [a, b, (await at.start('wait')).runId])

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
 import {
   canonicalJson,
   compileClientSchema,
@@ -10,13 +9,12 @@ import {
   type JsonObject,
   WorkBudget,
 } from '@weft/protocol';
+import { publishedShapes } from '@weft/protocol/published-shapes';
 import { afterEach, describe, expect, it } from 'vitest';
 import { chain, node, variable, type WorkflowSpec } from '../../core/testing/definitions.ts';
 import type { Host, NewRun } from '../../host/host.ts';
 import { NodeFailure } from '../../model/node-type.ts';
 import { alice, startHost, stranger, type TestHost, until } from '../testing/test-host.ts';
-
-const PUBLISHED = '/work/shared/openwop/schemas/debug-bundle.schema.json';
 
 const hosts: Host[] = [];
 afterEach(async () => {
@@ -320,9 +318,9 @@ function resolve(document: unknown, pointer: string): unknown {
     .reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], document);
 }
 
-describe.runIf(existsSync(PUBLISHED))('against the published schema', () => {
+describe.each(publishedShapes('debug-bundle'))('against %s', (_, schema) => {
   it('bundles of ended and of truncated runs are valid', async () => {
-    const validate = compileClientSchema(JSON.parse(readFileSync(PUBLISHED, 'utf8')) as JsonObject);
+    const validate = compileClientSchema(schema);
     const test = await start();
     const runId = await finished(test, THREE_NODES, { inputs: { city: 'Braunschweig' } });
 

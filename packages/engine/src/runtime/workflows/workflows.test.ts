@@ -114,6 +114,28 @@ describe('discovery', () => {
     expect(after.capabilities).toMatchObject({ fixtures: ['conformance-noop'], limits: after.limits });
   });
 
+  it('lists all of many that are registered at once', async () => {
+    const { host } = await open();
+    const ids = Array.from({ length: 20 }, (_, index) => `conformance-${index + 10}`);
+
+    await Promise.all(ids.map((id) => host.registerWorkflow(alice, { ...one, id }, LAX)));
+
+    expect(host.capabilities().fixtures).toEqual(ids);
+  });
+
+  it('lists what another process registered, once it is registered here too', async () => {
+    const { host, store } = await open();
+    const other = await open({ store });
+    const fixture = { ...one, id: 'conformance-noop' };
+    await other.host.registerWorkflow(alice, fixture, LAX);
+    const before = host.capabilities().fixtures;
+
+    const { created } = await host.registerWorkflow(alice, fixture, LAX);
+
+    expect([before, created]).toEqual([[], false]);
+    expect(host.capabilities().fixtures).toEqual(['conformance-noop']);
+  });
+
   it('offers what is for testing on a test host only', async () => {
     const live = await open();
     const test = await open({ conformance: true, limits: { maxRunDurationMs: 60_000 } });
