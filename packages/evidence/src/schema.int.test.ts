@@ -62,10 +62,16 @@ describe('the schema files', () => {
   });
 });
 
-describe.runIf(hasReferenceData)('the published schema', () => {
-  it('accepts our clean documents, and only those', () => {
-    const schema = JSON.parse(dataText('schemas/cross-runtime-diff-v0-clean.schema.json')) as JsonSchema;
+if (hasReferenceData) {
+  describe('extra check: the published schema', () => {
+    it('accepts our clean documents, and only those', () => {
+      const schema = JSON.parse(dataText('schemas/cross-runtime-diff-v0-clean.schema.json')) as JsonSchema;
 
-    expect(SHAPES.map((shape) => isValid(schema, documentOf('cross', shape)))).toEqual([true, false, false]);
+      expect(SHAPES.map((shape) => isValid(schema, documentOf('cross', shape)))).toEqual([
+        true,
+        false,
+        false,
+      ]);
+    });
   });
-});
+}

@@ -74,6 +74,19 @@ describe('one run in several forms', () => {
     expect(outputs[0]).toContain('<work>/in.txt');
   });
 
+  it('reads what other tools pack: ustar with type 0 and directories', async () => {
+    const ustar = GOOD.map((entry) => ({
+      ...entry,
+      type: '0',
+      edit: (header: Buffer) => header.write('ustar\u000000', 257, 'latin1'),
+    }));
+
+    const run = await readTar([{ name: 'layers/', type: '5' }, ...ustar]);
+
+    expect(run.problems).toEqual([]);
+    expect(run.health?.runId).toBe('run_1');
+  });
+
   it('reads members in any order', async () => {
     expect(refusals(await readTar([...GOOD].reverse()))).toEqual([]);
   });
@@ -92,6 +105,9 @@ describe('a hostile archive is refused for', () => {
   const withLong = entriesOf({ ...FILES, [long]: 'y' });
   const replace = (name: string, change: Partial<TarEntry>): TarEntry[] =>
     GOOD.map((entry) => (entry.name === name ? { ...entry, ...change } : entry));
+  const withManifest = (from: string, to: string): TarEntry[] =>
+    replace('manifest.json', { data: String(GOOD[0]?.data).replaceAll(from, to) });
+  const { 'layers/sdk.ndjson': sdk = '', ...withoutSdk } = FILES;
 
   it.each<[string, TarEntry[], string]>([
     ['a symbolic link', replace('observation-health.json', { type: '2', data: '' }), 'tar_type'],
@@ -140,6 +156,13 @@ describe('a hostile archive is refused for', () => {
       'tar_extension',
     ],
     ['a manifest of another run', entriesOf(FILES, 'other'), 'run_id_mismatch'],
+    ['a newer manifest', withManifest('archive_manifest.v0', 'archive_manifest.v1'), 'wrong_schema'],
+    ['digests that do not say how they were made', withManifest('sha256:', ''), 'manifest_digest_form'],
+    [
+      'a file under its name in other letters',
+      entriesOf({ ...withoutSdk, 'layers/SDK.ndjson': sdk }),
+      'missing_file',
+    ],
     [
       'two name extensions',
       [{ name: 'l', type: 'L', data: 'a' }, { name: 'l', type: 'L', data: 'b' }, ...GOOD],
@@ -157,6 +180,7 @@ describe('a hostile archive is refused for', () => {
   });
 
   it('an end that is missing or comes too early', async () => {
+    expect(refusals(await readRun(pack('empty.tar.gz', new Uint8Array())))).toHaveLength(1);
     expect(refusals(await readRun(pack('x.tar', tarOf(GOOD, 0))))).toEqual(['tar_truncated']);
     expect(refusals(await readRun(pack('y.tar', tarOf(GOOD).subarray(0, 600))))).toEqual(['tar_truncated']);
     const early = Buffer.concat([Buffer.alloc(512), tarOf(GOOD)]);

@@ -1,14 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
-const FOLDER = fileURLToPath(new URL('../../../../../shared/assay/data', import.meta.url));
-
-/** Evidence and expected outputs of the published reference; they lie beside the project, not in it. */
-export const hasReferenceData = existsSync(join(FOLDER, 'cases/index.json'));
+/** Evidence and expected outputs of the published reference, where they are next to the checkout; they are no part of the project. */
+const FOLDER = process.env['WEFT_ASSAY_DATA'];
+export const hasReferenceData = FOLDER !== undefined;
 
 export function dataPath(...parts: string[]): string {
-  return join(FOLDER, ...parts);
+  return join(FOLDER ?? '', ...parts);
 }
 
 export function dataText(...parts: string[]): string {
@@ -23,7 +21,7 @@ export interface ReferenceCase {
 }
 
 export function referenceCases(): ReferenceCase[] {
-  return hasReferenceData ? (JSON.parse(dataText('cases/index.json')) as ReferenceCase[]) : [];
+  return JSON.parse(dataText('cases/index.json')) as ReferenceCase[];
 }
 
 export interface ArchiveCase {
@@ -32,5 +30,5 @@ export interface ArchiveCase {
 }
 
 export function archiveCases(): ArchiveCase[] {
-  return hasReferenceData ? (JSON.parse(dataText('cases/archives/index.json')) as ArchiveCase[]) : [];
+  return JSON.parse(dataText('cases/archives/index.json')) as ArchiveCase[];
 }

@@ -33,11 +33,11 @@ function headerOf(entry: TarEntry, length: number): Buffer {
 }
 
 /** The members of an archive of these files, manifest first. */
-export function entriesOf(files: Readonly<Record<string, string>>, runId = 'run_1'): TarEntry[] {
+export function entriesOf(files: Readonly<Record<string, string | Uint8Array>>, runId = 'run_1'): TarEntry[] {
   const listed = Object.fromEntries(
-    Object.entries(files).map(([path, text]) => {
-      const sha256 = `sha256:${createHash('sha256').update(text).digest('hex')}`;
-      return [path, { path, sha256, bytes: Buffer.byteLength(text) }];
+    Object.entries(files).map(([path, content]) => {
+      const sha256 = `sha256:${createHash('sha256').update(content).digest('hex')}`;
+      return [path, { path, sha256, bytes: Buffer.byteLength(content) }];
     }),
   );
   const manifest = JSON.stringify({
