@@ -1,4 +1,4 @@
-import { compileClientSchema, type Json, type JsonObject, WorkBudget } from '@weft/protocol';
+import { compileClientSchema, type Json, WorkBudget } from '@weft/protocol';
 import { publishedShapes } from '@weft/protocol/published-shapes';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type Harness, openHarness } from '../testing/harness.ts';

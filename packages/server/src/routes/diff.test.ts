@@ -1,7 +1,6 @@
 import type { Host } from '@weft/engine';
 import { assertValid, canonicalJson, compileValidator, type Json } from '@weft/protocol';
 import { publishedShapes } from '@weft/protocol/published-shapes';
-import type { TSchema } from 'typebox';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, openHarness } from '../testing/harness.ts';
 
@@ -128,7 +127,7 @@ describe('a diff that fails', () => {
 
 describe.each(publishedShapes('run-diff-response'))('%s', (_, schema) => {
   it('takes what this host answers', async () => {
-    const validate = compileValidator(schema as TSchema);
+    const validate = compileValidator(schema);
     const [a, b] = [await finished('noop', 'completed'), await finished('fail', 'failed')];
 
     for (const against of [a, b, (await at.start('wait')).runId])
