@@ -1,4 +1,9 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const BIN = new URL('../../bin/weft.mjs', import.meta.url).pathname;
@@ -35,4 +40,24 @@ describe('a command that only asks a host something', () => {
       expect(modules.filter((url) => heavy.test(url))).toEqual([]);
     },
   );
+});
+
+describe('a host', () => {
+  it.each([
+    [[], false],
+    [['--conformance'], true],
+  ])('started with %j loads the fixtures of suites: %s', async (flags, isLoaded) => {
+    // Its port is taken, so it ends when it has everything else.
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const port = String((taken.address() as AddressInfo).port);
+    const folder = await mkdtemp(join(tmpdir(), 'weft-start-up-'));
+
+    const modules = await modulesOf('serve', '--port', port, '--data', folder, ...flags);
+    taken.close();
+    await rm(folder, { recursive: true, force: true });
+
+    expect(modules.some((url) => url.endsWith('/server/dist/index.js'))).toBe(true);
+    expect(modules.some((url) => url.includes('/conformance/dist/'))).toBe(isLoaded);
+  });
 });
