@@ -4,6 +4,7 @@ import type { Check, CheckContext } from './check.ts';
 import { createExpectations, ExpectationFailed, type Expectations } from './expectations.ts';
 import { createHostClient } from './host-client.ts';
 import { HostFault } from './host-fault.ts';
+import type { Launcher } from './launcher.ts';
 import { obstacleTo, type Offer } from './obstacles.ts';
 import type { CheckOutcome, CheckResult } from './outcome.ts';
 import { createRunDriver } from './run-driver.ts';
@@ -129,10 +130,23 @@ function contextOf(trace: Trace, signal: AbortSignal, options: SuiteOptions): Ch
     expect,
     peers,
     keys,
-    launcher,
+    launcher: launcher === undefined ? undefined : traced(launcher, trace, signal),
     signal,
     unique: (prefix = 'weft-conformance') => `${prefix}-${randomUUID()}`,
     eventually,
+  };
+}
+
+/** What a check asks of processes that it started stands in its trace too. */
+function traced(launcher: Launcher, trace: Trace, signal: AbortSignal): Launcher {
+  return {
+    async start() {
+      const started = await launcher.start();
+      if (started === undefined) return undefined;
+      const { url, key } = started;
+      return { ...started, client: createHostClient({ url, key, trace, signal }) };
+    },
+    stop: () => launcher.stop(),
   };
 }
 
