@@ -68,6 +68,13 @@ export const GATES = {
       return Array.isArray(list) && list.length > 0;
     },
   },
+  fixtures: {
+    says: 'fixtures that is not empty',
+    isOpen: (discovery) => {
+      const list = advertised(discovery, 'fixtures');
+      return Array.isArray(list) && list.length > 0;
+    },
+  },
   forcedVersions: isPresent('testing.forceEngineVersionRange'),
   grpc: isTrue('grpc.supported'),
   i18n: isTrue('i18n.supported'),
