@@ -1,3 +1,136 @@
 import type { RequirementTable } from './requirement.ts';
 
-export const LIMITS_REQUIREMENTS = {} as const satisfies RequirementTable;
+export const LIMITS_REQUIREMENTS = {
+  'CAP-1': {
+    document: 'conformance-1.0.0',
+    section: 'scenario cap-breach, fixture conformance-cap-breach',
+    level: 'MUST',
+    text: 'A run that wants to start more nodes than configurable.recursionLimit allows ends as failed with recursion_limit_exceeded.',
+  },
+  'CAP-2': {
+    document: 'conformance-1.0.0',
+    section: 'scenario cap-breach',
+    level: 'MUST',
+    text: 'The breach is recorded by exactly one cap.breached of kind node-executions, with the limit and an observed count above it, before run.failed.',
+  },
+  'CAP-3': {
+    document: 'conformance-1.0.0',
+    section: 'scenario cap-breach',
+    level: 'MUST',
+    text: 'The cap.breached of node-executions names the node that was not started.',
+    reading:
+      'capabilities.md leaves nodeId out for limits of a whole run, the scenario requires it: we prove the scenario.',
+  },
+  'CAP-4': {
+    document: 'conformance-1.0.0',
+    section: 'scenario cap-breach',
+    level: 'MUST',
+    text: 'No more nodes are started than the limit says, and none after the breach.',
+  },
+  'CAP-5': {
+    document: 'conformance-1.0.0',
+    section: 'scenario cap-breach, fixture conformance-cap-breach',
+    level: 'MUST',
+    text: 'A run that starts exactly as many nodes as it may, or that has no limit of its own, completes without a breach.',
+  },
+  'CAP-6': {
+    document: 'run-options',
+    section: 'recursionLimit',
+    level: 'MUST',
+    text: 'A recursionLimit that is no integer or below 1 is refused with 400 when the run is created.',
+  },
+  'CAP-7': {
+    document: 'run-options',
+    section: 'recursionLimit',
+    level: 'MUST',
+    text: "A recursionLimit above the host's own ceiling does not raise it: it is lowered to the ceiling, or refused with 400.",
+    reading: 'Some passages clamp, others refuse; both are allowed.',
+  },
+  'CAP-8': {
+    document: 'rfcs',
+    section: 'RFC 0058: runTimeoutMs, fixture conformance-run-duration-breach',
+    level: 'MUST',
+    text: 'A run that lasts longer than configurable.runTimeoutMs ends as failed with run_timeout.',
+  },
+  'CAP-9': {
+    document: 'rfcs',
+    section: 'RFC 0058: runTimeoutMs',
+    level: 'MUST',
+    text: 'The breach is recorded by exactly one cap.breached of kind run-duration, with the limit and an observed time above it, before run.failed, and the node does not complete.',
+  },
+  'CAP-10': {
+    document: 'rfcs',
+    section: 'RFC 0058: runTimeoutMs',
+    level: 'MUST',
+    text: 'A runTimeoutMs that is no number or below 1 is refused with 400 when the run is created.',
+  },
+  'CAP-11': {
+    document: 'rfcs',
+    section: 'RFC 0058: maxLoopIterations',
+    level: 'MUST',
+    text: 'An orchestrator that wants to decide more often than configurable.maxLoopIterations allows ends its run as failed with loop_limit_exceeded.',
+    gate: 'loopLimit',
+  },
+  'CAP-12': {
+    document: 'rfcs',
+    section: 'RFC 0058: maxLoopIterations',
+    level: 'MUST',
+    text: 'The breach is recorded by exactly one cap.breached of kind loop-iterations before run.failed, and no more decisions are recorded than the limit says.',
+    gate: 'loopLimit',
+  },
+  'CAP-13': {
+    document: 'conformance-1.0.0',
+    section: 'scenario runtime-capabilities, fixture conformance-capability-missing',
+    level: 'MUST',
+    text: 'A node that requires what the host does not provide is refused when it is to run, not on creation: 201, then failed with capability_not_provided.',
+  },
+  'CAP-14': {
+    document: 'conformance-1.0.0',
+    section: 'scenario runtime-capabilities',
+    level: 'MUST',
+    text: 'The message of the refusal names the capability that is missing, and discovery does not list it.',
+  },
+  'CAP-15': {
+    document: 'rest-endpoints',
+    section: 'emission order, capability refusal',
+    level: 'MUST',
+    text: 'A node that is refused for a missing capability has no node.started: its node.failed comes first, then run.failed.',
+    reading: 'The fixture only wishes for it, the catalogue of events demands it.',
+  },
+  'CAP-16': {
+    document: 'replay',
+    section: 'recorded facts',
+    level: 'MUST',
+    text: 'A replay has the breach of its source with the same limit and the same observed count.',
+    gate: 'replay',
+  },
+  'CAP-17': {
+    document: 'capabilities',
+    section: 'limits: clarificationRounds, schemaRounds, envelopesPerTurn',
+    level: 'MUST',
+    text: 'The limits of envelopes and of clarification rounds are enforced and their breaches recorded.',
+    notTested: 'They concern model calls; their checks come with envelopes.',
+  },
+  'CAP-18': {
+    document: 'capabilities',
+    section: 'cap.breached: wasm kinds',
+    level: 'MUST',
+    text: 'A module that takes more memory, fuel or time than it may fails its node and is recorded.',
+    gate: 'wasm',
+    notTested: 'Its checks come with WASM packs.',
+  },
+  'CAP-19': {
+    document: 'rfcs',
+    section: 'RFC 0084: budgets',
+    level: 'MUST',
+    text: 'A run that has spent its budget fails with budget_exhausted, or asks.',
+    notTested: 'Its checks come with models and cost.',
+  },
+  'CAP-20': {
+    document: 'rfcs',
+    section: 'RFC 0058: limits.maxRunDurationMs',
+    level: 'MUST',
+    text: "The host's own ceiling for the duration of runs holds for runs that ask for none.",
+    notTested: 'Ceilings are longer than a run of the suite.',
+  },
+} as const satisfies RequirementTable;
