@@ -78,6 +78,7 @@ export const GATES = {
   forcedVersions: isPresent('testing.forceEngineVersionRange'),
   grpc: isTrue('grpc.supported'),
   i18n: isTrue('i18n.supported'),
+  inputMapping: isTrue('subWorkflow.inputMapping'),
   loopLimit: isPresent('limits.maxLoopIterations'),
   maxRequestBody: isPresent('limits.maxRequestBodyBytes'),
   mcp: isPresent('mcp'),
