@@ -40,6 +40,22 @@ function includes(path: string, member: string): Gate {
   };
 }
 
+/** Every `mcp` block, at the root or one level below it. */
+export function mcpSlots(discovery: JsonObject): Json[] {
+  const nested = Object.values(discovery).map((block) => (isJsonObject(block) ? block['mcp'] : undefined));
+  return [discovery['mcp'], ...nested].filter((slot) => slot !== undefined);
+}
+
+/** Blocks that say of themselves that they may still change. */
+export function experimentalBlocks(discovery: JsonObject): JsonObject[] {
+  const families = isJsonObject(discovery['capabilities']) ? discovery['capabilities'] : {};
+  const blocks = [...Object.values(discovery), ...Object.values(families)];
+  return blocks.filter((block) => isJsonObject(block) && block['tier'] === 'experimental') as JsonObject[];
+}
+
+/** A larger body is not worth sending only to see it refused. */
+const LARGEST_BODY_SENT = 16 * 1_024 * 1_024;
+
 export const GATES = {
   agents: isTrue('agents.supported'),
   agentReasoning: {
@@ -54,8 +70,18 @@ export const GATES = {
   annotations: isTrue('feedback.supported'),
   ancestry: isTrue('multiAgent.executionModel.crossHostCausation.ancestryEndpointSupported'),
   auditIntegrity: includes('auth.profiles', 'openwop-audit-log-integrity'),
+  authProfiles: isPresent('auth.profiles'),
+  authorization: isPresent('authorization'),
+  authScopedDiscovery: isTrue('discovery.authScoped.supported'),
   branch: includes('replay.modes', 'branch'),
   conditionalReads: isTrue('restTransport.conditionalRunGet'),
+  contentEncodings: {
+    says: 'restTransport.contentEncodings that is not empty',
+    isOpen: (discovery) => {
+      const list = advertised(discovery, 'restTransport.contentEncodings');
+      return Array.isArray(list) && list.length > 0;
+    },
+  },
   conversations: isTrue('conversationPrimitive'),
   crossRegion: isPresent('idempotency.crossRegion'),
   debugBundle: isTrue('debugBundle.supported'),
@@ -68,20 +94,30 @@ export const GATES = {
       return Array.isArray(list) && list.length > 0;
     },
   },
-  fixtures: {
-    says: 'fixtures that is not empty',
-    isOpen: (discovery) => {
-      const list = advertised(discovery, 'fixtures');
-      return Array.isArray(list) && list.length > 0;
-    },
+  experimental: {
+    says: 'a block with tier: experimental',
+    isOpen: (discovery) => experimentalBlocks(discovery).length > 0,
   },
+  fixtures: isPresent('fixtures'),
   forcedVersions: isPresent('testing.forceEngineVersionRange'),
   grpc: isTrue('grpc.supported'),
+  grpcBlock: isPresent('grpc'),
   i18n: isTrue('i18n.supported'),
   inputMapping: isTrue('subWorkflow.inputMapping'),
   loopLimit: isPresent('limits.maxLoopIterations'),
   maxRequestBody: isPresent('limits.maxRequestBodyBytes'),
+  maxRequestBodyTestable: {
+    says: 'limits.maxRequestBodyBytes of at most 16 MiB',
+    isOpen: (discovery) => {
+      const limit = advertised(discovery, 'limits.maxRequestBodyBytes');
+      return typeof limit === 'number' && limit <= LARGEST_BODY_SENT;
+    },
+  },
   mcp: isPresent('mcp'),
+  mcpSlot: {
+    says: 'an mcp block, at the root or one level below',
+    isOpen: (discovery) => mcpSlots(discovery).length > 0,
+  },
   memory: includes('agents.memoryBackends', 'long-term'),
   mockProviders: isPresent('testing.mockProviders'),
   noConversations: {
