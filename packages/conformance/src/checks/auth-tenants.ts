@@ -72,7 +72,10 @@ async function expectHidden(
   const unknown = await ask(context.unique());
   expect.envelope(foreign, { status: [403, 404, 405, 501] });
   expect.absent(foreign.text, '"workflowId":"conformance-', 'nothing of the run is shown to another tenant');
-  const shown = ({ status, json }: Answer) => ({ status, error: isJsonObject(json) ? json['error'] : undefined });
+  const shown = ({ status, json }: Answer) => ({
+    status,
+    error: isJsonObject(json) ? json['error'] : undefined,
+  });
   expect.equal(
     shown(foreign),
     shown(unknown),

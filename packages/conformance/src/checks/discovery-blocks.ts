@@ -283,7 +283,11 @@ export const BLOCK_CHECKS: readonly Check[] = [
 
       for (const { experimentalUntil } of experimentalBlocks(discovery)) {
         const until = expect.string(experimentalUntil, 'an experimental block has experimentalUntil');
-        expect.that(/^\d{4}-\d{2}-\d{2}$/.test(until), 'experimentalUntil is a date such as 2030-01-31', until);
+        expect.that(
+          /^\d{4}-\d{2}-\d{2}$/.test(until),
+          'experimentalUntil is a date such as 2030-01-31',
+          until,
+        );
         expect.that(until >= today && until <= inAYear, 'experimentalUntil is within the next year', until);
       }
     },
@@ -321,7 +325,9 @@ async function expectShapes(context: CheckContext, shapes: readonly Shape[]): Pr
 
 function expectDistinctTexts(expect: Expectations, value: Json | undefined, name: string): string[] {
   const list = expect.array(value, `${name} is a list`);
-  const texts = list.map((entry) => expect.string(entry, `every entry of ${name} is a text that is not empty`));
+  const texts = list.map((entry) =>
+    expect.string(entry, `every entry of ${name} is a text that is not empty`),
+  );
   const repeated = texts.filter((text, index) => texts.indexOf(text) !== index);
   expect.equal(repeated, [], `every entry of ${name} stands there once`);
   return texts;

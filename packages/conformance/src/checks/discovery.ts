@@ -9,7 +9,13 @@ import { PROFILE_CHECKS } from './discovery-profiles.ts';
 
 const BASE_LIMITS = ['clarificationRounds', 'schemaRounds', 'envelopesPerTurn'];
 /** What clients decide on before their first run. */
-const NEGOTIATED = ['protocolVersion', 'supportedEnvelopes', 'schemaVersions', 'limits', 'supportedTransports'];
+const NEGOTIATED = [
+  'protocolVersion',
+  'supportedEnvelopes',
+  'schemaVersions',
+  'limits',
+  'supportedTransports',
+];
 
 const DOCUMENT_CHECKS: readonly Check[] = [
   {
@@ -120,7 +126,10 @@ function expectRequiredMembers(expect: Expectations, body: Json | undefined): vo
   const discovery = expect.object(body, 'discovery is answered with a JSON object');
   const version = expect.string(discovery['protocolVersion'], 'discovery has protocolVersion');
   expect.that(version.startsWith('1.'), 'protocolVersion is of major version 1', version, '1.…');
-  const envelopes = expect.array(discovery['supportedEnvelopes'], 'discovery has the list supportedEnvelopes');
+  const envelopes = expect.array(
+    discovery['supportedEnvelopes'],
+    'discovery has the list supportedEnvelopes',
+  );
   for (const kind of envelopes) expect.string(kind, 'a supported envelope is a text');
   const versions = expect.object(discovery['schemaVersions'], 'discovery has schemaVersions');
   for (const [name, value] of Object.entries(versions))
@@ -141,7 +150,8 @@ function contradictions(root: JsonObject, mirror: JsonObject, path = ''): string
   for (const [name, value] of Object.entries(mirror)) {
     const own = root[name];
     if (own === undefined) continue;
-    if (isJsonObject(own) && isJsonObject(value)) found.push(...contradictions(own, value, `${path}${name}.`));
+    if (isJsonObject(own) && isJsonObject(value))
+      found.push(...contradictions(own, value, `${path}${name}.`));
     else if (canonicalJson(own) !== canonicalJson(value)) found.push(`${path}${name}`);
   }
   return found;

@@ -119,7 +119,8 @@ export const DISCOVERY_REQUIREMENTS = {
     section: 'idempotencyRetry',
     level: 'MUST',
     text: 'limits.idempotencyAckTimeoutSec, where it is advertised, is a whole number of 5 or more.',
-    reading: 'Proposed by RFC 0002 and tolerated by 1.0.0, though the closed limits of the schema do not have it.',
+    reading:
+      'Proposed by RFC 0002 and tolerated by 1.0.0, though the closed limits of the schema do not have it.',
     profiles: CORE,
   },
   'DISC-18': {
@@ -226,7 +227,8 @@ export const DISCOVERY_REQUIREMENTS = {
     level: 'MUST',
     text: 'idempotency.crossRegion is one of the names that the protocol has for it.',
     gate: 'crossRegion',
-    reading: 'Both generations are accepted: single-region, best-effort, strict; and reconciled-records, fenced-effects.',
+    reading:
+      'Both generations are accepted: single-region, best-effort, strict; and reconciled-records, fenced-effects.',
   },
   'DISC-32': {
     document: 'conformance-1.0.0',
