@@ -73,7 +73,12 @@ const ENVELOPE_CHECKS: readonly Check[] = [
 
       for (const { status, text } of answers) {
         expect.that(status >= 400 && status < 500, 'a wrong request is the caller’s error', status);
-        for (const trace of [/\bat .{1,200}:\d+:\d+/, /\bnode_modules\b/, /Traceback \(most recent/, /\bpanic: /])
+        for (const trace of [
+          /\bat .{1,200}:\d+:\d+/,
+          /\bnode_modules\b/,
+          /Traceback \(most recent/,
+          /\bpanic: /,
+        ])
           expect.that(!trace.test(text), 'an error shows no stack trace', text);
       }
     },
