@@ -53,6 +53,14 @@ export function experimentalBlocks(discovery: JsonObject): JsonObject[] {
   return blocks.filter((block) => isJsonObject(block) && block['tier'] === 'experimental') as JsonObject[];
 }
 
+/** The first key of `configurable` for which a largest number is advertised. */
+export function configurableMaximum(discovery: JsonObject): { key: string; max: number } | undefined {
+  const keys = advertised(discovery, 'configurable');
+  for (const [key, rule] of Object.entries(isJsonObject(keys) ? keys : {}))
+    if (isJsonObject(rule) && typeof rule['max'] === 'number') return { key, max: rule['max'] };
+  return undefined;
+}
+
 /** A larger body is not worth sending only to see it refused. */
 const LARGEST_BODY_SENT = 16 * 1_024 * 1_024;
 
@@ -75,6 +83,10 @@ export const GATES = {
   authScopedDiscovery: isTrue('discovery.authScoped.supported'),
   branch: includes('replay.modes', 'branch'),
   conditionalReads: isTrue('restTransport.conditionalRunGet'),
+  configurableMaximum: {
+    says: 'configurable with a key that has a max',
+    isOpen: (discovery) => configurableMaximum(discovery) !== undefined,
+  },
   contentEncodings: {
     says: 'restTransport.contentEncodings that is not empty',
     isOpen: (discovery) => {
