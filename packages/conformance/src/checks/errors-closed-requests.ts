@@ -18,6 +18,18 @@ export const CLOSED_REQUEST_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: 'errors/no-evaluations',
+    title: 'a run of mode eval is refused by a host without evaluations',
+    proves: ['ERR-36'],
+    needs: { fixtures: ['conformance-noop'] },
+    async run({ runs, expect }) {
+      const evaluation = { mode: 'eval', evalSuiteRef: 'https://example.com/suite', agentId: 'acme.agent' };
+      const answer = await runs.tryCreate('conformance-noop', evaluation);
+
+      expect.envelope(answer, { status: [...REFUSED, 404, 501] });
+    },
+  },
+  {
     id: 'errors/open-metadata',
     title: 'metadata with keys of a vendor is accepted',
     proves: ['ERR-21'],

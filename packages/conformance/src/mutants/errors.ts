@@ -174,6 +174,14 @@ export const ERRORS_MUTANTS: readonly Mutant[] = [
     answer: refusals(() => ({ error: 'validation_error', message: 'The body is not valid.' })),
   },
   {
+    id: 'errors/evaluation-as-run',
+    breaks: 'a run of mode eval is run as an ordinary one',
+    caughtBy: ['errors/no-evaluations'],
+    says: /status 400/,
+    on: CREATE,
+    request: (request) => ({ ...request, body: '{"workflowId":"conformance-noop"}' }),
+  },
+  {
     id: 'errors/closed-metadata',
     breaks: 'metadata of vendors is refused',
     caughtBy: ['errors/open-metadata'],

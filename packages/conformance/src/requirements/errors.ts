@@ -249,4 +249,11 @@ export const ERRORS_REQUIREMENTS = {
     text: 'A client below minClientVersion is answered with 426.',
     notTested: 'it is optional, and no code is defined for it',
   },
+  'ERR-36': {
+    document: 'rest-endpoints',
+    section: 'POST /v1/runs (RFC 0081)',
+    level: 'MUST',
+    text: 'A host without evaluations refuses a run of mode eval, with 501 or as an unknown member, and does not run it as another.',
+    gate: 'noEvaluations',
+  },
 } as const satisfies RequirementTable;

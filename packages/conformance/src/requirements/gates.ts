@@ -140,6 +140,10 @@ export const GATES = {
     says: 'no debugBundle.supported',
     isOpen: (discovery) => advertised(discovery, 'debugBundle.supported') !== true,
   },
+  noEvaluations: {
+    says: 'no agents.evalSuite.supported',
+    isOpen: (discovery) => advertised(discovery, 'agents.evalSuite.supported') !== true,
+  },
   observability: isPresent('observability'),
   orchestrator: isTrue('agents.orchestrator'),
   pauseResume: isTrue('runs.pauseResume.supported'),
