@@ -80,6 +80,26 @@ export const ADVERTISEMENT_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: 'discovery/missing-runtime-capability',
+    title: 'a node that needs what the host does not have is refused when it is reached, by name',
+    proves: ['DISC-59'],
+    needs: { fixtures: ['conformance-capability-missing'] },
+    async run({ runs, expect }) {
+      const runId = await runs.create('conformance-capability-missing');
+      const { status, error } = await runs.ended(runId);
+
+      expect.equal(status, 'failed', 'a run that needs a missing capability fails');
+      const { code, message } = expect.object(error, 'a failed run has an error');
+      expect.equal(code, 'capability_not_provided', 'the error says that a capability is missing');
+      expect.that(
+        String(message).includes('conformance.never-provided'),
+        'the message names the capability',
+        message ?? 'nothing',
+        'conformance.never-provided',
+      );
+    },
+  },
+  {
     id: 'discovery/fixtures-readable',
     title: 'every listed fixture is a workflow that can be read',
     proves: ['DISC-20'],

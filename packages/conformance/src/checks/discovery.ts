@@ -106,6 +106,7 @@ const DOCUMENT_CHECKS: readonly Check[] = [
       const answer = await askDiscovery({ host });
 
       expect.status(answer, 200);
+      expect.object(answer.json, 'discovery is answered with a JSON object');
       expect.that(
         !answer.text.includes('"edit"'),
         'the text "edit" stands nowhere in discovery (the action is edit-accept)',

@@ -24,7 +24,6 @@ function requestsFor(runId: string): readonly (readonly [string, string, Request
 const WRONG_TYPES: readonly object[] = [
   { workflowId: 7 },
   { workflowId: null },
-  { workflowId: '' },
   { workflowId: 'conformance-noop', inputs: [] },
   { workflowId: 'conformance-noop', inputs: 'none' },
   { workflowId: 'conformance-noop', configurable: [] },

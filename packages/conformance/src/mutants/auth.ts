@@ -1,5 +1,6 @@
 import { isJsonObject } from '@weft/protocol';
-import { json, type Mutant, type ProxiedAnswer, type ProxiedRequest, status } from './mutant.ts';
+import { changes, replaces } from './change.ts';
+import { type Mutant, type ProxiedAnswer, type ProxiedRequest, status } from './mutant.ts';
 
 const ANY = /^\/v1\//;
 const CREATE = { method: 'POST', path: /^\/v1\/runs$/ };
@@ -38,9 +39,7 @@ export const AUTH_MUTANTS: readonly Mutant[] = [
     caughtBy: ['auth/no-key', 'auth/every-route'],
     says: /code is unauthenticated/,
     on: { path: ANY },
-    answer: json((body) =>
-      isJsonObject(body) && body['error'] === 'unauthenticated' ? { ...body, error: 'NO_KEY' } : body,
-    ),
+    answer: changes((body) => (body['error'] === 'unauthenticated' ? { ...body, error: 'NO_KEY' } : body)),
   },
   {
     id: 'auth/anyone-creates',
@@ -107,11 +106,8 @@ export const AUTH_MUTANTS: readonly Mutant[] = [
       if (tenantId !== undefined) memory.set('tenant', tenantId);
       return { ...request, body: JSON.stringify(rest) };
     },
-    answer: json((body, _request, memory) =>
-      isJsonObject(body) && body['owner'] !== undefined
-        ? { ...body, owner: { tenant: memory.get('tenant') ?? '' } }
-        : body,
-    ),
+    answer: (answer, request, memory) =>
+      replaces('owner', { tenant: memory.get('tenant') ?? '' })(answer, request, memory),
   },
   {
     id: 'auth/owner-by-mail',
@@ -119,9 +115,7 @@ export const AUTH_MUTANTS: readonly Mutant[] = [
     caughtBy: ['auth/owner'],
     says: /no mail address/,
     on: { method: 'GET', path: /^\/v1\/runs\/[^/]+$/ },
-    answer: json((body) =>
-      isJsonObject(body) ? { ...body, owner: { tenant: 'acme', principal: 'ann@example.com' } } : body,
-    ),
+    answer: replaces('owner', { tenant: 'acme', principal: 'ann@example.com' }),
   },
   {
     id: 'auth/profile-twice',
@@ -129,9 +123,7 @@ export const AUTH_MUTANTS: readonly Mutant[] = [
     caughtBy: ['auth/profiles'],
     says: /listed once/,
     on: { path: /openwop$/ },
-    answer: json((body) =>
-      isJsonObject(body) ? { ...body, auth: { profiles: ['openwop-auth-mtls', 'openwop-auth-mtls'] } } : body,
-    ),
+    answer: replaces('auth', { profiles: ['openwop-auth-mtls', 'openwop-auth-mtls'] }),
   },
   {
     id: 'auth/fails-open',
@@ -139,9 +131,7 @@ export const AUTH_MUTANTS: readonly Mutant[] = [
     caughtBy: ['auth/authorization'],
     says: /failClosed is true/,
     on: { path: /openwop$/ },
-    answer: json((body) =>
-      isJsonObject(body) ? { ...body, authorization: { supported: true, failClosed: false } } : body,
-    ),
+    answer: replaces('authorization', { supported: true, failClosed: false }),
   },
   {
     id: 'auth/scope-at-the-top',
@@ -150,13 +140,7 @@ export const AUTH_MUTANTS: readonly Mutant[] = [
     says: /no members but error, message and details/,
     on: { path: ANY },
     answer: (answer, request, memory) =>
-      answer.status === 403
-        ? json((body) => (isJsonObject(body) ? { ...body, scopeRequired: 'runs:create' } : body))(
-            answer,
-            request,
-            memory,
-          )
-        : answer,
+      answer.status === 403 ? replaces('scopeRequired', 'runs:create')(answer, request, memory) : answer,
   },
   {
     id: 'auth/reading-is-cancelling',

@@ -1,13 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
-import { json, type Mutant, type ProxiedAnswer, status } from './mutant.ts';
+import { changes, dropsHeader, ignoresHeader, replaces, withHeader, without } from './change.ts';
+import { type Mutant, status } from './mutant.ts';
 
 const ON_DISCOVERY = { method: 'GET', path: /^\/\.well-known\/openwop/ };
 const ON_OPENAPI = { method: 'GET', path: /^\/v1\/openapi\.json/ };
-
-/** Changes the document; one that is no object passes. */
-function changed(change: (discovery: JsonObject) => JsonObject) {
-  return json((body) => (isJsonObject(body) ? change(body) : body));
-}
 
 /** Sets a member of a family, at the root and in the mirror alike. */
 function sets(family: string, member: string, value: Json) {
@@ -15,27 +11,12 @@ function sets(family: string, member: string, value: Json) {
     ...(isJsonObject(block) ? block : {}),
     [member]: value,
   });
-  return changed((discovery) => {
+  return changes((discovery) => {
     const { capabilities } = discovery;
     const next = { ...discovery, [family]: set(discovery[family]) };
     return isJsonObject(capabilities)
       ? { ...next, capabilities: { ...capabilities, [family]: set(capabilities[family]) } }
       : next;
-  });
-}
-
-function replaces(member: string, value: Json) {
-  return changed((discovery) => ({ ...discovery, [member]: value }));
-}
-
-function withHeader(answer: ProxiedAnswer, name: string, value: string): ProxiedAnswer {
-  return { ...answer, headers: { ...answer.headers, [name]: value } };
-}
-
-function withoutHeader(name: string) {
-  return (answer: ProxiedAnswer): ProxiedAnswer => ({
-    ...answer,
-    headers: Object.fromEntries(Object.entries(answer.headers).filter(([key]) => key !== name)),
   });
 }
 
@@ -68,7 +49,7 @@ const DOCUMENT_MUTANTS: readonly Mutant[] = [
     caughtBy: ['discovery/required-members'],
     says: /header cache-control/,
     on: ON_DISCOVERY,
-    answer: withoutHeader('cache-control'),
+    answer: dropsHeader('cache-control'),
   },
   {
     id: 'discovery/version-2',
@@ -84,7 +65,7 @@ const DOCUMENT_MUTANTS: readonly Mutant[] = [
     caughtBy: ['discovery/required-members'],
     says: /supportedEnvelopes/,
     on: ON_DISCOVERY,
-    answer: changed(({ supportedEnvelopes: _, ...rest }) => rest),
+    answer: changes((discovery) => without(discovery, 'supportedEnvelopes')),
   },
   {
     id: 'discovery/versions-as-texts',
@@ -108,7 +89,7 @@ const DOCUMENT_MUTANTS: readonly Mutant[] = [
     caughtBy: ['discovery/etag'],
     says: /status 304/,
     on: ON_DISCOVERY,
-    request: ({ headers: { 'if-none-match': _, ...headers }, ...request }) => ({ ...request, headers }),
+    request: ignoresHeader('if-none-match'),
   },
   {
     id: 'discovery/weak-etag',
@@ -148,7 +129,7 @@ const DOCUMENT_MUTANTS: readonly Mutant[] = [
     caughtBy: ['discovery/mirror'],
     says: /debugBundle\.supported/,
     on: ON_DISCOVERY,
-    answer: changed((discovery) => ({ ...discovery, capabilities: { debugBundle: { supported: false } } })),
+    answer: changes((discovery) => ({ ...discovery, capabilities: { debugBundle: { supported: false } } })),
   },
   {
     id: 'discovery/edit',
@@ -324,7 +305,7 @@ const BLOCK_MUTANTS: readonly Mutant[] = [
     answer: (answer, request, memory) => {
       const scoped = { discovery: { authScoped: { supported: true } } };
       const extra = request.headers['authorization'] === undefined ? { 'acme.extra': {} } : {};
-      return changed((discovery) => ({ ...discovery, ...scoped, ...extra }))(answer, request, memory);
+      return changes((discovery) => ({ ...discovery, ...scoped, ...extra }))(answer, request, memory);
     },
   },
   {
@@ -353,6 +334,29 @@ const BLOCK_MUTANTS: readonly Mutant[] = [
   },
 ];
 
+const RUNTIME_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'discovery/missing-capability-unnamed',
+    breaks: 'a run fails for a missing capability without saying which',
+    caughtBy: ['discovery/missing-runtime-capability'],
+    says: /names the capability/,
+    on: { method: 'GET', path: /^\/v1\/runs\/[^/]+$/ },
+    answer: changes((run) =>
+      run['status'] === 'failed'
+        ? { ...run, error: { code: 'capability_not_provided', message: 'A capability is missing.' } }
+        : run,
+    ),
+  },
+  {
+    id: 'discovery/missing-capability-ignored',
+    breaks: 'a node runs although a capability that it needs is missing',
+    caughtBy: ['discovery/missing-runtime-capability'],
+    says: /needs a missing capability fails/,
+    on: { method: 'GET', path: /^\/v1\/runs\/[^/]+$/ },
+    answer: changes((run) => (run['status'] === 'failed' ? { ...run, status: 'completed' } : run)),
+  },
+];
+
 const OPENAPI_MUTANTS: readonly Mutant[] = [
   {
     id: 'discovery/old-openapi',
@@ -376,7 +380,7 @@ const OPENAPI_MUTANTS: readonly Mutant[] = [
     caughtBy: ['discovery/openapi'],
     says: /leads somewhere/,
     on: ON_OPENAPI,
-    answer: changed((document) => ({
+    answer: changes((document) => ({
       ...document,
       'x-acme': { $ref: '#/components/schemas/DoesNotExist' },
     })),
@@ -386,5 +390,6 @@ const OPENAPI_MUTANTS: readonly Mutant[] = [
 export const DISCOVERY_MUTANTS: readonly Mutant[] = [
   ...DOCUMENT_MUTANTS,
   ...BLOCK_MUTANTS,
+  ...RUNTIME_MUTANTS,
   ...OPENAPI_MUTANTS,
 ];

@@ -1,5 +1,6 @@
-import { isJsonObject, type JsonObject } from '@weft/protocol';
-import { json, type Mutant, type ProxiedAnswer, type ProxiedRequest, status } from './mutant.ts';
+import type { JsonObject } from '@weft/protocol';
+import { changes, dropsHeader, without } from './change.ts';
+import { type Mutant, type ProxiedRequest, status } from './mutant.ts';
 
 const CREATE = { method: 'POST', path: /^\/v1\/runs$/ };
 const ANY = { path: /^\// };
@@ -7,19 +8,12 @@ const MEMBER = 'weftUnknownMember';
 
 /** Changes error envelopes only. */
 function refusals(change: (body: JsonObject) => JsonObject) {
-  return json((body) => (isJsonObject(body) && typeof body['error'] === 'string' ? change(body) : body));
+  return changes((body) => (typeof body['error'] === 'string' ? change(body) : body));
 }
 
 /** Takes the unknown member out on its way, so that the host never sees it. */
 function forgives(request: ProxiedRequest): ProxiedRequest {
   return { ...request, body: request.body.replace(`,"${MEMBER}":true`, '') };
-}
-
-function without(name: string) {
-  return ({ headers, ...answer }: ProxiedAnswer): ProxiedAnswer => ({
-    ...answer,
-    headers: Object.fromEntries(Object.entries(headers).filter(([key]) => key !== name)),
-  });
 }
 
 export const ERRORS_MUTANTS: readonly Mutant[] = [
@@ -61,7 +55,7 @@ export const ERRORS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['errors/envelope'],
     says: /error's message/,
     on: ANY,
-    answer: refusals(({ message: _, ...body }) => body),
+    answer: refusals((body) => without(body, 'message')),
   },
   {
     id: 'errors/plain-text',
@@ -77,7 +71,7 @@ export const ERRORS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['errors/json'],
     says: /header content-type/,
     on: { path: /\/events$/ },
-    answer: without('content-type'),
+    answer: dropsHeader('content-type'),
   },
   {
     id: 'errors/stack-trace',
@@ -297,7 +291,7 @@ export const ERRORS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['errors/workflow'],
     says: /with its nodes/,
     on: { method: 'GET', path: /^\/v1\/workflows\// },
-    answer: json((body) => (isJsonObject(body) ? { id: body['id'] ?? '' } : body)),
+    answer: changes((body) => without(body, 'nodes')),
   },
   {
     id: 'errors/any-webhook',

@@ -1,12 +1,6 @@
-import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
-import {
-  json,
-  type Mutant,
-  type MutantMemory,
-  type ProxiedAnswer,
-  type ProxiedRequest,
-  status,
-} from './mutant.ts';
+import type { Json, JsonObject } from '@weft/protocol';
+import { changes, dropsHeader, ignoresHeader, replaces, withHeader, without } from './change.ts';
+import { type Mutant, type MutantMemory, type ProxiedAnswer, type ProxiedRequest, status } from './mutant.ts';
 
 const ON_DISCOVERY = { method: 'GET', path: /^\/\.well-known\/openwop/ };
 const ON_RUN = { method: 'GET', path: /^\/v1\/runs\/[^/]+$/ };
@@ -14,15 +8,6 @@ const CREATE = { method: 'POST', path: /^\/v1\/runs$/ };
 const EVERYWHERE = { path: /^\// };
 /** Requests that pass before a burst is refused; the suite itself reads discovery first. */
 const BEFORE_THE_LIMIT = 5;
-
-function withHeader(answer: ProxiedAnswer, name: string, value: string): ProxiedAnswer {
-  return { ...answer, headers: { ...answer.headers, [name]: value } };
-}
-
-function withoutHeader(answer: ProxiedAnswer, name: string): ProxiedAnswer {
-  const headers = Object.entries(answer.headers).filter(([key]) => key !== name);
-  return { ...answer, headers: Object.fromEntries(headers) };
-}
 
 /** Advertises a block; what the host answers else may be changed too. */
 function advertises(
@@ -34,7 +19,7 @@ function advertises(
 ): NonNullable<Mutant['answer']> {
   return (answer, request, memory) =>
     request.path === '/.well-known/openwop'
-      ? json((body) => (isJsonObject(body) ? { ...body, [family]: block } : body))(answer, request, memory)
+      ? replaces(family, block)(answer, request, memory)
       : otherwise(answer, request, memory);
 }
 
@@ -66,7 +51,7 @@ const READ_MUTANTS: readonly Mutant[] = [
     caughtBy: ['transport/not-modified', 'transport/modified'],
     says: /header etag/,
     on: ON_RUN,
-    answer: (answer) => withoutHeader(answer, 'etag'),
+    answer: dropsHeader('etag'),
   },
   {
     id: 'transport/always-sent',
@@ -74,7 +59,7 @@ const READ_MUTANTS: readonly Mutant[] = [
     caughtBy: ['transport/not-modified'],
     says: /status 304/,
     on: ON_RUN,
-    request: ({ headers: { 'if-none-match': _, ...headers }, ...request }) => ({ ...request, headers }),
+    request: ignoresHeader('if-none-match'),
   },
   {
     id: 'transport/list-unread',
@@ -163,11 +148,7 @@ const LANGUAGE_MUTANTS: readonly Mutant[] = [
     on: ON_RUN,
     answer: (answer, request, memory) =>
       request.headers['accept-language']?.startsWith('de') === true && answer.status === 404
-        ? json((body) => (isJsonObject(body) ? { ...body, error: 'nicht_gefunden' } : body))(
-            answer,
-            request,
-            memory,
-          )
+        ? replaces('error', 'nicht_gefunden')(answer, request, memory)
         : answer,
   },
   {
@@ -178,11 +159,7 @@ const LANGUAGE_MUTANTS: readonly Mutant[] = [
     on: ON_RUN,
     answer: (answer, request, memory) =>
       request.headers['accept-language']?.startsWith('de') === true && answer.status === 200
-        ? json((body) => (isJsonObject(body) ? { ...body, startedAt: '31.1.2026, 10:00' } : body))(
-            answer,
-            request,
-            memory,
-          )
+        ? replaces('startedAt', '31.1.2026, 10:00')(answer, request, memory)
         : answer,
   },
   {
@@ -276,11 +253,7 @@ const REQUEST_MUTANTS: readonly Mutant[] = [
     caughtBy: ['transport/configurable-schema'],
     says: /with its configurableSchema/,
     on: { method: 'GET', path: /^\/v1\/workflows\// },
-    answer: json((body) => {
-      if (!isJsonObject(body)) return body;
-      const { configurableSchema: _, ...rest } = body;
-      return rest;
-    }),
+    answer: changes((body) => without(body, 'configurableSchema')),
   },
   {
     id: 'transport/schema-ignored',

@@ -1,25 +1,9 @@
-import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
-import { json, type Mutant, status } from './mutant.ts';
+import { changes, ignoresHeader, polledEvents, replaces, without } from './change.ts';
+import { type Mutant, status } from './mutant.ts';
 
 const ON_DISCOVERY = { method: 'GET', path: /^\/\.well-known\/openwop/ };
 const ON_POLL = { method: 'GET', path: /\/events\/poll/ };
 const CREATE = { method: 'POST', path: /^\/v1\/runs$/ };
-
-function replaces(member: string, value: Json) {
-  return json((body) => (isJsonObject(body) ? { ...body, [member]: value } : body));
-}
-
-/** Changes the events of a poll. */
-function events(change: (event: JsonObject, index: number) => Json) {
-  return json((body) =>
-    isJsonObject(body) && Array.isArray(body['events'])
-      ? {
-          ...body,
-          events: body['events'].map((event, index) => (isJsonObject(event) ? change(event, index) : event)),
-        }
-      : body,
-  );
-}
 
 export const VERSIONS_MUTANTS: readonly Mutant[] = [
   {
@@ -52,7 +36,7 @@ export const VERSIONS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['versions/event-members'],
     says: /has a payload/,
     on: ON_POLL,
-    answer: events(({ payload: _, ...event }) => event),
+    answer: polledEvents((event) => without(event, 'payload')),
   },
   {
     id: 'versions/unix-time',
@@ -60,7 +44,7 @@ export const VERSIONS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['versions/event-members'],
     says: /has a timestamp/,
     on: ON_POLL,
-    answer: events((event) => ({ ...event, timestamp: 1_700_000_000 })),
+    answer: polledEvents((event) => ({ ...event, timestamp: 1_700_000_000 })),
   },
   {
     id: 'versions/local-time',
@@ -68,7 +52,7 @@ export const VERSIONS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['versions/event-members'],
     says: /ISO 8601/,
     on: ON_POLL,
-    answer: events((event) => ({ ...event, timestamp: '2026-01-01 10:00:00' })),
+    answer: polledEvents((event) => ({ ...event, timestamp: '2026-01-01 10:00:00' })),
   },
   {
     id: 'versions/same-sequence',
@@ -76,7 +60,7 @@ export const VERSIONS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['versions/event-members'],
     says: /increase strictly/,
     on: ON_POLL,
-    answer: events((event, index) => (index === 1 ? { ...event, sequence: 0 } : event)),
+    answer: polledEvents((event, index) => (index === 1 ? { ...event, sequence: 0 } : event)),
   },
   {
     id: 'versions/engine-number-on-events',
@@ -84,7 +68,7 @@ export const VERSIONS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['versions/event-members'],
     says: /engineVersion of an event/,
     on: ON_POLL,
-    answer: events((event) => ({ ...event, engineVersion: 1 })),
+    answer: polledEvents((event) => ({ ...event, engineVersion: 1 })),
   },
   {
     id: 'versions/log-version-as-text',
@@ -132,9 +116,7 @@ export const VERSIONS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['versions/fold'],
     says: /completes/,
     on: { method: 'GET', path: /^\/v1\/runs\/[^/]+$/ },
-    answer: json((body) =>
-      isJsonObject(body) && body['status'] === 'completed' ? { ...body, status: 'failed' } : body,
-    ),
+    answer: changes((body) => (body['status'] === 'completed' ? { ...body, status: 'failed' } : body)),
   },
   {
     id: 'versions/header-ignored',
@@ -142,10 +124,7 @@ export const VERSIONS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['versions/out-of-range', 'versions/malformed'],
     says: /status 400/,
     on: CREATE,
-    request: ({ headers: { 'x-force-engine-version': _, ...headers }, ...request }) => ({
-      ...request,
-      headers,
-    }),
+    request: ignoresHeader('x-force-engine-version'),
   },
   {
     id: 'versions/range-untold',
@@ -153,10 +132,6 @@ export const VERSIONS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['versions/out-of-range'],
     says: /range in its details/,
     on: CREATE,
-    answer: json((body) => {
-      if (!isJsonObject(body) || body['details'] === undefined) return body;
-      const { details: _, ...rest } = body;
-      return rest;
-    }),
+    answer: changes((body) => without(body, 'details')),
   },
 ];

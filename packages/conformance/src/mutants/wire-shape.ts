@@ -1,5 +1,6 @@
-import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
-import { json, type Mutant } from './mutant.ts';
+import { isJsonObject, type JsonObject } from '@weft/protocol';
+import { changes, polledEvents, replaces, without } from './change.ts';
+import type { Mutant } from './mutant.ts';
 
 const ON_DISCOVERY = { method: 'GET', path: /^\/\.well-known\/openwop/ };
 const ON_OPENAPI = { method: 'GET', path: /^\/v1\/openapi\.json/ };
@@ -7,21 +8,10 @@ const ON_POLL = { method: 'GET', path: /\/events\/poll/ };
 const ON_STREAM = { method: 'GET', path: /\/events(?:\?|$)/ };
 const CREATE = { method: 'POST', path: /^\/v1\/runs$/ };
 
-function replaces(member: string, value: Json) {
-  return json((body) => (isJsonObject(body) ? { ...body, [member]: value } : body));
-}
-
 /** Describes another request body for `POST /v1/runs`. */
 function describes(schema: JsonObject) {
   const operation = { requestBody: { content: { 'application/json': { schema } } }, responses: {} };
   return replaces('paths', { '/v1/runs': { post: operation } });
-}
-
-function events(change: (event: JsonObject) => JsonObject) {
-  return json((body) => {
-    if (!isJsonObject(body) || !Array.isArray(body['events'])) return body;
-    return { ...body, events: body['events'].map((event) => (isJsonObject(event) ? change(event) : event)) };
-  });
 }
 
 /** Changes the JSON of a streamed event. */
@@ -114,11 +104,7 @@ const RUN_MUTANTS: readonly Mutant[] = [
     caughtBy: ['wire-shape/create-run'],
     says: /at most 128 characters/,
     on: CREATE,
-    answer: json((body) =>
-      isJsonObject(body) && typeof body['runId'] === 'string'
-        ? { ...body, runId: `${body['runId']}-${'0'.repeat(128)}` }
-        : body,
-    ),
+    answer: changes((body) => ({ ...body, runId: `${String(body['runId'])}-${'0'.repeat(128)}` })),
   },
   {
     id: 'wire-shape/own-status',
@@ -126,9 +112,7 @@ const RUN_MUTANTS: readonly Mutant[] = [
     caughtBy: ['wire-shape/cancelling'],
     says: /status of a snapshot is one of the protocol/,
     on: { method: 'GET', path: /^\/v1\/runs\/[^/]+$/ },
-    answer: json((body) =>
-      isJsonObject(body) && body['status'] === 'cancelled' ? { ...body, status: 'aborted' } : body,
-    ),
+    answer: changes((body) => (body['status'] === 'cancelled' ? { ...body, status: 'aborted' } : body)),
   },
   {
     id: 'wire-shape/cancel-says-ok',
@@ -144,7 +128,9 @@ const RUN_MUTANTS: readonly Mutant[] = [
     caughtBy: ['wire-shape/event-types'],
     says: /form of vendors/,
     on: ON_POLL,
-    answer: events((event) => (event['type'] === 'node.started' ? { ...event, type: 'core.begun' } : event)),
+    answer: polledEvents((event) =>
+      event['type'] === 'node.started' ? { ...event, type: 'core.begun' } : event,
+    ),
   },
   {
     id: 'wire-shape/old-kind',
@@ -152,7 +138,7 @@ const RUN_MUTANTS: readonly Mutant[] = [
     caughtBy: ['wire-shape/event-types'],
     says: /one of the eight/,
     on: ON_POLL,
-    answer: events((event) =>
+    answer: polledEvents((event) =>
       event['type'] === 'interrupt.requested' && isJsonObject(event['payload'])
         ? { ...event, payload: { ...event['payload'], kind: 'human' } }
         : event,
@@ -180,7 +166,7 @@ const RUN_MUTANTS: readonly Mutant[] = [
     caughtBy: ['wire-shape/chunks'],
     says: /runId of its run/,
     on: ON_STREAM,
-    frame: chunks(({ runId: _, ...payload }) => payload),
+    frame: chunks((payload) => without(payload, 'runId')),
   },
   {
     id: 'wire-shape/chunk-without-end',
@@ -188,7 +174,7 @@ const RUN_MUTANTS: readonly Mutant[] = [
     caughtBy: ['wire-shape/chunks'],
     says: /boolean isLast/,
     on: ON_STREAM,
-    frame: chunks(({ isLast: _, ...payload }) => payload),
+    frame: chunks((payload) => without(payload, 'isLast')),
   },
   {
     id: 'wire-shape/every-chunk-the-last',

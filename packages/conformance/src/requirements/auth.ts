@@ -148,7 +148,7 @@ export const AUTH_REQUIREMENTS = {
     document: 'auth',
     section: 'Profiles',
     level: 'MUST',
-    text: 'auth.profiles is a list of names, each once, and the blocks beside it have the types of their profiles.',
+    text: 'The list auth.profiles holds names, each once, and the blocks beside it have the types of their profiles.',
     gate: 'authProfiles',
     profiles: ['openwop-audit-log-integrity'],
   },

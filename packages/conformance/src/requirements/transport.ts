@@ -77,7 +77,7 @@ export const TRANSPORT_REQUIREMENTS = {
     document: 'i18n',
     section: 'Advertisement',
     level: 'MUST',
-    text: 'i18n.supportedLocales is a list of locales that has defaultLocale, which is en where it is not given.',
+    text: 'The supportedLocales of i18n are a list of locales that has defaultLocale, which is en where it is not given.',
     gate: 'i18n',
   },
   'HTTP-12': {

@@ -7,7 +7,7 @@ export const VERSIONS_REQUIREMENTS = {
     document: 'conformance-1.0.0',
     section: 'version-negotiation',
     level: 'MUST',
-    text: 'protocolVersion is a text of the form MAJOR.MINOR, without leading zeros.',
+    text: 'The protocolVersion is a text of the form MAJOR.MINOR, without leading zeros.',
     reading:
       'Tests of 1.0.0 accept 1.0.0 as well; the later grammar, which has no patch part, is what is proven.',
     profiles: CORE,
@@ -23,7 +23,7 @@ export const VERSIONS_REQUIREMENTS = {
     document: 'version-negotiation',
     section: 'Version axes',
     level: 'MUST',
-    text: 'engineVersion and eventLogSchemaVersion of discovery are whole numbers of 0 or more.',
+    text: 'Both engineVersion and eventLogSchemaVersion of discovery are whole numbers of 0 or more.',
     profiles: CORE,
   },
   'VER-4': {
@@ -74,7 +74,7 @@ export const VERSIONS_REQUIREMENTS = {
     document: 'version-negotiation',
     section: 'X-Force-Engine-Version',
     level: 'MUST',
-    text: 'testing.forceEngineVersionRange has min and max, whole numbers of 0 or more, in this order.',
+    text: 'The forceEngineVersionRange of testing has min and max, whole numbers of 0 or more, in this order.',
     gate: 'forcedVersions',
   },
   'VER-11': {

@@ -155,7 +155,7 @@ export const WIRE_SHAPE_REQUIREMENTS = {
     document: 'rfc-0094',
     section: 'H: limits.maxRequestBodyBytes',
     level: 'MUST',
-    text: 'limits takes maxRequestBodyBytes, a whole number, and does not require it.',
+    text: 'The limits take maxRequestBodyBytes, a whole number, and do not require it.',
   },
   'WIRE-25': {
     document: 'rfc-0094',
@@ -226,7 +226,7 @@ export const WIRE_SHAPE_REQUIREMENTS = {
     document: 'conformance-1.0.0',
     section: 'AsyncAPI: StateSnapshot, AiMessageChunk',
     level: 'MUST',
-    text: 'state.snapshot and ai.message.chunk are made for a stream and are no types of stored events.',
+    text: 'Both state.snapshot and ai.message.chunk are made for a stream and are no types of stored events.',
   },
   'WIRE-36': {
     document: 'conformance-1.0.0',
