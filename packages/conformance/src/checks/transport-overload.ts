@@ -3,7 +3,7 @@ import type { Check, CheckContext } from '../suite/check.ts';
 import type { Answer } from '../suite/host-client.ts';
 import { askDiscovery } from './discovery-document.ts';
 
-/** Enough for a host that limits its callers tightly, and nothing to one that does not. */
+/** Half of it without a key, half with one: enough for a host that limits its callers tightly, and nothing to one that does not. */
 const BURST = 50;
 const AT_ONCE = 10;
 const LIMIT_SCOPES = ['tenant', 'route', 'global', 'key'];
@@ -17,12 +17,16 @@ export const OVERLOAD_CHECKS: readonly Check[] = [
     proves: ['HTTP-15', 'HTTP-16', 'HTTP-17'],
     isAlone: true,
     async run(context) {
-      const { expect } = context;
+      const { host, expect, unique } = context;
 
       for (let sent = 0; sent < BURST; sent += AT_ONCE) {
-        const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => askDiscovery(context)));
+        const answers = await Promise.all(
+          Array.from({ length: AT_ONCE }, (_, index) =>
+            index % 2 === 0 ? askDiscovery(context) : host.request('GET', `/v1/runs/${unique()}`),
+          ),
+        );
         for (const answer of answers) {
-          expect.status(answer, 200, 429, 503);
+          expect.status(answer, 200, 403, 404, 429, 503);
           if (answer.status === 429) expectRateLimited(context, answer);
           if (answer.status === 503) expectUnavailable(context, answer);
         }

@@ -7,7 +7,7 @@ import { readDiscovery } from './discovery-document.ts';
 const VERSION = /^(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)$/;
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
 const FORCE_HEADER = 'x-force-engine-version';
-/** More events than a run of one node has; whoever asks for what comes after them has them all. */
+/** A sequence that no run of one node reaches. */
 const PAST_THE_END = 99_999;
 
 const DISCOVERED: readonly Check[] = [

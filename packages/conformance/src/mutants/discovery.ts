@@ -288,7 +288,7 @@ const BLOCK_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'discovery/scoped-nowhere',
-    breaks: 'scoped discovery is said to be at a path that is none',
+    breaks: 'scoped discovery is said to be at something that is not a path',
     caughtBy: ['discovery/auth-scoped'],
     says: /begins with a slash/,
     on: ON_DISCOVERY,

@@ -51,7 +51,7 @@ export const WIRE_SHAPE_REQUIREMENTS = {
     document: 'rfc-0094',
     section: 'C: RunEventType',
     level: 'MUST',
-    text: 'The type of an event is one of the catalogue, or a vendor’s name whose prefix is none of the protocol’s.',
+    text: 'The type of an event is one of the catalogue, or a vendor’s name without a prefix of the protocol.',
   },
   'WIRE-9': {
     document: 'rfc-0094',
@@ -208,7 +208,7 @@ export const WIRE_SHAPE_REQUIREMENTS = {
     document: 'conformance-1.0.0',
     section: 'approval-payload',
     level: 'MUST',
-    text: 'The actions of an approval are accept, reject, refine and edit-accept; edit is none of them.',
+    text: 'The actions of an approval are accept, reject, refine and edit-accept; there is no edit.',
   },
   'WIRE-33': {
     document: 'conformance-1.0.0',
