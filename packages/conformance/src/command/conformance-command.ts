@@ -12,6 +12,7 @@ import { renderExplanation, renderText } from '../report/text-report.ts';
 import type { Check, OtherKeys } from '../suite/check.ts';
 import { findHost, NoHost } from '../suite/find-host.ts';
 import { type CommandLauncher, createLauncher, LaunchFailed } from '../suite/launch-command.ts';
+import type { Launcher } from '../suite/launcher.ts';
 import { runSuite } from '../suite/run-suite.ts';
 import type { FlagName } from './flags.ts';
 import { type Progress, showProgress } from './progress.ts';
@@ -67,16 +68,23 @@ function refuse(
 
 async function findOut(settings: Settings, flags: FlagValues, io: ConformanceIo): Promise<SuiteReport> {
   if (settings.isOffline) return examine(settings, io, OFFLINE);
-  const launcher = settings.launch === undefined ? undefined : await createLauncher(settings.launch);
-  const peers = await startPeers(settings, io);
+  const { launch } = settings;
+  const ends: (() => Promise<void>)[] = [];
+  const open = async (command: string): Promise<CommandLauncher> => {
+    const launcher = await createLauncher(command);
+    ends.push(() => launcher.stop());
+    return launcher;
+  };
   try {
-    const target = await targetOf(settings, flags, io, launcher);
+    const peers = await startPeers(settings, io, ends);
+    const target = await targetOf(settings, flags, io, open);
     const discovery = await findHost(target.url, target.key, settings.requestTimeoutMs);
     const keys = await otherKeys(flags, io);
+    // Processes that checks kill have data of their own: not that of the host which the other checks look at.
+    const launcher = launch === undefined ? undefined : await open(launch);
     return await examine(settings, io, { ...target, discovery, keys, peers, launcher });
   } finally {
-    await launcher?.stop();
-    await Promise.all(Object.values(peers).map((peer: { stop(): Promise<void> }) => peer.stop()));
+    await Promise.all(ends.map((end) => end()));
   }
 }
 
@@ -89,7 +97,7 @@ interface Surroundings extends Target {
   readonly discovery: JsonObject;
   readonly keys: OtherKeys;
   readonly peers: Peers;
-  readonly launcher: CommandLauncher | undefined;
+  readonly launcher: Launcher | undefined;
 }
 
 const OFFLINE: Surroundings = {
@@ -128,18 +136,18 @@ async function examine(settings: Settings, io: ConformanceIo, around: Surroundin
 }
 
 async function targetOf(
-  { url }: Settings,
+  { url, launch }: Settings,
   flags: FlagValues,
   io: ConformanceIo,
-  launcher: CommandLauncher | undefined,
+  open: (command: string) => Promise<CommandLauncher>,
 ): Promise<Target> {
   if (url !== undefined)
     return {
       url,
       key: (await keyFrom(flags, 'key-file', io)) ?? io.env['WEFT_API_KEY'] ?? io.env['OPENWOP_API_KEY'],
     };
-  if (launcher === undefined) throw new UsageError('Give --url or --launch.');
-  return launcher.startFirst();
+  if (launch === undefined) throw new UsageError('Which host? Give --url URL, or --launch COMMAND.');
+  return (await open(launch)).startFirst();
 }
 
 async function otherKeys(flags: FlagValues, io: ConformanceIo): Promise<OtherKeys> {
@@ -157,14 +165,22 @@ async function keyFrom(flags: FlagValues, name: FlagName, io: ConformanceIo): Pr
 }
 
 /** Each peer that runs is named, with what the host must be told of it. */
-async function startPeers({ webhookPort, otlpPort }: Settings, io: ConformanceIo): Promise<Peers> {
+async function startPeers(
+  { webhookPort, otlpPort }: Settings,
+  io: ConformanceIo,
+  ends: (() => Promise<void>)[],
+): Promise<Peers> {
   const webhook = webhookPort === undefined ? undefined : await startWebhookReceiver(webhookPort);
-  const otlp = otlpPort === undefined ? undefined : await startOtlpCollector(otlpPort);
-  if (webhook !== undefined)
+  if (webhook !== undefined) {
+    ends.push(() => webhook.stop());
     io.stderr.write(
       `The host must be allowed to send webhooks to ${webhook.address} (Weft: --allow-egress).\n`,
     );
-  if (otlp !== undefined)
+  }
+  const otlp = otlpPort === undefined ? undefined : await startOtlpCollector(otlpPort);
+  if (otlp !== undefined) {
+    ends.push(() => otlp.stop());
     io.stderr.write(`The host must send its traces to ${otlp.address} (Weft: --otlp-endpoint).\n`);
+  }
   return { ...(webhook === undefined ? {} : { webhook }), ...(otlp === undefined ? {} : { otlp }) };
 }

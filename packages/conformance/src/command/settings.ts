@@ -1,6 +1,7 @@
 import { extname } from 'node:path';
 import { CHECKS } from '../checks/index.ts';
 import { REQUIREMENTS } from '../requirements/index.ts';
+import type { RequirementTable } from '../requirements/requirement.ts';
 import { isProfileId, PROFILES, type ProfileId } from '../requirements/profiles.ts';
 import type { Check } from '../suite/check.ts';
 import { REQUEST_TIMEOUT_MS } from '../suite/host-client.ts';
@@ -90,14 +91,14 @@ interface Selection {
 }
 
 function selected({ only, explain, profile, isOffline }: Selection): readonly Check[] {
-  const rows: Readonly<Record<string, { readonly profiles?: readonly string[] }>> = REQUIREMENTS;
+  const rows: RequirementTable = REQUIREMENTS;
   const wanted = explain ?? only;
   const pattern = wanted === undefined ? undefined : patternOf(wanted, explain !== undefined);
   const checks = CHECKS.filter(
     ({ id, proves, isOffline: isServerFree }) =>
       (!isOffline || isServerFree === true) &&
       (pattern === undefined || [id, ...proves].some((name) => pattern.test(name))) &&
-      (profile === undefined || proves.some((row) => rows[row]?.profiles?.includes(profile))),
+      (profile === undefined || proves.some((row) => rows[row]?.profiles?.includes(profile) === true)),
   );
   if (explain !== undefined && Object.hasOwn(REQUIREMENTS, explain)) return checks;
   if (checks.length === 0 && wanted !== undefined)
