@@ -25,4 +25,14 @@ describe('credentials in a definition', () => {
       if (at > 200_000) expect(turns).toBeGreaterThanOrEqual(3);
     }
   });
+
+  it('are looked for in turns, however many short values there are', () => {
+    for (const value of [1, {}, [], 'a']) {
+      const steps = credentialsInDefinition({ list: Array.from({ length: 20_000 }, () => value) });
+      let turns = 0;
+      while (steps.next().done !== true) turns += 1;
+
+      expect(turns, JSON.stringify(value)).toBeGreaterThan(5);
+    }
+  });
 });

@@ -9,6 +9,8 @@ const MAX_FOUND = 50;
 /** A text is looked at in windows of this many characters, which overlap, so that others get their turn meanwhile. */
 const WINDOW = 65_536;
 const OVERLAP = 4_096;
+/** Coming to a value takes as long as reading some characters, however short it is. */
+const PER_VALUE = 32;
 
 /**
  * Credentials in a definition, names of members included. Whoever may read the definition could read them, and they would stay
@@ -22,16 +24,21 @@ export function* credentialsInDefinition(definition: unknown): Steps<WorkflowPro
     for (let from = 0; from < text.length; from += WINDOW - OVERLAP) {
       const [span] = credentialSpans(text.slice(from, from + WINDOW), 'deep');
       if (span !== undefined) return span.shape.name;
-      scanned += Math.min(WINDOW, text.length - from);
-      if (scanned < WINDOW) continue;
-      scanned = 0;
-      yield;
+      yield* count(Math.min(WINDOW, text.length - from));
     }
     return undefined;
   }
 
+  function* count(characters: number): Steps<void> {
+    scanned += characters;
+    if (scanned < WINDOW) return;
+    scanned = 0;
+    yield;
+  }
+
   function* look(value: Json, path: readonly (string | number)[]): Steps<void> {
     if (found.length >= MAX_FOUND) return;
+    yield* count(PER_VALUE);
     if (typeof value === 'string') {
       const kind = yield* kindIn(value);
       if (kind !== undefined) found.push(problem(path, kind));

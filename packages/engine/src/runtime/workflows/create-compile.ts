@@ -4,9 +4,13 @@ import type { HostOptions } from '../../host/host-options.ts';
 import type { NodeType } from '../../model/node-type.ts';
 import { BUILTIN_NODE_TYPES } from '../../nodes/index.ts';
 import type { Compile } from './compile-definition.ts';
+import { createGate } from '../fairness/gate.ts';
 import { inTurns } from '../fairness/in-turns.ts';
 import type { HostLimits } from '../../host/limits.ts';
 import { createRedactionHash } from '../secrets/redaction-hash.ts';
+
+/** A definition being made ready takes up to a hundred times the memory of its text, so that a crowd of them waits as text. */
+const AT_A_TIME = { inAll: 4, perTenant: 1 };
 
 /** Makes definitions ready with the node types this host has. */
 export function createCompile(options: HostOptions, limits: HostLimits, test: boolean): Compile {
@@ -24,5 +28,7 @@ export function createCompile(options: HostOptions, limits: HostLimits, test: bo
     ...(options.secretsKey !== undefined && { keyedHash: createRedactionHash(options.secretsKey) }),
     runtimeCapabilities: new Set(options.runtimeCapabilities ?? []),
   };
-  return (definition, digest, tenant) => inTurns(tenant, compileInSteps(definition, { digest, ...always }));
+  const gate = createGate(AT_A_TIME);
+  return (definition, digest, tenant) =>
+    gate.pass(tenant, () => inTurns(tenant, compileInSteps(definition, { digest, ...always })));
 }

@@ -85,8 +85,8 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
 
   /** Only what is offered anew is looked through for credentials: what was registered before keeps running. */
   async function examine(definition: unknown, digest: string, tenant: string): Promise<Compiled> {
-    const compiled = await compile(definition, digest, tenant);
     const credentials = await inTurns(tenant, credentialsInDefinition(definition));
+    const compiled = await compile(definition, digest, tenant);
     if (credentials.length === 0) return compiled;
     return dependencies.test
       ? { ...compiled, warnings: [...compiled.warnings, ...credentials] }
@@ -161,6 +161,9 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
   };
 }
 
+/** Down to the members of a node's config, of which there may be very many. */
+const DIGEST_LEVELS = 4;
+
 /** What a definition is: its bytes as they will be kept, and the digest of its canonical form. */
 export function* identify(definition: unknown, maxBytes: number): Steps<{ digest: string; text: string }> {
   const text: string | undefined = JSON.stringify(definition);
@@ -178,7 +181,7 @@ export function* identify(definition: unknown, maxBytes: number): Steps<{ digest
     );
   }
   yield;
-  return { digest: yield* canonicalDigest(definition as Json), text };
+  return { digest: yield* canonicalDigest(definition as Json, DIGEST_LEVELS), text };
 }
 
 function refuseProblems(compiled: Compiled, strict: boolean): void {
