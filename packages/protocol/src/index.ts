@@ -64,7 +64,7 @@ export { eventId } from './events/ids.ts';
 export { isJsonObject } from './json/json.ts';
 export type { Json, JsonObject } from './json/json.ts';
 export { isName, NAME_FORMAT, nameProblem, shownName } from './json/names.ts';
-export { compilePattern, PatternError } from './validation/pattern/pattern.ts';
+export { compilePattern, paidPattern, PatternError } from './validation/pattern/pattern.ts';
 export type { Pattern } from './validation/pattern/pattern.ts';
 export { openApiDocument } from './emit/openapi.ts';
 export type { OpenApiOptions } from './emit/openapi.ts';

@@ -126,6 +126,13 @@ describe('an expression', () => {
     expect(evaluate('uint(3)')).toBe(3);
   });
 
+  it('makes no integer of a double that has more than 64 bits', () => {
+    for (const source of ['int(1e308)', 'int(-1e19)', 'int(9223372036854775808.0)', 'int(1.0 / 0.0)'])
+      expect(() => evaluate(`string(${source})`), source).toThrow(/overflow/);
+    expect(evaluate('string(int(-9223372036854775808.0))')).toBe('-9223372036854775808');
+    expect(evaluate('int(-2.9)')).toBe(-2);
+  });
+
   it('gives every JSON value back as it came', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { WorkBudget } from '../budget.ts';
-import { compilePattern, PatternError } from './pattern.ts';
+import { compilePattern, paidPattern, PatternError } from './pattern.ts';
 
 const matches = (pattern: string, text: string): boolean =>
   compilePattern(pattern).test(text, new WorkBudget());
@@ -183,6 +183,25 @@ describe('the cost of a pattern', () => {
     budget.renew();
     pattern.test('', budget);
     expect(budget.steps).toBe(first);
+  });
+
+  it('need not be read again under the budget that has paid for it, and under no other', () => {
+    const sources = ['(a|b)*c', '[a-z]{900}', 'word'];
+    const budget = new WorkBudget();
+    for (const source of sources) compilePattern(source).test('', budget);
+    const spent = budget.steps;
+
+    expect(sources.map((source) => paidPattern(source, budget)?.test('word abc', budget))).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    expect(budget.steps - spent).toBeLessThan(100);
+    expect(sources.map((source) => paidPattern(source, new WorkBudget()))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
   it('is small for a long text that only has to begin with something', () => {

@@ -66,6 +66,14 @@ export function compilePattern(source: string): Pattern {
   return { source, size, test: (text, budget) => testPattern(source, size, text, budget) };
 }
 
+/** A pattern that was tested under this budget before: it is known to be right, and reading it again would be work that is not paid. */
+export function paidPattern(source: string, budget: WorkBudget): Pattern | undefined {
+  const program = budget.recall(source) as Program | undefined;
+  if (program === undefined) return undefined;
+  const { size } = program;
+  return { source, size, test: (text, by) => testPattern(source, size, text, by) };
+}
+
 function read(source: string): PatternNode {
   try {
     return parsePattern(source);

@@ -126,8 +126,10 @@ function toInt(text: string): bigint {
   throw new EvaluationFailure('int() type error: cannot convert to int');
 }
 
+/** Without the bounds a double would be an integer of three hundred digits, and as slow as that. */
 function doubleToInt(value: number): bigint {
-  if (Number.isFinite(value)) return BigInt(Math.trunc(value));
+  const whole = Math.trunc(value);
+  if (whole >= Number(MIN_INT) && whole < 2 ** 63) return BigInt(whole);
   throw new EvaluationFailure('int() type error: integer overflow');
 }
 

@@ -4,6 +4,7 @@ import {
   countOf,
   indexOf,
   lastIndexOf,
+  paidPattern,
   type Pattern,
   PatternError,
   searchSteps,
@@ -64,15 +65,16 @@ function limited(parts: string[], separator: string, limit: number): string[] {
 const STEPS_TO_READ = 40;
 const MAX_READ = 1024;
 
-/** A loop asks the same pattern of every item. */
-let latest: Pattern | undefined;
+function readPattern(source: string, budget: WorkBudget): Pattern {
+  budget.spend(STEPS_TO_READ * Math.min(source.length, MAX_READ));
+  return compilePattern(source);
+}
 
 /** Making the program and running it is charged by the pattern itself, the first time under a budget. */
 function matches(text: string, source: string, budget: WorkBudget): boolean {
-  if (budget.recall(source) === undefined) budget.spend(STEPS_TO_READ * Math.min(source.length, MAX_READ));
   try {
-    if (latest?.source !== source) latest = compilePattern(source);
-    return latest.test(text, budget);
+    const pattern = paidPattern(source, budget) ?? readPattern(source, budget);
+    return pattern.test(text, budget);
   } catch (error) {
     // A pattern that is wrong is like any other wrong operand; one that costs too much ends the evaluation.
     if (error instanceof PatternError && error.limit === undefined)
