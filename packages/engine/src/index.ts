@@ -118,6 +118,7 @@ export type { EgressOptions } from './runtime/egress/egress.ts';
 export type { RandomBytes } from './runtime/runs/ids.ts';
 export { recordFromText } from './core/json/lazy-inputs.ts';
 export { createFairQueue } from './runtime/fairness/fair-queue.ts';
+export { createGate } from './runtime/fairness/gate.ts';
 export { inTurns, nextTurn } from './runtime/fairness/in-turns.ts';
 export { jsonText } from './runtime/fairness/json-text.ts';
 export { createLoads, isOverShare } from './runtime/fairness/loads.ts';

@@ -1,26 +1,58 @@
 import { isUtf8 } from 'node:buffer';
-import { inTurns } from '@weft/engine';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { createGate, inTurns } from '@weft/engine';
 import { HostError, type Json, parseStrictJson, strictJsonInSteps } from '@weft/protocol';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** A longer body is read in turns with everybody else's requests. */
 const LARGE = 65_536;
+/** Once it is read, a body takes up to twenty times its bytes: a few are read and worked on, the others wait as they came. */
+const AT_A_TIME = { inAll: 16, perTenant: 4 };
 
-/** JSON is the only body this host reads. An empty one is `undefined`; each route says what that means. */
+/**
+ * JSON is the only body this host reads. An empty one is `undefined`; each route says what that means. Of a large one whose client
+ * has left before its turn nothing is kept and nothing done: bodies that are sent and left would be bounded by nothing.
+ */
 export function readJsonOnly(app: FastifyInstance): void {
+  const gate = createGate(AT_A_TIME);
+  const answers = new WeakMap<FastifyRequest, ServerResponse>();
+
+  async function readLarge(request: FastifyRequest, body: Buffer, done: Done): Promise<void> {
+    const tenant = request.caller?.tenant ?? '';
+    const answer = answers.get(request);
+    const waiting: { body?: Buffer } = { body };
+    answer?.once('close', () => delete waiting.body);
+    await gate.pass(tenant, async () => {
+      if (waiting.body === undefined) return done(clientLeft());
+      const value = await inTurns(tenant, strictJsonInSteps(textOf(waiting.body)));
+      if (answer?.closed === true) return done(clientLeft());
+      done(null, value);
+      if (answer !== undefined) await once(answer, 'close');
+    });
+  }
+
   app.removeAllContentTypeParsers();
+  app.addHook('preParsing', (request, reply, _payload, done) => {
+    answers.set(request, reply.raw);
+    done();
+  });
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     const bytes = body as Buffer;
     try {
       if (bytes.length <= LARGE) done(null, bytes.length === 0 ? undefined : parseStrictJson(textOf(bytes)));
-      else
-        inTurns(request.caller?.tenant ?? '', strictJsonInSteps(textOf(bytes))).then(
-          (value: Json) => done(null, value),
-          done,
-        );
+      else readLarge(request, bytes, done).catch(done);
     } catch (error) {
       done(error as Error);
     }
+  });
+}
+
+type Done = (error: Error | null, value?: Json) => void;
+
+function clientLeft(): HostError {
+  return new HostError('validation_error', 'The connection was closed before the body was read.', {
+    field: 'body',
   });
 }
 

@@ -11,10 +11,11 @@ const LIST = 40;
 const ELEMENT = 12;
 const STRING = 24;
 
-export function heapBytesOf(value: Json): number {
+/** Not counted much further than `most`. */
+export function heapBytesOf(value: Json, most = Number.POSITIVE_INFINITY): number {
   let bytes = 0;
   const open: Json[] = [value];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+  for (let next = open.pop(); next !== undefined && bytes <= most; next = open.pop()) {
     if (typeof next === 'string') bytes += STRING + next.length;
     else if (Array.isArray(next)) {
       bytes += LIST + ELEMENT * next.length;

@@ -4,7 +4,7 @@ import type { StoredEvent } from '../../ports/store.ts';
 import { createFinishedRuns } from './finished-runs.ts';
 
 const record = (runId: string, tenant = 'default'): CreationRecord =>
-  ({ runId, tenant, engineVersion: 1 }) as CreationRecord;
+  ({ runId, tenant, engineVersion: 1, inputs: {}, configurable: {} }) as unknown as CreationRecord;
 const log: StoredEvent[] = [{ seq: 0, type: 'run.completed', at: 0, payload: '{}' }];
 
 let now = 0;
@@ -34,6 +34,17 @@ describe('finished runs', () => {
     runs.put(record('big'), 'completed', [{ ...log[0], payload: 'x'.repeat(10_000) } as StoredEvent]);
 
     expect(runs.get('big', 'default')).toBeUndefined();
+  });
+
+  it('are counted with what they were started with', () => {
+    const runs = createFinishedRuns(20_000, () => now);
+    const list = Array.from({ length: 1_000 }, () => ({}));
+
+    runs.put({ ...record('inputs'), inputs: { list } }, 'completed', log);
+    runs.put({ ...record('options'), configurable: { list } }, 'completed', log);
+
+    expect(runs.get('inputs', 'default')).toBeUndefined();
+    expect(runs.get('options', 'default')).toBeUndefined();
   });
 
   it('are kept for a moment only, because another process may remove them', () => {

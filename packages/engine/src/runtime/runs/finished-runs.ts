@@ -1,3 +1,4 @@
+import { heapBytesOf } from '../../core/json/heap-bytes.ts';
 import type { CreationRecord, RunStatus } from '../../model/run-state.ts';
 import type { StoredEvent } from '../../ports/store.ts';
 
@@ -36,9 +37,10 @@ export function createFinishedRuns(maxBytes: number, monotonic: () => number): F
   let youngBytes = 0;
   return {
     put(record, status, events) {
-      let bytes = 0;
+      const most = maxBytes / 16;
+      let bytes = heapBytesOf(record.inputs, most) + heapBytesOf(record.configurable, most);
       for (const event of events) bytes += EVENT_OVERHEAD_BYTES + event.payload.length;
-      if (bytes > maxBytes / 16) return;
+      if (bytes > most) return;
       if (youngBytes + bytes > maxBytes / 2) {
         old = young;
         young = new Map();
