@@ -1,16 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Json, JsonObject } from '@weft/protocol';
-import type { Answer, Attacker } from './attacker.ts';
 import {
-  calling,
-  configured,
-  evaluating,
-  matching,
-  nested,
-  repeated,
-  text,
-  workflow,
-} from './definitions.ts';
+  HOSTILE_EXPRESSIONS,
+  HOSTILE_PATTERNS,
+  HOSTILE_PIECES,
+  HOSTILE_SCHEMAS,
+  HOSTILE_SOURCES,
+  type HostileExpression,
+} from '@weft/engine/hostile-texts';
+import type { JsonObject } from '@weft/protocol';
+import type { Answer, Attacker } from './attacker.ts';
+import { calling, configured, evaluating, matching, repeated, workflow } from './definitions.ts';
 import { HOSTILE_ANSWERS } from './world.ts';
 
 /** One thing that a tenant with an ordinary key can do to a host. */
@@ -32,186 +31,40 @@ function cases<Input>(
   return rows.map(([name, input]) => ({ kind, name, attack: attackWith(input) }));
 }
 
-const LIST = `[${Array.from({ length: 200 }, (_, index) => index).join(',')}]`;
-const LONG = 'a'.repeat(100_000);
-const long = [text('long', LONG)];
+const LONG_TEXT = 200_000;
 
-const expressions = cases<readonly [string, JsonObject[]?]>(
-  'expression',
-  [
-    [
-      'joins of joins',
-      [`${LIST}.map(a, string(a)).join(${LIST}.map(b, string(b)).join("${'x'.repeat(900)}"))`],
-    ],
-    ['maps inside maps', [`${LIST}.map(a, ${LIST}.map(b, ${LIST}.map(c, c).size()))`]],
-    [
-      'a filter of a filter of literals',
-      [`${LIST}.filter(a, ${LIST}.filter(b, a == b).size() > 0).size() > 0`],
-    ],
-    ['a text added to itself', [Array.from({ length: 200 }, () => 'variables.long').join(' + '), long]],
-    ['a list of long texts', [`${LIST}.map(a, variables.long)`, long]],
-    ['a list of long texts, joined', [`${LIST}.map(a, variables.long).join(",").size()`, long]],
-    ['splits into characters', [`${LIST}.map(a, variables.long.split("")).size()`, long]],
-    ['a needle that nearly occurs everywhere', [`variables.long.contains(variables.long + "b")`, long]],
-    [
-      'many searches in a long text',
-      [`${LIST}.all(a, variables.long.contains("${'a'.repeat(900)}b") == false)`, long],
-    ],
-    ['bytes of texts of bytes', [`string(bytes(variables.long + variables.long)).size()`, long]],
-    ['comparisons of long lists', [`${LIST}.all(a, ${LIST} == ${LIST})`]],
-    ['memberships in long lists', [`${LIST}.all(a, a in ${LIST} && a in ${LIST})`]],
-    ['deep brackets', [`${'('.repeat(900)}1${')'.repeat(900)}`]],
-    ['deep lists', [`${'['.repeat(400)}${']'.repeat(400)}`]],
-    ['deep conditions', [`${'true ? '.repeat(200)}1${' : 2'.repeat(200)}`]],
-    ['powers by addition', [nestedSum(12)]],
-    [
-      'a map with long keys',
-      [
-        `{${Array.from({ length: 60 }, (_, at) => `"${'k'.repeat(50)}${at}": variables.long`).join(',')}}`,
-        long,
-      ],
-    ],
-    [
-      'a huge result in small words',
-      [`${LIST}.map(a, [variables.long, variables.long, variables.long])`, long],
-    ],
-    [
-      'a pattern per element',
-      [`${LIST}.all(a, variables.long.matches("(a|b|c){" + string(a + 1) + "}$") || true)`, long],
-    ],
-    ['conversions to and fro', [`${LIST}.map(a, string(int(string(double(a))))).size()`]],
-    ['text without end in an error', [`int(variables.long)`, long]],
-  ],
-  ([source, variables]) =>
-    (attacker) =>
-      attacker.runs(evaluating(source, variables)),
+/** The same texts whose work is counted by tests, sent to a host. */
+const expressions: HostileCase[] = [...HOSTILE_SOURCES, ...HOSTILE_EXPRESSIONS].map(
+  ({ name, expression, inputs }: HostileExpression) => ({
+    kind: 'expression',
+    name,
+    attack: (attacker) => attacker.runs(evaluating(expression), { inputs: inputs?.() ?? {} }),
+  }),
 );
 
-function nestedSum(depth: number): string {
-  return depth === 0 ? '"xy"' : `(${nestedSum(depth - 1)} + ${nestedSum(depth - 1)})`;
-}
+const patterns: HostileCase[] = HOSTILE_PATTERNS.map(({ name, pattern, text = () => 'a' }) => ({
+  kind: 'pattern',
+  name,
+  // What an edge looks at is an output, and those are shorter than inputs may be.
+  attack: (attacker) =>
+    text().length > LONG_TEXT
+      ? attacker.runs(evaluating(`inputs.text.matches(${JSON.stringify(pattern)})`), {
+          inputs: { text: text() },
+        })
+      : attacker.runs(matching(pattern, text())),
+}));
 
-const patterns = cases<readonly [string, string]>(
-  'pattern',
-  [
-    ['nested stars', ['(a*)*$', `${LONG}!`]],
-    ['alternatives that overlap', ['(a|aa|aaa)+$', `${LONG}!`]],
-    ['counted repetition of counted repetition', ['((a{1,30}){1,30}){1,30}$', LONG]],
-    ['the largest counts', ['(a{1000}){1000}', LONG]],
-    ['many alternatives', [Array.from({ length: 300 }, (_, at) => `a{${at % 50}}b`).join('|'), LONG]],
-    [
-      'classes without end',
-      [
-        `[${Array.from({ length: 200 }, (_, at) => `\\u0${(0x100 + at * 3).toString(16)}`).join('')}]{1,500}`,
-        LONG,
-      ],
-    ],
-    ['unicode categories', ['(\\p{L}|\\p{N}|\\p{P}){1,200}$', LONG]],
-    ['optional after optional', [`${'a?'.repeat(250)}${'a'.repeat(250)}`, 'a'.repeat(250)]],
-    ['a back-reference', ['(a+)\\1+$', LONG]],
-    ['brackets without end', [`${'('.repeat(400)}a${')'.repeat(400)}`, LONG]],
-  ],
-  ([pattern, against]) =>
-    (attacker) =>
-      attacker.runs(matching(pattern, against)),
-);
+const schemas: HostileCase[] = HOSTILE_SCHEMAS.map(({ name, schema, value }) => ({
+  kind: 'schema',
+  name,
+  attack: (attacker) =>
+    value === undefined
+      ? attacker.runs(configured(schema))
+      : attacker.runs(configured({ properties: { x: schema } }), { configurable: { x: value() } }),
+}));
 
-const WIDE = Object.fromEntries(Array.from({ length: 1_500 }, (_, at) => [`p${at}`, { type: 'string' }]));
-
-const schemas = cases<readonly [JsonObject, Json?]>(
-  'schema',
-  [
-    ['many properties', [{ type: 'object', properties: WIDE }]],
-    [
-      'many patterns',
-      [
-        {
-          type: 'object',
-          patternProperties: Object.fromEntries(
-            Array.from({ length: 200 }, (_, at) => [`^(a|b){${at % 40}}$`, {}]),
-          ),
-        },
-        manyMembers(2_000),
-      ],
-    ],
-    ['references that double', [{ $defs: doubling(12), $ref: '#/$defs/d12' }]],
-    ['references in a circle', [{ $defs: { a: { allOf: [{ $ref: '#/$defs/a' }] } }, $ref: '#/$defs/a' }]],
-    [
-      'alternatives inside alternatives',
-      [nested(20, { type: 'string' }, (inner) => ({ anyOf: [inner, inner] })) as JsonObject],
-    ],
-    [
-      'one of many',
-      [
-        { oneOf: Array.from({ length: 800 }, (_, at) => ({ type: 'object', required: [`r${at}`] })) },
-        manyMembers(500),
-      ],
-    ],
-    [
-      'unique items',
-      [
-        { type: 'object', properties: { list: { type: 'array', uniqueItems: true } } },
-        { list: Array.from({ length: 20_000 }, (_, at) => [at]) },
-      ],
-    ],
-    [
-      'a pattern against a long text',
-      [
-        { type: 'object', properties: { text: { type: 'string', pattern: '^(a+)+$' } } },
-        { text: `${LONG}!` },
-      ],
-    ],
-    [
-      'names against patterns',
-      [{ type: 'object', propertyNames: { pattern: '^(x|y){1,200}$' } }, manyMembers(5_000)],
-    ],
-    [
-      'depth',
-      [
-        nested(500, { type: 'string' }, (inner) => ({
-          type: 'object',
-          properties: { a: inner },
-        })) as JsonObject,
-      ],
-    ],
-    [
-      // Both branches are the same object, but not in the text: that doubles with every level.
-      'conditions',
-      [
-        nested(14, true, (inner) =>
-          Object.fromEntries([['if', { type: 'object' }], ...['then', 'else'].map((name) => [name, inner])]),
-        ) as JsonObject,
-      ],
-    ],
-    ['a remote schema', [{ $ref: 'http://127.0.0.1:9/schema' }]],
-    [
-      'an enumeration of long texts',
-      [
-        {
-          type: 'object',
-          properties: { x: { enum: Array.from({ length: 300 }, (_, at) => `${'e'.repeat(150)}${at}`) } },
-        },
-        { x: 'none' },
-      ],
-    ],
-  ],
-  ([schema, configurable = {}]) =>
-    (attacker) =>
-      attacker.runs(configured(schema), { configurable }),
-);
-
-function manyMembers(count: number): JsonObject {
-  return Object.fromEntries(Array.from({ length: count }, (_, at) => [`x${'y'.repeat(at % 60)}${at}`, at]));
-}
-
-function doubling(depth: number): JsonObject {
-  const defs: JsonObject = { d0: { type: 'string' } };
-  for (let level = 1; level <= depth; level += 1) {
-    const ref = { $ref: `#/$defs/d${level - 1}` };
-    defs[`d${level}`] = { allOf: [ref, ref] };
-  }
-  return defs;
-}
+/** Some of them take six times as much in a body. */
+const INPUT_BYTES = 150_000;
 
 const texts: HostileCase[] = [
   ...HOSTILE_ANSWERS.map(
@@ -223,12 +76,7 @@ const texts: HostileCase[] = [
   ),
   ...cases<string>(
     'text',
-    [
-      ['inputs that look like tokens', repeated('eyJ-', 200_000)],
-      ['inputs of addresses with passwords', repeated('a://b:c', 200_000)],
-      ['inputs of keys without end', repeated('-----BEGIN PRIVATE KEY-----', 200_000)],
-      ['inputs of the same letter', repeated('A', 800_000)],
-    ],
+    HOSTILE_PIECES.map(({ name, piece }) => [`inputs: ${name}`, repeated(piece, INPUT_BYTES)]),
     (input) => (attacker) =>
       attacker.runs(
         workflow([
@@ -255,6 +103,34 @@ const texts: HostileCase[] = [
       return `${first}; tag ${tagged.status}`;
     },
   ),
+  {
+    kind: 'text',
+    name: 'sensitive values that nearly occur everywhere',
+    attack: (attacker) =>
+      attacker.runs(
+        workflow(
+          [
+            {
+              id: 'c',
+              typeId: 'core.identity',
+              inputs: {
+                output: { type: 'static', value: Array.from({ length: 3_000 }, () => 'a'.repeat(60)) },
+              },
+            },
+          ],
+          {
+            variables: [
+              {
+                name: 'secret',
+                type: 'array',
+                sensitive: true,
+                defaultValue: Array.from({ length: 64 }, (_, at) => `${'a'.repeat(at)}b`),
+              },
+            ],
+          },
+        ),
+      ),
+  },
   {
     kind: 'text',
     name: 'a sensitive value that repeats itself',
@@ -386,6 +262,21 @@ const bodies = cases<string>(
   },
 );
 
+/** Takes twenty times its bytes once it is read. */
+const OBJECTS = `[${'{},'.repeat(300_000)}{}]`;
+const manySchemas = (): JsonObject =>
+  workflow([{ id: 'n', typeId: 'core.noop' }], {
+    channels: Object.fromEntries(
+      Array.from({ length: 10 }, (_, at) => [
+        `c${at}`,
+        {
+          reducer: 'replace',
+          schema: { anyOf: Array.from({ length: 1_900 }, (_branch, value) => ({ const: value })) },
+        },
+      ]),
+    ),
+  });
+
 const HEAD = 'POST /v1/runs HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n';
 
 const sockets: HostileCase[] = [
@@ -419,6 +310,40 @@ const sockets: HostileCase[] = [
 ];
 
 const tenants: HostileCase[] = [
+  {
+    kind: 'tenant',
+    name: 'inputs of nothing but empty objects',
+    attack: async (attacker) => {
+      const workflowId = await attacker.registers(workflow([{ id: 'n', typeId: 'core.noop' }]));
+      const body = `{"workflowId":"${workflowId}","inputs":{"a":${OBJECTS}}}`;
+      return statusesOf(
+        await Promise.all(Array.from({ length: 60 }, () => attacker.ask('POST', '/v1/runs', body))),
+      );
+    },
+  },
+  {
+    kind: 'tenant',
+    name: 'bodies that are sent and left',
+    attack: async (attacker) => {
+      const workflowId = await attacker.registers(workflow([{ id: 'n', typeId: 'core.noop' }]));
+      const body = `{"workflowId":"${workflowId}","inputs":{"a":${OBJECTS}}}`;
+      const head = `${HEAD}Authorization: Bearer ${attacker.key}\r\nContent-Length: ${body.length}\r\n\r\n`;
+      for (let sent = 0; sent < 400; sent += 20)
+        await Promise.all(Array.from({ length: 20 }, () => sendAndLeave(attacker, head + body)));
+      return '400 sent';
+    },
+  },
+  {
+    kind: 'tenant',
+    name: 'large definitions checked all at once',
+    attack: async (attacker) => {
+      const definition = JSON.stringify(manySchemas());
+      const answers = await Promise.all(
+        Array.from({ length: 100 }, () => attacker.ask('POST', '/v1/host/weft/workflows:check', definition)),
+      );
+      return statusesOf(answers);
+    },
+  },
   {
     kind: 'tenant',
     name: 'two thousand runs at once',
@@ -509,6 +434,14 @@ const tenants: HostileCase[] = [
     },
   },
 ];
+
+async function sendAndLeave(attacker: Attacker, bytes: string): Promise<void> {
+  const socket = await attacker.socket('');
+  await new Promise<void>((resolve) => {
+    socket.once('close', () => resolve());
+    socket.end(bytes, () => socket.destroy());
+  });
+}
 
 async function flood(
   attacker: Attacker,

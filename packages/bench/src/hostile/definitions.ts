@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@weft/protocol';
+import type { JsonObject } from '@weft/protocol';
 
 /** Short ways to write what an attacker registers. */
 
@@ -17,18 +17,11 @@ export function workflow(nodes: readonly JsonObject[], more: JsonObject = {}): J
   };
 }
 
-export function text(name: string, value: string): JsonObject {
-  return { name, type: 'string', defaultValue: value };
-}
-
 /** A run that evaluates the expression once. */
-export function evaluating(expression: string, variables: JsonObject[] = []): JsonObject {
-  return workflow(
-    [{ id: 'c', typeId: 'core.identity', inputs: { output: { type: 'expression', expression } } }],
-    {
-      variables,
-    },
-  );
+export function evaluating(expression: string): JsonObject {
+  return workflow([
+    { id: 'c', typeId: 'core.identity', inputs: { output: { type: 'expression', expression } } },
+  ]);
 }
 
 /** A run that holds a text against a pattern. */
@@ -39,7 +32,7 @@ export function matching(pattern: string, against: string): JsonObject {
     inputs: { output: { type: 'variable', variableName: 'text' } },
   };
   return workflow([echo, { id: 'b', typeId: 'core.noop' }], {
-    variables: [text('text', against)],
+    variables: [{ name: 'text', type: 'string', defaultValue: against }],
     edges: [
       {
         id: 'e',
@@ -59,12 +52,6 @@ export function configured(schema: JsonObject): JsonObject {
 /** A run that calls a place of the attacker's own. */
 export function calling(url: string, more: JsonObject = {}): JsonObject {
   return workflow([{ id: 'call', typeId: 'core.http.request', config: { url, method: 'GET' } }], more);
-}
-
-export function nested(depth: number, leaf: Json, wrap: (inner: Json) => Json): Json {
-  let value = leaf;
-  for (let level = 0; level < depth; level += 1) value = wrap(value);
-  return value;
 }
 
 export function repeated(piece: string, bytes: number): string {

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { HOSTILE_PIECES } from '@weft/engine/hostile-texts';
 import { repeated } from './definitions.ts';
 
 /** What the host calls: one place that answers at once, places that answer with something hostile, one that never does. */
@@ -9,17 +10,8 @@ export interface World {
 }
 
 export const HOSTILE_ANSWERS: readonly { readonly name: string; readonly body: string }[] = [
-  { name: 'half a token, again and again', body: repeated('eyJ-', 500_000) },
-  { name: 'tokens without their end', body: repeated('eyJhbGciOi.', 500_000) },
-  { name: 'addresses with passwords', body: repeated('https://a:b', 500_000) },
-  { name: 'the word bearer', body: repeated('Bearer ', 500_000) },
-  { name: 'keys that begin and never end', body: repeated('-----BEGIN RSA PRIVATE KEY-----\n', 500_000) },
-  { name: 'one letter', body: repeated('A', 900_000) },
+  ...HOSTILE_PIECES.map(({ name, piece }) => ({ name, body: repeated(piece, 500_000) })),
   { name: 'deep JSON', body: `${'['.repeat(100_000)}${']'.repeat(100_000)}` },
-  {
-    name: 'control characters and half characters',
-    body: repeated('\u0000\u001b]0;x\u0007\u202e\ufffd', 200_000),
-  },
 ];
 
 export async function startWorld(): Promise<World> {

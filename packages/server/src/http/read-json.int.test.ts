@@ -55,10 +55,10 @@ const open = (): Promise<number> =>
 
 describe('large bodies', () => {
   it('are worked on a few at a time, and not at all once their clients have left', async () => {
-    const first = await Promise.all(Array.from({ length: 4 }, send));
-    await expect.poll(() => begun).toBe(4);
+    const first = await Promise.all(Array.from({ length: 2 }, send));
+    await expect.poll(() => begun).toBe(2);
     const others = await Promise.all(Array.from({ length: 20 }, send));
-    await expect.poll(() => received).toBe(24);
+    await expect.poll(() => received).toBe(22);
 
     for (const socket of others) socket.destroy();
     await expect.poll(open).toBe(first.length);
@@ -66,7 +66,7 @@ describe('large bodies', () => {
     await send();
 
     // Those who left stood before it.
-    await expect.poll(() => begun).toBe(5);
+    await expect.poll(() => begun).toBe(3);
   });
 
   it('of a client that has got its answer make room for the next', async () => {

@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 /** A longer body is read in turns with everybody else's requests. */
 const LARGE = 65_536;
 /** Once it is read, a body takes up to twenty times its bytes: a few are read and worked on, the others wait as they came. */
-const AT_A_TIME = { inAll: 16, perTenant: 4 };
+const AT_A_TIME = { inAll: 8, perTenant: 2 };
 
 /**
  * JSON is the only body this host reads. An empty one is `undefined`; each route says what that means. Of a large one whose client

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { HOSTILE_SCHEMAS } from '../testing/hostile-texts.ts';
 import { compile, simulate } from '../testing/simulation.ts';
 
-const RUNNING = HOSTILE_SCHEMAS.filter((row) => row.value !== undefined);
+const RUNNING = HOSTILE_SCHEMAS.filter(({ value, code }) => value !== undefined && code !== undefined);
 const LIMITS = { maxPayloadBytes: 10_000_000, maxStateBytes: 40_000_000 };
 const costs = { limit: expect.any(Number) as number, observed: expect.any(Number) as number };
 

@@ -204,7 +204,7 @@ describe('a run with a hostile expression', () => {
     );
 
     expect(error?.['code']).toBe(code);
-    expect(JSON.stringify(error).length).toBeLessThan(2_000);
+    expect(JSON.stringify(error ?? null).length).toBeLessThan(2_000);
   });
 });
 

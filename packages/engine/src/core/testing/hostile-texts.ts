@@ -2,7 +2,8 @@ import type { ErrorCode, Json, JsonObject } from '@weft/protocol';
 
 /**
  * Texts that a hostile client would send: each was able to hold up, or to end, a process that counts only some of what it does.
- * Every one of them must be refused, or end under its code, within the budget of one decision.
+ * Every one of them must be refused, or end as it says here, within the budget of one decision. Tests count that; `npm run hostile`
+ * sends the same ones to a host.
  */
 
 export interface HostileExpression {
@@ -10,8 +11,8 @@ export interface HostileExpression {
   readonly expression: string;
   /** What the run is started with. */
   readonly inputs?: () => JsonObject;
-  /** Under which the node fails that evaluates it. */
-  readonly code: 'expression_budget_exceeded' | 'pattern_too_costly' | 'expression_failed';
+  /** Under which the node fails that evaluates it; absent when it comes to an end. */
+  readonly code?: 'expression_budget_exceeded' | 'pattern_too_costly' | 'expression_failed';
 }
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
@@ -26,6 +27,8 @@ const squared = (count: number, body: string): string =>
 const squaredAll = (count: number, body: string): string =>
   `${zeros(count)}.all(x, ${zeros(count)}.all(y, ${body}))`;
 const times = (count: number, body: string): string => `${zeros(count)}.map(x, ${body})`;
+/** Different numbers. */
+const LIST = `[${numbers(200).join(',')}]`;
 const large = (characters: number) => (): JsonObject => ({ text: 'a'.repeat(characters) });
 const listed = (count: number) => (): JsonObject => ({ list: numbers(count) });
 const named = (count: number): JsonObject =>
@@ -62,7 +65,14 @@ const MEMORY: readonly Row[] = [
     times(500, 'inputs.text.upperAscii()'),
     () => ({ text: 'ΐ'.repeat(100_000) }),
   ],
-  ['characters that are long in JSON', times(40, 'inputs.text'), () => ({ text: '\u0001'.repeat(200_000) })],
+  ['characters that are long in JSON', times(40, 'inputs.text'), () => ({ text: '\u0001'.repeat(150_000) })],
+  [
+    'joins of a joined separator',
+    `${LIST}.map(a, string(a)).join(${LIST}.map(b, string(b)).join(${text(900)}))`,
+  ],
+  ['a text added to itself', Array.from({ length: 200 }, () => 'inputs.text').join(' + '), large(100_000)],
+  ['a list of long texts, joined', `${LIST}.map(a, inputs.text).join(',').size()`, large(100_000)],
+  ['a huge result in small words', `${LIST}.map(a, [inputs.text, inputs.text, inputs.text])`, large(100_000)],
 ];
 
 /** Work: what takes long for its length. */
@@ -110,6 +120,12 @@ const WORK: readonly Row[] = [
     `inputs.list.all(x, 'a'.matches('${'(a|b)*'.repeat(100)}(' + string(x)) || true)`,
     listed(20_000),
   ],
+  [
+    'many searches in a long text',
+    `${LIST}.all(a, inputs.text.contains('${'a'.repeat(900)}b') == false)`,
+    large(100_000),
+  ],
+  ['integers of a double without end', squaredAll(600, 'string(int(1.7e308)) == "" || true')],
 ];
 
 /** Patterns that are made while the expression runs, or run long. */
@@ -134,6 +150,18 @@ const MATCHING: readonly Row[] = [
     times(500, `inputs.text.matches('[\\\\pL\\\\pN\\\\pZ]{900}!')`),
     large(50_000),
   ],
+  [
+    'a pattern per element',
+    `${LIST}.all(a, inputs.text.matches('(a|b|c){' + string(a + 1) + '}$') || true)`,
+    large(100_000),
+  ],
+  [
+    'two long patterns in turn',
+    squaredAll(
+      350,
+      `'a'.matches('x(b|c)${'a'.repeat(900)}') || 'a'.matches('y(b|c)${'a'.repeat(900)}') || true`,
+    ),
+  ],
 ];
 
 const FAILING: readonly Row[] = [
@@ -144,13 +172,24 @@ const FAILING: readonly Row[] = [
     () => ({ text: '['.repeat(5_000) + ']'.repeat(5_000) }),
   ],
   ['a key that is a list', '{inputs.list: 1}', listed(50_000)],
+  ['text without end in an error', 'int(inputs.text)', large(100_000)],
 ];
 
-const rows = (table: readonly Row[], code: HostileExpression['code']): HostileExpression[] =>
+/** What looks as bad, and is not. */
+const ENDING: readonly Row[] = [
+  ['a filter of a filter of literals', `${LIST}.filter(a, ${LIST}.filter(b, a == b).size() > 0).size() > 0`],
+  ['a needle that nearly occurs everywhere', `inputs.text.contains(inputs.text + 'b')`, large(100_000)],
+  ['bytes of texts of bytes', 'string(bytes(inputs.text + inputs.text)).size()', large(100_000)],
+  ['comparisons of long lists', `${LIST}.all(a, ${LIST} == ${LIST})`],
+  ['memberships in long lists', `${LIST}.all(a, a in ${LIST} && a in ${LIST})`],
+  ['conversions to and fro', `${LIST}.map(a, string(int(string(double(a))))).size()`],
+];
+
+const rows = (table: readonly Row[], code?: HostileExpression['code']): HostileExpression[] =>
   table.map(([name, expression, inputs]) => ({
     name,
     expression,
-    code,
+    ...(code !== undefined && { code }),
     ...(inputs !== undefined && { inputs }),
   }));
 
@@ -159,6 +198,7 @@ export const HOSTILE_EXPRESSIONS: readonly HostileExpression[] = [
   ...rows(WORK, 'expression_budget_exceeded'),
   ...rows(MATCHING, 'pattern_too_costly'),
   ...rows(FAILING, 'expression_failed'),
+  ...rows(ENDING),
 ];
 
 /** Expressions that are refused at registration: the text itself is too long, too deep, or no part of the language here. */
@@ -178,13 +218,28 @@ export const HOSTILE_SOURCES: readonly { readonly name: string; readonly express
   },
   { name: 'doubling by binding', expression: 'cel.bind(x, "aaaa", cel.bind(y, x + x, y + y))' },
   { name: 'a key that is lost', expression: '{"__proto__": 1}' },
+  { name: 'maps inside maps', expression: `${LIST}.map(a, ${LIST}.map(b, ${LIST}.map(c, c).size()))` },
+  { name: 'deep conditions', expression: `${'true ? '.repeat(200)}1${' : 2'.repeat(200)}` },
+  { name: 'powers by addition', expression: nestedSum(12) },
+  {
+    name: 'a map with long keys',
+    expression: `{${numbers(70)
+      .map((at) => `"${'k'.repeat(50)}${at}": inputs.text`)
+      .join(',')}}`,
+  },
 ];
+
+function nestedSum(depth: number): string {
+  return depth === 0 ? '"xy"' : `(${nestedSum(depth - 1)} + ${nestedSum(depth - 1)})`;
+}
 
 export interface HostilePattern {
   readonly name: string;
   readonly pattern: string;
   /** A text on which it takes too long; absent when it is refused at registration. */
   readonly text?: () => string;
+  /** Whether it matches; absent when that is not found out within the budget. */
+  readonly matches?: boolean;
 }
 
 export const HOSTILE_PATTERNS: readonly HostilePattern[] = [
@@ -205,6 +260,43 @@ export const HOSTILE_PATTERNS: readonly HostilePattern[] = [
   },
   { name: 'properties', pattern: '(?i)(\\pL\\pN?){400}$', text: () => 'ä'.repeat(50_000) },
   { name: 'word boundaries', pattern: '\\b(\\w\\b|\\w)*!', text: () => 'a'.repeat(250_000) },
+  { name: 'counts in counts in counts', pattern: '((a{1,30}){1,30}){1,30}$' },
+  {
+    name: 'many alternatives',
+    pattern: numbers(300)
+      .map((at) => `a{${at % 50}}b`)
+      .join('|'),
+  },
+  {
+    name: 'classes without end',
+    pattern: `[${numbers(200)
+      .map((at) => `\\u0${(0x100 + at * 3).toString(16)}`)
+      .join('')}]{1,500}`,
+  },
+  {
+    name: 'unicode categories',
+    pattern: '(\\p{L}|\\p{N}|\\p{P}){1,200}$',
+    text: () => 'a'.repeat(100_000),
+  },
+  { name: 'nested stars', pattern: '(a*)*$', text: () => `${'a'.repeat(100_000)}!`, matches: true },
+  {
+    name: 'alternatives that overlap',
+    pattern: '(a|aa|aaa)+$',
+    text: () => `${'a'.repeat(100_000)}!`,
+    matches: false,
+  },
+  {
+    name: 'optional after optional',
+    pattern: `${'a?'.repeat(250)}${'a'.repeat(250)}`,
+    text: () => 'a'.repeat(250),
+    matches: true,
+  },
+  {
+    name: 'brackets without end',
+    pattern: `${'('.repeat(400)}a${')'.repeat(400)}`,
+    text: () => 'a'.repeat(100_000),
+    matches: true,
+  },
 ];
 
 export interface HostileSchema {
@@ -212,7 +304,8 @@ export interface HostileSchema {
   readonly schema: JsonObject;
   /** A value against which holding it takes too long; absent when it is refused at registration. */
   readonly value?: () => Json;
-  readonly code: ErrorCode;
+  /** Absent when it is found out within the budget whether the value fits. */
+  readonly code?: ErrorCode;
 }
 
 function doubling(levels: number): JsonObject {
@@ -224,7 +317,37 @@ function doubling(levels: number): JsonObject {
   return { $ref: '#/$defs/d0', $defs: definitions };
 }
 
+function nested(depth: number, leaf: Json, wrap: (inner: Json) => Json): JsonObject {
+  let value = leaf;
+  for (const _ of numbers(depth)) value = wrap(value);
+  return value as JsonObject;
+}
+
+/** Names of different lengths. */
+const manyMembers = (count: number): JsonObject =>
+  Object.fromEntries(numbers(count).map((at) => [`x${'y'.repeat(at % 60)}${at}`, at]));
+
 const TOO_LARGE: readonly Omit<HostileSchema, 'code'>[] = [
+  {
+    name: 'alternatives inside alternatives',
+    schema: nested(14, { type: 'string' }, (inner) => ({ anyOf: [inner, inner] })),
+  },
+  {
+    name: 'depth',
+    schema: nested(500, { type: 'string' }, (inner) => ({ type: 'object', properties: { a: inner } })),
+  },
+  {
+    // Both branches are the same object, but not in the text: that doubles with every level.
+    name: 'conditions',
+    schema: nested(14, true, (inner) =>
+      Object.fromEntries([['if', { type: 'object' }], ...['then', 'else'].map((name) => [name, inner])]),
+    ),
+  },
+  {
+    name: 'small items that must differ',
+    schema: { uniqueItems: true },
+    value: () => numbers(20_000).map((at) => [at]),
+  },
   { name: 'references that double', schema: doubling(28) },
   { name: 'many branches', schema: { anyOf: numbers(5000).map((index) => ({ required: [`a${index}`] })) } },
   {
@@ -283,6 +406,41 @@ const TOO_COSTLY: readonly Omit<HostileSchema, 'code'>[] = [
   },
 ];
 
+const ENDING_SCHEMAS: readonly HostileSchema[] = [
+  {
+    name: 'many properties',
+    schema: { properties: Object.fromEntries(numbers(1_500).map((at) => [`p${at}`, { type: 'string' }])) },
+    value: () => ({}),
+  },
+  {
+    name: 'many patterns',
+    schema: {
+      patternProperties: Object.fromEntries(numbers(200).map((at) => [`^(a|b){${at % 40}}$`, {}])),
+    },
+    value: () => manyMembers(2_000),
+  },
+  {
+    name: 'one of many',
+    schema: { oneOf: numbers(800).map((at) => ({ type: 'object', required: [`r${at}`] })) },
+    value: () => manyMembers(500),
+  },
+  {
+    name: 'a pattern against a long text',
+    schema: { pattern: '^(a+)+$' },
+    value: () => `${'a'.repeat(100_000)}!`,
+  },
+  {
+    name: 'names against patterns',
+    schema: { propertyNames: { pattern: '^(x|y){1,200}$' } },
+    value: () => manyMembers(5_000),
+  },
+  {
+    name: 'an enumeration of long texts',
+    schema: { enum: numbers(300).map((at) => `${'e'.repeat(150)}${at}`) },
+    value: () => 'none',
+  },
+];
+
 export const HOSTILE_SCHEMAS: readonly HostileSchema[] = [
   ...TOO_LARGE.map((row): HostileSchema => ({ ...row, code: 'schema_too_large' })),
   ...TOO_COSTLY.map((row): HostileSchema => ({ ...row, code: 'pattern_too_costly' })),
@@ -291,4 +449,35 @@ export const HOSTILE_SCHEMAS: readonly HostileSchema[] = [
     schema: { properties: { child: { $ref: '#' } } },
     code: 'validation_error',
   },
+  {
+    name: 'references in a circle',
+    schema: { $defs: { a: { allOf: [{ $ref: '#/$defs/a' }] } }, $ref: '#/$defs/a' },
+    code: 'validation_error',
+  },
+  {
+    name: 'a remote schema',
+    schema: { $ref: 'http://127.0.0.1:9/schema' },
+    code: 'validation_error',
+  },
+  ...ENDING_SCHEMAS,
+];
+
+/**
+ * Pieces of text that, again and again, make a careless search for secrets go over the same characters: beginnings without
+ * an end, in answers from outside and in inputs.
+ */
+export const HOSTILE_PIECES: readonly { readonly name: string; readonly piece: string }[] = [
+  { name: 'half a token', piece: 'eyJ-' },
+  { name: 'tokens without their end', piece: 'eyJhbGciOi.' },
+  { name: 'addresses with passwords', piece: 'https://a:b' },
+  { name: 'short addresses with passwords', piece: 'a://b:c' },
+  { name: 'the word bearer', piece: 'Bearer ' },
+  { name: 'keys that begin and never end', piece: '-----BEGIN RSA PRIVATE KEY-----\n' },
+  { name: 'one letter', piece: 'A' },
+  { name: 'two letters', piece: 'ab' },
+  { name: 'a token in base64', piece: 'ZXlKLQ' },
+  { name: 'a token in hexadecimal', piece: '65794a2d' },
+  { name: 'a token in percent-encoding', piece: '%65%79%4A%2D' },
+  { name: 'a token in escapes', piece: '\\u0065\\u0079\\u004a-' },
+  { name: 'control characters and half characters', piece: '\u0000\u001b]0;x\u0007\u202e\ufffd' },
 ];

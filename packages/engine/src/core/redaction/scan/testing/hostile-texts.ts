@@ -1,3 +1,4 @@
+import { HOSTILE_PIECES } from '../../../testing/hostile-texts.ts';
 import { CREDENTIAL_SHAPES } from '../credential-table.ts';
 
 /** Texts that make a careless scanner go over the same characters again and again, each as long as it is asked for. */
@@ -65,6 +66,7 @@ const UNITS = [
 export const HOSTILE_TEXTS: readonly HostileText[] = [
   ...new Set([
     ...UNITS,
+    ...HOSTILE_PIECES.map(({ piece }) => piece),
     ...CREDENTIAL_SHAPES.flatMap(({ begins }) => begins.flatMap((begin) => [begin, `${begin}a1`])),
   ]),
 ].map(repeated);
