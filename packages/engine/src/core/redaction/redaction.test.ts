@@ -189,3 +189,13 @@ describe('redaction as a property', () => {
     );
   });
 });
+
+describe('more sensitive texts than are looked for', () => {
+  it('hide every text from outside, so that what a decision does for them is bounded', () => {
+    const texts = (count: number): string[] => Array.from({ length: count }, (_, at) => `user-${at}`);
+
+    expect(knownTexts(texts(10_000)).isOverflowing).toBe(false);
+    expect(knownTexts(texts(10_001))).toMatchObject({ isOverflowing: true });
+    expect(redact({ said: { by: 'anybody' } }, texts(10_001))).toEqual({ said: { by: '[REDACTED]' } });
+  });
+});

@@ -187,7 +187,8 @@ export function createLiteralSearch<Tag>(): LiteralSearch<Tag> {
 }
 
 /** The texts by which a value is recognised: itself, and its UTF-8 where bytes are read one by one. */
-function segmentsOf(value: string): Set<string> {
+function segmentsOf(value: string): Iterable<string> {
+  if (value.length <= SEGMENT && !value.includes('+') && isAscii(value)) return [value];
   const bytes = inBytes(value);
   const spellings = bytes === value ? [value] : [value, bytes];
   // Where a plus is read as a blank, one that was meant is not seen.

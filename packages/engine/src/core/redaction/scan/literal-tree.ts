@@ -92,17 +92,18 @@ export function createLiteralTree<Tag>(): LiteralTree<Tag> {
     }
   }
 
-  function find(text: string): { literal: Literal<Tag> | undefined; path: TreeNode<Tag>[] } {
-    const path = [root];
+  /** `path` is given the way to it, if there is one. */
+  function find(text: string, path?: TreeNode<Tag>[]): Literal<Tag> | undefined {
+    path?.push(root);
     let node = root;
     for (let at = 0; at < text.length && node.only === undefined; at++) {
       const next = node.next?.get(text.charCodeAt(at));
-      if (next === undefined) return { literal: undefined, path };
-      path.push(next);
+      if (next === undefined) return undefined;
+      path?.push(next);
       node = next;
     }
     const literal = node.only ?? node.end;
-    return { literal: literal?.text === text ? literal : undefined, path };
+    return literal?.text === text ? literal : undefined;
   }
 
   /** Takes a literal out, and with it the branches that led to nothing else. */
@@ -129,7 +130,7 @@ export function createLiteralTree<Tag>(): LiteralTree<Tag> {
     },
     mayBegin: (first, second) => pairs[slotOf(first, second)] === 1 || singles[first & 0xff] === 1,
     add(text, tag) {
-      const known = find(text).literal;
+      const known = find(text);
       if (known !== undefined) {
         known.count += 1;
         return;
@@ -139,7 +140,8 @@ export function createLiteralTree<Tag>(): LiteralTree<Tag> {
       insert({ text, tag, isShort: text.length < SHORT, count: 1 }, root, 0);
     },
     remove(text) {
-      const { literal, path } = find(text);
+      const path: TreeNode<Tag>[] = [];
+      const literal = find(text, path);
       if (literal === undefined) return;
       literal.count -= 1;
       if (literal.count > 0) return;
