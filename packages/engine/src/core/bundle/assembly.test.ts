@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { StoredEvent } from '../../ports/store.ts';
 import { renderSnapshot } from '../fold/snapshot.ts';
+import { finish } from '../json/steps.ts';
 import { chain, node } from '../testing/definitions.ts';
 import { simulate } from '../testing/simulation.ts';
 import { type BundleSource, createBundleAssembly, type RunningHash } from './assembly.ts';
@@ -40,7 +41,7 @@ function bundleOf(
   events: readonly StoredEvent[],
   maxBytes = CAP,
 ): { text: string; bundle: DebugBundle } {
-  const assembly = createBundleAssembly(source, { maxBytes, hash: runningHash() });
+  const assembly = finish(createBundleAssembly(source, { maxBytes, hash: runningHash() }));
   let text = assembly.open();
   for (const event of events) {
     const piece = assembly.add(event);
@@ -58,6 +59,25 @@ function started(seq: number, payload: JsonObject = {}): StoredEvent {
 
 const many = (count: number, payload: JsonObject = {}): StoredEvent[] =>
   Array.from({ length: count }, (_, seq) => started(seq, payload));
+
+describe('a bundle of a large run', () => {
+  it('is masked in steps, so that others get their turn meanwhile', () => {
+    const text = 'eyJ-'.repeat(7_500);
+    const source = sourceOf(0);
+    const nodeStates = Object.fromEntries(
+      Array.from({ length: 100 }, (_, at) => [`n${at}`, { status: 'completed', outputs: { text } }]),
+    );
+    const definition: Json = { nodes: Array.from({ length: 100 }, (_, at) => ({ id: `n${at}`, text })) };
+    const steps = createBundleAssembly(
+      { ...source, definition, snapshot: { ...source.snapshot, nodeStates } },
+      { maxBytes: 16 * 1024 * 1024, hash: runningHash() },
+    );
+    let count = 0;
+    while (steps.next().done !== true) count += 1;
+
+    expect(count).toBeGreaterThan(80);
+  });
+});
 
 describe('a bundle that would be too large', () => {
   it.each<[string, JsonObject]>([

@@ -2,6 +2,7 @@ import { BUNDLE_VERSION, EVENT_SCHEMA_VERSION, eventId, type JsonObject, toIso }
 import type { Ed25519Key } from '../../crypto/ed25519.ts';
 import type { StoredEvent } from '../../ports/store.ts';
 import type { RunEvent } from '../../model/run-event.ts';
+import type { Steps } from '../json/steps.ts';
 import { canonicalText, utf8Bytes } from './canonical-text.ts';
 import { redactCredentialsIn } from './encoded-credentials.ts';
 import { type FixedSource, fixedParts, pointerBytes } from './fixed-parts.ts';
@@ -55,11 +56,12 @@ export interface BundleOptions {
 /** For the names of members, totals and what one event can add to the spans. */
 const SLACK_BYTES = 16 * 1024;
 
-export function createBundleAssembly(source: BundleSource, options: BundleOptions): BundleAssembly {
+/** Masking what is known beforehand takes long for a large run, so it is done in steps. */
+export function* createBundleAssembly(source: BundleSource, options: BundleOptions): Steps<BundleAssembly> {
   const { record, redaction, totalEvents } = source;
   const { maxBytes, hash } = options;
   const slack = Math.min(SLACK_BYTES, maxBytes / 16);
-  const fixed = fixedParts(source, maxBytes / 2);
+  const fixed = yield* fixedParts(source, maxBytes / 2);
   const room = maxBytes - fixed.bytes - slack;
   const eventRoom = Math.min(room, maxBytes - maxBytes / 8);
   const limit = Math.min(options.maxEvents ?? totalEvents, totalEvents);

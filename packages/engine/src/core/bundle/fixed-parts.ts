@@ -1,8 +1,9 @@
-import type { Annotation, Json, JsonObject, RunSnapshot } from '@weft/protocol';
+import { type Annotation, isJsonObject, type Json, type JsonObject, type RunSnapshot } from '@weft/protocol';
 import type { MaskedPlaces } from '../import/masked-slots.ts';
 import type { CreationRecord } from '../../model/run-state.ts';
 import type { BundleRedaction } from './bundle-redaction.ts';
-import { maskedMember, unmaskedRun } from './bundle-run.ts';
+import type { Steps } from '../json/steps.ts';
+import { maskedList, maskedMember, unmaskedRun } from './bundle-run.ts';
 import { canonicalText, utf8Bytes } from './canonical-text.ts';
 import { maskedPointers } from './masked-pointers.ts';
 
@@ -52,7 +53,7 @@ const EXPENDABLE = [
  * Takes at most `maxBytes`: annotations are kept to an eighth of it, the newest ones; then, if it must be, parts of the run and
  * the definition are left out. What is too large as it is, is not masked first: that would be much work for nothing.
  */
-export function fixedParts(source: FixedSource, maxBytes: number): FixedParts {
+export function* fixedParts(source: FixedSource, maxBytes: number): Steps<FixedParts> {
   const { redaction, record, definition } = source;
   const maskedBefore = byPart((source.maskedBefore?.run ?? []).map(redaction.text));
   const partOf = (base: string, before: Json, after: Json): Part => {
@@ -72,9 +73,12 @@ export function fixedParts(source: FixedSource, maxBytes: number): FixedParts {
   );
   if (definition !== undefined) plain.set(DEFINITION, definition);
   const tooLarge = shed(plain, room, (value) => utf8Bytes(JSON.stringify(value)));
-  const parts = new Map(
-    [...plain].map(([pointer, value]) => [pointer, partOf(pointer, value, masked(pointer, value, source))]),
-  );
+  const parts = new Map<string, Part>();
+  for (const [pointer, value] of plain) {
+    const after = yield* masked(pointer, value, source);
+    parts.set(pointer, partOf(pointer, value, after));
+    yield;
+  }
   const stillTooLarge = shed(parts, room, (part) => part.bytes);
 
   const run = [...parts].filter(([pointer]) => pointer !== DEFINITION);
@@ -89,9 +93,20 @@ export function fixedParts(source: FixedSource, maxBytes: number): FixedParts {
   };
 }
 
-function masked(pointer: string, value: Json, { record, redaction }: FixedSource): Json {
-  if (pointer === DEFINITION) return redaction.authored(value);
-  return maskedMember(pointer.slice('/run/'.length), value, record, redaction);
+function* masked(pointer: string, value: Json, { record, redaction }: FixedSource): Steps<Json> {
+  if (pointer === DEFINITION) return yield* maskedDefinition(value, redaction);
+  return yield* maskedMember(pointer.slice('/run/'.length), value, record, redaction);
+}
+
+/** Its lists, of nodes above all, are what is long in it. */
+function* maskedDefinition(definition: Json, { authored }: BundleRedaction): Steps<Json> {
+  if (!isJsonObject(definition)) return authored(definition);
+  const lists: [string, Json][] = [];
+  const others: [string, Json][] = [];
+  for (const entry of Object.entries(definition)) (Array.isArray(entry[1]) ? lists : others).push(entry);
+  const shown: JsonObject = { ...(authored(Object.fromEntries(others)) as JsonObject) };
+  for (const [name, list] of lists) shown[name] = yield* maskedList(list as Json[], authored);
+  return shown;
 }
 
 /** Only of parts that can be given up: the list is another host's and may be long. */

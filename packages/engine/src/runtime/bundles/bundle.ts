@@ -106,12 +106,15 @@ export function createBundles(dependencies: BundleDependencies): Host['debugBund
     const { maxEvents } = request;
     // Each of the pieces of a large run takes a turn of its own.
     await nextTurn(caller.tenant);
-    const assembly = createBundleAssembly(source, {
-      maxBytes,
-      hash: runningSha256(),
-      ...(key !== undefined && { key }),
-      ...(maxEvents !== undefined && { maxEvents }),
-    });
+    const assembly = await inTurns(
+      caller.tenant,
+      createBundleAssembly(source, {
+        maxBytes,
+        hash: runningSha256(),
+        ...(key !== undefined && { key }),
+        ...(maxEvents !== undefined && { maxEvents }),
+      }),
+    );
     // What cannot be read at its beginning is an error, not a bundle that breaks off.
     return textOf(source.record, assembly, await readPage(runId, 0, assembly.limit));
   };
