@@ -82,6 +82,7 @@ export const GATES = {
   authorization: isPresent('authorization'),
   authScopedDiscovery: isTrue('discovery.authScoped.supported'),
   branch: includes('replay.modes', 'branch'),
+  compliance: isPresent('compliance.defaultMode'),
   conditionalReads: isTrue('restTransport.conditionalRunGet'),
   configurableMaximum: {
     says: 'configurable with a key that has a max',
@@ -112,6 +113,13 @@ export const GATES = {
   },
   fixtures: isPresent('fixtures'),
   forcedVersions: isPresent('testing.forceEngineVersionRange'),
+  forks: {
+    says: 'replay.supported: true and replay.modes that is not empty',
+    isOpen: (discovery) => {
+      const modes = advertised(discovery, 'replay.modes');
+      return advertised(discovery, 'replay.supported') === true && Array.isArray(modes) && modes.length > 0;
+    },
+  },
   grpc: isTrue('grpc.supported'),
   grpcBlock: isPresent('grpc'),
   i18n: isTrue('i18n.supported'),
@@ -132,6 +140,11 @@ export const GATES = {
   },
   memory: includes('agents.memoryBackends', 'long-term'),
   mockProviders: isPresent('testing.mockProviders'),
+  mockStreamText: includes('testing.mockProviders', 'stream-text'),
+  noAnnotations: {
+    says: 'no feedback.supported',
+    isOpen: (discovery) => advertised(discovery, 'feedback.supported') !== true,
+  },
   noConversations: {
     says: 'no conversationPrimitive',
     isOpen: (discovery) => advertised(discovery, 'conversationPrimitive') !== true,

@@ -49,6 +49,8 @@ export interface CheckContext {
   readonly launcher: Launcher | undefined;
   /** Ends with the check's time. */
   readonly signal: AbortSignal;
+  /** Ends the check: the host lacks something optional that no discovery document advertises, such as an endpoint known by its presence. */
+  notApplicable(reason: string): never;
   /** A text that no other check and no earlier run of the suite has used. */
   unique(prefix?: string): string;
   /** Asks again until something is there; the claim is what fails when it does not come in time. */

@@ -5,6 +5,7 @@ import { createExpectations, ExpectationFailed, type Expectations } from './expe
 import { createHostClient } from './host-client.ts';
 import { HostFault } from './host-fault.ts';
 import type { Launcher } from './launcher.ts';
+import { NotApplicable } from './not-applicable.ts';
 import { obstacleTo, type Offer } from './obstacles.ts';
 import type { CheckOutcome, CheckResult } from './outcome.ts';
 import { createRunDriver } from './run-driver.ts';
@@ -90,6 +91,7 @@ async function outcomeOf(
         outcome: 'failed',
         reason: `it was not done after ${timeoutMs / 1_000} s: ${messageOf(error)}`,
       };
+    if (error instanceof NotApplicable) return { outcome: 'not-applicable', reason: error.message };
     if (error instanceof ExpectationFailed || error instanceof HostFault)
       return { outcome: 'failed', reason: error.message };
     return { outcome: 'broken', reason: `the check itself failed: ${messageOf(error)}` };
@@ -132,6 +134,9 @@ function contextOf(trace: Trace, signal: AbortSignal, options: SuiteOptions): Ch
     keys,
     launcher: launcher === undefined ? undefined : traced(launcher, trace, signal),
     signal,
+    notApplicable: (reason) => {
+      throw new NotApplicable(reason);
+    },
     unique: (prefix = 'weft-conformance') => `${prefix}-${randomUUID()}`,
     eventually,
   };
