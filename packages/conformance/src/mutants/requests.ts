@@ -1,0 +1,26 @@
+import type { MutantMemory, ProxiedRequest } from './mutant.ts';
+
+/** Sends the request to another path. */
+export function path(change: (path: string) => string) {
+  return (request: ProxiedRequest): ProxiedRequest => ({ ...request, path: change(request.path) });
+}
+
+/** Sends a header with another value, where it is there; nothing leaves it out. */
+export function header(name: string, change: (value: string) => string | undefined) {
+  return (request: ProxiedRequest): ProxiedRequest => {
+    const { [name]: value, ...others } = request.headers;
+    if (value === undefined) return request;
+    const changed = change(value);
+    return { ...request, headers: changed === undefined ? others : { ...others, [name]: changed } };
+  };
+}
+
+/** Sends every request with the key of the first one: whoever asks is taken for the owner. */
+export function ownersKey(request: ProxiedRequest, memory: MutantMemory): ProxiedRequest {
+  const { authorization } = request.headers;
+  if (!memory.has('key') && authorization !== undefined) memory.set('key', authorization);
+  const key = memory.get('key');
+  return typeof key === 'string'
+    ? { ...request, headers: { ...request.headers, authorization: key } }
+    : request;
+}
