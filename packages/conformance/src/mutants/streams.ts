@@ -79,7 +79,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/framing'],
     says: /equals the polled one/,
     on: STREAM,
-    frame: (event) => [withDocument(event, ({ payload, ...others }) => others)],
+    frame: (event) => [withDocument(event, ({ payload: _, ...others }) => others)],
   },
   {
     id: 'streams/left-open',
@@ -246,7 +246,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/messages-of-streamed-text'],
     says: /a chunk has the runId/,
     on: STREAM,
-    frame: (event) => [withDocument(event, ({ runId, ...others }) => others)],
+    frame: (event) => [withDocument(event, ({ runId: _, ...others }) => others)],
   },
   {
     id: 'streams/chunk-without-usage',
