@@ -12,7 +12,6 @@ export const FORKS_CHECKS: readonly Check[] = [
     id: 'forks/advertised-modes',
     title: 'the modes of forks are advertised',
     proves: ['FORK-1'],
-    needs: {},
     async run({ host, expect }) {
       const answer = await host.request('GET', '/.well-known/openwop');
       const discovery = expect.object(answer.json, 'discovery is an object');

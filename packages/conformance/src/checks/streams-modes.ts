@@ -274,14 +274,18 @@ export const STREAM_MODE_CHECKS: readonly Check[] = [
       expect.equal(
         sequencesOf(documentsOf(context, seen).filter(isUpdate)),
         sequencesOf(log.filter(isUpdate)),
-        'a subscriber of updates beside others gets every update',
+        'a subscriber of updates next to others gets every update',
       );
       expect.equal(
         sequencesOf(documentsOf(context, all)),
         sequencesOf(log),
-        'a subscriber of debug beside others gets every event',
+        'a subscriber of debug next to others gets every event',
       );
-      expect.equal(statusOf(states.at(-1)), 'completed', 'a subscriber of values beside others gets the end');
+      expect.equal(
+        statusOf(states.at(-1)),
+        'completed',
+        'a subscriber of values next to others gets the end',
+      );
     },
   },
 ];

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import { json, type Mutant, status } from './mutant.ts';
-import { ownersKey, path } from './requests.ts';
+import { ownersKey, path, without } from './changes.ts';
 
 const DIFF = { method: 'GET', path: /:diff/ };
 
@@ -27,7 +27,7 @@ export const DIFF_MUTANTS: readonly Mutant[] = [
     caughtBy: ['diff/identical'],
     says: /a diff has a, b, eventDiffs, stateDiff/,
     on: DIFF,
-    answer: changed(({ stateDiff: _, ...others }) => others),
+    answer: changed(without('stateDiff')),
   },
   {
     id: 'diff/runs-exchanged',
@@ -246,7 +246,7 @@ export const DIFF_MUTANTS: readonly Mutant[] = [
     caughtBy: ['diff/unfinished'],
     says: /has truncated true/,
     on: DIFF,
-    answer: changed(({ truncated: _, ...others }) => others),
+    answer: changed(without('truncated')),
   },
   {
     id: 'diff/always-truncated',

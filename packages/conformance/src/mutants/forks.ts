@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import { json, type Mutant, type MutantMemory, type ProxiedRequest, status } from './mutant.ts';
-import { ownersKey } from './requests.ts';
+import { body, header, ownersKey, without } from './changes.ts';
 
 const FORK = { method: 'POST', path: /:fork$/ };
 /** Forks, and the logs of runs: what a mutant needs to break the log of a fork alone. */
@@ -39,7 +39,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/from-the-start'],
     says: /names its source/,
     on: FORK,
-    answer: forked(({ sourceRunId: _, ...others }) => others),
+    answer: forked(without('sourceRunId')),
   },
   {
     id: 'forks/another-mode',
@@ -63,7 +63,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/from-the-start'],
     says: /has an eventsUrl/,
     on: FORK,
-    answer: forked(({ eventsUrl: _, ...others }) => others),
+    answer: forked(without('eventsUrl')),
   },
   {
     id: 'forks/events-url-leads-nowhere',
@@ -203,7 +203,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/branch-asks-again'],
     says: /becomes waiting-approval|\/interrupts\/gate/,
     on: FORK,
-    request: body(({ runOptionsOverlay: _, ...asked }) => ({ ...asked, mode: 'replay' })),
+    request: body((asked) => ({ ...without('runOptionsOverlay')(asked), mode: 'replay' })),
     answer: forked((answer) => ({ ...answer, mode: 'branch' })),
   },
   {
@@ -212,7 +212,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/branch-overlay', 'forks/branch-overlay-is-merged'],
     says: /lower recursionLimit fails/,
     on: FORK,
-    request: body(({ runOptionsOverlay: _, ...asked }) => asked),
+    request: body(without('runOptionsOverlay')),
   },
   {
     id: 'forks/overlay-in-place-of-options',
@@ -232,7 +232,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/replay-takes-no-overlay'],
     says: /status 400/,
     on: FORK,
-    request: body(({ runOptionsOverlay: _, ...asked }) => asked),
+    request: body(without('runOptionsOverlay')),
   },
   {
     id: 'forks/empty-overlay-rejected',
@@ -288,7 +288,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/bad-bodies'],
     says: /status 400/,
     on: FORK,
-    request: body(({ fromSequence: _, ...asked }) => asked),
+    request: body(without('fromSequence')),
   },
   {
     id: 'forks/unknown-mode-ignored',
@@ -346,16 +346,9 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/idempotent'],
     says: /are one run/,
     on: FORK,
-    request: ({ headers: { 'idempotency-key': _, ...headers }, ...request }) => ({ ...request, headers }),
+    request: header('idempotency-key', () => undefined),
   },
 ];
-
-function body(change: (asked: JsonObject) => JsonObject) {
-  return (request: ProxiedRequest): ProxiedRequest => {
-    const asked = JSON.parse(request.body) as Json;
-    return isJsonObject(asked) ? { ...request, body: JSON.stringify(change(asked)) } : request;
-  };
-}
 
 function forked(change: (answer: JsonObject) => JsonObject) {
   return json((answer): Json => (isJsonObject(answer) && 'sourceRunId' in answer ? change(answer) : answer));

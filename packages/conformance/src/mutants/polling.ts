@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import { json, type Mutant, status } from './mutant.ts';
-import { ownersKey, path } from './requests.ts';
+import { ownersKey, path, without } from './changes.ts';
 
 const POLL = { method: 'GET', path: /\/events\/poll/ };
 
@@ -11,7 +11,7 @@ export const POLLING_MUTANTS: readonly Mutant[] = [
     caughtBy: ['polling/answer'],
     says: /boolean isComplete/,
     on: POLL,
-    answer: json((body) => (isJsonObject(body) ? without(body, 'isComplete') : body)),
+    answer: json((body) => (isJsonObject(body) ? without('isComplete')(body) : body)),
   },
   {
     id: 'polling/no-payload',
@@ -20,7 +20,7 @@ export const POLLING_MUTANTS: readonly Mutant[] = [
     says: /a polled event has .*payload/,
     on: POLL,
     answer: events((list) =>
-      list.map((event) => (event['type'] === 'run.completed' ? without(event, 'payload') : event)),
+      list.map((event) => (event['type'] === 'run.completed' ? without('payload')(event) : event)),
     ),
   },
   {
@@ -181,11 +181,6 @@ function events(change: (list: JsonObject[]) => JsonObject[]) {
     if (!isJsonObject(body) || !Array.isArray(body['events'])) return body;
     return { ...body, events: change(body['events'].filter(isJsonObject)) };
   });
-}
-
-function without(object: JsonObject, name: string): JsonObject {
-  const { [name]: _, ...others } = object;
-  return others;
 }
 
 function moved(asked: string, by: number): string {

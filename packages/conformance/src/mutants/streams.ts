@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, type SseEvent } from '@weft/protocol';
 import { json, type Mutant, type MutantMemory, type ProxiedAnswer, status } from './mutant.ts';
-import { header, ownersKey, path } from './requests.ts';
+import { header, ownersKey, path, without } from './changes.ts';
 
 const STREAM = { method: 'GET', path: /\/events(\?|$)/ };
 const RUNS = { path: /^\/v1\/runs/ };
@@ -79,7 +79,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/framing'],
     says: /equals the polled one/,
     on: STREAM,
-    frame: (event) => [withDocument(event, ({ payload: _, ...others }) => others)],
+    frame: (event) => [withDocument(event, without('payload'))],
   },
   {
     id: 'streams/left-open',
@@ -246,7 +246,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/messages-of-streamed-text'],
     says: /a chunk has the runId/,
     on: STREAM,
-    frame: (event) => [withDocument(event, ({ runId: _, ...others }) => others)],
+    frame: (event) => [withDocument(event, without('runId'))],
   },
   {
     id: 'streams/chunk-without-usage',
@@ -461,8 +461,8 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     answer: json((body) => (isJsonObject(body) ? { ...body, details: {} } : body)),
   },
   {
-    id: 'streams/supported-beside-details',
-    breaks: 'the list of modes stands beside error and message',
+    id: 'streams/supported-outside-details',
+    breaks: 'the list of modes stands next to error and message',
     caughtBy: ['streams/unknown-mode'],
     says: /no members but error, message and details/,
     on: STREAM,

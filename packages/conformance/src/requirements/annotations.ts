@@ -1,3 +1,127 @@
 import type { RequirementTable } from './requirement.ts';
 
-export const ANNOTATIONS_REQUIREMENTS = {} as const satisfies RequirementTable;
+const DOCUMENT = 'rfcs';
+
+export const ANNOTATIONS_REQUIREMENTS = {
+  'NOTE-1': {
+    document: DOCUMENT,
+    section: 'RFC 0056: capability',
+    level: 'MUST',
+    text: 'A host that does not advertise annotations answers their path with 501 `capability_not_provided`.',
+    gate: 'noAnnotations',
+  },
+  'NOTE-2': {
+    document: DOCUMENT,
+    section: 'RFC 0056: capability',
+    level: 'MUST',
+    text: '`feedback` lists as targets run, event and node alone, and as signals rating, correction, label and flag alone.',
+    gate: 'annotations',
+  },
+  'NOTE-3': {
+    document: DOCUMENT,
+    section: 'RFC 0056: POST /v1/runs/{runId}/annotations',
+    level: 'MUST',
+    text: 'An annotation is recorded with 201 and answered with annotationId, target, signal, actor, createdAt and the note, if any, and nothing else.',
+    gate: 'annotations',
+  },
+  'NOTE-4': {
+    document: DOCUMENT,
+    section: 'RFC 0056: POST /v1/runs/{runId}/annotations',
+    level: 'MUST',
+    text: 'The target is the run of the path, and the event or node that the client named; the signal is as it was given.',
+    gate: 'annotations',
+  },
+  'NOTE-5': {
+    document: DOCUMENT,
+    section: 'RFC 0056: POST /v1/runs/{runId}/annotations',
+    level: 'MUST',
+    text: 'The actor is derived from the key: a client that names an actor is rejected with 400 or 422.',
+    gate: 'annotations',
+  },
+  'NOTE-6': {
+    document: DOCUMENT,
+    section: 'RFC 0056: annotation-create schema',
+    level: 'MUST',
+    text: 'Unknown members of an annotation, its signal or its target are rejected with 400 or 422, a runId in the target included.',
+    gate: 'annotations',
+  },
+  'NOTE-7': {
+    document: DOCUMENT,
+    section: 'RFC 0056: annotation-create schema',
+    level: 'MUST',
+    text: 'A signal has one of the four kinds and the member that its kind asks for; a rating is a whole number from 1 to 5.',
+    gate: 'annotations',
+  },
+  'NOTE-8': {
+    document: DOCUMENT,
+    section: 'RFC 0056: capability',
+    level: 'MUST',
+    text: 'Signals and targets that the host does not advertise are rejected with a status of 4xx.',
+    gate: 'annotations',
+    notTested: 'which they are differs from host to host, and most advertise all',
+  },
+  'NOTE-9': {
+    document: DOCUMENT,
+    section: 'RFC 0056: GET /v1/runs/{runId}/annotations',
+    level: 'MUST',
+    text: 'The annotations of a run are listed under annotations, with no other member, each as it was answered when it was recorded.',
+    gate: 'annotations',
+  },
+  'NOTE-10': {
+    document: DOCUMENT,
+    section: 'RFC 0056: side resource',
+    level: 'MUST',
+    text: 'An annotation changes neither the log nor the state of its run, and a run that has ended can be annotated.',
+    gate: 'annotations',
+  },
+  'NOTE-11': {
+    document: DOCUMENT,
+    section: 'RFC 0056: side resource',
+    level: 'MUST',
+    text: 'A fork has none of the annotations of its source.',
+    gate: 'annotations',
+  },
+  'NOTE-12': {
+    document: DOCUMENT,
+    section: 'RFC 0056: run.annotated',
+    level: 'MUST',
+    text: 'An annotation of a run that lives is told by `run.annotated` on its streams of updates and of debug, and stays out of the log.',
+    gate: 'annotations',
+  },
+  'NOTE-13': {
+    document: DOCUMENT,
+    section: 'RFC 0056: annotation-content-redaction',
+    level: 'MUST',
+    text: 'Credentials in a correction or a note are masked in every answer.',
+    gate: 'annotations',
+  },
+  'NOTE-14': {
+    document: DOCUMENT,
+    section: 'RFC 0056: scopes',
+    level: 'MUST',
+    text: 'Annotations need a key, and a run that exists: 401, and 404 or 403.',
+    gate: 'annotations',
+  },
+  'NOTE-15': {
+    document: DOCUMENT,
+    section: 'RFC 0056: scopes',
+    level: 'MUST',
+    text: 'To annotate needs a right of its own: a key that may only read runs gets 403, and may list.',
+    gate: 'annotations',
+  },
+  'NOTE-16': {
+    document: 'auth',
+    section: 'Tenant isolation',
+    level: 'MUST',
+    text: 'A key of another tenant neither lists nor makes annotations of a run.',
+    gate: 'annotations',
+  },
+  'NOTE-17': {
+    document: DOCUMENT,
+    section: 'RFC 0056: audit',
+    level: 'SHOULD',
+    text: 'Annotations are written to the audit log.',
+    gate: 'annotations',
+    notTested: 'the entries of the audit log are not part of the protocol’s surface',
+  },
+} as const satisfies RequirementTable;

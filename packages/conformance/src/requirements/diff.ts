@@ -38,13 +38,13 @@ export const DIFF_REQUIREMENTS = {
     document: 'rfc-0054',
     section: '§B',
     level: 'MUST',
-    text: 'The answer has a, b, eventDiffs and stateDiff, at most divergedAtSeq and truncated beside them, and nothing else; a is the run of the path and b the run of `against`.',
+    text: 'The answer has a, b, eventDiffs and stateDiff, may have divergedAtSeq and truncated, and has nothing else; a is the run of the path and b the run of `against`.',
   },
   'DIFF-7': {
     document: 'rfc-0054',
     section: '§B',
     level: 'MUST',
-    text: 'divergedAtSeq is a whole number that is not negative, or null; a difference has seq, op and at most aEvent and bEvent; op is added, removed or changed.',
+    text: '`divergedAtSeq` is a whole number that is not negative, or null; a difference has seq, op and at most aEvent and bEvent; op is added, removed or changed.',
   },
   'DIFF-8': {
     document: 'rfc-0054',
@@ -63,7 +63,7 @@ export const DIFF_REQUIREMENTS = {
     document: 'rfc-0054',
     section: '§C',
     level: 'MUST',
-    text: 'divergedAtSeq is the first sequence at which the two logs differ, and the first difference is the one at that sequence.',
+    text: '`divergedAtSeq` is the first sequence at which the two logs differ, and the first difference is the one at that sequence.',
   },
   'DIFF-11': {
     document: 'rfc-0054',
@@ -81,7 +81,7 @@ export const DIFF_REQUIREMENTS = {
     document: 'rfc-0054',
     section: '§B',
     level: 'MUST',
-    text: 'aEvent and bEvent are the events of the two logs as they are polled.',
+    text: '`aEvent` and `bEvent` are the events of the two logs as they are polled.',
   },
   'DIFF-14': {
     document: 'rfc-0054',
@@ -128,7 +128,7 @@ export const DIFF_REQUIREMENTS = {
     document: 'rfc-0054',
     section: '§B; Conformance, state-shape',
     level: 'MUST',
-    text: 'stateDiff is an object that shows where the final states differ in status, variables or channels, and is empty where they do not.',
+    text: '`stateDiff` is an object that shows where the final states differ in status, variables or channels, and is empty where they do not.',
   },
   'DIFF-21': {
     document: 'rfc-0054',

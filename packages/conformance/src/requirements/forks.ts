@@ -53,7 +53,7 @@ export const FORKS_REQUIREMENTS = {
     document: 'replay',
     section: 'Fork semantics',
     level: 'MUST',
-    text: 'The log of a fork is numbered on from fromSeq without a gap, and ends with one terminal event.',
+    text: 'The log of a fork is numbered without a gap from fromSeq on, and ends with one terminal event.',
     gate: 'forks',
     profiles: ['openwop-replay-fork'],
   },

@@ -96,7 +96,7 @@ export const STREAMS_REQUIREMENTS = {
     document: 'conformance-1.0.0',
     section: 'AsyncAPI: InterruptRequested',
     level: 'SHOULD',
-    text: 'Beside `interrupt.requested` the host sends the older event of the same kind, such as `approval.requested`.',
+    text: 'Together with `interrupt.requested` the host sends the older event of the same kind, such as `approval.requested`.',
   },
   'STREAM-15': {
     document: 'conformance-1.0.0',
@@ -258,7 +258,7 @@ export const STREAMS_REQUIREMENTS = {
     level: 'MUST',
     text: 'That error lists in `details.supported` the names of the modes that the host serves.',
     profiles: ['openwop-stream-sse'],
-    reading: 'An early text has the list beside the error; the envelope is closed, so it stands in details.',
+    reading: 'An early text has the list next to the error; the envelope is closed, so it stands in details.',
   },
   'STREAM-39': {
     document: 'stream-modes',

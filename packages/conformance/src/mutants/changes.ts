@@ -1,3 +1,4 @@
+import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import type { MutantMemory, ProxiedRequest } from './mutant.ts';
 
 /** Sends the request to another path. */
@@ -15,7 +16,7 @@ export function header(name: string, change: (value: string) => string | undefin
   };
 }
 
-/** Sends every request with the key of the first one: whoever asks is taken for the owner. */
+/** Sends every request with the key of the first one: every caller is taken for the owner. */
 export function ownersKey(request: ProxiedRequest, memory: MutantMemory): ProxiedRequest {
   const { authorization } = request.headers;
   if (!memory.has('key') && authorization !== undefined) memory.set('key', authorization);
@@ -23,4 +24,18 @@ export function ownersKey(request: ProxiedRequest, memory: MutantMemory): Proxie
   return typeof key === 'string'
     ? { ...request, headers: { ...request.headers, authorization: key } }
     : request;
+}
+
+/** Sends another body. */
+export function body(change: (asked: JsonObject) => JsonObject) {
+  return (request: ProxiedRequest): ProxiedRequest => {
+    const asked = JSON.parse(request.body) as Json;
+    return isJsonObject(asked) ? { ...request, body: JSON.stringify(change(asked)) } : request;
+  };
+}
+
+/** Leaves members out. */
+export function without(...names: readonly string[]) {
+  return (object: JsonObject): JsonObject =>
+    Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
 }
