@@ -298,6 +298,11 @@ export function isWaitingStatus(status: string): boolean {
   return status.startsWith('waiting-');
 }
 
+/** The node that waits for an answer, while the run does. */
+export function askingNode({ suspended, nodes }: RunState): string | undefined {
+  return nodes.get(suspended[0] ?? '')?.nodeId;
+}
+
 export function isTerminalStatus(status: string): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled';
 }

@@ -93,6 +93,20 @@ describe('a live stream', () => {
     expect(JSON.parse(client.frames[0]?.data ?? '{}')).toMatchObject({ runId, atSeq: 0 });
   });
 
+  it('in values names the node that a run waits at, as the snapshot of the run does', async () => {
+    await open();
+    const { runId } = await at.start('gate');
+    await at.reaches(runId, 'waiting-approval');
+
+    const client = await follow(runId, '?streamMode=values');
+    await client.until((frames) => frames.some((frame) => frame.data.includes('"waiting-approval"')));
+
+    const snapshot = await at.call('GET', `/v1/runs/${runId}`);
+    const shown = JSON.parse(client.frames.at(-1)?.data ?? '{}');
+    expect(snapshot.json).toMatchObject({ currentNodeId: 'gate' });
+    expect(shown).toMatchObject({ status: 'waiting-approval', currentNodeId: 'gate' });
+  });
+
   it('in values shows what the fold knows, masked, and ends like the snapshot of the run', async () => {
     await open();
     const runId = await running('secret');

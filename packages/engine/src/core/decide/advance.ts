@@ -22,6 +22,7 @@ import { receivedSensitivity } from '../redaction/result-sensitivity.ts';
 import { applyCommand } from './run-commands.ts';
 import { checkDuration, durationDeadline, endRun } from './run-end.ts';
 import {
+  askingNode,
   type CreationRecord,
   isLiveStatus,
   isTerminalStatus,
@@ -140,11 +141,6 @@ export function headOf(run: LiveRun): RunHead {
   if (endedAt !== undefined) head.endedAt = endedAt;
   if (error !== undefined) head.errorCode = error.code;
   return head;
-}
-
-/** The node that waits for an answer, while the run does. */
-function askingNode({ suspended, nodes }: RunState): string | undefined {
-  return nodes.get(suspended[0] ?? '')?.nodeId;
 }
 
 function accept(stretch: Stretch, input: Input): Verdict | undefined {

@@ -2,13 +2,15 @@ import { isJsonObject, type Json, type JsonObject, type RunSnapshot, toIso } fro
 import type { Plan } from '../compile/plan.ts';
 import { shownMembers, shownResult } from '../decide/recorder.ts';
 import { type Masking, maskingOf, maskSensitive, type Redactor } from '../redaction/redaction.ts';
-import type {
-  ChildRun,
-  CreationRecord,
-  ForkLink,
-  NodeState,
-  RunState,
-  RunStatus,
+import {
+  askingNode,
+  type ChildRun,
+  type CreationRecord,
+  type ForkLink,
+  isWaitingStatus,
+  type NodeState,
+  type RunState,
+  type RunStatus,
 } from '../../model/run-state.ts';
 import { redactorFor } from '../redaction/sensitive.ts';
 import { channelSensitivity, type RunView, variableSensitivity } from '../redaction/sensitive-places.ts';
@@ -48,6 +50,7 @@ export function* snapshotInSteps(
   const redactor = redactorFor(plan, record, state);
   const nodeStates = yield* shownNodes(state, redactor);
   yield;
+  const currentNodeId = isWaitingStatus(extras.status) ? askingNode(state) : undefined;
   const open: JsonObject = {
     variables: shownValues(state.variables, (name) => variableSensitivity(view, name), masking),
     ...(plan.channels.size > 0 && {
@@ -70,6 +73,7 @@ export function* snapshotInSteps(
     owner: { tenant: record.tenant, ...(record.principal !== undefined && { principal: record.principal }) },
     ...(state.startedAt !== undefined && { startedAt: toIso(state.startedAt) }),
     ...(state.endedAt !== undefined && { completedAt: toIso(state.endedAt) }),
+    ...(currentNodeId !== undefined && { currentNodeId }),
     ...agentsOf(plan),
     ...(record.parent !== undefined && {
       parentRunId: record.parent.runId,
