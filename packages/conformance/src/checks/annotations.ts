@@ -46,6 +46,7 @@ export const ANNOTATIONS_CHECKS: readonly Check[] = [
     async run({ host, expect }) {
       const answer = await host.request('GET', '/.well-known/openwop');
       const discovery = expect.object(answer.json, 'discovery is an object');
+      expect.equal(advertised(discovery, 'feedback.supported'), true, 'feedback.supported is true');
       for (const [name, known] of [
         ['targets', TARGETS],
         ['signals', Object.keys(SIGNALS)],

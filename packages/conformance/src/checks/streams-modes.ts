@@ -40,7 +40,7 @@ export const STREAM_MODE_CHECKS: readonly Check[] = [
   {
     id: 'streams/values-of-a-live-run',
     title: 'values brings a snapshot after each transition, and nothing else',
-    proves: ['STREAM-18'],
+    proves: ['STREAM-18', 'STREAM-19'],
     needs: { fixtures: ['conformance-approval'] },
     async run(context) {
       const { runs, expect } = context;
@@ -55,6 +55,14 @@ export const STREAM_MODE_CHECKS: readonly Check[] = [
         early.push(event);
       }
 
+      const read = await runs.snapshot(runId);
+      const waiting = snapshotOf(early.at(-1));
+      for (const name of ['runId', 'workflowId', 'variables', 'currentNodeId', 'channels'])
+        expect.equal(
+          waiting?.[name],
+          read[name],
+          `the state.snapshot of a run that waits has its ${name} as it is read`,
+        );
       await approve(context, runId);
       const late = await readToEnd(context, stream);
       const log = await runs.events(runId);

@@ -190,6 +190,14 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     frame: (event) => [{ ...event, event: 'snapshot' }],
   },
   {
+    id: 'streams/snapshot-without-its-node',
+    breaks: 'a snapshot of values does not say at which node the run waits',
+    caughtBy: ['streams/values-of-a-live-run'],
+    says: /has its currentNodeId as it is read/,
+    on: STREAM,
+    frame: (event) => [withDocument(event, without('currentNodeId'))],
+  },
+  {
     id: 'streams/stale-final-snapshot',
     breaks: 'the last snapshot of values lacks the last write',
     caughtBy: ['streams/values-final-state'],
