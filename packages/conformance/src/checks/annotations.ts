@@ -27,13 +27,13 @@ const TOLD_WITHIN_MS = 2_000;
 export const ANNOTATIONS_CHECKS: readonly Check[] = [
   {
     id: 'annotations/absent',
-    title: 'a host without annotations answers their path with 501',
+    title: 'a host without annotations answers their path with 501, or with 404',
     proves: ['NOTE-1'],
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { host, expect } = context;
       const path = annotationsPath(await endedRun(context, 'conformance-noop'));
-      const absent = { status: 501, code: 'capability_not_provided' } as const;
+      const absent = { status: [501, 404], code: ['capability_not_provided', 'not_found'] };
 
       expect.envelope(await host.request('GET', path), absent);
       expect.envelope(await host.request('POST', path, { body: { signal: { kind: 'flag' } } }), absent);

@@ -11,7 +11,7 @@ export const ANNOTATIONS_MUTANTS: readonly Mutant[] = [
     id: 'annotations/served-unadvertised',
     breaks: 'annotations are served and not advertised',
     caughtBy: ['annotations/absent'],
-    says: /status 501/,
+    says: /status 501 or 404/,
     on: { path: /^\/\.well-known\/openwop/ },
     answer: json((body) => withFeedback(body, { supported: false })),
   },

@@ -9,6 +9,7 @@ export const ANNOTATIONS_REQUIREMENTS = {
     level: 'MUST',
     text: 'A host that does not advertise annotations answers their path with 501 `capability_not_provided`.',
     gate: 'noAnnotations',
+    reading: 'A host of 1.0.0 knows no such path, so 404 is taken too.',
   },
   'NOTE-2': {
     document: DOCUMENT,

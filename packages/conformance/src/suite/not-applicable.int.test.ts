@@ -21,7 +21,14 @@ it('a check that finds something optional missing does not apply, and proves not
     },
   };
 
-  const options = { keys: {}, peers: {}, launcher: undefined, concurrency: 1, key: undefined };
+  const options = {
+    keys: {},
+    peers: {},
+    launcher: undefined,
+    concurrency: 1,
+    requestTimeoutMs: 2_000,
+    key: undefined,
+  };
   const url = `http://127.0.0.1:${port}`;
   const { results } = await runSuite({ ...options, url, discovery: {}, checks: [check] });
   host.close();

@@ -1,6 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { canonicalJson, isJsonObject, type JsonObject, sseFrame } from '@weft/protocol';
+import {
+  canonicalJson,
+  compileValidator,
+  CreateRunSchema,
+  isJsonObject,
+  type JsonObject,
+  sseFrame,
+} from '@weft/protocol';
 
 /**
  * A host of another make that serves the least a host must: discovery, one workflow whose node does nothing, its events, and
@@ -34,16 +41,7 @@ const WORKFLOW = {
   variables: [],
 };
 
-const CREATE_MEMBERS = new Set([
-  'workflowId',
-  'inputs',
-  'tenantId',
-  'scopeId',
-  'callbackUrl',
-  'configurable',
-  'tags',
-  'metadata',
-]);
+const problemsIn = compileValidator(CreateRunSchema);
 
 interface Call {
   readonly method: string;
@@ -85,11 +83,11 @@ export async function startMinimalHost(): Promise<MinimalHost> {
 
   function create({ body, headers }: Call): Reply {
     const asked = objectFrom(body);
-    const unknown = Object.keys(asked ?? {}).filter((name) => !CREATE_MEMBERS.has(name));
-    if (asked === undefined || unknown.length > 0)
-      return refuse(400, 'validation_error', `Unknown: ${unknown.join(', ')}`);
-    if (typeof asked['workflowId'] !== 'string')
-      return refuse(400, 'validation_error', 'workflowId is missing.');
+    const [problem] = problemsIn(asked);
+    if (asked === undefined || problem !== undefined)
+      return refuse(400, 'validation_error', `${problem?.message ?? 'The body is no JSON object.'}`);
+    if (asked['mode'] !== undefined)
+      return refuse(501, 'capability_not_provided', 'There are no evaluations.');
     if (asked['workflowId'] !== WORKFLOW.id) return refuse(404, 'not_found', 'There is no such workflow.');
     const used = headers['idempotency-key'];
     const digest = createHash('sha256').update(canonicalJson(asked)).digest('hex');
