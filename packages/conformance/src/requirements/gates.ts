@@ -65,6 +65,7 @@ export function configurableMaximum(discovery: JsonObject): { key: string; max: 
 const LARGEST_BODY_SENT = 16 * 1_024 * 1_024;
 
 export const GATES = {
+  a2a: isPresent('a2a'),
   agents: isTrue('agents.supported'),
   agentReasoning: {
     says: 'agents.reasoning.verbosity other than off',
@@ -107,6 +108,7 @@ export const GATES = {
       return Array.isArray(list) && list.length > 0;
     },
   },
+  escalationThreshold: isPresent('configurable.escalationThreshold'),
   experimental: {
     says: 'a block with tier: experimental',
     isOpen: (discovery) => experimentalBlocks(discovery).length > 0,
@@ -139,6 +141,7 @@ export const GATES = {
     isOpen: (discovery) => mcpSlots(discovery).length > 0,
   },
   memory: includes('agents.memoryBackends', 'long-term'),
+  memoryWriteEvents: isTrue('memory.attribution.emitsWriteEvents'),
   mockProviders: isPresent('testing.mockProviders'),
   mockStreamText: includes('testing.mockProviders', 'stream-text'),
   noAnnotations: {
@@ -160,6 +163,7 @@ export const GATES = {
   observability: isPresent('observability'),
   orchestrator: isTrue('agents.orchestrator'),
   pauseResume: isTrue('runs.pauseResume.supported'),
+  reasoningVerbosity: isPresent('configurable.reasoningVerbosity'),
   replay: includes('replay.modes', 'replay'),
   secrets: isTrue('secrets.supported'),
   wasm: isTrue('nodePackRuntimes.wasm.supported'),
