@@ -1,3 +1,127 @@
 import type { RequirementTable } from './requirement.ts';
 
-export const SECRETS_REQUIREMENTS = {} as const satisfies RequirementTable;
+export const SECRETS_REQUIREMENTS = {
+  'SECRET-1': {
+    document: 'capabilities',
+    section: 'secrets',
+    level: 'MUST',
+    text: 'A host with secrets advertises at least one scope of tenant, user, run and workspace, and the resolution host-managed.',
+    gate: 'secrets',
+    profiles: ['openwop-secrets'],
+    reading: 'The scope workspace is of a later minor version.',
+  },
+  'SECRET-2': {
+    document: 'capabilities',
+    section: 'aiProviders',
+    level: 'MUST',
+    text: 'Providers that take keys of their users are among the supported providers.',
+    gate: 'aiProviders',
+  },
+  'SECRET-3': {
+    document: 'conformance-1.0.0',
+    section: 'redaction',
+    level: 'MUST',
+    text: 'The answer to a credential that is not accepted never repeats it.',
+  },
+  'SECRET-4': {
+    document: 'conformance-1.0.0',
+    section: 'redactionAdversarial',
+    level: 'MUST',
+    text: 'Keys of OpenAI or Anthropic in the inputs of a run do not appear in its events.',
+  },
+  'SECRET-5': {
+    document: 'conformance-1.0.0',
+    section: 'redactionAdversarial',
+    level: 'SHOULD',
+    text: 'Other credentials in the inputs of a run do not appear in its events either, whatever they look like.',
+    reading:
+      'The scenario plants two shapes; canaries of the suite and the patterns that hosts mask have more.',
+  },
+  'SECRET-6': {
+    document: 'observability',
+    section: 'Redaction',
+    level: 'MUST',
+    text: 'What is kept out of the log is kept out of its streams, in every mode that streams events.',
+  },
+  'SECRET-7': {
+    document: 'conformance-1.0.0',
+    section: 'redaction',
+    level: 'MUST',
+    text: 'The reference to a credential of the user stands in no event of the run.',
+    gate: 'secrets',
+    profiles: ['openwop-secrets'],
+    reading: 'It may stand in the configurable of the snapshot.',
+  },
+  'SECRET-8': {
+    document: 'conformance-1.0.0',
+    section: 'redactionAdversarial',
+    level: 'MUST',
+    text: 'The error for an unknown workflow does not repeat a workflowId that looks like a token.',
+  },
+  'SECRET-9': {
+    document: 'rest-endpoints',
+    section: 'Error envelope',
+    level: 'SHOULD',
+    text: 'Errors do not repeat credentials that stand in ids, parameters or bodies, not even in bodies that cannot be parsed.',
+  },
+  'SECRET-10': {
+    document: 'conformance-1.0.0',
+    section: 'byok-roundtrip',
+    level: 'MUST',
+    text: 'A node resolves a secret and shows its SHA-256 and its length alone; the node completes exactly once.',
+    gate: 'secrets',
+    profiles: ['openwop-secrets'],
+  },
+  'SECRET-11': {
+    document: 'conformance-1.0.0',
+    section: 'byok-roundtrip',
+    level: 'MUST',
+    text: 'A resolved secret stands in clear nowhere: not in events, streams, the snapshot or the debug bundle.',
+    gate: 'secrets',
+    profiles: ['openwop-secrets'],
+  },
+  'SECRET-12': {
+    document: 'debug-bundle',
+    section: 'Redaction',
+    level: 'MUST',
+    text: 'A credential in the inputs of a run does not appear in its debug bundle.',
+    gate: 'debugBundle',
+    profiles: ['openwop-debug-bundle'],
+  },
+  'SECRET-13': {
+    document: 'auth',
+    section: 'Credentials',
+    level: 'SHOULD',
+    text: 'Credentials in the headers of the request that creates a run appear neither in its snapshot nor in its events.',
+  },
+  'SECRET-14': {
+    document: 'rfcs',
+    section: 'requiresSecrets',
+    level: 'MUST',
+    text: 'A node whose declared secrets cannot be resolved fails before it starts, with the code for what is missing.',
+    gate: 'secrets',
+    notTested:
+      'Which secrets a host has is configured by its operator; no fixture names one that is missing.',
+  },
+  'SECRET-15': {
+    document: 'observability',
+    section: 'Privacy classification',
+    level: 'MUST',
+    text: 'Variables, channels and outputs marked as sensitive are masked in the mode of the run before they reach the log.',
+    notTested: 'No fixture marks anything as sensitive, and the protocol has no operation to register one.',
+  },
+  'SECRET-16': {
+    document: 'rest-endpoints',
+    section: 'GET /v1/runs/{runId}/artifacts/{artifactId}',
+    level: 'MUST',
+    text: 'Artifacts pass the same redaction as events.',
+    notTested: 'No fixture produces an artifact.',
+  },
+  'SECRET-17': {
+    document: 'observability',
+    section: 'Logs',
+    level: 'MUST',
+    text: 'Credentials appear in no log line, prompt or export of the host.',
+    notTested: 'They are not visible from outside.',
+  },
+} as const satisfies RequirementTable;
