@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A text that looks like a credential and is none. Its marker is in it, and nowhere else. */
+/** A text that only looks like a credential. Its marker is in it, and nowhere else. */
 export interface Canary {
   readonly shape: string;
   readonly value: string;

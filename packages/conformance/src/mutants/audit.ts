@@ -36,7 +36,7 @@ export const AUDIT_MUTANTS: readonly Mutant[] = [
     caughtBy: ['audit/whole', 'audit/ranges'],
     says: /chainValid is true/,
     on: VERIFY,
-    answer: objects((body) => ({ ...body, chainValid: false })),
+    answer: objects((body) => (body['error'] === undefined ? { ...body, chainValid: false } : body)),
   },
   {
     id: 'audit/anomaly',

@@ -13,7 +13,7 @@ function takes(pattern: RegExp): NonNullable<Mutant['answer']> {
 export const WEBHOOKS_MUTANTS: readonly Mutant[] = [
   {
     id: 'webhooks/any-url-taken',
-    breaks: 'a webhook with a URL that is none is registered',
+    breaks: 'a webhook with a malformed URL is registered',
     caughtBy: ['webhooks/no-url'],
     says: /status 400 or 403 or 404/,
     on: REGISTER,

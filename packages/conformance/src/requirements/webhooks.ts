@@ -5,7 +5,7 @@ export const WEBHOOKS_REQUIREMENTS = {
     document: 'conformance-1.0.0',
     section: 'route-coverage',
     level: 'MUST',
-    text: 'A webhook with a URL that is none is refused with 4xx and the error envelope.',
+    text: 'A webhook with a malformed URL is refused with 4xx and the error envelope.',
     profiles: ['openwop-core-standard'],
   },
   'HOOK-2': {
