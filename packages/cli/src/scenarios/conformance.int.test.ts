@@ -1,7 +1,15 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MUTANTS, type MutantTrial, findHost, tryMutant } from '@weft/conformance';
+import {
+  MUTANTS,
+  type MutantTrial,
+  type Peers,
+  findHost,
+  startOtlpCollector,
+  startWebhookReceiver,
+  tryMutant,
+} from '@weft/conformance';
 import { testServer } from '@weft/storage/postgres-test-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../testing/host-process.ts';
@@ -9,23 +17,27 @@ import { type Served, serveHere, weft } from '../testing/served.ts';
 
 const API_KEY = `weft_test_${'c'.repeat(43)}`;
 const BIN = new URL('../../bin/weft.mjs', import.meta.url).pathname;
+const OTHER_SCOPES =
+  'manifest:read,runs:create,runs:read,runs:cancel,runs:annotate,artifacts:read,webhooks:manage,approvals:respond';
 const { server, newSchema } = testServer();
 
 /** A host as an operator would set it up for the suite: test mode, its peers allowed, and two more keys. */
 interface Prepared {
   readonly folder: string;
+  readonly webhookPort: number;
+  readonly otlpPort: number;
   readonly host: Served;
   readonly flags: readonly string[];
   stop(): Promise<void>;
 }
 
-async function prepare(storeFlags: readonly string[]): Promise<Prepared> {
+async function prepare(newStore: () => readonly string[]): Promise<Prepared> {
   const folder = await mkdtemp(join(tmpdir(), 'weft-suite-'));
   const [webhooks, traces] = [await freePort(), await freePort()];
   const setup = ['--conformance', '--audit-runs', '--allow-egress', `127.0.0.1:${webhooks}`];
   const otlp = ['--otlp-endpoint', `http://127.0.0.1:${traces}`];
   const env = { WEFT_API_KEY: API_KEY };
-  const host = await serveHere(folder, [...setup, ...otlp, ...storeFlags], env);
+  const host = await serveHere(folder, [...setup, ...otlp, ...newStore()], env);
   const newKey = async (file: string, ...flags: string[]): Promise<void> => {
     const made = await weft(folder, ['keys', 'create', file, '--url', host.url, '--json', ...flags], env);
     expect(made.code, made.err).toBe(0);
@@ -33,10 +45,13 @@ async function prepare(storeFlags: readonly string[]): Promise<Prepared> {
     await writeFile(join(folder, file), key, { mode: 0o600 });
   };
   await newKey('low-scope', '--scope', 'runs:read');
-  await newKey('other-tenant', '--tenant', 'other', '--scope', 'runs:create,runs:read,runs:cancel');
-  const launch = `${process.execPath} ${BIN} serve --conformance --port {port} --data {data} ${storeFlags.join(' ')} --log-level error`;
+  await newKey('other-tenant', '--tenant', 'other', '--scope', OTHER_SCOPES);
+  // With a store of its own: these processes have another key than the host under test.
+  const launch = `${process.execPath} ${BIN} serve --conformance --port {port} --data {data} ${newStore().join(' ')} --log-level error`;
   return {
     folder,
+    webhookPort: webhooks,
+    otlpPort: traces,
     host,
     flags: [
       ...['--url', host.url, '--launch', launch],
@@ -53,10 +68,10 @@ async function prepare(storeFlags: readonly string[]): Promise<Prepared> {
 describe.each([
   ['SQLite', (): string[] => []],
   ['PostgreSQL', (): string[] => ['--store', server().url, '--store-schema', newSchema()]],
-])('weft conformance against our own host on %s', (_, storeFlags) => {
+])('weft conformance against our own host on %s', (_, newStore) => {
   let prepared: Prepared;
   beforeAll(async () => {
-    prepared = await prepare(storeFlags());
+    prepared = await prepare(newStore);
   });
   afterAll(() => prepared?.stop());
 
@@ -83,8 +98,13 @@ describe.each([
 describe('a host that is wrong in one way', () => {
   let prepared: Prepared;
   let trial: MutantTrial;
+  let peers: Required<Peers>;
   beforeAll(async () => {
-    prepared = await prepare([]);
+    prepared = await prepare(() => []);
+    peers = {
+      webhook: await startWebhookReceiver(prepared.webhookPort),
+      otlp: await startOtlpCollector(prepared.otlpPort),
+    };
     const { url } = prepared.host;
     trial = {
       url,
@@ -94,13 +114,17 @@ describe('a host that is wrong in one way', () => {
         lowScope: (await readFile(join(prepared.folder, 'low-scope'), 'utf8')).trim(),
         otherTenant: (await readFile(join(prepared.folder, 'other-tenant'), 'utf8')).trim(),
       },
-      peers: {},
+      peers,
       launcher: undefined,
       concurrency: 2,
       requestTimeoutMs: 10_000,
     };
   });
-  afterAll(() => prepared?.stop());
+  afterAll(async () => {
+    await prepared?.stop();
+    await peers?.webhook.stop();
+    await peers?.otlp.stop();
+  });
 
   it('is one of at least eighty', () => {
     expect(MUTANTS.length).toBeGreaterThanOrEqual(80);

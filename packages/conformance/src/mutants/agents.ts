@@ -42,11 +42,11 @@ export const AGENTS_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'agents/event-without-agent',
-    breaks: 'agent.handoff does not say whose it is',
+    breaks: 'agent.reasoned does not say whose it is',
     caughtBy: ['agents/reasoning-events'],
-    says: /agent\.handoff has an agentId/,
+    says: /agent\.reasoned has an agentId/,
     on: { path: POLL },
-    answer: payloadsOf('agent.handoff', (payload) => omit(payload, 'agentId')),
+    answer: payloadsOf('agent.reasoned', (payload) => omit(payload, 'agentId')),
   },
   {
     id: 'agents/no-events',
