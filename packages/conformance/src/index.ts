@@ -1,7 +1,7 @@
 export { conformance } from './command/conformance-command.ts';
 export type { ConformanceIo } from './command/conformance-command.ts';
-export { CHECKS } from './checks/index.ts';
-export { MUTANTS } from './mutants/index.ts';
+export { CHECKS } from './areas/checks.ts';
+export { MUTANTS } from './areas/mutants.ts';
 export type { Mutant } from './mutants/mutant.ts';
 export { startProxy } from './mutants/proxy.ts';
 export { tryMutant } from './mutants/try-mutants.ts';
@@ -10,7 +10,7 @@ export { startOtlpCollector } from './peers/otlp-collector.ts';
 export type { Peers } from './peers/peers.ts';
 export { startWebhookReceiver } from './peers/webhook-receiver.ts';
 export { renderRequirementsPage } from './report/requirements-page.ts';
-export { REQUIREMENTS } from './requirements/index.ts';
+export { REQUIREMENTS } from './areas/requirements.ts';
 export { PROFILES } from './requirements/profiles.ts';
 export { findHost, NoHost } from './suite/find-host.ts';
 export { profileResults, requirementResults } from './suite/outcome.ts';

@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
-import { CHECKS } from '../checks/index.ts';
-import { REQUIREMENTS } from '../requirements/index.ts';
+import { CHECKS } from '../areas/checks.ts';
+import { REQUIREMENTS } from '../areas/requirements.ts';
 import type { RequirementTable } from '../requirements/requirement.ts';
 import { isProfileId, PROFILES, type ProfileId } from '../requirements/profiles.ts';
 import type { Check } from '../suite/check.ts';

@@ -3,11 +3,11 @@
  * notice. Ends with 1 when the checks that are meant for a mutant do not catch it.
  */
 import { parseArgs } from 'node:util';
-import { CHECKS } from '../checks/index.ts';
+import { CHECKS } from '../areas/checks.ts';
 import { findHost } from '../suite/find-host.ts';
 import { REQUEST_TIMEOUT_MS } from '../suite/host-client.ts';
 import { createLauncher } from '../suite/launch-command.ts';
-import { MUTANTS } from './index.ts';
+import { MUTANTS } from '../areas/mutants.ts';
 import { type MutantTrial, tryMutant } from './try-mutants.ts';
 
 const USAGE = `npm run mutants [-- FLAGS]: breaks a correct host in one way at a time; every check sees each of them

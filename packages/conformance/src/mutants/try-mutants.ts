@@ -1,5 +1,5 @@
 import type { JsonObject } from '@weft/protocol';
-import { CHECKS } from '../checks/index.ts';
+import { CHECKS } from '../areas/checks.ts';
 import type { Check } from '../suite/check.ts';
 import type { CheckResult } from '../suite/outcome.ts';
 import { runSuite, type SuiteOptions } from '../suite/run-suite.ts';

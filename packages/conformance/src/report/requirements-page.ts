@@ -1,7 +1,7 @@
-import { CHECKS } from '../checks/index.ts';
-import { MUTANTS } from '../mutants/index.ts';
+import { CHECKS } from '../areas/checks.ts';
+import { MUTANTS } from '../areas/mutants.ts';
 import { GATES } from '../requirements/gates.ts';
-import { REQUIREMENTS, type RequirementId } from '../requirements/index.ts';
+import { REQUIREMENTS, type RequirementId } from '../areas/requirements.ts';
 import { PROFILES } from '../requirements/profiles.ts';
 import { DOCUMENTS, type Requirement } from '../requirements/requirement.ts';
 

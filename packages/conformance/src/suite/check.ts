@@ -1,6 +1,6 @@
 import type { JsonObject } from '@weft/protocol';
 import type { Peers } from '../peers/peers.ts';
-import type { RequirementId } from '../requirements/index.ts';
+import type { RequirementId } from '../areas/requirements.ts';
 import type { Expectations } from './expectations.ts';
 import type { HostClient } from './host-client.ts';
 import type { Launcher } from './launcher.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@weft/protocol';
 import type { Peers } from '../peers/peers.ts';
 import { GATES } from '../requirements/gates.ts';
-import { REQUIREMENTS } from '../requirements/index.ts';
+import { REQUIREMENTS } from '../areas/requirements.ts';
 import type { Requirement } from '../requirements/requirement.ts';
 import type { Check, Needs, OtherKeys } from './check.ts';
 import type { Launcher } from './launcher.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@weft/protocol';
 import { GATES } from '../requirements/gates.ts';
-import { REQUIREMENTS, type RequirementId } from '../requirements/index.ts';
+import { REQUIREMENTS, type RequirementId } from '../areas/requirements.ts';
 import { PROFILES, type ProfileId } from '../requirements/profiles.ts';
 import type { Requirement } from '../requirements/requirement.ts';
 import type { Step } from './trace.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { CHECKS } from '../checks/index.ts';
-import { MUTANTS } from '../mutants/index.ts';
-import { REQUIREMENTS, type RequirementId } from '../requirements/index.ts';
+import { CHECKS } from '../areas/checks.ts';
+import { MUTANTS } from '../areas/mutants.ts';
+import { REQUIREMENTS, type RequirementId } from '../areas/requirements.ts';
 import { DOCUMENTS, type Requirement } from '../requirements/requirement.ts';
 
 const rows = Object.entries(REQUIREMENTS) as [RequirementId, Requirement][];

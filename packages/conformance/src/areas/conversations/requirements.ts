@@ -1,0 +1,88 @@
+import type { RequirementTable } from '../../requirements/requirement.ts';
+
+export const CONVERSATIONS_REQUIREMENTS = {
+  'CONV-1': {
+    document: 'conformance-1.0.0',
+    section: 'conversationLifecycle',
+    level: 'MUST',
+    text: 'A conversation is opened and closed, and all of its events have the same conversationId.',
+    gate: 'conversations',
+  },
+  'CONV-2': {
+    document: 'conformance-1.0.0',
+    section: 'conversationLifecycle',
+    level: 'MUST',
+    text: 'A conversation is opened before its turns, and no event of it comes after it was closed.',
+    gate: 'conversations',
+  },
+  'CONV-3': {
+    document: 'multi-agent',
+    section: 'RFC 0005: turns',
+    level: 'MUST',
+    text: 'Every conversation.exchanged has a turnIndex, and these strictly increase.',
+    gate: 'conversations',
+  },
+  'CONV-4': {
+    document: 'multi-agent',
+    section: 'RFC 0005: turns',
+    level: 'MUST',
+    text: 'A turn has messageId, from, content, ts, a role of user, agent or system, and its turnIndex.',
+    gate: 'conversations',
+    reading:
+      'Two payload schemas exist, and only the stricter one has turns: those that are there are looked at.',
+  },
+  'CONV-5': {
+    document: 'multi-agent',
+    section: 'RFC 0005: channel',
+    level: 'SHOULD',
+    text: 'The turns of a conversation stand in the message channel that the workflow declares, each messageId once.',
+    gate: 'conversations',
+  },
+  'CONV-6': {
+    document: 'conformance-1.0.0',
+    section: 'conversationVsLegacySuspend',
+    level: 'MUST',
+    text: 'A conversation is not a clarification: its log has conversation events and no clarification event.',
+    gate: 'conversations',
+  },
+  'CONV-7': {
+    document: 'conformance-1.0.0',
+    section: 'conversationReplayDeterminism',
+    level: 'MUST',
+    text: 'A replay of a conversation completes with the same channels as its source.',
+    gate: 'conversations',
+    reading: 'A host without replay answers 404 or 501.',
+  },
+  'CONV-8': {
+    document: 'conformance-1.0.0',
+    section: 'conversationCapabilityNegotiation',
+    level: 'MUST',
+    text: 'A host without conversations refuses a run of a workflow that needs them with 400, 404 or 422.',
+    gate: 'noConversations',
+  },
+  'CONV-9': {
+    document: 'interrupt',
+    section: 'conversation.exchange',
+    level: 'MUST',
+    text: 'While a turn is awaited the run is waiting-approval with the reason conversation-input; an exchange leaves the node suspended and only the close resumes it.',
+    gate: 'conversations',
+    notTested: 'Every listed fixture answers its conversation itself.',
+  },
+  'CONV-10': {
+    document: 'interrupt',
+    section: 'conversation.exchange',
+    level: 'MUST',
+    text: 'A turn is checked against its schema, and one that comes after the close is refused with validation_error.',
+    gate: 'conversations',
+    notTested: 'Every listed fixture answers its conversation itself.',
+  },
+  'CONV-11': {
+    document: 'multi-agent',
+    section: 'RFC 0005: conversationId',
+    level: 'MUST',
+    text: 'A conversationId is unique within its tenant.',
+    gate: 'conversations',
+    reading: 'An id that holds the run id would make a replay differ from its source, which CONV-7 forbids.',
+    notTested: 'The two sentences contradict each other for replays.',
+  },
+} as const satisfies RequirementTable;

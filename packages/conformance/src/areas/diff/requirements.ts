@@ -1,0 +1,160 @@
+import type { RequirementTable } from '../../requirements/requirement.ts';
+
+export const DIFF_REQUIREMENTS = {
+  'DIFF-1': {
+    document: 'rfc-0054',
+    section: 'Compatibility',
+    level: 'MUST',
+    text: 'A host that has no diff answers its path with 404; one that has it answers two runs of its own with 200.',
+  },
+  'DIFF-2': {
+    document: 'rfc-0054',
+    section: '§A',
+    level: 'MUST',
+    text: 'A diff needs a key: without one the answer is 401 with an error envelope.',
+  },
+  'DIFF-3': {
+    document: 'rfc-0054',
+    section: '§A; Conformance, access boundary',
+    level: 'MUST',
+    text: 'A diff without `against`, or with an empty one, is rejected with 400.',
+  },
+  'DIFF-4': {
+    document: 'rfc-0054',
+    section: 'Updated; Resolution 1',
+    level: 'MUST',
+    text: 'A diff with a run that the host does not have, on either side, is answered with 404 or 403.',
+    reading: 'Both runs are of this host; a run of another host is one that it does not have.',
+  },
+  'DIFF-5': {
+    document: 'rfc-0054',
+    section: '§A; Conformance, authz',
+    level: 'MUST',
+    text: 'A caller who may not read one of the two runs gets 403 `run_forbidden`, or 404 that hides it, and nothing of either.',
+    reading:
+      'The RFC says `run_forbidden`, the endpoint document `forbidden`; hiding the run is allowed too.',
+  },
+  'DIFF-6': {
+    document: 'rfc-0054',
+    section: '§B',
+    level: 'MUST',
+    text: 'The answer has a, b, eventDiffs and stateDiff, may have divergedAtSeq and truncated, and has nothing else; a is the run of the path and b the run of `against`.',
+  },
+  'DIFF-7': {
+    document: 'rfc-0054',
+    section: '§B',
+    level: 'MUST',
+    text: '`divergedAtSeq` is a whole number that is not negative, or null; a difference has seq, op and at most aEvent and bEvent; op is added, removed or changed.',
+  },
+  'DIFF-8': {
+    document: 'rfc-0054',
+    section: '§C; Conformance, identical',
+    level: 'MUST',
+    text: 'A run compared with itself has divergedAtSeq null and no differences.',
+  },
+  'DIFF-9': {
+    document: 'rfc-0054',
+    section: '§C; Conformance, identical',
+    level: 'MUST',
+    text: 'A run compared with a replay of itself has divergedAtSeq null and no differences.',
+    gate: 'replay',
+  },
+  'DIFF-10': {
+    document: 'rfc-0054',
+    section: '§C',
+    level: 'MUST',
+    text: '`divergedAtSeq` is the first sequence at which the two logs differ, and the first difference is the one at that sequence.',
+  },
+  'DIFF-11': {
+    document: 'rfc-0054',
+    section: '§C',
+    level: 'MUST',
+    text: 'Logs are aligned by sequence: every sequence at which they differ is listed once, in rising order, and no other.',
+  },
+  'DIFF-12': {
+    document: 'rfc-0054',
+    section: '§B',
+    level: 'MUST',
+    text: 'An event that only b has is `added` with bEvent alone, one that only a has is `removed` with aEvent alone, and one that differs is `changed` with both.',
+  },
+  'DIFF-13': {
+    document: 'rfc-0054',
+    section: '§B',
+    level: 'MUST',
+    text: '`aEvent` and `bEvent` are the events of the two logs as they are polled.',
+  },
+  'DIFF-14': {
+    document: 'rfc-0054',
+    section: '§C; Resolution 3',
+    level: 'MUST',
+    text: 'Two events are equal when their types and their payloads are, and eventId, runId, causationId, correlationId, time and transport metadata do not count.',
+    reading:
+      'How deep in a payload the names are left out is not said; a payload that differs only by such a name further down may be told either way.',
+  },
+  'DIFF-15': {
+    document: 'rfc-0054',
+    section: 'Resolution 3',
+    level: 'MUST',
+    text: 'Other ids in a payload, such as childRunId, count: a new one is a difference.',
+  },
+  'DIFF-16': {
+    document: 'rfc-0054',
+    section: 'Conformance, fork-divergence',
+    level: 'MUST',
+    text: 'A branch that goes another way after sequence N than its source differs from it first at the first event that is another, not before.',
+    gate: 'branch',
+  },
+  'DIFF-17': {
+    document: 'rfc-0054',
+    section: '§C',
+    level: 'MUST',
+    text: 'A diff is a function of the two logs: asked again it has the same divergedAtSeq, the same differences in the same order and the same stateDiff.',
+  },
+  'DIFF-18': {
+    document: 'rfc-0054',
+    section: '§C',
+    level: 'SHOULD',
+    text: 'Asked again, a diff is answered with the same bytes.',
+    reading:
+      'The text speaks of the same result; a pure function that is rendered the same way gives the same bytes.',
+  },
+  'DIFF-19': {
+    document: 'rfc-0054',
+    section: '§B',
+    level: 'MUST',
+    text: 'Asked the other way round, a diff has the same sequences, with added and removed exchanged.',
+  },
+  'DIFF-20': {
+    document: 'rfc-0054',
+    section: '§B; Conformance, state-shape',
+    level: 'MUST',
+    text: '`stateDiff` is an object that shows where the final states differ in status, variables or channels, and is empty where they do not.',
+  },
+  'DIFF-21': {
+    document: 'rfc-0054',
+    section: '§B; Conformance, state-shape',
+    level: 'MUST',
+    text: 'A diff never carries credentials.',
+  },
+  'DIFF-22': {
+    document: 'rfc-0054',
+    section: '§A, §B',
+    level: 'MUST',
+    text: 'A run that has not ended is compared as far as it is, with truncated true, or the diff is rejected; two runs that have ended are never truncated.',
+    reading: 'The RFC asks for ended runs or a marked prefix; a host may do either.',
+  },
+  'DIFF-23': {
+    document: 'rfc-0054',
+    section: 'Summary',
+    level: 'MUST',
+    text: 'A diff only reads: both logs are afterwards what they were before.',
+  },
+  'DIFF-24': {
+    document: 'rfc-0054',
+    section: '§B; Summary',
+    level: 'MUST',
+    text: 'Where a replay reported that it went another way, divergedAtSeq is the sequence that it reported.',
+    reading: 'divergencePoint is the type of an event; the number to compare with is atSequence.',
+    notTested: 'no fixture of 1.0.0 makes a replay go another way',
+  },
+} as const satisfies RequirementTable;

@@ -1,0 +1,23 @@
+import type { JsonObject } from '@weft/protocol';
+import type { CheckContext } from '../../suite/check.ts';
+import type { Answer, RequestOptions } from '../../suite/host-client.ts';
+
+const DISCOVERY_PATH = '/.well-known/openwop';
+
+/** Asks for discovery as anyone may, without a key. */
+export function askDiscovery(
+  { host }: Pick<CheckContext, 'host'>,
+  options: RequestOptions = { key: null },
+): Promise<Answer> {
+  return host.request('GET', DISCOVERY_PATH, options);
+}
+
+/** The document as the host gives it now; checks of blocks look at it and not at what the suite read at its start. */
+export async function readDiscovery({
+  host,
+  expect,
+}: Pick<CheckContext, 'host' | 'expect'>): Promise<JsonObject> {
+  const answer = await askDiscovery({ host });
+  expect.status(answer, 200);
+  return expect.object(answer.json, 'discovery is answered with a JSON object');
+}

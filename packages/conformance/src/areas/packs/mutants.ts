@@ -1,0 +1,39 @@
+import type { JsonObject } from '@weft/protocol';
+import type { Mutant } from '../../mutants/mutant.ts';
+import { objects } from '../../mutants/polled-events.ts';
+
+const DISCOVERY = { path: /^\/\.well-known\/openwop$/ };
+
+function wasm(rest: JsonObject) {
+  return objects((body) => ({
+    ...body,
+    nodePackRuntimes: { wasm: { supported: true, abiVersions: [1], maxMemoryBytes: 134_217_728, ...rest } },
+  }));
+}
+
+export const PACKS_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'packs/no-abi-version',
+    breaks: 'a host runs WASM packs of an ABI that does not exist',
+    caughtBy: ['packs/wasm-discovery'],
+    says: /abiVersions has 1/,
+    on: DISCOVERY,
+    answer: wasm({ abiVersions: [2] }),
+  },
+  {
+    id: 'packs/abi-version-as-text',
+    breaks: 'the versions of the ABI are texts',
+    caughtBy: ['packs/wasm-discovery'],
+    says: /an entry of abiVersions is an integer/,
+    on: DISCOVERY,
+    answer: wasm({ abiVersions: ['1'] }),
+  },
+  {
+    id: 'packs/memory-in-pages',
+    breaks: 'the memory is advertised in pages',
+    caughtBy: ['packs/wasm-discovery'],
+    says: /maxMemoryBytes is from 1 MiB to 8 GiB/,
+    on: DISCOVERY,
+    answer: wasm({ maxMemoryBytes: 2_048 }),
+  },
+];

@@ -1,0 +1,189 @@
+import { isJsonObject, type JsonObject } from '@weft/protocol';
+import { changes, polledEvents, replaces, without } from '../../mutants/change.ts';
+import type { Mutant } from '../../mutants/mutant.ts';
+
+const ON_DISCOVERY = { method: 'GET', path: /^\/\.well-known\/openwop/ };
+const ON_OPENAPI = { method: 'GET', path: /^\/v1\/openapi\.json/ };
+const ON_POLL = { method: 'GET', path: /\/events\/poll/ };
+const ON_STREAM = { method: 'GET', path: /\/events(?:\?|$)/ };
+const CREATE = { method: 'POST', path: /^\/v1\/runs$/ };
+
+/** Describes another request body for `POST /v1/runs`. */
+function describes(schema: JsonObject) {
+  const operation = { requestBody: { content: { 'application/json': { schema } } }, responses: {} };
+  return replaces('paths', { '/v1/runs': { post: operation } });
+}
+
+/** Changes the JSON of a streamed event. */
+function frames(change: (data: JsonObject) => JsonObject): NonNullable<Mutant['frame']> {
+  return (event) => [{ ...event, data: JSON.stringify(change(JSON.parse(event.data) as JsonObject)) }];
+}
+
+/** Changes what a chunk says, whether or not it stands in an event document. */
+function chunks(change: (payload: JsonObject) => JsonObject): NonNullable<Mutant['frame']> {
+  return frames((data) =>
+    isJsonObject(data['payload']) ? { ...data, payload: change(data['payload']) } : change(data),
+  );
+}
+
+/** The two halves of the request as they were before the repair: each closed alone, so that nothing fits both. */
+const CLOSED_HALVES: JsonObject = {
+  allOf: [
+    {
+      type: 'object',
+      required: ['workflowId'],
+      properties: { workflowId: { type: 'string' }, inputs: { type: 'object' } },
+      additionalProperties: false,
+    },
+    {
+      type: 'object',
+      properties: { configurable: { type: 'object' }, tags: { type: 'array' }, metadata: { type: 'object' } },
+      additionalProperties: false,
+    },
+  ],
+};
+
+const DOCUMENT_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'wire-shape/unsatisfiable-request',
+    breaks: 'the described request for a run can be satisfied by nothing',
+    caughtBy: ['wire-shape/openapi-create-run'],
+    says: /createRun as described accepts/,
+    on: ON_OPENAPI,
+    answer: describes(CLOSED_HALVES),
+  },
+  {
+    id: 'wire-shape/open-request',
+    breaks: 'the described request for a run takes anything',
+    caughtBy: ['wire-shape/openapi-create-run'],
+    says: /does not accept an undeclared member/,
+    on: ON_OPENAPI,
+    answer: describes({ type: 'object' }),
+  },
+  {
+    id: 'wire-shape/some-envelopes',
+    breaks: 'one envelope is listed without the universal ones',
+    caughtBy: ['wire-shape/universal-envelopes'],
+    says: /four universal kinds/,
+    on: ON_DISCOVERY,
+    answer: replaces('supportedEnvelopes', ['clarification.request']),
+  },
+  {
+    id: 'wire-shape/own-grpc-service',
+    breaks: 'gRPC is advertised with a service of the host’s own',
+    caughtBy: ['wire-shape/grpc-block'],
+    says: /grpc\.service/,
+    on: ON_DISCOVERY,
+    answer: replaces('grpc', { supported: true, service: 'acme.Engine', tls: 'required' }),
+  },
+  {
+    id: 'wire-shape/grpc-without-transport',
+    breaks: 'gRPC is advertised, and not among the transports',
+    caughtBy: ['wire-shape/grpc-block'],
+    says: /supportedTransports has grpc/,
+    on: ON_DISCOVERY,
+    answer: replaces('grpc', { supported: true, service: 'openwop.v1.Engine', tls: 'required' }),
+  },
+];
+
+const RUN_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'wire-shape/halves-exclude-each-other',
+    breaks: 'a request with tags and inputs is refused',
+    caughtBy: ['wire-shape/create-run'],
+    says: /status 201/,
+    on: CREATE,
+    request: (request) =>
+      request.body.includes('"tags"') && request.body.includes('"inputs"')
+        ? { instead: { status: 400, headers: {}, body: '{"error":"validation_error","message":"No."}' } }
+        : request,
+  },
+  {
+    id: 'wire-shape/endless-run-id',
+    breaks: 'run ids are longer than paths allow',
+    caughtBy: ['wire-shape/create-run'],
+    says: /at most 128 characters/,
+    on: CREATE,
+    answer: changes((body) => ({ ...body, runId: `${String(body['runId'])}-${'0'.repeat(128)}` })),
+  },
+  {
+    id: 'wire-shape/own-status',
+    breaks: 'a run being cancelled has a status of the host’s own',
+    caughtBy: ['wire-shape/cancelling'],
+    says: /status of a snapshot is one of the protocol/,
+    on: { method: 'GET', path: /^\/v1\/runs\/[^/]+$/ },
+    answer: changes((body) => (body['status'] === 'cancelled' ? { ...body, status: 'aborted' } : body)),
+  },
+  {
+    id: 'wire-shape/cancel-says-ok',
+    breaks: 'a cancel is answered with another status',
+    caughtBy: ['wire-shape/cancelling'],
+    says: /cancelled or cancelling/,
+    on: { method: 'POST', path: /\/cancel$/ },
+    answer: replaces('status', 'ok'),
+  },
+  {
+    id: 'wire-shape/core-event',
+    breaks: 'an event of the host’s own has a name that only the protocol gives',
+    caughtBy: ['wire-shape/event-types'],
+    says: /form of vendors/,
+    on: ON_POLL,
+    answer: polledEvents((event) =>
+      event['type'] === 'node.started' ? { ...event, type: 'core.begun' } : event,
+    ),
+  },
+  {
+    id: 'wire-shape/old-kind',
+    breaks: 'interrupts have a kind that the protocol does not have',
+    caughtBy: ['wire-shape/event-types'],
+    says: /one of the eight/,
+    on: ON_POLL,
+    answer: polledEvents((event) =>
+      event['type'] === 'interrupt.requested' && isJsonObject(event['payload'])
+        ? { ...event, payload: { ...event['payload'], kind: 'human' } }
+        : event,
+    ),
+  },
+  {
+    id: 'wire-shape/other-payload-on-streams',
+    breaks: 'streamed events have less in their payload than polled ones',
+    caughtBy: ['wire-shape/streamed-events'],
+    says: /the one that is polled/,
+    on: ON_STREAM,
+    frame: frames((data) => ({ ...data, payload: null })),
+  },
+  {
+    id: 'wire-shape/payload-as-data',
+    breaks: 'the data of a streamed event is its payload alone',
+    caughtBy: ['wire-shape/streamed-events'],
+    says: /the one that is polled/,
+    on: ON_STREAM,
+    frame: frames((data) => (isJsonObject(data['payload']) ? data['payload'] : {})),
+  },
+  {
+    id: 'wire-shape/chunk-without-run',
+    breaks: 'chunks have no runId',
+    caughtBy: ['wire-shape/chunks'],
+    says: /runId of its run/,
+    on: ON_STREAM,
+    frame: chunks((payload) => without(payload, 'runId')),
+  },
+  {
+    id: 'wire-shape/chunk-without-end',
+    breaks: 'chunks do not say which of them is the last',
+    caughtBy: ['wire-shape/chunks'],
+    says: /boolean isLast/,
+    on: ON_STREAM,
+    frame: chunks((payload) => without(payload, 'isLast')),
+  },
+  {
+    id: 'wire-shape/every-chunk-the-last',
+    breaks: 'every chunk says that it is the last',
+    caughtBy: ['wire-shape/chunks'],
+    says: /and no other, is the last one/,
+    on: ON_STREAM,
+    frame: chunks((payload) => ({ ...payload, isLast: true })),
+  },
+];
+
+export const WIRE_SHAPE_MUTANTS: readonly Mutant[] = [...DOCUMENT_MUTANTS, ...RUN_MUTANTS];

@@ -1,3 +1,0 @@
-import type { Mutant } from './mutant.ts';
-
-export const PROCESSES_MUTANTS: readonly Mutant[] = [];
