@@ -83,24 +83,28 @@ export async function startMinimalHost(): Promise<MinimalHost> {
 
   function create({ body, headers }: Call): Reply {
     const asked = objectFrom(body);
-    const [problem] = problemsIn(asked);
-    if (asked === undefined || problem !== undefined)
-      return refuse(400, 'validation_error', `${problem?.message ?? 'The body is no JSON object.'}`);
-    if (asked['mode'] !== undefined)
-      return refuse(501, 'capability_not_provided', 'There are no evaluations.');
-    if (asked['workflowId'] !== WORKFLOW.id) return refuse(404, 'not_found', 'There is no such workflow.');
+    const refused = refusalOf(asked);
+    if (asked === undefined || refused !== undefined)
+      return refused ?? refuse(400, 'validation_error', 'The body is no JSON object.');
     const used = headers['idempotency-key'];
+    if (typeof used !== 'string') return begin();
     const digest = createHash('sha256').update(canonicalJson(asked)).digest('hex');
-    const earlier = typeof used === 'string' ? remembered.get(used) : undefined;
-    if (earlier !== undefined && earlier.digest !== digest)
-      return refuse(409, 'idempotency_key_mismatch', 'This key was used with another body.');
-    if (earlier !== undefined) return { ...earlier.reply, headers: { 'openwop-Idempotent-Replay': 'true' } };
+    const earlier = remembered.get(used);
+    if (earlier === undefined) {
+      const reply = begin();
+      remembered.set(used, { digest, reply });
+      return reply;
+    }
+    return earlier.digest === digest
+      ? { ...earlier.reply, headers: { 'openwop-Idempotent-Replay': 'true' } }
+      : refuse(409, 'idempotency_key_mismatch', 'This key was used with another body.');
+  }
+
+  function begin(): Reply {
     const runId = randomUUID();
     runs.set(runId, eventsOf(runId));
     const urls = { eventsUrl: `/v1/runs/${runId}/events`, statusUrl: `/v1/runs/${runId}` };
-    const reply = { status: 201, body: { runId, status: 'running', ...urls } };
-    if (typeof used === 'string') remembered.set(used, { digest, reply });
-    return reply;
+    return { status: 201, body: { runId, status: 'running', ...urls } };
   }
 
   const server = createServer((incoming, outgoing) => {
@@ -116,6 +120,15 @@ export async function startMinimalHost(): Promise<MinimalHost> {
       await new Promise((done) => server.close(done));
     },
   };
+}
+
+function refusalOf(asked: JsonObject | undefined): Reply | undefined {
+  const [problem] = problemsIn(asked);
+  if (problem !== undefined) return refuse(400, 'validation_error', problem.message);
+  if (asked?.['mode'] !== undefined)
+    return refuse(501, 'capability_not_provided', 'There are no evaluations.');
+  if (asked?.['workflowId'] !== WORKFLOW.id) return refuse(404, 'not_found', 'There is no such workflow.');
+  return undefined;
 }
 
 function openRoute({ path }: Call): Reply | undefined {
