@@ -1,5 +1,5 @@
 import type { Store } from '@weft/engine';
-import { type Bell, openBell } from './connections/bell.ts';
+import { type Notifier, openNotifier } from './connections/notifier.ts';
 import { prepareClaims } from './runs/claims.ts';
 import { type PostgresFaults, prepareCommit } from './commits/commit.ts';
 import { type ConnectionOptions, openConnection } from './connections/connection.ts';
@@ -48,8 +48,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   await prepareSchema(settings);
   const pool = createPool(settings);
   try {
-    const bell = await openBell(settings);
-    return storeOn({ pool, bell, clock, faults, ...settings });
+    const notifier = await openNotifier(settings);
+    return storeOn({ pool, notifier, clock, faults, ...settings });
   } catch (error) {
     await pool.close();
     throw error;
@@ -77,14 +77,14 @@ async function prepareSchema(settings: ConnectionOptions): Promise<void> {
 
 interface Parts {
   readonly pool: Pool;
-  readonly bell: Bell;
+  readonly notifier: Notifier;
   readonly schema: string;
   readonly statementTimeoutMs: number;
   readonly clock: (() => number) | undefined;
   readonly faults: PostgresFaults;
 }
 
-function storeOn({ pool, bell, schema, statementTimeoutMs, clock, faults }: Parts): Store {
+function storeOn({ pool, notifier, schema, statementTimeoutMs, clock, faults }: Parts): Store {
   const runs = prepareRunReader(pool, clock);
   const registry = prepareRegistryReader(pool, clock);
   const documents = prepareDocumentReader(pool, clock);
@@ -96,18 +96,18 @@ function storeOn({ pool, bell, schema, statementTimeoutMs, clock, faults }: Part
     async commit(units) {
       const committed = await commit(units);
       doubts.add(committed.doubts);
-      bell.ring(committed.rung);
-      bell.call(committed.called);
+      notifier.publishAppends(committed.appended);
+      notifier.publishCommands(committed.commanded);
       return committed.results;
     },
     async committed(unit) {
       const isCommitted = await doubts.wasCommitted(unit);
       if (isCommitted && unit.kind === 'run' && unit.events.length > 0)
-        bell.ring(new Map([[unit.runId, unit.expectedSeq + unit.events.length]]));
-      if (isCommitted && unit.kind === 'command') bell.call(new Map([[unit.runId, 0]]));
+        notifier.publishAppends(new Map([[unit.runId, unit.expectedSeq + unit.events.length]]));
+      if (isCommitted && unit.kind === 'command') notifier.publishCommands(new Map([[unit.runId, 0]]));
       return isCommitted;
     },
-    watch: bell.watch,
+    watch: notifier.watch,
 
     ...runs,
     listRuns: prepareListRuns(pool, clock),
@@ -121,7 +121,7 @@ function storeOn({ pool, bell, schema, statementTimeoutMs, clock, faults }: Part
       await pool.use((connection) => connection.query('SELECT 1'));
     },
     async close() {
-      await bell.close();
+      await notifier.close();
       await pool.close();
     },
   };

@@ -193,7 +193,7 @@ describe('two processes on one database', () => {
   });
 });
 
-describe('the bell', () => {
+describe('the notifier', () => {
   it('is heard in the other process, for every run of a large group', async () => {
     const schema = newSchema();
     const [one, two] = await Promise.all([openStore(schema), openStore(schema)]);
@@ -227,8 +227,8 @@ describe('the bell', () => {
   }, async () => {
     const schema = newSchema();
     const [one, two] = await Promise.all([openStore(schema), openStore(schema)]);
-    const rung = vi.fn();
-    two.watch(rung);
+    const appended = vi.fn();
+    two.watch(appended);
     const ended = newRunId();
     await one.heartbeat('h1', 1);
     // Written as that process would have, by a session that sends no notice.
@@ -236,14 +236,14 @@ describe('the bell', () => {
     const session = openSession();
     await session.unsafe(`UPDATE ${schema}.runs SET next_seq = 7`);
 
-    await vi.waitFor(() => expect(rung).toHaveBeenCalledWith(ended, 7, true), PATIENCE);
+    await vi.waitFor(() => expect(appended).toHaveBeenCalledWith(ended, 7, true), PATIENCE);
   });
 
   it('makes up for what it missed while its connection was gone', async () => {
     const schema = newSchema();
     const [one, two] = await Promise.all([openStore(schema), openStore(schema)]);
-    const rung = vi.fn();
-    two.watch(rung);
+    const appended = vi.fn();
+    two.watch(appended);
     const [open, ended] = [newRunId(), newRunId()];
     const session = openSession();
 
@@ -254,7 +254,7 @@ describe('the bell', () => {
       createUnit(ended, { events: events(0, 2), head: { ...completed, endedAt: Date.now() } }),
     );
 
-    await vi.waitFor(() => expect(rung).toHaveBeenCalledWith(open, 1, true), PATIENCE);
-    await vi.waitFor(() => expect(rung).toHaveBeenCalledWith(ended, 2, true), PATIENCE);
+    await vi.waitFor(() => expect(appended).toHaveBeenCalledWith(open, 1, true), PATIENCE);
+    await vi.waitFor(() => expect(appended).toHaveBeenCalledWith(ended, 2, true), PATIENCE);
   });
 });

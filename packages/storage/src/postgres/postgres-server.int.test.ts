@@ -47,7 +47,7 @@ describe('opening', () => {
     await expect(attempt).rejects.toThrow(/version 99.*Upgrade the program/);
   });
 
-  it('keeps schemas apart, whatever they are called', async () => {
+  it('keeps schemas apart, whatever they are commanded', async () => {
     const [one, two] = [await openStore(newSchema()), await openStore('it\'s "odd", 🧵')];
     const runId = newRunId();
     await given(one, createUnit(runId));

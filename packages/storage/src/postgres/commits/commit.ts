@@ -18,7 +18,7 @@ import type { Statement } from '../runs/rows.ts';
 import type { Doubt, Doubts } from './was-committed.ts';
 import { writeStatements } from './write-group.ts';
 
-/** For tests: called just before and just after the group becomes durable; one that throws makes the outcome unknown. */
+/** For tests: commanded just before and just after the group becomes durable; one that throws makes the outcome unknown. */
 export interface PostgresFaults {
   beforeCommit?: (() => void) | undefined;
   afterCommit?: (() => void) | undefined;
@@ -33,8 +33,8 @@ export interface CommitOptions {
 
 export interface Committed {
   readonly results: readonly WriteResult[];
-  readonly rung: ReadonlyMap<string, number>;
-  readonly called: ReadonlyMap<string, number>;
+  readonly appended: ReadonlyMap<string, number>;
+  readonly commanded: ReadonlyMap<string, number>;
   /** Batch ids of units whose fate is not known, and who decides it. */
   readonly doubts: ReadonlyMap<string, Doubt>;
 }
@@ -45,7 +45,7 @@ const MOST_FAILURES = 3;
 /** Needs all that a write needs, and changes nothing. */
 const TOUCH = 'DELETE FROM settings WHERE false';
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
-const SILENT = { rung: NOTHING, called: NOTHING };
+const SILENT = { appended: NOTHING, commanded: NOTHING };
 
 /** One attempt at a group: over, or known to have written nothing and worth another. */
 type Attempt = { readonly committed: Committed } | { readonly again: unknown };
@@ -145,7 +145,7 @@ export function prepareCommit(
       doubts.add(doubtsOf(units, { backend }));
       for (const unit of units) if (await doubts.wasCommitted(unit)) written.add(unit);
     } catch {
-      // Without a connection nobody can say; whoever asks later may hear.
+      // Without a connection nobody can say; whoever asks later may onNotification.
       return unknown(units, cause, { backend });
     }
     return withRest(units, (unit) => written.has(unit));
@@ -156,20 +156,20 @@ export function prepareCommit(
     units: readonly RunUnit[],
     isWritten: (unit: RunUnit) => boolean,
   ): Promise<Committed> {
-    const rung = new Map<string, number>();
+    const appended = new Map<string, number>();
     const rest: RunUnit[] = [];
     for (const unit of units) {
       if (!isWritten(unit)) rest.push(unit);
-      else if (unit.events.length > 0) rung.set(unit.runId, unit.expectedSeq + unit.events.length);
+      else if (unit.events.length > 0) appended.set(unit.runId, unit.expectedSeq + unit.events.length);
     }
     if (rest.length === 0)
-      return { results: units.map(() => COMMITTED), rung, called: NOTHING, doubts: NOTHING };
+      return { results: units.map(() => COMMITTED), appended, commanded: NOTHING, doubts: NOTHING };
     const judged = await commitJudged(rest);
     const resultOfRest = new Map(rest.map((unit, index) => [unit, judged.results[index]]));
     return {
       ...judged,
       results: units.map((unit) => resultOfRest.get(unit) ?? COMMITTED),
-      rung: new Map([...rung, ...judged.rung]),
+      appended: new Map([...appended, ...judged.appended]),
     };
   }
 
@@ -225,8 +225,8 @@ async function attemptPlain(
 function joined(parts: readonly Committed[]): Committed {
   return {
     results: parts.flatMap(({ results }) => results),
-    rung: new Map(parts.flatMap(({ rung }) => [...rung])),
-    called: new Map(parts.flatMap(({ called }) => [...called])),
+    appended: new Map(parts.flatMap(({ appended }) => [...appended])),
+    commanded: new Map(parts.flatMap(({ commanded }) => [...commanded])),
     doubts: new Map(parts.flatMap(({ doubts }) => [...doubts])),
   };
 }
@@ -286,8 +286,8 @@ async function writeGroup(
       ? nothingWritten(connection, units, error)
       : { committed: unknown(units, error, draft.found) };
   }
-  const { rung, called } = draft.writes;
-  return { committed: { results, rung, called, doubts: NOTHING } };
+  const { appended, commanded } = draft.writes;
+  return { committed: { results, appended, commanded, doubts: NOTHING } };
 }
 
 async function nothingWritten(

@@ -106,9 +106,9 @@ export interface Writes {
   readonly suspicions: Map<string, Suspicion | undefined>;
   readonly audit: { readonly entry: AuditEntry; readonly batch: string | null }[];
   /** Runs that got events, and their new length. */
-  readonly rung: Map<string, number>;
+  readonly appended: Map<string, number>;
   /** Runs that got a command, and their length. */
-  readonly called: Map<string, number>;
+  readonly commanded: Map<string, number>;
 }
 
 export interface Draft {
@@ -136,8 +136,8 @@ export function newWrites(): Writes {
     erased: new Map(),
     suspicions: new Map(),
     audit: [],
-    rung: new Map(),
-    called: new Map(),
+    appended: new Map(),
+    commanded: new Map(),
   };
 }
 

@@ -122,7 +122,7 @@ const LOCK_RUNS = `SELECT id, tenant, status, next_seq, epoch, holder, inbox, ac
 
 /**
  * A statement that waited for a lock does not see rows that were inserted meanwhile. So runs that are told something are looked
- * for again: a child that was being born while its parent waited to write its end must hear of it.
+ * for again: a child that was being born while its parent waited to write its end must onNotification of it.
  */
 function findRuns(connection: Connection, units: readonly WriteUnit[], found: Unfinished): Promise<void>[] {
   return [touchedRuns(units), notifiedRuns(units)].flatMap((ids) =>

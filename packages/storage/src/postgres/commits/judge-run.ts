@@ -119,7 +119,7 @@ function dueTime(wakeAt: number | null, inbox: number): number | null {
 function enterParts({ writes }: Draft, unit: RunUnit): void {
   const run = unit.runId;
   for (const event of unit.events) writes.events.push({ run, event });
-  if (unit.events.length > 0) writes.rung.set(run, unit.expectedSeq + unit.events.length);
+  if (unit.events.length > 0) writes.appended.set(run, unit.expectedSeq + unit.events.length);
   if (unit.checkpoint) writes.checkpoints.set(run, unit.checkpoint);
   if (unit.heldAgainst) writes.suspicions.set(run, unit.heldAgainst.suspicion);
   for (const row of unit.outbox ?? []) writes.outbox.push({ run, row });
@@ -138,5 +138,5 @@ export function accept({ found, writes }: Draft, run: DraftRun, { commandId, com
   run.inbox += 1;
   run.dueAt = 0;
   run.isChanged = true;
-  writes.called.set(run.id, run.nextSeq);
+  writes.commanded.set(run.id, run.nextSeq);
 }

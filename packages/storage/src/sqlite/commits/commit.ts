@@ -6,7 +6,7 @@ import type { HighWaterMark } from '../file/high-water-mark.ts';
 import { prepareProgress } from '../file/progress.ts';
 import { prepareUnitWriter } from './write-unit.ts';
 
-/** For tests: called just before and just after the group becomes durable; one that throws makes the outcome unknown. */
+/** For tests: commanded just before and just after the group becomes durable; one that throws makes the outcome unknown. */
 export interface SqliteFaults {
   beforeCommit?: (() => void) | undefined;
   afterCommit?: (() => void) | undefined;

@@ -6,20 +6,21 @@ import { nowSql } from './now.ts';
 import { arrayText } from '../runs/rows.ts';
 
 /**
- * Tells all processes on one schema which runs got events or commands, over LISTEN and NOTIFY.
+ * Notifies every process on one schema which runs have new events or commands, over LISTEN and NOTIFY.
  *
- * 1. A process rings its own watchers when its commit is answered, and passes over its own notices.
- * 2. For the others it sends a notice after the commit, one at a time and together for all runs that have come up meanwhile, with
- *    a short pause in between, because each of them costs every process on the schema. Not inside the transaction: PostgreSQL lets only one transaction with a notice commit at a time, which halves the commits of
- *    many connections (measured: 1,900 per second became 820 at 64, 2,350 became 1,600 at 10).
- * 3. Nobody goes unheard for good. A bell that lost its connection keeps its notices until it has another one, and then rings
- *    every run that is under way or has ended since shortly before the loss. A process that died between commit and notice is
- *    found by its holder's deadline, and then all others do the same. So a bell may ring for nothing.
+ * 1. A process notifies its own watchers when its commit is acknowledged, and ignores its own notifications.
+ * 2. It notifies the other processes after the commit: one NOTIFY at a time, covering all runs that changed meanwhile, with a short
+ *    pause in between, because each one costs every process on the schema. Not inside the transaction: PostgreSQL lets only one
+ *    transaction with a NOTIFY commit at a time, which halves the commits of many connections (measured: 1,900 per second became
+ *    820 at 64, 2,350 became 1,600 at 10).
+ * 3. No watcher misses a change for good. A notifier that lost its connection keeps its notifications until it has another one,
+ *    and then notifies for every run that is running or has ended since shortly before the loss. A process that died between
+ *    commit and NOTIFY is found by its holder's deadline, and then all others do the same. So a notification may be spurious.
  */
-export interface Bell {
-  ring(rung: ReadonlyMap<string, number>): void;
-  /** Like `ring`, for the other processes only: whoever put the command there knows of it. */
-  call(called: ReadonlyMap<string, number>): void;
+export interface Notifier {
+  publishAppends(appended: ReadonlyMap<string, number>): void;
+  /** Like `publishAppends`, for the other processes only: whoever put the command there knows of it. */
+  publishCommands(commanded: ReadonlyMap<string, number>): void;
   watch(onCommit: CommitWatcher): () => void;
   /** Sends what is left to be sent, but does not wait long for it. */
   close(): Promise<void>;
@@ -54,7 +55,7 @@ const GONE = `SELECT ${nowSql(2)} AS now,
   (SELECT min(deadline) FROM holders WHERE deadline > $1::bigint AND deadline <= ${nowSql(2)}) AS since`;
 
 /** Listens before it resolves, so that nothing committed after the store was opened goes unheard. */
-export async function openBell(options: ConnectionOptions): Promise<Bell> {
+export async function openNotifier(options: ConnectionOptions): Promise<Notifier> {
   // A channel's name is as short as a schema's, so it cannot hold one.
   const channel = `weft_${createHash('sha256').update(options.schema).digest('hex').slice(0, 32)}`;
   const self = randomBytes(6).toString('base64url');
@@ -67,21 +68,21 @@ export async function openBell(options: ConnectionOptions): Promise<Bell> {
   let sent = Promise.resolve();
   let lastLook: number | null = null;
 
-  function ringOne(...news: Parameters<CommitWatcher>): void {
+  function notifyWatchers(...news: Parameters<CommitWatcher>): void {
     for (const watcher of watchers) callIsolated(watcher, news);
   }
 
-  function tellOthers(runId: string, nextSeq: number): void {
+  function queueForOthers(runId: string, nextSeq: number): void {
     if (unsent.size <= MOST_ENTRIES) unsent.set(runId, nextSeq);
   }
 
-  function hear(payload: string): void {
+  function onNotification(payload: string): void {
     const [sender, entries = ''] = payload.split(' ');
     if (sender === self) return;
-    if (entries === LOOK) return inBackground(makeUp(Date.now()));
+    if (entries === LOOK) return inBackground(catchUp(Date.now()));
     for (const entry of entries.split(',')) {
       const colon = entry.indexOf(':');
-      ringOne(entry.slice(0, colon), Number(entry.slice(colon + 1)), true);
+      notifyWatchers(entry.slice(0, colon), Number(entry.slice(colon + 1)), true);
     }
   }
 
@@ -90,7 +91,7 @@ export async function openBell(options: ConnectionOptions): Promise<Bell> {
       const taken = unsent;
       unsent = new Map();
       try {
-        const payloads = noticesOf(taken).map((entries) => `${self} ${entries}`);
+        const payloads = notificationsOf(taken).map((entries) => `${self} ${entries}`);
         await connection.query(NOTIFY, [channel, arrayText(payloads)]);
       } catch {
         // Kept for the next connection, under what has come up since.
@@ -111,7 +112,7 @@ export async function openBell(options: ConnectionOptions): Promise<Bell> {
   async function listen(): Promise<void> {
     const opened = await openConnection({
       ...options,
-      onNotify: (_, payload) => hear(payload),
+      onNotify: (_, payload) => onNotification(payload),
       onClose: () => comeBack(Date.now(), FIRST_PAUSE_MS),
     });
     connection = opened;
@@ -120,11 +121,11 @@ export async function openBell(options: ConnectionOptions): Promise<Bell> {
     startSending();
   }
 
-  async function makeUp(since: number): Promise<void> {
+  async function catchUp(since: number): Promise<void> {
     const rows = await connection?.query<{ id: string; next_seq: number }>(MISSED, [
       since - CLOCK_DIFFERENCE_MS,
     ]);
-    for (const { id, next_seq } of rows ?? []) ringOne(id, next_seq, true);
+    for (const { id, next_seq } of rows ?? []) notifyWatchers(id, next_seq, true);
   }
 
   async function look(): Promise<void> {
@@ -132,7 +133,7 @@ export async function openBell(options: ConnectionOptions): Promise<Bell> {
     const [row] = await connection.query<{ now: number; since: number | null }>(GONE, [lastLook, null]);
     if (!row) return;
     lastLook = row.now;
-    if (row.since !== null) await makeUp(row.since);
+    if (row.since !== null) await catchUp(row.since);
   }
 
   function comeBack(lostAt: number, pauseMs: number): void {
@@ -140,7 +141,7 @@ export async function openBell(options: ConnectionOptions): Promise<Bell> {
     clearTimeout(retry);
     retry = setTimeout(() => {
       listen()
-        .then(() => makeUp(lostAt))
+        .then(() => catchUp(lostAt))
         .catch(() => comeBack(lostAt, Math.min(pauseMs * 2, LONGEST_PAUSE_MS)));
     }, pauseMs);
   }
@@ -160,16 +161,16 @@ export async function openBell(options: ConnectionOptions): Promise<Bell> {
   }
   const looking = setInterval(() => inBackground(look()), LOOK_EVERY_MS);
   return {
-    ring(rung) {
-      for (const [runId, nextSeq] of rung) {
-        ringOne(runId, nextSeq);
-        tellOthers(runId, nextSeq);
+    publishAppends(appended) {
+      for (const [runId, nextSeq] of appended) {
+        notifyWatchers(runId, nextSeq);
+        queueForOthers(runId, nextSeq);
       }
-      if (rung.size > 0) startSending();
+      if (appended.size > 0) startSending();
     },
-    call(called) {
-      for (const [runId, nextSeq] of called) tellOthers(runId, nextSeq);
-      if (called.size > 0) startSending();
+    publishCommands(commanded) {
+      for (const [runId, nextSeq] of commanded) queueForOthers(runId, nextSeq);
+      if (commanded.size > 0) startSending();
     },
     watch(onCommit) {
       watchers.add(onCommit);
@@ -201,9 +202,9 @@ function atMost(work: Promise<void>, ms: number): Promise<void> {
   });
 }
 
-function noticesOf(rung: ReadonlyMap<string, number>): string[] {
-  if (rung.size > MOST_ENTRIES) return [LOOK];
-  const entries = [...rung].map(([runId, nextSeq]) => `${runId}:${nextSeq}`);
+function notificationsOf(appended: ReadonlyMap<string, number>): string[] {
+  if (appended.size > MOST_ENTRIES) return [LOOK];
+  const entries = [...appended].map(([runId, nextSeq]) => `${runId}:${nextSeq}`);
   const notices: string[] = [];
   for (let from = 0; from < entries.length; from += ENTRIES_PER_NOTICE) {
     notices.push(entries.slice(from, from + ENTRIES_PER_NOTICE).join(','));
