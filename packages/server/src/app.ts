@@ -1,7 +1,7 @@
 import type { Host, Log } from '@weft/engine';
 import { HostError } from '@weft/protocol';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
-import type { Door } from './door.ts';
+import type { AppContext } from './app-context.ts';
 import { createDenials } from './http/denials.ts';
 import { boundBytesInFlight } from './http/bytes-in-flight.ts';
 import { answerErrors, answerFrameworkError } from './http/errors.ts';
@@ -96,7 +96,7 @@ export function createApp({ host, options, log, telemetry }: AppDeps): FastifyIn
   const app = createFastify(settings);
   boundConnections(app.server, settings, log);
   const observed = telemetry ?? createTelemetry({ host, log, version: '' });
-  const door = createDoor(host, settings, log, observed);
+  const context = createDoor(host, settings, log, observed);
 
   app.decorateRequest('caller', undefined);
   readJsonOnly(app);
@@ -110,17 +110,17 @@ export function createApp({ host, options, log, telemetry }: AppDeps): FastifyIn
       const valid = traceparentOf(traceparent);
       if (valid !== undefined) reply.header('traceparent', valid);
     }
-    if (door.streams.closing) reply.header('connection', 'close');
+    if (context.streams.closing) reply.header('connection', 'close');
     done(request.headers.host === undefined && isOfHttp11(request) ? withoutHost() : undefined);
   });
   boundBytesInFlight(app, settings);
   if (settings.accessLog) logRequests(app, log);
-  answerErrors(app, door);
-  answerUnknownRoutes(app, door);
-  for (const routes of ROUTES_OF_APP) routes(app, door);
+  answerErrors(app, context);
+  answerUnknownRoutes(app, context);
+  for (const routes of ROUTES_OF_APP) routes(app, context);
   if (telemetry === undefined) app.addHook('onClose', () => observed.stop(0));
   app.addHook('preClose', (done) => {
-    door.streams.closeAll();
+    context.streams.closeAll();
     done();
   });
   return app;
@@ -146,7 +146,7 @@ function createFastify(settings: Settings): FastifyInstance {
   });
 }
 
-function createDoor(host: Host, settings: Settings, log: Log, telemetry: Telemetry): Door {
+function createDoor(host: Host, settings: Settings, log: Log, telemetry: Telemetry): AppContext {
   const streams = createOpenStreams(settings);
   const attempts = createFailedAttempts({ limit: settings.failedAttemptsPerMinute, log });
   return {

@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import { HostError, isHostError, isName, toEnvelope } from '@weft/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Door, sendJson } from '../door.ts';
+import { type AppContext, sendJson } from '../app-context.ts';
 
-/** The single door through which a failure leaves: `{error, message, details?}`, always. */
-export function answerErrors(app: FastifyInstance, door: Door): void {
+/** The single context through which a failure leaves: `{error, message, details?}`, always. */
+export function answerErrors(app: FastifyInstance, context: AppContext): void {
   app.setErrorHandler(async (error, request, reply) => {
-    const known = translate(error, request, door);
-    const visible = (await hiddenBy(known, request, door)) ?? known;
-    return sendError(reply, request, visible, door);
+    const known = translate(error, request, context);
+    const visible = (await hiddenBy(known, request, context)) ?? known;
+    return sendError(reply, request, visible, context);
   });
 }
 
@@ -16,10 +16,10 @@ export function sendError(
   reply: FastifyReply,
   request: FastifyRequest,
   error: unknown,
-  door: Door,
+  context: AppContext,
 ): FastifyReply {
   const { status, body, retryAfter } = toEnvelope(error, request.id);
-  if (status >= 500 && !isHostError(error, 'service_unavailable')) logCause(door, request, error);
+  if (status >= 500 && !isHostError(error, 'service_unavailable')) logCause(context, request, error);
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
   if (status === 401) reply.header('www-authenticate', 'Bearer');
   reply.header('cache-control', 'no-store');
@@ -31,13 +31,17 @@ export function noSuchRun(): HostError {
 }
 
 /** What stays unsaid about a run must not be learnt from what is wrong with the request: 404 goes before 400. */
-async function hiddenBy(error: unknown, request: FastifyRequest, door: Door): Promise<HostError | undefined> {
+async function hiddenBy(
+  error: unknown,
+  request: FastifyRequest,
+  context: AppContext,
+): Promise<HostError | undefined> {
   if (!isHostError(error) || (error.status !== 400 && error.status !== 413)) return undefined;
   if (request.caller === undefined || request.routeOptions.config.ofRun !== true) return undefined;
   const { runId = '' } = request.params as { readonly runId?: string };
   if (!isName(runId)) return noSuchRun();
   try {
-    const page = await door.host.events(request.caller, runId, Number.MAX_SAFE_INTEGER, 1);
+    const page = await context.host.events(request.caller, runId, Number.MAX_SAFE_INTEGER, 1);
     return page === undefined ? noSuchRun() : undefined;
   } catch (removed) {
     if (isHostError(removed, 'run_expired')) return removed;
@@ -46,11 +50,11 @@ async function hiddenBy(error: unknown, request: FastifyRequest, door: Door): Pr
 }
 
 /** Errors of the framework, in our words. */
-function translate(error: unknown, request: FastifyRequest, door: Door): unknown {
+function translate(error: unknown, request: FastifyRequest, context: AppContext): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return tooLarge(request, request.routeOptions.bodyLimit ?? door.settings.maxRequestBodyBytes);
+      return tooLarge(request, request.routeOptions.bodyLimit ?? context.settings.maxRequestBodyBytes);
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new HostError(
         'validation_error',
@@ -94,11 +98,11 @@ export function answerFrameworkError(error: { readonly code?: string }, response
 }
 
 /** The kind of the error and the place it was thrown; its message may quote a payload and stays out. */
-function logCause(door: Door, request: FastifyRequest, error: unknown): void {
+function logCause(context: AppContext, request: FastifyRequest, error: unknown): void {
   const cause = isHostError(error) && error.cause !== undefined ? error.cause : error;
   const isError = cause instanceof Error;
   const errorAt = isError ? firstFrames(cause) : '';
-  door.log(
+  context.log(
     'error',
     {
       requestId: request.id,

@@ -1,7 +1,7 @@
 import type { Authentication, Caller, Host } from '@weft/engine';
 import { HostError, route } from '@weft/protocol';
 import type { FastifyRequest } from 'fastify';
-import type { Door } from '../door.ts';
+import type { AppContext } from '../app-context.ts';
 import type { OpenStreams } from '../stream/open-streams.ts';
 import { addressOf } from './client-address.ts';
 import type { Denials } from './denials.ts';
@@ -25,7 +25,7 @@ const BEARER = /^bearer +([\x21-\x7e]{1,512})$/i;
 
 type Refused = Exclude<Authentication['state'], 'ok'>;
 
-export function createGuard(deps: GuardDeps): Door['allow'] {
+export function createGuard(deps: GuardDeps): AppContext['allow'] {
   return (operationId, access = {}) => {
     const { scope, alsoScope } = route(operationId);
     if (scope === null) throw new Error(`The operation ${operationId} needs no key, so it needs no guard.`);

@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { canonicalDigest, type IdempotencyClaim, inTurns, type ReplayedAnswer } from '@weft/engine';
 import { canonicalJson, HostError, type Json } from '@weft/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { sendJson } from '../door.ts';
+import { sendJson } from '../app-context.ts';
 
 /** Says that the answer is the stored one of an earlier request. */
 export const REPLAY_HEADER = 'openwop-idempotent-replay';

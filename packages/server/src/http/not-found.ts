@@ -1,6 +1,6 @@
 import { HostError } from '@weft/protocol';
 import type { FastifyInstance, HTTPMethods } from 'fastify';
-import type { Door } from '../door.ts';
+import type { AppContext } from '../app-context.ts';
 import { sendError } from './errors.ts';
 
 const METHODS: readonly HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -9,7 +9,7 @@ const METHODS: readonly HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'
 const UNKNOWN_VERB = /^\/v1\/runs\/[^/:]+:(?!(?:pause|resume|cancel|diff|fork)$)([a-z][a-z-]{0,40})$/;
 
 /** Paths and methods that nothing serves. */
-export function answerUnknownRoutes(app: FastifyInstance, door: Door): void {
+export function answerUnknownRoutes(app: FastifyInstance, context: AppContext): void {
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '/';
 
@@ -22,14 +22,19 @@ export function answerUnknownRoutes(app: FastifyInstance, door: Door): void {
     }
     if (!isVersioned(path)) {
       const problem = 'Operations live under /v1/; discovery is at /.well-known/openwop.';
-      return sendError(reply, request, new HostError('validation_error', problem, { field: 'path' }), door);
+      return sendError(
+        reply,
+        request,
+        new HostError('validation_error', problem, { field: 'path' }),
+        context,
+      );
     }
 
     // A path that ends in a verb nobody knows also matches the resource itself; what to say is that the verb is wrong.
     const verb = UNKNOWN_VERB.exec(path)?.[1];
     if (verb !== undefined) {
       const problem = `Runs have no verb ":${verb}"; /v1/openapi.json lists those they have.`;
-      return sendError(reply, request, new HostError('not_found', problem), door);
+      return sendError(reply, request, new HostError('not_found', problem), context);
     }
 
     const allowed = METHODS.filter((method) => app.findRoute({ method, url: path }) !== null);
@@ -38,7 +43,7 @@ export function answerUnknownRoutes(app: FastifyInstance, door: Door): void {
       allowed.length > 0
         ? `${request.method} is not served here; use ${allowed.join(' or ')}.`
         : 'Nothing is served at this path; /v1/openapi.json lists what is.';
-    return sendError(reply, request, new HostError('not_found', problem), door);
+    return sendError(reply, request, new HostError('not_found', problem), context);
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Json } from '@weft/protocol';
 import { AnnotationCreateSchema, operationOf, route } from '@weft/protocol';
-import { callerOf, pathParam, type Routes, sendJson } from '../door.ts';
+import { callerOf, pathParam, type Routes, sendJson } from '../app-context.ts';
 import { noSuchRun } from '../http/errors.ts';
 import { idempotencyOf, sendReplay } from '../http/idempotency.ts';
 import { bodyParser } from '../http/parse-body.ts';
@@ -9,10 +9,10 @@ const ANNOTATE = operationOf(route('annotateRun'));
 const parseAnnotation = bodyParser(AnnotationCreateSchema);
 
 /** What people say about a run. Who says it is whose key it is. */
-export const annotationRoutes: Routes = (app, door) => {
+export const annotationRoutes: Routes = (app, context) => {
   app.post(
     '/v1/runs/:runId/annotations',
-    door.allow('annotateRun', { ofRun: true }),
+    context.allow('annotateRun', { ofRun: true }),
     async (request, reply) => {
       const body = request.body as Json | undefined;
       const runId = pathParam(request, 'runId');
@@ -23,7 +23,7 @@ export const annotationRoutes: Routes = (app, door) => {
         body: body ?? null,
         render: (outcome) => ({ status: 201, body: JSON.stringify(outcome) }),
       });
-      const answer = await door.host.annotate(callerOf(request), runId, asked, claim);
+      const answer = await context.host.annotate(callerOf(request), runId, asked, claim);
       if (answer === undefined) throw noSuchRun();
       if (answer.replayed) return sendReplay(reply, answer);
       return sendJson(reply, 201, JSON.stringify(answer.annotation));
@@ -32,9 +32,9 @@ export const annotationRoutes: Routes = (app, door) => {
 
   app.get(
     '/v1/runs/:runId/annotations',
-    door.allow('listAnnotations', { ofRun: true }),
+    context.allow('listAnnotations', { ofRun: true }),
     async (request, reply) => {
-      const annotations = await door.host.listAnnotations(callerOf(request), pathParam(request, 'runId'));
+      const annotations = await context.host.listAnnotations(callerOf(request), pathParam(request, 'runId'));
       if (annotations === undefined) throw noSuchRun();
       return sendJson(reply, 200, JSON.stringify({ annotations }));
     },

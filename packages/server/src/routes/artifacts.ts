@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { HostError } from '@weft/protocol';
-import { callerOf, pathParam, type Routes, sendJson } from '../door.ts';
+import { callerOf, pathParam, type Routes, sendJson } from '../app-context.ts';
 import { attachment } from '../http/attachment.ts';
 import { noSuchRun } from '../http/errors.ts';
 import { isUnchanged, quoted, sendUnchanged } from '../http/etag.ts';
@@ -10,12 +10,12 @@ import { pageOf } from './page.ts';
  * What runs have produced beside their logs. An artifact is somebody else's content: it is offered for download under the
  * type it was made with, and no browser may run it as a page of ours.
  */
-export const artifactRoutes: Routes = (app, door) => {
+export const artifactRoutes: Routes = (app, context) => {
   app.get(
     '/v1/runs/:runId/artifacts/:artifactId',
-    door.allow('getArtifact', { ofRun: true }),
+    context.allow('getArtifact', { ofRun: true }),
     async (request, reply) => {
-      const artifact = await door.host.artifact(
+      const artifact = await context.host.artifact(
         callerOf(request),
         pathParam(request, 'runId'),
         pathParam(request, 'artifactId'),
@@ -27,7 +27,7 @@ export const artifactRoutes: Routes = (app, door) => {
       reply.header('etag', etag).header('cache-control', 'private, no-cache');
       if (isUnchanged(request, etag)) return sendUnchanged(reply);
       // Whoever takes nothing for this long is disconnected; nothing is read ahead for them.
-      reply.raw.setTimeout(door.settings.stallMs, () => reply.raw.destroy());
+      reply.raw.setTimeout(context.settings.stallMs, () => reply.raw.destroy());
       return reply
         .code(200)
         .header('content-type', artifact.mediaType)
@@ -40,10 +40,10 @@ export const artifactRoutes: Routes = (app, door) => {
 
   app.get(
     '/v1/host/weft/runs/:runId/artifacts',
-    door.allow('listArtifacts', { ofRun: true }),
+    context.allow('listArtifacts', { ofRun: true }),
     async (request, reply) => {
       const page = pageOf(request);
-      const listed = await door.host.listArtifacts(callerOf(request), pathParam(request, 'runId'), page);
+      const listed = await context.host.listArtifacts(callerOf(request), pathParam(request, 'runId'), page);
       if (listed === undefined) throw noSuchRun();
       return sendJson(reply, 200, JSON.stringify({ artifacts: listed.rows, nextCursor: listed.nextCursor }));
     },

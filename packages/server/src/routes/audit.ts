@@ -1,12 +1,12 @@
 import { HostError } from '@weft/protocol';
-import { type Routes, sendJson } from '../door.ts';
+import { type Routes, sendJson } from '../app-context.ts';
 import { integerParam, queryOf, textParam } from '../http/query.ts';
 
 const ANY_SEQUENCE = { min: 0, max: Number.MAX_SAFE_INTEGER };
 
 /** GET /v1/audit/verify, and the log itself for whoever runs the host. */
-export const auditRoutes: Routes = (app, door) => {
-  app.get('/v1/audit/verify', door.allow('verifyAudit'), async (request, reply) => {
+export const auditRoutes: Routes = (app, context) => {
+  app.get('/v1/audit/verify', context.allow('verifyAudit'), async (request, reply) => {
     const query = queryOf(request);
     const fromSeq = integerParam(query, 'fromSeq', ANY_SEQUENCE) ?? 0;
     const toSeq = integerParam(query, 'toSeq', ANY_SEQUENCE) ?? Number.MAX_SAFE_INTEGER;
@@ -16,11 +16,11 @@ export const auditRoutes: Routes = (app, door) => {
         min: fromSeq,
       });
     }
-    return sendJson(reply, 200, JSON.stringify(await door.host.verifyAudit(fromSeq, toSeq)));
+    return sendJson(reply, 200, JSON.stringify(await context.host.verifyAudit(fromSeq, toSeq)));
   });
 
-  app.get('/v1/host/weft/audit', door.allow('exportAudit'), async (request, reply) => {
-    const page = await door.host.exportAudit(textParam(queryOf(request), 'cursor'));
+  app.get('/v1/host/weft/audit', context.allow('exportAudit'), async (request, reply) => {
+    const page = await context.host.exportAudit(textParam(queryOf(request), 'cursor'));
     return sendJson(reply, 200, JSON.stringify(page));
   });
 };

@@ -11,7 +11,7 @@ import {
   operationOf,
   route,
 } from '@weft/protocol';
-import { callerOf, type Door, type Routes, sendJson } from '../door.ts';
+import { callerOf, type AppContext, type Routes, sendJson } from '../app-context.ts';
 import { idempotencyOf, type Render, sendReplay } from '../http/idempotency.ts';
 import { bodyParser } from '../http/parse-body.ts';
 
@@ -23,8 +23,8 @@ const render: Render = (outcome) => ({ status: 200, body: JSON.stringify(outcome
 type Item = BulkCancelResponse['results'][number] & JsonObject;
 
 /** POST /v1/runs:bulk-cancel. Each id stands for itself; the answer keeps their order. */
-export const bulkCancelRoutes: Routes = (app, door) => {
-  app.post('/v1/runs::bulk-cancel', door.allow('bulkCancelRuns'), async (request, reply) => {
+export const bulkCancelRoutes: Routes = (app, context) => {
+  app.post('/v1/runs::bulk-cancel', context.allow('bulkCancelRuns'), async (request, reply) => {
     const body = request.body as Json | undefined;
     refuseTooMany(body);
     const { runIds, reason } = parseBulkCancel(body);
@@ -35,8 +35,8 @@ export const bulkCancelRoutes: Routes = (app, door) => {
       ...(reason === undefined ? {} : { reason }),
     };
     const claim = idempotencyOf(request, { operation: OPERATION, target: [], body: body ?? null, render });
-    const answer = await door.host.once(caller, claim, async () => ({
-      results: await mapBounded(runIds, (runId) => cancelOne(door, caller, runId, command)),
+    const answer = await context.host.once(caller, claim, async () => ({
+      results: await mapBounded(runIds, (runId) => cancelOne(context, caller, runId, command)),
     }));
     return answer.replayed ? sendReplay(reply, answer) : sendJson(reply, 200, JSON.stringify(answer.outcome));
   });
@@ -52,9 +52,14 @@ function refuseTooMany(body: Json | undefined): void {
   });
 }
 
-async function cancelOne(door: Door, caller: Caller, runId: string, command: Command): Promise<Item> {
+async function cancelOne(
+  context: AppContext,
+  caller: Caller,
+  runId: string,
+  command: Command,
+): Promise<Item> {
   try {
-    const answer = await door.host.command(caller, runId, command);
+    const answer = await context.host.command(caller, runId, command);
     if (answer === undefined)
       return failed(runId, 'not_found', 'No run with this id is visible to this key.');
     if (answer.replayed) throw new Error('a command without an idempotency claim was replayed');

@@ -1,18 +1,18 @@
 import type { ClusterNode } from '@weft/engine';
 import { type ClusterNodeDocument, HostError, toIso } from '@weft/protocol';
-import { callerOf, pathParam, type Routes, sendJson } from '../door.ts';
+import { callerOf, pathParam, type Routes, sendJson } from '../app-context.ts';
 
 const NODES = '/v1/host/weft/cluster/nodes';
 
 /** The processes that share the store. */
-export const clusterRoutes: Routes = (app, door) => {
-  app.get(NODES, door.allow('listNodes'), async (_request, reply) => {
-    const nodes = await door.host.nodes();
+export const clusterRoutes: Routes = (app, context) => {
+  app.get(NODES, context.allow('listNodes'), async (_request, reply) => {
+    const nodes = await context.host.nodes();
     return sendJson(reply, 200, JSON.stringify({ nodes: nodes.map(documentOf) }));
   });
 
-  app.post(`${NODES}/:node(^[^:]+)::drain`, door.allow('drainNode'), async (request, reply) => {
-    const drained = await door.host.drainNode(callerOf(request), pathParam(request, 'node'));
+  app.post(`${NODES}/:node(^[^:]+)::drain`, context.allow('drainNode'), async (request, reply) => {
+    const drained = await context.host.drainNode(callerOf(request), pathParam(request, 'node'));
     if (drained === undefined)
       throw new HostError(
         'not_found',

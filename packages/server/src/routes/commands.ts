@@ -11,7 +11,7 @@ import {
   toIso,
 } from '@weft/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf, type Door, pathParam, type Routes, sendJson } from '../door.ts';
+import { callerOf, type AppContext, pathParam, type Routes, sendJson } from '../app-context.ts';
 import { noSuchRun } from '../http/errors.ts';
 import { idempotencyOf, sendReplay } from '../http/idempotency.ts';
 import { bodyParser } from '../http/parse-body.ts';
@@ -36,31 +36,35 @@ interface Rendered {
 }
 
 /** Cancel, pause and resume: one command into the run's inbox, one verdict out of it. */
-export const commandRoutes: Routes = (app, door) => {
+export const commandRoutes: Routes = (app, context) => {
   const cancel = (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { reason } = parseCancel(bodyOf(request));
     const command: Command = { type: 'cancel', ...said(request, reason) };
-    return send(door, request, reply, { operation: CANCEL, command, render: renderCancel });
+    return send(context, request, reply, { operation: CANCEL, command, render: renderCancel });
   };
-  app.post('/v1/runs/:runId/cancel', door.allow('cancelRun', { ofRun: true }), cancel);
+  app.post('/v1/runs/:runId/cancel', context.allow('cancelRun', { ofRun: true }), cancel);
   // Some documents write the verb like its siblings.
-  app.post('/v1/runs/:runId(^[^:]+)::cancel', door.allow('cancelRun', { ofRun: true }), cancel);
+  app.post('/v1/runs/:runId(^[^:]+)::cancel', context.allow('cancelRun', { ofRun: true }), cancel);
 
-  app.post('/v1/runs/:runId(^[^:]+)::pause', door.allow('pauseRun', { ofRun: true }), (request, reply) => {
+  app.post('/v1/runs/:runId(^[^:]+)::pause', context.allow('pauseRun', { ofRun: true }), (request, reply) => {
     const { reason, drainPolicy } = parsePause(bodyOf(request));
     const command: Command = {
       type: 'pause',
       policy: drainPolicy ?? 'drain-current-node',
       ...said(request, reason),
     };
-    return send(door, request, reply, { operation: PAUSE, command, render: renderPause });
+    return send(context, request, reply, { operation: PAUSE, command, render: renderPause });
   });
 
-  app.post('/v1/runs/:runId(^[^:]+)::resume', door.allow('resumeRun', { ofRun: true }), (request, reply) => {
-    const { reason } = parseResume(bodyOf(request));
-    const command: Command = { type: 'resume', ...said(request, reason) };
-    return send(door, request, reply, { operation: RESUME, command, render: renderResume });
-  });
+  app.post(
+    '/v1/runs/:runId(^[^:]+)::resume',
+    context.allow('resumeRun', { ofRun: true }),
+    (request, reply) => {
+      const { reason } = parseResume(bodyOf(request));
+      const command: Command = { type: 'resume', ...said(request, reason) };
+      return send(context, request, reply, { operation: RESUME, command, render: renderResume });
+    },
+  );
 };
 
 interface Asked {
@@ -70,7 +74,7 @@ interface Asked {
 }
 
 async function send(
-  door: Door,
+  context: AppContext,
   request: FastifyRequest,
   reply: FastifyReply,
   asked: Asked,
@@ -82,7 +86,7 @@ async function send(
     body: bodyOf(request),
     render: (outcome) => asked.render(runId, outcome as unknown as Outcome),
   });
-  const answer = await door.host.command(callerOf(request), runId, asked.command, claim);
+  const answer = await context.host.command(callerOf(request), runId, asked.command, claim);
   if (answer === undefined) throw noSuchRun();
   if (answer.replayed) return sendReplay(reply, answer);
   const { status, body } = asked.render(runId, answer);

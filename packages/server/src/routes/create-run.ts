@@ -9,7 +9,7 @@ import {
   route,
 } from '@weft/protocol';
 import type { FastifyRequest } from 'fastify';
-import { callerOf, type Routes, sendJson } from '../door.ts';
+import { callerOf, type Routes, sendJson } from '../app-context.ts';
 import { idempotencyOf, sendReplay } from '../http/idempotency.ts';
 import { bodyParser } from '../http/parse-body.ts';
 import { parseInteger } from '../http/query.ts';
@@ -19,15 +19,15 @@ const OPERATION = operationOf(route('createRun'));
 const parseCreateRun = bodyParser(CreateRunSchema);
 
 /** POST /v1/runs. The hot path: no closures unless the request has an Idempotency-Key. */
-export const createRunRoutes: Routes = (app, door) => {
-  app.post('/v1/runs', door.allow('createRun', { isNewWork: true }), async (request, reply) => {
+export const createRunRoutes: Routes = (app, context) => {
+  app.post('/v1/runs', context.allow('createRun', { isNewWork: true }), async (request, reply) => {
     const caller = callerOf(request);
     const body = request.body as Json | undefined;
     refuseForeignTenant(body, caller);
     refuseEval(body);
     const asked = parseCreateRun(body);
     const run = newRun(request, asked);
-    const origin = door.publicUrl(request);
+    const origin = context.publicUrl(request);
 
     const claim =
       request.headers['idempotency-key'] === undefined
@@ -41,7 +41,7 @@ export const createRunRoutes: Routes = (app, door) => {
               body: renderCreated(origin, outcome as unknown as Created),
             }),
           });
-    const accepted = await door.host.createRun(caller, run, claim);
+    const accepted = await context.host.createRun(caller, run, claim);
     if (accepted.replayed) return sendReplay(reply.header('location', statusUrlOf(accepted.body)), accepted);
     reply.header('location', `${origin}/v1/runs/${accepted.runId}`);
     return sendJson(reply, 201, renderCreated(origin, accepted));

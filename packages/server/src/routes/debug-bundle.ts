@@ -1,7 +1,7 @@
 import { pipeline, Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
-import { callerOf, type Door, pathParam, type Routes } from '../door.ts';
+import { callerOf, type AppContext, pathParam, type Routes } from '../app-context.ts';
 import { noSuchRun } from '../http/errors.ts';
 import { integerParam, queryOf } from '../http/query.ts';
 import { breakOff } from '../stream/break-off.ts';
@@ -13,23 +13,23 @@ import { sendHead } from '../stream/stream-head.ts';
  * GET /v1/runs/{runId}/debug-bundle. What can be refused is refused before the first byte; then the text is pulled as fast as
  * the reader takes it, so a bundle costs one page of events, however long the log is.
  */
-export const debugBundleRoutes: Routes = (app, door) => {
+export const debugBundleRoutes: Routes = (app, context) => {
   app.get(
     '/v1/runs/:runId/debug-bundle',
-    door.allow('getDebugBundle', { ofRun: true }),
+    context.allow('getDebugBundle', { ofRun: true }),
     async (request, reply) => {
       const maxEvents = integerParam(queryOf(request), 'maxEvents', { min: 0, max: Number.MAX_SAFE_INTEGER });
       const runId = pathParam(request, 'runId');
-      const text = await door.host.debugBundle(
+      const text = await context.host.debugBundle(
         callerOf(request),
         runId,
         maxEvents === undefined ? {} : { maxEvents },
       );
       if (text === undefined) throw noSuchRun();
-      const download = door.streams.open(callerOf(request).tenant, 'download');
+      const download = context.streams.open(callerOf(request).tenant, 'download');
       reply.hijack();
       const gzip = takesGzip(request.headers['accept-encoding']);
-      void send(door, reply, { runId, text, gzip }, download);
+      void send(context, reply, { runId, text, gzip }, download);
       return reply;
     },
   );
@@ -42,14 +42,14 @@ interface Bundle {
 }
 
 async function send(
-  door: Door,
+  context: AppContext,
   reply: FastifyReply,
   { runId, text, gzip }: Bundle,
   download: OpenStream,
 ): Promise<void> {
   const response = reply.raw;
-  const writer = createSocketWriter(response, door.settings.stallMs);
-  // The door is closing, or the reader has left: half a bundle is worth nothing.
+  const writer = createSocketWriter(response, context.settings.stallMs);
+  // The context is closing, or the reader has left: half a bundle is worth nothing.
   const giveUp = (): void => void response.destroy();
   download.signal.addEventListener('abort', giveUp);
   try {
@@ -66,7 +66,7 @@ async function send(
     }
     response.end();
   } catch (error) {
-    breakOff(door, reply, { runId, what: 'a bundle could not be sent', error });
+    breakOff(context, reply, { runId, what: 'a bundle could not be sent', error });
   } finally {
     download.signal.removeEventListener('abort', giveUp);
     download.end();

@@ -1,7 +1,7 @@
 import { type Host, type RunDiff, renderDiff } from '@weft/engine';
 import { HostError } from '@weft/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf, type Door, pathParam, type Routes } from '../door.ts';
+import { callerOf, type AppContext, pathParam, type Routes } from '../app-context.ts';
 import { noSuchRun } from '../http/errors.ts';
 import { queryOf, textParam } from '../http/query.ts';
 import { breakOff } from '../stream/break-off.ts';
@@ -13,14 +13,14 @@ import { sendHead } from '../stream/stream-head.ts';
  * GET /v1/runs/{runId}:diff. Whatever can be wrong is known before the first byte; the rest is written as fast as it is read.
  * What is wrong with `against` is said before anything is said about the run in the path, so it gives nothing away.
  */
-export const diffRoutes: Routes = (app, door) => {
-  app.get('/v1/runs/:runId(^[^:]+)::diff', door.allow('diffRuns'), async (request, reply) => {
+export const diffRoutes: Routes = (app, context) => {
+  app.get('/v1/runs/:runId(^[^:]+)::diff', context.allow('diffRuns'), async (request, reply) => {
     const against = againstOf(request);
-    const stream = door.streams.open(callerOf(request).tenant, 'download');
+    const stream = context.streams.open(callerOf(request).tenant, 'download');
     reply.raw.on('close', stream.end);
-    const diff = await compared(door.host, request, against, stream);
+    const diff = await compared(context.host, request, against, stream);
     reply.hijack();
-    void sendDiff(door, reply, diff, stream);
+    void sendDiff(context, reply, diff, stream);
     return reply;
   });
 };
@@ -64,9 +64,14 @@ function stopped(): HostError {
   );
 }
 
-async function sendDiff(door: Door, reply: FastifyReply, diff: RunDiff, stream: OpenStream): Promise<void> {
+async function sendDiff(
+  context: AppContext,
+  reply: FastifyReply,
+  diff: RunDiff,
+  stream: OpenStream,
+): Promise<void> {
   const response = reply.raw;
-  const writer = createSocketWriter(response, door.settings.stallMs);
+  const writer = createSocketWriter(response, context.settings.stallMs);
   try {
     sendHead(reply, { 'content-type': 'application/json; charset=utf-8' });
     for await (const piece of renderDiff(diff)) {
@@ -75,7 +80,7 @@ async function sendDiff(door: Door, reply: FastifyReply, diff: RunDiff, stream: 
     response.end();
   } catch (error) {
     if (stream.signal.aborted) response.destroy();
-    else breakOff(door, reply, { runId: diff.a, what: 'a diff could not be sent', error });
+    else breakOff(context, reply, { runId: diff.a, what: 'a diff could not be sent', error });
   } finally {
     stream.end();
   }

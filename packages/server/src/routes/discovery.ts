@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { type Capabilities, canonicalJson, type Json } from '@weft/protocol';
-import type { Routes } from '../door.ts';
-import { sendJson } from '../door.ts';
+import type { Routes } from '../app-context.ts';
+import { sendJson } from '../app-context.ts';
 import { isUnchanged, sendUnchanged } from '../http/etag.ts';
 
 /** GET /.well-known/openwop. Public, whatever Authorization header comes along. */
-export const discoveryRoutes: Routes = (app, door) => {
+export const discoveryRoutes: Routes = (app, context) => {
   let described: Capabilities | undefined;
   let body = '';
   let etag = '';
 
   app.get('/.well-known/openwop', (request, reply) => {
-    const current = door.host.capabilities();
+    const current = context.host.capabilities();
     if (current !== described) {
       described = current;
       body = JSON.stringify(current);

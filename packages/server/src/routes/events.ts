@@ -1,6 +1,6 @@
 import { HostError, parseStreamModes } from '@weft/protocol';
 import type { FastifyRequest } from 'fastify';
-import { callerOf, pathParam, type Routes, sendJson } from '../door.ts';
+import { callerOf, pathParam, type Routes, sendJson } from '../app-context.ts';
 import { wantsJson } from '../http/accept.ts';
 import { noSuchRun } from '../http/errors.ts';
 import { integerParam, parseInteger, queryOf, textParam } from '../http/query.ts';
@@ -11,22 +11,22 @@ import { sendWholeLog } from '../stream/whole-log.ts';
 const MAX_BUFFER_MS = 5_000;
 const ANY_SEQUENCE = { min: -1, max: Number.MAX_SAFE_INTEGER } as const;
 
-export const eventsRoutes: Routes = (app, door) => {
+export const eventsRoutes: Routes = (app, context) => {
   // Parameters are checked before the form of the answer is chosen: a wrong mode is 400 for readers of JSON too.
-  app.get('/v1/runs/:runId/events', door.allow('streamRunEvents', { ofRun: true }), (request, reply) => {
+  app.get('/v1/runs/:runId/events', context.allow('streamRunEvents', { ofRun: true }), (request, reply) => {
     const query = queryOf(request);
     const modes = parseStreamModes(textParam(query, 'streamMode'));
     const bufferMs = integerParam(query, 'bufferMs', { min: 0, max: MAX_BUFFER_MS }) ?? 0;
     const caller = callerOf(request);
     const runId = pathParam(request, 'runId');
 
-    if (wantsJson(request.headers.accept)) return sendWholeLog(door, reply, caller, runId);
-    return streamRun(door, reply, { caller, runId, modes, bufferMs, afterSeq: lastEventId(request) });
+    if (wantsJson(request.headers.accept)) return sendWholeLog(context, reply, caller, runId);
+    return streamRun(context, reply, { caller, runId, modes, bufferMs, afterSeq: lastEventId(request) });
   });
 
   app.get(
     '/v1/runs/:runId/events/poll',
-    door.allow('pollRunEvents', { ofRun: true }),
+    context.allow('pollRunEvents', { ofRun: true }),
     async (request, reply) => {
       const query = queryOf(request);
       const afterSeq =
@@ -36,18 +36,18 @@ export const eventsRoutes: Routes = (app, door) => {
       const caller = callerOf(request);
       const runId = pathParam(request, 'runId');
 
-      const now = await door.host.events(caller, runId, afterSeq, limit);
+      const now = await context.host.events(caller, runId, afterSeq, limit);
       if (now === undefined) throw noSuchRun();
       if (now.events.length > 0 || now.complete) return sendJson(reply, 200, renderPage(runId, now));
 
-      const waiting = door.streams.open(caller.tenant, 'poll');
+      const waiting = context.streams.open(caller.tenant, 'poll');
       reply.raw.on('close', waiting.end);
       try {
-        await door.host.waitForEvents(runId, afterSeq, timeout * 1000, waiting.signal.asAbortSignal());
+        await context.host.waitForEvents(runId, afterSeq, timeout * 1000, waiting.signal.asAbortSignal());
       } finally {
         waiting.end();
       }
-      const later = await door.host.events(caller, runId, afterSeq, limit);
+      const later = await context.host.events(caller, runId, afterSeq, limit);
       if (later === undefined) throw noSuchRun();
       return sendJson(reply, 200, renderPage(runId, later));
     },

@@ -9,7 +9,7 @@ import {
   route,
 } from '@weft/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf, type Door, pathParam, type Routes, sendJson } from '../door.ts';
+import { callerOf, type AppContext, pathParam, type Routes, sendJson } from '../app-context.ts';
 import { noSuchRun } from '../http/errors.ts';
 import { idempotencyOf, sendReplay } from '../http/idempotency.ts';
 import { bodyParser } from '../http/parse-body.ts';
@@ -17,38 +17,38 @@ import { bodyParser } from '../http/parse-body.ts';
 const ACCESS = { isNewWork: true, ofRun: true };
 
 /** POST /v1/runs/{runId}:fork as the protocol has it, and with more to change under our own prefix. */
-export const forkRoutes: Routes = (app, door) => {
+export const forkRoutes: Routes = (app, context) => {
   app.post(
     '/v1/runs/:runId(^[^:]+)::fork',
-    door.allow('forkRun', ACCESS),
-    forkHandler(door, operationOf(route('forkRun')), bodyParser(ForkRunSchema)),
+    context.allow('forkRun', ACCESS),
+    forkHandler(context, operationOf(route('forkRun')), bodyParser(ForkRunSchema)),
   );
 
   app.post(
     '/v1/host/weft/runs/:runId(^[^:]+)::fork',
-    door.allow('forkRunWith', ACCESS),
-    forkHandler(door, operationOf(route('forkRunWith')), bodyParser(HostForkRunSchema)),
+    context.allow('forkRunWith', ACCESS),
+    forkHandler(context, operationOf(route('forkRunWith')), bodyParser(HostForkRunSchema)),
   );
 };
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
 function forkHandler(
-  door: Door,
+  context: AppContext,
   operation: string,
   parse: (body: unknown) => ForkRunRequest | HostForkRunRequest,
 ): Handler {
   return async (request, reply) => {
     const runId = pathParam(request, 'runId');
     const asked = forkOf(parse(request.body));
-    const origin = door.publicUrl(request);
+    const origin = context.publicUrl(request);
     const claim = idempotencyOf(request, {
       operation,
       target: [runId],
       body: (request.body ?? null) as Json,
       render: (outcome) => ({ status: 201, body: renderForked(origin, outcome as unknown as Fork) }),
     });
-    const forked = await door.host.fork(callerOf(request), runId, asked, claim);
+    const forked = await context.host.fork(callerOf(request), runId, asked, claim);
     if (forked === undefined) throw noSuchRun();
     if (forked.replayed) return sendReplay(reply.header('location', locationOf(forked.body)), forked);
     reply.header('location', `${origin}/v1/runs/${forked.runId}`);

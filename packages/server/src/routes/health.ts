@@ -1,22 +1,22 @@
 import { HostError } from '@weft/protocol';
-import type { Routes } from '../door.ts';
-import { sendJson } from '../door.ts';
+import type { Routes } from '../app-context.ts';
+import { sendJson } from '../app-context.ts';
 
 const PATIENCE_MS = 2_000;
 
 /** /health: the process lives. /ready: it should be sent work. Neither needs a key. Counters are for administrators. */
-export const healthRoutes: Routes = (app, door) => {
+export const healthRoutes: Routes = (app, context) => {
   app.get('/health', (_request, reply) => sendJson(reply, 200, '{"status":"ok"}'));
 
   app.get('/ready', async (_request, reply) => {
-    if (door.streams.closing) throw notReady('the host is shutting down');
-    const problem = await inTime(door.host.readiness());
+    if (context.streams.closing) throw notReady('the host is shutting down');
+    const problem = await inTime(context.host.readiness());
     if (problem !== undefined) throw notReady(problem);
     return sendJson(reply, 200, '{"status":"ready"}');
   });
 
-  app.get('/v1/host/weft/stats', door.allow('readStats'), (_request, reply) =>
-    sendJson(reply, 200, JSON.stringify(door.host.stats())),
+  app.get('/v1/host/weft/stats', context.allow('readStats'), (_request, reply) =>
+    sendJson(reply, 200, JSON.stringify(context.host.stats())),
   );
 };
 

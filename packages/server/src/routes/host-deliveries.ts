@@ -1,5 +1,5 @@
 import { HostError, operationOf, route } from '@weft/protocol';
-import { callerOf, pathParam, type Routes, sendJson } from '../door.ts';
+import { callerOf, pathParam, type Routes, sendJson } from '../app-context.ts';
 import { idempotencyOf, REPLAY_HEADER } from '../http/idempotency.ts';
 import { queryOf, textParam } from '../http/query.ts';
 import { pageOf } from './page.ts';
@@ -7,8 +7,8 @@ import { pageOf } from './page.ts';
 const REPLAY = operationOf(route('replayDelivery'));
 
 /** Callbacks and webhook deliveries that were given up, and the way to try one again. */
-export const hostDeliveryRoutes: Routes = (app, door) => {
-  app.get('/v1/host/weft/deliveries', door.allow('listDeliveries'), async (request, reply) => {
+export const hostDeliveryRoutes: Routes = (app, context) => {
+  app.get('/v1/host/weft/deliveries', context.allow('listDeliveries'), async (request, reply) => {
     const state = textParam(queryOf(request), 'state') ?? 'dead';
     if (state !== 'dead') {
       throw new HostError('validation_error', 'The parameter "state" has one value: dead.', {
@@ -16,13 +16,13 @@ export const hostDeliveryRoutes: Routes = (app, door) => {
         supported: ['dead'],
       });
     }
-    const { rows, nextCursor } = await door.host.listDeadDeliveries(callerOf(request), pageOf(request));
+    const { rows, nextCursor } = await context.host.listDeadDeliveries(callerOf(request), pageOf(request));
     return sendJson(reply, 200, JSON.stringify({ deliveries: rows, nextCursor }));
   });
 
   app.post(
     '/v1/host/weft/deliveries/:deliveryId(^[^:]+)::replay',
-    door.allow('replayDelivery'),
+    context.allow('replayDelivery'),
     async (request, reply) => {
       const caller = callerOf(request);
       const deliveryId = pathParam(request, 'deliveryId');
@@ -32,8 +32,8 @@ export const hostDeliveryRoutes: Routes = (app, door) => {
         body: null,
         render: () => ({ status: 202, body: '' }),
       });
-      const answer = await door.host.once(caller, claim, async () => {
-        if (await door.host.replayDelivery(caller, deliveryId)) return null;
+      const answer = await context.host.once(caller, claim, async () => {
+        if (await context.host.replayDelivery(caller, deliveryId)) return null;
         throw new HostError('not_found', 'No dead delivery with this id belongs to this tenant.');
       });
       if (answer.replayed) reply.header(REPLAY_HEADER, 'true');

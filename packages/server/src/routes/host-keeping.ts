@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { Caller, Host, OpenBackup, Retention } from '@weft/engine';
 import { HostError, operationOf, route, SetRetentionSchema } from '@weft/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf, type Door, pathParam, type Routes, sendJson } from '../door.ts';
+import { callerOf, type AppContext, pathParam, type Routes, sendJson } from '../app-context.ts';
 import { noSuchRun } from '../http/errors.ts';
 import { idempotencyOf, REPLAY_HEADER } from '../http/idempotency.ts';
 import { bodyParser } from '../http/parse-body.ts';
@@ -17,38 +17,41 @@ const parseRetention = bodyParser(SetRetentionSchema);
 type Act = (host: Host, caller: Caller, runId: string) => Promise<boolean>;
 
 /** How long runs are kept, how they go, and the copy of everything. All of it is the administrator's. */
-export const hostKeepingRoutes: Routes = (app, door) => {
+export const hostKeepingRoutes: Routes = (app, context) => {
   app.delete(
     '/v1/host/weft/runs/:runId',
-    door.allow('removeRun', { ofRun: true }),
-    onceOnRun(door, REMOVE, (host, caller, runId) => host.removeRun(caller, runId)),
+    context.allow('removeRun', { ofRun: true }),
+    onceOnRun(context, REMOVE, (host, caller, runId) => host.removeRun(caller, runId)),
   );
 
   app.post(
     '/v1/host/weft/runs/:runId(^[^:]+)::erase',
-    door.allow('eraseRun', { ofRun: true }),
-    onceOnRun(door, ERASE, (host, caller, runId) => host.eraseRun(caller, runId)),
+    context.allow('eraseRun', { ofRun: true }),
+    onceOnRun(context, ERASE, (host, caller, runId) => host.eraseRun(caller, runId)),
   );
 
-  app.get(RETENTION, door.allow('getRetention'), async (request, reply) =>
-    sendRetention(reply, await door.host.retention(callerOf(request), tenantOf(request))),
+  app.get(RETENTION, context.allow('getRetention'), async (request, reply) =>
+    sendRetention(reply, await context.host.retention(callerOf(request), tenantOf(request))),
   );
 
-  app.post(RETENTION, door.allow('setRetention'), async (request, reply) => {
+  app.post(RETENTION, context.allow('setRetention'), async (request, reply) => {
     const { keepForSeconds } = parseRetention(request.body);
     const keepMs = keepForSeconds === null ? null : keepForSeconds * 1_000;
-    return sendRetention(reply, await door.host.setRetention(callerOf(request), tenantOf(request), keepMs));
+    return sendRetention(
+      reply,
+      await context.host.setRetention(callerOf(request), tenantOf(request), keepMs),
+    );
   });
 
-  app.delete(RETENTION, door.allow('resetRetention'), async (request, reply) =>
-    sendRetention(reply, await door.host.resetRetention(callerOf(request), tenantOf(request))),
+  app.delete(RETENTION, context.allow('resetRetention'), async (request, reply) =>
+    sendRetention(reply, await context.host.resetRetention(callerOf(request), tenantOf(request))),
   );
 
-  app.post('/v1/host/weft/backup', door.allow('backUp'), async (request, reply) => {
-    const backup = await door.host.openBackup(callerOf(request));
+  app.post('/v1/host/weft/backup', context.allow('backUp'), async (request, reply) => {
+    const backup = await context.host.openBackup(callerOf(request));
     // Also when the client leaves before the first byte is asked for.
     reply.raw.once('close', () => void backup.close());
-    reply.raw.setTimeout(door.settings.stallMs, () => reply.raw.destroy());
+    reply.raw.setTimeout(context.settings.stallMs, () => reply.raw.destroy());
     return reply
       .code(200)
       .header('content-type', 'application/octet-stream')
@@ -58,7 +61,7 @@ export const hostKeepingRoutes: Routes = (app, door) => {
   });
 };
 
-function onceOnRun(door: Door, operation: string, act: Act) {
+function onceOnRun(context: AppContext, operation: string, act: Act) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const caller = callerOf(request);
     const runId = pathParam(request, 'runId');
@@ -68,8 +71,8 @@ function onceOnRun(door: Door, operation: string, act: Act) {
       body: null,
       render: () => ({ status: 204, body: '' }),
     });
-    const answer = await door.host.once(caller, claim, async () => {
-      if (await act(door.host, caller, runId)) return null;
+    const answer = await context.host.once(caller, claim, async () => {
+      if (await act(context.host, caller, runId)) return null;
       throw noSuchRun();
     });
     if (answer.replayed) reply.header(REPLAY_HEADER, 'true');

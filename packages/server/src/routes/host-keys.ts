@@ -1,6 +1,6 @@
 import type { ApiKeyRow, NewKey } from '@weft/engine';
 import { CreateKeySchema, HostError, type Json, operationOf, route, toIso } from '@weft/protocol';
-import { callerOf, pathParam, type Routes, sendJson } from '../door.ts';
+import { callerOf, pathParam, type Routes, sendJson } from '../app-context.ts';
 import { idempotencyOf, REPLAY_HEADER, sendReplay } from '../http/idempotency.ts';
 import { bodyParser } from '../http/parse-body.ts';
 import { queryOf, textParam } from '../http/query.ts';
@@ -11,8 +11,8 @@ const REVOKE = operationOf(route('revokeKey'));
 const parseNewKey = bodyParser(CreateKeySchema);
 
 /** API keys of the caller's tenant. The key itself is in the answer that creates it and nowhere else. */
-export const hostKeyRoutes: Routes = (app, door) => {
-  app.post('/v1/host/weft/keys', door.allow('createKey'), async (request, reply) => {
+export const hostKeyRoutes: Routes = (app, context) => {
+  app.post('/v1/host/weft/keys', context.allow('createKey'), async (request, reply) => {
     const body = request.body as Json | undefined;
     const { expiresAt, ...asked } = parseNewKey(body);
     const wanted: NewKey = {
@@ -26,17 +26,17 @@ export const hostKeyRoutes: Routes = (app, door) => {
       // A repeat shows everything but the key, which is told once.
       render: (outcome) => ({ status: 201, body: JSON.stringify(shown(outcome as unknown as ShownKey)) }),
     });
-    const created = await door.host.createKey(callerOf(request), wanted, claim);
+    const created = await context.host.createKey(callerOf(request), wanted, claim);
     if (created.replayed) return sendReplay(reply, created);
     return sendJson(reply, 201, JSON.stringify({ key: created.key, ...shown(created.row) }));
   });
 
-  app.get('/v1/host/weft/keys', door.allow('listKeys'), async (request, reply) => {
-    const rows = await door.host.listKeys(callerOf(request), textParam(queryOf(request), 'tenant'));
+  app.get('/v1/host/weft/keys', context.allow('listKeys'), async (request, reply) => {
+    const rows = await context.host.listKeys(callerOf(request), textParam(queryOf(request), 'tenant'));
     return sendJson(reply, 200, JSON.stringify({ keys: rows.map(shown) }));
   });
 
-  app.delete('/v1/host/weft/keys/:keyId', door.allow('revokeKey'), async (request, reply) => {
+  app.delete('/v1/host/weft/keys/:keyId', context.allow('revokeKey'), async (request, reply) => {
     const caller = callerOf(request);
     const keyId = pathParam(request, 'keyId');
     const tenant = textParam(queryOf(request), 'tenant');
@@ -46,20 +46,20 @@ export const hostKeyRoutes: Routes = (app, door) => {
       body: null,
       render: () => ({ status: 204, body: '' }),
     });
-    const answer = await door.host.once(caller, claim, async () => {
-      if (await door.host.revokeKey(caller, keyId, tenant)) return null;
+    const answer = await context.host.once(caller, claim, async () => {
+      if (await context.host.revokeKey(caller, keyId, tenant)) return null;
       throw new HostError('not_found', 'No key with this id belongs to this tenant.');
     });
     if (answer.replayed) reply.header(REPLAY_HEADER, 'true');
     return reply.code(204).send();
   });
 
-  app.post('/v1/host/weft/link-keys::rotate', door.allow('rotateLinkKey'), async (request, reply) => {
+  app.post('/v1/host/weft/link-keys::rotate', context.allow('rotateLinkKey'), async (request, reply) => {
     const caller = callerOf(request);
     const render = (outcome: Json) => ({ status: 200, body: JSON.stringify(outcome) });
     const claim = idempotencyOf(request, { operation: ROTATE, target: [], body: null, render });
-    const answer = await door.host.once(caller, claim, async () => {
-      const { since, ...key } = await door.host.rotateLinkKey(caller);
+    const answer = await context.host.once(caller, claim, async () => {
+      const { since, ...key } = await context.host.rotateLinkKey(caller);
       return { ...key, since: toIso(since) };
     });
     if (answer.replayed) return sendReplay(reply, answer);

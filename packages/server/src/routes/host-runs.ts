@@ -1,23 +1,23 @@
 import type { RunFilter } from '@weft/engine';
 import { HostError, RUN_STATUSES, type SnapshotStatus } from '@weft/protocol';
-import { callerOf, pathParam, type Routes, sendJson } from '../door.ts';
+import { callerOf, pathParam, type Routes, sendJson } from '../app-context.ts';
 import { noSuchRun } from '../http/errors.ts';
 import { listParam, type Query, queryOf, textParam, timeParam } from '../http/query.ts';
 import { pageOf } from './page.ts';
 
 /** Lists and explanations, which the protocol does not have. */
-export const hostRunRoutes: Routes = (app, door) => {
-  app.get('/v1/host/weft/runs', door.allow('listRuns'), async (request, reply) => {
+export const hostRunRoutes: Routes = (app, context) => {
+  app.get('/v1/host/weft/runs', context.allow('listRuns'), async (request, reply) => {
     const filter = filterOf(queryOf(request));
-    const { rows, nextCursor } = await door.host.listRuns(callerOf(request), filter, pageOf(request));
+    const { rows, nextCursor } = await context.host.listRuns(callerOf(request), filter, pageOf(request));
     return sendJson(reply, 200, JSON.stringify({ runs: rows, nextCursor }));
   });
 
   app.get(
     '/v1/host/weft/runs/:runId/why',
-    door.allow('explainRun', { ofRun: true }),
+    context.allow('explainRun', { ofRun: true }),
     async (request, reply) => {
-      const explanation = await door.host.explain(callerOf(request), pathParam(request, 'runId'));
+      const explanation = await context.host.explain(callerOf(request), pathParam(request, 'runId'));
       if (explanation === undefined) throw noSuchRun();
       return sendJson(reply, 200, JSON.stringify(explanation));
     },
@@ -25,10 +25,10 @@ export const hostRunRoutes: Routes = (app, door) => {
 
   app.post(
     '/v1/host/weft/runs/:runId(^[^:]+)::release',
-    door.allow('releaseRun', { ofRun: true }),
+    context.allow('releaseRun', { ofRun: true }),
     async (request, reply) => {
       const runId = pathParam(request, 'runId');
-      if (!(await door.host.releaseRun(callerOf(request), runId))) throw noSuchRun();
+      if (!(await context.host.releaseRun(callerOf(request), runId))) throw noSuchRun();
       return sendJson(reply, 200, JSON.stringify({ runId, released: true }));
     },
   );

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { HostError } from '@weft/protocol';
-import { type Routes, sendJson } from '../door.ts';
+import { type Routes, sendJson } from '../app-context.ts';
 import { plainAddress } from '../http/public-url.ts';
 import { queryOf, textParam } from '../http/query.ts';
 

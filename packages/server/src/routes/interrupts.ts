@@ -10,7 +10,7 @@ import {
   toEnvelope,
 } from '@weft/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf, type Door, pathParam, type Routes, sendJson } from '../door.ts';
+import { callerOf, type AppContext, pathParam, type Routes, sendJson } from '../app-context.ts';
 import { addressOf } from '../http/client-address.ts';
 import { noSuchRun } from '../http/errors.ts';
 import { idempotencyOf, sendReplay } from '../http/idempotency.ts';
@@ -33,13 +33,13 @@ interface LinkOutcome extends Outcome {
 }
 
 /** Answers to questions that nodes have asked: with a key, through a signed link, and the list of what is open. */
-export const interruptRoutes: Routes = (app, door) => {
+export const interruptRoutes: Routes = (app, context) => {
   app.post(
     '/v1/runs/:runId/interrupts/:nodeId',
-    door.allow('resolveInterrupt', { ofRun: true }),
+    context.allow('resolveInterrupt', { ofRun: true }),
     (request, reply) => {
       const { resumeValue } = parseResolve(bodyOf(request));
-      return resolve(door, request, reply, {
+      return resolve(context, request, reply, {
         operation: RESOLVE,
         value: resumeValue as Json,
         isAlias: false,
@@ -50,20 +50,20 @@ export const interruptRoutes: Routes = (app, door) => {
   // An earlier draft sent the answer itself, and knew no 410.
   app.post(
     '/v1/runs/:runId/approvals/:nodeId',
-    door.allow('resolveApproval', { ofRun: true }),
+    context.allow('resolveApproval', { ofRun: true }),
     (request, reply) => {
       const body = bodyOf(request);
       if (!isJsonObject(body))
         throw new HostError('validation_error', 'The body must be an object.', { field: 'body' });
       const value = body['resumeValue'] ?? body;
-      return resolve(door, request, reply, { operation: APPROVE, value, isAlias: true });
+      return resolve(context, request, reply, { operation: APPROVE, value, isAlias: true });
     },
   );
 
-  const withLink = { onRequest: async (request: FastifyRequest) => door.attempts.check(request) };
+  const withLink = { onRequest: async (request: FastifyRequest) => context.attempts.check(request) };
 
   app.get('/v1/interrupts/:token', withLink, async (request, reply) => {
-    const question = await counted(door, request, (token) => door.host.inspectLink(token));
+    const question = await counted(context, request, (token) => context.host.inspectLink(token));
     return sendJson(reply, 200, JSON.stringify(question));
   });
 
@@ -77,17 +77,17 @@ export const interruptRoutes: Routes = (app, door) => {
       render: (outcome) => renderLinked(outcome as unknown as LinkOutcome),
     });
     const address = addressOf(request);
-    const answer = await counted(door, request, (token) =>
-      door.host.answerLink(token, value, { address, ...(claim !== undefined && { idempotency: claim }) }),
+    const answer = await counted(context, request, (token) =>
+      context.host.answerLink(token, value, { address, ...(claim !== undefined && { idempotency: claim }) }),
     );
     if (answer.replayed) return sendReplay(reply, answer);
     const { status, body } = renderLinked(answer);
     return sendJson(reply, status, body);
   });
 
-  app.get('/v1/host/weft/interrupts', door.allow('listInterrupts'), async (request, reply) => {
+  app.get('/v1/host/weft/interrupts', context.allow('listInterrupts'), async (request, reply) => {
     const caller = callerOf(request);
-    const { rows, nextCursor } = await door.host.listInterrupts(caller, pageOf(request));
+    const { rows, nextCursor } = await context.host.listInterrupts(caller, pageOf(request));
     const mayAnswer = caller.scopes.has('approvals:respond');
     const interrupts = mayAnswer ? rows : rows.map(({ interruptToken: _token, ...row }) => row);
     return sendJson(reply, 200, await jsonText(caller.tenant, { interrupts, nextCursor }));
@@ -96,14 +96,14 @@ export const interruptRoutes: Routes = (app, door) => {
 
 /** A link that nobody has signed is an attempt, like a key that nobody knows. */
 async function counted<Result>(
-  door: Door,
+  context: AppContext,
   request: FastifyRequest,
   use: (token: string) => Promise<Result>,
 ): Promise<Result> {
   try {
     return await use(pathParam(request, 'token'));
   } catch (error) {
-    if (isHostError(error, 'interrupt_not_found')) door.attempts.count(request);
+    if (isHostError(error, 'interrupt_not_found')) context.attempts.count(request);
     throw error;
   }
 }
@@ -115,7 +115,7 @@ interface Asked {
 }
 
 async function resolve(
-  door: Door,
+  context: AppContext,
   request: FastifyRequest,
   reply: FastifyReply,
   { operation, value, isAlias }: Asked,
@@ -137,7 +137,7 @@ async function resolve(
     body: value,
     render: (outcome) => render(runId, nodeId, outcome as unknown as Outcome, isAlias),
   });
-  const answer = await door.host.command(caller, runId, command, claim);
+  const answer = await context.host.command(caller, runId, command, claim);
   if (answer === undefined) throw noSuchRun();
   if (answer.replayed) return sendReplay(reply, answer);
   const { status, body } = render(runId, nodeId, answer, isAlias);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { openApiDocument } from '@weft/protocol';
-import { type Routes, sendJson } from '../door.ts';
+import { type Routes, sendJson } from '../app-context.ts';
 import { isUnchanged, sendUnchanged } from '../http/etag.ts';
 
 /** GET /v1/openapi.json. Made once, at the first question. */

@@ -1,18 +1,18 @@
 import { jsonText } from '@weft/engine';
 import type { RunSnapshot } from '@weft/protocol';
-import { callerOf, pathParam, type Routes, sendJson } from '../door.ts';
+import { callerOf, pathParam, type Routes, sendJson } from '../app-context.ts';
 import { noSuchRun } from '../http/errors.ts';
 import { isUnchanged, quoted, sendUnchanged } from '../http/etag.ts';
 
 /** GET /v1/runs/{runId}. The validator comes with the snapshot from one read, so a 304 is never stale. */
-export const readRunRoutes: Routes = (app, door) => {
-  app.get('/v1/runs/:runId', door.allow('getRun', { ofRun: true }), async (request, reply) => {
-    const view = await door.host.snapshot(callerOf(request), pathParam(request, 'runId'));
+export const readRunRoutes: Routes = (app, context) => {
+  app.get('/v1/runs/:runId', context.allow('getRun', { ofRun: true }), async (request, reply) => {
+    const view = await context.host.snapshot(callerOf(request), pathParam(request, 'runId'));
     if (view === undefined) throw noSuchRun();
     const etag = quoted(view.etag);
     reply.header('etag', etag).header('cache-control', 'private, no-cache');
     if (isUnchanged(request, etag)) return sendUnchanged(reply);
-    const shown = withCallback(view.snapshot, door.publicUrl(request));
+    const shown = withCallback(view.snapshot, context.publicUrl(request));
     return sendJson(reply, 200, await jsonText(callerOf(request).tenant, shown));
   });
 };

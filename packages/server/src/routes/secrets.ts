@@ -8,7 +8,7 @@ import {
   SetSecretSchema,
   toIso,
 } from '@weft/protocol';
-import { callerOf, pathParam, type Routes, sendJson } from '../door.ts';
+import { callerOf, pathParam, type Routes, sendJson } from '../app-context.ts';
 import { idempotencyOf, REPLAY_HEADER, sendReplay } from '../http/idempotency.ts';
 import { bodyParser } from '../http/parse-body.ts';
 import { type Query, queryOf, textParam } from '../http/query.ts';
@@ -18,8 +18,8 @@ const REMOVE = operationOf(route('removeSecret'));
 const parseSecret = bodyParser(SetSecretSchema);
 
 /** Secrets of the caller's tenant, and the caller's own. A value goes in and never comes out again. */
-export const secretRoutes: Routes = (app, door) => {
-  app.post('/v1/host/weft/secrets', door.allow('setSecret'), async (request, reply) => {
+export const secretRoutes: Routes = (app, context) => {
+  app.post('/v1/host/weft/secrets', context.allow('setSecret'), async (request, reply) => {
     const body = request.body as Json | undefined;
     const { id, value, scope = 'tenant' } = parseSecret(body);
     const claim = idempotencyOf(request, {
@@ -28,17 +28,17 @@ export const secretRoutes: Routes = (app, door) => {
       body: body ?? null,
       render: (outcome) => ({ status: 200, body: shown(outcome as unknown as SecretSummary) }),
     });
-    const answer = await door.host.setSecret(callerOf(request), { id, value, scope }, claim);
+    const answer = await context.host.setSecret(callerOf(request), { id, value, scope }, claim);
     if (answer.replayed) return sendReplay(reply, answer);
     return sendJson(reply, 200, shown(answer.secret));
   });
 
-  app.get('/v1/host/weft/secrets', door.allow('listSecrets'), async (request, reply) => {
-    const secrets = await door.host.listSecrets(callerOf(request));
+  app.get('/v1/host/weft/secrets', context.allow('listSecrets'), async (request, reply) => {
+    const secrets = await context.host.listSecrets(callerOf(request));
     return sendJson(reply, 200, JSON.stringify({ secrets: secrets.map(document) }));
   });
 
-  app.delete('/v1/host/weft/secrets/:secretId', door.allow('removeSecret'), async (request, reply) => {
+  app.delete('/v1/host/weft/secrets/:secretId', context.allow('removeSecret'), async (request, reply) => {
     const caller = callerOf(request);
     const secretId = pathParam(request, 'secretId');
     const scope = scopeOf(queryOf(request));
@@ -48,8 +48,8 @@ export const secretRoutes: Routes = (app, door) => {
       body: null,
       render: () => ({ status: 204, body: '' }),
     });
-    const answer = await door.host.once(caller, claim, async () => {
-      if (await door.host.removeSecret(caller, secretId, scope)) return null;
+    const answer = await context.host.once(caller, claim, async () => {
+      if (await context.host.removeSecret(caller, secretId, scope)) return null;
       throw new HostError('not_found', 'There is no secret with this id and scope.');
     });
     if (answer.replayed) reply.header(REPLAY_HEADER, 'true');

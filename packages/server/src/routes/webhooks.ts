@@ -1,6 +1,6 @@
 import type { CreatedWebhook, NewWebhook } from '@weft/engine';
 import { HostError, type Json, operationOf, RegisterWebhookSchema, route } from '@weft/protocol';
-import { callerOf, pathParam, type Routes, sendJson } from '../door.ts';
+import { callerOf, pathParam, type Routes, sendJson } from '../app-context.ts';
 import { idempotencyOf, REPLAY_HEADER, sendReplay } from '../http/idempotency.ts';
 import { bodyParser } from '../http/parse-body.ts';
 import { queryOf, textParam } from '../http/query.ts';
@@ -10,8 +10,8 @@ const UNREGISTER = operationOf(route('unregisterWebhook'));
 const parseWebhook = bodyParser(RegisterWebhookSchema);
 
 /** Webhooks of the caller's tenant. The secret is in the answer that registers one and nowhere else. */
-export const webhookRoutes: Routes = (app, door) => {
-  app.post('/v1/webhooks', door.allow('registerWebhook'), async (request, reply) => {
+export const webhookRoutes: Routes = (app, context) => {
+  app.post('/v1/webhooks', context.allow('registerWebhook'), async (request, reply) => {
     const body = request.body as Json | undefined;
     const { url, events, tags, tenantId } = parseWebhook(body);
     const wanted: NewWebhook = {
@@ -26,12 +26,12 @@ export const webhookRoutes: Routes = (app, door) => {
       body: body ?? null,
       render: (outcome) => ({ status: 201, body: JSON.stringify(outcome) }),
     });
-    const answer = await door.host.registerWebhook(callerOf(request), wanted, claim);
+    const answer = await context.host.registerWebhook(callerOf(request), wanted, claim);
     if (answer.replayed) return sendReplay(reply, answer);
     return sendJson(reply, 201, JSON.stringify(shown(answer)));
   });
 
-  app.delete('/v1/webhooks/:webhookId', door.allow('unregisterWebhook'), async (request, reply) => {
+  app.delete('/v1/webhooks/:webhookId', context.allow('unregisterWebhook'), async (request, reply) => {
     const caller = callerOf(request);
     const webhookId = pathParam(request, 'webhookId');
     const tenantId = textParam(queryOf(request), 'tenantId');
@@ -41,21 +41,21 @@ export const webhookRoutes: Routes = (app, door) => {
       body: null,
       render: () => ({ status: 204, body: '' }),
     });
-    const answer = await door.host.once(caller, claim, async () => {
-      if (await door.host.removeWebhook(caller, webhookId, tenantId)) return null;
+    const answer = await context.host.once(caller, claim, async () => {
+      if (await context.host.removeWebhook(caller, webhookId, tenantId)) return null;
       throw new HostError('not_found', 'No webhook with this id belongs to this tenant.');
     });
     if (answer.replayed) reply.header(REPLAY_HEADER, 'true');
     return reply.code(204).send();
   });
 
-  app.get('/v1/host/weft/webhooks', door.allow('listWebhooks'), async (request, reply) => {
-    const webhooks = await door.host.listWebhooks(callerOf(request));
+  app.get('/v1/host/weft/webhooks', context.allow('listWebhooks'), async (request, reply) => {
+    const webhooks = await context.host.listWebhooks(callerOf(request));
     return sendJson(reply, 200, JSON.stringify({ webhooks }));
   });
 
-  app.get('/v1/host/weft/callback-secret', door.allow('readCallbackSecret'), async (request, reply) => {
-    return sendJson(reply, 200, JSON.stringify(await door.host.callbackSecret(callerOf(request))));
+  app.get('/v1/host/weft/callback-secret', context.allow('readCallbackSecret'), async (request, reply) => {
+    return sendJson(reply, 200, JSON.stringify(await context.host.callbackSecret(callerOf(request))));
   });
 };
 

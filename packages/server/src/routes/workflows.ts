@@ -1,7 +1,7 @@
 import type { Registration, WorkflowProblem } from '@weft/engine';
 import { HostError, type Json, operationOf, route } from '@weft/protocol';
 import type { FastifyRequest } from 'fastify';
-import { callerOf, pathParam, type Routes, sendJson } from '../door.ts';
+import { callerOf, pathParam, type Routes, sendJson } from '../app-context.ts';
 import { idempotencyOfLarge, type Render, sendReplay } from '../http/idempotency.ts';
 import { booleanParam, queryOf, textParam } from '../http/query.ts';
 import { pageOf } from './page.ts';
@@ -13,26 +13,34 @@ const render: Render = (outcome) => ({
 });
 
 /** The protocol's read of a workflow, and this host's own registration beside it. */
-export const workflowRoutes: Routes = (app, door) => {
-  app.get('/v1/workflows/:workflowId', door.allow('getWorkflow'), async (request, reply) => {
-    const definition = await door.host.workflow(callerOf(request), pathParam(request, 'workflowId'));
+export const workflowRoutes: Routes = (app, context) => {
+  app.get('/v1/workflows/:workflowId', context.allow('getWorkflow'), async (request, reply) => {
+    const definition = await context.host.workflow(callerOf(request), pathParam(request, 'workflowId'));
     if (definition === undefined) throw noSuchWorkflow();
     return sendJson(reply, 200, JSON.stringify(definition));
   });
 
-  app.get('/v1/host/weft/workflows', door.allow('listWorkflows'), async (request, reply) => {
-    const { rows, nextCursor } = await door.host.listWorkflows(callerOf(request), pageOf(request));
+  app.get('/v1/host/weft/workflows', context.allow('listWorkflows'), async (request, reply) => {
+    const { rows, nextCursor } = await context.host.listWorkflows(callerOf(request), pageOf(request));
     return sendJson(reply, 200, JSON.stringify({ workflows: rows, nextCursor }));
   });
 
-  app.get('/v1/host/weft/workflows/:workflowId', door.allow('getWorkflowVersion'), async (request, reply) => {
-    const version = textParam(queryOf(request), 'version');
-    const definition = await door.host.workflow(callerOf(request), pathParam(request, 'workflowId'), version);
-    if (definition === undefined) throw noSuchWorkflow();
-    return sendJson(reply, 200, JSON.stringify(definition));
-  });
+  app.get(
+    '/v1/host/weft/workflows/:workflowId',
+    context.allow('getWorkflowVersion'),
+    async (request, reply) => {
+      const version = textParam(queryOf(request), 'version');
+      const definition = await context.host.workflow(
+        callerOf(request),
+        pathParam(request, 'workflowId'),
+        version,
+      );
+      if (definition === undefined) throw noSuchWorkflow();
+      return sendJson(reply, 200, JSON.stringify(definition));
+    },
+  );
 
-  app.post('/v1/host/weft/workflows', door.allow('registerWorkflow'), async (request, reply) => {
+  app.post('/v1/host/weft/workflows', context.allow('registerWorkflow'), async (request, reply) => {
     const strict = booleanParam(queryOf(request), 'strict');
     const definition = definitionOf(request);
     const caller = callerOf(request);
@@ -42,8 +50,8 @@ export const workflowRoutes: Routes = (app, door) => {
       body: [strict, definition],
       render,
     });
-    const answer = await door.host.once(caller, claim, async () => {
-      const registered = await door.host.registerWorkflow(caller, definition, { strict, dev: false });
+    const answer = await context.host.once(caller, claim, async () => {
+      const registered = await context.host.registerWorkflow(caller, definition, { strict, dev: false });
       return { ...registered, warnings: registered.warnings.map((warning) => ({ ...warning })) };
     });
     if (answer.replayed) return sendReplay(reply, answer);
@@ -51,9 +59,9 @@ export const workflowRoutes: Routes = (app, door) => {
     return sendJson(reply, status, body);
   });
 
-  app.post('/v1/host/weft/workflows::check', door.allow('checkWorkflow'), async (request, reply) => {
+  app.post('/v1/host/weft/workflows::check', context.allow('checkWorkflow'), async (request, reply) => {
     const strict = booleanParam(queryOf(request), 'strict');
-    const { errors, warnings } = await door.host.checkWorkflow(
+    const { errors, warnings } = await context.host.checkWorkflow(
       definitionOf(request),
       callerOf(request).tenant,
     );

@@ -1,5 +1,5 @@
 import { HostError } from '@weft/protocol';
-import type { Door } from '../door.ts';
+import type { AppContext } from '../app-context.ts';
 
 interface Broken {
   readonly runId: string;
@@ -17,12 +17,16 @@ interface Answer {
  * Ends an answer that is under way and cannot be completed: its reader sees that it was cut off. That the run was removed
  * meanwhile, for one, is what its owner wanted, and no failure of the host.
  */
-export function breakOff(door: Pick<Door, 'log'>, answer: Answer, { runId, what, error }: Broken): void {
+export function breakOff(
+  context: Pick<AppContext, 'log'>,
+  answer: Answer,
+  { runId, what, error }: Broken,
+): void {
   const fields = { runId, requestId: answer.request.id };
-  if (error instanceof HostError) door.log('info', { ...fields, code: error.code }, what);
+  if (error instanceof HostError) context.log('info', { ...fields, code: error.code }, what);
   else {
     const errorName = error instanceof Error ? error.name : typeof error;
-    door.log('error', { ...fields, errorName }, what);
+    context.log('error', { ...fields, errorName }, what);
   }
   answer.raw.destroy();
 }

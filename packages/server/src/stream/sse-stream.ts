@@ -8,7 +8,7 @@ import {
 } from '@weft/engine';
 import { RUN_ANNOTATED, showsAnnotations, type StreamMode, sseComment, sseFrame } from '@weft/protocol';
 import type { FastifyReply } from 'fastify';
-import type { Door } from '../door.ts';
+import type { AppContext } from '../app-context.ts';
 import { noSuchRun } from '../http/errors.ts';
 import { renderFrames } from './batches.ts';
 import { breakOff } from './break-off.ts';
@@ -25,7 +25,7 @@ import { setHead } from './stream-head.ts';
  *    reader resumes from the last id it saw.
  * 2. Events are taken only while the socket has room, so a slow reader costs one page and delays nobody.
  * 3. A run that has ended already, and whose rest fits one page, is answered as one body with a length.
- * 4. However the stream ends (run over, reader gone, reader stuck, door closing), its cursor is closed and its place given back.
+ * 4. However the stream ends (run over, reader gone, reader stuck, context closing), its cursor is closed and its place given back.
  */
 export interface Subscription {
   readonly caller: Caller;
@@ -44,23 +44,27 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 } as const;
 
-export async function streamRun(door: Door, reply: FastifyReply, asked: Subscription): Promise<FastifyReply> {
+export async function streamRun(
+  context: AppContext,
+  reply: FastifyReply,
+  asked: Subscription,
+): Promise<FastifyReply> {
   // A `values` stream needs the snapshot of each event, which only the cursor has.
-  const backlog = asked.modes[0] === 'values' ? undefined : await readBacklog(door, asked);
+  const backlog = asked.modes[0] === 'values' ? undefined : await readBacklog(context, asked);
   if (backlog?.complete === true) return reply.headers(HEADERS).send(renderAll(asked, backlog));
 
-  await door.openings.take(asked.caller.tenant);
-  const stream = door.streams.open(asked.caller.tenant, 'stream');
+  await context.openings.take(asked.caller.tenant);
+  const stream = context.streams.open(asked.caller.tenant, 'stream');
   try {
-    const cursor = await door.host.follow(asked.caller, asked.runId, {
+    const cursor = await context.host.follow(asked.caller, asked.runId, {
       afterSeq: backlog?.events.at(-1)?.seq ?? asked.afterSeq,
-      keepaliveMs: door.settings.keepaliveMs,
+      keepaliveMs: context.settings.keepaliveMs,
       signal: stream.signal,
       snapshots: backlog === undefined,
     });
     if (cursor === undefined) throw noSuchRun();
     reply.hijack();
-    void deliver(door, reply, asked, { stream, cursor, backlog });
+    void deliver(context, reply, asked, { stream, cursor, backlog });
     return reply;
   } catch (error) {
     stream.end();
@@ -68,8 +72,8 @@ export async function streamRun(door: Door, reply: FastifyReply, asked: Subscrip
   }
 }
 
-async function readBacklog(door: Door, asked: Subscription): Promise<EventPage> {
-  const page = await door.host.events(asked.caller, asked.runId, asked.afterSeq, BACKLOG_EVENTS);
+async function readBacklog(context: AppContext, asked: Subscription): Promise<EventPage> {
+  const page = await context.host.events(asked.caller, asked.runId, asked.afterSeq, BACKLOG_EVENTS);
   if (page === undefined) throw noSuchRun();
   return page;
 }
@@ -104,29 +108,34 @@ interface Source {
   readonly backlog: EventPage | undefined;
 }
 
-async function deliver(door: Door, reply: FastifyReply, asked: Subscription, source: Source): Promise<void> {
+async function deliver(
+  context: AppContext,
+  reply: FastifyReply,
+  asked: Subscription,
+  source: Source,
+): Promise<void> {
   const response = reply.raw;
-  const writer = createSocketWriter(response, door.settings.stallMs);
+  const writer = createSocketWriter(response, context.settings.stallMs);
   const queue = createFrameQueue(asked.bufferMs, (text) => void writer.write(text));
-  const keepalive = setInterval(() => writer.offer(sseComment('keepalive')), door.settings.keepaliveMs);
+  const keepalive = setInterval(() => writer.offer(sseComment('keepalive')), context.settings.keepaliveMs);
   let deafen = (): void => undefined;
   response.on('close', source.stream.end);
   response.on('error', source.stream.end);
-  // The door is closing: a reader that does not take what is written already is not waited for.
+  // The context is closing: a reader that does not take what is written already is not waited for.
   source.stream.signal.addEventListener('abort', () => {
     if (writer.isFull()) response.destroy();
   });
   try {
     setHead(reply, HEADERS);
-    deafen = tellAnnotations(door, asked, writer);
+    deafen = tellAnnotations(context, asked, writer);
     const first = await firstText(asked, source, queue);
     if (first === '') response.flushHeaders();
     else await writer.write(first);
-    await pump(writer, source.cursor, takerOf(door, asked, queue, writer));
+    await pump(writer, source.cursor, takerOf(context, asked, queue, writer));
     await writer.write(queue.flush());
     response.end();
   } catch (error) {
-    breakOff(door, reply, { runId: asked.runId, what: 'a stream failed', error });
+    breakOff(context, reply, { runId: asked.runId, what: 'a stream failed', error });
   } finally {
     clearInterval(keepalive);
     deafen();
@@ -140,10 +149,10 @@ async function deliver(door: Door, reply: FastifyReply, asked: Subscription, sou
 const MAX_WAITING_NOTICES = 16;
 
 /** Annotations come between the frames, without an id: they are in no log, so no reader resumes from one. */
-function tellAnnotations(door: Door, asked: Subscription, writer: SocketWriter): () => void {
+function tellAnnotations(context: AppContext, asked: Subscription, writer: SocketWriter): () => void {
   if (!showsAnnotations(asked.modes)) return () => undefined;
   let waiting = 0;
-  return door.host.onAnnotated(asked.runId, (data) => {
+  return context.host.onAnnotated(asked.runId, (data) => {
     if (waiting >= MAX_WAITING_NOTICES) return;
     waiting += 1;
     void writer.write(sseFrame({ event: RUN_ANNOTATED, data })).finally(() => {
@@ -167,7 +176,7 @@ type Take = Parameters<Cursor['push']>[0];
 
 /** Writes what the cursor hands over. Streams without a window and without snapshots share what they show. */
 function takerOf(
-  door: Door,
+  context: AppContext,
   { modes, bufferMs }: Subscription,
   queue: FrameQueue,
   writer: SocketWriter,
@@ -179,7 +188,7 @@ function takerOf(
     };
   }
   return (events) => {
-    const batch = door.renderBatch(events, modes);
+    const batch = context.renderBatch(events, modes);
     if (batch === undefined) return true;
     if (!endsRun(events)) return writer.send(batch);
     writer.finish(batch);

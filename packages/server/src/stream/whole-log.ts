@@ -1,6 +1,6 @@
 import { type Caller, type EventPage, nextTurn } from '@weft/engine';
 import type { FastifyReply } from 'fastify';
-import { type Door, sendJson } from '../door.ts';
+import { type AppContext, sendJson } from '../app-context.ts';
 import { noSuchRun } from '../http/errors.ts';
 import { breakOff } from './break-off.ts';
 import { closeLog, lastSeq, openLog, renderPage } from './event-log.ts';
@@ -15,18 +15,18 @@ const PAGE_EVENTS = 500;
  * more than one page is sent page by page, so that its size costs no memory.
  */
 export async function sendWholeLog(
-  door: Door,
+  context: AppContext,
   reply: FastifyReply,
   caller: Caller,
   runId: string,
 ): Promise<FastifyReply> {
-  const first = await door.host.events(caller, runId, -1, PAGE_EVENTS);
+  const first = await context.host.events(caller, runId, -1, PAGE_EVENTS);
   if (first === undefined) throw noSuchRun();
   if (lastSeq(first) >= first.nextSeq - 1) return sendJson(reply, 200, renderPage(runId, first));
 
-  const stream = door.streams.open(caller.tenant, 'download');
+  const stream = context.streams.open(caller.tenant, 'download');
   reply.hijack();
-  void sendPages(door, reply, { caller, runId, first }, stream);
+  void sendPages(context, reply, { caller, runId, first }, stream);
   return reply;
 }
 
@@ -36,9 +36,14 @@ interface Log {
   readonly first: EventPage;
 }
 
-async function sendPages(door: Door, reply: FastifyReply, log: Log, stream: OpenStream): Promise<void> {
+async function sendPages(
+  context: AppContext,
+  reply: FastifyReply,
+  log: Log,
+  stream: OpenStream,
+): Promise<void> {
   const response = reply.raw;
-  const writer = createSocketWriter(response, door.settings.stallMs);
+  const writer = createSocketWriter(response, context.settings.stallMs);
   response.on('close', stream.end);
   try {
     sendHead(reply, { 'content-type': 'application/json; charset=utf-8' });
@@ -50,7 +55,7 @@ async function sendPages(door: Door, reply: FastifyReply, log: Log, stream: Open
       await writer.write((page === log.first ? '' : ',') + documents.join(','));
       if (lastSeq(page) >= end) break;
       await nextTurn(log.caller.tenant);
-      const next = await door.host.events(log.caller, log.runId, lastSeq(page), PAGE_EVENTS);
+      const next = await context.host.events(log.caller, log.runId, lastSeq(page), PAGE_EVENTS);
       if (next === undefined || next.events.length === 0)
         throw new Error('the log became shorter while it was read');
       page = next;
@@ -60,7 +65,7 @@ async function sendPages(door: Door, reply: FastifyReply, log: Log, stream: Open
     await writer.write(closeLog({ ...page, complete }, end));
     response.end();
   } catch (error) {
-    breakOff(door, reply, { runId: log.runId, what: 'a log could not be sent', error });
+    breakOff(context, reply, { runId: log.runId, what: 'a log could not be sent', error });
   } finally {
     stream.end();
   }

@@ -8,8 +8,8 @@ import type { Turns } from './stream/turns.ts';
 import type { Settings } from './options.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 
-/** What every route is given: the host behind the door, and the few things all of them share. */
-export interface Door {
+/** What every route is given: the host behind the context, and the few things all of them share. */
+export interface AppContext {
   readonly host: Host;
   readonly settings: Settings;
   readonly log: Log;
@@ -32,7 +32,7 @@ export interface Access {
   readonly ofRun?: boolean;
 }
 
-export type Routes = (app: FastifyInstance, door: Door) => void;
+export type Routes = (app: FastifyInstance, context: AppContext) => void;
 
 declare module 'fastify' {
   interface FastifyRequest {
