@@ -8,7 +8,7 @@ import { type Diffs, createDiffs } from './diff.ts';
 import { type Forks, createForks } from './forks.ts';
 import { type Imports, createImports } from './imports.ts';
 import { type Interrupts, createInterrupts } from './interrupts.ts';
-import { type Keeping, createKeeping } from './keeping.ts';
+import { type Operations, createOperations } from './operations.ts';
 import { type Keys, createKeys } from './keys.ts';
 import { type Runs, createRuns } from './runs.ts';
 import { type Secrets, createSecrets } from './secrets.ts';
@@ -24,7 +24,7 @@ export interface Client {
   readonly interrupts: Interrupts;
   readonly workflows: Workflows;
   readonly keys: Keys;
-  readonly keeping: Keeping;
+  readonly operations: Operations;
   readonly webhooks: Webhooks;
   readonly secrets: Secrets;
   readonly artifacts: Artifacts;
@@ -45,7 +45,7 @@ export function createClient(options: TransportOptions): Client {
     interrupts: createInterrupts(transport),
     workflows: createWorkflows(transport),
     keys: createKeys(transport),
-    keeping: createKeeping(transport),
+    operations: createOperations(transport),
     webhooks: createWebhooks(transport),
     secrets: createSecrets(transport),
     artifacts: createArtifacts(transport),

@@ -40,7 +40,7 @@ export type { EventStreamOptions } from './event-stream.ts';
 export type { FailedVisit, ForkedRun, ForkRequest, Forks, RunAncestry } from './forks.ts';
 export type { ImportedRun, Imports } from './imports.ts';
 export type { Interrupts } from './interrupts.ts';
-export type { BackupContent, Keeping, Retention } from './keeping.ts';
+export type { BackupContent, Operations, Retention } from './operations.ts';
 export type { Keys } from './keys.ts';
 export type { CreateRunOptions, Idempotent, PauseOptions, PollOptions, Runs } from './runs.ts';
 export type { NewSecret, Secrets, SecretScope, SecretSummary } from './secrets.ts';

@@ -31,7 +31,7 @@ import { forkRoutes } from './routes/fork.ts';
 import { healthRoutes } from './routes/health.ts';
 import { hostKeyRoutes } from './routes/host-keys.ts';
 import { hostDeliveryRoutes } from './routes/host-deliveries.ts';
-import { hostKeepingRoutes } from './routes/host-keeping.ts';
+import { retentionRoutes } from './routes/retention.ts';
 import { hostRunRoutes } from './routes/host-runs.ts';
 import { identityRoutes } from './routes/identity.ts';
 import { importRoutes } from './routes/imports.ts';
@@ -80,7 +80,7 @@ const ROUTES_OF_APP = [
   importRoutes,
   annotationRoutes,
   hostRunRoutes,
-  hostKeepingRoutes,
+  retentionRoutes,
   hostKeyRoutes,
   webhookRoutes,
   hostDeliveryRoutes,

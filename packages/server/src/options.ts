@@ -1,4 +1,4 @@
-/** What the context can be told. Every member has a default. */
+/** What the server can be told. Every member has a default. */
 export interface ServerOptions {
   /** Base of the URLs in answers, without a path; otherwise the address that the request has reached. */
   readonly publicUrl?: string;

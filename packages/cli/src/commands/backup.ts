@@ -22,7 +22,7 @@ export const backup = leaf({
     const draft = `${file}.part-${randomBytes(4).toString('hex')}`;
     const handle = await openDraft(file, draft);
     try {
-      const size = await save(await client.keeping.openBackup(), handle, file);
+      const size = await save(await client.operations.backup(), handle, file);
       await name(draft, file);
       const done = cli.json ? JSON.stringify({ file, size }) : `${file}  ${size} bytes`;
       cli.io.stdout.write(shown`${done}\n`);

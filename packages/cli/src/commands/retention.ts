@@ -16,7 +16,7 @@ const show = leaf({
   args: { ...TENANT_ARGS, ...HOST_ARGS },
   async run({ cli, args }) {
     const { client } = await connect(cli.io, args);
-    return print(cli, await client.keeping.retention(args.tenant));
+    return print(cli, await client.operations.retention(args.tenant));
   },
 });
 
@@ -38,8 +38,8 @@ const set = leaf({
     const { client } = await connect(cli.io, args);
     const retention =
       keep === undefined
-        ? await client.keeping.resetRetention(args.tenant)
-        : await client.keeping.setRetention(keep, args.tenant);
+        ? await client.operations.resetRetention(args.tenant)
+        : await client.operations.setRetention(keep, args.tenant);
     return print(cli, retention);
   },
 });

@@ -1,6 +1,6 @@
 import type { Caller } from './host.ts';
 
-/** What the door may ask about the processes that share a store. */
+/** What the server may ask about the processes that share a store. */
 export interface ClusterOperations {
   /** Every process that may hold runs, and those past their deadline whose runs nobody has taken over yet; oldest first. */
   nodes(): Promise<readonly ClusterNode[]>;

@@ -30,7 +30,7 @@ import { createImports } from '../runtime/bundles/import.ts';
 import { createFillImported, withImportedAnnotations } from '../runtime/bundles/imported-values.ts';
 import { createInterrupts } from '../runtime/interrupts/interrupts.ts';
 import { joinForks } from '../runtime/forks/join-forks.ts';
-import { createKeeping, tellingRemoved } from '../runtime/retention/retention.ts';
+import { createRetention, tellingRemoved } from '../runtime/retention/retention.ts';
 import { createKeys } from '../runtime/auth/keys.ts';
 import { createLease } from '../runtime/scheduling/lease.ts';
 import { limitsFrom } from './limits.ts';
@@ -269,7 +269,7 @@ export function createHost(options: HostOptions): Host {
 
   const inFlight = createInFlight(limits.idempotencyWaitMs);
   const finished = createFinishedRuns(limits.finishedBytes, clock.monotonic);
-  const keeping = createKeeping({
+  const retention = createRetention({
     store: visible,
     committer,
     finished,
@@ -279,7 +279,7 @@ export function createHost(options: HostOptions): Host {
     limits,
     log,
   });
-  const { sweep: _sweep, start: startKeeping, stop: stopKeeping, ...keepingOperations } = keeping;
+  const { sweep: _sweep, start: startRetention, stop: stopRetention, ...retentionOperations } = retention;
   const { withState, ...readers } = createReaders({
     store: visible,
     dispatcher,
@@ -358,7 +358,7 @@ export function createHost(options: HostOptions): Host {
     rotateLinkKey: linkKeys.rotateLinkKey,
     ...createManageSecrets({ ...shared, sealer }),
     ...createReadArtifacts(visible),
-    ...keepingOperations,
+    ...retentionOperations,
     ...outbox.operations,
     ...audit.operations,
     ...cluster.operations,
@@ -420,14 +420,14 @@ export function createHost(options: HostOptions): Host {
       cluster.start();
       pruning = setInterval(prune, PRUNE_EVERY_MS);
       pruning.unref();
-      startKeeping();
+      startRetention();
     },
 
     async stop(graceMs) {
       clearInterval(pruning);
       cluster.stop();
       linkKeys.stop();
-      stopKeeping();
+      stopRetention();
       await Promise.all([dispatcher.stop(graceMs), outbox.stop(graceMs)]);
       await audit.stop(graceMs);
       await committer.idle();

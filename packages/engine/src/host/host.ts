@@ -99,7 +99,7 @@ export type {
 } from './host-types.ts';
 
 /**
- * What the door (server) may ask of the engine. Everything is asked on behalf of a caller; whatever the caller's tenant
+ * What the server may ask of the engine. Everything is asked on behalf of a caller; whatever the caller's tenant
  * may not see is `undefined`, exactly as what does not exist. Failures a client may see are thrown as HostError.
  */
 export interface Host extends WebhookOperations, TelemetryOperations, ClusterOperations {

@@ -1,7 +1,7 @@
 import type { Caller, IdempotencyClaim, ReplayedAnswer } from './host.ts';
 import type { Listed, Page } from '../ports/store.ts';
 
-/** What the door may ask about webhooks, callbacks and what became of their deliveries. */
+/** What the server may ask about webhooks, callbacks and what became of their deliveries. */
 export interface WebhookOperations {
   /** From now on events of the tenant's runs are sent there, signed with a secret that is told once. */
   registerWebhook(

@@ -12,7 +12,7 @@ import type {
 import type { MemoryData, MemoryRun } from './data.ts';
 import { blobKey, idempotencyKey, workflowAt } from './data.ts';
 import { applyDocument } from './documents.ts';
-import { applyErasure, applyPurge } from './keeping.ts';
+import { applyErasure, applyPurge } from './retention.ts';
 
 /** Writes a unit that was found free of objections. */
 export function applyUnit(data: MemoryData, unit: WriteUnit, now: number): void {

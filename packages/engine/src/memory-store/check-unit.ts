@@ -10,7 +10,7 @@ import type {
 import type { MemoryData, MemoryRun } from './data.ts';
 import { firstSeq, idempotencyKey, nextSeq, pendingCommands, workflowAt } from './data.ts';
 import { documentAt } from './documents.ts';
-import { refusalOfErasure, refusalOfPurge } from './keeping.ts';
+import { refusalOfErasure, refusalOfPurge } from './retention.ts';
 
 /** Why the unit may not be written, or undefined when nothing speaks against it. Changes nothing. */
 export function refusalOf(data: MemoryData, unit: WriteUnit, now: number): Refusal | undefined {

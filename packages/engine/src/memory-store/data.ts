@@ -15,7 +15,7 @@ import type {
   WorkflowRow,
 } from '../ports/store.ts';
 import type { MemoryDocument } from './documents.ts';
-import type { MemoryTombstone } from './keeping.ts';
+import type { MemoryTombstone } from './retention.ts';
 
 /** Everything the memory store knows. Rows are replaced, never changed, so what a reader got stays as it was. */
 export interface MemoryData {

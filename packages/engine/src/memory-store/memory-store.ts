@@ -17,7 +17,7 @@ import {
   runRow,
 } from './data.ts';
 import { documentAt, listDocuments, pruneDocuments } from './documents.ts';
-import { listExpired, pruneTombstones, tombstoneAt } from './keeping.ts';
+import { listExpired, pruneTombstones, tombstoneAt } from './retention.ts';
 import { decodeCursor, encodeCursor, listRuns, takePage } from './list-runs.ts';
 import { isStorableUnit } from './storable-unit.ts';
 import { wasCommitted } from './was-committed.ts';

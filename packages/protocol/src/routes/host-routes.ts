@@ -270,7 +270,7 @@ const TENANT: Parameter = {
   schema: nameOf({ minLength: 1, maxLength: 128 }),
 };
 
-const keeping: readonly Route[] = [
+const retention: readonly Route[] = [
   {
     operationId: 'removeRun',
     method: 'DELETE',
@@ -351,5 +351,5 @@ export const HOST_ROUTES: readonly Route[] = [
   ...artifacts,
   ...KEY_ROUTES,
   ...observation,
-  ...keeping,
+  ...retention,
 ];

@@ -42,7 +42,7 @@ describe('open streams', () => {
     expect(() => streams.open('a', 'stream')).toThrow();
   });
 
-  it('are all aborted when the context closes, and later ones are born aborted', () => {
+  it('are all aborted when the server closes, and later ones are born aborted', () => {
     const streams = createOpenStreams(LIMITS);
     const open = [streams.open('a', 'stream'), streams.open('a', 'poll')];
 

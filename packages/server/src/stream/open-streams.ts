@@ -3,7 +3,7 @@ import { HostError } from '@weft/protocol';
 import type { Settings } from '../options.ts';
 
 /**
- * Every answer that stays open, counted against what its tenant may have open at once. Closing the context aborts them all, so
+ * Every answer that stays open, counted against what its tenant may have open at once. Closing the server aborts them all, so
  * that a shutdown does not wait for readers.
  */
 export interface OpenStreams {

@@ -9,7 +9,7 @@ import { migrate } from './connections/migrations.ts';
 import { prepareOrigins } from './runs/origins.ts';
 import { createPool, type Pool } from './connections/pool.ts';
 import { preparePrune } from './retention/prune.ts';
-import { prepareKeepingReader } from './retention/read-retention.ts';
+import { prepareRetentionReader } from './retention/read-retention.ts';
 import { prepareRegistryReader } from './documents/read-registry.ts';
 import { prepareRunReader } from './runs/read-run.ts';
 import { prepareDoubts } from './commits/was-committed.ts';
@@ -111,7 +111,7 @@ function storeOn({ pool, notifier, schema, statementTimeoutMs, clock, faults }: 
 
     ...runs,
     listRuns: prepareListRuns(pool, clock),
-    ...prepareKeepingReader(pool, clock),
+    ...prepareRetentionReader(pool, clock),
     ...claims,
     ...registry,
     ...documents,

@@ -11,7 +11,7 @@ import { prepareDocuments } from './documents/documents.ts';
 import { newHolders } from './claims/holders.ts';
 import { prepareListExpired } from './retention/expired-runs.ts';
 import { prepareIdempotency } from './commits/idempotency.ts';
-import { prepareKeeping } from './retention/retention.ts';
+import { prepareRetention } from './retention/retention.ts';
 import { createKnownRuns } from './runs/known-runs.ts';
 import { prepareListRuns } from './runs/list-runs.ts';
 import { type StoreLoss, StoreBehindError, StoreDamagedError } from './file/errors.ts';
@@ -175,7 +175,7 @@ function storeOn({ connection, commit, scrub, damage, closeFile }: Parts): Store
   const blobs = prepareBlobs(connection);
   const listRuns = prepareListRuns(connection, runs);
   const remains = prepareRemains(connection);
-  const keeping = prepareKeeping(connection);
+  const retention = prepareRetention(connection);
   const suspicions = prepareSuspicions(connection);
   const wasCommitted = prepareWasCommitted(connection, runs);
   const alive = db.prepare('SELECT 1');
@@ -226,7 +226,7 @@ function storeOn({ connection, commit, scrub, damage, closeFile }: Parts): Store
     readEvents: async (runId, fromSeq, limit, maxBytes) => runs.readEvents(runId, fromSeq, limit, maxBytes),
     readCheckpoint: async (runId) => runs.readCheckpoint(runId),
     listRuns,
-    readTombstone: async (runId, tenant) => keeping.readTombstone(runId, tenant),
+    readTombstone: async (runId, tenant) => retention.readTombstone(runId, tenant),
     listExpired: prepareListExpired(connection),
 
     heartbeat: async (holder, ttlMs, about) => holders.heartbeat(holder, clock() + ttlMs, about),

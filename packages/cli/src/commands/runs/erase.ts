@@ -15,7 +15,7 @@ export const erase = leaf({
     const { client } = await connect(cli.io, args);
     return removeRuns(cli, client, args._, {
       done: 'erased',
-      act: (to, runId) => to.keeping.erase(runId),
+      act: (to, runId) => to.operations.erase(runId),
     });
   },
 });

@@ -52,7 +52,7 @@ export const prune = leaf({
     const runIds = found.map(({ runId }) => runId);
     return removeRuns(cli, client, runIds, {
       done: 'removed',
-      act: (to, runId) => to.keeping.remove(runId),
+      act: (to, runId) => to.operations.purge(runId),
     });
   },
 });

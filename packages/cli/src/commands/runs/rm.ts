@@ -15,7 +15,7 @@ export const rm = leaf({
     const { client } = await connect(cli.io, args);
     return removeRuns(cli, client, args._, {
       done: 'removed',
-      act: (to, runId) => to.keeping.remove(runId),
+      act: (to, runId) => to.operations.purge(runId),
     });
   },
 });

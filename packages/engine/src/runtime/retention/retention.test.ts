@@ -13,7 +13,7 @@ import {
 } from '../../store-contract/store-contract.ts';
 import { createCommitter } from '../commits/committer.ts';
 import { createFinishedRuns } from '../runs/finished-runs.ts';
-import { createKeeping, type Keeping, tellingRemoved } from './retention.ts';
+import { createRetention, type RetentionService, tellingRemoved } from './retention.ts';
 import { DEFAULT_LIMITS, type HostLimits } from '../../host/limits.ts';
 import { alice, startHost, stranger, type TestHost, until } from '../testing/test-host.ts';
 import { testClock } from '../testing/test-clock.ts';
@@ -131,12 +131,12 @@ describe('a run that was erased', () => {
 describe('retention', () => {
   const clock = testClock();
   let store: Store;
-  let keeping: Keeping;
+  let retention: RetentionService;
 
   function open(limits: Partial<HostLimits> = {}): void {
     store = openMemoryStore({ clock: clock.now });
     const random = (size: number) => crypto.getRandomValues(new Uint8Array(size));
-    keeping = createKeeping({
+    retention = createRetention({
       store: tellingRemoved(store),
       committer: createCommitter({ store, log: () => undefined, maxUnits: 100, maxBytes: 1e6 }),
       finished: createFinishedRuns(1_000_000, () => 0),
@@ -171,7 +171,7 @@ describe('retention', () => {
     open();
     const runId = await givenRun('default', 1_000_000);
 
-    expect(await keeping.sweep()).toBe(0);
+    expect(await retention.sweep()).toBe(0);
     expect(await left('default')).toEqual([runId]);
   });
 
@@ -179,9 +179,9 @@ describe('retention', () => {
     open();
     for (let index = 0; index < 250; index += 1) await givenRun('default', 3);
     const [young, theirs] = [await givenRun('default', 1), await givenRun('other', 3)];
-    await keeping.setRetention(alice, 'default', 2 * HOUR);
+    await retention.setRetention(alice, 'default', 2 * HOUR);
 
-    expect(await keeping.sweep()).toBe(250);
+    expect(await retention.sweep()).toBe(250);
 
     expect(await left('default')).toEqual([young]);
     expect(await left('other')).toEqual([theirs]);
@@ -198,13 +198,13 @@ describe('retention', () => {
       await givenRun('careful', 3),
       await givenRun('hasty', 1),
     ];
-    await keeping.setRetention(alice, 'careful', null);
-    await keeping.setRetention(alice, 'hasty', HOUR / 2);
+    await retention.setRetention(alice, 'careful', null);
+    await retention.setRetention(alice, 'hasty', HOUR / 2);
 
-    expect(await keeping.sweep()).toBe(2);
+    expect(await retention.sweep()).toBe(2);
 
     expect([await left('default'), await left('careful'), await left('hasty')]).toEqual([[], [kept], []]);
-    expect(await keeping.retention(alice, 'default')).toEqual({
+    expect(await retention.retention(alice, 'default')).toEqual({
       tenant: 'default',
       keepMs: 2 * HOUR,
       isDefault: true,
@@ -228,14 +228,14 @@ describe('retention', () => {
         expectedSeq: 1,
       }),
     );
-    await keeping.setRetention(alice, 'default', 2 * HOUR);
+    await retention.setRetention(alice, 'default', 2 * HOUR);
 
-    expect(await keeping.sweep()).toBe(1);
+    expect(await retention.sweep()).toBe(1);
     expect(await left('default')).not.toContain(other);
-    await expect(keeping.removeRun(alice, source)).rejects.toMatchObject({ details: { neededBy: fork } });
+    await expect(retention.removeRun(alice, source)).rejects.toMatchObject({ details: { neededBy: fork } });
     await given(store, appendUnit(fork, 1, { events: [event(1, 'run.completed')], head: completed }));
 
-    expect(await keeping.sweep()).toBe(1);
+    expect(await retention.sweep()).toBe(1);
     expect(await left('default')).toEqual([fork]);
   });
 });

@@ -29,7 +29,7 @@ import { writeFailure } from '../commits/write-failure.ts';
  * K2. The sweep works in small waves and waits for each, so that others' writes go between them.
  * K3. What one tenant keeps or removes, no other learns.
  */
-export type Keeping = Pick<
+export type RetentionService = Pick<
   Host,
   'removeRun' | 'eraseRun' | 'retention' | 'setRetention' | 'resetRetention' | 'openBackup'
 > & {
@@ -39,7 +39,7 @@ export type Keeping = Pick<
   stop(): void;
 };
 
-export interface KeepingDependencies {
+export interface RetentionDependencies {
   /** One that tells of removed runs. */
   readonly store: Pick<Store, 'readRun' | 'listExpired' | 'readDocument' | 'listDocuments' | 'openBackup'>;
   readonly committer: Committer;
@@ -63,7 +63,7 @@ const SWEEP_EVERY_MS = 60 * 60 * 1_000;
 const FIRST_SWEEP_MS = 30_000;
 const BY_RETENTION = 'retention';
 
-export function createKeeping(dependencies: KeepingDependencies): Keeping {
+export function createRetention(dependencies: RetentionDependencies): RetentionService {
   const { store, committer, finished, states, clock, random, limits, log } = dependencies;
   let isStopped = false;
   let isSweeping = false;

@@ -11,7 +11,7 @@ import type {
 import { isRunId } from '../runs/codec.ts';
 import { type Connection, together } from '../connections/connection.ts';
 import { type DraftRun, documentKey, type Found, idempotencyKey, keyOf } from './draft.ts';
-import { findKeeping, keptRuns } from '../retention/find-retention.ts';
+import { findRetention, keptRuns } from '../retention/find-retention.ts';
 import { idempotencyFrom, type StoredIdempotency } from './idempotency.ts';
 import { lockKey } from '../connections/migrations.ts';
 import { nowSql } from '../connections/now.ts';
@@ -198,7 +198,7 @@ function findByKind(
     [ofKind(units, 'workflow'), () => findWorkflows(connection, ofKind(units, 'workflow'), found)],
     [ofKind(units, 'setting'), () => findSettings(connection, ofKind(units, 'setting'), found)],
     [keys, () => findKeys(connection, keys, found)],
-    [keptRuns(units), () => findKeeping(connection, keptRuns(units), found)],
+    [keptRuns(units), () => findRetention(connection, keptRuns(units), found)],
     [ofKind(units, 'document'), () => findDocuments(connection, ofKind(units, 'document'), found)],
   ];
   return needed.flatMap(([about, find]) => (about.length > 0 ? [find()] : []));

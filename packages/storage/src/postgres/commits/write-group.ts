@@ -7,7 +7,7 @@ import type { Origins, StoredRecord } from '../runs/origins.ts';
 import { eventColumns } from './plain-group.ts';
 import { arrayText, type Column, insertInto, type Statement, updateRows } from '../runs/rows.ts';
 import type { DocumentUnit } from './units.ts';
-import { keepingStatements } from '../retention/write-retention.ts';
+import { retentionStatements } from '../retention/write-retention.ts';
 
 export interface WriteOptions {
   readonly schema: string;
@@ -39,7 +39,7 @@ export function writeStatements(draft: Draft, { schema, origins }: WriteOptions)
     ...registryStatements(writes),
     ...documentStatements(writes),
     ...unlessEmpty(insertBlobs, [...writes.blobs.values()]),
-    ...keepingStatements(draft),
+    ...retentionStatements(draft),
     ...auditStatements(writes, schema),
   ];
 }

@@ -32,7 +32,7 @@ export function keptRuns(units: readonly WriteUnit[]): string[] {
 }
 
 /** What speaks against taking these runs away, and what is left of them when they are erased. */
-export function findKeeping(
+export function findRetention(
   connection: Connection,
   ids: readonly string[],
   found: Pick<Found, 'targets' | 'forks'>,

@@ -7,7 +7,7 @@ import { readRows } from '../runs/read-rows.ts';
 import type { Scalar } from '../runs/rows.ts';
 import type { ExpiredRun, Tombstone } from '../commits/units.ts';
 
-export interface KeepingReader {
+export interface RetentionReader {
   readTombstone(runId: string, tenant: string): Promise<Tombstone | undefined>;
   listExpired(tenant: string | undefined, before: number, page: Page): Promise<Listed<ExpiredRun>>;
 }
@@ -19,7 +19,7 @@ interface ExpiredRow extends ExpiredRun {
   readonly ord: number;
 }
 
-export function prepareKeepingReader(pool: Pool, clock: (() => number) | undefined): KeepingReader {
+export function prepareRetentionReader(pool: Pool, clock: (() => number) | undefined): RetentionReader {
   return {
     async readTombstone(runId, tenant) {
       if (!isRunId(runId)) return undefined;

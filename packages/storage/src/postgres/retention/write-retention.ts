@@ -3,7 +3,7 @@ import { arrayText, insertInto, type Statement, updateRows } from '../runs/rows.
 import type { PurgeUnit } from '../commits/units.ts';
 
 /** Sent after all other writes, so that what the same group wrote to the run goes with it. */
-export function keepingStatements({ writes }: Draft): Statement[] {
+export function retentionStatements({ writes }: Draft): Statement[] {
   return [...purgeStatements(writes), ...eraseStatements(writes)];
 }
 

@@ -3,7 +3,7 @@ import { prepareBlobs } from '../documents/blobs.ts';
 import { batchBytes, runIdBytes, sameBytes } from '../runs/codec.ts';
 import type { Connection } from '../file/connection.ts';
 import { prepareDocuments } from '../documents/documents.ts';
-import { prepareKeeping } from '../retention/retention.ts';
+import { prepareRetention } from '../retention/retention.ts';
 import type { RunReader } from '../runs/read-run.ts';
 import { prepareSuspicions } from '../runs/suspicions.ts';
 
@@ -12,7 +12,7 @@ export function prepareWasCommitted(connection: Connection, runs: RunReader): (u
   const { db } = connection;
   const documents = prepareDocuments(connection);
   const blobs = prepareBlobs(connection);
-  const keeping = prepareKeeping(connection);
+  const retention = prepareRetention(connection);
   const suspicions = prepareSuspicions(connection);
   const lastBatch = db.prepare<{ last_batch: Uint8Array }>('SELECT last_batch FROM runs WHERE id = ?');
   const hasWorkflow = db.prepare(
@@ -66,7 +66,7 @@ export function prepareWasCommitted(connection: Connection, runs: RunReader): (u
         return blobs.wasCommitted(unit);
       case 'purge':
       case 'erase':
-        return keeping.wasCommitted(unit);
+        return retention.wasCommitted(unit);
       case 'suspicion':
         return suspicions.wasCommitted(unit);
     }

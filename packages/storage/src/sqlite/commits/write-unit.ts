@@ -5,7 +5,7 @@ import type { Connection } from '../file/connection.ts';
 import { prepareDocuments } from '../documents/documents.ts';
 import { prepareIdempotency } from './idempotency.ts';
 import { prepareAccept } from '../claims/inbox.ts';
-import { prepareKeeping } from '../retention/retention.ts';
+import { prepareRetention } from '../retention/retention.ts';
 import { prepareWakeLane } from '../documents/outbox-lanes.ts';
 import { prepareSuspicions } from '../runs/suspicions.ts';
 import { prepareRunWriter } from '../runs/write-run.ts';
@@ -17,7 +17,7 @@ export function prepareUnitWriter(connection: Connection): (unit: WriteUnit) => 
   const writeRegistry = prepareRegistryWriter(connection);
   const documents = prepareDocuments(connection);
   const blobs = prepareBlobs(connection);
-  const keeping = prepareKeeping(connection);
+  const retention = prepareRetention(connection);
   const suspicions = prepareSuspicions(connection);
   const idempotency = prepareIdempotency(connection);
   const isHeld = prepareIsHeld(connection);
@@ -37,9 +37,9 @@ export function prepareUnitWriter(connection: Connection): (unit: WriteUnit) => 
         blobs.write(unit);
         return undefined;
       case 'purge':
-        return keeping.purge(unit);
+        return retention.purge(unit);
       case 'erase':
-        return keeping.erase(unit);
+        return retention.erase(unit);
       case 'suspicion':
         return suspicions.write(unit);
       case 'workflow':

@@ -14,7 +14,7 @@ import { prepareDisown, REMOVED_AT_ONCE } from './remains.ts';
 type PurgeUnit = Extract<WriteUnit, { kind: 'purge' }>;
 type EraseUnit = Extract<WriteUnit, { kind: 'erase' }>;
 
-export interface Keeping {
+export interface Retention {
   /** Inside the group's transaction. */
   purge(unit: PurgeUnit): Refusal | undefined;
   /** Inside the group's transaction. */
@@ -35,7 +35,7 @@ const OPEN_READER = `
   )
   SELECT id FROM readers WHERE status < 6 LIMIT 1`;
 
-export function prepareKeeping(connection: Connection): Keeping {
+export function prepareRetention(connection: Connection): Retention {
   const { db, words, clock } = connection;
   const findRun = db.prepare<StoredRun>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = ?`);
   const findOpenReader = db.prepare<{ id: Uint8Array }>(OPEN_READER);

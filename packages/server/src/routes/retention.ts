@@ -17,7 +17,7 @@ const parseRetention = bodyParser(SetRetentionSchema);
 type Act = (host: Host, caller: Caller, runId: string) => Promise<boolean>;
 
 /** How long runs are kept, how they go, and the copy of everything. All of it is the administrator's. */
-export const hostKeepingRoutes: Routes = (app, context) => {
+export const retentionRoutes: Routes = (app, context) => {
   app.delete(
     '/v1/host/weft/runs/:runId',
     context.allow('removeRun', { ofRun: true }),

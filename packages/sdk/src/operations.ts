@@ -18,23 +18,23 @@ export interface BackupContent {
 }
 
 /** For administrators: how long runs are kept, how they go, and the copy of everything. */
-export interface Keeping {
+export interface Operations {
   /** Removes a run that has ended, with all that belongs to it. */
-  remove(runId: string, options?: Idempotent): Promise<void>;
+  purge(runId: string, options?: Idempotent): Promise<void>;
   /** Erases what is kept behind the masks of a run that has ended; its log stays as it is. */
   erase(runId: string, options?: Idempotent): Promise<void>;
   retention(tenant?: string): Promise<Retention>;
   setRetention(keepForSeconds: number | null, tenant?: string): Promise<Retention>;
   /** Back to what the host does for everybody. */
   resetRetention(tenant?: string): Promise<Retention>;
-  openBackup(options?: { readonly signal?: AbortSignal | undefined }): Promise<BackupContent>;
+  backup(options?: { readonly signal?: AbortSignal | undefined }): Promise<BackupContent>;
 }
 
-export function createKeeping(transport: Transport): Keeping {
+export function createOperations(transport: Transport): Operations {
   const runPath = (runId: string): string => `${HOST}/runs/${encodeURIComponent(runId)}`;
   const RETENTION = `${HOST}/retention`;
   return {
-    remove: async (runId, options = {}) => {
+    purge: async (runId, options = {}) => {
       await transport.json('DELETE', runPath(runId), {
         headers: { 'idempotency-key': options.idempotencyKey },
       });
@@ -48,7 +48,7 @@ export function createKeeping(transport: Transport): Keeping {
     setRetention: (keepForSeconds, tenant) =>
       transport.json('POST', RETENTION, { query: { tenant }, body: { keepForSeconds } }),
     resetRetention: (tenant) => transport.json('DELETE', RETENTION, { query: { tenant } }),
-    async openBackup({ signal } = {}) {
+    async backup({ signal } = {}) {
       const response = await transport.open('POST', `${HOST}/backup`, { headers: { accept: '*/*' }, signal });
       const length = response.headers.get('content-length');
       return {

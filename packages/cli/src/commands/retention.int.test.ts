@@ -14,7 +14,7 @@ let served: Served;
 let client: Client;
 
 beforeAll(async () => {
-  cwd = await mkdtemp(join(tmpdir(), 'weft-keeping-'));
+  cwd = await mkdtemp(join(tmpdir(), 'weft-retention-'));
   await mkdir(join(cwd, 'workflows'));
   for (const [id, typeId] of [
     ['noop', 'core.noop'],
