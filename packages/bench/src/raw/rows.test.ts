@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { WORKLOADS } from '../load/workloads.ts';
-import { eventsOf, stretchesOf } from './rows.ts';
+import { eventsOf, batchesOf } from './rows.ts';
 
 describe('the rows of the bare sketch', () => {
   it.each(WORKLOADS)('number two per node and two for the run in workload $name', (workload) => {
@@ -15,10 +15,10 @@ describe('the rows of the bare sketch', () => {
     (workload) => {
       const events = eventsOf(workload, 0);
 
-      const stretches = stretchesOf(workload, events);
+      const batches = batchesOf(workload, events);
 
-      expect(stretches.flat()).toEqual(events);
-      expect(stretches).toHaveLength(workload.effects ? workload.nodes + 1 : 1);
+      expect(batches.flat()).toEqual(events);
+      expect(batches).toHaveLength(workload.effects ? workload.nodes + 1 : 1);
     },
   );
 });

@@ -19,7 +19,7 @@ const ECHO_OUTPUTS = {
   output: { ok: true },
 };
 
-/** The log of a run in order; the sketch appends it in the stretches that `stretchesOf` cuts. */
+/** The log of a run in order; the sketch appends it in the batches that `batchesOf` cuts. */
 export function eventsOf(workload: Workload, at: number): RawEvent[] {
   const events: RawEvent[] = [];
   const result = workload.effects ? { outputs: ECHO_OUTPUTS } : {};
@@ -38,15 +38,15 @@ export function eventsOf(workload: Workload, at: number): RawEvent[] {
 }
 
 /**
- * Where the log must be durable before the run goes on: nowhere for pure nodes (one stretch), and for effects after every
+ * Where the log must be durable before the run goes on: nowhere for pure nodes (one batch), and for effects after every
  * `node.started`. So E needs one commit to begin and one per outcome.
  */
-export function stretchesOf(workload: Workload, events: readonly RawEvent[]): RawEvent[][] {
+export function batchesOf(workload: Workload, events: readonly RawEvent[]): RawEvent[][] {
   if (!workload.effects) return [[...events]];
-  const stretches: RawEvent[][] = [[]];
+  const batches: RawEvent[][] = [[]];
   for (const event of events) {
-    stretches.at(-1)?.push(event);
-    if (event.type === 'node.started') stretches.push([]);
+    batches.at(-1)?.push(event);
+    if (event.type === 'node.started') batches.push([]);
   }
-  return stretches;
+  return batches;
 }

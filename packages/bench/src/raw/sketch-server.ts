@@ -12,7 +12,7 @@ import { fastify } from 'fastify';
 import { WORKLOADS, type Workload } from '../load/workloads.ts';
 import { openRawDatabase, type RawUnit } from './database.ts';
 import { openRawPostgres, PARALLEL_GROUPS } from './postgres-database.ts';
-import { eventsOf, stretchesOf, type RawEvent } from './rows.ts';
+import { eventsOf, batchesOf, type RawEvent } from './rows.ts';
 
 const [port = '0', file = '', echoUrl = ''] = process.argv.slice(2);
 const isPostgres = file.startsWith('postgres://');
@@ -56,18 +56,18 @@ async function create(workload: Workload): Promise<string> {
   const runId = id.toString('hex');
   const at = Date.now();
   const rid = (lastRid += 1);
-  const [first = [], ...rest] = stretchesOf(workload, eventsOf(workload, at));
+  const [first = [], ...rest] = batchesOf(workload, eventsOf(workload, at));
   if (rest.length > 0) live.set(runId, new EventEmitter().setMaxListeners(0));
   await commit({ rid, create: { runId: id, at }, isOver: rest.length === 0, events: first });
   if (rest.length > 0) void goOn(runId, rid, rest);
   return runId;
 }
 
-/** One effect per stretch; its outcome is durable before the next one is performed. */
-async function goOn(runId: string, rid: number, stretches: readonly RawEvent[][]): Promise<void> {
-  for (const [index, events] of stretches.entries()) {
+/** One effect per batch; its outcome is durable before the next one is performed. */
+async function goOn(runId: string, rid: number, batches: readonly RawEvent[][]): Promise<void> {
+  for (const [index, events] of batches.entries()) {
     await callEcho();
-    const isOver = index === stretches.length - 1;
+    const isOver = index === batches.length - 1;
     await commit({ rid, isOver, events });
     live.get(runId)?.emit('events', events);
     if (isOver) live.delete(runId);

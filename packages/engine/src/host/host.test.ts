@@ -50,8 +50,8 @@ describe('a run of pure nodes', () => {
     expect(host.stats()).toMatchObject({ live: 0, pending: 0 });
   });
 
-  it('yields between stretches and goes on', async () => {
-    const { register, run, status, types } = await open({ limits: { stretchNodes: 2 } });
+  it('yields between batches and goes on', async () => {
+    const { register, run, status, types } = await open({ limits: { batchNodes: 2 } });
     const ids = Array.from({ length: 9 }, (_, index) => `n${index}`);
     const workflowId = await register({ nodes: ids.map((id) => node(id)), edges: chain(...ids) });
 

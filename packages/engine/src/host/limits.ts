@@ -48,10 +48,10 @@ export interface HostLimits {
   /** Runs created but not yet taken into memory; above it new ones are refused. */
   readonly maxPendingRuns: number;
 
-  /** Where a pure stretch ends at the latest. */
-  readonly stretchNodes: number;
-  readonly stretchBytes: number;
-  readonly stretchMs: number;
+  /** Where a pure batch ends at the latest. */
+  readonly batchNodes: number;
+  readonly batchBytes: number;
+  readonly batchMs: number;
   /** A run with nothing to do for longer than this leaves memory. */
   readonly parkAfterMs: number;
   readonly checkpointEvents: number;
@@ -152,9 +152,9 @@ export const DEFAULT_LIMITS: HostLimits = {
   maxLiveBytes: 0,
   maxPendingRuns: 100_000,
 
-  stretchNodes: 64,
-  stretchBytes: 256 * 1024,
-  stretchMs: 5,
+  batchNodes: 64,
+  batchBytes: 256 * 1024,
+  batchMs: 5,
   parkAfterMs: 1_000,
   checkpointEvents: 1_000,
 

@@ -6,7 +6,7 @@ import type { Reducer } from '../core/channels/reducers.ts';
 /**
  * A node type is one small module in `nodes/` that exports one of these shapes, plus one line in `nodes/index.ts`.
  *
- * - `pure`: computes outputs from its inputs, now, without the outside world. It may run inside a pure stretch.
+ * - `pure`: computes outputs from its inputs, now, without the outside world. It may run inside a pure batch.
  * - `timer`: waits; says for how long, and what it outputs afterwards.
  * - `effect`: touches the world. Its `node.started` is durable before `perform` is called; `perform` may be called
  *   again under the same invocation id after a crash.

@@ -2,7 +2,7 @@ import type { StoredAuditEntry } from '../../ports/store.ts';
 import { absentHash, entryHash } from './entry.ts';
 
 /**
- * Goes along a stretch of the chain and along the entries, both in order, and names every place where they do not fit.
+ * Goes along a batch of the chain and along the entries, both in order, and names every place where they do not fit.
  *
  * An entry carries the hash of the one before it, so a changed entry shows at its successor: `atSeq` is the sequence whose
  * previous hash is wrong, one after the entry that was touched. After a break the walk goes on from the recorded hash, so one
@@ -26,7 +26,7 @@ export interface Place {
 export interface ChainWalk {
   /** The next entry of the log, by id. */
   entry(entry: StoredAuditEntry): void;
-  /** No more entries; returns the hash the stretch ends with. */
+  /** No more entries; returns the hash the batch ends with. */
   end(): string | null;
   /** Entries behind the last place. */
   unlinked(): number;

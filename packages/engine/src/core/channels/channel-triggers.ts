@@ -1,5 +1,5 @@
 import { openFrontier, isSettled } from '../decide/frontier.ts';
-import type { LiveRun, Stretch } from '../decide/live-run.ts';
+import type { LiveRun, Batch } from '../decide/live-run.ts';
 import { skipNode } from '../decide/node-settle.ts';
 import type { TriggerPlan } from '../compile/plan.ts';
 import { breachCap } from '../decide/run-end.ts';
@@ -40,10 +40,10 @@ export function nextTrigger(run: LiveRun): number | undefined {
 }
 
 /** Fires one trigger whose time has come, the earliest first, then by node id. False when there is none. */
-export function fireDueTrigger(stretch: Stretch): boolean {
-  const { run } = stretch;
+export function fireDueTrigger(batch: Batch): boolean {
+  const { run } = batch;
   if (run.state.dueTriggers.size === 0) return false;
-  const now = Math.max(stretch.now, run.state.lastAt);
+  const now = Math.max(batch.now, run.state.lastAt);
   let next: { trigger: TriggerPlan; dueAt: number } | undefined;
   for (const [nodeId, dueAt] of run.state.dueTriggers) {
     const trigger = run.plan.triggers.get(nodeId);
@@ -53,36 +53,36 @@ export function fireDueTrigger(stretch: Stretch): boolean {
     if (isEarlier) next = { trigger, dueAt };
   }
   if (next === undefined) return false;
-  fire(stretch, next.trigger);
+  fire(batch, next.trigger);
   return true;
 }
 
 /** Nothing is under way and nothing can come any more: the first dormant node is skipped. False when there is none. */
-export function skipDormant(stretch: Stretch): boolean {
-  const { run } = stretch;
+export function skipDormant(batch: Batch): boolean {
+  const { run } = batch;
   const { plan, state } = run;
   const mayGoOn = state.activeNodes > 0 || state.suspended.length > 0 || isTriggerDue(run);
   if (plan.triggers.size === 0 || mayGoOn) return false;
   for (const nodeId of plan.triggers.keys()) {
     const node = plan.nodes.get(nodeId);
     if (node === undefined || state.nodes.has(nodeId) || state.firedTriggers.has(nodeId)) continue;
-    skipNode(stretch, node, [], NOT_TRIGGERED);
+    skipNode(batch, node, [], NOT_TRIGGERED);
     return true;
   }
   return false;
 }
 
-function fire(stretch: Stretch, { nodeId, again }: TriggerPlan): void {
-  const { run } = stretch;
+function fire(batch: Batch, { nodeId, again }: TriggerPlan): void {
+  const { run } = batch;
   const { nodes, visits } = run.state;
   const hasRun = nodes.has(nodeId);
   const visit = (visits.get(nodeId) ?? 0) + (hasRun ? 1 : 0);
   const limit = run.plan.definition.settings.maxLoopbackIterations ?? DEFAULT_VISITS;
   if (visit + 1 > limit) {
     const breach = { kind: 'loop-iterations', limit, observed: limit + 1, nodeId } as const;
-    return breachCap(stretch, breach, tooOften(nodeId, limit));
+    return breachCap(batch, breach, tooOften(nodeId, limit));
   }
-  stretch.record({
+  batch.record({
     type: 'weft.trigger.fired',
     nodeId,
     payload: { nodeId, trigger: 'channel-write', visit, ...(hasRun && { reenters: [...again] }) },

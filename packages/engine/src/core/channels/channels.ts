@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '@weft/protocol';
 import { type ChannelRequest, NodeFailure } from '../../model/node-type.ts';
 import type { ChannelCommand } from '../../ports/store.ts';
 import { checkVersions } from './channel-versions.ts';
-import type { LiveRun, Stretch } from '../decide/live-run.ts';
+import type { LiveRun, Batch } from '../decide/live-run.ts';
 import { checkParent, sendToParent } from './send-to-parent.ts';
 import type { ChannelPlan, NodePlan } from '../compile/plan.ts';
 import { firstProblem } from '../expressions/schema-problem.ts';
@@ -44,38 +44,38 @@ export function checkValue(run: LiveRun, request: ChannelRequest): void {
 
 /** `sensitivityOf` says of each value that is written what of it is sensitive. */
 export function writeChannels(
-  stretch: Stretch,
+  batch: Batch,
   node: NodePlan,
   requests: readonly ChannelRequest[],
   sensitivityOf: (value: Json) => Sensitivity | undefined,
 ): void {
-  for (const request of requests) writeChannel(stretch, node, request, sensitivityOf(request.value));
+  for (const request of requests) writeChannel(batch, node, request, sensitivityOf(request.value));
 }
 
 export function writeChannel(
-  stretch: Stretch,
+  batch: Batch,
   node: NodePlan,
   request: ChannelRequest,
   sensitivity: Sensitivity | undefined,
 ): void {
-  if (request.to === 'parent') sendToParent(stretch, writerOf(node), request, sensitivity);
-  else recordWrite(stretch, request, node.id, sensitivity);
+  if (request.to === 'parent') sendToParent(batch, writerOf(node), request, sensitivity);
+  else recordWrite(batch, request, node.id, sensitivity);
 }
 
 /** `source` is the node that writes, or what a child run sent. */
 export function recordWrite(
-  stretch: Stretch,
+  batch: Batch,
   request: ChannelRequest,
   source: string | ChannelCommand,
   computed: Sensitivity | undefined,
 ): void {
-  const { run } = stretch;
+  const { run } = batch;
   const channel = run.plan.channels.get(request.channel);
   // A channel that nobody declares is kept among the variables.
   const declared = (channel ?? run.plan.variables.get(request.channel))?.sensitive;
   const sensitivity = asDeclared(computed, declared);
   if (sensitivity !== undefined) trackSensitive(run);
-  const at = Math.max(stretch.now, run.state.lastAt);
+  const at = Math.max(batch.now, run.state.lastAt);
   const write: ChannelWrite = { ...rulesOf(channel, request), value: request.value, at };
 
   const value = wrapEntry(write);
@@ -102,7 +102,7 @@ export function recordWrite(
     ...triggeredBy(run, request.channel, source),
   };
   const nodeId = typeof source === 'string' ? { nodeId: source } : {};
-  stretch.record({ type: 'channel.written', ...nodeId, payload, shown });
+  batch.record({ type: 'channel.written', ...nodeId, payload, shown });
 }
 
 function originOf({ sourceEngineId, sourceRunId }: ChannelCommand): JsonObject {

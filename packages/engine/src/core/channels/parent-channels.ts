@@ -2,7 +2,7 @@ import type { JsonObject } from '@weft/protocol';
 import { NodeFailure } from '../../model/node-type.ts';
 import type { ChannelCommand, Verdict } from '../../ports/store.ts';
 import { checkAccess, checkValue, recordWrite } from './channels.ts';
-import type { LiveRun, Stretch } from '../decide/live-run.ts';
+import type { LiveRun, Batch } from '../decide/live-run.ts';
 import { toNodeError } from '../decide/node-error.ts';
 import type { Reducer } from './reducers.ts';
 import { ofMade } from '../redaction/sensitivity.ts';
@@ -20,8 +20,8 @@ import { ofMade } from '../redaction/sensitivity.ts';
 const ACROSS: ReadonlySet<Reducer> = new Set(['append', 'counter', 'votes', 'feedback', 'message']);
 
 /** The parent's side. Undefined while the run is paused: it is heard after the resume. */
-export function hearChannelWrite(stretch: Stretch, command: ChannelCommand): Verdict | undefined {
-  const { run } = stretch;
+export function hearChannelWrite(batch: Batch, command: ChannelCommand): Verdict | undefined {
+  const { run } = batch;
   if (run.state.status === 'paused' || run.draining) return undefined;
   const from = run.state.children.find(({ runId }) => runId === command.sourceRunId);
   if (from === undefined) return { applied: false, status: run.state.status };
@@ -31,11 +31,11 @@ export function hearChannelWrite(stretch: Stretch, command: ChannelCommand): Ver
     checkValue(run, request);
   } catch (error) {
     if (!(error instanceof NodeFailure)) throw error;
-    sayRefused(stretch, command, error);
+    sayRefused(batch, command, error);
     return { applied: false, status: run.state.status };
   }
   // What the child must not show, the parent must not either, unless the channel says otherwise.
-  recordWrite(stretch, request, command, command.sensitive === true ? ofMade(command.value) : undefined);
+  recordWrite(batch, request, command, command.sensitive === true ? ofMade(command.value) : undefined);
   return { applied: true, status: run.state.status, at: run.state.lastAt };
 }
 
@@ -61,11 +61,11 @@ function checkAcross(run: LiveRun, command: ChannelCommand): void {
   checkAccess(channel, writer);
 }
 
-function sayRefused(stretch: Stretch, command: ChannelCommand, failure: NodeFailure): void {
+function sayRefused(batch: Batch, command: ChannelCommand, failure: NodeFailure): void {
   const { code, details = {} } = toNodeError(failure);
   const fields: JsonObject = { ...details, code, sourceRunId: command.sourceRunId };
   const shown: JsonObject = { level: 'warn', message: failure.message, fields };
   // A replay gets the write again from here.
   const refused: JsonObject = { ...command, writer: { ...command.writer } };
-  stretch.record({ type: 'log.appended', payload: { ...shown, refused }, shown });
+  batch.record({ type: 'log.appended', payload: { ...shown, refused }, shown });
 }

@@ -1,6 +1,6 @@
 import { type ChannelRequest, NodeFailure } from '../../model/node-type.ts';
 import type { ChannelCommand } from '../../ports/store.ts';
-import type { LiveRun, Stretch } from '../decide/live-run.ts';
+import type { LiveRun, Batch } from '../decide/live-run.ts';
 import { isSensitive, type Sensitivity } from '../redaction/sensitivity.ts';
 
 /** What a child can say of a write to its parent before it is sent; the rest is the parent's to judge (parent-channels.ts). */
@@ -17,17 +17,17 @@ export function checkParent({ record }: LiveRun): void {
 const ENGINE_ID = 'weft';
 
 export function sendToParent(
-  stretch: Stretch,
+  batch: Batch,
   writer: ChannelCommand['writer'],
   { channel, value }: ChannelRequest,
   sensitivity: Sensitivity | undefined,
 ): void {
-  const { run } = stretch;
+  const { run } = batch;
   const { parent, runId } = run.record;
   const payload = { nodeId: writer.nodeId, channel };
-  const seq = stretch.record({ type: 'weft.channel.sent', nodeId: writer.nodeId, payload });
+  const seq = batch.record({ type: 'weft.channel.sent', nodeId: writer.nodeId, payload });
   if (parent === undefined) return;
-  stretch.notify({
+  batch.notify({
     runId: parent.runId,
     commandId: `channel:${runId}:${seq}`,
     command: {

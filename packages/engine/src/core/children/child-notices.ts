@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import type { ChildCommand, Notice } from '../../ports/store.ts';
-import type { LiveRun, Stretch } from '../decide/live-run.ts';
+import type { LiveRun, Batch } from '../decide/live-run.ts';
 import { shownResult } from '../decide/recorder.ts';
 import { isTerminalStatus, type NodeState, type ParentLink, type RunStatus } from '../../model/run-state.ts';
 import { variableSensitivity } from '../redaction/sensitive-places.ts';
@@ -12,19 +12,19 @@ import { isSensitive } from '../redaction/sensitivity.ts';
  */
 
 /** A parent that ends takes its child with it, unless told otherwise. */
-export function cancelChild(stretch: Stretch, node: NodeState): void {
+export function cancelChild(batch: Batch, node: NodeState): void {
   const { child } = node;
-  const { runId, fork } = stretch.run.record;
+  const { runId, fork } = batch.run.record;
   // The child that a replay speaks of is its source's.
   if (child === undefined || !child.propagateCancellation || fork?.mode === 'replay') return;
-  stretch.notify({
+  batch.notify({
     runId: child.runId,
     commandId: `parent:${runId}`,
     command: { type: 'cancel', reason: 'parent-cancelled', parentRunId: runId },
   });
 }
 
-/** What the parent must hear after a stretch that began in status `before`. */
+/** What the parent must hear after a batch that began in status `before`. */
 export function noticeToParent(run: LiveRun, before: RunStatus): Notice | undefined {
   const { parent } = run.record;
   const { status } = run.state;

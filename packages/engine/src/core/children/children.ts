@@ -3,7 +3,7 @@ import type { ChildEnd, ChildSpec, NodeResult } from '../../model/node-type.ts';
 import type { ChildCommand, Verdict } from '../../ports/store.ts';
 import { cancelChild } from './child-notices.ts';
 import { childRunId } from './child-run-id.ts';
-import type { LiveRun, Stretch } from '../decide/live-run.ts';
+import type { LiveRun, Batch } from '../decide/live-run.ts';
 import { nodeInput } from '../decide/node-context.ts';
 import { toHiddenError, withoutWords } from '../decide/node-error.ts';
 import { finishNode } from '../decide/node-finish.ts';
@@ -41,25 +41,25 @@ import type { ChildRequest } from '../decide/step.ts';
  * C3. While a child waits, so does its parent, for the same.
  */
 export function startChildren(
-  stretch: Stretch,
+  batch: Batch,
   node: NodePlan,
   path: readonly number[],
   inputs: JsonObject,
 ): void {
   const cap = node.config['iterationCap'];
-  const visits = stretch.run.state.visits.get(nodeKey(node.id, path)) ?? 0;
+  const visits = batch.run.state.visits.get(nodeKey(node.id, path)) ?? 0;
   if (typeof cap === 'number' && visits >= cap) {
-    return breachCap(stretch, { kind: 'loop-iterations', limit: cap, observed: cap + 1, nodeId: node.id });
+    return breachCap(batch, { kind: 'loop-iterations', limit: cap, observed: cap + 1, nodeId: node.id });
   }
-  goOn(stretch, node, path, inputs, 0);
+  goOn(batch, node, path, inputs, 0);
 }
 
 /** The child run exists, or never will. */
 export function childCreated(
-  stretch: Stretch,
+  batch: Batch,
   report: { readonly key: string; readonly childRunId: string; readonly error?: NodeError },
 ): void {
-  const { run } = stretch;
+  const { run } = batch;
   const known = run.state.nodes.get(report.key);
   const node = known && run.plan.nodes.get(known.nodeId);
   if (known === undefined || node === undefined || known.child?.runId !== report.childRunId) return;
@@ -67,15 +67,15 @@ export function childCreated(
   if (!run.spawning.delete(report.key)) return;
   if (report.error === undefined || !isUnderWay(known)) return;
   // Whether it was written may be unknown: if it is there after all, it must not run on alone.
-  cancelChild(stretch, known);
+  cancelChild(batch, known);
   // Of a run that does not exist nobody knows the workflow but by these words.
   const error = known.decision?.sensitive === true ? withoutWords(report.error) : report.error;
-  failNode(stretch, node, known.iteration, error);
+  failNode(batch, node, known.iteration, error);
 }
 
 /** Undefined while the run is paused: what the child has to say is heard after the resume. */
-export function hearChild(stretch: Stretch, command: ChildCommand): Verdict | undefined {
-  const { run } = stretch;
+export function hearChild(batch: Batch, command: ChildCommand): Verdict | undefined {
+  const { run } = batch;
   if (run.state.status === 'paused' || run.draining) return undefined;
   const known = run.state.nodes.get(command.nodeKey);
   const node = known && run.plan.nodes.get(known.nodeId);
@@ -86,16 +86,16 @@ export function hearChild(stretch: Stretch, command: ChildCommand): Verdict | un
   }
   run.spawning.delete(command.nodeKey);
   if (known.status === 'suspended') {
-    stretch.record({ type: 'node.resumed', nodeId: node.id, payload: identity(node, known.iteration) });
+    batch.record({ type: 'node.resumed', nodeId: node.id, payload: identity(node, known.iteration) });
   }
-  if (isTerminalStatus(command.status)) childEnded(stretch, node, known.iteration, child, command);
-  else if (command.status.startsWith('waiting-')) waitWithChild(stretch, node, known, command);
+  if (isTerminalStatus(command.status)) childEnded(batch, node, known.iteration, child, command);
+  else if (command.status.startsWith('waiting-')) waitWithChild(batch, node, known, command);
   return { applied: true, status: run.state.status, at: run.state.lastAt };
 }
 
 /** What a new holder has to create again, should it not exist. */
-export function childRequest(stretch: Stretch, key: string): ChildRequest | undefined {
-  const { run } = stretch;
+export function childRequest(batch: Batch, key: string): ChildRequest | undefined {
+  const { run } = batch;
   const known = run.state.nodes.get(key);
   const node = known && run.plan.nodes.get(known.nodeId);
   if (known?.child === undefined || node === undefined || node.type.kind !== 'children') return undefined;
@@ -115,7 +115,7 @@ export function childRequest(stretch: Stretch, key: string): ChildRequest | unde
 }
 
 function goOn(
-  stretch: Stretch,
+  batch: Batch,
   node: NodePlan,
   path: readonly number[],
   inputs: JsonObject,
@@ -124,29 +124,29 @@ function goOn(
 ): void {
   const { type } = node;
   if (type.kind !== 'children') return;
-  const reads = newReads(stretch.run);
+  const reads = newReads(batch.run);
   let next: { readonly child: ChildSpec } | NodeResult;
   try {
-    next = type.next(nodeInput(stretch, node, path, inputs, reads), done, last);
+    next = type.next(nodeInput(batch, node, path, inputs, reads), done, last);
   } catch (error) {
     const hidden = toHiddenError(error, node, reads);
-    return failNode(stretch, node, path, hidden, causeOf(stretch, node, path));
+    return failNode(batch, node, path, hidden, causeOf(batch, node, path));
   }
-  if ('child' in next) return dispatchChild(stretch, node, path, next.child, done, reads);
-  const sensitivity = mixedSensitivity(stretch.run, reads, node, inputs, next.outputs);
-  const causeSeq = causeOf(stretch, node, path);
-  finishNode(stretch, node, path, next, { sensitivity, work: { inputs, reads }, causeSeq });
+  if ('child' in next) return dispatchChild(batch, node, path, next.child, done, reads);
+  const sensitivity = mixedSensitivity(batch.run, reads, node, inputs, next.outputs);
+  const causeSeq = causeOf(batch, node, path);
+  finishNode(batch, node, path, next, { sensitivity, work: { inputs, reads }, causeSeq });
 }
 
 function dispatchChild(
-  stretch: Stretch,
+  batch: Batch,
   node: NodePlan,
   path: readonly number[],
   spec: ChildSpec,
   done: number,
   reads: SensitiveReads | undefined,
 ): void {
-  const { run } = stretch;
+  const { run } = batch;
   const key = nodeKey(node.id, path);
   const known = run.state.nodes.get(key);
   const { fork, runId } = run.record;
@@ -156,8 +156,8 @@ function dispatchChild(
     done,
   ]);
   const told = { childRunId: id, childWorkflowId: spec.workflowId };
-  const causeSeq = causeOf(stretch, node, path);
-  stretch.record({
+  const causeSeq = causeOf(batch, node, path);
+  batch.record({
     type: 'node.dispatched',
     nodeId: node.id,
     payload: {
@@ -174,14 +174,14 @@ function dispatchChild(
     ...(causeSeq !== undefined && { causeSeq }),
   });
   run.spawning.add(key);
-  const request = childRequest(stretch, key);
-  if (request !== undefined) stretch.spawn(request);
+  const request = childRequest(batch, key);
+  if (request !== undefined) batch.spawn(request);
 }
 
 const WORKFLOW: Sensitivity = { childWorkflowId: true };
 
 /** A dispatch acts on a decision; its facts name that as their cause. */
-export function causeOf({ run }: Stretch, { id }: NodePlan, path: readonly number[]): number | undefined {
+export function causeOf({ run }: Batch, { id }: NodePlan, path: readonly number[]): number | undefined {
   return run.state.nodes.get(nodeKey(id, path))?.decision?.seq;
 }
 
@@ -199,8 +199,8 @@ export function decisionFor(
   return own.length === 0 ? open.at(-1) : open.findLast(({ nodeId }) => own.includes(nodeId));
 }
 
-function waitWithChild(stretch: Stretch, node: NodePlan, known: NodeState, command: ChildCommand): void {
-  stretch.record({
+function waitWithChild(batch: Batch, node: NodePlan, known: NodeState, command: ChildCommand): void {
+  batch.record({
     type: 'node.suspended',
     nodeId: node.id,
     payload: {
@@ -214,7 +214,7 @@ function waitWithChild(stretch: Stretch, node: NodePlan, known: NodeState, comma
 }
 
 function childEnded(
-  stretch: Stretch,
+  batch: Batch,
   node: NodePlan,
   path: readonly number[],
   child: ChildState,
@@ -222,13 +222,13 @@ function childEnded(
 ): void {
   const status = command.status as ChildEnd['status'];
   if (status !== 'completed' && child.onFailure === 'fail') {
-    return failNode(stretch, node, path, childFailure(child, command), causeOf(stretch, node, path));
+    return failNode(batch, node, path, childFailure(child, command), causeOf(batch, node, path));
   }
-  if (status === 'completed') takeOver(stretch, node, child, command);
-  const { run } = stretch;
+  if (status === 'completed') takeOver(batch, node, child, command);
+  const { run } = batch;
   const frozen = run.state.nodes.get(nodeKey(node.id, path))?.inputs;
   const inputs = frozen ?? resolveInputs(run.plan, placeOf(run, node, path), node);
-  goOn(stretch, node, path, inputs, child.done + 1, {
+  goOn(batch, node, path, inputs, child.done + 1, {
     childRunId: child.runId,
     status,
     outputs: command.outputs ?? {},
@@ -237,7 +237,7 @@ function childEnded(
 }
 
 /** Mapped variables of the child; one that the child never set leaves the parent's as it is. */
-function takeOver(stretch: Stretch, node: NodePlan, child: ChildState, command: ChildCommand): void {
+function takeOver(batch: Batch, node: NodePlan, child: ChildState, command: ChildCommand): void {
   const given = command.variables ?? {};
   const secrets = new Set<string>();
   const variables: [string, Json][] = [];
@@ -247,7 +247,7 @@ function takeOver(stretch: Stretch, node: NodePlan, child: ChildState, command: 
     variables.push([name, value]);
     if (command.sensitive?.includes(source) === true) secrets.add(name);
   }
-  changeVariables(stretch, node, Object.fromEntries(variables), (name, value) =>
+  changeVariables(batch, node, Object.fromEntries(variables), (name, value) =>
     secrets.has(name) ? ofMade(value) : undefined,
   );
 }

@@ -3,7 +3,7 @@ import { chain, edge, node, variable } from '../testing/definitions.ts';
 import { fold, simulate, START } from '../testing/simulation.ts';
 
 describe('a run', () => {
-  it('starts, runs its only node and completes in one stretch', () => {
+  it('starts, runs its only node and completes in one batch', () => {
     const run = simulate({ nodes: [node('only')] });
 
     run.start();
@@ -60,7 +60,7 @@ describe('a run', () => {
     expect(run.payload('run.completed')).toEqual({ outputs: { who: 'weft' } });
   });
 
-  it('cuts a long pure stretch at its budget and goes on from there', () => {
+  it('cuts a long pure batch at its budget and goes on from there', () => {
     const ids = Array.from({ length: 10 }, (_, index) => `n${index}`);
     const run = simulate(
       { nodes: ids.map((id) => node(id)), edges: chain(...ids) },

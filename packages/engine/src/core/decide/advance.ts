@@ -6,7 +6,7 @@ import { checkChannelWrites } from '../channels/channels.ts';
 import { noticeToParent } from '../children/child-notices.ts';
 import { childCreated, childRequest } from '../children/children.ts';
 import { openFrontier, type Task } from './frontier.ts';
-import type { LiveRun, Stretch } from './live-run.ts';
+import type { LiveRun, Batch } from './live-run.ts';
 import { timeOutInterrupt } from '../interrupts/interrupts.ts';
 import { endIteration } from '../loops/loop.ts';
 import { toNodeError } from './node-error.ts';
@@ -17,7 +17,7 @@ import { failAttempt, failNode, skipNode } from './node-settle.ts';
 import { isCutOff, restartNode } from '../replay/fork-cut.ts';
 import { finishTimer, startNode } from './node-start.ts';
 import type { NodePlan, Plan } from '../compile/plan.ts';
-import { isEmpty, OpenStretch } from './recorder.ts';
+import { isEmpty, OpenBatch } from './recorder.ts';
 import { receivedSensitivity } from '../redaction/result-sensitivity.ts';
 import { applyCommand } from './run-commands.ts';
 import { checkDuration, durationDeadline, endRun } from './run-end.ts';
@@ -42,25 +42,25 @@ import type { Budget, Input, Moment, Outcome, Step } from './step.ts';
  *
  * A1. Pure: the same run, input, moment and budget give the same step. No clock, no chance, no I/O.
  * A2. Every decision is a fact before anything follows from it: the state is only ever changed by `evolve`.
- * A3. A stretch goes on while there is something to decide that needs nothing from outside, and stops at its budget.
+ * A3. A batch goes on while there is something to decide that needs nothing from outside, and stops at its budget.
  * A4. After a terminal event nothing is recorded.
  * A5. One decision (the start or end of a node, a command) has one budget of work for all expressions, patterns and schemas that
  *     it evaluates. It counts steps and bytes, not time, so that A1 holds.
  */
 export function advance(run: LiveRun, input: Input, moment: Moment, budget: Budget): Step {
-  const stretch = new OpenStretch(run, moment);
+  const batch = new OpenBatch(run, moment);
   run.budget.renew();
   const statusBefore = run.state.status;
-  const verdict = accept(stretch, input);
+  const verdict = accept(batch, input);
   const isHeldBack = (input.type === 'start' || input.type === 'recovered') && input.commandsWait === true;
   const timersWait = input.type === 'command' && input.commandsWait === true;
-  const more = isHeldBack ? run.frontier.size > 0 : goOn(stretch, budget, timersWait);
+  const more = isHeldBack ? run.frontier.size > 0 : goOn(batch, budget, timersWait);
   const toParent = noticeToParent(run, statusBefore);
-  if (toParent !== undefined) stretch.notify(toParent);
+  if (toParent !== undefined) batch.notify(toParent);
   run.budget.renew(); // and nothing that was made for the last decision is kept while the run waits
-  const { events, effects, children, notices, aborts } = stretch;
+  const { events, effects, children, notices, aborts } = batch;
   if (verdict === undefined) return { events, effects, children, notices, aborts, more };
-  // What the command led to in this stretch is part of its answer.
+  // What the command led to in this batch is part of its answer.
   const answer = { ...verdict, status: run.state.status };
   return { events, effects, children, notices, aborts, more, verdict: answer };
 }
@@ -143,32 +143,32 @@ export function headOf(run: LiveRun): RunHead {
   return head;
 }
 
-function accept(stretch: Stretch, input: Input): Verdict | undefined {
-  const { run } = stretch;
+function accept(batch: Batch, input: Input): Verdict | undefined {
+  const { run } = batch;
   if (input.type === 'command') {
-    if (run.state.status === 'running') checkDuration(stretch);
-    return applyCommand(stretch, input.command);
+    if (run.state.status === 'running') checkDuration(batch);
+    return applyCommand(batch, input.command);
   }
   if (isTerminalStatus(run.state.status)) return undefined;
   switch (input.type) {
     case 'start':
-      start(stretch);
+      start(batch);
       break;
     case 'recovered':
-      if (run.state.status === 'pending') start(stretch);
-      else recover(stretch);
+      if (run.state.status === 'pending') start(batch);
+      else recover(batch);
       break;
     case 'forked':
-      goOnFromPrefix(stretch);
+      goOnFromPrefix(batch);
       break;
     case 'outcome':
-      takeOutcome(stretch, input.key, input.attempt, input.outcome);
+      takeOutcome(batch, input.key, input.attempt, input.outcome);
       break;
     case 'progress':
-      recordChunks(stretch, input.key, input.attempt, input.chunks);
+      recordChunks(batch, input.key, input.attempt, input.chunks);
       break;
     case 'child-created':
-      childCreated(stretch, input);
+      childCreated(batch, input);
       break;
     case 'tick':
     case 'continue':
@@ -177,12 +177,12 @@ function accept(stretch: Stretch, input: Input): Verdict | undefined {
   return undefined;
 }
 
-function start(stretch: Stretch): void {
-  const { run } = stretch;
+function start(batch: Batch): void {
+  const { run } = batch;
   if (run.state.status !== 'pending') return;
   const { record } = run;
   // Inputs, tags and versions stay out: they are on the snapshot, and would make any two runs differ at their first event.
-  stretch.record({
+  batch.record({
     type: 'run.started',
     payload: { workflowId: record.workflowId, transport: record.transport },
   });
@@ -190,13 +190,13 @@ function start(stretch: Stretch): void {
 }
 
 /** A new holder: effects whose outcome is not on record are performed again under the same id, or failed if so configured. */
-function recover(stretch: Stretch): void {
-  const { run } = stretch;
+function recover(batch: Batch): void {
+  const { run } = batch;
   // Also while the run is paused: the log has announced the child, and a resume would not ask for it again.
   for (const key of [...run.spawning].sort()) {
-    const request = childRequest(stretch, key);
+    const request = childRequest(batch, key);
     if (request === undefined) run.spawning.delete(key);
-    else stretch.spawn(request);
+    else batch.spawn(request);
   }
   if (!isLiveStatus(run.state.status)) return;
   for (const key of [...run.inFlight].sort()) {
@@ -204,14 +204,14 @@ function recover(stretch: Stretch): void {
     const node = known && run.plan.nodes.get(known.nodeId);
     if (known === undefined || node === undefined) continue;
     if (node.settings.onUnknownOutcome === 'fail') {
-      failNode(stretch, node, known.iteration, {
+      failNode(batch, node, known.iteration, {
         code: 'effect_outcome_unknown',
         message:
           'The host stopped while this node was under way, so nobody knows whether its effect happened. Decide by hand, then start a new run.',
       });
     } else {
       const inputs = known.inputs ?? inputsAgain(run, node, known.iteration);
-      stretch.perform(node, known.iteration, inputs, known.sensitiveInputs);
+      batch.perform(node, known.iteration, inputs, known.sensitiveInputs);
     }
   }
 }
@@ -220,98 +220,98 @@ function recover(stretch: Stretch): void {
  * A branch begins where its source was cut. Questions stay open, delays keep their time, effects are performed again under this
  * run's ids; a pause was the source's own, and so were its children: their nodes begin anew.
  */
-function goOnFromPrefix(stretch: Stretch): void {
-  const { run } = stretch;
-  if (run.state.status === 'pending') return start(stretch);
-  if (run.state.status === 'paused') stretch.record({ type: 'run.resumed', payload: { reason: 'forked' } });
+function goOnFromPrefix(batch: Batch): void {
+  const { run } = batch;
+  if (run.state.status === 'pending') return start(batch);
+  if (run.state.status === 'paused') batch.record({ type: 'run.resumed', payload: { reason: 'forked' } });
   for (const [key, known] of [...run.state.nodes].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const node = run.plan.nodes.get(known.nodeId);
-    if (node !== undefined && isCutOff(known, node)) restartNode(stretch, key);
+    if (node !== undefined && isCutOff(known, node)) restartNode(batch, key);
   }
-  recover(stretch);
+  recover(batch);
 }
 
-function takeOutcome(stretch: Stretch, key: NodeKey, attempt: number, outcome: Outcome): void {
-  const { run } = stretch;
+function takeOutcome(batch: Batch, key: NodeKey, attempt: number, outcome: Outcome): void {
+  const { run } = batch;
   const known = run.state.nodes.get(key);
   const node = known && run.plan.nodes.get(known.nodeId);
   if (known === undefined || node === undefined) return;
   if (known.status !== 'running' || known.attempt !== attempt || !run.inFlight.has(key)) return; // late or repeated
-  if (outcome.ok) finishEffect(stretch, node, known.iteration, outcome);
-  else failAttempt(stretch, node, known.iteration, outcome.error, outcome);
+  if (outcome.ok) finishEffect(batch, node, known.iteration, outcome);
+  else failAttempt(batch, node, known.iteration, outcome.error, outcome);
 }
 
-function finishEffect(stretch: Stretch, node: NodePlan, path: readonly number[], result: NodeResult): void {
+function finishEffect(batch: Batch, node: NodePlan, path: readonly number[], result: NodeResult): void {
   try {
-    if (result.channels !== undefined) checkChannelWrites(stretch.run, node, result.channels);
+    if (result.channels !== undefined) checkChannelWrites(batch.run, node, result.channels);
   } catch (error) {
-    return failAttempt(stretch, node, path, toNodeError(error));
+    return failAttempt(batch, node, path, toNodeError(error));
   }
-  const sensitivity = receivedSensitivity(stretch.run, result.outputs);
-  stretch.run.inFlight.delete(nodeKey(node.id, path));
-  finishNode(stretch, node, path, result, { sensitivity });
+  const sensitivity = receivedSensitivity(batch.run, result.outputs);
+  batch.run.inFlight.delete(nodeKey(node.id, path));
+  finishNode(batch, node, path, result, { sensitivity });
 }
 
 /** Decides what can be decided; true when the budget ended it early. */
-function goOn(stretch: OpenStretch, budget: Budget, timersWait: boolean): boolean {
-  const { run } = stretch;
+function goOn(batch: OpenBatch, budget: Budget, timersWait: boolean): boolean {
+  const { run } = batch;
   const firstExecution = run.state.executions;
   while (isLiveStatus(run.state.status) && !run.draining) {
     if (budget.mayGoOn?.() === false) return run.frontier.size > 0;
     run.budget.renew();
-    checkDuration(stretch);
+    checkDuration(batch);
     if (!isLiveStatus(run.state.status)) break;
-    if (!fireDue(stretch, timersWait)) {
+    if (!fireDue(batch, timersWait)) {
       const task = run.frontier.next();
-      if (task !== undefined) carryOut(stretch, task);
-      else if (!skipDormant(stretch)) break;
+      if (task !== undefined) carryOut(batch, task);
+      else if (!skipDormant(batch)) break;
     }
     const isSpent =
       run.state.executions - firstExecution >= budget.maxNodes ||
-      stretch.bytes >= budget.maxBytes ||
+      batch.bytes >= budget.maxBytes ||
       budget.spent();
     if (isSpent && isLiveStatus(run.state.status) && run.frontier.size > 0) return true;
   }
   return false;
 }
 
-function carryOut(stretch: Stretch, task: Task): void {
-  const { run } = stretch;
+function carryOut(batch: Batch, task: Task): void {
+  const { run } = batch;
   switch (task.action) {
     case 'end-run':
       // A due trigger opens the frontier anew when it fires, and the end is offered again.
-      return isTriggerDue(run) ? undefined : endRun(stretch);
+      return isTriggerDue(run) ? undefined : endRun(batch);
     case 'end-iteration':
-      return endIteration(stretch, task.node, task.path);
+      return endIteration(batch, task.node, task.path);
     case 'skip':
-      return skipNode(stretch, task.node, task.path, task.reason);
+      return skipNode(batch, task.node, task.path, task.reason);
     case 'refuse':
-      return failNode(stretch, task.node, task.path, task.error);
+      return failNode(batch, task.node, task.path, task.error);
     case 'start':
       if (task.node.type.kind === 'effect' && run.inFlight.size >= run.record.limits.concurrency) {
         return run.frontier.hold(task);
       }
-      return startNode(stretch, task.node, task.path);
+      return startNode(batch, task.node, task.path);
   }
 }
 
-function fireDue(stretch: Stretch, timersWait: boolean): boolean {
-  return (!timersWait && fireDueTimer(stretch)) || fireDueTrigger(stretch);
+function fireDue(batch: Batch, timersWait: boolean): boolean {
+  return (!timersWait && fireDueTimer(batch)) || fireDueTrigger(batch);
 }
 
 /** Ends one delay or begins one retry whose time has come, the earliest first. False when none is due. */
-function fireDueTimer(stretch: Stretch): boolean {
-  const { run } = stretch;
+function fireDueTimer(batch: Batch): boolean {
+  const { run } = batch;
   if (run.timers.size === 0) return false;
-  const key = dueTimer(run, stretch.now);
+  const key = dueTimer(run, batch.now);
   if (key === undefined) return false;
   const known = run.state.nodes.get(key);
   const node = known && run.plan.nodes.get(known.nodeId);
   run.timers.delete(key);
   if (known === undefined || node === undefined) return true;
-  if (known.status === 'suspended') timeOutInterrupt(stretch, node, known.iteration);
-  else if (known.status === 'backoff') startNode(stretch, node, known.iteration);
-  else finishTimer(stretch, node, known.iteration);
+  if (known.status === 'suspended') timeOutInterrupt(batch, node, known.iteration);
+  else if (known.status === 'backoff') startNode(batch, node, known.iteration);
+  else finishTimer(batch, node, known.iteration);
   return true;
 }
 

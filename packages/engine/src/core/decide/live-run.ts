@@ -40,8 +40,8 @@ export interface LiveRun {
   readonly budget: WorkBudget;
 }
 
-/** What a stretch writes into: its events, effects and aborts. */
-export interface Stretch {
+/** What a batch writes into: its events, effects and aborts. */
+export interface Batch {
   readonly run: LiveRun;
   readonly now: number;
   readonly random: number;

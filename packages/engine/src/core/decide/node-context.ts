@@ -1,7 +1,7 @@
 import type { AgentRef, Json, JsonObject, WorkBudget } from '@weft/protocol';
 import { NodeFailure, type NodeInput } from '../../model/node-type.ts';
 import { readableChannels } from '../channels/channels.ts';
-import type { Stretch } from './live-run.ts';
+import type { Batch } from './live-run.ts';
 import type { ExpressionScope, NodePlan } from '../compile/plan.ts';
 import { nodeKey } from '../../model/run-state.ts';
 import { MASK } from '../redaction/scan/marks.ts';
@@ -14,18 +14,18 @@ import {
 
 /** What a node gets to see of its run. */
 export function nodeInput(
-  stretch: Stretch,
+  batch: Batch,
   node: NodePlan,
   path: readonly number[],
   inputs: JsonObject,
   reads?: SensitiveReads,
 ): NodeInput {
-  return new NodeView(stretch, node, path, inputs, reads);
+  return new NodeView(batch, node, path, inputs, reads);
 }
 
 /** A class because every start of a pure node makes one, and few nodes look at more than their inputs. */
 class NodeView implements NodeInput {
-  readonly #stretch: Stretch;
+  readonly #batch: Batch;
   readonly #node: NodePlan;
   /** Is told what the node looks at, where the run holds something sensitive. */
   readonly #reads: SensitiveReads | undefined;
@@ -36,13 +36,13 @@ class NodeView implements NodeInput {
   readonly iteration: readonly number[];
 
   constructor(
-    stretch: Stretch,
+    batch: Batch,
     node: NodePlan,
     path: readonly number[],
     inputs: JsonObject,
     reads: SensitiveReads | undefined,
   ) {
-    this.#stretch = stretch;
+    this.#batch = batch;
     this.#node = node;
     this.#reads = reads;
     this.nodeId = node.id;
@@ -53,19 +53,19 @@ class NodeView implements NodeInput {
   }
 
   get variables(): ReadonlyMap<string, Json> {
-    return this.#reads === undefined ? this.#stretch.run.state.variables : new WatchedVariables(this.#reads);
+    return this.#reads === undefined ? this.#batch.run.state.variables : new WatchedVariables(this.#reads);
   }
 
   get channels(): ReadonlyMap<string, Json> {
-    return readableChannels(this.#stretch.run, this.#node, this.#reads);
+    return readableChannels(this.#batch.run, this.#node, this.#reads);
   }
 
   get visit(): number {
-    return this.#stretch.run.state.visits.get(nodeKey(this.nodeId, this.iteration)) ?? 0;
+    return this.#batch.run.state.visits.get(nodeKey(this.nodeId, this.iteration)) ?? 0;
   }
 
   get configurable(): JsonObject {
-    return this.#stretch.run.record.configurable;
+    return this.#batch.run.record.configurable;
   }
 
   get agent(): AgentRef | undefined {
@@ -73,35 +73,35 @@ class NodeView implements NodeInput {
   }
 
   get decision(): JsonObject | undefined {
-    const taken = this.#stretch.run.state.nodes.get(nodeKey(this.nodeId, this.iteration))?.decision;
+    const taken = this.#batch.run.state.nodes.get(nodeKey(this.nodeId, this.iteration))?.decision;
     this.#reads?.note(taken?.sensitive);
     return taken?.decision;
   }
 
   get scope(): ExpressionScope {
     const { inputs, iteration, visit } = this;
-    const place = placeOf(this.#stretch.run, this.#node, iteration);
+    const place = placeOf(this.#batch.run, this.#node, iteration);
     return expressionScope(place, { inputs, outputs: inputs, visit, reads: this.#reads });
   }
 
   get budget(): WorkBudget {
-    return this.#stretch.run.budget;
+    return this.#batch.run.budget;
   }
 
   // Both are functions of their own, so that a node may take them out of its input.
   get getVersion(): NodeInput['getVersion'] {
-    return (changeId, min, max) => pinnedVersion(this.#stretch, this.#node, changeId, min, max);
+    return (changeId, min, max) => pinnedVersion(this.#batch, this.#node, changeId, min, max);
   }
 
   get log(): NodeInput['log'] {
     return (level, message, fields) =>
-      logLine(this.#stretch, this.#node, this.#reads, { level, message, fields });
+      logLine(this.#batch, this.#node, this.#reads, { level, message, fields });
   }
 }
 
 /** What a node says after it has looked at something sensitive may tell of it. */
 function logLine(
-  stretch: Stretch,
+  batch: Batch,
   node: NodePlan,
   reads: SensitiveReads | undefined,
   { level, message, fields }: { level: string; message: string; fields: JsonObject | undefined },
@@ -110,7 +110,7 @@ function logLine(
   const isHidden = reads !== undefined && isComputedFromSensitive(reads, node);
   const shown = isHidden ? { message: MASK } : said;
   const { id: nodeId } = node;
-  stretch.record({
+  batch.record({
     type: 'log.appended',
     nodeId,
     payload: { level, nodeId, ...said },
@@ -119,16 +119,16 @@ function logLine(
 }
 
 /** First use pins the newest version; every later use, also after a crash or in a fork, gets the pin. */
-function pinnedVersion(stretch: Stretch, node: NodePlan, changeId: string, min: number, max: number): number {
+function pinnedVersion(batch: Batch, node: NodePlan, changeId: string, min: number, max: number): number {
   if (!Number.isInteger(min) || !Number.isInteger(max) || max < min) {
     throw new NodeFailure(
       'version_out_of_range',
       `getVersion("${changeId}") needs whole numbers with min ≤ max.`,
     );
   }
-  const pinned = stretch.run.state.pins.get(changeId);
+  const pinned = batch.run.state.pins.get(changeId);
   if (pinned === undefined) {
-    stretch.record({
+    batch.record({
       type: 'version.pinned',
       nodeId: node.id,
       payload: { changeId, version: max, nodeId: node.id },

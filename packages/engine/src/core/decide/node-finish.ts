@@ -1,6 +1,6 @@
 import type { NodeEvent, NodeResult } from '../../model/node-type.ts';
 import { isSettled } from './frontier.ts';
-import type { Stretch } from './live-run.ts';
+import type { Batch } from './live-run.ts';
 import { completeNode, failNode, type ResultSensitivity } from './node-settle.ts';
 import type { NodePlan } from '../compile/plan.ts';
 import { breachCap } from './run-end.ts';
@@ -19,22 +19,22 @@ export interface Finish {
 
 /** What a node returned becomes facts: its events, then a question, another round of its cycle, or its completion. */
 export function finishNode(
-  stretch: Stretch,
+  batch: Batch,
   node: NodePlan,
   path: readonly number[],
   result: NodeResult,
   { sensitivity, work, reason, causeSeq }: Finish,
 ): void {
   if (result.events !== undefined) {
-    if (isOverLoopCap(stretch, node, result.events)) return;
-    recordEvents(stretch, node, result.events, work);
+    if (isOverLoopCap(batch, node, result.events)) return;
+    recordEvents(batch, node, result.events, work);
   }
   const { ask } = result;
   const reenters = result.again === true ? node.cycle : undefined;
-  if (reenters !== undefined && isBusy(stretch, node, path, reenters)) return;
-  if (ask !== undefined) return suspendNode(stretch, node, path, () => ask, work);
+  if (reenters !== undefined && isBusy(batch, node, path, reenters)) return;
+  if (ask !== undefined) return suspendNode(batch, node, path, () => ask, work);
   const { outputs, variables, channels } = result;
-  completeNode(stretch, node, path, {
+  completeNode(batch, node, path, {
     outputs,
     variables,
     channels,
@@ -46,7 +46,7 @@ export function finishNode(
 }
 
 function recordEvents(
-  stretch: Stretch,
+  batch: Batch,
   node: NodePlan,
   events: readonly NodeEvent[],
   work: NodeWork | undefined,
@@ -54,25 +54,20 @@ function recordEvents(
   const sequences: number[] = [];
   for (const { type, payload, causedBy } of events) {
     const causeSeq = causedBy === undefined ? undefined : sequences[causedBy];
-    const said = sayWithCare(stretch.run, node, payload, work);
-    sequences.push(stretch.record({ type, nodeId: node.id, ...said, causeSeq, isForeign: true }));
+    const said = sayWithCare(batch.run, node, payload, work);
+    sequences.push(batch.record({ type, nodeId: node.id, ...said, causeSeq, isForeign: true }));
   }
 }
 
 /** A round that is not over cannot begin again: what is still under way would be done twice. */
-function isBusy(
-  stretch: Stretch,
-  node: NodePlan,
-  path: readonly number[],
-  members: readonly string[],
-): boolean {
-  const { nodes } = stretch.run.state;
+function isBusy(batch: Batch, node: NodePlan, path: readonly number[], members: readonly string[]): boolean {
+  const { nodes } = batch.run.state;
   const busy = members.filter((id) => {
     const status = id === node.id ? undefined : nodes.get(nodeKey(id, path))?.status;
     return status !== undefined && !isSettled(status);
   });
   if (busy.length === 0) return false;
-  failNode(stretch, node, path, {
+  failNode(batch, node, path, {
     code: 'cycle_busy',
     message: `The cycle cannot begin again while ${busy.join(', ')} is at work. Let node "${node.id}" wait for all that leads to it: use the trigger rule all_success or all_complete.`,
     details: { nodes: busy },
@@ -81,11 +76,11 @@ function isBusy(
 }
 
 /** An orchestrator that does not come to an end is stopped before the decision that would be one too many. */
-function isOverLoopCap(stretch: Stretch, node: NodePlan, events: readonly NodeEvent[]): boolean {
-  const { run } = stretch;
+function isOverLoopCap(batch: Batch, node: NodePlan, events: readonly NodeEvent[]): boolean {
+  const { run } = batch;
   const limit = run.record.limits.loopIterations;
   const decides = events.some(({ type }) => type === 'runOrchestrator.decided');
   if (!decides || run.state.decisions < limit) return false;
-  breachCap(stretch, { kind: 'loop-iterations', limit, observed: limit + 1, nodeId: node.id });
+  breachCap(batch, { kind: 'loop-iterations', limit, observed: limit + 1, nodeId: node.id });
   return true;
 }

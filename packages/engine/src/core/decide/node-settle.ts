@@ -4,7 +4,7 @@ import { writeChannels } from '../channels/channels.ts';
 import { cancelChild } from '../children/child-notices.ts';
 import { decideEdges } from './edges.ts';
 import { openFrontier } from './frontier.ts';
-import type { LiveRun, Stretch } from './live-run.ts';
+import type { LiveRun, Batch } from './live-run.ts';
 import type { NodePlan } from '../compile/plan.ts';
 import { isEmpty, shownMembers, shownOutputs } from './recorder.ts';
 import { withRepeated } from '../redaction/repeated-outputs.ts';
@@ -44,20 +44,20 @@ export interface Completion {
 }
 
 export function completeNode(
-  stretch: Stretch,
+  batch: Batch,
   node: NodePlan,
   path: readonly number[],
   result: Completion,
 ): void {
-  const { run } = stretch;
+  const { run } = batch;
   const { outputs, reenters, sensitivity } = result;
   const outputsText = isEmpty(outputs) ? '{}' : JSON.stringify(outputs);
   const tooLarge = tooLargeError(run, outputsText);
-  if (tooLarge !== undefined) return failNode(stretch, node, path, tooLarge);
+  if (tooLarge !== undefined) return failNode(batch, node, path, tooLarge);
 
   if (result.variables !== undefined)
-    changeVariables(stretch, node, result.variables, (_name, value) => sensitivity.of(value));
-  if (result.channels !== undefined) writeChannels(stretch, node, result.channels, sensitivity.of);
+    changeVariables(batch, node, result.variables, (_name, value) => sensitivity.of(value));
+  if (result.channels !== undefined) writeChannels(batch, node, result.channels, sensitivity.of);
   const sensitive = declaredOutputs(node, outputs, sensitivity.outputs);
   if (sensitive !== undefined) trackSensitive(run);
   const rest = besideOutputs(run, node, path, result, sensitive);
@@ -65,7 +65,7 @@ export function completeNode(
   const isSearched = sensitive !== undefined && sensitivity.isReceived === true;
   const hidden = isSearched ? declaredOutputs(node, outputs, undefined) : sensitive;
   const shown = shownOutputs(node, outputs, hidden, run.masking);
-  stretch.record({
+  batch.record({
     type: 'node.completed',
     nodeId: node.id,
     payload: completionPayload(node, path, outputs, known),
@@ -103,12 +103,12 @@ function goRound(run: LiveRun, node: NodePlan, path: readonly number[]): void {
 
 /** `sensitivityOf` says what of the new values is sensitive, before declarations are looked at. */
 export function changeVariables(
-  stretch: Stretch,
+  batch: Batch,
   node: NodePlan,
   variables: JsonObject,
   sensitivityOf: (name: string, value: Json) => Sensitivity | undefined,
 ): void {
-  const { run } = stretch;
+  const { run } = batch;
   for (const [name, next] of Object.entries(variables)) {
     const previous = run.state.variables.get(name);
     const before = variableSensitivity(run, name);
@@ -127,7 +127,7 @@ export function changeVariables(
             ['previous', before],
             ['next', after],
           ]);
-    stretch.record({
+    batch.record({
       type: 'variable.changed',
       nodeId: node.id,
       payload: after === undefined ? payload : { ...payload, ...recorded('sensitive', after) },
@@ -179,22 +179,22 @@ function completionText(
 
 /** Retries while the policy allows it; otherwise the node has failed for good. */
 export function failAttempt(
-  stretch: Stretch,
+  batch: Batch,
   node: NodePlan,
   path: readonly number[],
   error: NodeError,
   times: { readonly retryAfterMs?: number; readonly delayMs?: number } = {},
 ): void {
-  const { run } = stretch;
+  const { run } = batch;
   const key = nodeKey(node.id, path);
   const known = run.state.nodes.get(key);
   const failures = known?.failures ?? 0;
-  if (!mayRetry(node.settings.retry, error, failures)) return failNode(stretch, node, path, error);
+  if (!mayRetry(node.settings.retry, error, failures)) return failNode(batch, node, path, error);
   const lastError = errorPayload(hideKnown(run, error));
   const attempt = (known?.attempt ?? 0) + 1;
   const delayMs =
-    times.delayMs ?? retryDelay(node.settings.retry, failures, stretch.random, times.retryAfterMs);
-  stretch.record({
+    times.delayMs ?? retryDelay(node.settings.retry, failures, batch.random, times.retryAfterMs);
+  batch.record({
     type: 'node.retried',
     nodeId: node.id,
     payload: { ...identity(node, path), attempt, delayMs, lastError },
@@ -205,40 +205,40 @@ export function failAttempt(
 }
 
 export function failNode(
-  stretch: Stretch,
+  batch: Batch,
   node: NodePlan,
   path: readonly number[],
   error: NodeError,
   causeSeq?: number,
 ): void {
-  const attempts = (stretch.run.state.nodes.get(nodeKey(node.id, path))?.attempt ?? 0) + 1;
-  stretch.record({
+  const attempts = (batch.run.state.nodes.get(nodeKey(node.id, path))?.attempt ?? 0) + 1;
+  batch.record({
     type: 'node.failed',
     nodeId: node.id,
-    payload: { ...identity(node, path), error: errorPayload(hideKnown(stretch.run, error)), attempts },
+    payload: { ...identity(node, path), error: errorPayload(hideKnown(batch.run, error)), attempts },
     causeSeq,
   });
-  settled(stretch.run, node, path);
+  settled(batch.run, node, path);
 }
 
-export function skipNode(stretch: Stretch, node: NodePlan, path: readonly number[], reason: string): void {
-  stretch.record({ type: 'node.skipped', nodeId: node.id, payload: { ...identity(node, path), reason } });
-  settled(stretch.run, node, path);
+export function skipNode(batch: Batch, node: NodePlan, path: readonly number[], reason: string): void {
+  batch.record({ type: 'node.skipped', nodeId: node.id, payload: { ...identity(node, path), reason } });
+  settled(batch.run, node, path);
 }
 
 const UNSETTLED: ReadonlySet<string> = new Set(['running', 'backoff', 'suspended']);
 
 /** Stops everything under way, in order of node key; the frontier is not asked again because the run ends with this. */
-export function cancelRunningNodes(stretch: Stretch, reason: string): void {
-  const { run } = stretch;
+export function cancelRunningNodes(batch: Batch, reason: string): void {
+  const { run } = batch;
   const active = [...run.state.nodes].filter(([, node]) => UNSETTLED.has(node.status));
   active.sort(([a], [b]) => (a < b ? -1 : 1));
   for (const [key, node] of active) {
-    if (run.inFlight.delete(key)) stretch.abort(key);
+    if (run.inFlight.delete(key)) batch.abort(key);
     run.timers.delete(key);
     run.spawning.delete(key);
-    cancelChild(stretch, node);
-    stretch.record({
+    cancelChild(batch, node);
+    batch.record({
       type: 'node.cancelled',
       nodeId: node.nodeId,
       payload: {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@weft/protocol';
 import { type NodeInput, NodeFailure, type NodeResult, type TimerNodeType } from '../../model/node-type.ts';
 import { decisionFor, startChildren } from '../children/children.ts';
-import type { Draft, Stretch } from './live-run.ts';
+import type { Draft, Batch } from './live-run.ts';
 import { checkChannelWrites } from '../channels/channels.ts';
 import { nodeInput } from './node-context.ts';
 import { type Finish, finishNode } from './node-finish.ts';
@@ -20,12 +20,12 @@ import type { SensitiveReads } from '../redaction/sensitive-reads.ts';
 import { isSensitive, recorded, type Sensitivity } from '../redaction/sensitivity.ts';
 
 /** Begins one attempt of a node: refuses what may not start, runs what is pure, asks for what is not. */
-export function startNode(stretch: Stretch, node: NodePlan, path: readonly number[]): void {
-  const { run } = stretch;
+export function startNode(batch: Batch, node: NodePlan, path: readonly number[]): void {
+  const { run } = batch;
   const { type } = node;
   const missing = type.requires?.find((capability) => !run.capabilities.has(capability));
   if (missing !== undefined) {
-    return failNode(stretch, node, path, {
+    return failNode(batch, node, path, {
       code: 'capability_not_provided',
       message: `Node type ${type.typeId} requires the capability "${missing}", which this host does not provide.`,
       details: { capability: missing },
@@ -33,7 +33,7 @@ export function startNode(stretch: Stretch, node: NodePlan, path: readonly numbe
   }
   const limit = run.record.limits.nodeExecutions;
   if (run.state.executions + 1 > limit) {
-    return breachCap(stretch, { kind: 'node-executions', limit, observed: limit + 1, nodeId: node.id });
+    return breachCap(batch, { kind: 'node-executions', limit, observed: limit + 1, nodeId: node.id });
   }
   const attempt = run.state.nodes.get(nodeKey(node.id, path))?.attempt ?? 0;
   const place = placeOf(run, node, path);
@@ -52,33 +52,33 @@ export function startNode(stretch: Stretch, node: NodePlan, path: readonly numbe
   try {
     inputs = resolveInputs(run.plan, place, node, reads);
   } catch (error) {
-    stretch.record(start);
-    return failAttempt(stretch, node, path, toNodeError(error));
+    batch.record(start);
+    return failAttempt(batch, node, path, toNodeError(error));
   }
   const work: NodeWork = { inputs, reads };
   switch (type.kind) {
     case 'pure':
-      stretch.record(start);
-      return runPure(stretch, node, path, type.run, work);
+      batch.record(start);
+      return runPure(batch, node, path, type.run, work);
     case 'timer':
-      return startTimer(stretch, node, type, path, work, started);
+      return startTimer(batch, node, type, path, work, started);
     case 'effect': {
       const given = givenSensitivity(reads);
       // What is sensitive is kept with the node: an answer is searched for it, also by whoever takes over.
       const isFrozen = given !== undefined || mustFreezeInputs(node);
-      stretch.record(isFrozen ? withHidden(start, { inputs, ...recorded('sensitiveInputs', given) }) : start);
+      batch.record(isFrozen ? withHidden(start, { inputs, ...recorded('sensitiveInputs', given) }) : start);
       run.inFlight.add(nodeKey(node.id, path));
-      return stretch.perform(node, path, inputs, given);
+      return batch.perform(node, path, inputs, given);
     }
     case 'loop':
-      return startLoop(stretch, node, path, work, started);
+      return startLoop(batch, node, path, work, started);
     case 'interrupt':
-      stretch.record(start);
+      batch.record(start);
       return suspendNode(
-        stretch,
+        batch,
         node,
         path,
-        () => type.ask(nodeInput(stretch, node, path, inputs, reads)),
+        () => type.ask(nodeInput(batch, node, path, inputs, reads)),
         work,
       );
     case 'children': {
@@ -87,8 +87,8 @@ export function startNode(stretch: Stretch, node: NodePlan, path: readonly numbe
         ...(mustFreezeInputs(node) && { inputs }),
         ...(decisionSeq !== undefined && { decisionSeq }),
       };
-      stretch.record(withHidden(start, hidden));
-      return startChildren(stretch, node, path, inputs);
+      batch.record(withHidden(start, hidden));
+      return startChildren(batch, node, path, inputs);
     }
   }
 }
@@ -104,13 +104,8 @@ function withHidden({ type, nodeId, payload }: Draft, hidden: JsonObject): Draft
 }
 
 /** A timer node whose time has come, or whose attempt has timed out before it. */
-export function finishTimer(
-  stretch: Stretch,
-  node: NodePlan,
-  path: readonly number[],
-  endedBy?: string,
-): void {
-  const { run } = stretch;
+export function finishTimer(batch: Batch, node: NodePlan, path: readonly number[], endedBy?: string): void {
+  const { run } = batch;
   const { type } = node;
   if (type.kind !== 'timer') return;
   const place = placeOf(run, node, path);
@@ -121,19 +116,19 @@ export function finishTimer(
     const inputs = resolveInputs(run.plan, place, node, reads);
     const mayBeTimeout =
       endedBy === undefined && node.settings.timeoutMs > 0 && waitedMs === node.settings.timeoutMs;
-    if (mayBeTimeout && type.delayMs(nodeInput(stretch, node, path, inputs)) > waitedMs) {
+    if (mayBeTimeout && type.delayMs(nodeInput(batch, node, path, inputs)) > waitedMs) {
       throw new NodeFailure('node_timeout', `The node took longer than its timeout of ${waitedMs} ms.`, {
         retryable: true,
       });
     }
-    runPure(stretch, node, path, type.finish, { inputs, reads }, endedBy);
+    runPure(batch, node, path, type.finish, { inputs, reads }, endedBy);
   } catch (error) {
-    failAttempt(stretch, node, path, toNodeError(error));
+    failAttempt(batch, node, path, toNodeError(error));
   }
 }
 
 function startTimer(
-  stretch: Stretch,
+  batch: Batch,
   node: NodePlan,
   type: TimerNodeType,
   path: readonly number[],
@@ -142,25 +137,25 @@ function startTimer(
 ): void {
   let delayMs: number;
   try {
-    delayMs = type.delayMs(nodeInput(stretch, node, path, inputs, reads));
+    delayMs = type.delayMs(nodeInput(batch, node, path, inputs, reads));
   } catch (error) {
-    stretch.record({ type: 'node.started', nodeId: node.id, payload: started });
-    return failAttempt(stretch, node, path, toHiddenError(error, node, reads));
+    batch.record({ type: 'node.started', nodeId: node.id, payload: started });
+    return failAttempt(batch, node, path, toHiddenError(error, node, reads));
   }
   const { timeoutMs } = node.settings;
   const waitMs = timeoutMs > 0 ? Math.min(delayMs, timeoutMs) : delayMs;
-  stretch.record({
+  batch.record({
     type: 'node.started',
     nodeId: node.id,
     payload: { ...started, delayMs: waitMs },
     ...(isSensitive(reads?.ports.get('delayMs')) && { shown: started }),
   });
-  if (delayMs === 0) return finishTimer(stretch, node, path);
-  stretch.run.timers.add(nodeKey(node.id, path));
+  if (delayMs === 0) return finishTimer(batch, node, path);
+  batch.run.timers.add(nodeKey(node.id, path));
 }
 
 function runPure(
-  stretch: Stretch,
+  batch: Batch,
   node: NodePlan,
   path: readonly number[],
   execute: (input: NodeInput) => NodeResult,
@@ -170,14 +165,14 @@ function runPure(
   const { inputs, reads } = work;
   let result: NodeResult;
   try {
-    result = execute(nodeInput(stretch, node, path, inputs, reads));
-    if (result.channels !== undefined) checkChannelWrites(stretch.run, node, result.channels);
+    result = execute(nodeInput(batch, node, path, inputs, reads));
+    if (result.channels !== undefined) checkChannelWrites(batch.run, node, result.channels);
   } catch (error) {
-    return failAttempt(stretch, node, path, toHiddenError(error, node, reads));
+    return failAttempt(batch, node, path, toHiddenError(error, node, reads));
   }
-  if (reads === undefined && reason === undefined) return finishNode(stretch, node, path, result, PLAIN);
+  if (reads === undefined && reason === undefined) return finishNode(batch, node, path, result, PLAIN);
   const sensitivity = computedSensitivity(reads, node, inputs, result.outputs);
-  finishNode(stretch, node, path, result, { sensitivity, work, reason });
+  finishNode(batch, node, path, result, { sensitivity, work, reason });
 }
 
 /** Of nearly every node of nearly every run; made once. */

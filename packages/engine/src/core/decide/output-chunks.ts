@@ -1,4 +1,4 @@
-import type { Stretch } from './live-run.ts';
+import type { Batch } from './live-run.ts';
 import type { NodeKey } from '../../model/run-state.ts';
 import type { NumberedChunk } from './step.ts';
 
@@ -7,12 +7,12 @@ import type { NumberedChunk } from './step.ts';
  * again; the pieces that are on record already are passed over.
  */
 export function recordChunks(
-  stretch: Stretch,
+  batch: Batch,
   key: NodeKey,
   attempt: number,
   chunks: readonly NumberedChunk[],
 ): void {
-  const { run } = stretch;
+  const { run } = batch;
   const known = run.state.nodes.get(key);
   if (known?.status !== 'running' || known.attempt !== attempt || !run.inFlight.has(key)) return;
   for (const { index, chunk, isLast, meta } of chunks) {
@@ -25,7 +25,7 @@ export function recordChunks(
       ...(meta !== undefined && { meta }),
     };
     const iteration = known.iteration.length > 0 ? { iteration: [...known.iteration] } : {};
-    stretch.record({
+    batch.record({
       type: 'output.chunk',
       nodeId: known.nodeId,
       payload: { ...payload, ...iteration },

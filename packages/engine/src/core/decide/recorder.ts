@@ -1,7 +1,7 @@
 import type { JsonObject } from '@weft/protocol';
 import type { Notice, StoredEvent } from '../../ports/store.ts';
 import { evolve } from '../fold/evolve.ts';
-import type { Draft, LiveRun, Stretch } from './live-run.ts';
+import type { Draft, LiveRun, Batch } from './live-run.ts';
 import { takesRunInputs } from './node-inputs.ts';
 import { type Masking, maskSensitive } from '../redaction/redaction.ts';
 import type { NodePlan, ScopePlan } from '../compile/plan.ts';
@@ -20,7 +20,7 @@ type Building<Thing> = { -readonly [Field in keyof Thing]: Thing[Field] };
  *
  * A class because there is one per step of every run: nothing but its fields and lists is made for it.
  */
-export class OpenStretch implements Stretch {
+export class OpenBatch implements Batch {
   readonly run: LiveRun;
   readonly now: number;
   readonly events: StoredEvent[] = [];

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@weft/protocol';
 import type { Command, Verdict } from '../../ports/store.ts';
 import { hearChild } from '../children/children.ts';
-import type { Stretch } from './live-run.ts';
+import type { Batch } from './live-run.ts';
 import { cancelRunningNodes, identity } from './node-settle.ts';
 import { finishTimer } from './node-start.ts';
 import { resolveInterrupt } from '../interrupts/interrupts.ts';
@@ -12,28 +12,28 @@ import { isLiveStatus, isTerminalStatus, type NodeKey } from '../../model/run-st
  * What people ask of a run. Each function returns the verdict, or undefined while a pause waits for what is in flight; the
  * caller then asks again after the next outcome.
  */
-export function applyCommand(stretch: Stretch, command: Command): Verdict | undefined {
-  const { state } = stretch.run;
-  if (isTerminalStatus(state.status)) return refused(stretch);
+export function applyCommand(batch: Batch, command: Command): Verdict | undefined {
+  const { state } = batch.run;
+  if (isTerminalStatus(state.status)) return refused(batch);
   switch (command.type) {
     case 'cancel':
-      return cancelRun(stretch, command);
+      return cancelRun(batch, command);
     case 'pause':
-      return pauseRun(stretch, command);
+      return pauseRun(batch, command);
     case 'resume':
-      return resumeRun(stretch, command);
+      return resumeRun(batch, command);
     case 'resolve':
-      return resolveInterrupt(stretch, command);
+      return resolveInterrupt(batch, command);
     case 'child':
-      return hearChild(stretch, command);
+      return hearChild(batch, command);
     case 'channel':
-      return hearChannelWrite(stretch, command);
+      return hearChannelWrite(batch, command);
   }
 }
 
-function cancelRun(stretch: Stretch, command: Command & { type: 'cancel' }): Verdict {
-  cancelRunningNodes(stretch, 'run-cancelled');
-  stretch.record({
+function cancelRun(batch: Batch, command: Command & { type: 'cancel' }): Verdict {
+  cancelRunningNodes(batch, 'run-cancelled');
+  batch.record({
     type: 'run.cancelled',
     payload: {
       ...(command.reason !== undefined && { reason: command.reason }),
@@ -41,7 +41,7 @@ function cancelRun(stretch: Stretch, command: Command & { type: 'cancel' }): Ver
       ...(command.parentRunId !== undefined && { parentRunId: command.parentRunId }),
     },
   });
-  return applied(stretch);
+  return applied(batch);
 }
 
 /**
@@ -49,44 +49,44 @@ function cancelRun(stretch: Stretch, command: Command & { type: 'cancel' }): Ver
  * pause that takes effect tomorrow. `immediate` stops between events: delays keep their due time, and an aborted effect
  * starts again as a new attempt after the resume.
  */
-function pauseRun(stretch: Stretch, command: Command & { type: 'pause' }): Verdict | undefined {
-  const { run } = stretch;
+function pauseRun(batch: Batch, command: Command & { type: 'pause' }): Verdict | undefined {
+  const { run } = batch;
   // A drain that began while the run was running goes on, though all that is left by now may be open questions.
   // That a drain has begun is on no record, so a replay takes the pause it is told of.
   const isUnderWay = run.draining || run.watch !== undefined;
   const mayPause = run.state.status === 'running' || (isUnderWay && isLiveStatus(run.state.status));
-  if (!mayPause) return refused(stretch);
-  if (command.policy === 'immediate') abortEffects(stretch);
+  if (!mayPause) return refused(batch);
+  if (command.policy === 'immediate') abortEffects(batch);
   else {
     run.draining = true;
-    for (const key of delaysUnderWay(stretch)) endDelay(stretch, key);
+    for (const key of delaysUnderWay(batch)) endDelay(batch, key);
     if (run.inFlight.size > 0) return undefined;
   }
   run.draining = false;
-  stretch.record({
+  batch.record({
     type: 'run.paused',
     payload: { drainPolicy: command.policy, ...(command.reason !== undefined && { reason: command.reason }) },
   });
-  return applied(stretch);
+  return applied(batch);
 }
 
-function resumeRun(stretch: Stretch, command: Command & { type: 'resume' }): Verdict {
-  if (stretch.run.state.status !== 'paused') return refused(stretch);
+function resumeRun(batch: Batch, command: Command & { type: 'resume' }): Verdict {
+  if (batch.run.state.status !== 'paused') return refused(batch);
   const payload: JsonObject = command.reason === undefined ? {} : { reason: command.reason };
-  stretch.record({ type: 'run.resumed', payload });
-  stretch.run.frontier.unhold(stretch.run.record.limits.concurrency);
-  return applied(stretch);
+  batch.record({ type: 'run.resumed', payload });
+  batch.run.frontier.unhold(batch.run.record.limits.concurrency);
+  return applied(batch);
 }
 
 /** Each effect in flight is stopped and noted as due again, so that the resume starts a fresh attempt. */
-function abortEffects(stretch: Stretch): void {
-  const { run } = stretch;
+function abortEffects(batch: Batch): void {
+  const { run } = batch;
   for (const key of [...run.inFlight].sort()) {
     const known = run.state.nodes.get(key);
     const node = known && run.plan.nodes.get(known.nodeId);
     if (known === undefined || node === undefined) continue;
-    stretch.abort(key);
-    stretch.record({
+    batch.abort(key);
+    batch.record({
       type: 'node.retried',
       nodeId: node.id,
       payload: {
@@ -101,25 +101,25 @@ function abortEffects(stretch: Stretch): void {
   }
 }
 
-function delaysUnderWay(stretch: Stretch): NodeKey[] {
-  const { run } = stretch;
+function delaysUnderWay(batch: Batch): NodeKey[] {
+  const { run } = batch;
   return [...run.timers].filter((key) => run.state.nodes.get(key)?.status === 'running').sort();
 }
 
-function endDelay(stretch: Stretch, key: NodeKey): void {
-  const known = stretch.run.state.nodes.get(key);
-  const node = known && stretch.run.plan.nodes.get(known.nodeId);
+function endDelay(batch: Batch, key: NodeKey): void {
+  const known = batch.run.state.nodes.get(key);
+  const node = known && batch.run.plan.nodes.get(known.nodeId);
   if (known === undefined || node === undefined) return;
-  finishTimer(stretch, node, known.iteration, 'ended early by a pause');
+  finishTimer(batch, node, known.iteration, 'ended early by a pause');
 }
 
-function applied(stretch: Stretch): Verdict {
-  const { state } = stretch.run;
+function applied(batch: Batch): Verdict {
+  const { state } = batch.run;
   return { applied: true, status: state.status, at: state.lastAt };
 }
 
-function refused(stretch: Stretch): Verdict {
-  const { state } = stretch.run;
+function refused(batch: Batch): Verdict {
+  const { state } = batch.run;
   return {
     applied: false,
     status: state.status,

@@ -1,20 +1,20 @@
 import type { JsonObject } from '@weft/protocol';
-import type { Stretch } from './live-run.ts';
+import type { Batch } from './live-run.ts';
 import { cancelRunningNodes, errorPayload } from './node-settle.ts';
 import { isEmpty, shownResult } from './recorder.ts';
 import type { NodeError } from '../../model/run-state.ts';
 import { collectOutputs, unrecoveredFailure } from './scope-result.ts';
 
 /** Every node has settled: the run is over, well or badly. */
-export function endRun(stretch: Stretch): void {
-  const { run } = stretch;
+export function endRun(batch: Batch): void {
+  const { run } = batch;
   const failure = unrecoveredFailure(run.state, run.plan.root, []);
-  if (failure !== undefined) return failRun(stretch, failure.error, failure.nodeId);
+  if (failure !== undefined) return failRun(batch, failure.error, failure.nodeId);
   const outputs = collectOutputs(run.state, run.plan.root, []);
-  if (isEmpty(outputs)) return void stretch.record({ type: 'run.completed', payload: {} });
+  if (isEmpty(outputs)) return void batch.record({ type: 'run.completed', payload: {} });
   const shown = shownResult(run.state, run.plan.root, run.masking);
   const payload = { outputs };
-  stretch.record({
+  batch.record({
     type: 'run.completed',
     payload,
     // One terminal node that hides nothing is shown as it is: no need to serialize it twice.
@@ -32,33 +32,33 @@ export type Breach =
   | { readonly kind: 'run-duration'; readonly limit: number; readonly observed: number };
 
 /** A cap was reached: the breach is on record before the failure it causes. `message` where the usual one says something else. */
-export function breachCap(stretch: Stretch, breach: Breach, message?: string): void {
+export function breachCap(batch: Batch, breach: Breach, message?: string): void {
   const nodeId = breach.kind === 'run-duration' ? undefined : breach.nodeId;
-  stretch.record({ type: 'cap.breached', ...(nodeId !== undefined && { nodeId }), payload: { ...breach } });
-  cancelRunningNodes(stretch, breach.kind === 'run-duration' ? 'run-timeout' : 'run-failed');
-  failRun(stretch, { ...breachError(breach), ...(message !== undefined && { message }) }, nodeId);
+  batch.record({ type: 'cap.breached', ...(nodeId !== undefined && { nodeId }), payload: { ...breach } });
+  cancelRunningNodes(batch, breach.kind === 'run-duration' ? 'run-timeout' : 'run-failed');
+  failRun(batch, { ...breachError(breach), ...(message !== undefined && { message }) }, nodeId);
 }
 
 /**
  * Fails the run when its active time is used up. `observed` is the limit plus one: the first moment past it, whatever
  * moment the host noticed, so that two equal executions leave equal payloads.
  */
-export function checkDuration(stretch: Stretch): void {
-  const deadline = durationDeadline(stretch.run);
-  if (deadline === undefined || stretch.now < deadline) return;
-  const limit = stretch.run.record.limits.runDurationMs;
-  breachCap(stretch, { kind: 'run-duration', limit, observed: limit + 1 });
+export function checkDuration(batch: Batch): void {
+  const deadline = durationDeadline(batch.run);
+  if (deadline === undefined || batch.now < deadline) return;
+  const limit = batch.run.record.limits.runDurationMs;
+  breachCap(batch, { kind: 'run-duration', limit, observed: limit + 1 });
 }
 
 /** When the run has been active for longer than it may; undefined when there is no limit or the clock stands. */
-export function durationDeadline(run: Stretch['run']): number | undefined {
+export function durationDeadline(run: Batch['run']): number | undefined {
   const limit = run.record.limits.runDurationMs;
   if (limit === 0 || run.state.activeSince === undefined) return undefined;
   return run.state.activeSince + (limit - run.state.activeMs) + 1;
 }
 
-function failRun(stretch: Stretch, error: NodeError, failedNodeId: string | undefined): void {
-  stretch.record({
+function failRun(batch: Batch, error: NodeError, failedNodeId: string | undefined): void {
+  batch.record({
     type: 'run.failed',
     payload: { error: errorPayload(error), ...(failedNodeId !== undefined && { failedNodeId }) },
   });

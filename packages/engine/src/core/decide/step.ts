@@ -19,7 +19,7 @@ export type Input =
   | { readonly type: 'tick' }
   /** First look at a fork: its prefix was another run's, and what was under way there is not under way here. */
   | { readonly type: 'forked' }
-  /** Goes on where a stretch was cut by its budget. */
+  /** Goes on where a batch was cut by its budget. */
   | { readonly type: 'continue' }
   | { readonly type: 'outcome'; readonly key: NodeKey; readonly attempt: number; readonly outcome: Outcome }
   /** Streamed text of an effect under way. */
@@ -57,17 +57,17 @@ export interface Moment {
   readonly random: number;
 }
 
-/** Where a pure stretch ends at the latest. */
+/** Where a pure batch ends at the latest. */
 export interface Budget {
   readonly maxNodes: number;
   readonly maxBytes: number;
-  /** Asked after every node; true ends the stretch. The runtime passes a clock check, tests pass `() => false`. */
+  /** Asked after every node; true ends the batch. The runtime passes a clock check, tests pass `() => false`. */
   readonly spent: () => boolean;
-  /** Asked before every decision; false ends the stretch. Absent = always. */
+  /** Asked before every decision; false ends the batch. Absent = always. */
   readonly mayGoOn?: (() => boolean) | undefined;
 }
 
-/** The result of one stretch: facts to append, and what to do once they are durable. */
+/** The result of one batch: facts to append, and what to do once they are durable. */
 export interface Step {
   readonly events: readonly StoredEvent[];
   /** To perform after the commit. */

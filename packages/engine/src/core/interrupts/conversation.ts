@@ -1,6 +1,6 @@
 import type { ErrorCode, Json, JsonObject } from '@weft/protocol';
 import { checkChannelWrite, writeChannel } from '../channels/channels.ts';
-import type { Stretch } from '../decide/live-run.ts';
+import type { Batch } from '../decide/live-run.ts';
 import { toNodeError } from '../decide/node-error.ts';
 import { identity } from '../decide/node-settle.ts';
 import { isCostCode, type NodePlan } from '../compile/plan.ts';
@@ -30,12 +30,12 @@ interface Turn {
 }
 
 export function openConversation(
-  stretch: Stretch,
+  batch: Batch,
   node: NodePlan,
   path: readonly number[],
   { data, sensitivity, suspendedSeq }: Opening,
 ): void {
-  const turn = openingTurn(stretch, node, data);
+  const turn = openingTurn(batch, node, data);
   const content = memberOf(sensitivity, 'prompt');
   const ofTurn = content === undefined ? undefined : { content };
   const { agent } = node.node;
@@ -46,16 +46,16 @@ export function openConversation(
     ...(agent !== undefined && { agentId: agent.agentId }),
     capabilities: ['multi-turn'],
   };
-  stretch.record({
+  batch.record({
     type: 'conversation.opened',
     nodeId: node.id,
     payload: opened,
     ...(ofTurn !== undefined && {
-      shown: { ...opened, initialTurn: shownMembers(turn, ofTurn, stretch.run.masking) },
+      shown: { ...opened, initialTurn: shownMembers(turn, ofTurn, batch.run.masking) },
     }),
     causeSeq: suspendedSeq,
   });
-  keepTurn(stretch, node, turn, ofTurn);
+  keepTurn(batch, node, turn, ofTurn);
 }
 
 interface Opening {
@@ -66,23 +66,23 @@ interface Opening {
 }
 
 /** Throws when the channel does not take the opening turn. */
-export function checkOpening(stretch: Stretch, node: NodePlan, data: JsonObject): void {
-  const channel = conversationChannel(node.config, stretch.run.plan.channels);
+export function checkOpening(batch: Batch, node: NodePlan, data: JsonObject): void {
+  const channel = conversationChannel(node.config, batch.run.plan.channels);
   if (channel === undefined) return;
-  checkChannelWrite(stretch.run, node, { channel, value: openingTurn(stretch, node, data) });
+  checkChannelWrite(batch.run, node, { channel, value: openingTurn(batch, node, data) });
 }
 
 /** Why a person's turn cannot be kept; undefined when it can. */
 export function turnProblem(
-  stretch: Stretch,
+  batch: Batch,
   node: NodePlan,
   interrupt: InterruptState,
   { value, voter }: { readonly value: JsonObject; readonly voter: string },
 ): { readonly code: ErrorCode; readonly message: string; readonly details: JsonObject } | undefined {
   try {
-    const channel = conversationChannel(node.config, stretch.run.plan.channels);
+    const channel = conversationChannel(node.config, batch.run.plan.channels);
     if (channel === undefined) return undefined;
-    checkChannelWrite(stretch.run, node, { channel, value: userTurn(stretch, interrupt, value, voter) });
+    checkChannelWrite(batch.run, node, { channel, value: userTurn(batch, interrupt, value, voter) });
     return undefined;
   } catch (error) {
     const { code, message, details } = toNodeError(error);
@@ -92,36 +92,31 @@ export function turnProblem(
   }
 }
 
-function openingTurn(stretch: Stretch, node: NodePlan, data: JsonObject): JsonObject {
+function openingTurn(batch: Batch, node: NodePlan, data: JsonObject): JsonObject {
   return turnOf({
     conversationId: String(data['conversationId']),
     turnIndex: 0,
     role: 'agent',
     from: speakerOf(node),
     content: data['prompt'] ?? '',
-    ts: timeOf(stretch),
+    ts: timeOf(batch),
   });
 }
 
-function userTurn(
-  stretch: Stretch,
-  interrupt: InterruptState,
-  value: JsonObject,
-  speaker: string,
-): JsonObject {
+function userTurn(batch: Batch, interrupt: InterruptState, value: JsonObject, speaker: string): JsonObject {
   return turnOf({
     conversationId: String(interrupt.data['conversationId']),
     turnIndex: (interrupt.turns ?? 0) + 1,
     role: 'user',
     from: speaker,
     content: value['content'] ?? null,
-    ts: timeOf(stretch),
+    ts: timeOf(batch),
   });
 }
 
 /** A person's turn. The last one of a conversation with a fixed number of turns closes it. */
 export function noteTurn(
-  stretch: Stretch,
+  batch: Batch,
   node: NodePlan,
   path: readonly number[],
   interrupt: InterruptState,
@@ -130,18 +125,18 @@ export function noteTurn(
 ): void {
   const conversationId = String(interrupt.data['conversationId']);
   const turnIndex = (interrupt.turns ?? 0) + 1;
-  const turn = userTurn(stretch, interrupt, value, speaker);
+  const turn = userTurn(batch, interrupt, value, speaker);
   const ofTurn = turnSensitivity(node);
   const exchanged = { ...identity(node, path), conversationId, turnIndex };
-  stretch.record({
+  batch.record({
     type: 'conversation.exchanged',
     nodeId: node.id,
     payload: { ...exchanged, turn },
     ...(ofTurn !== undefined && {
-      shown: { ...exchanged, turn: shownMembers(turn, ofTurn, stretch.run.masking) },
+      shown: { ...exchanged, turn: shownMembers(turn, ofTurn, batch.run.masking) },
     }),
   });
-  keepTurn(stretch, node, turn, ofTurn);
+  keepTurn(batch, node, turn, ofTurn);
 }
 
 /** Of what people say, where the node declares what comes of it sensitive. */
@@ -162,7 +157,7 @@ export function lastWord(value: JsonObject): JsonObject {
 
 /** Returns the node's outputs. `closing.by` is the person who closed it; without one the host did. */
 export function closeConversation(
-  stretch: Stretch,
+  batch: Batch,
   node: NodePlan,
   interrupt: InterruptState,
   closing: JsonObject,
@@ -174,12 +169,12 @@ export function closeConversation(
     typeof by === 'string'
       ? { role: 'user' as const, from: by, content, reason }
       : { role: 'system' as const, from: 'system', content, reason };
-  return close(stretch, node, interrupt, final, closing['outcome']);
+  return close(batch, node, interrupt, final, closing['outcome']);
 }
 
 /** Nobody went on: closed by the host, without an outcome. */
-export function silentClose(stretch: Stretch, node: NodePlan, interrupt: InterruptState): JsonObject {
-  return close(stretch, node, interrupt, {
+export function silentClose(batch: Batch, node: NodePlan, interrupt: InterruptState): JsonObject {
+  return close(batch, node, interrupt, {
     role: 'system',
     from: 'system',
     content: 'Nobody answered in time.',
@@ -188,7 +183,7 @@ export function silentClose(stretch: Stretch, node: NodePlan, interrupt: Interru
 }
 
 function close(
-  stretch: Stretch,
+  batch: Batch,
   node: NodePlan,
   interrupt: InterruptState,
   final: { role: Role; from: string; content: Json; reason: string },
@@ -197,17 +192,17 @@ function close(
   const conversationId = String(interrupt.data['conversationId']);
   const turnIndex = (interrupt.turns ?? 0) + 1;
   const { reason, ...said } = final;
-  const finalTurn = turnOf({ conversationId, turnIndex, ...said, ts: timeOf(stretch) });
+  const finalTurn = turnOf({ conversationId, turnIndex, ...said, ts: timeOf(batch) });
   const turnCount = turnIndex + 1;
   const ofTurn = final.role === 'user' ? turnSensitivity(node) : undefined;
   const closed = { nodeId: node.id, conversationId, turnIndex, finalTurn, outcome, reason, turnCount };
-  stretch.record({
+  batch.record({
     type: 'conversation.closed',
     nodeId: node.id,
     payload: closed,
-    shown: shownMembers(closed, closedSensitivity(node, ofTurn), stretch.run.masking),
+    shown: shownMembers(closed, closedSensitivity(node, ofTurn), batch.run.masking),
   });
-  keepTurn(stretch, node, finalTurn, ofTurn);
+  keepTurn(batch, node, finalTurn, ofTurn);
   return { conversationId, turnCount, outcome, reason };
 }
 
@@ -239,8 +234,8 @@ export function conversationChannel(
 }
 
 /** What people say is searched for what the run must not show, and kept as sensitive where something is found. */
-function keepTurn(stretch: Stretch, node: NodePlan, turn: JsonObject, sensitivity?: Sensitivity): void {
-  const { run } = stretch;
+function keepTurn(batch: Batch, node: NodePlan, turn: JsonObject, sensitivity?: Sensitivity): void {
+  const { run } = batch;
   const channel = conversationChannel(node.config, run.plan.channels);
   if (channel === undefined) return;
   const write = { channel, value: turn };
@@ -249,14 +244,14 @@ function keepTurn(stretch: Stretch, node: NodePlan, turn: JsonObject, sensitivit
   } catch {
     return;
   }
-  writeChannel(stretch, node, write, sensitivity ?? run.redactor.echoes(turn));
+  writeChannel(batch, node, write, sensitivity ?? run.redactor.echoes(turn));
 }
 
 function speakerOf(node: NodePlan): string {
   return node.node.agent?.agentId ?? `host:${node.id}`;
 }
 
-function timeOf({ now, run }: Stretch): number {
+function timeOf({ now, run }: Batch): number {
   return Math.max(now, run.state.lastAt);
 }
 

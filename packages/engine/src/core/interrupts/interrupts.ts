@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '@weft/protocol';
 import type { ResolveCommand, Verdict } from '../../ports/store.ts';
 import { type Judgement, judge } from './answers.ts';
 import { causeOf } from '../children/children.ts';
-import type { Stretch } from '../decide/live-run.ts';
+import type { Batch } from '../decide/live-run.ts';
 import {
   closeConversation,
   isLastTurn,
@@ -26,40 +26,40 @@ import { placeOf } from '../expressions/scope.ts';
 import { ofMembers, type Sensitivity } from '../redaction/sensitivity.ts';
 
 /** Answers, votes and silence: what becomes of a question that a node has asked (suspend.ts). */
-export function resolveInterrupt(stretch: Stretch, command: ResolveCommand): Verdict {
-  const { run } = stretch;
-  const known = askedNode(stretch, command);
+export function resolveInterrupt(batch: Batch, command: ResolveCommand): Verdict {
+  const { run } = batch;
+  const known = askedNode(batch, command);
   const path = known?.iteration ?? [];
   const node = run.plan.nodes.get(command.nodeId);
   const refusal = refusalOf(known, command);
   if (refusal !== undefined || node === undefined || known?.interrupt === undefined) {
-    return refused(stretch, refusal ?? NOT_FOUND);
+    return refused(batch, refusal ?? NOT_FOUND);
   }
   const judgement = judge(known.interrupt, command, run.budget);
   if (judgement.type === 'refused') {
     const { code, message, details } = judgement;
-    return refused(stretch, { code, message, ...(details !== undefined && { details }) });
+    return refused(batch, { code, message, ...(details !== undefined && { details }) });
   }
-  const unfit = unfitAnswer(stretch, node, known, judgement);
-  if (unfit !== undefined) return refused(stretch, unfit);
-  carryOut(stretch, node, path, known.interrupt, judgement);
+  const unfit = unfitAnswer(batch, node, known, judgement);
+  if (unfit !== undefined) return refused(batch, unfit);
+  carryOut(batch, node, path, known.interrupt, judgement);
   return { applied: true, status: run.state.status, at: run.state.lastAt };
 }
 
 /** What only the node or its channel can say against an answer; found out before anything is recorded. */
 function unfitAnswer(
-  stretch: Stretch,
+  batch: Batch,
   node: NodePlan,
   { interrupt, iteration }: NodeState,
   judgement: Exclude<Judgement, { type: 'refused' }>,
 ): NonNullable<Extract<Verdict, { applied: false }>['refusal']> | undefined {
   if (interrupt === undefined) return undefined;
-  if (judgement.type === 'turn') return turnProblem(stretch, node, interrupt, judgement);
+  if (judgement.type === 'turn') return turnProblem(batch, node, interrupt, judgement);
   const { answered } = node.type;
   if (interrupt.kind !== 'low-confidence' || judgement.type !== 'accepted' || answered === undefined)
     return undefined;
   try {
-    answered(nodeInput(stretch, node, iteration, {}), judgement.value);
+    answered(nodeInput(batch, node, iteration, {}), judgement.value);
     return undefined;
   } catch (error) {
     const { message } = toNodeError(error);
@@ -68,7 +68,7 @@ function unfitAnswer(
 }
 
 /** The node that is meant. Inside loops the iteration may be left out while only one of them asks. */
-function askedNode({ run }: Stretch, command: ResolveCommand): NodeState | undefined {
+function askedNode({ run }: Batch, command: ResolveCommand): NodeState | undefined {
   const exact = run.state.nodes.get(nodeKey(command.nodeId, command.iteration ?? []));
   if (exact !== undefined || command.iteration !== undefined) return exact;
   const asking = run.state.suspended.filter((key) => run.state.nodes.get(key)?.nodeId === command.nodeId);
@@ -76,32 +76,32 @@ function askedNode({ run }: Stretch, command: ResolveCommand): NodeState | undef
 }
 
 /** Nobody answered in time. Silence is never consent: an approval counts as rejected. */
-export function timeOutInterrupt(stretch: Stretch, node: NodePlan, path: readonly number[]): void {
-  const interrupt = stretch.run.state.nodes.get(nodeKey(node.id, path))?.interrupt;
+export function timeOutInterrupt(batch: Batch, node: NodePlan, path: readonly number[]): void {
+  const interrupt = batch.run.state.nodes.get(nodeKey(node.id, path))?.interrupt;
   if (interrupt === undefined) return;
   const { interruptId, kind, timeoutMs } = interrupt;
   const id = identity(node, path);
   if (kind === 'approval') {
-    stretch.record({
+    batch.record({
       type: 'approval.received',
       nodeId: node.id,
       payload: { ...id, interruptId, action: 'timeout' },
     });
   }
-  stretch.record({
+  batch.record({
     type: 'interrupt.resolved',
     nodeId: node.id,
     payload: { ...id, interruptId, kind, outcome: 'rejected', reason: 'timeout' },
   });
   if (kind === 'conversation.exchange') {
-    stretch.record({ type: 'node.resumed', nodeId: node.id, payload: { ...id, interruptId } });
-    const outputs = silentClose(stretch, node, interrupt);
-    return completeNode(stretch, node, path, {
+    batch.record({ type: 'node.resumed', nodeId: node.id, payload: { ...id, interruptId } });
+    const outputs = silentClose(batch, node, interrupt);
+    return completeNode(batch, node, path, {
       outputs,
-      sensitivity: receivedSensitivity(stretch.run, outputs),
+      sensitivity: receivedSensitivity(batch.run, outputs),
     });
   }
-  failNode(stretch, node, path, {
+  failNode(batch, node, path, {
     code: 'interrupt_timeout',
     message: `Nobody answered within ${timeoutMs ?? 0} ms.`,
     details: { interruptId, timeoutMs: timeoutMs ?? 0 },
@@ -109,7 +109,7 @@ export function timeOutInterrupt(stretch: Stretch, node: NodePlan, path: readonl
 }
 
 function carryOut(
-  stretch: Stretch,
+  batch: Batch,
   node: NodePlan,
   path: readonly number[],
   interrupt: InterruptState,
@@ -118,12 +118,12 @@ function carryOut(
   const { interruptId, kind } = interrupt;
   const { value, voter } = judgement;
   const id = identity(node, path);
-  const shownValue = shownMembers(value, answerSensitivity(node, kind, value), stretch.run.masking);
+  const shownValue = shownMembers(value, answerSensitivity(node, kind, value), batch.run.masking);
   /** A fact that tells the answer, as it is and as others may see it. */
   const tell = (type: string, payloadOf: (answer: JsonObject) => JsonObject): void => {
     const payload = { ...id, interruptId, ...payloadOf(value) };
     const shown = shownValue === value ? payload : { ...id, interruptId, ...payloadOf(shownValue) };
-    stretch.record({ type, nodeId: node.id, payload, shown });
+    batch.record({ type, nodeId: node.id, payload, shown });
   };
   if (judgement.type === 'noted') {
     tell('weft.approval.asked', (answer) => ({ value: answer, askedBy: voter }));
@@ -131,7 +131,7 @@ function carryOut(
   }
   if (judgement.type === 'turn') {
     const isLast = isLastTurn(node, interrupt);
-    noteTurn(stretch, node, path, interrupt, value, voter);
+    noteTurn(batch, node, path, interrupt, value, voter);
     if (!isLast) return;
   }
   if (kind === 'clarification')
@@ -141,19 +141,19 @@ function carryOut(
   if (judgement.type === 'vote') return;
 
   tell('interrupt.resolved', (answer) => ({ kind, resumeValue: answer, resolvedBy: voter }));
-  stretch.run.timers.delete(nodeKey(node.id, path));
+  batch.run.timers.delete(nodeKey(node.id, path));
   if (judgement.type === 'rejected') {
     const message = `${kind === 'approval' ? 'The approval' : 'The decision'} was rejected by ${voter}.`;
     const code = kind === 'approval' ? 'approval_rejected' : 'decision_rejected';
-    return failNode(stretch, node, path, { code, message, details: { interruptId } });
+    return failNode(batch, node, path, { code, message, details: { interruptId } });
   }
   tell('node.resumed', (answer) => ({ resumeValue: answer }));
   if (kind === 'conversation.exchange') {
     const closing = judgement.type === 'turn' ? lastWord(value) : { ...value, by: voter };
-    const outputs = closeConversation(stretch, node, interrupt, closing);
-    return takeAnswer(stretch, node, path, outputs, outputs);
+    const outputs = closeConversation(batch, node, interrupt, closing);
+    return takeAnswer(batch, node, path, outputs, outputs);
   }
-  takeAnswer(stretch, node, path, value, { ...value, output: value });
+  takeAnswer(batch, node, path, value, { ...value, output: value });
 }
 
 /** What an approval says of an answer. */
@@ -186,27 +186,27 @@ function eachMember(value: JsonObject): Sensitivity {
 
 /** What the node makes of its answer; most simply pass it on. */
 function takeAnswer(
-  stretch: Stretch,
+  batch: Batch,
   node: NodePlan,
   path: readonly number[],
   answer: JsonObject,
   outputs: JsonObject,
 ): void {
-  const { run } = stretch;
+  const { run } = batch;
   const { answered } = node.type;
   if (answered === undefined) {
     const sensitivity = receivedSensitivity(run, outputs);
-    return completeNode(stretch, node, path, { outputs, sensitivity });
+    return completeNode(batch, node, path, { outputs, sensitivity });
   }
   const reads = newReads(run);
   try {
     const inputs = resolveInputs(run.plan, placeOf(run, node, path), node, reads);
-    const result = answered(nodeInput(stretch, node, path, inputs, reads), answer);
+    const result = answered(nodeInput(batch, node, path, inputs, reads), answer);
     const sensitivity = mixedSensitivity(run, reads, node, inputs, result.outputs);
-    const causeSeq = causeOf(stretch, node, path);
-    finishNode(stretch, node, path, result, { sensitivity, work: { inputs, reads }, causeSeq });
+    const causeSeq = causeOf(batch, node, path);
+    finishNode(batch, node, path, result, { sensitivity, work: { inputs, reads }, causeSeq });
   } catch (error) {
-    failAttempt(stretch, node, path, toHiddenError(error, node, reads));
+    failAttempt(batch, node, path, toHiddenError(error, node, reads));
   }
 }
 
@@ -244,8 +244,8 @@ function refusalOf(known: NodeState | undefined, command: ResolveCommand): Refus
 }
 
 function refused(
-  stretch: Stretch,
+  batch: Batch,
   refusal: NonNullable<Extract<Verdict, { applied: false }>['refusal']>,
 ): Verdict {
-  return { applied: false, status: stretch.run.state.status, refusal };
+  return { applied: false, status: batch.run.state.status, refusal };
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@weft/protocol';
 import type { Question } from '../../model/node-type.ts';
 import { checkOpening, openConversation } from './conversation.ts';
-import type { Stretch } from '../decide/live-run.ts';
+import type { Batch } from '../decide/live-run.ts';
 import { toHiddenError } from '../decide/node-error.ts';
 import { failAttempt, identity } from '../decide/node-settle.ts';
 import { pick } from '../json/pick.ts';
@@ -25,33 +25,33 @@ import { recorded } from '../redaction/sensitivity.ts';
  * I3. The first answer that decides wins; later ones are told so.
  */
 export function suspendNode(
-  stretch: Stretch,
+  batch: Batch,
   node: NodePlan,
   path: readonly number[],
   ask: () => Question,
   work: NodeWork | undefined,
 ): void {
-  const { run } = stretch;
+  const { run } = batch;
   let question: Question;
   try {
     question = ask();
-    if (question.kind === 'conversation.exchange') checkOpening(stretch, node, question.data);
+    if (question.kind === 'conversation.exchange') checkOpening(batch, node, question.data);
   } catch (error) {
-    return failAttempt(stretch, node, path, toHiddenError(error, node, work?.reads));
+    return failAttempt(batch, node, path, toHiddenError(error, node, work?.reads));
   }
   const { kind, data, resumeSchema, timeoutMs, authRequired } = question;
   const sensitivity = sensitivityOfSaid(node, data, work);
   const shown = shownMembers(data, sensitivity, run.masking);
-  if (kind === 'clarification' && isOverCap(stretch, node, path)) return;
-  const interruptId = interruptIdOf(stretch, node, path);
+  if (kind === 'clarification' && isOverCap(batch, node, path)) return;
+  const interruptId = interruptIdOf(batch, node, path);
   const id = identity(node, path);
-  const suspendedSeq = stretch.record({
+  const suspendedSeq = batch.record({
     type: 'node.suspended',
     nodeId: node.id,
     payload: { ...id, interruptId, kind, key: interruptId, ...reasonOf(question) },
   });
   if (kind === 'conversation.exchange')
-    openConversation(stretch, node, path, { data, sensitivity, suspendedSeq });
+    openConversation(batch, node, path, { data, sensitivity, suspendedSeq });
   const requested: JsonObject = {
     ...id,
     runId: run.record.runId,
@@ -63,7 +63,7 @@ export function suspendNode(
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(authRequired === true && { authRequired }),
   };
-  stretch.record({
+  batch.record({
     type: 'interrupt.requested',
     nodeId: node.id,
     payload: { ...requested, ...recorded('sensitive', sensitivity) },
@@ -71,13 +71,13 @@ export function suspendNode(
   });
   const twin = LEGACY_TWINS[kind]?.(shown, data);
   if (twin !== undefined) {
-    stretch.record({ type: twin.type, nodeId: node.id, payload: { ...id, interruptId, ...twin.payload } });
+    batch.record({ type: twin.type, nodeId: node.id, payload: { ...id, interruptId, ...twin.payload } });
   }
   if (timeoutMs !== undefined) run.timers.add(nodeKey(node.id, path));
 }
 
 /** Built from node, iteration, visit and attempt only, so that equal executions ask under equal ids. */
-function interruptIdOf({ run }: Stretch, node: NodePlan, path: readonly number[]): string {
+function interruptIdOf({ run }: Batch, node: NodePlan, path: readonly number[]): string {
   const key = nodeKey(node.id, path);
   const visit = run.state.visits.get(key) ?? 0;
   const attempt = run.state.nodes.get(key)?.attempt ?? 0;
@@ -93,11 +93,11 @@ function reasonOf({ kind, data, reason }: Question): JsonObject {
   return reason === undefined ? {} : { reason };
 }
 
-function isOverCap(stretch: Stretch, node: NodePlan, path: readonly number[]): boolean {
-  const { run } = stretch;
+function isOverCap(batch: Batch, node: NodePlan, path: readonly number[]): boolean {
+  const { run } = batch;
   const limit = run.record.limits.clarificationRounds;
   if ((run.state.clarifications.get(nodeKey(node.id, path)) ?? 0) < limit) return false;
-  breachCap(stretch, { kind: 'clarification', limit, observed: limit + 1, nodeId: node.id });
+  breachCap(batch, { kind: 'clarification', limit, observed: limit + 1, nodeId: node.id });
   return true;
 }
 

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import { NodeFailure } from '../../model/node-type.ts';
-import type { Stretch } from '../decide/live-run.ts';
+import type { Batch } from '../decide/live-run.ts';
 import {
   type Completion,
   completeNode,
@@ -24,7 +24,7 @@ import { isSensitive } from '../redaction/sensitivity.ts';
  * the loop starts and kept in the event's overlay, so nothing the body does can change what is iterated.
  */
 export function startLoop(
-  stretch: Stretch,
+  batch: Batch,
   node: NodePlan,
   path: readonly number[],
   { inputs, reads }: NodeWork,
@@ -33,62 +33,62 @@ export function startLoop(
   const plan = node.loop as LoopPlan;
   try {
     if (plan.items !== undefined) {
-      const items = evaluate(stretch, plan.items, loopScope(stretch, node, path, { inputs, reads }, 0));
+      const items = evaluate(batch, plan.items, loopScope(batch, node, path, { inputs, reads }, 0));
       if (!Array.isArray(items))
         throw new NodeFailure('loop_items_invalid', 'config.items must give an array.');
       const payload = { ...started, loop: true, itemCount: items.length };
-      stretch.record({
+      batch.record({
         type: 'node.started',
         nodeId: node.id,
         payload: { ...payload, items, ...(reads?.isTouched === true && { sensitiveItems: true }) },
         shown: payload,
       });
       if (items.length > plan.maxIterations) throw tooManyIterations(plan, items.length);
-      if (items.length === 0) return completeNode(stretch, node, path, NO_RESULTS);
+      if (items.length === 0) return completeNode(batch, node, path, NO_RESULTS);
     } else {
-      stretch.record({ type: 'node.started', nodeId: node.id, payload: { ...started, loop: true } });
-      if (!wantsIteration(stretch, node, path, 0)) return completeNode(stretch, node, path, NO_RESULTS);
+      batch.record({ type: 'node.started', nodeId: node.id, payload: { ...started, loop: true } });
+      if (!wantsIteration(batch, node, path, 0)) return completeNode(batch, node, path, NO_RESULTS);
     }
   } catch (error) {
-    if (!stretch.run.state.nodes.has(nodeKey(node.id, path))) {
-      stretch.record({ type: 'node.started', nodeId: node.id, payload: started });
+    if (!batch.run.state.nodes.has(nodeKey(node.id, path))) {
+      batch.record({ type: 'node.started', nodeId: node.id, payload: started });
     }
-    return failAttempt(stretch, node, path, toHiddenError(error, node, reads));
+    return failAttempt(batch, node, path, toHiddenError(error, node, reads));
   }
-  stretch.run.frontier.openScope(plan.body, [...path, 0]);
+  batch.run.frontier.openScope(plan.body, [...path, 0]);
 }
 
 const NO_RESULTS: Completion = { outputs: { output: [] }, sensitivity: NOTHING_SENSITIVE };
 
 /** Every node of the body has settled in the iteration that `path` ends with: go on, finish or fail. */
-export function endIteration(stretch: Stretch, node: NodePlan, path: readonly number[]): void {
+export function endIteration(batch: Batch, node: NodePlan, path: readonly number[]): void {
   const plan = node.loop as LoopPlan;
   const outer = path.slice(0, -1);
   const index = path.at(-1) ?? 0;
-  const failure = unrecoveredFailure(stretch.run.state, plan.body, path);
+  const failure = unrecoveredFailure(batch.run.state, plan.body, path);
   if (failure !== undefined) {
-    return failNode(stretch, node, outer, {
+    return failNode(batch, node, outer, {
       code: failure.error.code,
       message: `Iteration ${index} failed at node "${failure.nodeId}": ${failure.error.message}`,
       details: { iteration: index, nodeId: failure.nodeId },
     });
   }
   try {
-    if (wantsIteration(stretch, node, outer, index + 1)) {
-      return stretch.run.frontier.openScope(plan.body, [...outer, index + 1]);
+    if (wantsIteration(batch, node, outer, index + 1)) {
+      return batch.run.frontier.openScope(plan.body, [...outer, index + 1]);
     }
   } catch (error) {
-    return failNode(stretch, node, outer, toNodeError(error));
+    return failNode(batch, node, outer, toNodeError(error));
   }
-  completeNode(stretch, node, outer, {
-    outputs: { output: iterationResults(stretch, plan, outer, index + 1) },
-    sensitivity: iterationSensitivity(stretch, plan, outer, index + 1),
+  completeNode(batch, node, outer, {
+    outputs: { output: iterationResults(batch, plan, outer, index + 1) },
+    sensitivity: iterationSensitivity(batch, plan, outer, index + 1),
   });
 }
 
 /** The list of results is as sensitive as the most sensitive of them. */
 function iterationSensitivity(
-  { run }: Stretch,
+  { run }: Batch,
   plan: LoopPlan,
   path: readonly number[],
   count: number,
@@ -101,36 +101,36 @@ function iterationSensitivity(
   return NOTHING_SENSITIVE;
 }
 
-function wantsIteration(stretch: Stretch, node: NodePlan, path: readonly number[], index: number): boolean {
+function wantsIteration(batch: Batch, node: NodePlan, path: readonly number[], index: number): boolean {
   const plan = node.loop as LoopPlan;
-  const items = stretch.run.state.nodes.get(nodeKey(node.id, path))?.items;
+  const items = batch.run.state.nodes.get(nodeKey(node.id, path))?.items;
   if (items !== undefined) return index < items.length;
   if (plan.while === undefined) return false;
-  const work = { inputs: {}, reads: newReads(stretch.run) };
-  const holds = evaluateWhile(stretch, plan.while, loopScope(stretch, node, path, work, index), work.reads);
+  const work = { inputs: {}, reads: newReads(batch.run) };
+  const holds = evaluateWhile(batch, plan.while, loopScope(batch, node, path, work, index), work.reads);
   if (typeof holds !== 'boolean')
     throw new NodeFailure('loop_condition_invalid', 'config.while must give true or false.');
   if (holds && index >= plan.maxIterations) throw tooManyIterations(plan, index + 1);
   return holds;
 }
 
-function iterationResults(stretch: Stretch, plan: LoopPlan, path: readonly number[], count: number): Json[] {
+function iterationResults(batch: Batch, plan: LoopPlan, path: readonly number[], count: number): Json[] {
   const results: Json[] = [];
   for (let index = 0; index < count; index += 1) {
-    const outputs = collectOutputs(stretch.run.state, plan.body, [...path, index]);
+    const outputs = collectOutputs(batch.run.state, plan.body, [...path, index]);
     results.push(outputs['output'] ?? outputs);
   }
   return results;
 }
 
 function loopScope(
-  stretch: Stretch,
+  batch: Batch,
   node: NodePlan,
   path: readonly number[],
   { inputs, reads }: NodeWork,
   index: number,
 ): ExpressionScope {
-  const { run } = stretch;
+  const { run } = batch;
   const place = placeOf(run, node, path);
   if (index === 0 || node.loop === undefined) return expressionScope(place, { inputs, index, reads });
   const before = [...path, index - 1];
@@ -139,7 +139,7 @@ function loopScope(
   return expressionScope(place, { inputs, outputs, index, reads });
 }
 
-function evaluate({ run }: Stretch, expression: Expression, scope: ExpressionScope): Json {
+function evaluate({ run }: Batch, expression: Expression, scope: ExpressionScope): Json {
   try {
     return expression(scope, run.budget);
   } catch (error) {
@@ -148,7 +148,7 @@ function evaluate({ run }: Stretch, expression: Expression, scope: ExpressionSco
 }
 
 function evaluateWhile(
-  { run }: Stretch,
+  { run }: Batch,
   condition: Expression,
   scope: ExpressionScope,
   reads: SensitiveReads | undefined,

@@ -1,4 +1,4 @@
-import type { Stretch } from '../decide/live-run.ts';
+import type { Batch } from '../decide/live-run.ts';
 import { identity } from '../decide/node-settle.ts';
 import type { NodePlan } from '../compile/plan.ts';
 import type { NodeKey, NodeState } from '../../model/run-state.ts';
@@ -29,14 +29,14 @@ export function isCutOff(known: NodeState, { type }: NodePlan): boolean {
   }
 }
 
-export function restartNode(stretch: Stretch, key: NodeKey): void {
-  const { run } = stretch;
+export function restartNode(batch: Batch, key: NodeKey): void {
+  const { run } = batch;
   const known = run.state.nodes.get(key);
   const node = known && run.plan.nodes.get(known.nodeId);
   if (known === undefined || node === undefined) return;
   const id = identity(node, known.iteration);
-  if (known.status === 'suspended') stretch.record({ type: 'node.resumed', nodeId: node.id, payload: id });
-  stretch.record({
+  if (known.status === 'suspended') batch.record({ type: 'node.resumed', nodeId: node.id, payload: id });
+  batch.record({
     type: 'node.retried',
     nodeId: node.id,
     payload: { ...id, attempt: known.attempt + 1, delayMs: 0, reason: 'forked' },

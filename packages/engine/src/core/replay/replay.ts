@@ -32,7 +32,7 @@ export interface ReplaySource {
 export interface Replay {
   /** What to give to the run next; undefined when it has ended, or waits for what the source does not know. */
   next(): { readonly input: Input; readonly now: number } | undefined;
-  /** For the stretch's budget: false where the source did something else. */
+  /** For the batch's budget: false where the source did something else. */
   mayGoOn(now: number): boolean;
   readonly isApart: boolean;
 }

@@ -41,8 +41,8 @@ const PAGE = 500;
 /** More are counted as found, but not listed. */
 const MAX_ANOMALIES = 1_000;
 
-/** A stretch of the chain with the ids between which its entries must lie. */
-interface Stretch {
+/** A piece of the chain with the ids between which its entries must lie. */
+interface Batch {
   readonly places: readonly Place[];
   readonly fromId: number;
   readonly toId: number;
@@ -118,7 +118,7 @@ export function createAuditLog(store: Pick<Store, 'listDocuments' | 'readDocumen
     return GENESIS;
   }
 
-  async function* stretches(start: ChainTip, lastNumber: number, toSeq: number): AsyncGenerator<Stretch> {
+  async function* piecees(start: ChainTip, lastNumber: number, toSeq: number): AsyncGenerator<Batch> {
     // Ids begin at 1; what somebody put before that is found too.
     let fromId = start.nextBatch === 0 ? Number.MIN_SAFE_INTEGER : start.lastId + 1;
     let nextSeq = start.frontier.size;
@@ -189,7 +189,7 @@ export function createAuditLog(store: Pick<Store, 'listDocuments' | 'readDocumen
       if (isAsked && anomalies.length < MAX_ANOMALIES) anomalies.push(anomaly);
     };
     let hash = start.lastHash;
-    for await (const { places, fromId, toId } of stretches(start, lastNumber, toSeq)) {
+    for await (const { places, fromId, toId } of piecees(start, lastNumber, toSeq)) {
       const walk = createChainWalk(places, hash, note);
       for await (const entry of entriesBetween(fromId, toId)) walk.entry(entry);
       hash = walk.end();

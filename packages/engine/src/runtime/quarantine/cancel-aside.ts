@@ -17,13 +17,13 @@ import { giveBack } from '../scheduling/give-back.ts';
 import { randomId } from '../runs/ids.ts';
 import type { Quarantine } from './quarantine.ts';
 import type { RunStates } from '../runs/states.ts';
-import { stretchUnit, type StretchTools, takeStretch } from '../scheduling/stretch.ts';
+import { batchUnit, type BatchTools, decideBatch } from '../scheduling/decide-batch.ts';
 
 /**
  * Cancels a run that is set aside. Usually as any other run is cancelled, with its nodes and children; where its log cannot be
  * read, or somebody has come to harm over trying that, by its last event alone.
  */
-export interface CancelAsideDependencies extends StretchTools {
+export interface CancelAsideDependencies extends BatchTools {
   /** Tells of damage instead of throwing it. */
   readonly store: Pick<Store, 'readRun' | 'readInbox'>;
   readonly states: RunStates;
@@ -58,9 +58,9 @@ export function createCancelAside(dependencies: CancelAsideDependencies): Cancel
       const { plan, state, checkpointSeq } = await states.upTo(row.record, row.nextSeq);
       const run = openRun(plan, row.record, state, dependencies.capabilities);
       const input = commandInput(cancel, []);
-      const step = takeStretch(dependencies, run, input);
+      const step = decideBatch(dependencies, run, input);
       const write = { epoch, expectedSeq: row.nextSeq, step, release: true, checkpointSeq };
-      return stretchUnit(dependencies, run, { ...write, decided: decidedBy(input, step) });
+      return batchUnit(dependencies, run, { ...write, decided: decidedBy(input, step) });
     } catch (error) {
       if (error instanceof DamagedRunError) return undefined;
       throw error;

@@ -17,14 +17,14 @@ import { randomId } from './ids.ts';
 import type { Lease } from '../scheduling/lease.ts';
 import { checkCallback, checkNewRun, effectiveLimits, engineVersionFor } from './new-run-checks.ts';
 import type { Plans } from '../workflows/plans.ts';
-import { mayPark, stretchUnit, type StretchTools, takeStretch } from '../scheduling/stretch.ts';
+import { mayPark, batchUnit, type BatchTools, decideBatch } from '../scheduling/decide-batch.ts';
 import { writeFailure } from '../commits/write-failure.ts';
 
 /**
- * Creates runs. With room in memory, creation, claim and first stretch are one write, so that a short run costs one
+ * Creates runs. With room in memory, creation, claim and first batch are one write, so that a short run costs one
  * commit in its whole life; without, the run is created unclaimed and waits as `pending`. It is never refused for that.
  */
-export interface CreateRunDependencies extends StretchTools {
+export interface CreateRunDependencies extends BatchTools {
   readonly store: Pick<Store, 'readWorkflow' | 'readIdempotency'>;
   readonly plans: Plans;
   readonly committer: Committer;
@@ -123,11 +123,11 @@ export function createRunCreator(dependencies: CreateRunDependencies): RunCreato
     }
     create.holder = holder;
     const run = openRun(plan, record, initialState(record, plan), dependencies.capabilities);
-    const step = takeStretch(dependencies, run, { type: 'start' });
+    const step = decideBatch(dependencies, run, { type: 'start' });
     const isIdle = !step.more && step.effects.length === 0 && step.children.length === 0;
     const release = isIdle && mayPark(dependencies, run);
     const begin = { epoch: 1, expectedSeq: 0, step, release, checkpointSeq: 0, create };
-    const unit = stretchUnit(dependencies, run, begin);
+    const unit = batchUnit(dependencies, run, begin);
     const begun = { run, step, holder };
     return { unit: whileHeld === undefined ? unit : { ...unit, whileHeld }, begun };
   }

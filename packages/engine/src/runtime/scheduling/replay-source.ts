@@ -8,7 +8,7 @@ import { isTerminalEvent, type RunEvent } from '../../model/run-event.ts';
 import type { Input } from '../../core/decide/step.ts';
 import type { RunRow, Store, StoredEvent } from '../../ports/store.ts';
 import { yieldTurn } from '../../ports/clock.ts';
-import type { RecordedMoment } from './stretch.ts';
+import type { RecordedMoment } from './decide-batch.ts';
 
 /** A replay as the holder of the run uses it: the source is read ahead in pages, so memory does not grow with its length. */
 export interface RunReplay {
@@ -18,7 +18,7 @@ export interface RunReplay {
   next(): (Input & { readonly recorded: RecordedMoment }) | undefined;
 }
 
-/** More than one stretch can record. */
+/** More than one batch can record. */
 const AHEAD_EVENTS = 4_096;
 const PAGE_EVENTS = 1_000;
 const BACK_EVENTS = 200;

@@ -15,7 +15,7 @@ import type { Trial } from '../quarantine/quarantine.ts';
 import type { RunReplay } from './replay-source.ts';
 import { createWaitingInputs } from './waiting-inputs.ts';
 import { createWaitingReaders } from './waiting-readers.ts';
-import { mayPark, type RecordedMoment, stretchUnit, type StretchTools, takeStretch } from './stretch.ts';
+import { mayPark, type RecordedMoment, batchUnit, type BatchTools, decideBatch } from './decide-batch.ts';
 
 /**
  * The holder of one claimed run. It takes one input at a time and turns it into a durable step:
@@ -52,7 +52,7 @@ export interface RunActor {
   drop(): void;
 }
 
-export interface ActorContext extends StretchTools {
+export interface ActorContext extends BatchTools {
   readonly store: Pick<Store, 'readInbox'>;
   readonly committer: Committer;
   readonly performer: Performer;
@@ -235,7 +235,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   }
 
   function take(input: ActorInput): Promise<void> {
-    const step = unrecorded(takeStretch(context, run, input, input.recorded), committedSeq);
+    const step = unrecorded(decideBatch(context, run, input, input.recorded), committedSeq);
     more = step.more && !isReplay;
     // A tick that finds nothing to do must not be repeated at once, nor after a drain that was tried again in vain.
     if (step.events.length > 0) noTickBefore = 0;
@@ -267,7 +267,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       goesOn,
       heldAgainst,
     };
-    const unit = stretchUnit(context, run, write);
+    const unit = batchUnit(context, run, write);
     if (!(await commit(unit))) return;
     isNoteTakenBack = heldAgainst !== undefined;
     if (decided !== undefined) context.onVerdict(decided.commandId, decided.verdict);
@@ -395,7 +395,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     } else if (effects.size === 0 && undecided.size === 0 && mayPark(context, run)) {
       const step = { events: [], notices: [] };
       const write = { epoch, expectedSeq: committedSeq, step, release: true, checkpointSeq };
-      const unit = stretchUnit(context, run, write);
+      const unit = batchUnit(context, run, write);
       if (await commit(unit)) end({ type: 'parked', poked: inboxDirty, wakeAt: unit.head.wakeAt });
     } else armTimer();
   }

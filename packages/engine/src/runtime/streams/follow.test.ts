@@ -63,7 +63,7 @@ describe('a live cursor', () => {
     ['from memory', { ringEvents: 256 }],
     ['from the store, having fallen out of a small ring', { ringEvents: 3 }],
   ])('attached at any moment sees every event once and in order, %s', async (_, limits) => {
-    const { host, effects, register, run } = await open({ limits: { ...limits, stretchNodes: 3 } });
+    const { host, effects, register, run } = await open({ limits: { ...limits, batchNodes: 3 } });
     const runId = await run(await register(LONG));
     const total = 2 + 2 * (ids.length + 1);
     const readers: { afterSeq: number; seen: Promise<number[]> }[] = [];
@@ -242,7 +242,7 @@ describe('a live cursor', () => {
 
 describe('a cursor that pushes', () => {
   it('stops when its taker is full, and goes on from there', async () => {
-    const { host, effects, register, run } = await open({ limits: { ringEvents: 256, stretchNodes: 3 } });
+    const { host, effects, register, run } = await open({ limits: { ringEvents: 256, batchNodes: 3 } });
     const runId = await run(await register(LONG));
     const cursor = await host.follow(alice, runId, following());
     const seen: number[] = [];

@@ -21,8 +21,8 @@ export const alice: Caller = {
 
 export const stranger: Caller = { ...alice, tenant: 'other', principal: 'mallory', keyId: 'key-mallory' };
 
-/** Quick polls; and no stretch ends early because the machine is slow. */
-export const QUICK: Partial<HostLimits> = { pollMs: 10, heartbeatMs: 20, stretchMs: 60_000 };
+/** Quick polls; and no batch ends early because the machine is slow. */
+export const QUICK: Partial<HostLimits> = { pollMs: 10, heartbeatMs: 20, batchMs: 60_000 };
 
 const SECRETS_KEY = new Uint8Array(32).fill(42);
 

@@ -8,7 +8,7 @@ import type { Clock } from '../../ports/clock.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
 import type { HostLimits } from '../../host/limits.ts';
 
-export interface StretchTools {
+export interface BatchTools {
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly limits: HostLimits;
@@ -22,28 +22,23 @@ export interface RecordedMoment {
   readonly mayGoOn: () => boolean;
 }
 
-/** One stretch of pure decisions, within the budget that keeps other runs moving. */
-export function takeStretch(
-  tools: StretchTools,
-  run: LiveRun,
-  input: Input,
-  recorded?: RecordedMoment,
-): Step {
+/** One batch of pure decisions, within the budget that keeps other runs moving. */
+export function decideBatch(tools: BatchTools, run: LiveRun, input: Input, recorded?: RecordedMoment): Step {
   const { clock, limits } = tools;
-  const endsAt = clock.monotonic() + limits.stretchMs;
+  const endsAt = clock.monotonic() + limits.batchMs;
   const firstSeq = run.state.nextSeq;
   const moment: Moment =
     recorded === undefined ? new PresentMoment(clock.now(), tools.random) : { now: recorded.now, random: 0 };
   return advance(run, input, moment, {
     mayGoOn: recorded?.mayGoOn,
-    maxNodes: limits.stretchNodes,
-    maxBytes: limits.stretchBytes,
-    // Not before there is a fact: whoever repeats a run takes a stretch without one for the end of what it can repeat.
+    maxNodes: limits.batchNodes,
+    maxBytes: limits.batchBytes,
+    // Not before there is a fact: whoever repeats a run takes a batch without one for the end of what it can repeat.
     spent: () => run.state.nextSeq > firstSeq && clock.monotonic() >= endsAt,
   });
 }
 
-/** Draws when chance is asked for, once: nearly no stretch has a retry to spread. */
+/** Draws when chance is asked for, once: nearly no batch has a retry to spread. */
 class PresentMoment implements Moment {
   readonly now: number;
   readonly #source: RandomBytes;
@@ -61,13 +56,13 @@ class PresentMoment implements Moment {
 }
 
 /** True when a run that has nothing queued or in flight may leave memory: it is over, or nothing is due soon. */
-export function mayPark(tools: StretchTools, run: LiveRun): boolean {
+export function mayPark(tools: BatchTools, run: LiveRun): boolean {
   if (isTerminalStatus(run.state.status)) return true;
   const wake = nextWake(run);
   return wake === null || (wake > 0 && wake - tools.clock.now() > tools.limits.parkAfterMs);
 }
 
-export interface StretchWrite {
+export interface BatchWrite {
   readonly epoch: number;
   readonly expectedSeq: number;
   readonly step: Pick<Step, 'events' | 'notices'>;
@@ -77,7 +72,7 @@ export interface StretchWrite {
   readonly checkpointSeq: number;
   /** The run comes into being with this write. */
   readonly create?: RunUnit['create'];
-  /** The command that the stretch has decided. */
+  /** The command that the batch has decided. */
   readonly decided?: { readonly commandId: string; readonly verdict: Verdict } | undefined;
   /** There is more to repeat, whatever the run seems to wait for: whoever finds it without a holder must take it up. */
   readonly goesOn?: boolean;
@@ -85,8 +80,8 @@ export interface StretchWrite {
   readonly heldAgainst?: RunUnit['heldAgainst'];
 }
 
-/** The write that makes a stretch durable. A checkpoint goes with it when many events have passed, or the run leaves memory. */
-export function stretchUnit(tools: StretchTools, run: LiveRun, write: StretchWrite): RunUnit {
+/** The write that makes a batch durable. A checkpoint goes with it when many events have passed, or the run leaves memory. */
+export function batchUnit(tools: BatchTools, run: LiveRun, write: BatchWrite): RunUnit {
   const { state, record } = run;
   const passed = state.nextSeq - write.checkpointSeq;
   const over = isTerminalStatus(state.status);
