@@ -4,7 +4,7 @@ import type { MemoryData } from './data.ts';
 import { blobKey, firstSeq, workflowAt } from './data.ts';
 import { wasDocumentCommitted } from './documents.ts';
 
-/** Whether the unit's effect is there, judged by what it would have left behind. */
+/** Whether the unit's effect is there, evaluated by what it would have left behind. */
 export function wasCommitted(data: MemoryData, unit: WriteUnit): boolean {
   switch (unit.kind) {
     case 'run':

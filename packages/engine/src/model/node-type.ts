@@ -11,7 +11,7 @@ import type { Reducer } from '../core/channels/reducers.ts';
  * - `effect`: touches the world. Its `node.started` is durable before `perform` is called; `perform` may be called
  *   again under the same invocation id after a crash.
  * - `loop`: runs a body of other nodes; the core iterates.
- * - `interrupt`: asks somebody outside and waits for the answer; the core keeps the question and judges the answer.
+ * - `interrupt`: asks somebody outside and waits for the answer; the core keeps the question and evaluates the answer.
  * - `children`: runs other workflows as child runs, one after the other; the core creates, follows and stops them.
  */
 export type NodeType =

@@ -40,7 +40,7 @@ export type {
  * S2. Sequences: a run's events are numbered 0, 1, 2 … without gap. A unit names the sequence it expects and the epoch
  *     of its claim; either one stale refuses it.
  * S3. A claim is a conditional write. Its epoch grows with every takeover. It may be taken over only after the
- *     holder's deadline, judged by the store's clock. What a holder writes beside the log names its claim, and is refused once
+ *     holder's deadline, evaluated by the store's clock. What a holder writes beside the log names its claim, and is refused once
  *     that is lost or given up.
  * S4. Idempotency and audit records, consumed commands, checkpoints and outbox rows commit with the unit that carries them.
  * S5. A run that is not held and whose `wakeAt` has come is found by `claimDue`, whatever order commits happened in.

@@ -6,7 +6,7 @@ import { firstProblem } from '../expressions/schema-problem.ts';
 
 /**
  * Entries that were written under another version of a channel's schema: in the prefix of a branch that runs another version of
- * the workflow. They are judged when the run next reads or writes the channel.
+ * the workflow. They are evaluated when the run next reads or writes the channel.
  *
  * V1. The declared version, and every higher one, are folded as they are.
  * V2. A lower version must be listed in `compatibleWith`, and what the channel holds must then fit the declared schema.

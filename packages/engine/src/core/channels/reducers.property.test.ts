@@ -81,7 +81,7 @@ describe('a channel', () => {
     );
   });
 
-  it('judges the age of its entries by the times of the log, not by the clock of the reader', () => {
+  it('evaluates the age of its entries by the times of the log, not by the clock of the reader', () => {
     const reached = { dropped: 0, kept: 0 };
     fc.assert(
       fc.property(

@@ -3,7 +3,7 @@ import type { ChannelCommand } from '../../ports/store.ts';
 import type { LiveRun, Batch } from '../decide/live-run.ts';
 import { isSensitive, type Sensitivity } from '../redaction/sensitivity.ts';
 
-/** What a child can say of a write to its parent before it is sent; the rest is the parent's to judge (parent-channels.ts). */
+/** What a child can say of a write to its parent before it is sent; the rest is the parent's to evaluate (parent-channels.ts). */
 export function checkParent({ record }: LiveRun): void {
   // The parent of a replay is its source's, and has heard it then.
   if (record.parent !== undefined || record.fork?.mode === 'replay') return;

@@ -40,7 +40,7 @@ const MAX_PROBLEMS = 20;
 
 /**
  * Looks at a large definition in slices, so that neither a right one nor the list of all that is wrong keeps others waiting:
- * nodes and edges are judged one by one, so the whole is right when all slices are.
+ * nodes and edges are evaluated one by one, so the whole is right when all slices are.
  */
 function* findProblems(definition: unknown): Steps<Problem[]> {
   const { nodes, edges, ...rest } = (definition ?? {}) as Partial<WorkflowDefinition>;
@@ -143,7 +143,7 @@ export function checkTriggers(definition: WorkflowDefinition, problems: Problems
   }
 }
 
-/** Checks a run's `configurable`; keys of this host's own (`weft.…`) are not the workflow's to judge. */
+/** Checks a run's `configurable`; keys of this host's own (`weft.…`) are not the workflow's to evaluate. */
 export function compileConfigurable(
   definition: WorkflowDefinition,
   schemas: SchemaCompiler,

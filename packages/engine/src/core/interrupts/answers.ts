@@ -22,7 +22,7 @@ import type { InterruptState, Vote } from '../../model/run-state.ts';
  * - `turn`: a turn of a conversation; the conversation goes on.
  * - `accepted` / `rejected`: the interrupt is over.
  */
-export type Judgement =
+export type Evaluation =
   | {
       readonly type: 'refused';
       readonly code: ErrorCode;
@@ -48,7 +48,7 @@ interface Means {
   readonly allowance: Allowance;
 }
 
-export function judge(interrupt: InterruptState, answer: Answer, budget: WorkBudget): Judgement {
+export function evaluate(interrupt: InterruptState, answer: Answer, budget: WorkBudget): Evaluation {
   const { value } = answer;
   const means: Means = { budget, allowance: createAllowance() };
   if (!isJsonObject(value)) return wrong('resumeValue must be an object.', 'resumeValue');
@@ -56,22 +56,22 @@ export function judge(interrupt: InterruptState, answer: Answer, budget: WorkBud
   if (problem !== undefined) return problem;
   switch (interrupt.kind) {
     case 'approval':
-      return judgeApproval(interrupt, value, answer);
+      return evaluateApproval(interrupt, value, answer);
     case 'clarification':
-      return judgeClarification(interrupt.data, value, answer.by, means);
+      return evaluateClarification(interrupt.data, value, answer.by, means);
     case 'external-event':
-      return judgeEvent(interrupt.data, value, answer.by, budget);
+      return evaluateEvent(interrupt.data, value, answer.by, budget);
     case 'custom':
       return { type: 'accepted', value, voter: answer.by };
     case 'low-confidence':
-      return judgeDecision(interrupt.data, value, answer.by);
+      return evaluateDecision(interrupt.data, value, answer.by);
     case 'conversation.exchange':
-      return judgeTurn(interrupt.data, value, answer.by, means);
+      return evaluateTurn(interrupt.data, value, answer.by, means);
   }
 }
 
 /** A decision that was not sure enough is taken as it is, replaced, or rejected. */
-function judgeDecision(data: JsonObject, value: JsonObject, by: string): Judgement {
+function evaluateDecision(data: JsonObject, value: JsonObject, by: string): Evaluation {
   const { action } = value;
   if (value['rejected'] === true || action === 'reject') return { type: 'rejected', value, voter: by };
   if (value['decision'] !== undefined) return { type: 'accepted', value, voter: by };
@@ -86,7 +86,7 @@ function judgeDecision(data: JsonObject, value: JsonObject, by: string): Judgeme
 }
 
 /** One turn, or the end, of a conversation. */
-function judgeTurn(data: JsonObject, value: JsonObject, by: string, means: Means): Judgement {
+function evaluateTurn(data: JsonObject, value: JsonObject, by: string, means: Means): Evaluation {
   const operation = value['operation'] ?? (value['close'] === true ? 'close' : 'exchange');
   if (operation === 'close') return { type: 'accepted', value, voter: by };
   if (operation !== 'exchange') {
@@ -111,7 +111,7 @@ function turnContent(value: JsonObject): Json | undefined {
   return isJsonObject(value['turn']) ? value['turn']['content'] : undefined;
 }
 
-function judgeApproval(interrupt: InterruptState, sent: JsonObject, answer: Answer): Judgement {
+function evaluateApproval(interrupt: InterruptState, sent: JsonObject, answer: Answer): Evaluation {
   const value = withAction(sent);
   const { data } = interrupt;
   const allowed = data['actions'] as string[];
@@ -144,7 +144,7 @@ function tally(data: JsonObject, votes: readonly Vote[]): 'vote' | 'accepted' | 
  * A user's own identity is the voter. A service key may speak for somebody only where nobody in particular was asked. A link is
  * one voice, whatever names its holder gives.
  */
-function voterOf(data: JsonObject, value: JsonObject, answer: Answer): string | Judgement {
+function voterOf(data: JsonObject, value: JsonObject, answer: Answer): string | Evaluation {
   const named = value['voter'];
   const list = Array.isArray(data['approversList']) ? (data['approversList'] as string[]) : [];
   const voter =
@@ -175,7 +175,7 @@ function withAction(value: JsonObject): JsonObject {
 }
 
 /** Answers come as an object by question id, or as a list of {id, answer}; they are kept as an object. */
-function judgeClarification(data: JsonObject, value: JsonObject, by: string, means: Means): Judgement {
+function evaluateClarification(data: JsonObject, value: JsonObject, by: string, means: Means): Evaluation {
   const answers = answersOf(value['answers']);
   if (answers === undefined)
     return wrong('resumeValue.answers must hold an answer by question id.', 'resumeValue.answers');
@@ -207,7 +207,7 @@ function answersOf(sent: Json | undefined): JsonObject | undefined {
 }
 
 /** Every key of the correlation must come back with the same value; what else comes is the event's own. */
-function judgeEvent(data: JsonObject, value: JsonObject, by: string, budget: WorkBudget): Judgement {
+function evaluateEvent(data: JsonObject, value: JsonObject, by: string, budget: WorkBudget): Evaluation {
   const correlation = isJsonObject(data['correlation']) ? data['correlation'] : {};
   const wrongKeys = Object.keys(correlation).filter(
     (key) => !deepEqual(correlation[key] ?? null, value[key] ?? null, budget),
@@ -226,7 +226,7 @@ function schemaProblem(
   value: Json,
   { budget, allowance }: Means,
   field = 'resumeValue',
-): Judgement | undefined {
+): Evaluation | undefined {
   if (schema === undefined) return undefined;
   try {
     const [problem] = compileClientSchema(schema, { allowance })(value, budget);
@@ -242,6 +242,6 @@ function schemaProblem(
   }
 }
 
-function wrong(message: string, field: string, more: JsonObject = {}): Judgement {
+function wrong(message: string, field: string, more: JsonObject = {}): Evaluation {
   return { type: 'refused', code: 'validation_error', message, details: { field, ...more } };
 }

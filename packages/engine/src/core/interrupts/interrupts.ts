@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@weft/protocol';
 import type { ResolveCommand, Verdict } from '../../ports/store.ts';
-import { type Judgement, judge } from './answers.ts';
+import { type Evaluation, evaluate } from './answers.ts';
 import { causeOf } from '../children/children.ts';
 import type { Batch } from '../decide/live-run.ts';
 import {
@@ -35,14 +35,14 @@ export function resolveInterrupt(batch: Batch, command: ResolveCommand): Verdict
   if (refusal !== undefined || node === undefined || known?.interrupt === undefined) {
     return refused(batch, refusal ?? NOT_FOUND);
   }
-  const judgement = judge(known.interrupt, command, run.budget);
-  if (judgement.type === 'refused') {
-    const { code, message, details } = judgement;
+  const evaluation = evaluate(known.interrupt, command, run.budget);
+  if (evaluation.type === 'refused') {
+    const { code, message, details } = evaluation;
     return refused(batch, { code, message, ...(details !== undefined && { details }) });
   }
-  const unfit = unfitAnswer(batch, node, known, judgement);
+  const unfit = unfitAnswer(batch, node, known, evaluation);
   if (unfit !== undefined) return refused(batch, unfit);
-  carryOut(batch, node, path, known.interrupt, judgement);
+  carryOut(batch, node, path, known.interrupt, evaluation);
   return { applied: true, status: run.state.status, at: run.state.lastAt };
 }
 
@@ -51,15 +51,15 @@ function unfitAnswer(
   batch: Batch,
   node: NodePlan,
   { interrupt, iteration }: NodeState,
-  judgement: Exclude<Judgement, { type: 'refused' }>,
+  evaluation: Exclude<Evaluation, { type: 'refused' }>,
 ): NonNullable<Extract<Verdict, { applied: false }>['refusal']> | undefined {
   if (interrupt === undefined) return undefined;
-  if (judgement.type === 'turn') return turnProblem(batch, node, interrupt, judgement);
+  if (evaluation.type === 'turn') return turnProblem(batch, node, interrupt, evaluation);
   const { answered } = node.type;
-  if (interrupt.kind !== 'low-confidence' || judgement.type !== 'accepted' || answered === undefined)
+  if (interrupt.kind !== 'low-confidence' || evaluation.type !== 'accepted' || answered === undefined)
     return undefined;
   try {
-    answered(nodeInput(batch, node, iteration, {}), judgement.value);
+    answered(nodeInput(batch, node, iteration, {}), evaluation.value);
     return undefined;
   } catch (error) {
     const { message } = toNodeError(error);
@@ -113,10 +113,10 @@ function carryOut(
   node: NodePlan,
   path: readonly number[],
   interrupt: InterruptState,
-  judgement: Exclude<Judgement, { type: 'refused' }>,
+  evaluation: Exclude<Evaluation, { type: 'refused' }>,
 ): void {
   const { interruptId, kind } = interrupt;
-  const { value, voter } = judgement;
+  const { value, voter } = evaluation;
   const id = identity(node, path);
   const shownValue = shownMembers(value, answerSensitivity(node, kind, value), batch.run.masking);
   /** A fact that tells the answer, as it is and as others may see it. */
@@ -125,11 +125,11 @@ function carryOut(
     const shown = shownValue === value ? payload : { ...id, interruptId, ...payloadOf(shownValue) };
     batch.record({ type, nodeId: node.id, payload, shown });
   };
-  if (judgement.type === 'noted') {
+  if (evaluation.type === 'noted') {
     tell('weft.approval.asked', (answer) => ({ value: answer, askedBy: voter }));
     return;
   }
-  if (judgement.type === 'turn') {
+  if (evaluation.type === 'turn') {
     const isLast = isLastTurn(node, interrupt);
     noteTurn(batch, node, path, interrupt, value, voter);
     if (!isLast) return;
@@ -138,18 +138,18 @@ function carryOut(
     tell('clarification.resolved', ({ answers = {} }) => ({ answers, answeredBy: voter }));
   if (kind === 'approval')
     tell('approval.received', (answer) => ({ action: '', decidedBy: voter, ...pick(answer, SAID) }));
-  if (judgement.type === 'vote') return;
+  if (evaluation.type === 'vote') return;
 
   tell('interrupt.resolved', (answer) => ({ kind, resumeValue: answer, resolvedBy: voter }));
   batch.run.timers.delete(nodeKey(node.id, path));
-  if (judgement.type === 'rejected') {
+  if (evaluation.type === 'rejected') {
     const message = `${kind === 'approval' ? 'The approval' : 'The decision'} was rejected by ${voter}.`;
     const code = kind === 'approval' ? 'approval_rejected' : 'decision_rejected';
     return failNode(batch, node, path, { code, message, details: { interruptId } });
   }
   tell('node.resumed', (answer) => ({ resumeValue: answer }));
   if (kind === 'conversation.exchange') {
-    const closing = judgement.type === 'turn' ? lastWord(value) : { ...value, by: voter };
+    const closing = evaluation.type === 'turn' ? lastWord(value) : { ...value, by: voter };
     const outputs = closeConversation(batch, node, interrupt, closing);
     return takeAnswer(batch, node, path, outputs, outputs);
   }

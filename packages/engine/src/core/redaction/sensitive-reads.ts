@@ -72,7 +72,7 @@ export class SensitiveReads {
   }
 }
 
-/** `part` of an object whose members are judged one by one. */
+/** `part` of an object whose members are evaluated one by one. */
 function isAnyRead(
   part: Reads,
   names: Iterable<string>,

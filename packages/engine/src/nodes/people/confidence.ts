@@ -6,7 +6,7 @@ const DEFAULT_THRESHOLD = 0.7;
 
 /**
  * The question to ask when a decision is not sure enough; undefined when it may stand. Without a confidence, or with one that
- * is no number, there is nothing to judge by.
+ * is no number, there is nothing to evaluate by.
  */
 export function doubt(
   { configurable }: Pick<NodeInput, 'configurable'>,

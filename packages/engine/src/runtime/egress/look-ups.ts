@@ -8,7 +8,7 @@ import type { Addresses, Resolve } from './policy.ts';
  * L1. At most `perTenant` of a tenant and `inAll` of all are under way; the others wait, and their time does not count yet.
  * L2. A look-up that is over (answered, given up, or nobody waits for it any more) holds no place, whatever the resolver does.
  * L3. A tenant that asks for a name while it is being looked up gets the same answer. No answer is kept for later: whether an
- *     address may be reached is judged anew for each request.
+ *     address may be reached is evaluated anew for each request.
  */
 export interface LookUps {
   find(host: string, tenant: string, signal: StopSignal): Promise<Addresses>;

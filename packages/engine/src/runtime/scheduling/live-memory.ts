@@ -6,7 +6,7 @@ import { TENANT_SHARE, type HostLimits } from '../../host/limits.ts';
 import { createLoads, isOverShare, type Loads } from '../fairness/loads.ts';
 
 /**
- * Which runs may be in memory, judged by the bytes they take there and by their number.
+ * Which runs may be in memory, evaluated by the bytes they take there and by their number.
  *
  * M1. A run is taken into memory while all of them stay below the marks, and those of its tenant below its part of them; one
  *     run in any case.

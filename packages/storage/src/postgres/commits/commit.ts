@@ -10,7 +10,7 @@ import type { Backend, Connection } from '../connections/connection.ts';
 import { type Draft, newWrites } from './draft.ts';
 import { isAboutUnits, isServerError, meaningOf } from '../connections/errors.ts';
 import { findGroup, hasFittingId } from './find-group.ts';
-import { judgeUnit } from './judge-unit.ts';
+import { evaluateUnit } from './evaluate-unit.ts';
 import type { Origins } from '../runs/origins.ts';
 import { plainStatement, plainUnits } from './plain-group.ts';
 import type { Pool } from '../connections/pool.ts';
@@ -55,9 +55,9 @@ type Attempt = { readonly committed: Committed } | { readonly again: unknown };
  * only a look can tell; they go the other way, as does the whole group when the server refuses the statement. When the
  * connection is lost, it is asked what was written, and the rest goes the other way, too.
  *
- * Any other group is one transaction of two round trips: lock and read; then, after every unit was judged, write and COMMIT. Its fate:
+ * Any other group is one transaction of two round trips: lock and read; then, after every unit was evaluated, write and COMMIT. Its fate:
  *
- * 1. COMMIT is answered with COMMIT: what was judged is durable.
+ * 1. COMMIT is answered with COMMIT: what was evaluated is durable.
  * 2. The server refuses a statement: it has rolled everything back, and the COMMIT sent along changes nothing. Without room every
  *    unit is refused as `store_full`; after a lost race, a deadlock or a timeout the whole group is tried again. What stays, such
  *    as a text that the server does not take, is about one of the units: then each is committed for itself, and the one that fails
@@ -151,7 +151,7 @@ export function prepareCommit(
     return withRest(units, (unit) => written.has(unit));
   }
 
-  /** What was written is committed; the rest is judged, and written or refused. */
+  /** What was written is committed; the rest is evaluated, and written or refused. */
   async function withRest(
     units: readonly RunUnit[],
     isWritten: (unit: RunUnit) => boolean,
@@ -164,12 +164,12 @@ export function prepareCommit(
     }
     if (rest.length === 0)
       return { results: units.map(() => COMMITTED), appended, commanded: NOTHING, doubts: NOTHING };
-    const judged = await commitJudged(rest);
-    const resultOfRest = new Map(rest.map((unit, index) => [unit, judged.results[index]]));
+    const evaluated = await commitJudged(rest);
+    const resultOfRest = new Map(rest.map((unit, index) => [unit, evaluated.results[index]]));
     return {
-      ...judged,
+      ...evaluated,
       results: units.map((unit) => resultOfRest.get(unit) ?? COMMITTED),
-      appended: new Map([...appended, ...judged.appended]),
+      appended: new Map([...appended, ...evaluated.appended]),
     };
   }
 
@@ -242,9 +242,9 @@ async function attemptGroup(
   } catch (error) {
     return nothingWritten(connection, units, error);
   }
-  let judged: Judged;
+  let evaluated: Evaluated;
   try {
-    judged = judgeGroup(draft, units, options);
+    evaluated = evaluateGroup(draft, units, options);
   } catch (error) {
     await rollback(connection);
     throw error;
@@ -255,18 +255,18 @@ async function attemptGroup(
     await rollback(connection);
     return { committed: unknown(units, cause, draft.found) };
   }
-  return writeGroup(connection, units, options.faults, judged);
+  return writeGroup(connection, units, options.faults, evaluated);
 }
 
-interface Judged {
+interface Evaluated {
   readonly draft: Draft;
   readonly results: readonly WriteResult[];
   /** What writes the group; COMMIT last. Complete before the first of them is sent. */
   readonly statements: readonly Statement[];
 }
 
-function judgeGroup(draft: Draft, units: readonly WriteUnit[], options: CommitOptions): Judged {
-  const results = units.map((unit) => resultOf(judgeUnit(draft, unit)));
+function evaluateGroup(draft: Draft, units: readonly WriteUnit[], options: CommitOptions): Evaluated {
+  const results = units.map((unit) => resultOf(evaluateUnit(draft, unit)));
   const statements = [...writeStatements(draft, options), { text: 'COMMIT', values: [] }];
   return { draft, results, statements };
 }
@@ -275,7 +275,7 @@ async function writeGroup(
   connection: Connection,
   units: readonly WriteUnit[],
   faults: PostgresFaults,
-  { draft, results, statements }: Judged,
+  { draft, results, statements }: Evaluated,
 ): Promise<Attempt> {
   try {
     const tags = await connection.runAll(statements);

@@ -39,7 +39,7 @@ export interface DraftRun {
   isChanged: boolean;
 }
 
-/** What the database held that the group's units must be judged by. */
+/** What the database held that the group's units must be evaluated by. */
 export interface Found {
   readonly now: number;
   /** Names the transaction after an unknown outcome. */
@@ -75,7 +75,7 @@ export interface KeptRun {
   readonly commands: readonly { readonly id: string; readonly command: Command }[];
 }
 
-/** What is to be written when every unit has been judged. */
+/** What is to be written when every unit has been evaluated. */
 export interface Writes {
   readonly newRuns: DraftRun[];
   readonly events: { readonly run: string; readonly event: StoredEvent }[];

@@ -35,7 +35,7 @@ export function hasFittingId(unit: WriteUnit): boolean {
 }
 
 /**
- * Begins the group's transaction, locks what its units are about, and reads what they must be judged by. Locks are taken in the
+ * Begins the group's transaction, locks what its units are about, and reads what they must be evaluated by. Locks are taken in the
  * same order by everybody, so that two groups wait for each other in one direction only: named locks by number, then runs by id.
  * All of it is sent at once. Each statement sees what was committed before it ran, so the reads see what the locks waited for.
  */

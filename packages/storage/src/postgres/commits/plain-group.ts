@@ -5,7 +5,7 @@ import type { Origins, StoredRecord } from '../runs/origins.ts';
 import { type Column, columnArrays, columnNames, type Statement, unnested } from '../runs/rows.ts';
 
 /**
- * Most groups do nothing but begin runs and append to runs that are held: for them there is nothing to judge beforehand. Their one
+ * Most groups do nothing but begin runs and append to runs that are held: for them there is nothing to evaluate beforehand. Their one
  * statement writes each unit only where the run is as the unit expects it, and answers which units it left out.
  */
 
@@ -129,7 +129,7 @@ const insertBirths = (first: number) => `born AS (
   INSERT INTO runs (${columnNames(birthColumns)}, inbox, accepted)
   SELECT *, 0, 0 FROM ${unnested(birthColumns, first)} ON CONFLICT (id) DO NOTHING RETURNING id)`;
 
-/** What it is refused for otherwise (judge-run.ts) is here what it is looked for by. */
+/** What it is refused for otherwise (evaluate-run.ts) is here what it is looked for by. */
 const updateHeads = (first: number) => `moved AS (
   UPDATE runs SET ${headColumns.map(([name]) => `${name} = unit.${name}`).join(', ')},
     holder = CASE WHEN unit.lets_go THEN NULL ELSE runs.holder END,

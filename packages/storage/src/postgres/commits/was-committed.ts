@@ -17,7 +17,7 @@ export interface Doubts {
   wasCommitted(unit: WriteUnit): Promise<boolean>;
 }
 
-/** More than any process has in flight; beyond it the oldest are judged by what they left in the tables. */
+/** More than any process has in flight; beyond it the oldest are evaluated by what they left in the tables. */
 const MOST_DOUBTS = 10_000;
 const LOOK_EVERY_MS = 50;
 /** invalid_parameter_value: what pg_xact_status says of an id that the server has not given out. */
@@ -28,7 +28,7 @@ const STILL_THERE = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE pid = $1::int AND extract(epoch FROM backend_start)::text = $2::text`;
 
 /**
- * Whether a unit is durable, judged by what it would have left in the tables. Who decides only tells when to look: a transaction
+ * Whether a unit is durable, evaluated by what it would have left in the tables. Who decides only tells when to look: a transaction
  * may be under way although its connection is lost, because the server has not noticed yet. Its id, known from before the COMMIT,
  * is no proof of the contrary: a server that crashed gives the ids of lost transactions out again. Where there is no id, the
  * server's process is ended; once it is gone, nothing of it is under way.

@@ -15,8 +15,8 @@ export interface WriteOptions {
 }
 
 /**
- * The statements that write a judged group, in order; few, however many units. Rows that must not be there yet are inserted
- * plainly: if another process was faster, the unique index fails the transaction, and the group is judged again from the start.
+ * The statements that write a evaluated group, in order; few, however many units. Rows that must not be there yet are inserted
+ * plainly: if another process was faster, the unique index fails the transaction, and the group is evaluated again from the start.
  */
 export function writeStatements(draft: Draft, { schema, origins }: WriteOptions): Statement[] {
   const { found, writes } = draft;

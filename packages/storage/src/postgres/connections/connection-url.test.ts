@@ -59,7 +59,7 @@ describe('a connection URL', () => {
     expect(() => readUrl(url)).toThrow(message);
   });
 
-  it('may list several servers, each judged for itself', () => {
+  it('may list several servers, each evaluated for itself', () => {
     const targets = readUrl(
       'postgres://weft:a,b@localhost:5433,[::1],db:6000/weft?target_session_attrs=read-write&a=1',
     );

@@ -7,7 +7,7 @@ import { prepareRetention } from '../retention/retention.ts';
 import type { RunReader } from '../runs/read-run.ts';
 import { prepareSuspicions } from '../runs/suspicions.ts';
 
-/** Whether a unit's effect is in the file, judged by what it would have left there. */
+/** Whether a unit's effect is in the file, evaluated by what it would have left there. */
 export function prepareWasCommitted(connection: Connection, runs: RunReader): (unit: WriteUnit) => boolean {
   const { db } = connection;
   const documents = prepareDocuments(connection);

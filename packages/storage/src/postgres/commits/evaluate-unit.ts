@@ -9,20 +9,20 @@ import type {
 } from '@weft/engine';
 import { batchUuid, FIRST_TERMINAL, statusOf } from '../runs/codec.ts';
 import { type Draft, documentKey, idempotencyKey, keyOf } from './draft.ts';
-import { judgeErasure, judgePurge } from '../retention/judge-retention.ts';
-import { accept, judgeRun } from './judge-run.ts';
+import { evaluateErasure, evaluatePurge } from '../retention/evaluate-retention.ts';
+import { accept, evaluateRun } from './evaluate-run.ts';
 import type { DocumentUnit } from './units.ts';
 
 /**
  * Checks one unit against what was found and what the units before it have changed, and enters its writes into the draft; or
  * says why not, and leaves the draft as it was.
  */
-export function judgeUnit(draft: Draft, unit: WriteUnit): Refusal | undefined {
+export function evaluateUnit(draft: Draft, unit: WriteUnit): Refusal | undefined {
   const { found, writes } = draft;
   const record = unit.idempotency && found.idempotency.get(idempotencyKey(unit.idempotency));
   if (record) return { reason: 'idempotency_exists', record };
   if (unit.whileHeld && !isHeld(draft, unit.whileHeld)) return { reason: 'stale_epoch' };
-  const refusal = judgeByKind(draft, unit);
+  const refusal = evaluateByKind(draft, unit);
   if (refusal) return refusal;
   if (unit.idempotency) {
     found.idempotency.set(idempotencyKey(unit.idempotency), unit.idempotency);
@@ -40,15 +40,15 @@ function isHeld({ found }: Draft, { runId, epoch }: ClaimRef): boolean {
   return run !== undefined && run.epoch === epoch && run.holder !== null;
 }
 
-function judgeByKind(draft: Draft, unit: WriteUnit): Refusal | undefined {
+function evaluateByKind(draft: Draft, unit: WriteUnit): Refusal | undefined {
   const { found, writes } = draft;
   switch (unit.kind) {
     case 'run':
-      return judgeRun(draft, unit);
+      return evaluateRun(draft, unit);
     case 'command':
-      return judgeCommand(draft, unit);
+      return evaluateCommand(draft, unit);
     case 'workflow':
-      return judgeWorkflow(draft, unit);
+      return evaluateWorkflow(draft, unit);
     case 'key':
       enterKey(draft, unit);
       return undefined;
@@ -71,24 +71,24 @@ function judgeByKind(draft: Draft, unit: WriteUnit): Refusal | undefined {
       }
       return undefined;
     case 'document':
-      return judgeDocument(draft, unit);
+      return evaluateDocument(draft, unit);
     case 'blob': {
       const piece = keyOf(unit.tenant, unit.runId, unit.blobId, unit.index);
       if (!writes.blobs.has(piece)) writes.blobs.set(piece, unit);
       return undefined;
     }
     case 'purge':
-      return judgePurge(draft, unit);
+      return evaluatePurge(draft, unit);
     case 'erase':
-      return judgeErasure(draft, unit);
+      return evaluateErasure(draft, unit);
     case 'suspicion':
-      return judgeSuspicion(draft, unit);
+      return evaluateSuspicion(draft, unit);
     case 'audit':
       return undefined;
   }
 }
 
-function judgeCommand(draft: Draft, unit: CommandUnit): Refusal | undefined {
+function evaluateCommand(draft: Draft, unit: CommandUnit): Refusal | undefined {
   const run = draft.found.runs.get(unit.runId);
   if (run?.tenant !== unit.tenant) return { reason: 'run_missing' };
   if (draft.found.commands.has(keyOf(run.id, unit.commandId))) return undefined;
@@ -98,7 +98,7 @@ function judgeCommand(draft: Draft, unit: CommandUnit): Refusal | undefined {
   return undefined;
 }
 
-function judgeSuspicion({ found, writes }: Draft, unit: SuspicionUnit): Refusal | undefined {
+function evaluateSuspicion({ found, writes }: Draft, unit: SuspicionUnit): Refusal | undefined {
   const run = found.runs.get(unit.runId);
   if (run === undefined) return { reason: 'run_missing' };
   if (run.status >= FIRST_TERMINAL) return { reason: 'run_terminal', status: statusOf(run.status) };
@@ -110,7 +110,7 @@ function judgeSuspicion({ found, writes }: Draft, unit: SuspicionUnit): Refusal 
 }
 
 /** The same content again changes nothing. */
-function judgeWorkflow({ found, writes }: Draft, unit: WorkflowUnit): Refusal | undefined {
+function evaluateWorkflow({ found, writes }: Draft, unit: WorkflowUnit): Refusal | undefined {
   const version = keyOf(unit.tenant, unit.id, unit.version);
   const digest = found.workflows.get(version);
   if (digest !== undefined)
@@ -131,7 +131,7 @@ function enterKey({ found, writes }: Draft, { key }: KeyUnit): void {
   writes.keys.push(key);
 }
 
-function judgeDocument({ found, writes }: Draft, unit: DocumentUnit): Refusal | undefined {
+function evaluateDocument({ found, writes }: Draft, unit: DocumentUnit): Refusal | undefined {
   const place = documentKey(unit);
   const expiresAt = found.documents.get(place);
   const isThere = expiresAt !== undefined && (expiresAt === null || expiresAt > found.now);

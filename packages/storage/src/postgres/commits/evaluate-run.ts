@@ -6,10 +6,8 @@ import type { Notice } from './units.ts';
 type Create = NonNullable<RunUnit['create']>;
 
 /** Checks a run unit against the draft and enters it there. Nothing is entered before the last objection is ruled out. */
-export function judgeRun(draft: Draft, unit: RunUnit): Refusal | undefined {
-  const refusal = unit.create
-    ? objectionToCreation(draft, unit, unit.create)
-    : objectionToAppend(draft, unit);
+export function evaluateRun(draft: Draft, unit: RunUnit): Refusal | undefined {
+  const refusal = unit.create ? creationRejection(draft, unit, unit.create) : appendRejection(draft, unit);
   if (refusal) return refusal;
   const run = unit.create ? enterNew(draft, unit, unit.create) : draft.found.runs.get(unit.runId);
   if (!run) return { reason: 'run_missing' };
@@ -20,7 +18,7 @@ export function judgeRun(draft: Draft, unit: RunUnit): Refusal | undefined {
   return undefined;
 }
 
-function objectionToCreation(
+function creationRejection(
   { found, writes }: Draft,
   unit: RunUnit,
   { record, exclusiveScope, whileOpen, whileKept = [] }: Create,
@@ -40,7 +38,7 @@ function objectionToCreation(
     : { reason: 'sequence_conflict' };
 }
 
-function objectionToAppend({ found }: Draft, unit: RunUnit): Refusal | undefined {
+function appendRejection({ found }: Draft, unit: RunUnit): Refusal | undefined {
   const run = found.runs.get(unit.runId);
   if (!run) return { reason: 'run_missing' };
   if (run.epoch !== unit.epoch) return { reason: 'stale_epoch' };

@@ -5,23 +5,23 @@ import { storedRecord } from '../runs/origins.ts';
 import type { EraseUnit, PurgeUnit } from '../commits/units.ts';
 
 /** Takes the run out of the draft, so that later units of the group miss it as they would in the tables. */
-export function judgePurge(draft: Draft, unit: PurgeUnit): Refusal | undefined {
+export function evaluatePurge(draft: Draft, unit: PurgeUnit): Refusal | undefined {
   const { found, writes } = draft;
   const parent = found.targets.get(unit.runId)?.parent;
   const isPinned = parent !== undefined && isOpen(draft, parent.id, parent.status);
   const refusal =
-    objectionTo(draft, unit) ??
+    rejectionOf(draft, unit) ??
     (isPinned ? { reason: 'run_pinned', byRunId: parent.id } : undefined) ??
-    objectionOfReaders(draft, unit.runId);
+    readersRejection(draft, unit.runId);
   if (refusal) return refusal;
   found.runs.delete(unit.runId);
   writes.purged.set(unit.runId, unit);
   return undefined;
 }
 
-export function judgeErasure(draft: Draft, unit: EraseUnit): Refusal | undefined {
+export function evaluateErasure(draft: Draft, unit: EraseUnit): Refusal | undefined {
   const { found, writes } = draft;
-  const refusal = objectionTo(draft, unit) ?? objectionOfReaders(draft, unit.runId);
+  const refusal = rejectionOf(draft, unit) ?? readersRejection(draft, unit.runId);
   if (refusal) return refusal;
   const target = found.targets.get(unit.runId);
   // Nobody can say what of a damaged record somebody gave; such a run can be removed.
@@ -43,7 +43,7 @@ export function judgeErasure(draft: Draft, unit: EraseUnit): Refusal | undefined
   return undefined;
 }
 
-function objectionTo(draft: Draft, { runId, tenant }: PurgeUnit | EraseUnit): Refusal | undefined {
+function rejectionOf(draft: Draft, { runId, tenant }: PurgeUnit | EraseUnit): Refusal | undefined {
   const run = draft.found.runs.get(runId);
   if (run?.tenant !== tenant) return { reason: 'run_missing' };
   // An imported run never goes on, however its log ends.
@@ -56,7 +56,7 @@ function recordOf({ found }: Draft, runId: string): CreationRecord | undefined {
 }
 
 /** A fork that is under way reads this run's log, directly or through forks in between. */
-function objectionOfReaders(draft: Draft, runId: string): Refusal | undefined {
+function readersRejection(draft: Draft, runId: string): Refusal | undefined {
   const byRunId = openReader(draft, runId);
   return byRunId === undefined ? undefined : { reason: 'run_pinned', byRunId };
 }
