@@ -133,7 +133,7 @@ describe('a group', () => {
     const runs = await Promise.all([1, 2, 3].map(() => givenHeldRun(store)));
     // As a defect or another program would leave it: an event beyond what the run's row says.
     await openSession().unsafe(
-      `INSERT INTO ${schema}.events (run, seq, at, type, payload) VALUES ('${runs[1]}', 0, 0, 'stray', '{}')`,
+      `INSERT INTO ${schema}.events (run, seq, at, type, payload) VALUES ('${runs[1]}', 0, 0, 'orphan', '{}')`,
     );
 
     const results = await store.commit(runs.map((runId) => appendUnit(runId, 0)));

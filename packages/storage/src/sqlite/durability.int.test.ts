@@ -162,7 +162,7 @@ describe('a unit that SQLite cannot take', () => {
     await given(store, ...runs.map((runId) => createUnit(runId, { holder: 'h1' })));
     // As a defect would leave it: an event beyond what the run's row says.
     const other = openDatabase(path, { busyTimeoutMs: 0 });
-    other.exec(`INSERT INTO events (rid, seq, type, at, payload) VALUES (2, 0, 'stray', 0, '{}')`);
+    other.exec(`INSERT INTO events (rid, seq, type, at, payload) VALUES (2, 0, 'orphan', 0, '{}')`);
     other.close();
 
     for (let round = 0; round < 4; round += 1) {

@@ -113,7 +113,7 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
       node.inputs = payload['inputs'] as JsonObject;
       node.sensitiveInputs = readSensitivity(payload['sensitiveInputs']);
     }
-    if (typeof payload['decisionSeq'] === 'number') takeUp(state, node, payload['decisionSeq']);
+    if (typeof payload['decisionSeq'] === 'number') adopt(state, node, payload['decisionSeq']);
     triggeredNodeBegan(state, node.nodeId);
     state.executions += 1;
   },
@@ -313,7 +313,7 @@ function detailsOf(error: Json | undefined): Json {
   return isJsonObject(error) ? (error['details'] ?? null) : null;
 }
 
-function takeUp(state: RunState, node: NodeState, seq: number): void {
+function adopt(state: RunState, node: NodeState, seq: number): void {
   const taken = state.openDecisions.find((decision) => decision.seq === seq);
   if (taken === undefined) return;
   node.decision = taken;

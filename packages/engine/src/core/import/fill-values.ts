@@ -51,8 +51,8 @@ export function fillValues(needs: Needs, values: JsonObject, configurable: JsonO
   for (const name of needs.recorded) missing.add(name);
   if (missing.size > 0) throw valuesMissing([...missing], needs.recorded.length > 0);
   const inputs = Object.entries(values).filter(([name]) => !PATH.test(name));
-  const stray = Object.keys(values).find((name) => PATH.test(name) && !used.has(name));
-  if (stray !== undefined) throw notNeeded(stray);
+  const orphan = Object.keys(values).find((name) => PATH.test(name) && !used.has(name));
+  if (orphan !== undefined) throw notNeeded(orphan);
   return { inputs: Object.fromEntries(inputs), events };
 }
 

@@ -240,7 +240,7 @@ export function createOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
   }
 
   /** Rows that nobody will send here go back at once, so that another process need not wait for the lease. */
-  async function giveBack(): Promise<void> {
+  async function releaseClaim(): Promise<void> {
     const rows = [...targets.values()].flatMap(({ queue }) => queue.splice(0));
     queued = 0;
     if (rows.length === 0) return;
@@ -264,7 +264,7 @@ export function createOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
       while ((scanning || underWay.size > 0) && clock.monotonic() < until) await wait(STOP_TICK_MS);
       for (const controller of underWay) controller.abort();
       while (scanning || settling > 0) await wait(STOP_TICK_MS);
-      await giveBack();
+      await releaseClaim();
     },
     counts: () => ({ sending: settling, queued }),
   };

@@ -13,7 +13,7 @@ import type {
 import { commandInput, decidedBy } from '../scheduling/actor-step.ts';
 import type { Committer } from '../commits/committer.ts';
 import type { Feed } from '../streams/feed.ts';
-import { giveBack } from '../scheduling/give-back.ts';
+import { releaseClaim } from '../scheduling/release-claim.ts';
 import { randomId } from '../runs/ids.ts';
 import type { Quarantine } from './quarantine.ts';
 import type { RunStates } from '../runs/states.ts';
@@ -114,7 +114,7 @@ export function createCancelAside(dependencies: CancelAsideDependencies): Cancel
     const row = await store.readRun(runId, undefined);
     if (row === undefined || row.epoch !== epoch) return;
     if (!row.pendingCommands.includes('cancel')) {
-      await giveBack(dependencies, runId, epoch);
+      await releaseClaim(dependencies, runId, epoch);
       return;
     }
     const cancel = await waitingCancel(runId);

@@ -5,7 +5,7 @@ import type { CancelAside } from '../quarantine/cancel-aside.ts';
 import { createChurningMap } from '../collections/ephemeral-map.ts';
 import { pause, wait, yieldTurn } from '../../ports/clock.ts';
 import { createDueScan, type Look } from './due-scan.ts';
-import { giveBack } from './give-back.ts';
+import { releaseClaim } from './release-claim.ts';
 import type { Lease } from './lease.ts';
 import { createLiveMemory } from './live-memory.ts';
 import { loadRun } from './load-run.ts';
@@ -15,7 +15,7 @@ import { createPendingRuns, type PendingRuns } from './pending-runs.ts';
 import type { Plans } from '../workflows/plans.ts';
 import type { Quarantine, Trial } from '../quarantine/quarantine.ts';
 import type { RunStates } from '../runs/states.ts';
-import { createStrays } from './strays.ts';
+import { createOrphanedClaims } from './orphaned-claims.ts';
 
 /**
  * Keeps the runs this process holds. Runs come in three ways: created here, claimed because they are due, or claimed
@@ -118,20 +118,20 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       publish(record, events) {
         feed.publish(record, events);
         memory.grew(record.runId, events);
-        giveBackSome();
+        releaseSome();
       },
     },
     mayWrite: (holder) => lease.holder() === holder,
     onEnd: ended,
   };
 
-  const strays = createStrays({
+  const orphanedClaims = createOrphanedClaims({
     store,
     lease,
     clock,
     unknownForMs: limits.pollMs,
     isKnown: isHeld,
-    takeUp: (claim, holder) => load(claim, holder),
+    adopt: (claim, holder) => load(claim, holder),
   });
 
   function delayAfter(failures: number): number {
@@ -145,7 +145,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   /** Runs that have grown too large together: some of them go on when there is room again. */
-  function giveBackSome(): void {
+  function releaseSome(): void {
     for (const { runId, tenant } of memory.toGiveBack()) {
       backlog(tenant);
       actors.get(runId)?.drain();
@@ -249,7 +249,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     releasing += 1;
     for (let failures = 0; running; failures += 1) {
       try {
-        if (await giveBack({ ...options.actors, store }, runId, epoch)) break;
+        if (await releaseClaim({ ...options.actors, store }, runId, epoch)) break;
       } catch (error) {
         log('warn', { runId, failures, ...errorFields(error) }, 'giving back a run failed');
       }
@@ -263,12 +263,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     let claimed = 0;
     let nextAt: number | undefined;
     try {
-      await strays.takeUp();
+      await orphanedClaims.adopt();
       claimed = await claimWhatIsDue();
       nextAt = !draining && memory.claimBounds() !== undefined ? await store.nextDueAt() : undefined;
     } catch (error) {
       log('warn', errorFields(error), 'looking for due runs failed');
-      strays.suspect();
+      orphanedClaims.suspect();
     }
     pokeSome();
     return { claimed, nextAt };
@@ -386,7 +386,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       else actors.get(runId)?.poke();
     } catch (error) {
       log('warn', { runId, ...errorFields(error) }, 'claiming a run failed');
-      strays.suspect();
+      orphanedClaims.suspect();
       wake();
     }
     if (!isHeld(runId)) memory.release(runId);

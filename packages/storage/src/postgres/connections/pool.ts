@@ -100,7 +100,7 @@ export function createPool(options: PoolOptions): Pool {
     waiting.shift()?.resolve(undefined);
   }
 
-  function giveBack(connection: Connection): void {
+  function releaseClaim(connection: Connection): void {
     inUse.delete(connection);
     if (!connection.isOpen()) return drop();
     if (isClosed) return connection.destroy(new ConnectionLostError('the store is closed'));
@@ -121,7 +121,7 @@ export function createPool(options: PoolOptions): Pool {
         return await work(connection);
       } finally {
         clearTimeout(watchdog);
-        giveBack(connection);
+        releaseClaim(connection);
       }
     },
     async close() {

@@ -6,24 +6,24 @@ import type { Lease } from './lease.ts';
  * Runs that this process holds in the store and does not know of, because the answer to a claim was lost. As long as the process
  * lives nobody else may take them, so it has to find them itself.
  */
-export interface Strays {
+export interface OrphanedClaims {
   /** The answer to a claim was lost. */
   suspect(): void;
-  /** Looks, if there is reason to. A run that was created here a moment ago is not known yet; what stays unknown is a stray. */
-  takeUp(): Promise<void>;
+  /** Looks, if there is reason to. A run that was created here a moment ago is not known yet; what stays unknown is a orphan. */
+  adopt(): Promise<void>;
 }
 
-export interface StrayOptions {
+export interface OrphanedClaimsOptions {
   readonly store: Pick<Store, 'heldBy'>;
   readonly lease: Pick<Lease, 'holder'>;
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** How long a run must be held and unknown before it is a stray. */
+  /** How long a run must be held and unknown before it is a orphan. */
   readonly unknownForMs: number;
   readonly isKnown: (runId: string) => boolean;
-  readonly takeUp: (claim: Claimed, holder: string) => Promise<void>;
+  readonly adopt: (claim: Claimed, holder: string) => Promise<void>;
 }
 
-export function createStrays(options: StrayOptions): Strays {
+export function createOrphanedClaims(options: OrphanedClaimsOptions): OrphanedClaims {
   let isSuspected = false;
   let unknown = new Map<string, { readonly epoch: number; readonly since: number }>();
 
@@ -31,7 +31,7 @@ export function createStrays(options: StrayOptions): Strays {
     suspect() {
       isSuspected = true;
     },
-    async takeUp() {
+    async adopt() {
       const holder = options.lease.holder();
       if (!isSuspected || holder === undefined) return;
       const now = options.clock.monotonic();
@@ -42,7 +42,7 @@ export function createStrays(options: StrayOptions): Strays {
         const before = unknown.get(runId);
         const since = before?.epoch === epoch ? before.since : now;
         if (now - since < options.unknownForMs) seen.set(runId, { epoch, since });
-        else await options.takeUp(claim, holder);
+        else await options.adopt(claim, holder);
       }
       unknown = seen;
       isSuspected = seen.size > 0;

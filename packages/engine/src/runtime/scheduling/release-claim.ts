@@ -2,15 +2,15 @@ import type { RunUnit, Store } from '../../ports/store.ts';
 import type { Committer } from '../commits/committer.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
 
-export interface GiveBackDependencies {
+export interface ReleaseDependencies {
   readonly store: Pick<Store, 'readRun'>;
   readonly committer: Pick<Committer, 'submit'>;
   readonly random: RandomBytes;
 }
 
 /** Lets go of a run that is held and has no actor; what is on record stays as it is. False when it must be tried again. */
-export async function giveBack(
-  { store, committer, random }: GiveBackDependencies,
+export async function releaseClaim(
+  { store, committer, random }: ReleaseDependencies,
   runId: string,
   epoch: number,
 ): Promise<boolean> {
