@@ -71,7 +71,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
   const folder = dataFolder(io.cwd, settings.data);
   const isInFolder = usesFolder(settings, io.env);
   const place = settings.store === undefined ? folder.root : shownUrl(settings.store.url);
-  const { clock, maxPageCount, deliveryHaste } = testOnly(io.env, settings.conformance);
+  const { clock, maxPageCount, retryScaleForTests } = testOnly(io.env, settings.conformance);
   const acceptLoss = settings.acceptDataLoss
     ? (loss: StoreLoss) => acceptanceOf(loss, folder, log)
     : undefined;
@@ -98,7 +98,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     node: hostname(),
     exportsTelemetry: settings.telemetry.otlp !== undefined,
     ...(clock === undefined ? {} : { clock }),
-    ...(deliveryHaste === undefined ? {} : { deliveryHaste }),
+    ...(retryScaleForTests === undefined ? {} : { retryScaleForTests }),
   });
   let telemetry: RunningTelemetry | undefined;
   try {

@@ -17,7 +17,7 @@ describe('what only test hosts honour', () => {
   });
 
   it('hastens deliveries', () => {
-    expect(testOnly({ WEFT_TEST_DELIVERY_HASTE: '500' }, true).deliveryHaste).toBe(500);
+    expect(testOnly({ WEFT_TEST_DELIVERY_HASTE: '500' }, true).retryScaleForTests).toBe(500);
   });
 
   it('is not looked at by a live host', () => {

@@ -9,18 +9,18 @@ export interface TestOnly {
   /** WEFT_TEST_SQLITE_MAX_PAGES: pages that the database file may have. */
   readonly maxPageCount?: number;
   /** WEFT_TEST_DELIVERY_HASTE: divides the waits between attempts of a delivery. */
-  readonly deliveryHaste?: number;
+  readonly retryScaleForTests?: number;
 }
 
 export function testOnly(env: Io['env'], conformance: boolean): TestOnly {
   if (!conformance) return {};
   const offsetMs = whole(env, 'WEFT_TEST_CLOCK_OFFSET_MS');
   const maxPageCount = whole(env, 'WEFT_TEST_SQLITE_MAX_PAGES');
-  const deliveryHaste = whole(env, 'WEFT_TEST_DELIVERY_HASTE');
+  const retryScaleForTests = whole(env, 'WEFT_TEST_DELIVERY_HASTE');
   return {
     ...(offsetMs !== undefined && { clock: { ...SYSTEM_CLOCK, now: () => SYSTEM_CLOCK.now() + offsetMs } }),
     ...(maxPageCount !== undefined && { maxPageCount }),
-    ...(deliveryHaste !== undefined && deliveryHaste > 0 && { deliveryHaste }),
+    ...(retryScaleForTests !== undefined && retryScaleForTests > 0 && { retryScaleForTests }),
   };
 }
 

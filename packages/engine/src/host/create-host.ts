@@ -147,7 +147,7 @@ export function createHost(options: HostOptions): Host {
     egressAllow,
     sealing: sealer,
     version: options.version,
-    deliveryHaste: options.deliveryHaste,
+    retryScaleForTests: options.retryScaleForTests,
     publicUrl: options.publicUrl,
     links,
     withState: (row, use) => withState(row, use),

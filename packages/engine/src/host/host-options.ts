@@ -43,7 +43,7 @@ export interface HostOptions {
   /** Spans and metrics of this host go to a collector, so discovery says so. */
   readonly exportsTelemetry?: boolean;
   /** Divides the waits between attempts of a delivery: hours are too long for a test. */
-  readonly deliveryHaste?: number;
+  readonly retryScaleForTests?: number;
   readonly clock?: Clock;
   readonly random?: RandomBytes;
 }

@@ -120,7 +120,7 @@ describe('an SQLite file without room', () => {
     expect(checkSqliteFile(path)).toEqual([]);
   });
 
-  it('forgets the words of a group that was rolled back', async () => {
+  it('forgets the strings of a group that was rolled back', async () => {
     const path = newPath();
     await openSqliteStore({ path }).close();
     const pages = Math.ceil(statSync(path).size / 4_096);

@@ -23,11 +23,11 @@ import { readProgress } from './file/progress.ts';
 import { preparePrune } from './retention/prune.ts';
 import { prepareRegistryReader } from './documents/read-registry.ts';
 import { prepareRunReader } from './runs/read-run.ts';
-import { prepareRemains } from './retention/remains.ts';
+import { preparePendingDeletes } from './retention/pending-deletes.ts';
 import { prepareSuspicions } from './runs/suspicions.ts';
 import { createWalScrub, type WalScrub } from './file/wal-scrub.ts';
 import { prepareWasCommitted } from './commits/was-committed.ts';
-import { openWords } from './runs/words.ts';
+import { openStringTable } from './runs/string-table.ts';
 
 export { checkSqliteFile } from './file/check-file.ts';
 export type { Finding } from './file/check-file.ts';
@@ -91,7 +91,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     if (hasLeftovers) scrub.request();
     const connection: Connection = {
       db,
-      words: openWords(db),
+      strings: openStringTable(db),
       holders: newHolders(),
       currentWorkflows: new Map(),
       knownRuns: createKnownRuns(),
@@ -174,7 +174,7 @@ function storeOn({ connection, commit, scrub, damage, closeFile }: Parts): Store
   const documents = prepareDocuments(connection);
   const blobs = prepareBlobs(connection);
   const listRuns = prepareListRuns(connection, runs);
-  const remains = prepareRemains(connection);
+  const pendingDeletes = preparePendingDeletes(connection);
   const retention = prepareRetention(connection);
   const suspicions = prepareSuspicions(connection);
   const wasCommitted = prepareWasCommitted(connection, runs);
@@ -189,8 +189,8 @@ function storeOn({ connection, commit, scrub, damage, closeFile }: Parts): Store
   }
 
   /** What it cannot take away now, on a full disk for one, it takes away after the next purge or start. */
-  function clearAside(): void {
-    remains.clear().then(
+  function moveAside(): void {
+    pendingDeletes.clear().then(
       (isCleared) => isCleared && scrub.request(),
       () => undefined,
     );
@@ -202,12 +202,12 @@ function storeOn({ connection, commit, scrub, damage, closeFile }: Parts): Store
 
   const prune = preparePrune(connection);
 
-  clearAside();
+  moveAside();
   return {
     async commit(units) {
       const results = commit(units);
       if (units.some(isDeletion)) scrub.request();
-      if (units.some(({ kind }) => kind === 'purge')) clearAside();
+      if (units.some(({ kind }) => kind === 'purge')) moveAside();
       if (watchers.size > 0)
         units.forEach((unit, index) => results[index]?.state === 'committed' && notify(unit));
       return results;
@@ -268,7 +268,7 @@ function storeOn({ connection, commit, scrub, damage, closeFile }: Parts): Store
       if (isClosed) return;
       isClosed = true;
       watchers.clear();
-      remains.stop();
+      pendingDeletes.stop();
       await closeFile();
     },
   };

@@ -36,7 +36,12 @@ function replayFrom({ plan, log, record: original }: Simulation, cut: number): S
   const told: Notice[] = [];
   for (let next = replay.next(); next !== undefined; next = replay.next()) {
     const { input, now } = next;
-    const budget = { maxNodes: 4, maxBytes: 1e9, spent: () => false, mayGoOn: () => replay.mayGoOn(now) };
+    const budget = {
+      maxNodes: 4,
+      maxBytes: 1e9,
+      spent: () => false,
+      canContinue: () => replay.canContinue(now),
+    };
     const step = advance(run, input, { now, random: 0 }, budget);
     told.push(...step.notices.filter(({ command }) => command.type === 'channel'));
     events.push(...step.events);

@@ -61,8 +61,8 @@ export function fireDueTrigger(batch: Batch): boolean {
 export function skipDormant(batch: Batch): boolean {
   const { run } = batch;
   const { plan, state } = run;
-  const mayGoOn = state.activeNodes > 0 || state.suspended.length > 0 || isTriggerDue(run);
-  if (plan.triggers.size === 0 || mayGoOn) return false;
+  const canContinue = state.activeNodes > 0 || state.suspended.length > 0 || isTriggerDue(run);
+  if (plan.triggers.size === 0 || canContinue) return false;
   for (const nodeId of plan.triggers.keys()) {
     const node = plan.nodes.get(nodeId);
     if (node === undefined || state.nodes.has(nodeId) || state.firedTriggers.has(nodeId)) continue;

@@ -257,7 +257,7 @@ function goOn(batch: OpenBatch, budget: Budget, timersWait: boolean): boolean {
   const { run } = batch;
   const firstExecution = run.state.executions;
   while (isLiveStatus(run.state.status) && !run.draining) {
-    if (budget.mayGoOn?.() === false) return run.frontier.size > 0;
+    if (budget.canContinue?.() === false) return run.frontier.size > 0;
     run.budget.renew();
     checkDuration(batch);
     if (!isLiveStatus(run.state.status)) break;

@@ -75,7 +75,7 @@ export function completeNode(
   });
   run.stateBytes += outputsText.length;
   if (reenters === undefined) settled(run, node, path);
-  else goRound(run, node, path);
+  else restartCycle(run, node, path);
 }
 
 function declaredOutputs(
@@ -94,7 +94,7 @@ function declaredOutputs(
 }
 
 /** What a cycle leads back to is offered again, exactly as a holder would offer it who folds the log. */
-function goRound(run: LiveRun, node: NodePlan, path: readonly number[]): void {
+function restartCycle(run: LiveRun, node: NodePlan, path: readonly number[]): void {
   const key = nodeKey(node.id, path);
   run.inFlight.delete(key);
   run.timers.delete(key);

@@ -64,7 +64,7 @@ export interface Budget {
   /** Asked after every node; true ends the batch. The runtime passes a clock check, tests pass `() => false`. */
   readonly spent: () => boolean;
   /** Asked before every decision; false ends the batch. Absent = always. */
-  readonly mayGoOn?: (() => boolean) | undefined;
+  readonly canContinue?: (() => boolean) | undefined;
 }
 
 /** The result of one batch: facts to append, and what to do once they are durable. */

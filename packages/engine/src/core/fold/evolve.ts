@@ -125,7 +125,7 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
     if (isJsonObject(payload['edgeErrors']))
       node.edgeErrors = payload['edgeErrors'] as Record<string, EdgeError>;
     node.error = undefined;
-    if (Array.isArray(payload['reenters'])) goRound(state, node, payload['reenters'] as string[]);
+    if (Array.isArray(payload['reenters'])) restartCycle(state, node, payload['reenters'] as string[]);
   },
   'node.failed': (state, event, payload) => {
     settle(state, event, payload, 'failed').error = payload['error'] as unknown as NodeError;
@@ -329,7 +329,7 @@ function childMoved(state: RunState, node: NodeState, status: RunStatus): void {
 }
 
 /** A cycle begins again: its nodes are as if they had not run, but for the count. */
-function goRound(state: RunState, closing: NodeState, nodeIds: readonly string[]): void {
+function restartCycle(state: RunState, closing: NodeState, nodeIds: readonly string[]): void {
   for (const nodeId of nodeIds) {
     const key = nodeKey(nodeId, closing.iteration);
     state.nodes.delete(key);

@@ -151,7 +151,7 @@ export function isLastTurn(node: NodePlan, interrupt: InterruptState): boolean {
 }
 
 /** How a conversation closes by itself after its last turn: that turn is the outcome. */
-export function lastWord(value: JsonObject): JsonObject {
+export function closingTurn(value: JsonObject): JsonObject {
   return { reason: 'turn-count-reached', outcome: value['content'] ?? null };
 }
 

@@ -6,7 +6,7 @@ import type { Batch } from '../decide/live-run.ts';
 import {
   closeConversation,
   isLastTurn,
-  lastWord,
+  closingTurn,
   noteTurn,
   silentClose,
   turnProblem,
@@ -149,7 +149,7 @@ function carryOut(
   }
   tell('node.resumed', (answer) => ({ resumeValue: answer }));
   if (kind === 'conversation.exchange') {
-    const closing = evaluation.type === 'turn' ? lastWord(value) : { ...value, by: voter };
+    const closing = evaluation.type === 'turn' ? closingTurn(value) : { ...value, by: voter };
     const outputs = closeConversation(batch, node, interrupt, closing);
     return takeAnswer(batch, node, path, outputs, outputs);
   }

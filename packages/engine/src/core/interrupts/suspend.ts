@@ -69,7 +69,7 @@ export function suspendNode(
     payload: { ...requested, ...recorded('sensitive', sensitivity) },
     ...(sensitivity !== undefined && { shown: { ...requested, data: shown } }),
   });
-  const twin = LEGACY_TWINS[kind]?.(shown, data);
+  const twin = LEGACY_EVENTS[kind]?.(shown, data);
   if (twin !== undefined) {
     batch.record({ type: twin.type, nodeId: node.id, payload: { ...id, interruptId, ...twin.payload } });
   }
@@ -102,7 +102,7 @@ function isOverCap(batch: Batch, node: NodePlan, path: readonly number[]): boole
 }
 
 /** The kind-specific events that readers of earlier drafts look for, beside the general ones. */
-const LEGACY_TWINS: Readonly<
+const LEGACY_EVENTS: Readonly<
   Record<string, ((shown: JsonObject, data: JsonObject) => { type: string; payload: JsonObject }) | undefined>
 > = {
   approval: (shown, data) => ({

@@ -41,7 +41,12 @@ function replay(source: Simulation, cut: number): StoredEvent[] {
     const next = replayed.next();
     if (next === undefined) return events;
     const { input, now } = next;
-    const budget = { maxNodes: 4, maxBytes: 1e9, spent: () => false, mayGoOn: () => replayed.mayGoOn(now) };
+    const budget = {
+      maxNodes: 4,
+      maxBytes: 1e9,
+      spent: () => false,
+      canContinue: () => replayed.canContinue(now),
+    };
     events.push(...advance(run, input, { now, random: 0.5 }, budget).events);
   }
   throw new Error('the replay does not come to an end');

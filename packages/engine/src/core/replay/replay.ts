@@ -33,7 +33,7 @@ export interface Replay {
   /** What to give to the run next; undefined when it has ended, or waits for what the source does not know. */
   next(): { readonly input: Input; readonly now: number } | undefined;
   /** For the batch's budget: false where the source did something else. */
-  mayGoOn(now: number): boolean;
+  canContinue(now: number): boolean;
   readonly isApart: boolean;
 }
 
@@ -116,7 +116,7 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
     get isApart() {
       return isApart;
     },
-    mayGoOn: (now) => {
+    canContinue: (now) => {
       if (isApart) return true;
       const { nextSeq } = run.state;
       const original = source.eventAt(nextSeq);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createChurningMap } from './ephemeral-map.ts';
+import { createEphemeralMap } from './ephemeral-map.ts';
 
 describe('a churning map', () => {
   it('holds what was set last and not deleted since', () => {
-    const map = createChurningMap<number>();
+    const map = createEphemeralMap<number>();
 
     map.set('a', 1);
     map.set('b', 2);
@@ -15,7 +15,7 @@ describe('a churning map', () => {
   });
 
   it('gives its values as they were, whatever happens to them afterwards', () => {
-    const map = createChurningMap<number>();
+    const map = createEphemeralMap<number>();
     map.set('a', 1);
     map.set('b', 2);
 

@@ -29,7 +29,7 @@ export interface OutboxDependencies extends Pick<CallbackDependencies, 'links' |
   readonly egress: Egress;
   readonly egressAllow: readonly string[];
   readonly sealing?: Sealing | undefined;
-  readonly deliveryHaste?: number | undefined;
+  readonly retryScaleForTests?: number | undefined;
   /** Version of the product, told to receivers. */
   readonly version: string;
   /** Asked late: the readers that provide it need the rest of the host. */
@@ -76,7 +76,7 @@ export function createOutbox(dependencies: OutboxDependencies): Outbox {
     ...dependencies,
     deliver,
     obituary: deadLetters.obituary,
-    haste: dependencies.deliveryHaste,
+    retryScale: dependencies.retryScaleForTests,
   });
   const { listDeadDeliveries, replayDelivery } = deadLetters;
 

@@ -308,7 +308,7 @@ describe('a worker that stops', () => {
       log: SILENT,
       limits: LIMITS,
       deliver: async () => failed,
-      haste: Number.MAX_SAFE_INTEGER,
+      retryScale: Number.MAX_SAFE_INTEGER,
       obituary: async ({ id }) => documentUnit(id),
     });
     await givenRows(row('a'));

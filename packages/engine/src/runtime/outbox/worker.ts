@@ -43,7 +43,7 @@ export interface OutboxWorkerOptions {
   >;
   readonly deliver: Deliver;
   /** Divides the waits between attempts; default 1. */
-  readonly haste?: number | undefined;
+  readonly retryScale?: number | undefined;
   /** What to write before a row is given up. */
   readonly obituary: (row: OutboxRow, reason: string) => Promise<DocumentUnit | undefined>;
 }
@@ -66,7 +66,7 @@ interface Target {
 }
 
 export function createOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
-  const { store, committer, clock, random, log, limits, haste = 1 } = options;
+  const { store, committer, clock, random, log, limits, retryScale = 1 } = options;
   const targets = new Map<string, Target>();
   const underWay = new Set<AbortController>();
   let queued = 0;
@@ -214,7 +214,11 @@ export function createOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
     const delay = waitAfter(row.attempts, Buffer.from(random(4)).readUInt32BE(0) / 2 ** 32);
     if (delay !== undefined) {
       log('info', fields, 'a delivery failed and will be tried again');
-      return await write(row, { id: row.id, state: 'retry', dueAt: clock.now() + Math.round(delay / haste) });
+      return await write(row, {
+        id: row.id,
+        state: 'retry',
+        dueAt: clock.now() + Math.round(delay / retryScale),
+      });
     }
     log('warn', fields, 'a delivery failed for the last time');
     const obituary = await options.obituary(row, reason);

@@ -19,7 +19,7 @@ export interface BatchTools {
 /** A replay's time, and where its source did something else than go on. */
 export interface RecordedMoment {
   readonly now: number;
-  readonly mayGoOn: () => boolean;
+  readonly canContinue: () => boolean;
 }
 
 /** One batch of pure decisions, within the budget that keeps other runs moving. */
@@ -30,7 +30,7 @@ export function decideBatch(tools: BatchTools, run: LiveRun, input: Input, recor
   const moment: Moment =
     recorded === undefined ? new PresentMoment(clock.now(), tools.random) : { now: recorded.now, random: 0 };
   return advance(run, input, moment, {
-    mayGoOn: recorded?.mayGoOn,
+    canContinue: recorded?.canContinue,
     maxNodes: limits.batchNodes,
     maxBytes: limits.batchBytes,
     // Not before there is a fact: whoever repeats a run takes a batch without one for the end of what it can repeat.

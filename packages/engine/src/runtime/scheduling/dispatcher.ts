@@ -2,7 +2,7 @@ import { type CreationRecord, isTerminalStatus } from '../../model/run-state.ts'
 import { DamagedRunError } from '../../model/damaged-run-error.ts';
 import type { Claimed, RunRow, RunUnit, Store } from '../../ports/store.ts';
 import type { CancelAside } from '../quarantine/cancel-aside.ts';
-import { createChurningMap } from '../collections/ephemeral-map.ts';
+import { createEphemeralMap } from '../collections/ephemeral-map.ts';
 import { pause, wait, yieldTurn } from '../../ports/clock.ts';
 import { createDueScan, type Look } from './due-scan.ts';
 import { releaseClaim } from './release-claim.ts';
@@ -92,7 +92,7 @@ const POKED_PER_POLL = 100;
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { store, lease } = options;
   const { clock, log, limits, feed } = options.actors;
-  const actors = createChurningMap<RunActor>();
+  const actors = createEphemeralMap<RunActor>();
   /** Epochs of the claims that have no actor yet. */
   const loading = new Map<string, number>();
   /** How often a run's actor has failed since it last ended well. */

@@ -134,7 +134,7 @@ export async function openReplay(
       const found = replay.next();
       if (found === undefined) return undefined;
       const { input, now } = found;
-      return { ...input, recorded: { now, mayGoOn: () => replay.mayGoOn(now) } };
+      return { ...input, recorded: { now, canContinue: () => replay.canContinue(now) } };
     },
   };
 }

@@ -36,7 +36,7 @@ const LOSE_HOLDER = `
 
 /** A run is free when no holder stands on it, or one whose claims no longer count. Every claim raises the run's epoch. */
 export function prepareClaims(connection: Connection): Claims {
-  const { db, holders, clock, knownRuns, words } = connection;
+  const { db, holders, clock, knownRuns, strings } = connection;
   const findRun = db.prepare<{ rid: number; status: number; holder: number | null; epoch: number }>(
     'SELECT rid, status, holder, epoch FROM runs WHERE id = ?',
   );
@@ -84,9 +84,9 @@ export function prepareClaims(connection: Connection): Claims {
   function dueInTurn(limit: number, { maxBytes, after, except }: Required<ClaimBounds>): Due[] {
     const now = clock();
     for (const expired of holders.expired(now)) if (lose.run(expired).changes > 0) knownRuns.clear();
-    const excepted = new Set(except.map((tenant) => words.find(tenant)));
+    const excepted = new Set(except.map((tenant) => strings.find(tenant)));
     let waiting: { readonly tenant: number; taken: number }[] = [];
-    for (const tenant of tenantsFrom(words.find(after) ?? 0)) {
+    for (const tenant of tenantsFrom(strings.find(after) ?? 0)) {
       if (waiting.length === limit) break;
       if (!excepted.has(tenant) && findDueOf.get(tenant, now, 0) !== undefined)
         waiting.push({ tenant, taken: 0 });
@@ -135,7 +135,7 @@ export function prepareClaims(connection: Connection): Claims {
         const runId = runIdText(id);
         knownRuns.forget(runId);
         // Whose tenant is not known is damaged, as whoever reads it will find.
-        return { runId, epoch: epoch + 1, tenant: words.read(tenant) ?? '', bytes };
+        return { runId, epoch: epoch + 1, tenant: strings.read(tenant) ?? '', bytes };
       });
     },
     nextDueAt() {

@@ -30,7 +30,7 @@ const MOST_FAILURES = 3;
  *    refused for may be lost with the group.
  */
 export function prepareCommit(connection: Connection, mark: HighWaterMark, faults: SqliteFaults): Commit {
-  const { db, words } = connection;
+  const { db, strings } = connection;
   const writeUnit = prepareUnitWriter(connection);
   const begin = db.prepare('BEGIN IMMEDIATE');
   const makeDurable = db.prepare('COMMIT');
@@ -55,7 +55,7 @@ export function prepareCommit(connection: Connection, mark: HighWaterMark, fault
       const reached = last && progress.next(batchBytes(last.batchId));
       faults.beforeCommit?.();
       makeDurable.get();
-      words.settle();
+      strings.settle();
       if (reached) progress.reached(reached);
       faults.afterCommit?.();
       return results;

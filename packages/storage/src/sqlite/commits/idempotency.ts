@@ -18,7 +18,7 @@ interface Row {
   readonly answer: string;
 }
 
-export function prepareIdempotency({ db, words, clock }: Connection): Idempotency {
+export function prepareIdempotency({ db, strings, clock }: Connection): Idempotency {
   const find = db.prepare<Row>(
     `SELECT request_digest, expires_at, status, answer FROM idempotency
      WHERE key_hash = ? AND tenant = ? AND operation = ? AND expires_at > ?`,
@@ -30,7 +30,7 @@ export function prepareIdempotency({ db, words, clock }: Connection): Idempotenc
 
   return {
     read({ tenant, operation, keyHash }) {
-      const [tenantNumber, operationNumber] = [words.find(tenant), words.find(operation)];
+      const [tenantNumber, operationNumber] = [strings.find(tenant), strings.find(operation)];
       if (tenantNumber === undefined || operationNumber === undefined) return undefined;
       const row = find.get(digestBytes(keyHash), tenantNumber, operationNumber, clock());
       return row && recordFrom({ tenant, operation, keyHash }, row);
@@ -38,7 +38,7 @@ export function prepareIdempotency({ db, words, clock }: Connection): Idempotenc
     put({ tenant, operation, keyHash, requestDigest, expiresAt, response }) {
       const [status, answer] =
         'status' in response ? [response.status, response.body] : [null, JSON.stringify(response)];
-      const key = [words.numberOf(tenant), words.numberOf(operation), digestBytes(keyHash)];
+      const key = [strings.numberOf(tenant), strings.numberOf(operation), digestBytes(keyHash)];
       replace.run(...key, digestBytes(requestDigest), expiresAt, status, answer);
     },
   };

@@ -90,7 +90,7 @@ function prepareIsHeld({ db }: Connection): (claim: ClaimRef) => boolean {
 }
 
 function prepareCommandWriter(connection: Connection): (unit: CommandUnit) => Refusal | undefined {
-  const { db, words } = connection;
+  const { db, strings } = connection;
   const accept = prepareAccept(connection);
   const findRun = db.prepare<{ rid: number; tenant: number; status: number; inbox: number }>(
     'SELECT rid, tenant, status, inbox FROM runs WHERE id = ?',
@@ -100,7 +100,7 @@ function prepareCommandWriter(connection: Connection): (unit: CommandUnit) => Re
   return (unit) => {
     const id = runIdBytes(unit.runId);
     const run = id && findRun.get(id);
-    if (!run || run.tenant !== words.find(unit.tenant)) return { reason: 'run_missing' };
+    if (!run || run.tenant !== strings.find(unit.tenant)) return { reason: 'run_missing' };
     if (findCommand.get(run.rid, unit.commandId)) return undefined;
     if (run.status >= FIRST_TERMINAL) return { reason: 'run_terminal', status: statusOf(run.status) };
     if (run.inbox >= unit.inboxLimit) return { reason: 'inbox_full' };
@@ -138,7 +138,7 @@ function prepareRegistryWriter({
     `UPDATE outbox SET due_at = ?, next_at = ?, attempts = CASE WHEN next_at IS NULL THEN 0 ELSE attempts END
      WHERE id = ?`,
   );
-  const buryOutbox = db.prepare('UPDATE outbox SET next_at = NULL WHERE id = ?');
+  const deadLetterOutbox = db.prepare('UPDATE outbox SET next_at = NULL WHERE id = ?');
   const laneOfOutbox = db.prepare<{ lane: string | null }>('SELECT lane FROM outbox WHERE id = ?');
   const wakeLane = prepareWakeLane(db);
 
@@ -163,7 +163,7 @@ function prepareRegistryWriter({
         retryOutbox.run(dueAt, dueAt, id);
         return;
       case 'dead':
-        buryOutbox.run(id);
+        deadLetterOutbox.run(id);
         if (typeof lane === 'string') wakeLane(lane);
         return;
     }

@@ -13,7 +13,7 @@ export interface Blobs {
   wasCommitted(unit: BlobUnit): boolean;
 }
 
-export function prepareBlobs({ db, words }: Connection): Blobs {
+export function prepareBlobs({ db, strings }: Connection): Blobs {
   const find = db.prepare<{ bytes: Uint8Array }>(
     'SELECT bytes FROM blobs WHERE run = ? AND id = ? AND piece = ? AND tenant = ?',
   );
@@ -26,15 +26,15 @@ export function prepareBlobs({ db, words }: Connection): Blobs {
 
   return {
     read(tenant, runId, blobId, index) {
-      const tenantNumber = words.find(tenant);
+      const tenantNumber = strings.find(tenant);
       if (tenantNumber === undefined) return undefined;
       return find.get(runKey(runId), blobId, index, tenantNumber)?.bytes;
     },
     write({ tenant, runId, blobId, index, bytes }) {
-      insert.run(runKey(runId), blobId, index, words.numberOf(tenant), bytes);
+      insert.run(runKey(runId), blobId, index, strings.numberOf(tenant), bytes);
     },
     wasCommitted({ tenant, runId, blobId, index, bytes }) {
-      const tenantNumber = words.find(tenant);
+      const tenantNumber = strings.find(tenant);
       if (tenantNumber === undefined) return false;
       return findSame.get(runKey(runId), blobId, index, tenantNumber, bytes) !== undefined;
     },

@@ -27,7 +27,7 @@ interface Row {
 const FOLDER = 'tenant = ? AND collection = ? AND scope = ?';
 const LIVE = '(expires_at IS NULL OR expires_at > ?)';
 
-export function prepareDocuments({ db, words, clock }: Connection): Documents {
+export function prepareDocuments({ db, strings, clock }: Connection): Documents {
   const find = db.prepare<Row>(
     `SELECT ord, id, at, expires_at, body FROM documents WHERE ${FOLDER} AND id = ? AND ${LIVE}`,
   );
@@ -46,7 +46,7 @@ export function prepareDocuments({ db, words, clock }: Connection): Documents {
 
   /** Undefined when nothing was ever written there. */
   function folderOf(tenant: string, collection: string, scope: string): [number, number, string] | undefined {
-    const [tenantNumber, collectionNumber] = [words.find(tenant), words.find(collection)];
+    const [tenantNumber, collectionNumber] = [strings.find(tenant), strings.find(collection)];
     if (tenantNumber === undefined || collectionNumber === undefined) return undefined;
     return [tenantNumber, collectionNumber, scope];
   }
@@ -79,7 +79,7 @@ export function prepareDocuments({ db, words, clock }: Connection): Documents {
         if (folder) remove.run(...folder, id);
         return undefined;
       }
-      const folder = [words.numberOf(tenant), words.numberOf(collection), scope];
+      const folder = [strings.numberOf(tenant), strings.numberOf(collection), scope];
       replace.run(...folder, id, at, expiresAt, batchBytes(batchId), body);
       return undefined;
     },

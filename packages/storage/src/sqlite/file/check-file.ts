@@ -10,7 +10,7 @@ import { lossBetween } from './loss.ts';
 import { SCHEMA_VERSION, schemaVersion } from './migrations.ts';
 import { assertOurs } from './open-file.ts';
 import { readProgress } from './progress.ts';
-import { NOBODY } from '../retention/remains.ts';
+import { NOBODY } from '../retention/pending-deletes.ts';
 
 /** One thing wrong with a file. */
 export interface Finding {

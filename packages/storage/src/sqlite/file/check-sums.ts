@@ -3,8 +3,8 @@ import { checkpointSum, isWholeEvent } from '../../checksum.ts';
 import { type RecordColumns, recordFrom, runIdText } from '../runs/codec.ts';
 import type { Database } from './driver.ts';
 import type { StoredEventRow } from '../runs/read-run.ts';
-import { NOBODY } from '../retention/remains.ts';
-import { openWords, type Words } from '../runs/words.ts';
+import { NOBODY } from '../retention/pending-deletes.ts';
+import { openStringTable, type StringTable } from '../runs/string-table.ts';
 
 /** Rows that are not what was written, one after the other; `seq` is undefined where it is no event. */
 export interface DamagedRow {
@@ -51,12 +51,12 @@ const FIRST_VERSION_WITH_QUARANTINE = 7;
 
 /** Reads every row that carries a checksum, and what else must be read to go on with a run. */
 export function* findDamagedRows(db: Database, version: number): Generator<DamagedRow> {
-  const words = openWords(db);
+  const strings = openStringTable(db);
   for (const row of db.prepare<RecordColumns & { readonly id: Uint8Array }>(RECORDS).iterate()) {
-    if (!isWholeRecord(row, words)) yield { runId: runIdText(row.id), what: 'creation record' };
+    if (!isWholeRecord(row, strings)) yield { runId: runIdText(row.id), what: 'creation record' };
   }
   for (const row of db.prepare<EventRow>(EVENTS).iterate()) {
-    if (!isWhole(row, words)) yield { runId: runIdText(row.id), what: 'event', seq: row.seq };
+    if (!isWhole(row, strings)) yield { runId: runIdText(row.id), what: 'event', seq: row.seq };
   }
   for (const { id, seq, fold_version, state, sum } of db.prepare<CheckpointRow>(CHECKPOINTS).iterate()) {
     const runId = runIdText(id);
@@ -67,9 +67,9 @@ export function* findDamagedRows(db: Database, version: number): Generator<Damag
     yield { runId: runIdText(id), what };
 }
 
-function isWholeRecord(row: RecordColumns & { readonly id: Uint8Array }, words: Words): boolean {
+function isWholeRecord(row: RecordColumns & { readonly id: Uint8Array }, strings: StringTable): boolean {
   try {
-    recordFrom(runIdText(row.id), row, words);
+    recordFrom(runIdText(row.id), row, strings);
     return true;
   } catch (error) {
     if (error instanceof DamagedRunError) return false;
@@ -77,10 +77,10 @@ function isWholeRecord(row: RecordColumns & { readonly id: Uint8Array }, words: 
   }
 }
 
-function isWhole(row: EventRow, words: Words): boolean {
+function isWhole(row: EventRow, strings: StringTable): boolean {
   const { seq, sum, overlay_sum: overlaySum, payload, overlay } = row;
-  const type = words.read(row.type);
-  const nodeId = row.node === null ? undefined : words.read(row.node);
+  const type = strings.read(row.type);
+  const nodeId = row.node === null ? undefined : strings.read(row.node);
   if (type === undefined || (nodeId === undefined && row.node !== null)) return false;
   const event = {
     seq,

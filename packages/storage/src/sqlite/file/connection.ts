@@ -2,12 +2,12 @@ import type { WorkflowRow } from '@weft/engine';
 import type { Database } from './driver.ts';
 import type { Holders } from '../claims/holders.ts';
 import type { KnownRuns } from '../runs/known-runs.ts';
-import type { Words } from '../runs/words.ts';
+import type { StringTable } from '../runs/string-table.ts';
 
 /** What every part of the adapter works with. */
 export interface Connection {
   readonly db: Database;
-  readonly words: Words;
+  readonly strings: StringTable;
   readonly holders: Holders;
   readonly clock: () => number;
   /** Current workflows read so far; emptied by every registration. Exact, because this process is the file's only owner. */
@@ -17,12 +17,12 @@ export interface Connection {
 
 /** Runs `write` as one transaction of its own; whatever it throws leaves nothing behind. */
 export function inTransaction<Result>(connection: Connection, write: () => Result): Result {
-  const { db, words } = connection;
+  const { db, strings } = connection;
   db.exec('BEGIN IMMEDIATE');
   try {
     const result = write();
     db.exec('COMMIT');
-    words.settle();
+    strings.settle();
     return result;
   } catch (error) {
     rollback(connection);
@@ -30,8 +30,8 @@ export function inTransaction<Result>(connection: Connection, write: () => Resul
   }
 }
 
-export function rollback({ db, words, knownRuns }: Connection): void {
-  words.rollback();
+export function rollback({ db, strings, knownRuns }: Connection): void {
+  strings.rollback();
   knownRuns.clear();
   if (db.isTransaction) db.exec('ROLLBACK');
 }

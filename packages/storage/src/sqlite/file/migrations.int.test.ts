@@ -41,8 +41,8 @@ function givenFirstVersion(): { path: string; runId: string } {
   const origin = JSON.stringify({ workflowVersion, definitionDigest, transport, engineVersion, limits });
   inFile(path, (db) => {
     db.exec(`PRAGMA journal_mode = wal; BEGIN; ${migration0001.sql}; PRAGMA user_version = 1; COMMIT`);
-    const words = ['acme', 'greet', origin, 'node.completed', 'POST /v1/runs'];
-    for (const word of words) db.prepare('INSERT INTO words (word) VALUES (?)').run(word);
+    const strings = ['acme', 'greet', origin, 'node.completed', 'POST /v1/runs'];
+    for (const word of strings) db.prepare('INSERT INTO words (word) VALUES (?)').run(word);
     db.prepare(
       `INSERT INTO runs (id, tenant, workflow, origin, created_at, status, next_seq, epoch, due_at, wake_at, inbox,
          last_batch, more) VALUES (?, 1, 2, 3, ?, 1, 2, 1, 0, 0, 1, ?, '{"tags":["old"]}')`,

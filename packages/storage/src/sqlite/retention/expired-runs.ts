@@ -3,7 +3,7 @@ import type { ExpiredRun, Store } from '@weft/engine';
 import { FIRST_TERMINAL, runIdText } from '../runs/codec.ts';
 import type { Connection } from '../file/connection.ts';
 import { decodeCursor, encodeCursor } from '../runs/cursor.ts';
-import { NOBODY } from './remains.ts';
+import { NOBODY } from './pending-deletes.ts';
 
 /** Looked at per turn of the event loop, as in lists: most runs of a store may be too young. */
 const SCAN_STEP = 1_000;
@@ -26,7 +26,7 @@ interface Place {
 const COLUMNS = 'rid, id, tenant, created_at, ended, status, next_seq';
 
 /** Walks the runs of a tenant from the oldest on; those of all tenants by number, which is close to that order. */
-export function prepareListExpired({ db, words }: Connection): Store['listExpired'] {
+export function prepareListExpired({ db, strings }: Connection): Store['listExpired'] {
   const ofTenant = db.prepare<Row>(
     `SELECT ${COLUMNS} FROM runs WHERE tenant = ? AND (created_at, rid) > (?, ?) AND created_at < ?
      ORDER BY created_at, rid LIMIT ${SCAN_STEP}`,
@@ -42,7 +42,7 @@ export function prepareListExpired({ db, words }: Connection): Store['listExpire
   }
 
   return async (tenant, before, page) => {
-    const number = tenant === undefined ? undefined : words.find(tenant);
+    const number = tenant === undefined ? undefined : strings.find(tenant);
     if (tenant !== undefined && number === undefined) return { rows: [] };
     const [createdAt = Number.MIN_SAFE_INTEGER, rid = 0] =
       page.cursor === undefined ? [] : decodeCursor(page.cursor, 2);
@@ -52,7 +52,7 @@ export function prepareListExpired({ db, words }: Connection): Store['listExpire
       for (const row of looked) {
         place = { createdAt: row.created_at, rid: row.rid };
         if (!isExpired(row, before)) continue;
-        rows.push(expiredFrom(row, words.read(row.tenant) ?? ''));
+        rows.push(expiredFrom(row, strings.read(row.tenant) ?? ''));
         if (rows.length >= page.limit)
           return { rows, nextCursor: encodeCursor([place.createdAt, place.rid]) };
       }

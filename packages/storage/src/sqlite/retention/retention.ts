@@ -9,7 +9,7 @@ import {
 import { FIRST_TERMINAL, recordColumns, recordFrom, runIdBytes, runIdText, statusOf } from '../runs/codec.ts';
 import type { Connection } from '../file/connection.ts';
 import { RUN_COLUMNS, type StoredRun } from '../runs/read-run.ts';
-import { prepareDisown, REMOVED_AT_ONCE } from './remains.ts';
+import { prepareDisown, REMOVED_AT_ONCE } from './pending-deletes.ts';
 
 type PurgeUnit = Extract<WriteUnit, { kind: 'purge' }>;
 type EraseUnit = Extract<WriteUnit, { kind: 'erase' }>;
@@ -36,7 +36,7 @@ const OPEN_READER = `
   SELECT id FROM readers WHERE status < 6 LIMIT 1`;
 
 export function prepareRetention(connection: Connection): Retention {
-  const { db, words, clock } = connection;
+  const { db, strings, clock } = connection;
   const findRun = db.prepare<StoredRun>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = ?`);
   const findOpenReader = db.prepare<{ id: Uint8Array }>(OPEN_READER);
   const findOpen = db.prepare<{ id: Uint8Array }>('SELECT id FROM runs WHERE id = ? AND status < 6');
@@ -82,13 +82,13 @@ export function prepareRetention(connection: Connection): Retention {
   function runOf(runId: string, tenant: string): StoredRun | undefined {
     const id = runIdBytes(runId);
     const run = id && findRun.get(id);
-    return run?.tenant === words.find(tenant) ? run : undefined;
+    return run?.tenant === strings.find(tenant) ? run : undefined;
   }
 
   /** Undefined when it is damaged: such a run can still be removed. */
   function knownRecord(runId: string, run: StoredRun): CreationRecord | undefined {
     try {
-      return recordFrom(runId, run, words);
+      return recordFrom(runId, run, strings);
     } catch (error) {
       if (error instanceof DamagedRunError) return undefined;
       throw error;
@@ -145,10 +145,10 @@ export function prepareRetention(connection: Connection): Retention {
     erase({ tenant, runId, at }) {
       const run = runOf(runId, tenant);
       if (run === undefined) return { reason: 'run_missing' };
-      const record = recordFrom(runId, run, words);
+      const record = recordFrom(runId, run, strings);
       const refusal = refusalOf(run, record.imported);
       if (refusal) return refusal;
-      const { more, sum } = recordColumns(erasedRecord(record), words);
+      const { more, sum } = recordColumns(erasedRecord(record), strings);
       removeOverlays.run(run.rid);
       removeCheckpoint.run(run.rid);
       removeValues.run(run.rid);
@@ -156,7 +156,7 @@ export function prepareRetention(connection: Connection): Retention {
       return undefined;
     },
     readTombstone(runId, tenant) {
-      const [id, owner] = [runIdBytes(runId), words.find(tenant)];
+      const [id, owner] = [runIdBytes(runId), strings.find(tenant)];
       if (id === undefined || owner === undefined) return undefined;
       const row = findTombstone.get(id, owner, clock());
       return row && { purgedAt: row.purged_at, until: row.until };

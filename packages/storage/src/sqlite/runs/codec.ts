@@ -9,7 +9,7 @@ import {
 import { recordSum } from '../../checksum.ts';
 import { readOfRun } from '../../damaged-json.ts';
 import type { SqlWord } from '../file/driver.ts';
-import type { Words } from './words.ts';
+import type { StringTable } from './string-table.ts';
 
 /** How values become small columns, and back. */
 
@@ -114,15 +114,15 @@ export interface RecordColumns {
 }
 
 /** What many runs have in common goes to the dictionary as one word; what is empty is not stored. */
-export function recordColumns(record: CreationRecord, words: Words): RecordColumns {
+export function recordColumns(record: CreationRecord, strings: StringTable): RecordColumns {
   const { runId, tenant, workflowId, principal = null, createdAt, scopeId = null } = record;
   const origin = originText(record);
   const more = moreOf(record);
   return {
-    tenant: words.numberOf(tenant),
-    workflow: words.numberOf(workflowId),
-    origin: words.shorten(origin),
-    principal: principal === null ? null : words.shorten(principal),
+    tenant: strings.numberOf(tenant),
+    workflow: strings.numberOf(workflowId),
+    origin: strings.shorten(origin),
+    principal: principal === null ? null : strings.shorten(principal),
     created_at: createdAt,
     scope: scopeId,
     more,
@@ -240,12 +240,12 @@ function isEmpty(object: object): boolean {
 }
 
 /** Throws DamagedRunError when the record is not what was written. */
-export function recordFrom(runId: string, row: RecordColumns, words: Words): CreationRecord {
+export function recordFrom(runId: string, row: RecordColumns, strings: StringTable): CreationRecord {
   const { created_at: createdAt, scope, more } = row;
-  const tenant = words.read(row.tenant);
-  const workflowId = words.read(row.workflow);
-  const origin = words.read(row.origin);
-  const principal = row.principal === null ? null : words.read(row.principal);
+  const tenant = strings.read(row.tenant);
+  const workflowId = strings.read(row.workflow);
+  const origin = strings.read(row.origin);
+  const principal = row.principal === null ? null : strings.read(row.principal);
   if (tenant === undefined || workflowId === undefined || origin === undefined || principal === undefined)
     throw new DamagedRunError(runId, undefined);
   const parts = [tenant, workflowId, origin, principal, createdAt, scope];
@@ -278,9 +278,9 @@ export interface HeadColumns {
   readonly error: SqlWord | null;
 }
 
-export function headFrom(row: HeadColumns & { readonly created_at: number }, words: Words): RunHead {
-  const currentNodeId = row.node === null ? undefined : words.read(row.node);
-  const errorCode = row.error === null ? undefined : words.read(row.error);
+export function headFrom(row: HeadColumns & { readonly created_at: number }, strings: StringTable): RunHead {
+  const currentNodeId = row.node === null ? undefined : strings.read(row.node);
+  const errorCode = row.error === null ? undefined : strings.read(row.error);
   return {
     status: statusOf(row.status),
     wakeAt: row.wake_at,

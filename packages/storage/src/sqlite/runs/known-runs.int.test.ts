@@ -21,7 +21,7 @@ import { openSqliteStore } from '../index.ts';
 import { createKnownRuns } from './known-runs.ts';
 import { prepareRunReader } from './read-run.ts';
 import { testFolder } from '../testing/sqlite-test-folder.ts';
-import { openWords } from './words.ts';
+import { openStringTable } from './string-table.ts';
 
 const { newPath } = testFolder();
 const VERDICT: Verdict = { applied: false, status: 'running' };
@@ -49,7 +49,7 @@ function seenInFile(path: string, runId: string): Seen {
   try {
     const reader = prepareRunReader({
       db,
-      words: openWords(db),
+      strings: openStringTable(db),
       holders: newHolders(),
       clock: () => START,
       currentWorkflows: new Map(),

@@ -32,7 +32,7 @@ interface Wanted {
   readonly bytes: number;
 }
 
-export function prepareListRuns({ db, words }: Connection, runs: RunReader): ListRuns {
+export function prepareListRuns({ db, strings }: Connection, runs: RunReader): ListRuns {
   const statements = new Map<string, Statement<StoredRun>>();
   const stepEnds = {
     all: db.prepare<{ created_at: number; rid: number }>(`${walk('runs')} LIMIT 1 OFFSET ${SCAN_STEP - 1}`),
@@ -74,7 +74,7 @@ export function prepareListRuns({ db, words }: Connection, runs: RunReader): Lis
 
   return async (tenant, filter, page) => {
     const start = placeOf(page.cursor, filter.until);
-    const query = queryOf(words.find(tenant), filter, (word) => words.find(word));
+    const query = queryOf(strings.find(tenant), filter, (word) => strings.find(word));
     const { maxBytes = Number.POSITIVE_INFINITY } = page;
     const found: StoredRun[] = [];
     let bytes = 0;

@@ -69,7 +69,7 @@ interface StoredCommandRow {
   readonly verdict: string | null;
 }
 
-export function prepareRunReader({ db, words, holders, clock, knownRuns }: Connection): RunReader {
+export function prepareRunReader({ db, strings, holders, clock, knownRuns }: Connection): RunReader {
   const findRun = db.prepare<StoredRun>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = ?`);
   const findRid = db.prepare<{ rid: number; created_at: number }>(
     'SELECT rid, created_at FROM runs WHERE id = ?',
@@ -99,8 +99,8 @@ export function prepareRunReader({ db, words, holders, clock, knownRuns }: Conne
 
   function eventFrom(runId: string, row: StoredEventRow, createdAt: number): StoredEvent {
     const { seq, sum, overlay_sum: overlaySum } = row;
-    const type = words.read(row.type);
-    const nodeId = row.node === null ? undefined : words.read(row.node);
+    const type = strings.read(row.type);
+    const nodeId = row.node === null ? undefined : strings.read(row.node);
     if (type === undefined || (nodeId === undefined && row.node !== null))
       throw new DamagedRunError(runId, seq);
     const event: StoredEvent = {
@@ -119,7 +119,7 @@ export function prepareRunReader({ db, words, holders, clock, knownRuns }: Conne
   /** Of a damaged run only what can still be read is told; the others of a list are not affected. */
   function rowFrom(stored: StoredRun): RunRow {
     const runId = runIdText(stored.id);
-    const record = ifWhole(() => recordFrom(runId, stored, words));
+    const record = ifWhole(() => recordFrom(runId, stored, strings));
     const { suspicion: text, inbox } = stored;
     const suspicion =
       text === null ? undefined : ifWhole(() => readOfRun(runId, (): Suspicion => JSON.parse(text)));
@@ -141,7 +141,7 @@ export function prepareRunReader({ db, words, holders, clock, knownRuns }: Conne
     const holder = stored.holder === null ? undefined : holders.alive(stored.holder, clock());
     return {
       record,
-      head: headFrom(stored, words),
+      head: headFrom(stored, strings),
       nextSeq: stored.next_seq,
       epoch: stored.epoch,
       ...(holder !== undefined && { holder }),
@@ -152,7 +152,7 @@ export function prepareRunReader({ db, words, holders, clock, knownRuns }: Conne
   }
 
   function placeholderOf(runId: string, stored: StoredRun): CreationRecord {
-    const [tenant = '', workflowId = ''] = [words.read(stored.tenant), words.read(stored.workflow)];
+    const [tenant = '', workflowId = ''] = [strings.read(stored.tenant), strings.read(stored.workflow)];
     return placeholderRecord({ runId, tenant, workflowId, createdAt: stored.created_at });
   }
 
@@ -173,7 +173,7 @@ export function prepareRunReader({ db, words, holders, clock, knownRuns }: Conne
       if (row !== undefined) return tenant === undefined || row.record.tenant === tenant ? row : undefined;
       const id = runIdBytes(runId);
       const stored = id && findRun.get(id);
-      if (!stored || (tenant !== undefined && stored.tenant !== words.find(tenant))) return undefined;
+      if (!stored || (tenant !== undefined && stored.tenant !== strings.find(tenant))) return undefined;
       return rowFrom(stored);
     },
     readEvents(runId, fromSeq, limit, maxBytes) {

@@ -16,7 +16,7 @@ const MOST_ROWS = 16;
 /** Writes events that go on from one another, several rows at a time: a call into SQLite costs as much as a row. */
 export function prepareEventWriter({
   db,
-  words,
+  strings,
 }: Connection): (events: readonly StoredEvent[], run: WrittenRun) => void {
   const insertWhole = db.prepare(
     `INSERT INTO events (rid, seq, type, at, node, cause, payload, overlay, sum, overlay_sum)
@@ -33,7 +33,7 @@ export function prepareEventWriter({
   }
 
   function node(event: StoredEvent): SqlValue {
-    return event.nodeId === undefined ? null : words.shorten(event.nodeId);
+    return event.nodeId === undefined ? null : strings.shorten(event.nodeId);
   }
 
   function writeWhole(event: StoredEvent, { runId, rid, createdAt }: WrittenRun): void {
@@ -42,7 +42,7 @@ export function prepareEventWriter({
     insertWhole.get(
       rid,
       seq,
-      words.shorten(type),
+      strings.shorten(type),
       at - createdAt,
       node(event),
       cause,
@@ -69,7 +69,7 @@ export function prepareEventWriter({
       }
       if (rows === 0) values = [rid, event.seq];
       values.push(
-        words.shorten(event.type),
+        strings.shorten(event.type),
         event.at - createdAt,
         node(event),
         event.payload,

@@ -33,7 +33,7 @@ const INSERT_RUN = `
 
 /** Checks a run unit and writes it. Every condition is checked before the first write, so a refusal leaves nothing to undo. */
 export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Refusal | undefined {
-  const { db, words, holders, knownRuns } = connection;
+  const { db, strings, holders, knownRuns } = connection;
   const deliver = prepareDeliver(connection);
   const writeEvents = prepareEventWriter(connection);
   const putSuspicion = preparePutSuspicion(db);
@@ -70,7 +70,7 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
   );
 
   function shortenOptional(word: string | undefined): SqlValue {
-    return word === undefined ? null : words.shorten(word);
+    return word === undefined ? null : strings.shorten(word);
   }
 
   function refusalOfCreation(
@@ -93,7 +93,7 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
     const { record, holder } = creation;
     const { tenant, workflow, origin, principal, created_at, scope, more, sum } = recordColumns(
       record,
-      words,
+      strings,
     );
     const id = runIdBytes(unit.runId);
     if (!id) throw new TypeError(`A run id must be a UUID in lower case; got ${JSON.stringify(unit.runId)}.`);

@@ -1,11 +1,11 @@
 import type { Database, SqlWord } from '../file/driver.ts';
 
-/** Beyond these, words are stored where they stand: strings that hardly repeat must not fill the memory. */
+/** Beyond these, strings are stored where they stand: strings that hardly repeat must not fill the memory. */
 const ROOM = 65_536;
 const LONGEST = 1_024;
 
 /** The dictionary of strings that repeat, mirrored in memory. */
-export interface Words {
+export interface StringTable {
   /** The number of a word that rows are looked up by; always in the dictionary. Only inside a transaction. */
   numberOf(word: string): number;
   /** The number of a word, or the word itself when the dictionary has no room for it. Only inside a transaction. */
@@ -18,9 +18,9 @@ export interface Words {
   settle(): void;
 }
 
-export function openWords(db: Database): Words {
+export function openStringTable(db: Database): StringTable {
   const numbers = new Map<string, number>();
-  const words = new Map<number, string>();
+  const strings = new Map<number, string>();
   const insert = db.prepare('INSERT INTO words (word) VALUES (?)');
   let added: string[] = [];
 
@@ -28,13 +28,13 @@ export function openWords(db: Database): Words {
     .prepare<{ id: number; word: string }>('SELECT id, word FROM words')
     .iterate()) {
     numbers.set(word, id);
-    words.set(id, word);
+    strings.set(id, word);
   }
 
   function add(word: string): number {
     const id = Number(insert.run(word).lastInsertRowid);
     numbers.set(word, id);
-    words.set(id, word);
+    strings.set(id, word);
     added.push(word);
     return id;
   }
@@ -47,10 +47,10 @@ export function openWords(db: Database): Words {
       return numbers.size < ROOM && word.length <= LONGEST ? add(word) : word;
     },
     find: (word) => numbers.get(word),
-    read: (word) => (typeof word === 'string' ? word : words.get(word)),
+    read: (word) => (typeof word === 'string' ? word : strings.get(word)),
     rollback() {
       for (const word of added) {
-        words.delete(numbers.get(word) ?? -1);
+        strings.delete(numbers.get(word) ?? -1);
         numbers.delete(word);
       }
       added = [];

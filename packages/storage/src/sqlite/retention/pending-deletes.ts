@@ -9,7 +9,7 @@ import { type Connection, inTransaction } from '../file/connection.ts';
  * The row stays to the last: it keeps the number from being given to another run, which would find the events under it, and it
  * tells the next owner of the file that there is something to do.
  */
-export interface Remains {
+export interface PendingDeletes {
   /** Takes away what there is, between the turns of others; more than one at the same time is one. False when there was nothing. */
   clear(): Promise<boolean>;
   stop(): void;
@@ -18,7 +18,7 @@ export interface Remains {
 /** Of runs that are not there any more; no tenant has this number. */
 export const NOBODY = -1;
 
-/** Events that one transaction takes away: some milliseconds. Runs with no more than these leave no remains. */
+/** Events that one transaction takes away: some milliseconds. Runs with no more than these leave no pendingDeletes. */
 export const REMOVED_AT_ONCE = 5_000;
 
 /**
@@ -33,7 +33,7 @@ export function prepareDisown({ db }: Connection): (rid: number) => void {
   return (rid) => void disown.run(rid);
 }
 
-export function prepareRemains(connection: Connection): Remains {
+export function preparePendingDeletes(connection: Connection): PendingDeletes {
   const { db } = connection;
   const findRow = db.prepare<{ rid: number }>(`SELECT rid FROM runs WHERE tenant = ${NOBODY} LIMIT 1`);
   const removeSome = db.prepare(
