@@ -8,7 +8,7 @@ import { type NodeProcess, startNode } from '../chaos/node-process.ts';
 import { freePort } from '../hosts/server-process.ts';
 import { createAttacker } from './attacker.ts';
 import type { HostileCase } from './corpus.ts';
-import { startInnocent } from './innocent.ts';
+import { startInnocentThread } from './innocent-thread.ts';
 import { startWorld } from './world.ts';
 
 /** What another tenant felt of a case. */
@@ -62,7 +62,7 @@ export async function runHostile({ store, corpus, note }: HostileOptions): Promi
   const database = store === 'postgres' ? await startTestServer() : undefined;
   const host = await startHost(folder, world.url, database);
   try {
-    const innocent = await startInnocent({
+    const innocent = await startInnocentThread({
       port: host.port,
       key: await host.keyOf('innocent'),
       clients: CLIENTS,
@@ -71,11 +71,11 @@ export async function runHostile({ store, corpus, note }: HostileOptions): Promi
     const attackerKey = await host.keyOf('hostile');
 
     const measure = async (kind: string, name: string, act: () => Promise<string>): Promise<CaseResult> => {
-      innocent.take();
+      await innocent.take();
       const deaths = host.deaths();
       const [outcome] = await Promise.all([within(CASE_MS, act()), pause(SHORTEST_MS)]);
       await pause(SETTLE_MS);
-      return { kind, name, outcome, ...summaryOf(innocent.take()), deaths: host.deaths() - deaths };
+      return { kind, name, outcome, ...summaryOf(await innocent.take()), deaths: host.deaths() - deaths };
     };
 
     const quiet = await measure('', 'nobody attacks', async () => {

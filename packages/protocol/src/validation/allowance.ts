@@ -5,7 +5,7 @@ import { HostError } from '../errors/errors.ts';
  * holds many.
  */
 const AMOUNTS = {
-  subschemas: { limit: 20_000, code: 'schema_too_large', words: 'The schemas of this definition have' },
+  subschemas: { limit: 5_000, code: 'schema_too_large', words: 'The schemas of this definition have' },
   patternInstructions: {
     limit: 100_000,
     code: 'pattern_too_costly',

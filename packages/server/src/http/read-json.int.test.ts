@@ -75,4 +75,18 @@ describe('large bodies', () => {
 
     await expect.poll(() => begun).toBe(10);
   });
+
+  it('hold at most 100,000 objects and arrays, because an empty one takes fifty times its bytes', async () => {
+    const { port } = app.server.address() as AddressInfo;
+
+    const response = await fetch(`http://127.0.0.1:${port}/`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ list: Array.from({ length: 100_000 }, () => ({})) }),
+    });
+
+    expect(response.ok).toBe(false);
+    expect(await response.text()).toContain('more than 100000 objects and arrays');
+    expect(begun).toBe(0);
+  });
 });

@@ -7,6 +7,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** A longer body is read in turns with everybody else's requests. */
 const LARGE = 65_536;
+/**
+ * An empty object takes two bytes as text and a hundred in memory, so that a body of nothing else would take fifty times its size. Up
+ * to so many containers are read, or one for every ten bytes where a route takes large bodies.
+ */
+const MAX_CONTAINERS = 100_000;
+const BYTES_PER_CONTAINER = 10;
 /** Once it is read, a body takes up to twenty times its bytes: a few are read and worked on, the others wait as they came. */
 const AT_A_TIME = { inAll: 8, perTenant: 2 };
 
@@ -25,7 +31,8 @@ export function readJsonOnly(app: FastifyInstance): void {
     answer?.once('close', () => delete waiting.body);
     await gate.pass(tenant, async () => {
       if (waiting.body === undefined) return done(clientLeft());
-      const value = await inTurns(tenant, strictJsonInSteps(textOf(waiting.body)));
+      const maxContainers = Math.max(MAX_CONTAINERS, Math.floor(waiting.body.length / BYTES_PER_CONTAINER));
+      const value = await inTurns(tenant, strictJsonInSteps(textOf(waiting.body), { maxContainers }));
       if (answer?.closed === true) return done(clientLeft());
       done(null, value);
       if (answer !== undefined) await once(answer, 'close');

@@ -138,9 +138,9 @@ describe('the texts of a definition', () => {
     });
 
     expect(errorsOf(definition)[0]).toMatchObject({
-      path: '/channels/c13/schema',
+      path: '/channels/c3/schema',
       code: 'schema_too_large',
-      details: { limit: 20_000, observed: costs.observed },
+      details: { limit: 5_000, observed: costs.observed },
     });
   });
 
