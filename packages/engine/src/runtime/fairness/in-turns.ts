@@ -1,4 +1,6 @@
 import { performance } from 'node:perf_hooks';
+// The platform's own: this queue serves the whole process, and must not stop with a clock that a test has replaced.
+import { setImmediate } from 'node:timers';
 import type { Steps } from '../../core/json/steps.ts';
 import { createFairQueue } from './fair-queue.ts';
 
