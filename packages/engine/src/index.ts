@@ -78,7 +78,7 @@ export type {
   WorkflowSummary,
 } from './host/host.ts';
 export { DamagedRunError } from './model/damaged-run-error.ts';
-export { erasedRecord } from './model/erased-record.ts';
+export { erasedCommand, erasedRecord } from './model/erased-record.ts';
 export type { ClusterNode, ClusterOperations } from './host/cluster-operations.ts';
 export { openMemoryStore } from './memory-store/memory-store.ts';
 export type { MemoryStoreOptions, StoreFaults } from './memory-store/memory-store.ts';

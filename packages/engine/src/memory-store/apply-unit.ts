@@ -1,4 +1,3 @@
-import { isTerminalStatus } from '../model/run-state.ts';
 import type {
   BlobUnit,
   CommandUnit,
@@ -9,8 +8,9 @@ import type {
   WorkflowUnit,
   WriteUnit,
 } from '../ports/store.ts';
+import { endsClaim, isOpen, ownRun, takesClaim } from '../ports/store-rules.ts';
 import type { MemoryData, MemoryRun } from './data.ts';
-import { blobKey, idempotencyKey, workflowAt } from './data.ts';
+import { blobKey, factsOf, idempotencyKey, workflowAt } from './data.ts';
 import { applyDocument } from './documents.ts';
 import { applyErasure, applyPurge } from './retention.ts';
 
@@ -72,7 +72,7 @@ function applyRun(data: MemoryData, unit: RunUnit, now: number): void {
   run.lastBatch = unit.batchId;
   if (unit.heldAgainst) run.suspicion = unit.heldAgainst.suspicion;
   if (unit.checkpoint) run.checkpoint = unit.checkpoint;
-  if (unit.release || isTerminalStatus(unit.head.status)) run.holder = undefined;
+  if (endsClaim(unit)) run.holder = undefined;
   consume(run, unit);
   for (const row of unit.outbox ?? []) {
     const stored = { ...row, runId: unit.runId, attempts: 0 };
@@ -91,7 +91,7 @@ function consume(run: MemoryRun, unit: RunUnit): void {
 /** Into the inbox of a run of the same tenant that is under way; elsewhere nobody waits for it. */
 function deliver(data: MemoryData, notice: Notice, tenant: string, now: number): void {
   const run = data.runs.get(notice.runId);
-  if (run?.record.tenant === tenant && !isTerminalStatus(run.head.status)) accept(run, notice, now);
+  if (run && isOpen(ownRun(factsOf(run), tenant))) accept(run, notice, now);
 }
 
 function newRun(data: MemoryData, unit: RunUnit, create: NonNullable<RunUnit['create']>): MemoryRun {
@@ -124,7 +124,7 @@ function applySuspicion(data: MemoryData, { runId, suspicion }: SuspicionUnit): 
   const run = data.runs.get(runId);
   if (!run) return;
   run.suspicion = suspicion;
-  if (suspicion?.quarantinedAt !== undefined && suspicion.isTried !== true) run.holder = undefined;
+  if (takesClaim(suspicion)) run.holder = undefined;
 }
 
 /** Each piece is written once. Copied, because the caller may go on to use its buffer. */

@@ -1,49 +1,53 @@
 import { isTerminalStatus } from '../model/run-state.ts';
-import type {
-  ClaimRef,
-  CommandUnit,
-  IdempotencyRecord,
-  Refusal,
-  RunUnit,
-  WriteUnit,
-} from '../ports/store.ts';
-import type { MemoryData, MemoryRun } from './data.ts';
-import { firstSeq, idempotencyKey, nextSeq, pendingCommands, workflowAt } from './data.ts';
+import type { CommandUnit, IdempotencyRecord, Refusal, WriteUnit } from '../ports/store.ts';
+import {
+  appendRejection,
+  commandRejection,
+  creationRejection,
+  documentRejection,
+  guardRejection,
+  isLive,
+  ownRun,
+  removalRejection,
+  revocationRejection,
+  type RunLookup,
+  settingRejection,
+  suspicionRejection,
+  workflowRejection,
+} from '../ports/store-rules.ts';
+import type { MemoryData } from './data.ts';
+import { factsOf, idempotencyKey, workflowAt } from './data.ts';
 import { documentAt } from './documents.ts';
-import { refusalOfErasure, refusalOfPurge } from './retention.ts';
+import { pinsOf } from './retention.ts';
 
 /** Why the unit may not be written, or undefined when nothing speaks against it. Changes nothing. */
-export function refusalOf(data: MemoryData, unit: WriteUnit, now: number): Refusal | undefined {
+export function unitRejection(data: MemoryData, unit: WriteUnit, now: number): Refusal | undefined {
   const record = unit.idempotency && liveRecord(data, unit.idempotency, now);
-  if (record) return { reason: 'idempotency_exists', record };
-  if (unit.whileHeld && !isHeld(data, unit.whileHeld)) return { reason: 'stale_epoch' };
+  const claimed = unit.whileHeld && factsOf(data.runs.get(unit.whileHeld.runId));
+  return guardRejection(unit, record, claimed) ?? rejectionByKind(data, unit, now);
+}
+
+function rejectionByKind(data: MemoryData, unit: WriteUnit, now: number): Refusal | undefined {
   switch (unit.kind) {
     case 'run':
       return unit.create
-        ? refusalOfCreation(data, unit, unit.create)
-        : refusalOfAppend(data.runs.get(unit.runId), unit);
+        ? creationRejection(lookup(data), unit, unit.create)
+        : appendRejection(factsOf(data.runs.get(unit.runId)), unit);
     case 'command':
-      return refusalOfCommand(data, unit);
-    case 'workflow': {
-      const known = workflowAt(data, unit.tenant, unit.id, unit.version);
-      return known && known.digest !== unit.digest
-        ? { reason: 'workflow_conflict', digest: known.digest }
-        : undefined;
-    }
+      return commandRejection(ownFacts(data, unit), unit, isAccepted(data, unit));
+    case 'workflow':
+      return workflowRejection(workflowAt(data, unit.tenant, unit.id, unit.version)?.digest, unit);
     case 'revoke-key':
-      return data.keys.get(unit.keyId)?.tenant === unit.tenant ? undefined : { reason: 'key_missing' };
-    case 'setting': {
-      const value = data.settings.get(unit.name);
-      return value !== undefined && value !== unit.value ? { reason: 'setting_conflict', value } : undefined;
-    }
+      return revocationRejection(data.keys.get(unit.keyId)?.tenant, unit);
+    case 'setting':
+      return settingRejection(data.settings.get(unit.name), unit);
     case 'document':
-      return unit.onlyNew && documentAt(data, unit, now) ? { reason: 'document_exists' } : undefined;
+      return documentRejection(documentAt(data, unit, now) !== undefined, unit);
     case 'purge':
-      return refusalOfPurge(data, unit);
     case 'erase':
-      return refusalOfErasure(data, unit);
+      return removalRejection(ownFacts(data, unit), unit.kind, pinsOf(data, unit.runId));
     case 'suspicion':
-      return refusalOfSuspicion(data.runs.get(unit.runId));
+      return suspicionRejection(factsOf(data.runs.get(unit.runId)));
     case 'key':
     case 'outbox':
     case 'audit':
@@ -52,72 +56,29 @@ export function refusalOf(data: MemoryData, unit: WriteUnit, now: number): Refus
   }
 }
 
-/** A run that is over has no holder. */
-function isHeld(data: MemoryData, { runId, epoch }: ClaimRef): boolean {
-  const run = data.runs.get(runId);
-  return run !== undefined && run.epoch === epoch && run.holder !== undefined;
-}
-
 function liveRecord(data: MemoryData, wanted: IdempotencyRecord, now: number): IdempotencyRecord | undefined {
   const record = data.idempotency.get(idempotencyKey(wanted.tenant, wanted.operation, wanted.keyHash));
-  return record && record.expiresAt > now ? record : undefined;
+  return record && isLive(record.expiresAt, now) ? record : undefined;
 }
 
-function refusalOfCreation(
-  data: MemoryData,
-  unit: RunUnit,
-  { record, exclusiveScope, whileOpen, whileKept = [] }: NonNullable<RunUnit['create']>,
-): Refusal | undefined {
-  if (data.runs.has(unit.runId)) return { reason: 'run_exists' };
-  const parent = whileOpen === undefined ? undefined : data.runs.get(whileOpen);
-  if (whileOpen !== undefined && (parent === undefined || isTerminalStatus(parent.head.status)))
-    return { reason: 'parent_ended' };
-  if (!whileKept.every((runId) => isKept(data.runs.get(runId)))) return { reason: 'source_gone' };
-  if (exclusiveScope) {
-    const { tenant, scopeId } = record;
-    const active = [...data.runs.values()].find((run) => isActiveIn(run, tenant, scopeId));
-    if (active) return { reason: 'scope_active', activeRunId: active.record.runId };
-  }
-  return unit.expectedSeq === firstSeq(record) && isNumbered(unit)
-    ? undefined
-    : { reason: 'sequence_conflict' };
+function ownFacts(data: MemoryData, { runId, tenant }: { readonly runId: string; readonly tenant: string }) {
+  return ownRun(factsOf(data.runs.get(runId)), tenant);
 }
 
-function isKept(run: MemoryRun | undefined): boolean {
-  return run !== undefined && run.erasedAt === undefined;
+function isAccepted(data: MemoryData, { runId, commandId }: CommandUnit): boolean {
+  return data.runs.get(runId)?.commands.has(commandId) === true;
 }
 
-function isActiveIn(run: MemoryRun, tenant: string, scopeId: string | undefined): boolean {
-  return (
-    scopeId !== undefined &&
-    run.record.scopeId === scopeId &&
-    run.record.tenant === tenant &&
-    !isTerminalStatus(run.head.status)
-  );
-}
-
-function refusalOfAppend(run: MemoryRun | undefined, unit: RunUnit): Refusal | undefined {
-  if (!run) return { reason: 'run_missing' };
-  if (run.epoch !== unit.epoch) return { reason: 'stale_epoch' };
-  if (isTerminalStatus(run.head.status)) return { reason: 'run_terminal', status: run.head.status };
-  if (run.holder === undefined) return { reason: 'stale_epoch' };
-  return nextSeq(run) === unit.expectedSeq && isNumbered(unit) ? undefined : { reason: 'sequence_conflict' };
-}
-
-function refusalOfSuspicion(run: MemoryRun | undefined): Refusal | undefined {
-  if (!run) return { reason: 'run_missing' };
-  return isTerminalStatus(run.head.status) ? { reason: 'run_terminal', status: run.head.status } : undefined;
-}
-
-/** The events' own numbers go on from the expected one, so that no caller can write a gap. */
-function isNumbered(unit: RunUnit): boolean {
-  return unit.events.every((event, index) => event.seq === unit.expectedSeq + index);
-}
-
-function refusalOfCommand(data: MemoryData, unit: CommandUnit): Refusal | undefined {
-  const run = data.runs.get(unit.runId);
-  if (!run || run.record.tenant !== unit.tenant) return { reason: 'run_missing' };
-  if (run.commands.has(unit.commandId)) return undefined;
-  if (isTerminalStatus(run.head.status)) return { reason: 'run_terminal', status: run.head.status };
-  return pendingCommands(run).length < unit.inboxLimit ? undefined : { reason: 'inbox_full' };
+function lookup(data: MemoryData): RunLookup {
+  return {
+    isTaken: (runId) => data.runs.has(runId),
+    find: (runId) => factsOf(data.runs.get(runId)),
+    openIn(tenant, scopeId) {
+      const inScope = [...data.runs.values()].find(
+        ({ record, head }) =>
+          record.tenant === tenant && record.scopeId === scopeId && !isTerminalStatus(head.status),
+      );
+      return inScope?.record.runId;
+    },
+  };
 }

@@ -1,5 +1,6 @@
 import type { CreationRecord } from '../model/run-state.ts';
 import { isTerminalStatus } from '../model/run-state.ts';
+import { dueAt, firstSeq, type RunFacts } from '../ports/store-rules.ts';
 import type {
   ApiKeyRow,
   Checkpoint,
@@ -94,11 +95,6 @@ export function blobKey(tenant: string, runId: string, blobId: string, index: nu
   return JSON.stringify([tenant, runId, blobId, index]);
 }
 
-/** The number of the first event kept here: a fork's log begins where it leaves its source. */
-export function firstSeq({ fork }: CreationRecord): number {
-  return fork?.fromSeq ?? 0;
-}
-
 export function nextSeq({ record, events }: MemoryRun): number {
   return firstSeq(record) + events.length;
 }
@@ -110,10 +106,25 @@ export function holderAt(data: MemoryData, run: MemoryRun, now: number): string 
   return deadline !== undefined && now < deadline ? run.holder : undefined;
 }
 
-/** A waiting command makes its run due at once; a run that has ended is never due. */
-export function dueAt(run: MemoryRun): number | null {
-  if (isTerminalStatus(run.head.status)) return null;
-  return pendingCommands(run).length > 0 ? 0 : run.head.wakeAt;
+export function runDueAt(run: MemoryRun): number | null {
+  return dueAt(run.head, pendingCommands(run).length);
+}
+
+/** What the rules need to know of it. */
+export function factsOf(run: MemoryRun | undefined): (RunFacts & { readonly tenant: string }) | undefined {
+  if (run === undefined) return undefined;
+  return {
+    tenant: run.record.tenant,
+    status: run.head.status,
+    epoch: run.epoch,
+    nextSeq: nextSeq(run),
+    holder: run.holder,
+    get inbox() {
+      return pendingCommands(run).length;
+    },
+    isErased: run.erasedAt !== undefined,
+    isImported: run.record.imported !== undefined,
+  };
 }
 
 export function isQuarantined(run: MemoryRun): boolean {

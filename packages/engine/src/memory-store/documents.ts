@@ -1,4 +1,5 @@
 import type { DocumentPlace, DocumentUnit, Listed, Page, StoredDocument } from '../ports/store.ts';
+import { isLive } from '../ports/store-rules.ts';
 import type { MemoryData } from './data.ts';
 import { decodeCursor, encodeCursor, isOlder, type Position, takePage } from './list-runs.ts';
 
@@ -12,7 +13,7 @@ export interface MemoryDocument {
 /** The document at this place, unless it has expired. */
 export function documentAt(data: MemoryData, place: DocumentPlace, now: number): StoredDocument | undefined {
   const document = storedAt(data, place);
-  return document && isLive(document, now) ? document.stored : undefined;
+  return document && isLive(document.stored.expiresAt, now) ? document.stored : undefined;
 }
 
 /** Writes over what was there, so that the order of writing is that of the last write. */
@@ -46,7 +47,10 @@ export function listDocuments(
   const after = page.cursor === undefined ? undefined : decodeCursor(page.cursor);
   const documents = data.documents.get(folderKey(folder.tenant, folder.collection, folder.scope));
   const matching = [...(documents?.values() ?? [])]
-    .filter((document) => isLive(document, now) && (!after || isOlder(positionOf(document), after)))
+    .filter(
+      (document) =>
+        isLive(document.stored.expiresAt, now) && (!after || isOlder(positionOf(document), after)),
+    )
     .sort((a, b) => (isOlder(positionOf(a), positionOf(b)) ? 1 : -1));
   const listed = takePage(matching, page.limit, (document) => encodeCursor(positionOf(document)));
   return { ...listed, rows: listed.rows.map(({ stored }) => stored) };
@@ -57,7 +61,7 @@ export function pruneDocuments(data: MemoryData, now: number): number {
   let removed = 0;
   for (const [folder, documents] of data.documents) {
     for (const [id, document] of documents) {
-      if (isLive(document, now)) continue;
+      if (isLive(document.stored.expiresAt, now)) continue;
       documents.delete(id);
       removed += 1;
     }
@@ -72,10 +76,6 @@ function storedAt(data: MemoryData, place: DocumentPlace): MemoryDocument | unde
 
 function folderKey(tenant: string, collection: string, scope: string): string {
   return JSON.stringify([tenant, collection, scope]);
-}
-
-function isLive({ stored }: MemoryDocument, now: number): boolean {
-  return stored.expiresAt === undefined || stored.expiresAt > now;
 }
 
 function positionOf({ stored, order }: MemoryDocument): Position {

@@ -1,12 +1,10 @@
 import { isTerminalStatus } from '../model/run-state.ts';
 import { applyUnit } from './apply-unit.ts';
-import { refusalOf } from './check-unit.ts';
+import { unitRejection } from './check-unit.ts';
 import type { MemoryData, MemoryOutboxRow, MemoryRun } from './data.ts';
 import {
   blobKey,
-  dueAt,
   emptyData,
-  firstSeq,
   holderAt,
   listHolders,
   idempotencyKey,
@@ -14,8 +12,10 @@ import {
   isQuarantined,
   nextSeq,
   pendingCommands,
+  runDueAt,
   runRow,
 } from './data.ts';
+import { claimObstacle, firstSeq, isLive } from '../ports/store-rules.ts';
 import { documentAt, listDocuments, pruneDocuments } from './documents.ts';
 import { listExpired, pruneTombstones, tombstoneAt } from './retention.ts';
 import { decodeCursor, encodeCursor, listRuns, takePage } from './list-runs.ts';
@@ -61,7 +61,7 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
   function writeAll(units: readonly WriteUnit[]): WriteResult[] {
     return units.map((unit) => {
       if (!isStorableUnit(unit)) return { state: 'failed', cause: new UnstorableTextError() };
-      const refusal = refusalOf(data, unit, clock());
+      const refusal = unitRejection(data, unit, clock());
       if (refusal) return { state: 'refused', ...refusal };
       applyUnit(data, unit, clock());
       return { state: 'committed' };
@@ -140,7 +140,7 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
 
     async readIdempotency(tenant, operation, keyHash) {
       const record = data.idempotency.get(idempotencyKey(tenant, operation, keyHash));
-      return record && record.expiresAt > clock() ? record : undefined;
+      return record && isLive(record.expiresAt, clock()) ? record : undefined;
     },
 
     async readWorkflow(tenant, id, version) {
@@ -186,7 +186,7 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
     },
 
     async prune() {
-      const expired = [...data.idempotency].filter(([, record]) => record.expiresAt <= clock());
+      const expired = [...data.idempotency].filter(([, record]) => !isLive(record.expiresAt, clock()));
       for (const [key] of expired) data.idempotency.delete(key);
       return expired.length + pruneDocuments(data, clock()) + pruneTombstones(data, clock());
     },
@@ -229,11 +229,8 @@ function takeEvents(
 function claimRun(data: MemoryData, runId: string, holder: string, now: number): ClaimResult {
   const run = data.runs.get(runId);
   if (!run) return { state: 'missing' };
-  if (isTerminalStatus(run.head.status)) return { state: 'terminal' };
-  const current = holderAt(data, run, now);
-  return current === undefined
-    ? { state: 'claimed', epoch: takeOver(run, holder) }
-    : { state: 'held', holder: current };
+  const obstacle = claimObstacle(run.head, holderAt(data, run, now));
+  return obstacle ?? { state: 'claimed', epoch: takeOver(run, holder) };
 }
 
 function takeOver(run: MemoryRun, holder: string): number {
@@ -248,7 +245,7 @@ function takeOver(run: MemoryRun, holder: string): number {
 
 function unheldRuns(data: MemoryData, now: number): { run: MemoryRun; at: number }[] {
   return [...data.runs.values()].flatMap((run) => {
-    const at = dueAt(run);
+    const at = runDueAt(run);
     const isFree = holderAt(data, run, now) === undefined && isClaimable(run);
     return at === null || !isFree ? [] : [{ run, at }];
   });

@@ -1,16 +1,15 @@
 import { isTerminalStatus } from '../model/run-state.ts';
-import { erasedRecord } from '../model/erased-record.ts';
+import { erasedCommand, erasedRecord } from '../model/erased-record.ts';
 import type {
   EraseUnit,
   ExpiredRun,
   Listed,
   Page,
   PurgeUnit,
-  Refusal,
-  StoredCommand,
   StoredEvent,
   Tombstone,
 } from '../ports/store.ts';
+import { type ForkFacts, isLive, isOpen, openReader, type Pins } from '../ports/store-rules.ts';
 import type { MemoryData, MemoryRun } from './data.ts';
 import { nextSeq } from './data.ts';
 import { decodeCursor, encodeCursor, takePage } from './list-runs.ts';
@@ -19,17 +18,18 @@ export interface MemoryTombstone extends Tombstone {
   readonly tenant: string;
 }
 
-export function refusalOfPurge(data: MemoryData, { tenant, runId }: PurgeUnit): Refusal | undefined {
-  const run = data.runs.get(runId);
-  if (run === undefined || run.record.tenant !== tenant) return { reason: 'run_missing' };
-  const parent = run.record.parent && data.runs.get(run.record.parent.runId);
-  return refusalOfOpen(run) ?? refusalOfPin(parent && isOpen(parent) ? parent : openReader(data, runId));
-}
-
-export function refusalOfErasure(data: MemoryData, { tenant, runId }: EraseUnit): Refusal | undefined {
-  const run = data.runs.get(runId);
-  if (run === undefined || run.record.tenant !== tenant) return { reason: 'run_missing' };
-  return refusalOfOpen(run) ?? refusalOfPin(openReader(data, runId));
+export function pinsOf(data: MemoryData, runId: string): Pins {
+  const forksOf = (sourceRunId: string): ForkFacts[] =>
+    [...data.runs.values()]
+      .filter(({ record }) => record.fork?.sourceRunId === sourceRunId)
+      .map(({ record, head }) => ({ id: record.runId, isOpen: isOpen(head) }));
+  return {
+    openParent() {
+      const parentRunId = data.runs.get(runId)?.record.parent?.runId;
+      return parentRunId !== undefined && isOpen(data.runs.get(parentRunId)?.head) ? parentRunId : undefined;
+    },
+    openReader: () => openReader(runId, forksOf),
+  };
 }
 
 export function applyPurge(data: MemoryData, { tenant, runId, at, tombstoneUntil }: PurgeUnit): void {
@@ -55,7 +55,9 @@ export function applyErasure(data: MemoryData, { runId, at }: EraseUnit): void {
   run.events.forEach((event, index) => {
     run.events[index] = withoutOverlay(event);
   });
-  for (const [id, command] of run.commands) run.commands.set(id, withoutValues(command));
+  for (const [id, command] of run.commands) {
+    run.commands.set(id, { ...command, command: erasedCommand(command.command) });
+  }
 }
 
 export function tombstoneAt(
@@ -65,12 +67,12 @@ export function tombstoneAt(
   now: number,
 ): Tombstone | undefined {
   const stone = data.tombstones.get(runId);
-  if (stone === undefined || stone.tenant !== tenant || stone.until <= now) return undefined;
+  if (stone === undefined || stone.tenant !== tenant || !isLive(stone.until, now)) return undefined;
   return { purgedAt: stone.purgedAt, until: stone.until };
 }
 
 export function pruneTombstones(data: MemoryData, now: number): number {
-  const passed = [...data.tombstones].filter(([, stone]) => stone.until <= now);
+  const passed = [...data.tombstones].filter(([, stone]) => !isLive(stone.until, now));
   for (const [runId] of passed) data.tombstones.delete(runId);
   return passed.length;
 }
@@ -101,38 +103,6 @@ function expiredFrom(run: MemoryRun): ExpiredRun {
   return { runId, tenant, endedAt: run.head.endedAt ?? createdAt, events: nextSeq(run) };
 }
 
-/** An imported run never goes on, however its log ends. */
-function isOpen({ head, record }: MemoryRun): boolean {
-  return !isTerminalStatus(head.status) && record.imported === undefined;
-}
-
-function refusalOfOpen(run: MemoryRun): Refusal | undefined {
-  return isOpen(run) ? { reason: 'run_open', status: run.head.status } : undefined;
-}
-
-function refusalOfPin(by: MemoryRun | undefined): Refusal | undefined {
-  return by === undefined ? undefined : { reason: 'run_pinned', byRunId: by.record.runId };
-}
-
-/** A fork that is under way and reads this run's log, directly or through forks in between. */
-function openReader(data: MemoryData, runId: string): MemoryRun | undefined {
-  const forks = [...data.runs.values()].filter(({ record }) => record.fork?.sourceRunId === runId);
-  for (const fork of forks) {
-    const reader = isOpen(fork) ? fork : openReader(data, fork.record.runId);
-    if (reader !== undefined) return reader;
-  }
-  return undefined;
-}
-
 function withoutOverlay({ overlay: _overlay, ...event }: StoredEvent): StoredEvent {
   return event;
-}
-
-function withoutValues(stored: StoredCommand): StoredCommand {
-  const { command } = stored;
-  if (command.type === 'resolve' || command.type === 'channel')
-    return { ...stored, command: { ...command, value: null } };
-  if (command.type !== 'child') return stored;
-  const { outputs: _outputs, variables: _variables, ...notice } = command;
-  return { ...stored, command: notice };
 }

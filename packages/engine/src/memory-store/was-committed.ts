@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { BlobUnit, OutboxUnit, RunUnit, StoredEvent, WriteUnit } from '../ports/store.ts';
+import type { BlobUnit, OutboxUnit, RunUnit, WriteUnit } from '../ports/store.ts';
+import { firstSeq, hasEventsOf, isSameRecord } from '../ports/store-rules.ts';
 import type { MemoryData } from './data.ts';
-import { blobKey, firstSeq, workflowAt } from './data.ts';
+import { blobKey, workflowAt } from './data.ts';
 import { wasDocumentCommitted } from './documents.ts';
 
 /** Whether the unit's effect is there, evaluated by what it would have left behind. */
@@ -36,21 +37,13 @@ export function wasCommitted(data: MemoryData, unit: WriteUnit): boolean {
   }
 }
 
-/** The newest batch names itself; an older one is known by its events, which nobody else would have written alike. */
+/** The newest batch names itself; an older one is known by its events. */
 function wasRunCommitted(data: MemoryData, unit: RunUnit): boolean {
   const run = data.runs.get(unit.runId);
   if (!run) return false;
   if (run.lastBatch === unit.batchId) return true;
-  if (unit.create) return JSON.stringify(run.record) === JSON.stringify(unit.create.record);
-  const from = unit.expectedSeq - firstSeq(run.record);
-  return (
-    unit.events.length > 0 &&
-    unit.events.every((event, index) => isSameEvent(event, run.events[from + index]))
-  );
-}
-
-function isSameEvent(a: StoredEvent, b: StoredEvent | undefined): boolean {
-  return a.type === b?.type && a.at === b.at && a.nodeId === b.nodeId && a.payload === b.payload;
+  if (unit.create) return isSameRecord(unit.create.record, run.record);
+  return hasEventsOf(unit, run.events.slice(unit.expectedSeq - firstSeq(run.record)));
 }
 
 /** A piece is written once, so whoever wrote these bytes, they are there. */

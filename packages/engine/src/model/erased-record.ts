@@ -1,3 +1,4 @@
+import type { Command } from './command.ts';
 import type { CreationRecord } from './run-state.ts';
 import { MASK } from '../core/redaction/scan/marks.ts';
 
@@ -10,4 +11,12 @@ export function erasedRecord({ sensitiveInputs: _sensitive, ...record }: Creatio
   if (record.fork === undefined) return { ...record, inputs };
   const { filled: _filled, ...fork } = record.fork;
   return { ...record, inputs, fork };
+}
+
+/** Of answers and of what children sent, only that there were some. */
+export function erasedCommand(command: Command): Command {
+  if (command.type === 'resolve' || command.type === 'channel') return { ...command, value: null };
+  if (command.type !== 'child') return command;
+  const { outputs: _outputs, variables: _variables, ...notice } = command;
+  return notice;
 }
