@@ -1,5 +1,6 @@
 import type { ClaimBounds, Claimed, ClaimResult, DueRun, HolderRow } from '@weft/engine';
-import { FIRST_TERMINAL, runIdBytes, runIdText } from '../runs/codec.ts';
+import { claimObstacle } from '@weft/engine/store-rules';
+import { runIdBytes, runIdText, statusOf } from '../runs/codec.ts';
 import { type Connection, inTransaction } from '../file/connection.ts';
 import { CLAIMABLE } from '../runs/suspicions.ts';
 
@@ -111,9 +112,9 @@ export function prepareClaims(connection: Connection): Claims {
       const id = runIdBytes(runId);
       const run = id && findRun.get(id);
       if (!run) return { state: 'missing' };
-      if (run.status >= FIRST_TERMINAL) return { state: 'terminal' };
       const current = run.holder === null ? undefined : holders.alive(run.holder, clock());
-      if (current !== undefined) return { state: 'held', holder: current };
+      const obstacle = claimObstacle({ status: statusOf(run.status) }, current);
+      if (obstacle) return obstacle;
       inTransaction(connection, () => take.run(holders.numberOf(holder), run.rid));
       knownRuns.forget(runId);
       return { state: 'claimed', epoch: run.epoch + 1 };

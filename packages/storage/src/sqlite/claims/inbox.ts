@@ -28,6 +28,7 @@ export function prepareAccept({ db, clock, knownRuns }: Connection): Accept {
 /** Delivers a notice of the run with this number to one of the same tenant that is under way; elsewhere nobody waits for it. */
 export function prepareDeliver(connection: Connection): (senderRid: number, notice: Notice) => void {
   const accept = prepareAccept(connection);
+  // Restates isOpen and ownRun.
   const findOpen = connection.db.prepare<{ rid: number }>(
     'SELECT rid FROM runs WHERE id = ? AND status < 6 AND tenant = (SELECT tenant FROM runs WHERE rid = ?)',
   );

@@ -19,6 +19,7 @@ interface Row {
 }
 
 export function prepareIdempotency({ db, strings, clock }: Connection): Idempotency {
+  // The last condition restates isLive.
   const find = db.prepare<Row>(
     `SELECT request_digest, expires_at, status, answer FROM idempotency
      WHERE key_hash = ? AND tenant = ? AND operation = ? AND expires_at > ?`,

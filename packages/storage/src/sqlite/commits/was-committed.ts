@@ -1,4 +1,5 @@
-import type { CreationRecord, OutboxUnit, RunUnit, StoredEvent, WriteUnit } from '@weft/engine';
+import type { OutboxUnit, RunUnit, WriteUnit } from '@weft/engine';
+import { hasEventsOf, isSameRecord } from '@weft/engine/store-rules';
 import { prepareBlobs } from '../documents/blobs.ts';
 import { batchBytes, runIdBytes, sameBytes } from '../runs/codec.ts';
 import type { Connection } from '../file/connection.ts';
@@ -24,7 +25,7 @@ export function prepareWasCommitted(connection: Connection, runs: RunReader): (u
   const findOutbox = db.prepare<{ next_at: number | null }>('SELECT next_at FROM outbox WHERE id = ?');
   const hasAudit = db.prepare('SELECT 1 FROM audit WHERE batch = ?');
 
-  /** The newest batch names itself; an older one is known by its events, which nobody else would have written alike. */
+  /** The newest batch names itself; an older one is known by its events. */
   function hasRunUnit(unit: RunUnit): boolean {
     const id = runIdBytes(unit.runId);
     const row = id && lastBatch.get(id);
@@ -32,7 +33,7 @@ export function prepareWasCommitted(connection: Connection, runs: RunReader): (u
     if (sameBytes(row.last_batch, batchBytes(unit.batchId))) return true;
     if (unit.create) return isSameRecord(unit.create.record, runs.readRun(unit.runId, undefined)?.record);
     const stored = runs.readEvents(unit.runId, unit.expectedSeq, unit.events.length, Number.MAX_SAFE_INTEGER);
-    return unit.events.length > 0 && unit.events.every((event, index) => isSameEvent(event, stored[index]));
+    return hasEventsOf(unit, stored);
   }
 
   function isSettled({ id, state, dueAt }: OutboxUnit['settle'][number]): boolean {
@@ -71,13 +72,4 @@ export function prepareWasCommitted(connection: Connection, runs: RunReader): (u
         return suspicions.wasCommitted(unit);
     }
   };
-}
-
-/** Run ids are random, so these few fields are more than enough to tell two creations of one id apart. */
-function isSameRecord(a: CreationRecord, b: CreationRecord | undefined): boolean {
-  return a.tenant === b?.tenant && a.createdAt === b.createdAt && a.definitionDigest === b.definitionDigest;
-}
-
-function isSameEvent(a: StoredEvent, b: StoredEvent | undefined): boolean {
-  return a.type === b?.type && a.at === b.at && a.nodeId === b.nodeId && a.payload === b.payload;
 }

@@ -1,6 +1,15 @@
-import type { ClaimRef, CommandUnit, OutboxUnit, Refusal, WorkflowUnit, WriteUnit } from '@weft/engine';
+import type { CommandUnit, OutboxUnit, Refusal, WorkflowUnit, WriteUnit } from '@weft/engine';
+import {
+  commandRejection,
+  guardRejection,
+  ownRun,
+  revocationRejection,
+  type RunFacts,
+  settingRejection,
+  workflowRejection,
+} from '@weft/engine/store-rules';
 import { prepareBlobs } from '../documents/blobs.ts';
-import { batchBytes, FIRST_TERMINAL, runIdBytes, statusOf } from '../runs/codec.ts';
+import { batchBytes, runIdBytes, statusOf } from '../runs/codec.ts';
 import type { Connection } from '../file/connection.ts';
 import { prepareDocuments } from '../documents/documents.ts';
 import { prepareIdempotency } from './idempotency.ts';
@@ -20,7 +29,7 @@ export function prepareUnitWriter(connection: Connection): (unit: WriteUnit) => 
   const retention = prepareRetention(connection);
   const suspicions = prepareSuspicions(connection);
   const idempotency = prepareIdempotency(connection);
-  const isHeld = prepareIsHeld(connection);
+  const findClaim = prepareFindClaim(connection);
   const insertAudit = connection.db.prepare(
     'INSERT INTO audit (at, tenant, actor, action, target, details, batch) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
@@ -70,9 +79,8 @@ export function prepareUnitWriter(connection: Connection): (unit: WriteUnit) => 
 
   return (unit) => {
     const record = unit.idempotency && idempotency.read(unit.idempotency);
-    if (record) return { reason: 'idempotency_exists', record };
-    if (unit.whileHeld && !isHeld(unit.whileHeld)) return { reason: 'stale_epoch' };
-    const refusal = writeByKind(unit);
+    const claimed = unit.whileHeld && findClaim(unit.whileHeld.runId);
+    const refusal = guardRejection(unit, record, claimed) ?? writeByKind(unit);
     if (refusal) return refusal;
     if (unit.idempotency) idempotency.put(unit.idempotency);
     if (unit.audit) writeAudit(unit);
@@ -80,12 +88,15 @@ export function prepareUnitWriter(connection: Connection): (unit: WriteUnit) => 
   };
 }
 
-/** A run that is over has no holder. */
-function prepareIsHeld({ db }: Connection): (claim: ClaimRef) => boolean {
-  const find = db.prepare('SELECT 1 FROM runs WHERE id = ? AND epoch = ? AND holder IS NOT NULL');
-  return ({ runId, epoch }) => {
+function prepareFindClaim({
+  db,
+}: Connection): (runId: string) => Pick<RunFacts, 'epoch' | 'holder'> | undefined {
+  const find = db.prepare<{ epoch: number; holder: number | null }>(
+    'SELECT epoch, holder FROM runs WHERE id = ?',
+  );
+  return (runId) => {
     const id = runIdBytes(runId);
-    return id !== undefined && find.get(id, epoch) !== undefined;
+    return id && find.get(id);
   };
 }
 
@@ -99,11 +110,11 @@ function prepareCommandWriter(connection: Connection): (unit: CommandUnit) => Re
 
   return (unit) => {
     const id = runIdBytes(unit.runId);
-    const run = id && findRun.get(id);
-    if (!run || run.tenant !== strings.find(unit.tenant)) return { reason: 'run_missing' };
-    if (findCommand.get(run.rid, unit.commandId)) return undefined;
-    if (run.status >= FIRST_TERMINAL) return { reason: 'run_terminal', status: statusOf(run.status) };
-    if (run.inbox >= unit.inboxLimit) return { reason: 'inbox_full' };
+    const run = ownRun(id && findRun.get(id), strings.find(unit.tenant));
+    const isAccepted = run !== undefined && findCommand.get(run.rid, unit.commandId) !== undefined;
+    const facts = run && { status: statusOf(run.status), inbox: run.inbox };
+    const refusal = commandRejection(facts, unit, isAccepted);
+    if (refusal || !run) return refusal;
     accept({ runId: unit.runId, rid: run.rid }, unit.commandId, unit.command);
     return undefined;
   };
@@ -129,7 +140,7 @@ function prepareRegistryWriter({
   const insertKey = db.prepare(
     'INSERT OR IGNORE INTO api_keys (key_id, hash, tenant, body, revoked_at) VALUES (?, ?, ?, ?, ?)',
   );
-  const findKey = db.prepare('SELECT 1 FROM api_keys WHERE key_id = ? AND tenant = ?');
+  const findKey = db.prepare<{ tenant: string }>('SELECT tenant FROM api_keys WHERE key_id = ?');
   const revokeKey = db.prepare('UPDATE api_keys SET revoked_at = ? WHERE key_id = ? AND revoked_at IS NULL');
   const findSetting = db.prepare<{ value: string }>('SELECT value FROM settings WHERE name = ?');
   const insertSetting = db.prepare('INSERT OR IGNORE INTO settings (name, value) VALUES (?, ?)');
@@ -144,8 +155,7 @@ function prepareRegistryWriter({
 
   function register(unit: WorkflowUnit): Refusal | undefined {
     const known = findDigest.get(unit.tenant, unit.id, unit.version);
-    if (known)
-      return known.digest === unit.digest ? undefined : { reason: 'workflow_conflict', digest: known.digest };
+    if (known) return workflowRejection(known.digest, unit);
     currentWorkflows.clear();
     insertWorkflow.run(unit.tenant, unit.id, unit.version, unit.digest, unit.registeredAt);
     insertDefinition.run(unit.digest, unit.definition);
@@ -178,15 +188,15 @@ function prepareRegistryWriter({
         insertKey.run(key.keyId, key.hash, key.tenant, JSON.stringify(key), revokedAt ?? null);
         return undefined;
       }
-      case 'revoke-key':
-        if (!findKey.get(unit.keyId, unit.tenant)) return { reason: 'key_missing' };
-        revokeKey.run(unit.at, unit.keyId);
-        return undefined;
+      case 'revoke-key': {
+        const refusal = revocationRejection(findKey.get(unit.keyId)?.tenant, unit);
+        if (refusal === undefined) revokeKey.run(unit.at, unit.keyId);
+        return refusal;
+      }
       case 'setting': {
-        const known = findSetting.get(unit.name);
-        if (known && known.value !== unit.value) return { reason: 'setting_conflict', value: known.value };
-        insertSetting.run(unit.name, unit.value);
-        return undefined;
+        const refusal = settingRejection(findSetting.get(unit.name)?.value, unit);
+        if (refusal === undefined) insertSetting.run(unit.name, unit.value);
+        return refusal;
       }
       case 'outbox':
         for (const row of unit.settle) settle(row);

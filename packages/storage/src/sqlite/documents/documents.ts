@@ -1,4 +1,5 @@
 import type { Listed, Page, Refusal, Store, WriteUnit } from '@weft/engine';
+import { documentRejection } from '@weft/engine/store-rules';
 import { batchBytes, sameBytes } from '../runs/codec.ts';
 import type { Connection } from '../file/connection.ts';
 import { decodeCursor, encodeCursor } from '../runs/cursor.ts';
@@ -25,6 +26,7 @@ interface Row {
 }
 
 const FOLDER = 'tenant = ? AND collection = ? AND scope = ?';
+/** Restates isLive. */
 const LIVE = '(expires_at IS NULL OR expires_at > ?)';
 
 export function prepareDocuments({ db, strings, clock }: Connection): Documents {
@@ -72,7 +74,9 @@ export function prepareDocuments({ db, strings, clock }: Connection): Documents 
       };
     },
     write(unit) {
-      if (unit.onlyNew && read(unit)) return { reason: 'document_exists' };
+      const isThere = unit.onlyNew === true && read(unit) !== undefined;
+      const refusal = documentRejection(isThere, unit);
+      if (refusal) return refusal;
       const { tenant, collection, scope, id, body, at, expiresAt = null, batchId } = unit;
       if (body === undefined) {
         const folder = folderOf(tenant, collection, scope);

@@ -6,7 +6,8 @@ import {
   type Tombstone,
   type WriteUnit,
 } from '@weft/engine';
-import { FIRST_TERMINAL, recordColumns, recordFrom, runIdBytes, runIdText, statusOf } from '../runs/codec.ts';
+import { ownRun, removalRejection } from '@weft/engine/store-rules';
+import { recordColumns, recordFrom, runIdBytes, runIdText, statusOf } from '../runs/codec.ts';
 import type { Connection } from '../file/connection.ts';
 import { RUN_COLUMNS, type StoredRun } from '../runs/read-run.ts';
 import { prepareDisown, REMOVED_AT_ONCE } from './pending-deletes.ts';
@@ -26,7 +27,7 @@ export interface Retention {
 /** What belongs to a run by its number alone, beside its log and its row. */
 const OWNED = ['checkpoints', 'commands', 'outbox'];
 
-/** Forks of a run, and forks of those: everybody who reads its log. */
+/** Restates openReader. */
 const OPEN_READER = `
   WITH RECURSIVE readers (id, status) AS (
     SELECT id, status FROM forks JOIN runs USING (rid) WHERE source = ?
@@ -39,7 +40,7 @@ export function prepareRetention(connection: Connection): Retention {
   const { db, strings, clock } = connection;
   const findRun = db.prepare<StoredRun>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = ?`);
   const findOpenReader = db.prepare<{ id: Uint8Array }>(OPEN_READER);
-  const findOpen = db.prepare<{ id: Uint8Array }>('SELECT id FROM runs WHERE id = ? AND status < 6');
+  const findOpen = db.prepare('SELECT 1 FROM runs WHERE id = ? AND status < 6');
   const disown = prepareDisown(connection);
   const removeLog = ['events', 'runs'].map((table) => db.prepare(`DELETE FROM ${table} WHERE rid = ?`));
   const removals = OWNED.map((table) => db.prepare(`DELETE FROM ${table} WHERE rid = ?`));
@@ -81,8 +82,7 @@ export function prepareRetention(connection: Connection): Retention {
 
   function runOf(runId: string, tenant: string): StoredRun | undefined {
     const id = runIdBytes(runId);
-    const run = id && findRun.get(id);
-    return run?.tenant === strings.find(tenant) ? run : undefined;
+    return ownRun(id && findRun.get(id), strings.find(tenant));
   }
 
   /** Undefined when it is damaged: such a run can still be removed. */
@@ -95,17 +95,23 @@ export function prepareRetention(connection: Connection): Retention {
     }
   }
 
-  function refusalOf(
+  function rejectionOf(
+    kind: (PurgeUnit | EraseUnit)['kind'],
     run: StoredRun,
-    imported: CreationRecord['imported'],
-    parentRunId?: string,
+    record: CreationRecord | undefined,
   ): Refusal | undefined {
-    // An imported run never goes on, however its log ends.
-    if (run.status < FIRST_TERMINAL && imported === undefined)
-      return { reason: 'run_open', status: statusOf(run.status) };
-    const parent = parentRunId === undefined ? undefined : runIdBytes(parentRunId);
-    const pin = (parent && findOpen.get(parent)) ?? findOpenReader.get(run.id);
-    return pin && { reason: 'run_pinned', byRunId: runIdText(pin.id) };
+    const facts = { status: statusOf(run.status), isImported: record?.imported !== undefined };
+    return removalRejection(facts, kind, {
+      openParent() {
+        const parentRunId = record?.parent?.runId;
+        const id = parentRunId === undefined ? undefined : runIdBytes(parentRunId);
+        return id && findOpen.get(id) ? parentRunId : undefined;
+      },
+      openReader() {
+        const reader = findOpenReader.get(run.id);
+        return reader && runIdText(reader.id);
+      },
+    });
   }
 
   /** Where a run is found by its tags and by its source. */
@@ -127,11 +133,11 @@ export function prepareRetention(connection: Connection): Retention {
   }
 
   return {
-    purge({ tenant, runId, at, tombstoneUntil }) {
+    purge({ kind, tenant, runId, at, tombstoneUntil }) {
       const run = runOf(runId, tenant);
       if (run === undefined) return { reason: 'run_missing' };
       const record = knownRecord(runId, run);
-      const refusal = refusalOf(run, record?.imported, record?.parent?.runId);
+      const refusal = rejectionOf(kind, run, record);
       if (refusal) return refusal;
       for (const remove of removals) remove.run(run.rid);
       if (run.next_seq > REMOVED_AT_ONCE) disown(run.rid);
@@ -142,11 +148,11 @@ export function prepareRetention(connection: Connection): Retention {
       putTombstone.run(run.id, run.tenant, at, tombstoneUntil);
       return undefined;
     },
-    erase({ tenant, runId, at }) {
+    erase({ kind, tenant, runId, at }) {
       const run = runOf(runId, tenant);
       if (run === undefined) return { reason: 'run_missing' };
       const record = recordFrom(runId, run, strings);
-      const refusal = refusalOf(run, record.imported);
+      const refusal = rejectionOf(kind, run, record);
       if (refusal) return refusal;
       const { more, sum } = recordColumns(erasedRecord(record), strings);
       removeOverlays.run(run.rid);

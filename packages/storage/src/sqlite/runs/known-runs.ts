@@ -1,4 +1,4 @@
-import type { CreationRecord, RunHead, StoredEvent } from '@weft/engine';
+import type { CreationRecord, RunHead, RunStatus, StoredEvent } from '@weft/engine';
 
 /**
  * Runs that are under way and held, as the last write left them: the next append, and whoever follows the run, need not ask
@@ -21,7 +21,7 @@ export interface KnownRun {
   readonly rid: number;
   readonly createdAt: number;
   readonly epoch: number;
-  status: number;
+  status: RunStatus;
   nextSeq: number;
   holder: number | null;
   dueAt: number | null;

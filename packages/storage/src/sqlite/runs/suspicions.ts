@@ -1,5 +1,6 @@
 import type { Refusal, Suspicion, SuspicionUnit } from '@weft/engine';
-import { FIRST_TERMINAL, runIdBytes, statusOf } from './codec.ts';
+import { suspicionRejection, takesClaim } from '@weft/engine/store-rules';
+import { runIdBytes, statusOf } from './codec.ts';
 import type { Connection } from '../file/connection.ts';
 import type { Database } from '../file/driver.ts';
 
@@ -43,10 +44,10 @@ export function prepareSuspicions({ db, knownRuns }: Connection): Suspicions {
   return {
     write({ runId, suspicion }) {
       const run = targetOf(runId);
-      if (run === undefined) return { reason: 'run_missing' };
-      if (run.status >= FIRST_TERMINAL) return { reason: 'run_terminal', status: statusOf(run.status) };
+      const refusal = suspicionRejection(run && { status: statusOf(run.status) });
+      if (refusal || !run) return refusal;
       put(run.rid, suspicion);
-      if (suspicion?.quarantinedAt !== undefined && suspicion.isTried !== true) takeAway.get(run.rid);
+      if (takesClaim(suspicion)) takeAway.get(run.rid);
       knownRuns.forget(runId);
       return undefined;
     },

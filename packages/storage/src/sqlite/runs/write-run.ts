@@ -1,13 +1,13 @@
-import type { CreationRecord, Refusal, RunHead, RunUnit } from '@weft/engine';
+import type { Refusal, RunHead, RunUnit } from '@weft/engine';
 import {
-  batchBytes,
-  FIRST_TERMINAL,
-  recordColumns,
-  runIdBytes,
-  runIdText,
-  statusNumber,
-  statusOf,
-} from './codec.ts';
+  appendRejection,
+  creationRejection,
+  dueAt as dueTime,
+  endsClaim,
+  type RunLookup,
+  unmetCondition,
+} from '@weft/engine/store-rules';
+import { batchBytes, recordColumns, runIdBytes, runIdText, statusNumber, statusOf } from './codec.ts';
 import { checkpointSum } from '../../checksum.ts';
 import type { Connection } from '../file/connection.ts';
 import type { SqlValue } from '../file/driver.ts';
@@ -17,11 +17,11 @@ import { PARKED } from '../documents/outbox-lanes.ts';
 import { preparePutSuspicion } from './suspicions.ts';
 import { prepareEventWriter, type WrittenRun } from './write-events.ts';
 
-/** What a write has to know of the run it goes to. */
-type Target = Pick<
-  KnownRun,
-  'rid' | 'createdAt' | 'epoch' | 'status' | 'nextSeq' | 'holder' | 'dueAt' | 'inbox'
->;
+/** What a write has to know of the run it goes to, its status as it is stored. */
+interface Target
+  extends Pick<KnownRun, 'rid' | 'createdAt' | 'epoch' | 'nextSeq' | 'holder' | 'dueAt' | 'inbox'> {
+  readonly status: number;
+}
 
 type Creation = NonNullable<RunUnit['create']>;
 
@@ -41,7 +41,10 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
     `SELECT rid, created_at AS createdAt, epoch, status, next_seq AS nextSeq, holder, due_at AS dueAt, inbox
      FROM runs WHERE id = ?`,
   );
-  const findKept = db.prepare('SELECT 1 FROM runs WHERE id = ? AND erased IS NULL');
+  const findOther = db.prepare<{ status: number; isErased: number }>(
+    'SELECT status, erased IS NOT NULL AS isErased FROM runs WHERE id = ?',
+  );
+  // Restates isOpen, by the index that has open runs by scope.
   const findActive = db.prepare<{ id: Uint8Array }>(
     'SELECT id FROM runs WHERE tenant = ? AND scope = ? AND scope IS NOT NULL AND status < 6 ORDER BY rid LIMIT 1',
   );
@@ -73,21 +76,22 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
     return word === undefined ? null : strings.shorten(word);
   }
 
-  function refusalOfCreation(
-    unit: RunUnit,
-    { record, exclusiveScope, whileOpen, whileKept = [] }: Creation,
-    id: Uint8Array,
-    tenant: number,
-  ): Refusal | undefined {
-    if (whileOpen !== undefined && !isOpen(whileOpen))
-      return { reason: findTarget.get(id) ? 'run_exists' : 'parent_ended' };
-    if (!whileKept.every(isKept)) return { reason: findTarget.get(id) ? 'run_exists' : 'source_gone' };
-    const active = exclusiveScope ? otherActive(id, tenant, record.scopeId ?? null) : undefined;
-    if (active) return { reason: 'scope_active', activeRunId: runIdText(active.id) };
-    if (unit.expectedSeq !== firstSeq(record) || !isNumbered(unit))
-      return { reason: findTarget.get(id) ? 'run_exists' : 'sequence_conflict' };
-    return undefined;
-  }
+  const lookup: RunLookup = {
+    isTaken(runId) {
+      const id = runIdBytes(runId);
+      return id !== undefined && findTarget.get(id) !== undefined;
+    },
+    find(runId) {
+      const id = runIdBytes(runId);
+      const run = id && findOther.get(id);
+      return run && { status: statusOf(run.status), isErased: run.isErased === 1 };
+    },
+    openIn(tenant, scopeId) {
+      const number = strings.find(tenant);
+      const active = number === undefined ? undefined : findActive.get(number, scopeId);
+      return active && runIdText(active.id);
+    },
+  };
 
   function create(unit: RunUnit, creation: Creation): Refusal | undefined {
     const { record, holder } = creation;
@@ -97,13 +101,12 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
     );
     const id = runIdBytes(unit.runId);
     if (!id) throw new TypeError(`A run id must be a UUID in lower case; got ${JSON.stringify(unit.runId)}.`);
-    const refusal = refusalOfCreation(unit, creation, id, tenant);
-    if (refusal) return refusal;
+    // Whether the id is taken, the insert finds out: only what is refused for another reason needs a look.
+    if (unmetCondition(lookup, unit, creation)) return creationRejection(lookup, unit, creation);
 
     const { head } = unit;
-    const status = statusNumber(head.status);
-    const isOver = status >= FIRST_TERMINAL;
-    const isHeld = holder !== undefined && !unit.release && !isOver;
+    const isHeld = holder !== undefined && !endsClaim(unit);
+    const dueAt = dueTime(head, 0);
     const inserted = insertRun.run(
       id,
       tenant,
@@ -113,11 +116,11 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
       created_at,
       scope,
       more,
-      status,
+      statusNumber(head.status),
       unit.expectedSeq + unit.events.length,
       holder === undefined ? 0 : 1,
       isHeld ? holders.numberOf(holder) : null,
-      isOver ? null : head.wakeAt,
+      dueAt,
       head.wakeAt,
       since(created_at, head.startedAt),
       since(created_at, head.endedAt),
@@ -135,10 +138,10 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
         rid,
         createdAt: created_at,
         epoch: 1,
-        status,
+        status: head.status,
         nextSeq: unit.expectedSeq + unit.events.length,
         holder: holders.numberOf(holder),
-        dueAt: head.wakeAt,
+        dueAt,
         inbox: 0,
         head,
         record,
@@ -156,28 +159,14 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
     insertFork.get(runIdBytes(sourceRunId) ?? sourceRunId, rid);
   }
 
-  function isKept(runId: string): boolean {
-    const id = runIdBytes(runId);
-    return id !== undefined && findKept.get(id) !== undefined;
-  }
-
-  function isOpen(runId: string): boolean {
-    const id = runIdBytes(runId);
-    const run = id && findTarget.get(id);
-    return run !== undefined && run.status < FIRST_TERMINAL;
-  }
-
-  /** Another run of the scope that is under way. Creating the same run again is no conflict with itself. */
-  function otherActive(id: Uint8Array, tenant: number, scope: string | null): { id: Uint8Array } | undefined {
-    return scope === null || findTarget.get(id) ? undefined : findActive.get(tenant, scope);
-  }
-
   function append(unit: RunUnit): Refusal | undefined {
     let run = knownRuns.get(unit.runId);
-    // Nothing is refused from memory alone.
-    if (run === undefined || refusalOfAppend(run, unit)) run = readTarget(unit.runId);
-    const refusal = refusalOfAppend(run, unit);
-    if (refusal || !run) return refusal;
+    if (run === undefined || appendRejection(run, unit)) {
+      // Nothing is refused from memory alone.
+      run = readTarget(unit.runId);
+      const refusal = appendRejection(run, unit);
+      if (refusal || !run) return refusal;
+    }
     const inbox = unit.consume === undefined ? run.inbox : run.inbox - consumeCommands(unit, run.rid);
     updateHead(unit, run, inbox);
     knownRuns.note(unit.runId, run, unit.events);
@@ -189,7 +178,16 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
     knownRuns.forget(runId);
     const id = runIdBytes(runId);
     const row = id && findTarget.get(id);
-    return row && { ...row, head: undefined, record: undefined, events: undefined, bytes: 0 };
+    return (
+      row && {
+        ...row,
+        status: statusOf(row.status),
+        head: undefined,
+        record: undefined,
+        events: undefined,
+        bytes: 0,
+      }
+    );
   }
 
   function consumeCommands(unit: RunUnit, rid: number): number {
@@ -204,11 +202,9 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
     const { head } = unit;
     const nextSeq = unit.expectedSeq + unit.events.length;
     const batch = batchBytes(unit.batchId);
-    const status = statusNumber(head.status);
-    const isOver = status >= FIRST_TERMINAL;
-    const holder = unit.release || isOver ? null : run.holder;
-    const dueAt = dueTime(head, isOver, inbox);
-    const isPlaceSame = status === run.status && holder === run.holder && dueAt === run.dueAt;
+    const holder = endsClaim(unit) ? null : run.holder;
+    const dueAt = dueTime(head, inbox);
+    const isPlaceSame = head.status === run.status && holder === run.holder && dueAt === run.dueAt;
     if (isPlaceSame && inbox === run.inbox && run.head !== undefined && isSameHead(head, run.head)) {
       updateLength.get(nextSeq, batch, run.rid);
     } else {
@@ -223,9 +219,9 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
         inbox,
       ];
       if (isPlaceSame) updateFacts.get(...facts, run.rid);
-      else updateAll.get(...facts, status, holder, dueAt, run.rid);
+      else updateAll.get(...facts, statusNumber(head.status), holder, dueAt, run.rid);
     }
-    run.status = status;
+    run.status = head.status;
     run.nextSeq = nextSeq;
     run.holder = holder;
     run.dueAt = dueAt;
@@ -249,35 +245,6 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
   }
 
   return (unit) => (unit.create ? create(unit, unit.create) : append(unit));
-}
-
-function refusalOfAppend(run: KnownRun | undefined, unit: RunUnit): Refusal | undefined {
-  if (!run) return { reason: 'run_missing' };
-  if (run.epoch !== unit.epoch) return { reason: 'stale_epoch' };
-  if (run.status >= FIRST_TERMINAL) return { reason: 'run_terminal', status: statusOf(run.status) };
-  if (run.holder === null) return { reason: 'stale_epoch' };
-  return run.nextSeq === unit.expectedSeq && isNumbered(unit) ? undefined : { reason: 'sequence_conflict' };
-}
-
-/** A fork's log begins where it leaves its source. */
-function firstSeq({ fork }: CreationRecord): number {
-  return fork?.fromSeq ?? 0;
-}
-
-/** The events' own numbers go on from the expected one, so that no caller can write a gap. */
-function isNumbered({ events, expectedSeq }: RunUnit): boolean {
-  let next = expectedSeq;
-  for (const { seq } of events) {
-    if (seq !== next) return false;
-    next += 1;
-  }
-  return true;
-}
-
-/** A waiting command makes a run due at once, whatever the head says; a run that is over is never due. */
-function dueTime(head: RunHead, isOver: boolean, inbox: number): number | null {
-  if (isOver) return null;
-  return inbox > 0 ? 0 : head.wakeAt;
 }
 
 function isSameHead(a: RunHead, b: RunHead): boolean {
