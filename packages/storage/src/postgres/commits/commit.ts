@@ -7,7 +7,7 @@ import {
   type WriteUnit,
 } from '@weft/engine';
 import type { Backend, Connection } from '../connections/connection.ts';
-import { type Draft, newWrites } from './draft.ts';
+import { type Draft, newDraft } from './draft.ts';
 import { isAboutUnits, isServerError, meaningOf } from '../connections/errors.ts';
 import { findGroup, hasFittingId } from './find-group.ts';
 import { evaluateUnit } from './evaluate-unit.ts';
@@ -238,7 +238,7 @@ async function attemptGroup(
 ): Promise<Attempt> {
   let draft: Draft;
   try {
-    draft = { found: await findGroup(connection, units, options), writes: newWrites() };
+    draft = newDraft(await findGroup(connection, units, options));
   } catch (error) {
     return nothingWritten(connection, units, error);
   }

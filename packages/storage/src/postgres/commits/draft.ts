@@ -5,6 +5,7 @@ import type {
   CreationRecord,
   IdempotencyRecord,
   NewOutboxRow,
+  RunStatus,
   StoredEvent,
   Suspicion,
   Verdict,
@@ -12,6 +13,7 @@ import type {
   ApiKeyRow,
   OutboxUnit,
 } from '@weft/engine';
+import { type ForkFacts, isOpen, type RunLookup } from '@weft/engine/store-rules';
 import type { StoredRecord } from '../runs/origins.ts';
 import type { BlobUnit, DocumentUnit, EraseUnit, PurgeUnit } from './units.ts';
 
@@ -21,7 +23,7 @@ export interface DraftRun {
   readonly tenant: string;
   /** Set when a unit of this group created it. */
   readonly created?: CreationRecord;
-  status: number;
+  status: RunStatus;
   nextSeq: number;
   epoch: number;
   holder: string | null;
@@ -35,7 +37,7 @@ export interface DraftRun {
   node: string | null;
   error: string | null;
   batch: string;
-  readonly isErased: boolean;
+  isErased: boolean;
   isChanged: boolean;
 }
 
@@ -63,14 +65,14 @@ export interface Found {
   /** Runs that are to be purged or erased: what they consist of. */
   readonly targets: Map<string, KeptRun>;
   /** By source: forks of the runs that are to be purged or erased, and forks of those. */
-  readonly forks: Map<string, { readonly id: string; readonly status: number }[]>;
+  readonly forks: Map<string, ForkFacts[]>;
 }
 
 export interface KeptRun {
   /** A placeholder when it is damaged. */
   readonly record: CreationRecord;
   readonly isDamaged: boolean;
-  readonly parent?: { readonly id: string; readonly status: number };
+  readonly parent?: ForkFacts;
   /** Those that brought something along. */
   readonly commands: readonly { readonly id: string; readonly command: Command }[];
 }
@@ -114,9 +116,25 @@ export interface Writes {
 export interface Draft {
   readonly found: Found;
   readonly writes: Writes;
+  /** What creations ask about runs, as the units before them have left those. */
+  readonly lookup: RunLookup;
 }
 
-export function newWrites(): Writes {
+export function newDraft(found: Found): Draft {
+  const writes = newWrites();
+  const lookup: RunLookup = {
+    // What a group removes is written last, so that an id stays taken to its end.
+    isTaken: (runId) => found.runs.has(runId) || writes.purged.has(runId),
+    find: (runId) => found.runs.get(runId),
+    openIn(tenant, scopeId) {
+      const inScope = found.scopes.get(keyOf(tenant, scopeId));
+      return inScope?.find((id) => !found.runs.has(id) || isOpen(found.runs.get(id)));
+    },
+  };
+  return { found, writes, lookup };
+}
+
+function newWrites(): Writes {
   return {
     newRuns: [],
     events: [],

@@ -1,5 +1,13 @@
 import type { Refusal, RunUnit } from '@weft/engine';
-import { batchUuid, FIRST_TERMINAL, firstSeq, statusNumber, statusOf } from '../runs/codec.ts';
+import {
+  appendRejection,
+  creationRejection,
+  dueAt,
+  endsClaim,
+  isOpen,
+  ownRun,
+} from '@weft/engine/store-rules';
+import { batchUuid } from '../runs/codec.ts';
 import { type Draft, type DraftRun, keyOf } from './draft.ts';
 import type { Notice } from './units.ts';
 
@@ -7,9 +15,12 @@ type Create = NonNullable<RunUnit['create']>;
 
 /** Checks a run unit against the draft and enters it there. Nothing is entered before the last objection is ruled out. */
 export function evaluateRun(draft: Draft, unit: RunUnit): Refusal | undefined {
-  const refusal = unit.create ? creationRejection(draft, unit, unit.create) : appendRejection(draft, unit);
+  const known = draft.found.runs.get(unit.runId);
+  const refusal = unit.create
+    ? creationRejection(draft.lookup, unit, unit.create)
+    : appendRejection(known, unit);
   if (refusal) return refusal;
-  const run = unit.create ? enterNew(draft, unit, unit.create) : draft.found.runs.get(unit.runId);
+  const run = unit.create ? enterNew(draft, unit, unit.create) : known;
   if (!run) return { reason: 'run_missing' };
   consumeCommands(draft, unit, run);
   enterHead(unit, run);
@@ -18,46 +29,12 @@ export function evaluateRun(draft: Draft, unit: RunUnit): Refusal | undefined {
   return undefined;
 }
 
-function creationRejection(
-  { found, writes }: Draft,
-  unit: RunUnit,
-  { record, exclusiveScope, whileOpen, whileKept = [] }: Create,
-): Refusal | undefined {
-  if (found.runs.has(unit.runId) || writes.purged.has(unit.runId)) return { reason: 'run_exists' };
-  if (whileOpen !== undefined && (found.runs.get(whileOpen)?.status ?? FIRST_TERMINAL) >= FIRST_TERMINAL)
-    return { reason: 'parent_ended' };
-  if (whileKept.some((id) => (found.runs.get(id)?.isErased ?? true) || writes.erased.has(id)))
-    return { reason: 'source_gone' };
-  if (exclusiveScope && record.scopeId !== undefined) {
-    const inScope = found.scopes.get(keyOf(record.tenant, record.scopeId)) ?? [];
-    const activeRunId = inScope.find((id) => (found.runs.get(id)?.status ?? 0) < FIRST_TERMINAL);
-    if (activeRunId !== undefined) return { reason: 'scope_active', activeRunId };
-  }
-  return unit.expectedSeq === firstSeq(record) && isNumbered(unit)
-    ? undefined
-    : { reason: 'sequence_conflict' };
-}
-
-function appendRejection({ found }: Draft, unit: RunUnit): Refusal | undefined {
-  const run = found.runs.get(unit.runId);
-  if (!run) return { reason: 'run_missing' };
-  if (run.epoch !== unit.epoch) return { reason: 'stale_epoch' };
-  if (run.status >= FIRST_TERMINAL) return { reason: 'run_terminal', status: statusOf(run.status) };
-  if (run.holder === null) return { reason: 'stale_epoch' };
-  return run.nextSeq === unit.expectedSeq && isNumbered(unit) ? undefined : { reason: 'sequence_conflict' };
-}
-
-/** The events' own numbers go on from the expected one, so that no caller can write a gap. */
-function isNumbered({ events, expectedSeq }: RunUnit): boolean {
-  return events.every(({ seq }, index) => seq === expectedSeq + index);
-}
-
 function enterNew({ found, writes }: Draft, unit: RunUnit, { record, holder }: Create): DraftRun {
   const run: DraftRun = {
     id: unit.runId,
     tenant: record.tenant,
     created: record,
-    status: statusNumber(unit.head.status),
+    status: unit.head.status,
     nextSeq: unit.expectedSeq,
     epoch: holder === undefined ? 0 : 1,
     holder: holder ?? null,
@@ -95,23 +72,17 @@ function consumeCommands({ found, writes }: Draft, unit: RunUnit, run: DraftRun)
 
 function enterHead(unit: RunUnit, run: DraftRun): void {
   const { head } = unit;
-  run.status = statusNumber(head.status);
-  const isOver = run.status >= FIRST_TERMINAL;
+  run.status = head.status;
   run.nextSeq = unit.expectedSeq + unit.events.length;
-  if (unit.release || isOver) run.holder = null;
+  if (endsClaim(unit)) run.holder = null;
   run.wakeAt = head.wakeAt;
-  run.dueAt = isOver ? null : dueTime(head.wakeAt, run.inbox);
+  run.dueAt = dueAt(head, run.inbox);
   run.startedAt = head.startedAt ?? null;
   run.endedAt = head.endedAt ?? null;
   run.node = head.currentNodeId ?? null;
   run.error = head.errorCode ?? null;
   run.batch = batchUuid(unit.batchId);
   run.isChanged = true;
-}
-
-/** A waiting command makes a run due at once, whatever the head says. */
-function dueTime(wakeAt: number | null, inbox: number): number | null {
-  return inbox > 0 ? 0 : wakeAt;
 }
 
 function enterParts({ writes }: Draft, unit: RunUnit): void {
@@ -124,12 +95,13 @@ function enterParts({ writes }: Draft, unit: RunUnit): void {
 }
 
 function deliver(draft: Draft, notice: Notice, tenant: string): void {
-  const run = draft.found.runs.get(notice.runId);
-  if (!run || run.tenant !== tenant || run.status >= FIRST_TERMINAL) return;
-  if (!draft.found.commands.has(keyOf(run.id, notice.commandId))) accept(draft, run, notice);
+  const run = ownRun(draft.found.runs.get(notice.runId), tenant);
+  if (run && isOpen(run)) accept(draft, run, notice);
 }
 
+/** The same command twice is one. */
 export function accept({ found, writes }: Draft, run: DraftRun, { commandId, command }: Notice): void {
+  if (found.commands.has(keyOf(run.id, commandId))) return;
   found.commands.set(keyOf(run.id, commandId), true);
   writes.commands.push({ run: run.id, ord: run.accepted, id: commandId, command });
   run.accepted += 1;

@@ -1,13 +1,17 @@
-import type {
-  ClaimRef,
-  CommandUnit,
-  KeyUnit,
-  Refusal,
-  SuspicionUnit,
-  WorkflowUnit,
-  WriteUnit,
-} from '@weft/engine';
-import { batchUuid, FIRST_TERMINAL, statusOf } from '../runs/codec.ts';
+import type { CommandUnit, KeyUnit, Refusal, SuspicionUnit, WorkflowUnit, WriteUnit } from '@weft/engine';
+import {
+  commandRejection,
+  documentRejection,
+  guardRejection,
+  isLive,
+  ownRun,
+  revocationRejection,
+  settingRejection,
+  suspicionRejection,
+  takesClaim,
+  workflowRejection,
+} from '@weft/engine/store-rules';
+import { batchUuid } from '../runs/codec.ts';
 import { type Draft, documentKey, idempotencyKey, keyOf } from './draft.ts';
 import { evaluateErasure, evaluatePurge } from '../retention/evaluate-retention.ts';
 import { accept, evaluateRun } from './evaluate-run.ts';
@@ -20,9 +24,8 @@ import type { DocumentUnit } from './units.ts';
 export function evaluateUnit(draft: Draft, unit: WriteUnit): Refusal | undefined {
   const { found, writes } = draft;
   const record = unit.idempotency && found.idempotency.get(idempotencyKey(unit.idempotency));
-  if (record) return { reason: 'idempotency_exists', record };
-  if (unit.whileHeld && !isHeld(draft, unit.whileHeld)) return { reason: 'stale_epoch' };
-  const refusal = evaluateByKind(draft, unit);
+  const claimed = unit.whileHeld && found.runs.get(unit.whileHeld.runId);
+  const refusal = guardRejection(unit, record, claimed) ?? evaluateByKind(draft, unit);
   if (refusal) return refusal;
   if (unit.idempotency) {
     found.idempotency.set(idempotencyKey(unit.idempotency), unit.idempotency);
@@ -32,12 +35,6 @@ export function evaluateUnit(draft: Draft, unit: WriteUnit): Refusal | undefined
   const batch = unit.kind === 'audit' ? batchUuid(unit.batchId) : null;
   for (const entry of unit.audit ?? []) writes.audit.push({ entry, batch });
   return undefined;
-}
-
-/** A run that is over has no holder. */
-function isHeld({ found }: Draft, { runId, epoch }: ClaimRef): boolean {
-  const run = found.runs.get(runId);
-  return run !== undefined && run.epoch === epoch && run.holder !== null;
 }
 
 function evaluateByKind(draft: Draft, unit: WriteUnit): Refusal | undefined {
@@ -52,14 +49,15 @@ function evaluateByKind(draft: Draft, unit: WriteUnit): Refusal | undefined {
     case 'key':
       enterKey(draft, unit);
       return undefined;
-    case 'revoke-key':
-      if (found.keys.get(unit.keyId) !== unit.tenant) return { reason: 'key_missing' };
+    case 'revoke-key': {
+      const refusal = revocationRejection(found.keys.get(unit.keyId), unit);
+      if (refusal) return refusal;
       if (!writes.revoked.has(unit.keyId)) writes.revoked.set(unit.keyId, unit.at);
       return undefined;
+    }
     case 'setting': {
       const value = found.settings.get(unit.name);
-      if (value !== undefined)
-        return value === unit.value ? undefined : { reason: 'setting_conflict', value };
+      if (value !== undefined) return settingRejection(value, unit);
       found.settings.set(unit.name, unit.value);
       writes.settings.set(unit.name, unit.value);
       return undefined;
@@ -89,21 +87,20 @@ function evaluateByKind(draft: Draft, unit: WriteUnit): Refusal | undefined {
 }
 
 function evaluateCommand(draft: Draft, unit: CommandUnit): Refusal | undefined {
-  const run = draft.found.runs.get(unit.runId);
-  if (run?.tenant !== unit.tenant) return { reason: 'run_missing' };
-  if (draft.found.commands.has(keyOf(run.id, unit.commandId))) return undefined;
-  if (run.status >= FIRST_TERMINAL) return { reason: 'run_terminal', status: statusOf(run.status) };
-  if (run.inbox >= unit.inboxLimit) return { reason: 'inbox_full' };
+  const run = ownRun(draft.found.runs.get(unit.runId), unit.tenant);
+  const isAccepted = draft.found.commands.has(keyOf(unit.runId, unit.commandId));
+  const refusal = commandRejection(run, unit, isAccepted);
+  if (refusal || !run) return refusal;
   accept(draft, run, unit);
   return undefined;
 }
 
 function evaluateSuspicion({ found, writes }: Draft, unit: SuspicionUnit): Refusal | undefined {
   const run = found.runs.get(unit.runId);
-  if (run === undefined) return { reason: 'run_missing' };
-  if (run.status >= FIRST_TERMINAL) return { reason: 'run_terminal', status: statusOf(run.status) };
+  const refusal = suspicionRejection(run);
+  if (refusal || !run) return refusal;
   writes.suspicions.set(unit.runId, unit.suspicion);
-  if (unit.suspicion?.quarantinedAt === undefined || unit.suspicion.isTried === true) return undefined;
+  if (!takesClaim(unit.suspicion)) return undefined;
   run.holder = null;
   run.isChanged = true;
   return undefined;
@@ -113,8 +110,7 @@ function evaluateSuspicion({ found, writes }: Draft, unit: SuspicionUnit): Refus
 function evaluateWorkflow({ found, writes }: Draft, unit: WorkflowUnit): Refusal | undefined {
   const version = keyOf(unit.tenant, unit.id, unit.version);
   const digest = found.workflows.get(version);
-  if (digest !== undefined)
-    return digest === unit.digest ? undefined : { reason: 'workflow_conflict', digest };
+  if (digest !== undefined) return workflowRejection(digest, unit);
   const workflow = keyOf(unit.tenant, unit.id);
   const ord = (found.registrations.get(workflow) ?? 0) + 1;
   found.workflows.set(version, unit.digest);
@@ -134,8 +130,8 @@ function enterKey({ found, writes }: Draft, { key }: KeyUnit): void {
 function evaluateDocument({ found, writes }: Draft, unit: DocumentUnit): Refusal | undefined {
   const place = documentKey(unit);
   const expiresAt = found.documents.get(place);
-  const isThere = expiresAt !== undefined && (expiresAt === null || expiresAt > found.now);
-  if (unit.onlyNew && isThere) return { reason: 'document_exists' };
+  const refusal = documentRejection(expiresAt !== undefined && isLive(expiresAt, found.now), unit);
+  if (refusal) return refusal;
   if (unit.body === undefined) found.documents.delete(place);
   else found.documents.set(place, unit.expiresAt ?? null);
   // Taken out first, so that the map is in the order of the last writes.

@@ -8,7 +8,7 @@ import type {
   WorkflowUnit,
   WriteUnit,
 } from '@weft/engine';
-import { isRunId } from '../runs/codec.ts';
+import { isRunId, statusOf } from '../runs/codec.ts';
 import { type Connection, together } from '../connections/connection.ts';
 import { type DraftRun, documentKey, type Found, idempotencyKey, keyOf } from './draft.ts';
 import { findRetention, keptRuns } from '../retention/find-retention.ts';
@@ -164,7 +164,7 @@ function draftFrom(row: StoredTarget): DraftRun {
   return {
     id: row.id,
     tenant: row.tenant,
-    status: row.status,
+    status: statusOf(row.status),
     nextSeq: row.next_seq,
     epoch: row.epoch,
     holder: row.holder,
@@ -238,6 +238,7 @@ async function findIdempotency(
   found: Unfinished,
   { clock }: FindOptions,
 ): Promise<void> {
+  // The last condition restates isLive.
   const rows = await connection.query<StoredIdempotency>(
     `SELECT tenant, operation, key_hash, request_digest, expires_at, status, answer FROM idempotency
      WHERE (key_hash, tenant, operation) IN (SELECT * FROM unnest($1::text[], $2::text[], $3::text[]))
@@ -260,7 +261,7 @@ function exclusiveScopes(units: readonly WriteUnit[]): { tenant: string; scope: 
   });
 }
 
-/** The group itself may end some of a scope's runs, so one more than it touches tells whether there is another. */
+/** Open ones; the group itself may end some of a scope's runs, so one more than it touches tells whether there is another. */
 async function findScopes(
   connection: Connection,
   units: readonly WriteUnit[],

@@ -1,4 +1,5 @@
 import type { RunUnit, StoredEvent, WriteUnit } from '@weft/engine';
+import { dueAt, endsClaim, isNumbered, isUnconditional } from '@weft/engine/store-rules';
 import { eventSum, overlaySum } from '../../checksum.ts';
 import { batchUuid, FIRST_TERMINAL, isRunId, statusNumber } from '../runs/codec.ts';
 import type { Origins, StoredRecord } from '../runs/origins.ts';
@@ -41,7 +42,7 @@ function isPlain(unit: RunUnit): boolean {
     isEmpty(unit.outbox) &&
     (unit.create === undefined || isPlainBirth(unit.create, unit.expectedSeq)) &&
     isRunId(unit.runId) &&
-    unit.events.every(({ seq }, index) => seq === unit.expectedSeq + index)
+    isNumbered(unit)
   );
 }
 
@@ -49,12 +50,12 @@ function isEmpty(list: readonly unknown[] | undefined): boolean {
   return list === undefined || list.length === 0;
 }
 
-/** It depends on no other run. */
-function isPlainBirth({ record, exclusiveScope, whileOpen }: Create, expectedSeq: number): boolean {
+/** It depends on no other run, and no other run on it. */
+function isPlainBirth(create: Create, expectedSeq: number): boolean {
+  const { record } = create;
   return (
     expectedSeq === 0 &&
-    !exclusiveScope &&
-    whileOpen === undefined &&
+    isUnconditional(create) &&
     record.fork === undefined &&
     record.parent === undefined &&
     record.tags.length === 0
@@ -82,8 +83,8 @@ const birthColumns: readonly Column<Birth>[] = [
   ['record', 'json', ({ stored }) => stored.record],
   ['sum', 'int', ({ stored }) => stored.sum],
   ['epoch', 'int', ({ create }) => (create.holder === undefined ? 0 : 1)],
-  ['holder', 'text', ({ unit, create }) => (letsGo(unit) ? null : (create.holder ?? null))],
-  ['due_at', 'bigint', ({ unit }) => (isOver(unit.head) ? null : unit.head.wakeAt)],
+  ['holder', 'text', ({ unit, create }) => (endsClaim(unit) ? null : (create.holder ?? null))],
+  ['due_at', 'bigint', ({ unit }) => dueAt(unit.head, 0)],
   ...headColumns.map(([name, type, read]): Column<Birth> => [name, type, ({ unit }) => read(unit)]),
 ];
 
@@ -91,7 +92,7 @@ const appendColumns: readonly Column<RunUnit>[] = [
   ['id', 'uuid', ({ runId }) => runId],
   ['epoch', 'int', ({ epoch }) => epoch],
   ['expected_seq', 'int', ({ expectedSeq }) => expectedSeq],
-  ['lets_go', 'boolean', (unit) => letsGo(unit)],
+  ['lets_go', 'boolean', (unit) => endsClaim(unit)],
   ...headColumns,
 ];
 
@@ -117,19 +118,12 @@ export const eventColumns: readonly Column<Entry>[] = [
   ],
 ];
 
-function isOver({ status }: RunUnit['head']): boolean {
-  return statusNumber(status) >= FIRST_TERMINAL;
-}
-
-function letsGo({ release, head }: RunUnit): boolean {
-  return release === true || isOver(head);
-}
-
+/** Restates creationRejection for a creation without conditions. */
 const insertBirths = (first: number) => `born AS (
   INSERT INTO runs (${columnNames(birthColumns)}, inbox, accepted)
   SELECT *, 0, 0 FROM ${unnested(birthColumns, first)} ON CONFLICT (id) DO NOTHING RETURNING id)`;
 
-/** What it is refused for otherwise (evaluate-run.ts) is here what it is looked for by. */
+/** Restates appendRejection: what a unit is refused for is here what its run is looked for by. And dueAt, with what waits in the inbox. */
 const updateHeads = (first: number) => `moved AS (
   UPDATE runs SET ${headColumns.map(([name]) => `${name} = unit.${name}`).join(', ')},
     holder = CASE WHEN unit.lets_go THEN NULL ELSE runs.holder END,

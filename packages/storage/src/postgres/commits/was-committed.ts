@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { CreationRecord, OutboxUnit, RunUnit, StoredEvent, WriteUnit } from '@weft/engine';
+import type { OutboxUnit, RunUnit, WriteUnit } from '@weft/engine';
+import { hasEventsOf, isSameRecord } from '@weft/engine/store-rules';
 import { batchUuid, isRunId, suspicionText } from '../runs/codec.ts';
 import type { Backend } from '../connections/connection.ts';
 import { ConnectionLostError, isServerError } from '../connections/errors.ts';
@@ -112,7 +113,7 @@ function prepareTraces(pool: Pool, runs: RunReader): (unit: WriteUnit) => Promis
       unit.events.length,
       Number.MAX_SAFE_INTEGER,
     );
-    return unit.events.length > 0 && unit.events.every((event, index) => isSameEvent(event, stored[index]));
+    return hasEventsOf(unit, stored);
   }
 
   async function isSettled({ id, state, dueAt }: OutboxUnit['settle'][number]): Promise<boolean> {
@@ -200,13 +201,4 @@ function prepareTraces(pool: Pool, runs: RunReader): (unit: WriteUnit) => Promis
         return hasBlob(unit);
     }
   };
-}
-
-/** Run ids are random, so these few fields are more than enough to tell two creations of one id apart. */
-function isSameRecord(a: CreationRecord, b: CreationRecord | undefined): boolean {
-  return a.tenant === b?.tenant && a.createdAt === b.createdAt && a.definitionDigest === b.definitionDigest;
-}
-
-function isSameEvent(a: StoredEvent, b: StoredEvent | undefined): boolean {
-  return a.type === b?.type && a.at === b.at && a.nodeId === b.nodeId && a.payload === b.payload;
 }

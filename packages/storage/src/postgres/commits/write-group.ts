@@ -1,6 +1,6 @@
 import type { ApiKeyRow, Checkpoint, IdempotencyRecord, OutboxUnit, Suspicion } from '@weft/engine';
 import { checkpointSum } from '../../checksum.ts';
-import { batchUuid, isRunId, suspicionText } from '../runs/codec.ts';
+import { batchUuid, isRunId, statusNumber, suspicionText } from '../runs/codec.ts';
 import type { Draft, DraftRun, Writes } from './draft.ts';
 import { lockKey } from '../connections/migrations.ts';
 import type { Origins, StoredRecord } from '../runs/origins.ts';
@@ -49,7 +49,7 @@ function unlessEmpty<Row>(statement: (rows: readonly Row[]) => Statement, rows: 
 }
 
 const headColumns: readonly Column<DraftRun>[] = [
-  ['status', 'smallint', (run) => run.status],
+  ['status', 'smallint', (run) => statusNumber(run.status)],
   ['next_seq', 'int', (run) => run.nextSeq],
   ['epoch', 'int', (run) => run.epoch],
   ['holder', 'text', (run) => run.holder],

@@ -1,5 +1,5 @@
 import type { Command, WriteUnit } from '@weft/engine';
-import { isRunId, type RecordColumns } from '../runs/codec.ts';
+import { FIRST_TERMINAL, isRunId, type RecordColumns } from '../runs/codec.ts';
 import type { Connection } from '../connections/connection.ts';
 import type { Found } from '../commits/draft.ts';
 import { keptRecord, ORIGIN } from '../runs/read-run.ts';
@@ -7,23 +7,23 @@ import { arrayText } from '../runs/rows.ts';
 
 interface StoredKept extends RecordColumns {
   readonly parent: string | null;
-  readonly parent_status: number | null;
+  readonly is_parent_open: boolean;
 }
 
 const TARGETS = `SELECT runs.id, runs.tenant, runs.workflow, runs.created_at, runs.scope, ${ORIGIN}, runs.record, runs.sum,
-  parents.id AS parent, parents.status AS parent_status
+  parents.id AS parent, parents.status < ${FIRST_TERMINAL} AS is_parent_open
   FROM runs LEFT JOIN runs AS parents ON parents.id = runs.parent WHERE runs.id = ANY ($1::uuid[])`;
 
 const COMMANDS = `SELECT run, id, body FROM commands WHERE run = ANY ($1::uuid[]) AND kind IN ('resolve', 'channel', 'child')`;
 
 /** Forks, forks of forks, and so on. */
 const FORKS = `
-  WITH RECURSIVE forks (source, id, status) AS (
-    SELECT source, id, status FROM runs WHERE source = ANY ($1::uuid[])
+  WITH RECURSIVE forks (source, id, is_open) AS (
+    SELECT source, id, status < ${FIRST_TERMINAL} FROM runs WHERE source = ANY ($1::uuid[])
     UNION
-    SELECT runs.source, runs.id, runs.status FROM forks JOIN runs ON runs.source = forks.id
+    SELECT runs.source, runs.id, runs.status < ${FIRST_TERMINAL} FROM forks JOIN runs ON runs.source = forks.id
   )
-  SELECT source, id, status FROM forks`;
+  SELECT source, id, is_open AS "isOpen" FROM forks`;
 
 /** Runs that the group would purge or erase. */
 export function keptRuns(units: readonly WriteUnit[]): string[] {
@@ -40,16 +40,16 @@ export function findRetention(
   const values = [arrayText(ids)];
   const targets = connection.query<StoredKept>(TARGETS, values);
   const commands = connection.query<{ run: string; id: string; body: string }>(COMMANDS, values);
-  const forks = connection.query<{ source: string; id: string; status: number }>(FORKS, values);
+  const forks = connection.query<{ source: string; id: string; isOpen: boolean }>(FORKS, values);
   return Promise.all([targets, commands, forks]).then(([targetRows, commandRows, forkRows]) => {
     for (const row of targetRows) {
-      const { parent, parent_status } = row;
+      const { parent, is_parent_open: isOpen } = row;
       found.targets.set(row.id, {
         ...keptRecord(row),
         commands: commandRows
           .filter(({ run }) => run === row.id)
           .map(({ id, body }) => ({ id, command: JSON.parse(body) as Command })),
-        ...(parent !== null && parent_status !== null && { parent: { id: parent, status: parent_status } }),
+        ...(parent !== null && { parent: { id: parent, isOpen } }),
       });
     }
     for (const { source, ...fork } of forkRows)

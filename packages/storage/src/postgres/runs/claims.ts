@@ -1,5 +1,6 @@
 import type { ClaimBounds, Claimed, ClaimResult, DueRun, HolderRow } from '@weft/engine';
-import { FIRST_TERMINAL, isRunId } from './codec.ts';
+import { claimObstacle } from '@weft/engine/store-rules';
+import { isRunId, statusOf } from './codec.ts';
 import { SCHEMA_VERSION } from '../connections/migrations.ts';
 import { nowSql } from '../connections/now.ts';
 import { together } from '../connections/connection.ts';
@@ -218,8 +219,9 @@ export function prepareClaims(pool: Pool, clock: (() => number) | undefined): Cl
         const result = await pool.use(async (connection): Promise<ClaimResult | undefined> => {
           const [run] = await connection.query<Target>(LOOK, [runId, now()]);
           if (!run) return { state: 'missing' };
-          if (run.status >= FIRST_TERMINAL) return { state: 'terminal' };
-          if (run.holder !== null && run.is_alive) return { state: 'held', holder: run.holder };
+          const current = run.is_alive ? (run.holder ?? undefined) : undefined;
+          const obstacle = claimObstacle({ status: statusOf(run.status) }, current);
+          if (obstacle) return obstacle;
           const taken = await connection.query<{ epoch: number }>(TAKE, [
             holder,
             runId,

@@ -175,11 +175,6 @@ export function suspicionText(suspicion: Suspicion | undefined): string | null {
   return suspicion === undefined ? null : JSON.stringify(suspicion);
 }
 
-/** Where a run's own log begins: a fork's begins where it leaves its source. */
-export function firstSeq(record: CreationRecord): number {
-  return record.fork?.fromSeq ?? 0;
-}
-
 /** A place in a list: what its last row is sorted by. Opaque to whoever carries it. */
 export function encodeCursor(place: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url');
