@@ -19,6 +19,7 @@ import { outcomesContract } from './outcomes.ts';
 import { readingContract } from './reading.ts';
 import { registryContract } from './registry.ts';
 import { restartingContract } from './restarting.ts';
+import { rulesContract } from './rules.ts';
 import { suspicionsContract } from './suspicions.ts';
 import { textsContract } from './texts.ts';
 import type { ContractFaults, ContractOptions, StoreHarness, Subject } from './subject.ts';
@@ -86,6 +87,7 @@ export function storeContract(name: string, harness: StoreHarness): void {
     });
 
     appendingContract(subject);
+    rulesContract(subject);
     forksContract(subject);
     readingContract(subject);
     claimingContract(subject);
