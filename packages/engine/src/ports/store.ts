@@ -56,17 +56,32 @@ export type {
  * S10. An erasure takes away what only the fold may see: overlays, the values of inputs, the checkpoint, and what commands brought
  *     along. The public log stays, byte for byte.
  * S11. A text is kept as it is, or its unit fails, alone: no two texts ever become one.
+ *
+ * When a unit may be written stands in `store-rules.ts`. A function asks for the facets that it uses, not for the store.
  */
-export interface Store {
+export type Store = Commits &
+  RunLog &
+  Claims &
+  Inbox &
+  IdempotencyRecords &
+  WorkflowRegistry &
+  ApiKeys &
+  Settings &
+  Documents &
+  Outbox &
+  AuditTrail &
+  Removals &
+  Maintenance;
+
+/** The one way to write units. S1, S7. */
+export interface Commits {
   commit(units: readonly WriteUnit[]): Promise<readonly WriteResult[]>;
   /** True when the unit's effect is durable. Asked only after an `unknown` result. */
   committed(unit: WriteUnit): Promise<boolean>;
-  /**
-   * Called after every commit that appended events, by whatever process, and after another process has put a command into the
-   * run's inbox; may coalesce, and may call for nothing. Returns the way to stop.
-   */
-  watch(onCommit: CommitWatcher): () => void;
+}
 
+/** Runs and their events. S2, S6, S8. */
+export interface RunLog {
   /** `tenant` undefined: on behalf of the host itself. */
   readRun(runId: string, tenant: string | undefined): Promise<RunRow | undefined>;
   /** Ascending, from `fromSeq` inclusive, at most `limit` events or about `maxBytes` of payload and overlay, at least one if there is one. */
@@ -77,16 +92,17 @@ export interface Store {
     maxBytes: number,
   ): Promise<readonly StoredEvent[]>;
   readCheckpoint(runId: string): Promise<Checkpoint | undefined>;
-  /** What is left of a purged run, for its own tenant; gone when its time has come by the store's clock. */
-  readTombstone(runId: string, tenant: string): Promise<Tombstone | undefined>;
-  /**
-   * Runs that were created and have ended before a time, in a stable order. `tenant` undefined: of all tenants, on behalf of
-   * the host. A page may hold fewer rows than asked for and still not be the last.
-   */
-  listExpired(tenant: string | undefined, before: number, page: Page): Promise<Listed<ExpiredRun>>;
   /** Newest first by creation; `cursor` is opaque and comes from the previous page. */
   listRuns(tenant: string, filter: RunFilter, page: RunPage): Promise<Listed<RunRow>>;
+  /**
+   * Called after every commit that appended events, by whatever process, and after another process has put a command into the
+   * run's inbox; may coalesce, and may call for nothing. Returns the way to stop.
+   */
+  watch(onCommit: CommitWatcher): () => void;
+}
 
+/** Who works on which run. S3, S5. */
+export interface Claims {
   /** Makes the holder known, and moves the deadline of everything it holds to now + ttl. What it says about itself is kept as it is. */
   heartbeat(holder: string, ttlMs: number, about?: string): Promise<void>;
   /** Holders within their deadline, and those past it that still stand on open runs; by name. */
@@ -105,23 +121,40 @@ export interface Store {
   heldBy(holder: string): Promise<readonly Claimed[]>;
   /** Gives up every claim of the holder, whose deadline has passed from now on; the runs stay due as they are. */
   releaseAll(holder: string): Promise<void>;
+}
 
+/** What was asked of a run. */
+export interface Inbox {
   /** Commands not yet consumed, in order of acceptance. */
   readInbox(runId: string): Promise<readonly StoredCommand[]>;
   readCommand(runId: string, commandId: string): Promise<StoredCommand | undefined>;
+}
 
+/** Answers to requests that may come again. S4. */
+export interface IdempotencyRecords {
   readIdempotency(tenant: string, operation: string, keyHash: string): Promise<IdempotencyRecord | undefined>;
+}
 
+/** Definitions, by name and version. */
+export interface WorkflowRegistry {
   /** The current version when `version` is undefined. */
   readWorkflow(tenant: string, id: string, version: string | undefined): Promise<WorkflowRow | undefined>;
   readDefinition(digest: string): Promise<string | undefined>;
   listWorkflows(tenant: string, page: Page): Promise<Listed<WorkflowRow>>;
+}
 
+export interface ApiKeys {
   readKeyByHash(hash: string): Promise<ApiKeyRow | undefined>;
   listKeys(tenant: string): Promise<readonly ApiKeyRow[]>;
+}
 
+/** What a host wrote once. */
+export interface Settings {
   readSetting(name: string): Promise<string | undefined>;
+}
 
+/** Small records of a tenant, and the pieces of large values. S11. */
+export interface Documents {
   /** What has expired by the store's clock is not there. */
   readDocument(place: DocumentPlace): Promise<StoredDocument | undefined>;
   /** Newest first by `at`, then by order of writing; without what has expired. */
@@ -133,16 +166,36 @@ export interface Store {
   ): Promise<Listed<StoredDocument>>;
   /** One piece of a large value, in the order in which they were written. */
   readBlob(tenant: string, runId: string, blobId: string, index: number): Promise<Uint8Array | undefined>;
+}
 
+/** What is to be sent to others. */
+export interface Outbox {
   /**
    * Due rows not held by another worker, oldest first, held for `leaseMs`. A row of a lane is handed out only when no row
    * written before it to the same lane is left, dead ones aside. Rows of the topics in `except` stay where they are.
    */
   claimOutbox(limit: number, leaseMs: number, except?: readonly string[]): Promise<readonly OutboxRow[]>;
-  readAudit(fromId: number, limit: number): Promise<readonly StoredAuditEntry[]>;
+}
 
+export interface AuditTrail {
+  readAudit(fromId: number, limit: number): Promise<readonly StoredAuditEntry[]>;
+}
+
+/** What was taken away, and what may be. S9, S10. */
+export interface Removals {
+  /** What is left of a purged run, for its own tenant; gone when its time has come by the store's clock. */
+  readTombstone(runId: string, tenant: string): Promise<Tombstone | undefined>;
+  /**
+   * Runs that were created and have ended before a time, in a stable order. `tenant` undefined: of all tenants, on behalf of
+   * the host. A page may hold fewer rows than asked for and still not be the last.
+   */
+  listExpired(tenant: string | undefined, before: number, page: Page): Promise<Listed<ExpiredRun>>;
   /** Removes expired idempotency records, documents and tombstones; returns how many. */
   prune(): Promise<number>;
+}
+
+/** The database itself. */
+export interface Maintenance {
   /**
    * A copy of everything that was committed before it was asked for, while writes go on. Absent where the database has its own
    * way to be backed up. The caller closes it, read or not.
