@@ -1,5 +1,5 @@
 import { ANNOTATION_TARGETS, type Capabilities, mirrorFamilies, SIGNAL_KINDS } from '@weft/protocol';
-import type { Store } from '../ports/store.ts';
+import type { WorkflowRegistry } from '../ports/store.ts';
 import { MOCK_PROVIDERS } from '../conformance/mock-model-provider.ts';
 import type { AuditIntegrity } from '../runtime/audit/audit.ts';
 import type { Compile } from '../runtime/workflows/compile-definition.ts';
@@ -20,7 +20,7 @@ export interface Discovery {
 }
 
 export interface DiscoveryOptions {
-  readonly store: Pick<Store, 'listWorkflows' | 'readDefinition'>;
+  readonly store: WorkflowRegistry;
   readonly compile: Compile;
   readonly limits: HostLimits;
   readonly defaultTenant: string;

@@ -1,12 +1,12 @@
 import { HostError } from '@weft/protocol';
-import type { Store } from '../ports/store.ts';
+import type { Settings } from '../ports/store.ts';
 import type { Committer } from '../runtime/commits/committer.ts';
 import { type RandomBytes, randomId } from '../runtime/runs/ids.ts';
 import { writeFailure } from '../runtime/commits/write-failure.ts';
 
 /** What a store keeps of the hosts that use it, settled by the first of them. */
 export interface SettingTools {
-  readonly store: Pick<Store, 'readSetting'>;
+  readonly store: Settings;
   readonly committer: Pick<Committer, 'submit'>;
   readonly random: RandomBytes;
 }

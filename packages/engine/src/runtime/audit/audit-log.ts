@@ -17,7 +17,7 @@ import {
   createCheckpointCheck,
   NOTHING_TO_VERIFY,
 } from '../../core/audit/verification.ts';
-import type { Store, StoredAuditEntry } from '../../ports/store.ts';
+import type { AuditTrail, Documents, StoredAuditEntry } from '../../ports/store.ts';
 import { yieldTurn } from '../../ports/clock.ts';
 import { HOST_TENANT } from '../outbox/subscriptions.ts';
 
@@ -48,7 +48,7 @@ interface Batch {
   readonly toId: number;
 }
 
-export function createAuditLog(store: Pick<Store, 'listDocuments' | 'readDocument' | 'readAudit'>): AuditLog {
+export function createAuditLog(store: Documents & AuditTrail): AuditLog {
   async function last(collection: AuditCollection): Promise<number> {
     const { rows } = await store.listDocuments(HOST_TENANT, collection, '', { limit: 10 });
     const numbers = rows.map(({ id }) => Number(id));

@@ -1,11 +1,11 @@
 import { ALL_SCOPES, HostError } from '@weft/protocol';
 import { sha256Hex } from '../../crypto/hash.ts';
-import type { ApiKeyRow, FirstKeySource, Store, WriteUnit } from '../../ports/store.ts';
+import type { ApiKeyRow, ApiKeys, Commits, FirstKeySource, WriteUnit } from '../../ports/store.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
 import { keyDetails, keyRow } from './keys.ts';
 
 export interface FirstKey {
-  readonly store: Pick<Store, 'readKeyByHash' | 'listKeys' | 'commit'>;
+  readonly store: Commits & ApiKeys;
   readonly key: string;
   readonly test: boolean;
   readonly tenant: string;

@@ -12,7 +12,7 @@ import type { Plan } from '../../core/compile/plan.ts';
 import type { CreationRecord, RunState } from '../../model/run-state.ts';
 import type { BundleRequest, Caller, Host } from '../../host/host.ts';
 import type { Ed25519Key } from '../../crypto/ed25519.ts';
-import type { RunRow, Store, StoredEvent } from '../../ports/store.ts';
+import type { Documents, RunLog, RunRow, StoredEvent, WorkflowRegistry } from '../../ports/store.ts';
 import { maskedBefore } from './imported-values.ts';
 import { inTurns, nextTurn } from '../fairness/in-turns.ts';
 
@@ -21,9 +21,9 @@ import { inTurns, nextTurn } from '../fairness/in-turns.ts';
  * fixed before the first byte, so a run that goes on meanwhile gives a whole bundle of what it was.
  */
 export interface BundleDependencies {
-  readonly store: Pick<Store, 'readRun' | 'readDefinition' | 'readDocument'>;
+  readonly store: RunLog & WorkflowRegistry & Documents;
   /** Ascending from a sequence; the whole log, wherever its pieces are kept. */
-  readonly readEvents: Store['readEvents'];
+  readonly readEvents: RunLog['readEvents'];
   readonly snapshot: Host['snapshot'];
   readonly withState: <Result>(row: RunRow, use: (plan: Plan, state: RunState) => Result) => Promise<Result>;
   readonly annotationsOf: (tenant: string, runId: string) => Promise<readonly Annotation[]>;

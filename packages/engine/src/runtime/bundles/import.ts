@@ -13,7 +13,7 @@ import {
 import { snapshotInSteps } from '../../core/fold/snapshot.ts';
 import type { Steps } from '../../core/json/steps.ts';
 import type { Caller, Host, ImportedRun } from '../../host/host.ts';
-import type { RunHead, RunRow, RunUnit, Store, WriteUnit } from '../../ports/store.ts';
+import type { RunHead, RunLog, RunRow, RunUnit, WorkflowRegistry, WriteUnit } from '../../ports/store.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
@@ -37,7 +37,7 @@ import { writeFailure } from '../commits/write-failure.ts';
  * 3. Nobody ever claims it: nothing makes it due, and commands are refused before they reach its inbox.
  */
 export interface ImportDependencies {
-  readonly store: Pick<Store, 'readRun' | 'readWorkflow' | 'readDefinition'>;
+  readonly store: RunLog & WorkflowRegistry;
   readonly committer: Committer;
   readonly compile: Compile;
   readonly clock: Clock;

@@ -7,7 +7,7 @@ import type { BundleAnnotation } from '../../core/import/read-annotations.ts';
 import type { Plan } from '../../core/compile/plan.ts';
 import type { CreationRecord } from '../../model/run-state.ts';
 import type { ForkRequest } from '../../host/host.ts';
-import type { DocumentPlace, RunRow, Store } from '../../ports/store.ts';
+import type { DocumentPlace, Documents, RunLog, RunRow } from '../../ports/store.ts';
 import type { Annotations } from '../annotations/annotations.ts';
 
 /** What is kept beside an imported run: the places of its masked values, and what people said where it came from. */
@@ -41,22 +41,20 @@ const PAGE_BYTES = 1024 * 1024;
 
 const NOTHING_MASKED: MaskedSlots = { inputs: [], configurable: [], events: {}, isSilent: false };
 
-async function masksOf(store: Pick<Store, 'readDocument'>, record: Kept): Promise<MaskedSlots> {
+async function masksOf(store: Documents, record: Kept): Promise<MaskedSlots> {
   const stored = await store.readDocument(importedPlace(record, MASKS_COLLECTION));
   return stored === undefined ? NOTHING_MASKED : (JSON.parse(stored.body) as MaskedSlots);
 }
 
 /** What a bundle of this run must list as masked although nothing was masked here; undefined where nothing was imported. */
 export async function maskedBefore(
-  store: Pick<Store, 'readDocument'>,
+  store: Documents,
   record: CreationRecord,
 ): Promise<MaskedPlaces | undefined> {
   return record.imported === undefined ? undefined : placesOf(await masksOf(store, record));
 }
 
-export function createFillImported(
-  store: Pick<Store, 'readRun' | 'readEvents' | 'readDocument'>,
-): FillImported {
+export function createFillImported(store: RunLog & Documents): FillImported {
   /** A fork of a fork may be cut where the log is still that of the imported run. */
   async function rootOf(row: RunRow, cut: number): Promise<CreationRecord | undefined> {
     const { record } = row;
@@ -171,7 +169,7 @@ export function importedAnnotations(runId: string, said: readonly BundleAnnotati
  * The same annotations, with those that came with a bundle before them. They are kept apart: they take no room from what is said
  * here, and nobody can add to them.
  */
-export function withImportedAnnotations(store: Pick<Store, 'readDocument'>, own: Annotations): Annotations {
+export function withImportedAnnotations(store: Documents, own: Annotations): Annotations {
   async function importedOf(run: Kept): Promise<readonly Annotation[]> {
     const stored = await store.readDocument(importedPlace(run, SAID_COLLECTION));
     return stored === undefined ? [] : (JSON.parse(stored.body) as Annotation[]);

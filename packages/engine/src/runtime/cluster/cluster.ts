@@ -1,5 +1,5 @@
 import type { ClusterNode, ClusterOperations } from '../../host/cluster-operations.ts';
-import type { HolderRow, Store } from '../../ports/store.ts';
+import type { Claims, Documents, HolderRow } from '../../ports/store.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
@@ -27,7 +27,7 @@ export interface Cluster {
 }
 
 export interface ClusterDependencies {
-  readonly store: Pick<Store, 'holders' | 'readDocument'>;
+  readonly store: Claims & Documents;
   readonly committer: Committer;
   readonly dispatcher: () => Pick<Dispatcher, 'drain' | 'isIdle'>;
   readonly lease: () => Pick<Lease, 'holder' | 'renew'>;

@@ -1,5 +1,5 @@
 import { heapBytesOf } from '../../core/json/heap-bytes.ts';
-import type { Store, WriteResult, WriteUnit } from '../../ports/store.ts';
+import type { Commits, WriteResult, WriteUnit } from '../../ports/store.ts';
 import { pause } from '../../ports/clock.ts';
 import { createFairQueue } from '../fairness/fair-queue.ts';
 import { createLoads, type Load } from '../fairness/loads.ts';
@@ -34,7 +34,7 @@ export interface Committer {
 export type CommitResult = WriteResult | { readonly state: 'lost' };
 
 export interface CommitterOptions {
-  readonly store: Pick<Store, 'commit' | 'committed'>;
+  readonly store: Commits;
   readonly maxUnits: number;
   readonly maxBytes: number;
   readonly log: Log;

@@ -5,14 +5,14 @@ import { stateDiffInSteps } from '../../core/diff/state-diff.ts';
 import type { Plan } from '../../core/compile/plan.ts';
 import { isTerminalStatus, type RunState } from '../../model/run-state.ts';
 import type { Host } from '../../host/host.ts';
-import type { RunRow, Store } from '../../ports/store.ts';
+import type { RunLog, RunRow, Store } from '../../ports/store.ts';
 import { inTurns, nextTurn } from '../fairness/in-turns.ts';
 import { snapshotOf } from '../runs/snapshot-of.ts';
 import type { RunStates } from '../runs/states.ts';
 import { toWireEvent } from '../streams/wire-event.ts';
 
 export interface DiffDependencies {
-  readonly store: Pick<Store, 'readRun'>;
+  readonly store: RunLog;
   /** The one way to a run's events, wherever they are kept. */
   readonly readEvents: Store['readEvents'];
   readonly states: RunStates;

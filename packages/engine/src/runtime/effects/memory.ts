@@ -1,12 +1,12 @@
 import { isName, toIso } from '@weft/protocol';
 import { type Memory, type MemoryEntry, type NewMemoryEntry, NodeFailure } from '../../model/node-type.ts';
-import type { DocumentUnit, Store } from '../../ports/store.ts';
+import type { Documents, DocumentUnit } from '../../ports/store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { SecretMask } from '../secrets/mask.ts';
 
 /** What agents remember: one document per entry, under the tenant and the reference, masked before it is written. */
 export interface MemoryDependencies {
-  readonly store: Pick<Store, 'listDocuments'>;
+  readonly store: Documents;
   readonly write: (unit: Omit<DocumentUnit, 'batchId'>) => Promise<unknown>;
   readonly clock: Pick<Clock, 'now'>;
   readonly maxEntryBytes: number;

@@ -9,7 +9,7 @@ import {
   type OutputChunk,
   type Secrets,
 } from '../../model/node-type.ts';
-import type { BlobUnit, ClaimRef, DocumentUnit, Store } from '../../ports/store.ts';
+import type { BlobUnit, ClaimRef, Documents, DocumentUnit } from '../../ports/store.ts';
 import { type ArtifactDependencies, openArtifacts, type WriteAnswer } from './artifacts.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
@@ -21,7 +21,7 @@ import { createSecretMask, type SecretMask } from '../secrets/mask.ts';
 import { type Resolution, SECRET_ID, type SecretResolver } from '../secrets/resolver.ts';
 
 export interface EffectPortDependencies {
-  readonly store: Pick<Store, 'readDocument' | 'listDocuments'>;
+  readonly store: Documents;
   readonly committer: Pick<Committer, 'submit'>;
   readonly resolver: SecretResolver;
   readonly clock: Pick<Clock, 'now'>;

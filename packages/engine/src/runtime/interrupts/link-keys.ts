@@ -1,6 +1,6 @@
 import { HostError } from '@weft/protocol';
 import type { Caller, Host, LinkKey } from '../../host/host.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Documents } from '../../ports/store.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
@@ -35,7 +35,7 @@ export interface SigningKey {
 }
 
 export interface LinkKeyDependencies {
-  readonly store: Pick<Store, 'listDocuments'>;
+  readonly store: Documents;
   readonly committer: Pick<Committer, 'submit'>;
   readonly clock: Clock;
   readonly random: RandomBytes;

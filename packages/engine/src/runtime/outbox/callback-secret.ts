@@ -1,4 +1,4 @@
-import type { Store } from '../../ports/store.ts';
+import type { Documents } from '../../ports/store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
@@ -9,7 +9,7 @@ import { newSigningSecret } from './signing.ts';
 const ID = 'callback';
 
 export interface CallbackSecretDependencies {
-  readonly store: Pick<Store, 'readDocument'>;
+  readonly store: Documents;
   readonly committer: Committer;
   readonly clock: Clock;
   readonly random: RandomBytes;

@@ -2,14 +2,14 @@ import { isJsonObject } from '@weft/protocol';
 import type { Plan } from '../../core/compile/plan.ts';
 import { isTerminalStatus, type RunState } from '../../model/run-state.ts';
 import type { OpenInterrupt } from '../../host/host.ts';
-import type { RunRow, Store } from '../../ports/store.ts';
+import type { RunLog, RunRow } from '../../ports/store.ts';
 import { openInterrupts } from '../interrupts/interrupts.ts';
 import type { Links } from '../interrupts/links.ts';
 import type { Message, Render } from './delivery.ts';
 import { seqOf } from './rows.ts';
 
 export interface CallbackDependencies {
-  readonly store: Pick<Store, 'readRun' | 'readEvents'>;
+  readonly store: RunLog;
   readonly withState: <Result>(row: RunRow, use: (plan: Plan, state: RunState) => Result) => Promise<Result>;
   /** Signs links to questions. */
   readonly links: Links;

@@ -1,5 +1,5 @@
 import { toIso } from '@weft/protocol';
-import type { DocumentUnit, OutboxRow, Store } from '../../ports/store.ts';
+import type { Documents, DocumentUnit, OutboxRow, RunLog } from '../../ports/store.ts';
 import type { DeadDelivery, WebhookOperations } from '../../host/webhook-operations.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -19,7 +19,7 @@ export interface DeadLetters extends Pick<WebhookOperations, 'listDeadDeliveries
 }
 
 export interface DeadLetterDependencies {
-  readonly store: Pick<Store, 'readRun' | 'readDocument' | 'listDocuments'>;
+  readonly store: RunLog & Documents;
   readonly committer: Committer;
   readonly clock: Clock;
   readonly random: RandomBytes;

@@ -1,4 +1,4 @@
-import type { Store } from '../../ports/store.ts';
+import type { Documents } from '../../ports/store.ts';
 import { errorFields, type Log } from '../../ports/log.ts';
 import type { StoredSecret } from './sealing.ts';
 
@@ -41,7 +41,7 @@ const PAGE = 500;
 const NONE: readonly Subscription[] = [];
 
 export interface SubscriptionsOptions {
-  readonly store: Pick<Store, 'listDocuments'>;
+  readonly store: Documents;
   readonly everyMs: number;
   readonly log: Log;
 }
@@ -81,7 +81,7 @@ export function createSubscriptions({ store, everyMs, log }: SubscriptionsOption
 }
 
 async function listAll(
-  store: Pick<Store, 'listDocuments'>,
+  store: Documents,
   tenant: string,
   collection: string,
 ): Promise<{ readonly id: string; readonly body: string }[]> {

@@ -1,4 +1,4 @@
-import type { OutboxRow, Store } from '../../ports/store.ts';
+import type { Documents, OutboxRow, RunLog } from '../../ports/store.ts';
 import { toWireEvent } from '../streams/wire-event.ts';
 import type { Render } from './delivery.ts';
 import { seqOf, WEBHOOK_TOPIC } from './rows.ts';
@@ -6,7 +6,7 @@ import { fromStored, type Sealing } from './sealing.ts';
 import { type Subscription, WEBHOOKS } from './subscriptions.ts';
 
 export interface WebhookDependencies {
-  readonly store: Pick<Store, 'readRun' | 'readEvents' | 'readDocument'>;
+  readonly store: RunLog & Documents;
   readonly sealing?: Sealing | undefined;
 }
 

@@ -1,4 +1,4 @@
-import type { DocumentUnit, OutboxRow, Store, WriteUnit } from '../../ports/store.ts';
+import type { DocumentUnit, Outbox, OutboxRow, WriteUnit } from '../../ports/store.ts';
 import { type Clock, wait } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
@@ -32,7 +32,7 @@ export interface OutboxWorker {
 }
 
 export interface OutboxWorkerOptions {
-  readonly store: Pick<Store, 'claimOutbox'>;
+  readonly store: Outbox;
   readonly committer: Committer;
   readonly clock: Clock;
   readonly random: RandomBytes;

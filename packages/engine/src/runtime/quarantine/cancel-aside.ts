@@ -3,9 +3,10 @@ import type { RunStatus } from '../../model/run-state.ts';
 import { DamagedRunError } from '../../model/damaged-run-error.ts';
 import type {
   Claimed,
+  Inbox,
+  RunLog,
   RunRow,
   RunUnit,
-  Store,
   StoredCommand,
   StoredEvent,
   Verdict,
@@ -25,7 +26,7 @@ import { batchUnit, type BatchTools, decideBatch } from '../scheduling/decide-ba
  */
 export interface CancelAsideDependencies extends BatchTools {
   /** Tells of damage instead of throwing it. */
-  readonly store: Pick<Store, 'readRun' | 'readInbox'>;
+  readonly store: RunLog & Inbox;
   readonly states: RunStates;
   readonly capabilities: ReadonlySet<string>;
   readonly committer: Pick<Committer, 'submit'>;

@@ -1,7 +1,7 @@
 import { HostError } from '@weft/protocol';
 import { isTerminalStatus } from '../../model/run-state.ts';
 import type { Caller } from '../../host/host.ts';
-import type { RunRow, RunUnit, Store, Suspicion, SuspicionUnit } from '../../ports/store.ts';
+import type { RunLog, RunRow, RunUnit, Suspicion, SuspicionUnit } from '../../ports/store.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
@@ -51,7 +51,7 @@ export interface Trial {
 }
 
 export interface QuarantineDependencies {
-  readonly store: Pick<Store, 'readRun'>;
+  readonly store: RunLog;
   readonly committer: Pick<Committer, 'submit'>;
   readonly clock: Clock;
   readonly random: RandomBytes;

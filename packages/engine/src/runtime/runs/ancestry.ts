@@ -1,11 +1,11 @@
 import type { Ancestry } from '@weft/protocol';
 import type { ParentLink } from '../../model/run-state.ts';
 import type { Host } from '../../host/host.ts';
-import type { Store } from '../../ports/store.ts';
+import type { RunLog } from '../../ports/store.ts';
 import type { Plans } from '../workflows/plans.ts';
 
 export interface AncestryDependencies {
-  readonly store: Pick<Store, 'readRun'>;
+  readonly store: RunLog;
   readonly plans: Plans;
   /** The same for every process of this host. */
   readonly hostId: () => string;

@@ -1,11 +1,11 @@
 import { HostError } from '@weft/protocol';
 import type { Host } from '../../host/host.ts';
-import type { RunRow, Store } from '../../ports/store.ts';
+import type { RunLog, RunRow } from '../../ports/store.ts';
 import { snapshotOf } from './snapshot-of.ts';
 import type { RunStates } from './states.ts';
 
 export interface StateAtDependencies {
-  readonly store: Pick<Store, 'readRun'>;
+  readonly store: RunLog;
   readonly states: RunStates;
 }
 

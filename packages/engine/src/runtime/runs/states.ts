@@ -6,7 +6,7 @@ import type { Plan } from '../../core/compile/plan.ts';
 import type { CreationRecord, RunState } from '../../model/run-state.ts';
 import type { Steps } from '../../core/json/steps.ts';
 import { DamagedRunError } from '../../model/damaged-run-error.ts';
-import type { RunRow, Store, StoredEvent } from '../../ports/store.ts';
+import type { RunLog, RunRow, StoredEvent } from '../../ports/store.ts';
 import { createBoundedCache } from '../collections/bounded-cache.ts';
 import { createGate } from '../fairness/gate.ts';
 import { inTurns, nextTurn } from '../fairness/in-turns.ts';
@@ -47,7 +47,7 @@ const PAGE_BYTES = 1024 * 1024;
 export const LARGE_STATE_BYTES = 1024 * 1024;
 
 export function createRunStates(
-  store: Pick<Store, 'readEvents' | 'readCheckpoint' | 'readRun'>,
+  store: RunLog,
   plans: Plans,
   limits: Pick<HostLimits, 'hostReads' | 'tenantReads' | 'keptStateBytes'>,
 ): RunStates {

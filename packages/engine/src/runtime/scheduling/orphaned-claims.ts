@@ -1,4 +1,4 @@
-import type { Claimed, Store } from '../../ports/store.ts';
+import type { Claimed, Claims } from '../../ports/store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Lease } from './lease.ts';
 
@@ -14,7 +14,7 @@ export interface OrphanedClaims {
 }
 
 export interface OrphanedClaimsOptions {
-  readonly store: Pick<Store, 'heldBy'>;
+  readonly store: Claims;
   readonly lease: Pick<Lease, 'holder'>;
   readonly clock: Pick<Clock, 'monotonic'>;
   /** How long a run must be held and unknown before it is a orphan. */

@@ -1,9 +1,9 @@
-import type { RunUnit, Store } from '../../ports/store.ts';
+import type { RunLog, RunUnit } from '../../ports/store.ts';
 import type { Committer } from '../commits/committer.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
 
 export interface ReleaseDependencies {
-  readonly store: Pick<Store, 'readRun'>;
+  readonly store: RunLog;
   readonly committer: Pick<Committer, 'submit'>;
   readonly random: RandomBytes;
 }

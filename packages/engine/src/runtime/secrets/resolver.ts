@@ -1,5 +1,5 @@
 import type { RandomBytes } from '../runs/ids.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Documents } from '../../ports/store.ts';
 import { type Sealed, type Sealer, createSealer } from './sealer.ts';
 
 /** Where the values of secrets come from. Only effects ask, through their `secrets` port. */
@@ -42,10 +42,7 @@ export function openSealer(key: Uint8Array | undefined, random: RandomBytes): Se
 }
 
 /** Secrets that the host keeps itself, encrypted. A user's own one goes before the tenant's. */
-export function createLocalResolver(
-  store: Pick<Store, 'readDocument'>,
-  sealer: Sealer | undefined,
-): SecretResolver {
+export function createLocalResolver(store: Documents, sealer: Sealer | undefined): SecretResolver {
   return {
     async resolve({ tenant, principal }, secretId) {
       if (sealer === undefined) return { state: 'off' };

@@ -4,7 +4,7 @@ import { stateBytes } from '../../core/json/heap-bytes.ts';
 import type { CreationRecord } from '../../model/run-state.ts';
 import type { SnapshotExtras } from '../../core/fold/snapshot.ts';
 import type { FollowedEvent } from '../../host/host.ts';
-import type { Store } from '../../ports/store.ts';
+import type { RunLog } from '../../ports/store.ts';
 import { nextTurn } from '../fairness/in-turns.ts';
 import { jsonText } from '../fairness/json-text.ts';
 import { snapshotOf } from '../runs/snapshot-of.ts';
@@ -34,7 +34,7 @@ export interface Shown {
 }
 
 export interface ValuesDependencies {
-  readonly store: Pick<Store, 'readEvents' | 'readRun'>;
+  readonly store: RunLog;
   readonly states: RunStates;
   readonly kept: KeptForReaders;
 }

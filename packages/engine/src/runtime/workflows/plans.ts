@@ -1,6 +1,6 @@
 import { HostError } from '@weft/protocol';
 import type { Plan } from '../../core/compile/plan.ts';
-import type { Store } from '../../ports/store.ts';
+import type { WorkflowRegistry } from '../../ports/store.ts';
 import { createBoundedCache } from '../collections/bounded-cache.ts';
 import type { Compile } from './compile-definition.ts';
 
@@ -21,7 +21,7 @@ function weightOf({ bytes }: Plan): number {
   return Math.max(bytes, KEPT_BYTES / KEPT_PLANS);
 }
 
-export function createPlans(store: Pick<Store, 'readDefinition'>, compile: Compile): Plans {
+export function createPlans(store: WorkflowRegistry, compile: Compile): Plans {
   const kept = createBoundedCache<string, Promise<Plan>>(KEPT_BYTES);
 
   async function load(digest: string, tenant: string): Promise<Plan> {

@@ -17,7 +17,7 @@ import type {
   WorkflowProblem,
   WorkflowSummary,
 } from '../../host/host.ts';
-import type { Store, WorkflowRow, WorkflowUnit } from '../../ports/store.ts';
+import type { WorkflowRegistry, WorkflowRow, WorkflowUnit } from '../../ports/store.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import { createBoundedCache } from '../collections/bounded-cache.ts';
 import { type Clock, yieldTurn } from '../../ports/clock.ts';
@@ -33,7 +33,7 @@ import { writeFailure } from '../commits/write-failure.ts';
 export type Workflows = Pick<Host, 'registerWorkflow' | 'checkWorkflow' | 'workflow' | 'listWorkflows'>;
 
 export interface WorkflowDependencies {
-  readonly store: Pick<Store, 'readWorkflow' | 'readDefinition' | 'listWorkflows'>;
+  readonly store: WorkflowRegistry;
   readonly committer: Committer;
   readonly compile: Compile;
   readonly plans: Plans;
