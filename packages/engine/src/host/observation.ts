@@ -1,4 +1,5 @@
 import type { CommittedGroup, Observer, TelemetryOperations } from './telemetry-operations.ts';
+import { decorateStore } from '../ports/decorate-store.ts';
 import type { Store, WriteResult, WriteUnit } from '../ports/store.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Feed } from '../runtime/streams/feed.ts';
@@ -65,8 +66,7 @@ export function createObservation(inner: Store, clock: Clock, log: Log): Observa
   }
 
   return {
-    store: {
-      ...inner,
+    store: decorateStore(inner, {
       commit,
       async readInbox(runId) {
         const commands = await inner.readInbox(runId);
@@ -86,7 +86,7 @@ export function createObservation(inner: Store, clock: Clock, log: Log): Observa
         await inner.heartbeat(holder, ttlMs, about);
         renewedAt = clock.monotonic();
       },
-    },
+    }),
     watching: (feed) => ({
       ...feed,
       publish(record, events) {

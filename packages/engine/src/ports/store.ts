@@ -32,7 +32,8 @@ export type {
 } from './store-units.ts';
 
 /**
- * The store port. What it promises is proven by `store-contract.ts`, which every adapter runs unchanged:
+ * The store port. An adapter may be an object of closures or a class: its methods are always called on it. What it promises is
+ * proven by `store-contract.ts`, which every adapter runs unchanged:
  *
  * S1. `commit` makes its units durable before it resolves, in order, as one group. A unit is all or nothing; a refused
  *     unit is refused alone and changes nothing; the others of the group are committed. So are they when the database itself

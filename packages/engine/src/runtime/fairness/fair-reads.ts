@@ -1,3 +1,4 @@
+import { decorateStore } from '../../ports/decorate-store.ts';
 import type { Store } from '../../ports/store.ts';
 import { createBoundedCache } from '../collections/bounded-cache.ts';
 import { inTurn } from './in-turns.ts';
@@ -13,8 +14,7 @@ export function fairReads(store: Store): Store {
   const tenants = createBoundedCache<string, string>(KNOWN_TENANTS);
   const tenantOf = (runId: string): string => tenants.get(runId) ?? '';
 
-  return {
-    ...store,
+  return decorateStore(store, {
     async readRun(runId, tenant) {
       const row = await inTurn(tenant ?? tenantOf(runId), () => store.readRun(runId, tenant));
       if (row !== undefined) tenants.set(runId, row.record.tenant);
@@ -24,5 +24,5 @@ export function fairReads(store: Store): Store {
       inTurn(tenantOf(runId), () => store.readEvents(runId, fromSeq, limit, maxBytes)),
     listRuns: (tenant, filter, page) => inTurn(tenant, () => store.listRuns(tenant, filter, page)),
     readCheckpoint: (runId) => inTurn(tenantOf(runId), () => store.readCheckpoint(runId)),
-  };
+  });
 }

@@ -3,6 +3,7 @@ import { HostError, type JsonObject } from '@weft/protocol';
 import { withValue } from '../../core/import/missing-values.ts';
 import type { ForkLink } from '../../model/run-state.ts';
 import { DamagedRunError } from '../../model/damaged-run-error.ts';
+import { decorateStore } from '../../ports/decorate-store.ts';
 import type { Store, StoredEvent } from '../../ports/store.ts';
 import { createBoundedCache } from '../collections/bounded-cache.ts';
 
@@ -77,7 +78,7 @@ export function joinForks(store: Store): Store {
       : undefined;
   };
 
-  return { ...store, readRun, readEvents, readCheckpoint };
+  return decorateStore(store, { readRun, readEvents, readCheckpoint });
 }
 
 /** The beginning of what was asked for is missing, although there is more. */

@@ -1,4 +1,5 @@
 import { DamagedRunError } from '../../model/damaged-run-error.ts';
+import { decorateStore } from '../../ports/decorate-store.ts';
 import type { Store } from '../../ports/store.ts';
 
 /**
@@ -11,12 +12,11 @@ export function guardDamage(store: Store, onDamaged: (error: DamagedRunError) =>
     throw error;
   }
 
-  return {
-    ...store,
+  return decorateStore(store, {
     async readRun(runId, tenant) {
       const row = await store.readRun(runId, tenant);
       return row?.isDamaged === true ? told(new DamagedRunError(runId, undefined)) : row;
     },
     readEvents: (...asked) => store.readEvents(...asked).catch(told),
-  };
+  });
 }

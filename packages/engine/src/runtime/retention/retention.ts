@@ -12,6 +12,7 @@ import type {
 } from '../../ports/store.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { decorateStore } from '../../ports/decorate-store.ts';
 import type { CommitResult, Committer } from '../commits/committer.ts';
 import type { FinishedRuns } from '../runs/finished-runs.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
@@ -268,15 +269,15 @@ export function createRetention(dependencies: RetentionDependencies): RetentionS
 
 /** The same store, which tells a tenant that a run it asks for was removed. */
 export function tellingRemoved(store: Store): Store {
-  async function readRun(runId: string, tenant: string | undefined) {
-    const row = await store.readRun(runId, tenant);
-    if (row !== undefined || tenant === undefined) return row;
-    const tombstone = await store.readTombstone(runId, tenant);
-    if (tombstone !== undefined) throw runExpired(runId, tombstone);
-    return undefined;
-  }
-  const telling: Store = Object.create(store, { readRun: { value: readRun } });
-  return telling;
+  return decorateStore(store, {
+    async readRun(runId, tenant) {
+      const row = await store.readRun(runId, tenant);
+      if (row !== undefined || tenant === undefined) return row;
+      const tombstone = await store.readTombstone(runId, tenant);
+      if (tombstone !== undefined) throw runExpired(runId, tombstone);
+      return undefined;
+    },
+  });
 }
 
 function runExpired(runId: string, { purgedAt }: Tombstone): HostError {
