@@ -36,50 +36,9 @@ export type {
   RunState,
   RunStatus,
 } from './model/run-state.ts';
-export type {
-  Accepted,
-  Annotated,
-  ArtifactSummary,
-  AuditExportPage,
-  Authentication,
-  BundleRequest,
-  Caller,
-  CommandAnswer,
-  CreatedKey,
-  Cursor,
-  EventPage,
-  Explanation,
-  FollowedEvent,
-  FollowOptions,
-  Forked,
-  ForkRequest,
-  Host,
-  IdempotencyClaim,
-  ImportedRun,
-  LinkAnswer,
-  NewKey,
-  NewRun,
-  NewSecret,
-  OpenInterrupt,
-  OpenQuestion,
-  ReadableArtifact,
-  RegisterOptions,
-  Registration,
-  RememberedAnswer,
-  ReplayedAnswer,
-  Retention,
-  RunSummary,
-  SecretScope,
-  SecretSummary,
-  SnapshotView,
-  WireEvent,
-  WorkflowProblem,
-  WorkflowReport,
-  WorkflowSummary,
-} from './host/host.ts';
+export type * from './host/host.ts';
 export { DamagedRunError } from './model/damaged-run-error.ts';
 export { erasedCommand, erasedRecord } from './model/erased-record.ts';
-export type { ClusterNode, ClusterOperations } from './host/cluster-operations.ts';
 export { openMemoryStore } from './memory-store/memory-store.ts';
 export type { MemoryStoreOptions, StoreFaults } from './memory-store/memory-store.ts';
 export { NodeFailure } from './model/node-type.ts';
@@ -185,12 +144,3 @@ export type {
   WriteResult,
   WriteUnit,
 } from './ports/store.ts';
-export type {
-  CreatedWebhook,
-  DeadDelivery,
-  NewWebhook,
-  SigningSecret,
-  WebhookOperations,
-  WebhookSummary,
-} from './host/webhook-operations.ts';
-export type { CommittedGroup, Observer, RunSpans, TelemetryOperations } from './host/telemetry-operations.ts';

@@ -163,7 +163,7 @@ function createDoor(host: Host, settings: Settings, log: Log, telemetry: Telemet
       host,
       streams,
       limiter: settings.rateLimit === undefined ? undefined : createRateLimiter(settings.rateLimit),
-      denials: createDenials(host, log, settings.auditedDenialsPerSecond),
+      denials: createDenials(host.audit, log, settings.auditedDenialsPerSecond),
       attempts,
     }),
   };

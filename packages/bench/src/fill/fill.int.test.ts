@@ -37,7 +37,7 @@ afterEach(async () => {
 });
 
 async function runOf(id: string, ...steps: { typeId: string; config: object }[]): Promise<string> {
-  await host.registerWorkflow(CALLER, chainOf(id, id, steps), { strict: false, dev: false });
+  await host.workflows.register(CALLER, chainOf(id, id, steps), { strict: false, dev: false });
   const asked = {
     workflowId: id,
     inputs: {},
@@ -46,7 +46,7 @@ async function runOf(id: string, ...steps: { typeId: string; config: object }[])
     metadata: {},
     exclusiveScope: false,
   };
-  const created = await host.createRun(CALLER, asked);
+  const created = await host.runs.create(CALLER, asked);
   if (created.replayed) throw new Error('a new run was expected');
   return created.runId;
 }
@@ -61,7 +61,7 @@ describe('filling a store', () => {
     const { rows } = await store.listRuns(DEFAULT_TENANT, {}, { limit: 100 });
     expect(rows).toHaveLength(31);
     const oldest = rows.at(-1)?.record.runId ?? '';
-    const page = await host.events(CALLER, oldest, -1, 100);
+    const page = await host.runs.events(CALLER, oldest, -1, 100);
     expect(page?.complete).toBe(true);
     expect(page?.events.map(({ type }) => type)).toEqual(seed.events.map(({ type }) => type));
   });
@@ -73,12 +73,14 @@ describe('filling a store', () => {
 
     const long = await fillHistory(store, seed, 12_345);
 
-    const view = await host.snapshot(CALLER, long);
+    const view = await host.runs.snapshot(CALLER, long);
     expect(view?.snapshot.status).toBe('waiting-approval');
-    const cancelled = await host.command(CALLER, long, { type: 'cancel', reason: 'enough' });
+    const cancelled = await host.runs.command(CALLER, long, { type: 'cancel', reason: 'enough' });
     expect(cancelled).toBeDefined();
-    await expect.poll(async () => (await host.snapshot(CALLER, long))?.snapshot.status).toBe('cancelled');
-    const last = await host.events(CALLER, long, 12_344, 10);
+    await expect
+      .poll(async () => (await host.runs.snapshot(CALLER, long))?.snapshot.status)
+      .toBe('cancelled');
+    const last = await host.runs.events(CALLER, long, 12_344, 10);
     expect(last?.events[0]?.seq).toBe(12_345);
   });
 });

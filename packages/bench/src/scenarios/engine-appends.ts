@@ -43,9 +43,9 @@ async function runsPerSecond(lab: Lab, workload: Workload): Promise<number> {
   try {
     await host.start();
     const definition = definitionOf(workload, lab.echo.url);
-    await host.registerWorkflow(CALLER, definition, { strict: false, dev: false });
-    await during(lab.warmUpMs, () => host.createRun(CALLER, newRun(workload)));
-    return await during(lab.cellMs, () => host.createRun(CALLER, newRun(workload)));
+    await host.workflows.register(CALLER, definition, { strict: false, dev: false });
+    await during(lab.warmUpMs, () => host.runs.create(CALLER, newRun(workload)));
+    return await during(lab.cellMs, () => host.runs.create(CALLER, newRun(workload)));
   } finally {
     await host.stop(1_000);
     await store.close();

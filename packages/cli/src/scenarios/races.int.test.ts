@@ -45,7 +45,7 @@ beforeAll(async () => {
     workflow('parent', [plain('sub', 'core.subWorkflow', { workflowId: 'gate' })]),
     workflow('grandparent', [plain('sub', 'core.subWorkflow', { workflowId: 'parent' })]),
   ]) {
-    await host.registerWorkflow(caller, each, { strict: false, dev: false });
+    await host.workflows.register(caller, each, { strict: false, dev: false });
   }
 });
 
@@ -165,7 +165,7 @@ function shuffled(race: number, calls: readonly (() => Promise<string>)[]): Prom
 }
 
 async function create(workflowId: string): Promise<string> {
-  const accepted = await host.createRun(caller, {
+  const accepted = await host.runs.create(caller, {
     workflowId,
     inputs: {},
     configurable: {},
@@ -196,7 +196,7 @@ function answer(runId: string, value: Json): Promise<string> {
 
 /** `applied`, the code of the refusal, or `refused` where there is none. */
 async function send(runId: string, command: Command): Promise<string> {
-  const sent = await host.command(caller, runId, command);
+  const sent = await host.runs.command(caller, runId, command);
   if (sent === undefined || sent.replayed) throw new Error('the run is not there');
   const { verdict } = sent;
   if (verdict === undefined) throw new Error('nobody decided in time');

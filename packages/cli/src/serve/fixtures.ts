@@ -9,7 +9,7 @@ export interface BuiltInFixtures {
   readonly problems: readonly string[];
 }
 
-type Registrar = Pick<Host, 'registerWorkflow' | 'workflow' | 'capabilities'>;
+type Registrar = Pick<Host, 'workflows' | 'capabilities'>;
 type Outcome = 'registered' | 'replaced' | { readonly problem: string };
 
 /** In the version of a built-in fixture, before the digest of its content: it meets no version of a file, and no older one of ours. */
@@ -35,7 +35,7 @@ export async function registerFixtures(
 
 async function register(host: Registrar, caller: Caller, fixture: JsonObject): Promise<Outcome> {
   const id = String(fixture['id']);
-  const current = await host.workflow(caller, id);
+  const current = await host.workflows.get(caller, id);
   if (current !== undefined && !current.version.includes(MARK)) return 'replaced';
   const digest = createHash('sha256').update(JSON.stringify(fixture)).digest('hex');
   const version = `${String(fixture['version'])}${MARK}${digest.slice(0, 8)}`;
@@ -43,7 +43,7 @@ async function register(host: Registrar, caller: Caller, fixture: JsonObject): P
   if (current?.version === version && host.capabilities().fixtures?.includes(id) === true)
     return 'registered';
   try {
-    await host.registerWorkflow(caller, { ...fixture, version }, { strict: false, dev: false });
+    await host.workflows.register(caller, { ...fixture, version }, { strict: false, dev: false });
     return 'registered';
   } catch (error) {
     // Limits may be set lower than a fixture needs.

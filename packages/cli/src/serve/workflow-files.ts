@@ -17,7 +17,7 @@ export type LoadedFile =
     }
   | { readonly file: string; readonly problems: readonly string[] };
 
-type Registrar = Pick<Host, 'checkWorkflow' | 'registerWorkflow'>;
+type Registrar = Pick<Host, 'workflows'>;
 
 /** Every *.json directly in the folders, in order of name. One bad file never keeps the others out. */
 export async function loadWorkflowFiles(
@@ -62,7 +62,7 @@ async function loadFile(
   if (!isJsonObject(definition) || !Array.isArray(definition['nodes'])) {
     return { file, problems: [`${basename(file)}: not a workflow definition (it has no "nodes")`] };
   }
-  const { errors } = await host.checkWorkflow(definition);
+  const { errors } = await host.workflows.check(definition);
   if (errors.length > 0) return { file, problems: errors.map((problem) => problemText(file, text, problem)) };
   return register(host, caller, { file, text, definition }, options);
 }
@@ -74,7 +74,7 @@ async function register(
   options: RegisterOptions,
 ): Promise<LoadedFile> {
   try {
-    const { id, version, warnings } = await host.registerWorkflow(caller, definition, options);
+    const { id, version, warnings } = await host.workflows.register(caller, definition, options);
     return { file, id, version, warnings: warnings.map((problem) => problemText(file, text, problem)) };
   } catch (error) {
     if (!isHostError(error)) throw error;

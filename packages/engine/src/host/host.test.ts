@@ -33,7 +33,7 @@ describe('a run of pure nodes', () => {
     const commits: number[] = [];
     store.watch((_, nextSeq) => commits.push(nextSeq));
 
-    const accepted = await host.createRun(alice, newRun(workflowId));
+    const accepted = await host.runs.create(alice, newRun(workflowId));
 
     expect(accepted).toMatchObject({ replayed: false, status: 'running' });
     const runId = accepted.replayed ? '' : accepted.runId;
@@ -46,7 +46,7 @@ describe('a run of pure nodes', () => {
       'run.completed',
     ]);
     expect(commits).toEqual([6]);
-    expect((await host.snapshot(alice, runId))?.snapshot).toMatchObject({ runId, status: 'completed' });
+    expect((await host.runs.snapshot(alice, runId))?.snapshot).toMatchObject({ runId, status: 'completed' });
     expect(host.stats()).toMatchObject({ live: 0, pending: 0 });
   });
 
@@ -65,11 +65,11 @@ describe('a run of pure nodes', () => {
     const { host, register, run } = await open();
     const runId = await run(await register({ nodes: [node('a')] }));
 
-    expect(await host.snapshot(stranger, runId)).toBeUndefined();
-    expect(await host.events(stranger, runId, -1, 10)).toBeUndefined();
-    expect(await host.explain(stranger, runId)).toBeUndefined();
-    expect(await host.command(stranger, runId, { type: 'cancel' })).toBeUndefined();
-    expect((await host.listRuns(stranger, {}, { limit: 10 })).rows).toEqual([]);
+    expect(await host.runs.snapshot(stranger, runId)).toBeUndefined();
+    expect(await host.runs.events(stranger, runId, -1, 10)).toBeUndefined();
+    expect(await host.runs.explain(stranger, runId)).toBeUndefined();
+    expect(await host.runs.command(stranger, runId, { type: 'cancel' })).toBeUndefined();
+    expect((await host.runs.list(stranger, {}, { limit: 10 })).rows).toEqual([]);
   });
 });
 
@@ -95,7 +95,7 @@ describe('an effect', () => {
     call.fail(new Error('password hunter2 is wrong'));
 
     await until(async () => (await status(runId)) === 'failed');
-    const view = await host.snapshot(alice, runId);
+    const view = await host.runs.snapshot(alice, runId);
     expect(view?.snapshot.error?.code).toBe('node_failed');
     expect(JSON.stringify(view)).not.toContain('hunter2');
   });
@@ -107,7 +107,7 @@ describe('creating a run', () => {
     const workflowId = await register({ nodes: [node('a')] });
 
     const answers = await Promise.all(
-      Array.from({ length: 10 }, () => host.createRun(alice, newRun(workflowId), claimOf('k1'))),
+      Array.from({ length: 10 }, () => host.runs.create(alice, newRun(workflowId), claimOf('k1'))),
     );
 
     const ids = answers.map((answer) =>
@@ -115,15 +115,15 @@ describe('creating a run', () => {
     );
     expect(new Set(ids).size).toBe(1);
     expect(answers.filter((answer) => !answer.replayed)).toHaveLength(1);
-    expect((await host.listRuns(alice, {}, { limit: 10 })).rows).toHaveLength(1);
+    expect((await host.runs.list(alice, {}, { limit: 10 })).rows).toHaveLength(1);
   });
 
   it('refuses a key that was used for another request', async () => {
     const { host, register } = await open();
     const workflowId = await register({ nodes: [node('a')] });
-    await host.createRun(alice, newRun(workflowId), claimOf('k1'));
+    await host.runs.create(alice, newRun(workflowId), claimOf('k1'));
 
-    const repeated = host.createRun(alice, newRun(workflowId), claimOf('k1', 'other'));
+    const repeated = host.runs.create(alice, newRun(workflowId), claimOf('k1', 'other'));
 
     await expect(repeated).rejects.toSatisfy((error) => isHostError(error, 'idempotency_key_mismatch'));
   });
@@ -133,7 +133,7 @@ describe('creating a run', () => {
     const workflowId = await register({ nodes: [node('call', 'test.effect')] });
     const first = await run(workflowId, { scopeId: 's1', exclusiveScope: true });
 
-    const second = host.createRun(alice, newRun(workflowId, { scopeId: 's1', exclusiveScope: true }));
+    const second = host.runs.create(alice, newRun(workflowId, { scopeId: 's1', exclusiveScope: true }));
 
     await expect(second).rejects.toMatchObject({
       code: 'run_already_active',
@@ -166,12 +166,12 @@ describe('creating a run', () => {
     ] as const;
 
     for (const [request, code, field] of cases) {
-      await expect(host.createRun(alice, newRun(workflowId, request))).rejects.toMatchObject({
+      await expect(host.runs.create(alice, newRun(workflowId, request))).rejects.toMatchObject({
         code,
         details: { field },
       });
     }
-    await expect(host.createRun(alice, newRun('nowhere'))).rejects.not.toThrow(/nowhere/);
+    await expect(host.runs.create(alice, newRun('nowhere'))).rejects.not.toThrow(/nowhere/);
   });
 
   it('takes a forced engine version from test keys only', async () => {
@@ -179,29 +179,29 @@ describe('creating a run', () => {
     const workflowId = await register({ nodes: [node('a')] });
     const tester = { ...alice, test: true };
 
-    const forbidden = host.createRun(alice, newRun(workflowId, { forceEngineVersion: 2 }));
+    const forbidden = host.runs.create(alice, newRun(workflowId, { forceEngineVersion: 2 }));
     await expect(forbidden).rejects.toMatchObject({ code: 'force_engine_version_forbidden' });
-    const outside = host.createRun(tester, newRun(workflowId, { forceEngineVersion: 99 }));
+    const outside = host.runs.create(tester, newRun(workflowId, { forceEngineVersion: 99 }));
     await expect(outside).rejects.toMatchObject({
       code: 'unsupported_force_engine_version',
       details: { min: 1, max: 2 },
     });
-    const accepted = await host.createRun(tester, newRun(workflowId, { forceEngineVersion: 2 }));
+    const accepted = await host.runs.create(tester, newRun(workflowId, { forceEngineVersion: 2 }));
 
-    const page = await host.events(alice, accepted.replayed ? '' : accepted.runId, -1, 1);
+    const page = await host.runs.events(alice, accepted.replayed ? '' : accepted.runId, -1, 1);
     expect(JSON.parse(page?.events[0]?.document ?? '{}')).toMatchObject({ engineVersion: '2' });
   });
 
   it('runs the current version, or the one asked for', async () => {
     const { host, register } = await open();
     const workflowId = await register({ nodes: [node('a')] });
-    const current = await host.workflow(alice, workflowId);
-    await host.registerWorkflow(alice, { ...current, version: '2.0' }, { strict: false, dev: false });
+    const current = await host.workflows.get(alice, workflowId);
+    await host.workflows.register(alice, { ...current, version: '2.0' }, { strict: false, dev: false });
 
-    await host.createRun(alice, newRun(workflowId));
-    await host.createRun(alice, newRun(workflowId, { configurable: { 'weft.workflowVersion': '1.0' } }));
+    await host.runs.create(alice, newRun(workflowId));
+    await host.runs.create(alice, newRun(workflowId, { configurable: { 'weft.workflowVersion': '1.0' } }));
 
-    const { rows } = await host.listRuns(alice, {}, { limit: 10 });
+    const { rows } = await host.runs.list(alice, {}, { limit: 10 });
     expect(rows.map((row) => row.workflowVersion)).toEqual(['1.0', '2.0']);
   });
 
@@ -210,12 +210,12 @@ describe('creating a run', () => {
     const workflowId = await register({ nodes: [node('call', 'test.effect')] });
     const first = await run(workflowId);
 
-    const accepted = await host.createRun(alice, newRun(workflowId));
+    const accepted = await host.runs.create(alice, newRun(workflowId));
 
     expect(accepted).toMatchObject({ status: 'pending' });
     const second = accepted.replayed ? '' : accepted.runId;
     expect(await status(second)).toBe('pending');
-    expect(await host.explain(alice, second)).toMatchObject({ waitingFor: 'queue' });
+    expect(await host.runs.explain(alice, second)).toMatchObject({ waitingFor: 'queue' });
     (await until(() => effects.calls[0])).succeed();
     await until(async () => (await status(first)) === 'completed');
     (await until(() => effects.calls[1])).succeed();
@@ -229,12 +229,12 @@ describe('overload', () => {
     const workflowId = await register({ nodes: [node('call', 'test.effect')] });
     await run(workflowId);
     await until(() => effects.calls[0]);
-    expect(host.overload('default')).toBeUndefined();
+    expect(host.operations.overload('default')).toBeUndefined();
 
     await run(workflowId);
     await run(workflowId);
 
-    expect(host.overload('default')).toEqual({ cause: 'pending-runs', retryAfter: 2 });
-    expect(host.overload('other')).toBeUndefined();
+    expect(host.operations.overload('default')).toEqual({ cause: 'pending-runs', retryAfter: 2 });
+    expect(host.operations.overload('other')).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-import type { CommittedGroup, Observer, TelemetryOperations } from './telemetry-operations.ts';
+import type { CommittedGroup, Observer, TelemetrySource } from './host.ts';
 import { decorateStore } from '../ports/decorate-store.ts';
 import type { Store, WriteResult, WriteUnit } from '../ports/store.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -12,7 +12,7 @@ import { errorFields, type Log } from '../ports/log.ts';
  * 1. Observers hear of facts only after they are durable.
  * 2. An observer that throws is logged, and changes nothing for the run.
  */
-export interface Observation extends Pick<TelemetryOperations, 'observe'> {
+export interface Observation extends Pick<TelemetrySource, 'observe'> {
   readonly store: Store;
   /** The feed as actors see it: what they publish is also told to the observers. */
   watching(feed: Feed): Feed;

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { chain, node } from '../core/testing/definitions.ts';
 import type { HostOptions } from './create-host.ts';
-import type { Observer } from './telemetry-operations.ts';
+import type { Observer } from './host.ts';
 import { alice, startHost, type TestHost, until } from '../runtime/testing/test-host.ts';
 
 const opened: TestHost[] = [];
@@ -43,7 +43,7 @@ describe('an observer', () => {
       edges: chain('a', 'call', 'b'),
     });
     const observer = notebook();
-    host.observe(observer);
+    host.operations.observe(observer);
 
     const runId = await run(workflowId);
     await until(() => effects.calls.length === 1);
@@ -58,11 +58,11 @@ describe('an observer', () => {
     const { host, register, run, status, effects } = await open();
     const workflowId = await register({ nodes: [node('call', 'test.effect')] });
     const observer = notebook();
-    const leave = host.observe(observer);
+    const leave = host.operations.observe(observer);
     const runId = await run(workflowId);
     await until(() => effects.calls.length === 1);
 
-    await host.command(alice, runId, { type: 'cancel' });
+    await host.runs.command(alice, runId, { type: 'cancel' });
     await until(async () => (await status(runId)) === 'cancelled');
     await until(() => observer.heard.includes('decided'));
     leave();
@@ -75,7 +75,7 @@ describe('an observer', () => {
   it('that fails harms nobody', async () => {
     const { host, register, run, status } = await open();
     const workflowId = await register({ nodes: [node('a')] });
-    host.observe({
+    host.operations.observe({
       ...notebook(),
       committed() {
         throw new Error('broken');
@@ -101,7 +101,7 @@ describe('the trace of a run', () => {
     effects.calls[0]?.succeed();
     await until(async () => (await status(runId)) === 'completed');
 
-    const spans = (await host.runSpans(runId, 100))?.spans ?? [];
+    const spans = (await host.operations.runSpans(runId, 100))?.spans ?? [];
     expect(spans.map(({ name }) => name)).toEqual(['openwop.run', 'openwop.node.test.effect']);
     expect(traceparent).toBe(`00-${TRACE}-${spans[1]?.spanId}-01`);
   });
@@ -121,8 +121,8 @@ describe('the trace of a run', () => {
     await until(async () => (await status(runId)) === 'completed');
 
     const { rows } = await store.listRuns('default', { workflowId: 'child' }, { limit: 1 });
-    const child = await host.runSpans(rows[0]?.record.runId ?? '', 100);
-    const parent = await host.runSpans(runId, 100);
+    const child = await host.operations.runSpans(rows[0]?.record.runId ?? '', 100);
+    const parent = await host.operations.runSpans(runId, 100);
     const invoke = parent?.spans.find(({ attributes }) => attributes['openwop.node_id'] === 'sub');
     expect(child?.spans[0]).toMatchObject({
       name: 'openwop.run',
@@ -142,7 +142,7 @@ describe('the trace of a run', () => {
     const runId = await run(workflowId, { configurable: { recursionLimit: 1 } });
     await until(async () => (await status(runId)) === 'failed');
 
-    const found = await host.runSpans(runId, 1);
+    const found = await host.operations.runSpans(runId, 1);
 
     expect(found).toMatchObject({
       dropped: 1,
@@ -156,6 +156,6 @@ describe('the trace of a run', () => {
         },
       ],
     });
-    expect(await host.runSpans('0190a000-0000-7000-8000-00000000ffff', 1)).toBeUndefined();
+    expect(await host.operations.runSpans('0190a000-0000-7000-8000-00000000ffff', 1)).toBeUndefined();
   });
 });

@@ -151,7 +151,10 @@ describe('a host at capacity', () => {
     let overloaded = false;
     const at = await openHarness({}, (host) => ({
       ...host,
-      overload: () => (overloaded ? { retryAfter: 2.2, cause: 'too many waiting writes' } : undefined),
+      operations: {
+        ...host.operations,
+        overload: () => (overloaded ? { retryAfter: 2.2, cause: 'too many waiting writes' } : undefined),
+      },
     }));
     const { runId } = await at.start('wait');
     overloaded = true;
@@ -175,7 +178,10 @@ describe('a failure nobody foresaw', () => {
     const logged: { level: string; fields: object }[] = [];
     const at = await openHarness(
       {},
-      (host) => ({ ...host, snapshot: () => Promise.reject(new Error('canary: password=1')) }),
+      (host) => ({
+        ...host,
+        runs: { ...host.runs, snapshot: () => Promise.reject(new Error('canary: password=1')) },
+      }),
       (level, fields) => logged.push({ level, fields }),
     );
 

@@ -14,9 +14,9 @@ describe('denials on the audit trail', () => {
   it('are written at most so many per second, and the next one says how many were left out', () => {
     const entries: Omit<AuditEntry, 'at'>[] = [];
     const clock = { ms: 0 };
-    const audit = async (entry: Omit<AuditEntry, 'at'>): Promise<void> => void entries.push(entry);
+    const record = async (entry: Omit<AuditEntry, 'at'>): Promise<void> => void entries.push(entry);
     const denials = createDenials(
-      { audit },
+      { record },
       () => undefined,
       2,
       () => clock.ms,
@@ -37,8 +37,8 @@ describe('denials on the audit trail', () => {
 
   it('do not fail the request when the trail cannot be written', async () => {
     const logged: string[] = [];
-    const audit = (): Promise<void> => Promise.reject(new Error('disk full'));
-    const denials = createDenials({ audit }, (_level, _fields, message) => logged.push(message), 10);
+    const record = (): Promise<void> => Promise.reject(new Error('disk full'));
+    const denials = createDenials({ record }, (_level, _fields, message) => logged.push(message), 10);
 
     denials.record(request, undefined, 'forbidden');
     await new Promise((resolve) => setImmediate(resolve));

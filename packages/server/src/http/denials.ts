@@ -1,4 +1,4 @@
-import type { Caller, Host, Log } from '@weft/engine';
+import type { Audit, Caller, Log } from '@weft/engine';
 import type { FastifyRequest } from 'fastify';
 import { addressOf } from './client-address.ts';
 
@@ -11,7 +11,7 @@ export interface Denials {
 }
 
 export function createDenials(
-  host: Pick<Host, 'audit'>,
+  audit: Pick<Audit, 'record'>,
   log: Log,
   perSecond: number,
   now: () => number = Date.now,
@@ -38,8 +38,8 @@ export function createDenials(
       }
       const suppressed = leftOut;
       leftOut = 0;
-      host
-        .audit({
+      audit
+        .record({
           tenant: caller?.tenant ?? '',
           actor: caller?.principal ?? 'anonymous',
           action: 'access.denied',

@@ -41,7 +41,7 @@ async function hiddenBy(
   const { runId = '' } = request.params as { readonly runId?: string };
   if (!isName(runId)) return noSuchRun();
   try {
-    const page = await context.host.events(request.caller, runId, Number.MAX_SAFE_INTEGER, 1);
+    const page = await context.host.runs.events(request.caller, runId, Number.MAX_SAFE_INTEGER, 1);
     return page === undefined ? noSuchRun() : undefined;
   } catch (removed) {
     if (isHostError(removed, 'run_expired')) return removed;

@@ -74,7 +74,7 @@ function outOfScope(deps: GuardDeps, request: FastifyRequest, caller: Caller, sc
 }
 
 function refuseWhenOverloaded(host: Host, tenant: string): void {
-  const overload = host.overload(tenant);
+  const overload = host.operations.overload(tenant);
   if (overload === undefined) return;
   const retryAfter = Math.max(1, Math.ceil(overload.retryAfter));
   throw new HostError(

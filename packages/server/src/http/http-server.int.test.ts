@@ -254,7 +254,7 @@ describe('bytes of requests and answers under way', () => {
     const view = { snapshot: large as unknown as RunSnapshot, seq: 0, etag: 'e' };
     const place = await start({ maxBytesInFlight: 20_000_000, stallMs: 200 }, (host) => ({
       ...host,
-      snapshot: () => Promise.resolve(view),
+      runs: { ...host.runs, snapshot: () => Promise.resolve(view) },
     }));
     const ask = async (key: string): Promise<Talk> => {
       const talk = await place.open(

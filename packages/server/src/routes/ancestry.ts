@@ -7,7 +7,7 @@ export const ancestryRoutes: Routes = (app, context) => {
     '/v1/runs/:runId/ancestry',
     context.allow('getAncestry', { ofRun: true }),
     async (request, reply) => {
-      const ancestry = await context.host.ancestry(callerOf(request), pathParam(request, 'runId'));
+      const ancestry = await context.host.runs.ancestry(callerOf(request), pathParam(request, 'runId'));
       if (ancestry === undefined) throw noSuchRun();
       return sendJson(reply, 200, JSON.stringify(ancestry));
     },

@@ -23,7 +23,7 @@ export const annotationRoutes: Routes = (app, context) => {
         body: body ?? null,
         render: (outcome) => ({ status: 201, body: JSON.stringify(outcome) }),
       });
-      const answer = await context.host.annotate(callerOf(request), runId, asked, claim);
+      const answer = await context.host.annotations.create(callerOf(request), runId, asked, claim);
       if (answer === undefined) throw noSuchRun();
       if (answer.replayed) return sendReplay(reply, answer);
       return sendJson(reply, 201, JSON.stringify(answer.annotation));
@@ -34,7 +34,7 @@ export const annotationRoutes: Routes = (app, context) => {
     '/v1/runs/:runId/annotations',
     context.allow('listAnnotations', { ofRun: true }),
     async (request, reply) => {
-      const annotations = await context.host.listAnnotations(callerOf(request), pathParam(request, 'runId'));
+      const annotations = await context.host.annotations.list(callerOf(request), pathParam(request, 'runId'));
       if (annotations === undefined) throw noSuchRun();
       return sendJson(reply, 200, JSON.stringify({ annotations }));
     },

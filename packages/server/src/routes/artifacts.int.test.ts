@@ -59,20 +59,23 @@ async function serve(stallMs: number): Promise<Serving> {
   let over = false;
   const counting = (host: Host): Host => ({
     ...host,
-    async artifact(...asked) {
-      const artifact = await host.artifact(...asked);
-      if (artifact === undefined) return undefined;
-      async function* read(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-        try {
-          for await (const piece of bytes) {
-            taken += 1;
-            yield piece;
+    artifacts: {
+      ...host.artifacts,
+      async open(...asked) {
+        const artifact = await host.artifacts.open(...asked);
+        if (artifact === undefined) return undefined;
+        async function* read(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+          try {
+            for await (const piece of bytes) {
+              taken += 1;
+              yield piece;
+            }
+          } finally {
+            over = true;
           }
-        } finally {
-          over = true;
         }
-      }
-      return { ...artifact, read: () => read(artifact.read()) };
+        return { ...artifact, read: () => read(artifact.read()) };
+      },
     },
   });
   harness = await openHarness({ stallMs }, counting, undefined, { nodeTypes: [produce] });

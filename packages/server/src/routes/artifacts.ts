@@ -15,7 +15,7 @@ export const artifactRoutes: Routes = (app, context) => {
     '/v1/runs/:runId/artifacts/:artifactId',
     context.allow('getArtifact', { ofRun: true }),
     async (request, reply) => {
-      const artifact = await context.host.artifact(
+      const artifact = await context.host.artifacts.open(
         callerOf(request),
         pathParam(request, 'runId'),
         pathParam(request, 'artifactId'),
@@ -43,7 +43,7 @@ export const artifactRoutes: Routes = (app, context) => {
     context.allow('listArtifacts', { ofRun: true }),
     async (request, reply) => {
       const page = pageOf(request);
-      const listed = await context.host.listArtifacts(callerOf(request), pathParam(request, 'runId'), page);
+      const listed = await context.host.artifacts.list(callerOf(request), pathParam(request, 'runId'), page);
       if (listed === undefined) throw noSuchRun();
       return sendJson(reply, 200, JSON.stringify({ artifacts: listed.rows, nextCursor: listed.nextCursor }));
     },

@@ -16,7 +16,7 @@ beforeAll(async () => {
     { auditKey: privateKey },
   );
   // Two first keys and the workflows of two tenants are on record by now; each of them gets its link.
-  const { lines } = await harness.host.exportAudit('entry.0');
+  const { lines } = await harness.host.audit.export('entry.0');
   await vi.waitFor(async () => expect((await verify()).json['toSeq']).toBe(lines.length - 1), {
     timeout: 5_000,
   });

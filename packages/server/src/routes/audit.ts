@@ -16,11 +16,11 @@ export const auditRoutes: Routes = (app, context) => {
         min: fromSeq,
       });
     }
-    return sendJson(reply, 200, JSON.stringify(await context.host.verifyAudit(fromSeq, toSeq)));
+    return sendJson(reply, 200, JSON.stringify(await context.host.audit.verify(fromSeq, toSeq)));
   });
 
   app.get('/v1/host/weft/audit', context.allow('exportAudit'), async (request, reply) => {
-    const page = await context.host.exportAudit(textParam(queryOf(request), 'cursor'));
+    const page = await context.host.audit.export(textParam(queryOf(request), 'cursor'));
     return sendJson(reply, 200, JSON.stringify(page));
   });
 };

@@ -59,7 +59,7 @@ async function cancelOne(
   command: Command,
 ): Promise<Item> {
   try {
-    const answer = await context.host.command(caller, runId, command);
+    const answer = await context.host.runs.command(caller, runId, command);
     if (answer === undefined)
       return failed(runId, 'not_found', 'No run with this id is visible to this key.');
     if (answer.replayed) throw new Error('a command without an idempotency claim was replayed');

@@ -7,12 +7,12 @@ const NODES = '/v1/host/weft/cluster/nodes';
 /** The processes that share the store. */
 export const clusterRoutes: Routes = (app, context) => {
   app.get(NODES, context.allow('listNodes'), async (_request, reply) => {
-    const nodes = await context.host.nodes();
+    const nodes = await context.host.cluster.nodes();
     return sendJson(reply, 200, JSON.stringify({ nodes: nodes.map(documentOf) }));
   });
 
   app.post(`${NODES}/:node(^[^:]+)::drain`, context.allow('drainNode'), async (request, reply) => {
-    const drained = await context.host.drainNode(callerOf(request), pathParam(request, 'node'));
+    const drained = await context.host.cluster.drain(callerOf(request), pathParam(request, 'node'));
     if (drained === undefined)
       throw new HostError(
         'not_found',

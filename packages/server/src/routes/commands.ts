@@ -86,7 +86,7 @@ async function send(
     body: bodyOf(request),
     render: (outcome) => asked.render(runId, outcome as unknown as Outcome),
   });
-  const answer = await context.host.command(callerOf(request), runId, asked.command, claim);
+  const answer = await context.host.runs.command(callerOf(request), runId, asked.command, claim);
   if (answer === undefined) throw noSuchRun();
   if (answer.replayed) return sendReplay(reply, answer);
   const { status, body } = asked.render(runId, answer);

@@ -238,9 +238,12 @@ describe('an Idempotency-Key', () => {
     const digests: (string | undefined)[] = [];
     const noted = await openHarness({}, (host) => ({
       ...host,
-      createRun(caller, request, claim) {
-        digests.push(claim?.requestDigest);
-        return host.createRun(caller, request, claim);
+      runs: {
+        ...host.runs,
+        create(caller, request, claim) {
+          digests.push(claim?.requestDigest);
+          return host.runs.create(caller, request, claim);
+        },
       },
     }));
     const body = { workflowId: 'noop', inputs: { pin: '471' } };

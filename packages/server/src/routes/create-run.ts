@@ -41,7 +41,7 @@ export const createRunRoutes: Routes = (app, context) => {
               body: renderCreated(origin, outcome as unknown as Created),
             }),
           });
-    const accepted = await context.host.createRun(caller, run, claim);
+    const accepted = await context.host.runs.create(caller, run, claim);
     if (accepted.replayed) return sendReplay(reply.header('location', statusUrlOf(accepted.body)), accepted);
     reply.header('location', `${origin}/v1/runs/${accepted.runId}`);
     return sendJson(reply, 201, renderCreated(origin, accepted));

@@ -13,8 +13,8 @@ afterEach(async () => {
   await at.close();
 });
 
-async function open(debugBundle: Host['debugBundle'], stallMs = 60_000): Promise<void> {
-  at = await openHarness({ stallMs }, (host) => ({ ...host, debugBundle }));
+async function open(debugBundle: Host['bundles']['text'], stallMs = 60_000): Promise<void> {
+  at = await openHarness({ stallMs }, (host) => ({ ...host, bundles: { text: debugBundle } }));
   server = await startServer(at.app, { host: '127.0.0.1', port: 0, graceMs: 200 });
 }
 
@@ -32,7 +32,7 @@ const PIECE = 'x'.repeat(64 * 1024);
 const PIECES = 512;
 
 /** 32 MiB, counted as they are made. */
-function endless(made: { pieces: number; closed: boolean }): Host['debugBundle'] {
+function endless(made: { pieces: number; closed: boolean }): Host['bundles']['text'] {
   return async () =>
     (async function* () {
       try {

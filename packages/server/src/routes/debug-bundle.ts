@@ -20,7 +20,7 @@ export const debugBundleRoutes: Routes = (app, context) => {
     async (request, reply) => {
       const maxEvents = integerParam(queryOf(request), 'maxEvents', { min: 0, max: Number.MAX_SAFE_INTEGER });
       const runId = pathParam(request, 'runId');
-      const text = await context.host.debugBundle(
+      const text = await context.host.bundles.text(
         callerOf(request),
         runId,
         maxEvents === undefined ? {} : { maxEvents },

@@ -21,9 +21,9 @@ async function* endless(): AsyncGenerator<EventDifference> {
   }
 }
 
-async function open(diff: Host['diff']): Promise<void> {
+async function open(diff: Host['runs']['diff']): Promise<void> {
   Object.assign(seen, { made: 0, isClosed: false });
-  at = await openHarness({}, (host): Host => ({ ...host, diff }));
+  at = await openHarness({}, (host): Host => ({ ...host, runs: { ...host.runs, diff } }));
   server = await startServer(at.app, { host: '127.0.0.1', port: 0, graceMs: 200 });
 }
 
@@ -39,7 +39,7 @@ function ask(): Promise<IncomingMessage> {
   });
 }
 
-const LONG: Host['diff'] = async () => ({
+const LONG: Host['runs']['diff'] = async () => ({
   a: 'a',
   b: 'b',
   divergedAtSeq: 0,

@@ -115,7 +115,7 @@ describe('a diff that fails', () => {
   it('before its first byte is an error as any other', async () => {
     const broken = await openHarness(
       {},
-      (host): Host => ({ ...host, diff: () => Promise.reject(new Error('x')) }),
+      (host): Host => ({ ...host, runs: { ...host.runs, diff: () => Promise.reject(new Error('x')) } }),
     );
 
     const answer = await broken.call('GET', '/v1/runs/a:diff?against=b');

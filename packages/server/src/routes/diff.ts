@@ -39,7 +39,7 @@ async function compared(
   stream: OpenStream,
 ): Promise<RunDiff> {
   try {
-    const diff = await host.diff(
+    const diff = await host.runs.diff(
       callerOf(request),
       pathParam(request, 'runId'),
       against,

@@ -172,7 +172,11 @@ describe('a log of many pages', () => {
   it('is one JSON document and one stream, without a seam', async () => {
     const paged = await openHarness({}, (host) => ({
       ...host,
-      events: (caller, runId, afterSeq, limit) => host.events(caller, runId, afterSeq, Math.min(limit, 2)),
+      runs: {
+        ...host.runs,
+        events: (caller, runId, afterSeq, limit) =>
+          host.runs.events(caller, runId, afterSeq, Math.min(limit, 2)),
+      },
     }));
     const { runId } = await paged.start('steps', { inputs: { delayMs: 1 } });
     await paged.reaches(runId, 'completed');

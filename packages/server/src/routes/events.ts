@@ -36,18 +36,23 @@ export const eventsRoutes: Routes = (app, context) => {
       const caller = callerOf(request);
       const runId = pathParam(request, 'runId');
 
-      const now = await context.host.events(caller, runId, afterSeq, limit);
+      const now = await context.host.runs.events(caller, runId, afterSeq, limit);
       if (now === undefined) throw noSuchRun();
       if (now.events.length > 0 || now.complete) return sendJson(reply, 200, renderPage(runId, now));
 
       const waiting = context.streams.open(caller.tenant, 'poll');
       reply.raw.on('close', waiting.end);
       try {
-        await context.host.waitForEvents(runId, afterSeq, timeout * 1000, waiting.signal.asAbortSignal());
+        await context.host.runs.waitForEvents(
+          runId,
+          afterSeq,
+          timeout * 1000,
+          waiting.signal.asAbortSignal(),
+        );
       } finally {
         waiting.end();
       }
-      const later = await context.host.events(caller, runId, afterSeq, limit);
+      const later = await context.host.runs.events(caller, runId, afterSeq, limit);
       if (later === undefined) throw noSuchRun();
       return sendJson(reply, 200, renderPage(runId, later));
     },

@@ -4,9 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type Harness, openHarness } from '../testing/harness.ts';
 
 let at: Harness;
-let overload: ReturnType<Host['overload']>;
+let overload: ReturnType<Host['operations']['overload']>;
 beforeAll(async () => {
-  at = await openHarness({}, (host): Host => ({ ...host, overload: () => overload }));
+  at = await openHarness(
+    {},
+    (host): Host => ({ ...host, operations: { ...host.operations, overload: () => overload } }),
+  );
   for (const definition of [
     greeting('1.0', ['first', 'second']),
     greeting('2.0', ['first', 'second', 'third']),

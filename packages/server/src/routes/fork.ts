@@ -48,7 +48,7 @@ function forkHandler(
       body: (request.body ?? null) as Json,
       render: (outcome) => ({ status: 201, body: renderForked(origin, outcome as unknown as Fork) }),
     });
-    const forked = await context.host.fork(callerOf(request), runId, asked, claim);
+    const forked = await context.host.runs.fork(callerOf(request), runId, asked, claim);
     if (forked === undefined) throw noSuchRun();
     if (forked.replayed) return sendReplay(reply.header('location', locationOf(forked.body)), forked);
     reply.header('location', `${origin}/v1/runs/${forked.runId}`);

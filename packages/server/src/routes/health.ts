@@ -10,7 +10,7 @@ export const healthRoutes: Routes = (app, context) => {
 
   app.get('/ready', async (_request, reply) => {
     if (context.streams.closing) throw notReady('the host is shutting down');
-    const problem = await inTime(context.host.readiness());
+    const problem = await inTime(context.host.operations.readiness());
     if (problem !== undefined) throw notReady(problem);
     return sendJson(reply, 200, '{"status":"ready"}');
   });

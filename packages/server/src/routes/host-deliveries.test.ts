@@ -17,11 +17,14 @@ const replayed: string[] = [];
 /** A delivery takes hours to die, so the host is told that one has. */
 const withDeadDelivery = (host: Host): Host => ({
   ...host,
-  listDeadDeliveries: async (caller) => ({ rows: caller.tenant === 'default' ? [row] : [] }),
-  replayDelivery: async (caller, deliveryId) => {
-    if (caller.tenant !== 'default' || deliveryId !== row.deliveryId) return false;
-    replayed.push(deliveryId);
-    return true;
+  webhooks: {
+    ...host.webhooks,
+    deadDeliveries: async (caller) => ({ rows: caller.tenant === 'default' ? [row] : [] }),
+    replay: async (caller, deliveryId) => {
+      if (caller.tenant !== 'default' || deliveryId !== row.deliveryId) return false;
+      replayed.push(deliveryId);
+      return true;
+    },
   },
 });
 

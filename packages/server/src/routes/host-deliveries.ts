@@ -16,7 +16,10 @@ export const hostDeliveryRoutes: Routes = (app, context) => {
         supported: ['dead'],
       });
     }
-    const { rows, nextCursor } = await context.host.listDeadDeliveries(callerOf(request), pageOf(request));
+    const { rows, nextCursor } = await context.host.webhooks.deadDeliveries(
+      callerOf(request),
+      pageOf(request),
+    );
     return sendJson(reply, 200, JSON.stringify({ deliveries: rows, nextCursor }));
   });
 
@@ -33,7 +36,7 @@ export const hostDeliveryRoutes: Routes = (app, context) => {
         render: () => ({ status: 202, body: '' }),
       });
       const answer = await context.host.once(caller, claim, async () => {
-        if (await context.host.replayDelivery(caller, deliveryId)) return null;
+        if (await context.host.webhooks.replay(caller, deliveryId)) return null;
         throw new HostError('not_found', 'No dead delivery with this id belongs to this tenant.');
       });
       if (answer.replayed) reply.header(REPLAY_HEADER, 'true');

@@ -26,13 +26,13 @@ export const hostKeyRoutes: Routes = (app, context) => {
       // A repeat shows everything but the key, which is told once.
       render: (outcome) => ({ status: 201, body: JSON.stringify(shown(outcome as unknown as ShownKey)) }),
     });
-    const created = await context.host.createKey(callerOf(request), wanted, claim);
+    const created = await context.host.keys.create(callerOf(request), wanted, claim);
     if (created.replayed) return sendReplay(reply, created);
     return sendJson(reply, 201, JSON.stringify({ key: created.key, ...shown(created.row) }));
   });
 
   app.get('/v1/host/weft/keys', context.allow('listKeys'), async (request, reply) => {
-    const rows = await context.host.listKeys(callerOf(request), textParam(queryOf(request), 'tenant'));
+    const rows = await context.host.keys.list(callerOf(request), textParam(queryOf(request), 'tenant'));
     return sendJson(reply, 200, JSON.stringify({ keys: rows.map(shown) }));
   });
 
@@ -47,7 +47,7 @@ export const hostKeyRoutes: Routes = (app, context) => {
       render: () => ({ status: 204, body: '' }),
     });
     const answer = await context.host.once(caller, claim, async () => {
-      if (await context.host.revokeKey(caller, keyId, tenant)) return null;
+      if (await context.host.keys.revoke(caller, keyId, tenant)) return null;
       throw new HostError('not_found', 'No key with this id belongs to this tenant.');
     });
     if (answer.replayed) reply.header(REPLAY_HEADER, 'true');
@@ -59,7 +59,7 @@ export const hostKeyRoutes: Routes = (app, context) => {
     const render = (outcome: Json) => ({ status: 200, body: JSON.stringify(outcome) });
     const claim = idempotencyOf(request, { operation: ROTATE, target: [], body: null, render });
     const answer = await context.host.once(caller, claim, async () => {
-      const { since, ...key } = await context.host.rotateLinkKey(caller);
+      const { since, ...key } = await context.host.keys.rotateLinks(caller);
       return { ...key, since: toIso(since) };
     });
     if (answer.replayed) return sendReplay(reply, answer);

@@ -9,7 +9,7 @@ import { pageOf } from './page.ts';
 export const hostRunRoutes: Routes = (app, context) => {
   app.get('/v1/host/weft/runs', context.allow('listRuns'), async (request, reply) => {
     const filter = filterOf(queryOf(request));
-    const { rows, nextCursor } = await context.host.listRuns(callerOf(request), filter, pageOf(request));
+    const { rows, nextCursor } = await context.host.runs.list(callerOf(request), filter, pageOf(request));
     return sendJson(reply, 200, JSON.stringify({ runs: rows, nextCursor }));
   });
 
@@ -17,7 +17,7 @@ export const hostRunRoutes: Routes = (app, context) => {
     '/v1/host/weft/runs/:runId/why',
     context.allow('explainRun', { ofRun: true }),
     async (request, reply) => {
-      const explanation = await context.host.explain(callerOf(request), pathParam(request, 'runId'));
+      const explanation = await context.host.runs.explain(callerOf(request), pathParam(request, 'runId'));
       if (explanation === undefined) throw noSuchRun();
       return sendJson(reply, 200, JSON.stringify(explanation));
     },
@@ -28,7 +28,7 @@ export const hostRunRoutes: Routes = (app, context) => {
     context.allow('releaseRun', { ofRun: true }),
     async (request, reply) => {
       const runId = pathParam(request, 'runId');
-      if (!(await context.host.releaseRun(callerOf(request), runId))) throw noSuchRun();
+      if (!(await context.host.runs.release(callerOf(request), runId))) throw noSuchRun();
       return sendJson(reply, 200, JSON.stringify({ runId, released: true }));
     },
   );

@@ -20,7 +20,7 @@ export const importRoutes: Routes = (app, context) => {
       const body = request.body as Json | undefined;
       if (body === undefined)
         throw new HostError('validation_error', 'The body must be a debug bundle.', { field: 'body' });
-      const { created, ...run } = await context.host.importBundle(callerOf(request), body);
+      const { created, ...run } = await context.host.imports.create(callerOf(request), body);
       return sendJson(reply, created ? 201 : 200, JSON.stringify(run));
     },
   );

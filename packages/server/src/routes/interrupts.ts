@@ -63,7 +63,7 @@ export const interruptRoutes: Routes = (app, context) => {
   const withLink = { onRequest: async (request: FastifyRequest) => context.attempts.check(request) };
 
   app.get('/v1/interrupts/:token', withLink, async (request, reply) => {
-    const question = await counted(context, request, (token) => context.host.inspectLink(token));
+    const question = await counted(context, request, (token) => context.host.interrupts.inspectLink(token));
     return sendJson(reply, 200, JSON.stringify(question));
   });
 
@@ -78,7 +78,10 @@ export const interruptRoutes: Routes = (app, context) => {
     });
     const address = addressOf(request);
     const answer = await counted(context, request, (token) =>
-      context.host.answerLink(token, value, { address, ...(claim !== undefined && { idempotency: claim }) }),
+      context.host.interrupts.answerLink(token, value, {
+        address,
+        ...(claim !== undefined && { idempotency: claim }),
+      }),
     );
     if (answer.replayed) return sendReplay(reply, answer);
     const { status, body } = renderLinked(answer);
@@ -87,7 +90,7 @@ export const interruptRoutes: Routes = (app, context) => {
 
   app.get('/v1/host/weft/interrupts', context.allow('listInterrupts'), async (request, reply) => {
     const caller = callerOf(request);
-    const { rows, nextCursor } = await context.host.listInterrupts(caller, pageOf(request));
+    const { rows, nextCursor } = await context.host.interrupts.list(caller, pageOf(request));
     const mayAnswer = caller.scopes.has('approvals:respond');
     const interrupts = mayAnswer ? rows : rows.map(({ interruptToken: _token, ...row }) => row);
     return sendJson(reply, 200, await jsonText(caller.tenant, { interrupts, nextCursor }));
@@ -137,7 +140,7 @@ async function resolve(
     body: value,
     render: (outcome) => render(runId, nodeId, outcome as unknown as Outcome, isAlias),
   });
-  const answer = await context.host.command(caller, runId, command, claim);
+  const answer = await context.host.runs.command(caller, runId, command, claim);
   if (answer === undefined) throw noSuchRun();
   if (answer.replayed) return sendReplay(reply, answer);
   const { status, body } = render(runId, nodeId, answer, isAlias);

@@ -7,7 +7,7 @@ import { isUnchanged, quoted, sendUnchanged } from '../http/etag.ts';
 /** GET /v1/runs/{runId}. The validator comes with the snapshot from one read, so a 304 is never stale. */
 export const readRunRoutes: Routes = (app, context) => {
   app.get('/v1/runs/:runId', context.allow('getRun', { ofRun: true }), async (request, reply) => {
-    const view = await context.host.snapshot(callerOf(request), pathParam(request, 'runId'));
+    const view = await context.host.runs.snapshot(callerOf(request), pathParam(request, 'runId'));
     if (view === undefined) throw noSuchRun();
     const etag = quoted(view.etag);
     reply.header('etag', etag).header('cache-control', 'private, no-cache');

@@ -21,17 +21,17 @@ export const retentionRoutes: Routes = (app, context) => {
   app.delete(
     '/v1/host/weft/runs/:runId',
     context.allow('removeRun', { ofRun: true }),
-    onceOnRun(context, REMOVE, (host, caller, runId) => host.removeRun(caller, runId)),
+    onceOnRun(context, REMOVE, (host, caller, runId) => host.operations.purge(caller, runId)),
   );
 
   app.post(
     '/v1/host/weft/runs/:runId(^[^:]+)::erase',
     context.allow('eraseRun', { ofRun: true }),
-    onceOnRun(context, ERASE, (host, caller, runId) => host.eraseRun(caller, runId)),
+    onceOnRun(context, ERASE, (host, caller, runId) => host.operations.erase(caller, runId)),
   );
 
   app.get(RETENTION, context.allow('getRetention'), async (request, reply) =>
-    sendRetention(reply, await context.host.retention(callerOf(request), tenantOf(request))),
+    sendRetention(reply, await context.host.operations.retention(callerOf(request), tenantOf(request))),
   );
 
   app.post(RETENTION, context.allow('setRetention'), async (request, reply) => {
@@ -39,16 +39,16 @@ export const retentionRoutes: Routes = (app, context) => {
     const keepMs = keepForSeconds === null ? null : keepForSeconds * 1_000;
     return sendRetention(
       reply,
-      await context.host.setRetention(callerOf(request), tenantOf(request), keepMs),
+      await context.host.operations.setRetention(callerOf(request), tenantOf(request), keepMs),
     );
   });
 
   app.delete(RETENTION, context.allow('resetRetention'), async (request, reply) =>
-    sendRetention(reply, await context.host.resetRetention(callerOf(request), tenantOf(request))),
+    sendRetention(reply, await context.host.operations.resetRetention(callerOf(request), tenantOf(request))),
   );
 
   app.post('/v1/host/weft/backup', context.allow('backUp'), async (request, reply) => {
-    const backup = await context.host.openBackup(callerOf(request));
+    const backup = await context.host.operations.backup(callerOf(request));
     // Also when the client leaves before the first byte is asked for.
     reply.raw.once('close', () => void backup.close());
     reply.raw.setTimeout(context.settings.stallMs, () => reply.raw.destroy());

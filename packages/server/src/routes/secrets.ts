@@ -28,13 +28,13 @@ export const secretRoutes: Routes = (app, context) => {
       body: body ?? null,
       render: (outcome) => ({ status: 200, body: shown(outcome as unknown as SecretSummary) }),
     });
-    const answer = await context.host.setSecret(callerOf(request), { id, value, scope }, claim);
+    const answer = await context.host.secrets.set(callerOf(request), { id, value, scope }, claim);
     if (answer.replayed) return sendReplay(reply, answer);
     return sendJson(reply, 200, shown(answer.secret));
   });
 
   app.get('/v1/host/weft/secrets', context.allow('listSecrets'), async (request, reply) => {
-    const secrets = await context.host.listSecrets(callerOf(request));
+    const secrets = await context.host.secrets.list(callerOf(request));
     return sendJson(reply, 200, JSON.stringify({ secrets: secrets.map(document) }));
   });
 
@@ -49,7 +49,7 @@ export const secretRoutes: Routes = (app, context) => {
       render: () => ({ status: 204, body: '' }),
     });
     const answer = await context.host.once(caller, claim, async () => {
-      if (await context.host.removeSecret(caller, secretId, scope)) return null;
+      if (await context.host.secrets.remove(caller, secretId, scope)) return null;
       throw new HostError('not_found', 'There is no secret with this id and scope.');
     });
     if (answer.replayed) reply.header(REPLAY_HEADER, 'true');

@@ -12,7 +12,7 @@ export const stateAtRoutes: Routes = (app, context) => {
     context.allow('getRunState', { ofRun: true }),
     async (request, reply) => {
       const at = integerParam(queryOf(request), 'at', SEQUENCES);
-      const snapshot = await context.host.stateAt(callerOf(request), pathParam(request, 'runId'), at);
+      const snapshot = await context.host.runs.stateAt(callerOf(request), pathParam(request, 'runId'), at);
       if (snapshot === undefined) throw noSuchRun();
       return sendJson(reply, 200, await jsonText(callerOf(request).tenant, snapshot));
     },

@@ -26,7 +26,7 @@ export const webhookRoutes: Routes = (app, context) => {
       body: body ?? null,
       render: (outcome) => ({ status: 201, body: JSON.stringify(outcome) }),
     });
-    const answer = await context.host.registerWebhook(callerOf(request), wanted, claim);
+    const answer = await context.host.webhooks.register(callerOf(request), wanted, claim);
     if (answer.replayed) return sendReplay(reply, answer);
     return sendJson(reply, 201, JSON.stringify(shown(answer)));
   });
@@ -42,7 +42,7 @@ export const webhookRoutes: Routes = (app, context) => {
       render: () => ({ status: 204, body: '' }),
     });
     const answer = await context.host.once(caller, claim, async () => {
-      if (await context.host.removeWebhook(caller, webhookId, tenantId)) return null;
+      if (await context.host.webhooks.remove(caller, webhookId, tenantId)) return null;
       throw new HostError('not_found', 'No webhook with this id belongs to this tenant.');
     });
     if (answer.replayed) reply.header(REPLAY_HEADER, 'true');
@@ -50,12 +50,16 @@ export const webhookRoutes: Routes = (app, context) => {
   });
 
   app.get('/v1/host/weft/webhooks', context.allow('listWebhooks'), async (request, reply) => {
-    const webhooks = await context.host.listWebhooks(callerOf(request));
+    const webhooks = await context.host.webhooks.list(callerOf(request));
     return sendJson(reply, 200, JSON.stringify({ webhooks }));
   });
 
   app.get('/v1/host/weft/callback-secret', context.allow('readCallbackSecret'), async (request, reply) => {
-    return sendJson(reply, 200, JSON.stringify(await context.host.callbackSecret(callerOf(request))));
+    return sendJson(
+      reply,
+      200,
+      JSON.stringify(await context.host.webhooks.callbackSecret(callerOf(request))),
+    );
   });
 };
 

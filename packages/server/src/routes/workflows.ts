@@ -15,13 +15,13 @@ const render: Render = (outcome) => ({
 /** The protocol's read of a workflow, and this host's own registration beside it. */
 export const workflowRoutes: Routes = (app, context) => {
   app.get('/v1/workflows/:workflowId', context.allow('getWorkflow'), async (request, reply) => {
-    const definition = await context.host.workflow(callerOf(request), pathParam(request, 'workflowId'));
+    const definition = await context.host.workflows.get(callerOf(request), pathParam(request, 'workflowId'));
     if (definition === undefined) throw noSuchWorkflow();
     return sendJson(reply, 200, JSON.stringify(definition));
   });
 
   app.get('/v1/host/weft/workflows', context.allow('listWorkflows'), async (request, reply) => {
-    const { rows, nextCursor } = await context.host.listWorkflows(callerOf(request), pageOf(request));
+    const { rows, nextCursor } = await context.host.workflows.list(callerOf(request), pageOf(request));
     return sendJson(reply, 200, JSON.stringify({ workflows: rows, nextCursor }));
   });
 
@@ -30,7 +30,7 @@ export const workflowRoutes: Routes = (app, context) => {
     context.allow('getWorkflowVersion'),
     async (request, reply) => {
       const version = textParam(queryOf(request), 'version');
-      const definition = await context.host.workflow(
+      const definition = await context.host.workflows.get(
         callerOf(request),
         pathParam(request, 'workflowId'),
         version,
@@ -51,7 +51,7 @@ export const workflowRoutes: Routes = (app, context) => {
       render,
     });
     const answer = await context.host.once(caller, claim, async () => {
-      const registered = await context.host.registerWorkflow(caller, definition, { strict, dev: false });
+      const registered = await context.host.workflows.register(caller, definition, { strict, dev: false });
       return { ...registered, warnings: registered.warnings.map((warning) => ({ ...warning })) };
     });
     if (answer.replayed) return sendReplay(reply, answer);
@@ -61,7 +61,7 @@ export const workflowRoutes: Routes = (app, context) => {
 
   app.post('/v1/host/weft/workflows::check', context.allow('checkWorkflow'), async (request, reply) => {
     const strict = booleanParam(queryOf(request), 'strict');
-    const { errors, warnings } = await context.host.checkWorkflow(
+    const { errors, warnings } = await context.host.workflows.check(
       definitionOf(request),
       callerOf(request).tenant,
     );

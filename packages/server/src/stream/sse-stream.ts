@@ -56,7 +56,7 @@ export async function streamRun(
   await context.openings.take(asked.caller.tenant);
   const stream = context.streams.open(asked.caller.tenant, 'stream');
   try {
-    const cursor = await context.host.follow(asked.caller, asked.runId, {
+    const cursor = await context.host.runs.follow(asked.caller, asked.runId, {
       afterSeq: backlog?.events.at(-1)?.seq ?? asked.afterSeq,
       keepaliveMs: context.settings.keepaliveMs,
       signal: stream.signal,
@@ -73,7 +73,7 @@ export async function streamRun(
 }
 
 async function readBacklog(context: AppContext, asked: Subscription): Promise<EventPage> {
-  const page = await context.host.events(asked.caller, asked.runId, asked.afterSeq, BACKLOG_EVENTS);
+  const page = await context.host.runs.events(asked.caller, asked.runId, asked.afterSeq, BACKLOG_EVENTS);
   if (page === undefined) throw noSuchRun();
   return page;
 }
@@ -152,7 +152,7 @@ const MAX_WAITING_NOTICES = 16;
 function tellAnnotations(context: AppContext, asked: Subscription, writer: SocketWriter): () => void {
   if (!showsAnnotations(asked.modes)) return () => undefined;
   let waiting = 0;
-  return context.host.onAnnotated(asked.runId, (data) => {
+  return context.host.annotations.subscribe(asked.runId, (data) => {
     if (waiting >= MAX_WAITING_NOTICES) return;
     waiting += 1;
     void writer.write(sseFrame({ event: RUN_ANNOTATED, data })).finally(() => {

@@ -20,7 +20,7 @@ export async function sendWholeLog(
   caller: Caller,
   runId: string,
 ): Promise<FastifyReply> {
-  const first = await context.host.events(caller, runId, -1, PAGE_EVENTS);
+  const first = await context.host.runs.events(caller, runId, -1, PAGE_EVENTS);
   if (first === undefined) throw noSuchRun();
   if (lastSeq(first) >= first.nextSeq - 1) return sendJson(reply, 200, renderPage(runId, first));
 
@@ -55,7 +55,7 @@ async function sendPages(
       await writer.write((page === log.first ? '' : ',') + documents.join(','));
       if (lastSeq(page) >= end) break;
       await nextTurn(log.caller.tenant);
-      const next = await context.host.events(log.caller, log.runId, lastSeq(page), PAGE_EVENTS);
+      const next = await context.host.runs.events(log.caller, log.runId, lastSeq(page), PAGE_EVENTS);
       if (next === undefined || next.events.length === 0)
         throw new Error('the log became shorter while it was read');
       page = next;

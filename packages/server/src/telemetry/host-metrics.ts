@@ -12,10 +12,7 @@ const COMMIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 const LAG_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 300];
 const AGE_BUCKETS = [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 300, 1_800, 3_600];
 
-export function createHostMetrics(
-  registry: Registry,
-  host: Pick<Host, 'stats' | 'longestWaitMs' | 'quarantinedRuns'>,
-): HostMetrics {
+export function createHostMetrics(registry: Registry, host: Pick<Host, 'stats' | 'operations'>): HostMetrics {
   const { counter, histogram } = registry;
   const conflicts = counter({
     name: 'openwop.run.claim.conflicts',
@@ -70,8 +67,8 @@ export function createHostMetrics(
         return typeof value === 'number' ? value : 0;
       };
       for (const { gauge, labels, value } of fromStats) gauge.set(value(stat), ...labels);
-      oldestDue.set((await host.longestWaitMs()) / 1_000);
-      quarantined.set(await host.quarantinedRuns());
+      oldestDue.set((await host.operations.longestWaitMs()) / 1_000);
+      quarantined.set(await host.operations.quarantinedRuns());
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Host, Log } from '@weft/engine';
+import type { Log, TelemetrySource } from '@weft/engine';
 import type { JsonObject } from '@weft/protocol';
 import type { Post } from './otlp-post.ts';
 import { encodeSpans, encodeTraces, type Sender } from './otlp-json.ts';
@@ -31,7 +31,7 @@ export interface SpanCounts {
 }
 
 export interface SpanExporterOptions {
-  readonly host: Pick<Host, 'runSpans'>;
+  readonly host: Pick<TelemetrySource, 'runSpans'>;
   readonly post: Post;
   readonly sender: Sender;
   readonly log: Log;

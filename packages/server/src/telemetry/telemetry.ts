@@ -50,7 +50,7 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
     options.otlp === undefined
       ? undefined
       : startExporter(options, options.otlp, registry, hostMetrics.refresh);
-  const unobserve = host.observe({
+  const unobserve = host.operations.observe({
     ...hostMetrics,
     committed(record, events, isNew) {
       countRun(record, events, isNew);
@@ -82,7 +82,7 @@ function startExporter(
   const sender = { version, instance: randomUUID() };
   const startedAt = Date.now();
   const post = createPost({ target: otlp, egress: otlp.egress, log, signal: closing.signal });
-  const spans = createSpanExporter({ ...otlp, host, post, sender, log });
+  const spans = createSpanExporter({ ...otlp, host: host.operations, post, sender, log });
   const count = createSpanCounters(registry, spans);
 
   async function sendMetrics(): Promise<void> {

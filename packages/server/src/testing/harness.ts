@@ -150,6 +150,6 @@ async function registerAll(host: Host, key: string): Promise<void> {
   const owner = await host.authenticate(key);
   if (owner.state !== 'ok') throw new Error('the first key is not known');
   for (const definition of [NOOP, WAIT, FAIL, STEPS, SECRET, ...QUESTIONS]) {
-    await host.registerWorkflow(owner.caller, definition, { strict: true, dev: false });
+    await host.workflows.register(owner.caller, definition, { strict: true, dev: false });
   }
 }

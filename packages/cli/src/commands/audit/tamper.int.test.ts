@@ -45,7 +45,7 @@ beforeAll(async () => {
     await host.start();
     for (let index = 0; index < ENTRIES; index += 1) {
       const entry = { tenant: 'default', actor: 'alice', action: 'test.act', target: `t${index}` };
-      await host.audit(index % 2 === 0 ? entry : { ...entry, details: { index } });
+      await host.audit.record(index % 2 === 0 ? entry : { ...entry, details: { index } });
     }
     await host.stop(1_000);
   });
@@ -69,7 +69,7 @@ function tamper(sql: string): void {
 
 /** What a host says that has not linked anything since. */
 const verified = (fromSeq = 0, toSeq = NEWEST): Promise<AuditVerification> =>
-  withHost(path, (host) => host.verifyAudit(fromSeq, toSeq));
+  withHost(path, (host) => host.audit.verify(fromSeq, toSeq));
 
 const touched = (found: AuditVerification): number[] => found.anomalies.map(({ atSeq }) => atSeq);
 
@@ -151,7 +151,7 @@ describe('an audit log on SQLite', () => {
     const verifier = createExportVerifier();
     await withHost(path, async (host) => {
       for (let cursor: string | undefined, isMore = true; isMore; isMore = cursor !== undefined) {
-        const page = await host.exportAudit(cursor);
+        const page = await host.audit.export(cursor);
         for (const line of page.lines) verifier.line(JSON.stringify(line));
         cursor = page.nextCursor;
       }
@@ -203,7 +203,7 @@ describe('an audit log on SQLite', () => {
   it('goes on after a restart, in one chain', async () => {
     await withHost(path, async (host) => {
       await host.start();
-      await host.audit({ tenant: 'default', actor: 'alice', action: 'test.act', target: 'later' });
+      await host.audit.record({ tenant: 'default', actor: 'alice', action: 'test.act', target: 'later' });
       await host.stop(1_000);
     });
 

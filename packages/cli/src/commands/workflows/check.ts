@@ -42,7 +42,7 @@ async function checkDefinition(definition: unknown, conformance: boolean): Promi
   const { createHost, openMemoryStore } = await import('@weft/engine');
   const host = createHost({ store: openMemoryStore(), version: VERSION, conformance });
   try {
-    return await host.checkWorkflow(definition);
+    return await host.workflows.check(definition);
   } catch (error) {
     if (!isHostError(error)) throw error;
     return { errors: [{ path: '', code: error.code, message: error.message }], warnings: [] };

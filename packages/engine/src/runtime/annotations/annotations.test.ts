@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => test.host.stop(100));
 
 async function annotated(request: AnnotationCreate = FLAG, claim?: IdempotencyClaim): Promise<Annotation> {
-  const answer = await test.host.annotate(alice, runId, request, claim);
+  const answer = await test.host.annotations.create(alice, runId, request, claim);
   if (answer === undefined || answer.replayed) throw new Error('it was not new');
   return answer.annotation;
 }
@@ -60,19 +60,19 @@ describe('an annotation', () => {
 
   it('happens once when the same request comes many times at once', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 10 }, () => test.host.annotate(alice, runId, FLAG, claim)),
+      Array.from({ length: 10 }, () => test.host.annotations.create(alice, runId, FLAG, claim)),
     );
 
     expect(answers.filter((answer) => answer?.replayed === false)).toHaveLength(1);
-    expect(await test.host.listAnnotations(alice, runId)).toHaveLength(1);
+    expect(await test.host.annotations.list(alice, runId)).toHaveLength(1);
   });
 
   it('belongs to its tenant', async () => {
     await annotated();
 
-    expect(await test.host.annotate(stranger, runId, FLAG)).toBeUndefined();
-    expect(await test.host.listAnnotations(stranger, runId)).toBeUndefined();
-    expect(await test.host.listAnnotations(alice, 'no-such-run')).toBeUndefined();
+    expect(await test.host.annotations.create(stranger, runId, FLAG)).toBeUndefined();
+    expect(await test.host.annotations.list(stranger, runId)).toBeUndefined();
+    expect(await test.host.annotations.list(alice, 'no-such-run')).toBeUndefined();
   });
 
   it('is refused when a run has as many as one answer can hold', async () => {
@@ -96,11 +96,11 @@ describe('an annotation', () => {
 describe('whoever listens', () => {
   it('is told of annotations of that run until they stop, once each', async () => {
     const heard: string[] = [];
-    const stop = test.host.onAnnotated(runId, (document) => heard.push(document));
-    test.host.onAnnotated('another-run', () => heard.push('wrong'));
+    const stop = test.host.annotations.subscribe(runId, (document) => heard.push(document));
+    test.host.annotations.subscribe('another-run', () => heard.push('wrong'));
 
     const annotation = await annotated({ ...FLAG, target: { nodeId: 'work' } }, claim);
-    await test.host.annotate(alice, runId, { ...FLAG, target: { nodeId: 'work' } }, claim);
+    await test.host.annotations.create(alice, runId, { ...FLAG, target: { nodeId: 'work' } }, claim);
     stop();
     await annotated();
 

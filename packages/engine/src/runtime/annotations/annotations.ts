@@ -3,7 +3,7 @@ import type { Plan } from '../../core/compile/plan.ts';
 import type { RunState } from '../../model/run-state.ts';
 import { redactDeep } from '../../core/redaction/scan/credential-text.ts';
 import { redactorFor } from '../../core/redaction/sensitive.ts';
-import type { Annotated, Caller, Host, IdempotencyClaim } from '../../host/host.ts';
+import type { Annotated, Annotations, Caller, IdempotencyClaim } from '../../host/host.ts';
 import type { DocumentUnit, RunRow, Store } from '../../ports/store.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -17,10 +17,10 @@ import { writeFailure } from '../commits/write-failure.ts';
  * What people say about runs. It is kept beside the log: nothing in the fold, in forks or in replays depends on it, so a run
  * that has ended can still be spoken about. Open streams of this process are told at once; a reader elsewhere asks.
  */
-export type Annotations = Pick<Host, 'annotate' | 'listAnnotations' | 'onAnnotated'> & {
+export interface KeptAnnotations extends Annotations {
   /** Oldest first. For whoever has already checked that the run may be seen. */
   readonly of: (tenant: string, runId: string) => Promise<readonly Annotation[]>;
-};
+}
 
 export interface AnnotationDependencies {
   readonly store: Pick<Store, 'readRun' | 'readIdempotency' | 'listDocuments'>;
@@ -35,11 +35,11 @@ const COLLECTION = 'annotation';
 /** The list is one answer, so it must end somewhere. */
 const MAX_PER_RUN = 1_000;
 
-export function createAnnotations(dependencies: AnnotationDependencies): Annotations {
+export function createAnnotations(dependencies: AnnotationDependencies): KeptAnnotations {
   const { store, committer, clock, limits } = dependencies;
   const listeners = createListeners();
 
-  async function annotate(
+  async function create(
     caller: Caller,
     runId: string,
     request: AnnotationCreate,
@@ -134,13 +134,13 @@ export function createAnnotations(dependencies: AnnotationDependencies): Annotat
   }
 
   return {
-    annotate,
+    create,
     of,
-    async listAnnotations(caller, runId) {
+    async list(caller, runId) {
       const row = await store.readRun(runId, caller.tenant);
       return row === undefined ? undefined : await of(caller.tenant, runId);
     },
-    onAnnotated: listeners.add,
+    subscribe: listeners.add,
   };
 }
 

@@ -4,7 +4,7 @@ import { createExportVerifier } from '../../core/audit/exported-log.ts';
 import type { Seal } from '../../core/audit/seal.ts';
 import { openMemoryStore } from '../../memory-store/memory-store.ts';
 import type { DocumentUnit, Store, WriteUnit } from '../../ports/store.ts';
-import { type Audit, createAudit } from './audit.ts';
+import { type AuditChain, createAudit } from './audit.ts';
 import type { AuditAnchor } from './audit-anchor.ts';
 import { CHECKPOINTS, createAuditLog, LINKS } from './audit-log.ts';
 import { createCommitter } from '../commits/committer.ts';
@@ -28,7 +28,7 @@ async function record(store: Store, count: number): Promise<void> {
   await store.commit([{ kind: 'audit', batchId: randomId(randomBytes), audit }]);
 }
 
-interface Linker extends Audit {
+interface Linker extends AuditChain {
   readonly clock: ReturnType<typeof testClock>;
 }
 
@@ -80,7 +80,7 @@ describe('an empty audit log', () => {
   it('is valid, whatever range is asked for', async () => {
     const { operations } = linker(openMemoryStore());
 
-    expect(await operations.verifyAudit(0, 100)).toEqual({
+    expect(await operations.verify(0, 100)).toEqual({
       fromSeq: 0,
       toSeq: 0,
       chainValid: true,
@@ -99,7 +99,7 @@ describe('linking', () => {
     await link();
 
     expect(await linkedIds(store)).toEqual(await allIds(store));
-    const found = await operations.verifyAudit(0, NEWEST);
+    const found = await operations.verify(0, NEWEST);
     expect(found).toMatchObject({
       fromSeq: 0,
       toSeq: 619,
@@ -119,7 +119,7 @@ describe('linking', () => {
     await linker(whole).link();
 
     const [one, other] = await Promise.all(
-      [whole, pieces].map((store) => linker(store).operations.verifyAudit(0, NEWEST)),
+      [whole, pieces].map((store) => linker(store).operations.verify(0, NEWEST)),
     );
 
     expect(one?.chainValid && other?.chainValid).toBe(true);
@@ -136,7 +136,7 @@ describe('linking', () => {
     }
 
     expect(await linkedIds(store)).toEqual(await allIds(store));
-    const found = await linker(store).operations.verifyAudit(0, NEWEST);
+    const found = await linker(store).operations.verify(0, NEWEST);
     expect(found).toMatchObject({ toSeq: 369, chainValid: true, checkpointsValid: true, anomalies: [] });
   });
 
@@ -150,7 +150,7 @@ describe('linking', () => {
     await late.link();
 
     expect(await linkedIds(store)).toEqual(await allIds(store));
-    expect(await late.operations.verifyAudit(0, NEWEST)).toMatchObject({ toSeq: 14, chainValid: true });
+    expect(await late.operations.verify(0, NEWEST)).toMatchObject({ toSeq: 14, chainValid: true });
   });
 
   it('loses and repeats nothing when a process dies before or after its write', async () => {
@@ -170,7 +170,7 @@ describe('linking', () => {
 
     expect(before).toEqual([]);
     expect(await linkedIds(store)).toEqual(await allIds(store));
-    expect(await linker(store).operations.verifyAudit(0, NEWEST)).toMatchObject({
+    expect(await linker(store).operations.verify(0, NEWEST)).toMatchObject({
       toSeq: 12,
       chainValid: true,
     });
@@ -184,7 +184,7 @@ describe('linking', () => {
     await link();
 
     expect(integrity).toBeUndefined();
-    expect(await operations.verifyAudit(0, 100)).toEqual({
+    expect(await operations.verify(0, 100)).toEqual({
       fromSeq: 0,
       toSeq: 2,
       chainValid: true,
@@ -196,8 +196,7 @@ describe('linking', () => {
   it('signs the first entries of a process at once, and later ones when five minutes have passed', async () => {
     const store = openMemoryStore();
     const { link, operations, clock } = linker(store);
-    const checkpoints = async (): Promise<number> =>
-      (await operations.verifyAudit(0, NEWEST)).checkpoints.length;
+    const checkpoints = async (): Promise<number> => (await operations.verify(0, NEWEST)).checkpoints.length;
 
     await record(store, 1);
     await link();
@@ -219,8 +218,8 @@ describe('a range of the log', () => {
     const { link, operations } = linker(store, { entries: 50 });
     await link();
 
-    const middle = await operations.verifyAudit(120, 260);
-    const beyond = await operations.verifyAudit(1_000, 2_000);
+    const middle = await operations.verify(120, 260);
+    const beyond = await operations.verify(1_000, 2_000);
 
     expect(middle).toMatchObject({ fromSeq: 120, toSeq: 260, chainValid: true, checkpointsValid: true });
     expect(middle.checkpoints.map(({ atSequence }) => atSequence)).toEqual([149, 199, 249]);
@@ -252,7 +251,7 @@ describe('records of the chain that were touched', () => {
     const { store, linked, place } = await chained();
     await store.commit([place(2)]);
 
-    const found = await linked.operations.verifyAudit(0, NEWEST);
+    const found = await linked.operations.verify(0, NEWEST);
 
     expect(found.chainValid).toBe(false);
     expect(found.anomalies.map(({ atSeq, actualPrevHash }) => [atSeq, actualPrevHash])).toEqual(
@@ -264,7 +263,7 @@ describe('records of the chain that were touched', () => {
     const { store, linked, place } = await chained();
     await store.commit([{ ...place(4), body: 'nonsense' }]);
 
-    expect(await linked.operations.verifyAudit(0, NEWEST)).toMatchObject({
+    expect(await linked.operations.verify(0, NEWEST)).toMatchObject({
       chainValid: false,
       anomalies: [{ atSeq: 41, actualPrevHash: '' }],
     });
@@ -275,7 +274,7 @@ describe('records of the chain that were touched', () => {
     const body = (await store.readDocument(place(1)))?.body.replace(/"hash":"[0-9a-f]{4}/, '"hash":"0000');
     await store.commit([{ ...place(1), ...(body !== undefined && { body }) }]);
 
-    const found = await linked.operations.verifyAudit(0, NEWEST);
+    const found = await linked.operations.verify(0, NEWEST);
 
     expect(found).toMatchObject({ chainValid: false, checkpointsValid: false });
     expect(found.anomalies.map(({ atSeq }) => atSeq)).toEqual([11, 12]);
@@ -285,7 +284,7 @@ describe('records of the chain that were touched', () => {
     const { store, linked, place } = await chained();
     await store.commit([{ ...place(1), collection: 'audit-checkpoint' }]);
 
-    expect(await linked.operations.verifyAudit(0, NEWEST)).toMatchObject({
+    expect(await linked.operations.verify(0, NEWEST)).toMatchObject({
       chainValid: false,
       checkpointsValid: false,
     });
@@ -355,7 +354,7 @@ describe('a process that has seen a seal', () => {
     expect(await linkedIds(store)).toEqual((await allIds(store)).slice(0, 3));
     expect(await createAuditLog(store).last(CHECKPOINTS)).toBe(-1);
     expect(logged).toEqual(['audit entries could not be linked; they stay pending']);
-    expect(await first.operations.verifyAudit(0, NEWEST)).toMatchObject({
+    expect(await first.operations.verify(0, NEWEST)).toMatchObject({
       chainValid: false,
       checkpointsValid: false,
     });
@@ -400,13 +399,13 @@ describe('a process that has seen a seal', () => {
 describe('a host', () => {
   it('links what it records by itself, and signs the rest when it stops', async () => {
     const { host, store } = await startHost({ auditKey: privateKey });
-    await host.audit({ tenant: 'default', actor: 'alice', action: 'test.act', target: 'x' });
+    await host.audit.record({ tenant: 'default', actor: 'alice', action: 'test.act', target: 'x' });
     await expect.poll(() => linkedIds(store), { timeout: 5_000 }).toEqual(await allIds(store));
-    await host.audit({ tenant: 'default', actor: 'alice', action: 'test.act', target: 'y' });
+    await host.audit.record({ tenant: 'default', actor: 'alice', action: 'test.act', target: 'y' });
 
     await host.stop(1_000);
 
-    const found = await host.verifyAudit(0, NEWEST);
+    const found = await host.audit.verify(0, NEWEST);
     expect(found).toMatchObject({ toSeq: 1, chainValid: true, checkpointsValid: true });
     expect(found.checkpoints.at(-1)?.atSequence).toBe(1);
   });
@@ -422,7 +421,7 @@ describe('a host', () => {
     let lines = 0;
     let cursor: string | undefined;
     do {
-      const page = await operations.exportAudit(cursor);
+      const page = await operations.export(cursor);
       for (const line of page.lines) verifier.line(JSON.stringify(line));
       lines += page.lines.length;
       cursor = page.nextCursor;

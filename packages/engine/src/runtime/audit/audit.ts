@@ -4,7 +4,7 @@ import { type AuditCheckpoint, makeCheckpoint } from '../../core/audit/checkpoin
 import { BATCH_ENTRIES, GENESIS, type ChainTip, linkEntries, tipAfter } from '../../core/audit/link-batch.ts';
 import type { AuditVerification } from '../../core/audit/verification.ts';
 import { publicKeyText } from '../../crypto/ed25519.ts';
-import type { AuditExportPage, Host } from '../../host/host.ts';
+import type { Audit, AuditExportPage } from '../../host/host.ts';
 import type { Store } from '../../ports/store.ts';
 import { type AuditAnchor, AuditAnchorError, createAnchorKeeper } from './audit-anchor.ts';
 import { type AuditCollection, CHECKPOINTS, createAuditLog, LINKS } from './audit-log.ts';
@@ -13,6 +13,7 @@ import type { Committer, CommitResult } from '../commits/committer.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
 import { errorFields, type Log } from '../../ports/log.ts';
 import { HOST_TENANT } from '../outbox/subscriptions.ts';
+import { writeFailure } from '../commits/write-failure.ts';
 
 /**
  * Entries are written with the acts they record, unchained, so no act waits for another. One pass after the other takes the
@@ -26,7 +27,7 @@ import { HOST_TENANT } from '../outbox/subscriptions.ts';
  * A4. At most `checkpointEntries` entries lie between two checkpoints; beyond that, linking waits for the checkpoint.
  * A5. A chain that does not hold the last seal this process knows of is not continued: signing it would make it look whole.
  */
-export interface Audit {
+export interface AuditChain {
   /** Links what an earlier process has left, and from then on what is new. Throws AuditAnchorError when the log is not the anchored one. */
   start(): Promise<void>;
   /** Links what is pending and signs a last checkpoint, as far as the time allows; the rest stays pending for the next start. */
@@ -35,7 +36,7 @@ export interface Audit {
   link(): Promise<void>;
   /** What discovery says; undefined without a key. */
   readonly integrity: AuditIntegrity | undefined;
-  readonly operations: Pick<Host, 'verifyAudit' | 'exportAudit'>;
+  readonly operations: Audit;
 }
 
 export interface AuditIntegrity {
@@ -68,7 +69,7 @@ const BELIEVED_MS = 30_000;
 const EXPORTED_ENTRIES = 500;
 const EXPORTED_DOCUMENTS = 20;
 
-export function createAudit(dependencies: AuditDependencies): Audit {
+export function createAudit(dependencies: AuditDependencies): AuditChain {
   const { store, committer, clock, random, log, key } = dependencies;
   const checkpointEntries = dependencies.checkpointEntries ?? CHECKPOINT_ENTRIES;
   const checkpointMs = dependencies.checkpointMs ?? CHECKPOINT_MS;
@@ -250,8 +251,13 @@ export function createAudit(dependencies: AuditDependencies): Audit {
       await link(true);
     },
     operations: {
-      verifyAudit: verify,
-      exportAudit: (cursor) => exportPage(cursor),
+      async record(entry) {
+        const audit = [{ ...entry, at: clock.now() }];
+        const result = await committer.submit({ kind: 'audit', batchId: randomId(random), audit });
+        if (result.state !== 'committed') throw writeFailure(result);
+      },
+      verify,
+      export: (cursor) => exportPage(cursor),
     },
   };
 

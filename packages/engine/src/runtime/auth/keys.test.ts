@@ -22,7 +22,7 @@ afterEach(async () => {
 const request: NewKey = { principal: 'bob', kind: 'user', scopes: ['runs:read'] };
 
 async function createKey(test: TestHost, wanted: NewKey = request, caller: Caller = alice): Promise<string> {
-  const created = await test.host.createKey(caller, wanted);
+  const created = await test.host.keys.create(caller, wanted);
   if (created.replayed) throw new Error('not a replay');
   return created.key;
 }
@@ -45,7 +45,7 @@ describe('a key', () => {
       },
     });
     expect(await test.host.authenticate(`${key}x`)).toEqual({ state: 'unknown' });
-    expect(JSON.stringify(await test.host.listKeys(alice))).not.toContain(key.slice('weft_live_'.length));
+    expect(JSON.stringify(await test.host.keys.list(alice))).not.toContain(key.slice('weft_live_'.length));
   });
 
   it('of a test host says so, and is worth nothing on a live one', async () => {
@@ -69,12 +69,12 @@ describe('a key', () => {
     expect(await test.host.authenticate(long)).toMatchObject({ state: 'ok' });
 
     clock.advance(1_000);
-    const row = (await test.host.listKeys(alice)).find(({ label }) => label === 'long');
-    expect(await test.host.revokeKey(alice, row?.keyId ?? '')).toBe(true);
+    const row = (await test.host.keys.list(alice)).find(({ label }) => label === 'long');
+    expect(await test.host.keys.revoke(alice, row?.keyId ?? '')).toBe(true);
 
     expect(await test.host.authenticate(short)).toEqual({ state: 'expired' });
     expect(await test.host.authenticate(long)).toEqual({ state: 'revoked' });
-    expect(await test.host.revokeKey(alice, 'nothing')).toBe(false);
+    expect(await test.host.keys.revoke(alice, 'nothing')).toBe(false);
   });
 
   it('grants only what the caller has, for the caller’s own tenant', async () => {
@@ -155,14 +155,14 @@ describe('a key', () => {
     await createKey(test, { ...own, tenant: 'other' });
     const tenantManager: Caller = { ...alice, scopes: new Set(['keys:manage']) };
 
-    const [row] = await test.host.listKeys(alice, 'other');
+    const [row] = await test.host.keys.list(alice, 'other');
 
-    await expect(test.host.listKeys(tenantManager, 'other')).rejects.toMatchObject({ code: 'forbidden' });
-    await expect(test.host.revokeKey(tenantManager, String(row?.keyId), 'other')).rejects.toMatchObject({
+    await expect(test.host.keys.list(tenantManager, 'other')).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(test.host.keys.revoke(tenantManager, String(row?.keyId), 'other')).rejects.toMatchObject({
       code: 'forbidden',
     });
-    expect(await test.host.revokeKey(alice, String(row?.keyId))).toBe(false);
-    expect(await test.host.revokeKey(alice, String(row?.keyId), 'other')).toBe(true);
+    expect(await test.host.keys.revoke(alice, String(row?.keyId))).toBe(false);
+    expect(await test.host.keys.revoke(alice, String(row?.keyId), 'other')).toBe(true);
   });
 
   it('is created once for a repeated request, whose answer does not hold it', async () => {
@@ -173,20 +173,20 @@ describe('a key', () => {
       requestDigest: 'd1',
       render: (outcome: unknown) => ({ status: 201, body: JSON.stringify(outcome) }),
     };
-    const first = await test.host.createKey(alice, request, claim);
+    const first = await test.host.keys.create(alice, request, claim);
 
-    const second = await test.host.createKey(alice, request, claim);
+    const second = await test.host.keys.create(alice, request, claim);
 
     expect(second).toMatchObject({ replayed: true, status: 201 });
     expect(JSON.stringify(second)).not.toContain(first.replayed ? '-' : first.key);
-    expect(await test.host.listKeys(alice)).toHaveLength(1);
+    expect(await test.host.keys.list(alice)).toHaveLength(1);
   });
 
   it('leaves a trace of its creation and revocation', async () => {
     const test = await open();
     await createKey(test);
-    const [row] = await test.host.listKeys(alice);
-    await test.host.revokeKey(alice, row?.keyId ?? '');
+    const [row] = await test.host.keys.list(alice);
+    await test.host.keys.revoke(alice, row?.keyId ?? '');
 
     const entries = await test.store.readAudit(0, 10);
 
@@ -230,7 +230,7 @@ describe('the first key', () => {
     const test = await open();
     const other = await createKey(test, { ...request, label: 'first key' });
     await first(test, 'weft_live_former');
-    const before = (await test.host.listKeys(alice)).find((row) => row.first !== undefined);
+    const before = (await test.host.keys.list(alice)).find((row) => row.first !== undefined);
 
     await first(test, 'weft_live_latter');
 

@@ -5,8 +5,8 @@ import type {
   Authentication,
   Caller,
   CreatedKey,
-  Host,
   IdempotencyClaim,
+  Keys,
   NewKey,
   ReplayedAnswer,
 } from '../../host/host.ts';
@@ -21,7 +21,9 @@ import type { HostLimits } from '../../host/limits.ts';
 import { writeFailure } from '../commits/write-failure.ts';
 
 /** Keys: 256 random bits behind a prefix that says live or test. The store holds only their hashes. */
-export type Keys = Pick<Host, 'createKey' | 'listKeys' | 'revokeKey' | 'authenticate'>;
+export interface ApiKeys extends Omit<Keys, 'rotateLinks'> {
+  authenticate(key: string): Promise<Authentication>;
+}
 
 export interface KeyDependencies {
   readonly store: Pick<Store, 'readKeyByHash' | 'listKeys' | 'readIdempotency'>;
@@ -46,7 +48,7 @@ interface KnownKey {
 const KNOWN_KEYS = 10_000;
 const KNOWN_FOR_MS = 1_000;
 
-export function createKeys(dependencies: KeyDependencies): Keys {
+export function createKeys(dependencies: KeyDependencies): ApiKeys {
   const { store, committer, clock, limits, test } = dependencies;
   const known = createBoundedCache<string, KnownKey>(KNOWN_KEYS);
 
@@ -73,7 +75,7 @@ export function createKeys(dependencies: KeyDependencies): Keys {
     return found.accepted;
   }
 
-  async function createKey(
+  async function create(
     caller: Caller,
     request: NewKey,
     claim?: IdempotencyClaim,
@@ -123,12 +125,12 @@ export function createKeys(dependencies: KeyDependencies): Keys {
 
   return {
     authenticate,
-    createKey,
-    async listKeys(caller, tenant = caller.tenant) {
+    create,
+    async list(caller, tenant = caller.tenant) {
       checkTenant(caller, tenant);
       return await store.listKeys(tenant);
     },
-    async revokeKey(caller, keyId, tenant = caller.tenant) {
+    async revoke(caller, keyId, tenant = caller.tenant) {
       checkTenant(caller, tenant);
       const result = await committer.submit({
         kind: 'revoke-key',

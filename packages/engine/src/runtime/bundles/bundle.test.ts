@@ -28,7 +28,7 @@ async function start(options: Parameters<typeof startHost>[0] = {}): Promise<Tes
 }
 
 async function bundleText(host: Host, runId: string, maxEvents?: number): Promise<string> {
-  const pieces = await host.debugBundle(alice, runId, maxEvents === undefined ? {} : { maxEvents });
+  const pieces = await host.bundles.text(alice, runId, maxEvents === undefined ? {} : { maxEvents });
   if (pieces === undefined) throw new Error('there is no such run');
   let text = '';
   for await (const piece of pieces) text += piece;
@@ -86,7 +86,7 @@ describe('a debug bundle', () => {
 
     const bundle = await bundleOf(test.host, runId);
 
-    const polled = await test.host.events(alice, runId, -1, 1_000);
+    const polled = await test.host.runs.events(alice, runId, -1, 1_000);
     const documents = polled?.events.map((event) => JSON.parse(event.document) as { payload: Json });
     expect(bundle.events).toEqual(documents?.map((document) => ({ ...document, data: document.payload })));
     expect(bundle.metrics).toEqual({ eventCount: bundle.events.length, nodeCount: 3, openwopCost: null });
@@ -213,8 +213,8 @@ describe('a debug bundle', () => {
     const test = await start();
     const runId = await finished(test, THREE_NODES);
 
-    expect(await test.host.debugBundle(stranger, runId)).toBeUndefined();
-    expect(await test.host.debugBundle(alice, 'no-such-run')).toBeUndefined();
+    expect(await test.host.bundles.text(stranger, runId)).toBeUndefined();
+    expect(await test.host.bundles.text(alice, 'no-such-run')).toBeUndefined();
   });
 
   it('carries no link that answers an open question', async () => {
@@ -273,7 +273,7 @@ describe('canaries of every known shape', () => {
 
   it('do not appear in the raw text, wherever they were planted', async () => {
     const { test, runId } = await planted();
-    await test.host.annotate(alice, runId, {
+    await test.host.annotations.create(alice, runId, {
       signal: { kind: 'correction', correction: `was ${EVERYTHING} and ${INPUT}` },
       note: `${INPUT} ${ENCODED.base64} ${ENCODED.url}`,
     });

@@ -10,7 +10,7 @@ import { createBundleRedaction } from '../../core/bundle/bundle-redaction.ts';
 import { readInputs } from '../../core/json/lazy-inputs.ts';
 import type { Plan } from '../../core/compile/plan.ts';
 import type { CreationRecord, RunState } from '../../model/run-state.ts';
-import type { BundleRequest, Caller, Host } from '../../host/host.ts';
+import type { BundleRequest, Bundles, Caller, Runs } from '../../host/host.ts';
 import type { Ed25519Key } from '../../crypto/ed25519.ts';
 import type { Documents, RunLog, RunRow, StoredEvent, WorkflowRegistry } from '../../ports/store.ts';
 import { maskedBefore } from './imported-values.ts';
@@ -24,7 +24,7 @@ export interface BundleDependencies {
   readonly store: RunLog & WorkflowRegistry & Documents;
   /** Ascending from a sequence; the whole log, wherever its pieces are kept. */
   readonly readEvents: RunLog['readEvents'];
-  readonly snapshot: Host['snapshot'];
+  readonly snapshot: Runs['snapshot'];
   readonly withState: <Result>(row: RunRow, use: (plan: Plan, state: RunState) => Result) => Promise<Result>;
   readonly annotationsOf: (tenant: string, runId: string) => Promise<readonly Annotation[]>;
   readonly host: BundleSource['host'];
@@ -39,7 +39,7 @@ const MAX_BUNDLE_BYTES = 8 * 1024 * 1024;
 const PAGE_EVENTS = 200;
 const PAGE_BYTES = 256 * 1024;
 
-export function createBundles(dependencies: BundleDependencies): Host['debugBundle'] {
+export function createBundles(dependencies: BundleDependencies): Bundles {
   const { key, maxBytes = MAX_BUNDLE_BYTES } = dependencies;
 
   async function sourceOf(caller: Caller, row: RunRow): Promise<BundleSource | undefined> {
@@ -99,24 +99,26 @@ export function createBundles(dependencies: BundleDependencies): Host['debugBund
     yield assembly.close();
   }
 
-  return async (caller, runId, request: BundleRequest = {}) => {
-    const row = await dependencies.store.readRun(runId, caller.tenant);
-    const source = row === undefined ? undefined : await sourceOf(caller, row);
-    if (source === undefined) return undefined;
-    const { maxEvents } = request;
-    // Each of the pieces of a large run takes a turn of its own.
-    await nextTurn(caller.tenant);
-    const assembly = await inTurns(
-      caller.tenant,
-      createBundleAssembly(source, {
-        maxBytes,
-        hash: runningSha256(),
-        ...(key !== undefined && { key }),
-        ...(maxEvents !== undefined && { maxEvents }),
-      }),
-    );
-    // What cannot be read at its beginning is an error, not a bundle that breaks off.
-    return textOf(source.record, assembly, await readPage(runId, 0, assembly.limit));
+  return {
+    async text(caller, runId, request: BundleRequest = {}) {
+      const row = await dependencies.store.readRun(runId, caller.tenant);
+      const source = row === undefined ? undefined : await sourceOf(caller, row);
+      if (source === undefined) return undefined;
+      const { maxEvents } = request;
+      // Each of the pieces of a large run takes a turn of its own.
+      await nextTurn(caller.tenant);
+      const assembly = await inTurns(
+        caller.tenant,
+        createBundleAssembly(source, {
+          maxBytes,
+          hash: runningSha256(),
+          ...(key !== undefined && { key }),
+          ...(maxEvents !== undefined && { maxEvents }),
+        }),
+      );
+      // What cannot be read at its beginning is an error, not a bundle that breaks off.
+      return textOf(source.record, assembly, await readPage(runId, 0, assembly.limit));
+    },
   };
 }
 

@@ -37,14 +37,14 @@ async function finished(at: TestHost, inputs: JsonObject = {}): Promise<string> 
 }
 
 async function bundleOf(at: TestHost, runId: string, maxEvents?: number): Promise<Json> {
-  const pieces = await at.host.debugBundle(alice, runId, maxEvents === undefined ? {} : { maxEvents });
+  const pieces = await at.host.bundles.text(alice, runId, maxEvents === undefined ? {} : { maxEvents });
   let text = '';
   for await (const piece of pieces ?? []) text += piece;
   return JSON.parse(text) as Json;
 }
 
 async function fork(at: TestHost, runId: string, request: ForkRequest): Promise<string> {
-  const made = await at.host.fork(alice, runId, request);
+  const made = await at.host.runs.fork(alice, runId, request);
   if (made === undefined || made.replayed) throw new Error('the fork was not made');
   return made.runId;
 }
@@ -59,7 +59,7 @@ describe('a bundle from here', () => {
     const [near, far] = [await open(), await open()];
     const original = await finished(near);
 
-    const imported = await far.host.importBundle(alice, await bundleOf(near, original));
+    const imported = await far.host.imports.create(alice, await bundleOf(near, original));
 
     expect(imported).toMatchObject({
       created: true,
@@ -71,8 +71,8 @@ describe('a bundle from here', () => {
     });
     expect(await far.types(imported.runId)).toEqual(await near.types(original));
     const [there, here] = [
-      await near.host.snapshot(alice, original),
-      await far.host.snapshot(alice, imported.runId),
+      await near.host.runs.snapshot(alice, original),
+      await far.host.runs.snapshot(alice, imported.runId),
     ];
     expect(here?.snapshot.variables).toEqual(there?.snapshot.variables);
     expect(here?.snapshot['nodeStates']).toEqual(there?.snapshot['nodeStates']);
@@ -84,35 +84,35 @@ describe('a bundle from here', () => {
     const at = await open();
     const bundle = await bundleOf(at, await finished(at));
 
-    const first = await at.host.importBundle(alice, bundle);
+    const first = await at.host.imports.create(alice, bundle);
     const [again, racing, theirs] = await Promise.all([
-      at.host.importBundle(alice, bundle),
-      at.host.importBundle(alice, bundle),
-      at.host.importBundle(stranger, bundle),
+      at.host.imports.create(alice, bundle),
+      at.host.imports.create(alice, bundle),
+      at.host.imports.create(stranger, bundle),
     ]);
 
     expect(again).toEqual({ ...first, created: false });
     expect(racing).toEqual(again);
     expect(theirs.runId).not.toBe(first.runId);
-    expect(await at.host.snapshot(stranger, first.runId)).toBeUndefined();
+    expect(await at.host.runs.snapshot(stranger, first.runId)).toBeUndefined();
   });
 
   it('differs in nothing from its run when nothing was masked', async () => {
     const at = await open();
     const original = await finished(at);
-    const { runId } = await at.host.importBundle(alice, await bundleOf(at, original));
+    const { runId } = await at.host.imports.create(alice, await bundleOf(at, original));
 
-    const diff = await at.host.diff(alice, original, runId, new AbortController().signal);
+    const diff = await at.host.runs.diff(alice, original, runId, new AbortController().signal);
 
     expect(diff).toMatchObject({ divergedAtSeq: null, stateDiff: {}, truncated: false });
   });
 
   it('is not a workflow that anybody could start', async () => {
     const [near, far] = [await open(), await open()];
-    await far.host.importBundle(alice, await bundleOf(near, await finished(near)));
+    await far.host.imports.create(alice, await bundleOf(near, await finished(near)));
 
-    expect((await far.host.listWorkflows(alice, { limit: 10 })).rows).toEqual([]);
-    expect(await far.host.workflow(alice, 'test-workflow')).toBeUndefined();
+    expect((await far.host.workflows.list(alice, { limit: 10 })).rows).toEqual([]);
+    expect(await far.host.workflows.get(alice, 'test-workflow')).toBeUndefined();
   });
 });
 
@@ -124,16 +124,16 @@ describe('an imported run', () => {
     );
     await until(async () => (await near.status(asking)) === 'waiting-approval');
 
-    const { runId, status } = await far.host.importBundle(alice, await bundleOf(near, asking));
+    const { runId, status } = await far.host.imports.create(alice, await bundleOf(near, asking));
 
     expect(status).toBe('waiting-approval');
-    expect((await far.host.listInterrupts(alice, { limit: 10 })).rows).toEqual([]);
+    expect((await far.host.interrupts.list(alice, { limit: 10 })).rows).toEqual([]);
     expect((await far.store.readRun(runId, 'default'))?.head.wakeAt).toBeNull();
-    await expect(far.host.command(alice, runId, { type: 'cancel' })).rejects.toMatchObject({
+    await expect(far.host.runs.command(alice, runId, { type: 'cancel' })).rejects.toMatchObject({
       code: 'conflict',
     });
-    expect((await far.host.explain(alice, runId))?.waitingFor).toBe('nothing');
-    const page = await far.host.events(alice, runId, -1, 100);
+    expect((await far.host.runs.explain(alice, runId))?.waitingFor).toBe('nothing');
+    const page = await far.host.runs.events(alice, runId, -1, 100);
     expect(page?.complete).toBe(true);
   });
 
@@ -142,7 +142,7 @@ describe('an imported run', () => {
     const original = await finished(near);
     const whole = (await near.types(original)).length;
 
-    const { runId, ...told } = await far.host.importBundle(alice, await bundleOf(near, original, 3));
+    const { runId, ...told } = await far.host.imports.create(alice, await bundleOf(near, original, 3));
 
     expect(told).toMatchObject({ truncated: true, events: 3, totalEvents: whole, status: 'running' });
     await expect(fork(far, runId, { mode: 'branch', fromSeq: 3 })).rejects.toMatchObject({
@@ -155,47 +155,47 @@ describe('a fork of an imported run', () => {
   it('goes on here from any sequence when nothing was masked', async () => {
     const [near, far] = [await open(), await open()];
     const original = await finished(near);
-    const { runId } = await far.host.importBundle(alice, await bundleOf(near, original));
+    const { runId } = await far.host.imports.create(alice, await bundleOf(near, original));
     const cut = await seqOf(far, runId, 'node.started', 'keep');
 
     const forked = await fork(far, runId, { mode: 'branch', fromSeq: cut });
 
     await until(async () => (await far.status(forked)) === 'completed');
-    expect((await far.host.snapshot(alice, forked))?.snapshot['weft']).not.toHaveProperty('imported');
+    expect((await far.host.runs.snapshot(alice, forked))?.snapshot['weft']).not.toHaveProperty('imported');
     expect(far.effects.calls).toEqual([]);
   });
 
   it('replays by the record when nothing was masked', async () => {
     const [near, far] = [await open(), await open()];
-    const { runId } = await far.host.importBundle(alice, await bundleOf(near, await finished(near)));
+    const { runId } = await far.host.imports.create(alice, await bundleOf(near, await finished(near)));
 
     const replay = await fork(far, runId, { mode: 'replay' });
 
     await until(async () => (await far.status(replay)) === 'completed');
-    const diff = await far.host.diff(alice, runId, replay, new AbortController().signal);
+    const diff = await far.host.runs.diff(alice, runId, replay, new AbortController().signal);
     expect(diff?.divergedAtSeq).toBeNull();
   });
 
   it('asks for what was masked by name, and does not exist until it has it', async () => {
     const [near, far] = [await open(), await open()];
     const original = await finished(near, { who: 'Braunschweig' });
-    const { runId } = await far.host.importBundle(alice, await bundleOf(near, original));
+    const { runId } = await far.host.imports.create(alice, await bundleOf(near, original));
     const cut = await seqOf(far, runId, 'node.started', 'keep');
     const request: ForkRequest = { mode: 'branch', fromSeq: cut };
 
-    const refused = await far.host.fork(alice, runId, request).catch((error: unknown) => error);
+    const refused = await far.host.runs.fork(alice, runId, request).catch((error: unknown) => error);
 
     expect(refused).toMatchObject({
       code: 'values_missing',
       details: { missing: expect.arrayContaining(['who', 'greeting']) },
     });
-    expect((await far.host.listRuns(alice, {}, { limit: 10 })).rows).toHaveLength(1);
+    expect((await far.host.runs.list(alice, {}, { limit: 10 })).rows).toHaveLength(1);
   });
 
   it('runs with the values that it was given, which stay out of its public log', async () => {
     const [near, far] = [await open(), await open()];
     const original = await finished(near, { who: 'Braunschweig' });
-    const { runId } = await far.host.importBundle(alice, await bundleOf(near, original));
+    const { runId } = await far.host.imports.create(alice, await bundleOf(near, original));
     const cut = await seqOf(far, runId, 'node.started', 'keep');
     const missing = await missingOf(far, runId, cut);
 
@@ -204,18 +204,18 @@ describe('a fork of an imported run', () => {
     const forked = await fork(far, runId, { mode: 'branch', fromSeq: cut, values });
 
     await until(async () => (await far.status(forked)) === 'completed');
-    expect((await far.host.snapshot(alice, forked))?.snapshot.variables).toMatchObject({
+    expect((await far.host.runs.snapshot(alice, forked))?.snapshot.variables).toMatchObject({
       who: 'Wolfenbüttel',
       greeting: 'given greeting',
       kept: 'yes',
     });
-    const prefix = await far.host.events(alice, forked, -1, cut);
+    const prefix = await far.host.runs.events(alice, forked, -1, cut);
     expect(prefix?.events.map(({ document }) => document).join()).not.toContain('given greeting');
   });
 
   it('asks for outputs by their path while a later node could read them', async () => {
     const [near, far] = [await open(), await open()];
-    const { runId } = await far.host.importBundle(alice, await bundleOf(near, await finished(near)));
+    const { runId } = await far.host.imports.create(alice, await bundleOf(near, await finished(near)));
     const cut = await seqOf(far, runId, 'node.started', 'ask');
 
     const missing = await missingOf(far, runId, cut);
@@ -229,7 +229,7 @@ describe('a fork of an imported run', () => {
 
   it('of such a fork, further back, has what that one was given', async () => {
     const [near, far] = [await open(), await open()];
-    const { runId } = await far.host.importBundle(
+    const { runId } = await far.host.imports.create(
       alice,
       await bundleOf(near, await finished(near, { who: 'you' })),
     );
@@ -241,14 +241,14 @@ describe('a fork of an imported run', () => {
     const second = await fork(far, forked, { mode: 'branch', fromSeq: 0 });
 
     await until(() => far.effects.calls[1]);
-    expect((await far.host.snapshot(alice, second))?.snapshot.variables).toMatchObject({
+    expect((await far.host.runs.snapshot(alice, second))?.snapshot.variables).toMatchObject({
       greeting: 'hello me',
     });
   });
 
   it('does not replay what the record has only masked', async () => {
     const [near, far] = [await open(), await open()];
-    const { runId } = await far.host.importBundle(
+    const { runId } = await far.host.imports.create(
       alice,
       await bundleOf(near, await finished(near, { who: 'you' })),
     );
@@ -258,7 +258,7 @@ describe('a fork of an imported run', () => {
 
   it('refuses a value for a place where nothing was masked', async () => {
     const [near, far] = [await open(), await open()];
-    const { runId } = await far.host.importBundle(alice, await bundleOf(near, await finished(near)));
+    const { runId } = await far.host.imports.create(alice, await bundleOf(near, await finished(near)));
 
     const values = { 'nodes.nobody.outputs.x': 1 };
 
@@ -269,7 +269,7 @@ describe('a fork of an imported run', () => {
   });
 
   async function missingOf(at: TestHost, runId: string, cut: number): Promise<string[]> {
-    const error = await at.host
+    const error = await at.host.runs
       .fork(alice, runId, { mode: 'branch', fromSeq: cut })
       .catch((thrown: unknown) => thrown);
     return (error as { details: { missing: string[] } }).details.missing;
@@ -280,10 +280,10 @@ describe('a bundle of another host', () => {
   it('is shown as its events tell, unknown ones included', async () => {
     const at = await open();
 
-    const { runId, ...told } = await at.host.importBundle(alice, foreignBundle());
+    const { runId, ...told } = await at.host.imports.create(alice, foreignBundle());
 
     expect(told).toMatchObject({ verified: false, status: 'completed', definition: 'missing' });
-    const { snapshot } = (await at.host.snapshot(alice, runId)) ?? {};
+    const { snapshot } = (await at.host.runs.snapshot(alice, runId)) ?? {};
     expect(snapshot).toMatchObject({
       workflowId: 'letters',
       status: 'completed',
@@ -297,7 +297,7 @@ describe('a bundle of another host', () => {
   it('without a definition is not forked, until somebody names one', async () => {
     const at = await open();
     await at.register({ nodes: [node('fetch'), node('send')], edges: chain('fetch', 'send') }, 'letters');
-    const { runId } = await at.host.importBundle(alice, foreignBundle());
+    const { runId } = await at.host.imports.create(alice, foreignBundle());
 
     await expect(fork(at, runId, { mode: 'branch', fromSeq: 1 })).rejects.toMatchObject({
       code: 'definition_missing',
@@ -312,7 +312,7 @@ describe('a bundle of another host', () => {
     await at.register({ nodes: [node('fetch')], variables: [variable('who')] }, 'letters');
     const events = modern(TWO_NODES.slice(0, 2));
     const cut = foreignBundle({ truncated: true, metrics: { eventCount: 7 } }, events);
-    const { runId } = await at.host.importBundle(alice, cut);
+    const { runId } = await at.host.imports.create(alice, cut);
 
     const request: ForkRequest = { mode: 'branch', fromSeq: 1, workflowVersion: '1.0' };
 
@@ -322,12 +322,12 @@ describe('a bundle of another host', () => {
   it('that cannot be believed leaves nothing behind', async () => {
     const at = await open();
 
-    const outcome = at.host.importBundle(
+    const outcome = at.host.imports.create(
       alice,
       foreignBundle({}, modern(TWO_NODES.filter((_, index) => index !== 1))),
     );
 
     await expect(outcome).rejects.toMatchObject({ code: 'bundle_invalid' });
-    expect((await at.host.listRuns(alice, {}, { limit: 10 })).rows).toEqual([]);
+    expect((await at.host.runs.list(alice, {}, { limit: 10 })).rows).toEqual([]);
   });
 });

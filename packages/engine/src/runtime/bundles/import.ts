@@ -12,8 +12,8 @@ import {
 } from '../../model/run-state.ts';
 import { snapshotInSteps } from '../../core/fold/snapshot.ts';
 import type { Steps } from '../../core/json/steps.ts';
-import type { Caller, Host, ImportedRun } from '../../host/host.ts';
 import type { RunHead, RunLog, RunRow, RunUnit, WorkflowRegistry, WriteUnit } from '../../ports/store.ts';
+import type { Caller, ImportedRun, Imports } from '../../host/host.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
@@ -78,7 +78,7 @@ interface Pinned {
   readonly problem?: NonNullable<ImportOrigin['definition']>;
 }
 
-export function createImports(dependencies: ImportDependencies): Pick<Host, 'importBundle'> {
+export function createImports(dependencies: ImportDependencies): Imports {
   const { store, committer, compile, clock, limits } = dependencies;
 
   async function importBundle(caller: Caller, document: Json): Promise<ImportedRun> {
@@ -235,7 +235,7 @@ export function createImports(dependencies: ImportDependencies): Pick<Host, 'imp
     if (result.state !== 'committed') throw writeFailure(result);
   }
 
-  return { importBundle };
+  return { create: importBundle };
 }
 
 /** Folded once before it is written: what cannot be folded and shown must not get into the store. */

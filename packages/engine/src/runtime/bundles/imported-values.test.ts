@@ -40,7 +40,7 @@ async function finished(at: TestHost, spec = greeting()): Promise<string> {
 }
 
 async function bundleOf(at: TestHost, runId: string, maxEvents?: number): Promise<JsonObject> {
-  const pieces = await at.host.debugBundle(alice, runId, maxEvents === undefined ? {} : { maxEvents });
+  const pieces = await at.host.bundles.text(alice, runId, maxEvents === undefined ? {} : { maxEvents });
   let text = '';
   for await (const piece of pieces ?? []) text += piece;
   return JSON.parse(text) as JsonObject;
@@ -57,12 +57,12 @@ describe('a bundle of a host that has a key', () => {
     const [near, far] = [await open({ auditKey: privateKey }), await open()];
     const bundle = await bundleOf(near, await finished(near));
 
-    const told = await far.host.importBundle(alice, bundle);
-    const again = await far.host.importBundle(alice, bundle);
+    const told = await far.host.imports.create(alice, bundle);
+    const again = await far.host.imports.create(alice, bundle);
 
     expect(told).toMatchObject({ verified: true, signedBy: fingerprint });
     expect(again).toEqual({ ...told, created: false });
-    expect((await far.host.snapshot(alice, told.runId))?.snapshot['weft']).toMatchObject({
+    expect((await far.host.runs.snapshot(alice, told.runId))?.snapshot['weft']).toMatchObject({
       imported: { verified: true, signedBy: fingerprint },
     });
     const [entry] = (await far.store.readAudit(0, 100)).filter(({ action }) => action === 'run.import');
@@ -73,20 +73,20 @@ describe('a bundle of a host that has a key', () => {
     const [near, far] = [await open({ auditKey: privateKey }), await open()];
     const bundle = await bundleOf(near, await finished(near));
 
-    const outcome = far.host.importBundle(alice, { ...bundle, weft: { ...extrasOf(bundle), masked: [] } });
+    const outcome = far.host.imports.create(alice, { ...bundle, weft: { ...extrasOf(bundle), masked: [] } });
 
     await expect(outcome).rejects.toMatchObject({
       code: 'bundle_invalid',
       details: { field: '/weft/signature' },
     });
-    expect((await far.host.listRuns(alice, {}, { limit: 10 })).rows).toEqual([]);
+    expect((await far.host.runs.list(alice, {}, { limit: 10 })).rows).toEqual([]);
   });
 
   it('is not signed where the host has none', async () => {
     const at = await open();
     const bundle = await bundleOf(at, await finished(at));
 
-    const told = await at.host.importBundle(alice, bundle);
+    const told = await at.host.imports.create(alice, bundle);
 
     expect(extrasOf(bundle)).not.toHaveProperty('signature');
     expect(told.verified).toBe(true);
@@ -99,15 +99,15 @@ describe('a bundle of an imported run', () => {
     const keyed = { secretsKey: new Uint8Array(32) };
     const [near, far, third] = [await open(keyed), await open(keyed), await open(keyed)];
     const bundle = await bundleOf(near, await finished(near, greeting(mode)));
-    const { runId } = await far.host.importBundle(alice, bundle);
+    const { runId } = await far.host.imports.create(alice, bundle);
 
     const second = await bundleOf(far, runId);
 
     expect(maskedIn(second)).toEqual(maskedIn(bundle));
     expect(extrasOf(second)['totals']).toMatchObject({ masked: maskedIn(bundle).length });
-    const carried = await third.host.importBundle(alice, second);
+    const carried = await third.host.imports.create(alice, second);
     const fork = (at: TestHost, from: string) =>
-      at.host.fork(alice, from, { mode: 'branch', fromSeq: 4 }).catch((error: unknown) => error);
+      at.host.runs.fork(alice, from, { mode: 'branch', fromSeq: 4 }).catch((error: unknown) => error);
     const refused = await fork(third, carried.runId);
     expect(refused).toMatchObject({ code: 'values_missing' });
     expect(refused).toEqual(await fork(far, runId));
@@ -118,8 +118,8 @@ describe('a bundle of an imported run', () => {
     const events = dated(TWO_NODES).map((event, index) =>
       index === 3 ? { ...event, data: { nodeId: 'fetch', outputs: { page: '***' } } } : event,
     );
-    const { runId } = await at.host.importBundle(alice, foreignBundle({ redactionMode: 'mask' }, events));
-    const silent = await at.host.importBundle(alice, foreignBundle({ redactionMode: 'omit' }));
+    const { runId } = await at.host.imports.create(alice, foreignBundle({ redactionMode: 'mask' }, events));
+    const silent = await at.host.imports.create(alice, foreignBundle({ redactionMode: 'omit' }));
 
     const [marked, omitted] = [await bundleOf(at, runId), await bundleOf(at, silent.runId)];
 
@@ -138,11 +138,11 @@ describe('annotations of a bundle', () => {
   it('come along, marked as somebody else’s, and do not count as said here', async () => {
     const [near, far] = [await open(), await open()];
     const original = await finished(near);
-    await near.host.annotate(alice, original, { ...said, target: { eventId: `${original}-2` } });
-    const { runId } = await far.host.importBundle(alice, await bundleOf(near, original));
-    await far.host.annotate(alice, runId, { signal: { kind: 'flag' } });
+    await near.host.annotations.create(alice, original, { ...said, target: { eventId: `${original}-2` } });
+    const { runId } = await far.host.imports.create(alice, await bundleOf(near, original));
+    await far.host.annotations.create(alice, runId, { signal: { kind: 'flag' } });
 
-    const listed = await far.host.listAnnotations(alice, runId);
+    const listed = await far.host.annotations.list(alice, runId);
 
     expect(listed).toMatchObject([
       {
@@ -160,12 +160,12 @@ describe('annotations of a bundle', () => {
   it('go on with the run into its next bundle, marked once', async () => {
     const [near, far, third] = [await open(), await open(), await open()];
     const original = await finished(near);
-    await near.host.annotate(alice, original, said);
-    const first = await far.host.importBundle(alice, await bundleOf(near, original));
+    await near.host.annotations.create(alice, original, said);
+    const first = await far.host.imports.create(alice, await bundleOf(near, original));
 
-    const { runId } = await third.host.importBundle(alice, await bundleOf(far, first.runId));
+    const { runId } = await third.host.imports.create(alice, await bundleOf(far, first.runId));
 
-    expect(await third.host.listAnnotations(alice, runId)).toMatchObject([
+    expect(await third.host.annotations.list(alice, runId)).toMatchObject([
       { actor: { principalRef: 'imported:alice' }, target: { runId, nodeId: 'hello' }, note: 'Look here.' },
     ]);
   });
@@ -175,22 +175,22 @@ describe('an imported run without an end', () => {
   it('is removed with all that came with it', async () => {
     const [near, far] = [await open(), await open()];
     const original = await finished(near);
-    await near.host.annotate(alice, original, { signal: { kind: 'flag' } });
-    const { runId, status } = await far.host.importBundle(alice, await bundleOf(near, original, 3));
+    await near.host.annotations.create(alice, original, { signal: { kind: 'flag' } });
+    const { runId, status } = await far.host.imports.create(alice, await bundleOf(near, original, 3));
 
-    const isRemoved = await far.host.removeRun(alice, runId);
+    const isRemoved = await far.host.operations.purge(alice, runId);
 
     expect({ status, isRemoved }).toEqual({ status: 'running', isRemoved: true });
-    await expect(far.host.snapshot(alice, runId)).rejects.toMatchObject({ code: 'run_expired' });
+    await expect(far.host.runs.snapshot(alice, runId)).rejects.toMatchObject({ code: 'run_expired' });
     for (const collection of ['import-masks', 'import-annotations'])
       expect((await far.store.listDocuments('default', collection, runId, { limit: 9 })).rows).toEqual([]);
   });
 
   it('is erased', async () => {
     const [near, far] = [await open(), await open()];
-    const { runId } = await far.host.importBundle(alice, await bundleOf(near, await finished(near), 3));
+    const { runId } = await far.host.imports.create(alice, await bundleOf(near, await finished(near), 3));
 
-    expect(await far.host.eraseRun(alice, runId)).toBe(true);
+    expect(await far.host.operations.erase(alice, runId)).toBe(true);
     expect(await far.status(runId)).toBe('running');
   });
 });
@@ -198,15 +198,15 @@ describe('an imported run without an end', () => {
 describe('a fork that was given values', () => {
   it('has them no longer once it is erased, neither in the store nor in what it shows', async () => {
     const [near, far] = [await open(), await open()];
-    const { runId } = await far.host.importBundle(alice, await bundleOf(near, await finished(near)));
+    const { runId } = await far.host.imports.create(alice, await bundleOf(near, await finished(near)));
     const values: JsonObject = { who: CANARY, greeting: CANARY, 'nodes.hello.outputs': { output: CANARY } };
     const forked = await forkWith(far, runId, values);
     await until(async () => (await far.status(forked)) === 'completed');
     const shown = async (): Promise<Json> =>
-      (await far.host.snapshot(alice, forked))?.snapshot.variables as Json;
+      (await far.host.runs.snapshot(alice, forked))?.snapshot.variables as Json;
     expect(await shown()).toMatchObject({ greeting: CANARY });
 
-    await far.host.eraseRun(alice, forked);
+    await far.host.operations.erase(alice, forked);
 
     expect(JSON.stringify(await shown())).not.toContain(CANARY);
     expect(JSON.stringify(await far.store.readRun(forked, 'default'))).not.toContain(CANARY);
@@ -215,10 +215,10 @@ describe('a fork that was given values', () => {
   /** With as many of the values as are asked for. */
   async function forkWith(at: TestHost, runId: string, values: JsonObject): Promise<string> {
     const request = { mode: 'branch', fromSeq: await startOf(at, runId, 'keep') } as const;
-    const refused = await at.host.fork(alice, runId, request).catch((error: unknown) => error);
+    const refused = await at.host.runs.fork(alice, runId, request).catch((error: unknown) => error);
     const { missing } = (refused as { details: { missing: string[] } }).details;
     const given = Object.fromEntries(missing.map((name) => [name, values[name] ?? CANARY]));
-    const made = await at.host.fork(alice, runId, { ...request, values: given });
+    const made = await at.host.runs.fork(alice, runId, { ...request, values: given });
     if (made === undefined || made.replayed) throw new Error('the fork was not made');
     return made.runId;
   }

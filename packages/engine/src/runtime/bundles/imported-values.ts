@@ -8,7 +8,7 @@ import type { Plan } from '../../core/compile/plan.ts';
 import type { CreationRecord } from '../../model/run-state.ts';
 import type { ForkRequest } from '../../host/host.ts';
 import type { DocumentPlace, Documents, RunLog, RunRow } from '../../ports/store.ts';
-import type { Annotations } from '../annotations/annotations.ts';
+import type { KeptAnnotations } from '../annotations/annotations.ts';
 
 /** What is kept beside an imported run: the places of its masked values, and what people said where it came from. */
 export const MASKS_COLLECTION = 'import-masks';
@@ -169,7 +169,7 @@ export function importedAnnotations(runId: string, said: readonly BundleAnnotati
  * The same annotations, with those that came with a bundle before them. They are kept apart: they take no room from what is said
  * here, and nobody can add to them.
  */
-export function withImportedAnnotations(store: Documents, own: Annotations): Annotations {
+export function withImportedAnnotations(store: Documents, own: KeptAnnotations): KeptAnnotations {
   async function importedOf(run: Kept): Promise<readonly Annotation[]> {
     const stored = await store.readDocument(importedPlace(run, SAID_COLLECTION));
     return stored === undefined ? [] : (JSON.parse(stored.body) as Annotation[]);
@@ -178,8 +178,8 @@ export function withImportedAnnotations(store: Documents, own: Annotations): Ann
   return {
     ...own,
     of: async (tenant, runId) => [...(await importedOf({ tenant, runId })), ...(await own.of(tenant, runId))],
-    async listAnnotations(caller, runId) {
-      const said = await own.listAnnotations(caller, runId);
+    async list(caller, runId) {
+      const said = await own.list(caller, runId);
       return said && [...(await importedOf({ tenant: caller.tenant, runId })), ...said];
     },
   };

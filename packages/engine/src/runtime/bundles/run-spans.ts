@@ -4,13 +4,13 @@ import { fromStored } from '../../core/fold/evolve.ts';
 import { isTerminalEvent, type RunEvent } from '../../model/run-event.ts';
 import type { CreationRecord } from '../../model/run-state.ts';
 import type { RunLog } from '../../ports/store.ts';
-import type { RunSpans, TelemetryOperations } from '../../host/telemetry-operations.ts';
+import type { RunSpans, TelemetrySource } from '../../host/host.ts';
 
 const PAGE_EVENTS = 1_000;
 const PAGE_BYTES = 1024 * 1024;
 
 /** Reads a run's log page by page and projects it into spans; no more of it than one page is in memory. */
-export function createRunSpans(store: RunLog): TelemetryOperations['runSpans'] {
+export function createRunSpans(store: RunLog): TelemetrySource['runSpans'] {
   async function sourceOf(record: CreationRecord): Promise<Pick<RunSpans, 'source'>> {
     if (record.fork === undefined) return {};
     const row = await store.readRun(record.fork.sourceRunId, record.tenant);

@@ -17,11 +17,11 @@ afterEach(async () => {
 });
 
 async function nameOf({ host }: TestHost): Promise<string> {
-  return (await host.nodes()).find(({ isSelf }) => isSelf)?.name ?? '';
+  return (await host.cluster.nodes()).find(({ isSelf }) => isSelf)?.name ?? '';
 }
 
 async function stateOf({ host }: TestHost, name: string): Promise<string | undefined> {
-  return (await host.nodes()).find((each) => each.name === name)?.state;
+  return (await host.cluster.nodes()).find((each) => each.name === name)?.state;
 }
 
 const EFFECTS = {
@@ -37,7 +37,7 @@ describe('the processes on one store', () => {
     await first.run(await first.register(EFFECTS));
     await until(() => first.effects.calls[0]);
 
-    const nodes = await second.host.nodes();
+    const nodes = await second.host.cluster.nodes();
 
     const shown = nodes.map(({ name, state, runs, isSelf, version }) => [
       name.slice(0, 3),
@@ -55,7 +55,7 @@ describe('the processes on one store', () => {
 
     await first.host.stop(0);
 
-    expect((await second.host.nodes()).map(({ isSelf }) => isSelf)).toEqual([true]);
+    expect((await second.host.cluster.nodes()).map(({ isSelf }) => isSelf)).toEqual([true]);
   });
 });
 
@@ -91,7 +91,7 @@ describe('a process that is drained', () => {
     const second = await open({ store });
     const name = await nameOf(first);
 
-    await second.host.drainNode(alice, name);
+    await second.host.cluster.drain(alice, name);
     await until(async () => (await stateOf(second, name)) === 'draining');
     first.effects.calls[0]?.succeed();
 
@@ -119,8 +119,8 @@ describe('a process that is drained', () => {
     await until(async () => (await first.status(runId)) === 'waiting-approval');
     await open({ store });
 
-    await first.host.drainNode(alice, await nameOf(first));
-    const cancelled = await first.host.command(alice, runId, { type: 'cancel' });
+    await first.host.cluster.drain(alice, await nameOf(first));
+    const cancelled = await first.host.runs.command(alice, runId, { type: 'cancel' });
 
     expect(cancelled).toMatchObject({ status: 'cancelled' });
   });
@@ -128,6 +128,6 @@ describe('a process that is drained', () => {
   it('is one that is there: any other name is unknown', async () => {
     const { host } = await open();
 
-    expect(await host.drainNode(alice, 'nobody')).toBeUndefined();
+    expect(await host.cluster.drain(alice, 'nobody')).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
-import type { ClusterNode, ClusterOperations } from '../../host/cluster-operations.ts';
 import type { Claims, Documents, HolderRow } from '../../ports/store.ts';
+import type { Cluster, ClusterNode } from '../../host/host.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
@@ -18,19 +18,19 @@ import { writeFailure } from '../commits/write-failure.ts';
  *
  * There is no way back: a process that is drained is about to be stopped, and the next one has another name.
  */
-export interface Cluster {
+export interface ClusterMember {
   /** For the store, with each heartbeat. */
   about(): string;
   start(): void;
   stop(): void;
-  readonly operations: ClusterOperations;
+  readonly cluster: Cluster;
 }
 
 export interface ClusterDependencies {
   readonly store: Claims & Documents;
   readonly committer: Committer;
-  readonly dispatcher: () => Pick<Dispatcher, 'drain' | 'isIdle'>;
-  readonly lease: () => Pick<Lease, 'holder' | 'renew'>;
+  readonly dispatcher: Pick<Dispatcher, 'drain' | 'isIdle'>;
+  readonly lease: Pick<Lease, 'holder' | 'renew'>;
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly log: Log;
@@ -52,8 +52,8 @@ const COLLECTION = 'cluster.drain';
 const REQUEST_KEPT_MS = 24 * 60 * 60 * 1_000;
 const IDLE_LOOK_MS = 100;
 
-export function createCluster(dependencies: ClusterDependencies): Cluster {
-  const { store, committer, clock, name, version, log } = dependencies;
+export function createCluster(dependencies: ClusterDependencies): ClusterMember {
+  const { store, committer, dispatcher, lease, clock, name, version, log } = dependencies;
   const startedAt = clock.now();
   let state: About['state'] = 'active';
   let looking: NodeJS.Timeout | undefined;
@@ -76,20 +76,20 @@ export function createCluster(dependencies: ClusterDependencies): Cluster {
     if (state !== 'active') return;
     state = 'draining';
     log('info', { node: name }, 'draining: this process claims no runs any more');
-    dependencies.dispatcher().drain();
-    dependencies.lease().renew();
+    dispatcher.drain();
+    lease.renew();
     idling = setInterval(() => {
-      if (!dependencies.dispatcher().isIdle()) return;
+      if (!dispatcher.isIdle()) return;
       clearInterval(idling);
       state = 'drained';
       log('info', { node: name }, 'drained: this process holds no runs');
-      dependencies.lease().renew();
+      lease.renew();
     }, IDLE_LOOK_MS);
     idling.unref();
   }
 
   async function nodes(): Promise<readonly ClusterNode[]> {
-    const own = dependencies.lease().holder();
+    const own = lease.holder();
     return (await store.holders()).map((row) => nodeOf(row, own));
   }
 
@@ -103,9 +103,9 @@ export function createCluster(dependencies: ClusterDependencies): Cluster {
       clearInterval(looking);
       clearInterval(idling);
     },
-    operations: {
+    cluster: {
       nodes,
-      async drainNode(caller, node) {
+      async drain(caller, node) {
         const found = (await nodes()).find((each) => each.name === node && each.state !== 'lost');
         if (found === undefined) return undefined;
         const at = clock.now();

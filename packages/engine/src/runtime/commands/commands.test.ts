@@ -38,12 +38,12 @@ describe('cancel', () => {
     const { host, register, run, status, types } = await open();
     const runId = await run(await register(spec));
 
-    const answer = await host.command(alice, runId, { type: 'cancel', reason: 'enough' });
+    const answer = await host.runs.command(alice, runId, { type: 'cancel', reason: 'enough' });
 
     expect(answer).toMatchObject({ replayed: false, status: 'cancelled', verdict: { applied: true } });
     expect(await status(runId)).toBe('cancelled');
     expect((await types(runId)).at(-1)).toBe('run.cancelled');
-    expect(await host.explain(alice, runId)).toMatchObject({ waitingFor: 'nothing' });
+    expect(await host.runs.explain(alice, runId)).toMatchObject({ waitingFor: 'nothing' });
   });
 
   it('aborts the effect under way and drops what it still returns', async () => {
@@ -51,7 +51,7 @@ describe('cancel', () => {
     const runId = await run(await register({ nodes: [node('call', 'test.effect')] }));
     const call = await until(() => effects.calls[0]);
 
-    await host.command(alice, runId, { type: 'cancel' });
+    await host.runs.command(alice, runId, { type: 'cancel' });
     call.succeed();
 
     expect(call.context.signal.aborted).toBe(true);
@@ -65,7 +65,7 @@ describe('cancel', () => {
     await until(() => effects.calls[0]);
     const runId = await run(workflowId);
 
-    const answer = await host.command(alice, runId, { type: 'cancel' });
+    const answer = await host.runs.command(alice, runId, { type: 'cancel' });
 
     expect(answer).toMatchObject({ status: 'cancelled' });
     expect(await types(runId)).toEqual(['run.started', 'run.cancelled']);
@@ -76,7 +76,7 @@ describe('cancel', () => {
     const { host, register, run } = await open();
     const runId = await run(await register({ nodes: [node('a')] }));
 
-    const answer = await host.command(alice, runId, { type: 'cancel' });
+    const answer = await host.runs.command(alice, runId, { type: 'cancel' });
 
     expect(answer).toEqual({
       replayed: false,
@@ -89,7 +89,7 @@ describe('cancel', () => {
     const { host, store, register, run } = await open();
     const runId = await run(await register(LONG_DELAY));
 
-    await host.command(alice, runId, { type: 'cancel' });
+    await host.runs.command(alice, runId, { type: 'cancel' });
 
     const entries = await store.readAudit(0, 100);
     expect(entries).toContainEqual(
@@ -103,12 +103,12 @@ describe('pause and resume', () => {
     const { host, register, run, status, types } = await open();
     const runId = await run(await register(SHORT_DELAY));
 
-    const paused = await host.command(alice, runId, { type: 'pause', policy: 'immediate' });
+    const paused = await host.runs.command(alice, runId, { type: 'pause', policy: 'immediate' });
     expect(paused).toMatchObject({ verdict: { applied: true, status: 'paused' } });
     expect(await status(runId)).toBe('paused');
-    expect(await host.explain(alice, runId)).toMatchObject({ waitingFor: 'resume' });
+    expect(await host.runs.explain(alice, runId)).toMatchObject({ waitingFor: 'resume' });
     expect(host.stats()).toMatchObject({ live: 0 });
-    const resumed = await host.command(alice, runId, { type: 'resume' });
+    const resumed = await host.runs.command(alice, runId, { type: 'resume' });
 
     expect(resumed).toMatchObject({ verdict: { applied: true, status: 'running' } });
     await until(async () => (await status(runId)) === 'completed');
@@ -133,14 +133,14 @@ describe('pause and resume', () => {
     const runId = await run(workflowId);
     const call = await until(() => effects.calls[0]);
 
-    const asked = host.command(alice, runId, { type: 'pause', policy: 'drain-current-node' });
-    await until(async () => (await host.explain(alice, runId))?.waitingFor === 'command');
+    const asked = host.runs.command(alice, runId, { type: 'pause', policy: 'drain-current-node' });
+    await until(async () => (await host.runs.explain(alice, runId))?.waitingFor === 'command');
     expect(await status(runId)).toBe('running');
     call.succeed();
 
     expect(await asked).toMatchObject({ verdict: { applied: true, status: 'paused' } });
     expect(await types(runId)).toEqual(['run.started', 'node.started', 'node.completed', 'run.paused']);
-    await host.command(alice, runId, { type: 'resume' });
+    await host.runs.command(alice, runId, { type: 'resume' });
     await until(async () => (await status(runId)) === 'completed');
   });
 
@@ -162,8 +162,8 @@ describe('pause and resume', () => {
     call('flaky')?.fail(new NodeFailure('flaky', 'Not yet.', { retryable: true }));
     await until(async () => (await types(runId)).includes('node.retried'));
 
-    const asked = host.command(alice, runId, { type: 'pause', policy: 'drain-current-node' });
-    await until(async () => (await host.explain(alice, runId))?.waitingFor === 'command');
+    const asked = host.runs.command(alice, runId, { type: 'pause', policy: 'drain-current-node' });
+    await until(async () => (await host.runs.explain(alice, runId))?.waitingFor === 'command');
     clock.advance(1_000);
     // Several looks of the actor: whoever never gives up its turn lets none of these be answered.
     for (let look = 0; look < 5; look += 1) {
@@ -179,9 +179,9 @@ describe('pause and resume', () => {
   it('answer a second pause with the state the run is in', async () => {
     const { host, register, run } = await open();
     const runId = await run(await register(LONG_DELAY));
-    await host.command(alice, runId, { type: 'pause', policy: 'immediate' });
+    await host.runs.command(alice, runId, { type: 'pause', policy: 'immediate' });
 
-    const again = await host.command(alice, runId, { type: 'pause', policy: 'immediate' });
+    const again = await host.runs.command(alice, runId, { type: 'pause', policy: 'immediate' });
 
     expect(again).toMatchObject({ verdict: { applied: false, status: 'paused' } });
   });
@@ -195,9 +195,9 @@ describe('pause and resume', () => {
       requestDigest: 'd1',
       render: (outcome) => ({ status: 202, body: JSON.stringify(outcome) }),
     };
-    const first = await host.command(alice, runId, { type: 'pause', policy: 'immediate' }, claim);
+    const first = await host.runs.command(alice, runId, { type: 'pause', policy: 'immediate' }, claim);
 
-    const second = await host.command(alice, runId, { type: 'pause', policy: 'immediate' }, claim);
+    const second = await host.runs.command(alice, runId, { type: 'pause', policy: 'immediate' }, claim);
 
     expect(first).toMatchObject({ replayed: false, verdict: { applied: true } });
     expect(second).toMatchObject({ replayed: true, status: 202 });
@@ -219,7 +219,7 @@ describe('a run with a long delay', () => {
     expect(host.stats()).toMatchObject({ live: 0 });
     expect(await store.readCheckpoint(runId)).toMatchObject({ seq: 2 });
     expect(await status(runId)).toBe('running');
-    expect(await host.explain(alice, runId)).toMatchObject({ waitingFor: 'timer', nodeId: 'wait' });
+    expect(await host.runs.explain(alice, runId)).toMatchObject({ waitingFor: 'timer', nodeId: 'wait' });
   });
 });
 
@@ -238,7 +238,7 @@ describe('the inbox of a run', () => {
     const runId = await run(await register(LONG_DELAY));
 
     for (const bytes of [10, 40_000, 1_000_000])
-      await host.command(alice, runId, {
+      await host.runs.command(alice, runId, {
         type: 'resolve',
         nodeId: 'wait',
         value: 'x'.repeat(bytes),

@@ -2,7 +2,7 @@ import { HostError, type Json, type JsonObject } from '@weft/protocol';
 import { heapBytesOf } from '../../core/json/heap-bytes.ts';
 import type { Plan } from '../../core/compile/plan.ts';
 import { isTerminalStatus, type RunState, type RunStatus } from '../../model/run-state.ts';
-import type { Caller, CommandAnswer, Host, IdempotencyClaim } from '../../host/host.ts';
+import type { Caller, CommandAnswer, IdempotencyClaim, Runs } from '../../host/host.ts';
 import type { Command, CommandUnit, IdempotencyRecord, RunRow, Store, Verdict } from '../../ports/store.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -41,7 +41,7 @@ const ASK_EVERY_MS = 100;
 /** Undefined: not decided yet. */
 type Told = Verdict | 'gone' | undefined;
 
-export function createCommands(dependencies: CommandDependencies): Host['command'] {
+export function createCommands(dependencies: CommandDependencies): Runs['command'] {
   const { store, committer, dispatcher, clock, limits } = dependencies;
 
   async function command(

@@ -44,7 +44,7 @@ function claimOf(keyHash: string, requestDigest = 'd1'): IdempotencyClaim {
 async function asking(at: TestHost): Promise<{ runId: string; link: string }> {
   const runId = await at.run(await at.register(GATE));
   await until(async () => (await at.status(runId)) === 'waiting-approval');
-  const { rows } = await at.host.listInterrupts(alice, { limit: 100 });
+  const { rows } = await at.host.interrupts.list(alice, { limit: 100 });
   return { runId, link: rows.find((row) => row.runId === runId)?.interruptToken ?? '' };
 }
 
@@ -81,9 +81,9 @@ describe('an answer that is sent again with its key, because the process that go
     const [first, second] = [await open({ store: sleepy }), await open({ store })];
     const { runId } = await asking(second);
 
-    const early = first.host.command(alice, runId, ACCEPT, claimOf('k1'));
+    const early = first.host.runs.command(alice, runId, ACCEPT, claimOf('k1'));
     await sleepy.frozen;
-    const again = await second.host.command(alice, runId, ACCEPT, claimOf('k1'));
+    const again = await second.host.runs.command(alice, runId, ACCEPT, claimOf('k1'));
     await until(async () => (await second.status(runId)) === 'completed');
     sleepy.wake();
 
@@ -97,11 +97,11 @@ describe('an answer that is sent again with its key, because the process that go
     const [first, second] = [await open({ store: sleepy }), await open({ store })];
     const { runId, link } = await asking(second);
 
-    const early = first.host.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') });
+    const early = first.host.interrupts.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') });
     await sleepy.frozen;
-    const again = await second.host.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') });
+    const again = await second.host.interrupts.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') });
     await until(async () => (await second.status(runId)) === 'completed');
-    const later = await second.host.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') });
+    const later = await second.host.interrupts.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') });
     sleepy.wake();
 
     expect(told(again)).toMatchObject(APPLIED);
@@ -121,13 +121,13 @@ describe('an answer that is sent again with its key, because the process that go
           const found = await store.readIdempotency(...asked);
           if (!isFirstLook) return found;
           isFirstLook = false;
-          await first.host.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') });
+          await first.host.interrupts.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') });
           return found;
         },
       },
     });
 
-    const again = await second.host.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') });
+    const again = await second.host.interrupts.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') });
 
     expect(isFirstLook).toBe(false);
     expect(told(again)).toMatchObject(APPLIED);
@@ -138,13 +138,13 @@ describe('an answer that is sent again with its key, because the process that go
     const clock = testClock();
     const at = await open({ clock });
     const { link } = await asking(at);
-    await at.host.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') });
+    await at.host.interrupts.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') });
 
     clock.advance(31 * 60_000);
 
-    expect(told(await at.host.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') }))).toMatchObject(
-      APPLIED,
-    );
+    expect(
+      told(await at.host.interrupts.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') })),
+    ).toMatchObject(APPLIED);
   });
 });
 
@@ -152,22 +152,22 @@ describe('an answer through a signed link', () => {
   it('without a key, or with another one, is too late when the question was answered', async () => {
     const at = await open();
     const { link } = await asking(at);
-    await at.host.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') });
+    await at.host.interrupts.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') });
 
     const late = { code: 'interrupt_already_resolved' };
-    await expect(at.host.answerLink(link, ACCEPT.value)).rejects.toMatchObject(late);
+    await expect(at.host.interrupts.answerLink(link, ACCEPT.value)).rejects.toMatchObject(late);
     await expect(
-      at.host.answerLink(link, ACCEPT.value, { idempotency: claimOf('k2') }),
+      at.host.interrupts.answerLink(link, ACCEPT.value, { idempotency: claimOf('k2') }),
     ).rejects.toMatchObject(late);
   });
 
   it('with the key of another answer is refused', async () => {
     const at = await open();
     const { link } = await asking(at);
-    await at.host.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') });
+    await at.host.interrupts.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') });
 
     await expect(
-      at.host.answerLink(link, { action: 'reject' }, { idempotency: claimOf('k1', 'd2') }),
+      at.host.interrupts.answerLink(link, { action: 'reject' }, { idempotency: claimOf('k1', 'd2') }),
     ).rejects.toMatchObject({
       code: 'idempotency_key_mismatch',
     });
@@ -176,13 +176,15 @@ describe('an answer through a signed link', () => {
   it('meets no key that was used with a link to another question, or with an API key', async () => {
     const at = await open();
     const [one, other] = [await asking(at), await asking(at)];
-    await at.host.answerLink(one.link, ACCEPT.value, { idempotency: claimOf('k1') });
+    await at.host.interrupts.answerLink(one.link, ACCEPT.value, { idempotency: claimOf('k1') });
     const third = await asking(at);
-    await at.host.command(alice, third.runId, ACCEPT, claimOf('k2'));
+    await at.host.runs.command(alice, third.runId, ACCEPT, claimOf('k2'));
 
     const answers = [
-      await at.host.answerLink(other.link, ACCEPT.value, { idempotency: claimOf('k1', 'd2') }),
-      await at.host.answerLink((await asking(at)).link, ACCEPT.value, { idempotency: claimOf('k2', 'd2') }),
+      await at.host.interrupts.answerLink(other.link, ACCEPT.value, { idempotency: claimOf('k1', 'd2') }),
+      await at.host.interrupts.answerLink((await asking(at)).link, ACCEPT.value, {
+        idempotency: claimOf('k2', 'd2'),
+      }),
     ];
 
     expect(answers).toMatchObject([
@@ -215,7 +217,7 @@ describe('an answer that another process takes between two looks at what became 
       },
     });
 
-    const answer = await other.host.command(alice, runId, ACCEPT);
+    const answer = await other.host.runs.command(alice, runId, ACCEPT);
 
     expect(answer).toMatchObject({ replayed: false, ...APPLIED });
   });
@@ -236,14 +238,14 @@ describe('an answer whose run is removed before its sender is told', () => {
           const row = await store.readRun(runId, tenant);
           if (row?.head.status !== 'completed' || isRemoved) return row;
           isRemoved = true;
-          await decider.host.removeRun(alice, runId);
+          await decider.host.operations.purge(alice, runId);
           return row;
         },
       },
     });
     const { runId } = await asking(decider);
 
-    const answer = other.host.command(alice, runId, ACCEPT);
+    const answer = other.host.runs.command(alice, runId, ACCEPT);
 
     await expect(answer).rejects.toMatchObject({ code: 'run_expired' });
     expect(isRemoved).toBe(true);

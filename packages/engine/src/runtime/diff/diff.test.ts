@@ -54,7 +54,7 @@ describe('the diff of two runs', () => {
     const workflow = await test.register(GREETING);
     const [a, b] = [await finished(test, workflow), await finished(test, workflow)];
 
-    const diff = await test.host.diff(alice, a, b, NEVER);
+    const diff = await test.host.runs.diff(alice, a, b, NEVER);
 
     expect(await text(diff)).toBe(
       `{"a":"${a}","b":"${b}","divergedAtSeq":null,"eventDiffs":[],"stateDiff":{}}`,
@@ -66,7 +66,7 @@ describe('the diff of two runs', () => {
     const workflow = await test.register(GREETING);
     const [a, b] = [await finished(test, workflow), await finished(test, workflow, { who: 'you' })];
 
-    const diff = await test.host.diff(alice, a, b, NEVER);
+    const diff = await test.host.runs.diff(alice, a, b, NEVER);
 
     const found = await ops(diff);
     expect(found[0]).toBe(`changed ${diff?.divergedAtSeq}`);
@@ -84,7 +84,7 @@ describe('the diff of two runs', () => {
       await finished(test, workflow, { token: 'second-very-secret' }),
     ];
 
-    const written = await text(await test.host.diff(alice, a, b, NEVER));
+    const written = await text(await test.host.runs.diff(alice, a, b, NEVER));
 
     expect(written).not.toContain('very-secret');
   });
@@ -98,7 +98,7 @@ describe('the diff of two runs', () => {
     const [a, b] = [await test.run(workflow), await test.run(workflow)];
     await until(() => test.effects.calls.length === 2);
 
-    const diff = await test.host.diff(alice, a, b, NEVER);
+    const diff = await test.host.runs.diff(alice, a, b, NEVER);
     for (const [index, call] of test.effects.calls.entries()) call.succeed({ outputs: { output: index } });
     await ended(test, a);
     await ended(test, b);
@@ -120,7 +120,7 @@ describe('the diff of two runs', () => {
     const runId = await finished(test, await test.register(GREETING));
     reads.length = 0;
 
-    const diff = await test.host.diff(alice, runId, runId, NEVER);
+    const diff = await test.host.runs.diff(alice, runId, runId, NEVER);
 
     expect(diff).toMatchObject({ a: runId, b: runId, divergedAtSeq: null, stateDiff: {}, truncated: false });
     expect(await ops(diff)).toEqual([]);
@@ -132,10 +132,10 @@ describe('the diff of two runs', () => {
     const workflow = await test.register(GREETING);
     const [a, b] = [await finished(test, workflow), await finished(test, workflow)];
 
-    expect(await test.host.diff(alice, a, 'nobody', NEVER)).toBeUndefined();
-    expect(await test.host.diff(alice, 'nobody', b, NEVER)).toBeUndefined();
-    expect(await test.host.diff(stranger, a, b, NEVER)).toBeUndefined();
-    expect(await test.host.diff(stranger, a, a, NEVER)).toBeUndefined();
+    expect(await test.host.runs.diff(alice, a, 'nobody', NEVER)).toBeUndefined();
+    expect(await test.host.runs.diff(alice, 'nobody', b, NEVER)).toBeUndefined();
+    expect(await test.host.runs.diff(stranger, a, b, NEVER)).toBeUndefined();
+    expect(await test.host.runs.diff(stranger, a, a, NEVER)).toBeUndefined();
   });
 
   it('stops reading when nobody wants it any more', async () => {
@@ -143,6 +143,6 @@ describe('the diff of two runs', () => {
     const workflow = await test.register(GREETING);
     const [a, b] = [await finished(test, workflow), await finished(test, workflow)];
 
-    await expect(test.host.diff(alice, a, b, AbortSignal.abort())).rejects.toThrow();
+    await expect(test.host.runs.diff(alice, a, b, AbortSignal.abort())).rejects.toThrow();
   });
 });

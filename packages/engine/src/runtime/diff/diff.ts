@@ -4,8 +4,8 @@ import type { LogEvent } from '../../core/diff/same-event.ts';
 import { stateDiffInSteps } from '../../core/diff/state-diff.ts';
 import type { Plan } from '../../core/compile/plan.ts';
 import { isTerminalStatus, type RunState } from '../../model/run-state.ts';
-import type { Host } from '../../host/host.ts';
 import type { RunLog, RunRow, Store } from '../../ports/store.ts';
+import type { Runs } from '../../host/host.ts';
 import { inTurns, nextTurn } from '../fairness/in-turns.ts';
 import { snapshotOf } from '../runs/snapshot-of.ts';
 import type { RunStates } from '../runs/states.ts';
@@ -23,7 +23,7 @@ const PAGE_EVENTS = 500;
 const PAGE_BYTES = 128 * 1024;
 
 /** Compares two runs as far as each had come when it was asked for. */
-export function createDiff(dependencies: DiffDependencies): Pick<Host, 'diff'> {
+export function createDiff(dependencies: DiffDependencies): Pick<Runs, 'diff'> {
   const { store, states } = dependencies;
 
   async function* pagesOf({ record, nextSeq }: RunRow, signal: AbortSignal): AsyncGenerator<LogEvent[]> {

@@ -200,11 +200,9 @@ function refOf({ artifactId, mediaType, size, digest }: StoredArtifact): Artifac
 }
 
 /** What others may read of artifacts. */
-export type ReadArtifacts = Pick<Host, 'artifact' | 'listArtifacts'>;
-
 export function createReadArtifacts(
   store: Pick<Store, 'readRun' | 'readDocument' | 'listDocuments' | 'readBlob'>,
-): ReadArtifacts {
+): Host['artifacts'] {
   /** A fork's log tells of artifacts that the run it came from has made. */
   async function find(tenant: string, runId: string, artifactId: string) {
     let at: string | undefined = runId;
@@ -232,14 +230,14 @@ export function createReadArtifacts(
   }
 
   return {
-    async artifact({ tenant }, runId, artifactId) {
+    async open({ tenant }, runId, artifactId) {
       const found = await find(tenant, runId, artifactId);
       if (found === undefined) return undefined;
       const stored = JSON.parse(found.document.body) as StoredArtifact;
       const place = { tenant, runId: found.runId, blobId: stored.blobId };
       return { ...summaryOf(stored, found.document.at), read: () => readPieces(place, stored.pieces) };
     },
-    async listArtifacts({ tenant }, runId, page) {
+    async list({ tenant }, runId, page) {
       if ((await store.readRun(runId, tenant)) === undefined) return undefined;
       const { rows, nextCursor } = await store.listDocuments(tenant, ARTIFACTS, runId, page);
       return {

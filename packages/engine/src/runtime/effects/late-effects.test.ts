@@ -116,7 +116,7 @@ describe('a process that freezes past its deadline', () => {
     const created = first.run(workflowId);
     await sleepy.frozen;
     clock.advance(FREEZE_MS);
-    const { rows } = await second.host.listRuns(alice, {}, { limit: 1 });
+    const { rows } = await second.host.runs.list(alice, {}, { limit: 1 });
     const runId = rows[0]?.runId ?? '';
     await until(async () => (await second.status(runId)) === 'failed');
     await sleepy.wake();
@@ -219,7 +219,7 @@ describe('a process that freezes past its deadline', () => {
     await sleepy.frozen;
 
     // Whoever takes the run over finds the cancel with it, and creates nothing.
-    const cancelled = second.host.command(alice, runId, { type: 'cancel' });
+    const cancelled = second.host.runs.command(alice, runId, { type: 'cancel' });
     await until(async () => (await store.readInbox(runId)).length === 1);
     clock.advance(FREEZE_MS);
     await until(async () => (await second.status(runId)) === 'cancelled');

@@ -274,7 +274,7 @@ describe('an artifact', () => {
       mediaType: 'text/plain',
       bytes: trickle(bytes),
     });
-    const read = await readerOf(store).artifact(caller('default'), RUN, ref.artifactId);
+    const read = await readerOf(store).open(caller('default'), RUN, ref.artifactId);
 
     expect(ref).toEqual({
       artifactId: 'sample:0:out.bin',
@@ -290,7 +290,7 @@ describe('an artifact', () => {
     const { ports, store } = sampleEffect();
 
     const ref = await ports.artifacts.put({ name: 'e', mediaType: 'text/plain', bytes: new Uint8Array(0) });
-    const read = await readerOf(store).artifact(caller('default'), RUN, ref.artifactId);
+    const read = await readerOf(store).open(caller('default'), RUN, ref.artifactId);
 
     expect(ref.size).toBe(0);
     expect(await collect(read?.read() ?? trickle(bytes))).toHaveLength(0);
@@ -302,16 +302,16 @@ describe('an artifact', () => {
     const seen: unknown[] = [];
     async function* watching(): AsyncIterable<Uint8Array> {
       yield bytes;
-      seen.push(await reader.artifact(caller('default'), RUN, 'sample:0:out'));
+      seen.push(await reader.open(caller('default'), RUN, 'sample:0:out'));
     }
 
     await ports.artifacts.put({ name: 'out', mediaType: 'x/y', bytes: watching() });
 
     expect(seen).toEqual([undefined]);
-    expect(await reader.artifact(caller('other'), RUN, 'sample:0:out')).toBeUndefined();
-    expect(await reader.listArtifacts(caller('other'), RUN, { limit: 5 })).toBeUndefined();
-    expect(await reader.artifact(caller('default'), RUN, 'sample:1:out')).toBeUndefined();
-    expect(await reader.listArtifacts(caller('default'), RUN, { limit: 5 })).toMatchObject({
+    expect(await reader.open(caller('other'), RUN, 'sample:0:out')).toBeUndefined();
+    expect(await reader.list(caller('other'), RUN, { limit: 5 })).toBeUndefined();
+    expect(await reader.open(caller('default'), RUN, 'sample:1:out')).toBeUndefined();
+    expect(await reader.list(caller('default'), RUN, { limit: 5 })).toMatchObject({
       rows: [{ artifactId: 'sample:0:out', name: 'out' }],
     });
   });
@@ -326,7 +326,7 @@ describe('an artifact', () => {
       sampleEffect({ store }).ports.artifacts.put({ name: 'out', mediaType: 'x/y', bytes: source });
 
     await expect(put(breaks())).rejects.toThrow('the line went dead');
-    const hidden = await readerOf(store).artifact(caller('default'), RUN, 'sample:0:out');
+    const hidden = await readerOf(store).open(caller('default'), RUN, 'sample:0:out');
     const again = await put(trickle(Buffer.from('other content')));
 
     expect(hidden).toBeUndefined();
@@ -354,7 +354,7 @@ describe('an artifact', () => {
     const long = Buffer.concat([Buffer.alloc(256 * 1024 - 5, '.'), Buffer.from(VALUE), Buffer.from('!')]);
 
     const ref = await ports.artifacts.put({ name: 'out', mediaType: 'x/y', bytes: trickle(long) });
-    const read = await readerOf(store).artifact(caller('default'), RUN, ref.artifactId);
+    const read = await readerOf(store).open(caller('default'), RUN, ref.artifactId);
 
     expect((await collect(read?.read() ?? trickle(long))).toString('latin1').slice(256 * 1024 - 5)).toBe(
       '[REDACTED:key]!',
@@ -396,7 +396,7 @@ describe('an artifact', () => {
     const { ports, store } = sampleEffect();
     const ref = await ports.artifacts.put({ name: 'out', mediaType: 'x/y', bytes: Buffer.from('x') });
 
-    const found = await readerOf(store, RUN).artifact(caller('default'), 'fork', ref.artifactId);
+    const found = await readerOf(store, RUN).open(caller('default'), 'fork', ref.artifactId);
 
     expect(found).toMatchObject(ref);
   });

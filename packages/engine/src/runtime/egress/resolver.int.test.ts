@@ -137,19 +137,22 @@ describe('sixty names that nobody answers for', () => {
       id,
     });
     for (let index = 0; index < 60; index += 1) {
-      await host.registerWorkflow(alice, call(`dead${index}`, `http://dead${index}.test/`), {
+      await host.workflows.register(alice, call(`dead${index}`, `http://dead${index}.test/`), {
         strict: false,
         dev: false,
       });
-      await host.createRun(alice, newRun(`dead${index}`));
+      await host.runs.create(alice, newRun(`dead${index}`));
     }
     await until(() => server.asked.length >= 32);
 
-    await host.registerWorkflow(stranger, call('alive', 'http://alive.test/'), { strict: false, dev: false });
-    const accepted = await host.createRun(stranger, newRun('alive'));
+    await host.workflows.register(stranger, call('alive', 'http://alive.test/'), {
+      strict: false,
+      dev: false,
+    });
+    const accepted = await host.runs.create(stranger, newRun('alive'));
     const runId = accepted.replayed ? '' : accepted.runId;
     const { snapshot } = await until(async () => {
-      const view = await host.snapshot(stranger, runId);
+      const view = await host.runs.snapshot(stranger, runId);
       return view?.snapshot.status === 'failed' ? view : undefined;
     });
 

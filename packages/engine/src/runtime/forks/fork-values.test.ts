@@ -21,14 +21,14 @@ describe('a branch with other inputs', () => {
   afterEach(() => test.host.stop(1_000));
 
   const snapshot = async (runId: string): Promise<JsonObject> =>
-    (await test.host.snapshot(alice, runId))?.snapshot as unknown as JsonObject;
+    (await test.host.runs.snapshot(alice, runId))?.snapshot as unknown as JsonObject;
 
   it('has them also where its source left a checkpoint before the cut', async () => {
     test = await startHost({ limits: { ...QUICK, checkpointEvents: 1 } });
     const runId = await test.run(await test.register(GREETING), { inputs: { who: 'you' } });
     await until(async () => (await test.status(runId)) === 'waiting-approval');
     await until(async () => (await test.store.readCheckpoint(runId)) !== undefined);
-    await test.host.command(alice, runId, {
+    await test.host.runs.command(alice, runId, {
       type: 'resolve',
       nodeId: 'gate',
       value: { action: 'accept' },
@@ -37,10 +37,10 @@ describe('a branch with other inputs', () => {
       viaLink: false,
     });
     await until(async () => (await test.status(runId)) === 'completed');
-    const events = (await test.host.events(alice, runId, -1, 100))?.events ?? [];
+    const events = (await test.host.runs.events(alice, runId, -1, 100))?.events ?? [];
     const cut = events.find(({ type, payload }) => type === 'node.started' && payload.includes('"greet"'));
 
-    const forked = await test.host.fork(alice, runId, {
+    const forked = await test.host.runs.fork(alice, runId, {
       mode: 'branch',
       fromSeq: cut?.seq ?? 0,
       values: { who: 'me' },

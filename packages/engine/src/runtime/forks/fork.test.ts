@@ -99,9 +99,9 @@ describe('a fork', () => {
   }
 
   const snapshot = async (runId: string) =>
-    (await test.host.snapshot(alice, runId))?.snapshot as unknown as JsonObject;
+    (await test.host.runs.snapshot(alice, runId))?.snapshot as unknown as JsonObject;
   const resolve = (runId: string, nodeId: string, value: JsonObject, by = 'ada') =>
-    test.host.command({ ...alice, principal: by }, runId, {
+    test.host.runs.command({ ...alice, principal: by }, runId, {
       type: 'resolve',
       nodeId,
       value,
@@ -149,16 +149,16 @@ describe('a fork', () => {
     return runId;
   }
 
-  async function fork(runId: string, request: Parameters<typeof test.host.fork>[2]): Promise<string> {
-    const forked = await test.host.fork(alice, runId, request);
+  async function fork(runId: string, request: Parameters<typeof test.host.runs.fork>[2]): Promise<string> {
+    const forked = await test.host.runs.fork(alice, runId, request);
     if (forked === undefined || forked.replayed) throw new Error('not forked');
     return forked.runId;
   }
 
-  const log = async (runId: string) => (await test.host.events(alice, runId, -1, 10_000))?.events ?? [];
+  const log = async (runId: string) => (await test.host.runs.events(alice, runId, -1, 10_000))?.events ?? [];
 
   async function differences(a: string, b: string): Promise<unknown[]> {
-    const diff = await test.host.diff(alice, a, b, new AbortController().signal);
+    const diff = await test.host.runs.diff(alice, a, b, new AbortController().signal);
     const found: unknown[] = [];
     for await (const difference of diff?.differences ?? []) found.push(difference);
     return found;
@@ -169,7 +169,7 @@ describe('a fork', () => {
     const runId = await source();
     const length = (await log(runId)).length;
     const performed = counting.calls();
-    const children = (await test.host.listRuns(alice, {}, { limit: 1_000 })).rows.filter(
+    const children = (await test.host.runs.list(alice, {}, { limit: 1_000 })).rows.filter(
       ({ workflowId }) => workflowId === 'child',
     ).length;
 
@@ -185,7 +185,7 @@ describe('a fork', () => {
       expect(await times(forked)).toEqual(await times(runId));
     }
     expect(counting.calls()).toBe(performed);
-    const after = (await test.host.listRuns(alice, {}, { limit: 1_000 })).rows.filter(
+    const after = (await test.host.runs.list(alice, {}, { limit: 1_000 })).rows.filter(
       ({ workflowId }) => workflowId === 'child',
     ).length;
     expect(after).toBe(children);
@@ -288,14 +288,14 @@ describe('a fork', () => {
   it('is refused for what is not there, and changes nothing', async () => {
     await start();
     const runId = await source();
-    const count = (await test.host.listRuns(alice, {}, { limit: 1_000 })).rows.length;
+    const count = (await test.host.runs.list(alice, {}, { limit: 1_000 })).rows.length;
 
     await expect(fork(runId, { mode: 'replay', fromSeq: 99_999 })).rejects.toMatchObject({
       code: 'fork_out_of_range',
     });
     await expect(fork(runId, { mode: 'branch' })).rejects.toMatchObject({ code: 'validation_error' });
-    expect(await test.host.fork(stranger, runId, { mode: 'replay' })).toBeUndefined();
-    expect((await test.host.listRuns(alice, {}, { limit: 1_000 })).rows).toHaveLength(count);
+    expect(await test.host.runs.fork(stranger, runId, { mode: 'replay' })).toBeUndefined();
+    expect((await test.host.runs.list(alice, {}, { limit: 1_000 })).rows).toHaveLength(count);
   });
 
   it('of a fork reads through both, and a replay of a replay speaks of the same children', async () => {
@@ -332,7 +332,7 @@ describe('a fork', () => {
 
     it('because somebody cancelled it, is cancelled too, from wherever it begins', async () => {
       const first = await firstReplay();
-      await test.host.command(alice, first, { type: 'cancel', by: 'ada' });
+      await test.host.runs.command(alice, first, { type: 'cancel', by: 'ada' });
       await hasEnded(first, 'cancelled');
 
       for (let fromSeq = 0; fromSeq < (await log(first)).length; fromSeq += 1) {

@@ -1,6 +1,6 @@
 import { HostError, type Json, type JsonObject } from '@weft/protocol';
 import type { CreationRecord, ForkLink } from '../../model/run-state.ts';
-import type { Caller, ForkRequest, Forked, Host, IdempotencyClaim } from '../../host/host.ts';
+import type { Caller, ForkRequest, Forked, IdempotencyClaim, Runs } from '../../host/host.ts';
 import type { RunRow, RunUnit, Store } from '../../ports/store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
@@ -45,7 +45,7 @@ export interface ForkDependencies {
 
 const VERSION_OPTION = 'weft.workflowVersion';
 
-export function createFork(dependencies: ForkDependencies): Pick<Host, 'fork'> {
+export function createFork(dependencies: ForkDependencies): Pick<Runs, 'fork'> {
   const { store, plans, committer, dispatcher, clock, limits } = dependencies;
 
   async function fork(

@@ -6,18 +6,22 @@ import { maskingOf } from '../../core/redaction/redaction.ts';
 import { isTerminalStatus, type NodeState, nodeKey, type RunState } from '../../model/run-state.ts';
 import { redactorFor } from '../../core/redaction/sensitive.ts';
 import { sha256Hex } from '../../crypto/hash.ts';
-import type { Caller, Host, IdempotencyClaim, LinkAnswer, OpenInterrupt } from '../../host/host.ts';
+import type {
+  Caller,
+  IdempotencyClaim,
+  Interrupts,
+  LinkAnswer,
+  OpenInterrupt,
+  Runs,
+} from '../../host/host.ts';
 import type { ResolveCommand, RunRow, Store, Verdict } from '../../ports/store.ts';
 import { findRecord } from '../commits/idempotency.ts';
 import { nextTurn } from '../fairness/in-turns.ts';
 import { type Link, type LinkTo, type Links, noSuchLink } from './links.ts';
 
-/** Questions that runs have asked: which are open, what they say, and why a late answer is refused. */
-export type Interrupts = Pick<Host, 'listInterrupts' | 'inspectLink' | 'answerLink'>;
-
 export interface InterruptDependencies {
   readonly store: Pick<Store, 'readRun' | 'listRuns' | 'readIdempotency'>;
-  readonly command: Host['command'];
+  readonly command: Runs['command'];
   readonly withState: <Result>(row: RunRow, use: (plan: Plan, state: RunState) => Result) => Promise<Result>;
   readonly links: Links;
   readonly now: () => number;
@@ -28,6 +32,7 @@ const RECORD_BYTES = 256 * 1024;
 const RUNS_AT_ONCE = 16;
 const WAITING = ['waiting-approval', 'waiting-input', 'waiting-external'] as const;
 
+/** Questions that runs have asked: which are open, what they say, and why a late answer is refused. */
 export function createInterrupts(dependencies: InterruptDependencies): Interrupts {
   const { store, withState, links, now } = dependencies;
   const linkTo = links.linkFor('snapshot');
@@ -41,7 +46,7 @@ export function createInterrupts(dependencies: InterruptDependencies): Interrupt
 
   return {
     /** A page ends with as many runs as asked for, or with as many bytes as nobody waits for; memory holds one run at a time. */
-    async listInterrupts(caller, page) {
+    async list(caller, page) {
       const found: OpenInterrupt[] = [];
       let { cursor } = page;
       let runs = 0;

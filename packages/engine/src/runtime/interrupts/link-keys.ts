@@ -1,6 +1,6 @@
 import { HostError } from '@weft/protocol';
-import type { Caller, Host, LinkKey } from '../../host/host.ts';
 import type { Documents } from '../../ports/store.ts';
+import type { Caller, Keys, LinkKey } from '../../host/host.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
@@ -17,7 +17,7 @@ import { writeFailure } from '../commits/write-failure.ts';
  * Ids are random, not the numbers: after a restore the numbers begin again where the copy stood, and a key that was rotated
  * away must not come back with its number.
  */
-export interface LinkKeys extends Pick<Host, 'rotateLinkKey'> {
+export interface LinkKeys extends Pick<Keys, 'rotateLinks'> {
   readonly areOn: boolean;
   /** What to sign with; undefined where links are off. */
   current(): SigningKey | undefined;
@@ -106,7 +106,7 @@ export function createLinkKeys(dependencies: LinkKeyDependencies): LinkKeys {
     current: () => signing,
     secretOf,
     isValid: async (keyId) => (await read()).some((key) => key.keyId === keyId),
-    async rotateLinkKey(caller) {
+    async rotateLinks(caller) {
       if (secretsKey === undefined) throw linksAreOff();
       const [current] = await read();
       const key = await write((current?.number ?? 0) + 1, caller);

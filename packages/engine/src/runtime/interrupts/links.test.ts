@@ -37,13 +37,13 @@ async function waiting(at: TestHost, gate = GATE): Promise<string> {
 }
 
 async function tokenOf({ host }: Pick<TestHost, 'host'>, runId: string): Promise<string | undefined> {
-  const view = await host.snapshot(alice, runId);
+  const view = await host.runs.snapshot(alice, runId);
   const { interrupt } = { ...view?.snapshot } as { interrupt?: { interruptToken?: string } };
   return interrupt?.interruptToken;
 }
 
 const accept = (at: Pick<TestHost, 'host'>, token: string | undefined) =>
-  at.host.answerLink(String(token), { action: 'accept' });
+  at.host.interrupts.answerLink(String(token), { action: 'accept' });
 
 const payloadOf = (token: string | undefined): JsonObject =>
   JSON.parse(Buffer.from(String(token).split('.')[0] ?? '', 'base64url').toString()) as JsonObject;
@@ -79,7 +79,7 @@ describe('the key that signs links', () => {
     const later = await given({ store: at.store }, at.clock);
 
     expect(await tokenOf(later, runId)).toBe(token);
-    expect(await later.host.inspectLink(String(token))).toMatchObject({ kind: 'approval' });
+    expect(await later.host.interrupts.inspectLink(String(token))).toMatchObject({ kind: 'approval' });
   });
 
   it('may be rotated: the links before stay valid once, and are refused after the second time', async () => {
@@ -87,14 +87,16 @@ describe('the key that signs links', () => {
     const runId = await waiting(at);
     const first = String(await tokenOf(at, runId));
 
-    await at.host.rotateLinkKey(alice);
+    await at.host.keys.rotateLinks(alice);
     const second = String(await tokenOf(at, runId));
-    await at.host.inspectLink(first);
-    await at.host.rotateLinkKey(alice);
+    await at.host.interrupts.inspectLink(first);
+    await at.host.keys.rotateLinks(alice);
 
     expect(second).not.toBe(first);
-    await at.host.inspectLink(second);
-    await expect(at.host.inspectLink(first)).rejects.toMatchObject({ code: 'interrupt_not_found' });
+    await at.host.interrupts.inspectLink(second);
+    await expect(at.host.interrupts.inspectLink(first)).rejects.toMatchObject({
+      code: 'interrupt_not_found',
+    });
   });
 
   it('may be rotated by one process, and no other accepts an old link or gives one out for long', async () => {
@@ -103,10 +105,12 @@ describe('the key that signs links', () => {
     const runId = await waiting(one);
     const first = String(await tokenOf(other, runId));
 
-    await one.host.rotateLinkKey(alice);
-    await one.host.rotateLinkKey(alice);
+    await one.host.keys.rotateLinks(alice);
+    await one.host.keys.rotateLinks(alice);
 
-    await expect(other.host.inspectLink(first)).rejects.toMatchObject({ code: 'interrupt_not_found' });
+    await expect(other.host.interrupts.inspectLink(first)).rejects.toMatchObject({
+      code: 'interrupt_not_found',
+    });
     const fresh = await until(async () => {
       const token = await tokenOf(other, runId);
       return token === first ? undefined : token;
@@ -117,10 +121,10 @@ describe('the key that signs links', () => {
   it('never comes back: after a restore and two rotations, links from before the restore stay dead', async () => {
     const [live, restored] = [await given(), await given()];
     const runId = await waiting(live);
-    await live.host.rotateLinkKey(alice);
+    await live.host.keys.rotateLinks(alice);
     const lost = payloadOf(await tokenOf(live, runId))['key'];
 
-    await restored.host.rotateLinkKey(alice);
+    await restored.host.keys.rotateLinks(alice);
 
     expect(payloadOf(await tokenOf(restored, await waiting(restored)))['key']).not.toBe(lost);
   });
@@ -128,9 +132,9 @@ describe('the key that signs links', () => {
   it('leaves who rotated it in the audit log, and changes the validator of snapshots with links', async () => {
     const at = await given();
     const runId = await waiting(at);
-    const before = (await at.host.snapshot(alice, runId))?.etag;
+    const before = (await at.host.runs.snapshot(alice, runId))?.etag;
 
-    const rotated = await at.host.rotateLinkKey(alice);
+    const rotated = await at.host.keys.rotateLinks(alice);
 
     const entries = await at.store.readAudit(0, 100);
     expect(entries.at(-1)).toMatchObject({
@@ -138,7 +142,7 @@ describe('the key that signs links', () => {
       action: 'keys.links.rotate',
       target: rotated.keyId,
     });
-    expect((await at.host.snapshot(alice, runId))?.etag).not.toBe(before);
+    expect((await at.host.runs.snapshot(alice, runId))?.etag).not.toBe(before);
   });
 });
 
@@ -160,10 +164,10 @@ describe('a link in a snapshot', () => {
     const token = String(await tokenOf(at, await waiting(at)));
 
     at.clock.advance(30 * MINUTE - 1);
-    await at.host.inspectLink(token);
+    await at.host.interrupts.inspectLink(token);
     at.clock.advance(1);
 
-    await expect(at.host.inspectLink(token)).rejects.toMatchObject({ code: 'interrupt_expired' });
+    await expect(at.host.interrupts.inspectLink(token)).rejects.toMatchObject({ code: 'interrupt_expired' });
   });
 
   it('ends with its question', async () => {
@@ -202,10 +206,10 @@ describe('no token is accepted', () => {
     });
 
     at.clock.advance(maxMs - 1);
-    await at.host.inspectLink(token);
+    await at.host.interrupts.inspectLink(token);
     at.clock.advance(1);
 
-    await expect(at.host.inspectLink(token)).rejects.toMatchObject({ code: 'interrupt_expired' });
+    await expect(at.host.interrupts.inspectLink(token)).rejects.toMatchObject({ code: 'interrupt_expired' });
     await expect(accept(at, token)).rejects.toMatchObject({ code: 'interrupt_expired' });
   });
 
@@ -222,7 +226,7 @@ describe('no token is accepted', () => {
       { runId: 7 },
       { key: '../../x' },
     ] satisfies JsonObject[]) {
-      await expect(at.host.inspectLink(forged(token, change))).rejects.toMatchObject({
+      await expect(at.host.interrupts.inspectLink(forged(token, change))).rejects.toMatchObject({
         code: 'interrupt_not_found',
       });
     }
@@ -234,7 +238,7 @@ describe('no token is accepted', () => {
     const [payload = ''] = String(await tokenOf(at, one)).split('.');
     const [, mac = ''] = String(await tokenOf(at, other)).split('.');
 
-    await expect(at.host.inspectLink(`${payload}.${mac}`)).rejects.toMatchObject({
+    await expect(at.host.interrupts.inspectLink(`${payload}.${mac}`)).rejects.toMatchObject({
       code: 'interrupt_not_found',
     });
   });
@@ -255,7 +259,9 @@ describe('no token is accepted', () => {
       'e30.e30',
       'bnVsbA.x',
     ])
-      await expect(at.host.inspectLink(text)).rejects.toMatchObject({ code: 'interrupt_not_found' });
+      await expect(at.host.interrupts.inspectLink(text)).rejects.toMatchObject({
+        code: 'interrupt_not_found',
+      });
   });
 });
 
@@ -285,10 +291,12 @@ describe('a link handed to a callback', () => {
     const token = await asked(at, receiver);
 
     at.clock.advance(30 * DAY - 1);
-    await at.host.inspectLink(token);
+    await at.host.interrupts.inspectLink(token);
     const stricter = await given({ store: at.store, limits: { maxCallbackLinkMs: 7 * DAY } }, at.clock);
 
-    await expect(stricter.host.inspectLink(token)).rejects.toMatchObject({ code: 'interrupt_expired' });
+    await expect(stricter.host.interrupts.inspectLink(token)).rejects.toMatchObject({
+      code: 'interrupt_expired',
+    });
   });
 });
 
@@ -300,11 +308,13 @@ describe('a host without a secrets key', () => {
     const token = String(await tokenOf(signing, runId));
 
     expect(await tokenOf(at, runId)).toBeUndefined();
-    await expect(at.host.inspectLink(token)).rejects.toMatchObject({ code: 'interrupt_not_found' });
+    await expect(at.host.interrupts.inspectLink(token)).rejects.toMatchObject({
+      code: 'interrupt_not_found',
+    });
     await expect(
-      at.host.createRun(alice, newRun('test-workflow', { callbackUrl: 'https://desk.example.org/' })),
+      at.host.runs.create(alice, newRun('test-workflow', { callbackUrl: 'https://desk.example.org/' })),
     ).rejects.toMatchObject({ code: 'capability_not_provided', details: { capability: 'links' } });
-    await expect(at.host.rotateLinkKey(alice)).rejects.toMatchObject({ code: 'capability_not_provided' });
+    await expect(at.host.keys.rotateLinks(alice)).rejects.toMatchObject({ code: 'capability_not_provided' });
   });
 });
 
@@ -312,13 +322,13 @@ describe('the id of a host', () => {
   it('stays the same for the life of the store, and says nothing about its keys', async () => {
     const at = await given();
     const runId = await waiting(at);
-    const first = (await at.host.ancestry(alice, runId))?.hostId;
-    await at.host.rotateLinkKey(alice);
+    const first = (await at.host.runs.ancestry(alice, runId))?.hostId;
+    await at.host.keys.rotateLinks(alice);
     await at.host.stop(0);
 
     const later = await given({ store: at.store, secretsKey: randomBytes(32) }, at.clock);
 
     expect(first).toMatch(/^weft-[0-9a-f]{24}$/);
-    expect((await later.host.ancestry(alice, runId))?.hostId).toBe(first);
+    expect((await later.host.runs.ancestry(alice, runId))?.hostId).toBe(first);
   });
 });

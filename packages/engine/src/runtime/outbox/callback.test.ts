@@ -41,7 +41,7 @@ describe('a run with a callbackUrl', () => {
     });
     const token = String(body['interruptToken']);
     expect(body['resolveUrl']).toBe(`https://weft.example.org/v1/interrupts/${token}`);
-    await at.host.answerLink(token, { action: 'accept' });
+    await at.host.interrupts.answerLink(token, { action: 'accept' });
     await until(async () => (await at.status(runId)) === 'completed');
   });
 
@@ -50,7 +50,7 @@ describe('a run with a callbackUrl', () => {
     await first();
 
     const [request] = receiver.requests;
-    const { secret } = await at.host.callbackSecret(alice);
+    const { secret } = await at.host.webhooks.callbackSecret(alice);
 
     expect(request?.headers).toMatchObject({
       'content-type': 'application/json',
@@ -59,8 +59,8 @@ describe('a run with a callbackUrl', () => {
     });
     expect(isSignedWith(secret, request)).toBe(true);
     expect(request?.followRedirects).toBe(false);
-    expect((await at.host.callbackSecret(alice)).secret).toBe(secret);
-    expect((await at.host.callbackSecret(stranger)).secret).not.toBe(secret);
+    expect((await at.host.webhooks.callbackSecret(alice)).secret).toBe(secret);
+    expect((await at.host.webhooks.callbackSecret(stranger)).secret).not.toBe(secret);
   });
 
   it('has no token in its log or in the outbox', async () => {
@@ -80,7 +80,7 @@ describe('a run with a callbackUrl', () => {
     receiver.answer = () => 503;
     const runId = await asked();
     await settled(1);
-    await at.host.command(alice, runId, {
+    await at.host.runs.command(alice, runId, {
       type: 'resolve',
       nodeId: 'gate',
       value: { action: 'accept' },
@@ -125,14 +125,14 @@ describe('a callbackUrl', () => {
   ])('such as %s is refused before the run exists', async (callbackUrl) => {
     const workflowId = await at.register(GATE);
 
-    const refused = at.host.createRun(alice, newRun(workflowId, { callbackUrl }));
+    const refused = at.host.runs.create(alice, newRun(workflowId, { callbackUrl }));
 
     await expect(refused).rejects.toMatchObject({
       code: 'validation_error',
       details: { field: 'callbackUrl' },
     });
     await expect(refused).rejects.not.toThrow(/pw/);
-    expect((await at.host.listRuns(alice, {}, { limit: 10 })).rows).toEqual([]);
+    expect((await at.host.runs.list(alice, {}, { limit: 10 })).rows).toEqual([]);
   });
 
   it('of an admitted pair may be plain http and private', async () => {

@@ -1,6 +1,6 @@
 import type { Egress } from '../../model/node-type.ts';
 import type { Store } from '../../ports/store.ts';
-import type { WebhookOperations } from '../../host/webhook-operations.ts';
+import type { Webhooks } from '../../host/host.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
 import { createReceiverCheck, type ReceiverCheck } from '../egress/receiver.ts';
@@ -41,7 +41,7 @@ export interface Outbox {
   readonly rows: OutboxRows;
   /** Passes writes on, and wakes the worker when one has brought it work. */
   readonly committer: Committer;
-  readonly operations: WebhookOperations;
+  readonly webhooks: Webhooks;
   /** Why callbacks may not go there, as the second half of a sentence; undefined when they may. */
   readonly checkCallbackUrl: ReceiverCheck;
   readonly counts: OutboxWorker['counts'];
@@ -78,15 +78,15 @@ export function createOutbox(dependencies: OutboxDependencies): Outbox {
     obituary: deadLetters.obituary,
     retryScale: dependencies.retryScaleForTests,
   });
-  const { listDeadDeliveries, replayDelivery } = deadLetters;
+  const { deadDeliveries, replay } = deadLetters;
 
   return {
     rows: createOutboxRows(subscriptions),
     committer: waking(committer, worker.wake),
-    operations: {
+    webhooks: {
       ...createWebhooks({ ...dependencies, subscriptions, checkReceiver, callbackSecret }),
-      listDeadDeliveries,
-      replayDelivery,
+      deadDeliveries,
+      replay,
     },
     checkCallbackUrl(url) {
       if (!dependencies.links.areOn) throw linksAreOff();

@@ -14,11 +14,11 @@ beforeEach(async () => {
 });
 afterEach(() => at.host.stop(1_000));
 
-const dead = (caller = alice) => at.host.listDeadDeliveries(caller, { limit: 10 });
+const dead = (caller = alice) => at.host.webhooks.deadDeliveries(caller, { limit: 10 });
 
 async function givenDeadDelivery(): Promise<{ runId: string; webhookId: string }> {
   receiver.answer = () => 500;
-  const webhook = await at.host.registerWebhook(alice, {
+  const webhook = await at.host.webhooks.register(alice, {
     url: 'https://a.example.org/',
     events: ['run.completed'],
     tags: [],
@@ -49,20 +49,20 @@ it('a dead delivery that is replayed starts from its first attempt and leaves th
   const deliveryId = row?.deliveryId ?? '';
   receiver.answer = () => 200;
 
-  expect(await at.host.replayDelivery(stranger, deliveryId)).toBe(false);
-  expect(await at.host.replayDelivery(alice, deliveryId)).toBe(true);
+  expect(await at.host.webhooks.replay(stranger, deliveryId)).toBe(false);
+  expect(await at.host.webhooks.replay(alice, deliveryId)).toBe(true);
 
   await until(() => receiver.requests.length === 9);
   expect(receiver.requests[8]?.body).toBe(receiver.requests[0]?.body);
   expect((await dead()).rows).toEqual([]);
-  expect(await at.host.replayDelivery(alice, deliveryId)).toBe(false);
+  expect(await at.host.webhooks.replay(alice, deliveryId)).toBe(false);
 });
 
 it('a replayed delivery that fails again is tried again', async () => {
   await givenDeadDelivery();
   const [row] = (await dead()).rows;
 
-  await at.host.replayDelivery(alice, row?.deliveryId ?? '');
+  await at.host.webhooks.replay(alice, row?.deliveryId ?? '');
 
   await until(() => receiver.requests.length === 9);
   await until(() => at.host.stats()['deliveriesSending'] === 0);

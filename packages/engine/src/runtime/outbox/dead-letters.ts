@@ -1,6 +1,6 @@
 import { toIso } from '@weft/protocol';
 import type { Documents, DocumentUnit, OutboxRow, RunLog } from '../../ports/store.ts';
-import type { DeadDelivery, WebhookOperations } from '../../host/webhook-operations.ts';
+import type { DeadDelivery, Webhooks } from '../../host/host.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
@@ -13,7 +13,7 @@ import { seqOf, WEBHOOK_TOPIC } from './rows.ts';
  * why, for people to find. The document is written with the row's death and removed after it lives again, so that no dead row
  * is ever without one; one that is left over does no harm.
  */
-export interface DeadLetters extends Pick<WebhookOperations, 'listDeadDeliveries' | 'replayDelivery'> {
+export interface DeadLetters extends Pick<Webhooks, 'deadDeliveries' | 'replay'> {
   /** The document for a row that is about to die. Undefined when its run is gone. */
   obituary(row: OutboxRow, reason: string): Promise<DocumentUnit | undefined>;
 }
@@ -47,13 +47,13 @@ export function createDeadLetters(dependencies: DeadLetterDependencies): DeadLet
       };
     },
 
-    async listDeadDeliveries(caller, page) {
+    async deadDeliveries(caller, page) {
       const { rows, nextCursor } = await store.listDocuments(caller.tenant, COLLECTION, '', page);
       const found = rows.map(({ body }) => JSON.parse(body) as DeadDelivery);
       return { rows: found, ...(nextCursor !== undefined && { nextCursor }) };
     },
 
-    async replayDelivery(caller, deliveryId) {
+    async replay(caller, deliveryId) {
       const place = placeOf(caller.tenant, deliveryId);
       if ((await store.readDocument(place)) === undefined) return false;
       const at = clock.now();

@@ -33,7 +33,7 @@ afterEach(async () => {
 const start = (): Promise<TestHost> => startHost({ store, clock, egressAllow: [receiver.pair] });
 
 async function webhook(path: string, events: readonly string[] = ['*']): Promise<string> {
-  const created = await at.host.registerWebhook(alice, { url: `${receiver.url}${path}`, events, tags: [] });
+  const created = await at.host.webhooks.register(alice, { url: `${receiver.url}${path}`, events, tags: [] });
   if (created.replayed) throw new Error('nothing was asked before');
   return created.secret;
 }
@@ -151,11 +151,11 @@ describe('callbacks', () => {
     const runId = await at.run(await at.register(GATE), { callbackUrl: `${receiver.url}/desk` });
 
     await until(() => receiver.received.length === 1);
-    const { secret } = await at.host.callbackSecret(alice);
+    const { secret } = await at.host.webhooks.callbackSecret(alice);
     const [asked] = receiver.received;
 
     expect(asked !== undefined && isSigned(secret, asked)).toBe(true);
-    await at.host.answerLink(String(asked?.json['interruptToken']), { action: 'accept' });
+    await at.host.interrupts.answerLink(String(asked?.json['interruptToken']), { action: 'accept' });
     await until(async () => (await at.status(runId)) === 'completed');
   });
 
@@ -165,7 +165,9 @@ describe('callbacks', () => {
     await until(() => receiver.received.length === 1);
     await idle();
 
-    await at.host.answerLink(String(receiver.received[0]?.json['interruptToken']), { action: 'accept' });
+    await at.host.interrupts.answerLink(String(receiver.received[0]?.json['interruptToken']), {
+      action: 'accept',
+    });
     skipped += 60_000;
 
     // A later question shows that what was due before it has been looked at.

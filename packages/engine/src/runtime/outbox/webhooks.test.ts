@@ -4,7 +4,7 @@ import { sha256Hex } from '../../crypto/hash.ts';
 import { openMemoryStore } from '../../memory-store/memory-store.ts';
 import type { IdempotencyClaim } from '../../host/host.ts';
 import type { Store } from '../../ports/store.ts';
-import type { CreatedWebhook, NewWebhook } from '../../host/webhook-operations.ts';
+import type { CreatedWebhook, NewWebhook } from '../../host/host.ts';
 import { MARKS } from './subscriptions.ts';
 import { type FakeReceiver, fakeReceiver, isSignedWith } from '../testing/fake-receiver.ts';
 import { alice, startHost, stranger, type TestHost, until } from '../testing/test-host.ts';
@@ -24,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => at.host.stop(1_000));
 
 async function register(request: Partial<NewWebhook> = {}, caller = alice): Promise<CreatedWebhook> {
-  const answer = await at.host.registerWebhook(caller, { url: URL_A, events: ['*'], tags: [], ...request });
+  const answer = await at.host.webhooks.register(caller, { url: URL_A, events: ['*'], tags: [], ...request });
   if (answer.replayed) throw new Error('nothing was asked before');
   return answer;
 }
@@ -42,7 +42,7 @@ describe('a webhook', () => {
 
     await settled(types.length);
 
-    const page = await at.host.events(alice, runId, -1, 100);
+    const page = await at.host.runs.events(alice, runId, -1, 100);
     expect(receiver.requests.map(({ body }) => body)).toEqual(
       page?.events.map(({ document }) => `{"runId":"${runId}","workspaceId":"default","event":${document}}`),
     );
@@ -62,7 +62,7 @@ describe('a webhook', () => {
     expect(created.secretFingerprint).toBe(sha256Hex(created.secret).slice(0, 8));
     expect(created.signatureAlgorithm).toBe('v1');
     expect(isSignedWith(created.secret, receiver.requests[0])).toBe(true);
-    expect(JSON.stringify(await at.host.listWebhooks(alice))).not.toContain(created.secret);
+    expect(JSON.stringify(await at.host.webhooks.list(alice))).not.toContain(created.secret);
   });
 
   it('is told only the types and the tagged runs it asked for', async () => {
@@ -85,7 +85,7 @@ describe('a webhook', () => {
 
     await settled(1);
     expect(sentTypes()).toEqual(['run.completed']);
-    expect(await at.host.listWebhooks(stranger)).toHaveLength(1);
+    expect(await at.host.webhooks.list(stranger)).toHaveLength(1);
   });
 
   it('that was removed is told nothing more, not even what was waiting', async () => {
@@ -96,7 +96,7 @@ describe('a webhook', () => {
     await at.run(workflowId);
     await until(() => receiver.requests.length === 1);
 
-    expect(await at.host.removeWebhook(alice, webhookId)).toBe(true);
+    expect(await at.host.webhooks.remove(alice, webhookId)).toBe(true);
     release(200);
 
     receiver.answer = () => 200;
@@ -104,8 +104,8 @@ describe('a webhook', () => {
     await at.run(workflowId);
     await settled(2);
     expect(receiver.requests.map(({ url }) => url)).toEqual([URL_A, URL_B]);
-    expect(await at.host.removeWebhook(alice, webhookId)).toBe(false);
-    expect((await at.host.listWebhooks(alice)).map(({ url }) => url)).toEqual([URL_B]);
+    expect(await at.host.webhooks.remove(alice, webhookId)).toBe(false);
+    expect((await at.host.webhooks.list(alice)).map(({ url }) => url)).toEqual([URL_B]);
   });
 
   it('registered by another process is served after the next refresh', async () => {
@@ -140,12 +140,12 @@ describe('a webhook', () => {
       requestDigest: 'digest',
       render: (outcome) => ({ status: 201, body: JSON.stringify(outcome) }),
     };
-    await expect(at.host.registerWebhook(alice, request, claim)).rejects.toMatchObject({
+    await expect(at.host.webhooks.register(alice, request, claim)).rejects.toMatchObject({
       code: 'service_unavailable',
     });
 
     isCut = false;
-    await expect(at.host.registerWebhook(alice, request, claim)).resolves.toMatchObject({ replayed: true });
+    await expect(at.host.webhooks.register(alice, request, claim)).resolves.toMatchObject({ replayed: true });
 
     await at.run(await at.register(STEPS));
     await settled(1);
@@ -197,7 +197,9 @@ describe('registering', () => {
 
   it('for another tenant is forbidden', async () => {
     await expect(register({ tenantId: 'other' })).rejects.toMatchObject({ code: 'forbidden' });
-    await expect(at.host.removeWebhook(alice, 'wh_x', 'other')).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(at.host.webhooks.remove(alice, 'wh_x', 'other')).rejects.toMatchObject({
+      code: 'forbidden',
+    });
     expect((await register({ tenantId: 'default' })).webhookId).toMatch(/^wh_/);
   });
 

@@ -1,12 +1,14 @@
 import { eventType, HostError, type JsonObject, toIso } from '@weft/protocol';
-import type { Caller, IdempotencyClaim, ReplayedAnswer } from '../../host/host.ts';
-import type { AuditEntry, DocumentUnit, Store } from '../../ports/store.ts';
 import type {
+  Caller,
   CreatedWebhook,
+  IdempotencyClaim,
   NewWebhook,
-  WebhookOperations,
+  ReplayedAnswer,
+  Webhooks,
   WebhookSummary,
-} from '../../host/webhook-operations.ts';
+} from '../../host/host.ts';
+import type { AuditEntry, DocumentUnit, Store } from '../../ports/store.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
@@ -22,10 +24,7 @@ import { writeFailure } from '../commits/write-failure.ts';
 type StoredResponse = Omit<ReplayedAnswer, 'replayed'>;
 
 /** Webhooks of a tenant: who is told about its runs' events. What is told, and how, is the outbox's business. */
-export type Webhooks = Pick<
-  WebhookOperations,
-  'registerWebhook' | 'listWebhooks' | 'removeWebhook' | 'callbackSecret'
->;
+export type Subscribing = Omit<Webhooks, 'deadDeliveries' | 'replay'>;
 
 export interface WebhookDependencies {
   readonly store: Pick<Store, 'readDocument' | 'readIdempotency'>;
@@ -39,10 +38,10 @@ export interface WebhookDependencies {
   readonly sealing?: Sealing | undefined;
 }
 
-export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
+export function createWebhooks(dependencies: WebhookDependencies): Subscribing {
   const { store, committer, clock, random, limits, subscriptions, sealing } = dependencies;
 
-  async function registerWebhook(
+  async function register(
     caller: Caller,
     request: NewWebhook,
     claim?: IdempotencyClaim,
@@ -142,12 +141,12 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
   }
 
   return {
-    registerWebhook,
-    async listWebhooks(caller) {
+    register,
+    async list(caller) {
       await subscriptions.refresh();
       return subscriptions.of(caller.tenant).map(summary);
     },
-    async removeWebhook(caller, webhookId, tenantId) {
+    async remove(caller, webhookId, tenantId) {
       checkTenant(caller, tenantId);
       const place = { tenant: caller.tenant, collection: WEBHOOKS, scope: '', id: webhookId };
       if ((await store.readDocument(place)) === undefined) return false;

@@ -42,7 +42,6 @@ describe('a run that lost its holders', () => {
       return Buffer.alloc(size, batches);
     },
     log: () => undefined,
-    onReleased: () => undefined,
   });
   let holders = 0;
 
@@ -198,20 +197,20 @@ describe('a run whose writes the store cannot take', () => {
       effects.calls.at(-1)?.succeed();
     }
 
-    await until(async () => (await host.quarantinedRuns()) === 1);
-    const snapshot = (await host.snapshot(alice, first))?.snapshot;
+    await until(async () => (await host.operations.quarantinedRuns()) === 1);
+    const snapshot = (await host.runs.snapshot(alice, first))?.snapshot;
     expect(snapshot).toMatchObject({
       status: 'running',
       weft: { quarantined: { reason: expect.stringContaining('cannot take what this run writes') } },
     });
-    expect(await host.explain(alice, first)).toMatchObject({ waitingFor: 'release' });
+    expect(await host.runs.explain(alice, first)).toMatchObject({ waitingFor: 'release' });
     bad.clear();
-    expect(await host.releaseRun(stranger, first)).toBe(false);
-    expect(await host.releaseRun(alice, first)).toBe(true);
+    expect(await host.runs.release(stranger, first)).toBe(false);
+    expect(await host.runs.release(alice, first)).toBe(true);
     await until(() => effects.calls.length === 5);
     effects.calls.at(-1)?.succeed();
     await until(async () => (await status(first)) === 'completed');
-    await expect(host.releaseRun(alice, first)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(host.runs.release(alice, first)).rejects.toMatchObject({ code: 'conflict' });
   });
 });
 
@@ -239,24 +238,26 @@ describe('a run that the host cannot decide about', () => {
     const parent = await run(
       await register({ nodes: [node('sub', 'core.subWorkflow', { workflowId: 'child' })] }, 'parent'),
     );
-    const childRunId = await until(async () => (await host.explain(alice, parent))?.childRunId);
+    const childRunId = await until(async () => (await host.runs.explain(alice, parent))?.childRunId);
     isBroken = true;
 
     let answered = 0;
     await until(async () => {
       for (; answered < effects.calls.length; answered += 1) effects.calls[answered]?.succeed();
-      return (await host.quarantinedRuns()) === 1;
+      return (await host.operations.quarantinedRuns()) === 1;
     });
 
     expect(answered).toBe(5);
     expect(await status(parent)).toBe('running');
-    expect(await host.explain(alice, parent)).toMatchObject({
+    expect(await host.runs.explain(alice, parent)).toMatchObject({
       waitingFor: 'child',
       childRunId,
       sentence: expect.stringMatching(new RegExp(`child run ${childRunId}, which is quarantined since`)),
     });
     isBroken = false;
-    expect(await host.command(alice, childRunId, { type: 'cancel' })).toMatchObject({ status: 'cancelled' });
+    expect(await host.runs.command(alice, childRunId, { type: 'cancel' })).toMatchObject({
+      status: 'cancelled',
+    });
     await until(async () => (await status(parent)) === 'failed');
   });
 });
@@ -304,36 +305,36 @@ describe('a run whose log is damaged', () => {
   it('is an error that names it, and is set aside; others are served as before', async () => {
     const { host, runId, other } = await damagedRun();
 
-    const reading = host.events(alice, runId, -1, 100);
+    const reading = host.runs.events(alice, runId, -1, 100);
 
     await expect(reading).rejects.toMatchObject({ code: 'run_damaged', details: { runId, sequence: 1 } });
-    await until(async () => (await host.quarantinedRuns()) === 1);
-    expect((await host.listRuns(alice, { quarantined: true }, { limit: 10 })).rows).toMatchObject([
+    await until(async () => (await host.operations.quarantinedRuns()) === 1);
+    expect((await host.runs.list(alice, { quarantined: true }, { limit: 10 })).rows).toMatchObject([
       { runId, status: 'waiting-approval', quarantined: { reason: expect.stringContaining('Event 1') } },
     ]);
-    expect((await host.events(alice, other, -1, 100))?.events.length).toBeGreaterThan(2);
+    expect((await host.runs.events(alice, other, -1, 100))?.events.length).toBeGreaterThan(2);
   });
 
   it.each<[string, (host: Host, runId: string, other: string) => Promise<unknown>]>([
-    ['bundled', (host, runId) => host.debugBundle(alice, runId)],
-    ['compared', (host, runId, other) => host.diff(alice, runId, other, new AbortController().signal)],
-    ['looked back at', (host, runId) => host.stateAt(alice, runId, 2)],
+    ['bundled', (host, runId) => host.bundles.text(alice, runId)],
+    ['compared', (host, runId, other) => host.runs.diff(alice, runId, other, new AbortController().signal)],
+    ['looked back at', (host, runId) => host.runs.stateAt(alice, runId, 2)],
   ])('is an error before anything of it is given away when it is %s', async (_how, use) => {
     const { host, runId, other } = await damagedRun();
 
     const used = use(host, runId, other);
 
     await expect(used).rejects.toMatchObject({ code: 'run_damaged', details: { runId, sequence: 1 } });
-    await until(async () => (await host.quarantinedRuns()) === 1);
+    await until(async () => (await host.operations.quarantinedRuns()) === 1);
   });
 
   it('can be cancelled also when it is what waits for it that cannot be read', async () => {
     const { host, store, runId } = await damagedRun();
-    await expect(host.events(alice, runId, -1, 100)).rejects.toBeInstanceOf(DamagedRunError);
-    await until(async () => (await host.quarantinedRuns()) === 1);
+    await expect(host.runs.events(alice, runId, -1, 100)).rejects.toBeInstanceOf(DamagedRunError);
+    await until(async () => (await host.operations.quarantinedRuns()) === 1);
     store.damageInbox(runId);
 
-    const answer = await host.command(alice, runId, { type: 'cancel' });
+    const answer = await host.runs.command(alice, runId, { type: 'cancel' });
 
     expect(answer).toMatchObject({ status: 'cancelled' });
     expect((await store.readRun(runId, undefined))?.head.status).toBe('cancelled');
@@ -341,13 +342,13 @@ describe('a run whose log is damaged', () => {
 
   it('can be cancelled without being read', async () => {
     const { host, store, runId } = await damagedRun();
-    await expect(host.events(alice, runId, -1, 100)).rejects.toBeInstanceOf(DamagedRunError);
-    await until(async () => (await host.quarantinedRuns()) === 1);
+    await expect(host.runs.events(alice, runId, -1, 100)).rejects.toBeInstanceOf(DamagedRunError);
+    await until(async () => (await host.operations.quarantinedRuns()) === 1);
 
-    const answer = await host.command(alice, runId, { type: 'cancel', reason: 'broken' });
+    const answer = await host.runs.command(alice, runId, { type: 'cancel', reason: 'broken' });
 
     expect(answer).toMatchObject({ status: 'cancelled', verdict: { applied: true } });
     expect((await store.readRun(runId, undefined))?.head.status).toBe('cancelled');
-    expect(await host.quarantinedRuns()).toBe(0);
+    expect(await host.operations.quarantinedRuns()).toBe(0);
   });
 });

@@ -56,8 +56,6 @@ export interface QuarantineDependencies {
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly log: Log;
-  /** Some run may be due. */
-  readonly onReleased: () => void;
 }
 
 /** Two deaths may be chance; and the runs of a process that was killed twice are many. */
@@ -196,7 +194,6 @@ export function createQuarantine(dependencies: QuarantineDependencies): Quaranti
         });
       const entry = auditOf(caller, { at: clock.now(), action: 'run.release', target: runId });
       await write({ runId, audit: [entry] });
-      dependencies.onReleased();
       return true;
     },
   };

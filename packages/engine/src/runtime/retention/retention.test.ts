@@ -30,19 +30,19 @@ describe('a fork whose source was removed after it had ended', () => {
 
   it('is not taken for a run without events, and can be removed', async () => {
     const source = await at.run(await at.register({ nodes: [node('a'), node('b')], edges: chain('a', 'b') }));
-    const forked = await at.host.fork(alice, source, { mode: 'branch', fromSeq: 2 });
+    const forked = await at.host.runs.fork(alice, source, { mode: 'branch', fromSeq: 2 });
     const fork = forked !== undefined && !forked.replayed ? forked.runId : '';
     await until(async () => (await at.status(fork)) === 'completed');
 
-    await at.host.removeRun(alice, source);
+    await at.host.operations.purge(alice, source);
     // One that remembers nothing of the run.
     await at.host.stop(1_000);
     at = await startHost({ store: at.store });
 
     const expired = { code: 'run_expired', details: { runId: fork, sourceRunId: source, fromSeq: 2 } };
-    await expect(at.host.events(alice, fork, -1, 100)).rejects.toMatchObject(expired);
-    await expect(at.host.snapshot(alice, fork)).rejects.toMatchObject(expired);
-    await expect(at.host.removeRun(alice, fork)).resolves.toBe(true);
+    await expect(at.host.runs.events(alice, fork, -1, 100)).rejects.toMatchObject(expired);
+    await expect(at.host.runs.snapshot(alice, fork)).rejects.toMatchObject(expired);
+    await expect(at.host.operations.purge(alice, fork)).resolves.toBe(true);
   });
 });
 
@@ -68,7 +68,7 @@ describe('a run that was erased', () => {
       inputs: { pin: `pin-${CANARY}`, name: `name-${CANARY}` },
     });
     await until(async () => (await at.status(runId)) === 'waiting-input');
-    await at.host.command(alice, runId, {
+    await at.host.runs.command(alice, runId, {
       type: 'resolve',
       nodeId: 'gate',
       value: { answers: { q: 'blue' } },
@@ -82,32 +82,32 @@ describe('a run that was erased', () => {
 
   it('as a fork shows nothing of what its source still has, on a host that knew it before', async () => {
     const source = await endedRun('mask');
-    const forked = await at.host.fork(alice, source, { mode: 'replay', fromSeq: 8 });
+    const forked = await at.host.runs.fork(alice, source, { mode: 'replay', fromSeq: 8 });
     const fork = forked !== undefined && !forked.replayed ? forked.runId : '';
     await until(async () => (await at.status(fork)) === 'completed');
     const other = await startHost({ store: at.store });
-    const shown = async () => JSON.stringify(await other.host.snapshot(alice, fork));
+    const shown = async () => JSON.stringify(await other.host.runs.snapshot(alice, fork));
     expect(await shown()).toContain(CANARY);
 
-    await at.host.eraseRun(alice, fork);
+    await at.host.operations.erase(alice, fork);
 
     expect(await shown()).not.toContain(CANARY);
     await other.host.stop(0);
   });
 
   const documents = async (runId: string) =>
-    (await at.host.events(alice, runId, -1, 1_000))?.events.map(({ document }) => document);
+    (await at.host.runs.events(alice, runId, -1, 1_000))?.events.map(({ document }) => document);
 
   it.each(['mask', 'omit', 'hash'])(
     'has the same log, and a snapshot without its values (%s)',
     async (mode) => {
       const runId = await endedRun(mode);
       const events = await documents(runId);
-      const before = await at.host.snapshot(alice, runId);
+      const before = await at.host.runs.snapshot(alice, runId);
 
-      expect(await at.host.eraseRun(alice, runId)).toBe(true);
+      expect(await at.host.operations.erase(alice, runId)).toBe(true);
 
-      const after = await at.host.snapshot(alice, runId);
+      const after = await at.host.runs.snapshot(alice, runId);
       expect(await documents(runId)).toEqual(events);
       expect(after?.snapshot.status).toBe('completed');
       expect(after?.snapshot['variables']).toMatchObject({ name: '[REDACTED]' });
@@ -115,7 +115,7 @@ describe('a run that was erased', () => {
       expect(after?.etag).not.toBe(before?.etag);
       const stored = await at.store.readRun(runId, 'default');
       expect(JSON.stringify([stored, await at.store.readEvents(runId, 0, 1_000, 1e9)])).not.toContain(CANARY);
-      const bundle = await at.host.debugBundle(alice, runId);
+      const bundle = await at.host.bundles.text(alice, runId);
       for await (const text of bundle ?? []) expect(text).not.toContain(CANARY);
     },
   );
@@ -123,8 +123,8 @@ describe('a run that was erased', () => {
   it('is one that the caller’s tenant has', async () => {
     const runId = await endedRun('mask');
 
-    expect(await at.host.eraseRun(stranger, runId)).toBe(false);
-    expect(await at.host.eraseRun(alice, newRunId())).toBe(false);
+    expect(await at.host.operations.erase(stranger, runId)).toBe(false);
+    expect(await at.host.operations.erase(alice, newRunId())).toBe(false);
   });
 });
 
@@ -179,7 +179,7 @@ describe('retention', () => {
     open();
     for (let index = 0; index < 250; index += 1) await givenRun('default', 3);
     const [young, theirs] = [await givenRun('default', 1), await givenRun('other', 3)];
-    await retention.setRetention(alice, 'default', 2 * HOUR);
+    await retention.operations.setRetention(alice, 'default', 2 * HOUR);
 
     expect(await retention.sweep()).toBe(250);
 
@@ -198,13 +198,13 @@ describe('retention', () => {
       await givenRun('careful', 3),
       await givenRun('hasty', 1),
     ];
-    await retention.setRetention(alice, 'careful', null);
-    await retention.setRetention(alice, 'hasty', HOUR / 2);
+    await retention.operations.setRetention(alice, 'careful', null);
+    await retention.operations.setRetention(alice, 'hasty', HOUR / 2);
 
     expect(await retention.sweep()).toBe(2);
 
     expect([await left('default'), await left('careful'), await left('hasty')]).toEqual([[], [kept], []]);
-    expect(await retention.retention(alice, 'default')).toEqual({
+    expect(await retention.operations.retention(alice, 'default')).toEqual({
       tenant: 'default',
       keepMs: 2 * HOUR,
       isDefault: true,
@@ -228,11 +228,13 @@ describe('retention', () => {
         expectedSeq: 1,
       }),
     );
-    await retention.setRetention(alice, 'default', 2 * HOUR);
+    await retention.operations.setRetention(alice, 'default', 2 * HOUR);
 
     expect(await retention.sweep()).toBe(1);
     expect(await left('default')).not.toContain(other);
-    await expect(retention.removeRun(alice, source)).rejects.toMatchObject({ details: { neededBy: fork } });
+    await expect(retention.operations.purge(alice, source)).rejects.toMatchObject({
+      details: { neededBy: fork },
+    });
     await given(store, appendUnit(fork, 1, { events: [event(1, 'run.completed')], head: completed }));
 
     expect(await retention.sweep()).toBe(1);
@@ -247,10 +249,12 @@ describe('a backup', () => {
     const store = { ...openMemoryStore(), openBackup: async () => backup };
     const at = await startHost({ store });
 
-    const first = await at.host.openBackup(alice);
-    await expect(at.host.openBackup(alice)).rejects.toSatisfy((error) => isHostError(error, 'conflict'));
+    const first = await at.host.operations.backup(alice);
+    await expect(at.host.operations.backup(alice)).rejects.toSatisfy((error) =>
+      isHostError(error, 'conflict'),
+    );
     await Promise.all([first.close(), first.close()]);
-    await (await at.host.openBackup(alice)).close();
+    await (await at.host.operations.backup(alice)).close();
 
     expect(closed).toBe(2);
     const entries = await at.store.readAudit(0, 100);

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { HostError } from '@weft/protocol';
-import type { Caller, Host, Retention } from '../../host/host.ts';
+import type { Caller, Retention, RetentionOperations } from '../../host/host.ts';
 import type {
   DocumentPlace,
   ExpiredRun,
@@ -30,15 +30,13 @@ import { writeFailure } from '../commits/write-failure.ts';
  * K2. The sweep works in small waves and waits for each, so that others' writes go between them.
  * K3. What one tenant keeps or removes, no other learns.
  */
-export type RetentionService = Pick<
-  Host,
-  'removeRun' | 'eraseRun' | 'retention' | 'setRetention' | 'resetRetention' | 'openBackup'
-> & {
+export interface RetentionService {
+  readonly operations: RetentionOperations;
   /** Removes what is past its time, of every tenant; answers how many runs. */
   sweep(): Promise<number>;
   start(): void;
   stop(): void;
-};
+}
 
 export interface RetentionDependencies {
   /** One that tells of removed runs. */
@@ -97,12 +95,12 @@ export function createRetention(dependencies: RetentionDependencies): RetentionS
     return result;
   }
 
-  async function removeRun(caller: Caller, runId: string): Promise<boolean> {
+  async function purgeRun(caller: Caller, runId: string): Promise<boolean> {
     const result = await purge(purgeUnit(caller.tenant, runId, caller));
     return isDone(result, 'removed') || (await wasThere(caller, runId));
   }
 
-  async function eraseRun(caller: Caller, runId: string): Promise<boolean> {
+  async function erase(caller: Caller, runId: string): Promise<boolean> {
     const at = clock.now();
     const result = await committer.submit({
       kind: 'erase',
@@ -219,7 +217,7 @@ export function createRetention(dependencies: RetentionDependencies): RetentionS
       });
   }
 
-  async function openBackup(caller: Caller): Promise<OpenBackup> {
+  async function backup(caller: Caller): Promise<OpenBackup> {
     if (store.openBackup === undefined) throw noBackup();
     if (isBackingUp)
       throw new HostError('conflict', 'A backup is being read. Wait until it has ended, then ask again.');
@@ -243,18 +241,20 @@ export function createRetention(dependencies: RetentionDependencies): RetentionS
   }
 
   return {
-    removeRun,
-    eraseRun,
-    retention: (_caller, tenant) => retention(tenant),
-    async setRetention(caller, tenant, keepMs) {
-      await writeRetention(caller, tenant, JSON.stringify({ keepMs }));
-      return { tenant, keepMs, isDefault: false };
+    operations: {
+      purge: purgeRun,
+      erase,
+      retention: (_caller, tenant) => retention(tenant),
+      async setRetention(caller, tenant, keepMs) {
+        await writeRetention(caller, tenant, JSON.stringify({ keepMs }));
+        return { tenant, keepMs, isDefault: false };
+      },
+      async resetRetention(caller, tenant) {
+        await writeRetention(caller, tenant, undefined);
+        return byDefault(tenant);
+      },
+      backup,
     },
-    async resetRetention(caller, tenant) {
-      await writeRetention(caller, tenant, undefined);
-      return byDefault(tenant);
-    },
-    openBackup,
     sweep,
     start() {
       timers.push(setTimeout(sweepAside, FIRST_SWEEP_MS).unref());

@@ -34,7 +34,7 @@ const reaches = (test: TestHost, runId: string, status: string) =>
 
 async function answer(test: TestHost, runId: string, nodeId: string, value: JsonObject): Promise<boolean> {
   const command: Command = { type: 'resolve', nodeId, value, by: 'alice', byUser: false, viaLink: false };
-  const sent = await test.host.command(alice, runId, command);
+  const sent = await test.host.runs.command(alice, runId, command);
   return sent !== undefined && !sent.replayed && sent.verdict?.applied === true;
 }
 
@@ -52,7 +52,7 @@ describe('a dispatch loop', () => {
     }
     await reaches(test, runId, 'completed');
 
-    const childRuns = (await test.host.snapshot(alice, runId))?.snapshot['childRuns'] as JsonObject[];
+    const childRuns = (await test.host.runs.snapshot(alice, runId))?.snapshot['childRuns'] as JsonObject[];
     expect(childRuns.map(({ workflowId, status }) => `${String(workflowId)} ${String(status)}`)).toEqual([
       'worker-a completed',
       'worker-b completed',
@@ -125,12 +125,12 @@ describe('streamed text', () => {
   it('is in the log piece by piece, before the node completes with the whole', async () => {
     const test = await open({ conformance: true });
     const spec = { nodes: [node('speak', 'core.ai.callPrompt', { prompt: 'Speak.' })] };
-    await test.host.registerWorkflow(
+    await test.host.workflows.register(
       tester,
       { ...definition(spec), id: 'speak' },
       { strict: false, dev: false },
     );
-    const accepted = await test.host.createRun(tester, newRun('speak', { configurable }));
+    const accepted = await test.host.runs.create(tester, newRun('speak', { configurable }));
     const runId = 'runId' in accepted ? accepted.runId : '';
 
     await reaches(test, runId, 'completed');

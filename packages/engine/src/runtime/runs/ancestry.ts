@@ -1,7 +1,7 @@
 import type { Ancestry } from '@weft/protocol';
 import type { ParentLink } from '../../model/run-state.ts';
-import type { Host } from '../../host/host.ts';
 import type { RunLog } from '../../ports/store.ts';
+import type { Runs } from '../../host/host.ts';
 import type { Plans } from '../workflows/plans.ts';
 
 export interface AncestryDependencies {
@@ -12,7 +12,7 @@ export interface AncestryDependencies {
 }
 
 /** Which run started another as a child. A fork has a source, not a parent. */
-export function createAncestry({ store, plans, hostId }: AncestryDependencies): Pick<Host, 'ancestry'> {
+export function createAncestry({ store, plans, hostId }: AncestryDependencies): Pick<Runs, 'ancestry'> {
   async function parentOf(link: ParentLink | undefined, hostId: string): Promise<Ancestry['parent']> {
     if (link === undefined) return null;
     // A child belongs to its parent's tenant. Asked for without one, a parent that was removed is simply not there.

@@ -18,7 +18,7 @@ describe('the guide to channels', () => {
   it('shows workflows that run as it says', async () => {
     const { host, store, run, status } = (test = await startHost());
     for (const definition of definitions()) {
-      const { warnings } = await host.registerWorkflow(alice, definition, { strict: true, dev: false });
+      const { warnings } = await host.workflows.register(alice, definition, { strict: true, dev: false });
       expect(warnings).toEqual([]);
     }
 

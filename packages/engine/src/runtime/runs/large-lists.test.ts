@@ -56,7 +56,7 @@ async function walk({ test }: Watched, limit: number): Promise<{ pages: number[]
   const found: { pages: number[]; runs: string[] } = { pages: [], runs: [] };
   let cursor: string | undefined;
   do {
-    const page = await test.host.listInterrupts(alice, { limit, ...(cursor !== undefined && { cursor }) });
+    const page = await test.host.interrupts.list(alice, { limit, ...(cursor !== undefined && { cursor }) });
     found.pages.push(page.rows.length);
     found.runs.push(...page.rows.map(({ runId }) => runId));
     cursor = page.nextCursor;
@@ -110,7 +110,7 @@ describe('the list of runs', () => {
     const runs = await givenQuestions(watched, 40, 200_000);
     watched.pages.length = 0;
 
-    const { rows, nextCursor } = await watched.test.host.listRuns(alice, {}, { limit: 30 });
+    const { rows, nextCursor } = await watched.test.host.runs.list(alice, {}, { limit: 30 });
 
     expect(rows.map(({ runId }) => runId)).toEqual([...runs].reverse().slice(0, 30));
     expect(nextCursor).toBeDefined();

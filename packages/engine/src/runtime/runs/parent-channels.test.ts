@@ -41,7 +41,7 @@ async function ended(spec: WorkflowSpec) {
   await until(async () => (await test.status(runId)) === 'completed');
   const log = await test.store.readEvents(runId, 0, 1000, 1e9);
   expect(checkLog(logEntries(log))).toEqual([]);
-  const snapshot = (await test.host.snapshot(alice, runId))?.snapshot;
+  const snapshot = (await test.host.runs.snapshot(alice, runId))?.snapshot;
   return { snapshot, log };
 }
 

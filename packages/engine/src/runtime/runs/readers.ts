@@ -8,8 +8,8 @@ import type {
   EventPage,
   Explanation,
   FollowOptions,
-  Host,
   OpenInterrupt,
+  Runs,
   RunSummary,
   SnapshotView,
 } from '../../host/host.ts';
@@ -30,10 +30,7 @@ import type { KeptForReaders } from '../streams/values.ts';
 import { toWireEvent } from '../streams/wire-event.ts';
 
 /** What callers may read. Nothing here shows a fact that is not durable: a held run is read between its commits. */
-export type Readers = Pick<
-  Host,
-  'snapshot' | 'events' | 'waitForEvents' | 'follow' | 'listRuns' | 'explain'
-> & {
+export type Readers = Pick<Runs, 'snapshot' | 'events' | 'waitForEvents' | 'follow' | 'list' | 'explain'> & {
   /** Calls `use` with the state of the run, as it is durable. */
   withState<Result>(row: RunRow, use: (plan: Plan, state: RunState) => Result): Promise<Result>;
 };
@@ -149,7 +146,7 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
     },
 
     /** Records may be large and summaries are small: the store is asked for as many bytes as nobody waits for, again and again. */
-    async listRuns(caller, filter, page) {
+    async list(caller, filter, page) {
       const rows: RunSummary[] = [];
       let { cursor } = page;
       do {

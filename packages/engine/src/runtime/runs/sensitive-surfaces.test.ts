@@ -45,25 +45,30 @@ async function textOf(pieces: AsyncIterable<string> | undefined): Promise<string
 async function toldOf(test: TestHost & { logged: string[] }, runId: string): Promise<Record<string, string>> {
   const { host } = test;
   const { signal } = new AbortController();
-  const cursor = await host.follow(alice, runId, { afterSeq: -1, keepaliveMs: 20, snapshots: true, signal });
+  const cursor = await host.runs.follow(alice, runId, {
+    afterSeq: -1,
+    keepaliveMs: 20,
+    snapshots: true,
+    signal,
+  });
   const followed: unknown[] = [];
   for (let next = await cursor?.next(); next !== undefined && next.length > 0; next = await cursor?.next())
     followed.push(...next.map(({ event, snapshot: at }) => [event.document, at]));
   cursor?.close();
   const artifacts: string[] = [];
-  for (const { artifactId } of (await host.listArtifacts(alice, runId, { limit: 10 }))?.rows ?? []) {
-    const artifact = await host.artifact(alice, runId, artifactId);
+  for (const { artifactId } of (await host.artifacts.list(alice, runId, { limit: 10 }))?.rows ?? []) {
+    const artifact = await host.artifacts.open(alice, runId, artifactId);
     for await (const bytes of artifact?.read() ?? []) artifacts.push(Buffer.from(bytes).toString('utf8'));
   }
   const shown = {
-    events: (await host.events(alice, runId, -1, 10_000))?.events.map(({ document }) => document),
-    snapshot: (await host.snapshot(alice, runId))?.snapshot,
+    events: (await host.runs.events(alice, runId, -1, 10_000))?.events.map(({ document }) => document),
+    snapshot: (await host.runs.snapshot(alice, runId))?.snapshot,
     followed,
-    interrupts: await host.listInterrupts(alice, { limit: 10 }),
-    bundle: await textOf(await host.debugBundle(alice, runId)),
-    annotations: await host.listAnnotations(alice, runId),
+    interrupts: await host.interrupts.list(alice, { limit: 10 }),
+    bundle: await textOf(await host.bundles.text(alice, runId)),
+    annotations: await host.annotations.list(alice, runId),
     artifacts,
-    spans: (await host.runSpans(runId, 1_000))?.spans,
+    spans: (await host.operations.runSpans(runId, 1_000))?.spans,
     logged: test.logged,
   };
   return Object.fromEntries(Object.entries(shown).map(([surface, what]) => [surface, JSON.stringify(what)]));
@@ -106,7 +111,7 @@ describe('a sensitive value and what is made from it', () => {
     const runId = await test.run(id, { inputs: { pin: PIN } });
     await until(async () => (await test.status(runId)) === 'waiting-approval');
     const waiting = await toldOf(test, runId);
-    await test.host.command(alice, runId, {
+    await test.host.runs.command(alice, runId, {
       type: 'resolve',
       nodeId: 'ask',
       value: { action: 'accept', comment: `it was ${MADE}` },
@@ -115,7 +120,7 @@ describe('a sensitive value and what is made from it', () => {
       viaLink: false,
     });
     await ended(test, runId);
-    await test.host.annotate(alice, runId, {
+    await test.host.annotations.create(alice, runId, {
       signal: { kind: 'label', label: PIN },
       note: `${MADE} and ${btoa(PIN)}`,
     });
@@ -146,7 +151,7 @@ describe('a sensitive value and what is made from it', () => {
     const runId = await test.run(id, { inputs: { pin: PIN } });
     await ended(test, runId);
 
-    const shown = await test.host.snapshot(alice, runId);
+    const shown = await test.host.runs.snapshot(alice, runId);
     expect(shown?.snapshot['outputs']).toMatchObject({ output: [{ content: MADE }] });
   });
 
@@ -183,9 +188,9 @@ describe('a sensitive value and what is made from it', () => {
     call.succeed({ outputs: { output: { echo: call.input.inputs['made'] ?? null, fine: 'yes' } } });
     await ended(test, runId);
 
-    const snapshot = (await test.host.snapshot(alice, runId))?.snapshot as unknown as JsonObject;
+    const snapshot = (await test.host.runs.snapshot(alice, runId))?.snapshot as unknown as JsonObject;
     const [{ runId: childId } = { runId: '' }] = snapshot['childRuns'] as unknown as { runId: string }[];
-    const fork = await test.host.fork(alice, childId, { mode: 'replay' });
+    const fork = await test.host.runs.fork(alice, childId, { mode: 'replay' });
     const forkId = fork !== undefined && !fork.replayed ? fork.runId : '';
     await ended(test, forkId);
     expect(call.input.inputs['made']).toBe(MADE);
@@ -193,7 +198,7 @@ describe('a sensitive value and what is made from it', () => {
       expect(seenOn(await toldOf(test, each), PIN)).toEqual([]);
     }
     expect(seenOn(await toldOf(test, childId), '"yes"')).not.toEqual([]);
-    const diff = await test.host.diff(alice, childId, forkId, new AbortController().signal);
+    const diff = await test.host.runs.diff(alice, childId, forkId, new AbortController().signal);
     expect(diff).toMatchObject({ stateDiff: {} });
   });
 
@@ -209,7 +214,7 @@ describe('a sensitive value and what is made from it', () => {
       const test = await open({ secretsKey, store: openMemoryStore() });
       const runId = await test.run(await test.register(spec), { inputs: { pin: PIN } });
       await ended(test, runId);
-      const shown = await test.host.snapshot(alice, runId);
+      const shown = await test.host.runs.snapshot(alice, runId);
       const variables = shown?.snapshot['variables'] as JsonObject;
       expect(variables['made']).toBe(variables['pin']);
       marks.push(String(variables['pin']));

@@ -1,6 +1,6 @@
 import { HostError } from '@weft/protocol';
-import type { Host } from '../../host/host.ts';
 import type { RunLog, RunRow } from '../../ports/store.ts';
+import type { Runs } from '../../host/host.ts';
 import { snapshotOf } from './snapshot-of.ts';
 import type { RunStates } from './states.ts';
 
@@ -10,7 +10,7 @@ export interface StateAtDependencies {
 }
 
 /** A run as it stood right after one of its events: the same fold and the same masks as now, over fewer events. */
-export function createStateAt({ store, states }: StateAtDependencies): Pick<Host, 'stateAt'> {
+export function createStateAt({ store, states }: StateAtDependencies): Pick<Runs, 'stateAt'> {
   return {
     async stateAt(caller, runId, at) {
       const row = await store.readRun(runId, caller.tenant);

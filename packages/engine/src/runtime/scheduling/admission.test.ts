@@ -14,12 +14,12 @@ async function open(limits: Parameters<typeof startHost>[0] = {}): Promise<TestH
   hosts.push(test);
   for (const caller of [alice, stranger]) {
     const one = definition({ nodes: [node('call', 'test.effect')] });
-    await test.host.registerWorkflow(caller, { ...one, id: 'one' }, { strict: false, dev: false });
+    await test.host.workflows.register(caller, { ...one, id: 'one' }, { strict: false, dev: false });
     const two = definition({
       nodes: [node('first', 'test.effect'), node('second', 'test.effect')],
       edges: chain('first', 'second'),
     });
-    await test.host.registerWorkflow(caller, { ...two, id: 'two' }, { strict: false, dev: false });
+    await test.host.workflows.register(caller, { ...two, id: 'two' }, { strict: false, dev: false });
   }
   return test;
 }
@@ -27,7 +27,10 @@ async function open(limits: Parameters<typeof startHost>[0] = {}): Promise<TestH
 const LARGE = { text: 'x'.repeat(100_000) };
 
 async function create({ host }: TestHost, caller: Caller, workflowId = 'one'): Promise<string> {
-  const accepted = await host.createRun(caller, newRun(workflowId, { inputs: LARGE, tags: [caller.tenant] }));
+  const accepted = await host.runs.create(
+    caller,
+    newRun(workflowId, { inputs: LARGE, tags: [caller.tenant] }),
+  );
   if (accepted.replayed) throw new Error('no key was given');
   return accepted.runId;
 }
@@ -38,7 +41,7 @@ function begun({ effects }: TestHost): number {
 }
 
 const statusOf = async ({ host }: TestHost, caller: Caller, runId: string): Promise<string | undefined> =>
-  (await host.snapshot(caller, runId))?.snapshot.status;
+  (await host.runs.snapshot(caller, runId))?.snapshot.status;
 
 describe('runs with large inputs', () => {
   it('are all accepted, in memory only as far as there is room, and all come to their end', async () => {
@@ -94,7 +97,7 @@ describe('runs with large inputs', () => {
     const test = await open({ limits: { maxLiveBytes: 2_000_000, maxPayloadBytes: 1_000_000 } });
     const runs: string[] = [];
     for (let count = 0; count < 6; count += 1) {
-      const accepted = await test.host.createRun(alice, newRun('two'));
+      const accepted = await test.host.runs.create(alice, newRun('two'));
       if (!accepted.replayed) runs.push(accepted.runId);
     }
     await until(() => begun(test) === 6);
@@ -119,7 +122,7 @@ describe('runs with large inputs', () => {
     for (let count = 0; count < 5; count += 1) runs.push(await create(test, alice));
     expect(await statusOf(test, alice, runs[4] ?? '')).toBe('pending');
 
-    await test.host.command(alice, runs[4] ?? '', { type: 'cancel', by: 'alice' });
+    await test.host.runs.command(alice, runs[4] ?? '', { type: 'cancel', by: 'alice' });
 
     await until(async () => (await statusOf(test, alice, runs[4] ?? '')) === 'cancelled');
   });

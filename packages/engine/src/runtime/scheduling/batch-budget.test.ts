@@ -20,7 +20,7 @@ describe('a batch whose time is always up', () => {
     const runId = await test.run(await test.register(LOOP));
     await until(async () => (await test.status(runId)) === 'completed');
 
-    const forked = await test.host.fork(alice, runId, { mode: 'replay' });
+    const forked = await test.host.runs.fork(alice, runId, { mode: 'replay' });
 
     const forkId = forked?.replayed === false ? forked.runId : '';
     await until(async () => (await test.status(forkId)) === 'completed');

@@ -31,7 +31,8 @@ async function childrenOf(store: Store, runId: string): Promise<RunRow[]> {
 
 const reaches = (test: TestHost, runId: string, status: string) =>
   until(async () => (await test.status(runId)) === status);
-const send = (test: TestHost, runId: string, command: Command) => test.host.command(alice, runId, command);
+const send = (test: TestHost, runId: string, command: Command) =>
+  test.host.runs.command(alice, runId, command);
 const answer = (test: TestHost, runId: string, value: JsonObject) =>
   send(test, runId, { type: 'resolve', nodeId: 'gate', value, by: 'alice', byUser: false, viaLink: false });
 
@@ -85,7 +86,7 @@ describe('a child run', () => {
 
     await reaches(test, runId, 'completed');
 
-    expect((await test.host.snapshot(alice, runId))?.snapshot['variables']).toEqual({ said: 'deep' });
+    expect((await test.host.runs.snapshot(alice, runId))?.snapshot['variables']).toEqual({ said: 'deep' });
   });
 
   it('is cancelled with the run above its parent', async () => {
@@ -131,7 +132,7 @@ describe('a child run', () => {
     await send(test, child?.record.runId ?? '', { type: 'cancel' });
 
     await reaches(test, runId, 'failed');
-    expect((await test.host.snapshot(alice, runId))?.snapshot['error']).toMatchObject({
+    expect((await test.host.runs.snapshot(alice, runId))?.snapshot['error']).toMatchObject({
       code: 'child_failed',
     });
   });
@@ -144,7 +145,7 @@ describe('a child run that cannot be', () => {
 
     await reaches(test, runId, 'failed');
 
-    expect((await test.host.snapshot(alice, runId))?.snapshot['error']).toMatchObject({
+    expect((await test.host.runs.snapshot(alice, runId))?.snapshot['error']).toMatchObject({
       code: 'unknown_child_workflow',
     });
   });
@@ -157,7 +158,7 @@ describe('a child run that cannot be', () => {
     await reaches(test, runId, 'failed');
 
     const [child] = await childrenOf(test.store, runId);
-    const snapshot = await test.host.snapshot(alice, child?.record.runId ?? '');
+    const snapshot = await test.host.runs.snapshot(alice, child?.record.runId ?? '');
     expect(snapshot?.snapshot['error']).toMatchObject({ code: 'child_recursion' });
     expect(await childrenOf(test.store, child?.record.runId ?? '')).toEqual([]);
   });
@@ -171,7 +172,7 @@ describe('a child run that cannot be', () => {
 
     await reaches(test, runId, 'failed');
 
-    expect((await test.host.snapshot(alice, runId))?.snapshot['error']).toMatchObject({
+    expect((await test.host.runs.snapshot(alice, runId))?.snapshot['error']).toMatchObject({
       code: 'child_input_invalid',
     });
   });

@@ -61,7 +61,12 @@ describe('durable before visible', () => {
     const runId = await run(await register(EFFECT));
     const call = await until(() => effects.calls[0]);
     const { signal } = new AbortController();
-    const cursor = await host.follow(alice, runId, { afterSeq: 1, keepaliveMs: 5, signal, snapshots: false });
+    const cursor = await host.runs.follow(alice, runId, {
+      afterSeq: 1,
+      keepaliveMs: 5,
+      signal,
+      snapshots: false,
+    });
     const held = gate();
     let reached = false;
     store.commitWith = async (real, units) => {
@@ -76,7 +81,7 @@ describe('durable before visible', () => {
     await until(() => reached);
     const early = await status(runId);
     expect(early).toBe('running');
-    expect((await host.events(alice, runId, -1, 100))?.events).toHaveLength(2);
+    expect((await host.runs.events(alice, runId, -1, 100))?.events).toHaveLength(2);
     expect(await cursor?.next()).toEqual([]);
     const waiting = status(runId);
     held.open();
@@ -99,7 +104,7 @@ describe('durable before visible', () => {
       return real(units);
     };
 
-    const created = host.createRun(alice, newRun(workflowId)).then(() => {
+    const created = host.runs.create(alice, newRun(workflowId)).then(() => {
       answered = true;
     });
     await until(() => reached);
@@ -135,10 +140,10 @@ describe('a commit of unknown outcome', () => {
       throw new Error('connection lost');
     };
 
-    const created = host.createRun(alice, newRun(workflowId));
+    const created = host.runs.create(alice, newRun(workflowId));
 
     await expect(created).rejects.toMatchObject({ code: 'service_unavailable', retryAfter: 2 });
-    expect((await host.listRuns(alice, {}, { limit: 10 })).rows).toEqual([]);
+    expect((await host.runs.list(alice, {}, { limit: 10 })).rows).toEqual([]);
   });
 
   it('that was lost under way is decided again from the store', async () => {
@@ -173,13 +178,13 @@ describe('a commit of unknown outcome', () => {
       throw new Error('connection lost');
     };
 
-    const created = host.createRun(alice, newRun(workflowId));
+    const created = host.runs.create(alice, newRun(workflowId));
     await expect(created).rejects.toMatchObject({ code: 'service_unavailable' });
     expect(effects.calls).toHaveLength(0);
     store.isDown = false;
 
     (await until(() => effects.calls[0])).succeed();
-    const [listed] = (await host.listRuns(alice, {}, { limit: 10 })).rows;
+    const [listed] = (await host.runs.list(alice, {}, { limit: 10 })).rows;
     await until(async () => (await status(listed?.runId ?? '')) === 'completed');
   }, 20_000);
 });
@@ -195,10 +200,10 @@ describe('a command that is accepted in the moment in which the run ends', () =>
       await held.opened;
       return real(units);
     };
-    void host.audit({ tenant: 'default', actor: 'test', action: 'hold', target: 'the committer' });
+    void host.audit.record({ tenant: 'default', actor: 'test', action: 'hold', target: 'the committer' });
     await until(() => host.stats()['waitingUnits'] === 1);
 
-    const asked = host.command(alice, runId, { type: 'pause', policy: 'immediate' });
+    const asked = host.runs.command(alice, runId, { type: 'pause', policy: 'immediate' });
     await until(() => host.stats()['waitingUnits'] === 2);
     call.succeed();
     await until(() => host.stats()['waitingUnits'] === 3);
@@ -226,7 +231,7 @@ describe('a full store', () => {
       return units.map(() => ({ state: 'refused', reason: 'store_full' }));
     };
 
-    await expect(host.createRun(alice, newRun(workflowId))).rejects.toMatchObject({
+    await expect(host.runs.create(alice, newRun(workflowId))).rejects.toMatchObject({
       code: 'service_unavailable',
     });
     call.succeed();
@@ -251,7 +256,7 @@ describe('an error nobody foresaw', () => {
       throw new Error('the database hiccuped');
     };
 
-    await host.command(alice, runId, { type: 'cancel' });
+    await host.runs.command(alice, runId, { type: 'cancel' });
 
     await until(async () => (await status(runId)) === 'cancelled');
   });

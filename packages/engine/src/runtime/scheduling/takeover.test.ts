@@ -75,7 +75,7 @@ describe('a claim whose answer was lost', () => {
     await until(async () => (await test.status(first)) === 'completed');
     isCut = true;
 
-    const forked = await test.host.fork(alice, first, { mode: 'branch', fromSeq: 1 });
+    const forked = await test.host.runs.fork(alice, first, { mode: 'branch', fromSeq: 1 });
 
     const runId = forked !== undefined && !forked.replayed ? forked.runId : '';
     await until(async () => (await test.status(runId)) === 'completed');
@@ -129,7 +129,7 @@ describe('a run whose holder vanished', () => {
     );
     clock.advance(10);
     await until(async () => (await first.status(source)) === 'completed');
-    const forked = await first.host.fork(alice, source, { mode: 'replay' });
+    const forked = await first.host.runs.fork(alice, source, { mode: 'replay' });
     const runId = forked !== undefined && !forked.replayed ? forked.runId : '';
     replayId = runId;
     await until(() => replayId === '');
@@ -275,7 +275,7 @@ describe('a new host on an old store', () => {
     await until(async () => (await second.status(runId)) === 'completed');
     const types = await second.types(runId);
     expect(types.filter((type) => type === 'approval.received')).toHaveLength(2);
-    const forked = await second.host.fork(alice, runId, { mode: 'replay' });
+    const forked = await second.host.runs.fork(alice, runId, { mode: 'replay' });
     const replayId = forked !== undefined && !forked.replayed ? forked.runId : '';
     await until(async () => (await second.status(replayId)) === 'completed');
     expect(await second.types(replayId)).toEqual(types);
@@ -295,7 +295,7 @@ describe('a new host on an old store', () => {
     const second = await open({ store, clock });
 
     await until(async () => (await second.status(runId)) === 'paused');
-    await second.host.command(alice, runId, { type: 'resume' });
+    await second.host.runs.command(alice, runId, { type: 'resume' });
     await until(async () => (await second.status(runId)) === 'completed');
   });
 
@@ -315,7 +315,7 @@ describe('two hosts on one store', () => {
     const runId = await first.run(await first.register(EFFECT));
     await until(() => first.effects.calls[0]);
 
-    const answer = await second.host.command(alice, runId, { type: 'cancel' });
+    const answer = await second.host.runs.command(alice, runId, { type: 'cancel' });
 
     expect(answer).toMatchObject({ status: 'cancelled' });
   });
@@ -324,11 +324,11 @@ describe('two hosts on one store', () => {
     const store = openMemoryStore();
     const first = await open({ store });
     const second = await open({ store });
-    const accepted = await first.host.createRun(alice, newRun(await first.register(EFFECT)));
+    const accepted = await first.host.runs.create(alice, newRun(await first.register(EFFECT)));
     const runId = accepted.replayed ? '' : accepted.runId;
     const call = await until(() => first.effects.calls[0]);
     expect(await second.status(runId)).toBe('running');
-    const waited = second.host.waitForEvents(runId, 1, 10_000, new AbortController().signal);
+    const waited = second.host.runs.waitForEvents(runId, 1, 10_000, new AbortController().signal);
 
     call.succeed();
 

@@ -1,5 +1,5 @@
 import { HostError } from '@weft/protocol';
-import type { Caller, Host, IdempotencyClaim, SecretScope, SecretSummary } from '../../host/host.ts';
+import type { Caller, IdempotencyClaim, Secrets, SecretScope, SecretSummary } from '../../host/host.ts';
 import type { DocumentPlace, Store, StoredDocument } from '../../ports/store.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -11,9 +11,6 @@ import { writeFailure } from '../commits/write-failure.ts';
 import { MIN_SECRET_LENGTH } from './mask.ts';
 import { SECRET_ID, SECRETS, type SealedSecret, TENANT_SCOPE, userScope } from './resolver.ts';
 import type { Sealer } from './sealer.ts';
-
-/** Storing, listing and removing secrets. Nothing here gives a value back. */
-export type ManageSecrets = Pick<Host, 'setSecret' | 'listSecrets' | 'removeSecret'>;
 
 export interface SecretDependencies {
   readonly store: Pick<Store, 'readDocument' | 'listDocuments' | 'readIdempotency'>;
@@ -27,10 +24,11 @@ export interface SecretDependencies {
 
 const PAGE = 500;
 
-export function createManageSecrets(dependencies: SecretDependencies): ManageSecrets {
+/** Storing, listing and removing secrets. Nothing here gives a value back. */
+export function createManageSecrets(dependencies: SecretDependencies): Secrets {
   const { store, committer, clock, random, limits, sealer } = dependencies;
 
-  const setSecret: Host['setSecret'] = async (caller, request, given) => {
+  const set: Secrets['set'] = async (caller, request, given) => {
     if (sealer === undefined) throw secretsAreOff();
     checkId(request.id);
     checkValue(request.value, limits.maxSecretBytes);
@@ -57,7 +55,7 @@ export function createManageSecrets(dependencies: SecretDependencies): ManageSec
     place: DocumentPlace,
     document: { readonly body: string; readonly at: number },
     { claim, secret }: { claim: IdempotencyClaim | undefined; secret: SecretSummary },
-  ): ReturnType<Host['setSecret']> {
+  ): ReturnType<Secrets['set']> {
     const result = await committer.submit({
       kind: 'document',
       batchId: randomId(random),
@@ -96,12 +94,12 @@ export function createManageSecrets(dependencies: SecretDependencies): ManageSec
   }
 
   return {
-    setSecret,
-    async listSecrets(caller) {
+    set,
+    async list(caller) {
       const found = [...(await listScope(caller, 'tenant')), ...(await listScope(caller, 'user'))];
       return found.sort((a, b) => compare(a.id, b.id) || compare(a.scope, b.scope));
     },
-    async removeSecret(caller, secretId, scope) {
+    async remove(caller, secretId, scope) {
       const place = placeOf(caller, scope, secretId);
       if (!SECRET_ID.test(secretId) || (await store.readDocument(place)) === undefined) return false;
       const at = clock.now();

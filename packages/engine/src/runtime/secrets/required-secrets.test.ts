@@ -35,12 +35,12 @@ async function open(secretsKey: Uint8Array | undefined) {
     egress: fetchEcho,
     secretsKey,
   });
-  const registered = await test.host.registerWorkflow(alice, calling(), { strict: true, dev: false });
+  const registered = await test.host.workflows.register(alice, calling(), { strict: true, dev: false });
   const ended = async () => {
     const runId = await test.run('test-workflow');
     await until(async () => ['completed', 'failed'].includes((await test.status(runId)) ?? ''));
     const events = await test.store.readEvents(runId, 0, 1000, 1e9);
-    const snapshot = (await test.host.snapshot(alice, runId))?.snapshot;
+    const snapshot = (await test.host.runs.snapshot(alice, runId))?.snapshot;
     return { snapshot, events };
   };
   return { ...test, registered, ended };
@@ -50,7 +50,7 @@ describe('a node that requires secrets', () => {
   it('is performed with them, and no event holds their values', async () => {
     const test = await open(randomBytes(32));
     for (const id of ['key', 'token'])
-      await test.host.setSecret(alice, { id, value: VALUE + id, scope: 'tenant' });
+      await test.host.secrets.set(alice, { id, value: VALUE + id, scope: 'tenant' });
 
     const { snapshot, events } = await test.ended();
 
@@ -65,7 +65,7 @@ describe('a node that requires secrets', () => {
 
   it('fails with credential_required, naming the first that is not set, before anything goes out', async () => {
     const test = await open(randomBytes(32));
-    await test.host.setSecret(alice, { id: 'token', value: VALUE, scope: 'tenant' });
+    await test.host.secrets.set(alice, { id: 'token', value: VALUE, scope: 'tenant' });
 
     const { snapshot } = await test.ended();
 

@@ -41,7 +41,7 @@ function open() {
   const host = manage(store, key);
   const resolver = createLocalResolver(store, openSealer(key, randomBytes));
   const set = (who: Caller, scope: 'tenant' | 'user', value = VALUE, id = 'db') =>
-    host.setSecret(who, { id, value, scope });
+    host.set(who, { id, value, scope });
   return { store, host, resolver, set };
 }
 
@@ -104,7 +104,7 @@ describe('a secret', () => {
     expect(await rotated.resolve({ tenant: 'a', principal: undefined }, 'db')).toEqual({
       state: 'unreadable',
     });
-    expect(await host.listSecrets(caller('a'))).toMatchObject([{ id: 'db', usable: false }]);
+    expect(await host.list(caller('a'))).toMatchObject([{ id: 'db', usable: false }]);
   });
 
   it('is listed without its value, the caller’s own beside the tenant’s', async () => {
@@ -114,7 +114,7 @@ describe('a secret', () => {
     await set(caller('a', 'bob'), 'user', VALUE, 'of-bob');
     await set(caller('b'), 'tenant', VALUE, 'of-b');
 
-    const listed = await host.listSecrets(caller('a'));
+    const listed = await host.list(caller('a'));
 
     expect(listed).toMatchObject([
       { id: 'db', scope: 'tenant', usable: true },
@@ -127,16 +127,16 @@ describe('a secret', () => {
     const { host, resolver, set } = open();
     await set(caller('a'), 'tenant');
 
-    expect(await host.removeSecret(caller('b'), 'db', 'tenant')).toBe(false);
-    expect(await host.removeSecret(caller('a'), 'db', 'tenant')).toBe(true);
-    expect(await host.removeSecret(caller('a'), 'db', 'tenant')).toBe(false);
+    expect(await host.remove(caller('b'), 'db', 'tenant')).toBe(false);
+    expect(await host.remove(caller('a'), 'db', 'tenant')).toBe(true);
+    expect(await host.remove(caller('a'), 'db', 'tenant')).toBe(false);
     expect(await resolver.resolve({ tenant: 'a', principal: undefined }, 'db')).toEqual({ state: 'missing' });
   });
 
   it('leaves its trace in the audit trail, without its value', async () => {
     const { host, store, set } = open();
     await set(caller('a'), 'tenant');
-    await host.removeSecret(caller('a'), 'db', 'tenant');
+    await host.remove(caller('a'), 'db', 'tenant');
 
     const entries = await store.readAudit(0, 10);
 
@@ -155,7 +155,7 @@ describe('a secret', () => {
   ])('is refused with %s', async (_what, wrong, field) => {
     const { host } = open();
 
-    await expect(host.setSecret(caller('a'), { ...wrong, scope: 'tenant' })).rejects.toMatchObject({
+    await expect(host.set(caller('a'), { ...wrong, scope: 'tenant' })).rejects.toMatchObject({
       code: 'validation_error',
       details: { field },
     });
@@ -165,9 +165,9 @@ describe('a secret', () => {
     const store = openMemoryStore();
     const host = manage(store, undefined);
 
-    await expect(
-      host.setSecret(caller('a'), { id: 'db', value: VALUE, scope: 'tenant' }),
-    ).rejects.toMatchObject({ code: 'capability_not_provided' });
+    await expect(host.set(caller('a'), { id: 'db', value: VALUE, scope: 'tenant' })).rejects.toMatchObject({
+      code: 'capability_not_provided',
+    });
     expect(
       await createLocalResolver(store, undefined).resolve({ tenant: 'a', principal: undefined }, 'db'),
     ).toEqual({ state: 'off' });
@@ -186,14 +186,14 @@ describe('a repeated request to set a secret', () => {
     const { host } = open();
     const request = { id: 'db', value: VALUE, scope: 'tenant' } as const;
 
-    await host.setSecret(caller('a'), request, claimFor('d1'));
+    await host.set(caller('a'), request, claimFor('d1'));
 
-    expect(await host.setSecret(caller('a'), request, claimFor('d1'))).toEqual({
+    expect(await host.set(caller('a'), request, claimFor('d1'))).toEqual({
       replayed: true,
       status: 200,
       body: '{}',
     });
-    await expect(host.setSecret(caller('a'), request, claimFor('d2'))).rejects.toMatchObject({
+    await expect(host.set(caller('a'), request, claimFor('d2'))).rejects.toMatchObject({
       code: 'idempotency_key_mismatch',
     });
   });
@@ -201,7 +201,7 @@ describe('a repeated request to set a secret', () => {
   it('leaves no digest by which the value could be guessed', async () => {
     const { host, store } = open();
 
-    await host.setSecret(caller('a'), { id: 'db', value: VALUE, scope: 'tenant' }, claimFor('d1'));
+    await host.set(caller('a'), { id: 'db', value: VALUE, scope: 'tenant' }, claimFor('d1'));
     const record = await store.readIdempotency('a', 'POST /v1/host/weft/secrets', 'k');
 
     expect(record?.requestDigest).toMatch(/^[0-9a-f]{64}$/);

@@ -68,7 +68,7 @@ describe('a live cursor', () => {
     const total = 2 + 2 * (ids.length + 1);
     const readers: { afterSeq: number; seen: Promise<number[]> }[] = [];
     const attach = async (afterSeq: number): Promise<void> => {
-      const cursor = await host.follow(alice, runId, following({ afterSeq }));
+      const cursor = await host.runs.follow(alice, runId, following({ afterSeq }));
       readers.push({ afterSeq, seen: sequences(cursor) });
     };
 
@@ -76,7 +76,7 @@ describe('a live cursor', () => {
     await attach(0);
     (await until(() => effects.calls[0])).succeed();
     const isRunning = async (): Promise<boolean> =>
-      (await host.snapshot(alice, runId))?.snapshot.status === 'running';
+      (await host.runs.snapshot(alice, runId))?.snapshot.status === 'running';
     // Bounded: on a busy machine readers would otherwise be attached faster than the run moves.
     for (let seq = -1; readers.length < 50 && (await isRunning()); seq += 7) {
       await attach(Math.min(seq, total - 2));
@@ -93,14 +93,14 @@ describe('a live cursor', () => {
   it('gives the same bytes live, as history and as a poll', async () => {
     const { host, effects, register, run } = await open();
     const runId = await run(await register(LONG));
-    const live = await host.follow(alice, runId, following());
+    const live = await host.runs.follow(alice, runId, following());
     (await until(() => effects.calls[0])).succeed();
     const documents: string[] = [];
     for (let batch = await live?.next(); batch !== undefined; batch = await live?.next()) {
       documents.push(...batch.map(({ event }) => event.document));
     }
 
-    const page = await host.events(alice, runId, -1, 10_000);
+    const page = await host.runs.events(alice, runId, -1, 10_000);
 
     expect(page?.events.map(({ document }) => document)).toEqual(documents);
     expect(page).toMatchObject({ complete: true, status: 'completed', nextSeq: documents.length });
@@ -110,7 +110,11 @@ describe('a live cursor', () => {
     const { host, register, run } = await open();
     const runId = await run(await register(LONG));
     const leaving = new AbortController();
-    const cursor = await host.follow(alice, runId, following({ keepaliveMs: 5, signal: leaving.signal }));
+    const cursor = await host.runs.follow(
+      alice,
+      runId,
+      following({ keepaliveMs: 5, signal: leaving.signal }),
+    );
     expect(await cursor?.next()).toHaveLength(2);
 
     expect(await cursor?.next()).toEqual([]);
@@ -123,7 +127,7 @@ describe('a live cursor', () => {
   it('ends at once behind the end of a finished run, and waits behind the end of a live one', async () => {
     const { host, effects, register, run, status } = await open();
     const runId = await run(await register({ nodes: [node('call', 'test.effect')] }));
-    const ahead = await host.follow(alice, runId, following({ afterSeq: 2, snapshots: true }));
+    const ahead = await host.runs.follow(alice, runId, following({ afterSeq: 2, snapshots: true }));
     const first = ahead?.next();
 
     (await until(() => effects.calls[0])).succeed();
@@ -132,20 +136,20 @@ describe('a live cursor', () => {
       [3, 'completed'],
     ]);
     await until(async () => (await status(runId)) === 'completed');
-    expect(await sequences(await host.follow(alice, runId, following({ afterSeq: 99 })))).toEqual([]);
+    expect(await sequences(await host.runs.follow(alice, runId, following({ afterSeq: 99 })))).toEqual([]);
   });
 
   it('is not given to another tenant', async () => {
     const { host, register, run } = await open();
     const runId = await run(await register(LONG));
 
-    expect(await host.follow(stranger, runId, following())).toBeUndefined();
+    expect(await host.runs.follow(stranger, runId, following())).toBeUndefined();
   });
 
   it('brings with each event the run as of that event', async () => {
     const { host, effects, register, run } = await open();
     const runId = await run(await register({ nodes: [node('call', 'test.effect')] }));
-    const cursor = await host.follow(alice, runId, following({ afterSeq: 0, snapshots: true }));
+    const cursor = await host.runs.follow(alice, runId, following({ afterSeq: 0, snapshots: true }));
     const baseline = await cursor?.baseline();
     expect([baseline?.seq, shown(baseline?.text)]).toMatchObject([0, { status: 'running', atSeq: 0 }]);
     (await until(() => effects.calls[0])).succeed();
@@ -170,7 +174,7 @@ describe('a live cursor', () => {
       inputs: { text: 'x'.repeat(60_000) },
     });
     (await until(() => effects.calls[0])).succeed();
-    const cursor = await host.follow(alice, runId, following({ snapshots: true }));
+    const cursor = await host.runs.follow(alice, runId, following({ snapshots: true }));
 
     const seen: number[] = [];
     for (let batch = await cursor?.next(); batch !== undefined; batch = await cursor?.next()) {
@@ -197,7 +201,7 @@ describe('a live cursor', () => {
       inputs: { text: 'x'.repeat(600_000) },
     });
     const readers = await Promise.all(
-      Array.from({ length: 20 }, () => host.follow(alice, runId, following({ snapshots: true }))),
+      Array.from({ length: 20 }, () => host.runs.follow(alice, runId, following({ snapshots: true }))),
     );
     for (const reader of readers)
       expect(shown((await reader?.next())?.at(-1)?.snapshot)?.status).toBe('running');
@@ -231,7 +235,7 @@ describe('a live cursor', () => {
     const holder = await open({ store });
     const onlooker = await open({ store });
     const runId = await holder.run(await holder.register(LONG));
-    const cursor = await onlooker.host.follow(alice, runId, following());
+    const cursor = await onlooker.host.runs.follow(alice, runId, following());
     const seen = sequences(cursor);
 
     (await until(() => holder.effects.calls[0])).succeed();
@@ -244,7 +248,7 @@ describe('a cursor that pushes', () => {
   it('stops when its taker is full, and goes on from there', async () => {
     const { host, effects, register, run } = await open({ limits: { ringEvents: 256, batchNodes: 3 } });
     const runId = await run(await register(LONG));
-    const cursor = await host.follow(alice, runId, following());
+    const cursor = await host.runs.follow(alice, runId, following());
     const seen: number[] = [];
     let batches = 0;
     const take = (events: readonly FollowedEvent[]): boolean => {
@@ -265,7 +269,7 @@ describe('a cursor that pushes', () => {
   it('fails with what its taker throws', async () => {
     const { host, effects, register, run } = await open();
     const runId = await run(await register(LONG));
-    const cursor = await host.follow(alice, runId, following({ afterSeq: 1 }));
+    const cursor = await host.runs.follow(alice, runId, following({ afterSeq: 1 }));
 
     const pushed = cursor?.push(() => {
       throw new Error('no such reader');
@@ -282,13 +286,13 @@ describe('a long poll', () => {
     const runId = await run(await register({ nodes: [node('call', 'test.effect')] }));
     const { signal } = new AbortController();
 
-    await host.waitForEvents(runId, 0, 10_000, signal);
-    await host.waitForEvents(runId, 1, 5, signal);
-    const waiting = host.waitForEvents(runId, 1, 10_000, signal);
+    await host.runs.waitForEvents(runId, 0, 10_000, signal);
+    await host.runs.waitForEvents(runId, 1, 5, signal);
+    const waiting = host.runs.waitForEvents(runId, 1, 10_000, signal);
     (await until(() => effects.calls[0])).succeed();
     await waiting;
 
-    expect((await host.events(alice, runId, 1, 100))?.events.length).toBeGreaterThan(0);
-    await host.waitForEvents(runId, 99, 10_000, signal);
+    expect((await host.runs.events(alice, runId, 1, 100))?.events.length).toBeGreaterThan(0);
+    await host.runs.waitForEvents(runId, 99, 10_000, signal);
   });
 });

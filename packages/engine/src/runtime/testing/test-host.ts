@@ -91,15 +91,15 @@ export async function startHost(options: Partial<HostOptions> = {}): Promise<Tes
     store,
     effects,
     async register(spec, id = 'test-workflow') {
-      await host.registerWorkflow(alice, { ...definition(spec), id }, { strict: false, dev: false });
+      await host.workflows.register(alice, { ...definition(spec), id }, { strict: false, dev: false });
       return id;
     },
     async run(workflowId, request = {}) {
-      const accepted = await host.createRun(alice, newRun(workflowId, request));
+      const accepted = await host.runs.create(alice, newRun(workflowId, request));
       if (accepted.replayed) throw new Error('a run without a key cannot be a replay');
       return accepted.runId;
     },
-    status: async (runId) => (await host.snapshot(alice, runId))?.snapshot.status,
+    status: async (runId) => (await host.runs.snapshot(alice, runId))?.snapshot.status,
     types: async (runId) => (await store.readEvents(runId, 0, 10_000, 1e9)).map((event) => event.type),
   };
 }

@@ -24,30 +24,30 @@ describe('registering a workflow', () => {
   it('keeps the definition as it came', async () => {
     const { host } = await open();
 
-    const registered = await host.registerWorkflow(alice, one, LAX);
+    const registered = await host.workflows.register(alice, one, LAX);
 
     expect(registered).toMatchObject({ id: 'test-workflow', version: '1.0', created: true, warnings: [] });
     expect(registered.digest).toMatch(/^[0-9a-f]{64}$/);
-    expect(await host.workflow(alice, 'test-workflow')).toEqual(one);
-    expect(await host.workflow(stranger, 'test-workflow')).toBeUndefined();
-    expect((await host.listWorkflows(alice, { limit: 10 })).rows).toMatchObject([
+    expect(await host.workflows.get(alice, 'test-workflow')).toEqual(one);
+    expect(await host.workflows.get(stranger, 'test-workflow')).toBeUndefined();
+    expect((await host.workflows.list(alice, { limit: 10 })).rows).toMatchObject([
       { id: 'test-workflow', version: '1.0', name: 'Test workflow', nodes: 1 },
     ]);
   });
 
   it('takes the same content again, in any order of keys, and other content under another version only', async () => {
     const { host } = await open();
-    const first = await host.registerWorkflow(alice, one, LAX);
+    const first = await host.workflows.register(alice, one, LAX);
     const reordered = Object.fromEntries(Object.entries(one).reverse());
 
-    const again = await host.registerWorkflow(alice, reordered, LAX);
+    const again = await host.workflows.register(alice, reordered, LAX);
 
     expect(again).toMatchObject({ created: false, digest: first.digest });
-    await expect(host.registerWorkflow(alice, changed, LAX)).rejects.toMatchObject({
+    await expect(host.workflows.register(alice, changed, LAX)).rejects.toMatchObject({
       code: 'workflow_version_exists',
       details: { field: 'version' },
     });
-    expect(await host.registerWorkflow(alice, { ...changed, version: '1.1' }, LAX)).toMatchObject({
+    expect(await host.workflows.register(alice, { ...changed, version: '1.1' }, LAX)).toMatchObject({
       created: true,
     });
   });
@@ -55,43 +55,43 @@ describe('registering a workflow', () => {
   it('registers changed content beside the old one under dev, also when it changes back', async () => {
     const { host } = await open();
     const dev = { strict: false, dev: true };
-    await host.registerWorkflow(alice, one, dev);
+    await host.workflows.register(alice, one, dev);
 
-    const edited = await host.registerWorkflow(alice, changed, dev);
+    const edited = await host.workflows.register(alice, changed, dev);
     expect(edited.version).toBe(`1.0+${edited.digest.slice(0, 8)}`);
-    expect(await host.workflow(alice, 'test-workflow')).toMatchObject({ name: 'Changed' });
-    await host.registerWorkflow(alice, one, dev);
+    expect(await host.workflows.get(alice, 'test-workflow')).toMatchObject({ name: 'Changed' });
+    await host.workflows.register(alice, one, dev);
 
-    expect(await host.workflow(alice, 'test-workflow')).toMatchObject({ name: 'Test workflow' });
+    expect(await host.workflows.get(alice, 'test-workflow')).toMatchObject({ name: 'Test workflow' });
   });
 
   it('refuses with every problem at once', async () => {
     const { host } = await open({ limits: { maxDefinitionBytes: 5_000 } });
     const broken = definition({ nodes: [node('a', 'core.nope'), node('b', 'core.neither')] });
 
-    await expect(host.registerWorkflow(alice, broken, LAX)).rejects.toMatchObject({
+    await expect(host.workflows.register(alice, broken, LAX)).rejects.toMatchObject({
       code: 'validation_error',
       details: { count: 2 },
     });
-    await expect(host.registerWorkflow(alice, undefined, LAX)).rejects.toMatchObject({
+    await expect(host.workflows.register(alice, undefined, LAX)).rejects.toMatchObject({
       code: 'validation_error',
     });
     await expect(
-      host.registerWorkflow(alice, { ...one, description: 'x'.repeat(6_000) }, LAX),
+      host.workflows.register(alice, { ...one, description: 'x'.repeat(6_000) }, LAX),
     ).rejects.toMatchObject({ details: { limit: 5_000 } });
-    expect((await host.checkWorkflow(broken)).errors).toHaveLength(2);
+    expect((await host.workflows.check(broken)).errors).toHaveLength(2);
   });
 
   it('warns of a trigger that does not fire, and refuses it when strict', async () => {
     const { host } = await open();
     const scheduled = { ...one, triggers: [{ id: 't', type: 'schedule' }] };
 
-    await expect(host.registerWorkflow(alice, scheduled, { strict: true, dev: false })).rejects.toMatchObject(
-      {
-        code: 'validation_error',
-      },
-    );
-    const registered = await host.registerWorkflow(alice, scheduled, LAX);
+    await expect(
+      host.workflows.register(alice, scheduled, { strict: true, dev: false }),
+    ).rejects.toMatchObject({
+      code: 'validation_error',
+    });
+    const registered = await host.workflows.register(alice, scheduled, LAX);
 
     expect(registered.warnings).toMatchObject([{ code: 'trigger_not_served' }]);
   });
@@ -104,9 +104,9 @@ describe('discovery', () => {
     expect(before.fixtures).toEqual([]);
     expect(host.capabilities()).toBe(before);
 
-    await host.registerWorkflow(alice, { ...one, id: 'conformance-noop' }, LAX);
-    await host.registerWorkflow(alice, { ...one, id: 'mine' }, LAX);
-    await host.registerWorkflow(stranger, { ...one, id: 'conformance-theirs' }, LAX);
+    await host.workflows.register(alice, { ...one, id: 'conformance-noop' }, LAX);
+    await host.workflows.register(alice, { ...one, id: 'mine' }, LAX);
+    await host.workflows.register(stranger, { ...one, id: 'conformance-theirs' }, LAX);
 
     const after = host.capabilities();
     expect(after.fixtures).toEqual(['conformance-noop']);
@@ -118,7 +118,7 @@ describe('discovery', () => {
     const { host } = await open();
     const ids = Array.from({ length: 20 }, (_, index) => `conformance-${index + 10}`);
 
-    await Promise.all(ids.map((id) => host.registerWorkflow(alice, { ...one, id }, LAX)));
+    await Promise.all(ids.map((id) => host.workflows.register(alice, { ...one, id }, LAX)));
 
     expect(host.capabilities().fixtures).toEqual(ids);
   });
@@ -127,10 +127,10 @@ describe('discovery', () => {
     const { host, store } = await open();
     const other = await open({ store });
     const fixture = { ...one, id: 'conformance-noop' };
-    await other.host.registerWorkflow(alice, fixture, LAX);
+    await other.host.workflows.register(alice, fixture, LAX);
     const before = host.capabilities().fixtures;
 
-    const { created } = await host.registerWorkflow(alice, fixture, LAX);
+    const { created } = await host.workflows.register(alice, fixture, LAX);
 
     expect([before, created]).toEqual([[], false]);
     expect(host.capabilities().fixtures).toEqual(['conformance-noop']);
@@ -151,15 +151,15 @@ describe('a run', () => {
   it('keeps the definition it was created with', async () => {
     const { host, effects, run } = await open();
     const first = definition({ nodes: [node('call', 'test.effect')] });
-    await host.registerWorkflow(alice, first, LAX);
+    await host.workflows.register(alice, first, LAX);
     const runId = await run('test-workflow');
-    await host.registerWorkflow(alice, { ...one, version: '2.0' }, LAX);
+    await host.workflows.register(alice, { ...one, version: '2.0' }, LAX);
 
-    const snapshot = (await host.snapshot(alice, runId))?.snapshot;
+    const snapshot = (await host.runs.snapshot(alice, runId))?.snapshot;
 
     expect(snapshot?.['weft']).toMatchObject({ workflowVersion: '1.0' });
     expect(effects.calls.length).toBeLessThanOrEqual(1);
-    expect(await host.createRun(alice, newRun('test-workflow'))).toMatchObject({ replayed: false });
+    expect(await host.runs.create(alice, newRun('test-workflow'))).toMatchObject({ replayed: false });
   });
 });
 
@@ -189,8 +189,10 @@ describe('a definition with a credential in it', () => {
   it('is refused with the places and kinds of all of them, and none of their values', async () => {
     const { host } = await open();
 
-    const refused: unknown = await host.registerWorkflow(alice, guilty, LAX).catch((error: unknown) => error);
-    const checked = await host.checkWorkflow(guilty);
+    const refused: unknown = await host.workflows
+      .register(alice, guilty, LAX)
+      .catch((error: unknown) => error);
+    const checked = await host.workflows.check(guilty);
 
     expect(refused).toMatchObject({ code: 'validation_error', details: { field: PLACES[0], count: 4 } });
     expect(checked.errors.map(({ path }) => path)).toEqual(PLACES);
@@ -198,13 +200,13 @@ describe('a definition with a credential in it', () => {
     expect(checked.errors[3]?.message).toContain('AWS secret key');
     const said = JSON.stringify([(refused as HostError).message, (refused as HostError).details, checked]);
     for (const value of [key, btoa(key).slice(0, 20), awsKey]) expect(said).not.toContain(value);
-    expect(await host.workflow(alice, 'test-workflow')).toBeUndefined();
+    expect(await host.workflows.get(alice, 'test-workflow')).toBeUndefined();
   });
 
   it('is taken by a test host, with a warning', async () => {
     const { host } = await open({ conformance: true });
 
-    const registered = await host.registerWorkflow(alice, guilty, LAX);
+    const registered = await host.workflows.register(alice, guilty, LAX);
 
     expect(registered.created).toBe(true);
     expect(registered.warnings.map(({ path }) => path)).toEqual(PLACES);

@@ -11,10 +11,10 @@ import { credentialsInDefinition } from '../../core/compile/definition-credentia
 import type { Steps } from '../../core/json/steps.ts';
 import type {
   Caller,
-  Host,
   RegisterOptions,
   Registration,
   WorkflowProblem,
+  Workflows,
   WorkflowSummary,
 } from '../../host/host.ts';
 import type { WorkflowRegistry, WorkflowRow, WorkflowUnit } from '../../ports/store.ts';
@@ -28,9 +28,6 @@ import { inTurns } from '../fairness/in-turns.ts';
 import type { HostLimits } from '../../host/limits.ts';
 import type { Plans } from './plans.ts';
 import { writeFailure } from '../commits/write-failure.ts';
-
-/** Definitions: named by tenant, id and version, identified by the SHA-256 of their canonical JSON, kept as they came. */
-export type Workflows = Pick<Host, 'registerWorkflow' | 'checkWorkflow' | 'workflow' | 'listWorkflows'>;
 
 export interface WorkflowDependencies {
   readonly store: WorkflowRegistry;
@@ -53,6 +50,7 @@ const LARGE_TEXT = 65_536;
 
 type Sketch = Pick<WorkflowSummary, 'name' | 'nodes'>;
 
+/** Definitions: named by tenant, id and version, identified by the SHA-256 of their canonical JSON, kept as they came. */
 export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
   const { store, committer, compile, plans, limits } = dependencies;
   /** By digest, which names its content for ever. */
@@ -141,18 +139,18 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
   }
 
   return {
-    registerWorkflow: register,
-    async checkWorkflow(definition, tenant = '') {
+    register,
+    async check(definition, tenant = '') {
       const { digest } = await inTurns(tenant, identify(definition, limits.maxDefinitionBytes));
       const { errors, warnings } = await examine(definition, digest, tenant);
       return { errors, warnings };
     },
-    async workflow(caller, id, version) {
+    async get(caller, id, version) {
       const row = await store.readWorkflow(caller.tenant, id, version);
       const text = row && (await store.readDefinition(row.digest));
       return text === undefined ? undefined : (JSON.parse(text) as WorkflowDefinition);
     },
-    async listWorkflows(caller, page) {
+    async list(caller, page) {
       const listed = await store.listWorkflows(caller.tenant, page);
       const rows: WorkflowSummary[] = [];
       for (const row of listed.rows) rows.push(await summaryOf(row));

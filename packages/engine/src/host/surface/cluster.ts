@@ -1,14 +1,14 @@
-import type { Caller } from './host.ts';
+import type { Caller } from './caller.ts';
 
-/** What the server may ask about the processes that share a store. */
-export interface ClusterOperations {
-  /** Every process that may hold runs, and those past their deadline whose runs nobody has taken over yet; oldest first. */
+/** The processes that share a store. */
+export interface Cluster {
+  /** Every process that may hold runs, and those past their deadline whose runs no other has taken over yet; oldest first. */
   nodes(): Promise<readonly ClusterNode[]>;
   /**
-   * Asks a process to hold no runs any more: it claims none, finishes what is under way and leaves the rest to the others. It
+   * Asks a process to hold no runs any more: it claims none, finishes what is running and leaves the rest to the others. It
    * answers requests as before. Undefined when there is none of this name.
    */
-  drainNode(caller: Caller, name: string): Promise<ClusterNode | undefined>;
+  drain(caller: Caller, name: string): Promise<ClusterNode | undefined>;
 }
 
 export interface ClusterNode {

@@ -1,23 +1,23 @@
-import type { Caller, IdempotencyClaim, ReplayedAnswer } from './host.ts';
-import type { Listed, Page } from '../ports/store.ts';
+import type { Caller, IdempotencyClaim, ReplayedAnswer } from './caller.ts';
+import type { Listed, Page } from '../../ports/store.ts';
 
-/** What the server may ask about webhooks, callbacks and what became of their deliveries. */
-export interface WebhookOperations {
+/** Webhooks, callbacks and what became of their deliveries. */
+export interface Webhooks {
   /** From now on events of the tenant's runs are sent there, signed with a secret that is told once. */
-  registerWebhook(
+  register(
     caller: Caller,
     request: NewWebhook,
     idempotency?: IdempotencyClaim,
   ): Promise<CreatedWebhook | ReplayedAnswer>;
-  listWebhooks(caller: Caller): Promise<readonly WebhookSummary[]>;
+  list(caller: Caller): Promise<readonly WebhookSummary[]>;
   /** False when there is none. Nothing more is sent after it resolves, also of what was waiting. */
-  removeWebhook(caller: Caller, webhookId: string, tenantId?: string): Promise<boolean>;
+  remove(caller: Caller, webhookId: string, tenantId?: string): Promise<boolean>;
   /** What the tenant's callbacks are signed with; made when first asked for. */
   callbackSecret(caller: Caller): Promise<SigningSecret>;
   /** Deliveries that were given up, newest first. */
-  listDeadDeliveries(caller: Caller, page: Page): Promise<Listed<DeadDelivery>>;
+  deadDeliveries(caller: Caller, page: Page): Promise<Listed<DeadDelivery>>;
   /** Tries a dead delivery again, from its first attempt. False when there is none. */
-  replayDelivery(caller: Caller, deliveryId: string): Promise<boolean>;
+  replay(caller: Caller, deliveryId: string): Promise<boolean>;
 }
 
 export interface NewWebhook {

@@ -1,9 +1,9 @@
 import type { Span } from '@weft/protocol';
-import type { CreationRecord } from '../model/run-state.ts';
-import type { StoredEvent } from '../ports/store.ts';
+import type { CreationRecord } from '../../model/run-state.ts';
+import type { StoredEvent } from '../../ports/store.ts';
 
 /** What telemetry may ask of the engine. It asks for the host itself, not on behalf of a caller. */
-export interface TelemetryOperations {
+export interface TelemetrySource {
   /** From now on the observer is told what has happened. Returns the way to stop. */
   observe(observer: Observer): () => void;
   /** The spans of a run, read off its log, at most `limit` of them; undefined for an unknown run. */

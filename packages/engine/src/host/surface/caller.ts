@@ -1,0 +1,36 @@
+import type { Json } from '@weft/protocol';
+
+export interface Caller {
+  readonly tenant: string;
+  readonly principal: string;
+  readonly keyId: string;
+  readonly kind: 'service' | 'user';
+  readonly test: boolean;
+  readonly scopes: ReadonlySet<string>;
+  /** When its key ends. */
+  readonly expiresAt?: number;
+  /** Where the request came from, for the audit log. */
+  readonly address?: string;
+}
+
+export type Authentication =
+  | { readonly state: 'ok'; readonly caller: Caller }
+  | { readonly state: 'unknown' | 'expired' | 'revoked' };
+
+/** A client's Idempotency-Key, with what the request was. */
+export interface IdempotencyClaim {
+  readonly operation: string;
+  readonly keyHash: string;
+  readonly requestDigest: string;
+  /** Turns the outcome into the bytes to answer, now and on every repeat. */
+  readonly render: (outcome: Json) => { readonly status: number; readonly body: string };
+}
+
+/** The stored answer to an earlier request with the same key and content. */
+export interface ReplayedAnswer {
+  readonly replayed: true;
+  readonly status: number;
+  readonly body: string;
+}
+
+export type RememberedAnswer = { readonly replayed: false; readonly outcome: Json } | ReplayedAnswer;

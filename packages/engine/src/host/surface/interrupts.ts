@@ -1,0 +1,54 @@
+import type { Json, JsonObject } from '@weft/protocol';
+import type { InterruptKind } from '../../model/node-type.ts';
+import type { RunStatus } from '../../model/run-state.ts';
+import type { Listed, Page, Verdict } from '../../ports/store.ts';
+import type { Caller, IdempotencyClaim, ReplayedAnswer } from './caller.ts';
+
+export interface Interrupts {
+  /** Open questions of the tenant's runs, newest run first. A page is counted in runs. */
+  list(caller: Caller, page: Page): Promise<Listed<OpenInterrupt>>;
+  /** The question behind a signed link. Throws HostError when there is none, or no longer. */
+  inspectLink(token: string): Promise<OpenQuestion>;
+  /** Answers through a signed link. */
+  answerLink(token: string, value: Json, use?: LinkUse): Promise<LinkAnswer>;
+}
+
+export interface OpenQuestion {
+  readonly kind: InterruptKind;
+  readonly key: string;
+  readonly data: JsonObject;
+  readonly resumeSchema?: JsonObject;
+  readonly timeoutMs?: number;
+}
+
+/** A question that waits for its answer. */
+export interface OpenInterrupt extends OpenQuestion {
+  readonly runId: string;
+  readonly workflowId: string;
+  readonly nodeId: string;
+  readonly iteration?: readonly number[];
+  readonly interruptId: string;
+  readonly requestedAt: string;
+  readonly expiresAt?: string;
+  readonly votes: readonly { readonly voter: string; readonly action: string }[];
+  /** Lets its holder answer this one question without a key. */
+  readonly interruptToken?: string;
+}
+
+/** Who answers through a link, and how. */
+export interface LinkUse {
+  /** Where the answer came from, for the audit log. */
+  readonly address?: string;
+  /** Keys of a link's holder belong to the question behind it, and to no other. */
+  readonly idempotency?: IdempotencyClaim;
+}
+
+export type LinkAnswer =
+  | {
+      readonly replayed: false;
+      readonly runId: string;
+      readonly nodeId: string;
+      readonly status: RunStatus | 'cancelling';
+      readonly verdict: Verdict | undefined;
+    }
+  | ReplayedAnswer;

@@ -1,0 +1,195 @@
+import type { Ancestry, JsonObject, RunSnapshot } from '@weft/protocol';
+import type { RunDiff } from '../../core/diff/render-diff.ts';
+import type { StopSignal } from '../../model/node-type.ts';
+import type { RunStatus } from '../../model/run-state.ts';
+import type { Command, Listed, Page, RunFilter, StoredEvent, Verdict } from '../../ports/store.ts';
+import type { Caller, IdempotencyClaim, ReplayedAnswer } from './caller.ts';
+
+export interface Runs {
+  create(caller: Caller, request: NewRun, idempotency?: IdempotencyClaim): Promise<Accepted>;
+  /** A new run whose log begins as that of an earlier one. */
+  fork(
+    caller: Caller,
+    runId: string,
+    request: ForkRequest,
+    idempotency?: IdempotencyClaim,
+  ): Promise<Forked | undefined>;
+  /** Which run started this one as a child; one step up. */
+  ancestry(caller: Caller, runId: string): Promise<Ancestry | undefined>;
+  snapshot(caller: Caller, runId: string): Promise<SnapshotView | undefined>;
+  /** The run as it stood after the event `at`; after its newest when left out. Throws `sequence_out_of_range`. */
+  stateAt(caller: Caller, runId: string, at?: number): Promise<RunSnapshot | undefined>;
+  list(caller: Caller, filter: RunFilter, page: Page): Promise<Listed<RunSummary>>;
+  /** In one sentence, and as data, what the run waits for. */
+  explain(caller: Caller, runId: string): Promise<Explanation | undefined>;
+  /** Events after `afterSeq` (−1 = from the first), as wire documents. */
+  events(caller: Caller, runId: string, afterSeq: number, limit: number): Promise<EventPage | undefined>;
+  /**
+   * Waits until the run has an event after `afterSeq`, has ended, the time is up or the signal is aborted.
+   * Resolves at once when one of these already holds.
+   */
+  waitForEvents(runId: string, afterSeq: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
+  /**
+   * A live cursor over the log. Undefined when the caller may not see the run; so a 404 is decided before the first byte.
+   * Each `next` resolves with at least one event, or with `[]` after `keepaliveMs` without one, or with undefined at the end
+   * (terminal event delivered, or signal aborted).
+   */
+  follow(caller: Caller, runId: string, options: FollowOptions): Promise<Cursor | undefined>;
+  /** Durable in the inbox before it resolves; the verdict is absent when the holder has not answered within two seconds. */
+  command(
+    caller: Caller,
+    runId: string,
+    command: Command,
+    idempotency?: IdempotencyClaim,
+  ): Promise<CommandAnswer | undefined>;
+  /** Takes a run out of quarantine. False when the caller may not see it; throws `conflict` when it is not quarantined. */
+  release(caller: Caller, runId: string): Promise<boolean>;
+  /**
+   * Compares the logs and states of two runs, as long as they are now. Undefined when the caller may not see both. The first
+   * difference is found before it resolves; the others are found while they are read, until the signal is aborted.
+   */
+  diff(caller: Caller, runId: string, against: string, signal: AbortSignal): Promise<RunDiff | undefined>;
+}
+
+export interface NewRun {
+  readonly workflowId: string;
+  readonly inputs: JsonObject;
+  readonly configurable: JsonObject;
+  readonly tags: readonly string[];
+  readonly metadata: JsonObject;
+  readonly scopeId?: string;
+  readonly callbackUrl?: string;
+  /** X-Dedup: enforce. */
+  readonly exclusiveScope: boolean;
+  readonly forceEngineVersion?: number;
+  readonly traceparent?: string;
+}
+
+export type Accepted =
+  | { readonly replayed: false; readonly runId: string; readonly status: RunStatus }
+  | ReplayedAnswer;
+
+export interface ForkRequest {
+  readonly mode: 'replay' | 'branch';
+  /** First sequence that the fork decides itself; needed for a branch, 0 for a replay that does not say. */
+  readonly fromSeq?: number;
+  /** Branches only: laid over the source's options. */
+  readonly overlay?: {
+    readonly configurable?: JsonObject;
+    readonly tags?: readonly string[];
+    readonly metadata?: JsonObject;
+  };
+  /** Branches only: inputs in place of the source's, by name. */
+  readonly values?: JsonObject;
+  /** Branches only: another version of the workflow. */
+  readonly workflowVersion?: string;
+}
+
+export type Forked =
+  | { readonly replayed: false; readonly runId: string; readonly fromSeq: number }
+  | ReplayedAnswer;
+
+export interface SnapshotView {
+  readonly snapshot: RunSnapshot;
+  /** Sequence of the newest event the snapshot knows; −1 for an empty log. Changes whenever the snapshot can. */
+  readonly seq: number;
+  /** Strong validator: changes whenever the rendered snapshot changes. */
+  readonly etag: string;
+}
+
+/** An event with its wire document: the exact JSON text, assembled once. */
+export interface WireEvent extends Pick<StoredEvent, 'seq' | 'type' | 'at' | 'payload'> {
+  readonly document: string;
+}
+
+export interface EventPage {
+  readonly events: readonly WireEvent[];
+  readonly status: RunStatus | 'cancelling';
+  /** Length of the log when the page was read. */
+  readonly nextSeq: number;
+  /** True when the run has ended and this page reaches its last event. */
+  readonly complete: boolean;
+}
+
+export interface FollowOptions {
+  readonly afterSeq: number;
+  readonly keepaliveMs: number;
+  readonly signal: StopSignal;
+  /**
+   * With `snapshots`, events that change what a reader sees come with the snapshot of the run as of that event. Of a large run
+   * only the newest is handed over, and those before it are skipped.
+   */
+  readonly snapshots: boolean;
+}
+
+export interface Cursor {
+  /**
+   * Hands over batch after batch, each at least one event, as soon as it is durable. Resolves with true when `take` has answered
+   * that it has no room for more, or when nothing has come for `keepaliveMs`: then call again. Resolves with false at the end.
+   * Without snapshots, cursors at the same place of a run are given the same array.
+   */
+  push(take: (events: readonly FollowedEvent[]) => boolean): Promise<boolean>;
+  /** One batch; for who does not need each event at once. */
+  next(): Promise<readonly FollowedEvent[] | undefined>;
+  /** The snapshot as of `afterSeq`, for the baseline of a `values` stream; undefined without `snapshots`. */
+  baseline(): Promise<{ readonly text: string; readonly seq: number } | undefined>;
+  close(): void;
+}
+
+export interface FollowedEvent {
+  readonly event: WireEvent;
+  /** JSON text of the snapshot, with `atSeq`. */
+  readonly snapshot?: string;
+}
+
+export type CommandAnswer =
+  | {
+      readonly replayed: false;
+      readonly verdict: Verdict | undefined;
+      readonly status: RunStatus | 'cancelling';
+    }
+  | ReplayedAnswer;
+
+export interface RunSummary {
+  readonly runId: string;
+  readonly workflowId: string;
+  readonly workflowVersion: string;
+  readonly status: RunStatus | 'cancelling';
+  readonly createdAt: string;
+  readonly startedAt?: string;
+  readonly completedAt?: string;
+  readonly currentNodeId?: string;
+  readonly errorCode?: string;
+  readonly tags: readonly string[];
+  readonly events: number;
+  /** Executed elsewhere, and only read here. */
+  readonly imported?: true;
+  /** The store holds something else of it than was written. */
+  readonly damaged?: true;
+  /** Set while nobody works on it because of what it did to the host. */
+  readonly quarantined?: { readonly since: string; readonly reason: string };
+}
+
+export interface Explanation {
+  readonly runId: string;
+  readonly status: RunStatus | 'cancelling';
+  /** What it waits for. */
+  readonly waitingFor:
+    | 'nothing'
+    | 'timer'
+    | 'retry'
+    | 'effect'
+    | 'interrupt'
+    | 'child'
+    | 'claim'
+    | 'queue'
+    | 'resume'
+    | 'command'
+    | 'release';
+  readonly sentence: string;
+  readonly nodeId?: string;
+  /** The child run it waits for. */
+  readonly childRunId?: string;
+  readonly until?: string;
+  readonly holder?: string;
+}

@@ -1,0 +1,49 @@
+import type { JsonObject, WorkflowDefinition } from '@weft/protocol';
+import type { Listed, Page } from '../../ports/store.ts';
+import type { Caller } from './caller.ts';
+
+export interface Workflows {
+  register(caller: Caller, definition: unknown, options: RegisterOptions): Promise<Registration>;
+  /** Every problem at once; writes nothing. */
+  check(definition: unknown, tenant?: string): Promise<WorkflowReport>;
+  get(caller: Caller, id: string, version?: string): Promise<WorkflowDefinition | undefined>;
+  list(caller: Caller, page: Page): Promise<Listed<WorkflowSummary>>;
+}
+
+export interface RegisterOptions {
+  /** A trigger that this host does not serve is an error instead of a warning. */
+  readonly strict: boolean;
+  /** A changed definition under the same version is registered as VERSION+<8 hex>. */
+  readonly dev: boolean;
+}
+
+export interface Registration {
+  readonly id: string;
+  readonly version: string;
+  readonly digest: string;
+  readonly created: boolean;
+  readonly warnings: readonly WorkflowProblem[];
+}
+
+/** One thing wrong (or doubtful) in a definition, with the JSON Pointer of the place. */
+export interface WorkflowProblem {
+  readonly path: string;
+  readonly message: string;
+  readonly code: string;
+  /** Of a text that costs too much: the limit, and what was observed. */
+  readonly details?: JsonObject;
+}
+
+export interface WorkflowReport {
+  readonly errors: readonly WorkflowProblem[];
+  readonly warnings: readonly WorkflowProblem[];
+}
+
+export interface WorkflowSummary {
+  readonly id: string;
+  readonly version: string;
+  readonly name: string;
+  readonly digest: string;
+  readonly registeredAt: string;
+  readonly nodes: number;
+}

@@ -1,0 +1,191 @@
+import type { Egress } from '../../model/node-type.ts';
+import type { Notice, Verdict } from '../../ports/store.ts';
+import { withConformanceSecrets } from '../../conformance/conformance-secrets.ts';
+import { createAudit } from '../../runtime/audit/audit.ts';
+import { createCluster } from '../../runtime/cluster/cluster.ts';
+import { createVerdicts } from '../../runtime/commands/verdicts.ts';
+import { createInFlight } from '../../runtime/commits/idempotency.ts';
+import { createOpenEffectPorts } from '../../runtime/effects/open-effect-ports.ts';
+import { createPerformer } from '../../runtime/effects/performer.ts';
+import { createEgress } from '../../runtime/egress/egress.ts';
+import { createOverloadGauge } from '../../runtime/fairness/overload.ts';
+import { createLinkKeys } from '../../runtime/interrupts/link-keys.ts';
+import { createLinks } from '../../runtime/interrupts/links.ts';
+import { createOutbox } from '../../runtime/outbox/create-outbox.ts';
+import { createCancelAside } from '../../runtime/quarantine/cancel-aside.ts';
+import { createRetention } from '../../runtime/retention/retention.ts';
+import { createRunCreator } from '../../runtime/runs/create-run.ts';
+import { createFinishedRuns } from '../../runtime/runs/finished-runs.ts';
+import { createRunIds } from '../../runtime/runs/ids.ts';
+import { createReaders, type Readers } from '../../runtime/runs/readers.ts';
+import { createRunStates } from '../../runtime/runs/states.ts';
+import { createDispatcher } from '../../runtime/scheduling/dispatcher.ts';
+import { createLease } from '../../runtime/scheduling/lease.ts';
+import { createSpawnChild } from '../../runtime/scheduling/spawn-child.ts';
+import { createLocalResolver, openSealer } from '../../runtime/secrets/resolver.ts';
+import { createFeed } from '../../runtime/streams/feed.ts';
+import { createCompile } from '../../runtime/workflows/create-compile.ts';
+import { createPlans } from '../../runtime/workflows/plans.ts';
+import type { Stores } from './open-stores.ts';
+import type { HostSettings } from './settings.ts';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+export type Runtime = ReturnType<typeof createRuntime>;
+
+/** What schedules, decides, performs and commits. Nothing in it runs before the host is started. */
+export function createRuntime(settings: HostSettings, stores: Stores) {
+  const { clock, random, limits, log } = settings;
+  const { store, seen, visible, committer, quarantine, observation } = stores;
+  const common = { store, committer, clock, random, limits, log };
+  const capabilities = new Set(settings.runtimeCapabilities);
+  const compile = createCompile(settings, limits, settings.test);
+  const plans = createPlans(store, compile);
+  const states = createRunStates(store, plans, limits);
+  const feed = createFeed(limits);
+  const verdicts = createVerdicts();
+  const inFlight = createInFlight(limits.idempotencyWaitMs);
+  const finished = createFinishedRuns(limits.finishedBytes, clock.monotonic);
+  const newRunId = createRunIds(clock.now, random);
+
+  const { outbox, performer, links, ...outward } = createOutward(settings, stores, (row, use) =>
+    readers.withState(row, use),
+  );
+  const lease = createLease({
+    ...common,
+    ttlMs: limits.claimTtlMs,
+    everyMs: limits.heartbeatMs,
+    about: () => member.about(),
+    onLost: () => dispatcher.dropAll(),
+  });
+  const deciding = {
+    ...common,
+    committer: outbox.committer,
+    outbox: outbox.rows,
+    onVerdict(commandId: string, verdict: Verdict): void {
+      verdicts.announce(commandId, verdict);
+      observation.decided(commandId);
+    },
+    onNotices: (notices: readonly Notice[]): void => notices.forEach(({ runId }) => dispatcher.poke(runId)),
+  };
+  const dispatcher = createDispatcher({
+    store,
+    seen,
+    lease,
+    states,
+    plans,
+    capabilities,
+    quarantine,
+    cancelAside: createCancelAside({ ...deciding, store: seen, states, capabilities, quarantine, feed }),
+    actors: {
+      ...deciding,
+      performer,
+      feed: observation.watching(feed),
+      spawnChild: (parent, request) => spawnChild(parent, request),
+    },
+  });
+  const member = createCluster({
+    ...common,
+    dispatcher,
+    lease,
+    name: `${settings.node ?? 'node'}-${Buffer.from(random(3)).toString('hex')}`,
+    version: settings.version,
+    everyMs: limits.heartbeatMs,
+  });
+  const creator = createRunCreator({
+    ...common,
+    store: visible,
+    committer: outbox.committer,
+    outbox: outbox.rows,
+    dispatcher,
+    plans,
+    lease,
+    capabilities,
+    inFlight,
+    finished,
+    newRunId,
+    checkCallbackUrl: outbox.checkCallbackUrl,
+    auditRuns: settings.auditRuns,
+  });
+  const spawnChild = createSpawnChild({ ...common, plans, now: clock.now, create: creator.write });
+  const readers = createReaders({
+    store: visible,
+    dispatcher,
+    feed,
+    states,
+    finished,
+    keptStateBytes: limits.keptStateBytes,
+    links,
+    now: clock.now,
+  });
+
+  return {
+    compile,
+    plans,
+    states,
+    feed,
+    verdicts,
+    inFlight,
+    newRunId,
+    ...outward,
+    links,
+    outbox,
+    performer,
+    lease,
+    dispatcher,
+    member,
+    creator,
+    readers,
+    overload: createOverloadGauge({ committer, dispatcher, limits }),
+    retention: createRetention({ ...common, store: visible, finished, states }),
+    audit: createAudit({ ...common, key: settings.auditKey, anchor: settings.auditAnchor }),
+  };
+}
+
+/** What leaves the host, and what protects it on the way: effects, deliveries, secrets and links. */
+function createOutward(settings: HostSettings, stores: Stores, withState: Readers['withState']) {
+  const { clock, random, limits, log } = settings;
+  const { store, committer } = stores;
+  const common = { store, committer, clock, random, limits, log };
+  const egress = settings.egress ?? openEgress(settings);
+  const sealer = openSealer(settings.secretsKey, random);
+  const linkKeys = createLinkKeys({
+    ...common,
+    secretsKey: settings.secretsKey,
+    refreshMs: limits.linkKeyRefreshMs,
+  });
+  const links = createLinks({ keys: linkKeys, now: clock.now, maxCallbackMs: limits.maxCallbackLinkMs });
+  const outbox = createOutbox({
+    ...common,
+    egress,
+    egressAllow: settings.egressAllow,
+    sealing: sealer,
+    version: settings.version,
+    retryScaleForTests: settings.retryScaleForTests,
+    publicUrl: settings.publicUrl,
+    links,
+    withState,
+  });
+  const localSecrets = createLocalResolver(store, sealer);
+  const performer = createPerformer({
+    maxActive: limits.hostConcurrency,
+    maxPerTenant: limits.tenantConcurrency,
+    egress,
+    openPorts: createOpenEffectPorts({
+      ...common,
+      resolver: settings.test ? withConformanceSecrets(localSecrets) : localSecrets,
+    }),
+    log,
+  });
+  return { sealer, linkKeys, links, outbox, performer };
+}
+
+function openEgress({ egressAllow, limits, log }: HostSettings): Egress {
+  return createEgress({
+    allow: egressAllow,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    lookups: limits.hostLookups,
+    lookupsPerTenant: limits.tenantLookups,
+    log,
+  });
+}

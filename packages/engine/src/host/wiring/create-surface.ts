@@ -1,0 +1,141 @@
+import { createAnnotations } from '../../runtime/annotations/annotations.ts';
+import { createKeys } from '../../runtime/auth/keys.ts';
+import { createBundles } from '../../runtime/bundles/bundle.ts';
+import { createImports } from '../../runtime/bundles/import.ts';
+import { createFillImported, withImportedAnnotations } from '../../runtime/bundles/imported-values.ts';
+import { createRunSpans } from '../../runtime/bundles/run-spans.ts';
+import { createCommands } from '../../runtime/commands/commands.ts';
+import { createOnce } from '../../runtime/commits/once.ts';
+import { createDiff } from '../../runtime/diff/diff.ts';
+import { createReadArtifacts } from '../../runtime/effects/artifacts.ts';
+import { createFork } from '../../runtime/forks/fork.ts';
+import { createInterrupts } from '../../runtime/interrupts/interrupts.ts';
+import { tellingRemoved } from '../../runtime/retention/retention.ts';
+import { createAncestry } from '../../runtime/runs/ancestry.ts';
+import { createStateAt } from '../../runtime/runs/state-at.ts';
+import { createManageSecrets } from '../../runtime/secrets/manage-secrets.ts';
+import { createWorkflows } from '../../runtime/workflows/workflows.ts';
+import { type Discovery, IMPLEMENTATION, isFixture } from '../capabilities.ts';
+import type { Host } from '../host.ts';
+import { createReadiness } from '../readiness.ts';
+import type { Runtime } from './create-runtime.ts';
+import type { Stores } from './open-stores.ts';
+import type { HostSettings } from './settings.ts';
+
+export interface SurfaceParts {
+  readonly settings: HostSettings;
+  readonly stores: Stores;
+  readonly runtime: Runtime;
+  readonly discovery: Discovery;
+  /** Known once the host has started. */
+  readonly hostId: () => string;
+}
+
+/** The groups of the host, put together from what runs it. */
+export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'> {
+  const { settings, stores, runtime, discovery, hostId } = parts;
+  const { clock, random, limits, test } = settings;
+  const { store, seen, visible, committer, quarantine } = stores;
+  const { compile, plans, states, inFlight, newRunId, dispatcher, outbox, links, sealer } = runtime;
+  const { withState, ...readers } = runtime.readers;
+  const common = { store: visible, committer: outbox.committer, dispatcher, clock, random, limits };
+  const readEvents = store.readEvents;
+  // A run whose record is damaged can still be told to end.
+  const command = createCommands({
+    ...common,
+    store: tellingRemoved(seen),
+    verdicts: runtime.verdicts,
+    withState,
+  });
+  const { of: annotationsOf, ...annotations } = withImportedAnnotations(
+    store,
+    createAnnotations({ ...common, withState }),
+  );
+  const { authenticate, ...keys } = createKeys({ ...common, test });
+
+  return {
+    runs: {
+      create: runtime.creator.create,
+      ...createFork({
+        ...common,
+        plans,
+        states,
+        inFlight,
+        newRunId,
+        fillImported: createFillImported(store),
+      }),
+      ...createAncestry({ store: visible, plans, hostId }),
+      ...createStateAt({ store: visible, states }),
+      ...readers,
+      command,
+      async release(caller, runId) {
+        const isReleased = await quarantine.release(caller, runId);
+        if (isReleased) dispatcher.wake();
+        return isReleased;
+      },
+      ...createDiff({ store: visible, readEvents, states }),
+    },
+    bundles: createBundles({
+      store: visible,
+      readEvents,
+      snapshot: readers.snapshot,
+      withState,
+      annotationsOf,
+      host: { ...IMPLEMENTATION, version: settings.version },
+      now: clock.now,
+      key: settings.auditKey,
+    }),
+    imports: createImports({ store, committer, compile, clock, random, limits }),
+    annotations,
+    interrupts: createInterrupts({ store, command, withState, links, now: clock.now }),
+    workflows: createWorkflows({
+      ...common,
+      compile,
+      plans,
+      test,
+      onRegistered: (tenant, workflowId) =>
+        tenant === settings.defaultTenant && isFixture(workflowId) ? discovery.refresh() : Promise.resolve(),
+    }),
+    keys: { ...keys, rotateLinks: runtime.linkKeys.rotateLinks },
+    operations: {
+      ...runtime.retention.operations,
+      readiness: createReadiness({ store, committer, clock, random }),
+      overload: runtime.overload.check,
+      quarantinedRuns: () => store.countQuarantined(),
+      observe: stores.observation.observe,
+      runSpans: createRunSpans(store),
+      async longestWaitMs() {
+        const dueAt = await store.nextDueAt();
+        return dueAt === undefined ? 0 : Math.max(clock.now() - dueAt, 0);
+      },
+    },
+    webhooks: outbox.webhooks,
+    secrets: createManageSecrets({ ...common, sealer }),
+    artifacts: createReadArtifacts(visible),
+    audit: runtime.audit.operations,
+    cluster: runtime.member.cluster,
+    authenticate,
+    once: createOnce({ ...common, inFlight }),
+    capabilities: discovery.current,
+    stats: () => statsOf(stores, runtime),
+  };
+}
+
+function statsOf({ committer, observation }: Stores, runtime: Runtime): ReturnType<Host['stats']> {
+  const { dispatcher, performer, feed, overload, outbox, lease } = runtime;
+  return {
+    ...dispatcher.counts(),
+    effectsActive: performer.active(),
+    effectsQueued: performer.queued(),
+    listeners: feed.listeners(),
+    commits: committer.written().groups,
+    committedUnits: committer.written().units,
+    waitingUnits: committer.waiting().units,
+    waitingBytes: committer.waiting().bytes,
+    loopDelayMs: overload.loopDelayMs(),
+    deliveriesSending: outbox.counts().sending,
+    deliveriesQueued: outbox.counts().queued,
+    claimAgeMs: observation.claimAgeMs() ?? null,
+    holder: lease.holder() ?? null,
+  };
+}
