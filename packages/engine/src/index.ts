@@ -69,6 +69,7 @@ export { AuditAnchorError } from './runtime/audit/audit-anchor.ts';
 export type { AuditAnchor } from './runtime/audit/audit-anchor.ts';
 export { reanchorAudit } from './runtime/audit/audit-reanchor.ts';
 export type { Reanchored } from './runtime/audit/audit-reanchor.ts';
+export type { Authenticate } from './ports/authenticate.ts';
 export { SYSTEM_CLOCK } from './ports/clock.ts';
 export type { Clock } from './ports/clock.ts';
 export { commandOutcome } from './runtime/commands/commands.ts';

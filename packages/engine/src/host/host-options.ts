@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { MaskingMode } from '../core/compile/plan.ts';
 import type { Egress, NodeType } from '../model/node-type.ts';
+import type { Authenticate } from '../ports/authenticate.ts';
 import type { AuditAnchor } from '../runtime/audit/audit-anchor.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { RandomBytes } from '../runtime/runs/ids.ts';
@@ -16,6 +17,8 @@ export interface HostOptions {
   readonly log?: Log;
   /** A test host: test keys, node types of the suite. A store that was live once can never become one. */
   readonly conformance?: boolean;
+  /** Asked about a credential before the API keys are; they are looked at when it answers `unknown`. */
+  readonly authenticate?: Authenticate;
   /** Owner of what the host loads by itself. */
   readonly defaultTenant?: string;
   /** Exact HOST:PORT pairs that nodes may reach although they are not public. */

@@ -1,9 +1,10 @@
 import type { Capabilities, Json, JsonObject } from '@weft/protocol';
+import type { Authenticate } from '../ports/authenticate.ts';
 import type { Annotations } from './surface/annotations.ts';
 import type { Artifacts } from './surface/artifacts.ts';
 import type { Audit } from './surface/audit.ts';
 import type { Bundles, Imports } from './surface/bundles.ts';
-import type { Authentication, Caller, IdempotencyClaim, RememberedAnswer } from './surface/caller.ts';
+import type { Caller, IdempotencyClaim, RememberedAnswer } from './surface/caller.ts';
 import type { Cluster } from './surface/cluster.ts';
 import type { Interrupts } from './surface/interrupts.ts';
 import type { Keys } from './surface/keys.ts';
@@ -48,7 +49,7 @@ export interface Host {
   readonly audit: Audit;
   readonly cluster: Cluster;
   /** Who holds this credential; the answer may be cached for a second. */
-  authenticate(credential: string): Promise<Authentication>;
+  readonly authenticate: Authenticate;
   /**
    * For acts that are idempotent by nature (many commands, a registration, a revocation): carries the act out and remembers
    * its answer under the client's key. A crash in between repeats the act, which then changes nothing.

@@ -3,11 +3,12 @@ import type { Json } from '@weft/protocol';
 export interface Caller {
   readonly tenant: string;
   readonly principal: string;
+  /** Names the credential, for rate limits and the audit log; of an API key its id. */
   readonly keyId: string;
   readonly kind: 'service' | 'user';
   readonly test: boolean;
   readonly scopes: ReadonlySet<string>;
-  /** When its key ends. */
+  /** When the credential ends. */
   readonly expiresAt?: number;
   /** Where the request came from, for the audit log. */
   readonly address?: string;

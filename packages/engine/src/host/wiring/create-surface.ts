@@ -15,6 +15,7 @@ import { createAncestry } from '../../runtime/runs/ancestry.ts';
 import { createStateAt } from '../../runtime/runs/state-at.ts';
 import { createManageSecrets } from '../../runtime/secrets/manage-secrets.ts';
 import { createWorkflows } from '../../runtime/workflows/workflows.ts';
+import type { Authenticate } from '../../ports/authenticate.ts';
 import { type Discovery, IMPLEMENTATION, isFixture } from '../capabilities.ts';
 import type { Host } from '../host.ts';
 import { createReadiness } from '../readiness.ts';
@@ -114,10 +115,19 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
     artifacts: createReadArtifacts(visible),
     audit: runtime.audit.operations,
     cluster: runtime.member.cluster,
-    authenticate,
+    authenticate: apiKeysAfter(settings.authenticate, authenticate),
     once: createOnce({ ...common, inFlight }),
     capabilities: discovery.current,
     stats: () => statsOf(stores, runtime),
+  };
+}
+
+/** A credential that the operator's own way of authentication does not know may still be an API key. */
+function apiKeysAfter(own: Authenticate | undefined, apiKeys: Authenticate): Authenticate {
+  if (own === undefined) return apiKeys;
+  return async (credential) => {
+    const answer = await own(credential);
+    return answer.state === 'unknown' ? apiKeys(credential) : answer;
   };
 }
 

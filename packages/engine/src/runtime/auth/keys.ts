@@ -11,6 +11,7 @@ import type {
   ReplayedAnswer,
 } from '../../host/host.ts';
 import type { ApiKeyRow, KeyUnit, Store } from '../../ports/store.ts';
+import type { Authenticate } from '../../ports/authenticate.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import { createBoundedCache } from '../collections/bounded-cache.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -22,7 +23,7 @@ import { writeFailure } from '../commits/write-failure.ts';
 
 /** Keys: 256 random bits behind a prefix that says live or test. The store holds only their hashes. */
 export interface ApiKeys extends Omit<Keys, 'rotateLinks'> {
-  authenticate(key: string): Promise<Authentication>;
+  readonly authenticate: Authenticate;
 }
 
 export interface KeyDependencies {
