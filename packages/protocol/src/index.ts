@@ -19,6 +19,7 @@ export type { Capabilities, CapabilityLimits } from './documents/capabilities.ts
 export { canonicalJson, canonicalParts } from './json/canonical.ts';
 export { INTERRUPT_KINDS } from './events/catalogue/payload-parts.ts';
 export type { EventRow } from './events/catalogue/row.ts';
+export { WEFT_EVENTS } from './events/catalogue/weft.ts';
 export {
   BUNDLE_VERSION,
   BundleExtrasSchema,
@@ -38,6 +39,7 @@ export {
   isVendorType,
   VENDOR_TYPE_PATTERN,
 } from './events/event-catalogue.ts';
+export type { DocumentedPayloads } from './events/event-catalogue.ts';
 export { RunEventDocSchema } from './events/events.ts';
 export type { RunEventDoc } from './events/events.ts';
 export {

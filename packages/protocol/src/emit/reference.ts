@@ -1,5 +1,6 @@
 import { ERRORS } from '../errors/errors.ts';
 import { EVENT_CATALOGUE } from '../events/event-catalogue.ts';
+import { WEFT_EVENTS } from '../events/catalogue/weft.ts';
 import { errorCodesOf } from './openapi.ts';
 import { type Parameter, type Route, ROUTES } from '../routes/routes.ts';
 import { STREAM_MODES, type StreamMode } from '../events/stream-mode-names.ts';
@@ -42,14 +43,17 @@ interface PayloadShape {
 }
 
 function eventsPage(): string {
-  const families = [...new Set(EVENT_CATALOGUE.map((row) => row.family))];
+  const all = [...EVENT_CATALOGUE, ...WEFT_EVENTS];
+  const families = [...new Set(all.map((row) => row.family))];
   const sections = families.map((family) => {
-    const rows = EVENT_CATALOGUE.filter((row) => row.family === family).map((row) => {
-      const { required = [], properties = {} } = row.payload as PayloadShape;
-      const optional = Object.keys(properties).filter((name) => !required.includes(name));
-      const name = row.closed ? `${code(row.type)} (closed)` : code(row.type);
-      return [name, row.modes.join(', '), codes(required), codes(optional), row.summary];
-    });
+    const rows = all
+      .filter((row) => row.family === family)
+      .map((row) => {
+        const { required = [], properties = {} } = row.payload as PayloadShape;
+        const optional = Object.keys(properties).filter((name) => !required.includes(name));
+        const name = row.closed ? `${code(row.type)} (closed)` : code(row.type);
+        return [name, row.modes.join(', '), codes(required), codes(optional), row.summary];
+      });
     const head = ['type', 'modes', 'required payload', 'optional payload', 'meaning'];
     return `## ${heading(family)}\n\n${table(head, rows)}`;
   });
@@ -57,7 +61,7 @@ function eventsPage(): string {
     'Events',
     `The ${EVENT_CATALOGUE.length} event types of the protocol. "values" among the modes means that a snapshot follows ` +
       'the event in that mode. A closed payload admits no other members. Types with a vendor’s prefix may occur beside ' +
-      'these and are shown in debug mode and polls only. Not every host emits every type.',
+      'these and are shown in debug mode and polls only; those of this host stand last. Not every host emits every type.',
     ...sections,
   );
 }

@@ -1,3 +1,4 @@
+import type { Static } from 'typebox';
 import { AGENT_EVENTS } from './catalogue/agent.ts';
 import { CONVERSATION_EVENTS } from './catalogue/conversation.ts';
 import { EVAL_DEPLOYMENT_TRIGGER_EVENTS } from './catalogue/eval-deployment-triggers.ts';
@@ -9,10 +10,10 @@ import type { EventRow } from './catalogue/row.ts';
 import { RUN_EVENTS } from './catalogue/run.ts';
 import { STATE_EVENTS } from './catalogue/state.ts';
 import { VOICE_EVENTS } from './catalogue/voice.ts';
+import type { WEFT_EVENTS } from './catalogue/weft.ts';
 import { WORKFLOW_EVENTS } from './catalogue/workflow-limits.ts';
 
-/** Every event type the protocol owns: one table, from which schemas, stream filters and the reference are made. */
-export const EVENT_CATALOGUE: readonly EventRow[] = [
+const ROWS = [
   ...RUN_EVENTS,
   ...NODE_EVENTS,
   ...INTERRUPT_EVENTS,
@@ -25,6 +26,14 @@ export const EVENT_CATALOGUE: readonly EventRow[] = [
   ...EVAL_DEPLOYMENT_TRIGGER_EVENTS,
   ...VOICE_EVENTS,
 ];
+
+/** Every event type the protocol owns: one table, from which schemas, stream filters and the reference are made. */
+export const EVENT_CATALOGUE: readonly EventRow[] = ROWS;
+
+/** The payloads of all documented types by name, the protocol's and this host's, as their schemas state them. */
+export type DocumentedPayloads = {
+  [Row in (typeof ROWS)[number] | (typeof WEFT_EVENTS)[number] as Row['type']]: Static<Row['payload']>;
+};
 
 export const EVENT_TYPES: readonly string[] = EVENT_CATALOGUE.map((row) => row.type);
 

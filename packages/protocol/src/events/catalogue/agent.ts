@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import { anyJson, closed, count, nonEmpty, open, positive } from '../../documents/schema-parts.ts';
 import { AgentId, EventError, OrchestratorDecision, share, Verbosity } from './payload-parts.ts';
-import { DEBUG, type EventRow, event, family } from './row.ts';
+import { DEBUG, event, family } from './row.ts';
 
 const optional = Type.Optional;
 
-export const AGENT_EVENTS: readonly EventRow[] = family('agent', [
+export const AGENT_EVENTS = family('agent', [
   event(
     'agent.reasoned',
     DEBUG,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { anyJson, count, jsonObject, nonEmpty, open, positive } from '../../documents/schema-parts.ts';
 import { AgentId } from './payload-parts.ts';
-import { DEBUG, type EventRow, event, family } from './row.ts';
+import { DEBUG, event, family } from './row.ts';
 
 const optional = Type.Optional;
 
@@ -21,7 +21,7 @@ const Turn = open({
   turnIndex: count,
 });
 
-export const CONVERSATION_EVENTS: readonly EventRow[] = family('conversation', [
+export const CONVERSATION_EVENTS = family('conversation', [
   event(
     'conversation.opened',
     DEBUG,

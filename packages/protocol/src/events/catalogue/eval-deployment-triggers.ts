@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { closed, count, nonEmpty, open, positive } from '../../documents/schema-parts.ts';
 import { amount, share, TextOrNull } from './payload-parts.ts';
-import { DEBUG, UPDATES, type EventRow, event, family } from './row.ts';
+import { DEBUG, UPDATES, event, family } from './row.ts';
 
 const optional = Type.Optional;
 
@@ -17,7 +17,7 @@ const DeploymentState = Type.Enum([
 const SubscriptionState = Type.Enum(['active', 'paused', 'failed', 'dead-lettered']);
 const ProposalKind = Type.Enum(['agent-pack', 'workflow-chain-pack', 'prompt-template', 'automation']);
 
-export const EVAL_DEPLOYMENT_TRIGGER_EVENTS: readonly EventRow[] = family('eval-deployment-triggers', [
+export const EVAL_DEPLOYMENT_TRIGGER_EVENTS = family('eval-deployment-triggers', [
   event(
     'eval.started',
     UPDATES,

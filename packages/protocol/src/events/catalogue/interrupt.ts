@@ -10,11 +10,11 @@ import {
   positive,
 } from '../../documents/schema-parts.ts';
 import { InterruptKind } from './payload-parts.ts';
-import { DEBUG, UPDATES, type EventRow, event, family } from './row.ts';
+import { DEBUG, UPDATES, event, family } from './row.ts';
 
 const optional = Type.Optional;
 
-export const INTERRUPT_EVENTS: readonly EventRow[] = family('interrupt', [
+export const INTERRUPT_EVENTS = family('interrupt', [
   event(
     'interrupt.requested',
     UPDATES,

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import { closed, count, nonEmpty, open, positive } from '../../documents/schema-parts.ts';
-import { DEBUG, UPDATES, type EventRow, event, family } from './row.ts';
+import { DEBUG, UPDATES, event, family } from './row.ts';
 
 const optional = Type.Optional;
 
-export const MEMORY_AND_TOOL_EVENTS: readonly EventRow[] = family('memory-tools', [
+export const MEMORY_AND_TOOL_EVENTS = family('memory-tools', [
   event(
     'memory.written',
     DEBUG,

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { closed, count, jsonObject, nonEmpty, open, positive } from '../../documents/schema-parts.ts';
 import { PROMPT_REF_PATTERN } from '../../documents/workflow.ts';
 import { amount, IntegerOrNull, TextOrNull } from './payload-parts.ts';
-import { DEBUG, type EventRow, event, family } from './row.ts';
+import { DEBUG, event, family } from './row.ts';
 
 const optional = Type.Optional;
 
@@ -21,7 +21,7 @@ const RetryReason = Type.Union([
 
 const BudgetDimension = Type.Enum(['tokens', 'cost', 'toolCalls', 'retries']);
 
-export const MODEL_EVENTS: readonly EventRow[] = family('model', [
+export const MODEL_EVENTS = family('model', [
   event(
     'provider.usage',
     DEBUG,

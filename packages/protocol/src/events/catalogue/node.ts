@@ -9,11 +9,11 @@ import {
   positive,
 } from '../../documents/schema-parts.ts';
 import { EventError, InterruptKind } from './payload-parts.ts';
-import { DEBUG, SNAPSHOTS, UPDATES, type EventRow, event, family } from './row.ts';
+import { DEBUG, SNAPSHOTS, UPDATES, event, family } from './row.ts';
 
 const optional = Type.Optional;
 
-export const NODE_EVENTS: readonly EventRow[] = family('node', [
+export const NODE_EVENTS = family('node', [
   event(
     'node.started',
     SNAPSHOTS,

@@ -2,10 +2,10 @@ import type { TSchema } from 'typebox';
 import type { StreamMode } from '../stream-mode-names.ts';
 
 /** One event type: what its payload is, and who gets to see it. */
-export interface EventRow {
-  readonly type: string;
+export interface EventRow<Name extends string = string, Payload extends TSchema = TSchema> {
+  readonly type: Name;
   readonly family: string;
-  readonly payload: TSchema;
+  readonly payload: Payload;
   /** `values` means: a snapshot follows this event. */
   readonly modes: readonly StreamMode[];
   /** The last event of a log. */
@@ -24,16 +24,17 @@ export const DEBUG: readonly StreamMode[] = ['debug'];
 
 const TERMINAL = new Set(['run.completed', 'run.failed', 'run.cancelled']);
 
-export function event(
-  type: string,
+export function event<const Name extends string, Payload extends TSchema>(
+  type: Name,
   modes: readonly StreamMode[],
-  payload: TSchema,
+  payload: Payload,
   summary: string,
-): Omit<EventRow, 'family'> {
+): EventRow<Name, Payload> {
   const closed = 'additionalProperties' in payload && payload.additionalProperties === false;
-  return { type, payload, modes, terminal: TERMINAL.has(type), closed, summary };
+  return { type, family: '', payload, modes, terminal: TERMINAL.has(type), closed, summary };
 }
 
-export function family(name: string, rows: readonly Omit<EventRow, 'family'>[]): readonly EventRow[] {
+/** The rows under their family's name. Their types stay known: the payloads that programs read are made from them. */
+export function family<Row extends EventRow>(name: string, rows: readonly Row[]): readonly Row[] {
   return rows.map((row) => ({ ...row, family: name }));
 }

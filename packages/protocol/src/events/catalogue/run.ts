@@ -9,11 +9,11 @@ import {
   positive,
 } from '../../documents/schema-parts.ts';
 import { EventError } from './payload-parts.ts';
-import { DEBUG, UPDATES, type EventRow, event, family } from './row.ts';
+import { DEBUG, UPDATES, event, family } from './row.ts';
 
 const optional = Type.Optional;
 
-export const RUN_EVENTS: readonly EventRow[] = family('run', [
+export const RUN_EVENTS = family('run', [
   event(
     'run.started',
     UPDATES,

@@ -9,7 +9,7 @@ import {
   open,
   positive,
 } from '../../documents/schema-parts.ts';
-import { CHUNKS, DEBUG, UPDATES, type EventRow, event, family } from './row.ts';
+import { CHUNKS, DEBUG, UPDATES, event, family } from './row.ts';
 
 const optional = Type.Optional;
 
@@ -29,7 +29,7 @@ const ChunkMeta = closed({
   providerExtensions: optional(jsonObject),
 });
 
-export const STATE_EVENTS: readonly EventRow[] = family('state', [
+export const STATE_EVENTS = family('state', [
   event(
     'channel.written',
     DEBUG,

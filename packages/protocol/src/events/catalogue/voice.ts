@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import { closed, count, nonEmpty } from '../../documents/schema-parts.ts';
 import { share } from './payload-parts.ts';
-import { DEBUG, type EventRow, event, family } from './row.ts';
+import { DEBUG, event, family } from './row.ts';
 
 const optional = Type.Optional;
 
-export const VOICE_EVENTS: readonly EventRow[] = family('voice', [
+export const VOICE_EVENTS = family('voice', [
   event('voice.speech_start', DEBUG, closed({ atMs: count }), 'Somebody begins to speak.'),
   event(
     'voice.transcript',

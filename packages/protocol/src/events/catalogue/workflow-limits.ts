@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
 import { closed, count, dateTime, nonEmpty, open, positive } from '../../documents/schema-parts.ts';
 import { amount } from './payload-parts.ts';
-import { DEBUG, type EventRow, event, family } from './row.ts';
+import { DEBUG, event, family } from './row.ts';
 
 const optional = Type.Optional;
 
 const LeaseHost = Type.Enum(['browser', 'cloud']);
 
-export const WORKFLOW_EVENTS: readonly EventRow[] = family('workflow', [
+export const WORKFLOW_EVENTS = family('workflow', [
   event(
     'workflow.restored',
     DEBUG,
