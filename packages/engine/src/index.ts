@@ -21,7 +21,7 @@ export type { ImportedBundle } from './core/import/read-bundle.ts';
 export { checkLog, LOG_RULES } from './core/fold/log-checker.ts';
 export type { LogEntry, Violation } from './core/fold/log-checker.ts';
 export { isTerminalEvent, TERMINAL_EVENTS } from './model/run-event.ts';
-export type { EventDraft, RunEvent } from './model/run-event.ts';
+export { asRunEvent } from './model/run-event.ts';
 export { isTerminalStatus, nodeKey } from './model/run-state.ts';
 export type {
   CreationRecord,

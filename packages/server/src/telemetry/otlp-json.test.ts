@@ -1,4 +1,4 @@
-import { type RunEvent, spansOf } from '@weft/engine';
+import { asRunEvent, spansOf } from '@weft/engine';
 import type { JsonObject } from '@weft/protocol';
 import { describe, expect, it } from 'vitest';
 import { encodeMetrics, encodeSpans, encodeTraces } from './otlp-json.ts';
@@ -12,7 +12,7 @@ const record = sampleRecord({
   traceparent: `00-${TRACE}-b7ad6b7169203331-01`,
 });
 
-const LOG: RunEvent[] = (
+const LOG = (
   [
     ['run.started', {}],
     ['node.started', { nodeId: 'a', typeId: 'core.noop', attempt: 0 }],
@@ -20,7 +20,7 @@ const LOG: RunEvent[] = (
     ['node.failed', { nodeId: 'a', error: { code: 'node_failed' } }],
     ['run.failed', { error: { code: 'node_failed' } }],
   ] satisfies [string, JsonObject][]
-).map(([type, payload], seq) => ({ seq, at: record.createdAt + 10 * seq, type, payload }));
+).map(([type, payload], seq) => asRunEvent({ seq, at: record.createdAt + 10 * seq, type, payload }));
 
 describe('spans in OTLP JSON', () => {
   const encoded = encodeSpans({ record, spans: spansOf(record, LOG), dropped: 0 });

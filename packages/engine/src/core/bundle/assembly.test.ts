@@ -9,6 +9,7 @@ import { chain, node } from '../testing/definitions.ts';
 import { simulate } from '../testing/simulation.ts';
 import { type BundleSource, createBundleAssembly, type RunningHash } from './assembly.ts';
 import { createBundleRedaction } from './bundle-redaction.ts';
+import { asRunEvent } from '../../model/run-event.ts';
 import { spansOf } from './spans.ts';
 
 const CAP = 256 * 1024;
@@ -107,13 +108,15 @@ describe('a bundle that would be too large', () => {
 
     const { bundle } = bundleOf(sourceOf(events.length), events);
 
-    const kept = bundle.events.map((event) => ({
-      seq: event.sequence,
-      at: event.sequence,
-      type: event.type,
-      nodeId: 'a',
-      payload: event.payload as JsonObject,
-    }));
+    const kept = bundle.events.map((event) =>
+      asRunEvent({
+        seq: event.sequence,
+        at: event.sequence,
+        type: event.type,
+        nodeId: 'a',
+        payload: event.payload,
+      }),
+    );
     expect(bundle.spans).toEqual(spansOf(record, kept));
   });
 

@@ -1,7 +1,7 @@
 import { BUNDLE_VERSION, EVENT_SCHEMA_VERSION, eventId, type JsonObject, toIso } from '@weft/protocol';
 import type { Ed25519Key } from '../../crypto/ed25519.ts';
 import type { StoredEvent } from '../../ports/store.ts';
-import type { RunEvent } from '../../model/run-event.ts';
+import { asRunEvent, type RunEvent } from '../../model/run-event.ts';
 import type { Steps } from '../json/steps.ts';
 import { canonicalText, utf8Bytes } from './canonical-text.ts';
 import { redactCredentialsIn } from './encoded-credentials.ts';
@@ -182,5 +182,5 @@ function eventText(source: BundleSource, event: StoredEvent, payload: string): s
 
 function toRunEvent(event: StoredEvent, payload: JsonObject): RunEvent {
   const { seq, at, type, nodeId } = event;
-  return { seq, at, type, payload, ...(nodeId !== undefined && { nodeId }) };
+  return asRunEvent({ seq, at, type, payload, ...(nodeId !== undefined && { nodeId }) });
 }

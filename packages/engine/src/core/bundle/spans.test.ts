@@ -1,5 +1,6 @@
+import type { JsonObject } from '@weft/protocol';
 import { describe, expect, it } from 'vitest';
-import type { RunEvent } from '../../model/run-event.ts';
+import { asRunEvent, type RunEvent } from '../../model/run-event.ts';
 import type { CreationRecord } from '../../model/run-state.ts';
 import { createSpanProjection, spansOf } from './spans.ts';
 
@@ -27,14 +28,16 @@ const record: CreationRecord = {
   },
 };
 
-function log(...drafts: [string, RunEvent['payload']][]): RunEvent[] {
-  return drafts.map(([type, payload], seq) => ({
-    seq,
-    at: 2_000 + seq,
-    type,
-    payload,
-    ...(typeof payload['nodeId'] === 'string' && { nodeId: payload['nodeId'] }),
-  }));
+function log(...drafts: [string, JsonObject][]): RunEvent[] {
+  return drafts.map(([type, payload], seq) =>
+    asRunEvent({
+      seq,
+      at: 2_000 + seq,
+      type,
+      payload,
+      ...(typeof payload['nodeId'] === 'string' && { nodeId: payload['nodeId'] }),
+    }),
+  );
 }
 
 const RETRIED_AND_ASKED = log(

@@ -1,7 +1,8 @@
-import { isJsonObject, type JsonObject, type Span, toIso } from '@weft/protocol';
+import { type Span, toIso } from '@weft/protocol';
+import { toNumber, toText } from '../fold/to-plain.ts';
 import { sha256Hex } from '../../crypto/hash.ts';
-import { isTerminalEvent, type RunEvent } from '../../model/run-event.ts';
-import { type CreationRecord, nodeKey } from '../../model/run-state.ts';
+import { type Fact, isTerminalEvent, namedNode, type RunEvent } from '../../model/run-event.ts';
+import { type CreationRecord, type NodeError, nodeKey } from '../../model/run-state.ts';
 import { utf8Bytes } from './canonical-text.ts';
 
 /**
@@ -88,9 +89,9 @@ export function createSpanProjection(record: CreationRecord): SpanProjection {
       case 'node.cancelled':
         return endAttempt(key, event, 'cancelled');
       case 'node.failed':
-        return endAttempt(key, event, codeOf(event.payload['error']));
+        return endAttempt(key, event, codeOf(event.payload.error));
       case 'node.retried':
-        return endAttempt(key, event, codeOf(event.payload['lastError']));
+        return endAttempt(key, event, codeOf(event.payload.lastError));
       default: // other events neither begin nor end a span
     }
   }
@@ -159,30 +160,30 @@ function runSpan(record: CreationRecord, { traceId, callerSpanId, spanId }: Trac
   };
 }
 
-function attemptSpan(trace: Trace, run: OpenSpan, event: RunEvent): OpenSpan {
+function attemptSpan(trace: Trace, run: OpenSpan, event: Fact<'node.started'>): OpenSpan {
   const { payload } = event;
-  const typeId = typeof payload['typeId'] === 'string' ? payload['typeId'] : 'unknown';
+  const typeId = typeof payload.typeId === 'string' ? payload.typeId : 'unknown';
   return {
     ...beginning(trace, run, event),
     name: `openwop.node.${typeId}`,
     attributes: {
       'openwop.node_id': keyOf(event) ?? '',
       'openwop.node_type': typeId,
-      'openwop.node_attempt': Number(payload['attempt'] ?? 0),
+      'openwop.node_attempt': toNumber(payload.attempt ?? 0),
       'openwop.event_seq': event.seq,
     },
   };
 }
 
-function interruptSpan(trace: Trace, parent: OpenSpan, event: RunEvent): OpenSpan {
+function interruptSpan(trace: Trace, parent: OpenSpan, event: Fact<'node.suspended'>): OpenSpan {
   const { payload } = event;
   return {
     ...beginning(trace, parent, event),
     name: 'openwop.interrupt',
     attributes: {
       'openwop.node_id': keyOf(event) ?? '',
-      'openwop.interrupt_kind': String(payload['kind']),
-      'openwop.interrupt_id': String(payload['interruptId']),
+      'openwop.interrupt_kind': toText(payload.kind),
+      'openwop.interrupt_id': toText(payload.interruptId),
       'openwop.event_seq': event.seq,
     },
   };
@@ -202,19 +203,19 @@ function beginning({ traceId, spanId }: Trace, parent: OpenSpan, event: RunEvent
 
 /** Which execution the event is about: `work`, or `work[2]` inside a loop. */
 function keyOf({ nodeId, payload }: RunEvent): string | undefined {
-  const id = nodeId ?? payload['nodeId'];
+  const named = namedNode(payload);
+  const id = nodeId ?? named.nodeId;
   if (typeof id !== 'string') return undefined;
-  const { iteration } = payload;
-  return Array.isArray(iteration) ? nodeKey(id, iteration as number[]) : id;
+  return Array.isArray(named.iteration) ? nodeKey(id, named.iteration) : id;
 }
 
-function terminalCode({ type, payload }: RunEvent): string | undefined {
-  if (type === 'run.cancelled') return 'cancelled';
-  return type === 'run.failed' ? codeOf(payload['error']) : undefined;
+function terminalCode(event: RunEvent): string | undefined {
+  if (event.type === 'run.cancelled') return 'cancelled';
+  return event.type === 'run.failed' ? codeOf(event.payload.error) : undefined;
 }
 
-function codeOf(error: JsonObject[string] | undefined): string {
-  return isJsonObject(error) && typeof error['code'] === 'string' ? error['code'] : 'unknown';
+function codeOf(error: Partial<NodeError> | undefined): string {
+  return typeof error?.code === 'string' ? error.code : 'unknown';
 }
 
 function sizeOf(span: Span): number {

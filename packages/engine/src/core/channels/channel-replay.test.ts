@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ChannelCommand, Notice, StoredEvent } from '../../ports/store.ts';
 import { advance, openRun } from '../decide/advance.ts';
-import { fromStored } from '../fold/evolve.ts';
+import { fromStored } from '../fold/from-stored.ts';
 import { createCueReader } from '../replay/cues.ts';
 import { createReplay } from '../replay/replay.ts';
 import { isSameAct } from '../replay/same-act.ts';

@@ -1,6 +1,7 @@
-import type { Json, JsonObject } from '@weft/protocol';
+import type { Json } from '@weft/protocol';
 import { type ChannelRequest, NodeFailure } from '../../model/node-type.ts';
 import type { ChannelCommand } from '../../ports/store.ts';
+import type { Payload } from '../../model/run-event.ts';
 import { checkVersions } from './channel-versions.ts';
 import type { LiveRun, Batch } from '../decide/live-run.ts';
 import { checkParent, sendToParent } from './send-to-parent.ts';
@@ -82,7 +83,7 @@ export function recordWrite(
   // What the reducer has wrapped has other members than what was written.
   const ofValue = value === request.value ? sensitivity : isSensitive(sensitivity);
   const shownValue = maskSensitive(value, ofValue, run.masking);
-  const shown: JsonObject = {
+  const shown: Payload<'channel.written'> = {
     channel: request.channel,
     value: shownValue ?? null,
     reducer: write.reducer,
@@ -91,7 +92,7 @@ export function recordWrite(
     ...(channel !== undefined && { schemaVersion: channel.schemaVersion }),
   };
   // The fold needs the rules in force at the write; readers of the event know a closed shape without them.
-  const payload: JsonObject = {
+  const payload: Payload<'channel.written'> = {
     ...shown,
     value: request.value,
     ...(write.ttlMs !== undefined && { ttlMs: write.ttlMs }),
@@ -105,18 +106,25 @@ export function recordWrite(
   batch.record({ type: 'channel.written', ...nodeId, payload, shown });
 }
 
-function originOf({ sourceEngineId, sourceRunId }: ChannelCommand): JsonObject {
+function originOf({
+  sourceEngineId,
+  sourceRunId,
+}: ChannelCommand): Pick<ChannelCommand, 'sourceEngineId' | 'sourceRunId'> {
   return { sourceEngineId, sourceRunId };
 }
 
 /** Which nodes the write makes due, and after how long: not those behind which it was written. */
-function triggeredBy(run: LiveRun, channel: string, source: string | ChannelCommand): JsonObject {
+function triggeredBy(
+  run: LiveRun,
+  channel: string,
+  source: string | ChannelCommand,
+): Pick<Payload<'channel.written'>, 'triggers'> {
   const { plan, state } = run;
   if (plan.triggers.size === 0) return {};
   const isChild = typeof source !== 'string';
   const child = isChild ? state.children.find(({ runId }) => runId === source.sourceRunId) : undefined;
   const writer = isChild ? state.nodes.get(child?.nodeKey ?? '')?.nodeId : source;
-  const triggers: JsonObject = {};
+  const triggers: Record<string, number> = {};
   for (const { nodeId, channels, behind } of plan.triggers.values()) {
     if (behind.has(writer ?? '') || plan.nodes.get(nodeId)?.disabled === true) continue;
     const waits = channels

@@ -64,8 +64,7 @@ function checkAcross(run: LiveRun, command: ChannelCommand): void {
 function sayRefused(batch: Batch, command: ChannelCommand, failure: NodeFailure): void {
   const { code, details = {} } = toNodeError(failure);
   const fields: JsonObject = { ...details, code, sourceRunId: command.sourceRunId };
-  const shown: JsonObject = { level: 'warn', message: failure.message, fields };
+  const shown = { level: 'warn' as const, message: failure.message, fields };
   // A replay gets the write again from here.
-  const refused: JsonObject = { ...command, writer: { ...command.writer } };
-  batch.record({ type: 'log.appended', payload: { ...shown, refused }, shown });
+  batch.record({ type: 'log.appended', payload: { ...shown, refused: command }, shown });
 }

@@ -4,6 +4,7 @@ import type { NodePlan, Plan } from '../compile/plan.ts';
 import type { KnownValues } from '../redaction/known-values.ts';
 import type { Masking, Redactor } from '../redaction/redaction.ts';
 import type { Notice, StoredEvent } from '../../ports/store.ts';
+import type { Draft } from '../../model/run-event.ts';
 import type { CreationRecord, NodeKey, RunState } from '../../model/run-state.ts';
 import type { Sensitivity } from '../redaction/sensitivity.ts';
 import type { ChildRequest } from './step.ts';
@@ -52,18 +53,4 @@ export interface Batch {
   abort(key: NodeKey): void;
   spawn(request: ChildRequest): void;
   notify(notice: Notice): void;
-}
-
-export interface Draft {
-  readonly type: string;
-  readonly nodeId?: string | undefined;
-  readonly payload: JsonObject;
-  /** Sequence of the event that caused it. */
-  readonly causeSeq?: number | undefined;
-  /** The payload as JSON, where the drafter has serialized it already. */
-  readonly text?: string | undefined;
-  /** A node has made up the event, and the engine has not. */
-  readonly isForeign?: boolean;
-  /** The payload as the public may see it, where structure alone says that something must be hidden. */
-  readonly shown?: JsonObject | undefined;
 }

@@ -3,6 +3,7 @@ import { NodeFailure, type NodeInput } from '../../model/node-type.ts';
 import { readableChannels } from '../channels/channels.ts';
 import type { Batch } from './live-run.ts';
 import type { ExpressionScope, NodePlan } from '../compile/plan.ts';
+import type { Payload } from '../../model/run-event.ts';
 import { nodeKey } from '../../model/run-state.ts';
 import { MASK } from '../redaction/scan/marks.ts';
 import { expressionScope, placeOf } from '../expressions/scope.ts';
@@ -99,14 +100,16 @@ class NodeView implements NodeInput {
   }
 }
 
+type LogLevel = Payload<'log.appended'>['level'];
+
 /** What a node says after it has looked at something sensitive may tell of it. */
 function logLine(
   batch: Batch,
   node: NodePlan,
   reads: SensitiveReads | undefined,
-  { level, message, fields }: { level: string; message: string; fields: JsonObject | undefined },
+  { level, message, fields }: { level: LogLevel; message: string; fields: JsonObject | undefined },
 ): void {
-  const said: JsonObject = { message, ...(fields !== undefined && { fields }) };
+  const said = { message, ...(fields !== undefined && { fields }) };
   const isHidden = reads !== undefined && isComputedFromSensitive(reads, node);
   const shown = isHidden ? { message: MASK } : said;
   const { id: nodeId } = node;

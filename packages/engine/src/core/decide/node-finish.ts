@@ -4,6 +4,7 @@ import type { Batch } from './live-run.ts';
 import { completeNode, failNode, type ResultSensitivity } from './node-settle.ts';
 import type { NodePlan } from '../compile/plan.ts';
 import { breachCap } from './run-end.ts';
+import type { Draft } from '../../model/run-event.ts';
 import { nodeKey } from '../../model/run-state.ts';
 import { type NodeWork, sayWithCare } from './node-work.ts';
 import { suspendNode } from '../interrupts/suspend.ts';
@@ -55,7 +56,9 @@ function recordEvents(
   for (const { type, payload, causedBy } of events) {
     const causeSeq = causedBy === undefined ? undefined : sequences[causedBy];
     const said = sayWithCare(batch.run, node, payload, work);
-    sequences.push(batch.record({ type, nodeId: node.id, ...said, causeSeq, isForeign: true }));
+    // Of any type, and as its node has made it.
+    const draft = { type, nodeId: node.id, ...said, causeSeq, isForeign: true };
+    sequences.push(batch.record(draft as unknown as Draft));
   }
 }
 

@@ -9,6 +9,8 @@ import type { NodePlan } from '../compile/plan.ts';
 import { isEmpty, shownMembers, shownOutputs } from './recorder.ts';
 import { withRepeated } from '../redaction/repeated-outputs.ts';
 import { mayRetry, retryDelay } from './retry.ts';
+import type { Beside, OfNode } from '../../model/event-payloads.ts';
+import type { Payload } from '../../model/run-event.ts';
 import { type NodeError, nodeKey } from '../../model/run-state.ts';
 import { placeOf } from '../expressions/scope.ts';
 import { hideKnown } from './node-error.ts';
@@ -114,7 +116,7 @@ export function changeVariables(
     const before = variableSensitivity(run, name);
     const after = asDeclared(sensitivityOf(name, next), run.plan.variables.get(name)?.sensitive);
     if (after !== undefined) trackSensitive(run);
-    const payload: JsonObject = {
+    const payload: Payload<'variable.changed'> = {
       name,
       ...(previous !== undefined && { previous }),
       next,
@@ -143,10 +145,10 @@ function besideOutputs(
   path: readonly number[],
   { outputs, reenters, reason }: Completion,
   sensitive: Sensitivity | undefined,
-): JsonObject | undefined {
+): Beside | undefined {
   const reads = run.known && new SensitiveReads(run);
   if (reads !== undefined) reads.outputs = sensitive;
-  const rest: JsonObject | undefined =
+  const rest: Beside | undefined =
     reenters === undefined
       ? decideEdges(placeOf(run, node, path), node, outputs, reads)
       : { reenters: [...reenters] };
@@ -157,10 +159,10 @@ function completionPayload(
   node: NodePlan,
   path: readonly number[],
   outputs: JsonObject,
-  rest: JsonObject | undefined,
-): JsonObject {
-  const payload = identity(node, path);
-  if (!isEmpty(outputs)) payload['outputs'] = outputs;
+  rest: Beside | undefined,
+): Payload<'node.completed'> {
+  const payload: Payload<'node.completed'> = identity(node, path);
+  if (!isEmpty(outputs)) payload.outputs = outputs;
   return rest === undefined ? payload : Object.assign(payload, rest);
 }
 
@@ -169,7 +171,7 @@ function completionText(
   node: NodePlan,
   path: readonly number[],
   outputsText: string | undefined,
-  rest: JsonObject | undefined,
+  rest: Beside | undefined,
 ): string {
   const iteration = path.length === 0 ? '' : `,"iteration":[${path.join(',')}]`;
   const outputs = outputsText === undefined ? '' : `,"outputs":${outputsText}`;
@@ -251,11 +253,11 @@ export function cancelRunningNodes(batch: Batch, reason: string): void {
 }
 
 /** How an event says which execution it is about. */
-export function identity(node: NodePlan, path: readonly number[]): JsonObject {
+export function identity(node: NodePlan, path: readonly number[]): OfNode {
   return path.length === 0 ? { nodeId: node.id } : { nodeId: node.id, iteration: [...path] };
 }
 
-export function errorPayload(error: NodeError): JsonObject {
+export function errorPayload(error: NodeError): Payload<'node.failed'>['error'] {
   return {
     code: error.code,
     message: error.message,

@@ -1,7 +1,8 @@
 import type { JsonObject } from '@weft/protocol';
 import { type NodeInput, NodeFailure, type NodeResult, type TimerNodeType } from '../../model/node-type.ts';
 import { decisionFor, startChildren } from '../children/children.ts';
-import type { Draft, Batch } from './live-run.ts';
+import type { Batch } from './live-run.ts';
+import type { Draft, Payload } from '../../model/run-event.ts';
 import { checkChannelWrites } from '../channels/channels.ts';
 import { nodeInput } from './node-context.ts';
 import { type Finish, finishNode } from './node-finish.ts';
@@ -9,7 +10,7 @@ import { suspendNode } from '../interrupts/suspend.ts';
 import { startLoop } from '../loops/loop.ts';
 import { toHiddenError, toNodeError } from './node-error.ts';
 import { mustFreezeInputs, resolveInputs } from './node-inputs.ts';
-import { failAttempt, failNode, identity, NOTHING_SENSITIVE } from './node-settle.ts';
+import { failAttempt, failNode, NOTHING_SENSITIVE } from './node-settle.ts';
 import type { NodePlan } from '../compile/plan.ts';
 import { breachCap } from './run-end.ts';
 import { newReads, type NodeWork } from './node-work.ts';
@@ -18,6 +19,8 @@ import { nodeKey } from '../../model/run-state.ts';
 import { placeOf } from '../expressions/scope.ts';
 import type { SensitiveReads } from '../redaction/sensitive-reads.ts';
 import { isSensitive, recorded, type Sensitivity } from '../redaction/sensitivity.ts';
+
+type Started = Payload<'node.started'>;
 
 /** Begins one attempt of a node: refuses what may not start, runs what is pure, asks for what is not. */
 export function startNode(batch: Batch, node: NodePlan, path: readonly number[]): void {
@@ -37,10 +40,8 @@ export function startNode(batch: Batch, node: NodePlan, path: readonly number[])
   }
   const attempt = run.state.nodes.get(nodeKey(node.id, path))?.attempt ?? 0;
   const place = placeOf(run, node, path);
-  const started = identity(node, path);
-  started['typeId'] = type.typeId;
-  started['attempt'] = attempt;
-  const start: Draft = {
+  const started = startedPayload(node, path, attempt);
+  const start: Draft<'node.started'> = {
     type: 'node.started',
     nodeId: node.id,
     payload: started,
@@ -93,13 +94,22 @@ export function startNode(batch: Batch, node: NodePlan, path: readonly number[])
   }
 }
 
+function startedPayload({ id, type }: NodePlan, path: readonly number[], attempt: number): Started {
+  return path.length === 0
+    ? { nodeId: id, typeId: type.typeId, attempt }
+    : { nodeId: id, iteration: [...path], typeId: type.typeId, attempt };
+}
+
 function givenSensitivity(reads: SensitiveReads | undefined): Sensitivity | undefined {
   const given = reads?.inputs;
   return isSensitive(given) ? given : undefined;
 }
 
 /** The same start with something that only the fold may see. */
-function withHidden({ type, nodeId, payload }: Draft, hidden: JsonObject): Draft {
+function withHidden(
+  { type, nodeId, payload }: Draft<'node.started'>,
+  hidden: Partial<Started>,
+): Draft<'node.started'> {
   return { type, nodeId, payload: { ...payload, ...hidden }, shown: payload };
 }
 
@@ -133,7 +143,7 @@ function startTimer(
   type: TimerNodeType,
   path: readonly number[],
   { inputs, reads }: NodeWork,
-  started: JsonObject,
+  started: Started,
 ): void {
   let delayMs: number;
   try {

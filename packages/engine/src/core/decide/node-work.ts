@@ -1,5 +1,5 @@
 import type { JsonObject } from '@weft/protocol';
-import type { Draft, LiveRun } from './live-run.ts';
+import type { LiveRun } from './live-run.ts';
 import { SKELETON } from '../fold/payload-skeleton.ts';
 import type { NodePlan } from '../compile/plan.ts';
 import { shownMembers } from './recorder.ts';
@@ -34,7 +34,7 @@ export function sayWithCare(
   node: NodePlan,
   said: JsonObject,
   work: NodeWork | undefined,
-): Pick<Draft, 'payload' | 'shown'> {
+): { readonly payload: JsonObject; readonly shown?: JsonObject } {
   const sensitivity = sensitivityOfSaid(node, said, work);
   if (sensitivity === undefined) return { payload: said };
   return {

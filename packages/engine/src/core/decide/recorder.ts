@@ -1,11 +1,11 @@
 import type { JsonObject } from '@weft/protocol';
 import type { Notice, StoredEvent } from '../../ports/store.ts';
 import { evolve } from '../fold/evolve.ts';
-import type { Draft, LiveRun, Batch } from './live-run.ts';
+import type { LiveRun, Batch } from './live-run.ts';
 import { takesRunInputs } from './node-inputs.ts';
 import { type Masking, maskSensitive } from '../redaction/redaction.ts';
 import type { NodePlan, ScopePlan } from '../compile/plan.ts';
-import type { RunEvent } from '../../model/run-event.ts';
+import { asRunEvent, type Draft, type UntypedFact } from '../../model/run-event.ts';
 import type { Sensitivity } from '../redaction/sensitivity.ts';
 import { type NodeKey, nodeKey, type RunState } from '../../model/run-state.ts';
 import { collectOutputs } from './scope-result.ts';
@@ -13,6 +13,11 @@ import { outputSensitivity } from '../redaction/sensitive-places.ts';
 import type { ChildRequest, EffectRequest, Moment } from './step.ts';
 
 type Building<Thing> = { -readonly [Field in keyof Thing]: Thing[Field] };
+type UntypedDraft = Omit<Draft, 'type' | 'payload' | 'shown'> & {
+  readonly type: string;
+  readonly payload: JsonObject;
+  readonly shown?: JsonObject | undefined;
+};
 
 /**
  * Turns drafts into facts: numbers and times them, serializes each payload once, masks what the public may not see, and
@@ -42,9 +47,10 @@ export class OpenBatch implements Batch {
     return this.#moment.random;
   }
 
-  record(draft: Draft): number {
+  /** The members of a draft are looked at by its drafter and by the fold; here they are text that may hold something sensitive. */
+  record(draft: Draft | UntypedDraft): number {
     const { run } = this;
-    const { type, nodeId, causeSeq, payload, shown = payload } = draft;
+    const { type, nodeId, causeSeq, payload, shown = payload } = draft as UntypedDraft;
     const text = draft.text ?? JSON.stringify(payload);
     const shownText = shown === payload ? text : JSON.stringify(shown);
     const masked = run.redactor.apply(shown, shownText, draft.isForeign);
@@ -67,10 +73,10 @@ export class OpenBatch implements Batch {
     this.events.push(event);
     this.bytes += publicText.length + (isMasked ? text.length : 0);
     const { seq, at } = event;
-    const fact: Building<RunEvent> = { seq, at, type, payload: isMasked ? payload : (masked ?? shown) };
+    const fact: Building<UntypedFact> = { seq, at, type, payload: isMasked ? payload : (masked ?? shown) };
     if (nodeId !== undefined) fact.nodeId = nodeId;
-    evolve(run.state, fact);
-    run.known?.observe(fact);
+    evolve(run.state, asRunEvent(fact));
+    run.known?.observe(asRunEvent(fact));
     return seq;
   }
 

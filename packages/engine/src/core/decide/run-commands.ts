@@ -1,4 +1,3 @@
-import type { JsonObject } from '@weft/protocol';
 import type { Command, Verdict } from '../../ports/store.ts';
 import { hearChild } from '../children/children.ts';
 import type { Batch } from './live-run.ts';
@@ -72,7 +71,7 @@ function pauseRun(batch: Batch, command: Command & { type: 'pause' }): Verdict |
 
 function resumeRun(batch: Batch, command: Command & { type: 'resume' }): Verdict {
   if (batch.run.state.status !== 'paused') return refused(batch);
-  const payload: JsonObject = command.reason === undefined ? {} : { reason: command.reason };
+  const payload = command.reason === undefined ? {} : { reason: command.reason };
   batch.record({ type: 'run.resumed', payload });
   batch.run.frontier.unhold(batch.run.record.limits.concurrency);
   return applied(batch);

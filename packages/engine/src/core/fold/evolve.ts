@@ -1,14 +1,14 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
-import type { StoredEvent } from '../../ports/store.ts';
+import { toNumber, toText } from './to-plain.ts';
 import { newNode, newRunState } from './blank-state.ts';
 import { channelWritten, triggeredNodeBegan, triggerFired } from '../channels/channel-fold.ts';
 import type { Plan } from '../compile/plan.ts';
-import { foldPayload, type RunEvent } from '../../model/run-event.ts';
+import type { EventType, Fact, Payload, RunEvent } from '../../model/run-event.ts';
+import type { OfNode } from '../../model/event-payloads.ts';
 import { asDeclared, memberOf, readSensitivity } from '../redaction/sensitivity.ts';
 import {
   type ChildState,
   type CreationRecord,
-  type EdgeError,
   isWaitingStatus,
   type NodeError,
   type NodeState,
@@ -49,27 +49,21 @@ export function initialState(record: CreationRecord, plan: Pick<Plan, 'variables
 export function evolve(state: RunState, event: RunEvent): RunState {
   state.nextSeq = event.seq + 1;
   state.lastAt = event.at;
-  const change = CHANGES[event.type];
-  if (change !== undefined) change(state, event, foldPayload(event));
+  const change = BY_NAME[event.type];
+  if (change !== undefined) change(state, event, event.overlay ?? event.payload);
   return state;
 }
 
-/** The stored form back to the form the fold reads. */
-export function fromStored(event: StoredEvent): RunEvent {
-  return {
-    seq: event.seq,
-    at: event.at,
-    type: event.type,
-    payload: JSON.parse(event.payload) as JsonObject,
-    ...(event.overlay !== undefined && { overlay: JSON.parse(event.overlay) as JsonObject }),
-    ...(event.nodeId !== undefined && { nodeId: event.nodeId }),
-    ...(event.causeSeq !== undefined && { causeSeq: event.causeSeq }),
-  };
-}
+type Change<Type extends EventType> = (state: RunState, event: Fact<Type>, payload: Payload<Type>) => void;
 
-type Change = (state: RunState, event: RunEvent, payload: JsonObject) => void;
+/** Of facts that are for readers only. */
+const unchanged = (): void => undefined;
 
-const CHANGES: Readonly<Record<string, Change | undefined>> = {
+/**
+ * One for each type that is recorded. Payloads of imported logs are as another host wrote them: what is kept as a number or a text is
+ * made one here, and what need not be there is looked at before it is used.
+ */
+const CHANGES: { readonly [Type in EventType]: Change<Type> } = {
   'run.started': (state, event) => {
     state.status = 'running';
     state.startedAt = event.at;
@@ -88,63 +82,62 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
   },
   'run.completed': (state, event, payload) => {
     end(state, event, 'completed');
-    state.outputs = (payload['outputs'] as JsonObject | undefined) ?? {};
+    state.outputs = payload.outputs ?? {};
   },
   'run.failed': (state, event, payload) => {
     end(state, event, 'failed');
-    state.error = payload['error'] as unknown as NodeError;
-    if (typeof payload['failedNodeId'] === 'string') state.failedNodeId = payload['failedNodeId'];
+    state.error = payload.error;
+    if (typeof payload.failedNodeId === 'string') state.failedNodeId = payload.failedNodeId;
   },
   'run.cancelled': (state, event) => end(state, event, 'cancelled'),
 
   'node.started': (state, event, payload) => {
     const node = nodeOf(state, event, payload);
-    node.isLoop = payload['loop'] === true;
+    node.isLoop = payload.loop === true;
     moveTo(state, node, 'running', event.at);
-    node.typeId = String(payload['typeId']);
-    node.attempt = Number(payload['attempt'] ?? 0);
+    node.typeId = toText(payload.typeId);
+    node.attempt = toNumber(payload.attempt ?? 0);
     node.startedAt = event.at;
-    node.dueAt = typeof payload['delayMs'] === 'number' ? event.at + payload['delayMs'] : undefined;
+    node.dueAt = typeof payload.delayMs === 'number' ? event.at + payload.delayMs : undefined;
     node.endedAt = undefined;
     node.chunks = undefined;
-    if (Array.isArray(payload['items'])) node.items = payload['items'];
-    if (payload['sensitiveItems'] === true) node.sensitiveItems = true;
-    if (payload['inputs'] !== undefined) {
-      node.inputs = payload['inputs'] as JsonObject;
-      node.sensitiveInputs = readSensitivity(payload['sensitiveInputs']);
+    if (Array.isArray(payload.items)) node.items = payload.items;
+    if (payload.sensitiveItems === true) node.sensitiveItems = true;
+    if (payload.inputs !== undefined) {
+      node.inputs = payload.inputs;
+      node.sensitiveInputs = readSensitivity(payload.sensitiveInputs);
     }
-    if (typeof payload['decisionSeq'] === 'number') adopt(state, node, payload['decisionSeq']);
+    if (typeof payload.decisionSeq === 'number') adopt(state, node, payload.decisionSeq);
     triggeredNodeBegan(state, node.nodeId);
     state.executions += 1;
   },
   'node.completed': (state, event, payload) => {
     const node = settle(state, event, payload, 'completed');
-    node.outputs = (payload['outputs'] as JsonObject | undefined) ?? {};
-    node.sensitive = readSensitivity(payload['sensitive']);
-    if (Array.isArray(payload['edgesNotTaken'])) node.notTaken = payload['edgesNotTaken'] as string[];
-    if (isJsonObject(payload['edgeErrors']))
-      node.edgeErrors = payload['edgeErrors'] as Record<string, EdgeError>;
+    node.outputs = payload.outputs ?? {};
+    node.sensitive = readSensitivity(payload.sensitive);
+    if (Array.isArray(payload.edgesNotTaken)) node.notTaken = payload.edgesNotTaken;
+    if (isJsonObject(payload.edgeErrors)) node.edgeErrors = payload.edgeErrors;
     node.error = undefined;
-    if (Array.isArray(payload['reenters'])) restartCycle(state, node, payload['reenters'] as string[]);
+    if (Array.isArray(payload.reenters)) restartCycle(state, node, payload.reenters);
   },
   'node.failed': (state, event, payload) => {
-    settle(state, event, payload, 'failed').error = payload['error'] as unknown as NodeError;
+    settle(state, event, payload, 'failed').error = payload.error;
   },
   'node.skipped': (state, event, payload) => {
     const node = settle(state, event, payload, 'skipped');
-    if (typeof payload['reason'] === 'string') node.reason = payload['reason'];
+    if (typeof payload.reason === 'string') node.reason = payload.reason;
   },
   'node.cancelled': (state, event, payload) => {
     const node = settle(state, event, payload, 'cancelled');
-    if (typeof payload['reason'] === 'string') node.reason = payload['reason'];
+    if (typeof payload.reason === 'string') node.reason = payload.reason;
   },
   'node.retried': (state, event, payload) => {
     const node = nodeOf(state, event, payload);
     moveTo(state, node, 'backoff', event.at);
-    node.attempt = Number(payload['attempt']);
-    node.dueAt = event.at + Number(payload['delayMs'] ?? 0);
-    if (payload['lastError'] !== undefined) {
-      node.error = payload['lastError'] as unknown as NodeError;
+    node.attempt = toNumber(payload.attempt);
+    node.dueAt = event.at + toNumber(payload.delayMs ?? 0);
+    if (payload.lastError !== undefined) {
+      node.error = payload.lastError;
       node.failures += 1;
     }
   },
@@ -153,14 +146,14 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
     const node = nodeOf(state, event, payload);
     // Whoever waits does so with its child, or after the end of it.
     if (node.child !== undefined) node.child.isKnown = true;
-    if (typeof payload['childStatus'] === 'string') {
-      childMoved(state, node, payload['childStatus'] as RunStatus);
+    if (typeof payload.childStatus === 'string') {
+      childMoved(state, node, payload.childStatus);
       return moveTo(state, node, 'suspended', event.at);
     }
     node.interrupt = {
-      interruptId: String(payload['interruptId']),
-      kind: payload['kind'] as InterruptKind,
-      key: String(payload['key']),
+      interruptId: toText(payload.interruptId),
+      kind: payload.kind,
+      key: toText(payload.key),
       data: {},
       requestedAt: event.at,
       votes: [],
@@ -170,18 +163,18 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
   'interrupt.requested': (state, event, payload) => {
     const node = nodeOf(state, event, payload);
     if (node.interrupt === undefined) return;
-    node.interrupt.data = payload['data'] as JsonObject;
-    const sensitivity = readSensitivity(payload['sensitive']);
+    node.interrupt.data = payload.data;
+    const sensitivity = readSensitivity(payload.sensitive);
     if (sensitivity !== undefined) node.interrupt.sensitive = sensitivity;
-    if (isJsonObject(payload['resumeSchema'])) node.interrupt.resumeSchema = payload['resumeSchema'];
-    if (payload['authRequired'] === true) node.interrupt.authRequired = true;
-    if (typeof payload['timeoutMs'] !== 'number') return;
-    node.interrupt.timeoutMs = payload['timeoutMs'];
-    node.dueAt = event.at + payload['timeoutMs'];
+    if (isJsonObject(payload.resumeSchema)) node.interrupt.resumeSchema = payload.resumeSchema;
+    if (payload.authRequired === true) node.interrupt.authRequired = true;
+    if (typeof payload.timeoutMs !== 'number') return;
+    node.interrupt.timeoutMs = payload.timeoutMs;
+    node.dueAt = event.at + payload.timeoutMs;
   },
   'approval.received': (state, event, payload) => {
     const { interrupt } = nodeOf(state, event, payload);
-    const vote: Vote = { voter: String(payload['decidedBy']), action: String(payload['action']) };
+    const vote: Vote = { voter: toText(payload.decidedBy), action: toText(payload.action) };
     if (interrupt === undefined || vote.action === 'timeout') return;
     const earlier = interrupt.votes.findIndex(({ voter }) => voter === vote.voter);
     if (earlier === -1) interrupt.votes.push(vote);
@@ -189,8 +182,7 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
   },
   'interrupt.resolved': (state, event, payload) => {
     const { interrupt } = nodeOf(state, event, payload);
-    if (interrupt !== undefined)
-      interrupt.closed = payload['reason'] === 'timeout' ? 'timed-out' : 'resolved';
+    if (interrupt !== undefined) interrupt.closed = payload.reason === 'timeout' ? 'timed-out' : 'resolved';
   },
   'node.resumed': (state, event, payload) => {
     const node = nodeOf(state, event, payload);
@@ -204,15 +196,15 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
     if (node.child !== undefined) childMoved(state, node, 'completed');
     const { outputMapping } = payload;
     node.child = {
-      runId: String(payload['childRunId']),
-      workflowId: String(payload['childWorkflowId']),
-      done: Number(payload['done'] ?? 0),
-      outputMapping: isJsonObject(outputMapping) ? (outputMapping as Record<string, string>) : {},
-      onFailure: payload['onFailure'] === 'absorb' ? 'absorb' : 'fail',
-      propagateCancellation: payload['propagateCancellation'] !== false,
+      runId: toText(payload.childRunId),
+      workflowId: toText(payload.childWorkflowId),
+      done: toNumber(payload.done ?? 0),
+      outputMapping: isJsonObject(outputMapping) ? outputMapping : {},
+      onFailure: payload.onFailure === 'absorb' ? 'absorb' : 'fail',
+      propagateCancellation: payload.propagateCancellation !== false,
     };
-    if (isJsonObject(payload['childInputs'])) node.childInputs = payload['childInputs'];
-    node.sensitiveChildInputs = readSensitivity(payload['sensitiveChildInputs']);
+    if (isJsonObject(payload.childInputs)) node.childInputs = payload.childInputs;
+    node.sensitiveChildInputs = readSensitivity(payload.sensitiveChildInputs);
     const { runId, workflowId } = node.child;
     state.children.push({
       runId,
@@ -232,7 +224,7 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
   },
   'conversation.exchanged': (state, event, payload) => {
     const { interrupt } = nodeOf(state, event, payload);
-    if (interrupt !== undefined) interrupt.turns = Number(payload['turnIndex']);
+    if (interrupt !== undefined) interrupt.turns = toNumber(payload.turnIndex);
   },
   'runOrchestrator.decided': (state, event, payload) => {
     const nodeId = event.nodeId ?? '';
@@ -241,16 +233,15 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
     state.openDecisions.push({
       seq: event.seq,
       nodeId,
-      decision: payload['decision'] as JsonObject,
-      ...(payload['sensitive'] !== undefined && { sensitive: true }),
+      decision: payload.decision,
+      ...(payload.sensitive !== undefined && { sensitive: true }),
     });
   },
 
   'variable.changed': (state, _event, payload) => {
-    const name = String(payload['name']);
-    state.variables.set(name, payload['next'] ?? null);
-    // Logs of earlier versions have the second name, and only for what child runs told.
-    const sensitivity = readSensitivity(payload['sensitive'] ?? payload['isInheritedSecret']);
+    const name = toText(payload.name);
+    state.variables.set(name, payload.next ?? null);
+    const sensitivity = readSensitivity(payload.sensitive);
     if (sensitivity === undefined) state.sensitiveVariables.delete(name);
     else state.sensitiveVariables.set(name, sensitivity);
   },
@@ -260,15 +251,42 @@ const CHANGES: Readonly<Record<string, Change | undefined>> = {
     state.diverged = true;
   },
   'version.pinned': (state, _event, payload) => {
-    state.pins.set(String(payload['changeId']), Number(payload['version']));
+    state.pins.set(toText(payload.changeId), toNumber(payload.version));
   },
+
+  'approval.requested': unchanged,
+  'weft.approval.asked': unchanged,
+  'clarification.resolved': unchanged,
+  'conversation.opened': unchanged,
+  'conversation.closed': unchanged,
+  'weft.channel.sent': unchanged,
+  'log.appended': unchanged,
+  'cap.breached': unchanged,
+  'artifact.created': unchanged,
+  'memory.written': unchanged,
+  'provider.usage': unchanged,
+  'agent.reasoned': unchanged,
+  'agent.reasoning.delta': unchanged,
+  'agent.toolCalled': unchanged,
+  'agent.toolReturned': unchanged,
+  'agent.handoff': unchanged,
+  'agent.decided': unchanged,
 };
+
+/** The same for a name of which nothing is known yet; that a change fits its own type has been checked above. */
+const BY_NAME = CHANGES as unknown as Readonly<
+  Record<string, ((state: RunState, event: RunEvent, payload: unknown) => void) | undefined>
+>;
+
+export const RECORDED_TYPES: readonly string[] = Object.keys(CHANGES);
 
 const NO_ITERATION: readonly number[] = [];
 
-function nodeOf(state: RunState, event: RunEvent, payload: JsonObject): NodeState {
-  const nodeId = String(payload['nodeId'] ?? event.nodeId);
-  const iteration = Array.isArray(payload['iteration']) ? (payload['iteration'] as number[]) : NO_ITERATION;
+type Settling = OfNode & { outputs?: JsonObject; error?: NodeError };
+
+function nodeOf(state: RunState, event: Fact, payload: Partial<OfNode>): NodeState {
+  const nodeId = toText(payload.nodeId ?? event.nodeId);
+  const iteration = Array.isArray(payload.iteration) ? payload.iteration : NO_ITERATION;
   const key = nodeKey(nodeId, iteration);
   let node = state.nodes.get(key);
   if (node === undefined) {
@@ -281,8 +299,8 @@ function nodeOf(state: RunState, event: RunEvent, payload: JsonObject): NodeStat
 
 function settle(
   state: RunState,
-  event: RunEvent,
-  payload: JsonObject,
+  event: Fact<'node.completed' | 'node.failed' | 'node.skipped' | 'node.cancelled'>,
+  payload: Settling,
   status: 'completed' | 'failed' | 'skipped' | 'cancelled',
 ): NodeState {
   const node = nodeOf(state, event, payload);
@@ -302,15 +320,11 @@ function settle(
 }
 
 /** What the end of a node says about its child. */
-function endOfChild(child: ChildState, status: string, payload: JsonObject): RunStatus {
+function endOfChild(child: ChildState, status: string, payload: Settling): RunStatus {
   if (status === 'cancelled') return child.propagateCancellation ? 'cancelled' : 'running';
-  const told = status === 'failed' ? detailsOf(payload['error']) : payload['outputs'];
-  const childStatus = isJsonObject(told) ? told['childStatus'] : undefined;
+  const told = status === 'failed' ? payload.error?.details : payload.outputs;
+  const childStatus = told?.['childStatus'];
   return typeof childStatus === 'string' ? (childStatus as RunStatus) : 'failed';
-}
-
-function detailsOf(error: Json | undefined): Json {
-  return isJsonObject(error) ? (error['details'] ?? null) : null;
 }
 
 function adopt(state: RunState, node: NodeState, seq: number): void {
@@ -341,7 +355,7 @@ function count(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-function end(state: RunState, event: RunEvent, status: 'completed' | 'failed' | 'cancelled'): void {
+function end(state: RunState, event: Fact, status: 'completed' | 'failed' | 'cancelled'): void {
   state.status = status;
   state.endedAt = event.at;
   state.pausedAt = undefined;

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
-import { isTerminalEvent } from '../../model/run-event.ts';
+import { type EventType, isTerminalEvent, type Payload } from '../../model/run-event.ts';
 import { nodeKey } from '../../model/run-state.ts';
 
 /**
@@ -133,7 +133,7 @@ export function checkLog(events: readonly LogEntry[], options: LogCheckOptions =
     for (const problem of options.checkPayload?.(event.type, event.payload) ?? []) report('L19', problem);
     checkPlace(event, index, events.length, reading, report);
     checkNodeNamed(event, report);
-    read(event, reading, report);
+    applyRule({ event, reading, report });
   }
   checkEnd(events.length, reading, options, violations);
   return violations;
@@ -167,95 +167,163 @@ function needsNodeInPayload(type: string): boolean {
   return type.startsWith('node.') && type !== 'node.dispatched';
 }
 
-function read(event: LogEntry, reading: Reading, report: Report): void {
-  const payload = objectOf(event.payload);
-  switch (event.type) {
-    case 'run.completed':
-      checkNothingOpen(reading, report);
-      break;
-    case 'run.failed':
-      checkFailure(payload, reading, report);
-      break;
-    case 'run.paused':
-      if (reading.isPaused) report('L16', 'the run is already paused');
-      reading.isPaused = true;
-      break;
-    case 'run.resumed':
-      if (!reading.isPaused) report('L16', 'the run is not paused');
-      reading.isPaused = false;
-      break;
-    case 'weft.trigger.fired':
-      if (payload['reenters'] !== undefined && event.nodeId !== undefined)
-        readRound(event.nodeId, event.nodeId, payload, reading, report);
-      break;
-    case 'cap.breached':
-      readBreach(payload, reading, report);
-      break;
-    case 'variable.changed':
-    case 'channel.written':
-    case 'output.chunk':
-      checkWriter(event, payload, reading, report);
-      break;
-    default:
-      if (event.type.startsWith('node.') && event.nodeId !== undefined)
-        readNodeEvent(event.type, event.nodeId, payload, reading, report);
-  }
+/** An event on its way through the rules. */
+interface Read {
+  readonly event: LogEntry;
+  readonly reading: Reading;
+  readonly report: Report;
+}
+
+/** The members of a type's payload. What stands in them is for the rule to look at: the log may be anybody's. */
+type Members<Type extends EventType> = { readonly [Member in keyof Payload<Type>]?: Json };
+
+type Rule<Type extends EventType> = (payload: Members<Type>, read: Read) => void;
+
+/** Of types whose place in the log says nothing. */
+const anywhere = (): void => undefined;
+
+/** One for each type that is recorded; what holds for all of them stands in `checkLog`. */
+const RULES: { readonly [Type in EventType]: Rule<Type> } = {
+  'run.started': anywhere,
+  'run.completed': (_payload, { reading, report }) => checkNothingOpen(reading, report),
+  'run.failed': (payload, { reading, report }) => checkFailure(payload, reading, report),
+  'run.cancelled': anywhere,
+  'run.paused': (_payload, { reading, report }) => {
+    if (reading.isPaused) report('L16', 'the run is already paused');
+    reading.isPaused = true;
+  },
+  'run.resumed': (_payload, { reading, report }) => {
+    if (!reading.isPaused) report('L16', 'the run is not paused');
+    reading.isPaused = false;
+  },
+
+  'node.started': (payload, read) => {
+    const node = nodeIn(read);
+    if (node !== undefined) readStart(node.key, payload, node.execution, read.reading, read.report);
+  },
+  'node.completed': (payload, read) => {
+    const node = unsettledNode(read);
+    if (node === undefined) return;
+    const { key, execution } = node;
+    if (execution.status !== 'running') read.report('L7', `"${key}" is not running`);
+    execution.status = 'settled';
+    if (payload.reenters !== undefined) readRound(key, payload, read);
+  },
+  'node.failed': (_payload, read) => {
+    const node = unsettledNode(read);
+    if (node !== undefined) node.execution.status = 'settled';
+  },
+  'node.cancelled': (_payload, read) => {
+    const node = unsettledNode(read);
+    if (node === undefined) return;
+    if (node.execution.status === 'none') read.report('L7', `"${node.key}" never started`);
+    node.execution.status = 'settled';
+  },
+  'node.skipped': (_payload, read) => {
+    const node = unsettledNode(read);
+    if (node === undefined) return;
+    if (node.execution.status !== 'none') read.report('L7', `"${node.key}" has started`);
+    node.execution.status = 'settled';
+  },
+  'node.suspended': (_payload, read) => {
+    const node = unsettledNode(read);
+    if (node === undefined) return;
+    if (node.execution.status !== 'running') read.report('L7', `"${node.key}" is not running`);
+    node.execution.status = 'suspended';
+  },
+  'node.resumed': (_payload, read) => {
+    const node = unsettledNode(read);
+    if (node === undefined) return;
+    if (node.execution.status !== 'suspended') read.report('L7', `"${node.key}" is not suspended`);
+    node.execution.status = 'running';
+  },
+  'node.retried': (payload, read) => {
+    const node = unsettledNode(read);
+    if (node !== undefined) readRetry(node.key, payload, node.execution, read.report);
+  },
+  'node.dispatched': (_payload, read) => void unsettledNode(read),
+
+  'weft.trigger.fired': (payload, read) => {
+    const { nodeId } = read.event;
+    if (payload.reenters !== undefined && nodeId !== undefined) readRound(nodeId, payload, read);
+  },
+  'cap.breached': (payload, { reading, report }) => readBreach(payload, reading, report),
+  'variable.changed': checkWriter,
+  'channel.written': checkWriter,
+  'output.chunk': checkWriter,
+
+  'interrupt.requested': anywhere,
+  'interrupt.resolved': anywhere,
+  'approval.requested': anywhere,
+  'approval.received': anywhere,
+  'weft.approval.asked': anywhere,
+  'clarification.requested': anywhere,
+  'clarification.resolved': anywhere,
+  'conversation.opened': anywhere,
+  'conversation.exchanged': anywhere,
+  'conversation.closed': anywhere,
+  'weft.channel.sent': anywhere,
+  'log.appended': anywhere,
+  'version.pinned': anywhere,
+  'replay.diverged': anywhere,
+  'runOrchestrator.decided': anywhere,
+  'artifact.created': anywhere,
+  'memory.written': anywhere,
+  'provider.usage': anywhere,
+  'agent.reasoned': anywhere,
+  'agent.reasoning.delta': anywhere,
+  'agent.toolCalled': anywhere,
+  'agent.toolReturned': anywhere,
+  'agent.handoff': anywhere,
+  'agent.decided': anywhere,
+};
+
+const BY_NAME: ReadonlyMap<string, (payload: JsonObject, read: Read) => void> = new Map(
+  Object.entries(RULES),
+);
+
+export const RULED_TYPES: readonly string[] = Object.keys(RULES);
+
+function applyRule(read: Read): void {
+  const { event, reading } = read;
+  const rule = BY_NAME.get(event.type);
+  if (rule !== undefined) rule(objectOf(event.payload), read);
+  // Of a newer or another host.
+  else if (event.type.startsWith('node.')) unsettledNode(read);
   if (isTerminalEvent(event.type)) reading.terminal ??= event.type;
 }
 
-function readNodeEvent(
-  type: string,
-  nodeId: string,
-  payload: JsonObject,
-  reading: Reading,
-  report: Report,
-): void {
-  const key = nodeKey(nodeId, iterationOf(payload));
+interface ReadNode {
+  readonly key: string;
+  readonly execution: Execution;
+}
+
+/** The execution that the event is about; undefined when it names no node. */
+function nodeIn({ event, reading, report }: Read): ReadNode | undefined {
+  const { nodeId, payload } = event;
+  if (nodeId === undefined) return undefined;
+  const key = nodeKey(nodeId, iterationOf(objectOf(payload)));
   const execution = executionOf(key, nodeId, reading);
-  const { status } = execution;
-  if (status === 'settled') {
-    report('L8', `"${key}" has already settled`);
-    if (type !== 'node.started') return;
-  }
-  switch (type) {
-    case 'node.started':
-      readStart(key, payload, execution, reading, report);
-      break;
-    case 'node.completed':
-      if (status !== 'running') report('L7', `"${key}" is not running`);
-      execution.status = 'settled';
-      if (payload['reenters'] !== undefined) readRound(key, nodeId, payload, reading, report);
-      break;
-    case 'node.failed':
-      execution.status = 'settled';
-      break;
-    case 'node.cancelled':
-      if (status === 'none') report('L7', `"${key}" never started`);
-      execution.status = 'settled';
-      break;
-    case 'node.skipped':
-      if (status !== 'none') report('L7', `"${key}" has started`);
-      execution.status = 'settled';
-      break;
-    case 'node.suspended':
-      if (status !== 'running') report('L7', `"${key}" is not running`);
-      execution.status = 'suspended';
-      break;
-    case 'node.resumed':
-      if (status !== 'suspended') report('L7', `"${key}" is not suspended`);
-      execution.status = 'running';
-      break;
-    case 'node.retried':
-      readRetry(key, payload, execution, report);
-      break;
-  }
+  if (execution.status === 'settled') report('L8', `"${key}" has already settled`);
+  return { key, execution };
+}
+
+/** The same; undefined also when nothing may happen to it any more. */
+function unsettledNode(read: Read): ReadNode | undefined {
+  const node = nodeIn(read);
+  return node?.execution.status === 'settled' ? undefined : node;
 }
 
 /** The nodes of the cycle may start again, each as if for the first time. */
-function readRound(key: string, nodeId: string, payload: JsonObject, reading: Reading, report: Report): void {
+function readRound(
+  key: string,
+  payload: { readonly reenters?: Json; readonly iteration?: Json },
+  { event, reading, report }: Read,
+): void {
   const { reenters } = payload;
   const names = Array.isArray(reenters) ? reenters.map(String) : [];
-  if (!names.includes(nodeId)) report('L22', `"${key}" is not on the cycle it closes`);
+  if (event.nodeId === undefined || !names.includes(event.nodeId))
+    report('L22', `"${key}" is not on the cycle it closes`);
   for (const name of names) {
     const member = reading.executions.get(nodeKey(name, iterationOf(payload)));
     if (member?.status === 'settled' || member === undefined) {
@@ -277,12 +345,12 @@ function executionOf(key: string, nodeId: string, reading: Reading): Execution {
 
 function readStart(
   key: string,
-  payload: JsonObject,
+  payload: Members<'node.started'>,
   execution: Execution,
   reading: Reading,
   report: Report,
 ): void {
-  const attempt = typeof payload['attempt'] === 'number' ? payload['attempt'] : 0;
+  const attempt = typeof payload.attempt === 'number' ? payload.attempt : 0;
   const { status } = execution;
   if (status === 'running' || status === 'suspended') report('L6', `"${key}" is already running`);
   else if (status !== 'settled' && attempt !== execution.attempt) {
@@ -296,13 +364,17 @@ function readStart(
 }
 
 /** Keeps the announced number, which the next start must carry. */
-function readRetry(key: string, payload: JsonObject, execution: Execution, report: Report): void {
+function readRetry(
+  key: string,
+  { attempt }: Members<'node.retried'>,
+  execution: Execution,
+  report: Report,
+): void {
   if (execution.status !== 'running') report('L9', `"${key}" is not running`);
   const expected = execution.attempt + 1;
-  if (payload['attempt'] !== expected)
-    report('L9', `attempt ${String(payload['attempt'])} should be ${expected}`);
+  if (attempt !== expected) report('L9', `attempt ${String(attempt)} should be ${expected}`);
   execution.status = 'due';
-  execution.attempt = typeof payload['attempt'] === 'number' ? payload['attempt'] : expected;
+  execution.attempt = typeof attempt === 'number' ? attempt : expected;
 }
 
 /** Caps of the whole run, and the code with which it then fails. */
@@ -313,8 +385,11 @@ const RUN_CAPS = new Map([
   ['clarification', 'clarification_limit_exceeded'],
 ]);
 
-function readBreach(payload: JsonObject, reading: Reading, report: Report): void {
-  const { kind, limit, observed } = payload;
+function readBreach(
+  { kind, limit, observed }: Members<'cap.breached'>,
+  reading: Reading,
+  report: Report,
+): void {
   if (typeof limit !== 'number' || typeof observed !== 'number' || observed <= limit) {
     report('L12', `observed ${String(observed)} is not above the limit ${String(limit)}`);
   }
@@ -326,8 +401,8 @@ function readBreach(payload: JsonObject, reading: Reading, report: Report): void
   reading.breaches.add(name);
 }
 
-function checkFailure(payload: JsonObject, reading: Reading, report: Report): void {
-  const { code, message } = objectOf(payload['error'] ?? null);
+function checkFailure({ error = null }: Members<'run.failed'>, reading: Reading, report: Report): void {
+  const { code, message } = objectOf(error);
   if (!isNonEmpty(code) || !isNonEmpty(message))
     report('L18', 'the payload has no error with code and message');
   for (const [kind, failure] of RUN_CAPS) {
@@ -344,8 +419,8 @@ function checkNothingOpen(reading: Reading, report: Report): void {
 }
 
 /** These payloads carry no iteration, so any execution of the node will do. */
-function checkWriter(event: LogEntry, payload: JsonObject, reading: Reading, report: Report): void {
-  const nodeId = event.nodeId ?? payload['nodeId'];
+function checkWriter(payload: { readonly nodeId?: Json }, { event, reading, report }: Read): void {
+  const nodeId = event.nodeId ?? payload.nodeId;
   if (typeof nodeId !== 'string') return;
   const isRunning =
     reading.byNode
@@ -370,8 +445,7 @@ function checkEnd(length: number, reading: Reading, options: LogCheckOptions, vi
   }
 }
 
-function iterationOf(payload: JsonObject): number[] {
-  const { iteration } = payload;
+function iterationOf({ iteration }: { readonly iteration?: Json }): number[] {
   return Array.isArray(iteration) ? iteration.filter((index) => typeof index === 'number') : [];
 }
 

@@ -1,6 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import type { StoredEvent } from '../../ports/store.ts';
-import { evolve, fromStored } from '../fold/evolve.ts';
+import { evolve } from '../fold/evolve.ts';
+import { fromStored } from '../fold/from-stored.ts';
+import { asRunEvent } from '../../model/run-event.ts';
 import { nodeKey, type NodeState, type RunState } from '../../model/run-state.ts';
 import type { Plan } from '../compile/plan.ts';
 import { segmentsOf } from './masked-slots.ts';
@@ -59,7 +61,7 @@ export function createMarkedFold(plan: Plan, state: RunState): MarkedFold {
       evolve(state, read);
       return;
     }
-    let payload = read.payload;
+    let payload: JsonObject = read.payload;
     for (const slot of slots) {
       const needed = { name: nameOf(event, payload, slot), seq: event.seq, slot };
       const [member = ''] = segmentsOf(slot);
@@ -73,7 +75,16 @@ export function createMarkedFold(plan: Plan, state: RunState): MarkedFold {
       marked.set(mark, needed);
       payload = withValue(payload, slot, mark);
     }
-    evolve(state, { ...read, payload });
+    evolve(
+      state,
+      asRunEvent({
+        seq: read.seq,
+        at: read.at,
+        type: event.type,
+        payload,
+        ...(event.nodeId !== undefined && { nodeId: event.nodeId }),
+      }),
+    );
   }
 
   return {

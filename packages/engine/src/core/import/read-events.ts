@@ -1,10 +1,12 @@
-import { EVENT_CATALOGUE, isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import { EVENT_CATALOGUE, isJsonObject, type Json, type JsonObject, WEFT_EVENTS } from '@weft/protocol';
 import type { StoredEvent } from '../../ports/store.ts';
 import type { Steps } from '../json/steps.ts';
 import { wrongNameIn } from './payload-names.ts';
 import { nameAt, refuseBundle } from './refuse.ts';
 
-const KNOWN_TYPES: ReadonlySet<string> = new Set(EVENT_CATALOGUE.map(({ type }) => type));
+const KNOWN_TYPES: ReadonlySet<string> = new Set(
+  [...EVENT_CATALOGUE, ...WEFT_EVENTS].map(({ type }) => type),
+);
 
 /** The events of a bundle in the form in which they are kept, whichever of the two names a host has used for a member. */
 export function* readEvents(events: readonly Json[]): Steps<StoredEvent[]> {

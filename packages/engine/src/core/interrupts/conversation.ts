@@ -5,6 +5,7 @@ import { toNodeError } from '../decide/node-error.ts';
 import { identity } from '../decide/node-settle.ts';
 import { isCostCode, type NodePlan } from '../compile/plan.ts';
 import { shownMembers } from '../decide/recorder.ts';
+import type { Payload } from '../../model/run-event.ts';
 import { type InterruptState, nodeKey } from '../../model/run-state.ts';
 import { memberOf, type Sensitivity } from '../redaction/sensitivity.ts';
 
@@ -29,6 +30,8 @@ interface Turn {
   readonly ts: number;
 }
 
+type TurnDoc = Payload<'conversation.exchanged'>['turn'];
+
 export function openConversation(
   batch: Batch,
   node: NodePlan,
@@ -39,7 +42,7 @@ export function openConversation(
   const content = memberOf(sensitivity, 'prompt');
   const ofTurn = content === undefined ? undefined : { content };
   const { agent } = node.node;
-  const opened = {
+  const opened: Payload<'conversation.opened'> = {
     ...identity(node, path),
     conversationId: String(data['conversationId']),
     initialTurn: turn,
@@ -92,7 +95,7 @@ export function turnProblem(
   }
 }
 
-function openingTurn(batch: Batch, node: NodePlan, data: JsonObject): JsonObject {
+function openingTurn(batch: Batch, node: NodePlan, data: JsonObject): TurnDoc {
   return turnOf({
     conversationId: String(data['conversationId']),
     turnIndex: 0,
@@ -103,7 +106,7 @@ function openingTurn(batch: Batch, node: NodePlan, data: JsonObject): JsonObject
   });
 }
 
-function userTurn(batch: Batch, interrupt: InterruptState, value: JsonObject, speaker: string): JsonObject {
+function userTurn(batch: Batch, interrupt: InterruptState, value: JsonObject, speaker: string): TurnDoc {
   return turnOf({
     conversationId: String(interrupt.data['conversationId']),
     turnIndex: (interrupt.turns ?? 0) + 1,
@@ -214,7 +217,7 @@ function closedSensitivity(
   return { outcome: true, ...(finalTurn !== undefined && { finalTurn }) };
 }
 
-export function turnOf({ conversationId, turnIndex, role, ...said }: Turn): JsonObject {
+export function turnOf({ conversationId, turnIndex, role, ...said }: Turn): TurnDoc {
   return {
     messageId: `${conversationId}:${turnIndex}:${role}`,
     ...said,

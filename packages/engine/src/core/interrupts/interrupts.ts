@@ -22,6 +22,7 @@ import type { NodePlan } from '../compile/plan.ts';
 import { shownMembers } from '../decide/recorder.ts';
 import { mixedSensitivity, receivedSensitivity } from '../redaction/result-sensitivity.ts';
 import { type InterruptState, type NodeState, nodeKey } from '../../model/run-state.ts';
+import type { Draft, Payload } from '../../model/run-event.ts';
 import { placeOf } from '../expressions/scope.ts';
 import { ofMembers, type Sensitivity } from '../redaction/sensitivity.ts';
 
@@ -120,13 +121,16 @@ function carryOut(
   const id = identity(node, path);
   const shownValue = shownMembers(value, answerSensitivity(node, kind, value), batch.run.masking);
   /** A fact that tells the answer, as it is and as others may see it. */
-  const tell = (type: string, payloadOf: (answer: JsonObject) => JsonObject): void => {
-    const payload = { ...id, interruptId, ...payloadOf(value) };
-    const shown = shownValue === value ? payload : { ...id, interruptId, ...payloadOf(shownValue) };
-    batch.record({ type, nodeId: node.id, payload, shown });
+  const tell = (draftOf: (answer: JsonObject) => Draft<AnswerEvent>): void => {
+    const draft = draftOf(value);
+    const shown = shownValue === value ? draft.payload : draftOf(shownValue).payload;
+    batch.record({ ...draft, nodeId: node.id, shown });
   };
   if (evaluation.type === 'noted') {
-    tell('weft.approval.asked', (answer) => ({ value: answer, askedBy: voter }));
+    tell((answer) => ({
+      type: 'weft.approval.asked',
+      payload: { ...id, interruptId, value: answer, askedBy: voter },
+    }));
     return;
   }
   if (evaluation.type === 'turn') {
@@ -135,19 +139,32 @@ function carryOut(
     if (!isLast) return;
   }
   if (kind === 'clarification')
-    tell('clarification.resolved', ({ answers = {} }) => ({ answers, answeredBy: voter }));
+    tell(({ answers = {} }) => ({
+      type: 'clarification.resolved',
+      payload: { ...id, interruptId, answers: answers as JsonObject, answeredBy: voter },
+    }));
   if (kind === 'approval')
-    tell('approval.received', (answer) => ({ action: '', decidedBy: voter, ...pick(answer, SAID) }));
+    tell((answer) => ({
+      type: 'approval.received',
+      payload: {
+        ...id,
+        interruptId,
+        ...({ action: '', decidedBy: voter, ...pick(answer, SAID) } as unknown as Vote),
+      },
+    }));
   if (evaluation.type === 'vote') return;
 
-  tell('interrupt.resolved', (answer) => ({ kind, resumeValue: answer, resolvedBy: voter }));
+  tell((answer) => ({
+    type: 'interrupt.resolved',
+    payload: { ...id, interruptId, kind, resumeValue: answer, resolvedBy: voter },
+  }));
   batch.run.timers.delete(nodeKey(node.id, path));
   if (evaluation.type === 'rejected') {
     const message = `${kind === 'approval' ? 'The approval' : 'The decision'} was rejected by ${voter}.`;
     const code = kind === 'approval' ? 'approval_rejected' : 'decision_rejected';
     return failNode(batch, node, path, { code, message, details: { interruptId } });
   }
-  tell('node.resumed', (answer) => ({ resumeValue: answer }));
+  tell((answer) => ({ type: 'node.resumed', payload: { ...id, interruptId, resumeValue: answer } }));
   if (kind === 'conversation.exchange') {
     const closing = evaluation.type === 'turn' ? closingTurn(value) : { ...value, by: voter };
     const outputs = closeConversation(batch, node, interrupt, closing);
@@ -155,6 +172,16 @@ function carryOut(
   }
   takeAnswer(batch, node, path, value, { ...value, output: value });
 }
+
+type AnswerEvent =
+  | 'weft.approval.asked'
+  | 'clarification.resolved'
+  | 'approval.received'
+  | 'interrupt.resolved'
+  | 'node.resumed';
+
+/** As the question's kind lets it be answered. */
+type Vote = Omit<Payload<'approval.received'>, 'nodeId' | 'iteration' | 'interruptId'>;
 
 /** What an approval says of an answer. */
 const SAID = ['action', 'comment', 'feedback', 'refineFeedback', 'editedArtifactData'];

@@ -9,6 +9,8 @@ import type { NodePlan } from '../compile/plan.ts';
 import { breachCap } from '../decide/run-end.ts';
 import { type NodeWork, sensitivityOfSaid } from '../decide/node-work.ts';
 import { shownMembers } from '../decide/recorder.ts';
+import type { OfNode } from '../../model/event-payloads.ts';
+import type { Draft, Payload } from '../../model/run-event.ts';
 import { nodeKey } from '../../model/run-state.ts';
 import { recorded } from '../redaction/sensitivity.ts';
 
@@ -52,7 +54,7 @@ export function suspendNode(
   });
   if (kind === 'conversation.exchange')
     openConversation(batch, node, path, { data, sensitivity, suspendedSeq });
-  const requested: JsonObject = {
+  const requested = {
     ...id,
     runId: run.record.runId,
     interruptId,
@@ -69,10 +71,8 @@ export function suspendNode(
     payload: { ...requested, ...recorded('sensitive', sensitivity) },
     ...(sensitivity !== undefined && { shown: { ...requested, data: shown } }),
   });
-  const twin = LEGACY_EVENTS[kind]?.(shown, data);
-  if (twin !== undefined) {
-    batch.record({ type: twin.type, nodeId: node.id, payload: { ...id, interruptId, ...twin.payload } });
-  }
+  const twin = LEGACY_EVENTS[kind]?.({ ...id, interruptId }, shown, data);
+  if (twin !== undefined) batch.record({ ...twin, nodeId: node.id });
   if (timeoutMs !== undefined) run.timers.add(nodeKey(node.id, path));
 }
 
@@ -85,7 +85,7 @@ function interruptIdOf({ run }: Batch, node: NodePlan, path: readonly number[]):
 }
 
 /** What readers of the protocol look for beside the kind. */
-function reasonOf({ kind, data, reason }: Question): JsonObject {
+function reasonOf({ kind, data, reason }: Question): { reason?: string } {
   if (kind === 'low-confidence') {
     return { reason: 'low-confidence', ...pick(data, ['agentId', 'threshold', 'observed']) };
   }
@@ -101,18 +101,26 @@ function isOverCap(batch: Batch, node: NodePlan, path: readonly number[]): boole
   return true;
 }
 
-/** The kind-specific events that readers of earlier drafts look for, beside the general ones. */
-const LEGACY_EVENTS: Readonly<
-  Record<string, ((shown: JsonObject, data: JsonObject) => { type: string; payload: JsonObject }) | undefined>
-> = {
-  approval: (shown, data) => ({
+type LegacyEvent = (
+  asked: OfNode & { interruptId: string },
+  shown: JsonObject,
+  data: JsonObject,
+) => Draft<'approval.requested' | 'clarification.requested'>;
+
+/** The kind-specific events that readers of earlier drafts look for, beside the general ones. The node has made the data by its kind. */
+const LEGACY_EVENTS: { readonly [Kind in Question['kind']]?: LegacyEvent } = {
+  approval: (asked, shown, data) => ({
     type: 'approval.requested',
     payload: {
+      ...asked,
       artifactId: shown['artifactId'] ?? '',
       artifactType: shown['artifactType'] ?? '',
       actions: (data['actions'] as string[]).map((action) => (action === 'edit-accept' ? 'edit' : action)),
       ...pick(shown, ['title', 'approversList', 'requiredApprovals']),
-    },
+    } as Payload<'approval.requested'>,
   }),
-  clarification: (shown) => ({ type: 'clarification.requested', payload: pick(shown, ['questions']) }),
+  clarification: (asked, shown) => ({
+    type: 'clarification.requested',
+    payload: { ...asked, ...pick(shown, ['questions']) } as Payload<'clarification.requested'>,
+  }),
 };

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@weft/protocol';
+import type { Json } from '@weft/protocol';
 import { NodeFailure } from '../../model/node-type.ts';
 import type { Batch } from '../decide/live-run.ts';
 import {
@@ -17,6 +17,7 @@ import { collectOutputs, collectSensitivity, unrecoveredFailure } from '../decid
 import { nodeKey } from '../../model/run-state.ts';
 import { expressionScope, placeOf } from '../expressions/scope.ts';
 import type { SensitiveReads } from '../redaction/sensitive-reads.ts';
+import type { Payload } from '../../model/run-event.ts';
 import { isSensitive } from '../redaction/sensitivity.ts';
 
 /**
@@ -28,7 +29,7 @@ export function startLoop(
   node: NodePlan,
   path: readonly number[],
   { inputs, reads }: NodeWork,
-  started: JsonObject,
+  started: Payload<'node.started'>,
 ): void {
   const plan = node.loop as LoopPlan;
   try {

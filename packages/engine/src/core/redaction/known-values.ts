@@ -1,7 +1,7 @@
 import type { Json } from '@weft/protocol';
 import type { NodePlan } from '../compile/plan.ts';
 import { type KnownTexts, MAX_TEXTS } from './redaction.ts';
-import { foldPayload, type RunEvent } from '../../model/run-event.ts';
+import { foldPayload, namedNode, type RunEvent } from '../../model/run-event.ts';
 import { nodeKey, type NodeState } from '../../model/run-state.ts';
 import { createLiteralSearch } from './scan/literal-search.ts';
 import { SHORT } from './scan/literal-tree.ts';
@@ -99,6 +99,12 @@ export function createKnownValues(view: RunView): KnownValues {
     for (const [place, leaves] of placesOf(view)) set(place, leaves);
   }
 
+  /** A channel that no workflow declares is kept among the variables. */
+  function written(name: string): void {
+    set(...variablePlace(view, name));
+    set(...channelPlace(view, name));
+  }
+
   readAll();
   return {
     search,
@@ -107,21 +113,23 @@ export function createKnownValues(view: RunView): KnownValues {
     },
     isPublic: (text) => shown.has(text),
     observe(fact) {
-      const payload = foldPayload(fact);
-      if (fact.type === 'variable.changed' || fact.type === 'channel.written') {
-        const name = String(payload['name'] ?? payload['channel']);
-        set(...variablePlace(view, name));
-        set(...channelPlace(view, name));
-      } else if (payload['reenters'] !== undefined) {
-        readAll(); // a cycle begins again, so nodes have gone
-      } else if (fact.nodeId !== undefined) {
-        const iteration = Array.isArray(payload['iteration']) ? (payload['iteration'] as number[]) : [];
-        const key = nodeKey(fact.nodeId, iteration);
+      if (fact.type === 'variable.changed') written(foldPayload(fact).name);
+      else if (fact.type === 'channel.written') written(foldPayload(fact).channel);
+      else if (restartsNodes(fact)) readAll();
+      else if (fact.nodeId !== undefined) {
+        const { iteration } = namedNode(fact.overlay ?? fact.payload);
+        const key = nodeKey(fact.nodeId, Array.isArray(iteration) ? iteration : []);
         const known = view.state.nodes.get(key);
         if (known !== undefined) for (const place of nodePlaces(view, key, known)) set(...place);
       }
     },
   };
+}
+
+/** A cycle begins again, so nodes have gone. */
+function restartsNodes(fact: RunEvent): boolean {
+  if (fact.type !== 'node.completed' && fact.type !== 'weft.trigger.fired') return false;
+  return foldPayload(fact).reenters !== undefined;
 }
 
 function sameLeaves(before: readonly Leaf[], now: readonly Leaf[]): number {

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import { isJsonObject, type Json } from '@weft/protocol';
 import type { Reads } from '../expressions/expression-reads.ts';
 
 /**
@@ -26,8 +26,11 @@ export function readSensitivity(recorded: Json | undefined): Sensitivity | undef
 }
 
 /** The way there: under this name, where there is something to say. */
-export function recorded(name: string, of: Sensitivity | undefined): JsonObject {
-  return of === undefined ? {} : { [name]: of };
+export function recorded<Name extends string>(
+  name: Name,
+  of: Sensitivity | undefined,
+): { [Member in Name]?: Sensitivity } {
+  return of === undefined ? {} : ({ [name]: of } as { [Member in Name]: Sensitivity });
 }
 
 export function memberOf(of: Sensitivity | undefined, name: string): Sensitivity | undefined {

@@ -1,18 +1,25 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import { toText } from '../fold/to-plain.ts';
 import type { ChannelRequest, NodeEvent, Question } from '../../model/node-type.ts';
 import type { ChannelCommand, ChildCommand, ResolveCommand } from '../../ports/store.ts';
-import type { Reducer } from '../channels/reducers.ts';
-import { foldPayload, type RunEvent } from '../../model/run-event.ts';
+import {
+  type Fact,
+  foldPayload,
+  namedNode,
+  type Payload,
+  payloadData,
+  type RunEvent,
+} from '../../model/run-event.ts';
 import type { Input } from '../decide/step.ts';
 import type { Group } from './groups.ts';
 
 /** From recorded facts back to the input that led to them. */
 
 export function pauseOf(group: Group): Input {
-  const paused = group.events.find(({ type }) => type === 'run.paused');
+  const paused = group.events.find((event) => event.type === 'run.paused');
   const payload = paused === undefined ? {} : foldPayload(paused);
   const isImmediate =
-    payload['drainPolicy'] === 'immediate' || group.events.some(({ type }) => type === 'node.retried');
+    payload.drainPolicy === 'immediate' || group.events.some(({ type }) => type === 'node.retried');
   return {
     type: 'command',
     command: {
@@ -23,7 +30,7 @@ export function pauseOf(group: Group): Input {
   };
 }
 
-export function cancelOf(event: RunEvent): Input {
+export function cancelOf(event: Fact<'run.cancelled'>): Input {
   const payload = foldPayload(event);
   const { cancelledBy } = payload;
   return {
@@ -40,33 +47,30 @@ export function cancelOf(event: RunEvent): Input {
 /** The answer as it was given: whole where it decided the question, else what the vote or turn says of it. */
 export function answerOf(group: Group): Input {
   const { first } = group;
-  const said = foldPayload(first);
-  const resolved = group.events.find(({ type }) => type === 'interrupt.resolved');
+  const resolved = group.events.find((event) => event.type === 'interrupt.resolved');
   const whole = resolved === undefined ? undefined : foldPayload(resolved);
-  if (said['action'] === 'timeout' || whole?.['reason'] === 'timeout') return { type: 'tick' };
-  const by = said['decidedBy'] ?? said['answeredBy'] ?? whole?.['resolvedBy'] ?? speakerOf(said);
-  return answer(first, said, whole?.['resumeValue'] ?? partial(first.type, said), by);
+  const isTimeout = first.type === 'approval.received' && foldPayload(first).action === 'timeout';
+  if (isTimeout || whole?.reason === 'timeout') return { type: 'tick' };
+  const { value, by } = partial(first, whole?.resolvedBy);
+  return answer(first, whole?.resumeValue ?? value, by);
 }
 
-function partial(type: string, said: JsonObject): Json {
-  if (type === 'conversation.exchanged') {
-    return { content: isJsonObject(said['turn']) ? (said['turn']['content'] ?? null) : null };
+function partial(event: RunEvent, resolvedBy: string | undefined): { value: Json; by: Json | undefined } {
+  if (event.type === 'conversation.exchanged') {
+    const { turn } = foldPayload(event);
+    return { value: { content: turn?.content ?? null }, by: resolvedBy ?? turn?.from };
   }
-  const { nodeId: _node, iteration: _iteration, interruptId: _id, decidedBy: _by, ...value } = said;
-  return value;
-}
-
-function speakerOf({ turn }: JsonObject): Json | undefined {
-  return isJsonObject(turn) ? turn['from'] : undefined;
+  const { nodeId: _node, iteration: _iteration, interruptId: _id, decidedBy, ...value } = payloadData(event);
+  return { value, by: decidedBy ?? value['answeredBy'] ?? resolvedBy };
 }
 
 /** A recorded answer was accepted once: whoever gave it counts as the voter. */
-export function answer(event: RunEvent, payload: JsonObject, value: Json, by: Json | undefined): Input {
-  const iteration = payload['iteration'];
+export function answer(event: RunEvent, value: Json, by: Json | undefined): Input {
+  const { nodeId, iteration } = namedNode(event.overlay ?? event.payload);
   const command: ResolveCommand = {
     type: 'resolve',
-    nodeId: event.nodeId ?? String(payload['nodeId']),
-    ...(Array.isArray(iteration) && { iteration: iteration as number[] }),
+    nodeId: event.nodeId ?? toText(nodeId),
+    ...(Array.isArray(iteration) && { iteration }),
     value,
     by: String(by ?? ''),
     byUser: true,
@@ -85,9 +89,8 @@ export function parts(events: readonly RunEvent[]): {
   const channels: ChannelRequest[] = [];
   const others: RunEvent[] = [];
   for (const event of events) {
-    const payload = foldPayload(event);
-    if (event.type === 'variable.changed') variables.push([String(payload['name']), payload['next'] ?? null]);
-    else if (event.type === 'channel.written') channels.push(channelWrite(payload));
+    if (event.type === 'variable.changed') variables.push(changeOf(event));
+    else if (event.type === 'channel.written') channels.push(channelWrite(foldPayload(event)));
     else others.push(event);
   }
   const first = others[0]?.seq ?? 0;
@@ -97,44 +100,66 @@ export function parts(events: readonly RunEvent[]): {
     ...(others.length > 0 && {
       events: others.map((event) => ({
         type: event.type,
-        payload: foldPayload(event),
+        payload: payloadData(event),
         ...(event.causeSeq !== undefined && event.causeSeq >= first && { causedBy: event.causeSeq - first }),
       })),
     }),
   };
 }
 
-function channelWrite({ channel, value, reducer, ttlMs, maxSize }: JsonObject): ChannelRequest {
+function changeOf(event: Fact<'variable.changed'>): [name: string, next: Json] {
+  const { name, next = null } = foldPayload(event);
+  return [toText(name), next];
+}
+
+function channelWrite({
+  channel,
+  value,
+  reducer,
+  ttlMs,
+  maxSize,
+}: Payload<'channel.written'>): ChannelRequest {
   return {
-    channel: String(channel),
+    channel: toText(channel),
     value: value ?? null,
-    ...(typeof reducer === 'string' && { reducer: reducer as Reducer }),
+    ...(typeof reducer === 'string' && { reducer }),
     ...(typeof ttlMs === 'number' && { ttlMs }),
     ...(typeof maxSize === 'number' && { maxSize }),
   };
 }
 
 /** What a child run wrote to this one, taken or refused; undefined where the run itself wrote, or said something. */
-export function channelCommandOf(payload: JsonObject): ChannelCommand | undefined {
-  const { refused, writer, sourceRunId, sourceEngineId } = payload;
-  if (isJsonObject(refused)) return refused as unknown as ChannelCommand;
+export function channelCommandOf(
+  event: Fact<'channel.written' | 'log.appended'>,
+): ChannelCommand | undefined {
+  if (event.type === 'log.appended') {
+    const { refused } = foldPayload(event);
+    return isJsonObject(refused) ? refused : undefined;
+  }
+  const { channel, value, writer, sourceRunId, sourceEngineId, sensitive } = foldPayload(event);
   if (!isJsonObject(writer) || typeof sourceRunId !== 'string') return undefined;
   return {
     type: 'channel',
-    channel: String(payload['channel']),
-    value: payload['value'] ?? null,
+    channel,
+    value: value ?? null,
     sourceRunId,
-    sourceEngineId: String(sourceEngineId),
-    writer: { nodeId: String(writer['nodeId']), typeId: String(writer['typeId']) },
+    sourceEngineId: toText(sourceEngineId),
+    writer,
     // Whether or not the channel declares that it is not.
-    ...(payload['sensitive'] !== undefined && { sensitive: true }),
+    ...(sensitive !== undefined && { sensitive: true }),
   };
 }
 
-export function questionOf({ kind, data, resumeSchema, timeoutMs, authRequired }: JsonObject): Question {
+export function questionOf({
+  kind,
+  data,
+  resumeSchema,
+  timeoutMs,
+  authRequired,
+}: Payload<'interrupt.requested'>): Question {
   return {
-    kind: kind as Question['kind'],
-    data: data as JsonObject,
+    kind,
+    data,
     ...(isJsonObject(resumeSchema) && { resumeSchema }),
     ...(typeof timeoutMs === 'number' && { timeoutMs }),
     ...(authRequired === true && { authRequired }),
@@ -148,11 +173,12 @@ export function variablesOf(
   const variables: [string, Json][] = [];
   const sensitive: string[] = [];
   for (const event of group.events) {
-    const payload = foldPayload(event);
-    const source = event.type === 'variable.changed' ? outputMapping[String(payload['name'])] : undefined;
+    if (event.type !== 'variable.changed') continue;
+    const [name, next] = changeOf(event);
+    const source = outputMapping[name];
     if (source === undefined) continue;
-    variables.push([source, payload['next'] ?? null]);
-    if ((payload['sensitive'] ?? payload['isInheritedSecret']) !== undefined) sensitive.push(source);
+    variables.push([source, next]);
+    if (foldPayload(event).sensitive !== undefined) sensitive.push(source);
   }
   return {
     ...(variables.length > 0 && { variables: Object.fromEntries(variables) }),
@@ -164,7 +190,10 @@ export function errorOf({ code, message }: JsonObject): { code: string; message:
   return { code: String(code), message: String(message) };
 }
 
-export function textOf<Name extends string>(payload: JsonObject, name: Name): { [Key in Name]?: string } {
+export function textOf<Name extends string>(
+  payload: { readonly [Key in Name]?: unknown },
+  name: Name,
+): { [Key in Name]?: string } {
   const value = payload[name];
   return typeof value === 'string' ? ({ [name]: value } as { [Key in Name]?: string }) : {};
 }

@@ -1,15 +1,10 @@
-import { isJsonObject, type JsonObject } from '@weft/protocol';
+import { isJsonObject } from '@weft/protocol';
+import { toNumber, toText } from '../fold/to-plain.ts';
 import type { ChildCommand } from '../../ports/store.ts';
 import { NOT_TRIGGERED } from '../channels/channel-triggers.ts';
 import type { Plan } from '../compile/plan.ts';
-import { foldPayload, type RunEvent } from '../../model/run-event.ts';
-import {
-  nodeKey,
-  type NodeError,
-  type NodeKey,
-  type NodeState,
-  type RunState,
-} from '../../model/run-state.ts';
+import { foldPayload, namedNode, type RunEvent } from '../../model/run-event.ts';
+import { nodeKey, type NodeKey, type NodeState, type RunState } from '../../model/run-state.ts';
 import type { Input, NumberedChunk, Outcome } from '../decide/step.ts';
 import {
   answer,
@@ -85,42 +80,42 @@ export function createCueReader(plan: Plan, state: RunState): CueReader {
 
   /** What later facts must be read with. */
   function note(event: RunEvent): void {
-    const payload = foldPayload(event);
-    const key = keyOf(event, payload);
     if (event.type === 'node.started') {
-      const known = track(key);
-      known.attempt = Number(payload['attempt'] ?? 0);
+      const known = track(keyOf(event));
+      known.attempt = toNumber(foldPayload(event).attempt ?? 0);
       known.chunks = 0;
     }
     if (event.type === 'node.dispatched') {
-      const known = track(key);
-      known.childRunId = String(payload['childRunId']);
-      known.outputMapping = (payload['outputMapping'] ?? {}) as Record<string, string>;
+      const { childRunId, outputMapping = {} } = foldPayload(event);
+      Object.assign(track(keyOf(event)), { childRunId: toText(childRunId), outputMapping });
     }
   }
 
   /** Facts that are their input's only one. */
   function alone(event: RunEvent): void {
-    const payload = foldPayload(event);
-    const key = keyOf(event, payload);
     switch (event.type) {
       case 'run.started':
         return cue(event, { type: 'start' });
       case 'run.resumed':
-        return cue(event, { type: 'command', command: { type: 'resume', ...textOf(payload, 'reason') } });
+        return cue(event, {
+          type: 'command',
+          command: { type: 'resume', ...textOf(foldPayload(event), 'reason') },
+        });
       case 'node.started':
-        if (Number(payload['attempt'] ?? 0) > 0) tick(event);
+        if (toNumber(foldPayload(event).attempt ?? 0) > 0) tick(event);
         return;
       case 'cap.breached':
-        if (payload['kind'] === 'run-duration' || plan.triggers.has(event.nodeId ?? '')) tick(event);
+        if (foldPayload(event).kind === 'run-duration' || plan.triggers.has(event.nodeId ?? '')) tick(event);
         return;
       case 'output.chunk': {
+        const key = keyOf(event);
         const known = track(key);
+        const { chunk: text, isLast, meta } = foldPayload(event);
         const chunk: NumberedChunk = {
           index: known.chunks,
-          chunk: String(payload['chunk']),
-          isLast: payload['isLast'] === true,
-          ...(isJsonObject(payload['meta']) && { meta: payload['meta'] }),
+          chunk: toText(text),
+          isLast,
+          ...(isJsonObject(meta) && { meta }),
         };
         known.chunks += 1;
         return cue(event, { type: 'progress', key, attempt: known.attempt, chunks: [chunk] });
@@ -129,15 +124,18 @@ export function createCueReader(plan: Plan, state: RunState): CueReader {
       case 'weft.trigger.fired':
         return tick(event);
       case 'node.skipped':
-        if (payload['reason'] === NOT_TRIGGERED) tick(event);
+        if (foldPayload(event).reason === NOT_TRIGGERED) tick(event);
         return;
       case 'channel.written':
       case 'log.appended': {
-        const command = channelCommandOf(payload);
+        const command = channelCommandOf(event);
         return command && cue(event, { type: 'command', command });
       }
-      case 'weft.approval.asked':
-        return cue(event, answer(event, payload, payload['value'] ?? null, payload['askedBy']));
+      case 'weft.approval.asked': {
+        const { value, askedBy } = foldPayload(event);
+        return cue(event, answer(event, value ?? null, askedBy));
+      }
+      default: // came of an input that has been read already
     }
   }
 
@@ -152,9 +150,9 @@ export function createCueReader(plan: Plan, state: RunState): CueReader {
 
   function inputOf(group: Group, last: RunEvent): Input | undefined {
     const { first } = group;
-    const types = new Set(group.events.map(({ type }) => type));
-    if (types.has('run.cancelled')) return cancelOf(last);
-    if (types.has('run.paused') || isPausing(first)) return pauseOf(group);
+    const cancelled = group.events.find((event) => event.type === 'run.cancelled');
+    if (cancelled !== undefined) return cancelOf(cancelled);
+    if (isPausing(first) || group.events.some(({ type }) => type === 'run.paused')) return pauseOf(group);
     if (ANSWERS.has(first.type) || first.type === 'interrupt.resolved') return answerOf(group);
     const kind = plan.nodes.get(first.nodeId ?? '')?.type.kind;
     if (kind === 'effect') return outcomeOf(group, last);
@@ -163,8 +161,7 @@ export function createCueReader(plan: Plan, state: RunState): CueReader {
   }
 
   function outcomeOf(group: Group, last: RunEvent): Input | undefined {
-    const payload = foldPayload(last);
-    const key = keyOf(last, payload);
+    const key = keyOf(last);
     const outcome = (outcome: Outcome): Input => ({
       type: 'outcome',
       key,
@@ -175,27 +172,27 @@ export function createCueReader(plan: Plan, state: RunState): CueReader {
       case 'node.completed':
         return outcome({
           ok: true,
-          outputs: (payload['outputs'] ?? {}) as JsonObject,
+          outputs: foldPayload(last).outputs ?? {},
           ...parts(group.events.slice(0, -1)),
         });
       case 'interrupt.requested': {
         const before = group.events.filter(({ type }) => ON_THE_WAY.test(type));
-        return outcome({ ok: true, outputs: {}, ...parts(before), ask: questionOf(payload) });
+        return outcome({ ok: true, outputs: {}, ...parts(before), ask: questionOf(foldPayload(last)) });
       }
       case 'node.failed':
-        return outcome({ ok: false, error: payload['error'] as unknown as NodeError });
+        return outcome({ ok: false, error: foldPayload(last).error });
       case 'node.retried': {
         // The track already knows the next attempt only after its start, so this is the failed one.
-        const error = payload['lastError'] as unknown as NodeError;
-        return outcome({ ok: false, error, delayMs: Number(payload['delayMs'] ?? 0) });
+        const { lastError: error, delayMs } = foldPayload(last);
+        return error && outcome({ ok: false, error, delayMs: toNumber(delayMs ?? 0) });
       }
+      default:
+        return undefined;
     }
-    return undefined;
   }
 
   function childOf(group: Group, last: RunEvent): Input | undefined {
-    const payload = foldPayload(last);
-    const key = keyOf(last, payload);
+    const key = keyOf(last);
     const { childRunId = '', outputMapping } = track(key);
     const told = (more: Omit<ChildCommand, 'type' | 'nodeKey' | 'childRunId'>): Input => ({
       type: 'command',
@@ -203,13 +200,13 @@ export function createCueReader(plan: Plan, state: RunState): CueReader {
     });
     switch (last.type) {
       case 'node.suspended':
-        return told({ status: String(payload['childStatus']) as ChildCommand['status'] });
+        return told({ status: foldPayload(last).childStatus ?? 'running' });
       case 'node.resumed':
         return told({ status: 'running' });
       case 'node.dispatched':
         return told({ status: 'completed', ...variablesOf(group, outputMapping) });
       case 'node.completed': {
-        const outputs = (payload['outputs'] ?? {}) as JsonObject;
+        const { outputs = {} } = foldPayload(last);
         if (typeof outputs['childRunId'] !== 'string') return undefined;
         const { childStatus, output, childError } = outputs;
         return told({
@@ -220,7 +217,7 @@ export function createCueReader(plan: Plan, state: RunState): CueReader {
         });
       }
       case 'node.failed': {
-        const error = payload['error'] as unknown as NodeError;
+        const { error } = foldPayload(last);
         const childStatus = error.details?.['childStatus'];
         if (typeof childStatus !== 'string') return { type: 'child-created', key, childRunId, error };
         const childError = error.details?.['childError'];
@@ -229,8 +226,9 @@ export function createCueReader(plan: Plan, state: RunState): CueReader {
           ...(isJsonObject(childError) && { error: errorOf(childError) }),
         });
       }
+      default:
+        return undefined;
     }
-    return undefined;
   }
 
   return { cues, push, end: release };
@@ -247,7 +245,7 @@ function trackOf(node: NodeState | undefined): NodeTrack {
   };
 }
 
-function keyOf(event: RunEvent, payload: JsonObject): NodeKey {
-  const iteration = Array.isArray(payload['iteration']) ? (payload['iteration'] as number[]) : [];
-  return nodeKey(event.nodeId ?? String(payload['nodeId'] ?? ''), iteration);
+function keyOf(event: RunEvent): NodeKey {
+  const { nodeId = '', iteration } = namedNode(event.overlay ?? event.payload);
+  return nodeKey(event.nodeId ?? nodeId, Array.isArray(iteration) ? iteration : []);
 }

@@ -1,6 +1,8 @@
-import { isJsonObject, type JsonObject } from '@weft/protocol';
+import { isJsonObject } from '@weft/protocol';
+import { toNumber } from '../fold/to-plain.ts';
 import type { Plan } from '../compile/plan.ts';
-import { foldPayload, type RunEvent } from '../../model/run-event.ts';
+import { type Fact, foldPayload, type RunEvent } from '../../model/run-event.ts';
+import type { NodeError } from '../../model/run-state.ts';
 
 /** Which facts of a log came from the same input: a group of neighbours, of one node or of the whole run. */
 export interface Group {
@@ -21,9 +23,8 @@ const EARLY = 'ended early by a pause';
 /** A node's group begins where a fact of it can only come from outside, or might. */
 export function startsGroup(event: RunEvent, plan: Plan): boolean {
   const { type } = event;
-  const payload = foldPayload(event);
   if (type === 'run.cancelled' || type === 'run.paused') return true;
-  if (type === 'node.cancelled') return payload['reason'] === 'run-cancelled';
+  if (event.type === 'node.cancelled') return foldPayload(event).reason === 'run-cancelled';
   if (type === 'interrupt.resolved' || isPausing(event)) return true;
   const kind = plan.nodes.get(event.nodeId ?? '')?.type.kind;
   if (ANSWERS.has(type)) return kind !== 'pure' || type !== 'conversation.exchanged';
@@ -33,7 +34,7 @@ export function startsGroup(event: RunEvent, plan: Plan): boolean {
     case 'effect':
       return isFromEffect(event);
     case 'children':
-      return isFromChild(type, payload);
+      return isFromChild(event);
     default:
       return false;
   }
@@ -47,20 +48,20 @@ function isFromEffect(event: RunEvent): boolean {
 }
 
 /** Facts of a node with children that its child, and nothing else, can have led to. */
-function isFromChild(type: string, payload: JsonObject): boolean {
-  switch (type) {
+function isFromChild(event: RunEvent): boolean {
+  switch (event.type) {
     case 'node.dispatched':
-      return Number(payload['done'] ?? 0) > 0;
+      return toNumber(foldPayload(event).done ?? 0) > 0;
     case 'node.suspended':
-      return payload['childStatus'] !== undefined;
+      return foldPayload(event).childStatus !== undefined;
     case 'node.resumed':
-      return payload['interruptId'] === undefined;
+      return foldPayload(event).interruptId === undefined;
     case 'node.failed':
-      return isAboutChild(payload);
+      return isAboutChild(foldPayload(event).error);
     case 'node.completed':
-      return isJsonObject(payload['outputs']) && 'childRunId' in payload['outputs'];
+      return foldPayload(event).outputs?.['childRunId'] !== undefined;
     default:
-      return type === 'variable.changed';
+      return event.type === 'variable.changed';
   }
 }
 
@@ -72,14 +73,8 @@ const CHILD_REFUSALS = new Set([
   'child_missing',
 ]);
 
-function isAboutChild(payload: JsonObject): boolean {
-  const error = payload['error'];
-  if (!isJsonObject(error)) return false;
-  const details = error['details'];
-  return (
-    CHILD_REFUSALS.has(String(error['code'])) ||
-    (isJsonObject(details) && details['childStatus'] !== undefined)
-  );
+function isAboutChild(error: NodeError | undefined): boolean {
+  return CHILD_REFUSALS.has(String(error?.code)) || error?.details?.['childStatus'] !== undefined;
 }
 
 /** True when the event belongs to the same input as what is held. */
@@ -90,7 +85,7 @@ export function goesOn(held: Group, event: RunEvent, plan: Plan): boolean {
   const last = held.events.at(-1);
   if (event.nodeId !== first.nodeId || last === undefined || isEnd(last, plan)) return false;
   const kind = plan.nodes.get(first.nodeId ?? '')?.type.kind;
-  if (kind === 'children') return isFromChild(event.type, foldPayload(event));
+  if (kind === 'children') return isFromChild(event);
   if (kind !== 'effect') return false;
   if (last.type === 'node.suspended') return event.type === 'interrupt.requested';
   return isFromEffect(event);
@@ -109,7 +104,7 @@ function isOfAnswer(first: RunEvent, event: RunEvent): boolean {
 }
 
 /** Closing a conversation, or letting its time run out, is an act of its own; one that closes by itself does so with its last turn. */
-function isClosing(event: RunEvent): boolean {
+function isClosing(event: Fact<'interrupt.resolved'>): boolean {
   const { resumeValue: value, reason } = foldPayload(event);
   if (reason === 'timeout') return true;
   return isJsonObject(value) && (value['operation'] === 'close' || value['close'] === true);
@@ -138,9 +133,8 @@ export function isEnd(event: RunEvent, plan: Plan): boolean {
 
 /** What a pause does to delays and effects before it is on record itself. */
 export function isPausing(event: RunEvent): boolean {
-  const { reason } = foldPayload(event);
   return (
-    (event.type === 'node.completed' && reason === EARLY) ||
-    (event.type === 'node.retried' && reason === 'paused')
+    (event.type === 'node.completed' && foldPayload(event).reason === EARLY) ||
+    (event.type === 'node.retried' && foldPayload(event).reason === 'paused')
   );
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { StoredEvent } from '../../ports/store.ts';
 import { advance, openRun } from '../decide/advance.ts';
-import { fromStored } from '../fold/evolve.ts';
+import { fromStored } from '../fold/from-stored.ts';
 import type { Plan } from '../compile/plan.ts';
 import type { CreationRecord } from '../../model/run-state.ts';
 import { arbitraryWorkflow } from '../testing/arbitrary-workflow.ts';

@@ -1,8 +1,8 @@
-import type { JsonObject } from '@weft/protocol';
 import type { StoredEvent } from '../../ports/store.ts';
 import { isSameEvent } from '../diff/same-event.ts';
 import { nextTrigger } from '../channels/channel-triggers.ts';
-import type { Draft, LiveRun } from '../decide/live-run.ts';
+import type { LiveRun } from '../decide/live-run.ts';
+import type { Draft, Payload } from '../../model/run-event.ts';
 import { isTerminalStatus, type NodeError } from '../../model/run-state.ts';
 import type { Input } from '../decide/step.ts';
 import type { Cue } from './cues.ts';
@@ -29,6 +29,8 @@ export interface ReplaySource {
   readonly isOver: boolean;
 }
 
+type Diverged = Payload<'replay.diverged'>;
+
 export interface Replay {
   /** What to give to the run next; undefined when it has ended, or waits for what the source does not know. */
   next(): { readonly input: Input; readonly now: number } | undefined;
@@ -41,7 +43,7 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
   let isApart = run.state.diverged === true;
   let idleAt = -1;
   /** A difference in the act that was cut by the fork: its beginning is not recorded again, so it is said at the first fact that is. */
-  let unsaid: Draft | undefined;
+  let unsaid: Draft<'replay.diverged'> | undefined;
   const fromSeq = run.record.fork?.fromSeq ?? 0;
 
   run.watch = (event) => {
@@ -56,7 +58,7 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
     if (isRepeated(original, event)) return undefined;
     // The source is itself a replay that went apart here, and said so first.
     if (original?.type === 'replay.diverged' && isRepeated(source.eventAt(event.seq + 1), event))
-      return { type: original.type, payload: JSON.parse(original.payload) as JsonObject };
+      return { type: 'replay.diverged', payload: JSON.parse(original.payload) as Diverged };
     isApart = true;
     const said = divergence(source.sourceRunId, event, original);
     // Where the source says that it went apart, the place is taken, and on record.
@@ -210,10 +212,10 @@ function divergence(
   sourceRunId: string,
   event: Pick<StoredEvent, 'seq' | 'type'>,
   original: StoredEvent | undefined,
-): Draft {
+): Draft<'replay.diverged'> {
   const isOtherType = original !== undefined && original.type !== event.type;
   const divergenceKind = original === undefined ? 'extra' : isOtherType ? 'type-mismatch' : 'output';
-  const payload: JsonObject = {
+  const payload: Diverged = {
     sourceRunId,
     atSequence: event.seq,
     divergenceKind,

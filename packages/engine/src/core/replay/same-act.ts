@@ -1,4 +1,4 @@
-import { foldPayload, type RunEvent } from '../../model/run-event.ts';
+import { type Fact, foldPayload, type RunEvent } from '../../model/run-event.ts';
 import type { NodeType } from '../../model/node-type.ts';
 import type { Plan } from '../compile/plan.ts';
 import { isPausing, ON_THE_WAY } from './groups.ts';
@@ -21,7 +21,7 @@ function follows(kind: NodeType['kind'], before: RunEvent, after: RunEvent): boo
     case 'node.started':
       if (kind === 'effect') return false;
       // A delay of nothing is over at once; a loop over nothing too.
-      return kind !== 'timer' || foldPayload(before)['delayMs'] === 0;
+      return kind !== 'timer' || foldPayload(before).delayMs === 0;
     case 'node.suspended':
       return after.type === 'interrupt.requested' || after.type === 'conversation.opened';
     case 'conversation.opened':
@@ -47,6 +47,6 @@ function follows(kind: NodeType['kind'], before: RunEvent, after: RunEvent): boo
 }
 
 /** A turn of a conversation, kept in its channel: the conversation may be closed in the same act. */
-function isTurn(event: RunEvent): boolean {
-  return event.payload['reducer'] === 'message';
+function isTurn(event: Fact<'channel.written'>): boolean {
+  return event.payload.reducer === 'message';
 }

@@ -1,5 +1,6 @@
 import { HostError, isHostError, type Json, type JsonObject } from '@weft/protocol';
-import { evolve, fromStored, initialState } from '../../core/fold/evolve.ts';
+import { evolve, initialState } from '../../core/fold/evolve.ts';
+import { fromStored } from '../../core/fold/from-stored.ts';
 import { importRunId } from '../../core/import/import-run-id.ts';
 import { bundleInSteps, type ImportedBundle } from '../../core/import/read-bundle.ts';
 import { refuseBundle } from '../../core/import/refuse.ts';

@@ -1,7 +1,8 @@
 import type { Span } from '@weft/protocol';
+import { toNumber, toText } from '../../core/fold/to-plain.ts';
 import { createSpanProjection, spansOf } from '../../core/bundle/spans.ts';
-import { fromStored } from '../../core/fold/evolve.ts';
-import { isTerminalEvent, type RunEvent } from '../../model/run-event.ts';
+import { fromStored } from '../../core/fold/from-stored.ts';
+import { type Fact, isTerminalEvent } from '../../model/run-event.ts';
 import type { CreationRecord } from '../../model/run-state.ts';
 import type { RunLog } from '../../ports/store.ts';
 import type { RunSpans, TelemetrySource } from '../../host/host.ts';
@@ -28,7 +29,7 @@ export function createRunSpans(store: RunLog): TelemetrySource['runSpans'] {
     for (let isOver = false; !isOver; ) {
       const page = await store.readEvents(runId, seq, PAGE_EVENTS, PAGE_BYTES);
       for (const stored of page) {
-        const event = fromStored(stored);
+        const event = fromStored(stored, runId);
         projection.see(event);
         if (event.type === 'cap.breached') breach = breachOf(event);
       }
@@ -47,10 +48,10 @@ export function createRunSpans(store: RunLog): TelemetrySource['runSpans'] {
   };
 }
 
-function breachOf({ payload }: RunEvent): Span['attributes'] {
+function breachOf({ payload }: Fact<'cap.breached'>): Span['attributes'] {
   return {
-    'openwop.cap_kind': String(payload['kind']),
-    'openwop.cap_limit': Number(payload['limit']),
-    'openwop.cap_observed': Number(payload['observed']),
+    'openwop.cap_kind': toText(payload.kind),
+    'openwop.cap_limit': toNumber(payload.limit),
+    'openwop.cap_observed': toNumber(payload.observed),
   };
 }

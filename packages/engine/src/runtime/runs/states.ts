@@ -1,5 +1,6 @@
 import { decodeInSteps, FOLD_VERSION } from '../../core/fold/checkpoint.ts';
-import { evolve, fromStored, initialState } from '../../core/fold/evolve.ts';
+import { evolve, initialState } from '../../core/fold/evolve.ts';
+import { fromStored } from '../../core/fold/from-stored.ts';
 import { stateBytes } from '../../core/json/heap-bytes.ts';
 import { readInputs } from '../../core/json/lazy-inputs.ts';
 import type { Plan } from '../../core/compile/plan.ts';
@@ -78,7 +79,7 @@ export function createRunStates(
       const wanted = Math.min(PAGE_EVENTS, seq - state.nextSeq);
       const page = await store.readEvents(runId, state.nextSeq, wanted, PAGE_BYTES);
       if (page.length === 0) return checkEnd(runId, state.nextSeq);
-      await inTurns(tenant, folded(state, page));
+      await inTurns(tenant, folded(runId, state, page));
       // A store may answer without ever leaving this turn, and a log may be long.
       if (state.nextSeq < seq) await nextTurn(tenant);
     }
@@ -142,9 +143,9 @@ function* beginInSteps(record: CreationRecord, plan: Plan): Steps<RunState> {
   return initialState(record, plan);
 }
 
-function* folded(state: RunState, events: readonly StoredEvent[]): Steps<void> {
+function* folded(runId: string, state: RunState, events: readonly StoredEvent[]): Steps<void> {
   for (const event of events) {
-    evolve(state, fromStored(event));
+    evolve(state, fromStored(event, runId));
     yield;
   }
 }

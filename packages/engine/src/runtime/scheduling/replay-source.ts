@@ -1,4 +1,4 @@
-import { fromStored } from '../../core/fold/evolve.ts';
+import { fromStored } from '../../core/fold/from-stored.ts';
 import type { Plan } from '../../core/compile/plan.ts';
 import type { LiveRun } from '../../core/decide/live-run.ts';
 import { createCueReader } from '../../core/replay/cues.ts';
@@ -57,7 +57,7 @@ export async function beginningOf(
     const from = Math.max(floor, end - BACK_EVENTS);
     const page = await store.readEvents(runId, from, end - from, PAGE_BYTES);
     for (const stored of [...page].reverse()) {
-      const event = fromStored(stored);
+      const event = fromStored(stored, runId);
       // Said in the middle of whatever act went another way.
       if (event.type === 'replay.diverged') {
         begin = Math.min(cut, event.seq);
@@ -108,7 +108,7 @@ export async function openReplay(
     const limit = Math.min(PAGE_EVENTS, length - readTo);
     const page = await store.readEvents(fork?.sourceRunId ?? '', readTo, limit, PAGE_BYTES);
     for (const event of page) {
-      reader.push(fromStored(event));
+      reader.push(fromStored(event, fork?.sourceRunId));
       // Once apart, what came from outside still matters, but not what was made of it.
       if (!replay.isApart) kept.push(event);
       if (isTerminalEvent(event.type)) isOver = true;

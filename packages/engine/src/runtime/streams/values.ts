@@ -1,5 +1,6 @@
 import { triggersSnapshot } from '@weft/protocol';
-import { evolve, fromStored } from '../../core/fold/evolve.ts';
+import { evolve } from '../../core/fold/evolve.ts';
+import { fromStored } from '../../core/fold/from-stored.ts';
 import { stateBytes } from '../../core/json/heap-bytes.ts';
 import type { CreationRecord } from '../../model/run-state.ts';
 import type { SnapshotExtras } from '../../core/fold/snapshot.ts';
@@ -95,7 +96,7 @@ export function createValues(
     const followed: FollowedEvent[] = [];
     let bytes = 0;
     for (const event of events) {
-      evolve(folded.state, fromStored(event.stored));
+      evolve(folded.state, fromStored(event.stored, record.runId));
       const snapshot = triggersSnapshot(event.type) ? await textAt(folded) : undefined;
       followed.push(snapshot === undefined ? { event } : { event, snapshot });
       bytes += snapshot?.length ?? 0;
