@@ -1,18 +1,18 @@
 import { mkdirSync } from 'node:fs';
-import { createFrontDesk } from './called-back.ts';
-import { openCluster } from './cluster.ts';
-import { createDirector } from './director.ts';
-import type { History } from './history.ts';
-import type { ProxyCounts } from './postgres-proxy.ts';
-import { prepare } from './prepare.ts';
+import { createFrontDesk } from './workload/callback-responder.ts';
+import { openCluster } from './faults/cluster.ts';
+import { createDirector } from './faults/fault-injector.ts';
+import type { History } from './checking/history.ts';
+import type { ProxyCounts } from './faults/postgres-proxy.ts';
+import { prepare } from './workload/prepare.ts';
 import { randomOf } from './random.ts';
-import { newReceipts } from './receipts.ts';
-import { openReceiver } from './receiver.ts';
-import { planFaults } from './schedule.ts';
-import { workUnderFaults } from './workload.ts';
-import { chaosWorkflows } from './workflows.ts';
+import { newReceipts } from './workload/receipts.ts';
+import { openReceiver } from './workload/webhook-receiver.ts';
+import { planFaults } from './faults/schedule.ts';
+import { workUnderFaults } from './workload/workload.ts';
+import { chaosWorkflows } from './workload/workflows.ts';
 import { startWorld } from '../hostile/world.ts';
-import { openWorld } from './world.ts';
+import { openWorld } from './workload/external-service.ts';
 
 export interface ChaosOptions {
   readonly seed: number;

@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { flagsOf } from '../command-line.ts';
 import { runChaos } from './chaos.ts';
-import { checkHistory } from './checker.ts';
-import type { History } from './history.ts';
+import { checkHistory } from './checking/checker.ts';
+import type { History } from './checking/history.ts';
 import { renderReport, renderVerdict } from './report.ts';
-import type { Verdict } from './rules.ts';
+import type { Verdict } from './checking/rules.ts';
 
 const HISTORY_FILE = 'history.json';
 

@@ -1,5 +1,5 @@
 import type { ChaosOutcome } from './chaos.ts';
-import { HISTORY_RULES, type Verdict } from './rules.ts';
+import { HISTORY_RULES, type Verdict } from './checking/rules.ts';
 
 const MOST_SHOWN = 40;
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startTestServer, type TestServer } from '@weft/storage/postgres-test-server';
-import { type NodeProcess, startNode } from '../chaos/node-process.ts';
+import { type NodeProcess, startNode } from '../chaos/faults/node-process.ts';
 import { freePort } from '../hosts/server-process.ts';
 import { createAttacker } from './attacker.ts';
 import type { HostileCase } from './corpus.ts';

@@ -2,9 +2,9 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTestServer, type TestServer } from '@weft/storage/postgres-test-server';
-import { freePort } from '../hosts/server-process.ts';
-import { writeDeadlyPreload } from './deadly.ts';
-import type { UnexpectedExit } from './history.ts';
+import { freePort } from '../../hosts/server-process.ts';
+import { writeDeadlyPreload } from './crashing-workflow.ts';
+import type { UnexpectedExit } from '../checking/history.ts';
 import { type NodeProcess, startNode } from './node-process.ts';
 import { openPostgresProxy, type PostgresProxy, type ProxyCounts } from './postgres-proxy.ts';
 

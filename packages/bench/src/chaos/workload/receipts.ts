@@ -12,7 +12,7 @@ import type {
   RemovalReceipt,
   StreamReceipt,
   WebhookReceipt,
-} from './history.ts';
+} from '../checking/history.ts';
 
 /** What clients were told so far. */
 export interface Receipts {

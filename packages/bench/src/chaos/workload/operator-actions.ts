@@ -1,10 +1,10 @@
 import { isTerminalEvent } from '@weft/engine';
 import type { JsonObject } from '@weft/protocol';
-import { comparable, type EventDocument } from './history.ts';
+import { comparable, type EventDocument } from '../checking/history.ts';
 import type { Answer, HttpClient } from './http.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../random.ts';
 import { countIn, type Receipts } from './receipts.ts';
-import { LATE_PATH } from './receiver.ts';
+import { LATE_PATH } from './webhook-receiver.ts';
 
 /** What visitors do to runs. An act that gets another answer than it may is a mishap. */
 export interface Visit {

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { isTerminalStatus } from '@weft/engine';
 import type { EventDocument, History, SeenDelivery, WebhookReceipt } from './history.ts';
-import { CALLBACK_PATH } from './receiver.ts';
+import { CALLBACK_PATH } from '../workload/webhook-receiver.ts';
 import type { Check, ReadRun } from './rules.ts';
-import { CALLBACK_GATE } from './workflows.ts';
+import { CALLBACK_GATE } from '../workload/workflows.ts';
 
 /** Webhooks and callbacks, as the receiver has seen them. */
 

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Cluster } from './cluster.ts';
-import { flood } from './flood.ts';
-import type { UnexpectedExit } from './history.ts';
+import { flood } from './abandoned-requests.ts';
+import type { UnexpectedExit } from '../checking/history.ts';
 import { NodeNotReadyError, type Stopped } from './node-process.ts';
-import type { Random } from './random.ts';
-import type { Receipts } from './receipts.ts';
+import type { Random } from '../random.ts';
+import type { Receipts } from '../workload/receipts.ts';
 import { type Fault, type FaultKind, type PlannedFault, skewOf } from './schedule.ts';
 
 /** Lets things go wrong as planned, and puts everything right again in the end. */

@@ -1,20 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { CLOSING_TAG } from './acts.ts';
-import { runAnswerer } from './answerer.ts';
-import type { FrontDesk } from './called-back.ts';
-import { missingDeliveries } from './check-deliveries.ts';
+import { CLOSING_TAG } from './operator-actions.ts';
+import { runAnswerer } from './interrupt-responder.ts';
+import type { FrontDesk } from './callback-responder.ts';
+import { missingDeliveries } from '../checking/check-deliveries.ts';
 import { runClient } from './client.ts';
-import { type Cluster, WEBHOOK_REFRESH_MS } from './cluster.ts';
-import { collectRuns, listQuarantined, probeGone, settle } from './collect.ts';
-import type { EventDocument, History } from './history.ts';
+import { type Cluster, WEBHOOK_REFRESH_MS } from '../faults/cluster.ts';
+import { collectRuns, listQuarantined, probeGone, settle } from '../checking/collect.ts';
+import type { EventDocument, History } from '../checking/history.ts';
 import { type HttpClient, httpClient } from './http.ts';
-import { runJanitor } from './janitor.ts';
+import { runJanitor } from './dead-letter-replayer.ts';
 import type { Prepared } from './prepare.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../random.ts';
 import type { Receipts } from './receipts.ts';
-import { CALLBACK_PATH, type Receiver } from './receiver.ts';
-import { runVillain } from './villain.ts';
-import { runVisitor } from './visitor.ts';
+import { CALLBACK_PATH, type Receiver } from './webhook-receiver.ts';
+import { runVillain } from './hostile-tenant.ts';
+import { runVisitor } from './operator.ts';
 import type { ChaosWorkflows } from './workflows.ts';
 
 /** Everybody who uses the cluster, from the first fault to the last delivery. */

@@ -3,8 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isTerminalStatus } from '@weft/engine';
 import type { JsonObject } from '@weft/protocol';
 import type { FinalArtifact, FinalRun, Probe } from './history.ts';
-import type { Answer, HttpClient } from './http.ts';
-import type { Receipts } from './receipts.ts';
+import type { Answer, HttpClient } from '../workload/http.ts';
+import type { Receipts } from '../workload/receipts.ts';
 
 /** Reads, after the storm, what is there. */
 

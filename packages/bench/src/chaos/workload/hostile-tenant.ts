@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createAttacker } from '../hostile/attacker.ts';
-import { CORPUS } from '../hostile/corpus.ts';
-import { DEADLY_WORKFLOW, deadlyWorkflow } from './deadly.ts';
+import { createAttacker } from '../../hostile/attacker.ts';
+import { CORPUS } from '../../hostile/corpus.ts';
+import { DEADLY_WORKFLOW, deadlyWorkflow } from '../faults/crashing-workflow.ts';
 import type { HttpClient } from './http.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../random.ts';
 import { countIn, type Receipts } from './receipts.ts';
 
 /** A tenant that means no good: everything of the hostile corpus but floods, and now and then a run that ends processes. */

@@ -1,4 +1,4 @@
-import type { Random } from './random.ts';
+import type { Random } from '../random.ts';
 
 /** Where the connection is cut, seen from a transaction: its COMMIT is not sent, sent, or sent and carried out. */
 export type CutMoment = 'before' | 'during' | 'after';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@weft/protocol';
-import type { Random } from './random.ts';
-import { KEPT_PATH } from './world.ts';
+import type { Random } from '../random.ts';
+import { KEPT_PATH } from './external-service.ts';
 
 /**
  * Random workflows of every feature. A workflow is a row of blocks; a block is a small graph with one way in and one way out.

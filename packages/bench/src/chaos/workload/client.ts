@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isTerminalEvent } from '@weft/engine';
 import { createSseParser, type JsonObject, RUN_ANNOTATED } from '@weft/protocol';
-import type { StreamedEvent } from './history.ts';
+import type { StreamedEvent } from '../checking/history.ts';
 import type { HttpClient } from './http.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../random.ts';
 import type { Receipts } from './receipts.ts';
 
 /**

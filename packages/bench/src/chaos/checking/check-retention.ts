@@ -1,4 +1,4 @@
-import { WORD } from './client.ts';
+import { WORD } from '../workload/client.ts';
 import { comparable, type FinalRun, type History, type RemovalReceipt } from './history.ts';
 import type { Check } from './rules.ts';
 

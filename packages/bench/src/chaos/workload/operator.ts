@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { ACTS, type Act, type Visit } from './acts.ts';
+import { ACTS, type Act, type Visit } from './operator-actions.ts';
 
 /** Somebody who comes by other people's runs and does something with one of them: forks it, carries it away, removes it. */
 export interface VisitorOptions extends Omit<Visit, 'runId' | 'others' | 'key'> {

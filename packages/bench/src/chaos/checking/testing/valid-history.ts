@@ -1,5 +1,11 @@
 import { createHmac } from 'node:crypto';
-import { comparable, type EventDocument, type FinalRun, type History, type SeenDelivery } from './history.ts';
+import {
+  comparable,
+  type EventDocument,
+  type FinalRun,
+  type History,
+  type SeenDelivery,
+} from '../history.ts';
 
 /** A small history in which every rule finds something to look at and nothing to report; tests break it. */
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { SeenDelivery } from './history.ts';
-import type { Random } from './random.ts';
+import type { SeenDelivery } from '../checking/history.ts';
+import type { Random } from '../random.ts';
 
 /** Whoever is told of events and questions: slow, out of sorts or away at times, and noting everything that comes. */
 export interface Receiver {

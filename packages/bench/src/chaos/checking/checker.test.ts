@@ -24,7 +24,7 @@ import {
   CALLBACK,
   SOUND,
   streamed,
-} from './sound-history.ts';
+} from './testing/valid-history.ts';
 
 /** The same history, with this run in place of the one of its id. */
 const withRun = (run: FinalRun): Partial<History> => ({

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '@weft/protocol';
 import { WATCHED_TAG } from './client.ts';
-import { type Cluster, WEBHOOK_REFRESH_MS } from './cluster.ts';
+import { type Cluster, WEBHOOK_REFRESH_MS } from '../faults/cluster.ts';
 import { type HttpClient, httpClient } from './http.ts';
 import type { Receipts } from './receipts.ts';
-import { ENDS_PATH, FLAKY_PATH, type Receiver, WATCHED_PATH } from './receiver.ts';
+import { ENDS_PATH, FLAKY_PATH, type Receiver, WATCHED_PATH } from './webhook-receiver.ts';
 import { type ChaosWorkflows, SECRET_ID } from './workflows.ts';
 
 /** Everything that has to be there before the first run: workflows, a secret, webhooks, and a key for another tenant. */

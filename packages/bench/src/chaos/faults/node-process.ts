@@ -45,7 +45,7 @@ export class NodeNotReadyError extends Error {
   }
 }
 
-const CLI = join(import.meta.dirname, '../../../cli/bin/weft.mjs');
+const CLI = join(import.meta.dirname, '../../../../cli/bin/weft.mjs');
 const READY_WITHIN_MS = 90_000;
 const STOP_WITHIN_MS = 20_000;
 const LAST_WORDS = 2_000;

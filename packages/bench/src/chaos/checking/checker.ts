@@ -1,6 +1,6 @@
 import { checkLog, isTerminalStatus } from '@weft/engine';
 import type { JsonObject } from '@weft/protocol';
-import { artifactsWhole, memoriesKept, nothingLeaks } from './check-beside.ts';
+import { artifactsWhole, memoriesKept, nothingLeaks } from './check-stored-values.ts';
 import {
   deliveredInOrder,
   deliveredOnceAtLeast,
@@ -8,7 +8,7 @@ import {
   questionsCalledBack,
 } from './check-deliveries.ts';
 import { forksBegin, replaysRepeat } from './check-forks.ts';
-import { annotationsKept, CLOCKS_MS, erasedRuns, importedRuns, removedRuns } from './check-keeping.ts';
+import { annotationsKept, CLOCKS_MS, erasedRuns, importedRuns, removedRuns } from './check-retention.ts';
 import type { EventDocument, History } from './history.ts';
 import {
   type Check,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { randomOf } from './random.ts';
+import { randomOf } from '../random.ts';
 import { planFaults, skewOf } from './schedule.ts';
-import { chaosWorkflows } from './workflows.ts';
+import { chaosWorkflows } from '../workload/workflows.ts';
 
 const OPTIONS = { store: 'postgres', places: 3, durationMs: 60_000, claimTtlMs: 3_000 } as const;
 

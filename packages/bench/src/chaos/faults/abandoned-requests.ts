@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Random } from './random.ts';
+import type { Random } from '../random.ts';
 
 export interface FloodOptions {
   readonly port: number;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { SeenEffect } from './history.ts';
-import type { Random } from './random.ts';
+import type { SeenEffect } from '../checking/history.ts';
+import type { Random } from '../random.ts';
 
 /** What this path answers is to be kept as an artifact. */
 export const KEPT_PATH = '/kept';

@@ -1,7 +1,7 @@
-import { WORD } from './client.ts';
+import { WORD } from '../workload/client.ts';
 import type { EventDocument } from './history.ts';
 import type { Check } from './rules.ts';
-import { RECALLED } from './workflows.ts';
+import { RECALLED } from '../workload/workflows.ts';
 
 /** What lies beside the logs: artifacts, memories, and what must lie nowhere. */
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '@weft/protocol';
 import type { HttpClient } from './http.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../random.ts';
 import type { Receipts } from './receipts.ts';
 import { CALLBACK_GATE } from './workflows.ts';
 
