@@ -1,0 +1,31 @@
+import type { ClusterNode } from '@weft/engine';
+import { type ClusterNodeDocument, HostError, toIso } from '@weft/protocol';
+import { callerOf, pathParam, type Routes, sendJson } from '../../app-context.ts';
+
+const NODES = '/v1/host/weft/cluster/nodes';
+
+/** The processes that share the store. */
+export const clusterRoutes: Routes = (app, context) => {
+  app.get(NODES, context.allow('listNodes'), async (_request, reply) => {
+    const nodes = await context.host.cluster.nodes();
+    return sendJson(reply, 200, JSON.stringify({ nodes: nodes.map(documentOf) }));
+  });
+
+  app.post(`${NODES}/:node(^[^:]+)::drain`, context.allow('drainNode'), async (request, reply) => {
+    const drained = await context.host.cluster.drain(callerOf(request), pathParam(request, 'node'));
+    if (drained === undefined)
+      throw new HostError(
+        'not_found',
+        'No process of this name is at work; the list of nodes has the names.',
+      );
+    return sendJson(reply, 202, JSON.stringify(documentOf(drained)));
+  });
+};
+
+function documentOf({ startedAt, deadline, ...node }: ClusterNode): ClusterNodeDocument {
+  return {
+    ...node,
+    deadline: toIso(deadline),
+    ...(startedAt !== undefined && { startedAt: toIso(startedAt) }),
+  };
+}

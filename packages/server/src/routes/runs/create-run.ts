@@ -1,0 +1,132 @@
+import type { Caller, NewRun } from '@weft/engine';
+import {
+  type CreateRunRequest,
+  CreateRunSchema,
+  HostError,
+  isJsonObject,
+  type Json,
+  operationOf,
+  route,
+} from '@weft/protocol';
+import type { FastifyRequest } from 'fastify';
+import { callerOf, type Routes, sendJson } from '../../app-context.ts';
+import { idempotencyOf, sendReplay } from '../../http/idempotency.ts';
+import { bodyParser } from '../../http/parse-body.ts';
+import { parseInteger } from '../../http/query.ts';
+import { traceparentOf } from '../../http/trace-context.ts';
+
+const OPERATION = operationOf(route('createRun'));
+const parseCreateRun = bodyParser(CreateRunSchema);
+
+/** POST /v1/runs. The hot path: no closures unless the request has an Idempotency-Key. */
+export const createRunRoutes: Routes = (app, context) => {
+  app.post('/v1/runs', context.allow('createRun', { isNewWork: true }), async (request, reply) => {
+    const caller = callerOf(request);
+    const body = request.body as Json | undefined;
+    refuseForeignTenant(body, caller);
+    refuseEval(body);
+    const asked = parseCreateRun(body);
+    const run = newRun(request, asked);
+    const origin = context.publicUrl(request);
+
+    const claim =
+      request.headers['idempotency-key'] === undefined
+        ? undefined
+        : idempotencyOf(request, {
+            operation: OPERATION,
+            target: [],
+            body: digested(body, request),
+            render: (outcome) => ({
+              status: 201,
+              body: renderCreated(origin, outcome as unknown as Created),
+            }),
+          });
+    const accepted = await context.host.runs.create(caller, run, claim);
+    if (accepted.replayed) return sendReplay(reply.header('location', statusUrlOf(accepted.body)), accepted);
+    reply.header('location', `${origin}/v1/runs/${accepted.runId}`);
+    return sendJson(reply, 201, renderCreated(origin, accepted));
+  });
+};
+
+interface Created {
+  readonly runId: string;
+  readonly status: string;
+}
+
+function renderCreated(origin: string, { runId, status }: Created): string {
+  const statusUrl = `${origin}/v1/runs/${runId}`;
+  return JSON.stringify({ runId, status, eventsUrl: `${statusUrl}/events`, statusUrl });
+}
+
+/** What is replayed is what was answered first, its headers included. */
+function statusUrlOf(body: string): string {
+  return (JSON.parse(body) as { statusUrl: string }).statusUrl;
+}
+
+/** The tenant is the key's; naming another one is an attempt to reach it. */
+function refuseForeignTenant(body: Json | undefined, caller: Caller): void {
+  if (!isJsonObject(body) || typeof body['tenantId'] !== 'string' || body['tenantId'] === caller.tenant)
+    return;
+  throw new HostError('forbidden', 'This key belongs to another tenant than tenantId; leave tenantId out.', {
+    field: 'tenantId',
+  });
+}
+
+function refuseEval(body: Json | undefined): void {
+  if (!isJsonObject(body) || body['mode'] !== 'eval') return;
+  throw new HostError('capability_not_provided', 'This host runs no evaluations; leave "mode" out.', {
+    capability: 'agents.evalSuite',
+  });
+}
+
+function newRun(request: FastifyRequest, asked: CreateRunRequest): NewRun {
+  const exclusiveScope = dedupOf(request, asked);
+  const forceEngineVersion = engineVersionOf(request);
+  const traceparent = traceparentOf(request.headers['traceparent']);
+  return {
+    workflowId: asked.workflowId,
+    inputs: asked.inputs ?? {},
+    configurable: asked.configurable ?? {},
+    tags: asked.tags ?? [],
+    metadata: asked.metadata ?? {},
+    exclusiveScope,
+    ...(asked.scopeId === undefined ? {} : { scopeId: asked.scopeId }),
+    ...(asked.callbackUrl === undefined ? {} : { callbackUrl: asked.callbackUrl }),
+    ...(forceEngineVersion === undefined ? {} : { forceEngineVersion }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+  };
+}
+
+function dedupOf(request: FastifyRequest, asked: CreateRunRequest): boolean {
+  const header = request.headers['x-dedup'];
+  if (header === undefined) return false;
+  if (header !== 'enforce') {
+    throw new HostError('validation_error', 'X-Dedup has one value: enforce.', { field: 'X-Dedup' });
+  }
+  if (asked.scopeId === undefined) {
+    throw new HostError('validation_error', 'X-Dedup: enforce needs a scopeId in the body.', {
+      field: 'scopeId',
+    });
+  }
+  return true;
+}
+
+function engineVersionOf(request: FastifyRequest): number | undefined {
+  const header = request.headers['x-force-engine-version'];
+  if (header === undefined) return undefined;
+  const version = typeof header === 'string' ? parseInteger(header) : undefined;
+  if (version === undefined || version < 0) {
+    throw new HostError('validation_error', 'X-Force-Engine-Version must be an integer of 0 or more.', {
+      field: 'X-Force-Engine-Version',
+    });
+  }
+  return version;
+}
+
+/** Headers that change what is created are part of what the request was. */
+function digested(body: Json | undefined, request: FastifyRequest): Json {
+  const dedup = request.headers['x-dedup'];
+  const engine = request.headers['x-force-engine-version'];
+  if (dedup === undefined && engine === undefined) return body ?? null;
+  return [body ?? null, String(dedup ?? ''), String(engine ?? '')];
+}

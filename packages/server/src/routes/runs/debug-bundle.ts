@@ -1,0 +1,94 @@
+import { pipeline, Readable } from 'node:stream';
+import { createGzip } from 'node:zlib';
+import type { FastifyReply } from 'fastify';
+import { callerOf, type AppContext, pathParam, type Routes } from '../../app-context.ts';
+import { noSuchRun } from '../../http/errors.ts';
+import { integerParam, queryOf } from '../../http/query.ts';
+import { breakOff } from '../../stream/break-off.ts';
+import type { OpenStream } from '../../stream/open-streams.ts';
+import { createSocketWriter } from '../../stream/socket-writer.ts';
+import { sendHead } from '../../stream/stream-head.ts';
+
+/**
+ * GET /v1/runs/{runId}/debug-bundle. What can be refused is refused before the first byte; then the text is pulled as fast as
+ * the reader takes it, so a bundle costs one page of events, however long the log is.
+ */
+export const debugBundleRoutes: Routes = (app, context) => {
+  app.get(
+    '/v1/runs/:runId/debug-bundle',
+    context.allow('getDebugBundle', { ofRun: true }),
+    async (request, reply) => {
+      const maxEvents = integerParam(queryOf(request), 'maxEvents', { min: 0, max: Number.MAX_SAFE_INTEGER });
+      const runId = pathParam(request, 'runId');
+      const text = await context.host.bundles.text(
+        callerOf(request),
+        runId,
+        maxEvents === undefined ? {} : { maxEvents },
+      );
+      if (text === undefined) throw noSuchRun();
+      const download = context.streams.open(callerOf(request).tenant, 'download');
+      reply.hijack();
+      const gzip = takesGzip(request.headers['accept-encoding']);
+      void send(context, reply, { runId, text, gzip }, download);
+      return reply;
+    },
+  );
+};
+
+interface Bundle {
+  readonly runId: string;
+  readonly text: AsyncIterable<string>;
+  readonly gzip: boolean;
+}
+
+async function send(
+  context: AppContext,
+  reply: FastifyReply,
+  { runId, text, gzip }: Bundle,
+  download: OpenStream,
+): Promise<void> {
+  const response = reply.raw;
+  const writer = createSocketWriter(response, context.settings.stallMs);
+  // The context is closing, or the reader has left: half a bundle is worth nothing.
+  const giveUp = (): void => void response.destroy();
+  download.signal.addEventListener('abort', giveUp);
+  try {
+    sendHead(reply, {
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'no-store',
+      vary: 'accept-encoding',
+      ...(gzip && { 'content-encoding': 'gzip' }),
+    });
+    for await (const piece of gzip ? compressed(text) : text) {
+      if (!(await writer.ready())) return;
+      if (typeof piece === 'string') await writer.write(piece);
+      else response.write(piece);
+    }
+    response.end();
+  } catch (error) {
+    breakOff(context, reply, { runId, what: 'a bundle could not be sent', error });
+  } finally {
+    download.signal.removeEventListener('abort', giveUp);
+    download.end();
+  }
+}
+
+/** Whatever ends one of the two ends the other, and the loop that reads them learns why. */
+function compressed(text: AsyncIterable<string>): AsyncIterable<Buffer> {
+  return pipeline(Readable.from(text), createGzip(), () => undefined);
+}
+
+/** The last word on gzip decides, `*` if there is none; without the header nothing is compressed. */
+export function takesGzip(header: string | string[] | undefined): boolean {
+  const codings = new Map(
+    String(header ?? '')
+      .toLowerCase()
+      .split(',')
+      .map((coding) => {
+        const [name = '', ...parameters] = coding.split(';').map((part) => part.trim());
+        const quality = parameters.find((parameter) => parameter.startsWith('q='));
+        return [name, quality === undefined ? 1 : Number(quality.slice(2))] as const;
+      }),
+  );
+  return (codings.get('gzip') ?? codings.get('*') ?? 0) > 0;
+}

@@ -1,0 +1,88 @@
+import type { ForkRequest } from '@weft/engine';
+import {
+  type ForkRunRequest,
+  ForkRunSchema,
+  type HostForkRunRequest,
+  HostForkRunSchema,
+  type Json,
+  operationOf,
+  route,
+} from '@weft/protocol';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { callerOf, type AppContext, pathParam, type Routes, sendJson } from '../../app-context.ts';
+import { noSuchRun } from '../../http/errors.ts';
+import { idempotencyOf, sendReplay } from '../../http/idempotency.ts';
+import { bodyParser } from '../../http/parse-body.ts';
+
+const ACCESS = { isNewWork: true, ofRun: true };
+
+/** POST /v1/runs/{runId}:fork as the protocol has it, and with more to change under our own prefix. */
+export const forkRoutes: Routes = (app, context) => {
+  app.post(
+    '/v1/runs/:runId(^[^:]+)::fork',
+    context.allow('forkRun', ACCESS),
+    forkHandler(context, operationOf(route('forkRun')), bodyParser(ForkRunSchema)),
+  );
+
+  app.post(
+    '/v1/host/weft/runs/:runId(^[^:]+)::fork',
+    context.allow('forkRunWith', ACCESS),
+    forkHandler(context, operationOf(route('forkRunWith')), bodyParser(HostForkRunSchema)),
+  );
+};
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+function forkHandler(
+  context: AppContext,
+  operation: string,
+  parse: (body: unknown) => ForkRunRequest | HostForkRunRequest,
+): Handler {
+  return async (request, reply) => {
+    const runId = pathParam(request, 'runId');
+    const asked = forkOf(parse(request.body));
+    const origin = context.publicUrl(request);
+    const claim = idempotencyOf(request, {
+      operation,
+      target: [runId],
+      body: (request.body ?? null) as Json,
+      render: (outcome) => ({ status: 201, body: renderForked(origin, outcome as unknown as Fork) }),
+    });
+    const forked = await context.host.runs.fork(callerOf(request), runId, asked, claim);
+    if (forked === undefined) throw noSuchRun();
+    if (forked.replayed) return sendReplay(reply.header('location', locationOf(forked.body)), forked);
+    reply.header('location', `${origin}/v1/runs/${forked.runId}`);
+    const { mode } = asked;
+    const fork = {
+      runId: forked.runId,
+      sourceRunId: runId,
+      fromSeq: forked.fromSeq,
+      mode,
+      status: 'pending',
+    };
+    return sendJson(reply, 201, renderForked(origin, fork));
+  };
+}
+
+interface Fork {
+  readonly runId: string;
+  readonly sourceRunId: string;
+  readonly fromSeq: number;
+  readonly mode: string;
+  readonly status: string;
+}
+
+function forkOf({ runOptionsOverlay, ...asked }: ForkRunRequest | HostForkRunRequest): ForkRequest {
+  return { ...asked, ...(runOptionsOverlay !== undefined && { overlay: runOptionsOverlay }) };
+}
+
+function renderForked(origin: string, { runId, sourceRunId, fromSeq, mode, status }: Fork): string {
+  const eventsUrl = `${origin}/v1/runs/${runId}/events`;
+  return JSON.stringify({ runId, sourceRunId, fromSeq, mode, status, eventsUrl });
+}
+
+/** What is replayed is what was answered first, its headers included. */
+function locationOf(body: string): string {
+  const { eventsUrl } = JSON.parse(body) as { eventsUrl: string };
+  return eventsUrl.slice(0, -'/events'.length);
+}

@@ -1,0 +1,27 @@
+import { HostError, type Json } from '@weft/protocol';
+import type { FastifyRequest, RequestPayload } from 'fastify';
+import { callerOf, type Routes, sendJson } from '../../app-context.ts';
+import { unpackedBody } from '../../http/unpacked-body.ts';
+
+/** A bundle has at most 8 MiB; a little more for spaces that somebody has added. */
+const MAX_BUNDLE_BYTES = 8 * 1024 * 1024 + 256 * 1024;
+
+/** POST /v1/host/weft/imports: a debug bundle, as JSON or as gzipped JSON, becomes a run that is only read. */
+export const importRoutes: Routes = (app, context) => {
+  app.post(
+    '/v1/host/weft/imports',
+    {
+      ...context.allow('importBundle', { isNewWork: true }),
+      bodyLimit: MAX_BUNDLE_BYTES,
+      preParsing: async (request: FastifyRequest, reply, payload: RequestPayload) =>
+        unpackedBody(request, reply, payload, MAX_BUNDLE_BYTES),
+    },
+    async (request, reply) => {
+      const body = request.body as Json | undefined;
+      if (body === undefined)
+        throw new HostError('validation_error', 'The body must be a debug bundle.', { field: 'body' });
+      const { created, ...run } = await context.host.imports.create(callerOf(request), body);
+      return sendJson(reply, created ? 201 : 200, JSON.stringify(run));
+    },
+  );
+};

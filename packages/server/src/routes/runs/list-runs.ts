@@ -1,0 +1,68 @@
+import type { RunFilter } from '@weft/engine';
+import { HostError, RUN_STATUSES, type SnapshotStatus } from '@weft/protocol';
+import { callerOf, pathParam, type Routes, sendJson } from '../../app-context.ts';
+import { noSuchRun } from '../../http/errors.ts';
+import { listParam, type Query, queryOf, textParam, timeParam } from '../../http/query.ts';
+import { pageOf } from '../page.ts';
+
+/** Lists and explanations, which the protocol does not have. */
+export const hostRunRoutes: Routes = (app, context) => {
+  app.get('/v1/host/weft/runs', context.allow('listRuns'), async (request, reply) => {
+    const filter = filterOf(queryOf(request));
+    const { rows, nextCursor } = await context.host.runs.list(callerOf(request), filter, pageOf(request));
+    return sendJson(reply, 200, JSON.stringify({ runs: rows, nextCursor }));
+  });
+
+  app.get(
+    '/v1/host/weft/runs/:runId/why',
+    context.allow('explainRun', { ofRun: true }),
+    async (request, reply) => {
+      const explanation = await context.host.runs.explain(callerOf(request), pathParam(request, 'runId'));
+      if (explanation === undefined) throw noSuchRun();
+      return sendJson(reply, 200, JSON.stringify(explanation));
+    },
+  );
+
+  app.post(
+    '/v1/host/weft/runs/:runId(^[^:]+)::release',
+    context.allow('releaseRun', { ofRun: true }),
+    async (request, reply) => {
+      const runId = pathParam(request, 'runId');
+      if (!(await context.host.runs.release(callerOf(request), runId))) throw noSuchRun();
+      return sendJson(reply, 200, JSON.stringify({ runId, released: true }));
+    },
+  );
+};
+
+function filterOf(query: Query): RunFilter {
+  const status = listParam(query, 'status')?.map(storedStatus);
+  const workflowId = textParam(query, 'workflowId');
+  const tag = textParam(query, 'tag');
+  const since = timeParam(query, 'since');
+  const until = timeParam(query, 'until');
+  const quarantined = textParam(query, 'quarantined');
+  if (quarantined !== undefined && quarantined !== 'true')
+    throw new HostError('validation_error', '"quarantined" can only be true.', { field: 'quarantined' });
+  return {
+    ...(quarantined === undefined ? {} : { quarantined: true }),
+    ...(status === undefined ? {} : { status }),
+    ...(workflowId === undefined ? {} : { workflowId }),
+    ...(tag === undefined ? {} : { tag }),
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
+  };
+}
+
+type StoredStatus = Exclude<SnapshotStatus, 'cancelling'>;
+
+const STORED_STATUSES = RUN_STATUSES.filter((status): status is StoredStatus => status !== 'cancelling');
+
+/** `cancelling` is what a run looks like between a command and its consumption; it is never stored. */
+function storedStatus(name: string): StoredStatus {
+  const status = STORED_STATUSES.find((known) => known === name);
+  if (status !== undefined) return status;
+  throw new HostError('validation_error', `"status" must be one of ${STORED_STATUSES.join(', ')}.`, {
+    field: 'status',
+    allowed: [...STORED_STATUSES],
+  });
+}

@@ -1,0 +1,68 @@
+import type { CreatedWebhook, NewWebhook } from '@weft/engine';
+import { HostError, type Json, operationOf, RegisterWebhookSchema, route } from '@weft/protocol';
+import { callerOf, pathParam, type Routes, sendJson } from '../../app-context.ts';
+import { idempotencyOf, REPLAY_HEADER, sendReplay } from '../../http/idempotency.ts';
+import { bodyParser } from '../../http/parse-body.ts';
+import { queryOf, textParam } from '../../http/query.ts';
+
+const REGISTER = operationOf(route('registerWebhook'));
+const UNREGISTER = operationOf(route('unregisterWebhook'));
+const parseWebhook = bodyParser(RegisterWebhookSchema);
+
+/** Webhooks of the caller's tenant. The secret is in the answer that registers one and nowhere else. */
+export const webhookRoutes: Routes = (app, context) => {
+  app.post('/v1/webhooks', context.allow('registerWebhook'), async (request, reply) => {
+    const body = request.body as Json | undefined;
+    const { url, events, tags, tenantId } = parseWebhook(body);
+    const wanted: NewWebhook = {
+      url,
+      events,
+      tags: tags ?? [],
+      ...(tenantId === undefined ? {} : { tenantId }),
+    };
+    const claim = idempotencyOf(request, {
+      operation: REGISTER,
+      target: [],
+      body: body ?? null,
+      render: (outcome) => ({ status: 201, body: JSON.stringify(outcome) }),
+    });
+    const answer = await context.host.webhooks.register(callerOf(request), wanted, claim);
+    if (answer.replayed) return sendReplay(reply, answer);
+    return sendJson(reply, 201, JSON.stringify(shown(answer)));
+  });
+
+  app.delete('/v1/webhooks/:webhookId', context.allow('unregisterWebhook'), async (request, reply) => {
+    const caller = callerOf(request);
+    const webhookId = pathParam(request, 'webhookId');
+    const tenantId = textParam(queryOf(request), 'tenantId');
+    const claim = idempotencyOf(request, {
+      operation: UNREGISTER,
+      target: [webhookId],
+      body: null,
+      render: () => ({ status: 204, body: '' }),
+    });
+    const answer = await context.host.once(caller, claim, async () => {
+      if (await context.host.webhooks.remove(caller, webhookId, tenantId)) return null;
+      throw new HostError('not_found', 'No webhook with this id belongs to this tenant.');
+    });
+    if (answer.replayed) reply.header(REPLAY_HEADER, 'true');
+    return reply.code(204).send();
+  });
+
+  app.get('/v1/host/weft/webhooks', context.allow('listWebhooks'), async (request, reply) => {
+    const webhooks = await context.host.webhooks.list(callerOf(request));
+    return sendJson(reply, 200, JSON.stringify({ webhooks }));
+  });
+
+  app.get('/v1/host/weft/callback-secret', context.allow('readCallbackSecret'), async (request, reply) => {
+    return sendJson(
+      reply,
+      200,
+      JSON.stringify(await context.host.webhooks.callbackSecret(callerOf(request))),
+    );
+  });
+};
+
+function shown({ replayed: _replayed, ...webhook }: CreatedWebhook): object {
+  return webhook;
+}
