@@ -10,8 +10,8 @@ import { flagsOf } from '../command-line.ts';
 import { runChaos } from './chaos.ts';
 import { checkHistory } from './checking/checker.ts';
 import type { History } from './checking/history.ts';
-import { renderReport, renderVerdict } from './report.ts';
-import type { Verdict } from './checking/rules.ts';
+import { renderReport, renderCheckResult } from './report.ts';
+import type { CheckResult } from './checking/rules.ts';
 
 const HISTORY_FILE = 'history.json';
 
@@ -61,21 +61,21 @@ async function runAndCheck(): Promise<void> {
   const folder = flags.keep ?? mkdtempSync(join(tmpdir(), 'weft-chaos-'));
   const outcome = await runChaos({ seed, minutes, store, folder, note });
   writeFileSync(join(folder, HISTORY_FILE), JSON.stringify(outcome.history));
-  const verdict = checkHistory(outcome.history);
-  process.stdout.write(`\n${renderReport(outcome, verdict)}\n`);
-  conclude(seed, verdict, folder);
-  if (verdict.violations.length === 0 && flags.keep === undefined)
+  const result = checkHistory(outcome.history);
+  process.stdout.write(`\n${renderReport(outcome, result)}\n`);
+  conclude(seed, result, folder);
+  if (result.violations.length === 0 && flags.keep === undefined)
     rmSync(folder, { recursive: true, force: true });
 }
 
 function checkAgain(folder: string): void {
   const history = JSON.parse(readFileSync(join(folder, HISTORY_FILE), 'utf8')) as History;
-  const verdict = checkHistory(history);
-  process.stdout.write(renderVerdict(verdict));
-  conclude(history.seed, verdict, folder);
+  const result = checkHistory(history);
+  process.stdout.write(renderCheckResult(result));
+  conclude(history.seed, result, folder);
 }
 
-function conclude(of: number, { violations }: Verdict, folder: string): void {
+function conclude(of: number, { violations }: CheckResult, folder: string): void {
   if (violations.length === 0) {
     process.stdout.write(`seed ${of}: nothing found\n`);
     return;

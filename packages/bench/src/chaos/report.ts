@@ -1,12 +1,12 @@
 import type { ChaosOutcome } from './chaos.ts';
-import { HISTORY_RULES, type Verdict } from './checking/rules.ts';
+import { HISTORY_RULES, type CheckResult } from './checking/rules.ts';
 
 const MOST_SHOWN = 40;
 
 /** Faults injected and facts checked, for people. */
 export function renderReport(
   { injected, proxies, features, history, repeats, acts }: ChaosOutcome,
-  verdict: Verdict,
+  result: CheckResult,
 ): string {
   const faults = {
     ...injected,
@@ -34,12 +34,12 @@ export function renderReport(
     table('requests sent again, by what was in the way', repeats),
     table('what visitors did, and how it was answered', acts),
     table('blocks in workflows', features),
-    renderVerdict(verdict),
+    renderCheckResult(result),
   ].join('\n');
 }
 
 /** What was looked at, and what was found. */
-export function renderVerdict({ facts, violations }: Verdict): string {
+export function renderCheckResult({ facts, violations }: CheckResult): string {
   const counts = Object.fromEntries(HISTORY_RULES.map(({ id, rule }) => [`${id} ${rule}`, facts[id]]));
   const lines = violations
     .slice(0, MOST_SHOWN)

@@ -16,7 +16,7 @@ import {
   type HistoryRuleId,
   type HistoryViolation,
   type ReadRun,
-  type Verdict,
+  type CheckResult,
 } from './rules.ts';
 
 /**
@@ -27,7 +27,7 @@ import {
 /** Two handlers of one process note times in the order in which they run, not in which bytes arrived. */
 const NOTED_LATE_MS = 250;
 
-export function checkHistory(history: History): Verdict {
+export function checkHistory(history: History): CheckResult {
   const violations: HistoryViolation[] = [];
   const facts = Object.fromEntries(HISTORY_RULES.map(({ id }) => [id, 0])) as Record<HistoryRuleId, number>;
   const runs = new Map<string, ReadRun>(

@@ -54,7 +54,7 @@ export interface HistoryViolation {
 /** Facts looked at, by rule. */
 export type FactCounts = Readonly<Record<HistoryRuleId, number>>;
 
-export interface Verdict {
+export interface CheckResult {
   readonly violations: readonly HistoryViolation[];
   readonly facts: FactCounts;
 }
