@@ -27,11 +27,13 @@ describe('the peers', () => {
     expect(missingPeers({ eth0: [outside] })).toMatch(/npm ci|unshare/);
   });
 
-  it('that a goal is judged by are among them', () => {
+  it('that a goal is evaluated by are among them', () => {
     const measured = PEERS.flatMap(({ key }) => [`peers/A/${key}`, `peers/E/${key}`]);
-    const judged = GOALS.flatMap(({ criteria }) => criteria.map(({ figure }) => figure));
+    const evaluated = GOALS.flatMap(({ criteria }) => criteria.map(({ figure }) => figure));
 
-    expect(measured).toEqual(expect.arrayContaining(judged.filter((figure) => figure.startsWith('peers/'))));
+    expect(measured).toEqual(
+      expect.arrayContaining(evaluated.filter((figure) => figure.startsWith('peers/'))),
+    );
   });
 
   it('with HTTP of their own create a workflow under a new key and a service under none', () => {

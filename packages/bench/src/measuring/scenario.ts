@@ -10,7 +10,7 @@ export interface Scenario {
   readonly title: string;
   /** What the figures are put in relation to. */
   readonly rawLimit: string;
-  /** Ids of the goals that are judged by its figures. */
+  /** Ids of the goals that are evaluated by its figures. */
   readonly goals: readonly string[];
   /** What has to be done first, when it cannot be measured as things are. */
   missing?(): string | undefined;

@@ -3,7 +3,7 @@ import { renderChart, shareOf } from './chart.ts';
 import { GOALS } from './goals.ts';
 import { sampleResults } from './testing/sample-results.ts';
 
-const judged = { figure: 'f', of: 'ratio', title: 't', unit: '', holds: true } as const;
+const evaluated = { figure: 'f', of: 'ratio', title: 't', unit: '', holds: true } as const;
 
 describe('the chart', () => {
   it('has one bar per criterion, red for what does not hold and grey for what was not measured', () => {
@@ -23,9 +23,9 @@ describe('the chart', () => {
   });
 
   it('draws a longer bar for what is better, whichever way the goal is bounded', () => {
-    expect(shareOf({ ...judged, bound: 'at least', limit: 0.5, measured: 1 })).toBe(2);
-    expect(shareOf({ ...judged, bound: 'at most', limit: 50, measured: 100 })).toBe(0.5);
-    expect(shareOf({ ...judged, bound: 'at most', limit: 0, measured: 0 })).toBe(1);
-    expect(shareOf({ ...judged, bound: 'at most', limit: 0, measured: 3 })).toBe(0);
+    expect(shareOf({ ...evaluated, bound: 'at least', limit: 0.5, measured: 1 })).toBe(2);
+    expect(shareOf({ ...evaluated, bound: 'at most', limit: 50, measured: 100 })).toBe(0.5);
+    expect(shareOf({ ...evaluated, bound: 'at most', limit: 0, measured: 0 })).toBe(1);
+    expect(shareOf({ ...evaluated, bound: 'at most', limit: 0, measured: 3 })).toBe(0);
   });
 });

@@ -1,4 +1,4 @@
-import { GOALS, judge, type Judged } from './goals.ts';
+import { GOALS, evaluateCriterion, type EvaluatedCriterion } from './goals.ts';
 import type { Results, Series } from './results.ts';
 import { show, showRatio } from './table.ts';
 
@@ -19,7 +19,7 @@ const MOST = 2;
  */
 export function renderChart(results: Results): string {
   const bars = GOALS.flatMap(({ id, criteria }) =>
-    criteria.map((criterion) => ({ id, judged: judge(results, criterion) })),
+    criteria.map((criterion) => ({ id, evaluated: evaluateCriterion(results, criterion) })),
   );
   const series = results.scenarios
     .flatMap((scenario) => scenario.series)
@@ -32,7 +32,7 @@ export function renderChart(results: Results): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12">
 <rect width="100%" height="100%" fill="#ffffff"/>
 ${text(20, 26, title, 'font-size="15" font-weight="bold"')}
-${bars.map(({ id, judged }, index) => bar(id, judged, 44 + index * ROW)).join('\n')}
+${bars.map(({ id, evaluated }, index) => bar(id, evaluated, 44 + index * ROW)).join('\n')}
 ${goalLine(44, 44 + bars.length * ROW)}
 ${series.map((each, index) => plot(each, barsHeight + 40 + index * (PLOT + 60))).join('\n')}
 </svg>
@@ -43,18 +43,19 @@ function x(share: number): number {
   return Math.round(LEFT + (Math.min(share, MOST) / MOST) * (WIDTH - LEFT - RIGHT));
 }
 
-function bar(id: string, judged: Judged, y: number): string {
-  const share = shareOf(judged);
-  const color = judged.holds === undefined ? GREY : judged.holds ? GREEN : RED;
-  const label = text(20, y + 13, `${id}  ${cut(judged.title)}`);
-  const limit = `${judged.bound === 'at least' ? '≥' : '≤'} ${show(judged.limit)}`;
-  const value = judged.measured === undefined ? 'not measured' : `${showRatio(judged.measured)} (${limit})`;
+function bar(id: string, evaluated: EvaluatedCriterion, y: number): string {
+  const share = shareOf(evaluated);
+  const color = evaluated.holds === undefined ? GREY : evaluated.holds ? GREEN : RED;
+  const label = text(20, y + 13, `${id}  ${cut(evaluated.title)}`);
+  const limit = `${evaluated.bound === 'at least' ? '≥' : '≤'} ${show(evaluated.limit)}`;
+  const value =
+    evaluated.measured === undefined ? 'not measured' : `${showRatio(evaluated.measured)} (${limit})`;
   const end = x(share ?? 0);
   return `${label}<rect x="${LEFT}" y="${y + 3}" width="${Math.max(end - LEFT, 1)}" height="${ROW - 7}" fill="${color}"/>${text(end + 5, y + 13, value, `fill="${color}"`)}`;
 }
 
 /** More is better, whichever way the goal is bounded. */
-export function shareOf({ measured, bound, limit }: Judged): number | undefined {
+export function shareOf({ measured, bound, limit }: EvaluatedCriterion): number | undefined {
   if (measured === undefined) return undefined;
   if (bound === 'at least') return measured / limit;
   if (measured === 0) return limit === 0 ? 1 : MOST;

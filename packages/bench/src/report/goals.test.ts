@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { GOALS, judge, verdictOf } from './goals.ts';
+import { GOALS, evaluateCriterion, outcomeOf } from './goals.ts';
 import type { Figure, Results } from './results.ts';
 import { SCENARIOS } from '../scenarios.ts';
 
@@ -44,14 +44,14 @@ describe('the goals', () => {
   });
 
   it('are not excused by a median where something must never happen', () => {
-    expect(judge(resultsWith(lost), never)).toMatchObject({ measured: 3, holds: false });
+    expect(evaluateCriterion(resultsWith(lost), never)).toMatchObject({ measured: 3, holds: false });
   });
 
   it('neither hold nor fail while a figure is missing, unless another one fails already', () => {
-    const missing = judge(resultsWith(), never);
+    const missing = evaluateCriterion(resultsWith(), never);
 
-    expect(verdictOf([missing])).toBe('not measured');
-    expect(verdictOf([missing, { ...missing, measured: 1, holds: true }])).toBe('not measured');
-    expect(verdictOf([missing, { ...missing, measured: 1, holds: false }])).toBe('does not hold');
+    expect(outcomeOf([missing])).toBe('not measured');
+    expect(outcomeOf([missing, { ...missing, measured: 1, holds: true }])).toBe('not measured');
+    expect(outcomeOf([missing, { ...missing, measured: 1, holds: false }])).toBe('does not hold');
   });
 });

@@ -1,6 +1,6 @@
 import { findFigure, ratioOf, type Results, valueOf } from './results.ts';
 
-/** What the host aims for, and by which figures that is judged. */
+/** What the host aims for, and by which figures that is evaluated. */
 export interface Goal {
   readonly id: string;
   readonly text: string;
@@ -17,7 +17,7 @@ export interface Criterion {
   readonly limit: number;
 }
 
-export interface Judged extends Criterion {
+export interface EvaluatedCriterion extends Criterion {
   readonly title: string;
   readonly unit: string;
   /** Undefined: it was not measured, and so neither holds nor fails. */
@@ -79,7 +79,7 @@ export const GOALS: readonly Goal[] = [
       ratioAtLeast('peers/E/langgraph', 12),
     ],
     remark:
-      'Judged beside LangGraph as it is shipped, although it may then lose commits; installed by npm ci --prefix packages/bench/peers.',
+      'EvaluatedCriterion beside LangGraph as it is shipped, although it may then lose commits; installed by npm ci --prefix packages/bench/peers.',
   },
   {
     id: 'G4',
@@ -146,7 +146,7 @@ export const GOALS: readonly Goal[] = [
     text: 'After SIGKILL no acknowledged fact is lost, and every run that was in flight goes on within 5 s',
     criteria: [atMost('kill/lost', 0), atMost('kill/recovery', 5)],
     remark:
-      'Judged by the end of the last run, which is later than its going on. The kill tests look at every point.',
+      'EvaluatedCriterion by the end of the last run, which is later than its going on. The kill tests look at every point.',
   },
   {
     id: 'G12',
@@ -155,7 +155,7 @@ export const GOALS: readonly Goal[] = [
       ['A', 'E'].map((workload) => ratioAtMost(`scale/${workload}/${processes}/cpuMs`, 1.15)),
     ),
     remark:
-      'Judged with as many clients for each process as the one has: another process is started because there is more to do. Beside it the same clients shared out, who come back in smaller groups, and one process that has such a share of them: it is the smaller groups that cost, not the processes',
+      'EvaluatedCriterion with as many clients for each process as the one has: another process is started because there is more to do. Beside it the same clients shared out, who come back in smaller groups, and one process that has such a share of them: it is the smaller groups that cost, not the processes',
   },
   {
     id: 'G13',
@@ -170,7 +170,7 @@ export const GOALS: readonly Goal[] = [
   },
 ];
 
-export function judge(results: Results, criterion: Criterion): Judged {
+export function evaluateCriterion(results: Results, criterion: Criterion): EvaluatedCriterion {
   const figure = findFigure(results, criterion.figure);
   const measured =
     figure === undefined ? undefined : criterion.of === 'ratio' ? ratioOf(figure) : worst(figure, criterion);
@@ -193,8 +193,10 @@ function isWithin(measured: number, { bound, limit }: Criterion): boolean {
 }
 
 /** A goal holds when all that belongs to it was measured and holds; one criterion that does not is enough to fail it. */
-export function verdictOf(judged: readonly Judged[]): 'holds' | 'does not hold' | 'not measured' {
-  if (judged.some(({ holds }) => holds === false)) return 'does not hold';
-  if (judged.length === 0 || judged.some(({ holds }) => holds === undefined)) return 'not measured';
+export function outcomeOf(
+  evaluated: readonly EvaluatedCriterion[],
+): 'holds' | 'does not hold' | 'not measured' {
+  if (evaluated.some(({ holds }) => holds === false)) return 'does not hold';
+  if (evaluated.length === 0 || evaluated.some(({ holds }) => holds === undefined)) return 'not measured';
   return 'holds';
 }

@@ -12,7 +12,7 @@ describe('the page of results', () => {
     expect(page).toContain('0 hold, 1 do not, 12 were not (wholly) measured here.');
   });
 
-  it('shows what a goal was judged by', () => {
+  it('shows what a goal was evaluated by', () => {
     const page = renderPage(sampleResults());
 
     expect(page).toMatch(/\| A, 64 clients, runs +\| at least 0\.9 × +\| 0\.75 +\| \*\*no\*\* +\|/);

@@ -1,4 +1,4 @@
-import { GOALS, type Goal, judge, type Judged, verdictOf } from './goals.ts';
+import { GOALS, type Goal, evaluateCriterion, type EvaluatedCriterion, outcomeOf } from './goals.ts';
 import { FIGURE_HEAD, figureRow } from './report.ts';
 import type { Results, ScenarioResult } from './results.ts';
 import { markdownTable, show, showRatio } from './table.ts';
@@ -25,20 +25,21 @@ ${quick ? '\n**Small sizes: a smoke test of the bench, no statement about the ho
 }
 
 function goals(results: Results): string {
-  const judged = GOALS.map((goal) => ({
+  const evaluated = GOALS.map((goal) => ({
     goal,
-    criteria: goal.criteria.map((criterion) => judge(results, criterion)),
+    criteria: goal.criteria.map((criterion) => evaluateCriterion(results, criterion)),
   }));
-  const count = (verdict: string) => judged.filter(({ criteria }) => verdictOf(criteria) === verdict).length;
+  const count = (verdict: string) =>
+    evaluated.filter(({ criteria }) => outcomeOf(criteria) === verdict).length;
   return `## Goals
 
 ${count('holds')} hold, ${count('does not hold')} do not, ${count('not measured')} were not (wholly) measured here.
 
-${judged.map(({ goal, criteria }) => goalText(goal, criteria)).join('\n')}`;
+${evaluated.map(({ goal, criteria }) => goalText(goal, criteria)).join('\n')}`;
 }
 
-function goalText({ id, text, remark }: Goal, criteria: readonly Judged[]): string {
-  const head = `**${id}: ${verdictOf(criteria)}.** ${text}.${remark === undefined ? '' : ` ${remark}`}\n`;
+function goalText({ id, text, remark }: Goal, criteria: readonly EvaluatedCriterion[]): string {
+  const head = `**${id}: ${outcomeOf(criteria)}.** ${text}.${remark === undefined ? '' : ` ${remark}`}\n`;
   if (criteria.length === 0) return head;
   const rows = criteria.map(({ title, of, bound, limit, unit, measured, holds }) => [
     title,

@@ -1,4 +1,4 @@
-import { GOALS, judge, verdictOf } from './goals.ts';
+import { GOALS, evaluateCriterion, outcomeOf } from './goals.ts';
 import { median } from '../measuring/measure.ts';
 import { type Figure, ratioOf, ratiosOf, type Results, type ScenarioResult, valueOf } from './results.ts';
 import { show, showRange, showRatio, textTable } from './table.ts';
@@ -31,15 +31,15 @@ export function figureRow(figure: Figure): string[] {
 
 function goalsText(results: Results): string {
   const rows = GOALS.flatMap(({ id, criteria }) => {
-    const judged = criteria.map((criterion) => judge(results, criterion));
-    const lines = judged.map(({ title, bound, limit, measured, holds }) => [
+    const evaluated = criteria.map((criterion) => evaluateCriterion(results, criterion));
+    const lines = evaluated.map(({ title, bound, limit, measured, holds }) => [
       '',
       title,
       `${bound} ${show(limit)}`,
       showRatio(measured),
       holds === undefined ? 'not measured' : holds ? 'yes' : 'NO',
     ]);
-    return [[id, '', '', '', verdictOf(judged)], ...lines];
+    return [[id, '', '', '', outcomeOf(evaluated)], ...lines];
   });
   return `goals\n${textTable(['goal', 'figure', 'limit', 'measured', 'holds'], rows)}`;
 }

@@ -62,7 +62,7 @@ async function give({ http, receipts }: AnswererOptions, question: Question, mar
       body: { resumeValue: valueFor(question, marker) },
       key: marker,
     });
-    // Kept, and not yet judged: the same request asks what became of it.
+    // Kept, and not yet evaluated: the same request asks what became of it.
     if (answer === undefined || (answer.status === 202 && tries < MOST_TRIES - 1)) {
       await pause(LOOK_EVERY_MS);
       continue;

@@ -103,7 +103,11 @@ export async function workUnderFaults(workload: Workload): Promise<Left> {
     note('the faults are over');
     working.abort();
     await Promise.all([...clients, ...visitors, villain]);
-    const quarantined = await untilQuarantined(connection('judge', prepared.villainKey), receipts, note);
+    const quarantined = await untilQuarantined(
+      connection('evaluateCriterion', prepared.villainKey),
+      receipts,
+      note,
+    );
     await receiver.heal();
     const reader = connection('reader');
     const isSettled = await settle(reader, receipts, SETTLE_WITHIN_MS, note);
