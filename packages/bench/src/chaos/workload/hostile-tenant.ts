@@ -6,8 +6,8 @@ import type { HttpClient } from './http.ts';
 import type { Random } from '../random.ts';
 import { countIn, type Receipts } from './receipts.ts';
 
-/** A tenant that means no good: everything of the hostile corpus but floods, and now and then a run that ends processes. */
-export interface VillainOptions {
+/** A tenant that attacks: everything of the hostile corpus but floods, and at intervals a run that crashes processes. */
+export interface HostileTenantOptions {
   readonly http: HttpClient;
   readonly port: () => number;
   readonly key: string;
@@ -23,14 +23,21 @@ const DEADLY_EVERY_MS = 60_000;
 const FIRST_DEADLY_MS = 5_000;
 const PAUSE_MS = 200;
 
-export async function runVillain(options: VillainOptions): Promise<void> {
+export async function runHostileTenant(options: HostileTenantOptions): Promise<void> {
   await Promise.all([attack(options), kill(options)]);
 }
 
-async function attack({ port, key, random, receipts, worldUrl, signal }: VillainOptions): Promise<void> {
+async function attack({
+  port,
+  key,
+  random,
+  receipts,
+  worldUrl,
+  signal,
+}: HostileTenantOptions): Promise<void> {
   const cases = CORPUS.filter(({ kind }) => KINDS.has(kind));
   for (let count = 0; !signal.aborted; count += 1) {
-    const attacker = createAttacker({ port: port(), key, worldUrl, prefix: `villain-${count}` });
+    const attacker = createAttacker({ port: port(), key, worldUrl, prefix: `hostile-${count}` });
     const { kind, attack: act } = random.pick(cases);
     await act(attacker).catch(() => undefined);
     countIn(receipts.acts, `hostile ${kind}`);
@@ -38,7 +45,7 @@ async function attack({ port, key, random, receipts, worldUrl, signal }: Villain
   }
 }
 
-async function kill({ http, receipts, signal }: VillainOptions): Promise<void> {
+async function kill({ http, receipts, signal }: HostileTenantOptions): Promise<void> {
   await http.insist('POST', '/v1/host/weft/workflows', { body: deadlyWorkflow() });
   await pause(FIRST_DEADLY_MS, undefined, { signal }).catch(() => undefined);
   for (let count = 0; !signal.aborted; count += 1) {

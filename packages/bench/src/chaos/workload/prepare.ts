@@ -14,8 +14,8 @@ export interface Prepared {
   readonly callbackSecret: string;
   /** Key of a tenant that only gets bundles. */
   readonly guestKey: string;
-  /** Key of a tenant that means no good. */
-  readonly villainKey: string;
+  /** Key of the hostile tenant. */
+  readonly hostileKey: string;
   readonly receiverUrl: string;
 }
 
@@ -27,7 +27,7 @@ interface Preparing {
 }
 
 const ENDS = ['run.completed', 'run.failed', 'run.cancelled'];
-const VILLAIN_SCOPES = [
+const HOSTILE_SCOPES = [
   ...['runs:create', 'runs:read', 'runs:cancel', 'workflows:write', 'manifest:read', 'approvals:respond'],
 ];
 const GUEST_SCOPES = ['runs:create', 'runs:read', 'artifacts:read'];
@@ -51,8 +51,8 @@ export async function prepare({ cluster, workflows, receipts, receiver }: Prepar
   }
   const key = { tenant: 'guest', principal: 'guest', kind: 'service', scopes: GUEST_SCOPES };
   const { key: guestKey } = await demand(http, '/v1/host/weft/keys', key);
-  const villain = { tenant: 'villain', principal: 'villain', kind: 'service', scopes: VILLAIN_SCOPES };
-  const { key: villainKey } = await demand(http, '/v1/host/weft/keys', villain);
+  const hostileTenant = { tenant: 'hostile', principal: 'hostile', kind: 'service', scopes: HOSTILE_SCOPES };
+  const { key: hostileKey } = await demand(http, '/v1/host/weft/keys', hostileTenant);
   const callback = await http.insist('GET', '/v1/host/weft/callback-secret');
   // Every process knows of them before the first event.
   await pause(2 * WEBHOOK_REFRESH_MS);
@@ -60,7 +60,7 @@ export async function prepare({ cluster, workflows, receipts, receiver }: Prepar
     secret,
     callbackSecret: String(callback?.json['secret']),
     guestKey: String(guestKey),
-    villainKey: String(villainKey),
+    hostileKey: String(hostileKey),
     receiverUrl,
   };
 }

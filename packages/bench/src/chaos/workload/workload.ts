@@ -13,7 +13,7 @@ import type { Prepared } from './prepare.ts';
 import type { Random } from '../random.ts';
 import type { Receipts } from './receipts.ts';
 import { CALLBACK_PATH, type Receiver } from './webhook-receiver.ts';
-import { runVillain } from './hostile-tenant.ts';
+import { runHostileTenant } from './hostile-tenant.ts';
 import { runVisitor } from './operator.ts';
 import type { ChaosWorkflows } from './workflows.ts';
 
@@ -86,25 +86,25 @@ export async function workUnderFaults(workload: Workload): Promise<Left> {
       signal: answering.signal,
     }),
   );
-  const hideout = random.fork('place of the villain');
-  const villain = runVillain({
-    http: connection('villain', prepared.villainKey),
-    port: () => cluster.port(hideout.int(0, cluster.places - 1)),
-    key: prepared.villainKey,
-    random: random.fork('villain'),
+  const hostilePlace = random.fork('place of the attacks');
+  const hostileTenant = runHostileTenant({
+    http: connection('hostile tenant', prepared.hostileKey),
+    port: () => cluster.port(hostilePlace.int(0, cluster.places - 1)),
+    key: prepared.hostileKey,
+    random: random.fork('hostile tenant'),
     receipts,
     worldUrl: workload.hostileUrl,
     signal: working.signal,
   });
   const janitor = runJanitor(connection('janitor'), receipts, answering.signal);
-  const everybody = [...clients, ...visitors, ...answerers, janitor, villain];
+  const everybody = [...clients, ...visitors, ...answerers, janitor, hostileTenant];
   try {
     await workload.faults();
     note('the faults are over');
     working.abort();
-    await Promise.all([...clients, ...visitors, villain]);
+    await Promise.all([...clients, ...visitors, hostileTenant]);
     const quarantined = await untilQuarantined(
-      connection('evaluateCriterion', prepared.villainKey),
+      connection('quarantine reader', prepared.hostileKey),
       receipts,
       note,
     );
