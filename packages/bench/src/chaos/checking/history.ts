@@ -27,7 +27,7 @@ export interface History {
   readonly annotations: readonly AnnotationReceipt[];
   readonly webhooks: readonly WebhookReceipt[];
   readonly deliveries: readonly SeenDelivery[];
-  /** Deliveries that were given up, and tried again by somebody. */
+  /** Dead deliveries that the dead letter replayer has replayed. */
   readonly dead: readonly DeadReceipt[];
   /** Signs callbacks. */
   readonly callbackSecret: string;

@@ -2,8 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { HttpClient } from './http.ts';
 import type { Receipts } from './receipts.ts';
 
-/** Looks for deliveries that were given up, and has each tried again. */
-export async function runJanitor(http: HttpClient, receipts: Receipts, signal: AbortSignal): Promise<void> {
+/** Lists dead deliveries and replays each. */
+export async function runDeadLetterReplayer(
+  http: HttpClient,
+  receipts: Receipts,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     const answer = await http.ask('GET', '/v1/host/weft/deliveries?limit=100');
     const dead = (answer?.json['deliveries'] ?? []) as unknown as { deliveryId: string; failedAt: string }[];

@@ -8,7 +8,7 @@ import { type Cluster, WEBHOOK_REFRESH_MS } from '../faults/cluster.ts';
 import { collectRuns, listQuarantined, probeGone, settle } from '../checking/collect.ts';
 import type { EventDocument, History } from '../checking/history.ts';
 import { type HttpClient, httpClient } from './http.ts';
-import { runJanitor } from './dead-letter-replayer.ts';
+import { runDeadLetterReplayer } from './dead-letter-replayer.ts';
 import type { Prepared } from './prepare.ts';
 import type { Random } from '../random.ts';
 import type { Receipts } from './receipts.ts';
@@ -96,8 +96,8 @@ export async function workUnderFaults(workload: Workload): Promise<Left> {
     worldUrl: workload.hostileUrl,
     signal: working.signal,
   });
-  const janitor = runJanitor(connection('janitor'), receipts, answering.signal);
-  const everybody = [...clients, ...visitors, ...answerers, janitor, hostileTenant];
+  const replayer = runDeadLetterReplayer(connection('dead letter replayer'), receipts, answering.signal);
+  const everybody = [...clients, ...visitors, ...answerers, replayer, hostileTenant];
   try {
     await workload.faults();
     note('the faults are over');
@@ -120,7 +120,7 @@ export async function workUnderFaults(workload: Workload): Promise<Left> {
     ];
     await untilDelivered(workload, runs);
     answering.abort();
-    await Promise.all([...answerers, janitor, desk.idle()]);
+    await Promise.all([...answerers, replayer, desk.idle()]);
     quarantined.push(...(await listQuarantined(reader)));
     return { runs, quarantined, probes: await probeGone(reader, receipts) };
   } finally {
