@@ -29,7 +29,7 @@ export interface ChaosOutcome {
   readonly proxies: ProxyCounts;
   readonly features: Readonly<Record<string, number>>;
   readonly repeats: Readonly<Record<string, number>>;
-  readonly acts: Readonly<Record<string, number>>;
+  readonly actions: Readonly<Record<string, number>>;
 }
 
 const CLAIM_TTL_MS = 3_000;
@@ -76,7 +76,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
       ...{ cluster, workflows, receipts, random, note, receiver, prepared, desk, hostileUrl: hostile.url },
       faults: () => director.run(),
     });
-    const { bodies: _bodies, repeats, acts, ...told } = receipts;
+    const { bodies: _bodies, repeats, actions, ...told } = receipts;
     const history: History = {
       seed,
       store,
@@ -94,7 +94,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
       proxies: cluster.counts(),
       features: workflows.features,
       repeats: Object.fromEntries(repeats),
-      acts: Object.fromEntries(acts),
+      actions: Object.fromEntries(actions),
     };
   } finally {
     await cluster.stop();

@@ -5,7 +5,7 @@ const MOST_SHOWN = 40;
 
 /** Faults injected and facts checked, for people. */
 export function renderReport(
-  { injected, proxies, features, history, repeats, acts }: ChaosOutcome,
+  { injected, proxies, features, history, repeats, actions }: ChaosOutcome,
   result: CheckResult,
 ): string {
   const faults = {
@@ -32,7 +32,7 @@ export function renderReport(
     table('faults', faults),
     table('work', work),
     table('requests sent again, by what was in the way', repeats),
-    table('what visitors did, and how it was answered', acts),
+    table('what operators did, and how it was answered', actions),
     table('blocks in workflows', features),
     renderCheckResult(result),
   ].join('\n');

@@ -48,8 +48,8 @@ export function createDirector(options: DirectorOptions): Director {
   /** By place: one process or database suffers one thing after the other. */
   const lanes = new Map<number, Promise<void>>();
 
-  function inLane(place: number, act: () => Promise<void> | void): void {
-    lanes.set(place, (lanes.get(place) ?? Promise.resolve()).then(act));
+  function inLane(place: number, action: () => Promise<void> | void): void {
+    lanes.set(place, (lanes.get(place) ?? Promise.resolve()).then(action));
   }
 
   cluster.onDeath((place) => {

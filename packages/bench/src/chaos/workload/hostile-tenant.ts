@@ -38,9 +38,9 @@ async function attack({
   const cases = CORPUS.filter(({ kind }) => KINDS.has(kind));
   for (let count = 0; !signal.aborted; count += 1) {
     const attacker = createAttacker({ port: port(), key, worldUrl, prefix: `hostile-${count}` });
-    const { kind, attack: act } = random.pick(cases);
-    await act(attacker).catch(() => undefined);
-    countIn(receipts.acts, `hostile ${kind}`);
+    const { kind, attack: action } = random.pick(cases);
+    await action(attacker).catch(() => undefined);
+    countIn(receipts.actions, `hostile ${kind}`);
     await pause(PAUSE_MS);
   }
 }

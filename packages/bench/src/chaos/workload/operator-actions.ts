@@ -6,8 +6,8 @@ import type { Random } from '../random.ts';
 import { countIn, type Receipts } from './receipts.ts';
 import { LATE_PATH } from './webhook-receiver.ts';
 
-/** What visitors do to runs. An act that gets another answer than it may is a mishap. */
-export interface Visit {
+/** What operators do to runs. A response that an action must not get is recorded as unexpected. */
+export interface ActionContext {
   readonly http: HttpClient;
   /** Of another tenant. */
   readonly guest: HttpClient;
@@ -17,11 +17,11 @@ export interface Visit {
   readonly runId: string;
   /** Runs of the same minutes. */
   readonly others: readonly string[];
-  /** Used by no other visit. */
+  /** Idempotency key, used by no other action. */
   readonly key: string;
 }
 
-export type Act = (visit: Visit) => Promise<void>;
+export type Action = (context: ActionContext) => Promise<void>;
 
 /** Closing runs, which every webhook of a storm must be told of, carry this tag. */
 export const CLOSING_TAG = 'closing';
@@ -33,22 +33,22 @@ const MOST_CANCELLED = 4;
 
 /** True when the answer is the one that was hoped for; false when it is another that may come. */
 function took(
-  visit: Visit,
+  context: ActionContext,
   what: string,
   answer: Answer | undefined,
   wanted: number,
   others: number[],
 ): answer is Answer {
-  countIn(visit.receipts.acts, `${what} ${answer === undefined ? 'unanswered' : answer.status}`);
+  countIn(context.receipts.actions, `${what} ${answer === undefined ? 'unanswered' : answer.status}`);
   if (answer === undefined) return false;
   if (answer.status === wanted) return true;
   if (!others.includes(answer.status))
-    visit.receipts.mishaps.push({ request: what, status: answer.status, body: answer.text });
+    context.receipts.mishaps.push({ request: what, status: answer.status, body: answer.text });
   return false;
 }
 
 /** The log as it is now; undefined when the run is gone. */
-async function readLog({ http, runId }: Visit): Promise<EventDocument[] | undefined> {
+async function readLog({ http, runId }: ActionContext): Promise<EventDocument[] | undefined> {
   const log: EventDocument[] = [];
   for (;;) {
     const after = log.length === 0 ? '' : `&lastSequence=${log.length - 1}`;
@@ -66,10 +66,10 @@ function hasEnded(log: readonly EventDocument[]): boolean {
 }
 
 /** Its effects and tags are its own where it goes its own way; a replay has nothing of its own. */
-async function fork(visit: Visit): Promise<void> {
-  const { http, receipts, random, runId, key } = visit;
+async function fork(context: ActionContext): Promise<void> {
+  const { http, receipts, random, runId, key } = context;
   const [isBranch, share, isWhole] = [random.chance(0.5), random.next(), random.chance(0.4)];
-  const log = await readLog(visit);
+  const log = await readLog(context);
   if (log === undefined || log.length === 0) return;
   const wanted = isWhole && !isBranch ? 0 : Math.floor(share * log.length);
   const fromSeq = isBranch ? cutOutsideCalls(log, wanted) : wanted;
@@ -77,7 +77,7 @@ async function fork(visit: Visit): Promise<void> {
     ? { mode: 'branch', fromSeq, values: { tag: key }, runOptionsOverlay: { tags: [key] } }
     : { mode: 'replay', fromSeq };
   const answer = await http.insist('POST', `/v1/host/weft/runs/${runId}:fork`, { body, key });
-  if (!took(visit, `${isBranch ? 'branch' : 'replay'} of a run`, answer, 201, [404, 410])) return;
+  if (!took(context, `${isBranch ? 'branch' : 'replay'} of a run`, answer, 201, [404, 410])) return;
   receipts.forks.push({
     ...{ runId: String(answer.json['runId']), sourceRunId: runId, fromSeq },
     ...{ mode: isBranch ? 'branch' : 'replay', at: Date.now() },
@@ -101,56 +101,56 @@ function cutOutsideCalls(log: readonly EventDocument[], wanted: number): number 
   return underWay.size === 0 ? wanted : cut;
 }
 
-async function annotate(visit: Visit): Promise<void> {
-  const { http, receipts, runId, key } = visit;
+async function annotate(context: ActionContext): Promise<void> {
+  const { http, receipts, runId, key } = context;
   const body = { signal: { kind: 'flag' }, note: key };
   const answer = await http.insist('POST', `/v1/runs/${runId}/annotations`, { body, key });
-  if (took(visit, 'annotate', answer, 201, [404, 410])) receipts.annotations.push({ runId, marker: key });
+  if (took(context, 'annotate', answer, 201, [404, 410])) receipts.annotations.push({ runId, marker: key });
 }
 
 /** Here or to another tenant, and the same bundle a second time. */
-async function carry(visit: Visit): Promise<void> {
-  const { http, guest, receipts, random, runId } = visit;
+async function carry(context: ActionContext): Promise<void> {
+  const { http, guest, receipts, random, runId } = context;
   const to = random.chance(0.5) ? http : guest;
   const bundle = await http.insist('GET', `/v1/runs/${runId}/debug-bundle`);
-  if (!took(visit, 'bundle', bundle, 200, [404, 410])) return;
+  if (!took(context, 'bundle', bundle, 200, [404, 410])) return;
   const again: string[] = [];
   for (const _time of ['once', 'twice']) {
     const answer = await to.insist('POST', '/v1/host/weft/imports', { body: bundle.json });
     // The first answer may have been lost, and then the run is there already.
     const wanted = answer?.status === 200 ? 200 : 201;
-    if (!took(visit, 'import', answer, wanted, [])) return;
+    if (!took(context, 'import', answer, wanted, [])) return;
     again.push(String(answer.json['runId']));
   }
   const events = (bundle.json['events'] as unknown as EventDocument[]).map(comparable);
   receipts.imports.push({ runId: again[0] ?? '', sourceRunId: runId, again, events });
 }
 
-async function remove(visit: Visit): Promise<void> {
-  const { http, receipts, runId, key } = visit;
+async function remove(context: ActionContext): Promise<void> {
+  const { http, receipts, runId, key } = context;
   const askedAt = Date.now();
   const answer = await http.insist('DELETE', `/v1/host/weft/runs/${runId}`, { key });
   // Gone is gone: by somebody else, or by a request whose answer was lost.
   const wanted = answer?.status === 410 ? 410 : 204;
-  if (took(visit, 'remove', answer, wanted, [404, 409]))
+  if (took(context, 'remove', answer, wanted, [404, 409]))
     receipts.removals.push({ runId, askedAt, at: Date.now() });
 }
 
-async function erase(visit: Visit): Promise<void> {
-  const { http, receipts, runId, key } = visit;
-  const log = await readLog(visit);
+async function erase(context: ActionContext): Promise<void> {
+  const { http, receipts, runId, key } = context;
+  const log = await readLog(context);
   if (log === undefined || !hasEnded(log)) return;
   const answer = await http.insist('POST', `/v1/host/weft/runs/${runId}:erase`, { key });
-  if (took(visit, 'erase', answer, 204, [404, 409, 410]))
+  if (took(context, 'erase', answer, 204, [404, 409, 410]))
     receipts.erasures.push({ runId, log: log.map((event) => JSON.stringify(event)) });
 }
 
-async function cancelMany(visit: Visit): Promise<void> {
-  const { http, receipts, random, others, key } = visit;
+async function cancelMany(context: ActionContext): Promise<void> {
+  const { http, receipts, random, others, key } = context;
   const runIds = random.shuffle(others).slice(0, random.int(1, MOST_CANCELLED));
   const answer = await http.insist('POST', '/v1/runs:bulk-cancel', { body: { runIds }, key });
   if (answer === undefined) receipts.unheard.push(...runIds);
-  if (!took(visit, 'bulk cancel', answer, 200, [])) return;
+  if (!took(context, 'bulk cancel', answer, 200, [])) return;
   const results = answer.json['results'] as unknown as { runId: string; ok: boolean; status: string }[];
   for (const { runId, ok, status } of results)
     if (ok) receipts.cancels.push({ runId, status, at: Date.now() });
@@ -159,24 +159,24 @@ async function cancelMany(visit: Visit): Promise<void> {
 }
 
 /** A create that is sent again, long after it was answered, and elsewhere. */
-async function createAgain(visit: Visit): Promise<void> {
-  const { http, receipts, runId } = visit;
+async function createAgain(context: ActionContext): Promise<void> {
+  const { http, receipts, runId } = context;
   const tag = receipts.created.find((created) => created.runId === runId)?.tag;
   const body = tag === undefined ? undefined : receipts.bodies.get(tag);
   if (tag === undefined || body === undefined) return;
   const answer = await http.insist('POST', '/v1/runs', { body, key: tag });
-  if (took(visit, 'create again', answer, 201, []))
+  if (took(context, 'create again', answer, 201, []))
     receipts.created.push({ tag, runId: String(answer.json['runId']) });
 }
 
 /** A webhook in the middle of it all. It is told of nothing but the closing runs, when everybody knows of it. */
-async function subscribe(visit: Visit): Promise<void> {
-  const { http, receipts, receiverUrl, key } = visit;
+async function subscribe(context: ActionContext): Promise<void> {
+  const { http, receipts, receiverUrl, key } = context;
   if (receipts.webhooks.length >= MOST_LATE_WEBHOOKS) return;
   const events = ['run.completed'];
   const body = { url: `${receiverUrl}${LATE_PATH}`, events, tags: [CLOSING_TAG] };
   const answer = await http.insist('POST', '/v1/webhooks', { body, key });
-  if (!took(visit, 'subscribe', answer, 201, [])) return;
+  if (!took(context, 'subscribe', answer, 201, [])) return;
   const { webhookId, secret } = answer.json;
   receipts.webhooks.push({
     ...{ webhookId: String(webhookId), events, tags: [CLOSING_TAG] },
@@ -185,7 +185,7 @@ async function subscribe(visit: Visit): Promise<void> {
 }
 
 /** Some twice: they are dealt like cards. */
-export const ACTS: readonly Act[] = [
+export const ACTIONS: readonly Action[] = [
   ...[fork, fork, fork, fork, annotate, annotate, carry, remove, remove],
   ...[erase, cancelMany, createAgain, createAgain, subscribe],
 ];

@@ -35,8 +35,8 @@ export interface Receipts {
   readonly bodies: Map<string, JsonObject>;
   /** Requests that got no answer, or the advice to come back, by what was in the way. */
   readonly repeats: Map<string, number>;
-  /** What visitors did, by kind and answer. */
-  readonly acts: Map<string, number>;
+  /** What operators did, by kind and answer. */
+  readonly actions: Map<string, number>;
 }
 
 export function newReceipts(): Receipts {
@@ -57,7 +57,7 @@ export function newReceipts(): Receipts {
     deadly: [],
     bodies: new Map(),
     repeats: new Map(),
-    acts: new Map(),
+    actions: new Map(),
   };
 }
 

@@ -14,7 +14,7 @@ import type { Random } from '../random.ts';
 import type { Receipts } from './receipts.ts';
 import { CALLBACK_PATH, type Receiver } from './webhook-receiver.ts';
 import { runHostileTenant } from './hostile-tenant.ts';
-import { runVisitor } from './operator.ts';
+import { runOperator } from './operator.ts';
 import type { ChaosWorkflows } from './workflows.ts';
 
 /** Everybody who uses the cluster, from the first fault to the last delivery. */
@@ -33,7 +33,7 @@ export interface Workload {
 }
 
 const CLIENTS = 6;
-const VISITORS = 3;
+const OPERATORS = 3;
 const ANSWERERS = 2;
 const CLOSING_RUNS = 6;
 /** Five processes for each deadly run, one after the other, each found dead only after its deadline. */
@@ -68,12 +68,12 @@ export async function workUnderFaults(workload: Workload): Promise<Left> {
       signal: working.signal,
     }),
   );
-  const visitors = Array.from({ length: VISITORS }, (_, index) =>
-    runVisitor({
-      name: `visitor-${index}`,
-      http: connection(`visitor ${index}`),
+  const operators = Array.from({ length: OPERATORS }, (_, index) =>
+    runOperator({
+      name: `operator-${index}`,
+      http: connection(`operator ${index}`),
       guest: connection(`guest ${index}`, prepared.guestKey),
-      random: random.fork(`visitor ${index}`),
+      random: random.fork(`operator ${index}`),
       ...{ receiverUrl, receipts, signal: working.signal },
     }),
   );
@@ -97,12 +97,12 @@ export async function workUnderFaults(workload: Workload): Promise<Left> {
     signal: working.signal,
   });
   const replayer = runDeadLetterReplayer(connection('dead letter replayer'), receipts, answering.signal);
-  const everybody = [...clients, ...visitors, ...answerers, replayer, hostileTenant];
+  const everybody = [...clients, ...operators, ...answerers, replayer, hostileTenant];
   try {
     await workload.faults();
     note('the faults are over');
     working.abort();
-    await Promise.all([...clients, ...visitors, hostileTenant]);
+    await Promise.all([...clients, ...operators, hostileTenant]);
     const quarantined = await untilQuarantined(
       connection('quarantine reader', prepared.hostileKey),
       receipts,

@@ -111,7 +111,7 @@ export const REPLAY: FinalRun = {
   log: renamed(KEPT_LOG, 'kept-1', 'replay-1'),
 };
 export const BRANCH: FinalRun = {
-  ...{ runId: 'branch-1', workflowId: 'w', tags: ['visitor-1'], status: 'cancelled' },
+  ...{ runId: 'branch-1', workflowId: 'w', tags: ['operator-1'], status: 'cancelled' },
   fork: { ...FORK_LINK, mode: 'branch' },
   endedAt: new Date(AT + 2).toISOString(),
   log: [
