@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { createFrontDesk } from './workload/callback-responder.ts';
+import { createCallbackResponder } from './workload/callback-responder.ts';
 import { openCluster } from './faults/cluster.ts';
 import { createDirector } from './faults/fault-injector.ts';
 import type { History } from './checking/history.ts';
@@ -41,8 +41,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
   mkdirSync(folder, { recursive: true });
   const random = randomOf(seed);
   const world = await openWorld(random.fork('world'));
-  const desk = createFrontDesk();
-  const receiver = await openReceiver(random.fork('receiver'), desk.take);
+  const callbacks = createCallbackResponder();
+  const receiver = await openReceiver(random.fork('receiver'), callbacks.take);
   const hostile = await startWorld();
   const cluster = await openCluster({
     ...{ store, folder, claimTtlMs: CLAIM_TTL_MS },
@@ -73,7 +73,17 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
       `${cluster.places} processes, ${workflows.definitions.length} workflows, ${faults.length} faults planned`,
     );
     const left = await workUnderFaults({
-      ...{ cluster, workflows, receipts, random, note, receiver, prepared, desk, hostileUrl: hostile.url },
+      ...{
+        cluster,
+        workflows,
+        receipts,
+        random,
+        note,
+        receiver,
+        prepared,
+        callbacks,
+        hostileUrl: hostile.url,
+      },
       faults: () => director.run(),
     });
     const { bodies: _bodies, repeats, actions, ...told } = receipts;

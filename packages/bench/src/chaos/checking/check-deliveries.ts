@@ -103,7 +103,7 @@ export function deliveredInOrder({ history, fact, report }: Check): void {
   }
 }
 
-export function questionsCalledBack({ history, runs, fact, report }: Check): void {
+export function callbacksSent({ history, runs, fact, report }: Check): void {
   for (const delivery of history.deliveries) {
     if (delivery.path !== CALLBACK_PATH) continue;
     fact('C19');
@@ -119,13 +119,13 @@ export function questionsCalledBack({ history, runs, fact, report }: Check): voi
       report('C19', `${interruptId} was sent, and the run asks no such thing of anybody`, runId);
   }
   for (const { runId, status, events, fork, isImported } of runs.values()) {
-    const asks = events.some(({ type, nodeId }) => type === 'interrupt.requested' && isCalledBack(nodeId));
+    const asks = events.some(({ type, nodeId }) => type === 'interrupt.requested' && usesCallback(nodeId));
     if (!asks || fork !== undefined || isImported === true) continue;
     fact('C19');
     if (!isTerminalStatus(status)) report('C19', 'nobody was called back, so the question is open', runId);
   }
 }
 
-function isCalledBack(nodeId: string | undefined): boolean {
+function usesCallback(nodeId: string | undefined): boolean {
   return nodeId?.startsWith(CALLBACK_GATE) === true;
 }

@@ -5,7 +5,7 @@ import {
   deliveredInOrder,
   deliveredOnceAtLeast,
   deliveriesSound,
-  questionsCalledBack,
+  callbacksSent,
 } from './check-deliveries.ts';
 import { forksBegin, replaysRepeat } from './check-forks.ts';
 import { annotationsKept, CLOCKS_MS, erasedRuns, importedRuns, removedRuns } from './check-retention.ts';
@@ -306,14 +306,7 @@ function isTerminal(status: string): boolean {
 const RULES: readonly ((check: Check) => void)[] = [
   ...[acknowledgedRuns, streamedEvents, legalLogs, endedOrWaiting, effectsAfterOutcome, invocationIds],
   ...[answersTaken, resolvedOnce, cancelled, childrenAnnounced, mishaps, processes],
-  ...[
-    forksBegin,
-    replaysRepeat,
-    deliveriesSound,
-    deliveredOnceAtLeast,
-    deliveredInOrder,
-    questionsCalledBack,
-  ],
+  ...[forksBegin, replaysRepeat, deliveriesSound, deliveredOnceAtLeast, deliveredInOrder, callbacksSent],
   ...[
     importedRuns,
     removedRuns,

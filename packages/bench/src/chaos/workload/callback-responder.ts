@@ -1,10 +1,10 @@
 import type { HttpClient } from './http.ts';
 import type { Receipts } from './receipts.ts';
 
-/** Where callbacks are laid down until somebody answers them. */
-export interface FrontDesk {
+/** Answers the interrupts that callbacks announce. */
+export interface CallbackResponder {
   take(body: string): void;
-  /** Answers what is there and what comes, through the link in each callback, without a key. */
+  /** From now on callbacks are answered, through the link in each of them, without an API key. */
   open(http: HttpClient, receipts: Receipts): void;
   /** Resolves when everything taken so far is answered. */
   idle(): Promise<void>;
@@ -18,7 +18,7 @@ interface Question {
 
 const FITTING = new Set([200, 202, 404, 409, 410]);
 
-export function createFrontDesk(): FrontDesk {
+export function createCallbackResponder(): CallbackResponder {
   const underWay = new Set<Promise<void>>();
   let answer: ((body: string) => Promise<void>) | undefined;
   let count = 0;

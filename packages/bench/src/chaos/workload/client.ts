@@ -16,8 +16,8 @@ export interface ClientOptions {
   readonly receipts: Receipts;
   readonly random: Random;
   readonly workflows: readonly string[];
-  /** Some of the workflows want to be called back, there. */
-  readonly calledBack: readonly string[];
+  /** Workflows whose runs get this callback URL. */
+  readonly callbackWorkflows: readonly string[];
   readonly callbackUrl: string;
   /** No new runs after this. */
   readonly signal: AbortSignal;
@@ -60,8 +60,8 @@ export async function runClient(options: ClientOptions): Promise<void> {
   }
 }
 
-function planRun({ random, workflows, calledBack }: ClientOptions): Plan {
-  const workflowId = random.pick(random.chance(0.15) ? calledBack : workflows);
+function planRun({ random, workflows, callbackWorkflows }: ClientOptions): Plan {
+  const workflowId = random.pick(random.chance(0.15) ? callbackWorkflows : workflows);
   const isWatched = random.chance(0.3);
   const flip = random.chance(0.5);
   const stays = Array.from({ length: random.int(2, 7) }, () => random.int(30, 1_500));
@@ -82,7 +82,7 @@ function planRun({ random, workflows, calledBack }: ClientOptions): Plan {
 
 /** Sent again with the same key until it is answered, as a careful client does. */
 async function create(
-  { http, receipts, signal, calledBack, callbackUrl }: ClientOptions,
+  { http, receipts, signal, callbackWorkflows, callbackUrl }: ClientOptions,
   tag: string,
   { workflowId, flip, isWatched }: Plan,
 ): Promise<string | undefined> {
@@ -90,7 +90,7 @@ async function create(
     workflowId,
     inputs: { tag, flip, word: wordOf(tag) },
     tags: isWatched ? [tag, WATCHED_TAG] : [tag],
-    ...(calledBack.includes(workflowId) && { callbackUrl }),
+    ...(callbackWorkflows.includes(workflowId) && { callbackUrl }),
     configurable: { mockProvider: { id: 'stream-text', config: { tokens: TOKENS, delayMsPerToken: 15 } } },
   };
   for (let tries = 0; tries < MOST_CREATES && (tries > 0 || !signal.aborted); tries += 1) {

@@ -5,8 +5,8 @@ import type { Random } from '../random.ts';
 import type { Receipts } from './receipts.ts';
 import { CALLBACK_GATE } from './workflows.ts';
 
-/** Somebody who answers every question there is. Several of them race each other, each with words of their own. */
-export interface AnswererOptions {
+/** Answers every open interrupt. Several responders race, each with markers of its own. */
+export interface InterruptResponderOptions {
   readonly name: string;
   readonly http: HttpClient;
   readonly receipts: Receipts;
@@ -27,12 +27,12 @@ const LOOK_EVERY_MS = 150;
 const AT_ONCE = 8;
 const MOST_TRIES = 6;
 
-export async function runAnswerer(options: AnswererOptions): Promise<void> {
+export async function runInterruptResponder(options: InterruptResponderOptions): Promise<void> {
   let count = 0;
   while (!options.signal.aborted) {
     const answer = await options.http.ask('GET', '/v1/host/weft/interrupts?limit=200');
     const listed = (answer?.json['interrupts'] ?? []) as unknown as Question[];
-    const open = listed.filter((question) => !isCalledBack(question, options.receipts));
+    const open = listed.filter((question) => !usesCallback(question, options.receipts));
     // Not all at once, and in any order: the others look at the same list.
     const chosen = options.random.shuffle(open).slice(0, AT_ONCE);
     await Promise.all(
@@ -46,15 +46,19 @@ export async function runAnswerer(options: AnswererOptions): Promise<void> {
 }
 
 /**
- * Whoever is called back answers it: without a callback the run would wait for ever. A replay calls nobody, nor does a branch
+ * Left to the callback responder: without a callback the run would wait for ever. A replay sends no callback, nor does a branch
  * that takes over a question which its source has sent.
  */
-function isCalledBack({ nodeId, runId }: Question, { forks }: Receipts): boolean {
+function usesCallback({ nodeId, runId }: Question, { forks }: Receipts): boolean {
   return nodeId.startsWith(CALLBACK_GATE) && !forks.some((fork) => fork.runId === runId);
 }
 
-/** Sent again with the same key until it is answered; a refusal is an answer too. */
-async function give({ http, receipts }: AnswererOptions, question: Question, marker: string): Promise<void> {
+/** Sent again with the same key until there is a response; a rejection is one too. */
+async function give(
+  { http, receipts }: InterruptResponderOptions,
+  question: Question,
+  marker: string,
+): Promise<void> {
   const { runId, nodeId, interruptId, iteration = [] } = question;
   const place = encodeURIComponent(`${nodeId}${iteration.map((index) => `[${index}]`).join('')}`);
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
@@ -98,7 +102,7 @@ function valueFor(question: Question, marker: string): JsonObject {
   }
 }
 
-/** What a dispatch asks goes on until somebody closes it. */
+/** What a dispatch asks stays open until a responder closes it. */
 function isOpenEnded({ nodeId }: Question): boolean {
   return nodeId.startsWith('dis-');
 }

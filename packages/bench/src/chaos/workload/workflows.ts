@@ -11,8 +11,8 @@ export interface ChaosWorkflows {
   readonly definitions: readonly JsonObject[];
   /** Those that clients start. */
   readonly roots: readonly string[];
-  /** Those whose questions are only answered by whoever is called back. */
-  readonly calledBack: readonly string[];
+  /** Those whose interrupts are answered by the callback responder only. */
+  readonly callbackWorkflows: readonly string[];
   /** They tell what a memory holds. */
   readonly recalls: readonly string[];
   /** Does next to nothing. */
@@ -22,7 +22,7 @@ export interface ChaosWorkflows {
 }
 
 const MOST_BLOCKS = 4;
-const CALLED_BACK = 3;
+const CALLBACK_WORKFLOWS = 3;
 /** The name of the secret that nodes send along. */
 export const SECRET_ID = 'chaos-key';
 /** What a recall shows at most. */
@@ -48,10 +48,10 @@ export function chaosWorkflows(random: Random, count: number, worldPort: number)
     definitions.push(...draft.children, definitionOf(draft));
     return id;
   });
-  const calledBack = Array.from({ length: CALLED_BACK }, (_, index) => {
+  const callbackWorkflows = Array.from({ length: CALLBACK_WORKFLOWS }, (_, index) => {
     const draft = newDraft(`chaos-back-${index}`, random, worldPort);
     append(draft, BLOCKS.call(draft));
-    // One voice: that of the link.
+    // One vote: that of the link.
     append(draft, single(add(draft, CALLBACK_GATE, 'core.approvalGate')));
     if (index > 0) append(draft, BLOCKS.memory(draft));
     definitions.push(definitionOf(draft));
@@ -66,10 +66,10 @@ export function chaosWorkflows(random: Random, count: number, worldPort: number)
   const closing = newDraft('chaos-closing', random, worldPort);
   append(closing, single(delay(closing)));
   definitions.push(definitionOf(closing));
-  return { definitions, roots, calledBack, recalls, closing: closing.id, features };
+  return { definitions, roots, callbackWorkflows, recalls, closing: closing.id, features };
 }
 
-/** Questions of these nodes are left to whoever is called back. */
+/** Interrupts of these nodes are left to the callback responder. */
 export const CALLBACK_GATE = 'backgate';
 
 function memoriesIn(definitions: readonly JsonObject[]): string[] {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CLOSING_TAG } from './operator-actions.ts';
-import { runAnswerer } from './interrupt-responder.ts';
-import type { FrontDesk } from './callback-responder.ts';
+import { runInterruptResponder } from './interrupt-responder.ts';
+import type { CallbackResponder } from './callback-responder.ts';
 import { missingDeliveries } from '../checking/check-deliveries.ts';
 import { runClient } from './client.ts';
 import { type Cluster, WEBHOOK_REFRESH_MS } from '../faults/cluster.ts';
@@ -25,7 +25,7 @@ export interface Workload {
   readonly random: Random;
   readonly receiver: Receiver;
   readonly prepared: Prepared;
-  readonly desk: FrontDesk;
+  readonly callbacks: CallbackResponder;
   /** Where the hostile tenant has its server. */
   readonly hostileUrl: string;
   readonly note: (line: string) => void;
@@ -34,7 +34,7 @@ export interface Workload {
 
 const CLIENTS = 6;
 const OPERATORS = 3;
-const ANSWERERS = 2;
+const RESPONDERS = 2;
 const CLOSING_RUNS = 6;
 /** Five processes for each deadly run, one after the other, each found dead only after its deadline. */
 const QUARANTINE_WITHIN_MS = 120_000;
@@ -47,7 +47,7 @@ const DELIVER_WITHIN_MS = 40_000;
 type Left = Pick<History, 'runs' | 'probes' | 'quarantined'>;
 
 export async function workUnderFaults(workload: Workload): Promise<Left> {
-  const { cluster, workflows, receipts, random, note, receiver, prepared, desk } = workload;
+  const { cluster, workflows, receipts, random, note, receiver, prepared, callbacks } = workload;
   const { receiverUrl } = prepared;
   const [working, answering] = [new AbortController(), new AbortController()];
   const connection = (name: string, apiKey = cluster.apiKey): HttpClient => {
@@ -55,14 +55,14 @@ export async function workUnderFaults(workload: Workload): Promise<Left> {
     const url = (): string => `http://127.0.0.1:${cluster.port(drawn.int(0, cluster.places - 1))}`;
     return httpClient(url, apiKey, receipts);
   };
-  desk.open(connection('front desk'), receipts);
+  callbacks.open(connection('front callbacks'), receipts);
   const clients = Array.from({ length: CLIENTS }, (_, index) =>
     runClient({
       name: `client-${index}`,
       http: connection(`client ${index}`),
       random: random.fork(`client ${index}`),
       workflows: workflows.roots,
-      calledBack: workflows.calledBack,
+      callbackWorkflows: workflows.callbackWorkflows,
       callbackUrl: `${receiverUrl}${CALLBACK_PATH}`,
       receipts,
       signal: working.signal,
@@ -77,11 +77,11 @@ export async function workUnderFaults(workload: Workload): Promise<Left> {
       ...{ receiverUrl, receipts, signal: working.signal },
     }),
   );
-  const answerers = Array.from({ length: ANSWERERS }, (_, index) =>
-    runAnswerer({
-      name: `answerer-${index}`,
-      http: connection(`answerer ${index}`),
-      random: random.fork(`answerer ${index}`),
+  const responders = Array.from({ length: RESPONDERS }, (_, index) =>
+    runInterruptResponder({
+      name: `responder-${index}`,
+      http: connection(`responder ${index}`),
+      random: random.fork(`responder ${index}`),
       receipts,
       signal: answering.signal,
     }),
@@ -97,7 +97,7 @@ export async function workUnderFaults(workload: Workload): Promise<Left> {
     signal: working.signal,
   });
   const replayer = runDeadLetterReplayer(connection('dead letter replayer'), receipts, answering.signal);
-  const everybody = [...clients, ...operators, ...answerers, replayer, hostileTenant];
+  const everybody = [...clients, ...operators, ...responders, replayer, hostileTenant];
   try {
     await workload.faults();
     note('the faults are over');
@@ -120,7 +120,7 @@ export async function workUnderFaults(workload: Workload): Promise<Left> {
     ];
     await untilDelivered(workload, runs);
     answering.abort();
-    await Promise.all([...answerers, replayer, desk.idle()]);
+    await Promise.all([...responders, replayer, callbacks.idle()]);
     quarantined.push(...(await listQuarantined(reader)));
     return { runs, quarantined, probes: await probeGone(reader, receipts) };
   } finally {
