@@ -1,4 +1,4 @@
-import { WORD } from '../workload/client.ts';
+import { PRIVATE_INPUT } from '../workload/client.ts';
 import { comparable, type FinalRun, type History, type RemovalReceipt } from './history.ts';
 import type { Check } from './rules.ts';
 
@@ -66,7 +66,7 @@ export function erasedRuns({ history, runs, removed, fact, report }: Check): voi
   for (const { runId, request, status, text } of history.probes) {
     if (removed.has(runId)) continue;
     fact('C22');
-    if (text.includes(WORD)) report('C22', `${request} still shows what was erased`, runId);
+    if (text.includes(PRIVATE_INPUT)) report('C22', `${request} still shows what was erased`, runId);
     if (request.includes(':fork') && status === 201) report('C22', 'a run without values was forked', runId);
   }
 }

@@ -1,4 +1,4 @@
-import { WORD } from '../workload/client.ts';
+import { PRIVATE_INPUT } from '../workload/client.ts';
 import type { EventDocument } from './history.ts';
 import type { Check } from './rules.ts';
 import { RECALLED } from '../workload/workflows.ts';
@@ -8,7 +8,7 @@ import { RECALLED } from '../workload/workflows.ts';
 export function nothingLeaks({ history, fact, report }: Check): void {
   const look = (text: string, where: string, runId?: string): void => {
     fact('C23');
-    for (const [what, value] of Object.entries({ input: WORD, secret: history.secret }))
+    for (const [what, value] of Object.entries({ input: PRIVATE_INPUT, secret: history.secret }))
       if (text.includes(value))
         report('C23', `an ${what} stands in ${where}: ${text.slice(0, SHOWN)}`, runId);
   };

@@ -208,7 +208,7 @@ const BROKEN: readonly [HistoryRuleId, string, Partial<History>][] = [
   [
     'C22',
     'an erased run that shows an input',
-    { probes: [{ runId: 'run-1', request: 'GET /', status: 200, text: 'unspoken-client-0' }] },
+    { probes: [{ runId: 'run-1', request: 'GET /', status: 200, text: 'private-input-client-0' }] },
   ],
   [
     'C22',
@@ -218,7 +218,7 @@ const BROKEN: readonly [HistoryRuleId, string, Partial<History>][] = [
   [
     'C23',
     'an input in a log',
-    withRun({ ...KEPT, log: [event(0, 'run.started', { payload: { word: 'unspoken-client-1' } })] }),
+    withRun({ ...KEPT, log: [event(0, 'run.started', { payload: { word: 'private-input-client-1' } })] }),
   ],
   ['C23', 'a secret in a delivery', { deliveries: [...DELIVERED, delivery('kept-1', event(0, SECRET))] }],
   [
@@ -241,8 +241,8 @@ const BROKEN: readonly [HistoryRuleId, string, Partial<History>][] = [
   ],
   ['C26', 'an annotation that is lost', withRun({ ...KEPT, notes: [] })],
   ['C26', 'an annotation that is there twice', withRun({ ...KEPT, notes: ['well done', 'well done'] })],
-  ['C27', 'a deadly run that is not quarantined', { quarantined: [] }],
-  ['C27', 'an innocent run that is quarantined', { quarantined: ['deadly-1', 'run-1'] }],
+  ['C27', 'a crashing run that is not quarantined', { quarantined: [] }],
+  ['C27', 'an innocent run that is quarantined', { quarantined: ['crashing-1', 'run-1'] }],
 ];
 
 describe('the checker of histories', () => {

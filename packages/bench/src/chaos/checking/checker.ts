@@ -290,13 +290,13 @@ function processes({ history, fact, report }: Check): void {
 }
 
 function quarantinedRuns({ history, fact, report }: Check): void {
-  const [deadly, quarantined] = [new Set(history.deadly), new Set(history.quarantined)];
-  for (const runId of deadly) {
+  const [crashing, quarantined] = [new Set(history.crashing), new Set(history.quarantined)];
+  for (const runId of crashing) {
     fact('C27');
     if (!quarantined.has(runId)) report('C27', 'the run ends processes and is not quarantined', runId);
   }
   for (const runId of quarantined)
-    if (!deadly.has(runId)) report('C27', 'the run is quarantined and did no harm', runId);
+    if (!crashing.has(runId)) report('C27', 'the run is quarantined and did no harm', runId);
 }
 
 function isTerminal(status: string): boolean {

@@ -14,7 +14,7 @@ export interface History {
   /** Ends of processes that nobody asked for. */
   readonly exits: readonly UnexpectedExit[];
   /** Runs that end processes, acknowledged. */
-  readonly deadly: readonly string[];
+  readonly crashing: readonly string[];
   /** Runs of every tenant that are quarantined in the end. */
   readonly quarantined: readonly string[];
   readonly runs: readonly FinalRun[];

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTestServer, type TestServer } from '@weft/storage/postgres-test-server';
 import { freePort } from '../../hosts/server-process.ts';
-import { writeDeadlyPreload } from './crashing-workflow.ts';
+import { writeCrashPreload } from './crashing-workflow.ts';
 import type { UnexpectedExit } from '../checking/history.ts';
 import { type NodeProcess, startNode } from './node-process.ts';
 import { openPostgresProxy, type PostgresProxy, type ProxyCounts } from './postgres-proxy.ts';
@@ -13,8 +13,8 @@ export interface Cluster {
   readonly places: number;
   readonly apiKey: string;
   readonly exits: readonly UnexpectedExit[];
-  /** Called when a process has ended by the signal that a deadly run sends. */
-  onDeath(listener: (place: number) => void): void;
+  /** Called when a process has ended by the signal that a crashing run sends. */
+  onCrash(listener: (place: number) => void): void;
   port(place: number): number;
   node(place: number): NodeProcess;
   /** Starts the process of this place, or starts it again. */
@@ -58,8 +58,8 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const nodes: NodeProcess[] = [];
   const exits: UnexpectedExit[] = [];
   const shared = sharedEnv(apiKey);
-  const preload = writeDeadlyPreload(folder);
-  let onDeath: (place: number) => void = () => undefined;
+  const preload = writeCrashPreload(folder);
+  let onCrash: (place: number) => void = () => undefined;
   const flags = [
     ...['--conformance', '--data', join(folder, 'data'), '--log-level', 'info', '--log-format', 'json'],
     ...['--allow-egress', options.ports.map((port) => `127.0.0.1:${port}`).join(',')],
@@ -90,8 +90,8 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     apiKey,
     exits,
     database,
-    onDeath(listener) {
-      onDeath = listener;
+    onCrash(listener) {
+      onCrash = listener;
     },
     port: (place) => ports[place] ?? 0,
     node(place) {
@@ -107,8 +107,8 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
         logFile: join(folder, `host-${place}.log`),
         preload,
         onUnexpectedExit(code, lastWords) {
-          // Nothing but a deadly run ends a process without a code.
-          if (code === null) onDeath(place);
+          // Nothing but a crashing run ends a process without a code.
+          if (code === null) onCrash(place);
           else exits.push({ place, code, lastWords });
         },
       });

@@ -3,20 +3,20 @@ import { join } from 'node:path';
 import type { JsonObject } from '@weft/protocol';
 
 /**
- * Runs that end the process which decides about them, as a defect of the host would: every process is started with a function of
- * the language changed, and the condition of an edge calls it.
+ * Runs that crash the process which executes them, as a bug in the host would: every process preloads a patched built-in
+ * function, and the condition of an edge calls it.
  */
 
-const WORD = 'end-the-process';
-export const DEADLY_WORKFLOW = 'deadly';
+const TRIGGER = 'end-the-process';
+export const CRASHING_WORKFLOW = 'crashing';
 const DELAY_MS = 200;
 
-/** The file that changes it; for NODE_OPTIONS. */
-export function writeDeadlyPreload(folder: string): string {
-  const path = join(folder, 'deadly.cjs');
+/** The file that patches it; for NODE_OPTIONS. */
+export function writeCrashPreload(folder: string): string {
+  const path = join(folder, 'crashing.cjs');
   const text = `const startsWith = String.prototype.startsWith;
 String.prototype.startsWith = function (text, ...rest) {
-  if (text === ${JSON.stringify(WORD)}) process.kill(process.pid, 'SIGKILL');
+  if (text === ${JSON.stringify(TRIGGER)}) process.kill(process.pid, 'SIGKILL');
   return startsWith.call(this, text, ...rest);
 };
 `;
@@ -24,16 +24,16 @@ String.prototype.startsWith = function (text, ...rest) {
   return path;
 }
 
-/** The delay comes first: so that the run is stored, and found by the next process, before it does harm. */
-export function deadlyWorkflow(): JsonObject {
+/** The delay comes first, so that the run is stored, and found by the next process, before it crashes this one. */
+export function crashingWorkflow(): JsonObject {
   const node = (id: string, typeId: string, config: JsonObject = {}): JsonObject => ({
     ...{ id, typeId, name: id, position: { x: 0, y: 0 }, config, inputs: {} },
   });
-  const condition = { type: 'expression', expression: `"x".startsWith("${WORD}")` };
+  const condition = { type: 'expression', expression: `"x".startsWith("${TRIGGER}")` };
   return {
     ...{
-      id: DEADLY_WORKFLOW,
-      name: DEADLY_WORKFLOW,
+      id: CRASHING_WORKFLOW,
+      name: CRASHING_WORKFLOW,
       version: '1',
       metadata: {},
       settings: {},

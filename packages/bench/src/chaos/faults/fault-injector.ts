@@ -38,7 +38,7 @@ const DATABASE = -1;
 /** How long after the last planned fault one that had to wait for its turn may still begin. */
 const LATEST_MS = 1_000;
 
-type Counted = FaultKind | 'skipped' | 'start repeated' | 'ended by a deadly run';
+type Counted = FaultKind | 'skipped' | 'start repeated' | 'ended by a crashing run';
 
 export function createDirector(options: DirectorOptions): Director {
   const { cluster, faults, random, receipts, note } = options;
@@ -52,8 +52,8 @@ export function createDirector(options: DirectorOptions): Director {
     lanes.set(place, (lanes.get(place) ?? Promise.resolve()).then(action));
   }
 
-  cluster.onDeath((place) => {
-    count('ended by a deadly run');
+  cluster.onCrash((place) => {
+    count('ended by a crashing run');
     inLane(place, async () => {
       if (!cluster.node(place).isAlive()) await start(place);
     });
@@ -68,7 +68,7 @@ export function createDirector(options: DirectorOptions): Director {
         return await cluster.start(place, { skewMs, ...(maxPages !== undefined && { maxPages }) });
       } catch (error) {
         // A host whose store fails it at the start says so and ends; whoever looks after it starts it again.
-        // And a deadly run may end it before it is ready.
+        // And a crashing run may end it before it is ready.
         const isUsual =
           error instanceof NodeNotReadyError && (error.exitCode === EXIT_UNUSABLE || error.exitCode === null);
         if (!isUsual || tries === MOST_STARTS) throw error;
@@ -107,9 +107,9 @@ export function createDirector(options: DirectorOptions): Director {
     }
   }
 
-  /** A host that is told to end does so, whatever its store does, unless a deadly run is faster. */
+  /** A host that is told to end does so, whatever its store does, unless a crashing run is faster. */
   function noteStop(place: number, { code, wasForced }: Stopped): void {
-    if (code === null && !wasForced) count('ended by a deadly run');
+    if (code === null && !wasForced) count('ended by a crashing run');
     else if (code !== 0)
       failures.push({ place, code, lastWords: 'it was told to end, and did not do so in order' });
   }

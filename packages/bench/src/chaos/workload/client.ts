@@ -39,12 +39,12 @@ interface Plan {
 /** Runs with this tag have a webhook for all of their events. */
 export const WATCHED_TAG = 'watched';
 
-/** An input that no event shows. */
-export function wordOf(tag: string): string {
-  return `${WORD}-${tag}`;
+/** An input that must appear in no event. */
+export function privateInputOf(tag: string): string {
+  return `${PRIVATE_INPUT}-${tag}`;
 }
 
-export const WORD = 'unspoken';
+export const PRIVATE_INPUT = 'private-input';
 
 const TOKENS = Array.from({ length: 8 }, (_, index) => `piece ${index}, `);
 const PAUSE_MS = 60;
@@ -88,7 +88,7 @@ async function create(
 ): Promise<string | undefined> {
   const body: JsonObject = {
     workflowId,
-    inputs: { tag, flip, word: wordOf(tag) },
+    inputs: { tag, flip, word: privateInputOf(tag) },
     tags: isWatched ? [tag, WATCHED_TAG] : [tag],
     ...(callbackWorkflows.includes(workflowId) && { callbackUrl }),
     configurable: { mockProvider: { id: 'stream-text', config: { tokens: TOKENS, delayMsPerToken: 15 } } },

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createAttacker } from '../../hostile/attacker.ts';
 import { CORPUS } from '../../hostile/corpus.ts';
-import { DEADLY_WORKFLOW, deadlyWorkflow } from '../faults/crashing-workflow.ts';
+import { CRASHING_WORKFLOW, crashingWorkflow } from '../faults/crashing-workflow.ts';
 import type { HttpClient } from './http.ts';
 import type { Random } from '../random.ts';
 import { countIn, type Receipts } from './receipts.ts';
@@ -18,9 +18,9 @@ export interface HostileTenantOptions {
 }
 
 const KINDS = new Set(['expression', 'pattern', 'schema', 'text', 'graph', 'body']);
-/** A deadly run takes five processes with it, one after the other. */
-const DEADLY_EVERY_MS = 60_000;
-const FIRST_DEADLY_MS = 5_000;
+/** A crashing run ends five processes, one after the other. */
+const CRASH_EVERY_MS = 60_000;
+const FIRST_CRASH_MS = 5_000;
 const PAUSE_MS = 200;
 
 export async function runHostileTenant(options: HostileTenantOptions): Promise<void> {
@@ -46,14 +46,14 @@ async function attack({
 }
 
 async function kill({ http, receipts, signal }: HostileTenantOptions): Promise<void> {
-  await http.insist('POST', '/v1/host/weft/workflows', { body: deadlyWorkflow() });
-  await pause(FIRST_DEADLY_MS, undefined, { signal }).catch(() => undefined);
+  await http.insist('POST', '/v1/host/weft/workflows', { body: crashingWorkflow() });
+  await pause(FIRST_CRASH_MS, undefined, { signal }).catch(() => undefined);
   for (let count = 0; !signal.aborted; count += 1) {
     const answer = await http.insist('POST', '/v1/runs', {
-      body: { workflowId: DEADLY_WORKFLOW },
-      key: `deadly-${count}`,
+      body: { workflowId: CRASHING_WORKFLOW },
+      key: `crashing-${count}`,
     });
-    if (answer?.status === 201) receipts.deadly.push(String(answer.json['runId']));
-    await pause(DEADLY_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    if (answer?.status === 201) receipts.crashing.push(String(answer.json['runId']));
+    await pause(CRASH_EVERY_MS, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -30,7 +30,7 @@ export interface Receipts {
   readonly dead: DeadReceipt[];
   readonly mishaps: Mishap[];
   /** Runs that end processes, acknowledged. */
-  readonly deadly: string[];
+  readonly crashing: string[];
   /** By tag, what a run was created with: a careful client sends the same again. */
   readonly bodies: Map<string, JsonObject>;
   /** Requests that got no answer, or the advice to come back, by what was in the way. */
@@ -54,7 +54,7 @@ export function newReceipts(): Receipts {
     webhooks: [],
     dead: [],
     mishaps: [],
-    deadly: [],
+    crashing: [],
     bodies: new Map(),
     repeats: new Map(),
     actions: new Map(),

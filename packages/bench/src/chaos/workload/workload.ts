@@ -36,7 +36,7 @@ const CLIENTS = 6;
 const OPERATORS = 3;
 const RESPONDERS = 2;
 const CLOSING_RUNS = 6;
-/** Five processes for each deadly run, one after the other, each found dead only after its deadline. */
+/** Five processes for each crashing run, one after the other, each found dead only after its deadline. */
 const QUARANTINE_WITHIN_MS = 120_000;
 const SETTLE_WITHIN_MS = 60_000;
 /** When others do not end anyway. */
@@ -55,7 +55,7 @@ export async function workUnderFaults(workload: Workload): Promise<Left> {
     const url = (): string => `http://127.0.0.1:${cluster.port(drawn.int(0, cluster.places - 1))}`;
     return httpClient(url, apiKey, receipts);
   };
-  callbacks.open(connection('front callbacks'), receipts);
+  callbacks.open(connection('callback responder'), receipts);
   const clients = Array.from({ length: CLIENTS }, (_, index) =>
     runClient({
       name: `client-${index}`,
@@ -133,14 +133,14 @@ export async function workUnderFaults(workload: Workload): Promise<Left> {
 /** The runs of the hostile tenant that are set aside, once all are that end processes; or after a while. */
 async function untilQuarantined(
   http: HttpClient,
-  { deadly }: Receipts,
+  { crashing }: Receipts,
   note: (line: string) => void,
 ): Promise<string[]> {
   const until = performance.now() + QUARANTINE_WITHIN_MS;
   for (;;) {
     const found = await listQuarantined(http);
-    if (deadly.every((runId) => found.includes(runId)) || performance.now() > until) return found;
-    note(`${found.length} of ${deadly.length} deadly runs are quarantined`);
+    if (crashing.every((runId) => found.includes(runId)) || performance.now() > until) return found;
+    note(`${found.length} of ${crashing.length} crashing runs are quarantined`);
     await pause(2_000);
   }
 }

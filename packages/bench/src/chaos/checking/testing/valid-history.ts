@@ -162,8 +162,8 @@ export const SOUND: History = {
   cancels: [{ runId: 'run-1', status: 'completed', at: AT }],
   unheard: [],
   mishaps: [],
-  deadly: ['deadly-1'],
-  quarantined: ['deadly-1'],
+  crashing: ['crashing-1'],
+  quarantined: ['crashing-1'],
   effects: [
     { call: 'keep', invocationId: 'id-9', at: AT, sent: 'abc', secret: SECRET },
     { call: CALL, invocationId: 'id-1', at: AT },
