@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Cluster } from './cluster.ts';
-import { flood } from './abandoned-requests.ts';
+import { abandonRequests } from './abandoned-requests.ts';
 import type { UnexpectedExit } from '../checking/history.ts';
 import { NodeNotReadyError, type Stopped } from './node-process.ts';
 import type { Random } from '../random.ts';
@@ -29,7 +29,7 @@ export interface DirectorOptions {
 
 /** Of the SQLite file's present size: soon reached, and never below what is there. */
 const ROOM_PAGES = 12;
-const FLOOD_RUNS = 50;
+const ABANDONED_RUNS = 50;
 const EXIT_UNUSABLE = 3;
 const MOST_STARTS = 20;
 const START_PAUSE_MS = 250;
@@ -102,8 +102,8 @@ export function createDirector(options: DirectorOptions): Director {
         return cluster.proxy(fault.place)?.reset();
       case 'full':
         return await fillStore(fault.place, fault.forMs);
-      case 'flood':
-        return await floodPlace(fault.place, fault.clients);
+      case 'abandon':
+        return await abandonRequestsTo(fault.place, fault.clients);
     }
   }
 
@@ -128,14 +128,14 @@ export function createDirector(options: DirectorOptions): Director {
     await start(place);
   }
 
-  async function floodPlace(place: number, clients: number): Promise<void> {
-    await flood({
+  async function abandonRequestsTo(place: number, clients: number): Promise<void> {
+    await abandonRequests({
       port: cluster.port(place),
       apiKey: cluster.apiKey,
       clients,
-      random: random.fork(`flood ${clients} ${injected.flood ?? 0}`),
+      random: random.fork(`abandon ${clients} ${injected.abandon ?? 0}`),
       workflows: options.workflows,
-      runIds: receipts.created.slice(-FLOOD_RUNS).map(({ runId }) => runId),
+      runIds: receipts.created.slice(-ABANDONED_RUNS).map(({ runId }) => runId),
     });
   }
 
@@ -156,7 +156,9 @@ export function createDirector(options: DirectorOptions): Director {
 
   /** What the proxy or other clients do needs no process of its own to come back from. */
   function isBeside({ kind }: Fault): boolean {
-    return kind === 'flood' || kind === 'cut' || kind === 'reset' || (kind === 'full' && cluster.places > 1);
+    return (
+      kind === 'abandon' || kind === 'cut' || kind === 'reset' || (kind === 'full' && cluster.places > 1)
+    );
   }
 
   return {

@@ -29,10 +29,10 @@ describe('a schedule', () => {
     const moments = new Set(planned.flatMap(({ fault }) => (fault.kind === 'cut' ? [fault.moment] : [])));
 
     expect([...kinds].sort()).toEqual([
+      'abandon',
       'cut',
       'database',
       'drain',
-      'flood',
       'freeze',
       'full',
       'kill',
@@ -58,7 +58,7 @@ describe('a schedule', () => {
       ({ fault }) => fault.kind,
     );
 
-    expect([...new Set(kinds)].sort()).toEqual(['drain', 'flood', 'full', 'kill']);
+    expect([...new Set(kinds)].sort()).toEqual(['abandon', 'drain', 'full', 'kill']);
   });
 });
 

@@ -12,7 +12,7 @@ export type Fault =
   | { readonly kind: 'cut'; readonly place: number; readonly moment: CutMoment; readonly count: number }
   | { readonly kind: 'reset'; readonly place: number }
   | { readonly kind: 'full'; readonly place: number; readonly forMs: number }
-  | { readonly kind: 'flood'; readonly place: number; readonly clients: number };
+  | { readonly kind: 'abandon'; readonly place: number; readonly clients: number };
 
 export type FaultKind = Fault['kind'];
 
@@ -30,10 +30,10 @@ export interface ScheduleOptions {
 }
 
 const POSTGRES_DECK: readonly FaultKind[] = [
-  ...(['kill', 'kill', 'drain', 'freeze', 'database', 'reset', 'full', 'flood'] as const),
+  ...(['kill', 'kill', 'drain', 'freeze', 'database', 'reset', 'full', 'abandon'] as const),
   ...(['cut', 'cut', 'cut'] as const),
 ];
-const SQLITE_DECK: readonly FaultKind[] = ['kill', 'kill', 'kill', 'drain', 'full', 'flood', 'flood'];
+const SQLITE_DECK: readonly FaultKind[] = ['kill', 'kill', 'kill', 'drain', 'full', 'abandon', 'abandon'];
 const CUT_MOMENTS: readonly CutMoment[] = ['before', 'during', 'after'];
 const FIRST_AT_MS = 1_500;
 /** A host that is alone must have time to work between two faults. */
@@ -78,7 +78,7 @@ function newFault(kind: FaultKind, moment: CutMoment, random: Random, options: S
       return { kind, place };
     case 'full':
       return { kind, place, forMs: random.int(300, 1_800) };
-    case 'flood':
+    case 'abandon':
       return { kind, place, clients: random.int(20, 60) };
   }
 }
