@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { createCallbackResponder } from './workload/callback-responder.ts';
 import { openCluster } from './faults/cluster.ts';
-import { createDirector } from './faults/fault-injector.ts';
+import { createFaultInjector } from './faults/fault-injector.ts';
 import type { History } from './checking/history.ts';
 import type { ProxyCounts } from './faults/postgres-proxy.ts';
 import { prepare } from './workload/prepare.ts';
@@ -57,17 +57,17 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
       durationMs: options.minutes * 60_000,
       claimTtlMs: CLAIM_TTL_MS,
     });
-    const director = createDirector({
+    const injector = createFaultInjector({
       cluster,
       faults,
       receipts,
       note,
-      random: random.fork('director'),
+      random: random.fork('fault injector'),
       workflows: workflows.roots,
     });
     // One first: the others find the schema made.
-    await director.start(0);
-    await Promise.all(Array.from({ length: cluster.places - 1 }, (_, index) => director.start(index + 1)));
+    await injector.start(0);
+    await Promise.all(Array.from({ length: cluster.places - 1 }, (_, index) => injector.start(index + 1)));
     const prepared = await prepare({ cluster, workflows, receipts, receiver });
     note(
       `${cluster.places} processes, ${workflows.definitions.length} workflows, ${faults.length} faults planned`,
@@ -84,7 +84,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
         callbacks,
         hostileUrl: hostile.url,
       },
-      faults: () => director.run(),
+      faults: () => injector.run(),
     });
     const { bodies: _bodies, repeats, actions, ...told } = receipts;
     const history: History = {
@@ -94,13 +94,13 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
       ...left,
       effects: world.seen,
       deliveries: receiver.seen,
-      exits: [...cluster.exits, ...director.failures],
+      exits: [...cluster.exits, ...injector.failures],
       callbackSecret: prepared.callbackSecret,
       secret: prepared.secret,
     };
     return {
       history,
-      injected: director.injected,
+      injected: injector.injected,
       proxies: cluster.counts(),
       features: workflows.features,
       repeats: Object.fromEntries(repeats),

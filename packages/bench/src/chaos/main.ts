@@ -1,6 +1,6 @@
 /**
  * `npm run chaos -- [--minutes N] [--seed S] [--store postgres|sqlite] [--keep DIR]`: random workflows against a cluster while a
- * director lets things go wrong, and a checker afterwards. Ends with 1, and the folder of the history, when a rule was broken.
+ * injector lets things go wrong, and a checker afterwards. Ends with 1, and the folder of the history, when a rule was broken.
  * `npm run chaos -- --check DIR` looks at a history that was kept once more.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -8,7 +8,7 @@ import type { Receipts } from '../workload/receipts.ts';
 import { type Fault, type FaultKind, type PlannedFault, skewOf } from './schedule.ts';
 
 /** Lets things go wrong as planned, and puts everything right again in the end. */
-export interface Director {
+export interface FaultInjector {
   /** Resolves when the last fault is over and every process runs again. */
   run(): Promise<void>;
   readonly injected: Readonly<Record<string, number>>;
@@ -18,7 +18,7 @@ export interface Director {
   start(place: number, maxPages?: number): Promise<void>;
 }
 
-export interface DirectorOptions {
+export interface FaultInjectorOptions {
   readonly cluster: Cluster;
   readonly faults: readonly PlannedFault[];
   readonly random: Random;
@@ -40,7 +40,7 @@ const LATEST_MS = 1_000;
 
 type Counted = FaultKind | 'skipped' | 'start repeated' | 'ended by a crashing run';
 
-export function createDirector(options: DirectorOptions): Director {
+export function createFaultInjector(options: FaultInjectorOptions): FaultInjector {
   const { cluster, faults, random, receipts, note } = options;
   const injected: Partial<Record<Counted, number>> = {};
   const starts = new Map<number, number>();
