@@ -12,7 +12,7 @@ import { planFaults } from './faults/schedule.ts';
 import { workUnderFaults } from './workload/workload.ts';
 import { chaosWorkflows } from './workload/workflows.ts';
 import { startWorld } from '../hostile/world.ts';
-import { openWorld } from './workload/external-service.ts';
+import { openExternalService } from './workload/external-service.ts';
 
 export interface ChaosOptions {
   readonly seed: number;
@@ -40,16 +40,16 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
   const { seed, store, folder, note } = options;
   mkdirSync(folder, { recursive: true });
   const random = randomOf(seed);
-  const world = await openWorld(random.fork('world'));
+  const service = await openExternalService(random.fork('service'));
   const callbacks = createCallbackResponder();
   const receiver = await openReceiver(random.fork('receiver'), callbacks.take);
   const hostile = await startWorld();
   const cluster = await openCluster({
     ...{ store, folder, claimTtlMs: CLAIM_TTL_MS },
-    ports: [world.port, receiver.port, Number(new URL(hostile.url).port)],
+    ports: [service.port, receiver.port, Number(new URL(hostile.url).port)],
   });
   try {
-    const workflows = chaosWorkflows(random.fork('workflows'), WORKFLOWS, world.port);
+    const workflows = chaosWorkflows(random.fork('workflows'), WORKFLOWS, service.port);
     const receipts = newReceipts();
     const faults = planFaults(random.fork('faults'), {
       store,
@@ -92,7 +92,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
       store,
       ...told,
       ...left,
-      effects: world.seen,
+      effects: service.seen,
       deliveries: receiver.seen,
       exits: [...cluster.exits, ...injector.failures],
       callbackSecret: prepared.callbackSecret,
@@ -109,7 +109,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
   } finally {
     await cluster.stop();
     await receiver.close();
-    await world.close();
+    await service.close();
     hostile.close();
   }
 }

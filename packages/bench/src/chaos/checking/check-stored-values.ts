@@ -32,7 +32,7 @@ export function artifactsWhole({ history, runs, fact, report }: Check): void {
       fact('C24');
       if (digest !== bytes)
         report('C24', `${artifactId} should be ${digest}, and its bytes are ${bytes}`, runId);
-      if (!sent.has(digest)) report('C24', `${artifactId} is nothing that the world has sent`, runId);
+      if (!sent.has(digest)) report('C24', `${artifactId} is nothing that the service has sent`, runId);
     }
     if (fork !== undefined || isImported === true) continue;
     for (const { artifactId, digest } of events.flatMap(artifactsIn)) {

@@ -21,7 +21,7 @@ import {
 
 /**
  * Reads the history of a chaos run and says what a correct host could not have done. It believes nothing but what clients were
- * told, what the world outside saw, and the logs as they are in the end.
+ * told, what the external service saw, and the logs as they are in the end.
  */
 
 /** Two handlers of one process note times in the order in which they run, not in which bytes arrived. */

@@ -1,4 +1,4 @@
-/** What a chaos run leaves behind: what clients were told, what the world saw, and what the logs say in the end. */
+/** What a chaos run leaves behind: what clients were told, what the service saw, and what the logs say in the end. */
 export interface History {
   readonly seed: number;
   readonly store: 'postgres' | 'sqlite';
@@ -31,7 +31,7 @@ export interface History {
   readonly dead: readonly DeadReceipt[];
   /** Signs callbacks. */
   readonly callbackSecret: string;
-  /** A secret that nodes use, and the world tells back. */
+  /** A secret that nodes use, and the service tells back. */
   readonly secret: string;
 }
 

@@ -37,7 +37,7 @@ export const HISTORY_RULES = [
   },
   { id: 'C22', rule: 'An erased run keeps its log, word for word, and shows its inputs no more.' },
   { id: 'C23', rule: 'No input and no secret stands in a log, a bundle or a delivery.' },
-  { id: 'C24', rule: 'An artifact that a log names is there, whole, as the world has sent it.' },
+  { id: 'C24', rule: 'An artifact that a log names is there, whole, as the service has sent it.' },
   { id: 'C25', rule: 'What a log says was remembered is remembered, once.' },
   { id: 'C26', rule: 'What was said about a run is kept, once.' },
   { id: 'C27', rule: 'A run that ends processes is quarantined, and no other is.' },

@@ -69,7 +69,7 @@ describe('random workflows', () => {
     expect(Object.keys(features).length).toBeGreaterThanOrEqual(17);
   });
 
-  it('call the world under names of their own', () => {
+  it('call the service under names of their own', () => {
     const { definitions } = chaosWorkflows(randomOf(1), 16, 80);
     const calls = definitions.flatMap(({ nodes }) =>
       (nodes as { id: string }[]).map(({ id }) => id).filter((id) => id.startsWith('call-')),

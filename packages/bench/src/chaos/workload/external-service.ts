@@ -7,14 +7,14 @@ import type { Random } from '../random.ts';
 /** What this path answers is to be kept as an artifact. */
 export const KEPT_PATH = '/kept';
 
-/** The outside world: notes every call before it answers, and is at times slow, busy or gone. */
-export interface World {
+/** The service that effects call: notes every call before it answers, and is at times slow, busy or gone. */
+export interface ExternalService {
   readonly port: number;
   readonly seen: readonly SeenEffect[];
   close(): Promise<void>;
 }
 
-export async function openWorld(random: Random): Promise<World> {
+export async function openExternalService(random: Random): Promise<ExternalService> {
   const seen: SeenEffect[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];

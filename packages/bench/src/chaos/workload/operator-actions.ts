@@ -87,7 +87,7 @@ async function fork(context: ActionContext): Promise<void> {
 
 const OVER = new Set(['node.completed', 'node.failed', 'node.cancelled']);
 
-/** A call that was under way is made again as it was begun, in the name of the source; such a cut would confuse the world. */
+/** A call that was in flight is made again as it was begun, in the name of the source; such a cut would look like a duplicate call to the service. */
 function cutOutsideCalls(log: readonly EventDocument[], wanted: number): number {
   const underWay = new Set<string>();
   let cut = 0;

@@ -4,7 +4,7 @@ import { KEPT_PATH } from './external-service.ts';
 
 /**
  * Random workflows of every feature. A workflow is a row of blocks; a block is a small graph with one way in and one way out.
- * Every node that begins with `call-` calls the world once per iteration, under a name that no other workflow uses.
+ * Every node that begins with `call-` calls the service once per iteration, under a name that no other workflow uses.
  */
 export interface ChaosWorkflows {
   /** Children first, so that they exist when their parents start them. */
@@ -28,14 +28,14 @@ export const SECRET_ID = 'chaos-key';
 /** What a recall shows at most. */
 export const RECALLED = 500;
 
-export function chaosWorkflows(random: Random, count: number, worldPort: number): ChaosWorkflows {
+export function chaosWorkflows(random: Random, count: number, servicePort: number): ChaosWorkflows {
   const definitions: JsonObject[] = [];
   const features: Record<string, number> = {};
   // Dealt like cards, so that few workflows already have every kind.
   let deck: BlockName[] = [];
   const roots = Array.from({ length: count }, (_, index) => {
     const id = `chaos-${index}`;
-    const draft = newDraft(id, random, worldPort);
+    const draft = newDraft(id, random, servicePort);
     // A first node hands the run's inputs on; one without outputs keeps them to itself.
     append(draft, single(add(draft, 'begin', 'core.noop')));
     const size = random.int(2, MOST_BLOCKS);
@@ -49,7 +49,7 @@ export function chaosWorkflows(random: Random, count: number, worldPort: number)
     return id;
   });
   const callbackWorkflows = Array.from({ length: CALLBACK_WORKFLOWS }, (_, index) => {
-    const draft = newDraft(`chaos-back-${index}`, random, worldPort);
+    const draft = newDraft(`chaos-back-${index}`, random, servicePort);
     append(draft, BLOCKS.call(draft));
     // One vote: that of the link.
     append(draft, single(add(draft, CALLBACK_GATE, 'core.approvalGate')));
@@ -58,12 +58,12 @@ export function chaosWorkflows(random: Random, count: number, worldPort: number)
     return draft.id;
   });
   const recalls = memoriesIn(definitions).map((memoryRef) => {
-    const draft = newDraft(`recall-${memoryRef}`, random, worldPort);
+    const draft = newDraft(`recall-${memoryRef}`, random, servicePort);
     append(draft, single(add(draft, 'recall', 'weft.memory.list', { memoryRef, limit: RECALLED })));
     definitions.push(definitionOf(draft));
     return draft.id;
   });
-  const closing = newDraft('chaos-closing', random, worldPort);
+  const closing = newDraft('chaos-closing', random, servicePort);
   append(closing, single(delay(closing)));
   definitions.push(definitionOf(closing));
   return { definitions, roots, callbackWorkflows, recalls, closing: closing.id, features };
@@ -96,7 +96,7 @@ interface Block {
 interface Draft {
   readonly id: string;
   readonly random: Random;
-  readonly worldPort: number;
+  readonly servicePort: number;
   readonly nodes: JsonObject[];
   readonly edges: Edge[];
   readonly children: JsonObject[];
@@ -104,8 +104,8 @@ interface Draft {
   names: number;
 }
 
-function newDraft(id: string, random: Random, worldPort: number): Draft {
-  return { id, random, worldPort, nodes: [], edges: [], children: [], last: undefined, names: 0 };
+function newDraft(id: string, random: Random, servicePort: number): Draft {
+  return { id, random, servicePort, nodes: [], edges: [], children: [], last: undefined, names: 0 };
 }
 
 function append(draft: Draft, block: Block): void {
@@ -145,7 +145,7 @@ function call(draft: Draft, settings: JsonObject = {}, index = '"-"', config: Js
     draft,
     'call',
     'core.http.request',
-    { url: `http://127.0.0.1:${draft.worldPort}/`, method: 'POST', ...config },
+    { url: `http://127.0.0.1:${draft.servicePort}/`, method: 'POST', ...config },
     {
       inputs: {
         body: {
@@ -264,7 +264,7 @@ const BLOCKS = {
       WHATEVER,
     ),
   artifact(draft: Draft): Block {
-    const url = `http://127.0.0.1:${draft.worldPort}${KEPT_PATH}`;
+    const url = `http://127.0.0.1:${draft.servicePort}${KEPT_PATH}`;
     return single(call(draft, {}, undefined, { url, saveAs: { name: 'report' } }));
   },
   secret: (draft: Draft): Block =>
@@ -284,7 +284,7 @@ const BLOCK_NAMES = Object.keys(BLOCKS) as BlockName[];
 
 /** A call, a person or a pause, a word for the parent. Each is used once, so that its calls have names of their own. */
 function childWorkflow(parent: Draft, asks: boolean): string {
-  const child = newDraft(`${parent.id}-child-${parent.children.length}`, parent.random, parent.worldPort);
+  const child = newDraft(`${parent.id}-child-${parent.children.length}`, parent.random, parent.servicePort);
   append(child, BLOCKS.call(child));
   append(child, asks ? BLOCKS.approval(child) : BLOCKS.delay(child));
   append(child, BLOCKS.variable(child));

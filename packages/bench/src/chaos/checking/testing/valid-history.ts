@@ -28,7 +28,7 @@ export function event(
 
 export const CALL = JSON.stringify({ tag: 'client-0', node: 'call-a', index: '-' });
 
-/** A run that calls the world, asks a person, starts a child and completes. */
+/** A run that calls the service, asks a person, starts a child and completes. */
 export const LOG = [
   event(0, 'run.started'),
   event(1, 'node.started', { nodeId: 'call-a', payload: { attempt: 0 } }),
