@@ -86,11 +86,11 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
       },
       faults: () => injector.run(),
     });
-    const { bodies: _bodies, repeats, actions, ...told } = receipts;
+    const { bodies: _bodies, repeats, actions, ...acknowledged } = receipts;
     const history: History = {
       seed,
       store,
-      ...told,
+      ...acknowledged,
       ...left,
       effects: service.seen,
       deliveries: receiver.seen,

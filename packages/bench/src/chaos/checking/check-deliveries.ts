@@ -7,24 +7,24 @@ import { CALLBACK_GATE } from '../workload/workflows.ts';
 
 /** Webhooks and callbacks, as the receiver has seen them. */
 
-interface Told {
+interface Delivered {
   readonly runId: string;
   readonly event: EventDocument;
 }
 
 const isAccepted = ({ status }: SeenDelivery): boolean => status >= 200 && status < 300;
 
-export function deliveriesSound({ history, runs, fact, report }: Check): void {
+export function deliveriesValid({ history, runs, fact, report }: Check): void {
   const secrets = new Map(history.webhooks.map(({ webhookId, secret }) => [webhookId, secret]));
   for (const delivery of history.deliveries) {
     if (delivery.path === CALLBACK_PATH) continue;
     fact('C16');
     const { webhookId, body } = delivery;
     const secret = secrets.get(webhookId);
-    if (!secrets.has(webhookId)) report('C16', `${webhookId} is no webhook that anybody was told of`);
+    if (!secrets.has(webhookId)) report('C16', `${webhookId} is no registered webhook`);
     if (secret !== undefined && !isSigned(delivery, secret))
       report('C16', `a delivery to ${webhookId} is signed wrongly: ${body}`);
-    const { runId, event } = JSON.parse(body) as Told;
+    const { runId, event } = JSON.parse(body) as Delivered;
     const run = runs.get(runId);
     if (run === undefined) continue;
     if (run.fork?.mode === 'replay' || run.isImported === true)
@@ -49,8 +49,8 @@ export function missingDeliveries(
   );
   const missing: string[] = [];
   for (const run of runs) {
-    const isTold = run.fork?.mode !== 'replay' && run.isImported !== true;
-    for (const webhook of isTold ? history.webhooks : []) {
+    const isDelivered = run.fork?.mode !== 'replay' && run.isImported !== true;
+    for (const webhook of isDelivered ? history.webhooks : []) {
       for (const { sequence } of expectedOf(run, webhook)) {
         onExpected();
         const id = `${webhook.webhookId}.${run.runId}.${sequence}`;
@@ -61,7 +61,7 @@ export function missingDeliveries(
   return missing;
 }
 
-/** A fork's beginning was told by the run it came from. */
+/** Events before the cut were delivered for the source run. */
 function expectedOf(run: ReadRun, { events, tags }: WebhookReceipt): EventDocument[] {
   if (tags.length > 0 && !tags.some((tag) => run.tags.includes(tag))) return [];
   return run.events
@@ -70,7 +70,7 @@ function expectedOf(run: ReadRun, { events, tags }: WebhookReceipt): EventDocume
 }
 
 function idOf({ webhookId, body }: SeenDelivery): string {
-  const { runId, event } = JSON.parse(body) as Told;
+  const { runId, event } = JSON.parse(body) as Delivered;
   return `${webhookId}.${runId}.${event.sequence}`;
 }
 
@@ -87,7 +87,7 @@ export function deliveredInOrder({ history, fact, report }: Check): void {
   for (const delivery of history.deliveries) {
     if (delivery.path === CALLBACK_PATH) continue;
     fact('C18');
-    const { runId, event } = JSON.parse(delivery.body) as Told;
+    const { runId, event } = JSON.parse(delivery.body) as Delivered;
     const id = idOf(delivery);
     const lane = `${delivery.webhookId}.${runId}`;
     const before = waiting.get(lane);
@@ -116,13 +116,13 @@ export function callbacksSent({ history, runs, fact, report }: Check): void {
       ({ type, payload }) => type === 'interrupt.requested' && payload['interruptId'] === interruptId,
     );
     if (!isAsked || run.fork?.mode === 'replay')
-      report('C19', `${interruptId} was sent, and the run asks no such thing of anybody`, runId);
+      report('C19', `${interruptId} was sent as a callback, but the run did not request it`, runId);
   }
   for (const { runId, status, events, fork, isImported } of runs.values()) {
     const asks = events.some(({ type, nodeId }) => type === 'interrupt.requested' && usesCallback(nodeId));
     if (!asks || fork !== undefined || isImported === true) continue;
     fact('C19');
-    if (!isTerminalStatus(status)) report('C19', 'nobody was called back, so the question is open', runId);
+    if (!isTerminalStatus(status)) report('C19', 'no callback was sent, so the interrupt is open', runId);
   }
 }
 

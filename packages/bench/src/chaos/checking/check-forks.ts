@@ -3,14 +3,14 @@ import type { Check, ReadRun } from './rules.ts';
 /** Forks: how they begin, and what a replay may say. */
 
 export function forksBegin({ history, runs, removed, fact, report }: Check): void {
-  const told = new Set(history.forks.map(({ runId }) => runId));
+  const acknowledged = new Set(history.forks.map(({ runId }) => runId));
   const there = new Set(history.runs.map(({ runId }) => runId));
   for (const { runId } of history.forks)
     if (!there.has(runId) && !removed.has(runId))
       report('C14', 'a fork was acknowledged and is not there', runId);
   for (const { runId, fork } of history.runs)
-    if (fork !== undefined && !told.has(runId))
-      report('C14', 'the run is a fork that nobody was told of', runId);
+    if (fork !== undefined && !acknowledged.has(runId))
+      report('C14', 'the run is a fork that no client was told of', runId);
   for (const { runId, fork, log } of runs.values()) {
     const source = fork === undefined ? undefined : runs.get(fork.sourceRunId);
     if (fork === undefined || source === undefined) continue;
@@ -27,8 +27,8 @@ export function forksBegin({ history, runs, removed, fact, report }: Check): voi
 
 export function replaysRepeat({ history, runs, fact, report }: Check): void {
   // A person who gets in between, while a replay waits to be taken over, makes it go another way, and it says so.
-  const heard = [...history.answers, ...history.cancels].map(({ runId }) => runId);
-  const touched = new Set([...heard, ...history.unheard]);
+  const answered = [...history.answers, ...history.cancels].map(({ runId }) => runId);
+  const touched = new Set([...answered, ...history.unanswered]);
   for (const { runId, sourceRunId, mode, sourceEvents, sourceEnded } of history.forks) {
     const [replay, source] = [runs.get(runId), runs.get(sourceRunId)];
     if (mode !== 'replay' || replay === undefined || source === undefined) continue;
@@ -37,7 +37,9 @@ export function replaysRepeat({ history, runs, fact, report }: Check): void {
     const family = familyOf(runId, runs);
     const length = sourceEnded ? Math.max(source.events.length, replay.events.length) : sourceEvents;
     for (let seq = 0; seq < length; seq += 1) {
-      const [is, was] = [said(replay, seq), said(source, seq)].map((text) => unnamed(text, family));
+      const [is, was] = [withoutTimes(replay, seq), withoutTimes(source, seq)].map((text) =>
+        unnamed(text, family),
+      );
       if (is === was) continue;
       report('C15', `event ${seq} is ${is}, the source has ${was}`, runId);
       break;
@@ -46,7 +48,7 @@ export function replaysRepeat({ history, runs, fact, report }: Check): void {
 }
 
 /** Without times and ids. */
-function said({ events }: ReadRun, seq: number): string | undefined {
+function withoutTimes({ events }: ReadRun, seq: number): string | undefined {
   const event = events[seq];
   return event && JSON.stringify([event.type, event.nodeId, event.payload]);
 }

@@ -3,7 +3,7 @@ import type { EventDocument } from './history.ts';
 import type { Check } from './rules.ts';
 import { RECALLED } from '../workload/workflows.ts';
 
-/** What lies beside the logs: artifacts, memories, and what must lie nowhere. */
+/** What is stored next to the logs: artifacts, memories, and what must be stored nowhere. */
 
 export function nothingLeaks({ history, fact, report }: Check): void {
   const look = (text: string, where: string, runId?: string): void => {

@@ -22,13 +22,13 @@ import {
   signed,
   DELIVERED,
   CALLBACK,
-  SOUND,
+  VALID,
   streamed,
 } from './testing/valid-history.ts';
 
 /** The same history, with this run in place of the one of its id. */
 const withRun = (run: FinalRun): Partial<History> => ({
-  runs: [...SOUND.runs.filter(({ runId }) => runId !== run.runId), run],
+  runs: [...VALID.runs.filter(({ runId }) => runId !== run.runId), run],
 });
 
 const withLog = (log: readonly string[], rest: Partial<FinalRun> = {}): Partial<History> => ({
@@ -40,7 +40,7 @@ const GIVEN_UP = event(2, 'node.failed', { nodeId: 'call-a', payload: { code: 'e
 
 const BROKEN: readonly [HistoryRuleId, string, Partial<History>][] = [
   ['C1', 'an acknowledged run that is gone', { created: [{ tag: 'client-9', runId: 'run-9' }] }],
-  ['C1', 'two runs of one request', { runs: [...SOUND.runs, { ...RUN, runId: 'run-2' }] }],
+  ['C1', 'two runs of one request', { runs: [...VALID.runs, { ...RUN, runId: 'run-2' }] }],
   [
     'C2',
     'a streamed event that the log has otherwise',
@@ -50,7 +50,11 @@ const BROKEN: readonly [HistoryRuleId, string, Partial<History>][] = [
   ['C4', 'a log with a gap', withLog(LOG.filter((_, index) => index !== 5))],
   ['C4', 'two terminal events', withLog([...LOG, event(13, 'run.completed')])],
   ['C5', 'a status that the log does not have', withLog(LOG, { status: 'failed' })],
-  ['C5', 'a run that nobody advances', withLog(LOG.slice(0, 3), { status: 'running', waitingFor: 'claim' })],
+  [
+    'C5',
+    'a run that no process advances',
+    withLog(LOG.slice(0, 3), { status: 'running', waitingFor: 'claim' }),
+  ],
   ['C6', 'an effect after its outcome', { effects: [{ call: CALL, invocationId: 'id-1', at: AT + 60_000 }] }],
   [
     'C6',
@@ -63,22 +67,22 @@ const BROKEN: readonly [HistoryRuleId, string, Partial<History>][] = [
   [
     'C7',
     'a repeat under another id',
-    { effects: [...SOUND.effects, { call: CALL, invocationId: 'id-2', at: AT }] },
+    { effects: [...VALID.effects, { call: CALL, invocationId: 'id-2', at: AT }] },
   ],
   [
     'C7',
     'two effects under one id',
-    { effects: [...SOUND.effects, { call: 'another', invocationId: 'id-1', at: AT }] },
+    { effects: [...VALID.effects, { call: 'another', invocationId: 'id-1', at: AT }] },
   ],
   [
     'C8',
     'an answer that was taken and is gone',
-    { answers: [{ runId: 'run-1', interruptId: 'talk:0', marker: 'eve', voices: 9, status: 200 }] },
+    { answers: [{ runId: 'run-1', interruptId: 'talk:0', marker: 'eve', votes: 9, status: 200 }] },
   ],
   [
     'C8',
     'an answer that was refused and taken',
-    { answers: [{ runId: 'run-1', interruptId: 'gate:0', marker: 'ada', voices: 1, status: 409 }] },
+    { answers: [{ runId: 'run-1', interruptId: 'gate:0', marker: 'ada', votes: 1, status: 409 }] },
   ],
   ['C8', 'an answer that is there twice', withLog([...LOG.slice(0, 6), ...LOG.slice(5)])],
   ['C9', 'a question that is resolved twice', withLog([...LOG.slice(0, 7), ...LOG.slice(6)])],
@@ -87,17 +91,17 @@ const BROKEN: readonly [HistoryRuleId, string, Partial<History>][] = [
     'more answers than were asked for',
     {
       answers: ['ada', 'decidedBy'].map((marker) => ({
-        ...{ runId: 'run-1', interruptId: 'gate:0', marker, voices: 1, status: 200 },
+        ...{ runId: 'run-1', interruptId: 'gate:0', marker, votes: 1, status: 200 },
       })),
     },
   ],
   ['C10', 'a cancel that was not', { cancels: [{ runId: 'run-1', status: 'cancelled', at: AT }] }],
   [
     'C10',
-    'a run that went on for long after it was told to end',
+    'a run that continued long after it was cancelled',
     {
       cancels: [{ runId: 'run-1', status: 'cancelling', at: AT }],
-      runs: SOUND.runs.map((run) =>
+      runs: VALID.runs.map((run) =>
         run === RUN ? { ...RUN, endedAt: new Date(AT + 60_000).toISOString() } : run,
       ),
     },
@@ -105,14 +109,14 @@ const BROKEN: readonly [HistoryRuleId, string, Partial<History>][] = [
   [
     'C1',
     'one request that became two runs',
-    { created: [...SOUND.created, { tag: 'client-0', runId: 'kept-1' }] },
+    { created: [...VALID.created, { tag: 'client-0', runId: 'kept-1' }] },
   ],
-  ['C11', 'a child that is announced and missing', { runs: SOUND.runs.filter((run) => run !== CHILD) }],
-  ['C11', 'a child that nobody announced', { runs: [...SOUND.runs, { ...CHILD, runId: 'child-2' }] }],
-  ['C12', 'an internal error', { mishaps: [{ request: 'GET /', status: 500, body: '{}' }] }],
-  ['C13', 'a process that ended', { exits: [{ place: 0, code: 1, lastWords: 'oh' }] }],
-  ['C14', 'a fork that nobody was told of', { forks: SOUND.forks.slice(1) }],
-  ['C14', 'a fork that is gone', { runs: SOUND.runs.filter((run) => run !== BRANCH) }],
+  ['C11', 'a child that is announced and missing', { runs: VALID.runs.filter((run) => run !== CHILD) }],
+  ['C11', 'a child that no log announces', { runs: [...VALID.runs, { ...CHILD, runId: 'child-2' }] }],
+  ['C12', 'an internal error', { unexpectedResponses: [{ request: 'GET /', status: 500, body: '{}' }] }],
+  ['C13', 'a process that ended', { exits: [{ place: 0, code: 1, lastOutput: 'oh' }] }],
+  ['C14', 'a fork that was never acknowledged', { forks: VALID.forks.slice(1) }],
+  ['C14', 'a fork that is gone', { runs: VALID.runs.filter((run) => run !== BRANCH) }],
   [
     'C14',
     'a fork with another beginning',
@@ -130,7 +134,7 @@ const BROKEN: readonly [HistoryRuleId, string, Partial<History>][] = [
   ],
   [
     'C16',
-    'a delivery to a webhook that nobody made',
+    'a delivery to a webhook that was never registered',
     { deliveries: [...DELIVERED, delivery('kept-1', KEPT_LOG[0] ?? '', { webhookId: 'wh-9' })] },
   ],
   [
@@ -172,7 +176,7 @@ const BROKEN: readonly [HistoryRuleId, string, Partial<History>][] = [
   ],
   [
     'C19',
-    'a question that nobody was sent',
+    'an interrupt without a callback',
     withRun({ ...KEPT, status: 'waiting-approval', waitingFor: 'interrupt', log: KEPT_LOG.slice(0, 2) }),
   ],
   [
@@ -184,12 +188,12 @@ const BROKEN: readonly [HistoryRuleId, string, Partial<History>][] = [
   [
     'C20',
     'a bundle that became two runs',
-    { imports: SOUND.imports.map((each) => ({ ...each, again: ['import-1', 'other'] })) },
+    { imports: VALID.imports.map((each) => ({ ...each, again: ['import-1', 'other'] })) },
   ],
   [
     'C21',
     'a removed run that is there',
-    { removals: [...SOUND.removals, { runId: 'recall-1', askedAt: AT, at: AT }] },
+    { removals: [...VALID.removals, { runId: 'recall-1', askedAt: AT, at: AT }] },
   ],
   [
     'C21',
@@ -232,7 +236,7 @@ const BROKEN: readonly [HistoryRuleId, string, Partial<History>][] = [
     withRun({ ...KEPT, artifacts: [{ artifactId: 'a-1', digest: 'abc', bytes: 'abd' }] }),
   ],
   ['C24', 'an artifact that is missing', withRun({ ...KEPT, artifacts: [] })],
-  ['C24', 'an artifact that nobody sent', { effects: SOUND.effects.slice(1) }],
+  ['C24', 'an artifact that the service never sent', { effects: VALID.effects.slice(1) }],
   ['C25', 'a memory that is lost', withRun({ ...RECALL, log: recalling([]) })],
   [
     'C25',
@@ -246,12 +250,12 @@ const BROKEN: readonly [HistoryRuleId, string, Partial<History>][] = [
 ];
 
 describe('the checker of histories', () => {
-  it('finds nothing in a sound history', () => {
-    expect(checkHistory(SOUND).violations).toEqual([]);
+  it('finds nothing in a valid history', () => {
+    expect(checkHistory(VALID).violations).toEqual([]);
   });
 
   it.each(BROKEN)('reports %s for %s', (rule, _, change) => {
-    const { violations } = checkHistory({ ...SOUND, ...change });
+    const { violations } = checkHistory({ ...VALID, ...change });
 
     expect(violations.map((violation) => violation.rule)).toContain(rule);
   });
@@ -275,26 +279,26 @@ describe('the checker of histories', () => {
       cancels: [],
     };
 
-    expect(checkHistory({ ...SOUND, ...changed }).violations).toEqual([]);
+    expect(checkHistory({ ...VALID, ...changed }).violations).toEqual([]);
   });
 
   it('believes an answer that is only kept neither to be taken nor lost', () => {
-    const kept = { runId: 'run-1', interruptId: 'gate:0', marker: 'eve', voices: 1, status: 202 };
+    const kept = { runId: 'run-1', interruptId: 'gate:0', marker: 'eve', votes: 1, status: 202 };
 
-    expect(checkHistory({ ...SOUND, answers: [...SOUND.answers, kept] }).violations).toEqual([]);
+    expect(checkHistory({ ...VALID, answers: [...VALID.answers, kept] }).violations).toEqual([]);
   });
 
-  it('lets a replay go another way when somebody got in between, though nobody was told so', () => {
+  it('lets a replay diverge when a client intervened without getting an answer', () => {
     const { runs = [] } = withRun({ ...REPLAY, log: [...REPLAY.log.slice(0, 3), event(3, 'run.cancelled')] });
     const changed = {
       runs: runs.map((run) => (run.runId === REPLAY.runId ? { ...run, status: 'cancelled' } : run)),
     };
 
-    expect(checkHistory({ ...SOUND, ...changed, unheard: [REPLAY.runId] }).violations).toEqual([]);
+    expect(checkHistory({ ...VALID, ...changed, unanswered: [REPLAY.runId] }).violations).toEqual([]);
   });
 
   it('counts the facts it has looked at', () => {
-    expect(checkHistory(SOUND).facts).toMatchObject({
+    expect(checkHistory(VALID).facts).toMatchObject({
       ...{ C1: 1, C2: 13, C3: 2, C4: 7, C6: 3, C8: 2, C11: 1, C14: 2, C15: 1, C16: 9, C17: 9, C18: 9 },
       ...{ C20: 1, C21: 2, C22: 3, C26: 1 },
     });
@@ -305,18 +309,18 @@ describe('the checker of histories', () => {
     const refused = { ...first, status: 500 } as SeenDelivery;
     const deliveries = [refused, ...later, ...DELIVERED.slice(0, 1), CALLBACK];
 
-    const { violations } = checkHistory({ ...SOUND, deliveries, dead: [{ deliveryId: 'wh-1.kept-1.0' }] });
+    const { violations } = checkHistory({ ...VALID, deliveries, dead: [{ deliveryId: 'wh-1.kept-1.0' }] });
 
     expect(violations).toEqual([]);
   });
 
   it('asks nothing of a fork that lost its beginning after it had ended', () => {
     const removals = [{ runId: 'kept-1', askedAt: AT + 9_000, at: AT + 9_000 }];
-    const runs = SOUND.runs.filter((run) => run !== KEPT && run !== RECALL);
+    const runs = VALID.runs.filter((run) => run !== KEPT && run !== RECALL);
     const changed = { removals, probes: [], deliveries: [], annotations: [] };
 
     const { violations } = checkHistory({
-      ...{ ...SOUND, ...changed },
+      ...{ ...VALID, ...changed },
       runs: runs.map((run) =>
         run === BRANCH || run === REPLAY ? { ...run, log: [], endedAt: BRANCH.endedAt ?? '' } : run,
       ),

@@ -4,7 +4,7 @@ import { artifactsWhole, memoriesKept, nothingLeaks } from './check-stored-value
 import {
   deliveredInOrder,
   deliveredOnceAtLeast,
-  deliveriesSound,
+  deliveriesValid,
   callbacksSent,
 } from './check-deliveries.ts';
 import { forksBegin, replaysRepeat } from './check-forks.ts';
@@ -20,8 +20,8 @@ import {
 } from './rules.ts';
 
 /**
- * Reads the history of a chaos run and says what a correct host could not have done. It believes nothing but what clients were
- * told, what the external service saw, and the logs as they are in the end.
+ * Reads the history of a chaos run and says what a correct host could not have done. It trusts only the responses to
+ * clients, the calls the external service saw, and the final logs.
  */
 
 /** Two handlers of one process note times in the order in which they run, not in which bytes arrived. */
@@ -37,7 +37,7 @@ export function checkHistory(history: History): CheckResult {
     ]),
   );
   const removed = new Set(history.removals.map(({ runId }) => runId));
-  for (const { runId } of [...runs.values()].filter((run) => isHeadless(run, runs, removed)))
+  for (const { runId } of [...runs.values()].filter((run) => lostItsSource(run, runs, removed)))
     runs.delete(runId);
   const check: Check = {
     history,
@@ -55,7 +55,11 @@ export function checkHistory(history: History): CheckResult {
 }
 
 /** Its log began in a run that was removed, or that one's did. */
-function isHeadless(run: ReadRun, runs: ReadonlyMap<string, ReadRun>, removed: ReadonlySet<string>): boolean {
+function lostItsSource(
+  run: ReadRun,
+  runs: ReadonlyMap<string, ReadRun>,
+  removed: ReadonlySet<string>,
+): boolean {
   for (let fork = run.fork; fork !== undefined && fork.fromSeq > 0; ) {
     if (removed.has(fork.sourceRunId)) return true;
     fork = runs.get(fork.sourceRunId)?.fork;
@@ -72,14 +76,14 @@ function acknowledgedRuns({ history, removed, fact, report }: Check): void {
     if (tag === undefined || fork?.mode === 'replay' || isImported === true) continue;
     byTag.set(tag, [...(byTag.get(tag) ?? []), runId]);
   }
-  const told = new Map<string, string>();
+  const acknowledged = new Map<string, string>();
   for (const { tag, runId } of history.created) {
     fact('C1');
     if (!there.has(runId) && !removed.has(runId))
       report('C1', `${tag} was acknowledged and is not there`, runId);
-    const before = told.get(tag) ?? runId;
+    const before = acknowledged.get(tag) ?? runId;
     if (before !== runId) report('C1', `${tag} was said to be ${before}, and ${runId}`, runId);
-    told.set(tag, before);
+    acknowledged.set(tag, before);
   }
   for (const [tag, made] of byTag)
     if (made.length > 1) report('C1', `${tag} made ${made.length} runs: ${made.join(', ')}`);
@@ -220,13 +224,13 @@ function resolvedOnce({ history, runs, fact, report }: Check): void {
     }
   }
   const taken = new Map<string, Set<string>>();
-  for (const { runId, interruptId, marker, voices, status } of history.answers) {
+  for (const { runId, interruptId, marker, votes, status } of history.answers) {
     if (status !== 200) continue;
     const key = `${runId} ${interruptId}`;
     const markers = (taken.get(key) ?? new Set<string>()).add(marker);
     taken.set(key, markers);
-    if (markers.size === voices + 1)
-      report('C9', `${interruptId} takes ${voices}, and took ${[...markers].join(', ')}`, runId);
+    if (markers.size === votes + 1)
+      report('C9', `${interruptId} takes ${votes}, and took ${[...markers].join(', ')}`, runId);
   }
 }
 
@@ -239,9 +243,13 @@ function cancelled({ history, runs, removed, fact, report }: Check): void {
     const { status: found, endedAt = '' } = runs.get(runId) ?? {};
     const fits = isTerminal(status) ? found === status : found !== undefined && isTerminal(found);
     if (!fits) report('C10', `the cancel was answered with ${status}, the run is ${String(found)}`, runId);
-    // A cancel that is still under way has lost to an end that was already being written, and to no other.
+    // A pending cancel loses only to an end that was already being written.
     else if (found !== 'cancelled' && !isTerminal(status) && Date.parse(endedAt) > at + clocksMs)
-      report('C10', `the run went on for ${Date.parse(endedAt) - at} ms after it was told to end`, runId);
+      report(
+        'C10',
+        `the run continued for ${Date.parse(endedAt) - at} ms after the cancel was acknowledged`,
+        runId,
+      );
   }
 }
 
@@ -275,17 +283,17 @@ function ownEvents({ events, fork, isImported }: ReadRun): readonly EventDocumen
   return events.slice(fork?.fromSeq ?? 0);
 }
 
-function mishaps({ history, fact, report }: Check): void {
-  for (const { request, status, body } of history.mishaps) {
+function unexpectedResponses({ history, fact, report }: Check): void {
+  for (const { request, status, body } of history.unexpectedResponses) {
     fact('C12');
     report('C12', `${request} was answered ${status}: ${body}`);
   }
 }
 
 function processes({ history, fact, report }: Check): void {
-  for (const { place, code, lastWords } of history.exits) {
+  for (const { place, code, lastOutput } of history.exits) {
     fact('C13');
-    report('C13', `process ${place} ended with ${String(code)}: ${lastWords}`);
+    report('C13', `process ${place} ended with ${String(code)}: ${lastOutput}`);
   }
 }
 
@@ -305,8 +313,8 @@ function isTerminal(status: string): boolean {
 
 const RULES: readonly ((check: Check) => void)[] = [
   ...[acknowledgedRuns, streamedEvents, legalLogs, endedOrWaiting, effectsAfterOutcome, invocationIds],
-  ...[answersTaken, resolvedOnce, cancelled, childrenAnnounced, mishaps, processes],
-  ...[forksBegin, replaysRepeat, deliveriesSound, deliveredOnceAtLeast, deliveredInOrder, callbacksSent],
+  ...[answersTaken, resolvedOnce, cancelled, childrenAnnounced, unexpectedResponses, processes],
+  ...[forksBegin, replaysRepeat, deliveriesValid, deliveredOnceAtLeast, deliveredInOrder, callbacksSent],
   ...[
     importedRuns,
     removedRuns,

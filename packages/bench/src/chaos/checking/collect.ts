@@ -6,7 +6,7 @@ import type { FinalArtifact, FinalRun, Probe } from './history.ts';
 import type { Answer, HttpClient } from '../workload/http.ts';
 import type { Receipts } from '../workload/receipts.ts';
 
-/** Reads, after the storm, what is there. */
+/** Reads the final state after the faults. */
 
 const TRIES = 100;
 const TRY_EVERY_MS = 100;
@@ -20,7 +20,7 @@ interface ListedRun {
   readonly completedAt?: string;
 }
 
-/** Waits until no run is under way any more, resuming those that are paused; false when that takes too long. */
+/** Waits until no run is active, resuming those that are paused; false when that takes too long. */
 export async function settle(
   http: HttpClient,
   { imports }: Pick<Receipts, 'imports'>,
@@ -38,7 +38,7 @@ export async function settle(
     if (open.length === 0) return true;
     if (performance.now() > until) return false;
     if (performance.now() > nextNote) {
-      note(`settling: ${open.length} runs are under way`);
+      note(`settling: ${open.length} runs are active`);
       nextNote = performance.now() + 5_000;
     }
     for (const { runId, status } of open)
@@ -62,18 +62,18 @@ export async function collectRuns(http: HttpClient): Promise<FinalRun[]> {
 async function readRun(http: HttpClient, listed: ListedRun): Promise<FinalRun> {
   const { runId, workflowId } = listed;
   // In this order: a run that ends in between has a log that ends too.
-  const { status: code, json } = await insist(http, `/v1/runs/${runId}`, [GONE]);
-  if (code === GONE) return beheaded(listed, json);
+  const { status: code, json } = await askUntilAnswered(http, `/v1/runs/${runId}`, [GONE]);
+  if (code === GONE) return withoutLog(listed, json);
   const status = String(json['status']);
   const log = await readLog(http, runId);
   // A process may remember how it ended, and no longer how it began.
-  if (!Array.isArray(log)) return beheaded(listed, log);
+  if (!Array.isArray(log)) return withoutLog(listed, log);
   const { parentRunId, tags, weft } = json;
   const { fork, imported } = weft as { fork?: NonNullable<FinalRun['fork']>; imported?: JsonObject };
   const why =
     isOver(status) || imported !== undefined
       ? undefined
-      : (await insist(http, `/v1/host/weft/runs/${runId}/why`)).json;
+      : (await askUntilAnswered(http, `/v1/host/weft/runs/${runId}/why`)).json;
   return {
     runId,
     workflowId,
@@ -93,7 +93,10 @@ async function readRun(http: HttpClient, listed: ListedRun): Promise<FinalRun> {
 const GONE = 410;
 
 /** A fork that lost its beginning with the run it came from. */
-function beheaded({ runId, workflowId, status, completedAt }: ListedRun, { details }: JsonObject): FinalRun {
+function withoutLog(
+  { runId, workflowId, status, completedAt }: ListedRun,
+  { details }: JsonObject,
+): FinalRun {
   const { sourceRunId, fromSeq } = details as { sourceRunId: string; fromSeq: number };
   const fork = { sourceRunId, fromSeq, mode: 'lost' };
   return {
@@ -103,12 +106,12 @@ function beheaded({ runId, workflowId, status, completedAt }: ListedRun, { detai
 }
 
 async function readNotes(http: HttpClient, runId: string): Promise<string[]> {
-  const { json } = await insist(http, `/v1/runs/${runId}/annotations`);
+  const { json } = await askUntilAnswered(http, `/v1/runs/${runId}/annotations`);
   return (json['annotations'] as { note?: string }[]).map(({ note }) => note ?? '');
 }
 
 async function readArtifacts(http: HttpClient, runId: string): Promise<FinalArtifact[]> {
-  const { json } = await insist(http, `/v1/host/weft/runs/${runId}/artifacts`);
+  const { json } = await askUntilAnswered(http, `/v1/host/weft/runs/${runId}/artifacts`);
   const listed = json['artifacts'] as { artifactId: string; digest: string }[];
   const found: FinalArtifact[] = [];
   for (const { artifactId, digest } of listed) {
@@ -129,12 +132,12 @@ export async function probeGone(http: HttpClient, { removals, erasures }: Receip
   for (const runId of runIds) {
     for (const of of PROBED) {
       const path = of.replace('ID', runId);
-      const answer = await http.insist('GET', path);
+      const answer = await http.askUntilAnswered('GET', path);
       if (answer !== undefined)
         probes.push({ runId, request: `GET ${path}`, status: answer.status, text: answer.text });
     }
     const body = { mode: 'replay' };
-    const answer = await http.insist('POST', `/v1/runs/${runId}:fork`, { body });
+    const answer = await http.askUntilAnswered('POST', `/v1/runs/${runId}:fork`, { body });
     if (answer !== undefined)
       probes.push({ runId, request: 'POST :fork', status: answer.status, text: answer.text });
   }
@@ -158,7 +161,7 @@ async function readLog(http: HttpClient, runId: string): Promise<string[] | Json
   for (;;) {
     const after = log.length === 0 ? '' : `&lastSequence=${log.length - 1}`;
     const path = `/v1/runs/${runId}/events/poll?timeout=1&limit=${PAGE}${after}`;
-    const { status, json } = await insist(http, path, [GONE]);
+    const { status, json } = await askUntilAnswered(http, path, [GONE]);
     if (status === GONE) return json;
     const events = json['events'] as JsonObject[];
     log.push(...events.map((event) => JSON.stringify(event)));
@@ -169,7 +172,7 @@ async function readLog(http: HttpClient, runId: string): Promise<string[] | Json
 async function listRuns(http: HttpClient): Promise<ListedRun[]> {
   const runs: ListedRun[] = [];
   for (let cursor = ''; ; ) {
-    const { json } = await insist(http, `/v1/host/weft/runs?limit=500${cursor}`);
+    const { json } = await askUntilAnswered(http, `/v1/host/weft/runs?limit=500${cursor}`);
     runs.push(...(json['runs'] as unknown as ListedRun[]));
     const next = json['nextCursor'];
     if (typeof next !== 'string') return runs;
@@ -178,11 +181,15 @@ async function listRuns(http: HttpClient): Promise<ListedRun[]> {
 }
 
 export async function listQuarantined(http: HttpClient): Promise<string[]> {
-  const { json } = await insist(http, '/v1/host/weft/runs?quarantined=true&limit=500');
+  const { json } = await askUntilAnswered(http, '/v1/host/weft/runs?quarantined=true&limit=500');
   return (json['runs'] as unknown as ListedRun[]).map(({ runId }) => runId);
 }
 
-async function insist(http: HttpClient, path: string, others: readonly number[] = []): Promise<Answer> {
+async function askUntilAnswered(
+  http: HttpClient,
+  path: string,
+  others: readonly number[] = [],
+): Promise<Answer> {
   let last: Answer | undefined;
   for (let tries = 0; tries < TRIES; tries += 1) {
     last = await http.ask('GET', path);

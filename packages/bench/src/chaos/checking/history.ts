@@ -1,4 +1,4 @@
-/** What a chaos run leaves behind: what clients were told, what the service saw, and what the logs say in the end. */
+/** The record of a chaos run: responses to clients, calls to the external service, and the final logs. */
 export interface History {
   readonly seed: number;
   readonly store: 'postgres' | 'sqlite';
@@ -6,12 +6,12 @@ export interface History {
   readonly streams: readonly StreamReceipt[];
   readonly answers: readonly AnswerReceipt[];
   readonly cancels: readonly CancelReceipt[];
-  /** Runs that were sent an answer or a cancel, and nobody was told what became of it. */
-  readonly unheard: readonly string[];
+  /** Runs that were sent an answer or a cancel whose outcome the client never learned. */
+  readonly unanswered: readonly string[];
   /** Answers that no client should ever get. */
-  readonly mishaps: readonly Mishap[];
+  readonly unexpectedResponses: readonly UnexpectedResponse[];
   readonly effects: readonly SeenEffect[];
-  /** Ends of processes that nobody asked for. */
+  /** Unexpected process exits. */
   readonly exits: readonly UnexpectedExit[];
   /** Runs that end processes, acknowledged. */
   readonly crashing: readonly string[];
@@ -31,7 +31,7 @@ export interface History {
   readonly dead: readonly DeadReceipt[];
   /** Signs callbacks. */
   readonly callbackSecret: string;
-  /** A secret that nodes use, and the service tells back. */
+  /** A secret that nodes send, and the service echoes. */
   readonly secret: string;
 }
 
@@ -129,7 +129,7 @@ export interface AnswerReceipt {
   /** Occurs in the answer and nowhere else. */
   readonly marker: string;
   /** How many answers the question takes before it is over. */
-  readonly voices: number;
+  readonly votes: number;
   /** 200: taken; 202: kept, and not yet decided. */
   readonly status: number;
 }
@@ -142,7 +142,7 @@ export interface CancelReceipt {
   readonly at: number;
 }
 
-export interface Mishap {
+export interface UnexpectedResponse {
   readonly request: string;
   readonly status: number;
   readonly body: string;
@@ -162,7 +162,7 @@ export interface SeenEffect {
 export interface UnexpectedExit {
   readonly place: number;
   readonly code: number | null;
-  readonly lastWords: string;
+  readonly lastOutput: string;
 }
 
 export interface FinalRun {

@@ -19,7 +19,7 @@ export const HISTORY_RULES = [
     rule: 'A run that was said to be cancelled is, and one that was said to have ended otherwise did.',
   },
   { id: 'C11', rule: 'Every child that a log announces exists, and no other.' },
-  { id: 'C12', rule: 'Nobody is answered with an internal error, or refused without a way out.' },
+  { id: 'C12', rule: 'No client gets an internal error, or a rejection without a remedy.' },
   { id: 'C13', rule: 'No process ends by itself.' },
   { id: 'C14', rule: 'A fork is made once, and its log begins word for word as that of its source.' },
   { id: 'C15', rule: 'A replay says what its source says, and nothing else.' },
@@ -29,11 +29,11 @@ export const HISTORY_RULES = [
   },
   { id: 'C17', rule: 'Every event that a webhook waits for is delivered.' },
   { id: 'C18', rule: 'Events of one run reach a webhook in order.' },
-  { id: 'C19', rule: 'Every question of a run with a callback is sent there, and to nobody else’s.' },
+  { id: 'C19', rule: 'Every interrupt of a run with a callback is sent there, and nowhere else.' },
   { id: 'C20', rule: 'An import has the events of its bundle, and a bundle makes one run.' },
   {
     id: 'C21',
-    rule: 'A run that was removed is gone for good; none goes unasked, or while somebody needs it.',
+    rule: 'A removed run visitsMs removed; none is removed unasked, or while a fork needs it.',
   },
   { id: 'C22', rule: 'An erased run keeps its log, word for word, and shows its inputs no more.' },
   { id: 'C23', rule: 'No input and no secret stands in a log, a bundle or a delivery.' },
@@ -67,7 +67,7 @@ export interface Check {
   readonly history: History;
   /** Those whose logs are whole: a fork loses its beginning with the run it came from. */
   readonly runs: ReadonlyMap<string, ReadRun>;
-  /** Runs that somebody removed. */
+  /** Runs that an operator removed. */
   readonly removed: ReadonlySet<string>;
   fact(rule: HistoryRuleId): void;
   report(rule: HistoryRuleId, message: string, runId?: string): void;

@@ -46,7 +46,7 @@ const PAGE_BYTES = 4_096;
 /** How long another process may not know of a webhook yet. */
 export const WEBHOOK_REFRESH_MS = 500;
 /** Six hours of attempts in a few seconds. */
-const DELIVERY_HASTE = '5000';
+const DELIVERY_RETRY_SCALE = '5000';
 
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const { store, folder, claimTtlMs } = options;
@@ -79,7 +79,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     return {
       ...shared,
       WEFT_TEST_CLOCK_OFFSET_MS: String(skewMs),
-      WEFT_TEST_DELIVERY_HASTE: DELIVERY_HASTE,
+      WEFT_TEST_DELIVERY_HASTE: DELIVERY_RETRY_SCALE,
       ...(maxPages !== undefined && { WEFT_TEST_SQLITE_MAX_PAGES: String(maxPages) }),
       ...(proxy !== undefined && { WEFT_STORE: `postgres://weft@127.0.0.1:${proxy.port}/postgres` }),
     };
@@ -106,10 +106,10 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
         env: envOf(place, more),
         logFile: join(folder, `host-${place}.log`),
         preload,
-        onUnexpectedExit(code, lastWords) {
+        onUnexpectedExit(code, lastOutput) {
           // Nothing but a crashing run ends a process without a code.
           if (code === null) onCrash(place);
-          else exits.push({ place, code, lastWords });
+          else exits.push({ place, code, lastOutput });
         },
       });
     },

@@ -67,7 +67,7 @@ export function createFaultInjector(options: FaultInjectorOptions): FaultInjecto
       try {
         return await cluster.start(place, { skewMs, ...(maxPages !== undefined && { maxPages }) });
       } catch (error) {
-        // A host whose store fails it at the start says so and ends; whoever looks after it starts it again.
+        // A host whose store fails it at the start says so and exits; its supervisor starts it again.
         // And a crashing run may end it before it is ready.
         const isUsual =
           error instanceof NodeNotReadyError && (error.exitCode === EXIT_UNUSABLE || error.exitCode === null);
@@ -107,11 +107,10 @@ export function createFaultInjector(options: FaultInjectorOptions): FaultInjecto
     }
   }
 
-  /** A host that is told to end does so, whatever its store does, unless a crashing run is faster. */
+  /** A host exits on SIGTERM, whatever its store does, unless a crashing run is faster. */
   function noteStop(place: number, { code, wasForced }: Stopped): void {
     if (code === null && !wasForced) count('ended by a crashing run');
-    else if (code !== 0)
-      failures.push({ place, code, lastWords: 'it was told to end, and did not do so in order' });
+    else if (code !== 0) failures.push({ place, code, lastOutput: 'did not exit cleanly on SIGTERM' });
   }
 
   async function fillStore(place: number, forMs: number): Promise<void> {
@@ -149,13 +148,13 @@ export function createFaultInjector(options: FaultInjectorOptions): FaultInjecto
     try {
       await inject(fault);
     } catch (error) {
-      const lastWords = `after ${describe(fault)}: ${error instanceof Error ? error.message : String(error)}`;
-      failures.push({ place: placeOf(fault), code: null, lastWords });
+      const lastOutput = `after ${describe(fault)}: ${error instanceof Error ? error.message : String(error)}`;
+      failures.push({ place: placeOf(fault), code: null, lastOutput });
     }
   }
 
   /** What the proxy or other clients do needs no process of its own to come back from. */
-  function isBeside({ kind }: Fault): boolean {
+  function needsNoRestart({ kind }: Fault): boolean {
     return (
       kind === 'abandon' || kind === 'cut' || kind === 'reset' || (kind === 'full' && cluster.places > 1)
     );
@@ -169,18 +168,18 @@ export function createFaultInjector(options: FaultInjectorOptions): FaultInjecto
       const startedAt = performance.now();
       const elapsedMs = (): number => performance.now() - startedAt;
       const lastAtMs = faults.at(-1)?.atMs ?? 0;
-      const underWay: Promise<void>[] = [];
+      const inFlight: Promise<void>[] = [];
       for (const { atMs, fault } of faults) {
         await pause(Math.max(0, atMs - elapsedMs()));
-        if (isBeside(fault)) {
-          underWay.push(injectNoted(fault));
+        if (needsNoRestart(fault)) {
+          inFlight.push(injectNoted(fault));
           continue;
         }
         inLane(placeOf(fault), () =>
           elapsedMs() > lastAtMs + LATEST_MS ? count('skipped') : injectNoted(fault),
         );
       }
-      await Promise.all([...underWay, ...lanes.values()]);
+      await Promise.all([...inFlight, ...lanes.values()]);
       for (let place = 0; place < cluster.places; place += 1) cluster.proxy(place)?.empty();
     },
   };

@@ -31,15 +31,15 @@ export interface NodeLaunch {
   /** Loaded before the host. */
   readonly preload?: string;
   /** It ended, and neither `kill` nor `stop` had been called; without a code by a signal. */
-  readonly onUnexpectedExit: (code: number | null, lastWords: string) => void;
+  readonly onUnexpectedExit: (code: number | null, lastOutput: string) => void;
 }
 
 /** The process ended, or did not answer, before it was ready. */
 export class NodeNotReadyError extends Error {
   readonly exitCode: number | null;
 
-  constructor(exitCode: number | null, lastWords: string) {
-    super(`a host was not ready (exit code ${String(exitCode)}):\n${lastWords}`);
+  constructor(exitCode: number | null, lastOutput: string) {
+    super(`a host was not ready (exit code ${String(exitCode)}):\n${lastOutput}`);
     this.name = 'NodeNotReadyError';
     this.exitCode = exitCode;
   }
@@ -48,7 +48,7 @@ export class NodeNotReadyError extends Error {
 const CLI = join(import.meta.dirname, '../../../../cli/bin/weft.mjs');
 const READY_WITHIN_MS = 90_000;
 const STOP_WITHIN_MS = 20_000;
-const LAST_WORDS = 2_000;
+const LAST_OUTPUT = 2_000;
 const REPORT_SIGNAL = 'SIGUSR2';
 const REPORT_MS = 2_000;
 
@@ -57,11 +57,11 @@ export async function startNode(launch: NodeLaunch): Promise<NodeProcess> {
     env: { ...process.env, ...launch.env, NODE_OPTIONS: nodeOptions(launch) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let lastWords = '';
+  let lastOutput = '';
   let isExpected = false;
   let isReady = false;
   const note = (chunk: Buffer): void => {
-    lastWords = (lastWords + chunk.toString('utf8')).slice(-LAST_WORDS);
+    lastOutput = (lastOutput + chunk.toString('utf8')).slice(-LAST_OUTPUT);
     appendFileSync(launch.logFile, chunk);
   };
   child.stdout.on('data', note);
@@ -71,7 +71,7 @@ export async function startNode(launch: NodeLaunch): Promise<NodeProcess> {
   process.on('exit', endWithUs);
   void exited.then((code) => {
     process.off('exit', endWithUs);
-    if (!isExpected && isReady) launch.onUnexpectedExit(code, lastWords);
+    if (!isExpected && isReady) launch.onUnexpectedExit(code, lastOutput);
   });
 
   async function end(signal: 'SIGKILL' | 'SIGTERM'): Promise<Stopped> {
@@ -79,7 +79,7 @@ export async function startNode(launch: NodeLaunch): Promise<NodeProcess> {
     let wasForced = false;
     child.kill(signal);
     const timers = [
-      // What it is at, and what keeps it alive, is then told in a file beside its log.
+      // Node then writes a diagnostic report next to the log.
       setTimeout(() => child.kill(REPORT_SIGNAL), STOP_WITHIN_MS - REPORT_MS),
       setTimeout(() => {
         wasForced = child.kill('SIGKILL');
@@ -92,7 +92,7 @@ export async function startNode(launch: NodeLaunch): Promise<NodeProcess> {
 
   await untilReady(child, launch.port, async () => {
     await end('SIGKILL');
-    return lastWords;
+    return lastOutput;
   });
   isReady = true;
   return {

@@ -105,7 +105,7 @@ describe('the proxy before PostgreSQL', () => {
     expect(answered).toEqual(tag('INSERT'));
   });
 
-  it('cuts as many as it was told to', async () => {
+  it('cuts as many as requested', async () => {
     proxy.cutNext('before', 1);
     client.write(query('COMMIT'));
     await eventually(() => expect(isOver).toBe(true));

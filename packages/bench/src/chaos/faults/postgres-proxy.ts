@@ -9,7 +9,7 @@ import type { CutMoment } from './schedule.ts';
  *     clean → cutting      `cutNext`: the next so many COMMITs lose their connection
  *     clean → full         `fill`: every COMMIT becomes a ROLLBACK, answered with 53100, until `empty`
  *
- * 1. A COMMIT cut `before` never reaches the server; cut `during`, it does, and nobody hears the answer; cut `after`, the server
+ * 1. A COMMIT cut `before` never reaches the server; cut `during`, it does, and its answer is lost; cut `after`, the server
  *    has answered it, and the answer is thrown away.
  * 2. Without a fault every byte is handed on as it came, in order.
  */
@@ -113,7 +113,7 @@ function join(client: Socket, upstream: Socket, shared: Shared, end: () => void)
       case 'before':
         return end();
       case 'during':
-        // Ended only when the bytes have left: the server gets the COMMIT, and finds nobody to tell.
+        // Ended only when the bytes have left: the server gets the COMMIT, and its answer finds no client.
         upstream.write(message, () => end());
         return undefined;
       case 'after':

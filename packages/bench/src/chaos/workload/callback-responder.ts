@@ -19,14 +19,14 @@ interface Question {
 const FITTING = new Set([200, 202, 404, 409, 410]);
 
 export function createCallbackResponder(): CallbackResponder {
-  const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   let answer: ((body: string) => Promise<void>) | undefined;
   let count = 0;
 
   function take(body: string): void {
     if (answer === undefined) return;
-    const work = answer(body).finally(() => underWay.delete(work));
-    underWay.add(work);
+    const work = answer(body).finally(() => inFlight.delete(work));
+    inFlight.add(work);
   }
 
   return {
@@ -36,19 +36,19 @@ export function createCallbackResponder(): CallbackResponder {
         const { runId, interruptId, interruptToken } = JSON.parse(body) as Question;
         count += 1;
         const marker = `called-${count}-mark`;
-        const given = await http.insist('POST', `/v1/interrupts/${String(interruptToken)}`, {
+        const given = await http.askUntilAnswered('POST', `/v1/interrupts/${String(interruptToken)}`, {
           body: { resumeValue: { action: 'accept', feedback: marker } },
           key: marker,
         });
-        if (given === undefined) return void receipts.unheard.push(runId);
+        if (given === undefined) return void receipts.unanswered.push(runId);
         const { status, text } = given;
-        receipts.answers.push({ runId, interruptId, marker, voices: 1, status });
+        receipts.answers.push({ runId, interruptId, marker, votes: 1, status });
         if (!FITTING.has(status))
-          receipts.mishaps.push({ request: 'answer by callback', status, body: text });
+          receipts.unexpectedResponses.push({ request: 'answer by callback', status, body: text });
       };
     },
     async idle() {
-      while (underWay.size > 0) await Promise.all(underWay);
+      while (inFlight.size > 0) await Promise.all(inFlight);
     },
   };
 }

@@ -7,8 +7,8 @@ import type { Random } from '../random.ts';
 import type { Receipts } from './receipts.ts';
 
 /**
- * A client that starts runs one after the other and stays with each for a while: it follows the events, leaves in the middle,
- * comes back elsewhere and goes on where it was; at times it pauses, resumes or cancels. Whatever it is told is a receipt.
+ * A client that starts runs one after the other and follows each for a while: it disconnects in the middle, reconnects to any
+ * process and continues where it was; at times it pauses, resumes or cancels. Every response is a receipt.
  */
 export interface ClientOptions {
   readonly name: string;
@@ -26,12 +26,12 @@ export interface ClientOptions {
 /** What a client has planned for a run before it starts it, so that chance does not depend on timing. */
 interface Plan {
   readonly workflowId: string;
-  /** Somebody is told of all of its events. */
+  /** A webhook gets all of its events. */
   readonly isWatched: boolean;
   readonly flip: boolean;
   readonly cancelAfter: number | undefined;
   readonly pauseAfter: number | undefined;
-  readonly stays: readonly number[];
+  readonly followMs: readonly number[];
   /** Looks after the run's first child too. */
   readonly followsChild: boolean;
 }
@@ -56,7 +56,7 @@ export async function runClient(options: ClientOptions): Promise<void> {
     const plan = planRun(options);
     const tag = `${options.name}-${count}`;
     const runId = await create(options, tag, plan);
-    if (runId !== undefined) await stayWith(options, runId, plan);
+    if (runId !== undefined) await followRun(options, runId, plan);
   }
 }
 
@@ -64,7 +64,7 @@ function planRun({ random, workflows, callbackWorkflows }: ClientOptions): Plan 
   const workflowId = random.pick(random.chance(0.15) ? callbackWorkflows : workflows);
   const isWatched = random.chance(0.3);
   const flip = random.chance(0.5);
-  const stays = Array.from({ length: random.int(2, 7) }, () => random.int(30, 1_500));
+  const followMs = Array.from({ length: random.int(2, 7) }, () => random.int(30, 1_500));
   const cancels = random.chance(0.1);
   const pauses = random.chance(0.15);
   const when = random.int(0, 2);
@@ -74,7 +74,7 @@ function planRun({ random, workflows, callbackWorkflows }: ClientOptions): Plan 
     workflowId,
     isWatched,
     flip,
-    stays,
+    followMs,
     cancelAfter: cancels ? when : undefined,
     pauseAfter: pauses ? when : undefined,
   };
@@ -103,7 +103,11 @@ async function create(
     }
     if (answer !== undefined) {
       const { status, json } = answer;
-      receipts.mishaps.push({ request: `POST /v1/runs ${tag}`, status, body: JSON.stringify(json) });
+      receipts.unexpectedResponses.push({
+        request: `POST /v1/runs ${tag}`,
+        status,
+        body: JSON.stringify(json),
+      });
       return undefined;
     }
     await pause(PAUSE_MS);
@@ -111,10 +115,10 @@ async function create(
   return undefined;
 }
 
-async function stayWith(options: ClientOptions, runId: string, plan: Plan): Promise<void> {
+async function followRun(options: ClientOptions, runId: string, plan: Plan): Promise<void> {
   let after = -1;
   let isOver = false;
-  for (const [index, forMs] of plan.stays.entries()) {
+  for (const [index, forMs] of plan.followMs.entries()) {
     if (isOver) return;
     const events = await follow(options, runId, after, forMs);
     after = events.at(-1)?.sequence ?? after;
@@ -151,7 +155,7 @@ async function follow(
     );
     if ((response.status === 404 || response.status === 500) && !expected.includes(response.status)) {
       const body = await response.text();
-      receipts.mishaps.push({ request: `GET events of ${runId}`, status: response.status, body });
+      receipts.unexpectedResponses.push({ request: `GET events of ${runId}`, status: response.status, body });
     } else if (response.ok && response.body !== null) {
       const decoder = new TextDecoder();
       for await (const chunk of response.body)
@@ -179,7 +183,7 @@ async function pauseFor({ http }: ClientOptions, runId: string): Promise<void> {
 
 async function cancel({ http, receipts }: ClientOptions, runId: string): Promise<void> {
   const answer = await http.ask('POST', `/v1/runs/${runId}/cancel`, { body: {}, key: `cancel-${runId}` });
-  if (answer === undefined) receipts.unheard.push(runId);
+  if (answer === undefined) receipts.unanswered.push(runId);
   else if (answer.status === 200)
     receipts.cancels.push({ runId, status: String(answer.json['status']), at: Date.now() });
 }

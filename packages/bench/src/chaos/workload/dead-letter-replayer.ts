@@ -18,7 +18,7 @@ export async function runDeadLetterReplayer(
       const key = `again-${deliveryId}-${failedAt}`;
       const replayed = await http.ask('POST', path, { key });
       if (replayed !== undefined && ![202, 404].includes(replayed.status))
-        receipts.mishaps.push({ request: path, status: replayed.status, body: replayed.text });
+        receipts.unexpectedResponses.push({ request: path, status: replayed.status, body: replayed.text });
     }
     await pause(LOOK_EVERY_MS);
   }

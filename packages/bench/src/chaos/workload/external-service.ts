@@ -56,7 +56,7 @@ interface Reply {
 
 const PIECES = 400;
 
-/** Never the same bytes twice where they are to be kept, and the secret told back where one came along. */
+/** Never the same bytes twice where they are to be kept, and the secret echoed where one was sent. */
 function replyTo({ url, headers }: IncomingMessage, call: string, count: number): Reply {
   const secret = headers['x-api-key'];
   if (typeof secret === 'string')

@@ -46,10 +46,10 @@ async function attack({
 }
 
 async function kill({ http, receipts, signal }: HostileTenantOptions): Promise<void> {
-  await http.insist('POST', '/v1/host/weft/workflows', { body: crashingWorkflow() });
+  await http.askUntilAnswered('POST', '/v1/host/weft/workflows', { body: crashingWorkflow() });
   await pause(FIRST_CRASH_MS, undefined, { signal }).catch(() => undefined);
   for (let count = 0; !signal.aborted; count += 1) {
-    const answer = await http.insist('POST', '/v1/runs', {
+    const answer = await http.askUntilAnswered('POST', '/v1/runs', {
       body: { workflowId: CRASHING_WORKFLOW },
       key: `crashing-${count}`,
     });

@@ -7,7 +7,11 @@ export interface HttpClient {
   /** Undefined: no answer, or one that says to come back later. */
   ask(method: 'GET' | 'POST' | 'DELETE', path: string, more?: Asked): Promise<Answer | undefined>;
   /** The same, asked again until it is answered, or too often. */
-  insist(method: 'GET' | 'POST' | 'DELETE', path: string, more?: Asked): Promise<Answer | undefined>;
+  askUntilAnswered(
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    more?: Asked,
+  ): Promise<Answer | undefined>;
   /** A response whose body is read as it comes. */
   open(path: string, signal: AbortSignal, headers?: Readonly<Record<string, string>>): Promise<Response>;
 }
@@ -57,7 +61,7 @@ export function httpClient(url: () => string, apiKey: string, receipts: Receipts
   };
   return {
     ask,
-    async insist(method, path, more) {
+    async askUntilAnswered(method, path, more) {
       for (let tries = 0; tries < MOST_TRIES; tries += 1) {
         const answer = await ask(method, path, more);
         if (answer !== undefined) return answer;
@@ -71,7 +75,7 @@ export function httpClient(url: () => string, apiKey: string, receipts: Receipts
 }
 
 function note(receipts: Receipts, request: string, status: number, body: string): void {
-  receipts.mishaps.push({ request, status, body });
+  receipts.unexpectedResponses.push({ request, status, body });
 }
 
 function repeated(receipts: Receipts, reason: string): void {

@@ -72,16 +72,16 @@ async function give(
       continue;
     }
     const { status } = answer;
-    receipts.answers.push({ runId, interruptId, marker, voices: voicesOf(question), status });
+    receipts.answers.push({ runId, interruptId, marker, votes: votesOf(question), status });
     if (![200, 202, 404, 409, 410].includes(status))
-      receipts.mishaps.push({
+      receipts.unexpectedResponses.push({
         request: `answer ${question.kind}`,
         status,
         body: JSON.stringify(answer.json),
       });
     return;
   }
-  receipts.unheard.push(runId);
+  receipts.unanswered.push(runId);
 }
 
 function valueFor(question: Question, marker: string): JsonObject {
@@ -102,13 +102,13 @@ function valueFor(question: Question, marker: string): JsonObject {
   }
 }
 
-/** What a dispatch asks stays open until a responder closes it. */
+/** What a dispatch asks visitsMs open until a responder closes it. */
 function isOpenEnded({ nodeId }: Question): boolean {
   return nodeId.startsWith('dis-');
 }
 
 /** A conversation takes as many turns as come before its own end; how many that are is not in the question. */
-function voicesOf(question: Question): number {
+function votesOf(question: Question): number {
   const { kind, data } = question;
   if (kind === 'conversation.exchange' && !isOpenEnded(question)) return Number.MAX_SAFE_INTEGER;
   return kind === 'approval' ? Number(data['requiredApprovals'] ?? 1) : 1;

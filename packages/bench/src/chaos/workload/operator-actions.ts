@@ -23,7 +23,7 @@ export interface ActionContext {
 
 export type Action = (context: ActionContext) => Promise<void>;
 
-/** Closing runs, which every webhook of a storm must be told of, carry this tag. */
+/** Closing runs, which are delivered to every webhook, carry this tag. */
 export const CLOSING_TAG = 'closing';
 
 const PAGE = 1_000;
@@ -43,7 +43,7 @@ function took(
   if (answer === undefined) return false;
   if (answer.status === wanted) return true;
   if (!others.includes(answer.status))
-    context.receipts.mishaps.push({ request: what, status: answer.status, body: answer.text });
+    context.receipts.unexpectedResponses.push({ request: what, status: answer.status, body: answer.text });
   return false;
 }
 
@@ -53,7 +53,7 @@ async function readLog({ http, runId }: ActionContext): Promise<EventDocument[] 
   for (;;) {
     const after = log.length === 0 ? '' : `&lastSequence=${log.length - 1}`;
     const path = `/v1/runs/${runId}/events/poll?timeout=1&limit=${PAGE}${after}`;
-    const answer = await http.insist('GET', path);
+    const answer = await http.askUntilAnswered('GET', path);
     if (answer?.status !== 200) return undefined;
     const events = answer.json['events'] as unknown as EventDocument[];
     log.push(...events);
@@ -76,7 +76,7 @@ async function fork(context: ActionContext): Promise<void> {
   const body: JsonObject = isBranch
     ? { mode: 'branch', fromSeq, values: { tag: key }, runOptionsOverlay: { tags: [key] } }
     : { mode: 'replay', fromSeq };
-  const answer = await http.insist('POST', `/v1/host/weft/runs/${runId}:fork`, { body, key });
+  const answer = await http.askUntilAnswered('POST', `/v1/host/weft/runs/${runId}:fork`, { body, key });
   if (!took(context, `${isBranch ? 'branch' : 'replay'} of a run`, answer, 201, [404, 410])) return;
   receipts.forks.push({
     ...{ runId: String(answer.json['runId']), sourceRunId: runId, fromSeq },
@@ -89,22 +89,22 @@ const OVER = new Set(['node.completed', 'node.failed', 'node.cancelled']);
 
 /** A call that was in flight is made again as it was begun, in the name of the source; such a cut would look like a duplicate call to the service. */
 function cutOutsideCalls(log: readonly EventDocument[], wanted: number): number {
-  const underWay = new Set<string>();
+  const inFlight = new Set<string>();
   let cut = 0;
   for (const { sequence, type, nodeId, payload } of log.slice(0, wanted)) {
-    if (underWay.size === 0) cut = sequence;
+    if (inFlight.size === 0) cut = sequence;
     if (nodeId === undefined || !/^(call|keep)-/.test(nodeId)) continue;
     const place = `${nodeId}${JSON.stringify(payload['iteration'])}`;
-    if (OVER.has(type)) underWay.delete(place);
-    else underWay.add(place);
+    if (OVER.has(type)) inFlight.delete(place);
+    else inFlight.add(place);
   }
-  return underWay.size === 0 ? wanted : cut;
+  return inFlight.size === 0 ? wanted : cut;
 }
 
 async function annotate(context: ActionContext): Promise<void> {
   const { http, receipts, runId, key } = context;
   const body = { signal: { kind: 'flag' }, note: key };
-  const answer = await http.insist('POST', `/v1/runs/${runId}/annotations`, { body, key });
+  const answer = await http.askUntilAnswered('POST', `/v1/runs/${runId}/annotations`, { body, key });
   if (took(context, 'annotate', answer, 201, [404, 410])) receipts.annotations.push({ runId, marker: key });
 }
 
@@ -112,11 +112,11 @@ async function annotate(context: ActionContext): Promise<void> {
 async function carry(context: ActionContext): Promise<void> {
   const { http, guest, receipts, random, runId } = context;
   const to = random.chance(0.5) ? http : guest;
-  const bundle = await http.insist('GET', `/v1/runs/${runId}/debug-bundle`);
+  const bundle = await http.askUntilAnswered('GET', `/v1/runs/${runId}/debug-bundle`);
   if (!took(context, 'bundle', bundle, 200, [404, 410])) return;
   const again: string[] = [];
   for (const _time of ['once', 'twice']) {
-    const answer = await to.insist('POST', '/v1/host/weft/imports', { body: bundle.json });
+    const answer = await to.askUntilAnswered('POST', '/v1/host/weft/imports', { body: bundle.json });
     // The first answer may have been lost, and then the run is there already.
     const wanted = answer?.status === 200 ? 200 : 201;
     if (!took(context, 'import', answer, wanted, [])) return;
@@ -129,8 +129,8 @@ async function carry(context: ActionContext): Promise<void> {
 async function remove(context: ActionContext): Promise<void> {
   const { http, receipts, runId, key } = context;
   const askedAt = Date.now();
-  const answer = await http.insist('DELETE', `/v1/host/weft/runs/${runId}`, { key });
-  // Gone is gone: by somebody else, or by a request whose answer was lost.
+  const answer = await http.askUntilAnswered('DELETE', `/v1/host/weft/runs/${runId}`, { key });
+  // 410: removed by another operator, or by a request whose response was lost.
   const wanted = answer?.status === 410 ? 410 : 204;
   if (took(context, 'remove', answer, wanted, [404, 409]))
     receipts.removals.push({ runId, askedAt, at: Date.now() });
@@ -140,7 +140,7 @@ async function erase(context: ActionContext): Promise<void> {
   const { http, receipts, runId, key } = context;
   const log = await readLog(context);
   if (log === undefined || !hasEnded(log)) return;
-  const answer = await http.insist('POST', `/v1/host/weft/runs/${runId}:erase`, { key });
+  const answer = await http.askUntilAnswered('POST', `/v1/host/weft/runs/${runId}:erase`, { key });
   if (took(context, 'erase', answer, 204, [404, 409, 410]))
     receipts.erasures.push({ runId, log: log.map((event) => JSON.stringify(event)) });
 }
@@ -148,14 +148,14 @@ async function erase(context: ActionContext): Promise<void> {
 async function cancelMany(context: ActionContext): Promise<void> {
   const { http, receipts, random, others, key } = context;
   const runIds = random.shuffle(others).slice(0, random.int(1, MOST_CANCELLED));
-  const answer = await http.insist('POST', '/v1/runs:bulk-cancel', { body: { runIds }, key });
-  if (answer === undefined) receipts.unheard.push(...runIds);
+  const answer = await http.askUntilAnswered('POST', '/v1/runs:bulk-cancel', { body: { runIds }, key });
+  if (answer === undefined) receipts.unanswered.push(...runIds);
   if (!took(context, 'bulk cancel', answer, 200, [])) return;
   const results = answer.json['results'] as unknown as { runId: string; ok: boolean; status: string }[];
   for (const { runId, ok, status } of results)
     if (ok) receipts.cancels.push({ runId, status, at: Date.now() });
   if (results.map(({ runId }) => runId).join() !== runIds.join())
-    receipts.mishaps.push({ request: 'bulk cancel of others', status: 200, body: answer.text });
+    receipts.unexpectedResponses.push({ request: 'bulk cancel of others', status: 200, body: answer.text });
 }
 
 /** A create that is sent again, long after it was answered, and elsewhere. */
@@ -164,18 +164,18 @@ async function createAgain(context: ActionContext): Promise<void> {
   const tag = receipts.created.find((created) => created.runId === runId)?.tag;
   const body = tag === undefined ? undefined : receipts.bodies.get(tag);
   if (tag === undefined || body === undefined) return;
-  const answer = await http.insist('POST', '/v1/runs', { body, key: tag });
+  const answer = await http.askUntilAnswered('POST', '/v1/runs', { body, key: tag });
   if (took(context, 'create again', answer, 201, []))
     receipts.created.push({ tag, runId: String(answer.json['runId']) });
 }
 
-/** A webhook in the middle of it all. It is told of nothing but the closing runs, when everybody knows of it. */
+/** A webhook registered during the faults. It gets the closing runs only, which start when every process knows of it. */
 async function subscribe(context: ActionContext): Promise<void> {
   const { http, receipts, receiverUrl, key } = context;
   if (receipts.webhooks.length >= MOST_LATE_WEBHOOKS) return;
   const events = ['run.completed'];
   const body = { url: `${receiverUrl}${LATE_PATH}`, events, tags: [CLOSING_TAG] };
-  const answer = await http.insist('POST', '/v1/webhooks', { body, key });
+  const answer = await http.askUntilAnswered('POST', '/v1/webhooks', { body, key });
   if (!took(context, 'subscribe', answer, 201, [])) return;
   const { webhookId, secret } = answer.json;
   receipts.webhooks.push({
@@ -184,7 +184,7 @@ async function subscribe(context: ActionContext): Promise<void> {
   });
 }
 
-/** Some twice: they are dealt like cards. */
+/** Some several times: operators draw from a shuffled deck. */
 export const ACTIONS: readonly Action[] = [
   ...[fork, fork, fork, fork, annotate, annotate, carry, remove, remove],
   ...[erase, cancelMany, createAgain, createAgain, subscribe],

@@ -13,7 +13,7 @@ const LOOK_EVERY_MS = 100;
 
 export async function runOperator(options: OperatorOptions): Promise<void> {
   const { name, receipts, random, signal } = options;
-  // Dealt like cards, so that a short run already has every action.
+  // A shuffled deck, so that a short run already has every action.
   let deck: Action[] = [];
   for (let count = 0; !signal.aborted; count += 1) {
     if (deck.length === 0) deck = random.shuffle(ACTIONS);

@@ -38,12 +38,12 @@ export async function prepare({ cluster, workflows, receipts, receiver }: Prepar
   for (const definition of workflows.definitions) await demand(http, '/v1/host/weft/workflows', definition);
   const secret = `worth-keeping-${randomBytes(16).toString('hex')}`;
   await demand(http, '/v1/host/weft/secrets', { id: SECRET_ID, value: secret });
-  const wishes = [
+  const wanted = [
     { path: ENDS_PATH, events: ENDS, tags: [] },
     { path: FLAKY_PATH, events: ENDS, tags: [] },
     { path: WATCHED_PATH, events: ['*'], tags: [WATCHED_TAG] },
   ];
-  for (const { path, events, tags } of wishes) {
+  for (const { path, events, tags } of wanted) {
     const made = await demand(http, '/v1/webhooks', { url: `${receiverUrl}${path}`, events, tags });
     receipts.webhooks.push({
       ...{ webhookId: String(made['webhookId']), secret: String(made['secret']), events, tags },
@@ -53,7 +53,7 @@ export async function prepare({ cluster, workflows, receipts, receiver }: Prepar
   const { key: guestKey } = await demand(http, '/v1/host/weft/keys', key);
   const hostileTenant = { tenant: 'hostile', principal: 'hostile', kind: 'service', scopes: HOSTILE_SCOPES };
   const { key: hostileKey } = await demand(http, '/v1/host/weft/keys', hostileTenant);
-  const callback = await http.insist('GET', '/v1/host/weft/callback-secret');
+  const callback = await http.askUntilAnswered('GET', '/v1/host/weft/callback-secret');
   // Every process knows of them before the first event.
   await pause(2 * WEBHOOK_REFRESH_MS);
   return {
@@ -66,7 +66,7 @@ export async function prepare({ cluster, workflows, receipts, receiver }: Prepar
 }
 
 async function demand(http: HttpClient, path: string, body: JsonObject): Promise<JsonObject> {
-  const answer = await http.insist('POST', path, { body });
+  const answer = await http.askUntilAnswered('POST', path, { body });
   if (answer === undefined || answer.status >= 300)
     throw new Error(`POST ${path} was answered ${answer?.text}: ${JSON.stringify(body).slice(0, 200)}`);
   return answer.json;

@@ -8,19 +8,19 @@ import type {
   ErasureReceipt,
   ForkReceipt,
   ImportReceipt,
-  Mishap,
+  UnexpectedResponse,
   RemovalReceipt,
   StreamReceipt,
   WebhookReceipt,
 } from '../checking/history.ts';
 
-/** What clients were told so far. */
+/** Responses to clients so far. */
 export interface Receipts {
   readonly created: CreatedReceipt[];
   readonly streams: StreamReceipt[];
   readonly answers: AnswerReceipt[];
   readonly cancels: CancelReceipt[];
-  readonly unheard: string[];
+  readonly unanswered: string[];
   readonly forks: ForkReceipt[];
   readonly imports: ImportReceipt[];
   readonly removals: RemovalReceipt[];
@@ -28,7 +28,7 @@ export interface Receipts {
   readonly annotations: AnnotationReceipt[];
   readonly webhooks: WebhookReceipt[];
   readonly dead: DeadReceipt[];
-  readonly mishaps: Mishap[];
+  readonly unexpectedResponses: UnexpectedResponse[];
   /** Runs that end processes, acknowledged. */
   readonly crashing: string[];
   /** By tag, what a run was created with: a careful client sends the same again. */
@@ -45,7 +45,7 @@ export function newReceipts(): Receipts {
     streams: [],
     answers: [],
     cancels: [],
-    unheard: [],
+    unanswered: [],
     forks: [],
     imports: [],
     removals: [],
@@ -53,7 +53,7 @@ export function newReceipts(): Receipts {
     annotations: [],
     webhooks: [],
     dead: [],
-    mishaps: [],
+    unexpectedResponses: [],
     crashing: [],
     bodies: new Map(),
     repeats: new Map(),

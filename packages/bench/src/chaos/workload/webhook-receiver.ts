@@ -3,16 +3,16 @@ import type { AddressInfo } from 'node:net';
 import type { SeenDelivery } from '../checking/history.ts';
 import type { Random } from '../random.ts';
 
-/** Whoever is told of events and questions: slow, out of sorts or away at times, and noting everything that comes. */
+/** Receives webhooks and callbacks, and records all of them; at times it is slow, failing or down. */
 export interface Receiver {
   readonly port: number;
   readonly seen: readonly SeenDelivery[];
-  /** Takes everything at once from now on, and stays. */
-  heal(): Promise<void>;
+  /** From now on every delivery is accepted at once. */
+  recover(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Paths. The one that is out of sorts refuses most of what it gets, until deliveries are given up. */
+/** Paths. The flaky one rejects most deliveries, until they are dead. */
 export const ENDS_PATH = '/ends';
 export const WATCHED_PATH = '/watched';
 export const FLAKY_PATH = '/flaky';
@@ -25,9 +25,9 @@ const SLOWEST_MS = 1_400;
 
 export async function openReceiver(random: Random, onCallback: (body: string) => void): Promise<Receiver> {
   const seen: SeenDelivery[] = [];
-  const moods = random.fork('moods');
+  const failures = random.fork('failures');
   const absences = random.fork('absences');
-  let isWell = false;
+  let isRecovered = false;
   let timer: NodeJS.Timeout | undefined;
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -35,7 +35,7 @@ export async function openReceiver(random: Random, onCallback: (body: string) =>
     request.on('end', () => {
       const path = request.url ?? '';
       const body = Buffer.concat(chunks).toString('utf8');
-      const { status, waitMs } = isWell ? { status: 200, waitMs: 0 } : moodOf(moods, path);
+      const { status, waitMs } = isRecovered ? { status: 200, waitMs: 0 } : failureOf(failures, path);
       seen.push({ path, body, status, at: Date.now(), ...signedBy(request.headers) });
       if (status === 0) return void request.socket.destroy();
       if (path === CALLBACK_PATH && status === 200) onCallback(body);
@@ -44,34 +44,34 @@ export async function openReceiver(random: Random, onCallback: (body: string) =>
   });
   const port = await listen(server, 0);
 
-  async function leave(): Promise<void> {
+  async function goDown(): Promise<void> {
     await shut(server);
-    timer = setTimeout(() => void comeBack(), absences.int(...AWAY_MS));
+    timer = setTimeout(() => void comeUp(), absences.int(...AWAY_MS));
   }
 
-  async function comeBack(): Promise<void> {
+  async function comeUp(): Promise<void> {
     if (!server.listening) await listen(server, port);
-    if (!isWell) timer = setTimeout(() => void leave(), absences.int(...THERE_MS));
+    if (!isRecovered) timer = setTimeout(() => void goDown(), absences.int(...THERE_MS));
   }
 
-  await comeBack();
+  await comeUp();
   return {
     port,
     seen,
-    async heal() {
-      isWell = true;
+    async recover() {
+      isRecovered = true;
       clearTimeout(timer);
-      await comeBack();
+      await comeUp();
     },
     async close() {
-      isWell = true;
+      isRecovered = true;
       clearTimeout(timer);
       await shut(server);
     },
   };
 }
 
-function moodOf(random: Random, path: string): { readonly status: number; readonly waitMs: number } {
+function failureOf(random: Random, path: string): { readonly status: number; readonly waitMs: number } {
   const failing = path === FLAKY_PATH ? 0.75 : 0.08;
   const [fails, closes, isSlow] = [random.chance(failing), random.chance(0.3), random.chance(0.06)];
   const waitMs = isSlow ? random.int(100, SLOWEST_MS) : random.int(0, 10);

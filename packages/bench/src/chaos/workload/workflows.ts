@@ -13,7 +13,7 @@ export interface ChaosWorkflows {
   readonly roots: readonly string[];
   /** Those whose interrupts are answered by the callback responder only. */
   readonly callbackWorkflows: readonly string[];
-  /** They tell what a memory holds. */
+  /** They list what a memory holds. */
   readonly recalls: readonly string[];
   /** Does next to nothing. */
   readonly closing: string;
@@ -31,7 +31,7 @@ export const RECALLED = 500;
 export function chaosWorkflows(random: Random, count: number, servicePort: number): ChaosWorkflows {
   const definitions: JsonObject[] = [];
   const features: Record<string, number> = {};
-  // Dealt like cards, so that few workflows already have every kind.
+  // A shuffled deck, so that few workflows already have every kind.
   let deck: BlockName[] = [];
   const roots = Array.from({ length: count }, (_, index) => {
     const id = `chaos-${index}`;
@@ -162,7 +162,7 @@ function delay(draft: Draft): string {
   return add(draft, 'delay', 'core.delay', { ms: draft.random.int(5, 400) });
 }
 
-/** A gate that nobody answers in time fails; whatever it does, the run goes on. */
+/** A gate that is not answered in time fails; either way the run continues. */
 function timeout(draft: Draft): JsonObject {
   return draft.random.chance(0.25) ? { timeoutMs: draft.random.int(300, 1_500) } : {};
 }

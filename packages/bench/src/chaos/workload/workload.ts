@@ -17,7 +17,7 @@ import { runHostileTenant } from './hostile-tenant.ts';
 import { runOperator } from './operator.ts';
 import type { ChaosWorkflows } from './workflows.ts';
 
-/** Everybody who uses the cluster, from the first fault to the last delivery. */
+/** All clients of the cluster, from the first fault to the last delivery. */
 export interface Workload {
   readonly cluster: Cluster;
   readonly workflows: ChaosWorkflows;
@@ -97,7 +97,7 @@ export async function workUnderFaults(workload: Workload): Promise<Left> {
     signal: working.signal,
   });
   const replayer = runDeadLetterReplayer(connection('dead letter replayer'), receipts, answering.signal);
-  const everybody = [...clients, ...operators, ...responders, replayer, hostileTenant];
+  const all = [...clients, ...operators, ...responders, replayer, hostileTenant];
   try {
     await workload.faults();
     note('the faults are over');
@@ -108,7 +108,7 @@ export async function workUnderFaults(workload: Workload): Promise<Left> {
       receipts,
       note,
     );
-    await receiver.heal();
+    await receiver.recover();
     const reader = connection('reader');
     const isSettled = await settle(reader, receipts, SETTLE_WITHIN_MS, note);
     if (!isSettled) note('not every run has come to its end');
@@ -126,7 +126,7 @@ export async function workUnderFaults(workload: Workload): Promise<Left> {
   } finally {
     working.abort();
     answering.abort();
-    await Promise.allSettled(everybody);
+    await Promise.allSettled(all);
   }
 }
 
@@ -145,19 +145,20 @@ async function untilQuarantined(
   }
 }
 
-/** The last runs: every webhook must be told of the one kind, and the other tells what memories hold. */
+/** The last runs: one kind is delivered to every webhook, the other lists what memories hold. */
 async function close({ workflows, receipts }: Workload, http: HttpClient): Promise<void> {
   await pause(2 * WEBHOOK_REFRESH_MS);
-  const wishes = [
+  const wanted = [
     ...Array.from({ length: CLOSING_RUNS }, () => ({ workflowId: workflows.closing, tags: [CLOSING_TAG] })),
     ...workflows.recalls.map((workflowId) => ({ workflowId, tags: [] })),
   ];
-  for (const [index, { workflowId, tags }] of wishes.entries()) {
+  for (const [index, { workflowId, tags }] of wanted.entries()) {
     const tag = `last-${index}`;
     const body = { workflowId, tags: [tag, ...tags] };
-    const answer = await http.insist('POST', '/v1/runs', { body, key: tag });
+    const answer = await http.askUntilAnswered('POST', '/v1/runs', { body, key: tag });
     if (answer?.status === 201) receipts.created.push({ tag, runId: String(answer.json['runId']) });
-    else receipts.mishaps.push({ request: 'POST /v1/runs', status: answer?.status ?? 0, body: tag });
+    else
+      receipts.unexpectedResponses.push({ request: 'POST /v1/runs', status: answer?.status ?? 0, body: tag });
   }
 }
 

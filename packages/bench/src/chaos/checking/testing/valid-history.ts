@@ -65,7 +65,7 @@ export const SECRET = 'worth-keeping';
 const renamed = (log: readonly string[], from: string, to: string): string[] =>
   log.map((text) => text.replaceAll(from, to));
 
-/** A run that calls somebody back, keeps an artifact and remembers something. */
+/** A run with a callback, an artifact and a memory entry. */
 export const KEPT_LOG = [
   event(0, 'run.started', { payload: { of: 'kept-1' } }),
   event(1, 'node.started', { nodeId: 'backgate-1', payload: { attempt: 0 } }),
@@ -147,7 +147,7 @@ export const CALLBACK: SeenDelivery = {
   ...signed('{"runId":"kept-1","interruptId":"backgate-1:0"}'),
 };
 
-export const SOUND: History = {
+export const VALID: History = {
   seed: 1,
   store: 'postgres',
   created: [{ tag: 'client-0', runId: 'run-1' }],
@@ -156,12 +156,12 @@ export const SOUND: History = {
     { runId: 'run-1', after: 2, events: streamed(3, 13) },
   ],
   answers: [
-    { runId: 'run-1', interruptId: 'gate:0', marker: 'ada', voices: 1, status: 200 },
-    { runId: 'run-1', interruptId: 'gate:0', marker: 'bob', voices: 1, status: 409 },
+    { runId: 'run-1', interruptId: 'gate:0', marker: 'ada', votes: 1, status: 200 },
+    { runId: 'run-1', interruptId: 'gate:0', marker: 'bob', votes: 1, status: 409 },
   ],
   cancels: [{ runId: 'run-1', status: 'completed', at: AT }],
-  unheard: [],
-  mishaps: [],
+  unanswered: [],
+  unexpectedResponses: [],
   crashing: ['crashing-1'],
   quarantined: ['crashing-1'],
   effects: [
