@@ -11,7 +11,7 @@ import { openReceiver } from './workload/webhook-receiver.ts';
 import { planFaults } from './faults/schedule.ts';
 import { workUnderFaults } from './workload/workload.ts';
 import { chaosWorkflows } from './workload/workflows.ts';
-import { startWorld } from '../hostile/world.ts';
+import { startHostileService } from '../hostile/hostile-service.ts';
 import { openExternalService } from './workload/external-service.ts';
 
 export interface ChaosOptions {
@@ -43,7 +43,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
   const service = await openExternalService(random.fork('service'));
   const callbacks = createCallbackResponder();
   const receiver = await openReceiver(random.fork('receiver'), callbacks.take);
-  const hostile = await startWorld();
+  const hostile = await startHostileService();
   const cluster = await openCluster({
     ...{ store, folder, claimTtlMs: CLAIM_TTL_MS },
     ports: [service.port, receiver.port, Number(new URL(hostile.url).port)],

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '@weft/protocol';
 /** One tenant with an ordinary key, and whatever it can think of. */
 export interface Attacker {
   /** A server of its own on loopback, which the host may call. */
-  readonly worldUrl: string;
+  readonly serviceUrl: string;
   readonly port: number;
   readonly key: string;
   ask(method: 'GET' | 'POST' | 'DELETE', path: string, body?: string | Json): Promise<Answer>;
@@ -16,7 +16,7 @@ export interface Attacker {
   /** A connection of which nothing is sent but these bytes; closed when the attack is over. */
   socket(bytes: string): Promise<Socket>;
   /** Closes what is open, and cancels what still runs. */
-  leave(): Promise<void>;
+  disconnect(): Promise<void>;
 }
 
 export interface Answer {
@@ -30,12 +30,12 @@ const ENDED = new Set(['completed', 'failed', 'cancelled']);
 export interface AttackerOptions {
   readonly port: number;
   readonly key: string;
-  readonly worldUrl: string;
+  readonly serviceUrl: string;
   /** Begins the names of what it registers. */
   readonly prefix: string;
 }
 
-export function createAttacker({ port, key, worldUrl, prefix }: AttackerOptions): Attacker {
+export function createAttacker({ port, key, serviceUrl, prefix }: AttackerOptions): Attacker {
   const sockets: Socket[] = [];
   let names = 0;
 
@@ -71,7 +71,7 @@ export function createAttacker({ port, key, worldUrl, prefix }: AttackerOptions)
   }
 
   return {
-    worldUrl,
+    serviceUrl,
     port,
     key,
     ask,
@@ -100,7 +100,7 @@ export function createAttacker({ port, key, worldUrl, prefix }: AttackerOptions)
         sockets.push(socket);
       });
     },
-    async leave() {
+    async disconnect() {
       for (const socket of sockets.splice(0)) socket.destroy();
       const { json } = await ask(
         'GET',

@@ -10,7 +10,7 @@ import {
 import type { JsonObject } from '@weft/protocol';
 import type { Answer, Attacker } from './attacker.ts';
 import { calling, configured, evaluating, matching, repeated, workflow } from './definitions.ts';
-import { HOSTILE_ANSWERS } from './world.ts';
+import { HOSTILE_ANSWERS } from './hostile-service.ts';
 
 /** One thing that a tenant with an ordinary key can do to a host. */
 export interface HostileCase {
@@ -71,7 +71,7 @@ const texts: HostileCase[] = [
     ({ name }, index): HostileCase => ({
       kind: 'text',
       name: `an answer from outside: ${name}`,
-      attack: (attacker) => attacker.runs(calling(`${attacker.worldUrl}/hostile/${index}`)),
+      attack: (attacker) => attacker.runs(calling(`${attacker.serviceUrl}/hostile/${index}`)),
     }),
   ),
   ...cases<string>(
@@ -298,7 +298,7 @@ const sockets: HostileCase[] = [
   ),
   {
     kind: 'socket',
-    name: 'streams that nobody reads',
+    name: 'streams that are never read',
     attack: async (attacker) => {
       await attacker.runs(fan(500));
       const request = `GET /v1/runs:stream HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${attacker.key}\r\n\r\n`;
@@ -358,7 +358,7 @@ const tenants: HostileCase[] = [
     kind: 'tenant',
     name: 'calls that never answer',
     attack: async (attacker) => {
-      const config = { url: `${attacker.worldUrl}/never`, method: 'GET' };
+      const config = { url: `${attacker.serviceUrl}/never`, method: 'GET' };
       const nodes = Array.from({ length: 8 }, (_, at) => ({
         id: `c${at}`,
         typeId: 'core.http.request',

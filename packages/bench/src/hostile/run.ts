@@ -8,8 +8,8 @@ import { type NodeProcess, startNode } from '../chaos/faults/node-process.ts';
 import { freePort } from '../hosts/server-process.ts';
 import { createAttacker } from './attacker.ts';
 import type { HostileCase } from './corpus.ts';
-import { startInnocentThread } from './innocent-thread.ts';
-import { startWorld } from './world.ts';
+import { startNeighbourThread } from './neighbour-thread.ts';
+import { startHostileService } from './hostile-service.ts';
 
 /** What another tenant felt of a case. */
 export interface CaseResult {
@@ -27,11 +27,11 @@ export interface CaseResult {
 
 export interface HostileResult {
   readonly store: 'sqlite' | 'postgres';
-  /** Without anybody attacking. */
+  /** Without an attack. */
   readonly quiet: CaseResult;
   readonly cases: readonly CaseResult[];
   readonly acknowledged: number;
-  /** What the other tenant was told that was not so, or was refused. */
+  /** Acknowledged runs of the other tenant that did not complete, and its failed requests. */
   readonly lost: readonly string[];
 }
 
@@ -58,47 +58,47 @@ const ORDINARY = [
 
 export async function runHostile({ store, corpus, note }: HostileOptions): Promise<HostileResult> {
   const folder = mkdtempSync(join(tmpdir(), 'weft-hostile-'));
-  const world = await startWorld();
+  const service = await startHostileService();
   const database = store === 'postgres' ? await startTestServer() : undefined;
-  const host = await startHost(folder, world.url, database);
+  const host = await startHost(folder, service.url, database);
   try {
-    const innocent = await startInnocentThread({
+    const neighbour = await startNeighbourThread({
       port: host.port,
-      key: await host.keyOf('innocent'),
+      key: await host.keyOf('neighbour'),
       clients: CLIENTS,
-      worldUrl: world.url,
+      serviceUrl: service.url,
     });
     const attackerKey = await host.keyOf('hostile');
 
     const measure = async (kind: string, name: string, act: () => Promise<string>): Promise<CaseResult> => {
-      await innocent.take();
+      await neighbour.take();
       const deaths = host.deaths();
       const [outcome] = await Promise.all([within(CASE_MS, act()), pause(SHORTEST_MS)]);
       await pause(SETTLE_MS);
-      return { kind, name, outcome, ...summaryOf(await innocent.take()), deaths: host.deaths() - deaths };
+      return { kind, name, outcome, ...summaryOf(await neighbour.take()), deaths: host.deaths() - deaths };
     };
 
-    const quiet = await measure('', 'nobody attacks', async () => {
+    const quiet = await measure('', 'no attack', async () => {
       await pause(QUIET_MS);
       return '';
     });
     const results: CaseResult[] = [];
     for (const [index, each] of corpus.entries()) {
       const prefix = `hostile-${index}`;
-      const attacker = createAttacker({ port: host.port, key: attackerKey, worldUrl: world.url, prefix });
+      const attacker = createAttacker({ port: host.port, key: attackerKey, serviceUrl: service.url, prefix });
       const result = await measure(each.kind, each.name, () => each.attack(attacker));
-      await attacker.leave();
+      await attacker.disconnect();
       results.push(result);
       note(
         `${each.kind}: ${each.name}: ${result.outcome} (p99 ${result.p99.toFixed(0)} ms, max ${result.max.toFixed(0)} ms)`,
       );
     }
-    const { acknowledged, lost } = await innocent.stop();
+    const { acknowledged, lost } = await neighbour.stop();
     return { store, quiet, cases: results, acknowledged, lost };
   } finally {
     await host.stop();
     await database?.remove();
-    world.close();
+    service.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -110,10 +110,10 @@ interface AttackedHost {
   stop(): Promise<void>;
 }
 
-/** Started again whenever it ends, as whoever runs a host would have it. */
+/** Started again whenever it ends, as a supervisor would do. */
 async function startHost(
   folder: string,
-  worldUrl: string,
+  serviceUrl: string,
   database: TestServer | undefined,
 ): Promise<AttackedHost> {
   const port = await freePort();
@@ -133,7 +133,7 @@ async function startHost(
         '--log-format',
         'json',
         '--allow-egress',
-        new URL(worldUrl).host,
+        new URL(serviceUrl).host,
       ],
       env: {
         WEFT_API_KEY: adminKey,

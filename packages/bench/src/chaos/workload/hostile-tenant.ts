@@ -13,7 +13,7 @@ export interface HostileTenantOptions {
   readonly key: string;
   readonly random: Random;
   readonly receipts: Receipts;
-  readonly worldUrl: string;
+  readonly serviceUrl: string;
   readonly signal: AbortSignal;
 }
 
@@ -32,12 +32,12 @@ async function attack({
   key,
   random,
   receipts,
-  worldUrl,
+  serviceUrl,
   signal,
 }: HostileTenantOptions): Promise<void> {
   const cases = CORPUS.filter(({ kind }) => KINDS.has(kind));
   for (let count = 0; !signal.aborted; count += 1) {
-    const attacker = createAttacker({ port: port(), key, worldUrl, prefix: `hostile-${count}` });
+    const attacker = createAttacker({ port: port(), key, serviceUrl, prefix: `hostile-${count}` });
     const { kind, attack: action } = random.pick(cases);
     await action(attacker).catch(() => undefined);
     countIn(receipts.actions, `hostile ${kind}`);

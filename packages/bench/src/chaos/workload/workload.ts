@@ -93,7 +93,7 @@ export async function workUnderFaults(workload: Workload): Promise<Left> {
     key: prepared.hostileKey,
     random: random.fork('hostile tenant'),
     receipts,
-    worldUrl: workload.hostileUrl,
+    serviceUrl: workload.hostileUrl,
     signal: working.signal,
   });
   const replayer = runDeadLetterReplayer(connection('dead letter replayer'), receipts, answering.signal);

@@ -1,26 +1,26 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '@weft/protocol';
 
-/** Another tenant, which minds its own business: starts runs, follows them to their end, reads them. */
-export interface Innocent {
+/** Another tenant on the same host, with ordinary work: starts runs, follows them to their end, reads them. */
+export interface NeighbourTenant {
   /** Latencies of its requests since the last call, in milliseconds. */
   take(): number[];
-  /** Ends its clients; answers what it was told that is not so. */
+  /** Ends its clients; `lost` names acknowledged runs that did not complete and requests that failed. */
   stop(): Promise<{ readonly acknowledged: number; readonly lost: readonly string[] }>;
 }
 
-export interface InnocentOptions {
+export interface NeighbourOptions {
   readonly port: number;
   readonly key: string;
   readonly clients: number;
-  readonly worldUrl: string;
+  readonly serviceUrl: string;
 }
 
 const PAUSE_MS = 15;
 const ANSWER_WITHIN_MS = 60_000;
 
-export async function startInnocent(options: InnocentOptions): Promise<Innocent> {
-  const { port, key, clients, worldUrl } = options;
+export async function startNeighbourTenant(options: NeighbourOptions): Promise<NeighbourTenant> {
+  const { port, key, clients, serviceUrl } = options;
   let latencies: number[] = [];
   const acknowledged: string[] = [];
   const wrong: string[] = [];
@@ -59,7 +59,7 @@ export async function startInnocent(options: InnocentOptions): Promise<Innocent>
     }
   }
 
-  for (const definition of [steps(), calls(worldUrl)])
+  for (const definition of [steps(), calls(serviceUrl)])
     await ask('POST', '/v1/host/weft/workflows', definition);
   latencies = [];
   const workers = Array.from({ length: clients }, work);
@@ -136,8 +136,8 @@ function steps(): JsonObject {
   );
 }
 
-function calls(worldUrl: string): JsonObject {
-  const url = `${worldUrl}/echo`;
+function calls(serviceUrl: string): JsonObject {
+  const url = `${serviceUrl}/echo`;
   return row(
     'calls',
     [0, 1, 2].map((index) => node(`c${index}`, 'core.http.request', { url, method: 'GET' })),

@@ -4,7 +4,7 @@ import { HOSTILE_PIECES } from '@weft/engine/hostile-texts';
 import { repeated } from './definitions.ts';
 
 /** What the host calls: one place that answers at once, places that answer with something hostile, one that never does. */
-export interface World {
+export interface HostileService {
   readonly url: string;
   close(): void;
 }
@@ -14,7 +14,7 @@ export const HOSTILE_ANSWERS: readonly { readonly name: string; readonly body: s
   { name: 'deep JSON', body: `${'['.repeat(100_000)}${']'.repeat(100_000)}` },
 ];
 
-export async function startWorld(): Promise<World> {
+export async function startHostileService(): Promise<HostileService> {
   const server = createServer((request, response) => {
     const hostile = /^\/hostile\/(\d+)$/.exec(request.url ?? '');
     if (request.url === '/never') return;

@@ -1,16 +1,16 @@
 /** Runs the other tenant on a thread of its own, so that what the attacker makes its own process do is not taken for the host's. */
 import { parentPort, Worker, workerData } from 'node:worker_threads';
-import { type Innocent, type InnocentOptions, startInnocent } from './innocent.ts';
+import { type NeighbourTenant, type NeighbourOptions, startNeighbourTenant } from './neighbour-tenant.ts';
 
 /** The same tenant, asked from another thread. */
-export interface DistantInnocent {
+export interface NeighbourThread {
   take(): Promise<number[]>;
-  stop(): ReturnType<Innocent['stop']>;
+  stop(): ReturnType<NeighbourTenant['stop']>;
 }
 
 type Question = 'take' | 'stop';
 
-export async function startInnocentThread(options: InnocentOptions): Promise<DistantInnocent> {
+export async function startNeighbourThread(options: NeighbourOptions): Promise<NeighbourThread> {
   const worker = new Worker(new URL(import.meta.url), { workerData: options });
   const next = <Answer>(): Promise<Answer> =>
     new Promise((resolve, reject) => {
@@ -26,7 +26,7 @@ export async function startInnocentThread(options: InnocentOptions): Promise<Dis
   return {
     take: () => ask<number[]>('take'),
     async stop() {
-      const found = await ask<Awaited<ReturnType<Innocent['stop']>>>('stop');
+      const found = await ask<Awaited<ReturnType<NeighbourTenant['stop']>>>('stop');
       await worker.terminate();
       return found;
     },
@@ -35,10 +35,10 @@ export async function startInnocentThread(options: InnocentOptions): Promise<Dis
 
 if (parentPort !== null) {
   const port = parentPort;
-  const innocent = await startInnocent(workerData as InnocentOptions);
+  const neighbour = await startNeighbourTenant(workerData as NeighbourOptions);
   port.on('message', (question: Question) => {
-    if (question === 'take') port.postMessage(innocent.take());
-    else void innocent.stop().then((found) => port.postMessage(found));
+    if (question === 'take') port.postMessage(neighbour.take());
+    else void neighbour.stop().then((found) => port.postMessage(found));
   });
   port.postMessage('ready');
 }
