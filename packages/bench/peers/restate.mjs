@@ -56,10 +56,12 @@ closeOnTerm(async () => {
 await register(`http://127.0.0.1:${endpointPort}`);
 
 function serverPath() {
-  const beside = createRequire(
+  const resolver = createRequire(
     createRequire(import.meta.url).resolve('@restatedev/restate-server/package.json'),
   );
-  return beside.resolve(`@restatedev/restate-server-${process.platform}-${process.arch}/bin/restate-server`);
+  return resolver.resolve(
+    `@restatedev/restate-server-${process.platform}-${process.arch}/bin/restate-server`,
+  );
 }
 
 /** The ingress refuses calls until the services are known to it. */

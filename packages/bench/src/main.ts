@@ -1,7 +1,7 @@
 /**
  * `npm run bench [-- --quick] [--only NAME,…] [--rounds N] [--list] [--render]`: measures the host and the raw limits in turn.
  * Leaves a table on the terminal, a JSON file and a chart in bench-results/ and, for full sizes, the page docs/bench.md. It
- * states figures and never fails because of one; a scenario that breaks is reported as such and the others go on.
+ * states figures and never fails because of one; a scenario that breaks is reported as such and the others continue.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -82,7 +82,7 @@ async function measure(scenarios: readonly Scenario[]): Promise<Results> {
   process.once('SIGTERM', () => process.exit(143));
   process.once('SIGINT', () => {
     isInterrupted = true;
-    note('finishing the scenario under way; once more ends at once');
+    note('finishing the current scenario; once more ends at once');
     process.once('SIGINT', () => process.exit(130));
   });
   try {
@@ -113,7 +113,7 @@ function publish(results: Results): void {
   const chart = renderChart(results);
   writeFileSync(file.replace('.json', '.svg'), chart);
   writeFileSync(file.replace('.json', '.md'), renderPage(results));
-  process.stdout.write(`written to ${file}, with a chart and a page beside it\n`);
+  process.stdout.write(`written to ${file}, with a chart and a page next to it\n`);
   if (results.quick) return;
   writeFileSync(join(ROOT, 'docs/bench.md'), renderPage(results));
   writeFileSync(join(ROOT, 'docs/bench.svg'), chart);

@@ -17,7 +17,7 @@ const CALLER: Caller = {
   test: false,
   scopes: new Set(ALL_SCOPES),
 };
-const QUESTION = { typeId: 'core.approvalGate', config: { title: 'May it go on?' } };
+const QUESTION = { typeId: 'core.approvalGate', config: { title: 'May it continue?' } };
 
 let folder: string;
 let store: Store;

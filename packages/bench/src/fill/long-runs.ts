@@ -16,7 +16,7 @@ export function longRuns(lab: Lab, lengths: readonly number[]): Promise<LongRuns
     const folder = lab.newFolder('long-runs');
     const definition = chainOf('bench-wait', 'a no-op, then a question', [
       { typeId: 'core.noop', config: {} },
-      { typeId: 'core.approvalGate', config: { title: 'May it go on?' } },
+      { typeId: 'core.approvalGate', config: { title: 'May it continue?' } },
     ]);
     const seed = await makeSeed(lab, folder, {
       definition,

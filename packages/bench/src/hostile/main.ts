@@ -43,7 +43,7 @@ else {
     const breaches = breachesOf(result);
     for (const breach of breaches.slice(0, 50)) process.stdout.write(`! ${breach}\n`);
     process.stdout.write(
-      breaches.length === 0 ? 'nothing lost, nobody held up\n' : `${breaches.length} breaches\n`,
+      breaches.length === 0 ? 'nothing lost, no tenant delayed\n' : `${breaches.length} breaches\n`,
     );
     if (breaches.length > 0) process.exitCode = 1;
   }

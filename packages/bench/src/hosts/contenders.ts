@@ -8,7 +8,7 @@ import { definitionOf, WORKLOADS } from '../load/workloads.ts';
 export interface Contender {
   readonly name: 'weft' | 'sketch';
   start(place: Place, echo: EchoServer, flags?: readonly string[]): Promise<ServerProcess>;
-  /** Number of durable commits so far, where the contender tells. */
+  /** Number of durable commits so far, where the contender reports it. */
   commits(server: ServerProcess): Promise<number | undefined>;
 }
 

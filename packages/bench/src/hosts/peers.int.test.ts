@@ -14,7 +14,7 @@ describe('the peers', () => {
     }
   });
 
-  it('are not started where they could reach anybody', () => {
+  it('are not started where they could reach the network', () => {
     const outside: NetworkInterfaceInfo = {
       address: '192.0.2.1',
       netmask: '255.255.255.0',

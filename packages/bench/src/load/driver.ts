@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type {
-  Asked,
+  JobMessage,
   FloodJob,
   FloodResult,
   Job,
@@ -13,7 +13,7 @@ import type {
   ProbeResult,
   SubscribeJob,
   SubscribeResult,
-  Told,
+  JobReport,
 } from '../measuring/jobs.ts';
 
 /** The load client's process, seen from the bench. One job at a time. */
@@ -21,13 +21,13 @@ export interface Driver {
   load(job: LoadJob): Promise<LoadResult>;
   flood(job: FloodJob): Promise<FloodResult>;
   /** Resolves once every subscriber is connected. */
-  subscribe(job: SubscribeJob): Promise<Underway<SubscribeResult>>;
+  subscribe(job: SubscribeJob): Promise<RunningJob<SubscribeResult>>;
   /** Resolves once the first request is answered. */
-  probe(job: ProbeJob): Promise<Underway<ProbeResult>>;
+  probe(job: ProbeJob): Promise<RunningJob<ProbeResult>>;
   close(): void;
 }
 
-export interface Underway<Result> {
+export interface RunningJob<Result> {
   /** Ends it, if it does not end by itself, and resolves with what it saw. */
   stop(): Promise<Result>;
   readonly over: Promise<Result>;
@@ -35,34 +35,34 @@ export interface Underway<Result> {
 
 export function startDriver(): Driver {
   const child = fork(join(import.meta.dirname, 'load-client.js'), { serialization: 'advanced' });
-  const tell = (message: Asked) => child.send(message);
+  const send = (message: JobMessage) => child.send(message);
   const gone = once(child, 'exit').then((): never => {
     throw new Error('the load client has ended');
   });
-  // Known to whoever waits for an answer; at the end nobody does.
+  // Handled by each pending call; at the end there is none.
   gone.catch(() => undefined);
 
-  async function hear(job: Job): Promise<Told> {
-    const [told] = (await Promise.race([once(child, 'message'), gone])) as [Told];
-    if (told.stage === 'failed') throw new Error(`the ${job.kind} job failed: ${told.message}`);
-    return told;
+  async function nextReport(job: Job): Promise<JobReport> {
+    const [report] = (await Promise.race([once(child, 'message'), gone])) as [JobReport];
+    if (report.stage === 'failed') throw new Error(`the ${job.kind} job failed: ${report.message}`);
+    return report;
   }
 
   async function whole(job: Job): Promise<JobResult> {
-    tell(job);
-    return resultOf(await hear(job));
+    send(job);
+    return resultOf(await nextReport(job));
   }
 
-  async function begin<Result extends JobResult>(job: Job): Promise<Underway<Result>> {
-    tell(job);
-    await hear(job);
-    const over = hear(job).then((told) => resultOf(told) as Result);
-    // Whoever asks for it learns of a failure; nobody else has to.
+  async function begin<Result extends JobResult>(job: Job): Promise<RunningJob<Result>> {
+    send(job);
+    await nextReport(job);
+    const over = nextReport(job).then((report) => resultOf(report) as Result);
+    // A failure is reported to the caller that awaits it.
     over.catch(() => undefined);
     return {
       over,
       stop() {
-        tell({ kind: 'stop' });
+        send({ kind: 'stop' });
         return over;
       },
     };
@@ -77,7 +77,7 @@ export function startDriver(): Driver {
   };
 }
 
-function resultOf(told: Told): JobResult {
-  if (told.stage !== 'over') throw new Error('the load client spoke out of turn');
-  return told.result;
+function resultOf(report: JobReport): JobResult {
+  if (report.stage !== 'over') throw new Error('the load client sent an unexpected report');
+  return report.result;
 }

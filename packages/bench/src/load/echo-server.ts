@@ -24,7 +24,7 @@ const SMALL = answerOf(JSON.stringify({ ok: true }));
 /**
  * What the effects of the workloads call: a small JSON answer, at once. Runs in the bench's own process, idle meanwhile.
  *
- * It shares the cores with whoever is measured, and an HTTP server of Node's would take a third of what a whole effect may cost.
+ * It shares the cores with the host that is measured, and an HTTP server of Node's would take a third of what a whole effect may cost.
  * So it reads no more of a request than it needs: a GET without a body, and its path.
  */
 export async function startEchoServer(): Promise<EchoServer> {

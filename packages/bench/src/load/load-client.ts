@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import { openConnection, type Connection } from './http-connection.ts';
 import type {
-  Asked,
+  JobMessage,
   FloodJob,
   FloodResult,
   Job,
@@ -15,7 +15,7 @@ import type {
   LoadResult,
   ProbeJob,
   ProbeResult,
-  Told,
+  JobReport,
 } from '../measuring/jobs.ts';
 import { percentile } from '../measuring/measure.ts';
 import { subscribe } from './subscribers.ts';
@@ -24,18 +24,18 @@ import { subscribe } from './subscribers.ts';
 type Act = (connection: Connection) => Promise<number | undefined>;
 
 let stop = new AbortController();
-const tell = (told: Told) => process.send?.(told);
-const begun = () => tell({ stage: 'begun' });
+const report = (message: JobReport) => process.send?.(message);
+const begun = () => report({ stage: 'begun' });
 
-process.on('message', (asked: Asked) => {
+process.on('message', (asked: JobMessage) => {
   if (asked.kind === 'stop') {
     stop.abort();
     return;
   }
   stop = new AbortController();
   perform(asked).then(
-    (result) => tell({ stage: 'over', result }),
-    (error: unknown) => tell({ stage: 'failed', message: String(error) }),
+    (result) => report({ stage: 'over', result }),
+    (error: unknown) => report({ stage: 'failed', message: String(error) }),
   );
 });
 
@@ -109,11 +109,11 @@ function postOnce(path: string): Act {
   const body = JSON.stringify({ workflowId: 'bench-a' });
   return async (connection) => {
     const started = performance.now();
-    const { status, body: told } = await connection.post(
+    const { status, body: message } = await connection.post(
       path.replace('{key}', () => randomUUID()),
       body,
     );
-    if (status !== 200 && status !== 201) throw new Error(`POST ${path} answered ${status}: ${told}`);
+    if (status !== 200 && status !== 201) throw new Error(`POST ${path} answered ${status}: ${message}`);
     return performance.now() - started;
   };
 }

@@ -1,6 +1,6 @@
 import type { Target } from '../load/http-connection.ts';
 
-/** What the load client's process can be asked to do, and what it tells afterwards. */
+/** What the load client's process can be asked to do, and what it reports afterwards. */
 export type Job = LoadJob | FloodJob | SubscribeJob | ProbeJob;
 
 /** Clients in a loop: `runs` creates a run and follows it to its end, `post` only posts, to a bare server or to a peer. */
@@ -74,7 +74,7 @@ export interface SubscribeResult {
   readonly p99Ms: number;
 }
 
-/** One request after the other, until told to stop. */
+/** One request after the other, until `stop`. */
 export interface ProbeJob {
   readonly kind: 'probe';
   readonly target: Target;
@@ -91,10 +91,10 @@ export interface ProbeResult {
 export type JobResult = LoadResult | FloodResult | SubscribeResult | ProbeResult;
 
 /** From the process: a job that needs it says when it has begun; every job says when it is over. */
-export type Told =
+export type JobReport =
   | { readonly stage: 'begun' }
   | { readonly stage: 'over'; readonly result: JobResult }
   | { readonly stage: 'failed'; readonly message: string };
 
 /** To the process. */
-export type Asked = Job | { readonly kind: 'stop' };
+export type JobMessage = Job | { readonly kind: 'stop' };

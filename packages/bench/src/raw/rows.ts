@@ -38,7 +38,7 @@ export function eventsOf(workload: Workload, at: number): RawEvent[] {
 }
 
 /**
- * Where the log must be durable before the run goes on: nowhere for pure nodes (one batch), and for effects after every
+ * Where the log must be durable before the run continues: nowhere for pure nodes (one batch), and for effects after every
  * `node.started`. So E needs one commit to begin and one per outcome.
  */
 export function batchesOf(workload: Workload, events: readonly RawEvent[]): RawEvent[][] {

@@ -10,7 +10,7 @@ const PLOT = 180;
 const GREEN = '#2e7d32';
 const RED = '#c62828';
 const GREY = '#9e9e9e';
-/** Bars end here; what is better or worse than that is written beside them. */
+/** Bars end here; what is better or worse than that is written next to them. */
 const MOST = 2;
 
 /**

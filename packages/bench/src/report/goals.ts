@@ -79,7 +79,7 @@ export const GOALS: readonly Goal[] = [
       ratioAtLeast('peers/E/langgraph', 12),
     ],
     remark:
-      'EvaluatedCriterion beside LangGraph as it is shipped, although it may then lose commits; installed by npm ci --prefix packages/bench/peers.',
+      'Measured next to LangGraph as it is shipped, although it may then lose commits; installed by npm ci --prefix packages/bench/peers.',
   },
   {
     id: 'G4',
@@ -117,7 +117,7 @@ export const GOALS: readonly Goal[] = [
       atMost('sse/5000/lost or repeated', 0),
       ratioAtMost('sse/beside', 1.2),
     ],
-    remark: 'Beside the other runs the 1,000 streams get four events a second each.',
+    remark: 'Next to the other runs the 1,000 streams get four events a second each.',
   },
   {
     id: 'G9',
@@ -143,10 +143,10 @@ export const GOALS: readonly Goal[] = [
   },
   {
     id: 'G11',
-    text: 'After SIGKILL no acknowledged fact is lost, and every run that was in flight goes on within 5 s',
+    text: 'After SIGKILL no acknowledged fact is lost, and every run that was in flight continues within 5 s',
     criteria: [atMost('kill/lost', 0), atMost('kill/recovery', 5)],
     remark:
-      'EvaluatedCriterion by the end of the last run, which is later than its going on. The kill tests look at every point.',
+      'Measured by the end of the last run, which is later than its recovery. The kill tests look at every point.',
   },
   {
     id: 'G12',
@@ -155,7 +155,7 @@ export const GOALS: readonly Goal[] = [
       ['A', 'E'].map((workload) => ratioAtMost(`scale/${workload}/${processes}/cpuMs`, 1.15)),
     ),
     remark:
-      'EvaluatedCriterion with as many clients for each process as the one has: another process is started because there is more to do. Beside it the same clients shared out, who come back in smaller groups, and one process that has such a share of them: it is the smaller groups that cost, not the processes',
+      'Measured with as many clients for each process as the one has: another process is started because there is more to do. Next to it the same clients shared out, who come back in smaller groups, and one process that has such a share of them: it is the smaller groups that cost, not the processes',
   },
   {
     id: 'G13',

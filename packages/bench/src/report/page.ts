@@ -15,7 +15,7 @@ function intro({ at, machine, quick, scenarios }: Results): string {
   return `# Measurements
 
 Written by \`npm run bench\` on ${day} UTC: ${machine.cores} cores (${escape(machine.cpu)}), Node ${machine.node.slice(1)}, ${machine.platform}, with
-the load client beside the host. What carries from one machine to another is the ratios: host and raw limit were measured in turn
+the load client next to the host. What carries from one machine to another is the ratios: host and raw limit were measured in turn
 in the same minutes. Figures never fail a build; CI does not run this.
 ${quick ? '\n**Small sizes: a smoke test of the bench, no statement about the host.**\n' : ''}${
   failed.length === 0 ? '' : `\n**These scenarios failed and have no figures: ${failed.join(', ')}.**\n`
@@ -29,8 +29,8 @@ function goals(results: Results): string {
     goal,
     criteria: goal.criteria.map((criterion) => evaluateCriterion(results, criterion)),
   }));
-  const count = (verdict: string) =>
-    evaluated.filter(({ criteria }) => outcomeOf(criteria) === verdict).length;
+  const count = (outcome: string) =>
+    evaluated.filter(({ criteria }) => outcomeOf(criteria) === outcome).length;
   return `## Goals
 
 ${count('holds')} hold, ${count('does not hold')} do not, ${count('not measured')} were not (wholly) measured here.

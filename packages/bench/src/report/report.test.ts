@@ -3,7 +3,7 @@ import { renderReport } from './report.ts';
 import { sampleResults } from './testing/sample-results.ts';
 
 describe('a report', () => {
-  it('shows each figure beside its raw limit, with the ratio and how far the rounds differ', () => {
+  it('shows each figure next to its raw limit, with the ratio and how far the rounds differ', () => {
     const text = renderReport(sampleResults());
 
     expect(text).toMatch(/^A, 64 clients, runs +50 +runs\/s +50 +0\.75 +0\.50–1\.00 +bare sketch$/m);

@@ -16,10 +16,10 @@ interface Cliff {
   act(): Promise<unknown>;
 }
 
-/** The longest that a small request had to wait while something large went on. */
+/** The longest that a small request had to wait while something large ran. */
 export const cliffs: Scenario = {
   name: 'cliffs',
-  title: 'The longest wait of a small request beside something large',
+  title: 'The longest wait of a small request next to something large',
   rawLimit: 'the same request on the idle host',
   goals: ['G10'],
   async measure(lab) {

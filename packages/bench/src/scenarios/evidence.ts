@@ -30,7 +30,7 @@ export const evidence: Scenario = {
       await run('generate.mjs', [pair, String(paths), name]);
       for (let round = 0; round < lab.rounds; round += 1) {
         const out = join(pair, 'out.json');
-        // Whoever comes first finds the files less warm in the system's cache, so that changes too.
+        // The first one finds the files less warm in the system's cache, so that changes too.
         const order = round % 2 === 0 ? ['project.mjs', 'plain.mjs'] : ['plain.mjs', 'project.mjs'];
         const measured = new Map<string, Measured>();
         for (const program of order) measured.set(program, await run(program, [pair, out]));

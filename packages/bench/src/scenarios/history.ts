@@ -143,7 +143,7 @@ function addFlat(tally: Tally, { name, title }: Question, byLength: ReadonlyMap<
 
 /**
  * A pause takes a waiting run into memory: claimed, folded from its checkpoint, decided, written, released. It is refused, because
- * the run waits for somebody already, so the same run can be asked again and again.
+ * the run already waits for an answer, so the same run can be asked again and again.
  */
 async function measureClaims(
   lab: Lab,

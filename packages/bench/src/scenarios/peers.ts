@@ -37,7 +37,7 @@ type ByWorkload = Map<Workload['name'], Measured>;
 export const peers: Scenario = {
   name: 'peers',
   title: 'Other durable engines, A and E, 64 at a time',
-  rawLimit: 'each engine with the settings named beside it; the host with its durable defaults, in turn',
+  rawLimit: 'each engine with the settings named next to it; the host with its durable defaults, in turn',
   goals: ['G3'],
   missing: missingPeers,
   async measure(lab) {
@@ -59,7 +59,7 @@ export const peers: Scenario = {
   },
 };
 
-/** One that breaks has no figures in this round; the others go on. */
+/** One that breaks has no figures in this round; the others continue. */
 async function measureEntrant(lab: Lab, entrant: Entrant): Promise<ByWorkload> {
   const measured: ByWorkload = new Map();
   let server: ServerProcess | undefined;
@@ -99,10 +99,10 @@ function record(
 ): void {
   for (const { name } of WORKLOADS) {
     const [host, other] = [ours?.get(name), theirs?.get(name)];
-    // Both or neither, so that rounds stay beside each other.
+    // Both or neither, so that rounds stay next to each other.
     if (host === undefined || other === undefined) continue;
     const key = `peers/${name}/${peer.key}`;
-    const title = `${name} on ${STORES[peer.store]}, beside ${peer.name}`;
+    const title = `${name} on ${STORES[peer.store]}, next to ${peer.name}`;
     tally.add(key, { title, unit: 'runs/s', better: 'more' }, host.perSecond);
     tally.against(key, titleOfPeer(peer), other.perSecond);
     const cpu = { title: `${title}, CPU per run`, unit: 'ms', better: 'less' } as const;

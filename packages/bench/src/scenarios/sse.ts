@@ -131,7 +131,7 @@ function rateOf({ received, elapsedMs }: SubscribeResult): number {
   return (received / elapsedMs) * 1000;
 }
 
-/** The latency of other runs at half of the maximum load, without and with a thousand live streams beside them. */
+/** The latency of other runs at half of the maximum load, without and with a thousand live streams next to them. */
 async function measureBeside(lab: Lab, tally: Tally, server: ServerProcess): Promise<void> {
   const subscribers = sized(lab, 1_000, 100);
   const target = { port: server.port, key: KEY };
@@ -148,20 +148,20 @@ async function measureBeside(lab: Lab, tally: Tally, server: ServerProcess): Pro
   for (let round = 0; round < lab.rounds; round += 1) {
     const without = await p50();
     const steps = Math.ceil(ms / 500) + 4;
-    const underway = await beginOnHost(second, lab.echo, {
+    const running = await beginOnHost(second, lab.echo, {
       targets: [target],
       subscribers,
       steps,
       stepUrl: lab.echo.slowUrl(500),
     });
-    const beside = await p50();
-    await underway.over;
+    const withStreams = await p50();
+    await running.over;
     const about: About = {
-      title: `A at half load beside ${subscribers.toLocaleString('en-US')} live streams (4 events/s each), p50`,
+      title: `A at half load next to ${subscribers.toLocaleString('en-US')} live streams (4 events/s each), p50`,
       unit: 'ms',
       better: 'less',
     };
-    tally.add('sse/beside', about, beside);
+    tally.add('sse/beside', about, withStreams);
     tally.against('sse/beside', 'without them', without);
   }
 }

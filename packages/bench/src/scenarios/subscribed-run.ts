@@ -36,9 +36,9 @@ export async function beginOnHost(driver: Driver, echo: EchoServer, broadcast: B
   const [first] = groups;
   if (first !== undefined && broadcast.stuck !== undefined)
     groups.push({ ...first, count: broadcast.stuck, stuck: true });
-  const underway = await driver.subscribe({ kind: 'subscribe', groups });
+  const running = await driver.subscribe({ kind: 'subscribe', groups });
   gate.open();
-  return underway;
+  return running;
 }
 
 export async function playOnHost(
@@ -46,8 +46,8 @@ export async function playOnHost(
   echo: EchoServer,
   broadcast: Broadcast,
 ): Promise<SubscribeResult> {
-  const underway = await beginOnHost(driver, echo, broadcast);
-  return underway.over;
+  const running = await beginOnHost(driver, echo, broadcast);
+  return running.over;
 }
 
 /** The same on the bare fan-out. */
@@ -58,12 +58,12 @@ export async function playOnFanOut(driver: Driver, broadcast: Broadcast): Promis
     path: `/channels/${channel}/events`,
     count: shareOf(broadcast),
   }));
-  const underway = await driver.subscribe({ kind: 'subscribe', groups });
+  const running = await driver.subscribe({ kind: 'subscribe', groups });
   for (const { target, channel } of channels) {
     const query = new URLSearchParams({ steps: String(broadcast.steps), url: broadcast.stepUrl });
     await expectCall(target, { method: 'POST', path: `/channels/${channel}/start?${query}` }, 201);
   }
-  return underway.over;
+  return running.over;
 }
 
 function shareOf({ targets, subscribers }: Broadcast): number {

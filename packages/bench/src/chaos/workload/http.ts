@@ -5,18 +5,18 @@ import { countIn, type Receipts } from './receipts.ts';
 /** Asks one of the hosts. Whatever is wrong with an answer becomes a receipt. */
 export interface HttpClient {
   /** Undefined: no answer, or one that says to come back later. */
-  ask(method: 'GET' | 'POST' | 'DELETE', path: string, more?: Asked): Promise<Answer | undefined>;
+  ask(method: 'GET' | 'POST' | 'DELETE', path: string, more?: RequestOptions): Promise<Answer | undefined>;
   /** The same, asked again until it is answered, or too often. */
   askUntilAnswered(
     method: 'GET' | 'POST' | 'DELETE',
     path: string,
-    more?: Asked,
+    more?: RequestOptions,
   ): Promise<Answer | undefined>;
   /** A response whose body is read as it comes. */
   open(path: string, signal: AbortSignal, headers?: Readonly<Record<string, string>>): Promise<Response>;
 }
 
-export interface Asked {
+export interface RequestOptions {
   readonly body?: JsonObject;
   readonly key?: string;
 }
