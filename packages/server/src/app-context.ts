@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptio
 import type { FailedAttempts } from './http/failed-attempts.ts';
 import type { RenderBatch } from './stream/batches.ts';
 import type { OpenStreams } from './stream/open-streams.ts';
-import type { Turns } from './stream/turns.ts';
+import type { AdmissionQueue } from './stream/admission-queue.ts';
 import type { Settings } from './options.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 
@@ -15,7 +15,7 @@ export interface AppContext {
   readonly log: Log;
   readonly streams: OpenStreams;
   /** Streams wait here for a turn to be opened in. */
-  readonly openings: Turns;
+  readonly streamAdmission: AdmissionQueue;
   readonly renderBatch: RenderBatch;
   readonly telemetry: Pick<Telemetry, 'metrics'>;
   readonly publicUrl: (request: FastifyRequest) => string;

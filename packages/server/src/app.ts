@@ -45,7 +45,7 @@ import { webhookRoutes } from './routes/webhooks/webhooks.ts';
 import { workflowRoutes } from './routes/workflows/workflows.ts';
 import { createBatches } from './stream/batches.ts';
 import { createOpenStreams } from './stream/open-streams.ts';
-import { createTurns } from './stream/turns.ts';
+import { createAdmissionQueue } from './stream/admission-queue.ts';
 import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 
 export interface AppDeps {
@@ -57,7 +57,7 @@ export interface AppDeps {
 }
 
 /** Opening a live stream takes about 0.2 ms. */
-const OPENINGS_PER_TURN = 20;
+const STREAMS_PER_TICK = 20;
 
 const ROUTES_OF_APP = [
   discoveryRoutes,
@@ -96,7 +96,7 @@ export function createApp({ host, options, log, telemetry }: AppDeps): FastifyIn
   const app = createFastify(settings);
   boundConnections(app.server, settings, log);
   const observed = telemetry ?? createTelemetry({ host, log, version: '' });
-  const context = createDoor(host, settings, log, observed);
+  const context = createAppContext(host, settings, log, observed);
 
   app.decorateRequest('caller', undefined);
   readJsonOnly(app);
@@ -146,7 +146,7 @@ function createFastify(settings: Settings): FastifyInstance {
   });
 }
 
-function createDoor(host: Host, settings: Settings, log: Log, telemetry: Telemetry): AppContext {
+function createAppContext(host: Host, settings: Settings, log: Log, telemetry: Telemetry): AppContext {
   const streams = createOpenStreams(settings);
   const attempts = createFailedAttempts({ limit: settings.failedAttemptsPerMinute, log });
   return {
@@ -154,7 +154,7 @@ function createDoor(host: Host, settings: Settings, log: Log, telemetry: Telemet
     settings,
     log,
     streams,
-    openings: createTurns(OPENINGS_PER_TURN),
+    streamAdmission: createAdmissionQueue(STREAMS_PER_TICK),
     renderBatch: createBatches(),
     telemetry,
     publicUrl: createPublicUrl(settings),

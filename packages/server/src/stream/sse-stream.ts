@@ -53,7 +53,7 @@ export async function streamRun(
   const backlog = asked.modes[0] === 'values' ? undefined : await readBacklog(context, asked);
   if (backlog?.complete === true) return reply.headers(HEADERS).send(renderAll(asked, backlog));
 
-  await context.openings.take(asked.caller.tenant);
+  await context.streamAdmission.admit(asked.caller.tenant);
   const stream = context.streams.open(asked.caller.tenant, 'stream');
   try {
     const cursor = await context.host.runs.follow(asked.caller, asked.runId, {

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { createTurns } from './turns.ts';
+import { createAdmissionQueue } from './admission-queue.ts';
 
-const turn = () => new Promise((resolve) => setImmediate(resolve));
+const tick = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('turns', () => {
-  it('let a few pass at once and a few in each later turn, in the order they came', async () => {
-    const turns = createTurns(2);
+describe('an admission queue', () => {
+  it('admits a few at once and a few in each later tick, in order of arrival', async () => {
+    const queue = createAdmissionQueue(2);
     const passed: number[] = [];
     const come = async (name: number): Promise<void> => {
-      await turns.take('t');
+      await queue.admit('t');
       passed.push(name);
     };
 
@@ -16,7 +16,7 @@ describe('turns', () => {
 
     const seen: number[][] = [];
     for (let i = 0; i < 3; i += 1) {
-      await turn();
+      await tick();
       seen.push([...passed]);
     }
     await all;
@@ -27,11 +27,11 @@ describe('turns', () => {
     ]);
   });
 
-  it('alternate between tenants, however many of one are waiting', async () => {
-    const turns = createTurns(2);
+  it('alternates between tenants, however many of one are waiting', async () => {
+    const queue = createAdmissionQueue(2);
     const passed: string[] = [];
     const come = async (tenant: string): Promise<void> => {
-      await turns.take(tenant);
+      await queue.admit(tenant);
       passed.push(tenant);
     };
     const greedy = Array.from({ length: 100 }, () => come('greedy'));
@@ -42,16 +42,16 @@ describe('turns', () => {
     await Promise.all(greedy);
   });
 
-  it('have room again in the next turn', async () => {
-    const turns = createTurns(1);
+  it('has room again in the next tick', async () => {
+    const queue = createAdmissionQueue(1);
 
-    expect(turns.take('t')).toBeUndefined();
-    const second = turns.take('t');
+    expect(queue.admit('t')).toBeUndefined();
+    const second = queue.admit('t');
     expect(second).toBeDefined();
     await second;
-    await turn();
-    await turn();
+    await tick();
+    await tick();
 
-    expect(turns.take('t')).toBeUndefined();
+    expect(queue.admit('t')).toBeUndefined();
   });
 });
