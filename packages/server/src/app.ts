@@ -29,10 +29,10 @@ import { discoveryRoutes } from './routes/operations/discovery.ts';
 import { eventsRoutes } from './routes/runs/events.ts';
 import { forkRoutes } from './routes/runs/fork.ts';
 import { healthRoutes } from './routes/operations/health.ts';
-import { hostKeyRoutes } from './routes/access/keys.ts';
-import { hostDeliveryRoutes } from './routes/webhooks/deliveries.ts';
+import { keyRoutes } from './routes/access/keys.ts';
+import { deliveryRoutes } from './routes/webhooks/deliveries.ts';
 import { retentionRoutes } from './routes/operations/retention.ts';
-import { hostRunRoutes } from './routes/runs/list-runs.ts';
+import { listRunRoutes } from './routes/runs/list-runs.ts';
 import { identityRoutes } from './routes/access/identity.ts';
 import { importRoutes } from './routes/runs/imports.ts';
 import { interruptRoutes } from './routes/interrupts/interrupts.ts';
@@ -79,11 +79,11 @@ const ROUTES_OF_APP = [
   debugBundleRoutes,
   importRoutes,
   annotationRoutes,
-  hostRunRoutes,
+  listRunRoutes,
   retentionRoutes,
-  hostKeyRoutes,
+  keyRoutes,
   webhookRoutes,
-  hostDeliveryRoutes,
+  deliveryRoutes,
   secretRoutes,
   artifactRoutes,
   auditRoutes,

@@ -11,7 +11,7 @@ const REVOKE = operationOf(route('revokeKey'));
 const parseNewKey = bodyParser(CreateKeySchema);
 
 /** API keys of the caller's tenant. The key itself is in the answer that creates it and nowhere else. */
-export const hostKeyRoutes: Routes = (app, context) => {
+export const keyRoutes: Routes = (app, context) => {
   app.post('/v1/host/weft/keys', context.allow('createKey'), async (request, reply) => {
     const body = request.body as Json | undefined;
     const { expiresAt, ...asked } = parseNewKey(body);

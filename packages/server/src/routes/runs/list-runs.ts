@@ -6,7 +6,7 @@ import { listParam, type Query, queryOf, textParam, timeParam } from '../../http
 import { pageOf } from '../page.ts';
 
 /** Lists and explanations, which the protocol does not have. */
-export const hostRunRoutes: Routes = (app, context) => {
+export const listRunRoutes: Routes = (app, context) => {
   app.get('/v1/host/weft/runs', context.allow('listRuns'), async (request, reply) => {
     const filter = filterOf(queryOf(request));
     const { rows, nextCursor } = await context.host.runs.list(callerOf(request), filter, pageOf(request));

@@ -7,7 +7,7 @@ import { pageOf } from '../page.ts';
 const REPLAY = operationOf(route('replayDelivery'));
 
 /** Callbacks and webhook deliveries that were given up, and the way to try one again. */
-export const hostDeliveryRoutes: Routes = (app, context) => {
+export const deliveryRoutes: Routes = (app, context) => {
   app.get('/v1/host/weft/deliveries', context.allow('listDeliveries'), async (request, reply) => {
     const state = textParam(queryOf(request), 'state') ?? 'dead';
     if (state !== 'dead') {
