@@ -12,7 +12,7 @@ import { type Column, columnArrays, columnNames, type Statement, unnested } from
 
 type Create = NonNullable<RunUnit['create']>;
 
-interface Birth {
+interface RunInsert {
   readonly unit: RunUnit;
   readonly create: Create;
   readonly stored: StoredRecord;
@@ -40,7 +40,7 @@ function isPlain(unit: RunUnit): boolean {
     isEmpty(unit.consume) &&
     isEmpty(unit.notify) &&
     isEmpty(unit.outbox) &&
-    (unit.create === undefined || isPlainBirth(unit.create, unit.expectedSeq)) &&
+    (unit.create === undefined || isPlainCreate(unit.create, unit.expectedSeq)) &&
     isRunId(unit.runId) &&
     isNumbered(unit)
   );
@@ -51,7 +51,7 @@ function isEmpty(list: readonly unknown[] | undefined): boolean {
 }
 
 /** It depends on no other run, and no other run on it. */
-function isPlainBirth(create: Create, expectedSeq: number): boolean {
+function isPlainCreate(create: Create, expectedSeq: number): boolean {
   const { record } = create;
   return (
     expectedSeq === 0 &&
@@ -73,7 +73,7 @@ const headColumns: readonly Column<RunUnit>[] = [
   ['last_batch', 'uuid', ({ batchId }) => batchUuid(batchId)],
 ];
 
-const birthColumns: readonly Column<Birth>[] = [
+const insertColumns: readonly Column<RunInsert>[] = [
   ['id', 'uuid', ({ unit }) => unit.runId],
   ['tenant', 'text', ({ create }) => create.record.tenant],
   ['workflow', 'text', ({ create }) => create.record.workflowId],
@@ -85,7 +85,7 @@ const birthColumns: readonly Column<Birth>[] = [
   ['epoch', 'int', ({ create }) => (create.holder === undefined ? 0 : 1)],
   ['holder', 'text', ({ unit, create }) => (endsClaim(unit) ? null : (create.holder ?? null))],
   ['due_at', 'bigint', ({ unit }) => dueAt(unit.head, 0)],
-  ...headColumns.map(([name, type, read]): Column<Birth> => [name, type, ({ unit }) => read(unit)]),
+  ...headColumns.map(([name, type, read]): Column<RunInsert> => [name, type, ({ unit }) => read(unit)]),
 ];
 
 const appendColumns: readonly Column<RunUnit>[] = [
@@ -119,9 +119,9 @@ export const eventColumns: readonly Column<Entry>[] = [
 ];
 
 /** Restates creationRejection for a creation without conditions. */
-const insertBirths = (first: number) => `born AS (
-  INSERT INTO runs (${columnNames(birthColumns)}, inbox, accepted)
-  SELECT *, 0, 0 FROM ${unnested(birthColumns, first)} ON CONFLICT (id) DO NOTHING RETURNING id)`;
+const insertNewRuns = (first: number) => `created AS (
+  INSERT INTO runs (${columnNames(insertColumns)}, inbox, accepted)
+  SELECT *, 0, 0 FROM ${unnested(insertColumns, first)} ON CONFLICT (id) DO NOTHING RETURNING id)`;
 
 /** Restates appendRejection: what a unit is refused for is here what its run is looked for by. And dueAt, with what waits in the inbox. */
 const updateHeads = (first: number) => `moved AS (
@@ -134,19 +134,19 @@ const updateHeads = (first: number) => `moved AS (
   RETURNING runs.id)`;
 
 interface Parts {
-  readonly births: boolean;
+  readonly inserts: boolean;
   readonly appends: boolean;
 }
 
 /** Answers the ids of the runs whose units were left out. */
-function statementText({ births, appends }: Parts): string {
-  const afterBirths = births ? birthColumns.length : 0;
-  const afterAppends = afterBirths + (appends ? appendColumns.length : 0);
-  const written = [births ? 'TABLE born' : '', appends ? 'TABLE moved' : ''].filter(Boolean);
-  const asked = [births ? '$1::uuid[]' : '', appends ? `$${afterBirths + 1}::uuid[]` : ''].filter(Boolean);
+function statementText({ inserts, appends }: Parts): string {
+  const afterInserts = inserts ? insertColumns.length : 0;
+  const afterAppends = afterInserts + (appends ? appendColumns.length : 0);
+  const written = [inserts ? 'TABLE created' : '', appends ? 'TABLE moved' : ''].filter(Boolean);
+  const asked = [inserts ? '$1::uuid[]' : '', appends ? `$${afterInserts + 1}::uuid[]` : ''].filter(Boolean);
   const steps = [
-    ...(births ? [insertBirths(1)] : []),
-    ...(appends ? [updateHeads(afterBirths + 1)] : []),
+    ...(inserts ? [insertNewRuns(1)] : []),
+    ...(appends ? [updateHeads(afterInserts + 1)] : []),
     `written (id) AS (${written.join(' UNION ALL ')})`,
     `logged AS (INSERT INTO events (${columnNames(eventColumns)})
        SELECT * FROM ${unnested(eventColumns, afterAppends + 1)} AS entry (${columnNames(eventColumns)})
@@ -156,26 +156,26 @@ function statementText({ births, appends }: Parts): string {
     SELECT id FROM unnest(${asked.join(' || ')}) AS asked (id) WHERE id NOT IN (SELECT id FROM written)`;
 }
 
-const ONLY_BIRTHS = statementText({ births: true, appends: false });
-const ONLY_APPENDS = statementText({ births: false, appends: true });
-const BOTH = statementText({ births: true, appends: true });
+const ONLY_INSERTS = statementText({ inserts: true, appends: false });
+const ONLY_APPENDS = statementText({ inserts: false, appends: true });
+const BOTH = statementText({ inserts: true, appends: true });
 
 export function plainStatement(units: readonly RunUnit[], origins: Origins): Statement {
-  const births: Birth[] = [];
+  const inserts: RunInsert[] = [];
   const appends: RunUnit[] = [];
   const entries: Entry[] = [];
   for (const unit of units) {
     const { create } = unit;
     if (create === undefined) appends.push(unit);
-    else births.push({ unit, create, stored: origins.stored(create.record) });
+    else inserts.push({ unit, create, stored: origins.stored(create.record) });
     for (const event of unit.events) entries.push({ run: unit.runId, event });
   }
   // Locked in the order in which other groups lock runs, so that two of them wait for each other in one direction only.
   appends.sort((a, b) => (a.runId < b.runId ? -1 : 1));
   const log = columnArrays(eventColumns, entries);
   if (appends.length === 0)
-    return { text: ONLY_BIRTHS, values: [...columnArrays(birthColumns, births), ...log] };
+    return { text: ONLY_INSERTS, values: [...columnArrays(insertColumns, inserts), ...log] };
   const heads = columnArrays(appendColumns, appends);
-  if (births.length === 0) return { text: ONLY_APPENDS, values: [...heads, ...log] };
-  return { text: BOTH, values: [...columnArrays(birthColumns, births), ...heads, ...log] };
+  if (inserts.length === 0) return { text: ONLY_APPENDS, values: [...heads, ...log] };
+  return { text: BOTH, values: [...columnArrays(insertColumns, inserts), ...heads, ...log] };
 }

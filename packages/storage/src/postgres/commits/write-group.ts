@@ -20,11 +20,11 @@ export interface WriteOptions {
  */
 export function writeStatements(draft: Draft, { schema, origins }: WriteOptions): Statement[] {
   const { found, writes } = draft;
-  const births = writes.newRuns.map((run) => bornFrom(run, origins));
+  const inserts = writes.newRuns.map((run) => newRunRow(run, origins));
   const changed = [...found.runs.values()].filter(({ isChanged, created }) => isChanged && !created);
   const tags = writes.newRuns.flatMap((run) => [...new Set(run.created?.tags)].map((tag) => ({ run, tag })));
   return [
-    ...unlessEmpty(insertRuns, births),
+    ...unlessEmpty(insertRuns, inserts),
     ...unlessEmpty(insertTags, tags),
     ...unlessEmpty(updateRuns, changed),
     ...unlessEmpty(putSuspicions, [...writes.suspicions]),
@@ -64,16 +64,16 @@ const headColumns: readonly Column<DraftRun>[] = [
   ['last_batch', 'uuid', (run) => run.batch],
 ];
 
-interface Born extends DraftRun {
+interface NewRunRow extends DraftRun {
   readonly stored: StoredRecord;
 }
 
-function bornFrom(run: DraftRun, origins: Origins): Born {
+function newRunRow(run: DraftRun, origins: Origins): NewRunRow {
   const stored = run.created ? origins.stored(run.created) : { origin: null, record: '{}', sum: 0 };
   return { ...run, stored };
 }
 
-const insertRuns = insertInto<Born>('runs', [
+const insertRuns = insertInto<NewRunRow>('runs', [
   ['id', 'uuid', (run) => run.id],
   ['tenant', 'text', (run) => run.tenant],
   ['workflow', 'text', ({ created }) => created?.workflowId ?? ''],
