@@ -12,7 +12,7 @@ import { preparePrune } from './retention/prune.ts';
 import { prepareRetentionReader } from './retention/read-retention.ts';
 import { prepareRegistryReader } from './documents/read-registry.ts';
 import { prepareRunReader } from './runs/read-run.ts';
-import { prepareDoubts } from './commits/was-committed.ts';
+import { prepareInDoubtUnits } from './commits/was-committed.ts';
 
 export { checkPostgres } from './connections/check-database.ts';
 export type { DatabaseReport } from './connections/check-database.ts';
@@ -89,19 +89,24 @@ function storeOn({ pool, notifier, schema, statementTimeoutMs, clock, faults }: 
   const registry = prepareRegistryReader(pool, clock);
   const documents = prepareDocumentReader(pool, clock);
   const claims = prepareClaims(pool, clock);
-  const doubts = prepareDoubts(pool, runs, statementTimeoutMs);
-  const commit = prepareCommit(pool, doubts, { schema, clock, faults, origins: prepareOrigins(pool, clock) });
+  const inDoubt = prepareInDoubtUnits(pool, runs, statementTimeoutMs);
+  const commit = prepareCommit(pool, inDoubt, {
+    schema,
+    clock,
+    faults,
+    origins: prepareOrigins(pool, clock),
+  });
 
   return {
     async commit(units) {
       const committed = await commit(units);
-      doubts.add(committed.doubts);
+      inDoubt.add(committed.inDoubt);
       notifier.publishAppends(committed.appended);
       notifier.publishCommands(committed.commanded);
       return committed.results;
     },
     async committed(unit) {
-      const isCommitted = await doubts.wasCommitted(unit);
+      const isCommitted = await inDoubt.wasCommitted(unit);
       if (isCommitted && unit.kind === 'run' && unit.events.length > 0)
         notifier.publishAppends(new Map([[unit.runId, unit.expectedSeq + unit.events.length]]));
       if (isCommitted && unit.kind === 'command') notifier.publishCommands(new Map([[unit.runId, 0]]));

@@ -12,7 +12,7 @@ import { createPool } from './connections/pool.ts';
 import { testServer } from './testing/postgres-test-server.ts';
 import { prepareRunReader } from './runs/read-run.ts';
 import { openProxy } from './testing/test-proxy.ts';
-import { prepareDoubts } from './commits/was-committed.ts';
+import { prepareInDoubtUnits } from './commits/was-committed.ts';
 
 const { newSchema, openStore, server } = testServer();
 
@@ -82,11 +82,11 @@ describe('a transaction that the server has never heard of', () => {
       statementTimeoutMs: 2_000,
       connectTimeoutMs: 2_000,
     });
-    const doubts = prepareDoubts(pool, prepareRunReader(pool, undefined), 2_000);
+    const inDoubt = prepareInDoubtUnits(pool, prepareRunReader(pool, undefined), 2_000);
     const unit = createUnit(newRunId());
-    doubts.add(new Map([[unit.batchId, { transaction: '4000000000' }]]));
+    inDoubt.add(new Map([[unit.batchId, { transaction: '4000000000' }]]));
 
-    expect(await doubts.wasCommitted(unit)).toBe(false);
+    expect(await inDoubt.wasCommitted(unit)).toBe(false);
     await pool.close();
   });
 });

@@ -15,7 +15,7 @@ import type { Origins } from '../runs/origins.ts';
 import { plainStatement, plainUnits } from './plain-group.ts';
 import type { Pool } from '../connections/pool.ts';
 import type { Statement } from '../runs/rows.ts';
-import type { Doubt, Doubts } from './was-committed.ts';
+import type { DecidedBy, InDoubtUnits } from './was-committed.ts';
 import { writeStatements } from './write-group.ts';
 
 /** For tests: commanded just before and just after the group becomes durable; one that throws makes the outcome unknown. */
@@ -36,7 +36,7 @@ export interface Committed {
   readonly appended: ReadonlyMap<string, number>;
   readonly commanded: ReadonlyMap<string, number>;
   /** Batch ids of units whose fate is not known, and who decides it. */
-  readonly doubts: ReadonlyMap<string, Doubt>;
+  readonly inDoubt: ReadonlyMap<string, DecidedBy>;
 }
 
 const ATTEMPTS = 6;
@@ -69,7 +69,7 @@ type Attempt = { readonly committed: Committed } | { readonly again: unknown };
  */
 export function prepareCommit(
   pool: Pool,
-  doubts: Doubts,
+  inDoubt: InDoubtUnits,
   options: CommitOptions,
 ): (units: readonly WriteUnit[]) => Promise<Committed> {
   async function commitGroup(units: readonly WriteUnit[]): Promise<Committed> {
@@ -142,8 +142,8 @@ export function prepareCommit(
   async function commitAfterLoss(units: readonly RunUnit[], { backend, cause }: Lost): Promise<Committed> {
     const written = new Set<RunUnit>();
     try {
-      doubts.add(doubtsOf(units, { backend }));
-      for (const unit of units) if (await doubts.wasCommitted(unit)) written.add(unit);
+      inDoubt.add(inDoubtOf(units, { backend }));
+      for (const unit of units) if (await inDoubt.wasCommitted(unit)) written.add(unit);
     } catch {
       // Without a connection nobody can say; whoever asks later may onNotification.
       return unknown(units, cause, { backend });
@@ -163,7 +163,7 @@ export function prepareCommit(
       else if (unit.events.length > 0) appended.set(unit.runId, unit.expectedSeq + unit.events.length);
     }
     if (rest.length === 0)
-      return { results: units.map(() => COMMITTED), appended, commanded: NOTHING, doubts: NOTHING };
+      return { results: units.map(() => COMMITTED), appended, commanded: NOTHING, inDoubt: NOTHING };
     const evaluated = await commitJudged(rest);
     const resultOfRest = new Map(rest.map((unit, index) => [unit, evaluated.results[index]]));
     return {
@@ -174,7 +174,7 @@ export function prepareCommit(
   }
 
   return async (units) => {
-    if (units.length === 0) return { results: [], ...SILENT, doubts: NOTHING };
+    if (units.length === 0) return { results: [], ...SILENT, inDoubt: NOTHING };
     if (!units.every(hasFittingId)) return commitEach(units);
     const plain = plainUnits(units);
     return plain === undefined ? commitJudged(units) : commitPlain(plain);
@@ -227,7 +227,7 @@ function joined(parts: readonly Committed[]): Committed {
     results: parts.flatMap(({ results }) => results),
     appended: new Map(parts.flatMap(({ appended }) => [...appended])),
     commanded: new Map(parts.flatMap(({ commanded }) => [...commanded])),
-    doubts: new Map(parts.flatMap(({ doubts }) => [...doubts])),
+    inDoubt: new Map(parts.flatMap(({ inDoubt }) => [...inDoubt])),
   };
 }
 
@@ -287,7 +287,7 @@ async function writeGroup(
       : { committed: unknown(units, error, draft.found) };
   }
   const { appended, commanded } = draft.writes;
-  return { committed: { results, appended, commanded, doubts: NOTHING } };
+  return { committed: { results, appended, commanded, inDoubt: NOTHING } };
 }
 
 async function nothingWritten(
@@ -302,7 +302,7 @@ async function nothingWritten(
         committed: {
           results: units.map(() => ({ state: 'refused', reason: 'store_full' })),
           ...SILENT,
-          doubts: NOTHING,
+          inDoubt: NOTHING,
         },
       };
     case 'again':
@@ -322,13 +322,13 @@ async function rollback(connection: Connection): Promise<void> {
   }
 }
 
-function unknown(units: readonly WriteUnit[], cause: unknown, doubt?: Doubt): Committed {
-  const doubts = doubt === undefined ? NOTHING : doubtsOf(units, doubt);
-  return { results: units.map(() => ({ state: 'unknown', cause })), ...SILENT, doubts };
+function unknown(units: readonly WriteUnit[], cause: unknown, decidedBy?: DecidedBy): Committed {
+  const inDoubt = decidedBy === undefined ? NOTHING : inDoubtOf(units, decidedBy);
+  return { results: units.map(() => ({ state: 'unknown', cause })), ...SILENT, inDoubt };
 }
 
 function failed(cause: unknown): Committed {
-  return { results: [{ state: 'failed', cause }], ...SILENT, doubts: NOTHING };
+  return { results: [{ state: 'failed', cause }], ...SILENT, inDoubt: NOTHING };
 }
 
 function asUnknown(result: WriteResult): WriteResult {
@@ -340,8 +340,8 @@ function causeOf(part: Committed | undefined): unknown {
   return result !== undefined && 'cause' in result ? result.cause : undefined;
 }
 
-function doubtsOf(units: readonly WriteUnit[], doubt: Doubt): ReadonlyMap<string, Doubt> {
-  return new Map(units.map(({ batchId }) => [batchId, doubt]));
+function inDoubtOf(units: readonly WriteUnit[], decidedBy: DecidedBy): ReadonlyMap<string, DecidedBy> {
+  return new Map(units.map(({ batchId }) => [batchId, decidedBy]));
 }
 
 const COMMITTED: WriteResult = { state: 'committed' };

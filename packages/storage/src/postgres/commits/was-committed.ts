@@ -11,15 +11,15 @@ import type { Scalar } from '../runs/rows.ts';
 import type { BlobUnit, DocumentUnit } from './units.ts';
 
 /** Who decides a unit's fate: a transaction whose id is known, or the server's process that was told to write it in one statement. */
-export type Doubt = { readonly transaction: string } | { readonly backend: Backend };
+export type DecidedBy = { readonly transaction: string } | { readonly backend: Backend };
 
-export interface Doubts {
-  add(doubts: ReadonlyMap<string, Doubt>): void;
+export interface InDoubtUnits {
+  add(inDoubt: ReadonlyMap<string, DecidedBy>): void;
   wasCommitted(unit: WriteUnit): Promise<boolean>;
 }
 
 /** More than any process has in flight; beyond it the oldest are evaluated by what they left in the tables. */
-const MOST_DOUBTS = 10_000;
+const MOST_IN_DOUBT = 10_000;
 const LOOK_EVERY_MS = 50;
 /** invalid_parameter_value: what pg_xact_status says of an id that the server has not given out. */
 const IN_THE_FUTURE = '22023';
@@ -34,8 +34,8 @@ const STILL_THERE = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
  * is no proof of the contrary: a server that crashed gives the ids of lost transactions out again. Where there is no id, the
  * server's process is ended; once it is gone, nothing of it is under way.
  */
-export function prepareDoubts(pool: Pool, runs: RunReader, patienceMs: number): Doubts {
-  const open = new Map<string, Doubt>();
+export function prepareInDoubtUnits(pool: Pool, runs: RunReader, patienceMs: number): InDoubtUnits {
+  const open = new Map<string, DecidedBy>();
   const leftTraces = prepareTraces(pool, runs);
 
   /** Asks until there is an answer. */
@@ -50,14 +50,14 @@ export function prepareDoubts(pool: Pool, runs: RunReader, patienceMs: number): 
     }
   }
 
-  function isAborted(doubt: Doubt): Promise<boolean> {
+  function isAborted(decidedBy: DecidedBy): Promise<boolean> {
     return decided(async () => {
-      if ('backend' in doubt) {
-        const { pid, began } = doubt.backend;
+      if ('backend' in decidedBy) {
+        const { pid, began } = decidedBy.backend;
         const rows = await readRows(pool, STILL_THERE, [pid, began]);
         return rows.length > 0 ? undefined : false;
       }
-      const status = await statusOf(doubt.transaction);
+      const status = await statusOf(decidedBy.transaction);
       return status === 'in progress' ? undefined : status === 'aborted';
     });
   }
@@ -75,16 +75,16 @@ export function prepareDoubts(pool: Pool, runs: RunReader, patienceMs: number): 
   }
 
   return {
-    add(doubts) {
-      for (const [batchId, doubt] of doubts) {
+    add(inDoubt) {
+      for (const [batchId, decidedBy] of inDoubt) {
         const oldest = open.keys().next();
-        if (open.size >= MOST_DOUBTS && !oldest.done) open.delete(oldest.value);
-        open.set(batchId, doubt);
+        if (open.size >= MOST_IN_DOUBT && !oldest.done) open.delete(oldest.value);
+        open.set(batchId, decidedBy);
       }
     },
     async wasCommitted(unit) {
-      const doubt = open.get(unit.batchId);
-      const isLost = doubt !== undefined && (await isAborted(doubt));
+      const decidedBy = open.get(unit.batchId);
+      const isLost = decidedBy !== undefined && (await isAborted(decidedBy));
       const isCommitted = !isLost && (await leftTraces(unit));
       open.delete(unit.batchId);
       return isCommitted;
