@@ -7,7 +7,7 @@ import type { Scalar, Statement } from '../runs/rows.ts';
 /**
  * One connection, which is open and then closed, and never opened again.
  *
- * 1. The client library would reconnect by itself, and statements of a transaction that died could then run on the new
+ * 1. The client library would reconnect by itself, and statements of a transaction that lostBecause could then run on the new
  *    session, one by one, outside of any transaction. So each connection is a client of its own with a single, reserved
  *    session, and once that is gone nothing is sent any more: every later and every unanswered call is rejected with
  *    ConnectionLostError.
@@ -79,10 +79,10 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
 }
 
 async function openTo(target: Target, options: ConnectionOptions): Promise<Connection> {
-  const death = newDeath();
+  const end = newConnectionEnd();
   let wasOpened = false;
   const lose = (reason: Error): void => {
-    if (death.die(reason) && wasOpened) options.onClose?.();
+    if (end.markLost(reason) && wasOpened) options.onClose?.();
   };
   const client = newClient(target, options, lose);
   try {
@@ -90,12 +90,12 @@ async function openTo(target: Target, options: ConnectionOptions): Promise<Conne
     const backend = assertSafe(settings);
     if (settings?.read_only === true) throw new ConnectionLostError(READ_ONLY);
     const session = await client.reserve();
-    const reason = death.reason();
+    const reason = end.reason();
     if (reason) throw reason;
     wasOpened = true;
-    return sessionOn(session, client, { backend, death, lose });
+    return sessionOn(session, client, { backend, end, lose });
   } catch (error) {
-    death.die(new ConnectionLostError('the connection was not opened'));
+    end.markLost(new ConnectionLostError('the connection was not opened'));
     await client.end({ timeout: 0 });
     // A certificate does not become a trusted one by waiting.
     throw isSocketError(error) && !isAboutTrust(error)
@@ -104,19 +104,19 @@ async function openTo(target: Target, options: ConnectionOptions): Promise<Conne
   }
 }
 
-interface Death {
+interface ConnectionEnd {
   readonly reason: () => Error | undefined;
   /** Settles as the answer does, or is rejected when the connection is gone before there is one. */
   before<Answer>(answer: PromiseLike<Answer>): Promise<Answer>;
   /** False when it had happened before. */
-  die(reason: Error): boolean;
+  markLost(reason: Error): boolean;
 }
 
-function newDeath(): Death {
+function newConnectionEnd(): ConnectionEnd {
   const unanswered = new Set<(reason: Error) => void>();
-  let died: Error | undefined;
+  let lostBecause: Error | undefined;
   return {
-    reason: () => died,
+    reason: () => lostBecause,
     before: (answer) =>
       new Promise((resolve, reject) => {
         unanswered.add(reject);
@@ -131,9 +131,9 @@ function newDeath(): Death {
           },
         );
       }),
-    die(reason) {
-      if (died) return false;
-      died = reason;
+    markLost(reason) {
+      if (lostBecause) return false;
+      lostBecause = reason;
       for (const reject of unanswered) reject(reason);
       unanswered.clear();
       return true;
@@ -205,9 +205,9 @@ function assertSafe(settings: Settings | undefined): Backend {
   return { pid, began };
 }
 
-interface Life {
+interface ConnectionParts {
   readonly backend: Backend;
-  readonly death: Death;
+  readonly end: ConnectionEnd;
   /** It has come to an end that nobody asked for. */
   readonly lose: (reason: Error) => void;
 }
@@ -215,13 +215,13 @@ interface Life {
 function sessionOn(
   session: postgres.ReservedSql,
   client: Client,
-  { backend, death, lose }: Life,
+  { backend, end, lose }: ConnectionParts,
 ): Connection {
   function send<Row extends object>(text: string, values: readonly Scalar[]) {
-    const reason = death.reason();
+    const reason = end.reason();
     if (reason) return Promise.reject(reason);
     const answer = session.unsafe<Row[]>(text, [...values], { prepare: values.length > 0 }).execute();
-    return death.before(answer).catch((error: unknown) => {
+    return end.before(answer).catch((error: unknown) => {
       if (error instanceof postgres.PostgresError && error.code === NOT_WRITABLE) {
         const reason = new ConnectionLostError(READ_ONLY);
         lose(reason);
@@ -234,7 +234,7 @@ function sessionOn(
 
   return {
     backend,
-    isOpen: () => death.reason() === undefined,
+    isOpen: () => end.reason() === undefined,
     async query<Row>(text: string, values: readonly Scalar[] = []) {
       assertStorable(values);
       return (await send<Row & object>(text, values)) as readonly Row[];
@@ -245,7 +245,7 @@ function sessionOn(
       return answers.map(({ command }) => command);
     },
     destroy(reason) {
-      death.die(reason);
+      end.markLost(reason);
       void client.end({ timeout: 0 });
     },
   };
