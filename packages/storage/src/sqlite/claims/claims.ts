@@ -148,7 +148,7 @@ export function prepareClaims(connection: Connection): Claims {
     releaseAll(holder) {
       inTransaction(connection, () => release.run(holders.numberOf(holder)));
       knownRuns.clear();
-      holders.leave(holder, clock());
+      holders.expire(holder, clock());
     },
     holders() {
       const now = clock();

@@ -7,7 +7,7 @@ export interface Holders {
   numberOf(holder: string): number;
   heartbeat(holder: string, deadline: number, about: string | undefined): void;
   /** Its deadline has passed. */
-  leave(holder: string, now: number): void;
+  expire(holder: string, now: number): void;
   all(): readonly { readonly name: string; readonly deadline: number; readonly about?: string }[];
   /** The holder's name, or undefined when it is past its deadline or never gave a sign. */
   alive(number: number, now: number): string | undefined;
@@ -34,7 +34,7 @@ export function newHolders(): Holders {
       holder.deadline = deadline;
       if (about !== undefined) holder.about = about;
     },
-    leave(name, now) {
+    expire(name, now) {
       const holder = holders[numberOf(name)];
       if (holder) holder.deadline = Math.min(holder.deadline, now);
     },

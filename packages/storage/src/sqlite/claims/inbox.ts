@@ -2,7 +2,7 @@ import type { Command, RunUnit } from '@weft/engine';
 import { runIdBytes } from '../runs/codec.ts';
 import type { Connection } from '../file/connection.ts';
 
-type Notice = NonNullable<RunUnit['notify']>[number];
+type Signal = NonNullable<RunUnit['notify']>[number];
 
 /** Puts a command into the inbox of a run and makes it due; the same command twice is one. */
 export type Accept = (
@@ -15,18 +15,18 @@ export function prepareAccept({ db, clock, knownRuns }: Connection): Accept {
   const insert = db.prepare(
     'INSERT INTO commands (rid, id, accepted_at, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
   );
-  const wake = db.prepare('UPDATE runs SET inbox = inbox + 1, due_at = 0 WHERE rid = ?');
+  const makeDue = db.prepare('UPDATE runs SET inbox = inbox + 1, due_at = 0 WHERE rid = ?');
 
   return ({ runId, rid }, commandId, command) => {
     const { changes } = insert.run(rid, commandId, clock(), JSON.stringify(command));
     if (changes === 0) return;
-    wake.run(rid);
+    makeDue.run(rid);
     knownRuns.forget(runId);
   };
 }
 
-/** Delivers a notice of the run with this number to one of the same tenant that is under way; elsewhere nobody waits for it. */
-export function prepareDeliver(connection: Connection): (senderRid: number, notice: Notice) => void {
+/** Delivers a signal of the run with this number to one of the same tenant that is under way; elsewhere nobody waits for it. */
+export function prepareDeliver(connection: Connection): (senderRid: number, signal: Signal) => void {
   const accept = prepareAccept(connection);
   // Restates isOpen and ownRun.
   const findOpen = connection.db.prepare<{ rid: number }>(

@@ -15,7 +15,7 @@ import { prepareDocuments } from '../documents/documents.ts';
 import { prepareIdempotency } from './idempotency.ts';
 import { prepareAccept } from '../claims/inbox.ts';
 import { prepareRetention } from '../retention/retention.ts';
-import { prepareWakeLane } from '../documents/outbox-lanes.ts';
+import { prepareReleaseLane } from '../documents/outbox-lanes.ts';
 import { prepareSuspicions } from '../runs/suspicions.ts';
 import { prepareRunWriter } from '../runs/write-run.ts';
 
@@ -151,7 +151,7 @@ function prepareRegistryWriter({
   );
   const deadLetterOutbox = db.prepare('UPDATE outbox SET next_at = NULL WHERE id = ?');
   const laneOfOutbox = db.prepare<{ lane: string | null }>('SELECT lane FROM outbox WHERE id = ?');
-  const wakeLane = prepareWakeLane(db);
+  const releaseLane = prepareReleaseLane(db);
 
   function register(unit: WorkflowUnit): Refusal | undefined {
     const known = findDigest.get(unit.tenant, unit.id, unit.version);
@@ -167,14 +167,14 @@ function prepareRegistryWriter({
     switch (state) {
       case 'done':
         deleteOutbox.run(id);
-        if (typeof lane === 'string') wakeLane(lane);
+        if (typeof lane === 'string') releaseLane(lane);
         return;
       case 'retry':
         retryOutbox.run(dueAt, dueAt, id);
         return;
       case 'dead':
         deadLetterOutbox.run(id);
-        if (typeof lane === 'string') wakeLane(lane);
+        if (typeof lane === 'string') releaseLane(lane);
         return;
     }
   }

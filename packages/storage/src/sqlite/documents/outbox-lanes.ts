@@ -7,12 +7,12 @@ import type { Database } from '../file/driver.ts';
 export const PARKED = 8_640_000_000_000_000;
 
 /** Lets the first living row of the lane go, if it is parked. */
-export function prepareWakeLane(db: Database): (lane: string) => void {
-  const wake = db.prepare(
+export function prepareReleaseLane(db: Database): (lane: string) => void {
+  const release = db.prepare(
     `UPDATE outbox SET next_at = due_at WHERE next_at = ${PARKED}
        AND rowid = (SELECT min(rowid) FROM outbox WHERE lane = ? AND next_at IS NOT NULL)`,
   );
   return (lane) => {
-    wake.run(lane);
+    release.run(lane);
   };
 }

@@ -10,7 +10,7 @@ import { lossBetween } from './loss.ts';
 import { SCHEMA_VERSION, schemaVersion } from './migrations.ts';
 import { assertOurs } from './open-file.ts';
 import { readProgress } from './progress.ts';
-import { NOBODY } from '../retention/pending-deletes.ts';
+import { NO_TENANT } from '../retention/pending-deletes.ts';
 
 /** One thing wrong with a file. */
 export interface Finding {
@@ -149,7 +149,7 @@ const CHECKED_RUNS = `
     (SELECT coalesce(word, type) FROM events LEFT JOIN words ON words.id = events.type
       WHERE events.rid = runs.rid ORDER BY seq DESC LIMIT 1) AS last_type,
     (SELECT count(*) FROM commands WHERE commands.rid = runs.rid AND verdict IS NULL) AS waiting
-  FROM runs WHERE tenant <> ${NOBODY} ORDER BY rid`;
+  FROM runs WHERE tenant <> ${NO_TENANT} ORDER BY rid`;
 
 function checkRuns(db: Database): Finding[] {
   const findings: Finding[] = [];

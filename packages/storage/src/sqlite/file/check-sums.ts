@@ -3,7 +3,7 @@ import { checkpointSum, isWholeEvent } from '../../checksum.ts';
 import { type RecordColumns, recordFrom, runIdText } from '../runs/codec.ts';
 import type { Database } from './driver.ts';
 import type { StoredEventRow } from '../runs/read-run.ts';
-import { NOBODY } from '../retention/pending-deletes.ts';
+import { NO_TENANT } from '../retention/pending-deletes.ts';
 import { openStringTable, type StringTable } from '../runs/string-table.ts';
 
 /** Rows that are not what was written, one after the other; `seq` is undefined where it is no event. */
@@ -32,10 +32,10 @@ interface BrokenText {
 }
 
 const RECORDS = `SELECT id, tenant, workflow, origin, principal, created_at, scope, more, sum FROM runs
-  WHERE tenant <> ${NOBODY} ORDER BY rid`;
+  WHERE tenant <> ${NO_TENANT} ORDER BY rid`;
 
 const EVENTS = `SELECT runs.id, runs.created_at, events.seq, type, at, events.node, cause, payload, overlay, events.sum, overlay_sum
-  FROM events JOIN runs USING (rid) WHERE tenant <> ${NOBODY} ORDER BY events.rid, events.seq`;
+  FROM events JOIN runs USING (rid) WHERE tenant <> ${NO_TENANT} ORDER BY events.rid, events.seq`;
 
 const CHECKPOINTS = `SELECT runs.id, seq, fold_version, state, checkpoints.sum FROM checkpoints JOIN runs USING (rid)
   WHERE checkpoints.sum IS NOT NULL ORDER BY rid`;

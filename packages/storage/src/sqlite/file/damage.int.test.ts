@@ -170,9 +170,9 @@ describe('the rest of a run that is not what was written', () => {
   ])('is found by its %s, and keeps nobody from listing and taking up others', async (_what, sql) => {
     const { path, runs } = await commandedFile(sql);
     const [first = '', bad = '', last = ''] = runs;
-    const told: string[] = [];
+    const reported: string[] = [];
 
-    const store = openSqliteStore({ path, onDamage: (reason) => told.push(reason) });
+    const store = openSqliteStore({ path, onDamage: (reason) => reported.push(reason) });
     const { rows } = await store.listRuns('acme', {}, { limit: 10 });
     await store.heartbeat('h2', 1_000);
     const claimed = await store.claimDue('h2', 10);
@@ -184,7 +184,7 @@ describe('the rest of a run that is not what was written', () => {
     expect(others.sort()).toEqual([first, last].sort());
     await expect(store.nextDueAt()).resolves.toBeUndefined();
     await expect(store.ping()).resolves.toBeUndefined();
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     await store.close();
   });
 
@@ -253,7 +253,7 @@ describe('rows of an older program', () => {
 });
 
 describe('a file that SQLite finds malformed', () => {
-  it('is told once, ends readiness, and is an outage of what needs the damaged part only', async () => {
+  it('is reported once, ends readiness, and is an outage of what needs the damaged part only', async () => {
     const { path, runs } = await writtenFile();
     const db = openDatabase(path, { busyTimeoutMs: 0 });
     const { rootpage } = db
@@ -263,9 +263,9 @@ describe('a file that SQLite finds malformed', () => {
     const bytes = readFileSync(path);
     bytes.fill(0xff, (rootpage - 1) * 4_096, (rootpage - 1) * 4_096 + 200);
     writeFileSync(path, bytes);
-    const told: string[] = [];
+    const reported: string[] = [];
 
-    const store = openSqliteStore({ path, onDamage: (reason) => told.push(reason) });
+    const store = openSqliteStore({ path, onDamage: (reason) => reported.push(reason) });
     await expect(store.ping()).resolves.toBeUndefined();
     for (const runId of runs)
       await expect(readAll(store, runId)).rejects.toMatchObject({
@@ -273,7 +273,7 @@ describe('a file that SQLite finds malformed', () => {
         details: { cause: 'store_damaged' },
       });
 
-    expect(told).toEqual(['database disk image is malformed']);
+    expect(reported).toEqual(['database disk image is malformed']);
     await expect(store.ping()).rejects.toMatchObject({ details: { cause: 'store_damaged' } });
     expect((await store.listRuns('acme', {}, { limit: 10 })).rows).toHaveLength(3);
     await store.close();

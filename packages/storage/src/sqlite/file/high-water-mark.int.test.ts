@@ -15,7 +15,7 @@ import { testFolder } from '../testing/sqlite-test-folder.ts';
 
 const { newPath } = testFolder();
 
-const BESIDE = ['', '-wal', '.mark'];
+const FILES = ['', '-wal', '.mark'];
 
 async function commit(store: Store, count: number): Promise<string[]> {
   const runs = Array.from({ length: count }, () => newRunId());
@@ -28,7 +28,7 @@ async function killedStore(): Promise<string> {
   const [path, copy] = [newPath(), newPath()];
   const store = openSqliteStore({ path, clock: () => Date.UTC(2030, 0, 1) });
   await commit(store, 20);
-  for (const end of BESIDE) copyFileSync(`${path}${end}`, `${copy}${end}`);
+  for (const end of FILES) copyFileSync(`${path}${end}`, `${copy}${end}`);
   await store.close();
   return copy;
 }
@@ -81,13 +81,13 @@ describe('the high-water mark of an SQLite store', () => {
     const path = await killedStore();
     const wal = readFileSync(`${path}-wal`);
     truncateSync(`${path}-wal`, Math.floor(wal.length / 2));
-    const before = BESIDE.map((end) => readFileSync(`${path}${end}`));
+    const before = FILES.map((end) => readFileSync(`${path}${end}`));
     expect(lossOn(path).reason).toBe('commits_missing');
-    expect(BESIDE.map((end) => readFileSync(`${path}${end}`))).toEqual(before);
+    expect(FILES.map((end) => readFileSync(`${path}${end}`))).toEqual(before);
 
     // Under another name, because this process may still have the other one's index of the log in memory.
     const repaired = newPath();
-    for (const end of BESIDE) copyFileSync(`${path}${end}`, `${repaired}${end}`);
+    for (const end of FILES) copyFileSync(`${path}${end}`, `${repaired}${end}`);
     writeFileSync(`${repaired}-wal`, wal);
 
     const store = openSqliteStore({ path: repaired });

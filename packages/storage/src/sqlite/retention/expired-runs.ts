@@ -3,7 +3,7 @@ import type { ExpiredRun, Store } from '@weft/engine';
 import { FIRST_TERMINAL, runIdText } from '../runs/codec.ts';
 import type { Connection } from '../file/connection.ts';
 import { decodeCursor, encodeCursor } from '../runs/cursor.ts';
-import { NOBODY } from './pending-deletes.ts';
+import { NO_TENANT } from './pending-deletes.ts';
 
 /** Looked at per turn of the event loop, as in lists: most runs of a store may be too young. */
 const SCAN_STEP = 1_000;
@@ -32,7 +32,7 @@ export function prepareListExpired({ db, strings }: Connection): Store['listExpi
      ORDER BY created_at, rid LIMIT ${SCAN_STEP}`,
   );
   const ofAll = db.prepare<Row>(
-    `SELECT ${COLUMNS} FROM runs WHERE rid > ? AND tenant <> ${NOBODY} ORDER BY rid LIMIT ${SCAN_STEP}`,
+    `SELECT ${COLUMNS} FROM runs WHERE rid > ? AND tenant <> ${NO_TENANT} ORDER BY rid LIMIT ${SCAN_STEP}`,
   );
 
   function step(tenant: number | undefined, place: Place, before: number): Row[] {

@@ -16,7 +16,7 @@ export interface PendingDeletes {
 }
 
 /** Of runs that are not there any more; no tenant has this number. */
-export const NOBODY = -1;
+export const NO_TENANT = -1;
 
 /** Events that one transaction takes away: some milliseconds. Runs with no more than these leave no pendingDeletes. */
 export const REMOVED_AT_ONCE = 5_000;
@@ -25,17 +25,17 @@ export const REMOVED_AT_ONCE = 5_000;
  * Makes a run's row nobody's, with nothing left in it that somebody gave. It counts as ended: an imported run may not have,
  * and without its mark it would look like one to be taken up. Inside the group's transaction.
  */
-export function prepareDisown({ db }: Connection): (rid: number) => void {
-  const disown = db.prepare(
-    `UPDATE runs SET id = randomblob(16), tenant = ${NOBODY}, status = ${FIRST_TERMINAL}, principal = NULL, scope = NULL,
+export function prepareMoveAside({ db }: Connection): (rid: number) => void {
+  const moveAside = db.prepare(
+    `UPDATE runs SET id = randomblob(16), tenant = ${NO_TENANT}, status = ${FIRST_TERMINAL}, principal = NULL, scope = NULL,
        more = NULL, node = NULL, error = NULL, holder = NULL, due_at = NULL, wake_at = NULL WHERE rid = ?`,
   );
-  return (rid) => void disown.run(rid);
+  return (rid) => void moveAside.run(rid);
 }
 
 export function preparePendingDeletes(connection: Connection): PendingDeletes {
   const { db } = connection;
-  const findRow = db.prepare<{ rid: number }>(`SELECT rid FROM runs WHERE tenant = ${NOBODY} LIMIT 1`);
+  const findRow = db.prepare<{ rid: number }>(`SELECT rid FROM runs WHERE tenant = ${NO_TENANT} LIMIT 1`);
   const removeSome = db.prepare(
     `DELETE FROM events WHERE rid = ?1 AND seq < (SELECT min(seq) FROM events WHERE rid = ?1) + ${REMOVED_AT_ONCE}`,
   );

@@ -10,7 +10,7 @@ import { ownRun, removalRejection } from '@weft/engine/store-rules';
 import { recordColumns, recordFrom, runIdBytes, runIdText, statusOf } from '../runs/codec.ts';
 import type { Connection } from '../file/connection.ts';
 import { RUN_COLUMNS, type StoredRun } from '../runs/read-run.ts';
-import { prepareDisown, REMOVED_AT_ONCE } from './pending-deletes.ts';
+import { prepareMoveAside, REMOVED_AT_ONCE } from './pending-deletes.ts';
 
 type PurgeUnit = Extract<WriteUnit, { kind: 'purge' }>;
 type EraseUnit = Extract<WriteUnit, { kind: 'erase' }>;
@@ -41,7 +41,7 @@ export function prepareRetention(connection: Connection): Retention {
   const findRun = db.prepare<StoredRun>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = ?`);
   const findOpenReader = db.prepare<{ id: Uint8Array }>(OPEN_READER);
   const findOpen = db.prepare('SELECT 1 FROM runs WHERE id = ? AND status < 6');
-  const disown = prepareDisown(connection);
+  const moveAside = prepareMoveAside(connection);
   const removeLog = ['events', 'runs'].map((table) => db.prepare(`DELETE FROM ${table} WHERE rid = ?`));
   const removals = OWNED.map((table) => db.prepare(`DELETE FROM ${table} WHERE rid = ?`));
   const removeTag = db.prepare(
@@ -140,7 +140,7 @@ export function prepareRetention(connection: Connection): Retention {
       const refusal = rejectionOf(kind, run, record);
       if (refusal) return refusal;
       for (const remove of removals) remove.run(run.rid);
-      if (run.next_seq > REMOVED_AT_ONCE) disown(run.rid);
+      if (run.next_seq > REMOVED_AT_ONCE) moveAside(run.rid);
       else for (const remove of removeLog) remove.run(run.rid);
       removeLinks(run, record);
       removeBlobs.run(run.id, run.tenant);

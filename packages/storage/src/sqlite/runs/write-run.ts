@@ -241,7 +241,7 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
     }
     if (unit.heldAgainst) putSuspicion(rid, unit.heldAgainst.suspicion);
     // Last: a run that tells itself something finds its head already written.
-    for (const notice of unit.notify ?? []) deliver(rid, notice);
+    for (const signal of unit.notify ?? []) deliver(rid, signal);
   }
 
   return (unit) => (unit.create ? create(unit, unit.create) : append(unit));
