@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { DamagedRunError, type StoredEvent } from '@weft/engine';
 
 /**
- * Four bytes per row that tell whether it still is what was written: events, creation records and checkpoints carry them. A sum
+ * Four bytes per row that show whether it still is what was written: events, creation records and checkpoints carry them. A sum
  * covers the row's place as well (its run, its sequence), so that a row that stands where another one should is found, too. It is
  * computed over what the columns mean, not over how they are stored: damage to a dictionary is damage to the rows that use it.
  *

@@ -12,7 +12,7 @@ const NO_LIMITS: RunLimits = {
 
 type Known = Pick<CreationRecord, 'runId' | 'tenant' | 'workflowId' | 'createdAt'>;
 
-/** What can still be told of a run whose record is damaged, for lists and removals: which one it is, not what it was to do. */
+/** What is still known of a run whose record is damaged, for lists and removals: its identity, not its work. */
 export function placeholderRecord({ runId, tenant, workflowId, createdAt }: Known): CreationRecord {
   return {
     runId,

@@ -29,7 +29,7 @@ async function damaged(change: (schema: string, bad: string) => string): Promise
   const [store, session] = [await openStore(schema), openSession()];
   const [bad, good] = [newRunId(), newRunId()];
   for (const runId of [bad, good]) {
-    const record = { inputs: { amount: 1 }, principal: 'somebody' };
+    const record = { inputs: { amount: 1 }, principal: 'ada' };
     await given(store, createUnit(runId, { holder: 'h1', events: privateEvents(0, 2), record }));
     const checkpoint = { seq: 4, foldVersion: 1, state: '{"nodes":{}}' };
     await given(store, appendUnit(runId, 2, { events: privateEvents(2, 2), checkpoint, release: true }));
@@ -58,7 +58,7 @@ describe('an event in PostgreSQL that is not what was written', () => {
     ['node', `node = 'walk'`],
     ['overlay', `overlay = '{"secret":9}'`],
     ['missing overlay', 'overlay = NULL'],
-  ])('is found by its %s, named, and keeps nobody from reading other runs', async (_what, change) => {
+  ])('is found by its %s, named, and other runs stay readable', async (_what, change) => {
     const { store, bad, good, problems } = await damaged(
       (schema, runId) => `UPDATE ${schema}.events SET ${change} WHERE run = '${runId}' AND seq = 1`,
     );
@@ -71,7 +71,7 @@ describe('an event in PostgreSQL that is not what was written', () => {
     expect(await problems()).toEqual([`${bad}: event 1 is not what was written`]);
   });
 
-  it('is found where there is none', async () => {
+  it('is found where the record is missing', async () => {
     const { store, bad } = await damaged(
       (schema, runId) => `DELETE FROM ${schema}.events WHERE run = '${runId}' AND seq = 1`,
     );
@@ -86,7 +86,7 @@ describe('the rest of a run in PostgreSQL that is not what was written', () => {
     ['record that is no JSON any more', 'record = substr(record, 2)'],
     ['time', 'created_at = created_at + 1'],
     ['quarantine', 'suspicion = substr(suspicion, 2)'],
-  ])('is found by its %s, and keeps nobody from listing and taking up others', async (_what, change) => {
+  ])('is found by its %s, and others can still be listed and claimed', async (_what, change) => {
     const { store, bad, good } = await damaged(
       (schema, runId) => `UPDATE ${schema}.runs SET ${change} WHERE id = '${runId}'`,
     );

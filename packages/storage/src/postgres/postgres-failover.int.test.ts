@@ -73,7 +73,7 @@ describe('a failover', () => {
     await primary.stop('SIGQUIT');
     leadsTo = standby;
 
-    // The name leads to a server that can be read: nobody may, and nobody is let in.
+    // The name leads to a read-only server: no one may read there, and no connection is opened.
     await expect(commitNext()).rejects.toBeInstanceOf(ConnectionLostError);
     await expect(store.readRun(acknowledged[0] ?? '', undefined)).rejects.toBeInstanceOf(ConnectionLostError);
     const refused: unknown = await open().catch((error: unknown) => error);
@@ -92,7 +92,7 @@ describe('a failover', () => {
     }
   });
 
-  it('that makes a server a replica under an open connection ends its use, which its owner hears of', async () => {
+  it('that makes a server a replica under an open connection ends its use, and its owner is notified', async () => {
     const onClose = vi.fn();
     const connection = await openConnection({
       url: address,

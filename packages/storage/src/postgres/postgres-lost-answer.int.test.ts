@@ -73,7 +73,7 @@ describe('a plain group whose answer is lost', () => {
   });
 });
 
-describe('a transaction that the server has never heard of', () => {
+describe('a transaction that the server does not know', () => {
   it('has left nothing: the server crashed, or another took its place', async () => {
     const pool = createPool({
       url: server().url,

@@ -127,7 +127,7 @@ describe('a group', () => {
     expect(await store.listRuns('acme', { tag: '\0' }, { limit: 5 })).toEqual({ rows: [] });
   });
 
-  it('with one row that is there already, whoever wrote it, loses that unit alone', async () => {
+  it('with one row that exists already, from any writer, loses that unit alone', async () => {
     const schema = newSchema();
     const store = await openStore(schema);
     const runs = await Promise.all([1, 2, 3].map(() => givenHeldRun(store)));
@@ -216,12 +216,12 @@ describe('a group', () => {
     expect(await readAll(store, runId)).toHaveLength(1);
   });
 
-  it('whose connection is killed during COMMIT is unknown, and its fate is told once it is decided', async () => {
+  it('whose connection is killed during COMMIT is unknown until its fate is decided', async () => {
     const schema = newSchema();
     const store = await openStore(schema);
     const [first, second] = [await givenHeldRun(store), await givenHeldRun(store)];
     const session = openSession();
-    // A deferred trigger runs inside COMMIT; it is where the session can be killed while nobody knows the outcome.
+    // A deferred trigger runs inside COMMIT; it is where the session can be killed while the outcome is unknown.
     await session.unsafe(
       `CREATE FUNCTION ${schema}.die() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
          PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(1); RETURN NULL; END $$;
@@ -250,7 +250,7 @@ describe('a server that is restarted', () => {
       const failures: unknown[] = [];
       let isOver = false;
 
-      /** Appends one event after the other; after a failure or an unknown outcome it asks for the truth and goes on from there. */
+      /** Appends one event after the other; after a failure or an unknown outcome it reads the head and continues from there. */
       async function write(runId: string): Promise<void> {
         let seq = 0;
         while (!isOver) {

@@ -15,7 +15,7 @@ hostssl   all all   127.0.0.1/32 trust
 `;
 
 const authority = newAuthority();
-const stranger = newAuthority('Somebody else');
+const stranger = newAuthority('Another authority');
 const files = mkdtempSync(join(tmpdir(), 'weft-tls-'));
 const start = testServers();
 let server: TestServer;

@@ -91,7 +91,7 @@ describe('an SQLite file without room', () => {
   const large = (runId: string) =>
     createUnit(runId, { events: [event(0, 'log', { payload: `"${'x'.repeat(20_000)}"` })] });
 
-  it('refuses the whole group, keeps what it had, serves reads, and goes on once there is room', async () => {
+  it('refuses the whole group, keeps what it had, serves reads, and continues once there is room', async () => {
     const path = newPath();
     const kept = newRunId();
     const lost = [newRunId(), newRunId()];
@@ -155,7 +155,7 @@ describe('a unit that SQLite cannot take', () => {
     await store.close();
   });
 
-  it('fails again and again, and takes nobody with it', async () => {
+  it('fails again and again, and fails no other unit', async () => {
     const path = newPath();
     const store = openSqliteStore({ path });
     const runs = Array.from({ length: 3 }, () => newRunId());

@@ -36,14 +36,14 @@ export { NotAStoreError, StoreBehindError, StoreInUseError, StoreTooNewError } f
 export type { Owner, StoreLoss } from './file/errors.ts';
 
 export interface SqliteStoreOptions {
-  /** The file; created when it does not exist. `<path>.lock`, `.owner`, `.mark`, `-wal` and `-shm` appear beside it. */
+  /** The file; created when it does not exist. `<path>.lock`, `.owner`, `.mark`, `-wal` and `-shm` appear next to it. */
   readonly path: string;
   readonly clock?: () => number;
   /** How long to wait for readers of other processes, such as a backup, before a write fails. */
   readonly busyTimeoutMs?: number;
   /** Quota in pages of 4 KiB; writes beyond it are refused as `store_full`. */
   readonly maxPageCount?: number;
-  /** There was a database before: a missing or empty one is a loss, also where no mark tells of it. */
+  /** There was a database before: a missing or empty one is a loss, also where no mark shows it. */
   readonly isExpected?: boolean;
   /**
    * Called when the store has lost something, which is accepted with it; the audit log keeps what it returns. Without it such a
@@ -129,7 +129,7 @@ function recordAcceptance(commit: Commit, entry: AuditEntry): void {
   throw cause instanceof Error ? cause : new Error('The store has no room to record what is accepted.');
 }
 
-/** The file holds private overlays, so a new one is its user's alone; SQLite gives the files beside it the same mode. */
+/** The file holds private overlays, so a new one is its user's alone; SQLite gives the files next to it the same mode. */
 function createPrivately(path: string): void {
   closeSync(openSync(path, 'a', 0o600));
 }

@@ -65,7 +65,7 @@ type Attempt = { readonly committed: Committed } | { readonly again: unknown };
  * 3. The connection is lost before COMMIT was sent: nothing was written, and the group is tried again on another one. When there
  *    is none to be had, that is thrown.
  * 4. The connection is lost after COMMIT was sent: every unit is `unknown`, a refused one too, because what it was refused for
- *    may be lost with the group. The transaction's id is kept: while it is under way, nobody can say what became of it.
+ *    may be lost with the group. The transaction's id is kept: while it is active, its outcome is unknown.
  */
 export function prepareCommit(
   pool: Pool,
@@ -145,7 +145,7 @@ export function prepareCommit(
       inDoubt.add(inDoubtOf(units, { backend }));
       for (const unit of units) if (await inDoubt.wasCommitted(unit)) written.add(unit);
     } catch {
-      // Without a connection nobody can say; whoever asks later may onNotification.
+      // Without a connection the outcome is unknown; a later call may find it.
       return unknown(units, cause, { backend });
     }
     return withRest(units, (unit) => written.has(unit));

@@ -50,7 +50,7 @@ export interface Found {
   /** By run and command: whether it waits to be consumed. */
   readonly commands: Map<string, boolean>;
   readonly idempotency: Map<string, IdempotencyRecord>;
-  /** By tenant and scope: ids of runs under way, oldest first. */
+  /** By tenant and scope: ids of active runs, oldest first. */
   readonly scopes: Map<string, string[]>;
   /** By tenant, id and version. */
   readonly workflows: Map<string, string>;

@@ -18,7 +18,7 @@ import { nowSql } from '../connections/now.ts';
 import { arrayText } from '../runs/rows.ts';
 import type { DocumentUnit } from './units.ts';
 
-/** Documents are guarded by as many locks: enough to be in nobody's way, few enough for the server's table of locks. */
+/** Documents are guarded by as many locks: enough to avoid contention, few enough for the server's table of locks. */
 const DOCUMENT_LOCKS = 256n;
 
 export interface FindOptions {
@@ -28,7 +28,7 @@ export interface FindOptions {
 
 type UnitOf<Kind extends WriteUnit['kind']> = Extract<WriteUnit, { kind: Kind }>;
 
-/** A run id that is none can be met by no row; one that is to be created is a mistake of the caller. */
+/** An invalid run id matches no row; one that is to be created is a mistake of the caller. */
 export function hasFittingId(unit: WriteUnit): boolean {
   const mustFit = (unit.kind === 'run' && unit.create) || unit.kind === 'blob';
   return !mustFit || isRunId(unit.runId);
@@ -36,7 +36,7 @@ export function hasFittingId(unit: WriteUnit): boolean {
 
 /**
  * Begins the group's transaction, locks what its units are about, and reads what they must be evaluated by. Locks are taken in the
- * same order by everybody, so that two groups wait for each other in one direction only: named locks by number, then runs by id.
+ * same order by all, so that two groups wait for each other in one direction only: named locks by number, then runs by id.
  * All of it is sent at once. Each statement sees what was committed before it ran, so the reads see what the locks waited for.
  */
 export async function findGroup(
@@ -121,8 +121,8 @@ const LOCK_RUNS = `SELECT id, tenant, status, next_seq, epoch, holder, inbox, ac
   error, last_batch, erased_at IS NOT NULL AS is_erased FROM runs WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE`;
 
 /**
- * A statement that waited for a lock does not see rows that were inserted meanwhile. So runs that are told something are looked
- * for again: a child that was being born while its parent waited to write its end must onNotification of it.
+ * A statement that waited for a lock does not see rows that were inserted meanwhile. So runs that get a signal are looked
+ * for again: a child that was being created while its parent waited to write its end must get that signal.
  */
 function findRuns(connection: Connection, units: readonly WriteUnit[], found: Unfinished): Promise<void>[] {
   return [touchedRuns(units), notifiedRuns(units)].flatMap((ids) =>
@@ -142,7 +142,7 @@ function touchedRuns(units: readonly WriteUnit[]): string[] {
   const ids = new Set<string>(notifiedRuns(units));
   for (const unit of units) {
     if (ABOUT_RUNS.has(unit.kind) && 'runId' in unit) ids.add(unit.runId);
-    // Locked, so that nobody takes the claim over before the unit is written.
+    // Locked, so that no other holder takes the claim over before the unit is written.
     if (unit.whileHeld) ids.add(unit.whileHeld.runId);
     if (unit.kind === 'run' && unit.create) for (const id of neededBy(unit.create)) ids.add(id);
   }
@@ -150,7 +150,7 @@ function touchedRuns(units: readonly WriteUnit[]): string[] {
   return [...ids].filter(isRunId);
 }
 
-/** A fork's source is locked, so that the fork is seen by whoever is about to take that away. */
+/** A fork's source is locked, so that a purge of the source sees the fork. */
 function neededBy({ record, whileOpen, whileKept = [] }: NonNullable<RunUnit['create']>): string[] {
   return [whileOpen, record.fork?.sourceRunId, ...whileKept].filter((id) => id !== undefined);
 }

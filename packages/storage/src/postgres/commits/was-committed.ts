@@ -10,7 +10,7 @@ import type { RunReader } from '../runs/read-run.ts';
 import type { Scalar } from '../runs/rows.ts';
 import type { BlobUnit, DocumentUnit } from './units.ts';
 
-/** Who decides a unit's fate: a transaction whose id is known, or the server's process that was told to write it in one statement. */
+/** Who decides a unit's fate: a transaction whose id is known, or the server's process that executes it as one statement. */
 export type DecidedBy = { readonly transaction: string } | { readonly backend: Backend };
 
 export interface InDoubtUnits {
@@ -29,10 +29,10 @@ const STILL_THERE = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE pid = $1::int AND extract(epoch FROM backend_start)::text = $2::text`;
 
 /**
- * Whether a unit is durable, evaluated by what it would have left in the tables. Who decides only tells when to look: a transaction
- * may be under way although its connection is lost, because the server has not noticed yet. Its id, known from before the COMMIT,
+ * Whether a unit is durable, evaluated by what it would have left in the tables. Who decides only says when to look: a transaction
+ * may be active although its connection is lost, because the server has not noticed yet. Its id, known from before the COMMIT,
  * is no proof of the contrary: a server that crashed gives the ids of lost transactions out again. Where there is no id, the
- * server's process is ended; once it is gone, nothing of it is under way.
+ * server's process is ended; once it is gone, nothing of it is active.
  */
 export function prepareInDoubtUnits(pool: Pool, runs: RunReader, patienceMs: number): InDoubtUnits {
   const open = new Map<string, DecidedBy>();
@@ -97,9 +97,9 @@ function prepareTraces(pool: Pool, runs: RunReader): (unit: WriteUnit) => Promis
     (await readRows<Row>(pool, text, values))[0];
   const exists = async (text: string, values: readonly Scalar[]) => (await find(text, values)) !== undefined;
 
-  /** The newest batch names itself; an older one is known by its events, which nobody else would have written alike. */
+  /** The newest batch names itself; an older one is known by its events, which no other batch has. */
   async function hasRunUnit(unit: RunUnit): Promise<boolean> {
-    // Waits for whoever is writing to the run right now: it may be this very unit.
+    // Waits for a concurrent writer of the run: it may be this very unit.
     const row = await find<{ is_last: boolean }>(
       'SELECT last_batch = $2::uuid AS is_last FROM runs WHERE id = $1::uuid FOR SHARE',
       [unit.runId, batchUuid(unit.batchId)],
@@ -142,7 +142,7 @@ function prepareTraces(pool: Pool, runs: RunReader): (unit: WriteUnit) => Promis
     return body === undefined ? row === undefined : row?.is_ours === true;
   }
 
-  /** A piece is written once, so whoever wrote these bytes, they are there. */
+  /** A piece is written once, so these bytes are there, no matter which writer wrote them. */
   function hasBlob({ tenant, runId, blobId, index, bytes }: BlobUnit): Promise<boolean> {
     return exists(
       `SELECT 1 FROM blobs WHERE tenant = $1::text AND run = $2::uuid AND id = $3::text AND piece = $4::int

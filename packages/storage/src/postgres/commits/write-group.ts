@@ -163,7 +163,7 @@ function settleStatements({ settled }: Writes, now: number): Statement[] {
   const of = (state: Settled['state']) =>
     [...settled.values()].filter((row) => row.state === state).sort((a, b) => (a.id < b.id ? -1 : 1));
   const ids = (rows: readonly Settled[]) => [arrayText(rows.map(({ id }) => id))];
-  // A dead row that is brought back starts to count anew.
+  // A dead row that is replayed starts counting attempts again.
   const retry = (rows: readonly Settled[]): Statement => ({
     text: `UPDATE outbox SET due_at = changed.at, next_at = changed.at,
         attempts = CASE WHEN next_at IS NULL THEN 0 ELSE attempts END

@@ -90,7 +90,7 @@ function modeOf(mode: string): Mode {
   return known;
 }
 
-/** Binding a login to its TLS connection shows that nobody sits in between; so does a certificate that is checked for its name. */
+/** Binding a login to its TLS connection excludes a man in the middle; so does a certificate that is checked for its name. */
 function assertBinding(binding: string | undefined, mode: Mode | undefined): void {
   if (binding === 'require' && mode !== 'verify-full')
     throw new ConnectionUrlError(

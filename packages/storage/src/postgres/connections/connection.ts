@@ -15,8 +15,8 @@ import type { Scalar, Statement } from '../runs/rows.ts';
  * 3. Settings on which durability depends are part of the connection's start and are read back before its first use.
  * 4. Nothing is sent of what holds a text that the server would refuse or change (UnstorableTextError), and nothing of the
  *    statements that were to travel with it.
- * 5. A server that cannot be written to is none: during a failover a name may lead to a replica, and a primary may become one
- *    under an open connection. Nobody reads there either, because a replica may not know yet what was acknowledged.
+ * 5. A read-only server counts as unavailable: during a failover a name may lead to a replica, and a primary may become one
+ *    under an open connection. Nothing is read there either, because a replica may not know yet what was acknowledged.
  */
 export interface Connection {
   readonly backend: Backend;
@@ -24,7 +24,7 @@ export interface Connection {
   query<Row>(text: string, values?: readonly Scalar[]): Promise<readonly Row[]>;
   /** Sends all of them together. Answers the commands' tags, such as `COMMIT`. */
   runAll(statements: readonly Statement[]): Promise<string[]>;
-  /** Ends it at once; what is under way is rejected with the reason. */
+  /** Ends it at once; pending queries are rejected with the reason. */
   destroy(reason: Error): void;
 }
 
@@ -40,13 +40,13 @@ export interface ConnectionOptions {
   readonly statementTimeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly onNotify?: (channel: string, payload: string) => void;
-  /** Once, when a connection that was opened comes to an end that nobody asked for. */
+  /** Once, when an open connection ends without `end`. */
   readonly onClose?: () => void;
 }
 
 const OLDEST_SERVER = 130_000;
 const READ_ONLY =
-  'The server can only be read: it is a replica, or was told so, as some providers do when the disk is full';
+  'The server is read-only: it is a replica, or set so, as some providers do when the disk is full';
 /** read_only_sql_transaction */
 const NOT_WRITABLE = '25006';
 
@@ -174,7 +174,7 @@ function newClient(
       synchronous_commit: 'on',
       default_transaction_isolation: 'read committed' as const,
       statement_timeout: statementTimeoutMs,
-      // Pages of runs under way are in memory: one found by its key costs no more than the next one on the disk.
+      // Pages of active runs are in memory: one found by its key costs no more than the next one on the disk.
       random_page_cost: 1.1,
       // A client that fell asleep inside a transaction must not hold its locks for ever.
       idle_in_transaction_session_timeout: statementTimeoutMs,
@@ -208,7 +208,7 @@ function assertSafe(settings: Settings | undefined): Backend {
 interface ConnectionParts {
   readonly backend: Backend;
   readonly end: ConnectionEnd;
-  /** It has come to an end that nobody asked for. */
+  /** The connection was lost. */
   readonly lose: (reason: Error) => void;
 }
 

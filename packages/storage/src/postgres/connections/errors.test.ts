@@ -14,7 +14,7 @@ describe('a lost connection', () => {
     expect(JSON.stringify(body)).not.toContain('ECONNREFUSED');
   });
 
-  it('tells the person who starts the host what happened', () => {
+  it('explains to the operator what happened', () => {
     expect(reasonNotOpened(lost)).toContain('ECONNREFUSED');
   });
 

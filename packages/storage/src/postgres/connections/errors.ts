@@ -28,8 +28,8 @@ export class UnsafeDatabaseError extends Error {
 const RETRY_AFTER_SECONDS = 2;
 
 /**
- * The connection is gone, or none could be made. What was under way on it ended without an answer. A client whose request only
- * reads is told to come back, not that the host has failed.
+ * The connection is gone, or none could be made. Pending statements ended without an answer. A client whose request only
+ * reads is asked to retry, not answered with a failure of the host.
  */
 export class ConnectionLostError extends HostError {
   /** For the person who runs the host. */

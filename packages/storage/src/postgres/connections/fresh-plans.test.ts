@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Connection } from './connection.ts';
 import { createFreshPlans } from './fresh-plans.ts';
 
-/** A connection that notes in which of its uses it was told to forget its plans. */
+/** A connection that records in which of its uses its plans were discarded. */
 function countingConnection() {
   const forgotten: number[] = [];
   let uses = 0;

@@ -4,8 +4,8 @@ import type { Connection } from './connection.ts';
 const FIRST_AT = 64;
 
 /**
- * PostgreSQL keeps the plan of a prepared statement until statistics are gathered anew, a minute or more. A plan that was made
- * for a table of a few pages reads all of it, and goes on to do so when there are a hundred thousand rows: the first minutes of
+ * PostgreSQL keeps the plan of a prepared statement until statistics are gathered again, a minute or more. A plan that was made
+ * for a table of a few pages reads all of it, and still does when there are a hundred thousand rows: the first minutes of
  * a busy schema would get slower and slower. So a connection forgets its plans now and then, and more and more rarely.
  */
 export function createFreshPlans(): (connection: Pick<Connection, 'query'>) => Promise<void> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { gather } from './gather.ts';
 
-/** Answers when it is told to, and remembers what it was asked. */
+/** Answers on demand, and records what it was asked. */
 function reader() {
   const asked: (readonly number[])[] = [];
   const answers: (() => void)[] = [];

@@ -1,4 +1,4 @@
-/** Enough that one answer that does not come holds up nobody, few enough that questions meet. */
+/** Enough that one slow answer does not block the others, few enough that questions are gathered. */
 const MOST_RUNNING = 2;
 
 interface Question<Asked, Answer> {

@@ -26,7 +26,7 @@ export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /**
  * Brings the schema to this program's version, all steps in one transaction. Processes that start at the same time take turns
- * by an advisory lock; whoever comes second finds the work done.
+ * by an advisory lock; the second one finds the work done.
  */
 export async function migrate(connection: Connection, schema: string): Promise<void> {
   if ((await versionFound(connection, schema)) === SCHEMA_VERSION) return;

@@ -19,7 +19,7 @@ import { arrayText } from '../runs/rows.ts';
  */
 export interface Notifier {
   publishAppends(appended: ReadonlyMap<string, number>): void;
-  /** Like `publishAppends`, for the other processes only: whoever put the command there knows of it. */
+  /** Like `publishAppends`, for the other processes only: the sender of a command knows of it. */
   publishCommands(commanded: ReadonlyMap<string, number>): void;
   watch(onCommit: CommitWatcher): () => void;
   /** Sends what is left to be sent, but does not wait long for it. */
@@ -40,7 +40,7 @@ const BETWEEN_NOTIFICATIONS_MS = 20;
 /** The time of a run's end comes from the clock of the host that executed it. */
 const CLOCK_DIFFERENCE_MS = 300_000;
 
-/** A lost notification is made up for, so nobody needs to wait for the disk. */
+/** A lost notification is caught up on, so none needs to wait for the disk. */
 const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1::text, payload)
   FROM unnest($2::text[]) AS payload`;
 
@@ -54,7 +54,7 @@ const MISSED = `
 const GONE = `SELECT ${nowSql(2)} AS now,
   (SELECT min(deadline) FROM holders WHERE deadline > $1::bigint AND deadline <= ${nowSql(2)}) AS since`;
 
-/** Listens before it resolves, so that nothing committed after the store was opened goes unheard. */
+/** Listens before it resolves, so that nothing committed after the store was opened is missed. */
 export async function openNotifier(options: ConnectionOptions): Promise<Notifier> {
   // A channel's name is as short as a schema's, so it cannot hold one.
   const channel = `weft_${createHash('sha256').update(options.schema).digest('hex').slice(0, 32)}`;

@@ -76,7 +76,7 @@ export function createPool(options: PoolOptions): Pool {
 
   async function open(): Promise<Connection> {
     if (failure && performance.now() < failure.until) {
-      // Whoever stands in line hears the same: nobody else would tell them.
+      // Waiting callers get the same error: no one else would reject them.
       waiting.shift()?.resolve(undefined);
       throw failure.error;
     }

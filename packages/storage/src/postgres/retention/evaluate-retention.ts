@@ -24,7 +24,7 @@ export function evaluateErasure(draft: Draft, unit: EraseUnit): Refusal | undefi
   const refusal = rejectionOf(draft, unit);
   if (refusal) return refusal;
   const target = found.targets.get(unit.runId);
-  // Nobody can say what of a damaged record somebody gave; such a run can be removed.
+  // What a client gave is not known from a damaged record; such a run can be removed.
   if (target?.isDamaged === true) throw new DamagedRunError(unit.runId, undefined);
   const [run, record] = [found.runs.get(unit.runId), recordOf(draft, unit.runId)];
   if (!run || !record) return { reason: 'run_missing' };

@@ -39,7 +39,7 @@ const LOSE_HOLDER = `
   lost_times = CASE WHEN holder IS NULL THEN lost_times WHEN lost_seq = next_seq THEN lost_times + 1 ELSE 1 END,
   lost_seq = CASE WHEN holder IS NULL THEN lost_seq ELSE next_seq END`;
 
-/** Of runs to be taken up, those that may be: a quarantined one only for the sake of a cancel. */
+/** Of claimable runs, those that may be claimed: a quarantined one only for the sake of a cancel. */
 const CLAIMABLE = `(quarantined IS NULL OR EXISTS (
   SELECT 1 FROM commands WHERE run = runs.id AND verdict IS NULL AND kind = 'cancel'))`;
 
@@ -214,7 +214,7 @@ export function prepareClaims(pool: Pool, clock: (() => number) | undefined): Cl
     },
     async claim(runId, holder) {
       if (!isRunId(runId)) return { state: 'missing' };
-      // Looks, then takes the run only as it was seen; whoever was faster is seen by the next look.
+      // Looks, then claims the run only as it was seen; the next look sees a faster holder.
       for (;;) {
         const result = await pool.use(async (connection): Promise<ClaimResult | undefined> => {
           const [run] = await connection.query<Target>(LOOK, [runId, now()]);

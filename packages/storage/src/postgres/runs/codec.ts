@@ -78,7 +78,7 @@ export function recordText(record: CreationRecord): string {
   return JSON.stringify(rest);
 }
 
-/** What runs of one workflow have in common: nothing of it comes from whoever started them. */
+/** What runs of one workflow have in common: nothing of it comes from their callers. */
 export function originText(record: CreationRecord): string {
   const { workflowVersion, definitionDigest, transport, engineVersion, limits } = record;
   return JSON.stringify({ workflowVersion, definitionDigest, transport, engineVersion, limits });

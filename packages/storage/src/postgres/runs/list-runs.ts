@@ -29,7 +29,7 @@ function placeOf({ created_at, ord }: StoredRun): readonly number[] {
   return [created_at, ord];
 }
 
-/** One more row than asked for tells whether there is a next page. */
+/** One more row than asked for shows whether there is a next page. */
 export function pageFrom<Stored, Row>(
   found: readonly Stored[],
   limit: number,

@@ -25,7 +25,7 @@ const ASK_AGAIN_MS = 5_000;
 /** A process that slept for so long is taken for gone. */
 const SILENCE_MS = 60_000;
 
-/** Answers nothing while somebody else is just writing the same. */
+/** Answers nothing while another writer is writing the same. */
 const LEARN = `
   WITH fresh AS (INSERT INTO origins (body) VALUES ($1::text) ON CONFLICT (body) DO NOTHING RETURNING id)
   SELECT id FROM fresh UNION ALL SELECT id FROM origins WHERE body = $1::text`;
@@ -34,7 +34,7 @@ const OLDER = `SELECT 1 FROM holders
   WHERE coalesce(schema, 0) < ${migration0004.version} AND deadline > ${nowSql(1)} - ${SILENCE_MS} LIMIT 1`;
 
 /**
- * Numbers of what many creation records have in common. A number is asked for beside the commits, which wait for nothing: until it
+ * Numbers of what many creation records have in common. A number is asked for outside the commits, which do not wait for it: until it
  * is known, and while a process of an older program may be reading, records are stored whole.
  */
 export function prepareOrigins(pool: Pool, clock: (() => number) | undefined): Origins {

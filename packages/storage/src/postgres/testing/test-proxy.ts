@@ -8,7 +8,7 @@ export interface Passage {
   readonly upstream: Socket;
 }
 
-/** An address on this machine that leads to a server, chosen anew for each connection; `carry` moves the data. */
+/** An address on this machine that leads to a server, chosen again for each connection; `carry` moves the data. */
 export async function openProxy(
   serverNow: () => TestServer,
   carry: (passage: Passage) => void,
@@ -19,7 +19,7 @@ export async function openProxy(
     client.on('close', () => upstream.destroy()).on('error', () => {});
     upstream.on('close', () => client.destroy()).on('error', () => {});
   }).listen(0, '127.0.0.1');
-  listening.unref(); // whoever uses it has ended when the tests have
+  listening.unref(); // its users end with the tests
   await once(listening, 'listening');
   const url = new URL(serverNow().url);
   const own = listening.address();

@@ -135,7 +135,7 @@ export function prepareClaims(connection: Connection): Claims {
       return due.map(({ id, epoch, tenant, bytes }) => {
         const runId = runIdText(id);
         knownRuns.forget(runId);
-        // Whose tenant is not known is damaged, as whoever reads it will find.
+        // A run without a known tenant is damaged, which its reader reports.
         return { runId, epoch: epoch + 1, tenant: strings.read(tenant) ?? '', bytes };
       });
     },

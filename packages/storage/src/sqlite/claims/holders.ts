@@ -1,6 +1,6 @@
 /**
  * Who holds runs, and until when. Held in memory on purpose: the file has one owner process, and a new owner frees every
- * claim when it opens the file, so nobody would ever read these from the disk, and a heartbeat need not wait for it.
+ * claim when it opens the file, so no process would ever read these from the disk, and a heartbeat need not wait for it.
  */
 export interface Holders {
   /** The number under which the holder stands on the runs it holds. */

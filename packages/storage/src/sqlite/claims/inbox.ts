@@ -25,7 +25,7 @@ export function prepareAccept({ db, clock, knownRuns }: Connection): Accept {
   };
 }
 
-/** Delivers a signal of the run with this number to one of the same tenant that is under way; elsewhere nobody waits for it. */
+/** Delivers a signal of the run with this number to an active one of the same tenant; no other run waits for it. */
 export function prepareDeliver(connection: Connection): (senderRid: number, signal: Signal) => void {
   const accept = prepareAccept(connection);
   // Restates isOpen and ownRun.

@@ -9,7 +9,7 @@ export interface Blobs {
   read(tenant: string, runId: string, blobId: string, index: number): Uint8Array | undefined;
   /** Inside the group's transaction. A piece that is there stays as it is. */
   write(unit: BlobUnit): void;
-  /** A piece is written once, so whoever wrote these bytes, they are there. */
+  /** A piece is written once, so these bytes are there, no matter which writer wrote them. */
   wasCommitted(unit: BlobUnit): boolean;
 }
 

@@ -9,8 +9,8 @@ const PIECE_BYTES = 256 * 1024;
 const SUFFIX = '.backup-';
 
 /**
- * A copy of the file as it is now, made through a second connection that reads one moment of it while the owner goes on writing.
- * The copy lies beside the file, has no name any more once it is open, and so goes with whoever reads it, also when that one is
+ * A copy of the file as it is now, made through a second connection that reads one moment of it while the owner continues to write.
+ * The copy is created next to the file and unlinked once it is open, so it goes with its reader, also when that one is
  * killed.
  */
 export async function openBackup(path: string): Promise<OpenBackup> {
@@ -38,10 +38,10 @@ export async function openBackup(path: string): Promise<OpenBackup> {
 }
 
 async function writeCopy(path: string, copy: string): Promise<void> {
-  // Created first, so that nobody else can read it from its first byte on.
+  // Created first, so that no other user can read it from its first byte on.
   await (await open(copy, 'wx', 0o600)).close();
   await copyDatabase(path, copy);
-  // One file that needs no others beside it, also where only reading is allowed.
+  // One file that needs no others next to it, also where only reading is allowed.
   const copied = openDatabase(copy, { busyTimeoutMs: 0 });
   try {
     copied.exec('PRAGMA journal_mode = DELETE');

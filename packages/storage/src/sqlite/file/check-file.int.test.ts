@@ -143,7 +143,7 @@ describe('the deep check of an SQLite file', () => {
     expect(checkSqliteFile(path).length).toBeGreaterThan(0);
   });
 
-  it('finds that a file is none of ours', () => {
+  it('reports a file of another program', () => {
     const path = newPath();
     writeFileSync(path, 'nothing of the kind '.repeat(500));
 

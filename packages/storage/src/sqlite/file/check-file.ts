@@ -42,7 +42,7 @@ const ENDINGS: Partial<Record<RunStatus, string>> = {
 
 /**
  * The full check behind `weft doctor --deep`: the file's own structure, then every run's head against its log. Reads only, and
- * may run beside the owner; it reads everything, so it takes as long as the file is big.
+ * may run next to the owner; it reads everything, so it takes as long as the file is big.
  */
 export function checkSqliteFile(file: string): Finding[] {
   const path = resolve(file);
@@ -75,7 +75,7 @@ function checkAll(db: Database, path: string): Finding[] {
       },
     ];
   }
-  // One transaction: every check sees the same moment, also while the owner goes on writing.
+  // One transaction: every check sees the same moment, also while the owner continues to write.
   db.exec('BEGIN');
   try {
     const integrity = checkIntegrity(db);

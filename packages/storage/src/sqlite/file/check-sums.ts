@@ -46,10 +46,10 @@ const BROKEN_TEXTS = `
   UNION SELECT runs.id, 'inbox' FROM commands JOIN runs USING (rid)
     WHERE NOT json_valid(body) OR (verdict IS NOT NULL AND NOT json_valid(verdict))`;
 
-/** The table of runs tells of quarantines from here on. */
+/** The table of runs has quarantines from here on. */
 const FIRST_VERSION_WITH_QUARANTINE = 7;
 
-/** Reads every row that carries a checksum, and what else must be read to go on with a run. */
+/** Reads every row that carries a checksum, and what else must be read to continue a run. */
 export function* findDamagedRows(db: Database, version: number): Generator<DamagedRow> {
   const strings = openStringTable(db);
   for (const row of db.prepare<RecordColumns & { readonly id: Uint8Array }>(RECORDS).iterate()) {

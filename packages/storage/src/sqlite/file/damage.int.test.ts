@@ -29,7 +29,7 @@ async function writtenFile(sql?: string): Promise<Written> {
   const runs = [newRunId(), newRunId(), newRunId()];
   const store = openSqliteStore({ path });
   for (const [index, runId] of runs.entries()) {
-    const record = { inputs: { amount: index }, tags: [`tag-${index}`], principal: 'somebody' };
+    const record = { inputs: { amount: index }, tags: [`tag-${index}`], principal: 'ada' };
     await given(store, createUnit(runId, { holder: 'h1', events: privateEvents(0, 2), record }));
     const checkpoint = { seq: 4, foldVersion: 1, state: '{"nodes":{}}' };
     await given(store, appendUnit(runId, 2, { events: privateEvents(2, 2), checkpoint, release: true }));
@@ -87,7 +87,7 @@ describe('an event that is not what was written', () => {
     ['node', 'node = node - 1'],
     ['overlay', `overlay = '{"secret":9}'`],
     ['missing overlay', 'overlay = NULL'],
-  ])('is found by its %s, named, and keeps nobody from reading other runs', async (_what, change) => {
+  ])('is found by its %s, named, and other runs stay readable', async (_what, change) => {
     const { path, runs } = await writtenFile(`UPDATE events SET ${change} WHERE rid = 2 AND seq = 1`);
     const [first = '', bad = '', last = ''] = runs;
 
@@ -117,7 +117,7 @@ describe('an event that is not what was written', () => {
     });
   });
 
-  it('is found where there is none', async () => {
+  it('is found where the record is missing', async () => {
     const { path, runs } = await writtenFile('DELETE FROM events WHERE rid = 2 AND seq = 1');
 
     await withStore(path, async (store) => {
@@ -167,7 +167,7 @@ describe('the rest of a run that is not what was written', () => {
     ['waiting command', 'UPDATE commands SET body = substr(body, 2) WHERE rid = 2'],
     ['quarantine', 'UPDATE runs SET suspicion = substr(suspicion, 2) WHERE rid = 2'],
     ['status', 'UPDATE runs SET status = 99 WHERE rid = 2'],
-  ])('is found by its %s, and keeps nobody from listing and taking up others', async (_what, sql) => {
+  ])('is found by its %s, and others can still be listed and claimed', async (_what, sql) => {
     const { path, runs } = await commandedFile(sql);
     const [first = '', bad = '', last = ''] = runs;
     const reported: string[] = [];
@@ -210,7 +210,7 @@ describe('the deep check', () => {
       'damage',
     ],
     ['inbox is no JSON any more', 'UPDATE commands SET body = substr(body, 2) WHERE rid = 2', 'damage'],
-  ])('names the run whose %s, and goes on', async (_what, sql, check) => {
+  ])('names the run whose %s, and continues', async (_what, sql, check) => {
     const { path, runs } = await commandedFile(
       `${sql}; UPDATE events SET at = at + 1 WHERE rid = 3 AND seq = 1`,
     );
@@ -341,7 +341,7 @@ describe('a byte that changed somewhere in the file', () => {
       const log = await readAll(store, runId);
       if (row?.isDamaged === true) return 'error';
       if (row === undefined || log.length < 4) return 'missing';
-      expect(row.record).toMatchObject({ tenant: 'acme', inputs: { amount: index }, principal: 'somebody' });
+      expect(row.record).toMatchObject({ tenant: 'acme', inputs: { amount: index }, principal: 'ada' });
       expect(log).toEqual(privateEvents(0, 4));
       return 'same';
     } catch (error) {

@@ -89,7 +89,7 @@ function guarded<Row>(statement: Statement<Row>, thrown: (error: unknown) => unk
 
 /**
  * Copies a database as of one moment, while others write to it. All pages go in one step on a thread of its own: with smaller ones
- * SQLite begins anew after every write.
+ * SQLite begins again after every write.
  */
 export async function copyDatabase(path: string, copy: string): Promise<void> {
   const source = new DatabaseSync(path, { timeout: 5_000, readOnly: true });
@@ -110,7 +110,7 @@ export const SQLITE_NOTADB = 26;
 export function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff;
-  // Where reading several rows fails halfway, the binding tells that it was SQLite, but not the number.
+  // Where reading several rows fails halfway, the binding reports SQLite as the source, but not the number.
   return 'code' in error && error.code === 'ERR_SQLITE_ERROR' ? SQLITE_ERROR : undefined;
 }
 

@@ -69,7 +69,7 @@ export type StoreLoss =
     }
   /** As many commits, but others: the file was exchanged, or continued elsewhere. */
   | { readonly reason: 'other_history'; readonly acknowledgedAt: number; readonly reachedAt: number }
-  /** Without a time where only the folder tells that there was one. */
+  /** Without a time where only the folder shows that there was one. */
   | { readonly reason: 'database_missing'; readonly acknowledgedAt?: number }
   | { readonly reason: 'mark_unreadable' };
 
@@ -100,7 +100,7 @@ function lossText(path: string, loss: StoreLoss): string {
     case 'database_missing':
       return `${path} is missing or empty, but ${whatWasHere(loss.acknowledgedAt)}`;
     case 'mark_unreadable':
-      return `${path} is damaged: it cannot be told whether the database beside it holds everything that was acknowledged`;
+      return `${path} is damaged: it no longer shows whether the database next to it holds everything that was acknowledged`;
   }
 }
 

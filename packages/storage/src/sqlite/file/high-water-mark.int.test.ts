@@ -129,7 +129,7 @@ describe('the high-water mark of an SQLite store', () => {
     expect(lossOn(path).reason).toBe('other_history');
   });
 
-  it('cannot be told from one half alone, and is refused when both are unreadable', async () => {
+  it('is not found by one half alone, and is refused when both are unreadable', async () => {
     const path = newPath();
     const store = openSqliteStore({ path });
     await commit(store, 3);
@@ -188,7 +188,7 @@ describe('the high-water mark of an SQLite store', () => {
     expect(() => openSqliteStore({ path, isExpected: true })).toThrow('is missing or empty');
   });
 
-  it('is made anew where only the database was copied', async () => {
+  it('is made again where only the database was copied', async () => {
     const [path, copy] = [newPath(), newPath()];
     const store = openSqliteStore({ path });
     await commit(store, 3);
@@ -210,7 +210,7 @@ function acceptance(onLoss: (loss: StoreLoss) => void = () => undefined) {
   };
 }
 
-/** Without its last frame the last commit is none. */
+/** Without its last frame the last commit does not count. */
 function cutLastCommit(path: string): void {
   truncateSync(`${path}-wal`, statSync(`${path}-wal`).size - FRAME_BYTES);
 }

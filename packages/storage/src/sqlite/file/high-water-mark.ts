@@ -3,14 +3,14 @@ import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 
 /**
- * How far the database had come when somebody was last told that a write is durable, kept in a file of its own. SQLite recovers
+ * How far the database had come when a write was last acknowledged as durable, kept in a file of its own. SQLite recovers
  * silently from a write-ahead log that is missing or damaged: to the last commit that it still finds. Only something outside of
- * the database can tell that there were more.
+ * the database shows that there were more.
  *
  * H1. Every commit raises the number in the database, in its own transaction.
- * H2. The mark is written after COMMIT has returned and before anybody is told. So after a killed process the database is at the
+ * H2. The mark is written after COMMIT has returned and before it is acknowledged. So after a killed process the database is at the
  *     mark or one commit ahead of it, never behind.
- * H3. The mark reaches the disk right after, beside what comes next: after a power failure, too, the database is never behind it.
+ * H3. The mark reaches the disk right after, in parallel to what comes next: after a power failure, too, the database is never behind it.
  * H4. Two places are written in turn, each with a checksum: whatever is cut off in the middle of one leaves the other.
  */
 export interface HighWaterMark {
@@ -85,7 +85,7 @@ export function openHighWaterMark(database: string): HighWaterMark {
   };
 }
 
-/** What the file says, for whoever only looks. */
+/** What the file says, for readers that write nothing. */
 export function readHighWaterMark(database: string): FoundMark {
   let file: number;
   try {

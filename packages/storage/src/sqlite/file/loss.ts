@@ -6,7 +6,7 @@ import { readProgress } from './progress.ts';
 
 /**
  * What the database lacks of what its mark says was acknowledged; undefined when nothing is missing. Only reads: a connection that
- * may write folds what is left of the write-ahead log into the database when it is closed, and whoever still has the rest of it
+ * may write folds what is left of the write-ahead log into the database when it is closed, and an operator who still has the rest of it
  * could not put it back.
  */
 export function findLoss(path: string, acknowledged: FoundMark, isExpected: boolean): StoreLoss | undefined {

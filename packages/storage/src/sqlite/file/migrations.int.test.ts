@@ -94,7 +94,7 @@ describe('a file of the first version', () => {
     expect(inAnyFile()).toBe(false);
   });
 
-  it('keeps what it holds, and goes on from there', async () => {
+  it('keeps what it holds, and continues from there', async () => {
     const { path, runId } = givenFirstVersion();
 
     const store = openSqliteStore({ path, clock: () => START });

@@ -3,7 +3,7 @@ import { openDatabase, SQLITE_NOTADB, sqliteCode } from './driver.ts';
 import { NotAStoreError } from './errors.ts';
 import { migrate, schemaVersion } from './migrations.ts';
 
-/** 'WEFT': tells our files from those of other programs. */
+/** 'WEFT': distinguishes our files from those of other programs. */
 const APPLICATION_ID = 0x57454654;
 
 export interface FileOptions {
@@ -13,7 +13,7 @@ export interface FileOptions {
   readonly onMalformed?: (error: unknown) => Error;
 }
 
-/** Opens and migrates the file. Refuses to go on with settings under which an acknowledged fact could be lost. */
+/** Opens and migrates the file. Refuses to continue with settings under which an acknowledged fact could be lost. */
 export function openFile({ path, busyTimeoutMs, maxPageCount, onMalformed }: FileOptions): Database {
   const db = openDatabase(path, { busyTimeoutMs, ...(onMalformed !== undefined && { onMalformed }) });
   try {

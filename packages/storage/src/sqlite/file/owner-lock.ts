@@ -4,7 +4,7 @@ import { openDatabase, SQLITE_BUSY, sqliteCode } from './driver.ts';
 import { type Owner, StoreInUseError } from './errors.ts';
 
 /**
- * One process owns a store file. The lock is an open write transaction on an empty database beside it: the operating
+ * One process owns a store file. The lock is an open write transaction on an empty database next to it: the operating
  * system ends it with the process, so a killed owner leaves nothing stale. Who the owner is stands in a second file, because
  * reading or closing the locked one by other means would drop the lock (POSIX locks belong to the process, not the handle).
  */
@@ -32,7 +32,7 @@ function openLock(path: string): Database {
   }
 }
 
-/** The note is a courtesy: when it is missing or half written, the error just names nobody. */
+/** The note is a courtesy: when it is missing or half written, the error just names no owner. */
 function readOwner(path: string): Owner | undefined {
   try {
     const note: unknown = JSON.parse(readFileSync(`${path}.owner`, 'utf8'));

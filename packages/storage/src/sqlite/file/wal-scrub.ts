@@ -3,7 +3,7 @@ import type { Database } from './driver.ts';
 /**
  * SQLite overwrites in the file what is deleted, but the write-ahead log still holds the pages as they were, until it is
  * written over, which on a quiet host may be never. So some time after a deletion the log is folded in and truncated. That
- * takes as long as an ordinary checkpoint, which commits pay for as well (some 10 µs a page, 4,000 pages at most unless somebody
+ * takes as long as an ordinary checkpoint, which commits pay for as well (some 10 µs a page, 4,000 pages at most unless a process
  * reads for long), and deletions that come together share one.
  *
  * A reader on another connection, such as a backup, keeps the log: nothing waits for it, it is tried again until it has worked.
@@ -17,7 +17,7 @@ export interface WalScrub {
 export interface WalScrubOptions {
   /** How long deletions are gathered, and the pause between attempts. */
   readonly afterMs: number;
-  /** How long somebody else waits for the file when it is busy; set back after each attempt. */
+  /** How long another connection waits for the file when it is busy; set back after each attempt. */
   readonly busyTimeoutMs: number;
   /** Called once when it has not worked for many attempts. */
   readonly onDelayed?: ((reason: string) => void) | undefined;

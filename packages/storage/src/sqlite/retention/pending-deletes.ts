@@ -3,14 +3,14 @@ import { FIRST_TERMINAL } from '../runs/codec.ts';
 import { type Connection, inTransaction } from '../file/connection.ts';
 
 /**
- * What is left of a long run that was purged. Deleting a million events takes a second, and everybody else would wait; so the
- * purge itself makes the run's row nobody's, under an id that nobody knows, and its events go a few thousand at a time.
+ * What is left of a long run that was purged. Deleting a million events takes a second, and every other write would wait; so the
+ * purge itself moves the run's row aside, to no tenant and a random id, and its events are deleted a few thousand at a time.
  *
  * The row stays to the last: it keeps the number from being given to another run, which would find the events under it, and it
- * tells the next owner of the file that there is something to do.
+ * shows the next owner of the file that there is something to delete.
  */
 export interface PendingDeletes {
-  /** Takes away what there is, between the turns of others; more than one at the same time is one. False when there was nothing. */
+  /** Deletes what is pending, in between other work; concurrent calls share one pass. False when there was nothing. */
   clear(): Promise<boolean>;
   stop(): void;
 }
@@ -18,12 +18,12 @@ export interface PendingDeletes {
 /** Of runs that are not there any more; no tenant has this number. */
 export const NO_TENANT = -1;
 
-/** Events that one transaction takes away: some milliseconds. Runs with no more than these leave no pendingDeletes. */
+/** Events that one transaction takes away: some milliseconds. Runs with no more than these need no pending delete. */
 export const REMOVED_AT_ONCE = 5_000;
 
 /**
- * Makes a run's row nobody's, with nothing left in it that somebody gave. It counts as ended: an imported run may not have,
- * and without its mark it would look like one to be taken up. Inside the group's transaction.
+ * Moves a run's row aside, with nothing left in it that a client gave. It counts as ended: an imported run may not have,
+ * and without its mark it would look claimable. Inside the group's transaction.
  */
 export function prepareMoveAside({ db }: Connection): (rid: number) => void {
   const moveAside = db.prepare(

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Connection, inTransaction } from '../file/connection.ts';
 import type { Statement } from '../file/driver.ts';
 
-/** Removed per turn of the event loop, so that pruning a day's records blocks nobody. */
+/** Removed per turn of the event loop, so that pruning a day's records does not block other work. */
 const PRUNE_STEP = 500;
 
 /** Removes expired idempotency records, documents and tombstones in small transactions; answers how many. */

@@ -146,7 +146,7 @@ describe('what is taken away', () => {
 });
 
 describe('what is taken away while the store stays open', () => {
-  /** In the file, the write-ahead log, and whatever else lies beside it. */
+  /** In the file, the write-ahead log, and whatever else lies next to it. */
   const isInFolder = (path: string, text: string): boolean =>
     readdirSync(dirname(path))
       .filter((name) => name.startsWith(basename(path)))
@@ -232,7 +232,7 @@ describe('what is taken away while the store stays open', () => {
     await store.close();
   });
 
-  it('is gone as soon as nobody reads it any more, and nobody waits for that', async () => {
+  it('is gone as soon as it has no reader, without making a caller wait', async () => {
     const path = newPath();
     const delays: string[] = [];
     const store = openSqliteStore({
@@ -309,7 +309,7 @@ describe('a long run', () => {
     }
   };
 
-  it('that is purged is gone at once for everybody, and from the file a few turns later', async () => {
+  it('that is purged is gone at once for every reader, and from the file a few ticks later', async () => {
     const path = newPath();
     const store = openSqliteStore({ path });
     const runId = await givenLongRun(store);
@@ -328,7 +328,7 @@ describe('a long run', () => {
       expect([text, isInFile(path, text)]).toEqual([text, false]);
   });
 
-  it('gives its number to nobody while something of it is left', async () => {
+  it('gives its number to no other run while something of it is left', async () => {
     const path = newPath();
     const store = openSqliteStore({ path });
     await given(store, purge(await givenLongRun(store)));
@@ -360,7 +360,7 @@ describe('a long run', () => {
 });
 
 describe('a backup', () => {
-  it('holds everything committed before it was asked for, while writes go on, as one whole file', async () => {
+  it('holds everything committed before it was asked for, while writes continue, as one whole file', async () => {
     const store = openSqliteStore({ path: newPath() });
     const runId = await givenRun(store, 'one');
     let seq = 0;
@@ -393,7 +393,7 @@ describe('a backup', () => {
     await store.close();
   });
 
-  it('leaves nothing beside the file, read or not', async () => {
+  it('leaves nothing next to the file, read or not', async () => {
     const path = newPath();
     const store = openSqliteStore({ path });
     const names = () => readdirSync(dirname(path)).filter((name) => name.includes('.backup-'));
@@ -409,7 +409,7 @@ describe('a backup', () => {
     await again.close();
   });
 
-  it('needs no other file beside it', async () => {
+  it('needs no other file next to it', async () => {
     const store = openSqliteStore({ path: newPath() });
     const copy = newPath();
     writeFileSync(copy, await read(store), { mode: 0o400 });

@@ -24,7 +24,7 @@ export interface Retention {
   wasCommitted(unit: PurgeUnit | EraseUnit): boolean;
 }
 
-/** What belongs to a run by its number alone, beside its log and its row. */
+/** What belongs to a run by its number alone, in addition to its log and its row. */
 const OWNED = ['checkpoints', 'commands', 'outbox'];
 
 /** Restates openReader. */
@@ -48,7 +48,7 @@ export function prepareRetention(connection: Connection): Retention {
     'DELETE FROM run_tags WHERE tenant = ? AND tag = ? AND created_at = ? AND rid = ?',
   );
   const removeFork = db.prepare('DELETE FROM forks WHERE source = ? AND rid = ?');
-  /** Where nobody knows the tags and the source any more, everything is looked at. */
+  /** Where tags and source are no longer known, everything is searched. */
   const removeUnknown = ['run_tags', 'forks'].map((table) =>
     db.prepare(`DELETE FROM ${table} WHERE rid = ?`),
   );

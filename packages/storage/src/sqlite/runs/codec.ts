@@ -35,7 +35,7 @@ export function statusNumber(status: RunStatus): number {
   return number;
 }
 
-/** A number that is none, which only damage can make of it, is told as what the store's own searches take it for. */
+/** An invalid number, which only damage can cause, is shown as what the store's own searches take it for. */
 export function statusOf(number: number): RunStatus {
   return STATUSES[number] ?? (number < FIRST_TERMINAL ? 'pending' : 'failed');
 }

@@ -1,6 +1,6 @@
 import { HostError } from '@weft/protocol';
 
-/** A place in a list: the numbers by which its last row is sorted. Opaque to whoever carries it. */
+/** A place in a list: the numbers by which its last row is sorted. Opaque to clients. */
 export function encodeCursor(place: readonly number[]): string {
   return Buffer.from(place.join(',')).toString('base64url');
 }

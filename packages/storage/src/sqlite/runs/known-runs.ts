@@ -1,7 +1,7 @@
 import type { CreationRecord, RunHead, RunStatus, StoredEvent } from '@weft/engine';
 
 /**
- * Runs that are under way and held, as the last write left them: the next append, and whoever follows the run, need not ask
+ * Active runs that are held, as the last write left them: the next append, and followers of the run, need not ask
  * the file.
  *
  * R1. What is known is what the file holds. This process is the file's only owner: a write notes what it has written, and
@@ -38,7 +38,7 @@ export interface KnownRun {
 const MOST_RUNS = 10_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 const MOST_BYTES_OF_ONE = 64 * 1024;
-/** What an event takes in memory beside its payload. */
+/** What an event takes in memory in addition to its payload. */
 const EVENT_OVERHEAD_BYTES = 250;
 
 export function createKnownRuns(): KnownRuns {
@@ -50,7 +50,7 @@ export function createKnownRuns(): KnownRuns {
     if (run === undefined) return;
     bytes -= run.bytes;
     runs.delete(runId);
-    // What a Map has outgrown goes on pointing at its old entries until the next full collection of garbage.
+    // What a Map has outgrown still points at its old entries until the next full collection of garbage.
     run.events = undefined;
     run.head = undefined;
   }

@@ -78,7 +78,7 @@ export function prepareListRuns({ db, strings }: Connection, runs: RunReader): L
     const { maxBytes = Number.POSITIVE_INFINITY } = page;
     const found: StoredRun[] = [];
     let bytes = 0;
-    // One more than the page holds tells whether there is a next one.
+    // One more than the page holds shows whether there is a next one.
     const isFull = (): boolean => found.length > page.limit || (found.length > 1 && bytes > maxBytes);
     for (let place: Place | undefined = query && start; query && place && !isFull(); ) {
       const result = step(query, place, { rows: page.limit + 1 - found.length, bytes: maxBytes - bytes });
@@ -87,7 +87,7 @@ export function prepareListRuns({ db, strings }: Connection, runs: RunReader): L
         bytes += bytesOf(row);
       }
       const last = result.found.at(-1);
-      // A step that was cut short by its bytes goes on where it was cut.
+      // A step that was cut short by its bytes continues where it was cut.
       place = bytes > maxBytes && last !== undefined ? placeAt(last) : result.next;
       if (place && !isFull()) await nextTurn();
     }

@@ -116,7 +116,7 @@ export function prepareRunReader({ db, strings, holders, clock, knownRuns }: Con
     return event;
   }
 
-  /** Of a damaged run only what can still be read is told; the others of a list are not affected. */
+  /** Of a damaged run only what can still be read is shown; the others of a list are not affected. */
   function rowFrom(stored: StoredRun): RunRow {
     const runId = runIdText(stored.id);
     const record = ifWhole(() => recordFrom(runId, stored, strings));

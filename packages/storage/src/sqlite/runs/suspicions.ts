@@ -14,7 +14,7 @@ export interface Suspicions {
 const CANCEL = '{"type":"cancel"';
 
 /**
- * Of runs to be taken up, those that may be: a quarantined one only for the sake of a cancel. The look into its inbox costs
+ * Of claimable runs, those that may be claimed: a quarantined one only for the sake of a cancel. The look into its inbox costs
  * nothing where none is quarantined. Commands are written with their type first; one that is damaged must not fail the search
  * for all others, as parsing it would.
  */

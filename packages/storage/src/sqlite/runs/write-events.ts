@@ -13,7 +13,7 @@ export interface WrittenRun {
 /** Rows of one statement. Most writes have fewer; those with more take several statements. */
 const MOST_ROWS = 16;
 
-/** Writes events that go on from one another, several rows at a time: a call into SQLite costs as much as a row. */
+/** Writes consecutive events, several rows at a time: a call into SQLite costs as much as a row. */
 export function prepareEventWriter({
   db,
   strings,

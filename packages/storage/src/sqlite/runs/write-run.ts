@@ -240,7 +240,7 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
       insertOutbox.get(row.id, rid, row.topic, row.lane ?? null, row.dueAt, JSON.stringify(row.body));
     }
     if (unit.heldAgainst) putSuspicion(rid, unit.heldAgainst.suspicion);
-    // Last: a run that tells itself something finds its head already written.
+    // Last: a run that signals itself finds its head already written.
     for (const signal of unit.notify ?? []) deliver(rid, signal);
   }
 
