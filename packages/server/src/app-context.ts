@@ -8,7 +8,7 @@ import type { AdmissionQueue } from './stream/admission-queue.ts';
 import type { Settings } from './options.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 
-/** What every route is given: the host behind the context, and the few things all of them share. */
+/** What every route is given: the host, and the few things all routes share. */
 export interface AppContext {
   readonly host: Host;
   readonly settings: Settings;
@@ -28,7 +28,7 @@ export interface AppContext {
 export interface Access {
   /** New work: refused while the host is overloaded. */
   readonly isNewWork?: boolean;
-  /** The path names a run: whoever may not see it gets 404, whatever else is wrong with the request. */
+  /** The path names a run: a caller that may not see it gets 404, whatever else is wrong with the request. */
   readonly ofRun?: boolean;
 }
 
@@ -55,7 +55,7 @@ export function sendJson(reply: FastifyReply, status: number, body: string): Fas
   return reply.code(status).header('content-type', 'application/json; charset=utf-8').send(body);
 }
 
-/** A path parameter, percent-decoded. Ids are names, so one that is none is refused here for every route. */
+/** A path parameter, percent-decoded. Ids are names, so an invalid one is refused here for every route. */
 export function pathParam(request: FastifyRequest, name: string): string {
   const value = (request.params as Record<string, string>)[name] ?? '';
   const problem = nameProblem(value);

@@ -1,4 +1,4 @@
-/** What the server can be told. Every member has a default. */
+/** Options of the server. Every member has a default. */
 export interface ServerOptions {
   /** Base of the URLs in answers, without a path; otherwise the address that the request has reached. */
   readonly publicUrl?: string;
@@ -19,7 +19,7 @@ export interface ServerOptions {
   readonly maxPollsPerTenant?: number;
   readonly maxDownloadsPerTenant?: number;
   readonly maxConnections?: number;
-  /** The head of a request, and all of it: whoever takes longer is disconnected. */
+  /** The head of a request, and all of it: a slower client is disconnected. */
   readonly headersTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
   /** Bytes of request bodies that are being worked on, and of large answers that are being taken. */

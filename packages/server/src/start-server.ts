@@ -5,7 +5,7 @@ export interface ListenOptions {
   readonly host: string;
   /** 0 = any free port. */
   readonly port: number;
-  /** How long answers under way may take at shutdown. Open streams and long polls are ended at once. */
+  /** How long pending answers may take at shutdown. Open streams and long polls are ended at once. */
   readonly graceMs?: number;
 }
 

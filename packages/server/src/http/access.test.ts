@@ -173,7 +173,7 @@ describe('a host at capacity', () => {
   });
 });
 
-describe('a failure nobody foresaw', () => {
+describe('an unexpected failure', () => {
   it('is 500 with a correlation id, and its text stays in the host', async () => {
     const logged: { level: string; fields: object }[] = [];
     const at = await openHarness(

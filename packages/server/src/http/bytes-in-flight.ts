@@ -10,7 +10,7 @@ const RETRY_AFTER_S = 1;
 
 /**
  * What requests hold in memory: bodies while they come in and are worked on, and large answers until their reader has taken
- * them. Over the limit those tenants are turned away that take up their part of it. A reader that takes nothing of a large
+ * them. Over the limit those tenants are rejected that use up their part of it. A reader that takes nothing of a large
  * answer for `stallMs` is disconnected.
  */
 export function boundBytesInFlight(
@@ -51,7 +51,7 @@ function announced({ headers, routeOptions }: FastifyRequest, byDefault: number)
 function tooMany(observed: number, limit: number): HostError {
   return new HostError(
     'service_unavailable',
-    `Requests and answers under way would take ${observed} bytes, of which ${limit} are allowed; try again in ${RETRY_AFTER_S} s.`,
+    `Requests and answers in flight would take ${observed} bytes, of which ${limit} are allowed; try again in ${RETRY_AFTER_S} s.`,
     { retryAfter: RETRY_AFTER_S, limit, observed },
     { retryAfter: RETRY_AFTER_S },
   );

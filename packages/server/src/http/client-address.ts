@@ -6,7 +6,7 @@ const WITH_PORT = /^(?:\[([0-9a-f:.]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/i;
 
 /**
  * Where a request comes from, as one spelling of a plain address. Behind a trusted proxy that is what X-Forwarded-For says,
- * read from the right up to the first address that is not a trusted proxy's; from anybody else the header says nothing.
+ * read from the right up to the first address that is not a trusted proxy's; from other peers the header is ignored.
  * `Forwarded` is not read: a proxy overwrites one of the two headers, and the client writes the other.
  */
 export function addressOf(request: FastifyRequest): string {

@@ -3,7 +3,7 @@ import { HostError, isHostError, isName, toEnvelope } from '@weft/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type AppContext, sendJson } from '../app-context.ts';
 
-/** The single context through which a failure leaves: `{error, message, details?}`, always. */
+/** The one place where a failure becomes an answer: `{error, message, details?}`, always. */
 export function answerErrors(app: FastifyInstance, context: AppContext): void {
   app.setErrorHandler(async (error, request, reply) => {
     const known = translate(error, request, context);
@@ -87,7 +87,7 @@ function tooLarge(request: FastifyRequest, limit: number): HostError {
 export function answerFrameworkError(error: { readonly code?: string }, response: ServerResponse): void {
   const known =
     error.code === 'FST_ERR_MAX_PARAM_LENGTH'
-      ? new HostError('not_found', 'Nothing has an id as long as the one in this path.')
+      ? new HostError('not_found', 'The id in this path is too long.')
       : new HostError('validation_error', 'The path is not valid percent-encoding.', { field: 'path' });
   const { status, body } = toEnvelope(known);
   response.writeHead(status, {

@@ -34,7 +34,7 @@ describe('an address that tries keys', () => {
     return statuses;
   };
 
-  it('is told 401 nineteen times, then 429 before its key is looked up, also a right one', async () => {
+  it('gets 401 nineteen times, then 429 before its key is looked up, also a right one', async () => {
     const from = '203.0.113.1';
 
     const statuses = await tryTimes(20, { from });

@@ -4,8 +4,8 @@ import type { FastifyRequest } from 'fastify';
 import { addressOf, isLoopbackAddress, peerOf } from './client-address.ts';
 
 /**
- * Counts keys and links that were not accepted, by the address they came from, so that nobody can try many. From so many in a
- * minute on, that address is refused before its key is looked up, a right one too: otherwise trying would go on unhindered.
+ * Counts keys and links that were not accepted, by the address they came from, so that no client can try many. From so many in a
+ * minute on, that address is refused before its key is looked up, a right one too: otherwise trying would continue unhindered.
  *
  * F1. Loopback is never refused: who is on the machine could read the key file. What a proxy elsewhere calls so is another machine.
  * F2. An IPv6 network of 64 bits is one address; a single machine has as many as it likes.
@@ -19,7 +19,7 @@ export interface FailedAttempts {
 }
 
 export interface FailedAttemptsOptions {
-  /** The failure within a minute that is answered with 429; those before it are told what is wrong. */
+  /** The failure within a minute that is answered with 429; those before it get the specific error. */
   readonly limit: number;
   readonly log: Log;
   readonly now?: () => number;
@@ -79,7 +79,7 @@ export function createFailedAttempts(options: FailedAttemptsOptions): FailedAtte
       failures.count += 1;
       if (failures.count < limit) return;
       if (failures.count === limit) {
-        // Where everybody comes from one address, that is a proxy nobody has named.
+        // When all clients share one address, it is a proxy that is not configured as trusted.
         const hint =
           request.headers['x-forwarded-for'] !== undefined && request.ip === request.socket.remoteAddress;
         log(

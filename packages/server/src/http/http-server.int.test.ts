@@ -103,14 +103,14 @@ describe('a connection whose request does not come', () => {
     const { at, open, connections, logged } = await start(QUICK);
     const head = `POST /v1/runs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${at.key}\r\n`;
     await open(`${head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"workflow`);
-    // The answer is out, the body is not: nobody needs a key for that.
+    // The answer is out, the body is not: that needs no key.
     await open('POST /v1/runs HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{');
 
     await expect.poll(connections, { timeout: 10_000 }).toBe(0);
     expect(logged.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
-  it('is destroyed when what comes is no request, and its peer goes on sending', async () => {
+  it('is destroyed when what comes is no request, and its peer continues to send', async () => {
     const { open, connections } = await start();
     const { socket, text, ended } = await open('this is not HTTP\r\n\r\n');
     await expect.poll(text).toContain('This is not a valid HTTP request.');
@@ -214,7 +214,7 @@ describe('a body that is cut off', () => {
   });
 });
 
-describe('bytes of requests and answers under way', () => {
+describe('bytes of requests and answers in flight', () => {
   const LARGE = 'x'.repeat(100_000);
 
   /** Announces a body, and sends all of it but the last byte. */
@@ -249,7 +249,7 @@ describe('bytes of requests and answers under way', () => {
     await expect.poll(async () => (await create(at.key)).status).toBe(201);
   });
 
-  it('count answers that nobody takes, until their reader is cut off', async () => {
+  it('count answers that are not read, until their reader is cut off', async () => {
     const large = { runId: 'r', status: 'running', text: 'y'.repeat(8_000_000) };
     const view = { snapshot: large as unknown as RunSnapshot, seq: 0, etag: 'e' };
     const place = await start({ maxBytesInFlight: 20_000_000, stallMs: 200 }, (host) => ({

@@ -31,7 +31,7 @@ export function boundConnections(
   log: Log,
 ): void {
   server.maxConnections = maxConnections;
-  // An expectation that we do not know is none of our business; Node would answer with a bare 417.
+  // An unknown expectation is ignored; Node would answer with a bare 417.
   server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
   noteDrops(server, maxConnections, log);
 }
@@ -40,7 +40,7 @@ const MOST_CHECK_MS = 5_000;
 const LEAST_CHECK_MS = 10;
 const DROPS_NOTED_MS = 60_000;
 
-/** The first one is told at once, those of the next minute as one. */
+/** The first one is logged at once, those of the next minute as one entry. */
 function noteDrops(server: Server, limit: number, log: Log): void {
   let dropped = 0;
   let timer: NodeJS.Timeout | undefined;

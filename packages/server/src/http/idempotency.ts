@@ -40,7 +40,7 @@ export function idempotencyOf(request: FastifyRequest, mutation: Mutation): Idem
 /** Levels between what was asked and the nodes of a definition in it. */
 const LEVELS = 4;
 
-/** The same where the body may be large: it is hashed in turns with everybody else's requests. */
+/** The same where the body may be large: it is hashed in slices, in between other requests. */
 export async function idempotencyOfLarge(
   request: FastifyRequest,
   mutation: Mutation,
@@ -57,7 +57,7 @@ function whatWasAsked({ target, body }: Mutation): Json[] {
 }
 
 /**
- * The digest outlives what was asked, which may be erased; under the client's key, of which only a hash is kept, nobody finds a short
+ * The digest outlives what was asked, which may be erased; under the client's key, of which only a hash is kept, no one finds a short
  * input by trying all of them.
  */
 function claimOf(key: string, { operation, render }: Mutation, digest: string): IdempotencyClaim {

@@ -41,7 +41,7 @@ describe('a name that a client sends', () => {
           const answer = await at.call(route.method, fill(route.path), { body });
 
           const place = `${field.path} ${JSON.stringify(text)}: ${answer.text}`;
-          // Whoever names another tenant is told that before anything else, and no tenant has such a name.
+          // A request for another tenant is rejected as such before anything else, and no tenant has such a name.
           const isForeign = field.path === '/tenantId' && answer.status === 403;
           expect(answer.status, place).toBe(isForeign ? 403 : 400);
           const pointer = field.isKey ? field.path.replace(/member$/, () => text) : field.path;

@@ -30,7 +30,7 @@ export function answerUnknownRoutes(app: FastifyInstance, context: AppContext): 
       );
     }
 
-    // A path that ends in a verb nobody knows also matches the resource itself; what to say is that the verb is wrong.
+    // A path that ends in an unknown verb also matches the resource itself; what to say is that the verb is wrong.
     const verb = UNKNOWN_VERB.exec(path)?.[1];
     if (verb !== undefined) {
       const problem = `Runs have no verb ":${verb}"; /v1/openapi.json lists those they have.`;

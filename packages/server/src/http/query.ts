@@ -1,7 +1,7 @@
 import { HostError, nameProblem } from '@weft/protocol';
 import type { FastifyRequest } from 'fastify';
 
-/** Query parameters, read one by one; parameters nobody asks for are ignored, as the protocol wants. */
+/** Query parameters, read one by one; unknown parameters are ignored, as the protocol wants. */
 export type Query = Readonly<Record<string, string | string[] | undefined>>;
 
 export function queryOf(request: FastifyRequest): Query {

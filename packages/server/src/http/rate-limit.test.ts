@@ -16,7 +16,7 @@ function refusal(take: () => void): unknown {
 }
 
 describe('a key with a rate limit', () => {
-  it('is served its burst, then told how long to wait', () => {
+  it('is served its burst, then gets how long to wait', () => {
     const { limiter } = limiterAt(2, 1);
     limiter.take('k');
     limiter.take('k');
@@ -30,7 +30,7 @@ describe('a key with a rate limit', () => {
     });
   });
 
-  it('is served after the wait it was told, however often it asked meanwhile', () => {
+  it('is served after that wait, however often it asked meanwhile', () => {
     const { limiter, clock } = limiterAt(1, 1);
     limiter.take('k');
     for (let i = 0; i < 50; i++) refusal(() => limiter.take('k'));

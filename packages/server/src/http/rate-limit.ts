@@ -2,7 +2,7 @@ import { HostError } from '@weft/protocol';
 import type { RateLimit } from '../options.ts';
 
 /**
- * A token bucket per key. A refused request takes no token, so whoever waits as long as told is served. Buckets that are
+ * A token bucket per key. A refused request takes no token, so a client that waits for Retry-After is served. Buckets that are
  * full again say nothing and are dropped when there are many.
  */
 export interface RateLimiter {

@@ -5,7 +5,7 @@ import { createGate, inTurns } from '@weft/engine';
 import { HostError, type Json, parseStrictJson, strictJsonInSteps } from '@weft/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-/** A longer body is read in turns with everybody else's requests. */
+/** A longer body is read in slices, in between other requests. */
 const LARGE = 65_536;
 /**
  * An empty object takes two bytes as text and a hundred in memory, so that a body of nothing else would take fifty times its size. Up

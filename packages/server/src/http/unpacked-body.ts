@@ -37,7 +37,7 @@ function unzipped(payload: RequestPayload, limit: number): RequestPayload {
       if (made > limit) done(tooLarge(limit, made));
       else done(null, piece);
     },
-    // Zeros after the end are padding to zlib, and nothing that we were told about.
+    // Zeros after the end are padding to zlib, which does not report them.
     flush: (done) => done(gunzip.bytesWritten === received ? null : notWhole()),
   });
   // Counted by Fastify against Content-Length, which is that of the packed body.
@@ -51,7 +51,7 @@ function unzipped(payload: RequestPayload, limit: number): RequestPayload {
   bounded.on('close', () => {
     payload.unpipe(gunzip);
     gunzip.destroy();
-    // The rest is read and dropped, so that the answer reaches whoever still sends.
+    // The rest is read and dropped, so that the answer reaches a client that still sends.
     payload.resume();
   });
   payload.pipe(gunzip).pipe(bounded);

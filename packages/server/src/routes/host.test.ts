@@ -71,7 +71,7 @@ describe('workflows', () => {
     expect((await at.call('GET', '/v1/workflows/broken')).status).toBe(404);
   });
 
-  it('with a trigger nobody serves are taken with a warning, and refused when strict', async () => {
+  it('with an unsupported trigger are taken with a warning, and refused when strict', async () => {
     const scheduled = {
       ...NOOP,
       id: 'scheduled',
@@ -153,7 +153,7 @@ describe('keys', () => {
     expect(list.text).not.toContain('hash');
   });
 
-  it('are made once per Idempotency-Key, and the repeat does not tell the key again', async () => {
+  it('are made once per Idempotency-Key, and the repeat does not show the key again', async () => {
     const create = () =>
       at.app.inject({
         method: 'POST',
@@ -194,7 +194,7 @@ describe('keys', () => {
     const { keyId } = await at.createKey({ scopes: ['runs:read'] });
 
     expect((await at.call('DELETE', `/v1/host/weft/keys/${keyId}`)).status).toBe(204);
-    expect((await at.call('DELETE', '/v1/host/weft/keys/nobody')).json.error).toBe('not_found');
+    expect((await at.call('DELETE', '/v1/host/weft/keys/unknown')).json.error).toBe('not_found');
   });
 
   it('of another tenant can be neither seen nor revoked', async () => {

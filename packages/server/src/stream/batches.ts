@@ -16,7 +16,7 @@ export type RenderBatch = (
 ) => Batch | undefined;
 
 /**
- * Renders a batch once for everyone who is given it. Subscribers of a run are served one after the other, so the batches of
+ * Renders a batch once for all its subscribers. Subscribers of a run are served one after the other, so the batches of
  * the newest list of events are all that needs to be remembered.
  */
 export function createBatches(): RenderBatch {

@@ -14,7 +14,7 @@ interface Answer {
 }
 
 /**
- * Ends an answer that is under way and cannot be completed: its reader sees that it was cut off. That the run was removed
+ * Ends an answer that has begun and cannot be completed: its reader sees that it was cut off. That the run was removed
  * meanwhile, for one, is what its owner wanted, and no failure of the host.
  */
 export function breakOff(

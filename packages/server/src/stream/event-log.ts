@@ -15,7 +15,7 @@ export function closeLog(page: EventPage, lastEventSeq: number): string {
   return `],"isComplete":${complete},"lastEventSeq":${lastEventSeq},"runStatus":"${status}","isTerminal":${complete}}`;
 }
 
-/** Where the next request goes on: the last event of the page, or the end of the log when there was nothing new. */
+/** Where the next request continues: the last event of the page, or the end of the log when there was nothing new. */
 export function lastSeq(page: EventPage): number {
   return page.events.at(-1)?.seq ?? page.nextSeq - 1;
 }

@@ -27,7 +27,7 @@ describe('open streams', () => {
     for (const kind of ['stream', 'poll', 'download'] as const) streams.open('greedy', kind);
 
     expect(() => streams.open('greedy', 'poll')).toThrow(/already 1 long polls for this tenant/);
-    expect(() => streams.open('greedy', 'download')).toThrow(/already 1 downloads under way/);
+    expect(() => streams.open('greedy', 'download')).toThrow(/already 1 downloads in progress/);
     for (const kind of ['stream', 'poll', 'download'] as const) streams.open('modest', kind);
   });
 

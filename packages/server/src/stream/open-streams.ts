@@ -30,7 +30,7 @@ export type StreamLimits = Pick<
 const KINDS = {
   stream: { perTenant: 'maxStreamsPerTenant', words: 'open streams' },
   poll: { perTenant: 'maxPollsPerTenant', words: 'long polls' },
-  download: { perTenant: 'maxDownloadsPerTenant', words: 'downloads under way' },
+  download: { perTenant: 'maxDownloadsPerTenant', words: 'downloads in progress' },
 } as const;
 
 const RETRY_AFTER_S = 5;

@@ -73,7 +73,7 @@ describe('a reader that takes nothing', () => {
     expect(await connection.writer.write('more')).toBe(false);
   });
 
-  it('lets the writer go on when it reads again, and misses nothing', async () => {
+  it('lets the writer continue when it reads again, and misses nothing', async () => {
     const connection = await connect(60_000);
     const stuckAfter = await writeUntilStuck(connection);
     let received = 0;

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import type { Batch } from './batches.ts';
 
 /**
- * Writes to a response as fast as its reader takes it. Nothing is queued beyond the socket's own buffer: whoever writes
+ * Writes to a response as fast as its reader takes it. Nothing is queued beyond the socket's own buffer: a writer
  * waits for `ready` before it fetches more. A reader that takes nothing for `stallMs` is disconnected.
  */
 export interface SocketWriter {

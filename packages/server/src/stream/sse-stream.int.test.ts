@@ -53,7 +53,7 @@ describe('a live stream', () => {
     const runId = await running();
     const first = await follow(runId, '?streamMode=debug');
     await first.until((frames) => frames.length >= 2);
-    first.leave();
+    first.disconnect();
     const last = Number(first.frames.at(-1)?.id);
 
     const second = await follow(runId, '?streamMode=debug', { 'last-event-id': String(last) });
@@ -152,7 +152,7 @@ describe('a live stream', () => {
     expect(JSON.parse(client.frames[0]?.data ?? '[]')[0]).toMatchObject({ sequence: 0 });
   });
 
-  it('is kept alive by comments that move nobody’s position', async () => {
+  it('is kept alive by comments that move no position', async () => {
     await open({ keepaliveMs: 20 });
     const client = await follow(await running(), '?streamMode=messages');
 
@@ -164,14 +164,14 @@ describe('a live stream', () => {
 });
 
 describe('the place of a stream', () => {
-  it('is limited, and free again when the reader leaves', async () => {
+  it('is limited, and free again when the reader disconnects', async () => {
     await open({ maxStreamsPerTenant: 1 });
     const runId = await running();
     const first = await follow(runId);
 
     const refused = await follow(runId);
     await refused.ended;
-    first.leave();
+    first.disconnect();
 
     expect([refused.status, refused.headers['retry-after']]).toEqual([429, '5']);
     expect(JSON.parse(refused.text())).toMatchObject({

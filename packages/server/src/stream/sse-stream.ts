@@ -23,9 +23,9 @@ import { setHead } from './stream-head.ts';
  *
  * 1. Whatever can be refused is refused before the first byte; after it a failure can only end the connection, and the
  *    reader resumes from the last id it saw.
- * 2. Events are taken only while the socket has room, so a slow reader costs one page and delays nobody.
+ * 2. Events are taken only while the socket has room, so a slow reader costs one page and delays no other.
  * 3. A run that has ended already, and whose rest fits one page, is answered as one body with a length.
- * 4. However the stream ends (run over, reader gone, reader stuck, context closing), its cursor is closed and its place given back.
+ * 4. However the stream ends (run over, reader gone, reader stuck, server closing), its cursor is closed and its place given back.
  */
 export interface Subscription {
   readonly caller: Caller;
@@ -121,7 +121,7 @@ async function deliver(
   let deafen = (): void => undefined;
   response.on('close', source.stream.end);
   response.on('error', source.stream.end);
-  // The context is closing: a reader that does not take what is written already is not waited for.
+  // The server is closing: a reader that does not take what is written already is not waited for.
   source.stream.signal.addEventListener('abort', () => {
     if (writer.isFull()) response.destroy();
   });
@@ -161,7 +161,7 @@ function tellAnnotations(context: AppContext, asked: Subscription, writer: Socke
   });
 }
 
-/** What is there already: history, or for `values` the run as it was where the reader goes on. */
+/** What is there already: history, or for `values` the run as it was where the reader continues. */
 async function firstText(
   { modes, afterSeq }: Subscription,
   { cursor, backlog }: Source,

@@ -6,7 +6,7 @@ export function sendHead(reply: FastifyReply, headers: Readonly<Record<string, s
   reply.raw.flushHeaders();
 }
 
-/** The same head, but it leaves together with the first bytes of the body. */
+/** The same head, but it is sent together with the first bytes of the body. */
 export function setHead(reply: FastifyReply, headers: Readonly<Record<string, string>>): void {
   const all: NodeJS.Dict<number | string | string[]> = { ...reply.getHeaders(), ...headers };
   reply.raw.writeHead(200, all);

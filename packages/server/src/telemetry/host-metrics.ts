@@ -116,13 +116,13 @@ function openGauges(registry: Registry) {
     gauge({ name: 'weft.commit.waiting.size', help: 'Bytes that wait for the store.', unit: 'By' }, (stat) =>
       stat('waitingBytes'),
     ),
-    gauge({ name: 'weft.effects.active', help: 'Effects under way.', unit: '{effect}' }, (stat) =>
+    gauge({ name: 'weft.effects.active', help: 'Effects in flight.', unit: '{effect}' }, (stat) =>
       stat('effectsActive'),
     ),
     gauge({ name: 'weft.effects.queued', help: 'Effects that wait for room.', unit: '{effect}' }, (stat) =>
       stat('effectsQueued'),
     ),
-    gauge({ name: 'weft.outbox.sending', help: 'Deliveries under way.', unit: '{delivery}' }, (stat) =>
+    gauge({ name: 'weft.outbox.sending', help: 'Deliveries in flight.', unit: '{delivery}' }, (stat) =>
       stat('deliveriesSending'),
     ),
     gauge(
@@ -147,7 +147,7 @@ function openGauges(registry: Registry) {
   });
   const quarantined = registry.gauge({
     name: 'weft.runs.quarantined',
-    help: 'Runs of the whole store that nobody works on because they harmed a host.',
+    help: 'Quarantined runs of the whole store.',
     unit: '{run}',
   });
   return { fromStats, oldestDue, quarantined };

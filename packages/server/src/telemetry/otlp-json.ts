@@ -7,7 +7,7 @@ import type { Family, Series } from './registry.ts';
 /** Who sends. */
 export interface Sender {
   readonly version: string;
-  /** Tells processes of one host apart. */
+  /** Distinguishes processes of one host. */
   readonly instance: string;
 }
 
@@ -85,7 +85,7 @@ function metric(family: Family, start: string, now: string): JsonObject {
   }
 }
 
-/** Beside the spans' attributes, which have the same names, so that one can be found from the other. */
+/** In addition to the spans' attributes, which have the same names, so that one can be found from the other. */
 function labels(family: Family, series: Series): JsonObject[] {
   return attributes(
     Object.fromEntries(family.labels.map((label, index) => [`openwop.${label}`, series.values[index] ?? ''])),

@@ -1,5 +1,5 @@
 /**
- * Counters, gauges and histograms of this process, kept as numbers until somebody reads them.
+ * Counters, gauges and histograms of this process, kept as numbers until they are read.
  *
  * 1. Adding is a few additions, and without `of` a look into a map; names and labels are turned into text only when read.
  * 2. A label has a bounded number of values: those after the first `MAX_LABEL_VALUES` are counted as `other`.

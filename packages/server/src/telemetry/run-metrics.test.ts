@@ -5,9 +5,9 @@ import { createRunMetrics, type RunObserver } from './run-metrics.ts';
 import { sampleEvents, sampleRecord } from './sample-record.ts';
 
 /** Lines of the text that begin with this name. */
-function counted(tell: (observe: RunObserver) => void): (name: string) => string[] {
+function counted(report: (observe: RunObserver) => void): (name: string) => string[] {
   const registry = createRegistry();
-  tell(createRunMetrics(registry));
+  report(createRunMetrics(registry));
   const lines = renderPrometheus(registry.read()).split('\n');
   return (name) => lines.filter((line) => line.startsWith(name));
 }

@@ -16,7 +16,7 @@ export type RunObserver = Observer['committed'];
 
 type Observed = Parameters<RunObserver>[1][number];
 
-/** A node under way. */
+/** A running node. */
 interface Begun {
   readonly at: number;
   readonly type: string;

@@ -1,7 +1,7 @@
 import type { CreationRecord, StoredEvent } from '@weft/engine';
 import type { JsonObject } from '@weft/protocol';
 
-/** For tests: a run as the engine tells of it. */
+/** For tests: a run as the engine reports it. */
 export function sampleRecord(changes: Partial<CreationRecord> = {}): CreationRecord {
   return {
     runId: '0190a000-0000-7000-8000-000000000001',

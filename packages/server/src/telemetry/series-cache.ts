@@ -20,7 +20,7 @@ export interface WorkflowSeries extends Readonly<Record<RunEnd, EndSeries>> {
 }
 
 export interface NodeSeries extends Readonly<Record<RunEnd, EndSeries>> {
-  /** Present for node types that call somebody outside without a model. */
+  /** Present for node types that call an external service without a model. */
   readonly activity: Readonly<Record<ActivityEnd, EndSeries>> | undefined;
 }
 

@@ -8,10 +8,10 @@ import { encodeSpans, encodeTraces, type Sender } from './otlp-json.ts';
  *
  *   ended ──► queued ──read off its log──► in a batch ──► sent | given up
  *
- * E1. Only the id of an ended run is kept until its turn; the log is read then, so nothing is measured while a run is under way.
+ * E1. Only the id of an ended run is kept until its turn; the log is read then, so nothing is measured while a run is active.
  * E2. The queue is bounded. While the collector is away it fills up; runs that end after that are counted and not sent.
- * E3. One batch is under way at a time. It is tried again, later each time, and given up after the last try.
- * E4. Nobody waits for this: neither a run, nor a request, nor shutdown for longer than its grace time.
+ * E3. One batch is in flight at a time. It is tried again, later each time, and given up after the last try.
+ * E4. Nothing waits for this: neither a run, nor a request, nor shutdown for longer than its grace time.
  */
 export interface SpanExporter {
   ended(runId: string): void;
@@ -42,7 +42,7 @@ export interface SpanExporterOptions {
 
 const MAX_QUEUED_RUNS = 4_096;
 const RETRY_MS = [500, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
-/** Runs that end together leave together. */
+/** Runs that end together are exported together. */
 const GATHER_MS = 100;
 const SPANS_PER_BATCH = 512;
 const SPANS_PER_RUN = 5_000;

@@ -8,7 +8,7 @@ import { createRegistry, type Registry } from './registry.ts';
 import { createRunMetrics } from './run-metrics.ts';
 import { createSpanExporter, type SpanExporter, type SpanExporterOptions } from './span-exporter.ts';
 
-/** What a host tells about itself: metrics to whoever asks, and spans and metrics to a collector if there is one. */
+/** What a host reports about itself: metrics on request, and spans and metrics to a collector if there is one. */
 export interface Telemetry {
   /** Prometheus text format 0.0.4. */
   metrics(): Promise<string>;

@@ -22,7 +22,7 @@ export interface Exchange {
   readonly text: string;
 }
 
-/** What every operation can answer, beside its own errors. */
+/** What every operation can answer, in addition to its own errors. */
 const COMMON: readonly ErrorCode[] = [
   'unauthenticated',
   'key_expired',

@@ -31,7 +31,7 @@ export const STEPS = workflow(
   [node('a', 'core.noop'), node('b', 'core.delay', delayMs), node('c', 'core.noop')],
   [thirtySeconds],
 );
-/** Writes a sensitive variable, and its length, which it declares to be none, then waits: whoever folds must know what is masked. */
+/** Writes a sensitive variable, and its length, which it declares not to be, then waits: a fold must know what is masked. */
 export const SECRET = workflow(
   'secret',
   [

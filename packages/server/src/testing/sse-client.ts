@@ -12,7 +12,7 @@ export interface SseClient {
   until(condition: (frames: readonly SseEvent[], text: string) => boolean): Promise<void>;
   /** Resolves when the server has ended the answer; rejects when the connection broke. */
   readonly ended: Promise<void>;
-  leave(): void;
+  disconnect(): void;
 }
 
 export interface SseRequest {
@@ -51,7 +51,7 @@ export function openSse({ url, key, headers = {}, agent }: SseRequest): Promise<
         frames,
         text: () => text,
         ended,
-        leave: () => request.destroy(),
+        disconnect: () => request.destroy(),
         until: (condition) =>
           new Promise((satisfied, failed) => {
             const look = (): void => {

@@ -29,7 +29,7 @@ function verify(query = '?fromSeq=0&toSeq=100', key = harness.key): Promise<Answ
 }
 
 describe('GET /v1/audit/verify', () => {
-  it('finds nothing wrong with a log that nobody touched, and clamps the range', async () => {
+  it('finds nothing wrong with an untouched log, and clamps the range', async () => {
     const { status, json } = await verify();
 
     expect(status).toBe(200);
@@ -38,7 +38,7 @@ describe('GET /v1/audit/verify', () => {
     expect(json['toSeq']).toBeLessThan(100);
   });
 
-  it('tells the whole log without parameters, and the end of it to who asks beyond', async () => {
+  it('covers the whole log without parameters, and ends at its end when asked beyond', async () => {
     const whole = (await verify('')).json;
     const beyond = (await verify('?fromSeq=5000')).json;
 
@@ -52,7 +52,7 @@ describe('GET /v1/audit/verify', () => {
     expect(problems).toEqual([]);
   });
 
-  it('tells every tenant the same, and no tenant anything about another', async () => {
+  it('answers every tenant the same, and reveals nothing about another', async () => {
     const mine = await verify();
     const theirs = await verify('?fromSeq=0&toSeq=100', harness.otherTenantKey);
 
@@ -85,7 +85,7 @@ describe('GET /v1/audit/verify', () => {
 });
 
 describe('GET /v1/host/weft/audit', () => {
-  it('gives the lines of the log to who runs the host, and to nobody else', async () => {
+  it('gives the lines of the log to the operator, and to no other caller', async () => {
     const first = await harness.call('GET', '/v1/host/weft/audit');
     const refused = await harness.call('GET', '/v1/host/weft/audit', {
       key: await harness.keyWithout('host:admin'),

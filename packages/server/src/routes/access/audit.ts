@@ -4,7 +4,7 @@ import { integerParam, queryOf, textParam } from '../../http/query.ts';
 
 const ANY_SEQUENCE = { min: 0, max: Number.MAX_SAFE_INTEGER };
 
-/** GET /v1/audit/verify, and the log itself for whoever runs the host. */
+/** GET /v1/audit/verify, and the log itself for the operator. */
 export const auditRoutes: Routes = (app, context) => {
   app.get('/v1/audit/verify', context.allow('verifyAudit'), async (request, reply) => {
     const query = queryOf(request);

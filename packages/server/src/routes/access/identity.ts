@@ -7,8 +7,8 @@ import { queryOf, textParam } from '../../http/query.ts';
 const NONCE = /^[A-Za-z0-9_-]{16,128}$/;
 
 /**
- * GET /v1/host/weft/identity: proves to whoever can read the data folder that this is its host, before they send it the key that
- * lies there. The proof names the address that the question has reached, so that nobody elsewhere can pass it on.
+ * GET /v1/host/weft/identity: proves to a client that can read the data folder that this is its host, before it sends the key that
+ * lies there. The proof names the address that the question has reached, so that no other host can relay it.
  */
 export const identityRoutes: Routes = (app, { settings }) => {
   app.get('/v1/host/weft/identity', (request, reply) => {
@@ -21,7 +21,7 @@ export const identityRoutes: Routes = (app, { settings }) => {
       );
     }
     if (settings.identity === undefined) {
-      throw new HostError('not_found', 'This host has no data folder to be recognised by.');
+      throw new HostError('not_found', 'This host has no data folder, so it cannot prove its identity.');
     }
     const { localAddress = '', localPort = 0 } = request.raw.socket;
     const hmac = createHmac('sha256', settings.identity)

@@ -23,7 +23,7 @@ export const keyRoutes: Routes = (app, context) => {
       operation: OPERATION,
       target: [],
       body: body ?? null,
-      // A repeat shows everything but the key, which is told once.
+      // A repeat shows everything but the key, which is shown once.
       render: (outcome) => ({ status: 201, body: JSON.stringify(shown(outcome as unknown as ShownKey)) }),
     });
     const created = await context.host.keys.create(callerOf(request), wanted, claim);

@@ -146,7 +146,7 @@ describe('an answer', () => {
     ]);
   });
 
-  it('with an unknown field beside resumeValue is 400', async () => {
+  it('with an unknown field next to resumeValue is 400', async () => {
     const runId = await waiting();
 
     const typo = await at.call('POST', `/v1/runs/${runId}/interrupts/gate`, {
@@ -182,7 +182,7 @@ describe('a signed link', () => {
     expect(taken.json).toMatchObject({ runId, nodeId: 'gate', status: 'completed' });
   });
 
-  it('tells who sends the same answer with the same Idempotency-Key again what became of the first', async () => {
+  it('answers a repeat with the same Idempotency-Key with the outcome of the first', async () => {
     const runId = await waiting();
     const send = async (resumeValue: Json, key: string) =>
       at.call('POST', `/v1/interrupts/${token}`, {
@@ -302,7 +302,7 @@ describe('a conversation', () => {
     ]),
   );
 
-  it('takes turns until somebody closes it', async () => {
+  it('takes turns until a caller closes it', async () => {
     const runId = await waiting('talk');
 
     const first = await answer(runId, { content: 'one' }, 'talk');
@@ -340,7 +340,7 @@ describe('the question of a child run', () => {
     return (JSON.parse(text) as { childRuns: { runId: string }[] }).childRuns[0]?.runId ?? '';
   };
 
-  it('is answered at the child; at the parent there is none', async () => {
+  it('is answered at the child; the parent has no open interrupt', async () => {
     const runId = await waiting('asking-parent');
 
     const atParent = await answer(runId, { action: 'accept' }, 'sub');

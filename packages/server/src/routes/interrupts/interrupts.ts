@@ -97,7 +97,7 @@ export const interruptRoutes: Routes = (app, context) => {
   });
 };
 
-/** A link that nobody has signed is an attempt, like a key that nobody knows. */
+/** A link without a valid signature counts as a failed attempt, like an unknown key. */
 async function counted<Result>(
   context: AppContext,
   request: FastifyRequest,

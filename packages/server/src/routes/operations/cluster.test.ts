@@ -46,7 +46,7 @@ describe('the nodes of a cluster', () => {
   it('are drained by name, and an unknown one is 404', async () => {
     const [{ name } = { name: '' }] = await nodes();
 
-    const unknown = await at.call('POST', `${NODES}/nobody:drain`);
+    const unknown = await at.call('POST', `${NODES}/unknown:drain`);
     const asked = await at.call('POST', `${NODES}/${name}:drain`);
 
     expect([unknown.status, unknown.json.error]).toEqual([404, 'not_found']);

@@ -14,10 +14,7 @@ export const clusterRoutes: Routes = (app, context) => {
   app.post(`${NODES}/:node(^[^:]+)::drain`, context.allow('drainNode'), async (request, reply) => {
     const drained = await context.host.cluster.drain(callerOf(request), pathParam(request, 'node'));
     if (drained === undefined)
-      throw new HostError(
-        'not_found',
-        'No process of this name is at work; the list of nodes has the names.',
-      );
+      throw new HostError('not_found', 'No running process has this name; see the list of nodes.');
     return sendJson(reply, 202, JSON.stringify(documentOf(drained)));
   });
 };

@@ -17,7 +17,7 @@ describe('discovery', () => {
     expect(wrong.text).toBe(open.text);
   });
 
-  it('has a strong validator under both names, and 304 for whoever has it', async () => {
+  it('has a strong validator under both names, and 304 for a client that has it', async () => {
     const first = await at.call('GET', '/.well-known/openwop');
     const etag = String(first.headers['etag']);
 

@@ -6,7 +6,7 @@ const BYTES = Buffer.from('SQLite format 3\u0000 and all that follows');
 let opened = 0;
 let closed = 0;
 
-/** The memory store has nothing to back up, so it is told that it has. */
+/** The memory store has no backup of its own, so it gets one here. */
 const store = {
   ...openMemoryStore(),
   async openBackup() {

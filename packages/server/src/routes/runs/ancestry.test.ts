@@ -4,7 +4,7 @@ import { type Harness, openHarness } from '../../testing/harness.ts';
 
 const CHILD = 'noop';
 
-/** Calls a child, and goes on when it has ended. */
+/** Calls a child, and continues when it has ended. */
 const PARENT: JsonObject = {
   id: 'parent',
   name: 'parent',
@@ -57,7 +57,7 @@ describe('the ancestry of a run', () => {
     expect((await ancestry(parent)).json).toEqual({ runId: parent, hostId, parent: null });
   });
 
-  it('is nobody for a fork, also for the fork of a child', async () => {
+  it('has no parent for a fork, also for the fork of a child', async () => {
     const { child } = await family();
     const forked = await at.call('POST', `/v1/runs/${child}:fork`, { body: { mode: 'replay' } });
 

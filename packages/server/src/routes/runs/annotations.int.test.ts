@@ -29,40 +29,40 @@ async function running(): Promise<string> {
 const flag = (runId: string) =>
   at.call('POST', `/v1/runs/${runId}/annotations`, { body: { signal: { kind: 'flag' } } });
 
-const isNotice = (frame: { event: string }): boolean => frame.event === 'run.annotated';
+const isAnnotation = (frame: { event: string }): boolean => frame.event === 'run.annotated';
 
 describe('an annotation of a run that is being watched', () => {
-  it.each(['updates', 'debug'])('is told at once in %s, and moves no reader’s position', async (mode) => {
+  it.each(['updates', 'debug'])('is streamed at once in %s, and moves no reader’s position', async (mode) => {
     const runId = await running();
     const client = await follow(runId, mode);
     await client.until((frames) => frames.length > 0);
     const position = client.frames.at(-1)?.id;
 
     const { json } = await flag(runId);
-    await client.until((frames) => frames.some(isNotice));
+    await client.until((frames) => frames.some(isAnnotation));
 
-    const notice = client.frames.find(isNotice);
-    expect(JSON.parse(notice?.data ?? '')).toMatchObject({ type: 'run.annotated', runId, payload: json });
-    expect(notice?.id).toBe(position);
-    client.leave();
+    const annotation = client.frames.find(isAnnotation);
+    expect(JSON.parse(annotation?.data ?? '')).toMatchObject({ type: 'run.annotated', runId, payload: json });
+    expect(annotation?.id).toBe(position);
+    client.disconnect();
   });
 
-  it('is not told in messages and values, nor to whoever watches another run, nor again to late readers', async () => {
+  it('is not streamed in messages and values, nor to readers of another run, nor again to late readers', async () => {
     const [runId, other] = [await running(), await running()];
     const deaf = await Promise.all([
       follow(runId, 'messages'),
       follow(runId, 'values'),
       follow(other, 'debug'),
     ]);
-    const told = await follow(runId, 'debug');
-    await told.until((frames) => frames.length > 0);
+    const reader = await follow(runId, 'debug');
+    await reader.until((frames) => frames.length > 0);
 
     await flag(runId);
-    await told.until((frames) => frames.some(isNotice));
+    await reader.until((frames) => frames.some(isAnnotation));
     const late = await follow(runId, 'debug');
     for (const id of [runId, other]) await at.call('POST', `/v1/runs/${id}/cancel`);
     await Promise.all([...deaf, late].map((client) => client.ended));
 
-    for (const client of [...deaf, late]) expect(client.frames.filter(isNotice)).toEqual([]);
+    for (const client of [...deaf, late]) expect(client.frames.filter(isAnnotation)).toEqual([]);
   });
 });

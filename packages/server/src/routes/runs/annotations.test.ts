@@ -73,10 +73,10 @@ describe('POST /v1/runs/{runId}/annotations', () => {
   });
 
   it.each<[string, string, (id: string) => string]>([
-    ['nodeId', 'a node it does not have', () => 'nobody'],
+    ['nodeId', 'a node it does not have', () => 'unknown'],
     ['eventId', 'an event it has not reached', (id) => `${id}-99`],
     ['eventId', 'an event of another run', () => 'other-0'],
-    ['eventId', 'a number that is none', (id) => `${id}-01`],
+    ['eventId', 'an invalid number', (id) => `${id}-01`],
   ])('refuses as %s %s', async (field, _, value) => {
     const answer = await annotate({ signal: { kind: 'flag' }, target: { [field]: value(runId) } });
 
@@ -134,7 +134,7 @@ describe('POST /v1/runs/{runId}/annotations', () => {
 });
 
 describe('GET /v1/runs/{runId}/annotations', () => {
-  it('lists them oldest first, and none for a run nobody spoke about', async () => {
+  it('lists them oldest first, and none for a run without annotations', async () => {
     const fresh = (await harness.start('noop')).runId;
     for (const label of ['one', 'two', 'three']) {
       await harness.call('POST', `/v1/runs/${fresh}/annotations`, {
@@ -148,7 +148,7 @@ describe('GET /v1/runs/{runId}/annotations', () => {
     expect(await listed((await harness.start('noop')).runId)).toEqual([]);
   });
 
-  it('does not tell a run of another tenant from none', async () => {
+  it('answers for a run of another tenant as for an unknown one', async () => {
     const foreign = await harness.call('GET', `/v1/runs/${runId}/annotations`, {
       key: harness.otherTenantKey,
     });

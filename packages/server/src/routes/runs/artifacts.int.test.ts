@@ -49,7 +49,7 @@ interface Serving {
   open(): Promise<IncomingMessage>;
   /** Pieces that have been read from the store. */
   taken(): number;
-  /** True when nobody reads it any more. */
+  /** True when it has no reader left. */
   isOver(): boolean;
 }
 

@@ -69,7 +69,7 @@ describe('an artifact over HTTP', () => {
     });
   });
 
-  it('is not sent again to whoever has it', async () => {
+  it('is not sent again to a client that has it', async () => {
     const { headers } = await harness.call('GET', url);
 
     const again = await harness.call('GET', url, { headers: { 'if-none-match': String(headers['etag']) } });

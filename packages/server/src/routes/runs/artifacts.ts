@@ -7,7 +7,7 @@ import { isUnchanged, quoted, sendUnchanged } from '../../http/etag.ts';
 import { pageOf } from '../page.ts';
 
 /**
- * What runs have produced beside their logs. An artifact is somebody else's content: it is offered for download under the
+ * What runs have produced in addition to their logs. An artifact is foreign content: it is offered for download under the
  * type it was made with, and no browser may run it as a page of ours.
  */
 export const artifactRoutes: Routes = (app, context) => {
@@ -26,7 +26,7 @@ export const artifactRoutes: Routes = (app, context) => {
       const etag = quoted(artifact.digest);
       reply.header('etag', etag).header('cache-control', 'private, no-cache');
       if (isUnchanged(request, etag)) return sendUnchanged(reply);
-      // Whoever takes nothing for this long is disconnected; nothing is read ahead for them.
+      // A reader that takes nothing for this long is disconnected; nothing is read ahead for it.
       reply.raw.setTimeout(context.settings.stallMs, () => reply.raw.destroy());
       return reply
         .code(200)

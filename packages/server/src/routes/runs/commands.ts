@@ -24,7 +24,7 @@ const CANCEL = operationOf(route('cancelRun'));
 const PAUSE = operationOf(route('pauseRun'));
 const RESUME = operationOf(route('resumeRun'));
 
-/** What became of a command, as the host tells it now, or tells it again (then as JSON) on a repeat. */
+/** The outcome of a command, as the host answers it now, or again (then as JSON) on a repeat. */
 interface Outcome {
   readonly status: string;
   readonly verdict: Verdict | null | undefined;
@@ -111,7 +111,7 @@ function renderCancel(runId: string, { verdict, status }: Outcome): Rendered {
 function renderPause(runId: string, outcome: Outcome): Rendered {
   const refused = refusal(outcome);
   if (refused !== undefined) return conflict(`The run is ${refused.status} and cannot be paused.`, refused);
-  // Without a verdict yet, the command is durable and the node under way is being drained.
+  // Without a verdict yet, the command is durable and the running node is being drained.
   const pausedAt = outcome.verdict?.applied === true ? { pausedAt: toIso(outcome.verdict.at) } : {};
   return { status: 202, body: JSON.stringify({ runId, status: 'paused', ...pausedAt }) };
 }

@@ -41,7 +41,7 @@ describe('creating a run', () => {
   });
 
   it.each(['evil.example', 'evil.example:8443', 'evil.example/path?', 'a@evil.example', 'x y', ''])(
-    'takes no URL from a Host header that nobody has allowed: %j',
+    'takes no URL from a Host header that is not allowed: %j',
     async (host) => {
       const answer = await create({ workflowId: 'noop' }, { host, 'x-forwarded-host': 'evil.example' });
 

@@ -77,7 +77,7 @@ describe('a bundle on its way', () => {
   });
 
   it.each([{}, { 'accept-encoding': 'gzip' }])(
-    'is no longer made when the reader leaves (%o)',
+    'is no longer made when the reader disconnects (%o)',
     async (headers) => {
       const made = { pieces: 0, closed: false };
       const wait = new Promise<void>(() => undefined);
@@ -100,7 +100,7 @@ describe('a bundle on its way', () => {
     },
   );
 
-  it('ends the connection when it cannot be finished, so that nobody takes a half for a whole', async () => {
+  it('ends the connection when it cannot be finished, so that no reader takes a half for a whole', async () => {
     await open(async () =>
       (async function* () {
         yield '{"half":';

@@ -23,7 +23,7 @@ async function ended(workflowId = 'noop', body: Record<string, Json> = {}): Prom
 const bundlePath = (runId: string, query = ''): string => `/v1/runs/${runId}/debug-bundle${query}`;
 
 describe('GET /v1/runs/{runId}/debug-bundle', () => {
-  it('answers with a bundle nobody may keep, whose digest holds', async () => {
+  it('answers with a bundle that must not be cached, whose digest holds', async () => {
     const runId = await ended();
 
     const answer = await harness.call('GET', bundlePath(runId));
@@ -88,7 +88,7 @@ describe('GET /v1/runs/{runId}/debug-bundle', () => {
     expect(answer.json).toMatchObject({ error: 'validation_error', details: { field: 'maxEvents' } });
   });
 
-  it('does not tell a run of another tenant from none, whatever else is asked', async () => {
+  it('answers for a run of another tenant as for an unknown one, whatever else is asked', async () => {
     const runId = await ended();
 
     const foreign = await harness.call('GET', bundlePath(runId), { key: harness.otherTenantKey });

@@ -49,7 +49,7 @@ async function send(
 ): Promise<void> {
   const response = reply.raw;
   const writer = createSocketWriter(response, context.settings.stallMs);
-  // The context is closing, or the reader has left: half a bundle is worth nothing.
+  // The server is closing, or the reader has disconnected: half a bundle is worth nothing.
   const giveUp = (): void => void response.destroy();
   download.signal.addEventListener('abort', giveUp);
   try {

@@ -88,7 +88,7 @@ describe('a long diff', () => {
     await expect.poll(() => seen.isClosed, { timeout: 10_000 }).toBe(true);
   });
 
-  it('whose first difference nobody waits for any more is no longer looked for', async () => {
+  it('whose first difference has no reader left is no longer looked for', async () => {
     let signal: AbortSignal | undefined;
     await open(
       (_caller, _a, _b, given) =>

@@ -58,7 +58,7 @@ describe('the diff of two runs', () => {
     expect((await diff(a, b)).text).toBe((await diff(a, b)).text);
   });
 
-  it('of a run that goes on is marked as truncated', async () => {
+  it('of an active run is marked as truncated', async () => {
     const [a, b] = [await finished('noop', 'completed'), (await at.start('wait')).runId];
 
     expect((await diff(a, b)).json.truncated).toBe(true);
@@ -70,7 +70,7 @@ describe('the diff of two runs', () => {
     async (query) => {
       const runId = await finished('noop', 'completed');
 
-      for (const path of [runId, 'nobody']) {
+      for (const path of [runId, 'unknown']) {
         const answer = await at.call('GET', `/v1/runs/${path}:diff${query}`);
 
         expect([answer.status, answer.json.error]).toEqual([400, 'validation_error']);
@@ -83,8 +83,8 @@ describe('the diff of two runs', () => {
     const runId = await finished('noop', 'completed');
 
     const answers = [
-      await diff(runId, 'nobody'),
-      await diff('nobody', runId),
+      await diff(runId, 'unknown'),
+      await diff('unknown', runId),
       await diff(runId, runId, at.otherTenantKey),
       await diff(runId, 'a:b/c d'),
     ];

@@ -48,7 +48,7 @@ async function compared(
     if (diff === undefined) throw noSuchRun();
     return diff;
   } catch (error) {
-    // The reader has left, or the host is stopping: either way nobody waits for a cause.
+    // The reader has disconnected, or the host is stopping: either way no client needs a cause.
     const isEnded = stream.signal.aborted;
     stream.end();
     throw isEnded ? stopped() : error;

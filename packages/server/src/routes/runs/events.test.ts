@@ -70,7 +70,7 @@ describe('a stream of a run that has ended', () => {
     expect(mixed.filter((event) => event === 'run.completed')).toHaveLength(1);
   });
 
-  it('goes on after Last-Event-ID, never at it; -1 is from the first', async () => {
+  it('continues after Last-Event-ID, never at it; -1 is from the first', async () => {
     const runId = await ended();
     const all = (await stream(runId, '?streamMode=debug')).frames;
 
@@ -150,13 +150,13 @@ describe('wrong parameters of a stream', () => {
     expect([answer.status, answer.json.details?.field]).toEqual([400, 'Last-Event-ID']);
   });
 
-  it('that nobody knows are ignored', async () => {
+  it('that are unknown are ignored', async () => {
     expect((await stream(await ended(), '?a2uiDelta=1&whatever=2')).answer.status).toBe(200);
   });
 });
 
 describe('the whole log in JSON', () => {
-  it('comes at once, also from a run under way', async () => {
+  it('comes at once, also from an active run', async () => {
     const { runId } = await at.start('wait');
 
     const { json } = await at.call('GET', `/v1/runs/${runId}/events`, {
@@ -230,7 +230,7 @@ describe('a poll', () => {
     expect(await sequences('limit=2')).toEqual([0, 1]);
   });
 
-  it('of a part is not complete and says where to go on', async () => {
+  it('of a part is not complete and says where to continue', async () => {
     const runId = await ended();
 
     const { json } = await at.call('GET', `/v1/runs/${runId}/events/poll?limit=1`);
@@ -291,7 +291,7 @@ describe('a poll', () => {
 });
 
 describe('reading a run', () => {
-  it('is 304 for whoever has it, and never when it has changed', async () => {
+  it('is 304 for a client that has it, and never when it has changed', async () => {
     const { runId } = await at.start('wait');
     const first = await at.call('GET', `/v1/runs/${runId}`);
     const etag = String(first.headers['etag']);

@@ -283,7 +283,7 @@ describe('forking a run', () => {
 });
 
 describe('forking a run with other inputs or another version', () => {
-  it('goes on from the cut with the new inputs', async () => {
+  it('continues from the cut with the new inputs', async () => {
     const runId = await greeted();
     const fromSeq = await seqOf(runId, 'node.started', 'second');
 
@@ -302,7 +302,7 @@ describe('forking a run with other inputs or another version', () => {
     expect(answer.json.details).toMatchObject({ field: 'values.who', expected: 'string' });
   });
 
-  it('goes on with another version that still has every node of the log', async () => {
+  it('continues with another version that still has every node of the log', async () => {
     const runId = await greeted();
     const fromSeq = await seqOf(runId, 'node.started', 'second');
 
@@ -341,7 +341,7 @@ describe('forking a run with other inputs or another version', () => {
     expect([answer.status, answer.json.details?.field]).toEqual([400, field]);
   });
 
-  it('is 404 for a version that nobody registered', async () => {
+  it('is 404 for a version that is not registered', async () => {
     const answer = await forkWith(await greeted(), { mode: 'branch', fromSeq: 0, workflowVersion: '9' });
 
     expect([answer.status, answer.json.details?.field]).toEqual([404, 'workflowVersion']);

@@ -102,7 +102,7 @@ describe('a packed bundle over HTTP', () => {
   it.each([false, true])(
     'is unpacked no further than the limit (without a length: %s)',
     async (isChunked) => {
-      // 1 GiB of spaces in a megabyte: whoever unpacked it all would be noticed.
+      // 1 GiB of spaces in a megabyte: unpacking it all would be noticed.
       const member = gzipSync(Buffer.alloc(16 * MIB, ' '));
       const bomb = Buffer.concat(Array.from({ length: 64 }, () => member));
       const before = process.memoryUsage.rss();

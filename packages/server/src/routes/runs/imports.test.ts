@@ -23,7 +23,7 @@ async function bundleText(workflowId = 'noop', query = '', status = 'completed')
 const send = (raw: string | Buffer, headers: Record<string, string> = {}): Promise<Answer> =>
   harness.call('POST', IMPORTS, { raw, headers: { ...JSON_TYPE, ...headers } });
 
-/** As a host of somebody else writes it, nothing in it being ours. */
+/** As another host writes it, nothing in it being ours. */
 const FOREIGN: JsonObject = {
   bundleVersion: '1',
   generatedAt: '2026-05-01T12:34:56.000Z',
@@ -164,7 +164,7 @@ describe('an imported run', () => {
     expect(answer.status).toBe(404);
   });
 
-  it('is told to the protocol’s fork by the names of what is missing', async () => {
+  it('is reported to the protocol’s fork by the names of what is missing', async () => {
     const { runId } = await harness.start('steps', { inputs: { delayMs: 1 } });
     await harness.reaches(runId, 'completed');
     const { json } = await send((await harness.call('GET', `/v1/runs/${runId}/debug-bundle`)).text);

@@ -3,7 +3,7 @@ import type { FastifyRequest, RequestPayload } from 'fastify';
 import { callerOf, type Routes, sendJson } from '../../app-context.ts';
 import { unpackedBody } from '../../http/unpacked-body.ts';
 
-/** A bundle has at most 8 MiB; a little more for spaces that somebody has added. */
+/** A bundle has at most 8 MiB; a little more for spaces that a client has added. */
 const MAX_BUNDLE_BYTES = 8 * 1024 * 1024 + 256 * 1024;
 
 /** POST /v1/host/weft/imports: a debug bundle, as JSON or as gzipped JSON, becomes a run that is only read. */

@@ -14,7 +14,7 @@ const row: DeadDelivery = {
 };
 const replayed: string[] = [];
 
-/** A delivery takes hours to die, so the host is told that one has. */
+/** A delivery takes hours to become dead, so the store gets a dead one. */
 const withDeadDelivery = (host: Host): Host => ({
   ...host,
   webhooks: {

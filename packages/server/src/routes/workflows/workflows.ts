@@ -12,7 +12,7 @@ const render: Render = (outcome) => ({
   body: JSON.stringify(outcome),
 });
 
-/** The protocol's read of a workflow, and this host's own registration beside it. */
+/** The protocol's read of a workflow, and this host's own registration next to it. */
 export const workflowRoutes: Routes = (app, context) => {
   app.get('/v1/workflows/:workflowId', context.allow('getWorkflow'), async (request, reply) => {
     const definition = await context.host.workflows.get(callerOf(request), pathParam(request, 'workflowId'));
