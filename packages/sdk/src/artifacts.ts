@@ -20,7 +20,7 @@ export interface ArtifactContent {
   readonly bytes: ReadableStream<Uint8Array>;
 }
 
-/** What runs have produced beside their logs. */
+/** Artifacts of runs, kept next to their logs. */
 export interface Artifacts {
   list(runId: string, page?: PageRequest): Promise<Listing<ArtifactSummary>>;
   open(

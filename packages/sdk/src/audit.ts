@@ -8,7 +8,7 @@ export interface AuditRange {
   readonly toSeq?: number;
 }
 
-/** The record of who did what, and the proof that nobody has changed it. */
+/** The record of who did what, and the proof that it was not changed. */
 export interface Audit {
   /** Needs audit:read. */
   verify(range?: AuditRange): Promise<AuditVerificationDocument>;

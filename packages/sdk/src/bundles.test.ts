@@ -58,7 +58,7 @@ describe('annotations', () => {
     ]);
   });
 
-  it('reach whoever follows the run, beside its events and never among them', async () => {
+  it('reach followers of the run, next to its events and never among them', async () => {
     const frames = [
       'id: 0\nevent: run.started\ndata: {"type":"run.started","sequence":0}\n\n',
       'event: run.annotated\ndata: {"type":"run.annotated","payload":{"annotationId":"ann_1"}}\n\n',

@@ -153,7 +153,7 @@ describe('the client', () => {
     });
   });
 
-  it('tells an answer that is not the protocol’s from an error of the host', async () => {
+  it('distinguishes an answer that is not the protocol’s from an error of the host', async () => {
     const { client } = clientAnswering(() => new Response('<html>', { status: 502 }));
 
     const error = await client.discovery().catch((cause: unknown) => cause);

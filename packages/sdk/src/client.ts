@@ -34,7 +34,7 @@ export interface Client {
   discovery(): Promise<Capabilities>;
 }
 
-/** Nouns, then verbs. Every failure is an ApiError (the host said no) or a ConnectionError (nobody answered). */
+/** Nouns, then verbs. Every failure is an ApiError (the host rejected the request) or a ConnectionError (no answer came). */
 export function createClient(options: TransportOptions): Client {
   const transport = createTransport(options);
   return {

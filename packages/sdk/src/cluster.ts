@@ -8,7 +8,7 @@ const NODES = '/v1/host/weft/cluster/nodes';
 /** For administrators: the processes that share a store. */
 export interface Cluster {
   nodes(): Promise<readonly ClusterNode[]>;
-  /** Asks a process to hold no runs any more; the list of nodes tells when it is drained. */
+  /** Asks a process to hold no runs any more; the list of nodes shows when it is drained. */
   drain(node: string): Promise<ClusterNode>;
 }
 

@@ -54,7 +54,7 @@ describe('comparing two runs', () => {
     await expect(client.runs.diffText('a', 'b')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('tells a broken connection from a short answer', async () => {
+  it('distinguishes a broken connection from a short answer', async () => {
     const body = new ReadableStream({
       pull(controller) {
         controller.error(new TypeError('terminated'));
@@ -67,7 +67,7 @@ describe('comparing two runs', () => {
 });
 
 describe('reading a log', () => {
-  it('goes on after the last event of each page until the log is complete', async () => {
+  it('continues after the last event of each page until the log is complete', async () => {
     const { client, seen } = clientAnswering((url) => {
       const after = Number(url.searchParams.get('lastSequence') ?? '-1');
       return Response.json({ events: [event(after + 1), event(after + 2)], isComplete: after > 1 });

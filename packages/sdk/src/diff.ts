@@ -12,7 +12,7 @@ export interface RunDiffDocument {
   readonly eventDiffs: readonly EventDifferenceDocument[];
   /** `status`, `variables` and `channels`, each as `{a, b}`, only where they differ. */
   readonly stateDiff: JsonObject;
-  /** A run was still going on, and what it had was compared. */
+  /** A run was still active, and what it had was compared. */
   readonly truncated?: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface Diffs {
   diff(a: string, b: string, options?: DiffOptions): Promise<RunDiffDocument>;
   /** The same as the text the host sends, piece by piece. Leave the loop to stop the host's work. */
   diffText(a: string, b: string, options?: DiffOptions): Promise<AsyncIterable<string>>;
-  /** The log of a run as far as it goes, in pages. Does not follow a run that goes on. */
+  /** The log of a run as far as it goes, in pages. Does not follow an active run. */
   log(runId: string, options?: DiffOptions): AsyncIterable<readonly RunEventDocument[]>;
 }
 
@@ -67,7 +67,7 @@ async function* pagesOf(
       'GET',
       `/v1/runs/${encodeURIComponent(runId)}/events/poll`,
       {
-        // The shortest wait there is: at the end of a log that goes on, nothing more is waited for.
+        // The shortest wait there is: at the end of an active run's log, nothing more is waited for.
         query: { lastSequence: lastSequence < 0 ? undefined : lastSequence, limit: PAGE_EVENTS, timeout: 1 },
         signal,
       },

@@ -66,7 +66,7 @@ export interface OpenInterrupt {
   readonly timeoutMs?: number;
   readonly requestedAt: string;
   readonly expiresAt?: string;
-  /** Voices counted so far, where an approval needs several. */
+  /** Votes counted so far, where an approval needs several. */
   readonly votes: readonly InterruptVote[];
   /** Lets its holder answer this one question without a key; only for callers who may answer themselves. */
   readonly interruptToken?: string;
@@ -116,7 +116,7 @@ export interface RunSummary {
   readonly imported?: true;
   /** The store holds something else of it than was written. */
   readonly damaged?: true;
-  /** Set while nobody works on it because of what it did to the host. */
+  /** Set while the run is quarantined because it harmed a host. */
   readonly quarantined?: { readonly since: string; readonly reason: string };
 }
 

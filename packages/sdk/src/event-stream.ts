@@ -25,9 +25,9 @@ export interface EventStreamOptions {
   readonly signal?: AbortSignal;
   /** How long to keep trying after a lost connection before giving up; 60 s. */
   readonly reconnectMs?: number;
-  /** Told about each lost connection, for people who watch. */
+  /** Called for each lost connection, to show it to people. */
   readonly onReconnect?: (cause: unknown, delayMs: number) => void;
-  /** Told about each annotation made while the stream is open. It is no event of the run, so the loop does not see it. */
+  /** Called for each annotation made while the stream is open. It is no event of the run, so the loop does not see it. */
   readonly onAnnotated?: (annotation: Annotation) => void;
 }
 
@@ -46,9 +46,9 @@ export async function* followRun(
   options: EventStreamOptions = {},
 ): AsyncGenerator<RunEventDocument, void, undefined> {
   const position: Position = { after: options.after, ended: false };
-  const leave = new AbortController();
+  const closing = new AbortController();
   const signal =
-    options.signal === undefined ? leave.signal : AbortSignal.any([options.signal, leave.signal]);
+    options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal]);
   try {
     let response = await connect(transport, runId, options, position, signal);
     let runHadEnded = false;
@@ -62,7 +62,7 @@ export async function* followRun(
       runHadEnded = again.runHadEnded;
     }
   } finally {
-    leave.abort();
+    closing.abort();
   }
 }
 

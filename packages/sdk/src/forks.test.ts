@@ -136,7 +136,7 @@ describe('the failed visit of a run', () => {
     expect(await client.runs.failedVisit('r')).toMatchObject({ node: 'work[2]', startedSeq: 1 });
   });
 
-  it('is none when the run failed for another reason than a node', async () => {
+  it('is undefined when the run failed for another reason than a node', async () => {
     const tolerated = clientWithLog([started('a'), failed('a'), runFailed('run_timeout')]);
     const capped = clientWithLog([started('a'), failed('a'), runFailed('recursion_limit', 'b')]);
 

@@ -25,7 +25,7 @@ export interface Operations {
   erase(runId: string, options?: Idempotent): Promise<void>;
   retention(tenant?: string): Promise<Retention>;
   setRetention(keepForSeconds: number | null, tenant?: string): Promise<Retention>;
-  /** Back to what the host does for everybody. */
+  /** Back to the host's default. */
   resetRetention(tenant?: string): Promise<Retention>;
   backup(options?: { readonly signal?: AbortSignal | undefined }): Promise<BackupContent>;
 }

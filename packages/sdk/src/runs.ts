@@ -50,7 +50,7 @@ export interface Runs {
   resume(runId: string, options?: Idempotent & { reason?: string }): Promise<RunCommandAnswer>;
   /**
    * Answers the question a node has asked; `nodeId` is `gate`, or `gate[2]` inside a loop. The status is the run's after it:
-   * still waiting where an approval needs more voices.
+   * still waiting where an approval needs more votes.
    */
   resolve(runId: string, nodeId: string, resumeValue: Json, options?: Idempotent): Promise<ResolveAnswer>;
   /** Live events until the run ends; survives lost connections. Leave the loop to close the stream. */

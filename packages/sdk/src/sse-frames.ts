@@ -53,7 +53,7 @@ function lineEnd(text: string, from: number): { at: number; next: number } | und
     const code = text.charCodeAt(at);
     if (code === 10) return { at, next: at + 1 };
     if (code !== 13) continue;
-    // A \r that ends the chunk may be half of \r\n; the next chunk tells.
+    // A \r that ends the chunk may be half of \r\n; the next chunk shows it.
     if (at + 1 === text.length) return undefined;
     return { at, next: text.charCodeAt(at + 1) === 10 ? at + 2 : at + 1 };
   }

@@ -1,6 +1,6 @@
 import { ConnectionError } from './errors.ts';
 
-/** The text of a long answer as it arrives, so that nobody has to hold all of it. */
+/** The text of a long answer as it arrives, so that it is never held in memory as a whole. */
 export async function* textPieces(
   response: Response,
   origin: string,

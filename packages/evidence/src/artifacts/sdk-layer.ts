@@ -123,7 +123,7 @@ function sdkEvents(report: Report) {
   function takeNames(event: ReadonlyMap<string, JsonNode>, line: number): void {
     const name = event.get('sdk_name') ?? null;
     const version = event.get('sdk_version') ?? null;
-    // Each on its own, so that a null beside a name cannot hide that the name differs.
+    // Each on its own, so that a null next to a name cannot hide that the name differs.
     remember(seen.names, name, line);
     remember(seen.versions, version, line);
     if (name === null || version === null) return;

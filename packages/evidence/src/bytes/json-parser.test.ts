@@ -72,7 +72,7 @@ describe('the JSON reader', () => {
     );
   });
 
-  it('knows UTF-8 from what is none', () => {
+  it('distinguishes UTF-8 from other bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 6 }), fc.boolean(), (middle, isHigh) => {
         const inner = middle
@@ -127,7 +127,7 @@ function caught(work: () => unknown): unknown {
   }
 }
 
-/** toEqual tells -0 from 0, and so do both readers; keys named __proto__ become properties in both. */
+/** toEqual distinguishes -0 from 0, and so do both readers; keys named __proto__ become properties in both. */
 function plainNegativeZero(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plainNegativeZero);
   if (typeof value !== 'object' || value === null) return value;

@@ -157,7 +157,7 @@ export function jsonParser(handler: JsonHandler): JsonParser {
     valueEnded();
   }
 
-  /** Copies the plain run that starts at `from` and handles the byte that ends it. Returns where to go on. */
+  /** Copies the plain run that starts at `from` and handles the byte that ends it. Returns where to continue. */
   function inString(chunk: Uint8Array, from: number, to: number): number {
     reserve(text, to - from + 4);
     const { bytes } = text;

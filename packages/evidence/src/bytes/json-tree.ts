@@ -45,7 +45,7 @@ export function jsonTree(keepDepth: number): JsonTree {
     open.push(frame);
   }
 
-  function leave(): void {
+  function endContainer(): void {
     if (dropped > 0) dropped -= 1;
     else open.pop();
   }
@@ -55,12 +55,12 @@ export function jsonTree(keepDepth: number): JsonTree {
       const object = new Map<string, JsonNode>();
       enter(object, { object, key: '' });
     },
-    endObject: leave,
+    endObject: endContainer,
     startArray() {
       const array: JsonNode[] = [];
       enter(array, { array });
     },
-    endArray: leave,
+    endArray: endContainer,
     key(text, start) {
       const parent = open.at(-1);
       if (dropped === 0 && parent !== undefined && 'object' in parent)

@@ -1,5 +1,5 @@
 /**
- * Sorts the starts of values by their text: a quicksort that splits on four bytes at a time and remembers them beside
+ * Sorts the starts of values by their text: a quicksort that splits on four bytes at a time and remembers them next to
  * each start, so that the arena, which is far larger than any cache, is read once per four bytes and not once per
  * comparison. Values that share a long beginning, as paths do, are not compared from their first byte again.
  */
@@ -22,7 +22,7 @@ export function sortValues(bytes: Uint8Array, starts: Uint32Array, count: number
   }
 }
 
-/** Three parts: smaller, equal and greater in the next four bytes. The equal part goes on behind them. */
+/** Three parts: smaller, equal and greater in the next four bytes. The equal part continues behind them. */
 function split(
   bytes: Uint8Array,
   starts: Uint32Array,

@@ -10,7 +10,7 @@ export interface DocumentProblem {
 
 export type JsonMap = ReadonlyMap<string, JsonNode>;
 
-/** Small checks that report and go on, so that one look finds everything. */
+/** Small checks that report and continue, so that one look finds everything. */
 export interface CheckContext {
   readonly problems: readonly DocumentProblem[];
   report(place: string, found: string, needed: string): void;

@@ -17,7 +17,7 @@ export interface CheckReport {
 const MAX_DEPTH = 8;
 
 /**
- * Whether a document is a v0 diff, whoever made it: shape, key order, closed vocabularies, order and disjointness of
+ * Whether a document is a v0 diff, from any producer: shape, key order, closed vocabularies, order and disjointness of
  * sets, a status that follows from the preconditions, and the exact bytes. Stricter than the published schema.
  */
 export function check(bytes: Uint8Array): CheckReport {

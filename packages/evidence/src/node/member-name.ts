@@ -9,7 +9,7 @@ export function safeName(
   const bare = name.replace(/^(?:\.\/)+/, '');
   if (bare === '.' || bare === '') {
     if (isLenient && name !== '') return '.';
-    throw new ArchiveError('member_name', JSON.stringify(name), 'a name that is none', 'a relative path');
+    throw new ArchiveError('member_name', JSON.stringify(name), 'an invalid name', 'a relative path');
   }
   const reason = nameProblem(bare);
   if (reason !== undefined)

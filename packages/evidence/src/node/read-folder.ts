@@ -28,18 +28,18 @@ const HINT_BYTES = 64 * 1024;
 const FILES = [HEALTH_FILE, SURFACE_FILE, CORRELATION_FILE, SDK_FILE, EVENTS_FILE];
 
 /**
- * A folder is its owner's: files may be links, and others may lie beside them. A manifest is held against the files
- * when there is one; what it finds is told, and the diff is made all the same.
+ * A folder is its owner's: files may be links, and others may lie next to them. A manifest is held against the files
+ * when there is one; what it finds is reported, and the diff is made all the same.
  */
 export async function readFolder(options: FolderOptions, collector: EvidenceCollector): Promise<Evidence> {
   const buffer = Buffer.allocUnsafeSlow(CHUNK);
   const budget = { left: options.limits.inflated };
-  const tell = (problem: Problem): void => collector.report({ ...problem, effect: 'note' });
+  const note = (problem: Problem): void => collector.report({ ...problem, effect: 'note' });
   let manifest: Manifest | undefined;
   const takeManifest = (found: Manifest): void => {
     manifest = found;
   };
-  await stream(MANIFEST_FILE, () => manifestSink(options.isLenient, tell, takeManifest));
+  await stream(MANIFEST_FILE, () => manifestSink(options.isLenient, note, takeManifest));
   const read = new Map<string, FileFacts>();
   for (const name of wanted(manifest)) {
     const isVerified = manifest?.files.has(name) === true;
@@ -55,7 +55,7 @@ export async function readFolder(options: FolderOptions, collector: EvidenceColl
     );
   }
   const evidence = collector.finish();
-  if (manifest !== undefined) checkManifest(manifest, read, evidence.health?.runId, false, tell);
+  if (manifest !== undefined) checkManifest(manifest, read, evidence.health?.runId, false, note);
   return evidence;
 
   /** A file that is not there is left to the collector; one that cannot be read is reported here. */

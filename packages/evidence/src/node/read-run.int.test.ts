@@ -258,7 +258,7 @@ describe('what only --lenient accepts', () => {
 });
 
 describe('a folder', () => {
-  it('is held against its manifest, which is told and not required', async () => {
+  it('is checked against its manifest, which is reported and not required', async () => {
     const manifest = String(GOOD[0]?.data);
     const path = lay('run', { ...FILES, 'manifest.json': manifest, 'layers/kernel.ndjson': 'changed' });
 

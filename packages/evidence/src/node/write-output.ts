@@ -22,7 +22,7 @@ export function outputConflict(output: string, inputs: readonly string[]): strin
   return undefined;
 }
 
-/** The whole file or nothing: written beside its place, then renamed. Whoever reads it never sees half of it. */
+/** The whole file or nothing: written next to its place, then renamed. A reader never sees half of it. */
 export function writeOutput(output: string, produce: (write: (piece: Uint8Array) => void) => void): void {
   const target = resolve(output);
   const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}.part`);

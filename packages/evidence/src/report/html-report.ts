@@ -33,7 +33,7 @@ export function htmlReport(model: ReportModel): string {
 `;
 }
 
-/** JSON in which nothing can end the script element, and that reads as it is for whoever looks at the source. */
+/** JSON in which nothing can end the script element, and that is readable in the source. */
 function embedded(model: ReportModel): string {
   return printableText(JSON.stringify(model)).replace(
     /[<>&]/g,

@@ -15,7 +15,7 @@ export interface ReportValue {
 
 export interface ReportSide {
   readonly runId: string;
-  /** What the caller claims; the SDK's own words stand beside it. */
+  /** What the caller claims; the SDK's own words stand next to it. */
   readonly runtime: string | undefined;
   readonly sdk: string | undefined;
   readonly endpointScope: string | undefined;

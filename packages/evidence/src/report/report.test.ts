@@ -24,7 +24,7 @@ function modelOf(base: RunParts = {}) {
 }
 
 describe('the terminal report', () => {
-  it('shows counts, both forms of a value, the declared runtime beside the SDK, and what is not claimed', () => {
+  it('shows counts, both forms of a value, the declared runtime next to the SDK, and what is not claimed', () => {
     const text = textReport(modelOf(), 10);
 
     expect(text).toContain('filesystem_paths: 0 head only, 1 base only, 1 both');
@@ -97,7 +97,7 @@ describe('the matrix', () => {
     { label: 'broken', runtime: 'gemini_google_genai', evidence: evidenceFromFiles({}) },
   ]);
 
-  it('tells values that stay from values that come and go, per runtime', () => {
+  it('distinguishes values that stay from values that come and go, per runtime', () => {
     const rows = result.values.filesystem_paths.map(({ value, seen }) => [
       value,
       ...seen.map((group) => group.presence),

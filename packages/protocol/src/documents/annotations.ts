@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { closed, dateTime, nameOf, nonEmpty, runId } from './schema-parts.ts';
 import type { StreamMode } from '../events/stream-mode-names.ts';
 
-/** What people say about a run after the fact, or beside it. Kept next to the log, never in it; so nothing replays it. */
+/** What people note about a run, during or after it. Kept next to the log, never in it; so nothing replays it. */
 
 const optional = Type.Optional;
 
@@ -56,7 +56,7 @@ export const AnnotationListSchema = closed({ annotations: Type.Array(AnnotationS
 export type AnnotationCreate = Static<typeof AnnotationCreateSchema>;
 export type Annotation = Static<typeof AnnotationSchema>;
 
-/** Told to open streams and never stored, so it is not in the catalogue, has no sequence and moves no reader's position. */
+/** Sent to open streams and never stored, so it is not in the catalogue, has no sequence and moves no reader's position. */
 export const RUN_ANNOTATED = 'run.annotated';
 
 export function showsAnnotations(modes: readonly StreamMode[]): boolean {

@@ -5,7 +5,7 @@ import { compileValidator } from '../validation/validate.ts';
 
 /**
  * Where clients may send any text, or any JSON. Everything else is a name or has a closed form. A new field that is neither is
- * found by the test below, and whoever adds it has to choose.
+ * found by the test below, and its author has to choose.
  */
 const FREE: Readonly<Record<string, readonly string[]>> = {
   createRun: [

@@ -24,7 +24,7 @@ const FORK_FIELDS = {
 
 export const ForkRunSchema = closed(FORK_FIELDS);
 
-/** The protocol's fork, and what Weft can change beside the options. */
+/** The protocol's fork, and what Weft can change in addition to the options. */
 export const HostForkRunSchema = closed({
   ...FORK_FIELDS,
   values: optional(

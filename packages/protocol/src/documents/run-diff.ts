@@ -20,5 +20,5 @@ export const RunDiffSchema = closed({
   }),
   eventDiffs: Type.Array(EventDifferenceSchema),
   stateDiff: jsonObject,
-  truncated: optional(Type.Boolean({ description: 'A run was still going on, or is known only in part.' })),
+  truncated: optional(Type.Boolean({ description: 'A run was still active, or is known only in part.' })),
 });

@@ -7,7 +7,7 @@ import { NAME_FORMAT } from '../json/names.ts';
 export const anyJson = Type.Unsafe<Json>({});
 export const jsonObject = Type.Unsafe<JsonObject>({ type: 'object' });
 export const nonEmpty = Type.String({ minLength: 1 });
-/** An id, name, tag, version, principal, tenant, code or key that somebody sends: see names.ts. */
+/** An id, name, tag, version, principal, tenant, code or key that a client sends: see names.ts. */
 export const name = nameOf({ minLength: 1 });
 export const dateTime = Type.String({ format: 'date-time' });
 export const uri = Type.String({ format: 'uri' });

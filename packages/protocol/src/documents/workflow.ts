@@ -53,7 +53,7 @@ export const NodeSettingsSchema = closed({
   retry: optional(RetrySettingsSchema),
   onUnknownOutcome: optional(
     Type.Enum(['repeat', 'fail'], {
-      description: 'What to do when the host stopped while an effect was under way.',
+      description: 'What to do when the host stopped while an effect was in flight.',
     }),
   ),
 });

@@ -62,7 +62,7 @@ export const ERRORS = {
   },
   schema_too_large: {
     status: 422,
-    advice: 'The schema, or holding the value against it, is over details.limit; use a simpler schema.',
+    advice: 'The schema, or validating the value against it, is over details.limit; use a simpler schema.',
   },
   correlation_mismatch: {
     status: 422,
@@ -123,8 +123,7 @@ export const ERRORS = {
   },
   run_damaged: {
     status: 500,
-    advice:
-      'The store holds something else of this run than was written; restore a backup, or cancel the run.',
+    advice: 'The stored data of this run is damaged; restore a backup, or cancel the run.',
   },
   capability_not_provided: { status: 501, advice: 'This host does not offer details.capability.' },
   service_unavailable: {

@@ -3,7 +3,7 @@ import { HostError } from '../errors/errors.ts';
 import { admits, parseStreamModes, triggersSnapshot } from './stream-modes.ts';
 
 describe('the stream mode', () => {
-  it('is updates when nobody asks', () => {
+  it('is updates by default', () => {
     expect(parseStreamModes(undefined)).toEqual(['updates']);
   });
 

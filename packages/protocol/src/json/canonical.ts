@@ -12,7 +12,7 @@ export function canonicalJson(value: Json): string {
 const PART = 16_384;
 
 /**
- * The same text in parts, one after another: a large value takes long, and whoever makes it has others to serve. Containers
+ * The same text in parts, one after another: a large value takes long, and its caller has others to serve. Containers
  * are taken apart for so many levels; what lies deeper is made in one go.
  */
 export function* canonicalParts(value: Json, levels = 2): Generator<string, void, undefined> {

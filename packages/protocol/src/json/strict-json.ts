@@ -6,7 +6,7 @@ import type { Json, JsonObject } from './json.ts';
  * I-JSON in one pass. `JSON.parse` keeps the last of two equal keys, passes lone surrogates and rounds numbers; two
  * readers of the same bytes would then see two documents, so all three are refused here. The scanner builds the value
  * itself, because finding these in a second pass costs more than the pass. It keeps the open containers in a list of its own
- * instead of calling itself, so that it can stop between any two values and go on later.
+ * instead of calling itself, so that it can stop between any two values and continue later.
  */
 
 export interface StrictJsonOptions {
@@ -49,10 +49,10 @@ export function parseStrictJson(text: string, options: StrictJsonOptions = {}): 
   return readOn(openScanner(text, options), text.length) as Json;
 }
 
-/** Characters between two places at which somebody else may go first. */
+/** Characters between two places at which other work may run. */
 const STEP = 32_768;
 
-/** The same for a long text, for whoever has others to serve meanwhile. */
+/** The same for a long text, for callers that have others to serve meanwhile. */
 export function* strictJsonInSteps(
   text: string,
   options: StrictJsonOptions = {},

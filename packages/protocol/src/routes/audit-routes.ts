@@ -11,7 +11,7 @@ export const AUDIT_ROUTES: readonly Route[] = [
     path: '/v1/audit/verify',
     scope: 'audit:read',
     summary:
-      'Holds the audit log against its hash chain and its signed checkpoints. Tells sequences and hashes only.',
+      'Verifies the audit log against its hash chain and its signed checkpoints. Shows sequences and hashes only.',
     query: [
       { name: 'fromSeq', description: 'First sequence. Default: 0.', schema: Type.Integer({ minimum: 0 }) },
       {

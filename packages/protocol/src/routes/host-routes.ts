@@ -140,7 +140,7 @@ const runs: readonly Route[] = [
     path: '/v1/host/weft/runs/{runId}:release',
     scope: 'host:admin',
     summary: 'Gives a quarantined run another chance.',
-    responses: { 200: { description: 'Released; it goes on where it was.', schema: ReleasedRunSchema } },
+    responses: { 200: { description: 'Released; it continues where it was.', schema: ReleasedRunSchema } },
     errors: ['conflict', 'run_damaged'],
   },
 ];
@@ -221,7 +221,7 @@ const artifacts: readonly Route[] = [
     method: 'GET',
     path: '/v1/host/weft/runs/{runId}/artifacts',
     scope: 'artifacts:read',
-    summary: 'What a run has produced beside its log, newest first.',
+    summary: 'Artifacts of a run, newest first.',
     query: PAGE,
     responses: { 200: { description: 'A page of artifacts.', schema: ArtifactListSchema } },
     errors: ['validation_error'],
@@ -319,7 +319,7 @@ const retention: readonly Route[] = [
     method: 'DELETE',
     path: '/v1/host/weft/retention',
     scope: 'host:admin',
-    summary: 'A tenant’s runs are kept again as long as the host keeps everybody’s.',
+    summary: 'A tenant’s runs are kept again as long as the host keeps runs by default.',
     query: [TENANT],
     responses: { 200: { description: 'The retention that holds now.', schema: RetentionSchema } },
     errors: ['validation_error'],
@@ -329,7 +329,7 @@ const retention: readonly Route[] = [
     method: 'POST',
     path: '/v1/host/weft/backup',
     scope: 'host:admin',
-    summary: 'A copy of the whole store, of all tenants, as a file, while the host goes on working.',
+    summary: 'A copy of the whole store, of all tenants, as a file, while the host continues to work.',
     responses: {
       200: {
         description: 'The file; all that was acknowledged before the request is in it.',

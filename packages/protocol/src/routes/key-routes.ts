@@ -28,7 +28,7 @@ export const KEY_ROUTES: readonly Route[] = [
     path: '/v1/host/weft/keys',
     scope: 'keys:manage',
     summary:
-      'Creates an API key. It holds no scope, lives no longer and, without keys:impersonate, is nobody else than the caller’s.',
+      'Creates an API key. Its scopes, its lifetime and, without keys:impersonate, its principal are limited to the caller’s.',
     headers: [IDEMPOTENCY_KEY],
     request: { schema: CreateKeySchema, required: true },
     responses: { 201: { description: 'The key, shown this once.', schema: CreatedKeySchema } },

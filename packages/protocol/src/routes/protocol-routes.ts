@@ -172,7 +172,7 @@ const runs: readonly Route[] = [
     method: 'POST',
     path: '/v1/runs/{runId}:pause',
     scope: 'runs:cancel',
-    summary: 'Pauses a run, by default after the node under way.',
+    summary: 'Pauses a run, by default after the running node.',
     headers: [IDEMPOTENCY_KEY],
     request: { schema: PauseRequestSchema, required: false },
     responses: { 202: { description: 'The pause is accepted.', schema: PauseResponseSchema } },
@@ -183,10 +183,10 @@ const runs: readonly Route[] = [
     method: 'POST',
     path: '/v1/runs/{runId}:resume',
     scope: 'runs:cancel',
-    summary: 'Lets a paused run go on.',
+    summary: 'Resumes a paused run.',
     headers: [IDEMPOTENCY_KEY],
     request: { schema: ResumeRequestSchema, required: false },
-    responses: { 202: { description: 'The run goes on.', schema: ResumeResponseSchema } },
+    responses: { 202: { description: 'The run continues.', schema: ResumeResponseSchema } },
     errors: ['validation_error', 'conflict', ...IDEMPOTENCY_ERRORS],
   },
   {
@@ -198,9 +198,10 @@ const runs: readonly Route[] = [
     headers: [IDEMPOTENCY_KEY],
     request: { schema: ResolveRequestSchema, required: true },
     responses: {
-      200: { description: 'Taken; the run may wait for more voices.', schema: ResolveResponseSchema },
+      200: { description: 'Accepted; the run may wait for more votes.', schema: ResolveResponseSchema },
       202: {
-        description: 'Kept, and judged as soon as the run is taken up; ask again with the same key.',
+        description:
+          'Stored, and evaluated as soon as a process claims the run; ask again with the same key.',
         schema: ResolveResponseSchema,
       },
     },
@@ -215,9 +216,10 @@ const runs: readonly Route[] = [
     headers: [IDEMPOTENCY_KEY],
     request: { schema: jsonObject, required: true },
     responses: {
-      200: { description: 'Taken; the run may wait for more voices.', schema: ResolveResponseSchema },
+      200: { description: 'Accepted; the run may wait for more votes.', schema: ResolveResponseSchema },
       202: {
-        description: 'Kept, and judged as soon as the run is taken up; ask again with the same key.',
+        description:
+          'Stored, and evaluated as soon as a process claims the run; ask again with the same key.',
         schema: ResolveResponseSchema,
       },
     },
@@ -241,9 +243,10 @@ const runs: readonly Route[] = [
     headers: [IDEMPOTENCY_KEY],
     request: { schema: ResolveRequestSchema, required: true },
     responses: {
-      200: { description: 'Taken; the run may wait for more voices.', schema: ResolveResponseSchema },
+      200: { description: 'Accepted; the run may wait for more votes.', schema: ResolveResponseSchema },
       202: {
-        description: 'Kept, and judged as soon as the run is taken up; ask again with the same key.',
+        description:
+          'Stored, and evaluated as soon as a process claims the run; ask again with the same key.',
         schema: ResolveResponseSchema,
       },
     },
@@ -283,7 +286,7 @@ const events: readonly Route[] = [
     headers: [
       {
         name: 'Last-Event-ID',
-        description: 'The last sequence already seen; the stream goes on after it.',
+        description: 'The last sequence already seen; the stream continues after it.',
         schema: Type.Integer({ minimum: -1 }),
       },
     ],

@@ -16,14 +16,14 @@ export interface Route {
   readonly path: string;
   /** What the key must hold; null for a route without a key. */
   readonly scope: string | null;
-  /** What it must hold beside that. */
+  /** What it must hold in addition to that. */
   readonly alsoScope?: string;
   readonly summary: string;
   readonly query?: readonly Parameter[];
   readonly headers?: readonly Parameter[];
   readonly request?: { readonly schema: TSchema; readonly required: boolean };
   readonly responses: Readonly<Record<number, Answer>>;
-  /** Beside those that every route can give: 401, 403, 404 for a path, 429, 500, 503. */
+  /** In addition to those that every route can give: 401, 403, 404 for a path, 429, 500, 503. */
   readonly errors: readonly ErrorCode[];
 }
 

@@ -22,7 +22,7 @@ describe('a budget of work', () => {
     );
   });
 
-  it('stays exceeded, so that nobody goes on by catching it', () => {
+  it('stays exceeded, so that catching it does not help', () => {
     const budget = new WorkBudget({ steps: 100, bytes: 1000 });
 
     expect(() => budget.spend(1000)).toThrow(BudgetExceeded);

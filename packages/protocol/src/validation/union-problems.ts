@@ -1,9 +1,9 @@
 import type { Finding } from './problems.ts';
 
 /**
- * A value that fits no branch of a union fails in every branch, and a list of all these failures helps nobody. This
+ * A value that fits no branch of a union fails in every branch, and a list of all these failures does not help. This
  * keeps the failures of the branch that was meant (its `type` fits, the rest does not), or one sentence when no branch
- * can be told.
+ * can be identified.
  */
 export function pruneUnions(errors: readonly Finding[]): Finding[] {
   const unions = errors.filter((error) => error.keyword === 'anyOf' || error.keyword === 'oneOf');

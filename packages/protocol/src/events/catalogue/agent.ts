@@ -21,7 +21,7 @@ export const AGENT_EVENTS = family('agent', [
     'agent.reasoning.delta',
     DEBUG,
     open({ agentId: AgentId, delta: Type.String(), sequence: count, verbosity: optional(Verbosity) }),
-    'A piece of an agent’s reasoning while it is under way.',
+    'A piece of an agent’s reasoning while it is running.',
   ),
   event(
     'agent.toolCalled',
@@ -86,7 +86,7 @@ export const AGENT_EVENTS = family('agent', [
       confidence: optional(share),
       causationHostId: optional(Type.String()),
     }),
-    'A critic judged a result before it is merged.',
+    'A critic evaluated a result before it is merged.',
   ),
   event(
     'agent.invocation.started',

@@ -178,7 +178,7 @@ export const EVAL_DEPLOYMENT_TRIGGER_EVENTS = family('eval-deployment-triggers',
       iterations: count,
       confidence: optional(share),
     }),
-    'A standing goal was judged.',
+    'A standing goal was evaluated.',
   ),
   event(
     'goal.closed',

@@ -29,7 +29,7 @@ export const INTERRUPT_EVENTS = family('interrupt', [
       interruptId: optional(Type.String()),
       requestedAt: optional(dateTime),
     }),
-    'A node asks somebody outside for an answer.',
+    'A node asks a person or an external system for an answer.',
   ),
   event(
     'interrupt.resolved',
@@ -102,7 +102,7 @@ export const INTERRUPT_EVENTS = family('interrupt', [
     'approval.overridden',
     DEBUG,
     closed({ gateId: nonEmpty, principal: nonEmpty, reason: nonEmpty }),
-    'Somebody with the right to do so overrode a governance gate.',
+    'An authorized person overrode a governance gate.',
   ),
   event(
     'clarification.requested',

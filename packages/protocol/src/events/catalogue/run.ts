@@ -55,7 +55,7 @@ export const RUN_EVENTS = family('run', [
     'run.resuming',
     DEBUG,
     open({ fromStatus: optional(Type.String()) }),
-    'A resume was accepted and work is about to go on.',
+    'A resume was accepted and work is about to continue.',
   ),
   event(
     'run.paused',

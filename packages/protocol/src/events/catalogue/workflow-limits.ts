@@ -12,7 +12,7 @@ export const WORKFLOW_EVENTS = family('workflow', [
     'workflow.restored',
     DEBUG,
     open({ fromSnapshotSeq: optional(count), engineVersion: optional(Type.String()) }),
-    'A run under way was taken over after a restart.',
+    'An active run was taken over after a restart.',
   ),
   event(
     'workflow.loopback-limit',
@@ -104,7 +104,7 @@ export const WORKFLOW_EVENTS = family('workflow', [
       divergencePoint: optional(Type.String()),
       replayEventId: optional(Type.String()),
     }),
-    'A replay differs from its source at this sequence; it goes on.',
+    'A replay differs from its source at this sequence; it continues.',
   ),
   event(
     'replay.divergedAtRefusal',

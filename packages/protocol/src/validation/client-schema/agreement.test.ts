@@ -40,7 +40,7 @@ const number = fc.constantFrom(0, 1, 1.5, 2, -1);
 const pattern = fc.constantFrom('^a', 'b$', '^[a-c]+$', '\\d', '.');
 const strings = fc.uniqueArray(name, { maxLength: 3 });
 
-/** `unevaluatedItems` beside `contains` is left out: Ajv takes every item for evaluated there. */
+/** `unevaluatedItems` next to `contains` is left out: Ajv takes every item for evaluated there. */
 function members(schema: fc.Arbitrary<Json>): fc.Arbitrary<JsonObject> {
   const schemas = fc.array(schema, { minLength: 1, maxLength: 3 });
   const map = fc.dictionary(name, schema, { maxKeys: 3, noNullPrototype: true });
@@ -142,7 +142,7 @@ function isDisputed(node: Json): boolean {
 }
 
 /** Undefined where the code that Ajv makes names a variable it has forgotten to declare. */
-function verdictOf(validate: (value: unknown) => unknown, instance: Json): boolean | undefined {
+function resultOf(validate: (value: unknown) => unknown, instance: Json): boolean | undefined {
   try {
     return validate(instance) === true;
   } catch (error) {
@@ -151,7 +151,7 @@ function verdictOf(validate: (value: unknown) => unknown, instance: Json): boole
   }
 }
 
-describe('the verdict on a value', () => {
+describe('the result for a value', () => {
   it('is that of Ajv', () => {
     let fitting = 0;
     let failing = 0;
@@ -165,9 +165,9 @@ describe('the verdict on a value', () => {
 
         for (const instance of instances) {
           const fits = validate(instance, new WorkBudget()).length === 0;
-          const verdict = verdictOf(expected, instance);
-          if (verdict === undefined) continue;
-          expect(fits, `${JSON.stringify(document)} on ${JSON.stringify(instance)}`).toBe(verdict);
+          const expectedResult = resultOf(expected, instance);
+          if (expectedResult === undefined) continue;
+          expect(fits, `${JSON.stringify(document)} on ${JSON.stringify(instance)}`).toBe(expectedResult);
           if (fits) fitting += 1;
           else failing += 1;
         }

@@ -13,7 +13,7 @@ import { escapePointer, refuse, resolvePointer } from './refuse.ts';
  * Schemas that come from clients, such as a workflow's `configurableSchema`. They are programs that the host runs:
  *
  * 1. Size, depth and the number of subschemas after expanding every `$ref` are bounded, and a `$ref` may not recurse.
- * 2. They are interpreted, not turned into code, and every visit of a subschema is charged to the budget of whoever asks.
+ * 2. They are interpreted, not turned into code, and every visit of a subschema is charged to the budget of the caller.
  * 3. Patterns run on an engine without backtracking, and their size and work are bounded.
  * 4. Nothing is ever fetched.
  */

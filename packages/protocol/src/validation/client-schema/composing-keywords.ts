@@ -21,7 +21,7 @@ function countFitting(
   let fitting = 0;
   for (const schema of schemas) {
     if (fitsAsBranch(schema, value, at, run, seen)) fitting += 1;
-    // Where somebody asks what was evaluated, every branch has a say.
+    // Where a keyword asks what was evaluated, every branch counts.
     if (fitting >= enough && seen === undefined) break;
   }
   if (fitting > 0 && run.findings !== undefined) run.findings.length = findings;

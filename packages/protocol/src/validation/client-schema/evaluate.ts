@@ -7,7 +7,7 @@ export type Schema = boolean | KeywordSchema;
 
 export interface KeywordSchema {
   readonly checks: readonly Check[];
-  /** Asks what the keywords beside and inside it have left unevaluated. */
+  /** Asks what the keywords next to and inside it have left unevaluated. */
   readonly tracksEvaluated: boolean;
 }
 
@@ -112,7 +112,7 @@ export function report(run: Run, finding: Finding): void {
 /** Longer names are cut: a place is for people, and there may be many of them. */
 const SHOWN_NAME = 128;
 
-/** The place of a member; not made when nobody will read it. */
+/** The place of a member; not made when it will not be read. */
 export function inside(at: string, step: string | number, run: Run): string {
   if (run.findings === undefined) return '';
   const name = typeof step === 'number' ? String(step) : step.slice(0, SHOWN_NAME);

@@ -21,7 +21,7 @@ export interface Site {
   readonly path: string;
   /** The subschema at `steps` below the keyword. */
   subschema(value: Json, ...steps: (string | number)[]): Schema;
-  /** The subschema that another keyword beside this one holds, if there is one. */
+  /** The subschema that another keyword next to this one holds, if there is one. */
   sibling(keyword: string): Schema | undefined;
   pattern(source: string): Pattern;
   reference(pointer: string): Schema;

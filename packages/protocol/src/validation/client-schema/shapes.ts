@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '../../json/json.ts';
 
-/** What the value of a keyword must be, and how a person is told. */
+/** What the value of a keyword must be, and how that reads in a message. */
 export const SHAPES = {
   any: [() => true, 'anything'],
   boolean: [(value) => typeof value === 'boolean', 'true or false'],

@@ -98,7 +98,7 @@ function testPattern(source: string, size: number, text: string, budget: WorkBud
   }
 }
 
-/** What has been paid for stays at hand as long as the budget does: making it twice would be work that nobody pays. */
+/** What has been paid for stays at hand as long as the budget does: making it twice would be work that is not charged. */
 function paidProgram(source: string, size: number, budget: WorkBudget): Program {
   budget.spend(4);
   const paid = budget.recall(source);

@@ -28,7 +28,7 @@ interface Scratch {
 
 export const ONE = 0;
 export const ASSERT = 1;
-/** Goes on with the next instruction and with another one. */
+/** Continues with the next instruction and with another one. */
 export const FORK = 2;
 export const JUMP = 3;
 export const MATCH = 4;
