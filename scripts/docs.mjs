@@ -1,4 +1,4 @@
-/** `npm run docs`: writes docs/reference from the tables of the protocol, the node types and the conformance suite. A test fails when the pages are out of date. */
+/** `npm run docs`: writes docs/reference from the tables of the protocol, the node types, the settings and the conformance suite. A test fails when the pages are out of date. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,10 +8,12 @@ ensureReady();
 const built = (name) => import(pathToFileURL(join(ROOT, 'packages', name, 'dist/index.js')).href);
 const { renderReference } = await built('protocol');
 const { BUILTIN_NODE_TYPES, renderNodeReference } = await built('engine');
+const { renderSettingsReference } = await built('cli');
 const { renderRequirementsPage } = await built('conformance');
 const pages = [
   ...renderReference(),
   { file: 'nodes.md', markdown: renderNodeReference(BUILTIN_NODE_TYPES) },
+  { file: 'settings.md', markdown: renderSettingsReference() },
   { file: 'conformance.md', markdown: renderRequirementsPage() },
 ];
 

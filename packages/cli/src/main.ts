@@ -78,8 +78,15 @@ function childOf(group: Group, path: string, word: string): Command {
     word,
     group.commands.map((command) => command.name),
   );
-  const hint = near === undefined ? `See: ${path} --help` : `Did you mean: ${path} ${near}`;
+  const [elsewhere] = group.commands.filter((command) => command.kind === 'group' && hasVerb(command, word));
+  const meant = elsewhere === undefined ? near : `${elsewhere.name} ${word}`;
+  const hint = meant === undefined ? `See: ${path} --help` : `Did you mean: ${path} ${meant}`;
   throw usageError(`Unknown command "${word}". ${hint}`);
+}
+
+/** A verb without its noun, such as `weft show`. */
+function hasVerb({ commands }: Group, word: string): boolean {
+  return commands.some(({ name }) => name === word);
 }
 
 function say(io: Io, text: string): number {

@@ -7,8 +7,9 @@ import { definitionOf, WORKLOADS } from '../load/workloads.ts';
 /** Something that serves the workloads over HTTP and keeps its data in one place. */
 export interface Contender {
   readonly name: 'weft' | 'sketch';
-  start(place: Place, echo: EchoServer, flags?: readonly string[]): Promise<ServerProcess>;
-  /** Number of durable commits so far, where the contender reports it. */
+  /** `settings`: WEFT_* variables. */
+  start(place: Place, echo: EchoServer, settings?: Readonly<Record<string, string>>): Promise<ServerProcess>;
+  /** Number of durable commits so far, where the contender tells. */
   commits(server: ServerProcess): Promise<number | undefined>;
 }
 
@@ -39,7 +40,7 @@ export const sketch: Contender = {
 
 export const weft: Contender = {
   name: 'weft',
-  async start({ folder, postgres }, echo, flags = []) {
+  async start({ folder, postgres }, echo, settings = {}) {
     const port = await freePort();
     const workflows = `${folder}-workflows`;
     mkdirSync(workflows, { recursive: true });
@@ -49,7 +50,7 @@ export const weft: Contender = {
         JSON.stringify(definitionOf(workload, echo.url)),
       );
     }
-    const settings = [
+    const flags = [
       ['--port', String(port)],
       ['--data', folder],
       ['--workflows', workflows],
@@ -58,8 +59,8 @@ export const weft: Contender = {
     ];
     return startServer({
       port,
-      arguments: [CLI, 'serve', ...settings.flat(), ...flags],
-      env: { WEFT_API_KEY: KEY },
+      arguments: [CLI, 'serve', ...flags.flat()],
+      env: { ...settings, WEFT_API_KEY: KEY },
       readyPath: '/ready',
     });
   },

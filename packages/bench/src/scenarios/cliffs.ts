@@ -26,10 +26,12 @@ export const cliffs: Scenario = {
     const lengths = historyLengths(lab);
     const { folder, runs } = await longRuns(lab, lengths);
     const nodes = sized(lab, 20_000, 1_000);
-    const server = await weft.start({ folder }, lab.echo, [
-      ...['--max-node-executions', '50000', '--max-state-bytes', String(64 * 2 ** 20)],
-      ...['--max-definition-bytes', String(16 * 2 ** 20), '--max-body-bytes', String(16 * 2 ** 20)],
-    ]);
+    const server = await weft.start({ folder }, lab.echo, {
+      WEFT_MAX_NODE_EXECUTIONS: '50000',
+      WEFT_MAX_STATE_BYTES: String(64 * 2 ** 20),
+      WEFT_MAX_DEFINITION_BYTES: String(16 * 2 ** 20),
+      WEFT_MAX_BODY_BYTES: String(16 * 2 ** 20),
+    });
     lab.cleanUp(() => server.stop());
     const target = { port: server.port, key: KEY };
     const steps = Array.from({ length: nodes }, (): Step => ({ typeId: 'core.noop', config: {} }));

@@ -7,9 +7,9 @@ import { createTally } from '../measuring/tally.ts';
 import { workloadOf } from '../load/workloads.ts';
 
 /** Marks an operator would set for a small machine, so that the flood reaches them within seconds. */
-function marks(lab: Lab): readonly string[] {
+function marks(lab: Lab): Readonly<Record<string, string>> {
   const [live, pending] = sized(lab, [1_000, 3_000], [100, 200]);
-  return ['--max-live-runs', String(live), '--max-pending-runs', String(pending)];
+  return { WEFT_MAX_LIVE_RUNS: String(live), WEFT_MAX_PENDING_RUNS: String(pending) };
 }
 
 export const overload: Scenario = {

@@ -25,7 +25,7 @@ export const postgresScale: Scenario = {
     const servers: ServerProcess[] = [];
     const tally = createTally();
     for (let count = 0; count < LARGEST; count += 1) {
-      const server = await weft.start(place, lab.echo, ['--store-connections', '6']);
+      const server = await weft.start(place, lab.echo, { WEFT_STORE_CONNECTIONS: '6' });
       lab.cleanUp(() => server.stop());
       servers.push(server);
       for (const workload of MEASURED)

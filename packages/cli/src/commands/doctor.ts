@@ -11,7 +11,8 @@ import {
 } from '../doctor/doctor-checks.ts';
 import { EXIT } from '../exit-code.ts';
 import { checkDatabase } from '../doctor/database-checks.ts';
-import { type PostgresSettings, resolveSettings } from '../serve/settings.ts';
+import { settingArgs } from '../serve/setting-args.ts';
+import { readSettings, type SettingSources } from '../serve/settings.ts';
 import type { Style } from '../output/style.ts';
 import { visibleText } from '../output/terminal-text.ts';
 
@@ -29,22 +30,14 @@ export const doctor = leaf({
       type: 'boolean',
       description: 'Read every page of the database and every log; the host may run or not',
     },
-    store: {
-      type: 'string',
-      valueHint: 'URL',
-      description: 'The host’s database; default WEFT_STORE, else SQLite in the data folder',
-    },
-    'store-schema': {
-      type: 'string',
-      valueHint: 'NAME',
-      description: 'Schema of the database (default weft)',
-    },
+    ...settingArgs('store', 'store-schema', 'config'),
     ...HOST_ARGS,
   },
-  async run({ cli, args }) {
+  async run({ cli, args, all }) {
     // What is wrong with the key file is one of the findings.
     const target = await findTarget(cli.io, args, (folder) => readKeyFile(folder).catch(() => undefined));
-    const database = databaseOf(cli, args);
+    // The database that `weft serve` would use with the same flags, variables and file.
+    const { store: database } = await readSettings(cli.io, all as SettingSources['flags']);
     const deep = args.deep === true;
     const onHost = await checkHost(target);
     const findings = [
@@ -59,22 +52,6 @@ export const doctor = leaf({
     return findings.some((finding) => finding.state === 'wrong') ? EXIT.failed : EXIT.done;
   },
 });
-
-/** The database that `weft serve` would use with the same flags and variables. */
-function databaseOf(
-  cli: Cli,
-  args: { readonly store?: string | undefined; readonly 'store-schema'?: string | undefined },
-): PostgresSettings | undefined {
-  const given: Readonly<Record<string, string | undefined>> = {
-    store: args.store,
-    'store-schema': args['store-schema'],
-  };
-  return resolveSettings({
-    flags: (name) => (given[name] === undefined ? [] : [given[name]]),
-    env: cli.io.env,
-    config: undefined,
-  }).store;
-}
 
 const SHOWN_PROBLEMS = 20;
 

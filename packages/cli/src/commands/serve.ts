@@ -1,111 +1,10 @@
-import { resolve } from 'node:path';
-import type { ArgsDef } from 'citty';
-import { DEFAULT_LIMITS } from '@weft/engine/limits';
 import { type Cli, leaf } from '../parsing/command.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { readJsonFile } from '../parsing/key-values.ts';
 import { type Started, renderBanner } from '../serve/banner.ts';
-import { LIMIT_FLAGS } from '../serve/limit-flags.ts';
 import { createLog } from '../serve/log.ts';
 import type { RunningHost } from '../serve/run-host.ts';
-import { TELEMETRY_ARGS } from '../serve/telemetry-flags.ts';
-import { SETTINGS, type ServeSettings, resolveSettings } from '../serve/settings.ts';
-
-const LIMIT_ARGS: ArgsDef = Object.fromEntries(
-  LIMIT_FLAGS.map(({ flag, limit, description }) => [
-    flag,
-    { type: 'string', valueHint: 'N', description: `${description} (default ${DEFAULT_LIMITS[limit]})` },
-  ]),
-);
-
-const SERVE_ARGS = {
-  port: { type: 'string', valueHint: 'N', description: 'Port; 0 takes a free one (default 7878)' },
-  host: {
-    type: 'string',
-    valueHint: 'ADDRESS',
-    description: 'Address to bind (default 127.0.0.1); others need WEFT_API_KEY',
-  },
-  data: { type: 'string', valueHint: 'DIR', description: 'Data folder (default .weft)' },
-  store: {
-    type: 'string',
-    valueHint: 'URL',
-    description:
-      'postgres://… to share with other processes; better given as WEFT_STORE (default: SQLite in --data)',
-  },
-  'store-schema': { type: 'string', valueHint: 'NAME', description: 'Schema of the database (default weft)' },
-  'store-connections': {
-    type: 'string',
-    valueHint: 'N',
-    description: 'Connections to the database; one more listens (default 10)',
-  },
-  'store-wait-ms': {
-    type: 'string',
-    valueHint: 'N',
-    description: 'How long to wait at the start for a database that is away (default 30000)',
-  },
-  workflows: {
-    type: 'string',
-    valueHint: 'DIR[,…]',
-    description: 'Load every *.json in these folders; may be repeated',
-  },
-  'allow-egress': {
-    type: 'string',
-    valueHint: 'HOST:PORT[,…]',
-    description: 'Let nodes call these although they are not public; may be repeated',
-  },
-  conformance: {
-    type: 'boolean',
-    description: 'Mark the data as a test host’s (permanent): test keys, node types and workflows for suites',
-  },
-  'audit-runs': { type: 'boolean', description: 'Keep in the audit log who created each run' },
-  'audit-anchor': {
-    type: 'string',
-    valueHint: 'FILE',
-    description: 'Keep the last seal of the audit log there, and do not start on a log that lacks it',
-  },
-  dev: { type: 'boolean', description: 'Register a changed file without a new version as VERSION+HASH' },
-  strict: { type: 'boolean', description: 'Treat warnings about definitions as errors' },
-  'public-url': {
-    type: 'string',
-    valueHint: 'URL',
-    description: 'Base of the URLs in answers, behind a proxy (default: the address that was reached)',
-  },
-  'allowed-hosts': {
-    type: 'string',
-    valueHint: 'HOST[:PORT][,…]',
-    description: 'Host headers that may stand in URLs of answers; https:// before one behind TLS',
-  },
-  'trusted-proxies': {
-    type: 'string',
-    valueHint: 'ADDRESS[/BITS][,…]',
-    description: 'Believe X-Forwarded-For of these proxies; may be repeated',
-  },
-  'log-level': {
-    type: 'enum',
-    options: ['debug', 'info', 'warn', 'error'],
-    description: 'What to log (default info)',
-  },
-  'log-format': {
-    type: 'enum',
-    options: ['json', 'text'],
-    description: 'JSON lines, or lines for people (default on a terminal)',
-  },
-  'access-log': { type: 'boolean', description: 'One log line per request' },
-  config: {
-    type: 'string',
-    valueHint: 'FILE',
-    description: 'JSON file with the same names; flags win over WEFT_* win over it',
-  },
-  'accept-data-loss': {
-    type: 'boolean',
-    description: 'Start although acknowledged writes are missing, and go on without them; this start only',
-  },
-  'rate-limit': {
-    type: 'string',
-    valueHint: 'N',
-    description: 'Requests per second and key; 0 = off (default off on loopback, else 200)',
-  },
-} as const satisfies ArgsDef;
+import { SERVE_ARGS, SERVE_MOVED, SERVE_SECTIONS } from '../serve/setting-args.ts';
+import { type ServeSettings, readSettings } from '../serve/settings.ts';
 
 export const serve = leaf({
   name: 'serve',
@@ -117,19 +16,13 @@ export const serve = leaf({
     'weft serve --config weft.json --max-node-executions 5000',
     'WEFT_STORE=postgres://weft@db/weft weft serve',
   ],
-  args: { ...SERVE_ARGS, ...TELEMETRY_ARGS, ...LIMIT_ARGS },
-  async run({ cli, args, all }) {
-    const given = args as Readonly<Record<string, unknown>>;
-    const settings = resolveSettings({
-      flags: (name) =>
-        SETTINGS[name] === 'switch' || name === 'accept-data-loss'
-          ? given[name] === true
-            ? ['true']
-            : []
-          : all(name as 'port'),
-      env: cli.io.env,
-      config: await readConfig(cli, args.config ?? cli.io.env['WEFT_CONFIG']),
-    });
+  args: SERVE_ARGS,
+  sections: SERVE_SECTIONS,
+  footnote:
+    'Other limits and timeouts are set in the config file or as WEFT_* variables: docs/reference/settings.md lists them.',
+  moved: SERVE_MOVED,
+  async run({ cli, all }) {
+    const settings = await readSettings(cli.io, all);
     // Loaded here, so that every other command starts without a host's worth of modules.
     const { runHost } = await import('../serve/run-host.ts');
     const starting = runHost(cli.io, settings, logFor(cli, settings));
@@ -141,14 +34,6 @@ export const serve = leaf({
     return stop.ended;
   },
 });
-
-async function readConfig(
-  cli: Cli,
-  path: string | undefined,
-): Promise<{ file: string; value: Awaited<ReturnType<typeof readJsonFile>> } | undefined> {
-  if (path === undefined || path === '') return undefined;
-  return { file: path, value: await readJsonFile(resolve(cli.io.cwd, path)) };
-}
 
 function logFor(cli: Cli, settings: ServeSettings): ReturnType<typeof createLog> {
   const format = settings.logFormat ?? (cli.io.isTTY ? 'text' : 'json');

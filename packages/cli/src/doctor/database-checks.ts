@@ -73,7 +73,7 @@ function connectionsFinding(
     check,
     state: 'warning',
     text,
-    advice: 'Raise max_connections, or lower --store-connections.',
+    advice: 'Raise max_connections, or lower the host’s store-connections.',
   };
 }
 

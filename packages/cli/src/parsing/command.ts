@@ -25,6 +25,12 @@ export interface CommandSpec<Args extends ArgsDef> {
   readonly args: Args;
   /** What a flag takes, where that is a table: shown after the flags. */
   readonly values?: ValueTable;
+  /** Flags by what they are about; the others stand under "Flags". */
+  readonly sections?: readonly HelpSection[];
+  /** Shown after the flags: where to find more. */
+  readonly footnote?: string;
+  /** Flags that it does not have but people may expect: what to do instead. */
+  readonly moved?: Readonly<Record<string, string>>;
   /** Extra positional arguments are allowed and found in `args._`. */
   readonly variadic?: boolean;
   readonly run: (invocation: Invocation<Args>) => Promise<ExitCode>;
@@ -36,15 +42,14 @@ export interface ValueTable {
   readonly rows: Readonly<Record<string, string>>;
 }
 
+export interface HelpSection {
+  readonly title: string;
+  readonly flags: readonly string[];
+}
+
 /** A command that does something. */
-export interface Leaf {
+export interface Leaf extends Omit<CommandSpec<ArgsDef>, 'run'> {
   readonly kind: 'leaf';
-  readonly name: string;
-  readonly summary: string;
-  readonly examples: readonly string[];
-  readonly args: ArgsDef;
-  readonly values: ValueTable | undefined;
-  readonly variadic: boolean;
   readonly definition: CommandDef<ArgsDef>;
 }
 
@@ -58,7 +63,7 @@ export interface Group {
 
 export type Command = Leaf | Group;
 
-/** What the parser hands to a command beside its arguments. */
+/** What the parser hands to a command next to its arguments. */
 export interface CommandData {
   readonly cli: Cli;
   readonly all: (flag: string) => readonly string[];
@@ -94,8 +99,8 @@ export function leaf<const Args extends ArgsDef>(spec: CommandSpec<Args>): Leaf 
       return spec.run({ cli, all, args: context.args as ParsedArgs<Args> });
     },
   });
-  const { name, summary, examples, values, variadic = false } = spec;
-  return { kind: 'leaf', name, summary, examples, args, values, variadic, definition };
+  const { run: _, ...described } = spec;
+  return { kind: 'leaf', ...described, args, definition };
 }
 
 export function group(name: string, summary: string, commands: readonly Command[]): Group {

@@ -9,6 +9,7 @@ export interface CheckedFlags {
   readonly rawArgs: readonly string[];
   readonly help: boolean;
   readonly json: boolean;
+  /** Every value of every flag; "true" for a switch. */
   readonly values: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -26,24 +27,23 @@ export function checkFlags(path: string, leaf: Leaf, given: readonly string[]): 
     tokens: true,
   });
   const values = new Map<string, string[]>();
-  const seen = new Set<string>();
   const positionals: string[] = [];
   for (const token of tokens) {
     if (token.kind === 'positional') positionals.push(token.value);
     if (token.kind !== 'option') continue;
-    const arg = known(path, leaf.args, token.name, token.rawName);
-    seen.add(token.name);
+    const arg = known(path, leaf, token.name, token.rawName);
     if (arg.type === 'boolean') {
       refuseValue(token.rawName, token.value);
+      values.set(token.name, ['true']);
       continue;
     }
     const value = neededValue(token.rawName, token.value, token.inlineValue === true);
     refuseUnknownOption(token.rawName, arg, value);
     values.set(token.name, [...(values.get(token.name) ?? []), value]);
   }
-  const help = seen.has('help');
+  const help = values.has('help');
   if (!help) checkPositionals(path, leaf, positionals);
-  return { rawArgs, help, json: seen.has('json'), values };
+  return { rawArgs, help, json: values.has('json'), values };
 }
 
 /** Ids made by the host: 16 random bytes as base64url, so one in 64 begins with a dash. */
@@ -71,9 +71,10 @@ function parserOptions(
   return Object.fromEntries(options);
 }
 
-function known(path: string, args: ArgsDef, name: string, rawName: string): ArgsDef[string] {
+function known(path: string, { args, moved }: Leaf, name: string, rawName: string): ArgsDef[string] {
   const arg = Object.hasOwn(args, name) ? args[name] : undefined;
   if (arg !== undefined && arg.type !== 'positional') return arg;
+  if (moved !== undefined && Object.hasOwn(moved, name)) throw usageError(moved[name] ?? '');
   const flags = Object.keys(args).filter((flag) => args[flag]?.type !== 'positional');
   const near = closestName(name, flags);
   const hint = near === undefined ? `See: ${path} --help` : `Did you mean --${near}?`;
@@ -105,6 +106,6 @@ function checkPositionals(path: string, leaf: Leaf, given: readonly string[]): v
     throw usageError(`${path} needs ${missing[0].toUpperCase()}.${example}`);
   }
   const extra = given[wanted.length];
-  if (extra !== undefined && !leaf.variadic)
+  if (extra !== undefined && leaf.variadic !== true)
     throw usageError(`${path} does not take "${extra}". See: ${path} --help`);
 }

@@ -23,29 +23,37 @@ export function groupHelp(style: Style, path: string, group: Group): string {
 }
 
 export function leafHelp(style: Style, path: string, leaf: Leaf): string {
-  const flags = Object.entries(leaf.args).filter(([, arg]) => arg.type !== 'positional');
-  const labels = flags.map(([name, arg]) => flagLabel(name, arg));
-  const width = Math.max(...labels.map((label) => label.length));
   return [
     `${style.bold(path)}: ${leaf.summary}`,
     '',
     style.bold('Usage'),
-    `  ${path}${positionals(leaf.args)}${leaf.variadic ? '…' : ''} [FLAGS]`,
-    '',
-    style.bold('Flags'),
-    ...flags.map(
-      ([, arg], index) => `  ${style.cyan((labels[index] ?? '').padEnd(width))}  ${flagText(arg)}`,
-    ),
+    `  ${path}${positionals(leaf.args)}${leaf.variadic === true ? '…' : ''} [FLAGS]`,
+    ...flagLines(style, leaf),
     ...valueLines(style, leaf.values),
+    ...(leaf.footnote === undefined ? [] : ['', leaf.footnote]),
     '',
     style.bold('Examples'),
     ...leaf.examples.map((example) => `  ${example}`),
     '',
     style.dim(
-      `Exit codes: ${EXIT.done} done, ${EXIT.failed} what was asked about failed, ${EXIT.usage} wrong usage, ` +
+      `Exit codes: ${EXIT.done} done, ${EXIT.failed} the run or check failed, ${EXIT.usage} wrong usage, ` +
         `${EXIT.unusable} input or host unusable, ${EXIT.unmet} a required condition is not met.`,
     ),
   ].join('\n');
+}
+
+function flagLines(style: Style, { args, sections = [] }: Leaf): readonly string[] {
+  const flags = Object.entries(args).filter(([, arg]) => arg.type !== 'positional');
+  const width = Math.max(...flags.map(([name, arg]) => flagLabel(name, arg).length));
+  const listed = new Set(sections.flatMap((section) => section.flags));
+  const others = { title: 'Flags', flags: flags.map(([name]) => name).filter((name) => !listed.has(name)) };
+  return [...sections, others].flatMap((section) => [
+    '',
+    style.bold(section.title),
+    ...flags
+      .filter(([name]) => section.flags.includes(name))
+      .map(([name, arg]) => `  ${style.cyan(flagLabel(name, arg).padEnd(width))}  ${flagText(arg)}`),
+  ]);
 }
 
 function valueLines(style: Style, values: ValueTable | undefined): readonly string[] {

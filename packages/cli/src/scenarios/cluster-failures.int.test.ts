@@ -32,8 +32,9 @@ beforeAll(async () => {
     folder,
     flags: [
       ...['--workflows', join(folder, 'workflows'), '--allow-egress', `127.0.0.1:${world.port}`],
-      ...['--claim-ttl-ms', String(TTL_MS), '--heartbeat-ms', '500', '--log-level', 'warn'],
+      ...['--log-level', 'warn'],
     ],
+    env: { WEFT_CLAIM_TTL_MS: String(TTL_MS), WEFT_HEARTBEAT_MS: '500' },
   });
   await Promise.all([A, B, C].map((place) => cluster.start(place)));
 }, 90_000);

@@ -33,8 +33,9 @@ beforeAll(async () => {
     folder,
     flags: [
       ...['--workflows', join(folder, 'workflows'), '--allow-egress', `127.0.0.1:${world.port}`],
-      ...['--poll-ms', String(POLL_MS), '--log-level', 'warn'],
+      ...['--log-level', 'warn'],
     ],
+    env: { WEFT_POLL_MS: String(POLL_MS) },
   });
   // All at once: the schema is made by one of them while the others wait.
   await Promise.all([A, B, C].map((place) => cluster.start(place)));

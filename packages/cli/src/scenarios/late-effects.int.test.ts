@@ -114,9 +114,13 @@ beforeAll(async () => {
     flags: [
       ...['--workflows', join(folder, 'workflows'), '--log-level', 'warn'],
       ...['--allow-egress', `127.0.0.1:${port},127.0.0.1:${securePort}`],
-      ...['--claim-ttl-ms', String(TTL_MS), '--heartbeat-ms', '500', '--poll-ms', '100'],
     ],
-    env: { NODE_EXTRA_CA_CERTS: join(folder, 'authority.pem') },
+    env: {
+      WEFT_CLAIM_TTL_MS: String(TTL_MS),
+      WEFT_HEARTBEAT_MS: '500',
+      WEFT_POLL_MS: '100',
+      NODE_EXTRA_CA_CERTS: join(folder, 'authority.pem'),
+    },
   });
   await Promise.all([A, B].map((place) => cluster.start(place)));
 }, 90_000);

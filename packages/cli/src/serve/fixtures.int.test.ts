@@ -108,7 +108,7 @@ describe('the built-in fixtures', () => {
   });
 
   it('that a limit keeps out are named, and the others are there', async () => {
-    const host = await serve(['--conformance', '--max-definition-nodes', '5']);
+    const host = await serve(['--conformance'], { WEFT_MAX_DEFINITION_NODES: '5' });
 
     expect(host.io.out()).toMatch(/! built-in conformance-cap-breach: /);
     expect(await listed(host)).toHaveLength(FIXTURES.length - 2);

@@ -181,7 +181,7 @@ describe('weft serve says what is wrong with the database', () => {
   it('when nobody answers, after a bounded time and without the password', async () => {
     const url = urlWith({ password: PASSWORD, port: '1' });
 
-    const { code, err } = await start(['--store', url, '--store-wait-ms', '400']);
+    const { code, err } = await start(['--store', url], { ...ownKeys(), WEFT_STORE_WAIT_MS: '400' });
 
     expect(code).toBe(3);
     expect(err).toContain('ECONNREFUSED');

@@ -8,7 +8,7 @@ import { dataFolder } from '../connecting/data-folder.ts';
 import { CliError, EXIT, unusable, usageError } from '../exit-code.ts';
 import { openStore, provideKeys } from './host-store.ts';
 import { createLog } from './log.ts';
-import { resolveSettings, type SettingSources } from './settings.ts';
+import { readSettings, type SettingSources } from './settings.ts';
 
 /** Opens the store as a host would, so that no host can be at work on a folder meanwhile, and anchors its log anew. */
 export async function reanchorHost(
@@ -16,7 +16,7 @@ export async function reanchorHost(
   flags: SettingSources['flags'],
   act: { readonly actor: string; readonly reason: string },
 ): Promise<Reanchored & { readonly file: string }> {
-  const settings = resolveSettings({ flags, env: io.env, config: undefined });
+  const settings = await readSettings(io, flags);
   if (settings.auditAnchor === undefined)
     throw usageError('weft audit reanchor needs --audit-anchor FILE, as given to weft serve.');
   const file = resolve(io.cwd, settings.auditAnchor);

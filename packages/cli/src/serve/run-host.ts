@@ -96,7 +96,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     auditKey,
     auditAnchor,
     node: hostname(),
-    exportsTelemetry: settings.telemetry.otlp !== undefined,
+    exportsTelemetry: settings.otlp !== undefined,
     ...(clock === undefined ? {} : { clock }),
     ...(retryScaleForTests === undefined ? {} : { retryScaleForTests }),
   });

@@ -3,8 +3,8 @@ import { type Telemetry, createTelemetry, startMetricsServer } from '@weft/serve
 import { unusable } from '../exit-code.ts';
 import { reasonOf } from '../parsing/key-values.ts';
 import { VERSION } from '../version.ts';
+import type { OtlpSettings } from './otlp-settings.ts';
 import type { ServeSettings } from './settings.ts';
-import type { OtlpSettings } from './telemetry-flags.ts';
 
 export type RunningTelemetry = Telemetry;
 
@@ -13,10 +13,9 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /** Looks on from now on, and opens the port for scrapers if there is to be one. */
 export async function startTelemetry(
   host: Host,
-  { telemetry: settings }: ServeSettings,
+  { otlp, metricsBind }: ServeSettings,
   log: Log,
 ): Promise<RunningTelemetry> {
-  const { otlp, metricsBind } = settings;
   const telemetry = createTelemetry({
     host,
     log,

@@ -63,21 +63,17 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const flags = [
     ...['--conformance', '--data', join(folder, 'data'), '--log-level', 'info', '--log-format', 'json'],
     ...['--allow-egress', options.ports.map((port) => `127.0.0.1:${port}`).join(',')],
-    ...[
-      '--delivery-timeout-ms',
-      '800',
-      '--delivery-lease-ms',
-      '8000',
-      '--webhook-refresh-ms',
-      String(WEBHOOK_REFRESH_MS),
-    ],
-    ...['--claim-ttl-ms', String(claimTtlMs), '--heartbeat-ms', String(Math.floor(claimTtlMs / 5))],
   ];
 
   function envOf(place: number, { skewMs = 0, maxPages }: StartOptions): Record<string, string> {
     const proxy = proxies[place];
     return {
       ...shared,
+      WEFT_DELIVERY_TIMEOUT_MS: '800',
+      WEFT_DELIVERY_LEASE_MS: '8000',
+      WEFT_WEBHOOK_REFRESH_MS: String(WEBHOOK_REFRESH_MS),
+      WEFT_CLAIM_TTL_MS: String(claimTtlMs),
+      WEFT_HEARTBEAT_MS: String(Math.floor(claimTtlMs / 5)),
       WEFT_TEST_CLOCK_OFFSET_MS: String(skewMs),
       WEFT_TEST_DELIVERY_HASTE: DELIVERY_RETRY_SCALE,
       ...(maxPages !== undefined && { WEFT_TEST_SQLITE_MAX_PAGES: String(maxPages) }),

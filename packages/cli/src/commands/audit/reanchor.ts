@@ -2,6 +2,8 @@ import { userInfo } from 'node:os';
 import { leaf } from '../../parsing/command.ts';
 import { EXIT, usageError } from '../../exit-code.ts';
 import { visibleText } from '../../output/terminal-text.ts';
+import { settingArgs } from '../../serve/setting-args.ts';
+import type { SettingSources } from '../../serve/settings.ts';
 
 const MAX_REASON = 500;
 
@@ -14,14 +16,7 @@ export const reanchor = leaf({
   ],
   args: {
     reason: { type: 'string', valueHint: 'TEXT', description: 'Why; it is kept in the audit log' },
-    'audit-anchor': { type: 'string', valueHint: 'FILE', description: 'The anchor, as given to weft serve' },
-    data: { type: 'string', valueHint: 'DIR', description: 'Data folder (default .weft)' },
-    store: { type: 'string', valueHint: 'URL', description: 'postgres://…, as given to weft serve' },
-    'store-schema': {
-      type: 'string',
-      valueHint: 'NAME',
-      description: 'Schema of the database (default weft)',
-    },
+    ...settingArgs('audit-anchor', 'data', 'store', 'store-schema', 'config'),
   },
   async run({ cli, args, all }) {
     const reason = args.reason?.trim() ?? '';
@@ -31,7 +26,7 @@ export const reanchor = leaf({
       throw usageError(`--reason takes one line of at most ${MAX_REASON} printable characters.`);
     // Loaded here, so that every other command starts without a host's worth of modules.
     const { reanchorHost } = await import('../../serve/reanchor.ts');
-    const flags = (name: string): readonly string[] => all(name as 'data');
+    const flags = all as SettingSources['flags'];
     const { before, after, file } = await reanchorHost(cli, flags, { actor: userInfo().username, reason });
     const said = cli.json
       ? JSON.stringify({ file, before: before ?? null, after })

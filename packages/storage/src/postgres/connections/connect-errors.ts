@@ -16,7 +16,7 @@ const REASONS: Readonly<Record<string, string>> = {
   '3D000': 'The server has no database of this name. Create it, or name another one in the URL.',
   '42501':
     'The user may not create what the store needs. Create the schema for it (CREATE SCHEMA weft AUTHORIZATION …), or grant CREATE on the database.',
-  '53300': 'The server has no connection left. Raise max_connections, or lower --store-connections.',
+  '53300': 'The server has no connection left. Raise max_connections, or lower the host’s store-connections.',
   '57P03': 'The server is starting up or shutting down.',
 };
 

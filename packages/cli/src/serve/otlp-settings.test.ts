@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { telemetrySettings } from './telemetry-flags.ts';
+import { resolveSettings } from './settings.ts';
 
 function resolve(flags: Record<string, string> = {}, env: Record<string, string> = {}) {
-  return telemetrySettings((name) => flags[name], env);
+  const { otlp, metricsBind } = resolveSettings({
+    flags: (name) => (flags[name] === undefined ? [] : [flags[name]]),
+    env,
+    config: undefined,
+  });
+  return { otlp, metricsBind };
 }
 
 describe('settings of telemetry', () => {
@@ -33,9 +38,9 @@ describe('settings of telemetry', () => {
   it('refuse what cannot work, without repeating credentials', () => {
     const endpoint = { 'otlp-endpoint': 'http://127.0.0.1:4318' };
 
-    expect(() => resolve({ 'otlp-endpoint': 'collector:4318' })).toThrow('--otlp-endpoint must be');
+    expect(() => resolve({ 'otlp-endpoint': 'collector:4318' })).toThrow('--otlp-endpoint takes');
     expect(() => resolve({}, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://me:hunter2@c' })).toThrow(
-      /^OTEL_EXPORTER_OTLP_ENDPOINT must be(?!.*hunter2)/,
+      /^OTEL_EXPORTER_OTLP_ENDPOINT takes(?!.*hunter2)/,
     );
     expect(() => resolve(endpoint, { OTEL_EXPORTER_OTLP_HEADERS: 'hunter2' })).toThrow(
       /^OTEL_EXPORTER_OTLP_HEADERS must be(?!.*hunter2)/,
