@@ -32,12 +32,14 @@ describe('the command line', () => {
       err: expect.stringContaining('Did you mean: weft serve'),
     });
     expect(second).toMatchObject({ code: 2, err: expect.stringContaining('Did you mean: weft runs ls') });
+    expect((await run('show', 'RUN')).err).toContain('Did you mean: weft runs show');
   });
 
   it('refuses unknown flags with the closest one', async () => {
     const result = await run('runs', 'ls', '--statsu', 'failed');
 
     expect(result).toEqual({ code: 2, out: '', err: 'Unknown flag --statsu. Did you mean --status?\n' });
+    expect((await run('run', 'w', '--config', 'a=1')).err).toContain('given with --set');
   });
 
   it('refuses a flag without its value, a switch with one, and arguments nobody asked for', async () => {

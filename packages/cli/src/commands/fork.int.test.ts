@@ -241,15 +241,15 @@ describe('weft fork', () => {
   });
 });
 
-describe('weft show', () => {
+describe('weft runs show', () => {
   it('shows a run as of one of its events', async () => {
     const runId = await ended('order', 'completed');
     const at = await seqOf(runId, 'node.started', 'call');
 
     const [then, now, asJson] = [
-      await on('show', runId, '--at', String(at)),
-      await on('show', runId),
-      await on('show', runId, '--at', String(at), '--json'),
+      await on('runs', 'show', runId, '--at', String(at)),
+      await on('runs', 'show', runId),
+      await on('runs', 'show', runId, '--at', String(at), '--json'),
     ];
 
     expect(then.out).toMatch(/status\s+running/);
@@ -263,7 +263,7 @@ describe('weft show', () => {
   it('says how far the log goes', async () => {
     const runId = await ended('order', 'completed');
 
-    const outcome = await on('show', runId, '--at', '999');
+    const outcome = await on('runs', 'show', runId, '--at', '999');
 
     expect(outcome.code).toBe(3);
     expect(outcome.err).toMatch(/The run has \d+ events/);

@@ -12,7 +12,7 @@ import { weft } from './weft.ts';
 const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'weft run': [['noop'], ['noop', '--watch']],
   'weft runs ls': [[]],
-  'weft runs show': [['R']],
+  'weft runs show': [['R'], ['R', '--at', '3']],
   'weft runs events': [['R'], ['R', '--follow']],
   'weft runs why': [['R']],
   'weft runs annotations': [['R']],
@@ -28,7 +28,6 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['--older-than', '1d', '--yes'],
   ],
   'weft runs erase': [['R', 'Q']],
-  'weft show': [['R'], ['R', '--at', '3']],
   'weft fork': [
     ['R', '--from', '1'],
     ['R', '--replay', '--watch'],

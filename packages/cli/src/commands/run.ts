@@ -22,9 +22,8 @@ export const run = leaf({
       valueHint: 'NAME=VALUE|@FILE',
       description: 'An input; JSON values are parsed; may be repeated',
     },
-    config: {
+    set: {
       type: 'string',
-      alias: 'c',
       valueHint: 'NAME=VALUE|@FILE',
       description: 'A key of configurable, such as recursionLimit=500; may be repeated',
     },
@@ -46,10 +45,11 @@ export const run = leaf({
     },
     ...HOST_ARGS,
   },
+  moved: { config: 'weft run has no --config. Keys of configurable are given with --set NAME=VALUE.' },
   async run({ cli, args, all }) {
     const { io } = cli;
     const inputs = await readKeyValues('input', all('input'), io.cwd);
-    const configurable = await readKeyValues('config', all('config'), io.cwd);
+    const configurable = await readKeyValues('set', all('set'), io.cwd);
     const tags = all('tag');
     const { client } = await connect(io, args);
     const idempotencyKey = args['idempotency-key'];

@@ -41,7 +41,6 @@ import { ls as listSecrets } from './secrets/ls.ts';
 import { rm as removeSecret } from './secrets/rm.ts';
 import { set as setSecret } from './secrets/set.ts';
 import { serve } from './serve.ts';
-import { show } from './show.ts';
 import { webhooks } from './webhooks/index.ts';
 import { check } from './workflows/check.ts';
 import { ls as listWorkflows } from './workflows/ls.ts';
@@ -68,7 +67,6 @@ export const weft = group('weft', 'a durable workflow host for the OpenWOP v1 pr
     prune,
     erase,
   ]),
-  show,
   fork,
   diff,
   bundle,

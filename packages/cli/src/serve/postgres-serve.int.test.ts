@@ -97,7 +97,7 @@ describe('weft serve on PostgreSQL', () => {
     await lived('two.anchor');
     const before = await serve([], env);
     const verify = (url: string, anchors: string) =>
-      weft(folder, ['audit', 'verify', '--anchor', anchors, '--url', url], env);
+      weft(folder, ['audit', 'verify', '--audit-anchor', anchors, '--url', url], env);
     const whole = await verify(before.url, 'one.anchor,two.anchor');
     await before.stop();
     // As it was before the second process.

@@ -157,7 +157,7 @@ describe('an audit anchor', () => {
     ]);
     const now = await anchored();
     await serve();
-    const verified = await weft(root, ['audit', 'verify', '--anchor', anchor]);
+    const verified = await weft(root, ['audit', 'verify', '--audit-anchor', anchor]);
     await weft(root, ['audit', 'export', '-o', 'log.ndjson']);
     const entry = (await readFile(join(root, 'log.ndjson'), 'utf8'))
       .split('\n')
@@ -215,7 +215,7 @@ describe('an audit anchor', () => {
   });
 });
 
-describe('weft audit verify --anchor', () => {
+describe('weft audit verify --audit-anchor', () => {
   it('finds a log intact that holds what was anchored, over HTTP and in a file, by the highest of several', async () => {
     await lived();
     await copyFile(anchor, join(root, 'older.anchor'));
@@ -223,13 +223,13 @@ describe('weft audit verify --anchor', () => {
     await serve();
     await weft(root, ['audit', 'export', '-o', 'log.ndjson']);
 
-    const live = await weft(root, ['audit', 'verify', '--anchor', `older.anchor,${anchor}`]);
+    const live = await weft(root, ['audit', 'verify', '--audit-anchor', `older.anchor,${anchor}`]);
     const file = await weft(root, [
       'audit',
       'verify',
       '--offline',
       'log.ndjson',
-      '--anchor',
+      '--audit-anchor',
       anchor,
       '--json',
     ]);
@@ -251,8 +251,8 @@ describe('weft audit verify --anchor', () => {
     await weft(root, ['audit', 'export', '-o', 'log.ndjson']);
 
     const believed = await weft(root, ['audit', 'verify']);
-    const live = await weft(root, ['audit', 'verify', '--anchor', anchor]);
-    const file = await weft(root, ['audit', 'verify', '--offline', 'log.ndjson', '--anchor', anchor]);
+    const live = await weft(root, ['audit', 'verify', '--audit-anchor', anchor]);
+    const file = await weft(root, ['audit', 'verify', '--offline', 'log.ndjson', '--audit-anchor', anchor]);
 
     expect(believed.code).toBe(0);
     expect(live).toMatchObject({ code: 1, out: expect.stringContaining('does not hold what was anchored') });
@@ -264,9 +264,9 @@ describe('weft audit verify --anchor', () => {
     await rm(join(root, '.weft'), { recursive: true });
     await serve([]);
 
-    const other = await weft(root, ['audit', 'verify', '--anchor', anchor]);
-    const missing = await weft(root, ['audit', 'verify', '--anchor', 'missing.anchor']);
-    const range = await weft(root, ['audit', 'verify', '--anchor', anchor, '--from', '1']);
+    const other = await weft(root, ['audit', 'verify', '--audit-anchor', anchor]);
+    const missing = await weft(root, ['audit', 'verify', '--audit-anchor', 'missing.anchor']);
+    const range = await weft(root, ['audit', 'verify', '--audit-anchor', anchor, '--from', '1']);
 
     expect(other).toMatchObject({ code: 1, out: expect.stringContaining('not sealed with the audit key') });
     expect(missing).toMatchObject({ code: 3, err: expect.stringContaining('There is no anchor at') });

@@ -19,7 +19,7 @@ export const verify = leaf({
     'weft audit verify',
     'weft audit verify --from 1000 --to 1999 --json',
     'weft audit verify --offline audit.ndjson --public-key KEY',
-    'weft audit verify --anchor /mnt/safe/one.anchor,/mnt/safe/two.anchor',
+    'weft audit verify --audit-anchor /mnt/safe/one.anchor,/mnt/safe/two.anchor',
   ],
   args: {
     from: { type: 'string', valueHint: 'SEQ', description: 'First sequence; default the first there is' },
@@ -29,7 +29,7 @@ export const verify = leaf({
       valueHint: 'FILE',
       description: 'Verify a file of "weft audit export" instead; needs no host',
     },
-    anchor: {
+    'audit-anchor': {
       type: 'string',
       valueHint: 'FILE[,…]',
       description: 'Check that the log still holds what was anchored there; the highest of several counts',
@@ -38,15 +38,18 @@ export const verify = leaf({
       type: 'string',
       valueHint: 'KEY',
       description:
-        'With --offline: the key the host is known by (checkpointPublicKey in its discovery; default that of --anchor)',
+        'With --offline: the key the host is known by (checkpointPublicKey in its discovery; default that of --audit-anchor)',
     },
     ...HOST_ARGS,
   },
+  moved: {
+    anchor: 'weft audit verify has no --anchor. Give the anchor with --audit-anchor FILE, as to weft serve.',
+  },
   async run({ cli, args, all }) {
-    for (const whole of ['offline', 'anchor'] as const)
+    for (const whole of ['offline', 'audit-anchor'] as const)
       if (args[whole] !== undefined && (args.from !== undefined || args.to !== undefined))
         throw usageError(`--${whole} verifies the whole log; leave --from and --to out.`);
-    const files = all('anchor').flatMap((text) => text.split(','));
+    const files = all('audit-anchor').flatMap((text) => text.split(','));
     if (args.offline !== undefined) {
       const anchor = await highestAnchor(cli, files);
       const publicKey = args['public-key'] ?? anchor?.publicKey;

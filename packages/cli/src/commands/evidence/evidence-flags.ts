@@ -21,7 +21,12 @@ export const READ_ARGS = {
 /** Flags of every command that makes a diff. */
 export const DIFF_ARGS = {
   ...READ_ARGS,
-  output: { type: 'string', valueHint: 'FILE', description: 'Write the document here instead of to stdout' },
+  output: {
+    type: 'string',
+    alias: 'o',
+    valueHint: 'FILE',
+    description: 'Write the document here instead of to stdout',
+  },
   html: { type: 'string', valueHint: 'FILE', description: 'Also write a report as one HTML file' },
   view: { type: 'boolean', description: 'Print a report for people instead of the document' },
   require: {

@@ -38,7 +38,7 @@ export const matrix = leaf({
       valueHint: 'DIR',
       description: 'Write the v0 diff of every pair into this folder',
     },
-    output: { type: 'string', valueHint: 'FILE', description: 'Write the matrix here as JSON' },
+    output: { type: 'string', alias: 'o', valueHint: 'FILE', description: 'Write the matrix here as JSON' },
     ...READ_ARGS,
   },
   variadic: true,
