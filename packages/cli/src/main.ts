@@ -20,7 +20,7 @@ export async function main(argv: readonly string[], outside: Io): Promise<number
     const known = toCliError(error);
     if (known === undefined) {
       io.stderr.write(
-        `weft has a defect: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+        `Unhandled error in weft: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
       );
       return EXIT.unusable;
     }

@@ -9,7 +9,7 @@ type Signal = AnnotationCreate['signal'];
 
 export const annotate = leaf({
   name: 'annotate',
-  summary: 'Say something about a run, whether it has ended or not',
+  summary: 'Annotate a run with a rating, label, flag or correction',
   examples: [
     'weft annotate RUN --rating 4',
     'weft annotate RUN --flag --node charge --note "charged twice"',
@@ -18,8 +18,8 @@ export const annotate = leaf({
   args: {
     run: { type: 'positional', description: 'Run id', required: true },
     rating: { type: 'string', valueHint: '1..5', description: 'How good it was' },
-    label: { type: 'string', valueHint: 'TEXT', description: 'A word to find it by' },
-    flag: { type: 'boolean', description: 'Somebody should look at it' },
+    label: { type: 'string', valueHint: 'TEXT', description: 'A label' },
+    flag: { type: 'boolean', description: 'Flag the run for review' },
     correction: { type: 'string', valueHint: 'TEXT', description: 'What it should have been' },
     node: { type: 'string', valueHint: 'NODE', description: 'About this node only' },
     event: { type: 'string', valueHint: 'EVENT', description: 'About this event only (its eventId)' },

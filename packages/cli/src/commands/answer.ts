@@ -7,7 +7,7 @@ import { parseValue, readJsonFile } from '../parsing/key-values.ts';
 
 export const answer = leaf({
   name: 'answer',
-  summary: 'Answer the questions that a run asks, by their ids',
+  summary: 'Answer the questions of a run, by question id',
   examples: [
     'weft answer RUN colour=blue size=4',
     'weft answer RUN details colour="light blue"',

@@ -5,11 +5,11 @@ import { leaf } from '../parsing/command.ts';
 
 const VOTE_ARGS = {
   ...QUESTION_ARGS,
-  feedback: { type: 'string', valueHint: 'TEXT', description: 'Why; stands in the run’s log' },
+  feedback: { type: 'string', valueHint: 'TEXT', description: 'Reason; recorded in the run’s log' },
   voter: {
     type: 'string',
     valueHint: 'NAME',
-    description: 'For whom a service key speaks; a user’s key always speaks for its user',
+    description: 'On whose behalf a service key votes; a user’s key always votes for its user',
   },
 } as const satisfies ArgsDef;
 
@@ -20,7 +20,7 @@ interface VoteArgs {
 
 export const approve = leaf({
   name: 'approve',
-  summary: 'Say yes to an approval that a run waits for',
+  summary: 'Accept an approval that a run is waiting for',
   examples: ['weft approve RUN', 'weft approve RUN manager --feedback "within budget" --voter ada'],
   args: VOTE_ARGS,
   run: ({ cli, args }) =>
@@ -34,7 +34,7 @@ export const approve = leaf({
 
 export const reject = leaf({
   name: 'reject',
-  summary: 'Say no to an approval that a run waits for',
+  summary: 'Reject an approval that a run is waiting for',
   examples: ['weft reject RUN', 'weft reject RUN manager --feedback "no receipt" --voter ada'],
   args: VOTE_ARGS,
   run: ({ cli, args }) =>

@@ -10,10 +10,10 @@ import { shown } from '../output/terminal-text.ts';
 
 export const backup = leaf({
   name: 'backup',
-  summary: 'Save a copy of everything a running host keeps',
+  summary: 'Back up the database of a running host',
   examples: ['weft backup weft-2026-01-31.db', 'weft backup /backups/weft.db --data /var/lib/weft'],
   args: {
-    file: { type: 'positional', description: 'Where to save it; must not exist', required: true },
+    file: { type: 'positional', description: 'Output file; must not exist', required: true },
     ...HOST_ARGS,
   },
   async run({ cli, args }) {
@@ -36,7 +36,7 @@ export const backup = leaf({
 });
 
 const ABOUT_KEYS =
-  'The key that opens the stored secrets is not in it: keep secrets.key of the data folder in another place.\n';
+  'The key of the stored secrets is not in the backup: keep secrets.key of the data folder in a separate place.\n';
 
 /** Before the host is asked: a copy that nobody can save is not worth making. */
 async function openDraft(file: string, draft: string): Promise<FileHandle> {
@@ -62,12 +62,12 @@ async function save({ size, bytes }: BackupContent, handle: FileHandle, file: st
   } catch (cause) {
     const isOfFile = cause instanceof Error && 'syscall' in cause;
     if (isOfFile) throw unusable('cannot_save', `${file} cannot be written: ${reasonOf(cause)}.`, cause);
-    throw unusable('connection_broke', 'The connection broke before all of it had come. Try again.', cause);
+    throw unusable('connection_broke', 'The connection was lost before the end. Try again.', cause);
   } finally {
     await reader.cancel().catch(() => undefined);
   }
   if (size === undefined || size === written) return written;
-  throw unusable('connection_broke', 'Less has come than the host announced. Try again.');
+  throw unusable('connection_broke', 'The response was shorter than announced. Try again.');
 }
 
 /** The file gets its name only when all of it has come, and never in place of another one. */
@@ -87,9 +87,5 @@ async function name(draft: string, file: string): Promise<void> {
 }
 
 function exists(file: string): CliError {
-  return new CliError(
-    EXIT.unmet,
-    'file_exists',
-    `${file} exists already. Name another file, or move it away.`,
-  );
+  return new CliError(EXIT.unmet, 'file_exists', `${file} already exists. Choose another file, or move it.`);
 }

@@ -10,7 +10,7 @@ import { shellCommand } from '../output/shell-command.ts';
 
 export const bundle = leaf({
   name: 'bundle',
-  summary: 'Save a run as one file to carry away, without its secrets and inputs',
+  summary: 'Save a run as a debug bundle, without its secrets and inputs',
   examples: [
     'weft bundle RUN',
     'weft bundle RUN -o failed-order.json',
@@ -22,7 +22,7 @@ export const bundle = leaf({
       type: 'string',
       alias: 'o',
       valueHint: 'FILE',
-      description: 'Where to; default RUN.bundle.json, - for standard output',
+      description: 'Output file (default RUN.bundle.json); - for stdout',
     },
     'max-events': { type: 'string', valueHint: 'N', description: 'Only the first N events of the log' },
     ...HOST_ARGS,
@@ -38,7 +38,7 @@ export const bundle = leaf({
     tell(cli, output, summary);
     if (summary.truncated && !cli.json)
       cli.io.stderr.write(
-        shown`The bundle is cut. The whole log: ${shellCommand('runs events', [args.run], '--json')}\n`,
+        shown`The bundle is truncated. The whole log: ${shellCommand('runs events', [args.run], '--json')}\n`,
       );
     return EXIT.done;
   },
@@ -108,9 +108,9 @@ function parse(text: string): JsonObject {
   try {
     value = JSON.parse(text) as Json;
   } catch (cause) {
-    throw unusable('bad_bundle', 'What the host sent is not a whole JSON document. Try again.', cause);
+    throw unusable('bad_bundle', 'The host sent an incomplete JSON document. Try again.', cause);
   }
-  if (!isJsonObject(value)) throw unusable('bad_bundle', 'What the host sent is not a bundle.');
+  if (!isJsonObject(value)) throw unusable('bad_bundle', 'The host did not send a bundle.');
   return value;
 }
 

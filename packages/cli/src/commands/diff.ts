@@ -66,7 +66,7 @@ function warnOfMasks({ io }: Cli, ...sides: readonly OpenSide[]): void {
   const masked = sides.reduce((count, side) => count + (isBundle(side) ? side.masked : 0), 0);
   if (masked === 0) return;
   io.stderr.write(
-    `The runs are compared as bundles, in which ${masked} places are masked; whether their values differ does not show.\n`,
+    `The runs are compared as bundles with ${masked} masked values; differences between masked values are not shown.\n`,
   );
 }
 
@@ -86,9 +86,9 @@ interface DiffArgs {
 
 function readRequest(cli: Cli, args: DiffArgs): Request {
   const [isFirst, isAll, isAligned] = [args.first === true, args.all === true, args.align !== undefined];
-  if (isFirst && isAll) throw usageError('--first stops at the first difference; leave --all out.');
+  if (isFirst && isAll) throw usageError('--first stops at the first difference; remove --all.');
   if (cli.json && isAligned)
-    throw usageError('--align node is a view for people and has no JSON form; leave --json out.');
+    throw usageError('--align node is a view for people and has no JSON form; remove --json.');
   return {
     isFirst,
     isAll,

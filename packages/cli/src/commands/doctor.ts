@@ -18,7 +18,7 @@ import { visibleText } from '../output/terminal-text.ts';
 
 export const doctor = leaf({
   name: 'doctor',
-  summary: 'Check this installation and the host, and say what to do',
+  summary: 'Check the installation, the data folder and the host',
   examples: [
     'weft doctor',
     'weft doctor --deep --data /var/lib/weft',
@@ -28,7 +28,7 @@ export const doctor = leaf({
   args: {
     deep: {
       type: 'boolean',
-      description: 'Read every page of the database and every log; the host may run or not',
+      description: 'Read every page of the database and every log; the host may be running or stopped',
     },
     ...settingArgs('store', 'store-schema', 'config'),
     ...HOST_ARGS,
@@ -55,7 +55,7 @@ export const doctor = leaf({
 
 const SHOWN_PROBLEMS = 20;
 
-/** Reads only, so a host may go on beside it. */
+/** Reads only, so a host may run at the same time. */
 async function checkDeep(target: Target): Promise<Finding> {
   const { checkSqliteFile } = await import('@weft/storage');
   const check = 'database, deep';

@@ -282,7 +282,7 @@ describe('weft runs retry', () => {
     const from = await seqOf(runId, 'node.started', 'call');
     expect(outcome.code).toBe(0);
     expect(outcome.err).toContain('Node call failed with');
-    expect(outcome.err).toContain(`It is done again from #${from}`);
+    expect(outcome.err).toContain(`Retrying it from #${from}`);
     expect(outcome.out).toMatch(/Run \S+ completed/);
     expect(calls).toHaveLength(before + 1);
   });
@@ -305,7 +305,7 @@ describe('weft runs retry', () => {
     const outcome = await on('runs', 'retry', await ended('order', 'completed'));
 
     expect(outcome.code).toBe(4);
-    expect(outcome.err).toContain('only one that has failed can be retried');
+    expect(outcome.err).toContain('only a failed run can be retried');
   });
 });
 

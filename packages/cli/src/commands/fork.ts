@@ -16,7 +16,7 @@ const DEFAULT_COLUMNS = 100;
 
 export const fork = leaf({
   name: 'fork',
-  summary: 'Start a run that begins as another did, and goes on by itself or repeats it',
+  summary: 'Fork a run from one of its events, or replay it',
   examples: [
     'weft fork RUN --from 12 --set model=small --watch --diff',
     'weft fork RUN --from 12 --input orderId=A-18 --watch',
@@ -28,32 +28,35 @@ export const fork = leaf({
     from: {
       type: 'string',
       valueHint: 'SEQ',
-      description: 'First sequence to do again; what comes before is kept (--replay: default 0)',
+      description: 'First sequence to run again; earlier events are kept (default with --replay: 0)',
     },
-    replay: { type: 'boolean', description: 'Repeat the run by its record, without touching the world' },
+    replay: {
+      type: 'boolean',
+      description: 'Replay the run from its recorded results, without calling anything',
+    },
     set: {
       type: 'string',
       valueHint: 'NAME=VALUE|@FILE',
-      description: 'A key of configurable, such as model=small; may be repeated',
+      description: 'Set a key of configurable, such as model=small; may be repeated',
     },
     input: {
       type: 'string',
       alias: 'i',
       valueHint: 'NAME=VALUE|@FILE',
-      description: 'An input in place of the run’s own; JSON values are parsed; may be repeated',
+      description: 'Replace an input; JSON values are parsed; may be repeated',
     },
-    version: { type: 'string', valueHint: 'V', description: 'Go on with another version of the workflow' },
+    version: { type: 'string', valueHint: 'V', description: 'Continue with another version of the workflow' },
     'idempotency-key': {
       type: 'string',
       valueHint: 'KEY',
-      description: 'Makes a repeat of this command return the same fork',
+      description: 'Repeating the command with this key returns the same fork',
     },
     watch: {
       type: 'boolean',
       alias: 'w',
       description: 'Follow the fork to its end; the exit code is its outcome',
     },
-    diff: { type: 'boolean', description: 'Follow it, then show how it differs from the run' },
+    diff: { type: 'boolean', description: 'Follow the fork, then show how it differs from the run' },
     ...HOST_ARGS,
   },
   async run({ cli, args, all }) {
@@ -89,12 +92,14 @@ function requestOf(
   const fromSeq = from === undefined ? {} : { fromSeq: parseSeq('from', from) };
   if (replay === true) {
     if (isChanged(configurable) || isChanged(values) || version !== undefined)
-      throw usageError('A replay changes nothing: leave --replay out, or --set, --input and --version.');
+      throw usageError(
+        'A replay cannot be changed: remove --replay, or remove --set, --input and --version.',
+      );
     return { mode: 'replay', ...fromSeq };
   }
   if (from === undefined)
     throw usageError(
-      '--from SEQ is needed: the first sequence to do again. weft runs events RUN lists them.',
+      '--from SEQ is needed: the first sequence to run again. List them with: weft runs events RUN',
     );
   return {
     mode: 'branch',

@@ -148,7 +148,7 @@ describe('a run', () => {
     recorded.signal('SIGINT');
     const code = await watching;
 
-    const runId = /run (\S+) goes on/.exec(recorded.err())?.[1] ?? '';
+    const runId = /run (\S+) continues/.exec(recorded.err())?.[1] ?? '';
     expect(code).toBe(4);
     expect(recorded.err()).toContain(`weft runs cancel ${runId}`);
     expect(await createClient({ baseUrl: server.url, apiKey: key }).runs.get(runId)).toMatchObject({
@@ -208,7 +208,7 @@ describe('many runs', () => {
     expect(unconfirmed).toMatchObject({ code: 4, err: expect.stringContaining('--yes') });
     expect(confirmed.code).toBe(0);
     expect(lines(confirmed.out)).toEqual(expect.arrayContaining([expect.objectContaining({ ok: true })]));
-    expect((await weft('runs', 'ls', '--tag', 'bulk', '--status', 'running')).err).toBe('No run fits.\n');
+    expect((await weft('runs', 'ls', '--tag', 'bulk', '--status', 'running')).err).toBe('No runs found.\n');
   });
 });
 
@@ -231,7 +231,7 @@ describe('a quarantined run', () => {
     expect(why.out).toContain(`weft runs release ${runId}`);
     expect(released).toMatchObject({ code: 0, out: `${runId}  released\n` });
     expect(JSON.parse(again.err)).toMatchObject({ error: 'conflict' });
-    expect((await weft('runs', 'ls', '--quarantined')).err).toBe('No run fits.\n');
+    expect((await weft('runs', 'ls', '--quarantined')).err).toBe('No runs found.\n');
   });
 });
 

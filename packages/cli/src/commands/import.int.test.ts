@@ -92,7 +92,7 @@ describe('weft import', () => {
     });
     expect(again.out).toMatch(
       new RegExp(
-        `^${answer.runId}  completed, \\d+ events, digest and signature checked, signed by [0-9a-f]{16}, imported before\n$`,
+        `^${answer.runId}  completed, \\d+ events, digest and signature checked, signed by [0-9a-f]{16}, already imported\n$`,
       ),
     );
     expect((await on(1, 'runs', 'show', answer.runId)).out).toContain('digest');

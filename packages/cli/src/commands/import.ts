@@ -11,7 +11,7 @@ import { shown, visibleText } from '../output/terminal-text.ts';
 
 export const importBundle = leaf({
   name: 'import',
-  summary: 'Make a bundle of any OpenWOP host a run here, to look at, compare and fork',
+  summary: 'Import a debug bundle as a read-only run',
   examples: [
     'weft import failed-order.json',
     'weft import run.bundle.json.gz --json',
@@ -23,7 +23,7 @@ export const importBundle = leaf({
       type: 'string',
       valueHint: 'KEYFILE|KEY',
       description:
-        'Only if signed with this key: checkpointPublicKey in the discovery of the host it is from',
+        'Import only if signed with this key (checkpointPublicKey in the discovery of the source host)',
     },
     ...HOST_ARGS,
   },
@@ -37,8 +37,6 @@ export const importBundle = leaf({
     return EXIT.done;
   },
 });
-
-/** A host that checks no signatures says nothing of them. */
 
 /** Here and not by the host, which may be anybody's: what is sent afterwards is what was checked. */
 async function checkSigner(bundle: Json, file: string, trusted: KeyObject): Promise<void> {
@@ -56,7 +54,7 @@ async function checkSigner(bundle: Json, file: string, trusted: KeyObject): Prom
   throw new CliError(
     EXIT.unmet,
     'signer_not_trusted',
-    `${file} ${problem}, so it is not imported. Get it from the host whose key you trust, or leave --trust out.`,
+    `${file} ${problem}, so it was not imported. Get it from the host whose key you trust, or remove --trust.`,
     signer === undefined ? {} : { details: { signedBy: signer.fingerprint } },
   );
 }
@@ -104,13 +102,13 @@ function tell({ io, style }: Cli, run: ImportedRun): void {
     run.status,
     run.truncated ? `the first ${run.events} of ${run.totalEvents} events` : `${run.events} events`,
     checkedText(run),
-    ...(run.created ? [] : ['imported before']),
+    ...(run.created ? [] : ['already imported']),
   ].join(', ');
   io.stdout.write(shown`${run.runId}  ${style.dim(what)}\n`);
   if (run.definition === 'present') return;
   const why =
     run.definition === 'missing'
-      ? 'Its workflow did not come along and is not registered here'
-      : 'Its workflow cannot be run by this host';
+      ? 'Its workflow is neither in the bundle nor registered here'
+      : 'This host cannot run its workflow';
   io.stderr.write(`${why}: the run can be shown and compared; to fork it, name a registered version.\n`);
 }

@@ -9,7 +9,7 @@ import { shown } from '../output/terminal-text.ts';
 
 export const inbox = leaf({
   name: 'inbox',
-  summary: 'List the questions that runs wait for',
+  summary: 'List open interrupts: what runs are waiting for',
   examples: ['weft inbox', 'weft inbox --json'],
   args: {
     limit: { type: 'string', valueHint: 'N', default: '100', description: 'How many at most' },
@@ -32,7 +32,7 @@ export const inbox = leaf({
     if (cli.json) return EXIT.done;
     const [first] = questions;
     if (first === undefined) {
-      io.stderr.write('Nothing waits for an answer.\n');
+      io.stderr.write('No open interrupts.\n');
       return EXIT.done;
     }
     io.stdout.write(`${renderInbox(cli.style, questions, Date.now())}\n`);

@@ -102,7 +102,7 @@ function documents(out: string): JsonObject[] {
 
 describe('the inbox', () => {
   it('is fine when it is empty', async () => {
-    expect(await run('inbox')).toEqual({ code: 0, out: '', err: 'Nothing waits for an answer.\n' });
+    expect(await run('inbox')).toEqual({ code: 0, out: '', err: 'No open interrupts.\n' });
     expect(await run('inbox', '--json')).toEqual({ code: 0, out: '', err: '' });
   });
 
@@ -140,7 +140,7 @@ describe('an approval', () => {
     expect(first).toEqual({
       code: 0,
       out: `${runId}  waiting-approval\n`,
-      err: `It still waits. For what: weft runs why ${runId}\n`,
+      err: `It is still waiting. Reason: weft runs why ${runId}\n`,
     });
     expect(second).toMatchObject({ code: 0, err: '' });
     expect(JSON.parse(second.out)).toEqual({ runId, nodeId: 'board', status: 'completed' });
@@ -158,7 +158,7 @@ describe('an approval', () => {
     expect(rejected).toEqual({ code: 0, out: `${runId}  failed\n`, err: '' });
     expect(again.code).toBe(4);
     expect(JSON.parse(again.err)).toMatchObject({ error: 'interrupt_already_resolved' });
-    expect(unnamed).toEqual({ code: 4, out: '', err: `Run ${runId} is failed and asks nothing.\n` });
+    expect(unnamed).toEqual({ code: 4, out: '', err: `Run ${runId} is failed and has no open interrupt.\n` });
   });
 
   it('of a node that asked nothing, or of a run that does not exist, is unusable', async () => {
@@ -182,7 +182,7 @@ describe('an approval', () => {
     expect(unclear).toEqual({
       code: 2,
       out: '',
-      err: `Run ${runId} asks several questions; name the node:\n  weft approve ${runId} legal\n  weft approve ${runId} price\n`,
+      err: `Run ${runId} has several open interrupts; name the node:\n  weft approve ${runId} legal\n  weft approve ${runId} price\n`,
     });
     expect(legal.out).toBe(`${runId}  waiting-approval\n`);
     expect(price.out).toBe(`${runId}  completed\n`);
@@ -233,7 +233,7 @@ describe('a clarification', () => {
 
     expect(result).toMatchObject({
       code: 4,
-      err: `Node details does not ask for that. Answer it with: weft answer ${runId} details colour=ANSWER size=ANSWER\n`,
+      err: `Node details waits for another kind of answer. Use: weft answer ${runId} details colour=ANSWER size=ANSWER\n`,
     });
   });
 });

@@ -7,14 +7,14 @@ import { parseJsonText, readJsonFile } from '../parsing/key-values.ts';
 
 export const resolve = leaf({
   name: 'resolve',
-  summary: 'Answer any question that a run asks, with a JSON value',
+  summary: 'Resolve any interrupt of a run with a JSON value',
   examples: [
     'weft resolve RUN --value @event.json',
     `weft resolve RUN payment --value '{"orderId":"A-17","paid":true}'`,
   ],
   args: {
     ...QUESTION_ARGS,
-    value: { type: 'string', valueHint: 'JSON|@FILE', description: 'The answer, whole' },
+    value: { type: 'string', valueHint: 'JSON|@FILE', description: 'The whole answer' },
   },
   async run({ cli, args }) {
     if (args.value === undefined)

@@ -10,11 +10,15 @@ const SHOWN_PROBLEMS = 5;
 
 export const restore = leaf({
   name: 'restore',
-  summary: 'Make a data folder from a backup, for a host to start on',
+  summary: 'Restore a backup into a new data folder',
   examples: ['weft restore weft-2026-01-31.db --data /var/lib/weft-restored'],
   args: {
     file: { type: 'positional', description: 'The backup', required: true },
-    data: { type: 'string', valueHint: 'DIR', description: 'Where to; must be empty or not exist' },
+    data: {
+      type: 'string',
+      valueHint: 'DIR',
+      description: 'The new data folder; must be empty or not exist',
+    },
   },
   async run({ cli, args }) {
     if (args.data === undefined || args.data === '')
@@ -34,11 +38,11 @@ export const restore = leaf({
 
 function whatNext({ root }: DataFolder): string {
   return (
-    `Put the old folder's secrets.key and audit.key into ${root}, or the stored secrets cannot be opened and the audit log cannot be verified; keys that were made before still work.\n` +
-    'If the host has an audit anchor, say that this log is meant: weft audit reanchor --reason TEXT\n' +
-    `Then: weft serve --data ${root}\n` +
-    'and, so that no interrupt link from before the restore is accepted: weft keys rotate links, twice\n' +
-    'Do not let it run beside the host it was copied from: both would go on with the same runs.\n'
+    `Copy secrets.key and audit.key of the old folder into ${root}; without them, stored secrets cannot be decrypted and the audit log cannot be verified. API keys stay valid.\n` +
+    'If the host has an audit anchor, accept this log: weft audit reanchor --reason TEXT\n' +
+    `Start it: weft serve --data ${root}\n` +
+    'To invalidate every interrupt link from before the restore, run twice: weft keys rotate links\n' +
+    'Do not run it together with the host of the backup: both would continue the same runs.\n'
   );
 }
 

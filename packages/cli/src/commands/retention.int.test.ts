@@ -140,7 +140,7 @@ describe('weft retention', () => {
     const reset = await weft(cwd, ['retention', 'set', 'default']);
     const wrong = await weft(cwd, ['retention', 'set', '30']);
 
-    expect(unset.out).toBe('Runs of default are kept for ever, as the host keeps everybody’s.\n');
+    expect(unset.out).toBe('Runs of default are kept forever, the default of the host.\n');
     expect(set.out).toBe('Runs of default are kept 30 d after their end.\n');
     expect(JSON.parse(json.out)).toEqual({ tenant: 'default', keepForSeconds: 2_592_000, isDefault: false });
     expect(reset.out).toBe(unset.out);

@@ -11,7 +11,7 @@ const TENANT_ARGS = {
 
 const show = leaf({
   name: 'show',
-  summary: 'Say how long runs are kept after their end',
+  summary: 'Show how long runs are kept after their end',
   examples: ['weft retention show', 'weft retention show --tenant acme --json'],
   args: { ...TENANT_ARGS, ...HOST_ARGS },
   async run({ cli, args }) {
@@ -22,12 +22,12 @@ const show = leaf({
 
 const set = leaf({
   name: 'set',
-  summary: 'Say how long runs are to be kept after their end; older ones go within the hour',
+  summary: 'Set how long runs are kept after their end; older ones are removed within the hour',
   examples: ['weft retention set 30d', 'weft retention set forever', 'weft retention set default'],
   args: {
     time: {
       type: 'positional',
-      description: '12h, 30d, 12w; forever; or default for what the host does',
+      description: '12h, 30d, 12w; forever; or default, the setting of the host',
       required: true,
     },
     ...TENANT_ARGS,
@@ -45,7 +45,7 @@ const set = leaf({
 });
 
 /** The runs of a tenant, after their end. */
-export const retention = group('retention', 'how long runs are kept', [show, set]);
+export const retention = group('retention', 'Show and set how long runs are kept', [show, set]);
 
 function secondsOf(text: string): number | null {
   if (text === 'forever') return null;
@@ -59,8 +59,8 @@ function secondsOf(text: string): number | null {
 
 function print(cli: Cli, found: Retention): ExitCode {
   const { tenant, keepForSeconds, isDefault } = found;
-  const time = keepForSeconds === null ? 'for ever' : `${spanText(keepForSeconds)} after their end`;
-  const text = `Runs of ${tenant} are kept ${time}${isDefault ? ', as the host keeps everybody’s' : ''}.`;
+  const time = keepForSeconds === null ? 'forever' : `${spanText(keepForSeconds)} after their end`;
+  const text = `Runs of ${tenant} are kept ${time}${isDefault ? ', the default of the host' : ''}.`;
   cli.io.stdout.write(shown`${cli.json ? JSON.stringify(found) : text}\n`);
   return EXIT.done;
 }

@@ -25,7 +25,7 @@ export const run = leaf({
     set: {
       type: 'string',
       valueHint: 'NAME=VALUE|@FILE',
-      description: 'A key of configurable, such as recursionLimit=500; may be repeated',
+      description: 'Set a key of configurable, such as recursionLimit=500; may be repeated',
     },
     tag: {
       type: 'string',
@@ -36,7 +36,7 @@ export const run = leaf({
     'idempotency-key': {
       type: 'string',
       valueHint: 'KEY',
-      description: 'Makes a repeat of this command return the same run',
+      description: 'Repeating the command with this key returns the same run',
     },
     watch: {
       type: 'boolean',

@@ -159,8 +159,8 @@ describe('serve', () => {
     const first = await weft(folder, ['serve', '--port', '0', '--conformance']);
     const second = await weft(folder, ['serve', '--port', '0', '--data', 'test']);
 
-    expect(first).toMatchObject({ code: 4, err: expect.stringContaining('is a live folder and stays one') });
-    expect(second).toMatchObject({ code: 4, err: expect.stringContaining('is a test folder and stays one') });
+    expect(first).toMatchObject({ code: 4, err: expect.stringContaining('is a live folder (permanent)') });
+    expect(second).toMatchObject({ code: 4, err: expect.stringContaining('is a test folder (permanent)') });
     expect(await readFile(join(folder, 'test', 'key'), 'utf8')).toMatch(/^weft_test_/);
   });
 

@@ -48,10 +48,10 @@ import { register } from './workflows/register.ts';
 import { show as showWorkflow } from './workflows/show.ts';
 
 /** The whole command line: nouns, then verbs, in the API's words. */
-export const weft = group('weft', 'a durable workflow host for the OpenWOP v1 protocol', [
+export const weft = group('weft', 'A durable workflow host for the OpenWOP v1 protocol', [
   serve,
   run,
-  group('runs', 'look at runs and move them', [
+  group('runs', 'List and control runs', [
     listRuns,
     showRun,
     events,
@@ -77,21 +77,16 @@ export const weft = group('weft', 'a durable workflow host for the OpenWOP v1 pr
   reject,
   answer,
   resolve,
-  group('workflows', 'look at definitions, check and register them', [
-    listWorkflows,
-    showWorkflow,
-    check,
-    register,
-  ]),
-  group('keys', 'manage the keys of your tenant', [
+  group('workflows', 'List, check and register workflows', [listWorkflows, showWorkflow, check, register]),
+  group('keys', 'Manage API keys', [
     listKeys,
     createKey,
     revokeKey,
-    group('rotate', 'replace keys that the host signs with', [rotateLinks]),
+    group('rotate', 'Rotate signing keys', [rotateLinks]),
   ]),
-  group('secrets', 'keep secrets for nodes to use', [listSecrets, setSecret, removeSecret]),
+  group('secrets', 'Manage secrets for nodes', [listSecrets, setSecret, removeSecret]),
   webhooks,
-  group('audit', 'prove that the record of who did what is unchanged', [verifyAudit, exportLog, reanchor]),
+  group('audit', 'Verify and export the audit log', [verifyAudit, exportLog, reanchor]),
   cluster,
   evidence,
   conformance,

@@ -55,7 +55,7 @@ async function fetchFor({ root, identityFile, keyFile }: DataFolder, url: string
     if (error instanceof CliError) return refusingFetch(error.code, error.message);
     throw error;
   }
-  const missing = `${identityFile} is not there, or holds no identity: the host of this folder cannot be recognised. Start it again, ${byHand}`;
+  const missing = `${identityFile} is missing or invalid: the host of this folder cannot be identified. Start it again, ${byHand}`;
   return refusingFetch('identity_missing', missing);
 }
 

@@ -193,7 +193,7 @@ describe('a key file', () => {
 
     expect(code).toBe(name === 'key' ? 4 : 3);
     expect(err).toContain(
-      `${inFolder(name)} is open to other users (mode 0${mode.toString(8)}). Close it with: chmod 600 ${inFolder(name)}`,
+      `${inFolder(name)} is accessible to other users (mode 0${mode.toString(8)}). Fix it with: chmod 600 ${inFolder(name)}`,
     );
     expect(doctor.code).toBe(1);
     expect(doctor.out).toContain('chmod 600');

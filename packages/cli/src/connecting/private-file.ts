@@ -23,7 +23,7 @@ export async function readPrivateFile(
       throw new CliError(
         EXIT.unmet,
         `${code}_exposed`,
-        `${path} is open to other users (mode ${shown}). Close it with: chmod 600 ${shellWord(path)}`,
+        `${path} is accessible to other users (mode ${shown}). Fix it with: chmod 600 ${shellWord(path)}`,
       );
     }
     return (await handle.readFile('utf8')).trim();

@@ -127,7 +127,7 @@ export async function checkHost(target: Target): Promise<readonly Finding[]> {
 async function checkKey(client: Client, target: Target): Promise<Finding> {
   const check = 'key';
   if (target.key === undefined)
-    return { check, state: 'wrong', text: 'there is none', advice: 'Set WEFT_API_KEY.' };
+    return { check, state: 'wrong', text: 'no key was found', advice: 'Set WEFT_API_KEY.' };
   try {
     await client.runs.list({ limit: 1 });
     return { check, state: 'ok', text: `accepted (from ${target.keyFrom ?? ''})` };

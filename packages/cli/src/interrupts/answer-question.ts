@@ -13,7 +13,7 @@ export const QUESTION_ARGS = {
   run: { type: 'positional', description: 'Run id', required: true },
   node: {
     type: 'positional',
-    description: 'The node that asked; may be left out when only one did',
+    description: 'The node that is waiting; optional if there is only one',
     required: false,
   },
   ...HOST_ARGS,
@@ -38,7 +38,7 @@ export async function answerQuestion(cli: Cli, args: TargetArgs, given: GivenAns
     : `${answer.runId}  ${paintStatus(cli.style, answer.status)}`;
   cli.io.stdout.write(shown`${text}\n`);
   if (!cli.json && answer.status.startsWith('waiting-'))
-    cli.io.stderr.write(shown`It still waits. For what: ${shellCommand('runs why', [answer.runId])}\n`);
+    cli.io.stderr.write(shown`It is still waiting. Reason: ${shellCommand('runs why', [answer.runId])}\n`);
   return EXIT.done;
 }
 
@@ -57,23 +57,23 @@ async function onlyQuestion(client: Client, { runId, kind }: GivenAnswer): Promi
   if (first === undefined) {
     const child = waitingChild(run);
     const hint =
-      child === undefined ? '' : ` Its child run ${child} does: see ${shellCommand('runs why', [child])}`;
+      child === undefined ? '' : ` Its child run ${child} has one: see ${shellCommand('runs why', [child])}`;
     throw new CliError(
       EXIT.unmet,
       'no_open_question',
-      shown`Run ${runId} is ${run.status} and asks nothing.${hint}`,
+      shown`Run ${runId} is ${run.status} and has no open interrupt.${hint}`,
       { details: { runId, status: run.status, ...(child !== undefined && { childRunId: child }) } },
     );
   }
   if (others.length > 0) {
     const commands = [first, ...others].map((question) => `  ${answerCommands(question)[0]}`);
-    throw usageError(`Run ${runId} asks several questions; name the node:\n${commands.join('\n')}`);
+    throw usageError(`Run ${runId} has several open interrupts; name the node:\n${commands.join('\n')}`);
   }
   if (kind !== undefined && first.kind !== kind) {
     throw new CliError(
       EXIT.unmet,
       'other_kind_of_question',
-      shown`Node ${nodeNameOf(first)} does not ask for that. Answer it with: ${answerCommands(first)[0]}`,
+      shown`Node ${nodeNameOf(first)} waits for another kind of answer. Use: ${answerCommands(first)[0]}`,
       { details: { nodeId: first.nodeId, kind: first.kind } },
     );
   }

@@ -9,9 +9,9 @@ export type AskedQuestion = Pick<OpenInterrupt, 'runId' | 'nodeId' | 'iteration'
 const WAITED_FOR: Readonly<Record<string, string>> = {
   approval: 'an approval',
   clarification: 'answers to its questions',
-  'external-event': 'an event from outside',
+  'external-event': 'an external event',
   'conversation.exchange': 'the next turn of a conversation',
-  'low-confidence': 'somebody to confirm a decision',
+  'low-confidence': 'a person to confirm a decision',
   child: 'its child run, which waits too',
 };
 

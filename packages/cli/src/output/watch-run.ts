@@ -61,7 +61,7 @@ export async function watchRun(cli: Cli, client: Client, runId: string): Promise
 
 function detached(cli: Cli, runId: string): ExitCode {
   cli.io.stderr.write(
-    shown`\nDetached; run ${runId} goes on.\n  Watch again:  ${shellCommand('runs events', [runId], '--follow')}\n  Cancel it:    ${shellCommand('runs cancel', [runId])}\n`,
+    shown`\nDetached; run ${runId} continues.\n  Watch again:  ${shellCommand('runs events', [runId], '--follow')}\n  Cancel it:    ${shellCommand('runs cancel', [runId])}\n`,
   );
   return EXIT.unmet;
 }

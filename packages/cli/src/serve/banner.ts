@@ -70,7 +70,7 @@ function problemLines(style: Style, problems: readonly string[]): string[] {
     .slice(0, SHOWN_PROBLEMS)
     .map((problem) => `  ${style.yellow('!')} ${visibleText(problem)}`);
   const more = problems.length - shown.length;
-  return ['Not loaded, or doubtful:', ...shown, ...(more > 0 ? [`  … and ${more} more`] : [])];
+  return ['Not loaded, or with warnings:', ...shown, ...(more > 0 ? [`  … and ${more} more`] : [])];
 }
 
 function tryLines({ command, test }: Started, workflows: readonly string[]): readonly string[] {

@@ -111,7 +111,7 @@ describe('a host on a thread of its own', () => {
 
     const ended = await serve({ env: { ...env, WEFT_WATCHDOG_MS: '2000' } });
 
-    expect(ended).toMatchObject({ code: 1, err: expect.stringContaining('has stood still for 2 s') });
+    expect(ended).toMatchObject({ code: 1, err: expect.stringContaining('has been blocked for 2 s') });
   });
 
   it('that breaks ends the process with the error and a code', async () => {

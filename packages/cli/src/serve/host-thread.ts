@@ -55,8 +55,8 @@ export async function mainOnThread(argv: readonly string[], io: Io): Promise<num
     patienceMs,
     onStandstill() {
       io.stderr.write(
-        `The host has stood still for ${Math.round(patienceMs / 1_000)} s, and ends so that it can be started again. ` +
-          'WEFT_WATCHDOG_MS sets how long it may; 0 = for ever.\n',
+        `The host has been blocked for ${Math.round(patienceMs / 1_000)} s and exits so that it can be restarted. ` +
+          'WEFT_WATCHDOG_MS sets the limit; 0 = no limit.\n',
       );
       io.exit(EXIT.failed);
     },

@@ -65,7 +65,7 @@ export async function provideFirstKey({ store, folder, ...options }: FirstKeyOpt
     holds: `a key of ${MIN_LENGTH} to 512 visible ASCII characters`,
     make: () => newKey(randomBytes, test),
     parse: (text: string) => (USABLE.test(text) ? text : undefined),
-    wayOut: 'Remove the file, and a new one is made.',
+    wayOut: 'Remove the file to create a new one.',
   } as const;
   const known = await provideKeyFile(file);
   if ((await ensureFirstKey({ ...own, key: known })) !== 'revoked') return folder.keyFile;

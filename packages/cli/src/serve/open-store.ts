@@ -16,8 +16,8 @@ import { shownUrl } from './postgres-url.ts';
 import type { PostgresSettings } from './settings.ts';
 
 const WAYS_OUT =
-  'Put back what is missing, or restore a backup into a new folder: weft restore FILE --data DIR. ' +
-  'To go on without it, for good: weft serve --accept-data-loss';
+  'Put the missing files back, or restore a backup into a new folder: weft restore FILE --data DIR. ' +
+  'To continue without the missing writes (permanent): weft serve --accept-data-loss';
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
@@ -45,7 +45,7 @@ export async function openFolder(
       onDamage: (reason) =>
         log('error', { reason }, 'the database is damaged; restore a backup, and see weft doctor --deep'),
       onScrubDelayed: (reason) =>
-        log('warn', { reason }, 'what was erased is still in the write-ahead log; it is tried again'),
+        log('warn', { reason }, 'erased data is still in the write-ahead log; retrying'),
     });
   } catch (cause) {
     if (cause instanceof StoreBehindError)
@@ -75,7 +75,7 @@ export async function openDatabase(settings: PostgresSettings, log: Log): Promis
 }
 
 function databaseError({ url, waitMs }: PostgresSettings, cause: unknown): CliError {
-  const waited = isRetryable(cause) ? ` It was waited for ${Math.round(waitMs / 1_000)} s.` : '';
+  const waited = isRetryable(cause) ? ` Gave up after ${Math.round(waitMs / 1_000)} s.` : '';
   // Without the cause: it could quote the URL it was given.
   return unusable('database_unusable', `${shownUrl(url)}: ${reasonNotOpened(cause)}${waited}`);
 }

@@ -241,7 +241,7 @@ describe('weft serve says what is wrong with the database', () => {
 
     expect([otherKey.code, otherMode.code]).toEqual([4, 4]);
     expect(otherKey.err).toContain('used with another WEFT_SECRETS_KEY');
-    expect(otherMode.err).toContain('is a live store and stays one');
+    expect(otherMode.err).toContain('is a live store (permanent)');
   });
 
   it('when --store is no URL of a database, without repeating it', async () => {

@@ -150,7 +150,7 @@ function acceptanceOf(loss: StoreLoss, { database }: DataFolder, log: Log): Audi
   log(
     'error',
     { ...loss },
-    'acknowledged writes are missing; the host continues without them, as it was told to',
+    'acknowledged writes are missing; the host continues without them, as --accept-data-loss says',
   );
   return {
     at: Date.now(),
@@ -182,13 +182,13 @@ async function startEngine(host: Host, place: string, settings: ServeSettings): 
   } catch (error) {
     if (!isHostError(error, 'conflict')) throw error;
     const [is, wanted] = settings.conformance ? ['live', 'test'] : ['test', 'live'];
-    const way = settings.conformance ? 'leave out --conformance' : 'add --conformance';
+    const way = settings.conformance ? 'remove --conformance' : 'add --conformance';
     const [kind, other] =
       settings.store === undefined ? ['folder', '--data folder'] : ['store', '--store or --store-schema'];
     throw new CliError(
       EXIT.unmet,
       'data_folder_mode',
-      `${place} is a ${is} ${kind} and stays one; it cannot serve as ${wanted}. Use another ${other}, or ${way}.`,
+      `${place} is a ${is} ${kind} (permanent) and cannot be used as a ${wanted} host. Use another ${other}, or ${way}.`,
       { cause: error },
     );
   }
@@ -201,7 +201,7 @@ function provideIdentity(folder: DataFolder): Promise<Uint8Array> {
     holds: 'an identity',
     make: newIdentity,
     parse: parseIdentity,
-    wayOut: 'Remove the file, and a new one is made.',
+    wayOut: 'Remove the file to create a new one.',
   });
 }
 
@@ -233,7 +233,7 @@ async function listen(
     await app.close();
     throw unusable(
       'cannot_listen',
-      `${settings.host}:${port} cannot be listened on: ${listenProblem(cause)}`,
+      `Cannot listen on ${settings.host}:${port}: ${listenProblem(cause)}`,
       cause,
     );
   }

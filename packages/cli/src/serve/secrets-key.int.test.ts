@@ -40,7 +40,7 @@ describe('the key for secrets', () => {
     await expect(provideSecretsKey({}, folder)).rejects.toMatchObject({
       exitCode: 4,
       code: 'secrets_key_exposed',
-      message: expect.stringContaining(`mode 0640). Close it with: chmod 600 ${secretsKeyFile(folder)}`),
+      message: expect.stringContaining(`mode 0640). Fix it with: chmod 600 ${secretsKeyFile(folder)}`),
     });
   });
 

@@ -17,7 +17,7 @@ export function startFailure(error: unknown, place: string): unknown {
 function notAnchored(error: AuditAnchorError, place: string): CliError {
   const ways = [
     `Put the right database back into ${place}`,
-    'or, if this one is meant to be used, say so: weft audit reanchor --reason TEXT',
+    'or, if this database is the right one: weft audit reanchor --reason TEXT',
   ].join('; ');
   return new CliError(EXIT.unmet, 'audit_log_not_anchored', `${error.message} ${ways}`, { cause: error });
 }

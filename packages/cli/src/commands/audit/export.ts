@@ -9,14 +9,14 @@ import { shown } from '../../output/terminal-text.ts';
 
 export const exportLog = leaf({
   name: 'export',
-  summary: 'Save the audit log of all tenants as one file that can be verified anywhere',
+  summary: 'Export the audit log of all tenants to a file that can be verified offline',
   examples: ['weft audit export -o audit.ndjson', 'weft audit export -o - | gzip > audit.ndjson.gz'],
   args: {
     output: {
       type: 'string',
       alias: 'o',
       valueHint: 'FILE',
-      description: 'Where to, - for standard output',
+      description: 'Output file; - for stdout',
       required: true,
     },
     ...HOST_ARGS,

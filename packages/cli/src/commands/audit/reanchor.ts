@@ -9,19 +9,19 @@ const MAX_REASON = 500;
 
 export const reanchor = leaf({
   name: 'reanchor',
-  summary: 'Take the audit log as it is now for the right one, as after a restore; stop every host first',
+  summary: 'Accept the audit log as it is now, as after a restore; stop every host first',
   examples: [
     'weft audit reanchor --audit-anchor /mnt/safe/weft.anchor --reason "restored the backup of 31 January"',
     'WEFT_STORE=postgres://weft@db/weft weft audit reanchor --audit-anchor /mnt/safe/weft.anchor --reason "failover to a replica"',
   ],
   args: {
-    reason: { type: 'string', valueHint: 'TEXT', description: 'Why; it is kept in the audit log' },
+    reason: { type: 'string', valueHint: 'TEXT', description: 'Reason; recorded in the audit log' },
     ...settingArgs('audit-anchor', 'data', 'store', 'store-schema', 'config'),
   },
   async run({ cli, args, all }) {
     const reason = args.reason?.trim() ?? '';
     if (reason === '')
-      throw usageError('weft audit reanchor needs --reason TEXT: it is kept in the audit log.');
+      throw usageError('weft audit reanchor needs --reason TEXT: it is recorded in the audit log.');
     if (reason.length > MAX_REASON || visibleText(reason) !== reason)
       throw usageError(`--reason takes one line of at most ${MAX_REASON} printable characters.`);
     // Loaded here, so that every other command starts without a host's worth of modules.

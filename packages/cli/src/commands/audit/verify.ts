@@ -14,7 +14,7 @@ const SHOWN = 20;
 
 export const verify = leaf({
   name: 'verify',
-  summary: 'Check that nobody has changed the audit log',
+  summary: 'Verify that the audit log is unchanged',
   examples: [
     'weft audit verify',
     'weft audit verify --from 1000 --to 1999 --json',
@@ -22,8 +22,8 @@ export const verify = leaf({
     'weft audit verify --audit-anchor /mnt/safe/one.anchor,/mnt/safe/two.anchor',
   ],
   args: {
-    from: { type: 'string', valueHint: 'SEQ', description: 'First sequence; default the first there is' },
-    to: { type: 'string', valueHint: 'SEQ', description: 'Last sequence; default the last there is' },
+    from: { type: 'string', valueHint: 'SEQ', description: 'First sequence (default the first)' },
+    to: { type: 'string', valueHint: 'SEQ', description: 'Last sequence (default the last)' },
     offline: {
       type: 'string',
       valueHint: 'FILE',
@@ -32,7 +32,7 @@ export const verify = leaf({
     'audit-anchor': {
       type: 'string',
       valueHint: 'FILE[,…]',
-      description: 'Check that the log still holds what was anchored there; the highest of several counts',
+      description: 'Check that the log still contains what this file anchors; the highest of several counts',
     },
     'public-key': {
       type: 'string',
@@ -48,7 +48,7 @@ export const verify = leaf({
   async run({ cli, args, all }) {
     for (const whole of ['offline', 'audit-anchor'] as const)
       if (args[whole] !== undefined && (args.from !== undefined || args.to !== undefined))
-        throw usageError(`--${whole} verifies the whole log; leave --from and --to out.`);
+        throw usageError(`--${whole} verifies the whole log; remove --from and --to.`);
     const files = all('audit-anchor').flatMap((text) => text.split(','));
     if (args.offline !== undefined) {
       const anchor = await highestAnchor(cli, files);

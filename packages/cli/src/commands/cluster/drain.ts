@@ -10,11 +10,11 @@ const DEFAULT_TIMEOUT_S = 60;
 
 export const drain = leaf({
   name: 'drain',
-  summary: 'Have a process claim no runs any more and leave those it holds to the others',
+  summary: 'Drain a process: it claims no more runs and releases those it holds',
   examples: ['weft cluster drain web-1-3fa2b1', 'weft cluster drain web-1-3fa2b1 --wait --timeout 120'],
   args: {
     node: { type: 'positional', description: 'Name, as in weft cluster ls', required: true },
-    wait: { type: 'boolean', description: 'Come back when it holds nothing any more' },
+    wait: { type: 'boolean', description: 'Wait until it holds no runs' },
     timeout: {
       type: 'string',
       valueHint: 'SECONDS',
@@ -29,8 +29,7 @@ export const drain = leaf({
     const isAlone = !(await client.cluster.nodes()).some(
       ({ name, state }) => name !== args.node && state === 'active',
     );
-    if (isAlone)
-      cli.io.stderr.write('No other process is active: what it leaves waits until one is started.\n');
+    if (isAlone) cli.io.stderr.write('No other process is active: its runs wait until one is started.\n');
     print(cli, args.wait === true ? await untilDrained(client, args.node, timeoutMs) : asked);
     return EXIT.done;
   },
@@ -51,7 +50,7 @@ async function untilDrained(client: Client, name: string, timeoutMs: number): Pr
   throw new CliError(
     EXIT.unmet,
     'drain_timeout',
-    `${name} is not drained after ${timeoutMs / 1_000} s.${holds} It goes on; look with: weft cluster ls`,
+    `${name} is not drained after ${timeoutMs / 1_000} s.${holds} It is still draining. Check with: weft cluster ls`,
   );
 }
 

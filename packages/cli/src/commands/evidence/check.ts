@@ -11,7 +11,7 @@ const MAX_BYTES = 512 * 1024 * 1024;
 
 export const check = leaf({
   name: 'check',
-  summary: 'Check that a document is a v0 diff, whoever made it: shape, words, order, bytes',
+  summary: 'Validate a v0 diff document: shape, values, order, bytes',
   examples: ['weft evidence check diff.json', 'weft evidence check diff.json --require clean --json'],
   args: {
     document: { type: 'positional', description: 'A diff, as JSON', required: true },

@@ -14,7 +14,7 @@ export const READ_ARGS = {
   'max-bytes': {
     type: 'string',
     valueHint: 'BYTES',
-    description: 'Refuse runs larger than this once inflated (default 1 GiB)',
+    description: 'Reject runs larger than this after decompression (default 1 GiB)',
   },
 } as const;
 

@@ -7,7 +7,7 @@ import { DECLARED_ARGS, DIFF_ARGS, READ_ARGS, readOptions } from './evidence-fla
 
 export const explain = leaf({
   name: 'explain',
-  summary: 'Say why a diff is not clean: every problem, what is needed, what may still be read',
+  summary: 'Explain why a diff is not clean: every problem, what is needed, what is still usable',
   examples: [
     'weft evidence explain base.tar.gz head.tar.gz',
     'weft evidence explain a b --base-runtime s5_openai_agents --head-runtime gemini_google_genai ' +

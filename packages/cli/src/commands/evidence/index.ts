@@ -7,7 +7,7 @@ import { matrix } from './matrix.ts';
 import { show } from './show.ts';
 
 /** What agents did, compared. Describes differences and never judges them. */
-export const evidence = group('evidence', 'compare what agents did under measuring runners', [
+export const evidence = group('evidence', 'Compare recorded runs of agents', [
   diff,
   cross,
   explain,

@@ -11,7 +11,7 @@ const VIEW_LIMIT = 200;
 
 export const matrix = leaf({
   name: 'matrix',
-  summary: 'Compare many runs: which values are stable in a runtime, which flicker',
+  summary: 'Compare many runs: which values are stable in a runtime, which vary',
   examples: [
     'weft evidence matrix runs/monday runs/tuesday runs/wednesday',
     'weft evidence matrix a1 a2 b1 --runtime s5_openai_agents --runtime s5_openai_agents --runtime gemini_google_genai ' +

@@ -9,7 +9,7 @@ import { visibleText } from '../../output/terminal-text.ts';
 
 export const show = leaf({
   name: 'show',
-  summary: 'Show one run: how well it was observed, how much, and what is wrong with its files',
+  summary: 'Show one run: observation quality, counts, and problems of its files',
   examples: ['weft evidence show run.tar.gz', 'weft evidence show runs/monday --json'],
   args: {
     run: { type: 'positional', description: 'Folder, .tar.gz or .tar of a run', required: true },

@@ -20,7 +20,7 @@ export const create = leaf({
       type: 'string',
       alias: 's',
       valueHint: 'SCOPE[,…]',
-      description: 'What it may do, at most what yours may; may be repeated',
+      description: 'Scopes, at most those of your own key; may be repeated',
     },
     kind: {
       type: 'enum',
@@ -28,8 +28,8 @@ export const create = leaf({
       default: 'service',
       description: 'A program or a person',
     },
-    expires: { type: 'string', valueHint: 'TIME', description: 'When it ends: 12h, 30d or an ISO time' },
-    tenant: { type: 'string', valueHint: 'NAME', description: 'Whose key it is; default yours' },
+    expires: { type: 'string', valueHint: 'TIME', description: 'Expiry: 12h, 30d or an ISO time' },
+    tenant: { type: 'string', valueHint: 'NAME', description: 'Tenant of the key (default your own)' },
     label: { type: 'string', valueHint: 'TEXT', description: 'A note for people' },
     ...HOST_ARGS,
   },
@@ -55,7 +55,7 @@ export const create = leaf({
     io.stdout.write(shown`${cli.json ? JSON.stringify(created) : created.key}\n`);
     if (!cli.json)
       io.stderr.write(
-        shown`Key ${created.keyId} for ${created.principal} of ${created.tenant}. It is shown only now.\n`,
+        shown`Key ${created.keyId} for ${created.principal} of ${created.tenant}. It is not shown again.\n`,
       );
     return EXIT.done;
   },

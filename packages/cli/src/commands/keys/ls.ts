@@ -10,7 +10,7 @@ export const ls = leaf({
   summary: 'List the keys of your tenant; secrets are never shown',
   examples: ['weft keys ls', 'weft keys ls --tenant acme --json'],
   args: {
-    tenant: { type: 'string', valueHint: 'NAME', description: 'Whose keys; default yours' },
+    tenant: { type: 'string', valueHint: 'NAME', description: 'Tenant of the keys (default your own)' },
     ...HOST_ARGS,
   },
   async run({ cli, args }) {

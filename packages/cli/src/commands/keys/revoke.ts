@@ -5,11 +5,11 @@ import { shown } from '../../output/terminal-text.ts';
 
 export const revoke = leaf({
   name: 'revoke',
-  summary: 'End a key for good',
+  summary: 'Revoke a key (permanent)',
   examples: ['weft keys revoke KEY-ID', 'weft keys revoke KEY-ID --tenant acme'],
   args: {
     key: { type: 'positional', description: 'Key id, as in weft keys ls', required: true },
-    tenant: { type: 'string', valueHint: 'NAME', description: 'Whose key it is; default yours' },
+    tenant: { type: 'string', valueHint: 'NAME', description: 'Tenant of the key (default your own)' },
     ...HOST_ARGS,
   },
   async run({ cli, args }) {

@@ -7,7 +7,7 @@ import { shellCommand } from '../../output/shell-command.ts';
 
 export const annotations = leaf({
   name: 'annotations',
-  summary: 'Show what was said about a run, oldest first',
+  summary: 'List the annotations of a run, oldest first',
   examples: ['weft runs annotations RUN', 'weft runs annotations RUN --json'],
   args: { run: { type: 'positional', description: 'Run id', required: true }, ...HOST_ARGS },
   async run({ cli, args }) {
@@ -16,9 +16,7 @@ export const annotations = leaf({
     const said = await client.annotations.list(args.run);
     if (cli.json) for (const annotation of said) io.stdout.write(`${JSON.stringify(annotation)}\n`);
     else if (said.length === 0)
-      io.stderr.write(
-        shown`Nobody has said anything. Be the first: ${shellCommand('annotate', [args.run], '--flag')}\n`,
-      );
+      io.stderr.write(shown`No annotations. Add one: ${shellCommand('annotate', [args.run], '--flag')}\n`);
     else io.stdout.write(`${renderAnnotationList(cli.style, said, Date.now())}\n`);
     return EXIT.done;
   },

@@ -11,12 +11,12 @@ import { shown } from '../../output/terminal-text.ts';
 
 export const artifact = leaf({
   name: 'artifact',
-  summary: 'Save what a run has produced to a file, or list what there is',
+  summary: 'List the artifacts of a run, or save one to a file',
   examples: ['weft runs artifact RUN', 'weft runs artifact RUN ARTIFACT -o report.pdf'],
   args: {
     run: { type: 'positional', description: 'Run id', required: true },
     artifact: { type: 'positional', description: 'Artifact id; without it they are listed', required: false },
-    output: { type: 'string', alias: 'o', valueHint: 'FILE', description: 'Where to save it' },
+    output: { type: 'string', alias: 'o', valueHint: 'FILE', description: 'Output file' },
     ...HOST_ARGS,
   },
   async run({ cli, args }) {
@@ -68,7 +68,7 @@ async function save(content: ArtifactContent, file: string): Promise<{ size: num
       throw new CliError(
         EXIT.unusable,
         'artifact_damaged',
-        'What arrived is not what the host announced. Try again.',
+        'The digest of the artifact does not match. Try again.',
       );
     }
     await rename(draft, file);
@@ -77,7 +77,7 @@ async function save(content: ArtifactContent, file: string): Promise<{ size: num
     if (cause instanceof CliError) throw cause;
     const isOfFile = cause instanceof Error && 'syscall' in cause;
     if (isOfFile) throw unusable('cannot_save', `${file} cannot be written: ${reasonOf(cause)}.`, cause);
-    throw unusable('connection_broke', 'The connection broke before all of it had come. Try again.', cause);
+    throw unusable('connection_broke', 'The connection was lost before the end. Try again.', cause);
   } finally {
     await rm(draft, { force: true });
   }

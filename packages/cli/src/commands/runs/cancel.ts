@@ -22,7 +22,7 @@ export const cancel = leaf({
   variadic: true,
   args: {
     run: { type: 'positional', description: 'Run ids', required: false },
-    reason: { type: 'string', valueHint: 'TEXT', description: 'Why; stands in the run’s log' },
+    reason: { type: 'string', valueHint: 'TEXT', description: 'Reason; recorded in the run’s log' },
     ...FILTER_ARGS,
     'dry-run': { type: 'boolean', description: 'Only show what would be cancelled' },
     yes: { type: 'boolean', alias: 'y', description: 'Cancel everything the filter finds' },
@@ -83,7 +83,7 @@ function notConfirmed(count: number): CliError {
   return new CliError(
     EXIT.unmet,
     'confirmation_required',
-    `This would cancel ${count} runs. Look with --dry-run, then repeat with --yes.`,
+    `This would cancel ${count} runs. Check with --dry-run, then repeat with --yes.`,
     { details: { count } },
   );
 }

@@ -5,7 +5,7 @@ import type { Io } from '../../io.ts';
 /** Where an answer is typed; the process's stdin is one. */
 export type AnswerInput = NodeJS.ReadableStream & { readonly isTTY?: boolean };
 
-/** Asks on a terminal; where nobody can answer, only --yes is an answer. False when the person says no. */
+/** Asks on a terminal; without a terminal only --yes is an answer. False when the person says no. */
 export async function confirm(
   io: Io,
   question: string,
@@ -16,7 +16,7 @@ export async function confirm(
     throw new CliError(
       EXIT.unmet,
       'confirmation_required',
-      `${question} Look with --dry-run, then repeat with --yes.`,
+      `${question} Check with --dry-run, then repeat with --yes.`,
       { details },
     );
   }

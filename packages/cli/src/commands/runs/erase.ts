@@ -4,7 +4,7 @@ import { removeRuns } from './remove-runs.ts';
 
 export const erase = leaf({
   name: 'erase',
-  summary: 'Erase the inputs and masked values of runs that have ended; their logs stay',
+  summary: 'Erase the inputs and masked values of ended runs (permanent); their logs stay',
   examples: ['weft runs erase RUN', 'weft runs erase RUN-1 RUN-2'],
   variadic: true,
   args: {

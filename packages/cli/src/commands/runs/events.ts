@@ -18,7 +18,7 @@ export const events = leaf({
   ],
   args: {
     run: { type: 'positional', description: 'Run id', required: true },
-    follow: { type: 'boolean', alias: 'f', description: 'Go on until the run ends' },
+    follow: { type: 'boolean', alias: 'f', description: 'Follow until the run ends' },
     mode: {
       type: 'string',
       valueHint: STREAM_MODES.join('|'),
@@ -34,7 +34,7 @@ export const events = leaf({
     const { client } = await connect(cli.io, args);
     if (args.follow === true) return follow(cli, client, args.run, modes, after);
     if (modes.includes('values'))
-      throw usageError('--mode values needs --follow: snapshots are made while they stream.');
+      throw usageError('--mode values needs --follow: snapshots are only streamed.');
     await printStored(cli, client, args.run, modes, after);
     return EXIT.done;
   },

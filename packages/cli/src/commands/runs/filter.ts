@@ -18,7 +18,7 @@ export const FILTER_ARGS = {
   until: { type: 'string', valueHint: 'TIME', description: 'Created before: 10m, 2h, 3d or an ISO time' },
   quarantined: {
     type: 'boolean',
-    description: 'Only runs that nobody works on because they harmed the host',
+    description: 'Only quarantined runs: stopped because they harmed the host',
   },
 } as const satisfies ArgsDef;
 
@@ -50,7 +50,7 @@ function parseStatuses(text: string): string[] {
     if (known.includes(status)) continue;
     const near = closestName(status, known);
     throw usageError(
-      `--status does not know "${status}". ${near === undefined ? `Use one of ${known.join(', ')}.` : `Did you mean ${near}?`}`,
+      `Unknown status "${status}". ${near === undefined ? `Use one of ${known.join(', ')}.` : `Did you mean ${near}?`}`,
     );
   }
   return statuses;

@@ -29,7 +29,7 @@ export const ls = leaf({
       else runs.push(run);
     }
     if (cli.json) return EXIT.done;
-    if (runs.length === 0) io.stderr.write('No run fits.\n');
+    if (runs.length === 0) io.stderr.write('No runs found.\n');
     else io.stdout.write(`${renderRunList(cli.style, runs, now)}\n`);
     if (runs.length === limit)
       io.stderr.write(`Shown: the newest ${limit}. There may be more: --limit ${limit * 5}\n`);

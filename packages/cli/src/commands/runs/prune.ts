@@ -29,7 +29,7 @@ export const prune = leaf({
     workflow: FILTER_ARGS.workflow,
     tag: FILTER_ARGS.tag,
     'dry-run': { type: 'boolean', description: 'Only show what would be removed' },
-    yes: { type: 'boolean', alias: 'y', description: 'Do not ask' },
+    yes: { type: 'boolean', alias: 'y', description: 'Do not ask for confirmation' },
     ...HOST_ARGS,
   },
   async run({ cli, args }) {
@@ -42,7 +42,7 @@ export const prune = leaf({
     const found = await endedBefore(client, args, before, now);
     if (args['dry-run'] === true) return show(cli, found, now);
     if (found.length === 0) {
-      if (!cli.json) cli.io.stderr.write('No run is that old.\n');
+      if (!cli.json) cli.io.stderr.write('No runs found.\n');
       return EXIT.done;
     }
     if (args.yes !== true && !(await isConfirmed(cli, found, now))) {
@@ -88,5 +88,5 @@ function show(cli: Cli, found: readonly RunSummary[], now: number): ExitCode {
 function isConfirmed(cli: Cli, found: readonly RunSummary[], now: number): Promise<boolean> {
   const count = found.length;
   if (cli.io.isTTY) cli.io.stderr.write(`${renderRunList(cli.style, found.slice(0, 20), now)}\n`);
-  return confirm(cli.io, `This removes ${count === 1 ? '1 run' : `${count} runs`} for good.`, { count });
+  return confirm(cli.io, `This removes ${count === 1 ? '1 run' : `${count} runs`} permanently.`, { count });
 }

@@ -5,7 +5,7 @@ import { shown } from '../../output/terminal-text.ts';
 
 export const release = leaf({
   name: 'release',
-  summary: 'Give a quarantined run another chance',
+  summary: 'Release a run from quarantine',
   examples: ['weft runs ls --quarantined', 'weft runs why RUN', 'weft runs release RUN'],
   args: { run: { type: 'positional', description: 'Run id', required: true }, ...HOST_ARGS },
   async run({ cli, args }) {

@@ -5,11 +5,11 @@ import { shown } from '../../output/terminal-text.ts';
 
 export const resume = leaf({
   name: 'resume',
-  summary: 'Let a paused run go on',
+  summary: 'Resume a paused run',
   examples: ['weft runs resume RUN', 'weft runs resume RUN --reason "list corrected"'],
   args: {
     run: { type: 'positional', description: 'Run id', required: true },
-    reason: { type: 'string', valueHint: 'TEXT', description: 'Why; stands in the run’s log' },
+    reason: { type: 'string', valueHint: 'TEXT', description: 'Reason; recorded in the run’s log' },
     ...HOST_ARGS,
   },
   async run({ cli, args }) {

@@ -8,7 +8,7 @@ import { shellCommand } from '../../output/shell-command.ts';
 
 export const retry = leaf({
   name: 'retry',
-  summary: 'Do the failed node of a run again, in a fork that keeps what came before',
+  summary: 'Retry the failed node of a run, in a fork that keeps the earlier events',
   examples: [
     'weft runs retry RUN --watch',
     'weft runs retry RUN --version 1.1 --watch',
@@ -16,7 +16,7 @@ export const retry = leaf({
   ],
   args: {
     run: { type: 'positional', description: 'Id of a run that has failed', required: true },
-    version: { type: 'string', valueHint: 'V', description: 'Go on with another version of the workflow' },
+    version: { type: 'string', valueHint: 'V', description: 'Continue with another version of the workflow' },
     watch: {
       type: 'boolean',
       alias: 'w',
@@ -29,7 +29,7 @@ export const retry = leaf({
     const { node, code, message, startedSeq } = await failureOf(client, args.run);
     if (!cli.json) {
       cli.io.stderr.write(shown`Node ${node} failed with ${code}: ${message}\n`);
-      cli.io.stderr.write(`It is done again from #${startedSeq}, where it was started.\n`);
+      cli.io.stderr.write(`Retrying it from #${startedSeq}, where it was started.\n`);
     }
     const forked = await client.runs.fork(args.run, {
       mode: 'branch',
@@ -40,14 +40,14 @@ export const retry = leaf({
   },
 });
 
-/** The failure that ended the run; one that the run got over is none to do again. */
+/** The failure that ended the run; one that the run recovered from is not retried. */
 async function failureOf(client: Client, runId: string): Promise<FailedVisit> {
   const { status } = await client.runs.get(runId);
   if (status !== 'failed') {
     throw new CliError(
       EXIT.unmet,
       'run_not_failed',
-      shown`The run is ${status}; only one that has failed can be retried. To go on from any event: ${shellCommand('fork', [runId], '--from SEQ')}`,
+      shown`The run is ${status}; only a failed run can be retried. To continue from any event: ${shellCommand('fork', [runId], '--from SEQ')}`,
       { details: { runId, status } },
     );
   }
@@ -56,7 +56,7 @@ async function failureOf(client: Client, runId: string): Promise<FailedVisit> {
   throw new CliError(
     EXIT.unmet,
     'no_failed_node',
-    `The run failed, but none of its nodes did. Choose where to go on: ${shellCommand('fork', [runId], '--from SEQ')}`,
+    `The run failed, but none of its nodes did. Choose where to continue: ${shellCommand('fork', [runId], '--from SEQ')}`,
     { details: { runId } },
   );
 }

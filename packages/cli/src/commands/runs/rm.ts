@@ -4,7 +4,7 @@ import { removeRuns } from './remove-runs.ts';
 
 export const rm = leaf({
   name: 'rm',
-  summary: 'Remove runs that have ended, with all that belongs to them',
+  summary: 'Remove ended runs with all their data (permanent)',
   examples: ['weft runs rm RUN', 'weft runs rm RUN-1 RUN-2 --json'],
   variadic: true,
   args: {

@@ -5,7 +5,7 @@ import { shown } from '../../output/terminal-text.ts';
 
 export const why = leaf({
   name: 'why',
-  summary: 'Say in one sentence what a run waits for',
+  summary: 'Explain in one sentence what a run is waiting for',
   examples: ['weft runs why RUN', 'weft runs why RUN --json'],
   args: { run: { type: 'positional', description: 'Run id', required: true }, ...HOST_ARGS },
   async run({ cli, args }) {

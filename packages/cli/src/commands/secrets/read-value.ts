@@ -29,7 +29,7 @@ export async function readSecretValue(
 function givenValue(io: Io, fromEnv: string | undefined, input: ValueInput): Promise<string> {
   if (fromEnv !== undefined) {
     const value = io.env[fromEnv];
-    if (value === undefined) throw usageError(`--from-env: there is no variable ${fromEnv}.`);
+    if (value === undefined) throw usageError(`--from-env: the variable ${fromEnv} is not set.`);
     return Promise.resolve(value);
   }
   return input.isTTY === true ? typed(io, input) : piped(input);

@@ -9,7 +9,7 @@ export const rm = leaf({
   examples: ['weft secrets rm openai', 'weft secrets rm github --user'],
   args: {
     id: { type: 'positional', description: 'As in weft secrets ls', required: true },
-    user: { type: 'boolean', description: 'Your own one, not the one of the tenant' },
+    user: { type: 'boolean', description: 'Your own secret, not the one of the tenant' },
     ...HOST_ARGS,
   },
   async run({ cli, args }) {

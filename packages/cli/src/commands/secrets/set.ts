@@ -6,7 +6,7 @@ import { shown } from '../../output/terminal-text.ts';
 
 export const set = leaf({
   name: 'set',
-  summary: 'Keep a secret for nodes to use; its value is typed, piped in or taken from a variable',
+  summary: 'Store a secret for nodes; its value is typed, piped in or read from a variable',
   examples: [
     'weft secrets set openai',
     'weft secrets set openai --from-env OPENAI_API_KEY',
@@ -14,8 +14,8 @@ export const set = leaf({
   ],
   args: {
     id: { type: 'positional', description: 'The name nodes use', required: true },
-    'from-env': { type: 'string', valueHint: 'NAME', description: 'Take the value from this variable' },
-    user: { type: 'boolean', description: 'For yourself alone, before the one of the tenant' },
+    'from-env': { type: 'string', valueHint: 'NAME', description: 'Read the value from this variable' },
+    user: { type: 'boolean', description: 'Your own secret; used before the one of the tenant' },
     ...HOST_ARGS,
   },
   async run({ cli, args }) {

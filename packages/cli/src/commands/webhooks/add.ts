@@ -5,13 +5,13 @@ import { shown } from '../../output/terminal-text.ts';
 
 export const add = leaf({
   name: 'add',
-  summary: 'Have events sent to a URL; the signing secret is printed once',
+  summary: 'Register a webhook; its signing secret is printed once',
   examples: [
     'weft webhooks add https://hooks.example.org/weft --events run.completed,run.failed',
     'weft webhooks add https://hooks.example.org/weft --events "*" --tag billing',
   ],
   args: {
-    to: { type: 'positional', description: 'Where to send them', required: true, valueHint: 'URL' },
+    to: { type: 'positional', description: 'URL that receives the events', required: true, valueHint: 'URL' },
     events: {
       type: 'string',
       alias: 'e',
@@ -36,7 +36,7 @@ export const add = leaf({
     });
     io.stdout.write(shown`${cli.json ? JSON.stringify(created) : created.secret}\n`);
     if (!cli.json) {
-      io.stderr.write(shown`Webhook ${created.webhookId}. Its signing secret is shown only now.\n`);
+      io.stderr.write(shown`Webhook ${created.webhookId}. Its signing secret is not shown again.\n`);
     }
     return EXIT.done;
   },

@@ -9,7 +9,7 @@ const PAGE = 500;
 
 export const dead = leaf({
   name: 'dead',
-  summary: 'List callbacks and deliveries that were given up, newest first',
+  summary: 'List failed deliveries of webhooks and callbacks, newest first',
   examples: ['weft webhooks dead', 'weft webhooks dead --json'],
   args: { ...HOST_ARGS },
   async run({ cli, args }) {

@@ -6,7 +6,7 @@ import { replay } from './replay.ts';
 import { rm } from './rm.ts';
 import { secret } from './secret.ts';
 
-export const webhooks = group('webhooks', 'have events sent elsewhere, and see what was not delivered', [
+export const webhooks = group('webhooks', 'Manage webhooks and failed deliveries', [
   ls,
   add,
   rm,

@@ -5,7 +5,7 @@ import { shown } from '../../output/terminal-text.ts';
 
 export const replay = leaf({
   name: 'replay',
-  summary: 'Try a dead delivery again, from its first attempt',
+  summary: 'Retry a failed delivery from its first attempt',
   examples: ['weft webhooks replay DELIVERY-ID'],
   args: {
     delivery: { type: 'positional', description: 'Delivery id, as in weft webhooks dead', required: true },
@@ -16,7 +16,7 @@ export const replay = leaf({
     await client.webhooks.replay(args.delivery);
     const done = cli.json
       ? JSON.stringify({ deliveryId: args.delivery, replayed: true })
-      : `${args.delivery}  will be tried now`;
+      : `${args.delivery}  will be retried now`;
     cli.io.stdout.write(shown`${done}\n`);
     return EXIT.done;
   },

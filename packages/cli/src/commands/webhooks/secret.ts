@@ -5,7 +5,7 @@ import { shown } from '../../output/terminal-text.ts';
 
 export const secret = leaf({
   name: 'secret',
-  summary: 'Print the secret with which the callbacks of your tenant are signed',
+  summary: 'Print the secret that signs the callbacks of your tenant',
   examples: ['weft webhooks secret', 'weft webhooks secret --json'],
   args: { ...HOST_ARGS },
   async run({ cli, args }) {

@@ -10,14 +10,14 @@ import { shown } from '../../output/terminal-text.ts';
 
 export const check = leaf({
   name: 'check',
-  summary: 'Check a definition without a host, and say what is wrong and where',
+  summary: 'Check a definition without a host',
   examples: [
     'weft workflows check examples/workflows/order-fulfilment.json',
     'weft workflows check my.json --strict --json',
   ],
   args: {
     file: { type: 'positional', description: 'Definition, as JSON', required: true },
-    strict: { type: 'boolean', description: 'Warnings count as errors' },
+    strict: { type: 'boolean', description: 'Treat warnings as errors' },
     conformance: { type: 'boolean', description: 'Check as a test host would' },
   },
   async run({ cli, args }) {

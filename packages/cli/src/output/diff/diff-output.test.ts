@@ -207,7 +207,7 @@ describe('the view on a terminal', () => {
   it('says when there is no difference, and when a run still goes on', () => {
     expect(renderDiffText(PLAIN, report({}), 100)).toMatch(/^No difference\.$/m);
     const outline = { divergedAtSeq: null, stateDiff: {}, truncated: true };
-    expect(renderDiffText(PLAIN, report({ outline }), 100)).toContain('still goes on');
+    expect(renderDiffText(PLAIN, report({ outline }), 100)).toContain('has not ended');
   });
 
   it('marks the second view as not the protocol’s', () => {

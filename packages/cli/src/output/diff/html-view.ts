@@ -38,7 +38,7 @@ export function renderDiffHtml(report: DiffReport): string {
 </head>
 <body>
 <header><h1>${title}</h1><p>${escaped(verdict(report))}${
-    outline?.truncated === true ? ' A run still goes on: what it had was compared.' : ''
+    outline?.truncated === true ? ' A run has not ended: its events so far were compared.' : ''
   }</p></header>
 <main>
 ${table([

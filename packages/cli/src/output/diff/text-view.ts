@@ -90,7 +90,8 @@ function createView(style: Style, columns: number): View {
     heading(report) {
       const { first, outline } = report;
       const place = first === undefined ? '' : style.dim(`  ${typeText(first)}, ${placeOf(first)}`);
-      const partial = outline?.truncated === true ? '\nA run still goes on: what it had was compared.' : '';
+      const partial =
+        outline?.truncated === true ? '\nA run has not ended: its events so far were compared.' : '';
       return style.bold(verdict(report)) + place + partial;
     },
     state: (changes) =>
