@@ -11,7 +11,7 @@ export interface Io {
   readonly cwd: string;
   /** Whether stdout is a terminal: colours and redrawing only then. */
   readonly isTTY: boolean;
-  /** Width of the terminal in characters; absent when there is none. */
+  /** Width of the terminal in characters; absent without one. */
   readonly columns?: number | undefined;
   /** Ends the process at once; only the second signal to `serve` uses it. */
   exit(code: number): void;
@@ -34,7 +34,7 @@ export interface ShownIo extends Io {
   readonly stdout: Output;
 }
 
-/** Puts what must not reach a terminal out of sight, whoever writes it. */
+/** Puts what must not reach a terminal out of sight, from any writer. */
 export function shielded(io: Io): ShownIo {
   return {
     stdout: {
@@ -55,7 +55,7 @@ export function shielded(io: Io): ShownIo {
 
 /** The process's own streams and signals. */
 export function processIo(): Io {
-  // Whoever reads us may stop reading, as `head` does; that is the end of our work, not an error.
+  // A reader may stop reading, as `head` does; that is the end of our work, not an error.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;

@@ -38,7 +38,7 @@ export const backup = leaf({
 const ABOUT_KEYS =
   'The key of the stored secrets is not in the backup: keep secrets.key of the data folder in a separate place.\n';
 
-/** Before the host is asked: a copy that nobody can save is not worth making. */
+/** Before the host is asked: a copy that cannot be saved is not worth making. */
 async function openDraft(file: string, draft: string): Promise<FileHandle> {
   const existing = await open(file, 'r').catch(() => undefined);
   await existing?.close();

@@ -61,7 +61,7 @@ export const diff = leaf({
   },
 });
 
-/** Two values behind masks look the same, and nobody should take that for proof. */
+/** Two values behind masks look the same, which is no proof. */
 function warnOfMasks({ io }: Cli, ...sides: readonly OpenSide[]): void {
   const masked = sides.reduce((count, side) => count + (isBundle(side) ? side.masked : 0), 0);
   if (masked === 0) return;

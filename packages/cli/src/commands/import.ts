@@ -38,7 +38,7 @@ export const importBundle = leaf({
   },
 });
 
-/** Here and not by the host, which may be anybody's: what is sent afterwards is what was checked. */
+/** Here and not by the host, which may not be trusted: what is sent afterwards is what was checked. */
 async function checkSigner(bundle: Json, file: string, trusted: KeyObject): Promise<void> {
   // Other imports go without the engine.
   const { readBundle } = await import('@weft/engine');

@@ -238,6 +238,26 @@ describe('serve', () => {
     expect(host.io.exits).toEqual([1]);
   });
 
+  it('takes settings from the config file, as the doctor does', async () => {
+    const config = {
+      workflows: [EXAMPLES],
+      data: 'elsewhere',
+      'max-loop-iterations': 3,
+      store: 'mysql://db',
+    };
+    await writeFile(join(folder, 'wrong.json'), JSON.stringify(config));
+    await writeFile(join(folder, 'weft.json'), JSON.stringify({ ...config, store: undefined }));
+
+    const host = await serve(['--config', 'weft.json']);
+    const wrong = await weft(folder, ['doctor', '--config', 'wrong.json']);
+
+    expect(host.io.out()).toContain(join(folder, 'elsewhere'));
+    expect(wrong).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('"store" in wrong.json takes a URL'),
+    });
+  });
+
   it('takes a limit from a flag and names it when it is reached', async () => {
     await serve(['--workflows', EXAMPLES, '--max-node-executions', '3']);
 

@@ -35,7 +35,7 @@ export async function findTarget(
   const fromEnv = io.env['WEFT_API_KEY'];
   if (fromEnv !== undefined && fromEnv !== '')
     return { url, urlFrom, key: fromEnv, keyFrom: 'WEFT_API_KEY', folder };
-  // The local key must not travel to another machine because somebody set WEFT_URL.
+  // The local key must not travel to another machine because WEFT_URL is set.
   const key = isLoopback(url) ? await readOrExplain(folder.keyFile, () => readKey(folder)) : undefined;
   if (key === undefined) return { url, urlFrom, key, keyFrom: undefined, folder };
   return { url, urlFrom, key, keyFrom: folder.keyFile, folder, fetch: await fetchFor(folder, url) };

@@ -168,8 +168,8 @@ describe('the local key', () => {
     await writeFile(inFolder('identity'), identity, { mode: 0o600 });
 
     expect(code).toBe(3);
-    expect(err).toContain('cannot be recognised. Start it again');
-    expect(doctor).toMatchObject({ code: 1, out: expect.stringContaining('cannot be recognised') });
+    expect(err).toContain('cannot be identified. Start it again');
+    expect(doctor).toMatchObject({ code: 1, out: expect.stringContaining('cannot be identified') });
   });
 });
 

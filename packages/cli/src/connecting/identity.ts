@@ -3,8 +3,8 @@ import { get, type IncomingMessage } from 'node:http';
 import { ApiError, type Fetch } from '@weft/sdk';
 
 /**
- * Whether the host at a URL is the one whose data folder we read, asked before it is sent the key that lies there. Whoever listens
- * at a port may be anybody: another program took it after the host stopped, or passes what we say on to the host and keeps a copy.
+ * Whether the host at a URL is the one whose data folder we read, asked before it is sent the key that lies there. What listens
+ * at a port may be another program: one that took it after the host stopped, or one that forwards our request to the host and keeps a copy.
  *
  * I1. The host proves that it knows the secret in the folder, for a nonce of ours and the address at which it was reached. One that
  *     passes our question on reaches the host at another address, and the proof it brings back is for that one.
@@ -38,12 +38,12 @@ export function fetchFromKnown(secret: Uint8Array, unknown: string): Fetch {
 
 const MISDIRECTED = 421;
 
-/** A fetch that sends nothing to anybody. */
+/** A fetch that sends nothing. */
 export function refusingFetch(code: string, message: string): Fetch {
   return () => Promise.reject(new ApiError({ status: MISDIRECTED, code, message }));
 }
 
-/** The address at which the host has proven itself; undefined when it has not. Throws TypeError, as fetch does, when nobody answers. */
+/** The address at which the host has proven itself; undefined when it has not. Throws TypeError, as fetch does, when there is no answer. */
 async function provenAddress(
   { hostname, port }: URL,
   secret: Uint8Array,

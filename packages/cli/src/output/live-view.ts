@@ -4,7 +4,7 @@ import { control, isControl, splitAtControls } from './terminal-text.ts';
 /** A block of lines at the bottom of the terminal that is drawn over itself. */
 export interface LiveView {
   draw(text: string): void;
-  /** Writes lines that stay, uncut, above the block, which is drawn anew below them. */
+  /** Writes lines that stay, uncut, above the block, which is drawn again below them. */
   say(text: string): void;
   /** Leaves the last drawing in place and the cursor below it. */
   end(): void;

@@ -33,7 +33,7 @@ export function renderProgress(style: Style, progress: RunProgress, now: number)
   return [head, table, ...(hidden > 0 ? [style.dim(`… and ${hidden} more nodes`)] : [])].join('\n');
 }
 
-/** No event says that a run waits: it does when somebody was asked and nothing else is under way. */
+/** No event says that a run waits: it does when an interrupt is open and nothing else is active. */
 function shownStatus(progress: RunProgress): string {
   if (progress.status !== 'running') return progress.status;
   const nodes = [...progress.nodes.values()];

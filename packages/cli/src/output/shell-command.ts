@@ -1,7 +1,7 @@
 import { visibleText } from './terminal-text.ts';
 
 /**
- * A command of ours, as it can be pasted into a shell. Ids and values in it come from whoever wrote the workflow, or from a host:
+ * A command of ours, as it can be pasted into a shell. Ids and values in it come from the author of the workflow, or from a host:
  * what is pasted must not run anything but weft, and a name that begins like a flag must not become one, because `--url=…` would
  * send the answer, and the key, elsewhere.
  */

@@ -6,8 +6,8 @@ import { randomBytes } from 'node:crypto';
  * T1. What could drive a terminal, or show text in another order than it has, is shown by its number (`\u001b`): control
  *     characters, marks of direction, everything else that takes no room, line and paragraph separators, halves of surrogate pairs.
  *     So is it in JSON, whose meaning this does not change.
- * T2. Our own colours and moves of the cursor are signed with what nobody outside can guess, and lose the sign on the way out.
- * T3. Text of others stays on its line where it stands beside ours: a line break in it could pass for an answer of ours.
+ * T2. Our own colours and moves of the cursor are signed with what no outsider can guess, and lose the sign on the way out.
+ * T3. Text of others stays on its line where it stands next to ours: a line break in it could pass for an answer of ours.
  */
 const SIGN = `\u001B{${randomBytes(12).toString('hex')}}`;
 

@@ -14,7 +14,7 @@ export interface Anchored extends Seal {
 }
 
 const FORMAT = 'weft-audit-anchor';
-/** Whoever may write it can put an older seal in its place. */
+/** A user who may write it can put an older seal in its place. */
 const WRITABLE_BY_OTHERS = 0o022;
 
 /** An anchor in a file, which is not secret but must not be writable by others. */
@@ -29,7 +29,7 @@ export async function openAnchorFile(path: string, publicKey: string): Promise<A
   };
 }
 
-/** Undefined when there is none. Throws AuditAnchorError when what is there is none. */
+/** Undefined when there is none. Throws AuditAnchorError when the file holds something else. */
 export async function readAnchorFile(path: string): Promise<Anchored | undefined> {
   const text = await readPrivateFile(path, 'audit_anchor', WRITABLE_BY_OTHERS);
   if (text === undefined) return undefined;
@@ -66,6 +66,6 @@ function parsed(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
   } catch {
-    return undefined; // said by whoever finds no seal in it
+    return undefined; // the caller finds no seal in it and says so
   }
 }

@@ -45,7 +45,7 @@ async function fix(
   throw unusable('database_unusable', 'The database could not be written to at the start. Try again.');
 }
 
-/** The key has 256 bits of chance, so nobody can guess it from this. */
+/** The key has 256 bits of chance, so it cannot be guessed from this. */
 function fingerprint(purpose: string, key: Uint8Array): string {
   return createHash('sha256').update(purpose).update(key).digest('hex').slice(0, 32);
 }

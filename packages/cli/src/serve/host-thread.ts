@@ -6,7 +6,7 @@ import { terminalText } from '../output/terminal-text.ts';
 import { watch, watchdogPatience } from './watchdog.ts';
 
 /**
- * A host runs on a thread of its own. Its young objects live about as long as a run is under way, and with the 16 MiB that Node
+ * A host runs on a thread of its own. Its young objects live about as long as a run is active, and with the 16 MiB that Node
  * gives them, most are copied twice before they are garbage: a seventh of the work under full load. Only a flag of the process
  * or the creation of a thread can give them more room, and a program that is started by its name cannot choose the flags.
  * NODE_OPTIONS=--max-semi-space-size=N wins over what is chosen here.
@@ -63,7 +63,7 @@ export async function mainOnThread(argv: readonly string[], io: Io): Promise<num
   });
   let isStopping = false;
   const off = io.onSignal((signal) => {
-    // The second one ends a host even when its thread listens to nobody any more.
+    // The second one ends a host even when its thread no longer responds.
     if (isStopping) io.exit(EXIT.failed);
     isStopping = true;
     thread.postMessage(signal);

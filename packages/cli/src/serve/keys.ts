@@ -25,7 +25,7 @@ export function chosenKey(
     );
   }
   if (isLoopbackBind(host)) return undefined;
-  // Anybody on the network could use a key that lies in a file of this machine for the local person only.
+  // Any machine on the network could use a key that lies in a file of this machine for the local person only.
   throw new CliError(
     EXIT.unmet,
     'key_required',

@@ -10,7 +10,7 @@ import { openStore, provideKeys } from './host-store.ts';
 import { createLog } from './log.ts';
 import { readSettings, type SettingSources } from './settings.ts';
 
-/** Opens the store as a host would, so that no host can be at work on a folder meanwhile, and anchors its log anew. */
+/** Opens the store as a host would, so that no host can be at work on a folder meanwhile, and anchors its log again. */
 export async function reanchorHost(
   { io, style }: Cli,
   flags: SettingSources['flags'],

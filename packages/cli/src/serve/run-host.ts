@@ -102,7 +102,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
   });
   let telemetry: RunningTelemetry | undefined;
   try {
-    // Before the engine goes on with the runs it finds, so that none of their events is missed.
+    // Before the engine continues the runs it finds, so that none of their events is missed.
     telemetry = await startTelemetry(host, settings, log);
     await startEngine(host, place, settings);
     const keyFrom = await provideFirstKey({
@@ -138,14 +138,14 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
       await host.stop(0);
       await telemetry?.stop(0);
     } finally {
-      // Whatever failed before: an open store would keep a process alive that serves nobody.
+      // Whatever failed before: an open store would keep alive a process that serves no one.
       await store.close();
     }
     throw startFailure(error, place);
   }
 }
 
-/** Who accepted what, for whoever asks later where those runs are. */
+/** Who accepted what: the audit log explains later where those runs are. */
 function acceptanceOf(loss: StoreLoss, { database }: DataFolder, log: Log): AuditEntry {
   log(
     'error',

@@ -9,7 +9,7 @@ const KEY_BYTES = 32;
 
 /**
  * The key that encrypts the secrets of this folder: from WEFT_SECRETS_KEY, or from a file in the folder that is made on the
- * first start. Whoever has both the folder and the key can read the secrets; a backup of the database alone is not enough.
+ * first start. A user who has both the folder and the key can read the secrets; a backup of the database alone is not enough.
  */
 export async function provideSecretsKey(
   env: Readonly<Record<string, string | undefined>>,

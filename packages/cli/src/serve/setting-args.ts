@@ -11,7 +11,7 @@ export const SERVE_SECTIONS: readonly HelpSection[] = [...new Set(FLAGS.map(({ g
   (title) => ({ title, flags: FLAGS.filter(({ group }) => group === title).map(({ name }) => name) }),
 );
 
-/** What to do instead of giving a setting as a flag that is none. */
+/** What to do when a setting that is not a flag is given as one. */
 export const SERVE_MOVED: Readonly<Record<string, string>> = Object.fromEntries(
   ALL_SETTINGS.filter(({ sources }) => !sources.includes('flag')).map(({ name, variable }) => [
     name,

@@ -2,7 +2,7 @@ import { AuditAnchorError } from '@weft/engine';
 import { isHostError } from '@weft/protocol/plain';
 import { CliError, EXIT, unusable } from '../exit-code.ts';
 
-/** A store that fails while the host starts is no defect of the host: whoever looks after it starts it again. */
+/** A store that fails while the host starts is no defect of the host: its supervisor starts it again. */
 export function startFailure(error: unknown, place: string): unknown {
   if (error instanceof AuditAnchorError) return notAnchored(error, place);
   if (!isHostError(error, 'service_unavailable')) return error;

@@ -1,5 +1,5 @@
 /**
- * Ends a process whose host stands still. A host that is busy for ever with one decision neither answers nor dies: nobody restarts
+ * Ends a process whose host stands still. A host that is busy forever with one decision neither answers nor dies: nothing restarts
  * it, and what it was busy with is held against no run (engine, quarantine.ts). The thread that started it is idle and can tell.
  *
  * The host's thread counts up once a second; time is counted in looks at that number, not by a clock: after a process was stopped

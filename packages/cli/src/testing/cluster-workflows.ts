@@ -9,7 +9,7 @@ export function clusterWorkflows(worldPort: number): JsonObject[] {
     workflow('call', [call('call', worldPort)]),
     workflow('parked', [delay('wait', 2_500)]),
     workflow('gate', [gate()]),
-    // Beside the call the gate is open, so the run is held and waits for a person at once.
+    // Next to the call the gate is open, so the run is held and waits for a person at once.
     workflow('held-gate', [begin(), call('call', worldPort), gate()], ['begin-call', 'begin-gate']),
     workflow(
       'held-parent',

@@ -13,7 +13,7 @@ export interface Seen {
 export interface CountingServer {
   readonly port: number;
   readonly seen: readonly Seen[];
-  /** From now on nobody gets an answer, until `letGo`. */
+  /** From now on no request gets an answer, until `letGo`. */
   hold(): void;
   letGo(): void;
   close(): Promise<void>;

@@ -59,7 +59,7 @@ export async function startHostProcess(options: HostProcessOptions): Promise<Hos
   };
 }
 
-/** A port nobody listens on now; the host keeps it over its restarts. */
+/** A free port; the host keeps it over its restarts. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

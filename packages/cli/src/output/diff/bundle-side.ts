@@ -9,7 +9,7 @@ export interface BundleSide {
   readonly label: string;
   readonly run: RunDocument;
   readonly events: readonly RunEventDocument[];
-  /** The log goes on where the bundle ends. */
+  /** The log continues where the bundle ends. */
   readonly isPartial: boolean;
   /** Places in which a mark stands for a value. */
   readonly masked: number;

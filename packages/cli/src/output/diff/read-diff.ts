@@ -8,7 +8,7 @@ import { unusable } from '../../exit-code.ts';
  */
 export interface DiffReader {
   readonly differences: AsyncIterable<EventDifferenceDocument>;
-  /** What the document says beside its differences. To be asked for when all of them were read. */
+  /** What the document says next to its differences. To be asked for when all of them were read. */
   outline(): DiffOutline;
 }
 
