@@ -24,7 +24,11 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'int',
-          include: ['packages/*/src/**/*.int.test.ts', 'examples/**/*.int.test.ts'],
+          include: [
+            'packages/*/src/**/*.int.test.ts',
+            'examples/**/*.int.test.ts',
+            'scripts/**/*.int.test.mjs',
+          ],
           exclude: ['**/node_modules/**'],
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -1,8 +1,9 @@
-/** `npm run docs`: writes docs/reference from the tables of the protocol, the node types, the settings and the conformance suite. A test fails when the pages are out of date. */
+/** `npm run docs`: writes docs/reference from the tables of the protocol, the node types, the conformance suite and the invariants in source files. A test fails when the pages are out of date. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ensureReady, ROOT } from './bootstrap.mjs';
+import { renderInvariants } from './docs/invariants.mjs';
 
 ensureReady();
 const built = (name) => import(pathToFileURL(join(ROOT, 'packages', name, 'dist/index.js')).href);
@@ -15,6 +16,7 @@ const pages = [
   { file: 'nodes.md', markdown: renderNodeReference(BUILTIN_NODE_TYPES) },
   { file: 'settings.md', markdown: renderSettingsReference() },
   { file: 'conformance.md', markdown: renderRequirementsPage() },
+  { file: 'invariants.md', markdown: renderInvariants() },
 ];
 
 const folder = join(ROOT, 'docs/reference');

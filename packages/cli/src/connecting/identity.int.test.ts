@@ -95,7 +95,7 @@ describe('the local key', () => {
     expect(impostor.heard[0]?.path).toMatch(/^\/v1\/host\/weft\/identity\?nonce=[\w-]{32}$/);
   });
 
-  it('is kept from one that took the other address of the same port', async () => {
+  it('is kept from one that took the other address of the same port (K-7)', async () => {
     const { port } = new URL(served.url);
     const impostor = await openImpostor(relay, Number(port), '127.0.0.2');
 
@@ -105,7 +105,7 @@ describe('the local key', () => {
     expect(impostor.heard.map(({ authorization }) => authorization)).toEqual([undefined]);
   });
 
-  it('is kept from one that took the port after the host had stopped, also by whoever still follows a run', async () => {
+  it('is kept from one that took the port after the host had stopped, also by whoever still follows a run (K-8)', async () => {
     const other = await mkdtemp(join(tmpdir(), 'weft-identity-'));
     await writeFile(
       join(other, 'wait.json'),

@@ -6,10 +6,10 @@ import { ApiError, type Fetch } from '@weft/sdk';
  * Whether the host at a URL is the one whose data folder we read, asked before it is sent the key that lies there. What listens
  * at a port may be another program: one that took it after the host stopped, or one that forwards our request to the host and keeps a copy.
  *
- * I1. The host proves that it knows the secret in the folder, for a nonce of ours and the address at which it was reached. One that
- *     passes our question on reaches the host at another address, and the proof it brings back is for that one.
- * I2. The proof is asked for before every request, because the port may have changed hands since the last one; what is sent then
- *     goes to the very address that was proven, whatever the name leads to by now.
+ * K-7. The host proves that it knows the secret in the folder, for a nonce of ours and the address at which it was reached.
+ *      A process that forwards the question reaches the host at another address, and the proof it returns is for that one.
+ * K-8. The proof is requested before every request, because another process may have taken the port since the last one; the
+ *      request then goes to the very address that was proven, whatever the name resolves to by now.
  */
 const SECRET_BYTES = 32;
 const NONCE_BYTES = 24;

@@ -8,7 +8,7 @@ const every = (from: number, to: number): string =>
   Array.from({ length: to - from + 1 }, (_, index) => String.fromCodePoint(from + index)).join('');
 
 describe('text on its way to a terminal', () => {
-  it('holds no control character but line breaks, and no colour that is not ours (T1, T2)', () => {
+  it('holds no control character but line breaks, and no colour that is not ours (T-5, T-6)', () => {
     const text = terminalText(
       `${every(0, 0x1f)}${every(0x7f, 0x9f)}|${COLOURED.red('ours')}|\u001B[31mtheirs`,
     );
@@ -55,7 +55,7 @@ describe('text on its way to a terminal', () => {
 });
 
 describe('text of others in a line of ours', () => {
-  it('does not begin another line (T3)', () => {
+  it('does not begin another line (T-7)', () => {
     expect(shown`${'R'}  ${'a\nRun completed\r\n\u2028b'}\n`).toBe(
       'R  a\\u000aRun completed\\u000d\\u000a\\u2028b\n',
     );

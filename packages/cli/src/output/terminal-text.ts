@@ -3,11 +3,12 @@ import { randomBytes } from 'node:crypto';
 /**
  * Everything that is written for people goes through here, because most of it was said by others: runs, workflows, hosts, files.
  *
- * T1. What could drive a terminal, or show text in another order than it has, is shown by its number (`\u001b`): control
- *     characters, marks of direction, everything else that takes no room, line and paragraph separators, halves of surrogate pairs.
- *     So is it in JSON, whose meaning this does not change.
- * T2. Our own colours and moves of the cursor are signed with what no outsider can guess, and lose the sign on the way out.
- * T3. Text of others stays on its line where it stands next to ours: a line break in it could pass for an answer of ours.
+ * T-5. Characters that could drive a terminal, or show text in another order than it has, are shown by their number
+ *      (`\u001b`): control characters, marks of direction, everything else that takes no room, line and paragraph
+ *      separators, halves of surrogate pairs. The same applies in JSON, whose meaning this does not change.
+ * T-6. Our own colours and cursor moves are signed with a value that cannot be guessed from outside, and lose the sign on
+ *      the way out.
+ * T-7. Text of others stays on its line where it stands next to ours: a line break in it could pass for an answer of ours.
  */
 const SIGN = `\u001B{${randomBytes(12).toString('hex')}}`;
 
@@ -21,7 +22,7 @@ export function control(sequence: string): string {
   return SIGN + sequence;
 }
 
-/** Text of others as it can stand in a line of ours (T3). What we have signed stays. */
+/** Text of others as it can stand in a line of ours (T-7). What we have signed stays. */
 export function visibleText(text: string): string {
   return text.replace(OURS_OR_UNSAFE, (found, ours: string | undefined) => {
     if (ours !== undefined) return found;
@@ -34,7 +35,7 @@ export function shown(texts: TemplateStringsArray, ...values: readonly unknown[]
   return texts.reduce((text, piece, index) => text + visibleText(String(values[index - 1])) + piece);
 }
 
-/** As a terminal may see it (T1, T2). Lines stay lines. */
+/** As a terminal may see it (T-5, T-6). Lines stay lines. */
 export function terminalText(text: string): string {
   return text.replace(OURS_OR_UNSAFE, (found, ours: string | undefined) => {
     if (ours !== undefined) return `\u001B${ours}`;

@@ -35,30 +35,28 @@ export type {
  * The store port. An adapter may be an object of closures or a class: its methods are always called on it. What it promises is
  * proven by `store-contract.ts`, which every adapter runs unchanged:
  *
- * S1. `commit` makes its units durable before it resolves, in order, as one group. A unit is all or nothing; a refused
- *     unit is refused alone and changes nothing; the others of the group are committed. So are they when the database itself
- *     cannot take one of them: that one fails, alone.
- * S2. Sequences: a run's events are numbered 0, 1, 2 … without gap. A unit names the sequence it expects and the epoch
- *     of its claim; either one stale refuses it.
- * S3. A claim is a conditional write. Its epoch grows with every takeover. It may be taken over only after the
- *     holder's deadline, evaluated by the store's clock. What a holder writes beside the log names its claim, and is refused once
- *     that is lost or given up.
- * S4. Idempotency and audit records, consumed commands, checkpoints and outbox rows commit with the unit that carries them.
- * S5. A run that is not held and whose `wakeAt` has come is found by `claimDue`, whatever order commits happened in.
- *     A command put into the inbox makes its run due at once, also when the holder releases the run in the same moment.
- *     A quarantined run is found only while a cancel waits for it.
- * S6. Reads see everything committed before they started. A tenant's reads never return another tenant's rows.
- * S7. After an unknown outcome (connection lost during commit) `committed(unit)` tells the truth.
- * S8. A fork's log begins where it leaves its source: the store keeps only the events from there on, and its length counts
- *     from there.
- * S9. A purge takes away everything of a run at once, its log and all that is kept under its id, and leaves a tombstone. Until
- *     the tombstone's time has come, the run's tenant can learn that there was one; nobody else ever can. A store may take its
- *     time with the bytes of a long log, but nobody finds them any more, and after a crash it goes on.
- * S10. An erasure takes away what only the fold may see: overlays, the values of inputs, the checkpoint, and what commands brought
- *     along. The public log stays, byte for byte.
- * S11. A text is kept as it is, or its unit fails, alone: no two texts ever become one.
- *
- * When a unit may be written stands in `store-rules.ts`. A function asks for the facets that it uses, not for the store.
+ * S-1. `commit` makes its units durable before it resolves, in order, as one group. A unit is all or nothing; a rejected
+ *      unit is rejected alone and changes nothing, and the others of the group are committed. The same holds when the
+ *      database itself cannot take one of them: that one fails, alone.
+ * S-2. Sequences: a run's events are numbered 0, 1, 2 … without gap. A unit names the sequence it expects and the epoch of
+ *      its claim; a stale one of either rejects it.
+ * S-3. A claim is a conditional write. Its epoch grows with every takeover. It may be taken over only after the holder's
+ *      deadline, by the store's clock. What a holder writes outside the log names its claim, and is rejected once the claim
+ *      is lost or released.
+ * S-4. Idempotency and audit records, consumed commands, checkpoints and outbox rows commit with the unit that carries them.
+ * S-5. A run that is not held and whose `wakeAt` has come is found by `claimDue`, whatever order commits happened in. A
+ *      command put into the inbox makes its run due at once, also when the holder releases the run in the same moment. A
+ *      quarantined run is found only while a cancel waits for it.
+ * S-6. Reads see everything committed before they started. A tenant's reads never return another tenant's rows.
+ * S-7. After an unknown outcome (connection lost during commit) `committed(unit)` tells the truth.
+ * S-8. A fork's log begins where it leaves its source: the store keeps only the events from there on, and its length counts
+ *      from there.
+ * S-9. A purge deletes everything of a run at once, its log and all that is kept under its id, and leaves a tombstone. Until
+ *      the tombstone expires, the run's tenant can learn that there was one; no other tenant ever can. A store may delete
+ *      the bytes of a long log later, but no read finds them, and after a crash it continues.
+ * S-10. An erasure deletes what only the fold may see: overlays, the values of inputs, the checkpoint, and the contents of
+ *       commands. The public log stays, byte for byte.
+ * S-11. A text is kept as it is, or its unit fails, alone: no two texts ever become one.
  */
 export type Store = Commits &
   RunLog &

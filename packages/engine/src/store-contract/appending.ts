@@ -19,7 +19,7 @@ import {
 } from './fixtures.ts';
 import type { Subject } from './subject.ts';
 
-/** S1 and S2: groups, units, sequences. */
+/** S-1 and S-2: groups, units, sequences. */
 export function appendingContract(subject: Subject): void {
   describe('appending', () => {
     it('keeps a creation record and every field of an event exactly as given', async () => {

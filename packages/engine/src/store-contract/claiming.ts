@@ -28,7 +28,7 @@ async function claimedBy(
   return (await store.claimDue(holder, limit)).map(({ runId, epoch }) => ({ runId, epoch }));
 }
 
-/** S3 and S5: who may write, and who is to look at a run. */
+/** S-3 and S-5: who may write, and who is to look at a run. */
 export function claimingContract(subject: Subject): void {
   describe('the holders', () => {
     it('are listed with what they said last, their deadline and the open runs they stand on', async () => {

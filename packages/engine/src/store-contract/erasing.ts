@@ -3,7 +3,7 @@ import { completed, given, newRunId, readAll, recordOf, START, waiting } from '.
 import { IMPORTED, ANSWER, CHANNEL, CHILD, eraseUnit, keptRuns } from './kept-runs.ts';
 import type { Subject } from './subject.ts';
 
-/** S10: what of a run goes before it. */
+/** S-10: what of a run goes before it. */
 export function erasingContract(subject: Subject): void {
   const { givenEndedRun, givenOpenRun, givenImportedRun, forkOf } = keptRuns(subject);
 

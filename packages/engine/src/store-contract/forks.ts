@@ -17,7 +17,7 @@ import {
 import { eraseUnit, keptRuns, purgeUnit } from './kept-runs.ts';
 import type { Subject } from './subject.ts';
 
-/** S8: logs that begin where they leave another; and where runs come from. */
+/** S-8: logs that begin where they leave another; and where runs come from. */
 export function forksContract(subject: Subject): void {
   async function givenFork(fromSeq: number, count: number, more: CreateOptions = {}): Promise<string> {
     const runId = newRunId();

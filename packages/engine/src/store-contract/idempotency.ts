@@ -15,7 +15,7 @@ import {
 } from './fixtures.ts';
 import type { Subject } from './subject.ts';
 
-/** S4 for idempotency records: with the effect or not at all. */
+/** S-4 for idempotency records: with the effect or not at all. */
 export function idempotencyContract(subject: Subject): void {
   describe('an idempotency record', () => {
     const record = idempotencyRecord();

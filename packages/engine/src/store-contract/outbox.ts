@@ -3,7 +3,7 @@ import type { NewOutboxRow, OutboxUnit } from '../ports/store.ts';
 import { appendUnit, given, givenHeldRun, newBatchId, START } from './fixtures.ts';
 import type { Subject } from './subject.ts';
 
-/** S4 for outbox rows: written with the event, claimed by one worker at a time. */
+/** S-4 for outbox rows: written with the event, claimed by one worker at a time. */
 export function outboxContract(subject: Subject): void {
   describe('the outbox', () => {
     const LEASE = 1_000;

@@ -22,7 +22,7 @@ import {
 } from './fixtures.ts';
 import type { Subject } from './subject.ts';
 
-/** S7: unknown outcomes; and the notification after a commit. */
+/** S-7: unknown outcomes; and the notification after a commit. */
 export function outcomesContract(subject: Subject): void {
   describe('an unknown outcome', () => {
     async function withFault<T>(at: 'beforeCommit' | 'afterCommit', act: () => Promise<T>): Promise<T> {

@@ -15,7 +15,7 @@ import {
 import { DAY, IMPORTED, purgeUnit, eraseUnit, keptRuns } from './kept-runs.ts';
 import type { Subject } from './subject.ts';
 
-/** S9: runs that go. */
+/** S-9: runs that go. */
 export function purgingContract(subject: Subject): void {
   const { givenEndedRun, end, givenOpenRun, givenImportedRun, forkOf } = keptRuns(subject);
 

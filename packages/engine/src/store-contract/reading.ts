@@ -15,7 +15,7 @@ import {
 } from './fixtures.ts';
 import type { Subject } from './subject.ts';
 
-/** S6, and the pages of events and runs. */
+/** S-6, and the pages of events and runs. */
 export function readingContract(subject: Subject): void {
   describe('reading events', () => {
     it('gives pages in order from the asked sequence, inclusive', async () => {

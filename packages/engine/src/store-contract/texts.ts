@@ -20,7 +20,7 @@ import {
 } from './fixtures.ts';
 import type { Subject } from './subject.ts';
 
-/** The part of the contract about texts that a database cannot keep as they are (S11). */
+/** The part of the contract about texts that a database cannot keep as they are (S-11). */
 
 /** Two texts each, that differ only in what is lost. */
 const UNSTORABLE = ['d\0x', 'd\0', 'd\ud800', 'd\udc00', '\udc00\ud800'];

@@ -53,7 +53,7 @@ describe('an address that tries keys', () => {
     expect(logged).toEqual([['warn', { address: from }]]);
   });
 
-  it('is one network of 64 bits, not one of its addresses', async () => {
+  it('is one network of 64 bits, not one of its addresses (K-5)', async () => {
     await tryTimes(10, { from: '2001:db8:1:2::1' });
     await tryTimes(9, { from: '2001:db8:1:2:ffff:1:2:3' });
 
@@ -74,12 +74,12 @@ describe('an address that tries keys', () => {
     ).toBe(429);
   });
 
-  it('is never refused on loopback', async () => {
+  it('is never refused on loopback (K-4)', async () => {
     expect(new Set(await tryTimes(50, {}))).toEqual(new Set([401]));
     expect(new Set(await tryTimes(50, { from: '::1' }))).toEqual(new Set([401]));
   });
 
-  it('is not on loopback because a proxy on another machine says so', async () => {
+  it('is not on loopback because a proxy on another machine says so (K-4)', async () => {
     const loopback = (from: string): CallOptions => ({ from, headers: { 'x-forwarded-for': '127.0.0.1' } });
 
     expect((await tryTimes(20, loopback('10.1.1.9'))).at(-1)).toBe(429);
@@ -128,7 +128,7 @@ describe('failed attempts', () => {
     attempts.count(request('203.0.113.1'));
   });
 
-  it('are remembered for the newest ten thousand addresses at least', () => {
+  it('are remembered for the newest ten thousand addresses at least (K-6)', () => {
     const attempts = createFailedAttempts({ limit: 1, log: () => undefined });
     const address = (index: number) => `203.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;
     const fail = (index: number) => expect(() => attempts.count(request(address(index)))).toThrow();

@@ -7,9 +7,10 @@ import { addressOf, isLoopbackAddress, peerOf } from './client-address.ts';
  * Counts keys and links that were not accepted, by the address they came from, so that no client can try many. From so many in a
  * minute on, that address is refused before its key is looked up, a right one too: otherwise trying would continue unhindered.
  *
- * F1. Loopback is never refused: who is on the machine could read the key file. What a proxy elsewhere calls so is another machine.
- * F2. An IPv6 network of 64 bits is one address; a single machine has as many as it likes.
- * F3. What is remembered is bounded, whatever number of addresses fail.
+ * K-4. Loopback is never refused: a user of the machine could read the key file. An address that a proxy on another machine
+ *      calls loopback does not count as such.
+ * K-5. An IPv6 network of 64 bits is one address; a single machine has as many as it likes.
+ * K-6. What is remembered is bounded, however many addresses fail.
  */
 export interface FailedAttempts {
   /** Throws HostError `rate_limited`. */
@@ -96,7 +97,7 @@ export function createFailedAttempts(options: FailedAttemptsOptions): FailedAtte
   };
 }
 
-/** On this machine (F1). */
+/** On this machine (K-4). */
 function isHere(request: FastifyRequest, address: string): boolean {
   return isLoopbackAddress(address) && isLoopbackAddress(peerOf(request));
 }

@@ -38,7 +38,7 @@ function exporterWith(
 }
 
 describe('the span exporter', () => {
-  it('sends runs that end together in one request', async () => {
+  it('sends runs that end together in one request (T-1)', async () => {
     const { exporter, posts } = exporterWith([{ state: 'taken' }]);
 
     exporter.ended('run-1');
@@ -62,7 +62,7 @@ describe('the span exporter', () => {
     expect(exporter.counts()).toMatchObject({ sent: 1, dropped: 0 });
   });
 
-  it('gives a batch up after the last try, or at once when it is refused', async () => {
+  it('gives a batch up after the last try, or at once when it is refused (T-3)', async () => {
     const away = exporterWith([{ state: 'again' }]);
     const refusing = exporterWith([{ state: 'refused' }]);
 
@@ -74,7 +74,7 @@ describe('the span exporter', () => {
     expect([refusing.posts.length, refusing.exporter.counts().dropped]).toEqual([1, 1]);
   });
 
-  it('keeps no more runs than its queue takes, and counts the others', async () => {
+  it('keeps no more runs than its queue takes, and counts the others (T-2)', async () => {
     const { exporter } = exporterWith([{ state: 'again' }], 2);
 
     for (const runId of ['a', 'b', 'c', 'd']) exporter.ended(runId);
@@ -83,7 +83,7 @@ describe('the span exporter', () => {
     await vi.runAllTimersAsync();
   });
 
-  it('sends what is queued when it is stopped', async () => {
+  it('sends what is queued when it is stopped (T-4)', async () => {
     const { exporter, posts } = exporterWith([{ state: 'taken' }]);
     exporter.ended('run-1');
 

@@ -8,10 +8,11 @@ import { encodeSpans, encodeTraces, type Sender } from './otlp-json.ts';
  *
  *   ended ──► queued ──read off its log──► in a batch ──► sent | given up
  *
- * E1. Only the id of an ended run is kept until its turn; the log is read then, so nothing is measured while a run is active.
- * E2. The queue is bounded. While the collector is away it fills up; runs that end after that are counted and not sent.
- * E3. One batch is in flight at a time. It is tried again, later each time, and given up after the last try.
- * E4. Nothing waits for this: neither a run, nor a request, nor shutdown for longer than its grace time.
+ * T-1. Only the id of an ended run is kept until its turn; the log is read then, so nothing is measured while a run
+ *      executes.
+ * T-2. The queue is bounded. While the collector is away it fills up; runs that end after that are counted and not sent.
+ * T-3. One batch is in flight at a time. It is retried with growing waits, and given up after the last try.
+ * T-4. Nothing waits for this: neither a run, nor a request, nor shutdown for longer than its grace time.
  */
 export interface SpanExporter {
   ended(runId: string): void;

@@ -58,7 +58,7 @@ function recounted(lines: readonly JsonObject[]): JsonObject[] {
 const isEntry = (line: JsonObject): boolean => line['kind'] === 'entry';
 
 describe('an exported log', () => {
-  it('is valid as it was written, with gaps in its ids', () => {
+  it('is valid as it was written, with gaps in its ids (U-1)', () => {
     expect(verified(exported(ENTRIES))).toMatchObject({
       fromSeq: 0,
       toSeq: 6,

@@ -6,9 +6,9 @@ import { EMPTY_FRONTIER, extendFrontier, type Frontier } from './merkle.ts';
 /**
  * The chain is kept beside the entries, in batches that are written once and numbered without gap.
  *
- * L1. Sequences of the chain are 0, 1, 2 … without gap, whatever gaps the ids of the entries have.
- * L2. A batch follows from the one before it and from the entries alone; how they are cut into batches changes no hash.
- * L3. The frontier of a batch covers all entries up to its last.
+ * U-1. Sequences of the chain are 0, 1, 2 … without gap, whatever gaps the ids of the entries have.
+ * U-2. A batch follows from the one before it and from the entries alone; how they are cut into batches changes no hash.
+ * U-3. The frontier of a batch covers all entries up to its last.
  */
 export interface LinkBatch {
   readonly batch: number;

@@ -31,7 +31,7 @@ describe('the frontier of the tree', () => {
     }
   });
 
-  it('is the same however its entries are cut into batches', () => {
+  it('is the same however its entries are cut into batches (U-3)', () => {
     const entryHash = fc
       .uint8Array({ minLength: 32, maxLength: 32 })
       .map((bytes) => Buffer.from(bytes).toString('hex'));

@@ -78,7 +78,7 @@ describe('a node with a channel-write trigger', () => {
     isLegal(run);
   });
 
-  it('is skipped, and what is behind it, when nobody has written and nothing else is left', () => {
+  it('is skipped, and what is behind it, when nobody has written and nothing else is left (E-15)', () => {
     const run = simulate({
       nodes: [node('a', 'test.effect'), node('seen'), node('after')],
       edges: [edge('seen', 'after')],
@@ -96,7 +96,7 @@ describe('a node with a channel-write trigger', () => {
     isLegal(run);
   });
 
-  it('runs once for all writes within the debounce, counted from the first of them', () => {
+  it('runs once for all writes within the debounce, counted from the first of them (E-13)', () => {
     const run = watching(['a', 'b', 'c', 'd'], { debounceMs: 250 });
 
     run.start();
@@ -110,7 +110,7 @@ describe('a node with a channel-write trigger', () => {
     isLegal(run);
   });
 
-  it('keeps the run alive while it is due, and says when', () => {
+  it('keeps the run alive while it is due, and says when (E-15)', () => {
     const run = watching(['a'], { debounceMs: 60_000 });
 
     run.start();
@@ -122,7 +122,7 @@ describe('a node with a channel-write trigger', () => {
     expect(run.run.state.status).toBe('completed');
   });
 
-  it('remembers writes while it is at work, and runs once more afterwards', () => {
+  it('remembers writes while it is at work, and runs once more afterwards (E-14)', () => {
     const run = watching(['a', 'b', 'c']);
     run.start();
     run.passTime();
@@ -149,7 +149,7 @@ describe('a node with a channel-write trigger', () => {
     expect(run.open.get('seen')).toMatchObject({ visit: 1, attempt: 0 });
   });
 
-  it('is not started by itself or by what is behind it', () => {
+  it('is not started by itself or by what is behind it (E-12)', () => {
     const run = simulate({
       nodes: [write('a'), write('seen'), write('after')],
       edges: [edge('seen', 'after')],
@@ -248,7 +248,7 @@ describe('the legal log', () => {
 });
 
 describe('a trigger, whatever happens to the run,', () => {
-  it('fires the same way after a takeover at every event', () => {
+  it('fires the same way after a takeover at every event (E-12)', () => {
     const original = watching(['a', 'b', 'c', 'd'], { debounceMs: 150 }, {}, { budget: { maxNodes: 1 } });
     original.start();
     finish(original);

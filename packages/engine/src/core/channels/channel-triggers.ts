@@ -10,12 +10,12 @@ import { breachCap } from '../decide/run-end.ts';
  *   dormant ──write──► due ──debounce over, free──► fired ──► started … settled ──write──► due …
  *      └──nothing else left to do──► skipped ──write──► due …
  *
- * T1. A write makes the node due unless the node itself, or what is behind it, wrote. That is decided at the write and stands
- *     in its overlay, so whoever takes over knows the same.
- * T2. A due node fires when its debounce is over and the last visit, with all that is behind it, has settled. `weft.trigger.fired`
- *     says which nodes are done again.
- * T3. Writes before the node starts are served by that start; later ones make it due again, once.
- * T4. A run does not end while a node is due. When all that is left is dormant, the dormant nodes are skipped, in order of id.
+ * E-12. A write makes the node due unless the writer is the node itself or a node downstream of it. That is decided at the
+ *       write and recorded in its overlay, so a new holder comes to the same result.
+ * E-13. A due node fires when its debounce is over and the last visit, with everything downstream, has settled.
+ *       `weft.trigger.fired` says which nodes run again.
+ * E-14. Writes before the node starts are served by that start; later ones make it due again, once.
+ * E-15. A run does not end while a node is due. When only dormant nodes are left, they are skipped in order of id.
  */
 
 /** Why a dormant node is skipped. */

@@ -41,7 +41,7 @@ function goesOn(
 }
 
 describe('a channel that was written under another version of its schema', () => {
-  it('is folded as it is when the version is the same or a higher one', () => {
+  it('is folded as it is when the version is the same or a higher one (E-16)', () => {
     const same = goesOn({ schemaVersion: 2 }, { schemaVersion: 2 }, 'a');
     const higher = goesOn({ schemaVersion: 3 }, { schemaVersion: 2, schema: LIST_OF_TEXTS }, 'a');
 
@@ -54,7 +54,7 @@ describe('a channel that was written under another version of its schema', () =>
   });
 
   it.each(['write', 'read'] as const)(
-    'that is lower and listed, takes a %s when its entries fit the schema',
+    'that is lower and listed, takes a %s when its entries fit the schema (E-17)',
     (next) => {
       const declared = { schemaVersion: 2, compatibleWith: [1], schema: LIST_OF_TEXTS };
 
@@ -70,7 +70,7 @@ describe('a channel that was written under another version of its schema', () =>
   );
 
   it.each(['write', 'read'] as const)(
-    'that is lower and not listed, refuses a %s and says what to do',
+    'that is lower and not listed, refuses a %s and says what to do (E-17)',
     (next) => {
       const run = goesOn({ schemaVersion: 2 }, { schemaVersion: 3, compatibleWith: [1] }, 'a', next);
 

@@ -8,8 +8,8 @@ import { firstProblem } from '../expressions/schema-problem.ts';
  * Entries that were written under another version of a channel's schema: in the prefix of a branch that runs another version of
  * the workflow. They are evaluated when the run next reads or writes the channel.
  *
- * V1. The declared version, and every higher one, are folded as they are.
- * V2. A lower version must be listed in `compatibleWith`, and what the channel holds must then fit the declared schema.
+ * E-16. The declared version, and every higher one, are folded as they are.
+ * E-17. A lower version must be listed in `compatibleWith`, and the channel's value must then fit the declared schema.
  */
 export function checkVersions(run: LiveRun, name: string): void {
   const seen = run.state.channelVersions.get(name);

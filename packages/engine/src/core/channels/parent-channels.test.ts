@@ -42,7 +42,7 @@ const isLegal = (run: Simulation) =>
   expect(checkLog(logEntries(run.log), { terminal: run.run.state.endedAt !== undefined })).toEqual([]);
 
 describe('a child that writes to its parent', () => {
-  it('sends the write with its own facts, before the news of its end', () => {
+  it('sends the write with its own facts, before the news of its end (E-18)', () => {
     const child = simulate({ nodes: [sending()] }, { parent: PARENT });
 
     child.start();
@@ -102,7 +102,7 @@ describe('a child that writes to its parent', () => {
 });
 
 describe('a parent', () => {
-  it('records what its child wrote, with its origin, in its own order', () => {
+  it('records what its child wrote, with its origin, in its own order (E-20)', () => {
     const run = parentWith({ reducer: 'append' });
 
     const { verdict } = run.command(written(run));
@@ -144,7 +144,7 @@ describe('a parent', () => {
     ['channel_access_denied', { reducer: 'append', access: { writers: ['somebody'] } }, {}],
     ['validation_error', { reducer: 'counter' }, {}],
     ['validation_error', { reducer: 'append' }, { channel: 'other' }],
-  ])('refuses with %s, and warns of it in its log', (code, log, rest) => {
+  ])('refuses with %s, and warns of it in its log (E-19)', (code, log, rest) => {
     const run = parentWith(log);
 
     const { verdict } = run.command(written(run, rest));

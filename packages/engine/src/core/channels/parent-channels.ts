@@ -10,10 +10,10 @@ import { ofMade } from '../redaction/sensitivity.ts';
 /**
  * Channels across runs: a child writes to a channel of its parent. This is the parent's side; the child's is send-to-parent.ts.
  *
- * X1. The write travels with the child's facts to the parent's inbox, and stands before the news of the child's end.
- * X2. Only the parent knows its channels, so only it can evaluate. What it refuses it says in its own log, as a warning; the child
- *     has gone on by then and hears nothing.
- * X3. The parent's sequence decides the order; the child's is there for whoever compares the two logs.
+ * E-18. The write travels with the child's facts to the parent's inbox, before the signal that the child has ended.
+ * E-19. Only the parent knows its channels, so only the parent evaluates the write. A rejection is a warning in the parent's
+ *       log; the child has continued by then and is not notified.
+ * E-20. The parent's sequence decides the order; the child's sequence is kept to compare the two logs.
  */
 
 /** Reducers under which the order in which two runs write does not lose anything. */

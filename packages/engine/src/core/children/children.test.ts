@@ -34,7 +34,7 @@ const isLegal = (run: Simulation) =>
   expect(checkLog(logEntries(run.log), { terminal: run.run.state.endedAt !== undefined })).toEqual([]);
 
 describe('a node that runs a child', () => {
-  it('fixes the id of the child in the log before it asks for it', () => {
+  it('fixes the id of the child in the log before it asks for it (E-9)', () => {
     const run = parentOf();
 
     expect(run.story()).toEqual(['run.started', 'node.started sub', 'node.dispatched sub']);
@@ -112,7 +112,7 @@ describe('a node that runs a child', () => {
     isLegal(run);
   });
 
-  it('waits for the same as its child, goes on with it, and follows a change of what it waits for', () => {
+  it('waits for the same as its child, goes on with it, and follows a change of what it waits for (E-11)', () => {
     const run = parentOf();
 
     const statuses = (['waiting-approval', 'waiting-input', 'running', 'waiting-external'] as const).map(
@@ -268,7 +268,7 @@ describe('what comes late or from elsewhere', () => {
     expect(JSON.stringify(run.log)).toBe(before);
   });
 
-  it('changes nothing once the child has ended, or the run has', () => {
+  it('changes nothing once the child has ended, or the run has (E-10)', () => {
     const run = simulate({
       nodes: [node('sub', 'core.subWorkflow', CHILD), node('after', 'test.effect')],
       edges: chain('sub', 'after'),

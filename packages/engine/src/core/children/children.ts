@@ -34,11 +34,11 @@ import type { ChildRequest } from '../decide/step.ts';
  *                 ▲            │
  *                 └─next child─┤ child ended ──► completed | failed
  *
- * C1. The child's id is fixed by `node.dispatched`, before the child exists; it is made from run, node, visit, attempt and
- *     number, so whoever takes over creates the same child and not a second one.
- * C2. The parent is told of the child by a command in its inbox. What is not about the child under way is too late and
- *     changes nothing.
- * C3. While a child waits, so does its parent, for the same.
+ * E-9. The child's id is fixed by `node.dispatched`, before the child exists. It is made from run, node, visit, attempt and
+ *      number, so a new holder creates the same child and not a second one.
+ * E-10. The parent learns about the child from commands in its inbox. A command that is not about the running child is too
+ *       late and changes nothing.
+ * E-11. While a child waits, its parent waits for the same reason.
  */
 export function startChildren(
   batch: Batch,

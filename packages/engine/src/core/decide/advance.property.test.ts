@@ -55,7 +55,7 @@ describe('any workflow, under any interleaving of outcomes, time, commands and c
     );
   });
 
-  it('asks for one child per dispatch, under one id, however often', () => {
+  it('asks for one child per dispatch, under one id, however often (E-9)', () => {
     fc.assert(
       fc.property(arbitraryWorkflow(), arbitraryChoices(), (spec, choices) => {
         const run = simulate(spec);
@@ -73,7 +73,7 @@ describe('any workflow, under any interleaving of outcomes, time, commands and c
     );
   });
 
-  it('asks every question once and resolves it at most once, and none is open when the run completes', () => {
+  it('asks every question once and resolves it at most once, and none is open when the run completes (E-21)', () => {
     fc.assert(
       fc.property(arbitraryWorkflow(), arbitraryChoices(), (spec, choices) => {
         const run = simulate(spec);
@@ -137,7 +137,7 @@ describe('any workflow, under any interleaving of outcomes, time, commands and c
     );
   });
 
-  it('folds from any prefix, and a fold from a checkpoint equals the fold from the start', () => {
+  it('folds from any prefix, and a fold from a checkpoint equals the fold from the start (E-2)', () => {
     fc.assert(
       fc.property(arbitraryWorkflow(), arbitraryChoices(), fc.nat(), (spec, choices, cutAt) => {
         const run = simulate(spec);
@@ -155,7 +155,7 @@ describe('any workflow, under any interleaving of outcomes, time, commands and c
     );
   });
 
-  it('goes on the same way after a takeover as it would have without one', () => {
+  it('goes on the same way after a takeover as it would have without one (E-8)', () => {
     fc.assert(
       fc.property(arbitraryWorkflow(), fc.integer({ min: 1, max: 6 }), (spec, steps) => {
         const run = simulate(spec, { budget: { maxNodes: 1 } });
@@ -199,7 +199,7 @@ describe('any workflow, under any interleaving of outcomes, time, commands and c
     );
   });
 
-  it('leaves equal payloads when executed twice with equal outcomes', () => {
+  it('leaves equal payloads when executed twice with equal outcomes (E-1)', () => {
     fc.assert(
       fc.property(arbitraryWorkflow(), arbitraryChoices(), (spec, choices) => {
         const first = simulate(spec);

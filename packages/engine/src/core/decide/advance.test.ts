@@ -24,7 +24,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('honours edges, not the array, and drains ready nodes in lexicographic order', () => {
+  it('honours edges, not the array, and drains ready nodes in lexicographic order (E-7)', () => {
     const run = simulate({
       nodes: [node('end'), node('c'), node('b'), node('start')],
       edges: [edge('start', 'c'), edge('start', 'b'), edge('b', 'end'), edge('c', 'end')],
@@ -60,7 +60,7 @@ describe('a run', () => {
     expect(run.payload('run.completed')).toEqual({ outputs: { who: 'weft' } });
   });
 
-  it('cuts a long pure batch at its budget and goes on from there', () => {
+  it('cuts a long pure batch at its budget and goes on from there (E-3)', () => {
     const ids = Array.from({ length: 10 }, (_, index) => `n${index}`);
     const run = simulate(
       { nodes: ids.map((id) => node(id)), edges: chain(...ids) },
@@ -100,7 +100,7 @@ describe('a join', () => {
     expect(run.run.state.nodes.get('join')?.status).toBe(join);
   });
 
-  it('with any_success fires at once, while the other branch is still under way', () => {
+  it('with any_success fires at once, while the other branch is still under way (E-6)', () => {
     const run = simulate({
       nodes: [node('fast'), node('slow', 'test.effect'), node('join')],
       edges: [edge('fast', 'join', { rule: 'any_success' }), edge('slow', 'join', { rule: 'any_success' })],
@@ -442,7 +442,7 @@ describe('commands', () => {
     expect(run.story()).toEqual(['run.cancelled']);
   });
 
-  it('change nothing once the run has ended', () => {
+  it('change nothing once the run has ended (E-4)', () => {
     const run = simulate({ nodes: [node('a')] });
     run.start();
     const length = run.log.length;

@@ -40,12 +40,12 @@ import type { Budget, Input, Moment, Outcome, Step } from './step.ts';
  * The decider. `advance` takes what happened and returns what should: facts to append, effects to perform once the facts
  * are durable.
  *
- * A1. Pure: the same run, input, moment and budget give the same step. No clock, no chance, no I/O.
- * A2. Every decision is a fact before anything follows from it: the state is only ever changed by `evolve`.
- * A3. A batch goes on while there is something to decide that needs nothing from outside, and stops at its budget.
- * A4. After a terminal event nothing is recorded.
- * A5. One decision (the start or end of a node, a command) has one budget of work for all expressions, patterns and schemas that
- *     it evaluates. It counts steps and bytes, not time, so that A1 holds.
+ * E-1. Pure: the same run, input, moment and budget give the same decision. No clock, no randomness, no I/O.
+ * E-2. Every decision is a fact before anything follows from it: only `evolve` changes the state.
+ * E-3. A batch continues while something can be decided without input from outside, and stops at its budget.
+ * E-4. After a terminal event nothing is recorded.
+ * E-5. One decision (the start or end of a node, a command) has one budget of work for all expressions, patterns and schemas
+ *      that it evaluates. The budget counts steps and bytes, not time, so that E-1 holds.
  */
 export function advance(run: LiveRun, input: Input, moment: Moment, budget: Budget): Step {
   const batch = new OpenBatch(run, moment);

@@ -7,9 +7,9 @@ import { type NodeError, type NodeKey, nodeKey, type RunState } from '../../mode
  * Which decisions a run can take next. Derived from plan and state, kept up to date as nodes settle, so that a step costs
  * what its own edges cost, not what the whole graph costs.
  *
- * F1. A node is offered once per iteration, as soon as its join rule is decided.
- * F2. Tasks leave in lexicographic order of node id, then iteration: the same log always continues the same way.
- * F3. `openFrontier` on a folded state offers exactly what the frontier that wrote the log would offer.
+ * E-6. A node is offered once per iteration, as soon as its join rule is decided.
+ * E-7. Tasks leave in lexicographic order of node id, then iteration: the same log always continues the same way.
+ * E-8. `openFrontier` on a folded state offers exactly what the frontier that wrote the log would offer.
  */
 export interface Frontier {
   next(): Task | undefined;

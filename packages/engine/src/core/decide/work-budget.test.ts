@@ -110,7 +110,7 @@ describe('a node whose expression costs too much', () => {
 });
 
 describe('the budget of a decision', () => {
-  it('is shared by all inputs of a node', () => {
+  it('is shared by all inputs of a node (E-5)', () => {
     const ports = (count: number): WorkflowSpec => ({
       nodes: [
         {
@@ -143,7 +143,7 @@ describe('the budget of a decision', () => {
     expect(failed).toEqual(targets.slice(-failed.length));
   });
 
-  it('is a new one for the next node', () => {
+  it('is a new one for the next node (E-5)', () => {
     const ids = numbers(8).map((index) => `n${index}`);
     const simulation = simulate({
       nodes: ids.map((id) => ({ id, inputs: { x: { type: 'expression', expression: COSTLY } } })),

@@ -115,14 +115,14 @@ function withOtherIds(content: Json, noise: Json): Json {
 }
 
 describe('the differences of two logs', () => {
-  it('are those that the rule gives when everything is loaded and every key is made', () =>
+  it('are those that the rule gives when everything is loaded and every key is made (E-29)', () =>
     fc.assert(
       fc.asyncProperty(pair, async ([a, b]) => {
         expect(await diff(a, b)).toEqual(naive(a, b));
       }),
     ));
 
-  it('do not depend on how the logs are cut into pages, nor on when they are asked for', () =>
+  it('do not depend on how the logs are cut into pages, nor on when they are asked for (E-30)', () =>
     fc.assert(
       fc.asyncProperty(pair, fc.integer({ min: 1, max: 4 }), async ([a, b], length) => {
         expect(await all(diffEvents(pages(a, length), pages(b, 7)))).toEqual(await diff(a, b));

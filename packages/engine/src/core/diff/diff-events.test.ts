@@ -35,7 +35,7 @@ async function ops(a: readonly LogEvent[], b: readonly LogEvent[]): Promise<stri
 }
 
 describe('two logs', () => {
-  it('are aligned by sequence, so that after an insertion everything differs', async () => {
+  it('are aligned by sequence, so that after an insertion everything differs (E-28)', async () => {
     const a = [event(0, '"x"'), event(1, '"y"'), event(2, '"z"')];
     const b = [event(0, '"x"'), event(1, '"new"'), event(2, '"y"'), event(3, '"z"')];
 
@@ -69,7 +69,7 @@ describe('two logs', () => {
     expect(await ops(half, [event(0, '{"b":1,"a":"\\ud801"}')])).toEqual(['changed 0']);
   });
 
-  it('are read no further than the difference that was asked for, and let go afterwards', async () => {
+  it('are read no further than the difference that was asked for, and let go afterwards (E-31)', async () => {
     const events = Array.from({ length: 100 }, (_, seq) => event(seq, String(seq)));
     const other = events.map((each) => (each.seq >= 30 ? event(each.seq, '"other"') : each));
     const [a, b] = [watched(events, 10), watched(other, 10)];

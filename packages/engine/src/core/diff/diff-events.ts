@@ -3,10 +3,10 @@ import { isSameEvent, type LogEvent } from './same-event.ts';
 /**
  * The differences of two logs, one by one, while the logs are read.
  *
- * D1. Alignment is by sequence and nothing else: after an insertion everything that follows differs.
- * D2. Differences come in ascending order of sequence, at most one per sequence.
- * D3. The same two logs give the same differences, however they are cut into pages.
- * D4. Memory holds one page of each log, whatever their lengths.
+ * E-28. Alignment is by sequence and nothing else: after an insertion everything that follows differs.
+ * E-29. Differences come in ascending order of sequence, at most one per sequence.
+ * E-30. The same two logs give the same differences, however they are cut into pages.
+ * E-31. Memory holds one page of each log, whatever their lengths.
  */
 
 /** A log in pages, ascending by sequence. */

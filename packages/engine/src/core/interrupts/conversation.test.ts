@@ -35,7 +35,7 @@ describe('a conversation', () => {
     expect(run.run.state.status).toBe('waiting-approval');
   });
 
-  it('goes on turn by turn, and stays open until somebody closes it', () => {
+  it('goes on turn by turn, and stays open until somebody closes it (E-24)', () => {
     const run = talking();
 
     const first = say(run, 'one');
@@ -57,7 +57,7 @@ describe('a conversation', () => {
     isLegal(run);
   });
 
-  it('closes by itself after its number of turns, with the last word as outcome', () => {
+  it('closes by itself after its number of turns, with the last word as outcome (E-24)', () => {
     const run = talking({ turnCount: 2 });
 
     say(run, 'one');
@@ -80,7 +80,7 @@ describe('a conversation', () => {
     expect(run.payload('conversation.exchanged')).toMatchObject({ turn: { content: 'hi', role: 'user' } });
   });
 
-  it('is closed by silence, without an outcome, also when some turns were taken', () => {
+  it('is closed by silence, without an outcome, also when some turns were taken (E-24)', () => {
     const run = talking({ timeoutMs: 500 });
     say(run, 'one');
 
@@ -157,7 +157,7 @@ describe('a conversation', () => {
 });
 
 describe('the channel of a conversation', () => {
-  it('holds every turn, from the opening one to the last', () => {
+  it('holds every turn, from the opening one to the last (E-25)', () => {
     const run = talking({ turnCount: 2 }, { channels: MESSAGES });
 
     say(run, 'one');
@@ -197,7 +197,7 @@ describe('the channel of a conversation', () => {
     isLegal(run);
   });
 
-  it('that is full refuses the turn and leaves the log as it was', () => {
+  it('that is full refuses the turn and leaves the log as it was (E-25)', () => {
     const run = talking({}, { channels: { conversation: { reducer: 'message', maxSize: 2 } } });
     say(run, 'one');
     const before = JSON.stringify(run.log);
@@ -208,7 +208,7 @@ describe('the channel of a conversation', () => {
     expect(JSON.stringify(run.log)).toBe(before);
   });
 
-  it('that is full does not keep a conversation from being closed, by a person or by silence', () => {
+  it('that is full does not keep a conversation from being closed, by a person or by silence (E-25)', () => {
     const channels = { conversation: { reducer: 'message', maxSize: 1 } };
     const closed = talking({}, { channels });
     const silent = talking({ timeoutMs: 10 }, { channels });

@@ -14,9 +14,9 @@ import { memberOf, type Sensitivity } from '../redaction/sensitivity.ts';
  *
  *   opened (turn 0) ──► exchanged (turn 1, 2, …) ──► closed
  *
- * V1. The node stays suspended until the conversation is closed: by a person, by its number of turns, or by silence.
- * V2. Every turn is also a message of the conversation's channel, where the workflow declares one. A turn that the channel does
- *     not take is refused; only the closing one, which nobody can take back, is then left out of it.
+ * E-24. The node stays suspended until the conversation is closed: by a person, by its number of turns, or by silence.
+ * E-25. Every turn is also a message of the conversation's channel, where the workflow declares one. A turn that the channel
+ *       does not take is rejected; only the closing turn, which cannot be taken back, is then left out of the channel.
  */
 
 type Role = 'user' | 'agent' | 'system';

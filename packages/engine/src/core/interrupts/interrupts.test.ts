@@ -72,7 +72,7 @@ describe('an approval gate', () => {
     [{}, 'validation_error'],
     [{ action: 'edit-accept' }, 'validation_error'],
   ] as const;
-  it.each(wrong)('refuses %j and leaves the log as it was', (value, code) => {
+  it.each(wrong)('refuses %j and leaves the log as it was (E-22)', (value, code) => {
     const run = started();
     const before = JSON.stringify(run.log);
 
@@ -82,7 +82,7 @@ describe('an approval gate', () => {
     expect(JSON.stringify(run.log)).toBe(before);
   });
 
-  it('is not there for a node that asked nothing, and answered only once', () => {
+  it('is not there for a node that asked nothing, and answered only once (E-23)', () => {
     const run = simulate({
       nodes: [node('gate', 'core.approvalGate'), node('next', 'test.effect')],
       edges: chain('gate', 'next'),

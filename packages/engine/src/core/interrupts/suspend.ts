@@ -21,10 +21,10 @@ import { recorded } from '../redaction/sensitivity.ts';
  *                        │  ▲                            (rejected ──► failed)
  *                        └──┘ vote, question back        timeout ──► failed
  *
- * I1. At most one question is open per node and iteration; its id is built from node, iteration and attempt, so that equal
- *     executions ask under equal ids.
- * I2. An answer that is refused leaves no trace.
- * I3. The first answer that decides wins; later ones are told so.
+ * E-21. At most one question is open per node and iteration; its id is built from node, iteration and attempt, so that equal
+ *       executions ask under equal ids.
+ * E-22. A rejected answer leaves no trace.
+ * E-23. The first answer that decides wins; later ones are rejected and say so.
  */
 export function suspendNode(
   batch: Batch,

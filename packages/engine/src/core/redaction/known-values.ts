@@ -19,12 +19,13 @@ import { eachLeaf, memberOf, type Sensitivity } from './sensitivity.ts';
  * The texts of a run that must not turn up in what comes from outside or what people say: a function of the fold, kept up to
  * date place by place, so that a fact costs what it changes and not what the run holds.
  *
- * K1. What is declared sensitive counts at any length, and so does what an effect under way was given, or people were asked. What
- *     was worked out from it counts from `SHORT` characters on (a result such as `ok` or `3` would blur everything), and not where
- *     it is one part of something larger: the other parts may well be said elsewhere.
- * K2. A text that stands in a place declared not to be sensitive, though it was made from something that is, is public: it is not
- *     looked for, and left as it is where it stands alone.
- * K3. With more texts than can be looked for, all are forgotten and everything from outside is hidden, until there are fewer.
+ * R-1. What is declared sensitive counts at any length, and so does what a running effect was given or people were asked.
+ *      What was derived from it counts from `SHORT` characters on (a result such as `ok` or `3` would blur everything), and
+ *      not where it is one part of something larger: the other parts may be public elsewhere.
+ * R-2. A text in a place declared not to be sensitive is public, although it was derived from something that is: it is not
+ *      searched for, and is left as it is where it stands alone.
+ * R-3. With more texts than can be searched for, all are dropped and everything from outside is hidden, until there are
+ *      fewer.
  */
 export interface KnownValues extends KnownTexts {
   /** A fact was folded. */

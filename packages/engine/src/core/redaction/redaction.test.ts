@@ -86,7 +86,7 @@ describe('a sensitive value', () => {
     expect(maskValue('hunter22', { mode: 'hash' })).toBe('[REDACTED]');
   });
 
-  it('of a few characters is masked where it stands alone', () => {
+  it('of a few characters is masked where it stands alone (R-1)', () => {
     const payload = { a: 'abc', b: 123, c: 'xabcx', d: 1234567, e: 'pin: 123', f: [true, null, ''] };
 
     expect(redact(payload, ['abc', 123, true, null, ''])).toEqual({
@@ -109,7 +109,7 @@ describe('a sensitive value', () => {
     expect(redact({ a: `sha256:${secret}` }, [secret])).toEqual({ a: 'sha256:[REDACTED]' });
   });
 
-  it('that is also a public name stands where it stands alone', () => {
+  it('that is also a public name stands where it stands alone (R-2)', () => {
     const redactor = createRedactor({
       masking: { mode: 'mask' },
       known: knownTexts(['work']),
@@ -191,7 +191,7 @@ describe('redaction as a property', () => {
 });
 
 describe('more sensitive texts than are looked for', () => {
-  it('hide every text from outside, so that what a decision does for them is bounded', () => {
+  it('hide every text from outside, so that what a decision does for them is bounded (R-3)', () => {
     const texts = (count: number): string[] => Array.from({ length: count }, (_, at) => `user-${at}`);
 
     expect(knownTexts(texts(10_000)).isOverflowing).toBe(false);

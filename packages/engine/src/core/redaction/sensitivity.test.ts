@@ -143,7 +143,7 @@ describe('what is worked out from a sensitive value', () => {
     expect(snapshot).toMatchObject({ channels: { c: '[REDACTED]' }, variables: { free: '[REDACTED]' } });
   });
 
-  it('is public where its target is declared not to be sensitive', () => {
+  it('is public where its target is declared not to be sensitive (R-2)', () => {
     const run = started({
       nodes: [
         node('0'),
@@ -478,7 +478,7 @@ describe('what an effect was given', () => {
     expect(run.run.state.nodes.get('call')?.outputs?.['said']).toBe(said);
   });
 
-  it('is found although nothing else in the run holds it', () => {
+  it('is found although nothing else in the run holds it (R-1)', () => {
     const run = started(effect('vars.pin + "-" + vars.pin.substring(0, 1)'));
 
     run.succeed('call', { said: `hello ${PIN}-4 there` });

@@ -70,7 +70,7 @@ function comparable(event: StoredEvent): unknown {
 }
 
 describe('a replay', () => {
-  it('of any run, from any sequence, gives the same facts at the same times', () => {
+  it('of any run, from any sequence, gives the same facts at the same times (E-27)', () => {
     fc.assert(
       fc.property(
         arbitraryWorkflow(),

@@ -15,9 +15,9 @@ import type { Cue } from './cues.ts';
  * following  fact by fact as in the source: a cue is given when its place in the log is reached, and time is the source's
  * apart      from the first difference on, which is recorded: a cue is given as soon as something waits for it
  *
- * R1. Nothing is performed. What the source does not know of fails with `replay_source_missing`; a question that nobody answered
- *     there stays open here.
- * R2. While following, every fact has the source's sequence and time.
+ * E-26. Nothing is performed. An input that the source does not have fails with `replay_source_missing`; a question that is
+ *       unanswered in the source stays open here.
+ * E-27. While following, every fact has the source's sequence and time.
  */
 export interface ReplaySource {
   readonly sourceRunId: string;

@@ -40,7 +40,7 @@ describe('the secrets of core.http.request', () => {
     expect(request?.headers).toMatchObject({ 'x-key': 'value-of-one', 'x-other': 'v1 value-of-two' });
   });
 
-  it('go out as a bearer token for credentialsRef, unless a secret header says otherwise', async () => {
+  it('go out as a bearer token for credentialsRef, unless a secret header says otherwise (R-12)', async () => {
     const bearer = await sent({}, 'one');
     const basic = await sent(
       { secretHeaders: { Authorization: { secretId: 'two', prefix: 'Basic ' } } },
@@ -51,7 +51,7 @@ describe('the secrets of core.http.request', () => {
     expect(basic?.headers['authorization']).toBe('Basic value-of-two');
   });
 
-  it('cannot be replaced by what is connected to the headers port', async () => {
+  it('cannot be replaced by what is connected to the headers port (R-12)', async () => {
     const request = await sent({ secretHeaders: { 'X-Key': 'one' } }, 'two', {
       headers: { 'x-key': 'mine', authorization: 'mine' },
     });
@@ -59,7 +59,7 @@ describe('the secrets of core.http.request', () => {
     expect(request?.headers).toMatchObject({ 'x-key': 'value-of-one', authorization: 'Bearer value-of-two' });
   });
 
-  it('are not taken along by redirects, except as Authorization, which the egress drops itself', async () => {
+  it('are not taken along by redirects, except as Authorization, which the egress drops itself (R-13)', async () => {
     expect((await sent({ secretHeaders: { 'X-Key': 'one' } }))?.followRedirects).toBe(false);
     expect((await sent({ secretHeaders: { Authorization: 'one' } }))?.followRedirects).toBe(true);
     expect((await sent({}, 'one'))?.followRedirects).toBe(true);

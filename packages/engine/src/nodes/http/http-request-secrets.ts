@@ -9,9 +9,9 @@ import type { UnsentRequest } from './http-request-config.ts';
  * Headers whose values are secrets. The definition names the secret; its value is put in just before the request leaves, and
  * is in no event.
  *
- * H1. A secret header goes before a header of the same name from a port, and before `credentialsRef`.
- * H2. A secret stays with the origin it was meant for: the egress drops `authorization` where a redirect leaves it; with any
- *     other secret header redirects are not followed.
+ * R-12. A secret header wins over a header of the same name from a port, and over `credentialsRef`.
+ * R-13. A secret stays with the origin it was meant for: the egress drops `authorization` where a redirect leaves it; with
+ *       any other secret header redirects are not followed.
  */
 
 const HEADER_NAME = "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$";

@@ -21,9 +21,10 @@ export class AuditAnchorError extends Error {
 /**
  * Remembers the last seal that this process has seen, in memory and in the anchor, and holds the log against it.
  *
- * W1. A seal is remembered only after its checkpoint is durable; so a crash leaves the anchor behind the log, never before it.
- * W2. What is remembered only grows.
- * W3. A log that does not hold what is remembered is neither continued nor called valid.
+ * U-9. A seal is anchored only after its checkpoint is durable; so a crash leaves the anchor behind the log, never ahead of
+ *      it.
+ * U-10. The anchor only moves forward.
+ * U-11. A log that does not hold the anchored seal is neither continued nor called valid.
  */
 export interface AnchorKeeper {
   /** Reads the anchor. Throws AuditAnchorError when it is none of this host's. */

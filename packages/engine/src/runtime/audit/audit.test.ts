@@ -91,7 +91,7 @@ describe('an empty audit log', () => {
 });
 
 describe('linking', () => {
-  it('links every entry once, over many batches, and signs a checkpoint at least every so many entries', async () => {
+  it('links every entry once, over many batches, and signs a checkpoint at least every so many entries (U-6, U-7)', async () => {
     const store = openMemoryStore();
     await record(store, 620);
     const { link, operations } = linker(store, { entries: 100 });
@@ -110,7 +110,7 @@ describe('linking', () => {
     expect(found.checkpoints.map(({ atSequence }) => atSequence)).toEqual([99, 199, 299, 399, 499, 599]);
   });
 
-  it('gives the same chain however often it was interrupted', async () => {
+  it('gives the same chain however often it was interrupted (U-2)', async () => {
     const [whole, pieces] = [openMemoryStore(), openMemoryStore()];
     for (let round = 0; round < 5; round += 1) {
       for (const store of [whole, pieces]) await record(store, 30);
@@ -126,7 +126,7 @@ describe('linking', () => {
     expect(one?.checkpoints.at(-1)?.merkleRoot).toBe(other?.checkpoints.at(-1)?.merkleRoot);
   });
 
-  it('happens once when several processes link the same entries at the same time', async () => {
+  it('happens once when several processes link the same entries at the same time (U-4)', async () => {
     const store = openMemoryStore();
     const linkers = Array.from({ length: 4 }, () => linker(store, { entries: 70 }));
 
@@ -153,7 +153,7 @@ describe('linking', () => {
     expect(await late.operations.verify(0, NEWEST)).toMatchObject({ toSeq: 14, chainValid: true });
   });
 
-  it('loses and repeats nothing when a process dies before or after its write', async () => {
+  it('loses and repeats nothing when a process dies before or after its write (U-5)', async () => {
     const store = openMemoryStore();
     await record(store, 10);
     const dies = (): Promise<void> => Promise.reject(new Error('killed before the write'));
@@ -314,7 +314,7 @@ describe('a process that has seen a seal', () => {
     at: number,
   });
 
-  it('anchors it only after its checkpoint is durable, and again when the anchor could not be written', async () => {
+  it('anchors it only after its checkpoint is durable, and again when the anchor could not be written (U-9)', async () => {
     const store = openMemoryStore();
     const anchor = anchorOf();
     const writes: boolean[] = [];
@@ -337,7 +337,7 @@ describe('a process that has seen a seal', () => {
     expect(anchor.held).toMatchObject({ number: 0, sequence: 2 });
   });
 
-  it('neither links nor signs what does not hold it, and says so once', async () => {
+  it('neither links nor signs what does not hold it, and says so once (U-8)', async () => {
     const store = openMemoryStore();
     const logged: string[] = [];
     const log: Log = (level, _fields, message) => level === 'error' && logged.push(message);
@@ -360,7 +360,7 @@ describe('a process that has seen a seal', () => {
     });
   });
 
-  it('sees what other processes have sealed, and anchors that too', async () => {
+  it('sees what other processes have sealed, and anchors that too (U-10)', async () => {
     const store = openMemoryStore();
     const [mine, theirs] = [anchorOf(), anchorOf()];
     const [idle, busy] = [linker(store, { anchor: mine }), linker(store, { anchor: theirs, entries: 5 })];
@@ -375,7 +375,7 @@ describe('a process that has seen a seal', () => {
     expect(mine.held).toEqual(theirs.held);
   });
 
-  it('does not start on a store that was set back, nor under an anchor of another key', async () => {
+  it('does not start on a store that was set back, nor under an anchor of another key (U-11)', async () => {
     const [store, older] = [openMemoryStore(), openMemoryStore()];
     const anchor = anchorOf();
     for (const each of [store, older]) await record(each, 3);

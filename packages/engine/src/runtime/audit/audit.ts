@@ -20,12 +20,13 @@ import { writeFailure } from '../commits/write-failure.ts';
  * entries that have no link yet, links them in a batch, and signs a checkpoint when one is due. An entry without a link is
  * pending; that lasts half a second.
  *
- * A1. Batch n is written only where there is no batch n. Of two processes that link the same entries one is refused, reads
- *     what the other wrote and goes on from there; so an entry is linked once, and the chain has one end.
- * A2. A batch is one document: a process that dies has written all of it or nothing, and the next one goes on from the last.
- * A3. A checkpoint is signed only for a chain that is durable, and covers more than the one before it.
- * A4. At most `checkpointEntries` entries lie between two checkpoints; beyond that, linking waits for the checkpoint.
- * A5. A chain that does not hold the last seal this process knows of is not continued: signing it would make it look whole.
+ * U-4. Batch n is written only where there is no batch n. Of two processes that link the same entries one is rejected, reads
+ *      what the other wrote and continues from there; so an entry is linked once, and the chain has one end.
+ * U-5. A batch is one document: a process that dies has written all of it or nothing, and the next one continues from the
+ *      last.
+ * U-6. A checkpoint is signed only for a chain that is durable, and covers more than the one before it.
+ * U-7. At most `checkpointEntries` entries lie between two checkpoints; beyond that, linking waits for the checkpoint.
+ * U-8. A chain that does not hold the last seal this process knows is not continued: signing it would make it look complete.
  */
 export interface AuditChain {
   /** Links what an earlier process has left, and from then on what is new. Throws AuditAnchorError when the log is not the anchored one. */

@@ -82,7 +82,7 @@ describe('a process whose clock is ahead of the store’s', () => {
 });
 
 describe('a process that is drained', () => {
-  it('records what it has under way, leaves the rest to the others, and claims nothing any more', async () => {
+  it('records what it has under way, leaves the rest to the others, and claims nothing any more (W-5)', async () => {
     const store = openMemoryStore();
     const first = await open({ store });
     const workflowId = await first.register(EFFECTS);

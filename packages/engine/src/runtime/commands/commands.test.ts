@@ -124,7 +124,7 @@ describe('pause and resume', () => {
     ]);
   });
 
-  it('with a drain wait for the effect under way', async () => {
+  it('with a drain wait for the effect under way (W-15)', async () => {
     const { host, effects, register, run, status, types } = await open();
     const workflowId = await register({
       nodes: [node('call', 'test.effect'), node('z')],
@@ -186,7 +186,7 @@ describe('pause and resume', () => {
     expect(again).toMatchObject({ verdict: { applied: false, status: 'paused' } });
   });
 
-  it('are carried out once for a repeated key, with the same answer', async () => {
+  it('are carried out once for a repeated key, with the same answer (W-38)', async () => {
     const { host, register, run, types } = await open();
     const runId = await run(await register(LONG_DELAY));
     const claim: IdempotencyClaim = {

@@ -21,9 +21,9 @@ import { writeFailure } from '../commits/write-failure.ts';
  * Commands: durable in the inbox first, then whoever holds the run decides. The answer waits a little for the verdict, so
  * that a person who cancels usually reads `cancelled`; but it never depends on it.
  *
- * K1. Once a command is in the inbox, its sender is told the verdict that stands under the command's id, or that there is none
- *     yet. Only of a run that ended without one is it told how it ended: then the command was not applied.
- * K2. A repeat with the same key asks for the command of the first, wherever that landed and however far it is.
+ * W-37. Once a command is in the inbox, its sender gets the result recorded under the command's id, or learns that there is
+ *       none yet. Only for a run that ended without one does it get how the run ended: then the command was not applied.
+ * W-38. A repeat with the same key asks for the first command, in whichever process that arrived and however far it is.
  */
 export interface CommandDependencies {
   readonly store: Pick<Store, 'readRun' | 'readCommand' | 'readIdempotency'>;

@@ -75,7 +75,7 @@ function freezing(store: Store, kind: WriteUnit['kind']): Store & { frozen: Prom
 const APPLIED = { verdict: { applied: true, status: 'completed' } };
 
 describe('an answer that is sent again with its key, because the process that got it froze', () => {
-  it('is told of the one that was taken, by either process', async () => {
+  it('is told of the one that was taken, by either process (W-38)', async () => {
     const store = openMemoryStore();
     const sleepy = freezing(store, 'command');
     const [first, second] = [await open({ store: sleepy }), await open({ store })];
@@ -224,7 +224,7 @@ describe('an answer that another process takes between two looks at what became 
 });
 
 describe('an answer whose run is removed before its sender is told', () => {
-  it('is not called too late', async () => {
+  it('is not called too late (W-37)', async () => {
     const store = openMemoryStore();
     const decider = await open({ store });
     let isRemoved = false;

@@ -77,7 +77,7 @@ describe('the committer', () => {
     ]);
   });
 
-  it('writes what was submitted in one turn as one group, and collects the next while it is in flight', async () => {
+  it('writes what was submitted in one turn as one group, and collects the next while it is in flight (W-33)', async () => {
     const { gate, commit } = gatedStore();
     const committer = createCommitter({
       store: { commit, committed: async () => true },
@@ -139,7 +139,7 @@ describe('the committer', () => {
     expect(groups).toEqual([['a', 'b', 'c', 'd', 'e'], ['f', 'g', 'x'], ['h']]);
   });
 
-  it('bounds a group by units and by bytes, and still writes a unit larger than the bound', async () => {
+  it('bounds a group by units and by bytes, and still writes a unit larger than the bound (W-35)', async () => {
     const groups: number[] = [];
     const committer = createCommitter({
       store: {
@@ -176,7 +176,7 @@ describe('the committer', () => {
     expect(results).toEqual([COMMITTED, refusal, COMMITTED]);
   });
 
-  it('asks the store after an unknown outcome until it knows', async () => {
+  it('asks the store after an unknown outcome until it knows (W-34)', async () => {
     let asked = 0;
     const committer = createCommitter({
       store: {
@@ -200,7 +200,7 @@ describe('the committer', () => {
     expect(results).toEqual([{ state: 'committed' }, { state: 'lost' }]);
   });
 
-  it('says unknown only when asking has failed as often as it may', async () => {
+  it('says unknown only when asking has failed as often as it may (W-34)', async () => {
     const cause = new Error('connection lost');
     const committer = createCommitter({
       store: {
@@ -223,7 +223,7 @@ describe('the committer', () => {
 });
 
 describe('the committer, between tenants,', () => {
-  it('puts the one write of a tenant into the next group, whatever another has waiting', async () => {
+  it('puts the one write of a tenant into the next group, whatever another has waiting (W-36)', async () => {
     const { gate, commit } = gatedStore();
     const committer = createCommitter({
       store: { commit, committed: async () => true },
@@ -264,7 +264,7 @@ describe('the committer, between tenants,', () => {
     expect(gate.groups).toEqual([['g0'], ['g1', 'm']]);
   });
 
-  it('keeps the order of each, and loses none', async () => {
+  it('keeps the order of each, and loses none (W-33)', async () => {
     const tenants = fc.array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 60 });
     await fc.assert(
       fc.asyncProperty(tenants, fc.integer({ min: 1, max: 9 }), async (submitted, maxUnits) => {

@@ -11,10 +11,11 @@ import { errorFields, type Log } from '../../ports/log.ts';
  * together, but not all in the same turn: while there are fewer than in the last group, and each turn brings more of them, they
  * are waited for, a few turns at most.
  *
- * C1. One group is in flight at a time; units of a tenant reach the store in the order they were submitted.
- * C2. `submit` resolves only when the unit's fate is known, or when asking for it has failed for too long.
- * C3. A group is bounded by units and bytes, but always holds at least one unit.
- * C4. A tenant's first unit comes before anybody's second: whoever writes little does not wait for who writes much.
+ * W-33. One group is in flight at a time; units of a tenant reach the store in the order they were submitted.
+ * W-34. `submit` resolves only when the unit's outcome is known, or when asking for it has failed for too long.
+ * W-35. A group is bounded by units and bytes, but always holds at least one unit.
+ * W-36. A tenant's first unit comes before any tenant's second: a tenant that writes little does not wait for one that
+ *       writes much.
  */
 export interface Committer {
   submit(unit: WriteUnit): Promise<CommitResult>;

@@ -13,9 +13,9 @@ import type { SecretMask } from '../secrets/mask.ts';
  * Results too large for the log. The bytes are streamed into pieces under an id that nobody knows yet; the document that
  * names them is written last. So:
  *
- * A1. What can be read is whole: its size and digest are those of its bytes.
- * A2. An artifact never changes. An effect that is performed again after a crash gets the one that is already there.
- * A3. What was cut off half-way is not visible, and goes when the run goes.
+ * W-30. A readable artifact is complete: its size and digest are those of its bytes.
+ * W-31. An artifact never changes. An effect that is performed again after a crash gets the one that already exists.
+ * W-32. A partly written artifact is not visible, and is deleted with its run.
  */
 export interface ArtifactDependencies {
   readonly write: (unit: Omit<DocumentUnit, 'batchId'> | Omit<BlobUnit, 'batchId'>) => Promise<WriteAnswer>;

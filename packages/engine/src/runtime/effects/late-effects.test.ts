@@ -127,7 +127,7 @@ describe('a process that freezes past its deadline', () => {
     expect([first.effects.calls, second.effects.calls]).toEqual([[], []]);
   });
 
-  it('after it has written down that a later effect begins does not begin it', async () => {
+  it('after it has written down that a later effect begins does not begin it (W-18)', async () => {
     const { clock, sleepy, first, second } = await twoProcesses(isBeginning, 'after');
     const nodes = [node('before', 'test.effect'), CALL];
     const runId = await first.run(await second.register({ nodes, edges: chain('before', 'call') }));
@@ -144,7 +144,7 @@ describe('a process that freezes past its deadline', () => {
     expect(second.effects.calls).toEqual([]);
   });
 
-  it('while an effect waits for its turn does not begin it', async () => {
+  it('while an effect waits for its turn does not begin it (W-29)', async () => {
     const clock = testClock();
     const at = await open({ clock, limits: { hostConcurrency: 1 } });
     const workflowId = await at.register({ nodes: [CALL] });
@@ -163,7 +163,7 @@ describe('a process that freezes past its deadline', () => {
     await isIdle(at);
   });
 
-  it('while a request is on its way out says so when it is asked', async () => {
+  it('while a request is on its way out says so when it is asked (W-18)', async () => {
     const clock = testClock();
     const asked: EgressRequest[] = [];
     const egress = {

@@ -266,7 +266,7 @@ describe('an artifact', () => {
     for (let at = 0; at < whole.length; at += 10_007) yield whole.subarray(at, at + 10_007);
   }
 
-  it('comes back byte by byte, with its size and digest', async () => {
+  it('comes back byte by byte, with its size and digest (W-30)', async () => {
     const { ports, store } = sampleEffect();
 
     const ref = await ports.artifacts.put({
@@ -316,7 +316,7 @@ describe('an artifact', () => {
     });
   });
 
-  it('that was cut off half-way leaves nothing to be seen, and can be written again', async () => {
+  it('that was cut off half-way leaves nothing to be seen, and can be written again (W-32)', async () => {
     const store = openMemoryStore();
     async function* breaks(): AsyncIterable<Uint8Array> {
       yield bytes;
@@ -333,7 +333,7 @@ describe('an artifact', () => {
     expect(again.size).toBe(13);
   });
 
-  it('never changes: an effect that is performed again gets the one that is there', async () => {
+  it('never changes: an effect that is performed again gets the one that is there (W-31)', async () => {
     const store = openMemoryStore();
     const put = (text: string, attempt: number) =>
       sampleEffect({ store, place: { attempt } }).ports.artifacts.put({

@@ -143,7 +143,7 @@ describe('the performer', () => {
     expect(test.effects.calls.map(({ input }) => input.nodeId)).toEqual(['a', 'b', 'd']);
   });
 
-  it('lets tenants take turns, however many runs and effects one of them has', async () => {
+  it('lets tenants take turns, however many runs and effects one of them has (W-28)', async () => {
     const test = setUp(1, 10);
     const first = start(test, 'a', { tenant: 'greedy', runId: 'g0' });
     for (let run = 1; run <= 1_000; run += 1) start(test, `a${run}`, { tenant: 'greedy', runId: `g${run}` });
@@ -159,7 +159,7 @@ describe('the performer', () => {
     expect(test.effects.calls.slice(0, 3).map(({ input }) => input.nodeId)).toEqual(['a', 'a1', 'b']);
   });
 
-  it('keeps places free that one tenant cannot take, however long its effects last', () => {
+  it('keeps places free that one tenant cannot take, however long its effects last (W-28)', () => {
     const test = setUp(10, 8);
     for (let run = 0; run < 50; run += 1) start(test, 'a', { tenant: 'greedy', runId: `g${run}` });
     expect(test.performer.active()).toBe(8);
@@ -223,7 +223,7 @@ describe('the performer', () => {
     expect(effects.calls).toEqual([]);
   });
 
-  it('ends an effect that ignores its signal when its time is up', async () => {
+  it('ends an effect that ignores its signal when its time is up (W-27)', async () => {
     const test = setUp();
     const { outcome } = start(test, 'a', { timeoutMs: 5 });
 
@@ -234,7 +234,7 @@ describe('the performer', () => {
     expect(test.performer.active()).toBe(0);
   });
 
-  it('reports nothing of an aborted effect, waiting or under way', async () => {
+  it('reports nothing of an aborted effect, waiting or under way (W-26)', async () => {
     const test = setUp(1);
     const reported: Outcome[] = [];
     const active = start(test, 'a');
@@ -254,7 +254,7 @@ describe('the performer', () => {
     expect(test.performer).toSatisfy((it: Performer) => it.active() === 0 && it.queued() === 0);
   });
 
-  it('begins nothing of a run whose claim is lost, reports nothing of it, and goes on with others', async () => {
+  it('begins nothing of a run whose claim is lost, reports nothing of it, and goes on with others (W-26, W-29)', async () => {
     const test = setUp(1);
     isHeld = true;
     const reported: Outcome[] = [];

@@ -23,11 +23,12 @@ import { requiredSecrets, resolveRequired } from '../secrets/required-secrets.ts
  * Performs effects: the only place of the runtime that lets a node touch the world. A task waits in its run's lane until the
  * run, its tenant and the host have room, then runs, then reports.
  *
- * P1. `done` is called exactly once per task, unless the task was aborted or its claim was lost before it began: then never.
- * P2. A task that ignores its signal does not hold its place: time-out and abort free it at once.
- * P3. Tenants that wait take turns, and so do the runs of each, so that nobody with many effects starves the others. No tenant
- *     has all places, so that nobody with long ones does either.
- * P4. A task begins only while the claim of its run holds, looked at in the turn in which it begins.
+ * W-26. `done` is called exactly once per task, unless the task was aborted or its claim was lost before it began: then
+ *       never.
+ * W-27. A task that ignores its signal does not keep its place: time-out and abort free it at once.
+ * W-28. Waiting tenants alternate, and so do the runs of each, so that many effects of one do not starve the others. No
+ *       tenant has all places, so that long effects of one do not either.
+ * W-29. A task begins only while the claim of its run holds, checked in the turn in which it begins.
  */
 export interface Performer {
   perform(task: EffectTask): EffectHandle;

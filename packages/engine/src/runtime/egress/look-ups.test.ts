@@ -39,7 +39,7 @@ const find = ({ lookUps }: { lookUps: LookUps }, host: string, tenant: string, s
   lookUps.find(host, tenant, signal);
 
 describe('look-ups of names', () => {
-  it('of one tenant take their places and no more, and another tenant finds one at once', async () => {
+  it('of one tenant take their places and no more, and another tenant finds one at once (Q-7)', async () => {
     const test = setUp();
     for (let count = 0; count < 60; count += 1) void find(test, `dead${count}.test`, 'greedy');
     expect(test.asked).toEqual(['dead0.test', 'dead1.test', 'dead2.test', 'dead3.test']);
@@ -67,7 +67,7 @@ describe('look-ups of names', () => {
     expect(test.asked.slice(4)).toContain('alive.test');
   });
 
-  it('give up after their time, and the next ones begin', async () => {
+  it('give up after their time, and the next ones begin (Q-8)', async () => {
     const test = setUp({ timeoutMs: 5, perTenant: 1 });
 
     const [first, second] = [find(test, 'dead0.test', 't'), find(test, 'dead1.test', 't')];
@@ -77,7 +77,7 @@ describe('look-ups of names', () => {
     expect(test.cancelled).toEqual(['dead0.test', 'dead1.test']);
   });
 
-  it('of the same name and tenant are one', async () => {
+  it('of the same name and tenant are one (Q-9)', async () => {
     const test = setUp();
     const answers = [find(test, 'a.test', 't'), find(test, 'a.test', 't'), find(test, 'a.test', 'other')];
 
@@ -87,7 +87,7 @@ describe('look-ups of names', () => {
     expect(test.asked).toEqual(['a.test', 'a.test']);
   });
 
-  it('are not remembered', async () => {
+  it('are not remembered (Q-9)', async () => {
     const test = setUp();
     const first = find(test, 'a.test', 't');
     test.answer('a.test');
@@ -100,7 +100,7 @@ describe('look-ups of names', () => {
     expect(test.asked).toEqual(['a.test', 'a.test']);
   });
 
-  it('that nobody waits for any more are cancelled, and not before', async () => {
+  it('that nobody waits for any more are cancelled, and not before (Q-8)', async () => {
     const test = setUp({ perTenant: 1 });
     const [one, other, queued] = [new StopSource(), new StopSource(), new StopSource()];
     const left = [

@@ -5,10 +5,11 @@ import type { Addresses, Resolve } from './policy.ts';
 /**
  * Look-ups of names, shared by tenants in turn: a tenant whose names nobody answers for waits for itself.
  *
- * L1. At most `perTenant` of a tenant and `inAll` of all are under way; the others wait, and their time does not count yet.
- * L2. A look-up that is over (answered, given up, or nobody waits for it any more) holds no place, whatever the resolver does.
- * L3. A tenant that asks for a name while it is being looked up gets the same answer. No answer is kept for later: whether an
- *     address may be reached is evaluated anew for each request.
+ * Q-7. At most `perTenant` look-ups of a tenant and `inAll` of all run at once; the others wait, and their time does not
+ *      count yet.
+ * Q-8. A finished look-up (answered, given up, or without a waiting caller) holds no place, whatever the resolver does.
+ * Q-9. A tenant that asks for a name while it is being looked up gets the same answer. No answer is cached: whether an
+ *      address may be reached is evaluated for each request.
  */
 export interface LookUps {
   find(host: string, tenant: string, signal: StopSignal): Promise<Addresses>;

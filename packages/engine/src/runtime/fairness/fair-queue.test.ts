@@ -51,7 +51,7 @@ describe('a fair queue', () => {
     expect(takeAll(queue)).toEqual(['b1', 'a2']);
   });
 
-  it('forgets what has left, wherever it stood, and once', () => {
+  it('forgets what has left, wherever it stood, and once (Q-4)', () => {
     const queue = createFairQueue<string>({ laneQuota: () => 1 });
     const [first, second, third] = ['a0', 'a1', 'a2'].map((item) => queue.push(item, 'a'));
     expect(queue.take()).toBe(first);
@@ -101,7 +101,7 @@ class Model {
 }
 
 describe('a fair queue, whatever happens to it,', () => {
-  it('keeps the order of each lane and every quota, and leaves nothing waiting that may go (Q1, Q3)', () => {
+  it('keeps the order of each lane and every quota, and leaves nothing waiting that may go (Q-1, Q-3)', () => {
     fc.assert(
       fc.property(fc.array(act, { maxLength: 200 }), (acts) => {
         const queue = createFairQueue<Known>({
@@ -150,7 +150,7 @@ describe('a fair queue, whatever happens to it,', () => {
     );
   });
 
-  it('serves every other lane that waits between two items of one (Q2)', () => {
+  it('serves every other lane that waits between two items of one (Q-2)', () => {
     const arrivals = fc.array(fc.nat(4), { minLength: 1, maxLength: 100 });
     fc.assert(
       fc.property(arrivals, (lanes) => {

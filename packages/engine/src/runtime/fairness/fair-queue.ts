@@ -1,10 +1,11 @@
 /**
  * Who comes next when tenants share what is scarce. Items wait in lanes: one per tenant, or one per run inside its tenant's.
  *
- * Q1. Inside a lane the first to come is the first to go.
- * Q2. Lanes side by side take turns: between two items of one lane, every other lane that may go has gone once.
- * Q3. What was taken holds a place in each of its lanes until it leaves. No lane holds more places than its quota.
- * Q4. An operation takes the same few steps however much waits, and in however many lanes. An empty lane costs nothing.
+ * Q-1. A lane is first in, first out.
+ * Q-2. Lanes on the same level alternate: between two items of one lane, every other lane that may go has gone once.
+ * Q-3. A taken item holds a place in each of its lanes until it leaves. No lane holds more places than its quota.
+ * Q-4. An operation takes the same few steps however many items wait, and in however many lanes. An empty lane costs
+ *      nothing.
  */
 export interface FairQueue<Item> {
   /** Waits at the end of its lane. `path` names the lane from the outermost inwards, always in the same number of names. */

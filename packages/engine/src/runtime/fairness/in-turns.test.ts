@@ -65,7 +65,7 @@ describe('long work in turns', () => {
     expect(namesByTurn.size).toBe(4 * 19);
   });
 
-  it('gives every second turn to a tenant with one work beside another with a hundred', async () => {
+  it('gives every second turn to a tenant with one work beside another with a hundred (Q-6)', async () => {
     const order: string[] = [];
     const work = (tenant: string, count: number): Promise<string> =>
       inTurns(
@@ -82,7 +82,7 @@ describe('long work in turns', () => {
     await Promise.all(greedy);
   });
 
-  it('does short work at once', async () => {
+  it('does short work at once (Q-6)', async () => {
     await aNewTurn();
     let steps = 0;
 
@@ -95,7 +95,7 @@ describe('long work in turns', () => {
     expect(steps).toBe(100);
   });
 
-  it('does not begin a crowd of works in one turn', async () => {
+  it('does not begin a crowd of works in one turn (Q-5)', async () => {
     const begun = new Set<number>();
     const crowd = Array.from({ length: 20 }, (_, index) =>
       inTurns(

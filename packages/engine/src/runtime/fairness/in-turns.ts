@@ -7,8 +7,8 @@ import { createFairQueue } from './fair-queue.ts';
 /**
  * Long work, shared out over the turns of the event loop: a few milliseconds of it in each, and tenants alternate.
  *
- * T1. In one turn long works take `TURN_MS` together, and the last of them as long as its piece lasts.
- * T2. Whoever finds the turn spent waits in its tenant's lane. What is short is done at once while there is room.
+ * Q-5. In one turn of the event loop long tasks take `TURN_MS` together, and the last of them as long as its piece lasts.
+ * Q-6. A task that finds the turn spent waits in its tenant's lane. A short task runs at once while there is room.
  */
 const TURN_MS = 5;
 

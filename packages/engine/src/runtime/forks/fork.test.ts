@@ -164,7 +164,7 @@ describe('a fork', () => {
     return found;
   }
 
-  it('that replays from any sequence repeats its source, event by event, and performs nothing', async () => {
+  it('that replays from any sequence repeats its source, event by event, and performs nothing (E-26)', async () => {
     await start();
     const runId = await source();
     const length = (await log(runId)).length;
@@ -271,7 +271,7 @@ describe('a fork', () => {
     expect(counting.calls()).toBe(performed + 1);
   });
 
-  it('that replays a run under way waits where nobody has answered yet', async () => {
+  it('that replays a run under way waits where nobody has answered yet (E-26)', async () => {
     await start();
     const runId = await test.run('parent');
     await reaches(runId, 'waiting-approval');

@@ -82,7 +82,7 @@ describe('the key that signs links', () => {
     expect(await later.host.interrupts.inspectLink(String(token))).toMatchObject({ kind: 'approval' });
   });
 
-  it('may be rotated: the links before stay valid once, and are refused after the second time', async () => {
+  it('may be rotated: the links before stay valid once, and are refused after the second time (K-3)', async () => {
     const at = await given();
     const runId = await waiting(at);
     const first = String(await tokenOf(at, runId));
@@ -159,7 +159,7 @@ describe('a link in a snapshot', () => {
     expect(await tokenOf(at, runId)).not.toBe(first);
   });
 
-  it('is accepted for 15 to 30 minutes', async () => {
+  it('is accepted for 15 to 30 minutes (K-2)', async () => {
     const at = await given();
     const token = String(await tokenOf(at, await waiting(at)));
 
@@ -243,7 +243,7 @@ describe('no token is accepted', () => {
     });
   });
 
-  it('that was cut, garbled or is no token', async () => {
+  it('that was cut, garbled or is no token (K-1)', async () => {
     const at = await given();
     const token = String(await tokenOf(at, await waiting(at)));
     const [payload = '', mac = ''] = token.split('.');
@@ -285,7 +285,7 @@ describe('a link handed to a callback', () => {
     expect(payloadOf(token)).toMatchObject({ kind: 'callback', expiresAt: at.clock.now() + 3 * DAY });
   });
 
-  it('is accepted for 30 days where the question has no end, and for as long as the setting says', async () => {
+  it('is accepted for 30 days where the question has no end, and for as long as the setting says (K-2)', async () => {
     const receiver = fakeReceiver();
     const at = await given({ egress: receiver.egress });
     const token = await asked(at, receiver);

@@ -7,9 +7,9 @@ import type { LinkKeys } from './link-keys.ts';
  * was issued and its own end, and carries a MAC over all of it; nothing is stored for it. A run id belongs to one tenant for
  * good, so a link is bound to the tenant through its run.
  *
- * N1. The MAC is checked before anything the link says is believed or looked up.
- * N2. A link is accepted from its issue on, until its own end, and never for longer than its kind lasts.
- * N3. Only what the current key has signed, or the one before it, is accepted.
+ * K-1. The MAC is checked before anything the link says is trusted or looked up.
+ * K-2. A link is accepted from its issue on, until its own end, and never for longer than its kind lasts.
+ * K-3. Only what the current key has signed, or the one before it, is accepted.
  */
 export interface Link extends LinkTarget {
   /** When it ends, by its own word and by its kind. */

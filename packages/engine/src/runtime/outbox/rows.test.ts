@@ -21,7 +21,7 @@ const record = (more: Partial<CreationRecord> = {}): CreationRecord => recordOf(
 const log = [event(0, 'run.started'), event(1, 'interrupt.requested'), event(2, 'run.completed')];
 
 describe('the rows of a write', () => {
-  it('are none without a callbackUrl and without webhooks', () => {
+  it('are none without a callbackUrl and without webhooks (O-6)', () => {
     expect(rowsWith()(record(), log)).toEqual([]);
     expect(rowsWith(subscription('w'))(record({ tenant: 'other' }), log)).toEqual([]);
   });

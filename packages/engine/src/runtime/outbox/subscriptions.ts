@@ -19,10 +19,10 @@ export interface Subscription {
 /**
  * Every subscription of every tenant, in memory, because the question "who wants to know?" is asked in the middle of a write.
  *
- * U1. A tenant without subscriptions costs one look into a map.
- * U2. A change made here is seen at once; one made by another process, after the next refresh.
- * U3. The store holds the subscriptions under their tenant, and under the host itself one mark per tenant that has any; the
- *     mark changes with every change, so a refresh reads again only what has changed.
+ * O-6. A tenant without subscriptions gets no rows, at the cost of one map access.
+ * O-7. A change made here is seen at once; one made by another process, after the next refresh.
+ * O-8. The store holds the subscriptions under their tenant, and under the host itself one mark per tenant that has any; the
+ *      mark changes with every change, so a refresh reads again only what has changed.
  */
 export interface Subscriptions {
   of(tenant: string): readonly Subscription[];

@@ -108,7 +108,7 @@ describe('a webhook', () => {
     expect((await at.host.webhooks.list(alice)).map(({ url }) => url)).toEqual([URL_B]);
   });
 
-  it('registered by another process is served after the next refresh', async () => {
+  it('registered by another process is served after the next refresh (O-7)', async () => {
     const other = await startHost({ store, egress: receiver.egress, limits: { webhookRefreshMs: 5 } });
     const workflowId = await other.register(STEPS);
     await register({ events: ['run.completed'] });
@@ -121,7 +121,7 @@ describe('a webhook', () => {
     await other.host.stop(1_000);
   });
 
-  it('whose registration was cut off half-way is served once it was asked for again', async () => {
+  it('whose registration was cut off half-way is served once it was asked for again (O-8)', async () => {
     await at.host.stop(0);
     let isCut = true;
     const cutting: Store = {

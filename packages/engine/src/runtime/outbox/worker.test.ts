@@ -100,7 +100,7 @@ describe('a delivery', () => {
     expect(ids()).toEqual(['a', 'b']);
   });
 
-  it('that fails is tried again after a wait, eight times in all, and is then dead', async () => {
+  it('that fails is tried again after a wait, eight times in all, and is then dead (O-5)', async () => {
     await givenRows(row('a'));
     worker.start();
 
@@ -120,7 +120,7 @@ describe('a delivery', () => {
     expect(buried).toEqual(['a status_500']);
   });
 
-  it('whose sender slept past the lease sends nothing, and leaves it to whoever has it by then', async () => {
+  it('whose sender slept past the lease sends nothing, and leaves it to whoever has it by then (O-4)', async () => {
     await givenRows(row('a'));
     const sleepy = newWorker({ pollMs: 1_000_000 });
     sleepy.start();
@@ -154,7 +154,7 @@ describe('a delivery', () => {
     expect(ids()).toEqual(['a', 'b']);
   });
 
-  it('whose success could not be written down is sent again under the same id', async () => {
+  it('whose success could not be written down is sent again under the same id (O-1)', async () => {
     await givenRows(row('a'));
     worker.start();
     await next(1);
@@ -191,7 +191,7 @@ describe('a delivery', () => {
 });
 
 describe('the lanes', () => {
-  it('send one after the other, in order, also when the first is tried again', async () => {
+  it('send one after the other, in order, also when the first is tried again (O-2)', async () => {
     await givenRows(...['a1', 'a2', 'a3'].map((id) => row(id, { lane: 'a' })));
     worker.start();
     await next(1);
@@ -208,7 +208,7 @@ describe('the lanes', () => {
     expect(ids()).toEqual(['a1', 'a1', 'a2', 'a3']);
   });
 
-  it('go on after a dead row', async () => {
+  it('go on after a dead row (O-5)', async () => {
     await givenRows(row('a1', { lane: 'a' }), row('a2', { lane: 'a' }));
     worker.start();
 
@@ -227,7 +227,7 @@ describe('the lanes', () => {
 });
 
 describe('receivers', () => {
-  it('that are slow do not delay others, whatever waits for them', async () => {
+  it('that are slow do not delay others, whatever waits for them (O-3)', async () => {
     const slow = Array.from({ length: 100 }, (_, index) => row(`slow-${index}`, { topic: 'webhook:slow' }));
     const fast = Array.from({ length: 30 }, (_, index) => row(`fast-${index}`, { topic: 'webhook:fast' }));
     await givenRows(...slow, ...fast);
@@ -242,7 +242,7 @@ describe('receivers', () => {
     expect(ids().filter((id) => id.startsWith('slow'))).toHaveLength(LIMITS.deliveriesPerTarget);
   });
 
-  it('never see more requests at once than are allowed, for one and in all', async () => {
+  it('never see more requests at once than are allowed, for one and in all (O-3)', async () => {
     const rows = ['a', 'b', 'c', 'd'].flatMap((topic) =>
       Array.from({ length: 5 }, (_, index) => row(`${topic}${index}`, { topic })),
     );

@@ -12,14 +12,14 @@ import { waitAfter } from './retry-schedule.ts';
  *
  *   waiting in the store ──claimed──► queued ──room for its topic──► sending ──► done | to be tried again | dead
  *
- * O1. A row is deleted only after its receiver has answered with success, so a crash in between sends it again, the same.
- * O2. Rows of one lane leave the store one at a time and in order; that is the store's promise. The next one comes when the
- *     one before is settled: delivered, withdrawn or dead.
- * O3. A topic has at most so many requests under way. While it has, none of its rows is claimed, so that its receiver's
- *     slowness fills neither the queue nor the time of the others.
- * O4. Nothing is sent unless the lease on its row outlasts the attempt, looked at when it begins and in the turn in which its
- *     bytes leave. A failure past the lease is not written down: whoever has the row by then does that.
- * O5. The row of a failed attempt waits longer each time; after the last attempt it is dead, and its lane goes on.
+ * O-1. A row is deleted only after its receiver has answered with success, so a crash in between sends it again, unchanged.
+ * O-2. Rows of one lane leave the store one at a time and in order; that is the store's promise. The next one comes when the
+ *      one before is settled: delivered, withdrawn or dead.
+ * O-3. A topic has a bounded number of running requests. At the bound, none of its rows is claimed, so that a slow receiver
+ *      fills neither the queue nor the time of the others.
+ * O-4. Nothing is sent unless the lease on its row outlasts the attempt, checked when it begins and in the turn in which its
+ *      bytes leave. A failure past the lease is not recorded: the next lease holder of the row does that.
+ * O-5. The row of a failed attempt waits longer each time; after the last attempt it is dead, and its lane continues.
  */
 export interface OutboxWorker {
   start(): void;

@@ -90,7 +90,7 @@ describe('a run that lost its holders', () => {
     expect((await takeOver(await heldRun())).admission).toBe('ordinary');
   });
 
-  it('again and again is tried alone, and with its third strike set aside', async () => {
+  it('again and again is tried alone, and with its third strike set aside (W-7, W-22)', async () => {
     const runId = await heldRun();
     await takeOver(runId);
 
@@ -111,7 +111,7 @@ describe('a run that lost its holders', () => {
     });
   });
 
-  it('gets no strike for a death between its decisions', async () => {
+  it('gets no strike for a death between its decisions (W-24)', async () => {
     const runId = await heldRun();
     await takeOver(runId);
 
@@ -137,7 +137,7 @@ describe('a run that lost its holders', () => {
     expect((await rowOf(runId)).suspicion).toBeUndefined();
   });
 
-  it('waits until the suspect before it has been tried', async () => {
+  it('waits until the suspect before it has been tried (W-23)', async () => {
     const [first, second] = [await heldRun(), await heldRun()];
     for (const runId of [first, second]) await takeOver(runId);
     const { admission } = await takeOver(first);
@@ -302,7 +302,7 @@ describe('a run whose log is damaged', () => {
     return { ...test, store, runId, other };
   }
 
-  it('is an error that names it, and is set aside; others are served as before', async () => {
+  it('is an error that names it, and is set aside; others are served as before (W-25)', async () => {
     const { host, runId, other } = await damagedRun();
 
     const reading = host.runs.events(alice, runId, -1, 100);
@@ -340,7 +340,7 @@ describe('a run whose log is damaged', () => {
     expect((await store.readRun(runId, undefined))?.head.status).toBe('cancelled');
   });
 
-  it('can be cancelled without being read', async () => {
+  it('can be cancelled without being read (W-25)', async () => {
     const { host, store, runId } = await damagedRun();
     await expect(host.runs.events(alice, runId, -1, 100)).rejects.toBeInstanceOf(DamagedRunError);
     await until(async () => (await host.operations.quarantinedRuns()) === 1);

@@ -15,13 +15,12 @@ import { writeFailure } from '../commits/write-failure.ts';
  *     ordinary ──lost two holders in a row without getting further, or a write that only it is refused──► suspect
  *     suspect  ──gets further──► ordinary          suspect ──third strike──► quarantined ──released──► ordinary
  *
- * Q1. Every decision of a suspect is noted in the store before it is tried, and the note is taken back once it is durable. A
- *     note that the next holder finds is a strike: whoever tried did not live to take it back.
- * Q2. Suspects of one process are tried one after the other, so that the note is about the one that did it.
- * Q3. What happens to a process while it does something else is held against nobody: a run that was not being tried gets no
- *     strike, however often its holder dies.
- * Q4. A quarantined run is as it was: same status, same log. Nobody works on it; a cancel ends it, a release gives it another
- *     chance. Damage to its log quarantines it at once.
+ * W-22. Every decision of a suspect is noted in the store before it is tried, and the note is removed once the decision is
+ *       durable. A note that the next holder finds is a strike: the process that tried did not live to remove it.
+ * W-23. Suspects of one process are tried one after the other, so that a note is about the run that caused it.
+ * W-24. A run that was not being tried gets no strike, however often its holder dies.
+ * W-25. A quarantined run is unchanged: same status, same log. No process works on it; a cancel ends it, a release gives it
+ *       another chance. Damage to its log quarantines it at once.
  */
 export interface Quarantine {
   /** How a claimed run may be taken up. */

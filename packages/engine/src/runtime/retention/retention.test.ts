@@ -120,7 +120,7 @@ describe('a run that was erased', () => {
     },
   );
 
-  it('is one that the caller’s tenant has', async () => {
+  it('is one that the caller’s tenant has (W-41)', async () => {
     const runId = await endedRun('mask');
 
     expect(await at.host.operations.erase(stranger, runId)).toBe(false);
@@ -175,7 +175,7 @@ describe('retention', () => {
     expect(await left('default')).toEqual([runId]);
   });
 
-  it('removes what is older than its tenant keeps, in as many waves as it takes, and says so', async () => {
+  it('removes what is older than its tenant keeps, in as many waves as it takes, and says so (W-40)', async () => {
     open();
     for (let index = 0; index < 250; index += 1) await givenRun('default', 3);
     const [young, theirs] = [await givenRun('default', 1), await givenRun('other', 3)];
@@ -214,7 +214,7 @@ describe('retention', () => {
     );
   });
 
-  it('goes around what somebody needs, and comes back for it', async () => {
+  it('goes around what somebody needs, and comes back for it (W-39)', async () => {
     open();
     await store.heartbeat('h1', HOUR);
     const [source, other] = [await givenRun('default', 3), await givenRun('default', 3)];

@@ -26,9 +26,9 @@ import { writeFailure } from '../commits/write-failure.ts';
  *
  *     ended ──(remove, or retention)──► tombstone (410) ──(its time has come)──► unknown (404)
  *
- * K1. Only what has ended goes, and only while nobody who is under way needs it; the store decides that with the write.
- * K2. The sweep works in small waves and waits for each, so that others' writes go between them.
- * K3. What one tenant keeps or removes, no other learns.
+ * W-39. Only ended runs are deleted, and only while no unfinished run needs them; the store decides that with the write.
+ * W-40. The sweep works in small waves and waits for each, so that other writes go between them.
+ * W-41. What one tenant keeps or deletes, no other tenant learns.
  */
 export interface RetentionService {
   readonly operations: RetentionOperations;

@@ -44,7 +44,7 @@ const statusOf = async ({ host }: TestHost, caller: Caller, runId: string): Prom
   (await host.runs.snapshot(caller, runId))?.snapshot.status;
 
 describe('runs with large inputs', () => {
-  it('are all accepted, in memory only as far as there is room, and all come to their end', async () => {
+  it('are all accepted, in memory only as far as there is room, and all come to their end (W-8)', async () => {
     const test = await open({ limits: { maxLiveBytes: 1_000_000 } });
 
     const runs: string[] = [];
@@ -93,7 +93,7 @@ describe('runs with large inputs', () => {
     expect(begun(test)).toBeLessThanOrEqual(before + 3);
   });
 
-  it('that have grown too large together are given back and go on later, each effect performed once', async () => {
+  it('that have grown too large together are given back and go on later, each effect performed once (W-1, W-11)', async () => {
     const test = await open({ limits: { maxLiveBytes: 2_000_000, maxPayloadBytes: 1_000_000 } });
     const runs: string[] = [];
     for (let count = 0; count < 6; count += 1) {
@@ -116,7 +116,7 @@ describe('runs with large inputs', () => {
     expect(performed).toHaveLength(12);
   });
 
-  it('can be cancelled while there is no room for them', async () => {
+  it('can be cancelled while there is no room for them (W-12)', async () => {
     const test = await open({ limits: { maxLiveBytes: 300_000 } });
     const runs: string[] = [];
     for (let count = 0; count < 5; count += 1) runs.push(await create(test, alice));

@@ -21,18 +21,18 @@ import { createOrphanedClaims } from './orphaned-claims.ts';
  * Keeps the runs this process holds. Runs come in three ways: created here, claimed because they are due, or claimed
  * because a command waits for them. They go when their actor ends.
  *
- * D1. A run has at most one actor here; the newest claim wins.
- * D2. Runs that are due are looked for all the time: at the time the store names, when something hints at one, and at
- *     least once per poll. So a run whose holder vanished is found without anybody asking.
- * D3. A claim that cannot be loaded is kept and tried again, later each time: giving it back would only make the next
- *     process fail as fast as this one.
- * D4. When the lease is lost every actor is dropped before a new name is used.
- * D5. A process that drains takes no runs. Those it holds are given back one by one, each as soon as what it has under way is
- *     recorded, so that no run waits for another one's effect.
- * D6. A claim whose answer was lost may have been made: whatever this process holds and does not know is then looked for, and
- *     taken up unless somebody here was about to.
- * D7. A run that keeps harming the host is set aside (quarantine.ts), and a cancel is all that still reaches it.
- * D8. Runs are taken into memory by the bytes they take there (live-memory.ts). While some wait for room, new ones wait, too.
+ * W-1. A run has at most one actor here; the newest claim wins.
+ * W-2. The dispatcher always searches for due runs: at the time the store names, on every hint, and at least once per poll.
+ *      So a run whose holder vanished is found without a request.
+ * W-3. A claim that cannot be loaded is kept and retried with growing waits: releasing it would only make the next process
+ *      fail as fast as this one.
+ * W-4. When the lease is lost every actor is dropped before a new name is used.
+ * W-5. A draining process takes no runs. Those it holds are released one by one, each as soon as its running effects are
+ *      recorded, so that no run waits for another run's effect.
+ * W-6. A claim whose answer was lost may have been made: claims that this process holds and does not know are then searched
+ *      for and adopted, unless this process is already adopting them.
+ * W-7. A run that keeps harming the host is quarantined (quarantine.ts), and only a cancel still reaches it.
+ * W-8. Runs are admitted to memory by the bytes they take (live-memory.ts). While some wait for room, new ones wait, too.
  */
 export interface Dispatcher {
   start(): void;

@@ -55,7 +55,7 @@ const hasRunEvents = (units: readonly WriteUnit[]): boolean =>
 const EFFECT = { nodes: [node('call', 'test.effect'), node('after')], edges: chain('call', 'after') };
 
 describe('durable before visible', () => {
-  it('shows no fact to snapshots, polls or streams before its commit', async () => {
+  it('shows no fact to snapshots, polls or streams before its commit (W-13)', async () => {
     const store = controlled();
     const { host, effects, register, run, status } = await open({ store });
     const runId = await run(await register(EFFECT));
@@ -146,7 +146,7 @@ describe('a commit of unknown outcome', () => {
     expect((await host.runs.list(alice, {}, { limit: 10 })).rows).toEqual([]);
   });
 
-  it('that was lost under way is decided again from the store', async () => {
+  it('that was lost under way is decided again from the store (W-16)', async () => {
     const store = controlled();
     const { effects, register, run, status } = await open({ store });
     const runId = await run(await register(EFFECT));
@@ -190,7 +190,7 @@ describe('a commit of unknown outcome', () => {
 });
 
 describe('a command that is accepted in the moment in which the run ends', () => {
-  it('is answered with how the run ended', async () => {
+  it('is answered with how the run ended (W-17, W-37)', async () => {
     const store = controlled();
     const { host, effects, register, run } = await open({ store });
     const runId = await run(await register(EFFECT));

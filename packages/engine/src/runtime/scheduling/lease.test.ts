@@ -33,7 +33,7 @@ describe('a lease', () => {
     return { beats, lost: () => lost };
   }
 
-  it('that was lost while a heartbeat was on its way does not come back under its old name', async () => {
+  it('that was lost while a heartbeat was on its way does not come back under its old name (W-19, W-20, W-21)', async () => {
     const { beats, lost } = newLease();
     const started = lease.start();
     beats[0]?.answer();

@@ -11,10 +11,10 @@ import { errorFields, type Log } from '../../ports/log.ts';
  * valid  → absent     two thirds of the time to live have passed, by the monotonic clock, without one; the name is
  *                     thrown away, so that whatever it still holds in the store runs into its deadline
  *
- * L1. `holder()` is a name only while the lease is valid; time is looked at on every call, not only when a timer fires.
- * L2. `onLost` is called once per lost name, before a new one is used.
- * L3. A lost name never comes back, not even by a heartbeat that was on its way: the runs that the store has under it are in
- *     nobody's memory any more, and as long as it were renewed nobody else could take them.
+ * W-19. `holder()` is a name only while the lease is valid; the time is checked on every call, not only when a timer fires.
+ * W-20. `onLost` is called once per lost name, before a new one is used.
+ * W-21. A lost name never comes back, not even by a heartbeat that was already sent: no process has the runs that the store
+ *       lists under it in memory, and renewing the name would keep other processes from taking them.
  */
 export interface Lease {
   /** The name to claim and write under, or undefined while this process may hold nothing. */

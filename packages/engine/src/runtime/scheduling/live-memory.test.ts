@@ -21,7 +21,7 @@ function memoryOf(maxLiveBytes: number, maxLiveRuns = 1_000): LiveMemory {
 }
 
 describe('room in memory', () => {
-  it('is had by one run in any case, and by more while they fit', () => {
+  it('is had by one run in any case, and by more while they fit (W-9)', () => {
     const memory = memoryOf(300_000);
     expect(memory.hasRoomFor(recordOf('a', 't', 500_000))).toBe(true);
 
@@ -34,7 +34,7 @@ describe('room in memory', () => {
     expect(memory.loads.all()).toEqual({ units: 0, bytes: 0, tenants: 0 });
   });
 
-  it('is left to others by a tenant that has its part', () => {
+  it('is left to others by a tenant that has its part (W-9)', () => {
     const memory = memoryOf(100 * RUN, 100);
     let held = 0;
     for (; memory.hasRoomFor(recordOf(`g${held}`, 'greedy', 0)); held += 1)
@@ -45,7 +45,7 @@ describe('room in memory', () => {
     expect(memory.hasRoomFor(recordOf('m', 'modest', 0))).toBe(true);
   });
 
-  it('is counted for a claimed run before it is read, as large as it may become', () => {
+  it('is counted for a claimed run before it is read, as large as it may become (W-10)', () => {
     const memory = memoryOf(1_600_000);
     expect(memory.claimBounds()).toEqual({ limit: 64, maxBytes: 100_000, except: [] });
 
@@ -56,7 +56,7 @@ describe('room in memory', () => {
     expect(memory.claimBounds()?.maxBytes).toBeGreaterThan(90_000);
   });
 
-  it('is had by a few runs above the mark to which a command was sent', () => {
+  it('is had by a few runs above the mark to which a command was sent (W-12)', () => {
     const memory = memoryOf(RUN, 1);
     memory.hold(runOf('a', 't'));
 
@@ -67,7 +67,7 @@ describe('room in memory', () => {
     expect(memory.admitCommanded('late')).toBe(true);
   });
 
-  it('is made by giving back the largest runs of those who have their part, once and no more than needed', () => {
+  it('is made by giving back the largest runs of those who have their part, once and no more than needed (W-11)', () => {
     const memory = memoryOf(1_000_000);
     for (const [runId, bytes] of [
       ['a1', 100_000],

@@ -8,13 +8,12 @@ import { createLoads, isOverShare, type Loads } from '../fairness/loads.ts';
 /**
  * Which runs may be in memory, evaluated by the bytes they take there and by their number.
  *
- * M1. A run is taken into memory while all of them stay below the marks, and those of its tenant below its part of them; one
- *     run in any case.
- * M2. What is claimed counts before it is read, by the size that the store tells; afterwards by what it takes.
- * M3. Runs grow. Above the mark those of tenants that have their part or more are given back, the largest first, as soon as
- *     what they have under way is recorded; they wait like any other run until there is room.
- * M4. A run that somebody has sent a command comes in also above the marks, a few at a time: commands are how people get rid
- *     of runs.
+ * W-9. A run is admitted while all runs stay below the marks, and those of its tenant below its share; one run in any case.
+ * W-10. A claimed run counts before it is read, by the size that the store reports; afterwards by what it takes.
+ * W-11. Runs grow. Above the mark, runs of tenants at or over their share are released, the largest first, as soon as their
+ *       running effects are recorded; they wait like any other run until there is room.
+ * W-12. A run with a waiting command is admitted also above the marks, a few at a time: commands are how people get rid of
+ *       runs.
  */
 export interface LiveMemory {
   /** Of a run that is about to be created. */

@@ -28,14 +28,16 @@ import { mayPark, type RecordedMoment, batchUnit, type BatchTools, decideBatch }
  * resting     nothing to do until an outcome, a poke or a timer
  * ended       finished, parked (claim given up with the last write), stopped, or dropped
  *
- * A1. No effect starts, and nobody outside sees an event, before its write is durable.
- * A2. Inputs are looked at in this order: the opening ones (unless a cancel is waiting), commands, outcomes, what is due, what a budget cut off.
- * A3. A command without a verdict (a drain) stays in the inbox and is tried again after every later step.
- * A4. A refused write means that somebody else owns the run: everything is aborted and nothing is written any more.
- *     A write of unknown fate ends the actor too; the dispatcher rebuilds the run from the store.
- * A5. An actor that ends in the same moment in which it is poked reports the poke, so that the command is not left lying.
- * A6. An effect begins, and what it sends leaves the process, only while the claim holds, looked at in that turn. An actor that
- *     finds its claim lost ends.
+ * W-13. No effect starts, and no event is visible outside, before its write is durable.
+ * W-14. Inputs are taken in this order: the opening ones (unless a cancel is waiting), commands, outcomes, what is due, what
+ *       a budget cut off.
+ * W-15. A command without a result (a drain) stays in the inbox and is tried again after every later decision.
+ * W-16. A rejected write means that another process owns the run: everything is aborted and nothing more is written. A write
+ *       of unknown outcome ends the actor too; the dispatcher rebuilds the run from the store.
+ * W-17. An actor that ends in the same moment in which it is signalled reports the signal, so that the command is not left
+ *       waiting.
+ * W-18. An effect begins, and its bytes leave the process, only while the claim holds, checked in that turn of the event
+ *       loop. An actor that finds its claim lost ends.
  */
 export interface RunActor {
   readonly runId: string;

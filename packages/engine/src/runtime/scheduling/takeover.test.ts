@@ -57,7 +57,7 @@ async function accept(store: Store, runId: string, ...commands: Command[]): Prom
 const EFFECT = { nodes: [node('call', 'test.effect'), node('after')], edges: chain('call', 'after') };
 
 describe('a claim whose answer was lost', () => {
-  it('is found again by the process that does not know of it', async () => {
+  it('is found again by the process that does not know of it (W-6)', async () => {
     const store = openMemoryStore();
     let isCut = false;
     const cutting: Store = {
@@ -84,7 +84,7 @@ describe('a claim whose answer was lost', () => {
 });
 
 describe('a run whose holder vanished', () => {
-  it('is taken over after the deadline and performs its effect again under the same invocation id', async () => {
+  it('is taken over after the deadline and performs its effect again under the same invocation id (W-2)', async () => {
     const clock = testClock();
     const store = openMemoryStore({ clock: clock.now });
     const broken = cuttable(store);
@@ -104,6 +104,39 @@ describe('a run whose holder vanished', () => {
     again.succeed();
     await until(async () => (await second.status(runId)) === 'completed');
     expect(before.context.signal.aborted).toBe(true);
+    broken.mend();
+  });
+
+  it('is kept by the next one, which tries again when it cannot load it (W-3)', async () => {
+    const clock = testClock();
+    const store = openMemoryStore({ clock: clock.now });
+    const broken = cuttable(store);
+    const first = await open({ store: broken, clock });
+    const runId = await first.run(await first.register(EFFECT));
+    await until(() => first.effects.calls[0]);
+    const claimed = (await store.readRun(runId, undefined))?.epoch ?? Number.NaN;
+    let failures = 2;
+    const second = await open({
+      store: {
+        ...store,
+        async readEvents(...page) {
+          if (failures > 0) {
+            failures -= 1;
+            throw new Error('the disk is busy');
+          }
+          return await store.readEvents(...page);
+        },
+      },
+      clock,
+    });
+
+    broken.cut();
+    clock.advance(11_000);
+
+    (await until(() => second.effects.calls[0])).succeed();
+    await until(async () => (await second.status(runId)) === 'completed');
+    expect(failures).toBe(0);
+    expect((await store.readRun(runId, undefined))?.epoch).toBe(claimed + 1);
     broken.mend();
   });
 
@@ -141,7 +174,7 @@ describe('a run whose holder vanished', () => {
     broken.mend();
   });
 
-  it('refuses the late outcome of the first holder', async () => {
+  it('refuses the late outcome of the first holder (W-16)', async () => {
     const wall = testClock();
     const store = openMemoryStore({ clock: wall.now });
     const broken = cuttable(store);
@@ -168,7 +201,7 @@ describe('a run whose holder vanished', () => {
     expect(await first.status(runId)).toBe('completed');
   });
 
-  it('is given up by a holder that hears nothing for two thirds of the deadline', async () => {
+  it('is given up by a holder that hears nothing for two thirds of the deadline (W-4)', async () => {
     const clock = testClock();
     const broken = cuttable(openMemoryStore({ clock: clock.now }));
     const { host, effects, register, run } = await open({ store: broken, clock });
@@ -241,7 +274,7 @@ describe('a new host on an old store', () => {
     expect(second.effects.calls).toHaveLength(0);
   });
 
-  it('carries out a cancel that was accepted just before, and performs nothing again for it', async () => {
+  it('carries out a cancel that was accepted just before, and performs nothing again for it (W-14)', async () => {
     const store = openMemoryStore();
     const first = await open({ store });
     const runId = await first.run(await first.register(EFFECT));
@@ -257,7 +290,7 @@ describe('a new host on an old store', () => {
     expect(second.effects.calls).toHaveLength(0);
   });
 
-  it('hears all answers that were accepted before their question timed out', async () => {
+  it('hears all answers that were accepted before their question timed out (W-14)', async () => {
     const clock = testClock();
     const store = openMemoryStore({ clock: clock.now });
     const first = await open({ store, clock });
@@ -281,7 +314,7 @@ describe('a new host on an old store', () => {
     expect(await second.types(replayId)).toEqual(types);
   });
 
-  it('lets a delay that became due meanwhile end after a pause that was accepted before, not instead of it', async () => {
+  it('lets a delay that became due meanwhile end after a pause that was accepted before, not instead of it (W-14)', async () => {
     const clock = testClock();
     const store = openMemoryStore({ clock: clock.now });
     const first = await open({ store, clock });

@@ -33,7 +33,7 @@ describe('a mask of secrets', () => {
     expect(Buffer.from(shown.slice(6), 'base64').toString()).not.toContain(VALUE.slice(4));
   });
 
-  it('leaves values of fewer than eight characters alone', () => {
+  it('leaves values of fewer than eight characters alone (R-9)', () => {
     expect(maskOf({ pin: '1234567' }).text('call 1234567')).toBe('call 1234567');
   });
 
@@ -43,7 +43,7 @@ describe('a mask of secrets', () => {
     expect(mask.text('abcdefghijkl abcdefgh')).toBe('[REDACTED:long] [REDACTED:short]');
   });
 
-  it('leaves no end of a value that overlaps another one', () => {
+  it('leaves no end of a value that overlaps another one (R-10)', () => {
     const mask = maskOf({ a: '12345678abcd', b: 'abcdefghijkl' });
 
     expect(mask.text('<12345678abcdefghijkl>')).toBe('<[REDACTED:a]>');
@@ -74,7 +74,7 @@ describe('text that comes in pieces', () => {
     return pieces.map((piece, at) => masked.next(piece, at === pieces.length - 1));
   };
 
-  it('does not leak a value that is split over several pieces', () => {
+  it('does not leak a value that is split over several pieces (R-11)', () => {
     expect(say(maskOf({ k: 'abcdefgh' }), ['say abc', 'de', 'fgh now', '!'])).toEqual([
       'say ',
       '',

@@ -8,9 +8,9 @@ import { createPieceMask, type PieceMask } from '../../core/redaction/scan/piece
  * Replaces secret values by `[REDACTED:<secretId>]`, and what else it is told of by its mark, wherever they stand and in other
  * spellings.
  *
- * M1. Secrets of fewer than eight characters are left alone: they would match by accident.
- * M2. Where values overlap, everything that any of them covers is replaced by one mark, so that no end of one sticks out.
- * M3. Of text that comes in pieces, what could be the beginning of a value is held back until it is known.
+ * R-9. Secrets of fewer than eight characters are left alone: they would match by accident.
+ * R-10. Where values overlap, everything that any of them covers is replaced by one mark, so that no end of one remains.
+ * R-11. Of text that comes in pieces, what could be the beginning of a value is held back until it is known.
  */
 export interface SecretMask {
   add(secretId: string, value: string): void;

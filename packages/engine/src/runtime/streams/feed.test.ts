@@ -55,7 +55,7 @@ describe('the feed', () => {
     expect(attachments[0]?.since(17)).toBeUndefined();
   });
 
-  it('calls listeners of tenants in turn', async () => {
+  it('calls listeners of tenants in turn (F-4)', async () => {
     const feed = createFeed({ ringEvents: 10, ringBytes: 1e6, allRingBytes: 1e9 });
     const called: string[] = [];
     const greedy = feed.attach('g');
@@ -84,7 +84,7 @@ describe('the feed', () => {
     });
   });
 
-  it('calls its listeners in later turns, a few in each, and each once for what has come until then', async () => {
+  it('calls its listeners in later turns, a few in each, and each once for what has come until then (F-4)', async () => {
     const feed = createFeed({ ringEvents: 10, ringBytes: 1e6, allRingBytes: 1e9 });
     const attachment = feed.attach('r1');
     const calls = Array.from({ length: 250 }, () => 0);
@@ -123,7 +123,7 @@ describe('the feed', () => {
     expect(feed.attach('r1').since(0)).toBeUndefined();
   });
 
-  it('sends listeners to the store after a commit by another process', async () => {
+  it('sends listeners to the store after a commit by another process (F-2)', async () => {
     const feed = createFeed({ ringEvents: 10, ringBytes: 1e6, allRingBytes: 1e9 });
     const attachment = feed.attach('r1');
     feed.publish(record, [event(0)]);
@@ -147,7 +147,7 @@ describe('the feed', () => {
     expect(await attachment.changed(attachment.version(), 1, quiet)).toBe(false);
   });
 
-  it('never shows a ring with a gap, whatever is published', () => {
+  it('never shows a ring with a gap, whatever is published (F-1)', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.nat(40), fc.integer({ min: 1, max: 5 })), { maxLength: 20 }),

@@ -7,13 +7,14 @@ import { type StoredWireEvent, toWireEvent } from './wire-event.ts';
  * What has just become durable, for those who are listening. A run has a channel while at least one listener is attached;
  * the channel keeps the newest events in a ring, bounded by number and bytes.
  *
- * F1. A ring is an unbroken piece of the log. An event that does not follow the newest one clears it first.
- * F2. Every commit of an attached run is followed by a change of its version: by `publish` when this process wrote the
- *     events, by `signal` when another did. So a listener that read the version before it looked into the store,
- *     and found nothing there, loses nothing by waiting for the next version.
- * F3. A listener that has fallen out of the ring reads from the store; the feed keeps no queue for anybody.
- * F4. Listeners are called in the turns after the one that made the events durable, a few in each turn: what the run does next and
- *     other requests do not wait for a thousand of them, and tenants alternate. One that is still to be called is not called twice.
+ * F-1. A ring is a gap-free piece of the log. An event that does not follow the newest one clears it first.
+ * F-2. Every commit of an attached run is followed by a change of its version: by `publish` when this process wrote the
+ *      events, by `signal` when another did. So a listener that read the version before it read the store, and found nothing
+ *      there, loses nothing by waiting for the next version.
+ * F-3. A listener that has fallen out of the ring reads from the store; the feed keeps no queue per listener.
+ * F-4. Listeners are called in the turns after the one that made the events durable, a few in each turn: the run and other
+ *      requests do not wait for a thousand of them, and tenants alternate. A listener that is still to be called is not
+ *      called twice.
  */
 export interface Feed {
   publish(record: CreationRecord, events: readonly StoredEvent[]): void;

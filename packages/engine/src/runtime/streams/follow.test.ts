@@ -62,7 +62,7 @@ describe('a live cursor', () => {
   it.each([
     ['from memory', { ringEvents: 256 }],
     ['from the store, having fallen out of a small ring', { ringEvents: 3 }],
-  ])('attached at any moment sees every event once and in order, %s', async (_, limits) => {
+  ])('attached at any moment sees every event once and in order, %s (F-3, F-5)', async (_, limits) => {
     const { host, effects, register, run } = await open({ limits: { ...limits, batchNodes: 3 } });
     const runId = await run(await register(LONG));
     const total = 2 + 2 * (ids.length + 1);
@@ -124,7 +124,7 @@ describe('a live cursor', () => {
     expect(host.stats()).toMatchObject({ listeners: 0 });
   });
 
-  it('ends at once behind the end of a finished run, and waits behind the end of a live one', async () => {
+  it('ends at once behind the end of a finished run, and waits behind the end of a live one (F-6)', async () => {
     const { host, effects, register, run, status } = await open();
     const runId = await run(await register({ nodes: [node('call', 'test.effect')] }));
     const ahead = await host.runs.follow(alice, runId, following({ afterSeq: 2, snapshots: true }));
@@ -146,7 +146,7 @@ describe('a live cursor', () => {
     expect(await host.runs.follow(stranger, runId, following())).toBeUndefined();
   });
 
-  it('brings with each event the run as of that event', async () => {
+  it('brings with each event the run as of that event (F-8)', async () => {
     const { host, effects, register, run } = await open();
     const runId = await run(await register({ nodes: [node('call', 'test.effect')] }));
     const cursor = await host.runs.follow(alice, runId, following({ afterSeq: 0, snapshots: true }));
@@ -168,7 +168,7 @@ describe('a live cursor', () => {
     ]);
   });
 
-  it('hands over snapshots by bytes, every one of a run that is not large', async () => {
+  it('hands over snapshots by bytes, every one of a run that is not large (F-10)', async () => {
     const { host, effects, register, run } = await open();
     const runId = await run(await register({ ...LONG, variables: TEXT }), {
       inputs: { text: 'x'.repeat(60_000) },
@@ -186,7 +186,7 @@ describe('a live cursor', () => {
     expect(seen).toEqual(range(0, 2 + 2 * (ids.length + 1)));
   });
 
-  it('shows a large run as it is by now to all of its readers, folded once for them, up to its end', async () => {
+  it('shows a large run as it is by now to all of its readers, folded once for them, up to its end (F-9)', async () => {
     const store = openMemoryStore();
     let rebuilt = 0;
     const counting: Store = {
@@ -228,6 +228,19 @@ describe('a live cursor', () => {
     }
     // Not once per reader and event: they share what was rebuilt.
     expect(rebuilt - before).toBeLessThan(40);
+  });
+
+  it('loses nothing when no signal comes from the process that carries the run on (F-7)', async () => {
+    const store = openMemoryStore();
+    const holder = await open({ store });
+    const onlooker = await open({ store: { ...store, watch: () => () => undefined } });
+    const runId = await holder.run(await holder.register(LONG));
+    const cursor = await onlooker.host.follow(alice, runId, following({ keepaliveMs: 5 }));
+    const seen = sequences(cursor);
+
+    (await until(() => holder.effects.calls[0])).succeed();
+
+    expect(await seen).toEqual(range(0, 2 + 2 * (ids.length + 1)));
   });
 
   it('follows a run that another process carries on', async () => {

@@ -14,9 +14,10 @@ import { type StoredWireEvent, toWireEvent } from './wire-event.ts';
  * listens: what becomes durable is handed on from the ring as it comes, with no promise and no timer per event. When the
  * ring has lost the position, it looks again.
  *
- * K1. Every event after the start is delivered once, in order: the position moves only past what was delivered.
- * K2. Delivering the terminal event ends the cursor; so does finding that the run ended at or before the position.
- * K3. Whoever has been quiet for `keepaliveMs` looks again, so that a signal lost between processes delays an event and no more.
+ * F-5. Every event after the start is delivered once, in order: the position moves only past what was delivered.
+ * F-6. Delivering the terminal event ends the cursor; so does finding that the run ended at or before the position.
+ * F-7. A cursor without events for `keepaliveMs` reads again, so that a signal lost between processes delays an event and no
+ *      more.
  */
 export interface FollowDependencies extends ValuesDependencies {
   readonly feed: Feed;

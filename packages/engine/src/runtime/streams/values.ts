@@ -15,11 +15,11 @@ import { type StoredWireEvent, toWireEvent } from './wire-event.ts';
 /**
  * What a reader of `values` is shown: the run as of each event, and of a large run as it is now.
  *
- * V1. A small run is folded forward event by event. Its state is kept between two events, as long as all states that are kept
- *     for readers take no more than their part of the memory.
- * V2. A larger run is shown as it is by now: readers share one fold of it, keep nothing, and skip what has passed meanwhile,
- *     never the last.
- * V3. A batch has about as many bytes as nobody waits for, however large a snapshot is: at least one event.
+ * F-8. A small run is folded forward event by event. Its state is kept between two events, as long as all states kept for
+ *      readers take no more than their share of the memory.
+ * F-9. A larger run is shown as it is by now: readers share one fold of it, keep nothing, and skip intermediate states,
+ *      never the last.
+ * F-10. A batch has a bounded number of bytes, however large a snapshot is: at least one event.
  */
 export interface Values {
   show(events: readonly StoredWireEvent[]): Promise<Shown>;

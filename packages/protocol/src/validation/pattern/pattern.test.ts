@@ -128,7 +128,7 @@ describe('the cost of a pattern', () => {
     ['nested counts', '(a{1000}){1000}'],
     ['counts one after the other', 'a{999}'.repeat(100)],
     ['counts many deep', `${'('.repeat(100)}a${'{9})'.repeat(100)}`],
-  ])('is known before it is made: %s', (_, pattern) => {
+  ])('is known before it is made: %s (P-1)', (_, pattern) => {
     expect(() => compilePattern(pattern)).toThrow(
       expect.objectContaining({
         name: 'PatternError',
@@ -170,7 +170,7 @@ describe('the cost of a pattern', () => {
     expect(budget.steps).toBeLessThan(1_010_000);
   });
 
-  it('is paid once under a budget, also when others made the program before', () => {
+  it('is paid once under a budget, also when others made the program before (P-2)', () => {
     const pattern = compilePattern('[a-z]{900}');
     const budget = new WorkBudget();
 

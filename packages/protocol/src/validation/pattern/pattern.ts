@@ -9,9 +9,9 @@ import { type Assertion, parsePattern, type PatternNode, PatternSyntaxError } fr
  * is followed side by side, so that the work of a test is at most (length of the text) × (size of the program), and what is
  * really done is charged.
  *
- * P1. The size of a program is known, and bounded, before it is made: counted repetitions are not unrolled to be counted.
- * P2. The first test under a budget is charged for making the program, whether or not it is still known from before; every
- *     test for each visit of an instruction. So what it costs does not depend on what others have done.
+ * P-1. The size of a program is known, and bounded, before it is made: counted repetitions are not unrolled to be counted.
+ * P-2. The first test under a budget is charged for making the program, whether or not it is cached; every test for each
+ *      visit of an instruction. So the cost does not depend on earlier requests.
  */
 export interface Pattern {
   readonly source: string;

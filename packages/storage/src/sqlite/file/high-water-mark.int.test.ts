@@ -44,7 +44,7 @@ function lossOn(path: string): StoreLoss {
 }
 
 describe('the high-water mark of an SQLite store', () => {
-  it('lets a store be opened that a killed process has left, as often as one likes', async () => {
+  it('lets a store be opened that a killed process has left, as often as one likes (S-13)', async () => {
     const path = await killedStore();
 
     for (let round = 0; round < 3; round += 1) {
@@ -60,7 +60,7 @@ describe('the high-water mark of an SQLite store', () => {
     ['cut off', (wal: string) => truncateSync(wal, Math.floor(statSync(wal).size / 2)), undefined],
     ['damaged in the middle', (wal: string) => flip(wal, Math.floor(statSync(wal).size / 2)), undefined],
   ])(
-    'refuses a database whose write-ahead log is %s, and says what is missing',
+    'refuses a database whose write-ahead log is %s, and says what is missing (S-12)',
     async (_how, harm, missing) => {
       const path = await killedStore();
       harm(`${path}-wal`);
@@ -129,7 +129,7 @@ describe('the high-water mark of an SQLite store', () => {
     expect(lossOn(path).reason).toBe('other_history');
   });
 
-  it('is not found by one half alone, and is refused when both are unreadable', async () => {
+  it('cannot be told from one half alone, and is refused when both are unreadable (S-14)', async () => {
     const path = newPath();
     const store = openSqliteStore({ path });
     await commit(store, 3);

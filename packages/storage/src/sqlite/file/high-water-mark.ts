@@ -7,11 +7,11 @@ import { crc32 } from 'node:zlib';
  * silently from a write-ahead log that is missing or damaged: to the last commit that it still finds. Only something outside of
  * the database shows that there were more.
  *
- * H1. Every commit raises the number in the database, in its own transaction.
- * H2. The mark is written after COMMIT has returned and before it is acknowledged. So after a killed process the database is at the
- *     mark or one commit ahead of it, never behind.
- * H3. The mark reaches the disk right after, in parallel to what comes next: after a power failure, too, the database is never behind it.
- * H4. Two places are written in turn, each with a checksum: whatever is cut off in the middle of one leaves the other.
+ * S-12. Every commit raises the number in the database, in its own transaction.
+ * S-13. The mark is written after COMMIT has returned and before the caller learns of it. So after a killed process the
+ *       database is at the mark or one commit ahead of it, never behind. The mark reaches the disk right after, in parallel
+ *       with what comes next, so that the same holds after a power failure.
+ * S-14. Two places are written alternately, each with a checksum: a torn write of one leaves the other.
  */
 export interface HighWaterMark {
   readonly found: FoundMark;

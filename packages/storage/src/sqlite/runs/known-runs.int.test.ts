@@ -71,7 +71,7 @@ function dice(): (sides: number) => number {
 }
 
 describe('what a store knows of a held run', () => {
-  it('is what the file holds, whatever happens to the run', async () => {
+  it('is what the file holds, whatever happens to the run (S-15, S-16, S-17)', async () => {
     const path = newPath();
     const faults: SqliteFaults = {};
     const store = openSqliteStore({ path, clock: () => START, faults });

@@ -4,10 +4,10 @@ import type { CreationRecord, RunHead, RunStatus, StoredEvent } from '@weft/engi
  * Active runs that are held, as the last write left them: the next append, and followers of the run, need not ask
  * the file.
  *
- * R1. What is known is what the file holds. This process is the file's only owner: a write notes what it has written, and
- *     whatever else changes such a row (a claim, a command, the end of a claim) forgets the run.
- * R2. A transaction that is rolled back, or whose fate is unknown, forgets everything.
- * R3. A run that is released or over is forgotten. Beyond the bounds nothing is added; the file answers as well.
+ * S-15. What is cached is what the file holds. This process is the file's only owner: a write updates the entry, and
+ *       whatever else changes such a row (a claim, a command, the end of a claim) drops it.
+ * S-16. A transaction that is rolled back, or whose outcome is unknown, clears the cache.
+ * S-17. A run that is released or has ended is dropped. Beyond the bounds nothing is added; the file answers as well.
  */
 export interface KnownRuns {
   get(runId: string): KnownRun | undefined;

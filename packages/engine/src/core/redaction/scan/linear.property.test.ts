@@ -93,7 +93,7 @@ describe('the work of a search for values', () => {
     expect(ofMany).toBeLessThanOrEqual(2 * ofFew);
   });
 
-  it('does not grow with the number of pieces', () => {
+  it('does not grow with the number of pieces (R-8)', () => {
     const text = `${'a'.repeat(60)} b `.repeat(100);
     const value = searchFor([`${'a'.repeat(59)}c`, 'a b c']);
 

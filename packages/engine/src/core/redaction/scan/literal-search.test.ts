@@ -65,7 +65,7 @@ describe('a search for values', () => {
     expect(masked(searchFor('12345abc', 'abcdefgh'), '<12345abcdefgh>')).toBe('<#>');
   });
 
-  it('finds a long one as a whole, and pieces of it', () => {
+  it('finds a long one as a whole, and pieces of it (R-4)', () => {
     const long = Array.from({ length: 100 }, (_, line) => `line ${line} of a long text`).join('\n');
     const search = searchFor(long);
 
@@ -75,7 +75,7 @@ describe('a search for values', () => {
     expect(masked(search, long.slice(-1000))).toMatch(/^.{0,31}#$/s);
   });
 
-  it('finds a short one where it stands alone, and does not shred what it is a part of', () => {
+  it('finds a short one where it stands alone, and does not shred what it is a part of (R-5)', () => {
     const search = searchFor('123', 'ab');
 
     expect(masked(search, 'pin 123, pin:123; (123) 123')).toBe('pin #, pin:#; (#) #');

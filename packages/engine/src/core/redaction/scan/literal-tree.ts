@@ -2,10 +2,10 @@
  * Many texts to look for, kept as a tree of their characters. Texts come and go one by one, and a place in a text is decided by
  * walking down the tree: at most `SEGMENT` steps, whatever the number of texts.
  *
- * L1. A text longer than a segment is kept as its segments. One after another they cover all of it, and one alone is enough to
- *     recognise a piece of it: what was cut short on the way is found, too.
- * L2. A short text would be found by accident inside others. It counts only where it stands alone, between what are neither
- *     letters nor digits.
+ * R-4. A text longer than a segment is kept as its segments. Together they cover all of it, and one alone is enough to
+ *      recognise a piece of it: a truncated value is found, too.
+ * R-5. A short text would be found by accident inside others. It counts only where it stands alone, between characters that
+ *      are neither letters nor digits.
  */
 export const SEGMENT = 32;
 export const SHORT = 5;

@@ -24,7 +24,7 @@ function cut(text: string, sizes: readonly number[]): string[] {
 }
 
 describe('a mask of text in pieces', () => {
-  it('does not leak a value that is split over several pieces', () => {
+  it('does not leak a value that is split over several pieces (R-6)', () => {
     expect(say(maskOf('abcdefgh')(), ['say abc', 'de', 'fgh now', '!'])).toEqual([
       'say ',
       '',
@@ -78,7 +78,7 @@ describe('a mask of text in pieces', () => {
     }
   });
 
-  it('shows, however it is cut, what would be shown of the whole', () => {
+  it('shows, however it is cut, what would be shown of the whole (R-7)', () => {
     const values = ['abcabcabd', 'dabcabca', '123', `x${'yz'.repeat(60)}`];
     const encoded = (value: string): string[] => [
       value,

@@ -9,10 +9,10 @@ export interface PieceMask {
 }
 
 /**
- * P1. What could be the beginning of a value, or of one in another spelling, is held back until it is known.
- * P2. However a text is cut, what is shown of it in all is what would be shown of the whole.
- * P3. The text held back is not gone through again for every small piece: it is looked at anew when at least a quarter as much
- *     has come in. So the work grows with the text, whatever the size of the pieces.
+ * R-6. What could be the beginning of a value, or of one in another encoding, is held back until it is known.
+ * R-7. However a text is cut, all its shown pieces together are what would be shown of the whole.
+ * R-8. The held text is not scanned again for every small piece, only when at least a quarter as much has arrived. So the
+ *      work grows with the text, whatever the size of the pieces.
  */
 export function createPieceMask<Tag>(
   search: Finder<Tag>,
