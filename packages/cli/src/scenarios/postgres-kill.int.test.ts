@@ -1,10 +1,8 @@
 import { testServer } from '@weft/storage/postgres-test-server';
-import { vi } from 'vitest';
-import { testOn } from '../testing/store-under-test.ts';
+import { testKills } from '../testing/kill-scenario.ts';
 
-/** The kill test again, on PostgreSQL, with deadlines that fit a host that lives for a second. */
+/** On PostgreSQL, with deadlines that fit a host that lives for a second. */
 const { server } = testServer();
-vi.stubEnv('WEFT_CLAIM_TTL_MS', '1500').stubEnv('WEFT_HEARTBEAT_MS', '300').stubEnv('WEFT_POLL_MS', '250');
-testOn({ flags: () => ['--store', server().url], killRounds: 6 });
+const DEADLINES = ['--claim-ttl-ms', '1500', '--heartbeat-ms', '300', '--poll-ms', '250'];
 
-await import('./kill.int.test.ts');
+testKills({ flags: () => ['--store', server().url, ...DEADLINES], killRounds: 6 });

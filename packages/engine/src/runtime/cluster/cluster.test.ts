@@ -61,7 +61,7 @@ describe('the processes on one store', () => {
 
 describe('a process whose clock is ahead of the store’s', () => {
   it('waits for a timer that is due by its own clock without asking all the time', async () => {
-    const inner = openMemoryStore({ clock: () => Date.now() - 600 });
+    const inner = openMemoryStore({ clock: () => Date.now() - 200 });
     let asked = 0;
     const store = {
       ...inner,
@@ -70,7 +70,7 @@ describe('a process whose clock is ahead of the store’s', () => {
         return inner.claimDue(...claim);
       },
     };
-    const test = await open({ store, limits: { pollMs: 1_000, parkAfterMs: 10 } });
+    const test = await open({ store, limits: { pollMs: 300, parkAfterMs: 10 } });
 
     const runId = await test.run(
       await test.register({ nodes: [{ ...node('wait', 'core.delay'), config: { ms: 50 } }] }),

@@ -1,6 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
-import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer } from 'node:net';
+import {
+  type AddressInfo,
+  createServer as createTcpServer,
+  type Server as TcpServer,
+  type Socket,
+} from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { EgressRequest } from '../../model/node-type.ts';
 import { StopSource } from '../effects/stop-source.ts';
@@ -8,10 +13,12 @@ import { createEgress } from './egress.ts';
 import type { Resolve } from './policy.ts';
 
 const open: (Server | TcpServer)[] = [];
+const connections = new Set<Socket>();
 
 afterEach(async () => {
+  // A kept connection would keep its server open until its idle time is over.
+  for (const socket of connections) socket.destroy();
   const closing = open.splice(0).map(async (server) => {
-    if ('closeAllConnections' in server) server.closeAllConnections();
     server.close();
     await once(server, 'close');
   });
@@ -19,6 +26,10 @@ afterEach(async () => {
 });
 
 async function listen(server: Server | TcpServer, host = '127.0.0.1', port = 0): Promise<number> {
+  server.on('connection', (socket: Socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
   server.listen(port, host);
   await once(server, 'listening');
   open.push(server);

@@ -377,7 +377,7 @@ async function register(id: string, nodes: JsonObject[]): Promise<void> {
 describe('answers to a run that another process holds and does not look after', () => {
   it('are kept with 202, and only one of them is taken', async () => {
     const store = openMemoryStore();
-    const limits = { commandWaitMs: 50, parkAfterMs: 0 };
+    const limits = { commandWaitMs: 50, parkAfterMs: 0, pollMs: 50 };
     const here = await openHarness({}, undefined, undefined, { store, limits });
     const { runId } = await here.start('gate');
     await here.reaches(runId, 'waiting-approval');

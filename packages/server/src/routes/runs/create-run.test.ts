@@ -89,19 +89,20 @@ describe('creating a run', () => {
   });
 
   it.each([
-    [{}, 'workflowId'],
+    [{}, '', 'the field "workflowId" is missing'],
     [{ workflowId: '' }, 'workflowId'],
-    [{ workflowId: 'noop', input: {} }, 'input'],
+    [{ workflowId: 'noop', input: {} }, 'input', 'did you mean "inputs"?'],
     [{ workflowId: 'noop', inputs: [] }, 'inputs'],
-    [{ workflowId: 'noop', tags: [''] }, 'tags'],
+    [{ workflowId: 'noop', tags: [''] }, 'tags.0'],
     [{ workflowId: 'noop', tags: Array.from({ length: 101 }, () => 'x') }, 'tags'],
-    [{ workflowId: 'noop', configurable: { recursionLimit: 0 } }, 'recursionLimit'],
+    [{ workflowId: 'noop', configurable: { recursionLimit: 0 } }, 'configurable.recursionLimit'],
     [{ workflowId: 'noop', callbackUrl: 'not a url' }, 'callbackUrl'],
-  ])('from %j is 400 that names %s', async (body, field) => {
+  ])('from %j is 400 that names %s', async (body, field, message = '') => {
     const answer = await create(body);
 
     expect([answer.status, answer.json.error]).toEqual([400, 'validation_error']);
-    expect(answer.text).toContain(field);
+    expect(answer.json.details?.field).toBe(field);
+    expect(answer.json.message).toContain(message);
   });
 
   it('takes foreign metadata and unknown inputs as they are', async () => {

@@ -1,6 +1,6 @@
 import { createSseParser, type SseEvent } from '@weft/protocol';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Harness, openHarness } from '../../testing/harness.ts';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Harness, openHarness } from '../testing/harness.ts';
 
 let at: Harness;
 beforeAll(async () => {
@@ -267,11 +267,16 @@ describe('a poll', () => {
     const { runId } = await at.start('wait');
     const { json } = await at.call('GET', `/v1/runs/${runId}/events/poll`);
 
-    const answer = await at.call(
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const waiting = at.call(
       'GET',
-      `/v1/runs/${runId}/events/poll?lastSequence=${json.lastEventSeq}&timeout=1`,
+      `/v1/runs/${runId}/events/poll?lastSequence=${json.lastEventSeq}&timeout=60`,
     );
+    await vi.waitUntil(() => at.host.stats()['listeners'] === 1, { interval: 1 });
+    await vi.advanceTimersByTimeAsync(60_000);
+    vi.useRealTimers();
 
+    const answer = await waiting;
     expect(answer.json).toMatchObject({ events: [], isComplete: false, lastEventSeq: json.lastEventSeq });
   });
 
