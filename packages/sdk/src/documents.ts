@@ -56,7 +56,7 @@ export interface OpenInterrupt {
   /** Indexes of the loops around the node, outermost first; absent outside loops. */
   readonly iteration?: readonly number[];
   readonly interruptId: string;
-  /** `approval`, `clarification`, `external-event` or `custom`. */
+  /** One of `INTERRUPT_KINDS` of the protocol, such as `approval` or `conversation.start`. */
   readonly kind: string;
   readonly key: string;
   /** What is asked; its members depend on the kind. */

@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 
 /**
- * Hashing is the one thing the pure core takes from the platform: same bytes in, same bytes out. A text is hashed in one call,
+ * With Ed25519 (`ed25519.ts`) and `Buffer`, hashing is all that the core takes from the platform: same bytes in, same bytes out. A text is hashed in one call,
  * without a Hash object: the garbage collector keeps those, and all they hold, longer than anything else that a step makes.
  */
 export function sha256Hex(text: string): string {

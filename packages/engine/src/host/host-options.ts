@@ -35,7 +35,7 @@ export interface HostOptions {
   readonly egress?: Egress;
   /** 32 bytes that encrypt the secrets kept here, and from which other keys are derived. Without it the host keeps and resolves none. */
   readonly secretsKey?: Uint8Array | undefined;
-  /** Ed25519 private key that signs checkpoints of the audit log, and bundles. Without it none are signed. */
+  /** Ed25519 private key that signs checkpoints of the audit log and debug bundles. Without it there are no checkpoints, and bundles are unsigned. */
   readonly auditKey?: KeyObject;
   /** Where the last seal of the audit log is kept outside the store. A host whose store does not hold it does not start. */
   readonly auditAnchor?: AuditAnchor | undefined;

@@ -203,7 +203,7 @@ export interface RunState {
   firedTriggers: Set<string>;
 }
 
-/** The immutable record with which a run comes into being (decisions: one of the three durable things). */
+/** The immutable record with which a run is created. With the log and the inbox it is all that is durable truth about a run. */
 export interface CreationRecord {
   readonly runId: string;
   readonly tenant: string;

@@ -1,0 +1,138 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ROOT } from '../bootstrap.mjs';
+import { ownNumbers, readCitations, readInvariants, renderInvariants } from './invariants.mjs';
+import { brokenLinks, headings, missingPaths, PAGES, readPage } from './markdown.mjs';
+import { PACKAGES, sourceFiles } from './source-files.mjs';
+
+const RECORDS = PAGES.filter((page) => /^docs\/adr\/\d/.test(page));
+
+/** What the linter lets a package import, over all folders of the package. */
+function allowedImports() {
+  const { overrides } = JSON.parse(readFileSync(join(ROOT, '.oxlintrc.json'), 'utf8'));
+  const allowed = new Map(PACKAGES.map((name) => [name, new Set()]));
+  for (const { files, rules } of overrides) {
+    const owners = files.map((file) => /^packages\/([a-z]+)\/src\/(?!.*(?:test|testing))/.exec(file)?.[1]);
+    const denied = rules['no-restricted-imports']?.[1].patterns.map(
+      ({ regex }) => regex?.match(/^\^@weft\/\(([a-z|]+)\)/)?.[1],
+    );
+    const names = denied?.find((found) => found !== undefined)?.split('|');
+    for (const owner of owners) {
+      if (owner === undefined || names === undefined) continue;
+      for (const name of PACKAGES) if (name !== owner && !names.includes(name)) allowed.get(owner).add(name);
+    }
+  }
+  return new Map([...allowed].map(([name, others]) => [name, [...others].sort()]));
+}
+
+/** The table of packages in ARCHITECTURE.md. */
+function describedImports() {
+  const rows = readPage('ARCHITECTURE.md').matchAll(/^\| \[([a-z]+)\]\(packages\/\1\) +\| ([^|]+?) +\|/gm);
+  return new Map(
+    [...rows].map(([, name, imports]) => [
+      name,
+      imports === 'nothing of ours' ? [] : imports.split(', ').sort(),
+    ]),
+  );
+}
+
+describe('the pages', () => {
+  it('link only to files and headings that exist', () => {
+    expect(PAGES.flatMap(brokenLinks)).toEqual([]);
+  });
+
+  it('name only files of packages that exist, unless a record is superseded', () => {
+    const current = PAGES.filter(
+      (page) => page !== 'CHANGELOG.md' && !/^Status: superseded/m.test(readPage(page)),
+    );
+
+    expect(current.flatMap(missingPaths)).toEqual([]);
+  });
+
+  it('say which node types there are', () => {
+    const known = [...readPage('docs/reference/nodes.md').matchAll(/^\| \[`([^`]+)`\]/gm)].map(
+      ([, type]) => type,
+    );
+    const guide = readPage('docs/guide/writing-workflows.md');
+
+    expect(known.length).toBeGreaterThan(0);
+    expect(known.filter((type) => !type.includes('conformance') && !guide.includes(`\`${type}\``))).toEqual(
+      [],
+    );
+  });
+});
+
+describe('ARCHITECTURE.md', () => {
+  it('has every package and every arrow that the linter allows', () => {
+    expect(describedImports()).toEqual(allowedImports());
+  });
+
+  it('has the five walks', () => {
+    const walks = ['a retry decided', 'a channel folded', 'a fork cut', 'a link signed', 'a webhook retried'];
+
+    expect(walks.filter((walk) => !readPage('ARCHITECTURE.md').includes(`where is ${walk}?`))).toEqual([]);
+  });
+});
+
+describe('the decision records', () => {
+  it.each(RECORDS)('%s has its number, a status and the four headings', (page) => {
+    const number = /\d+/.exec(page)[0];
+
+    expect(headings(page)[0]).toMatch(new RegExp(`^${number}: `));
+    expect(readPage(page)).toMatch(/^Status: (accepted|superseded by \[\d+\])/m);
+    expect(headings(page).slice(1)).toEqual(
+      expect.arrayContaining(['Context', 'Decision', 'Consequences', 'Considered']),
+    );
+  });
+
+  it('are all in the index, under their titles', () => {
+    const index = readPage('docs/adr/README.md').replaceAll(/ +\|/g, ' |');
+    const missing = RECORDS.filter((page) => {
+      const [number, title] = headings(page)[0].split(/: (.*)/);
+      return !index.includes(`| [${number}](${page.slice('docs/adr/'.length)}) | ${title} |`);
+    });
+
+    expect(missing).toEqual([]);
+  });
+});
+
+describe('the invariants', () => {
+  const numbers = readInvariants().map(({ number }) => number);
+
+  it('have one number each', () => {
+    expect(numbers.filter((number, index) => numbers.indexOf(number) !== index)).toEqual([]);
+    expect(ownNumbers()).toEqual([]);
+  });
+
+  it('are those that are cited, in source files, tests and pages', () => {
+    const inPages = [...readPage('ARCHITECTURE.md').matchAll(/\b[A-Z]-\d+\b/g)].map(([number]) => ({
+      number,
+    }));
+    const unknown = [...readCitations(), ...inPages].filter(({ number }) => !numbers.includes(number));
+
+    expect(unknown).toEqual([]);
+  });
+
+  it('are each cited by a test', () => {
+    // Rows of a table are walked over by the test next to it.
+    const proven = new Set(readCitations().flatMap(({ number, isProof }) => (isProof ? [number] : [])));
+
+    expect(numbers.filter((number) => number.includes('-') && !proven.has(number))).toEqual([]);
+  });
+
+  it('are on their page (`npm run docs` rewrites it)', () => {
+    expect(readPage('docs/reference/invariants.md')).toBe(renderInvariants());
+  });
+});
+
+describe('unit tests', () => {
+  it('open no socket, file or process', () => {
+    const outside = /from 'node:(fs|net|http|https|tls|dgram|child_process|worker_threads)/;
+    const opening = sourceFiles()
+      .filter((file) => file.endsWith('.test.ts') && !file.endsWith('.int.test.ts'))
+      .filter((file) => outside.test(readFileSync(join(ROOT, file), 'utf8')));
+
+    expect(opening).toEqual([]);
+  });
+});
