@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../bootstrap.mjs';
 import { ownNumbers, readCitations, readInvariants, renderInvariants } from './invariants.mjs';
-import { brokenLinks, headings, missingPaths, PAGES, readPage } from './markdown.mjs';
+import { brokenLinks, headings, missingPaths, PAGES, proseOf, readPage } from './markdown.mjs';
 import { PACKAGES, sourceFiles } from './source-files.mjs';
 
 const RECORDS = PAGES.filter((page) => /^docs\/adr\/\d/.test(page));
@@ -60,6 +60,16 @@ describe('the pages', () => {
     expect(known.filter((type) => !type.includes('conformance') && !guide.includes(`\`${type}\``))).toEqual(
       [],
     );
+  });
+});
+
+describe('the pages that people write', () => {
+  const generated = /^docs\/(reference\/|bench\.md)|^CHANGELOG/;
+  const avoided =
+    /\b(nobody|somebody|anybody|whoever|anew|bell|haste|obituary|go(es)? on|went on|(?<!there )is none|hears? of|under\s+way)\b/gi;
+
+  it.each(PAGES.filter((page) => !generated.test(page)))('%s uses the words of the glossary', (page) => {
+    expect(proseOf(page).match(avoided) ?? []).toEqual([]);
   });
 });
 

@@ -55,6 +55,7 @@ function slug(heading) {
     .replaceAll(' ', '-');
 }
 
-function proseOf(page) {
+/** Without blocks of code. */
+export function proseOf(page) {
   return readPage(page).replaceAll(/^ *```[\s\S]*?^ *```/gm, '');
 }
