@@ -23,7 +23,7 @@ function allowedImports() {
       for (const name of PACKAGES) if (name !== owner && !names.includes(name)) allowed.get(owner).add(name);
     }
   }
-  return new Map([...allowed].map(([name, others]) => [name, [...others].sort()]));
+  return new Map([...allowed].map(([name, others]) => [name, PACKAGES.filter((other) => others.has(other))]));
 }
 
 /** The table of packages in ARCHITECTURE.md. */
