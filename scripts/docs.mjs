@@ -1,4 +1,4 @@
-/** `npm run docs`: writes docs/reference from the tables of the protocol, the node types, the conformance suite and the invariants in source files. A test fails when the pages are out of date. */
+/** `npm run docs`: writes docs/reference from the tables of the protocol, the node types, the settings, the conformance suite and the invariants in source files. A test fails when the pages are out of date. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
