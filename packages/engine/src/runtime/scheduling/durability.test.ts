@@ -199,13 +199,13 @@ describe('a commit of unknown outcome', () => {
     };
 
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const created = host.createRun(alice, newRun(workflowId)).catch((error: unknown) => error);
+    const created = host.runs.create(alice, newRun(workflowId)).catch((error: unknown) => error);
     expect(await passing(() => created)).toMatchObject({ code: 'service_unavailable' });
     expect(effects.calls).toHaveLength(0);
     store.isDown = false;
 
     (await passing(() => effects.calls[0])).succeed();
-    const [listed] = (await host.listRuns(alice, {}, { limit: 10 })).rows;
+    const [listed] = (await host.runs.list(alice, {}, { limit: 10 })).rows;
     await passing(async () => (await status(listed?.runId ?? '')) === 'completed');
   });
 });

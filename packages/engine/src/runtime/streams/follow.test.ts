@@ -235,7 +235,7 @@ describe('a live cursor', () => {
     const holder = await open({ store });
     const onlooker = await open({ store: { ...store, watch: () => () => undefined } });
     const runId = await holder.run(await holder.register(LONG));
-    const cursor = await onlooker.host.follow(alice, runId, following({ keepaliveMs: 5 }));
+    const cursor = await onlooker.host.runs.follow(alice, runId, following({ keepaliveMs: 5 }));
     const seen = sequences(cursor);
 
     (await until(() => holder.effects.calls[0])).succeed();

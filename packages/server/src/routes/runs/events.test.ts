@@ -1,6 +1,6 @@
 import { createSseParser, type SseEvent } from '@weft/protocol';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Harness, openHarness } from '../testing/harness.ts';
+import { type Harness, openHarness } from '../../testing/harness.ts';
 
 let at: Harness;
 beforeAll(async () => {
