@@ -45,22 +45,3 @@ export interface Mutant {
   /** For streams: the connection stays open after the host has closed its own. */
   readonly keepsStreamsOpen?: boolean;
 }
-
-/** Changes a JSON answer; one that is not JSON passes. */
-export function json(change: (body: Json, request: ProxiedRequest, memory: MutantMemory) => Json) {
-  return (answer: ProxiedAnswer, request: ProxiedRequest, memory: MutantMemory): ProxiedAnswer => {
-    let body: Json;
-    try {
-      body = JSON.parse(answer.body) as Json;
-    } catch {
-      return answer;
-    }
-    return { ...answer, body: JSON.stringify(change(body, request, memory)) };
-  };
-}
-
-/** Changes the status where it is this one. */
-export function status(from: number, to: number) {
-  return (answer: ProxiedAnswer): ProxiedAnswer =>
-    answer.status === from ? { ...answer, status: to } : answer;
-}

@@ -1,16 +1,7 @@
+import { answered, eachEvent, objectOf, omit, payloads, withoutEvents } from '../../mutants/answers.ts';
 import type { Mutant } from '../../mutants/mutant.ts';
-import { isJsonObject } from '@weft/protocol';
-import {
-  CREATE,
-  objects,
-  omit,
-  payloadsOf,
-  POLL,
-  polledEvents,
-  sent,
-  SNAPSHOT,
-  without,
-} from '../../mutants/polled-events.ts';
+import { sent } from '../../mutants/requests.ts';
+import { CREATE, DISCOVERY, POLL, RESOLVE, SNAPSHOT } from '../../mutants/targets.ts';
 
 export const AGENTS_MUTANTS: readonly Mutant[] = [
   {
@@ -18,17 +9,17 @@ export const AGENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'the snapshot does not name the agent',
     caughtBy: ['agents/reference', 'agents/provenance'],
     says: /the snapshot has the agent of the run/,
-    on: { method: 'GET', path: SNAPSHOT },
-    answer: objects((snapshot) => omit(snapshot, 'agent', 'runOrchestrator')),
+    on: SNAPSHOT,
+    answer: answered((snapshot) => omit(snapshot, 'agent', 'runOrchestrator')),
   },
   {
     id: 'agents/reference-with-more',
     breaks: 'a reference to an agent has the prompt of the agent',
     caughtBy: ['agents/reference'],
     says: /a reference to an agent has no other members/,
-    on: { method: 'GET', path: SNAPSHOT },
-    answer: objects((snapshot) => {
-      const agent = isJsonObject(snapshot['agent']) ? snapshot['agent'] : {};
+    on: SNAPSHOT,
+    answer: answered((snapshot) => {
+      const agent = objectOf(snapshot['agent']);
       return { ...snapshot, agent: { ...agent, systemPrompt: 'Be kind.' } };
     }),
   },
@@ -37,47 +28,47 @@ export const AGENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'the snapshot does not say from which manifest the agent came',
     caughtBy: ['agents/provenance'],
     says: /sourceManifestId/,
-    on: { method: 'GET', path: SNAPSHOT },
-    answer: objects((snapshot) => ({ ...snapshot, agent: { agentId: 'core.conformance.agent' } })),
+    on: SNAPSHOT,
+    answer: answered((snapshot) => ({ ...snapshot, agent: { agentId: 'core.conformance.agent' } })),
   },
   {
     id: 'agents/event-without-agent',
     breaks: 'agent.reasoned does not say whose it is',
     caughtBy: ['agents/reasoning-events'],
     says: /agent\.reasoned has an agentId/,
-    on: { path: POLL },
-    answer: payloadsOf('agent.reasoned', (payload) => omit(payload, 'agentId')),
+    on: POLL,
+    answer: payloads('agent.reasoned', (payload) => omit(payload, 'agentId')),
   },
   {
     id: 'agents/no-events',
     breaks: 'nothing of what the agent did is in the log',
     caughtBy: ['agents/reasoning-events'],
     says: /the log has agent events/,
-    on: { path: POLL },
-    answer: polledEvents((event) => (String(event['type']).startsWith('agent.') ? [] : [event])),
+    on: POLL,
+    answer: eachEvent((event) => (String(event['type']).startsWith('agent.') ? [] : event)),
   },
   {
     id: 'agents/other-names',
     breaks: 'agent.toolCalled has toolId in place of toolName',
     caughtBy: ['agents/reasoning-events'],
     says: /agent\.toolCalled has toolName/,
-    on: { path: POLL },
-    answer: payloadsOf('agent.toolCalled', (payload) => ({ ...omit(payload, 'toolName'), toolId: 'echo' })),
+    on: POLL,
+    answer: payloads('agent.toolCalled', (payload) => ({ ...omit(payload, 'toolName'), toolId: 'echo' })),
   },
   {
     id: 'agents/decision-after-the-node',
     breaks: 'agent.decided comes after node.completed',
     caughtBy: ['agents/reasoning-events'],
     says: /agent\.decided stands between/,
-    on: { path: POLL },
+    on: POLL,
     answer(answer, request, memory) {
-      const kept = without('agent.decided')(answer, request, memory);
+      const kept = withoutEvents('agent.decided')(answer, request, memory);
       const decided = {
         type: 'agent.decided',
         nodeId: 'reasoner',
         payload: { agentId: 'agent', decision: 1 },
       };
-      const late = polledEvents((event) => (event['type'] === 'run.completed' ? [decided, event] : [event]));
+      const late = eachEvent((event) => (event['type'] === 'run.completed' ? [decided, event] : event));
       return late(kept, request, memory);
     },
   },
@@ -86,26 +77,26 @@ export const AGENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'agent.toolReturned has a callId that was never called',
     caughtBy: ['agents/tool-events'],
     says: /has the callId of an earlier agent\.toolCalled/,
-    on: { path: POLL },
-    answer: payloadsOf('agent.toolReturned', (payload) => ({ ...payload, callId: 'another' })),
+    on: POLL,
+    answer: payloads('agent.toolReturned', (payload) => ({ ...payload, callId: 'another' })),
   },
   {
     id: 'agents/return-without-cause',
     breaks: 'agent.toolReturned does not name its cause',
     caughtBy: ['agents/tool-events'],
     says: /the causationId of agent\.toolReturned/,
-    on: { path: POLL },
-    answer: polledEvents((event) => [
+    on: POLL,
+    answer: eachEvent((event) =>
       event['type'] === 'agent.toolReturned' ? omit(event, 'causationId') : event,
-    ]),
+    ),
   },
   {
     id: 'agents/return-with-both',
     breaks: 'a tool both succeeds and fails',
     caughtBy: ['agents/tool-events'],
     says: /an outcome or an error, and not both/,
-    on: { path: POLL },
-    answer: payloadsOf('agent.toolReturned', (payload) => ({
+    on: POLL,
+    answer: payloads('agent.toolReturned', (payload) => ({
       ...payload,
       error: { code: 'x', message: 'x' },
     })),
@@ -115,7 +106,7 @@ export const AGENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'a run cannot switch reasoning off',
     caughtBy: ['agents/reasoning-off'],
     says: /reasoningVerbosity off has no reasoning/,
-    on: { method: 'POST', path: CREATE },
+    on: CREATE,
     request: sent((body) => omit(body, 'configurable')),
   },
   {
@@ -123,8 +114,8 @@ export const AGENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'pieces of reasoning are numbered from 1',
     caughtBy: ['agents/reasoning-streamed'],
     says: /numbered from 0 without a gap/,
-    on: { path: POLL },
-    answer: payloadsOf('agent.reasoning.delta', (payload) => ({
+    on: POLL,
+    answer: payloads('agent.reasoning.delta', (payload) => ({
       ...payload,
       sequence: Number(payload['sequence']) + 1,
     })),
@@ -134,16 +125,16 @@ export const AGENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'node.suspended does not say that the confidence was low',
     caughtBy: ['agents/low-confidence', 'orchestration/low-confidence'],
     says: /node\.suspended has the reason low-confidence/,
-    on: { path: POLL },
-    answer: payloadsOf('node.suspended', (payload) => omit(payload, 'reason')),
+    on: POLL,
+    answer: payloads('node.suspended', (payload) => omit(payload, 'reason')),
   },
   {
     id: 'agents/observed-above-threshold',
     breaks: 'threshold and observed are swapped',
     caughtBy: ['agents/low-confidence', 'orchestration/low-confidence'],
     says: /what was observed below it/,
-    on: { path: POLL },
-    answer: payloadsOf('node.suspended', ({ threshold, observed, ...rest }) => ({
+    on: POLL,
+    answer: payloads('node.suspended', ({ threshold, observed, ...rest }) => ({
       ...rest,
       threshold: observed ?? null,
       observed: threshold ?? null,
@@ -154,23 +145,23 @@ export const AGENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'a worker escalates without agent.decided',
     caughtBy: ['agents/low-confidence'],
     says: /agent\.decided comes before node\.suspended/,
-    on: { path: POLL },
-    answer: without('agent.decided'),
+    on: POLL,
+    answer: withoutEvents('agent.decided'),
   },
   {
     id: 'agents/escalates-as-approval',
     breaks: 'the interrupt of a low confidence is an ordinary approval',
     caughtBy: ['agents/low-confidence'],
     says: /the interrupt has the kind low-confidence/,
-    on: { path: POLL },
-    answer: payloadsOf('interrupt.requested', (payload) => ({ ...payload, kind: 'approval' })),
+    on: POLL,
+    answer: payloads('interrupt.requested', (payload) => ({ ...payload, kind: 'approval' })),
   },
   {
     id: 'agents/ratified-run-fails',
     breaks: 'a ratified decision counts as a rejected one',
     caughtBy: ['agents/low-confidence-ratified'],
     says: /a run whose decision is ratified completes/,
-    on: { method: 'POST', path: /\/interrupts\// },
+    on: RESOLVE,
     request: sent(() => ({ resumeValue: { rejected: true } })),
   },
   {
@@ -178,7 +169,7 @@ export const AGENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'a confidence that equals the threshold is not enough',
     caughtBy: ['agents/confidence-equal'],
     says: /0\.5 is enough where 0\.5 is the threshold/,
-    on: { method: 'POST', path: CREATE },
+    on: CREATE,
     request: sent((body) => ({ ...body, configurable: { escalationThreshold: 0.6 } })),
   },
   {
@@ -186,7 +177,7 @@ export const AGENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'discovery has a verbosity that does not exist',
     caughtBy: ['agents/discovery'],
     says: /verbosity is summary, full or off/,
-    on: { path: /^\/\.well-known\/openwop$/ },
-    answer: objects((body) => ({ ...body, agents: { supported: true, reasoning: { verbosity: 'loud' } } })),
+    on: DISCOVERY,
+    answer: answered((body) => ({ ...body, agents: { supported: true, reasoning: { verbosity: 'loud' } } })),
   },
 ];

@@ -1,6 +1,8 @@
-import { isJsonObject, type Json, type JsonObject, type SseEvent } from '@weft/protocol';
-import { json, type Mutant, status } from '../../mutants/mutant.ts';
-import { body, ownersKey, without } from '../../mutants/changes.ts';
+import { isJsonObject, type JsonObject, type SseEvent } from '@weft/protocol';
+import { answered, answeredWith, events, omit, status } from '../../mutants/answers.ts';
+import type { Mutant } from '../../mutants/mutant.ts';
+import { ownersKey, sent } from '../../mutants/requests.ts';
+import { DISCOVERY, RUNS, STREAM } from '../../mutants/targets.ts';
 
 const ANNOTATIONS = { path: /\/annotations$/ };
 const RECORD = { method: 'POST', path: /\/annotations$/ };
@@ -12,16 +14,16 @@ export const ANNOTATIONS_MUTANTS: readonly Mutant[] = [
     breaks: 'annotations are served and not advertised',
     caughtBy: ['annotations/absent'],
     says: /status 501 or 404/,
-    on: { path: /^\/\.well-known\/openwop/ },
-    answer: json((body) => withFeedback(body, { supported: false })),
+    on: DISCOVERY,
+    answer: withFeedback({ supported: false }),
   },
   {
     id: 'annotations/unknown-signal-advertised',
     breaks: 'a signal that the protocol does not know is advertised',
     caughtBy: ['annotations/advertised'],
     says: /feedback\.signals lists/,
-    on: { path: /^\/\.well-known\/openwop/ },
-    answer: json((body) => withFeedback(body, { supported: true, signals: ['flag', 'applause'] })),
+    on: DISCOVERY,
+    answer: withFeedback({ supported: true, signals: ['flag', 'applause'] }),
   },
   {
     id: 'annotations/answered-with-200',
@@ -37,7 +39,7 @@ export const ANNOTATIONS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['annotations/recorded'],
     says: /has an actor/,
     on: RECORD,
-    answer: recorded(without('actor')),
+    answer: recorded((body) => omit(body, 'actor')),
   },
   {
     id: 'annotations/vendor-member',
@@ -61,7 +63,7 @@ export const ANNOTATIONS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['annotations/targets'],
     says: /target names the (node|event)/,
     on: RECORD,
-    request: body(without('target')),
+    request: sent((body) => omit(body, 'target')),
   },
   {
     id: 'annotations/rating-changed',
@@ -85,10 +87,8 @@ export const ANNOTATIONS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['annotations/recorded'],
     says: /every annotation is listed/,
     on: LIST,
-    answer: json((list) =>
-      isJsonObject(list) && Array.isArray(list['annotations'])
-        ? { annotations: list['annotations'].slice(-1) }
-        : list,
+    answer: answered((list) =>
+      Array.isArray(list['annotations']) ? { annotations: list['annotations'].slice(-1) } : list,
     ),
   },
   {
@@ -97,7 +97,7 @@ export const ANNOTATIONS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['annotations/recorded'],
     says: /no other member/,
     on: LIST,
-    answer: json((list) => (isJsonObject(list) && 'annotations' in list ? { ...list, next: null } : list)),
+    answer: answered((list) => ('annotations' in list ? { ...list, next: null } : list)),
   },
   {
     id: 'annotations/actor-accepted',
@@ -105,7 +105,7 @@ export const ANNOTATIONS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['annotations/closed-bodies'],
     says: /status 400 or 422/,
     on: RECORD,
-    request: body(without('actor')),
+    request: sent((body) => omit(body, 'actor')),
   },
   {
     id: 'annotations/unknown-member-ignored',
@@ -113,7 +113,7 @@ export const ANNOTATIONS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['annotations/closed-bodies'],
     says: /status 400 or 422/,
     on: RECORD,
-    request: body(without('notes')),
+    request: sent((body) => omit(body, 'notes')),
   },
   {
     id: 'annotations/run-in-target-accepted',
@@ -121,7 +121,7 @@ export const ANNOTATIONS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['annotations/closed-bodies'],
     says: /status 400 or 422/,
     on: RECORD,
-    request: body(without('target')),
+    request: sent((body) => omit(body, 'target')),
   },
   {
     id: 'annotations/rating-out-of-range',
@@ -129,7 +129,7 @@ export const ANNOTATIONS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['annotations/bad-signals'],
     says: /status 400 or 422/,
     on: RECORD,
-    request: body((asked) =>
+    request: sent((asked) =>
       isJsonObject(asked['signal']) && asked['signal']['rating'] === 6
         ? { signal: { kind: 'rating', rating: 5 } }
         : asked,
@@ -141,7 +141,7 @@ export const ANNOTATIONS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['annotations/bad-signals'],
     says: /status 400 or 422/,
     on: RECORD,
-    request: body((asked) =>
+    request: sent((asked) =>
       isJsonObject(asked['signal']) && asked['signal']['kind'] === 'label'
         ? { signal: { kind: 'label', label: 'none' } }
         : asked,
@@ -156,11 +156,7 @@ export const ANNOTATIONS_MUTANTS: readonly Mutant[] = [
     answer: (answer, request, memory) => {
       if (request.path.endsWith('/annotations')) memory.set('annotated', true);
       if (request.path.endsWith('/annotations') || !memory.has('annotated')) return answer;
-      const change = json((polled) =>
-        isJsonObject(polled) && Array.isArray(polled['events'])
-          ? { ...polled, events: [...polled['events'], { type: 'run.annotated', sequence: 99 }] }
-          : polled,
-      );
+      const change = events((all) => [...all, { type: 'run.annotated', sequence: 99 }]);
       return change(answer, request, memory);
     },
   },
@@ -170,14 +166,14 @@ export const ANNOTATIONS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['annotations/not-forked'],
     says: /no annotations of its source/,
     on: LIST,
-    answer: json(() => ({ annotations: [{ annotationId: 'inherited' }] })),
+    answer: answered(() => ({ annotations: [{ annotationId: 'inherited' }] })),
   },
   {
     id: 'annotations/not-told',
     breaks: 'streams do not tell of annotations',
     caughtBy: ['annotations/told-live'],
     says: /tells of an annotation by run\.annotated/,
-    on: { method: 'GET', path: /\/events(\?|$)/ },
+    on: STREAM,
     frame: (event): readonly SseEvent[] => (event.event === 'run.annotated' ? [] : [event]),
   },
   {
@@ -197,7 +193,7 @@ export const ANNOTATIONS_MUTANTS: readonly Mutant[] = [
     breaks: 'annotations need no key',
     caughtBy: ['annotations/access'],
     says: /status 401/,
-    on: { path: /^\/v1\/runs/ },
+    on: RUNS,
     request: ownersKey,
   },
   {
@@ -213,7 +209,7 @@ export const ANNOTATIONS_MUTANTS: readonly Mutant[] = [
     breaks: 'a key that may only read annotates',
     caughtBy: ['annotations/scope'],
     says: /status 403/,
-    on: { path: /^\/v1\/runs/ },
+    on: RUNS,
     request: ownersKey,
   },
   {
@@ -221,7 +217,7 @@ export const ANNOTATIONS_MUTANTS: readonly Mutant[] = [
     breaks: 'a key of another tenant lists annotations',
     caughtBy: ['annotations/other-tenant'],
     says: /status 404 or 403/,
-    on: { path: /^\/v1\/runs/ },
+    on: RUNS,
     request: ownersKey,
   },
   {
@@ -235,16 +231,17 @@ export const ANNOTATIONS_MUTANTS: readonly Mutant[] = [
 ];
 
 function recorded(change: (annotation: JsonObject) => JsonObject) {
-  return json((answer): Json => (isJsonObject(answer) && 'annotationId' in answer ? change(answer) : answer));
+  return answeredWith('annotationId', change);
 }
 
 /** Families are written twice; the one under `capabilities` is looked at second. */
-function withFeedback(discovery: Json, feedback: JsonObject): Json {
-  if (!isJsonObject(discovery)) return discovery;
-  const { capabilities } = discovery;
-  return {
-    ...discovery,
-    feedback,
-    ...(isJsonObject(capabilities) ? { capabilities: { ...capabilities, feedback } } : {}),
-  };
+function withFeedback(feedback: JsonObject) {
+  return answered((discovery) => {
+    const { capabilities } = discovery;
+    return {
+      ...discovery,
+      feedback,
+      ...(isJsonObject(capabilities) ? { capabilities: { ...capabilities, feedback } } : {}),
+    };
+  });
 }

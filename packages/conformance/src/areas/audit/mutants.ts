@@ -1,6 +1,7 @@
 import type { JsonObject } from '@weft/protocol';
+import { answered, omit, succeeds } from '../../mutants/answers.ts';
 import type { Mutant } from '../../mutants/mutant.ts';
-import { objects, omit, succeeds } from '../../mutants/polled-events.ts';
+import { DISCOVERY } from '../../mutants/targets.ts';
 
 const VERIFY = { method: 'GET', path: /^\/v1\/audit\/verify/ };
 const VALID: JsonObject = { fromSeq: 0, toSeq: 0, chainValid: true, checkpoints: [], anomalies: [] };
@@ -12,7 +13,7 @@ const FORGED: JsonObject = {
 };
 
 function checkpoints(...list: JsonObject[]) {
-  return objects((body) => (body['error'] === undefined ? { ...body, checkpoints: list } : body));
+  return answered((body) => (body['error'] === undefined ? { ...body, checkpoints: list } : body));
 }
 
 export const AUDIT_MUTANTS: readonly Mutant[] = [
@@ -21,8 +22,8 @@ export const AUDIT_MUTANTS: readonly Mutant[] = [
     breaks: 'discovery does not have the key of the checkpoints',
     caughtBy: ['audit/discovery'],
     says: /checkpointPublicKey is a text/,
-    on: { path: /^\/\.well-known\/openwop$/ },
-    answer: objects((body) => ({
+    on: DISCOVERY,
+    answer: answered((body) => ({
       ...body,
       auth: {
         profiles: ['openwop-audit-log-integrity'],
@@ -36,7 +37,7 @@ export const AUDIT_MUTANTS: readonly Mutant[] = [
     caughtBy: ['audit/whole', 'audit/ranges'],
     says: /chainValid is true/,
     on: VERIFY,
-    answer: objects((body) => (body['error'] === undefined ? { ...body, chainValid: false } : body)),
+    answer: answered((body) => (body['error'] === undefined ? { ...body, chainValid: false } : body)),
   },
   {
     id: 'audit/anomaly',
@@ -44,7 +45,7 @@ export const AUDIT_MUTANTS: readonly Mutant[] = [
     caughtBy: ['audit/whole'],
     says: /there are no anomalies/,
     on: VERIFY,
-    answer: objects((body) => ({
+    answer: answered((body) => ({
       ...body,
       anomalies: [{ atSeq: 1, expectedPrevHash: 'a', actualPrevHash: 'b' }],
     })),
@@ -55,7 +56,7 @@ export const AUDIT_MUTANTS: readonly Mutant[] = [
     caughtBy: ['audit/whole'],
     says: /anomalies is a list/,
     on: VERIFY,
-    answer: objects((body) => omit(body, 'anomalies')),
+    answer: answered((body) => omit(body, 'anomalies')),
   },
   {
     id: 'audit/entries-shown',
@@ -63,7 +64,7 @@ export const AUDIT_MUTANTS: readonly Mutant[] = [
     caughtBy: ['audit/whole'],
     says: /a verification has no other members/,
     on: VERIFY,
-    answer: objects((body) => ({ ...body, entries: [] })),
+    answer: answered((body) => ({ ...body, entries: [] })),
   },
   {
     id: 'audit/forged-checkpoint',

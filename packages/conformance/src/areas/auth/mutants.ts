@@ -1,17 +1,9 @@
 import { isJsonObject } from '@weft/protocol';
-import { changes, replaces } from '../../mutants/change.ts';
-import { type Mutant, type ProxiedAnswer, type ProxiedRequest, status } from '../../mutants/mutant.ts';
+import { answered, refusal, replaces, replyWith, status } from '../../mutants/answers.ts';
+import type { Mutant, ProxiedAnswer, ProxiedRequest } from '../../mutants/mutant.ts';
+import { CANCEL, CREATE, RUNS, SNAPSHOT } from '../../mutants/targets.ts';
 
 const ANY = /^\/v1\//;
-const CREATE = { method: 'POST', path: /^\/v1\/runs$/ };
-
-/** Answers in place of the host. */
-function refusal(code: number, error: string, extra: object = {}): { readonly instead: ProxiedAnswer } {
-  const headers = { 'content-type': 'application/json' };
-  return {
-    instead: { status: code, headers, body: JSON.stringify({ error, message: 'No.', ...extra }) },
-  };
-}
 
 function hasKey({ headers }: ProxiedRequest): boolean {
   return headers['authorization'] !== undefined;
@@ -39,7 +31,7 @@ export const AUTH_MUTANTS: readonly Mutant[] = [
     caughtBy: ['auth/no-key', 'auth/every-route'],
     says: /code is unauthenticated/,
     on: { path: ANY },
-    answer: changes((body) => (body['error'] === 'unauthenticated' ? { ...body, error: 'NO_KEY' } : body)),
+    answer: answered((body) => (body['error'] === 'unauthenticated' ? { ...body, error: 'NO_KEY' } : body)),
   },
   {
     id: 'auth/anyone-creates',
@@ -48,7 +40,7 @@ export const AUTH_MUTANTS: readonly Mutant[] = [
     says: /status 401/,
     on: CREATE,
     request: (request) =>
-      hasKey(request) ? request : refusal(201, 'none', { runId: 'anyone', status: 'pending' }),
+      hasKey(request) ? request : { instead: replyWith(201, { runId: 'anyone', status: 'pending' }) },
   },
   {
     id: 'auth/basic-is-fine',
@@ -58,7 +50,7 @@ export const AUTH_MUTANTS: readonly Mutant[] = [
     on: CREATE,
     request: (request) =>
       request.headers['authorization']?.startsWith('Basic ') === true
-        ? refusal(400, 'validation_error')
+        ? { instead: refusal(400, 'validation_error') }
         : request,
   },
   {
@@ -99,7 +91,7 @@ export const AUTH_MUTANTS: readonly Mutant[] = [
     breaks: 'the tenant of the body wins over that of the key',
     caughtBy: ['auth/body-tenant'],
     says: /tenant of the key/,
-    on: { path: /^\/v1\/runs/ },
+    on: RUNS,
     request: (request, memory) => {
       if (request.method !== 'POST') return request;
       const { tenantId, ...rest } = JSON.parse(request.body) as Record<string, string>;
@@ -114,7 +106,7 @@ export const AUTH_MUTANTS: readonly Mutant[] = [
     breaks: 'the owner of a run is named by a mail address',
     caughtBy: ['auth/owner'],
     says: /no mail address/,
-    on: { method: 'GET', path: /^\/v1\/runs\/[^/]+$/ },
+    on: SNAPSHOT,
     answer: replaces('owner', { tenant: 'acme', principal: 'ann@example.com' }),
   },
   {
@@ -147,7 +139,7 @@ export const AUTH_MUTANTS: readonly Mutant[] = [
     breaks: 'a key that may read runs may cancel them',
     caughtBy: ['auth/low-scope-refused'],
     says: /status 403/,
-    on: { method: 'POST', path: /\/cancel$/ },
+    on: CANCEL,
     answer: (answer) =>
       answer.status === 403
         ? { ...answer, status: 200, body: '{"runId":"any","status":"cancelled"}' }
@@ -158,10 +150,10 @@ export const AUTH_MUTANTS: readonly Mutant[] = [
     breaks: 'a key with runs:read may not poll events',
     caughtBy: ['auth/low-scope-reads'],
     says: /status 200/,
-    on: { path: /^\/v1\/runs/ },
+    on: RUNS,
     request: (request, memory) =>
       request.path.includes('/events/poll') && memory.get('key') !== request.headers['authorization']
-        ? refusal(403, 'forbidden')
+        ? { instead: refusal(403, 'forbidden') }
         : request,
     answer: remembersOwnKey,
   },
@@ -170,7 +162,7 @@ export const AUTH_MUTANTS: readonly Mutant[] = [
     breaks: 'a run can be read by other tenants',
     caughtBy: ['auth/foreign-reads'],
     says: /status 403 or 404/,
-    on: { path: /^\/v1\/runs/ },
+    on: RUNS,
     request: (request, memory) => {
       const own = memory.get('key');
       const isRun = request.method === 'GET' && /^\/v1\/runs\/[^/:]+$/.test(request.path);
@@ -185,12 +177,12 @@ export const AUTH_MUTANTS: readonly Mutant[] = [
     breaks: 'another tenant’s run is answered with 403, an unknown one with 404',
     caughtBy: ['auth/foreign-reads'],
     says: /as one that does not exist/,
-    on: { path: /^\/v1\/runs/ },
+    on: RUNS,
     request: (request, memory) => {
       const run = memory.get('run');
       const isForeign = typeof run === 'string' && memory.get('key') !== request.headers['authorization'];
       return isForeign && request.path === `/v1/runs/${run}/events/poll?timeout=1`
-        ? refusal(403, 'forbidden')
+        ? { instead: refusal(403, 'forbidden') }
         : request;
     },
     answer: (answer, request, memory) => {
@@ -204,7 +196,7 @@ export const AUTH_MUTANTS: readonly Mutant[] = [
     breaks: 'other tenants can cancel a run',
     caughtBy: ['auth/foreign-writes'],
     says: /status 403 or 404/,
-    on: { path: /^\/v1\/runs/ },
+    on: RUNS,
     request: (request, memory) => {
       const own = memory.get('key');
       return request.path.endsWith('/cancel') && typeof own === 'string'

@@ -1,9 +1,10 @@
-import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
-import { json, type Mutant, type ProxiedAnswer, status } from '../../mutants/mutant.ts';
-import { ownersKey, without } from '../../mutants/changes.ts';
+import { isJsonObject, type JsonObject } from '@weft/protocol';
+import { answered, answeredHeader, answeredWith, objectsOf, omit, status } from '../../mutants/answers.ts';
+import type { Mutant } from '../../mutants/mutant.ts';
+import { ownersKey, remembers } from '../../mutants/requests.ts';
+import { DISCOVERY, RUNS } from '../../mutants/targets.ts';
 
 const BUNDLE = { method: 'GET', path: /\/debug-bundle/ };
-const RUNS = { path: /^\/v1\/runs/ };
 
 export const BUNDLES_MUTANTS: readonly Mutant[] = [
   {
@@ -11,10 +12,8 @@ export const BUNDLES_MUTANTS: readonly Mutant[] = [
     breaks: 'bundles are served and not advertised',
     caughtBy: ['bundles/absent'],
     says: /status 404/,
-    on: { path: /^\/\.well-known\/openwop/ },
-    answer: json((discovery) =>
-      isJsonObject(discovery) ? without('debugBundle', 'capabilities')(discovery) : discovery,
-    ),
+    on: DISCOVERY,
+    answer: answered((discovery) => omit(discovery, 'debugBundle', 'capabilities')),
   },
   {
     id: 'bundles/cached',
@@ -22,10 +21,7 @@ export const BUNDLES_MUTANTS: readonly Mutant[] = [
     caughtBy: ['bundles/shape'],
     says: /no-store/,
     on: BUNDLE,
-    answer: (answer): ProxiedAnswer => ({
-      ...answer,
-      headers: { ...answer.headers, 'cache-control': 'private, max-age=60' },
-    }),
+    answer: answeredHeader('cache-control', 'private, max-age=60'),
   },
   {
     id: 'bundles/wrong-type',
@@ -33,10 +29,7 @@ export const BUNDLES_MUTANTS: readonly Mutant[] = [
     caughtBy: ['bundles/shape'],
     says: /type application\/json/,
     on: BUNDLE,
-    answer: (answer): ProxiedAnswer => ({
-      ...answer,
-      headers: { ...answer.headers, 'content-type': 'application/octet-stream' },
-    }),
+    answer: answeredHeader('content-type', 'application/octet-stream'),
   },
   {
     id: 'bundles/no-redaction-mode',
@@ -44,7 +37,7 @@ export const BUNDLES_MUTANTS: readonly Mutant[] = [
     caughtBy: ['bundles/shape', 'bundles/redaction'],
     says: /text redactionMode/,
     on: BUNDLE,
-    answer: bundle(without('redactionMode')),
+    answer: bundle((body) => omit(body, 'redactionMode')),
   },
   {
     id: 'bundles/version-as-a-number',
@@ -164,7 +157,7 @@ export const BUNDLES_MUTANTS: readonly Mutant[] = [
     caughtBy: ['bundles/spans'],
     says: /spans is a list/,
     on: BUNDLE,
-    answer: bundle(without('spans')),
+    answer: bundle((body) => omit(body, 'spans')),
   },
   {
     id: 'bundles/span-ids-as-numbers',
@@ -212,10 +205,7 @@ export const BUNDLES_MUTANTS: readonly Mutant[] = [
     caughtBy: ['bundles/credentials-in-inputs'],
     says: /no credential of the inputs/,
     on: RUNS,
-    request: (request, memory) => {
-      if (request.method === 'POST' && request.path === '/v1/runs') memory.set('asked', request.body);
-      return request;
-    },
+    request: remembers('asked', ({ method, path }) => method === 'POST' && path === '/v1/runs'),
     answer: (answer, request, memory) => {
       if (!request.path.includes('/debug-bundle')) return answer;
       const asked = JSON.parse(String(memory.get('asked'))) as JsonObject;
@@ -228,10 +218,7 @@ export const BUNDLES_MUTANTS: readonly Mutant[] = [
     caughtBy: ['bundles/credentials-in-events'],
     says: /no credential that came into an event/,
     on: RUNS,
-    request: (request, memory) => {
-      if (request.path.includes('/interrupts/')) memory.set('asked', request.body);
-      return request;
-    },
+    request: remembers('asked', ({ path }) => path.includes('/interrupts/')),
     answer: (answer, request, memory) =>
       request.path.includes('/debug-bundle')
         ? events((list) => [...list, { payload: memory.get('asked') ?? null }])(answer, request, memory)
@@ -299,7 +286,7 @@ export const BUNDLES_MUTANTS: readonly Mutant[] = [
     caughtBy: ['bundles/truncated'],
     says: /has truncated true/,
     on: BUNDLE,
-    answer: bundle(without('truncated')),
+    answer: bundle((body) => omit(body, 'truncated')),
   },
   {
     id: 'bundles/cut-without-a-reason',
@@ -307,7 +294,7 @@ export const BUNDLES_MUTANTS: readonly Mutant[] = [
     caughtBy: ['bundles/truncated'],
     says: /truncatedReason/,
     on: BUNDLE,
-    answer: bundle(without('truncatedReason')),
+    answer: bundle((body) => omit(body, 'truncatedReason')),
   },
   {
     id: 'bundles/last-events-kept',
@@ -336,7 +323,7 @@ export const BUNDLES_MUTANTS: readonly Mutant[] = [
 ];
 
 function bundle(change: (whole: JsonObject) => JsonObject) {
-  return json((body): Json => (isJsonObject(body) && 'bundleVersion' in body ? change(body) : body));
+  return answeredWith('bundleVersion', change);
 }
 
 function run(change: (whole: JsonObject) => JsonObject) {
@@ -355,8 +342,4 @@ function events(change: (list: JsonObject[]) => JsonObject[]) {
 
 function spans(change: (span: JsonObject, index: number) => JsonObject) {
   return bundle((whole) => ({ ...whole, spans: objectsOf(whole['spans']).map(change) }));
-}
-
-function objectsOf(list: Json | undefined): JsonObject[] {
-  return Array.isArray(list) ? list.filter(isJsonObject) : [];
 }

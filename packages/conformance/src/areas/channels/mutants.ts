@@ -1,16 +1,8 @@
-import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import { isJsonObject, type Json } from '@weft/protocol';
+import { events, numbered, omit, payloads, run, swapped, variables } from '../../mutants/answers.ts';
 import type { Mutant } from '../../mutants/mutant.ts';
-import {
-  events,
-  isAnotherRun,
-  LOG,
-  numbered,
-  omit,
-  payloads,
-  run,
-  SNAPSHOT,
-  swapped,
-} from '../../mutants/run-answers.ts';
+import { isAnotherRun } from '../../mutants/requests.ts';
+import { POLL, SNAPSHOT } from '../../mutants/targets.ts';
 
 export const CHANNELS_MUTANTS: readonly Mutant[] = [
   {
@@ -18,7 +10,7 @@ export const CHANNELS_MUTANTS: readonly Mutant[] = [
     breaks: 'the first two writes are recorded in the other order',
     caughtBy: ['channels/written'],
     says: /in the order in which the nodes made them/,
-    on: LOG,
+    on: POLL,
     answer: events((all) => {
       const places = all.flatMap(({ type }, index) => (type === 'channel.written' ? [index] : []));
       return numbered(swapped(all, places[0] ?? 0, places[1] ?? 0));
@@ -29,7 +21,7 @@ export const CHANNELS_MUTANTS: readonly Mutant[] = [
     breaks: 'a write is recorded after its node has completed',
     caughtBy: ['channels/written'],
     says: /between the start and the completion/,
-    on: LOG,
+    on: POLL,
     answer: events((all) => {
       const place = all.findIndex(({ type }) => type === 'channel.written');
       return numbered(swapped(all, place, place + 1));
@@ -40,7 +32,7 @@ export const CHANNELS_MUTANTS: readonly Mutant[] = [
     breaks: 'channel.written has the names of an early host',
     caughtBy: ['channels/written'],
     says: /names the channel/,
-    on: LOG,
+    on: POLL,
     answer: payloads('channel.written', (payload) => ({
       ...omit(payload, 'channel'),
       channelName: payload['channel'] ?? '',
@@ -51,7 +43,7 @@ export const CHANNELS_MUTANTS: readonly Mutant[] = [
     breaks: 'channel.written does not say when',
     caughtBy: ['channels/written'],
     says: /time writtenAt/,
-    on: LOG,
+    on: POLL,
     answer: payloads('channel.written', (payload) => omit(payload, 'writtenAt')),
   },
   {
@@ -60,7 +52,7 @@ export const CHANNELS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['channels/ttl'],
     says: /written last has not outlived/,
     on: SNAPSHOT,
-    answer: run((snapshot) => withEntries(snapshot, (entries) => [{ value: 'c', _ts: 1 }, ...entries])),
+    answer: entries((all) => [{ value: 'c', _ts: 1 }, ...all]),
   },
   {
     id: 'channels/bare-entries',
@@ -68,11 +60,7 @@ export const CHANNELS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['channels/ttl'],
     says: /is an object/,
     on: SNAPSHOT,
-    answer: run((snapshot) =>
-      withEntries(snapshot, (entries) =>
-        entries.map((entry) => (isJsonObject(entry) ? (entry['value'] ?? null) : entry)),
-      ),
-    ),
+    answer: entries((all) => all.map((entry) => (isJsonObject(entry) ? (entry['value'] ?? null) : entry))),
   },
   {
     id: 'channels/time-as-text',
@@ -80,10 +68,8 @@ export const CHANNELS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['channels/ttl'],
     says: /_ts in milliseconds/,
     on: SNAPSHOT,
-    answer: run((snapshot) =>
-      withEntries(snapshot, (entries) =>
-        entries.map((entry) => (isJsonObject(entry) ? { ...entry, _ts: '2026-01-01T00:00:00Z' } : entry)),
-      ),
+    answer: entries((all) =>
+      all.map((entry) => (isJsonObject(entry) ? { ...entry, _ts: '2026-01-01T00:00:00Z' } : entry)),
     ),
   },
   {
@@ -92,7 +78,7 @@ export const CHANNELS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['channels/messages', 'channels/messages-folded'],
     says: /no messageId is in the channel twice/,
     on: SNAPSHOT,
-    answer: run((snapshot) => withMessages(snapshot, (messages) => [...messages, ...messages.slice(0, 1)])),
+    answer: messages((list) => [...list, ...list.slice(0, 1)]),
   },
   {
     id: 'channels/messages-reversed',
@@ -100,14 +86,14 @@ export const CHANNELS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['channels/messages-folded'],
     says: /each at its first place/,
     on: SNAPSHOT,
-    answer: run((snapshot) => withMessages(snapshot, (messages) => [...messages].reverse())),
+    answer: messages((list) => list.toReversed()),
   },
   {
     id: 'channels/messages-not-recorded',
     breaks: 'writes to a channel of messages are not recorded',
     caughtBy: ['channels/messages-folded'],
     says: /are recorded/,
-    on: LOG,
+    on: POLL,
     answer: events((all) => numbered(all.filter(({ type }) => type !== 'channel.written'))),
   },
   {
@@ -116,20 +102,21 @@ export const CHANNELS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['channels/ttl-replayed'],
     says: /entries of its source/,
     on: SNAPSHOT,
-    answer: run((snapshot, request, memory) =>
-      isAnotherRun(request, memory) ? withEntries(snapshot, () => []) : snapshot,
-    ),
+    answer: (answer, request, memory) =>
+      isAnotherRun(request, memory) ? entries(() => [])(answer, request, memory) : answer,
   },
 ];
 
-function withEntries(snapshot: JsonObject, change: (entries: Json[]) => Json[]): JsonObject {
-  const { variables } = snapshot;
-  if (!isJsonObject(variables) || !Array.isArray(variables['events'])) return snapshot;
-  return { ...snapshot, variables: { ...variables, events: change(variables['events']) } };
+/** Changes the entries of the channel with a time to live. */
+function entries(change: (all: Json[]) => Json[]) {
+  return variables((all) => (Array.isArray(all['events']) ? { ...all, events: change(all['events']) } : all));
 }
 
-function withMessages(snapshot: JsonObject, change: (messages: Json[]) => Json[]): JsonObject {
-  const { channels } = snapshot;
-  if (!isJsonObject(channels) || !Array.isArray(channels['messages'])) return snapshot;
-  return { ...snapshot, channels: { ...channels, messages: change(channels['messages']) } };
+/** Changes the channel of messages. */
+function messages(change: (list: Json[]) => Json[]) {
+  return run((snapshot) => {
+    const { channels } = snapshot;
+    if (!isJsonObject(channels) || !Array.isArray(channels['messages'])) return snapshot;
+    return { ...snapshot, channels: { ...channels, messages: change(channels['messages']) } };
+  });
 }

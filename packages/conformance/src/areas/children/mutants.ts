@@ -1,16 +1,8 @@
 import { isJsonObject, type JsonObject } from '@weft/protocol';
+import { events, numbered, omit, payloads, run, variables } from '../../mutants/answers.ts';
 import type { Mutant } from '../../mutants/mutant.ts';
-import {
-  CREATE,
-  events,
-  LOG,
-  numbered,
-  omit,
-  payloads,
-  run,
-  sent,
-  SNAPSHOT,
-} from '../../mutants/run-answers.ts';
+import { sent } from '../../mutants/requests.ts';
+import { CREATE, POLL, SNAPSHOT } from '../../mutants/targets.ts';
 
 export const CHILDREN_MUTANTS: readonly Mutant[] = [
   {
@@ -19,14 +11,14 @@ export const CHILDREN_MUTANTS: readonly Mutant[] = [
     caughtBy: ['children/completed'],
     says: /mapped variable of the child is a variable of the parent/,
     on: SNAPSHOT,
-    answer: run((snapshot) => ({ ...snapshot, variables: {} })),
+    answer: variables(() => ({})),
   },
   {
     id: 'children/status-left-out',
     breaks: 'the invoking node does not say how the child ended',
     caughtBy: ['children/completed'],
     says: /have the childStatus/,
-    on: LOG,
+    on: POLL,
     answer: outputs((given) => omit(given, 'childStatus')),
   },
   {
@@ -34,7 +26,7 @@ export const CHILDREN_MUTANTS: readonly Mutant[] = [
     breaks: 'the invoking node does not name the child',
     caughtBy: ['children/completed', 'children/own-run'],
     says: /have the childRunId/,
-    on: LOG,
+    on: POLL,
     answer: outputs((given) => omit(given, 'childRunId')),
   },
   {
@@ -60,7 +52,7 @@ export const CHILDREN_MUTANTS: readonly Mutant[] = [
     breaks: 'the nodes of the child stand in the log of the parent',
     caughtBy: ['children/own-run'],
     says: /nodes of the parent alone/,
-    on: LOG,
+    on: POLL,
     answer: events((all) =>
       numbered(
         all.flatMap((event) =>
@@ -76,7 +68,7 @@ export const CHILDREN_MUTANTS: readonly Mutant[] = [
     breaks: 'node.dispatched names the workflow of the parent',
     caughtBy: ['children/dispatched'],
     says: /names the workflow of the child/,
-    on: LOG,
+    on: POLL,
     answer: payloads('node.dispatched', (payload) => ({
       ...payload,
       childWorkflowId: 'conformance-subworkflow-parent',
@@ -96,7 +88,7 @@ export const CHILDREN_MUTANTS: readonly Mutant[] = [
     caughtBy: ['children/unset-input-mapping'],
     says: /is not null/,
     on: SNAPSHOT,
-    answer: run((snapshot) => ({ ...snapshot, variables: { receivedPrdId: null } })),
+    answer: variables(() => ({ receivedPrdId: null })),
   },
   {
     id: 'children/failure-absorbed',
@@ -115,7 +107,7 @@ export const CHILDREN_MUTANTS: readonly Mutant[] = [
     breaks: 'a parent fails without a failure of its node',
     caughtBy: ['children/failed-child'],
     says: /has node\.failed/,
-    on: LOG,
+    on: POLL,
     answer: events((all) => numbered(all.filter(({ type }) => type !== 'node.failed'))),
   },
   {
@@ -135,7 +127,7 @@ export const CHILDREN_MUTANTS: readonly Mutant[] = [
     breaks: 'a child does not say that it was cancelled with its parent',
     caughtBy: ['children/cancel-reason'],
     says: /is parent-cancelled/,
-    on: LOG,
+    on: POLL,
     answer: payloads('run.cancelled', (payload) => omit(payload, 'reason')),
   },
   {
@@ -143,7 +135,7 @@ export const CHILDREN_MUTANTS: readonly Mutant[] = [
     breaks: 'the cancelled parent names itself as its parent',
     caughtBy: ['children/cancel-reason'],
     says: /run\.cancelled of the parent names no parentRunId/,
-    on: LOG,
+    on: POLL,
     answer: payloads('run.cancelled', (payload) => ({ parentRunId: 'itself', ...payload })),
   },
   {
@@ -151,7 +143,7 @@ export const CHILDREN_MUTANTS: readonly Mutant[] = [
     breaks: 'a parent whose child was cancelled ends twice',
     caughtBy: ['children/cancelled-child'],
     says: /exactly one terminal event/,
-    on: LOG,
+    on: POLL,
     answer: events((all) => numbered([...all, ...all.slice(-1)])),
   },
 ];

@@ -1,14 +1,14 @@
-import { isJsonObject } from '@weft/protocol';
-import type { Mutant } from '../../mutants/mutant.ts';
 import {
-  objects,
+  answered,
+  eachEvent,
+  objectOf,
   omit,
-  payloadsOf,
-  POLL,
-  polledEvents,
-  SNAPSHOT,
-  without,
-} from '../../mutants/polled-events.ts';
+  payloads,
+  repeatedEvents,
+  withoutEvents,
+} from '../../mutants/answers.ts';
+import type { Mutant } from '../../mutants/mutant.ts';
+import { DISCOVERY, POLL, SNAPSHOT } from '../../mutants/targets.ts';
 
 export const CONVERSATIONS_MUTANTS: readonly Mutant[] = [
   {
@@ -16,19 +16,17 @@ export const CONVERSATIONS_MUTANTS: readonly Mutant[] = [
     breaks: 'a conversation is not closed',
     caughtBy: ['conversations/lifecycle'],
     says: /the log has conversation\.closed/,
-    on: { path: POLL },
-    answer: without('conversation.closed'),
+    on: POLL,
+    answer: withoutEvents('conversation.closed'),
   },
   {
     id: 'conversations/turn-after-close',
     breaks: 'a turn comes after the conversation was closed',
     caughtBy: ['conversations/lifecycle'],
     says: /the last event of a conversation is conversation\.closed/,
-    on: { path: POLL },
-    answer: polledEvents((event) =>
-      event['type'] === 'conversation.closed'
-        ? [event, { ...event, type: 'conversation.exchanged' }]
-        : [event],
+    on: POLL,
+    answer: eachEvent((event) =>
+      event['type'] === 'conversation.closed' ? [event, { ...event, type: 'conversation.exchanged' }] : event,
     ),
   },
   {
@@ -36,34 +34,34 @@ export const CONVERSATIONS_MUTANTS: readonly Mutant[] = [
     breaks: 'the close of a conversation names another one',
     caughtBy: ['conversations/lifecycle'],
     says: /the same conversationId/,
-    on: { path: POLL },
-    answer: payloadsOf('conversation.closed', (payload) => ({ ...payload, conversationId: 'another' })),
+    on: POLL,
+    answer: payloads('conversation.closed', (payload) => ({ ...payload, conversationId: 'another' })),
   },
   {
     id: 'conversations/turns-not-numbered',
     breaks: 'turns have no index',
     caughtBy: ['conversations/lifecycle'],
     says: /conversation\.exchanged has a turnIndex/,
-    on: { path: POLL },
-    answer: payloadsOf('conversation.exchanged', (payload) => omit(payload, 'turnIndex')),
+    on: POLL,
+    answer: payloads('conversation.exchanged', (payload) => omit(payload, 'turnIndex')),
   },
   {
     id: 'conversations/turn-repeated',
     breaks: 'a turn stands in the log twice',
     caughtBy: ['conversations/lifecycle', 'conversations/turns'],
     says: /strictly increases/,
-    on: { path: POLL },
-    answer: polledEvents((event) => (event['type'] === 'conversation.exchanged' ? [event, event] : [event])),
+    on: POLL,
+    answer: repeatedEvents((event) => event['type'] === 'conversation.exchanged'),
   },
   {
     id: 'conversations/unknown-role',
     breaks: 'a turn is said by an assistant',
     caughtBy: ['conversations/turns'],
     says: /the role of a turn is user, agent or system/,
-    on: { path: POLL },
-    answer: payloadsOf('conversation.exchanged', (payload) => ({
+    on: POLL,
+    answer: payloads('conversation.exchanged', (payload) => ({
       ...payload,
-      turn: { ...(isJsonObject(payload['turn']) ? payload['turn'] : {}), role: 'assistant' },
+      turn: { ...objectOf(payload['turn']), role: 'assistant' },
     })),
   },
   {
@@ -71,9 +69,9 @@ export const CONVERSATIONS_MUTANTS: readonly Mutant[] = [
     breaks: 'the last turn is not in the channel',
     caughtBy: ['conversations/channel'],
     says: /every turn stands in the channel/,
-    on: { method: 'GET', path: SNAPSHOT },
-    answer: objects((snapshot) => {
-      const channels = isJsonObject(snapshot['channels']) ? snapshot['channels'] : {};
+    on: SNAPSHOT,
+    answer: answered((snapshot) => {
+      const channels = objectOf(snapshot['channels']);
       const turns = Array.isArray(channels['conversation']) ? channels['conversation'] : [];
       return { ...snapshot, channels: { ...channels, conversation: turns.slice(0, -1) } };
     }),
@@ -83,11 +81,11 @@ export const CONVERSATIONS_MUTANTS: readonly Mutant[] = [
     breaks: 'a conversation also asks for clarification',
     caughtBy: ['conversations/no-clarification'],
     says: /has no clarification event/,
-    on: { path: POLL },
-    answer: polledEvents((event) =>
+    on: POLL,
+    answer: eachEvent((event) =>
       event['type'] === 'conversation.opened'
         ? [event, { ...event, type: 'clarification.requested' }]
-        : [event],
+        : event,
     ),
   },
   {
@@ -95,8 +93,8 @@ export const CONVERSATIONS_MUTANTS: readonly Mutant[] = [
     breaks: 'the messages of a replay have ids of their own',
     caughtBy: ['conversations/replay'],
     says: /the channels of a replay are the same/,
-    on: { method: 'GET', path: SNAPSHOT },
-    answer: objects((snapshot) => ({
+    on: SNAPSHOT,
+    answer: answered((snapshot) => ({
       ...snapshot,
       channels: { conversation: [{ messageId: `${String(snapshot['runId'])}:0` }] },
     })),
@@ -106,8 +104,8 @@ export const CONVERSATIONS_MUTANTS: readonly Mutant[] = [
     breaks: 'a host that advertises no conversations runs a workflow that needs them',
     caughtBy: ['conversations/refused-without-support'],
     says: /status 400 or 404 or 422/,
-    on: { path: /^\/\.well-known\/openwop$/ },
-    answer: objects((body) => ({
+    on: DISCOVERY,
+    answer: answered((body) => ({
       ...omit(body, 'conversationPrimitive', 'capabilities'),
       fixtures: ['conformance-conversation-capability-negotiation'],
     })),

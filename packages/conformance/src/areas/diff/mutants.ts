@@ -1,6 +1,8 @@
-import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
-import { json, type Mutant, status } from '../../mutants/mutant.ts';
-import { ownersKey, path, without } from '../../mutants/changes.ts';
+import type { Json, JsonObject } from '@weft/protocol';
+import { answeredWith, events, objectsOf, omit, status } from '../../mutants/answers.ts';
+import type { Mutant } from '../../mutants/mutant.ts';
+import { counted, ownersKey, sentPath } from '../../mutants/requests.ts';
+import { RUNS } from '../../mutants/targets.ts';
 
 const DIFF = { method: 'GET', path: /:diff/ };
 
@@ -27,7 +29,7 @@ export const DIFF_MUTANTS: readonly Mutant[] = [
     caughtBy: ['diff/identical'],
     says: /a diff has a, b, eventDiffs, stateDiff/,
     on: DIFF,
-    answer: changed(without('stateDiff')),
+    answer: changed((body) => omit(body, 'stateDiff')),
   },
   {
     id: 'diff/runs-exchanged',
@@ -68,7 +70,7 @@ export const DIFF_MUTANTS: readonly Mutant[] = [
     says: /what the two logs say/,
     on: DIFF,
     answer: changed((body) => {
-      const list = listOf(body).slice(1);
+      const list = objectsOf(body['eventDiffs']).slice(1);
       return { ...body, eventDiffs: list, divergedAtSeq: list[0]?.['seq'] ?? null };
     }),
   },
@@ -167,7 +169,7 @@ export const DIFF_MUTANTS: readonly Mutant[] = [
     answer: changed((body) => ({
       ...body,
       divergedAtSeq: 0,
-      eventDiffs: [{ seq: 0, op: 'changed', aEvent: {}, bEvent: {} }, ...listOf(body)],
+      eventDiffs: [{ seq: 0, op: 'changed', aEvent: {}, bEvent: {} }, ...objectsOf(body['eventDiffs'])],
     })),
   },
   {
@@ -177,8 +179,7 @@ export const DIFF_MUTANTS: readonly Mutant[] = [
     says: /asked again has the same answer/,
     on: DIFF,
     answer: (answer, request, memory) => {
-      const count = Number(memory.get('answers') ?? 0) + 1;
-      memory.set('answers', count);
+      const count = counted(memory, 'answers');
       return changed((body) => ({ ...body, stateDiff: { status: { a: count, b: 0 } } }))(
         answer,
         request,
@@ -209,11 +210,7 @@ export const DIFF_MUTANTS: readonly Mutant[] = [
     answer: (answer, request, memory) => {
       if (request.path.includes(':diff')) memory.set('compared', true);
       if (request.path.includes(':diff') || memory.get('compared') === undefined) return answer;
-      return json((body) =>
-        isJsonObject(body) && Array.isArray(body['events'])
-          ? { ...body, events: [...body['events'], { type: 'run.compared', sequence: 99 }] }
-          : body,
-      )(answer, request, memory);
+      return events((all) => [...all, { type: 'run.compared', sequence: 99 }])(answer, request, memory);
     },
   },
   {
@@ -229,7 +226,7 @@ export const DIFF_MUTANTS: readonly Mutant[] = [
     breaks: 'stateDiff shows an input of the shape of a key',
     caughtBy: ['diff/state'],
     says: /carries no credential/,
-    on: { path: /^\/v1\/runs/ },
+    on: RUNS,
     request: (request, memory) => {
       const secret = /sk-[0-9a-f]{48}/.exec(request.body)?.[0];
       if (secret !== undefined) memory.set('secret', secret);
@@ -246,7 +243,7 @@ export const DIFF_MUTANTS: readonly Mutant[] = [
     caughtBy: ['diff/unfinished'],
     says: /has truncated true/,
     on: DIFF,
-    answer: changed(without('truncated')),
+    answer: changed((body) => omit(body, 'truncated')),
   },
   {
     id: 'diff/always-truncated',
@@ -262,7 +259,7 @@ export const DIFF_MUTANTS: readonly Mutant[] = [
     caughtBy: ['diff/bad-requests'],
     says: /status 400/,
     on: DIFF,
-    request: path((asked) => asked.replace(/(runs\/([^:]+):diff)(\?against=)?$/, '$1?against=$2')),
+    request: sentPath((asked) => asked.replace(/(runs\/([^:]+):diff)(\?against=)?$/, '$1?against=$2')),
   },
   {
     id: 'diff/unknown-run-is-empty',
@@ -277,21 +274,17 @@ export const DIFF_MUTANTS: readonly Mutant[] = [
     breaks: 'a key of another tenant may compare',
     caughtBy: ['diff/other-tenant'],
     says: /status 404 or 403/,
-    on: { path: /^\/v1\/runs/ },
+    on: RUNS,
     request: ownersKey,
   },
 ];
 
 function changed(change: (body: JsonObject) => JsonObject) {
-  return json((body): Json => (isJsonObject(body) && 'eventDiffs' in body ? change(body) : body));
+  return answeredWith('eventDiffs', change);
 }
 
 function differences(change: (list: JsonObject[]) => JsonObject[]) {
-  return changed((body) => ({ ...body, eventDiffs: change(listOf(body)) }));
-}
-
-function listOf({ eventDiffs }: JsonObject): JsonObject[] {
-  return Array.isArray(eventDiffs) ? eventDiffs.filter(isJsonObject) : [];
+  return changed((body) => ({ ...body, eventDiffs: change(objectsOf(body['eventDiffs'])) }));
 }
 
 function other(op: Json | undefined): Json {

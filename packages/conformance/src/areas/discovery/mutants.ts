@@ -1,17 +1,26 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
-import { changes, dropsHeader, ignoresHeader, replaces, withHeader, without } from '../../mutants/change.ts';
-import { type Mutant, status } from '../../mutants/mutant.ts';
-
-const ON_DISCOVERY = { method: 'GET', path: /^\/\.well-known\/openwop/ };
-const ON_OPENAPI = { method: 'GET', path: /^\/v1\/openapi\.json/ };
+import {
+  answered,
+  answeredHeader,
+  dropsHeader,
+  objectOf,
+  omit,
+  refusal,
+  replaces,
+  status,
+  withHeader,
+} from '../../mutants/answers.ts';
+import type { Mutant } from '../../mutants/mutant.ts';
+import { counted, ignoresHeader } from '../../mutants/requests.ts';
+import { DISCOVERY, OPENAPI, SNAPSHOT } from '../../mutants/targets.ts';
 
 /** Sets a member of a family, at the root and in the mirror alike. */
 function sets(family: string, member: string, value: Json) {
   const set = (block: Json | undefined): JsonObject => ({
-    ...(isJsonObject(block) ? block : {}),
+    ...objectOf(block),
     [member]: value,
   });
-  return changes((discovery) => {
+  return answered((discovery) => {
     const { capabilities } = discovery;
     const next = { ...discovery, [family]: set(discovery[family]) };
     return isJsonObject(capabilities)
@@ -26,29 +35,25 @@ const DOCUMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'discovery is refused to a caller without a key',
     caughtBy: ['discovery/required-members'],
     says: /status 200/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     request: (request) =>
-      request.headers['authorization'] === undefined
-        ? { instead: { status: 401, headers: {}, body: '{"error":"unauthenticated","message":"Key?"}' } }
-        : request,
+      request.headers['authorization'] === undefined ? { instead: refusal(401, 'unauthenticated') } : request,
   },
   {
     id: 'discovery/refuses-keys',
     breaks: 'discovery is refused to a caller with a key',
     caughtBy: ['discovery/with-a-key'],
     says: /status 200/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     request: (request) =>
-      request.headers['authorization'] === undefined
-        ? request
-        : { instead: { status: 403, headers: {}, body: '{"error":"forbidden","message":"No."}' } },
+      request.headers['authorization'] === undefined ? request : { instead: refusal(403, 'forbidden') },
   },
   {
     id: 'discovery/no-cache-control',
     breaks: 'discovery has no Cache-Control',
     caughtBy: ['discovery/required-members'],
     says: /header cache-control/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: dropsHeader('cache-control'),
   },
   {
@@ -56,7 +61,7 @@ const DOCUMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'the host speaks another major version',
     caughtBy: ['discovery/required-members'],
     says: /major version 1/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: replaces('protocolVersion', '2.0'),
   },
   {
@@ -64,15 +69,15 @@ const DOCUMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'supportedEnvelopes is missing',
     caughtBy: ['discovery/required-members'],
     says: /supportedEnvelopes/,
-    on: ON_DISCOVERY,
-    answer: changes((discovery) => without(discovery, 'supportedEnvelopes')),
+    on: DISCOVERY,
+    answer: answered((discovery) => omit(discovery, 'supportedEnvelopes')),
   },
   {
     id: 'discovery/versions-as-texts',
     breaks: 'schemaVersions holds texts',
     caughtBy: ['discovery/required-members'],
     says: /schemaVersions\.event/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: replaces('schemaVersions', { event: '1' }),
   },
   {
@@ -80,7 +85,7 @@ const DOCUMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'a base limit is negative',
     caughtBy: ['discovery/required-members'],
     says: /limits\.schemaRounds/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: sets('limits', 'schemaRounds', -1),
   },
   {
@@ -88,7 +93,7 @@ const DOCUMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'If-None-Match is ignored although an ETag is sent',
     caughtBy: ['discovery/etag'],
     says: /status 304/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     request: ignoresHeader('if-none-match'),
   },
   {
@@ -96,18 +101,17 @@ const DOCUMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'the ETag of discovery is a weak one',
     caughtBy: ['discovery/etag'],
     says: /strong/,
-    on: ON_DISCOVERY,
-    answer: (answer) => withHeader(answer, 'etag', 'W/"1"'),
+    on: DISCOVERY,
+    answer: answeredHeader('etag', 'W/"1"'),
   },
   {
     id: 'discovery/restless-etag',
     breaks: 'Capabilities-Etag is another one on every call',
     caughtBy: ['discovery/stable'],
     says: /Capabilities-Etag is the same/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: (answer, _request, memory) => {
-      const calls = Number(memory.get('calls') ?? 0) + 1;
-      memory.set('calls', calls);
+      const calls = counted(memory, 'calls');
       return withHeader(answer, 'capabilities-etag', `"${calls}"`);
     },
   },
@@ -116,10 +120,9 @@ const DOCUMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'the limits change from call to call',
     caughtBy: ['discovery/stable'],
     says: /limits is the same/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: (answer, request, memory) => {
-      const calls = Number(memory.get('calls') ?? 0) + 1;
-      memory.set('calls', calls);
+      const calls = counted(memory, 'calls');
       return sets('limits', 'maxNodeExecutions', 100 + calls)(answer, request, memory);
     },
   },
@@ -128,15 +131,15 @@ const DOCUMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'capabilities says otherwise than the root',
     caughtBy: ['discovery/mirror'],
     says: /debugBundle\.supported/,
-    on: ON_DISCOVERY,
-    answer: changes((discovery) => ({ ...discovery, capabilities: { debugBundle: { supported: false } } })),
+    on: DISCOVERY,
+    answer: answered((discovery) => ({ ...discovery, capabilities: { debugBundle: { supported: false } } })),
   },
   {
     id: 'discovery/edit',
     breaks: 'an action is advertised as edit',
     caughtBy: ['discovery/no-edit'],
     says: /edit-accept/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: sets('extensions', 'acme.actions', ['accept', 'edit']),
   },
 ];
@@ -147,7 +150,7 @@ const BLOCK_MUTANTS: readonly Mutant[] = [
     breaks: 'a transport that the protocol does not have is advertised',
     caughtBy: ['discovery/host-members'],
     says: /supportedTransports/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: replaces('supportedTransports', ['rest', 'carrier-pigeon']),
   },
   {
@@ -155,7 +158,7 @@ const BLOCK_MUTANTS: readonly Mutant[] = [
     breaks: 'a limit of 0 bytes is advertised',
     caughtBy: ['discovery/limits'],
     says: /maxRequestBodyBytes/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: sets('limits', 'maxRequestBodyBytes', 0),
   },
   {
@@ -163,7 +166,7 @@ const BLOCK_MUTANTS: readonly Mutant[] = [
     breaks: 'an acknowledgement timeout of 1 s is advertised',
     caughtBy: ['discovery/acknowledgement-timeout'],
     says: /idempotencyAckTimeoutSec/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: sets('limits', 'idempotencyAckTimeoutSec', 1),
   },
   {
@@ -171,7 +174,7 @@ const BLOCK_MUTANTS: readonly Mutant[] = [
     breaks: 'supported is a text',
     caughtBy: ['discovery/supported-flags'],
     says: /secrets\.supported is true or false/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: sets('secrets', 'supported', 'yes'),
   },
   {
@@ -179,7 +182,7 @@ const BLOCK_MUTANTS: readonly Mutant[] = [
     breaks: 'a masking mode that the protocol does not have is advertised',
     caughtBy: ['discovery/blocks'],
     says: /compliance\.defaultMode/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: sets('compliance', 'defaultMode', 'blur'),
   },
   {
@@ -187,7 +190,7 @@ const BLOCK_MUTANTS: readonly Mutant[] = [
     breaks: 'a fixture is listed twice',
     caughtBy: ['discovery/fixtures-list'],
     says: /stands there once/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: replaces('fixtures', ['conformance-noop', 'conformance-noop']),
   },
   {
@@ -195,7 +198,7 @@ const BLOCK_MUTANTS: readonly Mutant[] = [
     breaks: 'a fixture is listed that the host does not have',
     caughtBy: ['discovery/fixtures-readable'],
     says: /status 200/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: replaces('fixtures', ['conformance-noop', 'conformance-hollow']),
   },
   {
@@ -203,7 +206,7 @@ const BLOCK_MUTANTS: readonly Mutant[] = [
     breaks: 'a runtime capability has an empty name',
     caughtBy: ['discovery/runtime-capabilities'],
     says: /runtimeCapabilities/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: replaces('runtimeCapabilities', ['']),
   },
   {
@@ -211,7 +214,7 @@ const BLOCK_MUTANTS: readonly Mutant[] = [
     breaks: 'secrets are not said to be host-managed',
     caughtBy: ['discovery/secrets'],
     says: /host-managed/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: replaces('secrets', { supported: true, scopes: ['user'], resolution: 'caller' }),
   },
   {
@@ -219,7 +222,7 @@ const BLOCK_MUTANTS: readonly Mutant[] = [
     breaks: 'secrets are supported for no scope',
     caughtBy: ['discovery/secrets'],
     says: /at least one scope/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: replaces('secrets', { supported: true, scopes: [], resolution: 'host-managed' }),
   },
   {
@@ -227,7 +230,7 @@ const BLOCK_MUTANTS: readonly Mutant[] = [
     breaks: 'keys are taken for a provider that is not supported',
     caughtBy: ['discovery/ai-providers'],
     says: /byok is in aiProviders\.supported/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: replaces('aiProviders', { supported: ['acme'], byok: ['other'] }),
   },
   {
@@ -235,7 +238,7 @@ const BLOCK_MUTANTS: readonly Mutant[] = [
     breaks: 'the policy mode restricted is advertised without optional',
     caughtBy: ['discovery/ai-policies'],
     says: /has optional too/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: replaces('aiProviders', { supported: [], policies: { modes: ['restricted'] } }),
   },
   {
@@ -243,7 +246,7 @@ const BLOCK_MUTANTS: readonly Mutant[] = [
     breaks: 'a policy mode that the protocol does not have is advertised',
     caughtBy: ['discovery/ai-policies'],
     says: /every policy mode/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: replaces('aiProviders', { supported: [], policies: { modes: ['optional', 'maybe'] } }),
   },
   {
@@ -251,7 +254,7 @@ const BLOCK_MUTANTS: readonly Mutant[] = [
     breaks: 'MCP is supported at no address',
     caughtBy: ['discovery/mcp-slot'],
     says: /says where/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: replaces('mcp', { supported: true }),
   },
   {
@@ -259,7 +262,7 @@ const BLOCK_MUTANTS: readonly Mutant[] = [
     breaks: 'MCP is said to be at something that is no address',
     caughtBy: ['discovery/mcp-slot'],
     says: /path or an http/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: replaces('mcp', { supported: true, serverUrls: ['mcp'] }),
   },
   {
@@ -267,7 +270,7 @@ const BLOCK_MUTANTS: readonly Mutant[] = [
     breaks: 'crossRegion has a name that the protocol does not have',
     caughtBy: ['discovery/cross-region'],
     says: /idempotency\.crossRegion/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: sets('idempotency', 'crossRegion', 'everywhere'),
   },
   {
@@ -275,7 +278,7 @@ const BLOCK_MUTANTS: readonly Mutant[] = [
     breaks: 'answers are kept for an hour only',
     caughtBy: ['discovery/cross-region'],
     says: /layer1RetentionSeconds/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: sets('idempotency', 'layer1RetentionSeconds', 3_600),
   },
   {
@@ -283,7 +286,7 @@ const BLOCK_MUTANTS: readonly Mutant[] = [
     breaks: 'a block is experimental until a day that is past',
     caughtBy: ['discovery/experimental'],
     says: /within the next year/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: replaces('acme', { tier: 'experimental', experimentalUntil: '2024-01-31' }),
   },
   {
@@ -291,7 +294,7 @@ const BLOCK_MUTANTS: readonly Mutant[] = [
     breaks: 'scoped discovery is said to be at something that is not a path',
     caughtBy: ['discovery/auth-scoped'],
     says: /begins with a slash/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: replaces('discovery', {
       authScoped: { supported: true, mode: 'extension-endpoint', endpointPath: 'capabilities' },
     }),
@@ -301,11 +304,11 @@ const BLOCK_MUTANTS: readonly Mutant[] = [
     breaks: 'an anonymous caller sees a member that a caller with a key does not see',
     caughtBy: ['discovery/auth-scoped'],
     says: /sees every member/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: (answer, request, memory) => {
       const scoped = { discovery: { authScoped: { supported: true } } };
       const extra = request.headers['authorization'] === undefined ? { 'acme.extra': {} } : {};
-      return changes((discovery) => ({ ...discovery, ...scoped, ...extra }))(answer, request, memory);
+      return answered((discovery) => ({ ...discovery, ...scoped, ...extra }))(answer, request, memory);
     },
   },
   {
@@ -313,7 +316,7 @@ const BLOCK_MUTANTS: readonly Mutant[] = [
     breaks: 'a tool catalogue is advertised and not served',
     caughtBy: ['discovery/advertised-routes'],
     says: /toolCatalog\.supported is advertised/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: replaces('toolCatalog', { supported: true }),
   },
   {
@@ -329,7 +332,7 @@ const BLOCK_MUTANTS: readonly Mutant[] = [
     breaks: 'debug bundles are served and not advertised',
     caughtBy: ['discovery/unadvertised-routes'],
     says: /status 404 or 405 or 501/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: sets('debugBundle', 'supported', false),
   },
 ];
@@ -340,8 +343,8 @@ const RUNTIME_MUTANTS: readonly Mutant[] = [
     breaks: 'a run fails for a missing capability without saying which',
     caughtBy: ['discovery/missing-runtime-capability'],
     says: /names the capability/,
-    on: { method: 'GET', path: /^\/v1\/runs\/[^/]+$/ },
-    answer: changes((run) =>
+    on: SNAPSHOT,
+    answer: answered((run) =>
       run['status'] === 'failed'
         ? { ...run, error: { code: 'capability_not_provided', message: 'A capability is missing.' } }
         : run,
@@ -352,8 +355,8 @@ const RUNTIME_MUTANTS: readonly Mutant[] = [
     breaks: 'a node runs although a capability that it needs is missing',
     caughtBy: ['discovery/missing-runtime-capability'],
     says: /needs a missing capability fails/,
-    on: { method: 'GET', path: /^\/v1\/runs\/[^/]+$/ },
-    answer: changes((run) => (run['status'] === 'failed' ? { ...run, status: 'completed' } : run)),
+    on: SNAPSHOT,
+    answer: answered((run) => (run['status'] === 'failed' ? { ...run, status: 'completed' } : run)),
   },
 ];
 
@@ -363,7 +366,7 @@ const OPENAPI_MUTANTS: readonly Mutant[] = [
     breaks: 'the description is of OpenAPI 3.0',
     caughtBy: ['discovery/openapi'],
     says: /OpenAPI 3\.1/,
-    on: ON_OPENAPI,
+    on: OPENAPI,
     answer: replaces('openapi', '3.0.3'),
   },
   {
@@ -371,7 +374,7 @@ const OPENAPI_MUTANTS: readonly Mutant[] = [
     breaks: 'servers and paths of the description both bring /v1',
     caughtBy: ['discovery/openapi'],
     says: /repeat the \/v1/,
-    on: ON_OPENAPI,
+    on: OPENAPI,
     answer: replaces('servers', [{ url: 'https://api.example.com/v1' }]),
   },
   {
@@ -379,8 +382,8 @@ const OPENAPI_MUTANTS: readonly Mutant[] = [
     breaks: 'a reference in the description leads nowhere',
     caughtBy: ['discovery/openapi'],
     says: /leads somewhere/,
-    on: ON_OPENAPI,
-    answer: changes((document) => ({
+    on: OPENAPI,
+    answer: answered((document) => ({
       ...document,
       'x-acme': { $ref: '#/components/schemas/DoesNotExist' },
     })),

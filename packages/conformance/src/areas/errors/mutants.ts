@@ -1,15 +1,9 @@
-import type { JsonObject } from '@weft/protocol';
-import { changes, dropsHeader, without } from '../../mutants/change.ts';
-import { type Mutant, type ProxiedRequest, status } from '../../mutants/mutant.ts';
+import { answered, dropsHeader, omit, refusal, refusals, status } from '../../mutants/answers.ts';
+import type { Mutant, ProxiedRequest } from '../../mutants/mutant.ts';
+import { CANCEL, CREATE, FORK, PAUSE, RESOLVE } from '../../mutants/targets.ts';
 
-const CREATE = { method: 'POST', path: /^\/v1\/runs$/ };
 const ANY = { path: /^\// };
 const MEMBER = 'weftUnknownMember';
-
-/** Changes error envelopes only. */
-function refusals(change: (body: JsonObject) => JsonObject) {
-  return changes((body) => (typeof body['error'] === 'string' ? change(body) : body));
-}
 
 /** Takes the unknown member out on its way, so that the host never sees it. */
 function forgives(request: ProxiedRequest): ProxiedRequest {
@@ -55,7 +49,7 @@ export const ERRORS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['errors/envelope'],
     says: /error's message/,
     on: ANY,
-    answer: refusals((body) => without(body, 'message')),
+    answer: refusals((body) => omit(body, 'message')),
   },
   {
     id: 'errors/plain-text',
@@ -94,7 +88,7 @@ export const ERRORS_MUTANTS: readonly Mutant[] = [
     breaks: 'cancelling an unknown run succeeds',
     caughtBy: ['errors/unknown-run'],
     says: /status 403 or 404/,
-    on: { method: 'POST', path: /\/cancel$/ },
+    on: CANCEL,
     answer: status(404, 200),
   },
   {
@@ -184,11 +178,7 @@ export const ERRORS_MUTANTS: readonly Mutant[] = [
     request: (request) =>
       request.body.includes('acme.ticket')
         ? {
-            instead: {
-              status: 400,
-              headers: {},
-              body: '{"error":"validation_error","message":"Unknown key."}',
-            },
+            instead: refusal(400, 'validation_error'),
           }
         : request,
   },
@@ -197,7 +187,7 @@ export const ERRORS_MUTANTS: readonly Mutant[] = [
     breaks: 'an unknown member of an answer to an interrupt is ignored',
     caughtBy: ['errors/closed-resolve'],
     says: /status 400 or 422/,
-    on: { method: 'POST', path: /\/interrupts\// },
+    on: RESOLVE,
     request: forgives,
   },
   {
@@ -218,7 +208,7 @@ export const ERRORS_MUTANTS: readonly Mutant[] = [
     breaks: 'an unknown member of a fork is ignored',
     caughtBy: ['errors/closed-fork'],
     says: /status 400 or 422/,
-    on: { method: 'POST', path: /:fork$/ },
+    on: FORK,
     request: forgives,
   },
   {
@@ -226,7 +216,7 @@ export const ERRORS_MUTANTS: readonly Mutant[] = [
     breaks: 'an unknown member of a pause is ignored',
     caughtBy: ['errors/closed-pause'],
     says: /status 400 or 422/,
-    on: { method: 'POST', path: /:pause$/ },
+    on: PAUSE,
     request: (request) => ({ ...request, body: '{}' }),
   },
   {
@@ -291,7 +281,7 @@ export const ERRORS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['errors/workflow'],
     says: /with its nodes/,
     on: { method: 'GET', path: /^\/v1\/workflows\// },
-    answer: changes((body) => without(body, 'nodes')),
+    answer: answered((body) => omit(body, 'nodes')),
   },
   {
     id: 'errors/any-webhook',

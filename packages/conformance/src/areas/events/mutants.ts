@@ -1,6 +1,7 @@
-import { isJsonObject } from '@weft/protocol';
-import { type Mutant, status } from '../../mutants/mutant.ts';
-import { CANCEL, events, LOG, numbered, omit, payloads, runOf, swapped } from '../../mutants/run-answers.ts';
+import { events, numbered, objectOf, omit, payloads, status, swapped } from '../../mutants/answers.ts';
+import type { Mutant } from '../../mutants/mutant.ts';
+import { counted, runOf } from '../../mutants/requests.ts';
+import { CANCEL, POLL } from '../../mutants/targets.ts';
 
 export const EVENTS_MUTANTS: readonly Mutant[] = [
   {
@@ -8,7 +9,7 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'an empty payload is left out',
     caughtBy: ['events/required-members'],
     says: /has a payload, if only null/,
-    on: LOG,
+    on: POLL,
     answer: events((all) =>
       all.map((event) => (event['type'] === 'run.completed' ? omit(event, 'payload') : event)),
     ),
@@ -18,7 +19,7 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'two events have one eventId',
     caughtBy: ['events/required-members'],
     says: /no two events have the same eventId/,
-    on: LOG,
+    on: POLL,
     answer: events((all) =>
       all.map((event, index) => ({ ...event, eventId: all[index === 2 ? 1 : index]?.['eventId'] ?? '' })),
     ),
@@ -28,7 +29,7 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'timestamps are numbers',
     caughtBy: ['events/required-members'],
     says: /has a timestamp/,
-    on: LOG,
+    on: POLL,
     answer: events((all) =>
       all.map((event) => ({ ...event, timestamp: Date.parse(String(event['timestamp'])) })),
     ),
@@ -38,7 +39,7 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'timestamps have no time zone',
     caughtBy: ['events/required-members'],
     says: /RFC 3339/,
-    on: LOG,
+    on: POLL,
     answer: events((all) =>
       all.map((event) => ({ ...event, timestamp: String(event['timestamp']).replace('Z', '') })),
     ),
@@ -48,7 +49,7 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'sequences begin at 1',
     caughtBy: ['events/sequences', 'events/parallel-runs'],
     says: /begin at 0 and grow by one/,
-    on: LOG,
+    on: POLL,
     answer: events((all) => numbered(all).map((event, index) => ({ ...event, sequence: index + 1 }))),
   },
   {
@@ -56,7 +57,7 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'an event is lost on the way',
     caughtBy: ['events/sequences'],
     says: /begin at 0 and grow by one/,
-    on: LOG,
+    on: POLL,
     answer: events((all) => all.filter((_, index) => index !== 1)),
   },
   {
@@ -64,7 +65,7 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'an event is delivered twice',
     caughtBy: ['events/sequences'],
     says: /begin at 0 and grow by one/,
-    on: LOG,
+    on: POLL,
     answer: events((all) => all.flatMap((event, index) => (index === 1 ? [event, event] : [event]))),
   },
   {
@@ -72,7 +73,7 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'a run ends twice',
     caughtBy: ['events/sequences'],
     says: /exactly one terminal event/,
-    on: LOG,
+    on: POLL,
     answer: events((all) => numbered([...all, ...all.slice(-1)])),
   },
   {
@@ -80,7 +81,7 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'an event follows the terminal one',
     caughtBy: ['events/sequences'],
     says: /terminal event is the last/,
-    on: LOG,
+    on: POLL,
     answer: events((all) => numbered(swapped(all, all.length - 1, all.length - 2))),
   },
   {
@@ -88,7 +89,7 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'run.started does not name the workflow',
     caughtBy: ['events/started'],
     says: /names the workflow/,
-    on: LOG,
+    on: POLL,
     answer: payloads('run.started', () => ({})),
   },
   {
@@ -96,7 +97,7 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'run.started comes again when the run is taken up',
     caughtBy: ['events/started'],
     says: /run\.started comes once/,
-    on: LOG,
+    on: POLL,
     answer: events((all) => numbered([...all.slice(0, 1), ...all])),
   },
   {
@@ -104,10 +105,9 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'events have the time at which they are read',
     caughtBy: ['events/repeated-reads'],
     says: /second read of the log gives the same/,
-    on: LOG,
+    on: POLL,
     answer: events((all, _, memory) => {
-      const reads = Number(memory.get('reads') ?? 0) + 1;
-      memory.set('reads', reads);
+      const reads = counted(memory, 'reads');
       const timestamp = new Date(reads * 1_000).toISOString();
       return all.map((event) => ({ ...event, timestamp }));
     }),
@@ -117,7 +117,7 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'a node that has completed is no longer seen as started',
     caughtBy: ['events/append-only'],
     says: /begins with the same events/,
-    on: LOG,
+    on: POLL,
     answer: events((all) => {
       const isDone = all.some(({ type }) => type === 'node.completed');
       return isDone ? numbered(all.filter(({ type }) => type !== 'node.started')) : all;
@@ -128,7 +128,7 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'nodeId stands in the payload alone',
     caughtBy: ['events/node-events'],
     says: /nodeId beside its type/,
-    on: LOG,
+    on: POLL,
     answer: events((all) => all.map((event) => omit(event, 'nodeId'))),
   },
   {
@@ -136,7 +136,7 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'node.started has no typeId',
     caughtBy: ['events/node-events'],
     says: /node\.started has a typeId/,
-    on: LOG,
+    on: POLL,
     answer: payloads('node.started', (payload) => omit(payload, 'typeId')),
   },
   {
@@ -144,7 +144,7 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'attempts count from 1',
     caughtBy: ['events/node-events'],
     says: /first attempt of a node is attempt 0/,
-    on: LOG,
+    on: POLL,
     answer: payloads('node.started', (payload) => ({ ...payload, attempt: 1 })),
   },
   {
@@ -152,7 +152,7 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'the second node completes before the first',
     caughtBy: ['events/node-order'],
     says: /a, b and c complete in this order/,
-    on: LOG,
+    on: POLL,
     answer: events((all) => {
       const places = all.flatMap(({ type }, index) => (type === 'node.completed' ? [index] : []));
       return numbered(swapped(all, places[0] ?? 0, places[1] ?? 0));
@@ -163,7 +163,7 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'a node begins before its predecessor has completed',
     caughtBy: ['events/node-order'],
     says: /begins after node a has completed/,
-    on: LOG,
+    on: POLL,
     answer: events((all) => {
       const done = all.findIndex(({ type }) => type === 'node.completed');
       return numbered(swapped(all, done, done + 1));
@@ -174,7 +174,7 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'run.failed comes before node.failed',
     caughtBy: ['events/failure'],
     says: /node\.failed comes before run\.failed/,
-    on: LOG,
+    on: POLL,
     answer: events((all) => numbered(swapped(all, all.length - 1, all.length - 2))),
   },
   {
@@ -182,10 +182,10 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'code and message stand at the top of the payload',
     caughtBy: ['events/failure'],
     says: /run\.failed has an error with a code/,
-    on: LOG,
+    on: POLL,
     answer: payloads('run.failed', (payload) => ({
       ...omit(payload, 'error'),
-      ...(isJsonObject(payload['error']) ? payload['error'] : {}),
+      ...objectOf(payload['error']),
     })),
   },
   {
@@ -193,7 +193,7 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'the host has an event of its own under node.',
     caughtBy: ['events/types'],
     says: /vocabularies of the protocol/,
-    on: LOG,
+    on: POLL,
     answer: events((all) =>
       all.map((event) => (event['type'] === 'node.started' ? { ...event, type: 'node.begun' } : event)),
     ),
@@ -203,7 +203,7 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'the host has an event of its own under a reserved prefix',
     caughtBy: ['events/types'],
     says: /catalogue or a name of a vendor/,
-    on: LOG,
+    on: POLL,
     answer: events((all) =>
       all.map((event) =>
         event['type'] === 'node.started' ? { ...event, type: 'openwop.node.begun' } : event,
@@ -215,7 +215,7 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'a run is seen as ended before its terminal event is there',
     caughtBy: ['events/terminal-before-status'],
     says: /ends with the terminal event/,
-    on: LOG,
+    on: POLL,
     answer: events((all) => all.slice(0, -1)),
   },
   {
@@ -239,7 +239,7 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'eventIds are unique within a run only',
     caughtBy: ['events/parallel-runs'],
     says: /two runs have the same eventId/,
-    on: LOG,
+    on: POLL,
     answer: events((all) =>
       all.map((event) => ({ ...event, eventId: `event-${String(event['sequence'])}` })),
     ),
@@ -249,7 +249,7 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'a clock that went back makes a negative duration',
     caughtBy: ['events/terminal-payloads'],
     says: /durationMs of run\.completed is an integer from 0/,
-    on: LOG,
+    on: POLL,
     answer: payloads('run.completed', (payload) => ({ ...payload, durationMs: -3 })),
   },
   {
@@ -257,7 +257,7 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'run.completed has a list of outputs',
     caughtBy: ['events/terminal-payloads'],
     says: /outputs of run\.completed are an object/,
-    on: LOG,
+    on: POLL,
     answer: payloads('run.completed', (payload) => ({ ...payload, outputs: [] })),
   },
   {
@@ -265,7 +265,7 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     breaks: 'the log of a run that has ended is not found',
     caughtBy: ['events/repeated-reads'],
     says: /status 200/,
-    on: LOG,
+    on: POLL,
     answer: status(200, 404),
   },
 ];

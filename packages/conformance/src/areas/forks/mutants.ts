@@ -1,8 +1,9 @@
-import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
-import { json, type Mutant, type MutantMemory, type ProxiedRequest, status } from '../../mutants/mutant.ts';
-import { body, header, ownersKey, without } from '../../mutants/changes.ts';
+import type { JsonObject } from '@weft/protocol';
+import { answered, answeredWith, events, omit, status } from '../../mutants/answers.ts';
+import type { Mutant, MutantMemory, ProxiedRequest } from '../../mutants/mutant.ts';
+import { ownersKey, runOf, sent, sentHeader } from '../../mutants/requests.ts';
+import { DISCOVERY, FORK, POLL, RUNS } from '../../mutants/targets.ts';
 
-const FORK = { method: 'POST', path: /:fork$/ };
 /** Forks, and the logs of runs: what a mutant needs to break the log of a fork alone. */
 const FORK_AND_POLL = { path: /:fork$|\/events\/poll/ };
 
@@ -12,10 +13,8 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     breaks: 'replay.modes has a mode that the protocol does not know',
     caughtBy: ['forks/advertised-modes'],
     says: /replay and branch alone/,
-    on: { path: /^\/\.well-known\/openwop/ },
-    answer: json((body) =>
-      isJsonObject(body) ? { ...body, replay: { supported: true, modes: ['rewind'] } } : body,
-    ),
+    on: DISCOVERY,
+    answer: answered((body) => ({ ...body, replay: { supported: true, modes: ['rewind'] } })),
   },
   {
     id: 'forks/answered-with-200',
@@ -39,7 +38,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/from-the-start'],
     says: /names its source/,
     on: FORK,
-    answer: forked(without('sourceRunId')),
+    answer: forked((body) => omit(body, 'sourceRunId')),
   },
   {
     id: 'forks/another-mode',
@@ -63,7 +62,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/from-the-start'],
     says: /has an eventsUrl/,
     on: FORK,
-    answer: forked(without('eventsUrl')),
+    answer: forked((body) => omit(body, 'eventsUrl')),
   },
   {
     id: 'forks/events-url-leads-nowhere',
@@ -79,7 +78,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/from-the-middle'],
     says: /names its fromSeq|not executed again/,
     on: FORK,
-    request: body((asked) => ({ ...asked, fromSeq: 0 })),
+    request: sent((asked) => ({ ...asked, fromSeq: 0 })),
   },
   {
     id: 'forks/runs-again-from-the-start',
@@ -87,9 +86,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/from-the-middle'],
     says: /inherited with sequence, type, node, payload and time/,
     on: FORK_AND_POLL,
-    answer: logOfForks((events) =>
-      events.map((event) => ({ ...event, timestamp: '2000-01-01T00:00:00.000Z' })),
-    ),
+    answer: logOfForks((all) => all.map((event) => ({ ...event, timestamp: '2000-01-01T00:00:00.000Z' }))),
   },
   {
     id: 'forks/old-run-ids',
@@ -97,7 +94,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/from-the-middle'],
     says: /has the runId of the fork/,
     on: FORK_AND_POLL,
-    answer: logOfForks((events) => events.map((event) => ({ ...event, runId: 'source' }))),
+    answer: logOfForks((all) => all.map((event) => ({ ...event, runId: 'source' }))),
   },
   {
     id: 'forks/gap',
@@ -105,8 +102,8 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/from-the-start'],
     says: /no gap/,
     on: FORK_AND_POLL,
-    answer: logOfForks((events) =>
-      events.map((event) =>
+    answer: logOfForks((all) =>
+      all.map((event) =>
         Number(event['sequence']) > 1 ? { ...event, sequence: Number(event['sequence']) + 1 } : event,
       ),
     ),
@@ -117,8 +114,8 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/from-the-middle'],
     says: /in the order of their sequences/,
     on: FORK_AND_POLL,
-    answer: logOfForks((events) =>
-      events.map((event) =>
+    answer: logOfForks((all) =>
+      all.map((event) =>
         Number(event['sequence']) > 4 ? { ...event, sequence: Number(event['sequence']) - 5 } : event,
       ),
     ),
@@ -131,9 +128,9 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     on: FORK_AND_POLL,
     answer: (answer, request, memory) => {
       remember(answer.body, request, memory);
-      const isLog = request.path.includes('/events/poll');
+      const isLog = POLL.path.test(request.path);
       if (!isLog || isLogOfFork(request, memory) || memory.size === 0) return answer;
-      const change = json((polled) => withEvents(polled, (events) => [...events, ...events.slice(-1)]));
+      const change = events((all) => [...all, ...all.slice(-1)]);
       return change(answer, request, memory);
     },
   },
@@ -143,7 +140,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/equal-replays'],
     says: /the same types, nodes and payloads/,
     on: FORK_AND_POLL,
-    answer: logOfForks((events, runId) => events.map((event) => ({ ...event, payload: { nonce: runId } }))),
+    answer: logOfForks((all, runId) => all.map((event) => ({ ...event, payload: { nonce: runId } }))),
   },
   {
     id: 'forks/replay-loses-an-event',
@@ -151,7 +148,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/replay-as-source'],
     says: /types and nodes of its source/,
     on: FORK_AND_POLL,
-    answer: logOfForks((events) => events.filter(({ type }) => type !== 'node.started')),
+    answer: logOfForks((all) => all.filter(({ type }) => type !== 'node.started')),
   },
   {
     id: 'forks/replay-without-variables',
@@ -162,9 +159,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     answer: (answer, request, memory) => {
       remember(answer.body, request, memory);
       const isFork = memory.has(`fork ${request.path.split('/').at(-1) ?? ''}`);
-      return isFork
-        ? json((run) => (isJsonObject(run) ? { ...run, variables: {} } : run))(answer, request, memory)
-        : answer;
+      return isFork ? answered((run) => ({ ...run, variables: {} }))(answer, request, memory) : answer;
     },
   },
   {
@@ -173,7 +168,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/replay-of-an-answer', 'forks/replay-as-source'],
     says: /reports no divergence/,
     on: FORK_AND_POLL,
-    answer: logOfForks((events) => events.map((event) => ({ ...event, type: 'replay.diverged' }))),
+    answer: logOfForks((all) => all.map((event) => ({ ...event, type: 'replay.diverged' }))),
   },
   {
     id: 'forks/new-children',
@@ -194,7 +189,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/replay-is-not-delivered'],
     says: /end of a replay is not delivered/,
     on: FORK,
-    request: body((asked) => ({ ...asked, mode: 'branch' })),
+    request: sent((asked) => ({ ...asked, mode: 'branch' })),
     answer: forked((answer) => ({ ...answer, mode: 'replay' })),
   },
   {
@@ -203,7 +198,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/branch-asks-again'],
     says: /becomes waiting-approval|\/interrupts\/gate/,
     on: FORK,
-    request: body((asked) => ({ ...without('runOptionsOverlay')(asked), mode: 'replay' })),
+    request: sent((asked) => ({ ...omit(asked, 'runOptionsOverlay'), mode: 'replay' })),
     answer: forked((answer) => ({ ...answer, mode: 'branch' })),
   },
   {
@@ -212,7 +207,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/branch-overlay', 'forks/branch-overlay-is-merged'],
     says: /lower recursionLimit fails/,
     on: FORK,
-    request: body(without('runOptionsOverlay')),
+    request: sent((body) => omit(body, 'runOptionsOverlay')),
   },
   {
     id: 'forks/overlay-in-place-of-options',
@@ -220,8 +215,8 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/branch-overlay-is-merged'],
     says: /laid over that of the source/,
     on: { method: 'GET', path: /^\/v1\/runs\/[^/:]+$/ },
-    answer: json((run) =>
-      isJsonObject(run) && JSON.stringify(run['metadata'] ?? null).includes('from the overlay')
+    answer: answered((run) =>
+      JSON.stringify(run['metadata'] ?? null).includes('from the overlay')
         ? { ...run, metadata: { 'example.changed': 'from the overlay' } }
         : run,
     ),
@@ -232,7 +227,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/replay-takes-no-overlay'],
     says: /status 400/,
     on: FORK,
-    request: body(without('runOptionsOverlay')),
+    request: sent((body) => omit(body, 'runOptionsOverlay')),
   },
   {
     id: 'forks/empty-overlay-rejected',
@@ -248,7 +243,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/replay-from-the-start-by-default'],
     says: /status 201/,
     on: FORK,
-    request: body((asked) => ('fromSeq' in asked ? asked : { ...asked, fromSeq: null })),
+    request: sent((asked) => ('fromSeq' in asked ? asked : { ...asked, fromSeq: null })),
   },
   {
     id: 'forks/branch-from-the-start-by-default',
@@ -256,7 +251,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/branch-needs-from-seq'],
     says: /status 400/,
     on: FORK,
-    request: body((asked) => ({ fromSeq: 0, ...asked })),
+    request: sent((asked) => ({ fromSeq: 0, ...asked })),
   },
   {
     id: 'forks/negative-from-seq',
@@ -264,7 +259,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/bad-from-seq'],
     says: /status 400/,
     on: FORK,
-    request: body((asked) => ({ ...asked, fromSeq: Math.max(0, Number(asked['fromSeq'])) })),
+    request: sent((asked) => ({ ...asked, fromSeq: Math.max(0, Number(asked['fromSeq'])) })),
   },
   {
     id: 'forks/past-the-log-is-400',
@@ -280,7 +275,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/bad-from-seq'],
     says: /status 422/,
     on: FORK,
-    request: body((asked) => (asked['fromSeq'] === 99_999 ? { ...asked, fromSeq: 0 } : asked)),
+    request: sent((asked) => (asked['fromSeq'] === 99_999 ? { ...asked, fromSeq: 0 } : asked)),
   },
   {
     id: 'forks/unknown-member-ignored',
@@ -288,7 +283,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/bad-bodies'],
     says: /status 400/,
     on: FORK,
-    request: body(without('fromSequence')),
+    request: sent((body) => omit(body, 'fromSequence')),
   },
   {
     id: 'forks/unknown-mode-ignored',
@@ -296,7 +291,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/bad-bodies'],
     says: /status 400/,
     on: FORK,
-    request: body((asked) => ({ ...asked, mode: 'replay' })),
+    request: sent((asked) => ({ ...asked, mode: 'replay' })),
   },
   {
     id: 'forks/unknown-run-is-400',
@@ -311,7 +306,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     breaks: 'a key that may only read forks',
     caughtBy: ['forks/needs-a-key'],
     says: /status 40[13]/,
-    on: { path: /^\/v1\/runs/ },
+    on: RUNS,
     request: ownersKey,
   },
   {
@@ -319,7 +314,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     breaks: 'a key of another tenant forks a run',
     caughtBy: ['forks/other-tenant'],
     says: /status 404 or 403/,
-    on: { path: /^\/v1\/runs/ },
+    on: RUNS,
     request: ownersKey,
   },
   {
@@ -332,11 +327,7 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
       remember(answer.body, request, memory);
       const isFork = memory.has(`fork ${request.path.split('/').at(-1) ?? ''}`);
       return isFork
-        ? json((run) => (isJsonObject(run) ? { ...run, owner: { tenant: 'another' } } : run))(
-            answer,
-            request,
-            memory,
-          )
+        ? answered((run) => ({ ...run, owner: { tenant: 'another' } }))(answer, request, memory)
         : answer;
     },
   },
@@ -346,12 +337,12 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['forks/idempotent'],
     says: /are one run/,
     on: FORK,
-    request: header('idempotency-key', () => undefined),
+    request: sentHeader('idempotency-key', () => undefined),
   },
 ];
 
 function forked(change: (answer: JsonObject) => JsonObject) {
-  return json((answer): Json => (isJsonObject(answer) && 'sourceRunId' in answer ? change(answer) : answer));
+  return answeredWith('sourceRunId', change);
 }
 
 /** Changes the log of forks, and of no other run. */
@@ -361,8 +352,8 @@ function logOfForks(
   return (answer, request, memory) => {
     remember(answer.body, request, memory);
     if (!isLogOfFork(request, memory)) return answer;
-    const runId = request.path.split('/')[3] ?? '';
-    return json((polled) => withEvents(polled, (events) => change(events, runId)))(answer, request, memory);
+    const runId = runOf(request);
+    return events((all) => change(all, runId))(answer, request, memory);
   };
 }
 
@@ -371,11 +362,6 @@ function remember(text: string, request: ProxiedRequest, memory: MutantMemory): 
   if (runId !== undefined) memory.set(`fork ${runId}`, true);
 }
 
-function isLogOfFork({ path }: ProxiedRequest, memory: MutantMemory): boolean {
-  return path.includes('/events/poll') && memory.has(`fork ${path.split('/')[3] ?? ''}`);
-}
-
-function withEvents(polled: Json, change: (events: JsonObject[]) => JsonObject[]): Json {
-  if (!isJsonObject(polled) || !Array.isArray(polled['events'])) return polled;
-  return { ...polled, events: change(polled['events'].filter(isJsonObject)) };
+function isLogOfFork(request: ProxiedRequest, memory: MutantMemory): boolean {
+  return POLL.path.test(request.path) && memory.has(`fork ${runOf(request)}`);
 }

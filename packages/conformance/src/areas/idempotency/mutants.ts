@@ -1,10 +1,11 @@
 import { isJsonObject } from '@weft/protocol';
-import { json, type Mutant, type ProxiedAnswer, type ProxiedRequest } from '../../mutants/mutant.ts';
-import { bodyOf, CANCEL, CREATE, omit, refusal, replyWith, without } from '../../mutants/run-answers.ts';
+import { answered, answeredHeader, dropsHeader, omit, refusal, replyWith } from '../../mutants/answers.ts';
+import type { Mutant, ProxiedRequest } from '../../mutants/mutant.ts';
+import { bodyOf, counted, ignoresHeader } from '../../mutants/requests.ts';
+import { CANCEL, CREATE, DISCOVERY, FORK, PAUSE, RESOLVE, SNAPSHOT } from '../../mutants/targets.ts';
 
 const KEY = 'idempotency-key';
 const REPLAY = 'openwop-idempotent-replay';
-const DISCOVERY = { method: 'GET', path: /^\/\.well-known\/openwop$/ } as const;
 
 export const IDEMPOTENCY_MUTANTS: readonly Mutant[] = [
   {
@@ -18,7 +19,7 @@ export const IDEMPOTENCY_MUTANTS: readonly Mutant[] = [
     ],
     says: /runId of the first/,
     on: CREATE,
-    request: without(KEY),
+    request: ignoresHeader(KEY),
   },
   {
     id: 'idempotency/not-marked',
@@ -26,7 +27,7 @@ export const IDEMPOTENCY_MUTANTS: readonly Mutant[] = [
     caughtBy: ['idempotency/replay', 'idempotency/long-key'],
     says: /carries openwop-Idempotent-Replay: true/,
     on: CREATE,
-    answer: unmarked,
+    answer: dropsHeader(REPLAY),
   },
   {
     id: 'idempotency/always-marked',
@@ -34,7 +35,7 @@ export const IDEMPOTENCY_MUTANTS: readonly Mutant[] = [
     caughtBy: ['idempotency/replay', 'idempotency/other-keys'],
     says: /first answer to a key is not marked/,
     on: CREATE,
-    answer: (answer) => ({ ...answer, headers: { ...answer.headers, [REPLAY]: 'true' } }),
+    answer: answeredHeader(REPLAY, 'true'),
   },
   {
     id: 'idempotency/status-of-now',
@@ -44,11 +45,7 @@ export const IDEMPOTENCY_MUTANTS: readonly Mutant[] = [
     on: CREATE,
     answer: (answer, request, memory) =>
       REPLAY in answer.headers
-        ? json((body) => (isJsonObject(body) ? { ...body, status: 'completed' } : body))(
-            answer,
-            request,
-            memory,
-          )
+        ? answered((body) => ({ ...body, status: 'completed' }))(answer, request, memory)
         : answer,
   },
   {
@@ -82,10 +79,8 @@ export const IDEMPOTENCY_MUTANTS: readonly Mutant[] = [
     caughtBy: ['idempotency/mismatch-code'],
     says: /code is idempotency_key_mismatch/,
     on: CREATE,
-    answer: json((body) =>
-      isJsonObject(body) && body['error'] === 'idempotency_key_mismatch'
-        ? { ...body, error: 'idempotency_key_conflict' }
-        : body,
+    answer: answered((body) =>
+      body['error'] === 'idempotency_key_mismatch' ? { ...body, error: 'idempotency_key_conflict' } : body,
     ),
   },
   {
@@ -128,8 +123,7 @@ export const IDEMPOTENCY_MUTANTS: readonly Mutant[] = [
     says: /status 200 or 201/,
     on: CREATE,
     request: (request, memory) => {
-      const count = Number(memory.get('count') ?? 0) + 1;
-      memory.set('count', count);
+      const count = counted(memory, 'count');
       return count === 4 ? { instead: refusal(409, 'idempotency_in_flight') } : request;
     },
   },
@@ -140,9 +134,8 @@ export const IDEMPOTENCY_MUTANTS: readonly Mutant[] = [
     says: /have one runId/,
     on: CREATE,
     request: (request, memory) => {
-      const count = Number(memory.get('count') ?? 0) + 1;
-      memory.set('count', count);
-      return count === 5 ? without(KEY)(request, memory) : request;
+      const count = counted(memory, 'count');
+      return count === 5 ? ignoresHeader(KEY)(request) : request;
     },
   },
   {
@@ -163,8 +156,7 @@ export const IDEMPOTENCY_MUTANTS: readonly Mutant[] = [
     says: /header retry-after/,
     on: CREATE,
     request: (request, memory) => {
-      const count = Number(memory.get('count') ?? 0) + 1;
-      memory.set('count', count);
+      const count = counted(memory, 'count');
       return count % 3 === 0 ? { instead: refusal(503, 'service_unavailable') } : request;
     },
   },
@@ -201,9 +193,7 @@ export const IDEMPOTENCY_MUTANTS: readonly Mutant[] = [
     caughtBy: ['idempotency/regions'],
     says: /crossRegion is a word of the vocabulary/,
     on: DISCOVERY,
-    answer: json((body) =>
-      isJsonObject(body) ? { ...body, idempotency: { supported: true, crossRegion: 'global' } } : body,
-    ),
+    answer: answered((body) => ({ ...body, idempotency: { supported: true, crossRegion: 'global' } })),
   },
   {
     id: 'idempotency/no-retention',
@@ -211,11 +201,10 @@ export const IDEMPOTENCY_MUTANTS: readonly Mutant[] = [
     caughtBy: ['idempotency/regions'],
     says: /layer1RetentionSeconds is a positive number/,
     on: DISCOVERY,
-    answer: json((body) =>
-      isJsonObject(body)
-        ? { ...body, idempotency: { crossRegion: 'single-region', layer1RetentionSeconds: 0 } }
-        : body,
-    ),
+    answer: answered((body) => ({
+      ...body,
+      idempotency: { crossRegion: 'single-region', layer1RetentionSeconds: 0 },
+    })),
   },
   {
     id: 'idempotency/short-acknowledgement',
@@ -223,8 +212,8 @@ export const IDEMPOTENCY_MUTANTS: readonly Mutant[] = [
     caughtBy: ['idempotency/ack-timeout'],
     says: /integer of at least 5/,
     on: DISCOVERY,
-    answer: json((body) =>
-      isJsonObject(body) && isJsonObject(body['limits'])
+    answer: answered((body) =>
+      isJsonObject(body['limits'])
         ? { ...body, limits: { ...body['limits'], idempotencyAckTimeoutSec: 2 } }
         : body,
     ),
@@ -234,7 +223,7 @@ export const IDEMPOTENCY_MUTANTS: readonly Mutant[] = [
     breaks: 'a read with a key is answered from the store',
     caughtBy: ['idempotency/reads'],
     says: /shows what is true by then/,
-    on: { method: 'GET', path: /^\/v1\/runs\/[^/:?]+$/ },
+    on: SNAPSHOT,
     request: remembered((request) => request.headers[KEY]),
     answer: remember((request) => request.headers[KEY]),
   },
@@ -244,7 +233,7 @@ export const IDEMPOTENCY_MUTANTS: readonly Mutant[] = [
     caughtBy: ['idempotency/cancel'],
     says: /carries openwop-Idempotent-Replay: true|has the body of the first/,
     on: CANCEL,
-    request: without(KEY),
+    request: ignoresHeader(KEY),
   },
   {
     id: 'idempotency/run-not-in-key',
@@ -260,8 +249,8 @@ export const IDEMPOTENCY_MUTANTS: readonly Mutant[] = [
     breaks: 'a repeated fork makes a second fork',
     caughtBy: ['idempotency/fork'],
     says: /repeated fork has the runId of the first/,
-    on: { method: 'POST', path: /:fork$/ },
-    request: without(KEY),
+    on: FORK,
+    request: ignoresHeader(KEY),
   },
   {
     id: 'idempotency/second-annotation',
@@ -269,7 +258,7 @@ export const IDEMPOTENCY_MUTANTS: readonly Mutant[] = [
     caughtBy: ['idempotency/annotation'],
     says: /carries openwop-Idempotent-Replay: true/,
     on: { method: 'POST', path: /\/annotations$/ },
-    request: without(KEY),
+    request: ignoresHeader(KEY),
   },
   {
     id: 'idempotency/second-annotation-marked',
@@ -277,8 +266,8 @@ export const IDEMPOTENCY_MUTANTS: readonly Mutant[] = [
     caughtBy: ['idempotency/annotation'],
     says: /repeated annotation is there once/,
     on: { method: 'GET', path: /\/annotations$/ },
-    answer: json((body) =>
-      isJsonObject(body) && Array.isArray(body['annotations'])
+    answer: answered((body) =>
+      Array.isArray(body['annotations'])
         ? { ...body, annotations: [...body['annotations'], ...body['annotations']] }
         : body,
     ),
@@ -288,16 +277,16 @@ export const IDEMPOTENCY_MUTANTS: readonly Mutant[] = [
     breaks: 'a repeated answer to an interrupt comes too late',
     caughtBy: ['idempotency/interrupt'],
     says: /status 200/,
-    on: { method: 'POST', path: /\/interrupts\// },
-    request: without(KEY),
+    on: RESOLVE,
+    request: ignoresHeader(KEY),
   },
   {
     id: 'idempotency/second-pause',
     breaks: 'a repeated pause is a conflict',
     caughtBy: ['idempotency/pause'],
     says: /status 202/,
-    on: { method: 'POST', path: /:pause$/ },
-    request: without(KEY),
+    on: PAUSE,
+    request: ignoresHeader(KEY),
   },
   {
     id: 'idempotency/short-keys',
@@ -319,18 +308,13 @@ export const IDEMPOTENCY_MUTANTS: readonly Mutant[] = [
       if (answer.status === 201) memory.set(request.headers[KEY] ?? '', answer.body);
       return answer.status === 409 && typeof stored === 'string'
         ? replyWith(409, {
-            ...omit(bodyOf({ ...request, body: answer.body }), 'details'),
+            ...omit(bodyOf(answer), 'details'),
             details: { stored },
           })
         : answer;
     },
   },
 ];
-
-function unmarked(answer: ProxiedAnswer): ProxiedAnswer {
-  const headers = Object.fromEntries(Object.entries(answer.headers).filter(([name]) => name !== REPLAY));
-  return { ...answer, headers };
-}
 
 /** Keeps the first answer under a name, marked as a repeated one. */
 function remember(nameOf: (request: ProxiedRequest) => string | undefined): Required<Mutant>['answer'] {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { isJsonObject } from '@weft/protocol';
+import { answered, objectOf, omit, payloads, succeeds } from '../../mutants/answers.ts';
 import type { Mutant } from '../../mutants/mutant.ts';
-import { objects, omit, payloadsOf, POLL, sent, SNAPSHOT, succeeds } from '../../mutants/polled-events.ts';
+import { sent } from '../../mutants/requests.ts';
+import { POLL, SNAPSHOT } from '../../mutants/targets.ts';
 
 const VOTE = { method: 'POST', path: /\/interrupts\/gate$/ };
 
@@ -18,7 +19,7 @@ export const INTERRUPTS_PROFILE_MUTANTS: readonly Mutant[] = [
     },
     answer(answer, request, memory) {
       if (request.method !== 'GET' || memory.get('voted') !== true) return answer;
-      return objects((body) => ({ ...body, status: 'completed' }))(answer, request, memory);
+      return answered((body) => ({ ...body, status: 'completed' }))(answer, request, memory);
     },
   },
   {
@@ -43,7 +44,7 @@ export const INTERRUPTS_PROFILE_MUTANTS: readonly Mutant[] = [
     says: /a vote is taken with 2xx|still waits after the same vote four times/,
     on: VOTE,
     request: sent(({ resumeValue }) => ({
-      resumeValue: { ...(isJsonObject(resumeValue) ? resumeValue : {}), voter: randomUUID() },
+      resumeValue: { ...objectOf(resumeValue), voter: randomUUID() },
     })),
   },
   {
@@ -53,7 +54,7 @@ export const INTERRUPTS_PROFILE_MUTANTS: readonly Mutant[] = [
     says: /still waits after one rejection and one that was taken back/,
     on: VOTE,
     request: sent(({ resumeValue }) => {
-      const vote = isJsonObject(resumeValue) ? resumeValue : {};
+      const vote = objectOf(resumeValue);
       return { resumeValue: vote['action'] === 'accept' ? { ...vote, voter: randomUUID() } : vote };
     }),
   },
@@ -62,14 +63,14 @@ export const INTERRUPTS_PROFILE_MUTANTS: readonly Mutant[] = [
     breaks: 'a single rejection ends a run that asks for a majority',
     caughtBy: ['interrupts/quorum-rejected'],
     says: /still waits after one rejection of three votes/,
-    on: { method: 'GET', path: SNAPSHOT },
+    on: SNAPSHOT,
     answer(answer, request, memory) {
       const isWaiting = answer.body.includes('"status":"waiting-approval"');
       if (!isWaiting || memory.get('waited') !== true) {
         if (isWaiting) memory.set('waited', true);
         return answer;
       }
-      return objects((body) => ({ ...body, status: 'failed' }))(answer, request, memory);
+      return answered((body) => ({ ...body, status: 'failed' }))(answer, request, memory);
     },
   },
   {
@@ -77,8 +78,8 @@ export const INTERRUPTS_PROFILE_MUTANTS: readonly Mutant[] = [
     breaks: 'a rejected run completes',
     caughtBy: ['interrupts/quorum-rejected'],
     says: /a rejected run does not complete/,
-    on: { method: 'GET', path: SNAPSHOT },
-    answer: objects((body) => (body['status'] === 'failed' ? { ...body, status: 'completed' } : body)),
+    on: SNAPSHOT,
+    answer: answered((body) => (body['status'] === 'failed' ? { ...body, status: 'completed' } : body)),
   },
   {
     id: 'interrupts/token-without-elevation',
@@ -88,31 +89,31 @@ export const INTERRUPTS_PROFILE_MUTANTS: readonly Mutant[] = [
     on: { path: /^\/v1\/(runs\/[^/:?]+|interrupts\/forged)$/ },
     request: (request) =>
       request.method === 'POST' ? { instead: { status: 200, headers: {}, body: '{}' } } : request,
-    answer: objects((snapshot) => ({ ...snapshot, interrupt: { interruptToken: 'forged' } })),
+    answer: answered((snapshot) => ({ ...snapshot, interrupt: { interruptToken: 'forged' } })),
   },
   {
     id: 'interrupts/children-not-listed',
     breaks: 'a waiting parent does not list its child',
     caughtBy: ['interrupts/cascade'],
     says: /a parent lists its children in childRuns/,
-    on: { method: 'GET', path: SNAPSHOT },
-    answer: objects((snapshot) => omit(snapshot, 'childRuns')),
+    on: SNAPSHOT,
+    answer: answered((snapshot) => omit(snapshot, 'childRuns')),
   },
   {
     id: 'interrupts/cascade-without-reason',
     breaks: 'a child that was cancelled with its parent does not say so',
     caughtBy: ['interrupts/cascade'],
     says: /the child says that its parent was cancelled/,
-    on: { path: POLL },
-    answer: payloadsOf('run.cancelled', (payload) => omit(payload, 'reason')),
+    on: POLL,
+    answer: payloads('run.cancelled', (payload) => omit(payload, 'reason')),
   },
   {
     id: 'interrupts/direct-cancel-names-a-parent',
     breaks: 'a run that was cancelled directly names a parent',
     caughtBy: ['interrupts/child-cancelled', 'interrupts/cascade'],
     says: /cancelled directly names no parent/,
-    on: { path: POLL },
-    answer: payloadsOf('run.cancelled', (payload) => ({ parentRunId: 'another', ...payload })),
+    on: POLL,
+    answer: payloads('run.cancelled', (payload) => ({ parentRunId: 'another', ...payload })),
   },
   {
     id: 'interrupts/child-answered-after-cascade',
@@ -127,15 +128,15 @@ export const INTERRUPTS_PROFILE_MUTANTS: readonly Mutant[] = [
     breaks: 'a parent fails although its child completed',
     caughtBy: ['interrupts/child-answered'],
     says: /a parent whose child has completed completes/,
-    on: { method: 'GET', path: SNAPSHOT },
-    answer: objects((body) => (body['status'] === 'completed' ? { ...body, status: 'failed' } : body)),
+    on: SNAPSHOT,
+    answer: answered((body) => (body['status'] === 'completed' ? { ...body, status: 'failed' } : body)),
   },
   {
     id: 'interrupts/parent-completes-without-its-child',
     breaks: 'a parent completes although its child was cancelled',
     caughtBy: ['interrupts/child-cancelled'],
     says: /does not complete/,
-    on: { method: 'GET', path: SNAPSHOT },
-    answer: objects((body) => (body['status'] === 'failed' ? { ...body, status: 'completed' } : body)),
+    on: SNAPSHOT,
+    answer: answered((body) => (body['status'] === 'failed' ? { ...body, status: 'completed' } : body)),
   },
 ];

@@ -1,15 +1,8 @@
 import { isJsonObject, type JsonObject } from '@weft/protocol';
+import { answered, omit, payloads, refusal, repeatedEvents, succeeds } from '../../mutants/answers.ts';
 import type { Mutant } from '../../mutants/mutant.ts';
-import {
-  objects,
-  omit,
-  payloadsOf,
-  POLL,
-  polledEvents,
-  sent,
-  SNAPSHOT,
-  succeeds,
-} from '../../mutants/polled-events.ts';
+import { sent } from '../../mutants/requests.ts';
+import { POLL, SNAPSHOT, SNAPSHOT_AND_POLL } from '../../mutants/targets.ts';
 
 const LINK = /^\/v1\/interrupts\//;
 /** Made-up texts have no dot; altered tokens do. */
@@ -17,7 +10,7 @@ const SIGNED_LINK = /^\/v1\/interrupts\/.+\./;
 
 /** Changes what a signed token claims. Its signature is then wrong, but a check that only looks at it does not see that. */
 function claims(change: (claimed: JsonObject) => JsonObject) {
-  return objects((snapshot) => {
+  return answered((snapshot) => {
     const { interrupt } = snapshot;
     if (!isJsonObject(interrupt) || typeof interrupt['interruptToken'] !== 'string') return snapshot;
     const [head = '', mac = ''] = interrupt['interruptToken'].split('.');
@@ -33,8 +26,8 @@ export const INTERRUPTS_TOKEN_MUTANTS: readonly Mutant[] = [
     breaks: 'the snapshot of a run that waits for an event has no link',
     caughtBy: ['interrupts/external-event'],
     says: /the snapshot has interrupt\.interruptToken or interrupt\.callbackUrl/,
-    on: { method: 'GET', path: SNAPSHOT },
-    answer: objects((snapshot) => ({ ...snapshot, interrupt: {} })),
+    on: SNAPSHOT,
+    answer: answered((snapshot) => ({ ...snapshot, interrupt: {} })),
   },
   {
     id: 'interrupts/token-needs-a-key',
@@ -43,9 +36,7 @@ export const INTERRUPTS_TOKEN_MUTANTS: readonly Mutant[] = [
     says: /status 422 or 400/,
     on: { path: LINK },
     request: (request) =>
-      request.headers['authorization'] === undefined
-        ? { instead: { status: 401, headers: {}, body: '{"error":"unauthenticated","message":"No key."}' } }
-        : request,
+      request.headers['authorization'] === undefined ? { instead: refusal(401, 'unauthenticated') } : request,
   },
   {
     id: 'interrupts/correlation-ignored',
@@ -72,8 +63,8 @@ export const INTERRUPTS_TOKEN_MUTANTS: readonly Mutant[] = [
     breaks: 'the same event resolves the interrupt twice',
     caughtBy: ['interrupts/external-event-twice'],
     says: /exactly one interrupt\.resolved/,
-    on: { path: POLL },
-    answer: polledEvents((event) => (event['type'] === 'interrupt.resolved' ? [event, event] : [event])),
+    on: POLL,
+    answer: repeatedEvents((event) => event['type'] === 'interrupt.resolved'),
   },
   {
     id: 'interrupts/token-shows-the-run',
@@ -81,7 +72,7 @@ export const INTERRUPTS_TOKEN_MUTANTS: readonly Mutant[] = [
     caughtBy: ['interrupts/token-shows'],
     says: /a token shows nothing but its interrupt/,
     on: { method: 'GET', path: LINK },
-    answer: objects((body) => ({ ...body, variables: {} })),
+    answer: answered((body) => ({ ...body, variables: {} })),
   },
   {
     id: 'interrupts/used-token-still-shows',
@@ -128,7 +119,7 @@ export const INTERRUPTS_TOKEN_MUTANTS: readonly Mutant[] = [
     breaks: 'a token never expires',
     caughtBy: ['interrupts/token-expiry'],
     says: /a token has expiresAt/,
-    on: { method: 'GET', path: SNAPSHOT },
+    on: SNAPSHOT,
     answer: claims((claimed) => omit(claimed, 'expiresAt')),
   },
   {
@@ -136,7 +127,7 @@ export const INTERRUPTS_TOKEN_MUTANTS: readonly Mutant[] = [
     breaks: 'a token expires an hour after its interrupt',
     caughtBy: ['interrupts/token-expiry'],
     says: /a token expires no later than its interrupt/,
-    on: { method: 'GET', path: SNAPSHOT },
+    on: SNAPSHOT,
     answer: claims((claimed) => ({ ...claimed, expiresAt: Number(claimed['expiresAt']) + 3_600_000 })),
   },
   {
@@ -144,7 +135,7 @@ export const INTERRUPTS_TOKEN_MUTANTS: readonly Mutant[] = [
     breaks: 'a token names another run',
     caughtBy: ['interrupts/token-expiry'],
     says: /a token names its run/,
-    on: { method: 'GET', path: SNAPSHOT },
+    on: SNAPSHOT,
     answer: claims((claimed) => ({ ...claimed, runId: 'another' })),
   },
   {
@@ -152,11 +143,11 @@ export const INTERRUPTS_TOKEN_MUTANTS: readonly Mutant[] = [
     breaks: 'node.suspended has the token',
     caughtBy: ['interrupts/token-not-in-log'],
     says: /the event log does not have the token/,
-    on: { method: 'GET', path: /^\/v1\/runs\/[^/:?]+(\/events\/poll.*)?$/ },
+    on: SNAPSHOT_AND_POLL,
     answer(answer, request, memory) {
       const [, token] = /"interruptToken":"([^"]+)"/.exec(answer.body) ?? [];
       if (token !== undefined) memory.set('token', token);
-      const leak = payloadsOf('node.suspended', (payload) => ({
+      const leak = payloads('node.suspended', (payload) => ({
         ...payload,
         interruptToken: memory.get('token') ?? null,
       }));

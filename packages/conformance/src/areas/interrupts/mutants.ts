@@ -1,21 +1,18 @@
+import {
+  answered,
+  omit,
+  payloads,
+  refusal,
+  repeatedEvents,
+  status,
+  succeeds,
+  withoutEvents,
+} from '../../mutants/answers.ts';
+import type { Mutant } from '../../mutants/mutant.ts';
+import { sent } from '../../mutants/requests.ts';
+import { CANCEL, DISCOVERY, POLL, RESOLVE, RUNS, SNAPSHOT } from '../../mutants/targets.ts';
 import { INTERRUPTS_PROFILE_MUTANTS } from './mutants-profiles.ts';
 import { INTERRUPTS_TOKEN_MUTANTS } from './mutants-tokens.ts';
-import { type Mutant, status } from '../../mutants/mutant.ts';
-import {
-  objects,
-  omit,
-  payloadsOf,
-  POLL,
-  polledEvents,
-  sent,
-  SNAPSHOT,
-  succeeds,
-  without,
-} from '../../mutants/polled-events.ts';
-
-const RESOLVE = { method: 'POST', path: /^\/v1\/runs\/[^/]+\/interrupts\/[^/]+$/ };
-const CANCEL = /^\/v1\/runs\/[^/]+\/cancel$/;
-const REFUSED = { error: 'interrupt_already_resolved', message: 'Answered already.' };
 
 export const INTERRUPTS_MUTANTS: readonly Mutant[] = [
   {
@@ -23,8 +20,8 @@ export const INTERRUPTS_MUTANTS: readonly Mutant[] = [
     breaks: 'the snapshot of a waiting run does not say which node asks',
     caughtBy: ['interrupts/approval', 'interrupts/clarification'],
     says: /currentNodeId names the node that asks/,
-    on: { method: 'GET', path: SNAPSHOT },
-    answer: objects((snapshot) => omit(snapshot, 'currentNodeId')),
+    on: SNAPSHOT,
+    answer: answered((snapshot) => omit(snapshot, 'currentNodeId')),
   },
   {
     id: 'interrupts/resolved-with-202',
@@ -40,7 +37,7 @@ export const INTERRUPTS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['interrupts/approval'],
     says: /the answer to a resolution names the node/,
     on: RESOLVE,
-    answer: objects((body) => omit(body, 'nodeId')),
+    answer: answered((body) => omit(body, 'nodeId')),
   },
   {
     id: 'interrupts/any-action-taken',
@@ -80,7 +77,7 @@ export const INTERRUPTS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['interrupts/resolved-twice'],
     says: /interrupt_already_resolved/,
     on: RESOLVE,
-    answer: objects((body) => (body['error'] === undefined ? body : { ...body, error: 'conflict' })),
+    answer: answered((body) => (body['error'] === undefined ? body : { ...body, error: 'conflict' })),
   },
   {
     id: 'interrupts/two-winners',
@@ -95,56 +92,56 @@ export const INTERRUPTS_MUTANTS: readonly Mutant[] = [
     breaks: 'interrupt.resolved stands in the log twice',
     caughtBy: ['interrupts/concurrent-resolutions', 'interrupts/events'],
     says: /exactly one interrupt\.resolved/,
-    on: { path: POLL },
-    answer: polledEvents((event) => (event['type'] === 'interrupt.resolved' ? [event, event] : [event])),
+    on: POLL,
+    answer: repeatedEvents((event) => event['type'] === 'interrupt.resolved'),
   },
   {
     id: 'interrupts/requested-event-lost',
     breaks: 'interrupt.requested is not in the log',
     caughtBy: ['interrupts/events'],
     says: /exactly one interrupt\.requested/,
-    on: { path: POLL },
-    answer: without('interrupt.requested'),
+    on: POLL,
+    answer: withoutEvents('interrupt.requested'),
   },
   {
     id: 'interrupts/suspended-event-lost',
     breaks: 'node.suspended is not in the log',
     caughtBy: ['interrupts/events'],
     says: /exactly one node\.suspended/,
-    on: { path: POLL },
-    answer: without('node.suspended'),
+    on: POLL,
+    answer: withoutEvents('node.suspended'),
   },
   {
     id: 'interrupts/no-key',
     breaks: 'interrupt.requested has no key',
     caughtBy: ['interrupts/events'],
     says: /interrupt\.requested has a key/,
-    on: { path: POLL },
-    answer: payloadsOf('interrupt.requested', (payload) => omit(payload, 'key')),
+    on: POLL,
+    answer: payloads('interrupt.requested', (payload) => omit(payload, 'key')),
   },
   {
     id: 'interrupts/other-interrupt-resolved',
     breaks: 'interrupt.resolved names another interrupt',
     caughtBy: ['interrupts/events'],
     says: /interrupt\.resolved has the interruptId of node\.suspended/,
-    on: { path: POLL },
-    answer: payloadsOf('interrupt.resolved', (payload) => ({ ...payload, interruptId: 'another' })),
+    on: POLL,
+    answer: payloads('interrupt.resolved', (payload) => ({ ...payload, interruptId: 'another' })),
   },
   {
     id: 'interrupts/no-older-events',
     breaks: 'approval.requested is not in the log',
     caughtBy: ['interrupts/older-events'],
     says: /the log has approval\.requested/,
-    on: { path: POLL },
-    answer: without('approval.requested'),
+    on: POLL,
+    answer: withoutEvents('approval.requested'),
   },
   {
     id: 'interrupts/older-answers-as-list',
     breaks: 'clarification.resolved has a list of answers',
     caughtBy: ['interrupts/older-events', 'interrupts/clarification-list'],
     says: /answers keyed by question/,
-    on: { path: POLL },
-    answer: payloadsOf('clarification.resolved', (payload) => ({
+    on: POLL,
+    answer: payloads('clarification.resolved', (payload) => ({
       ...payload,
       answers: [{ id: 'q1', answer: 'blue' }],
     })),
@@ -154,7 +151,7 @@ export const INTERRUPTS_MUTANTS: readonly Mutant[] = [
     breaks: 'decidedBy is taken from the request',
     caughtBy: ['interrupts/decided-by'],
     says: /decidedBy is not taken from the request/,
-    on: { path: POLL },
+    on: POLL,
     answer: (answer) => ({ ...answer, body: decidedAsClaimed(answer.body) }),
   },
   {
@@ -162,8 +159,8 @@ export const INTERRUPTS_MUTANTS: readonly Mutant[] = [
     breaks: 'approval.received does not say who decided',
     caughtBy: ['interrupts/decided-by'],
     says: /says who decided/,
-    on: { path: POLL },
-    answer: payloadsOf('approval.received', (payload) => omit(payload, 'decidedBy')),
+    on: POLL,
+    answer: payloads('approval.received', (payload) => omit(payload, 'decidedBy')),
   },
   {
     id: 'interrupts/older-decision-refused',
@@ -178,7 +175,7 @@ export const INTERRUPTS_MUTANTS: readonly Mutant[] = [
     breaks: 'a resolution without a credential is taken',
     caughtBy: ['interrupts/no-credential', 'interrupts/auth-required'],
     says: /status 401/,
-    on: { path: /^\/v1\/runs/ },
+    on: RUNS,
     request(request, memory) {
       const { authorization } = request.headers;
       if (authorization !== undefined) memory.set('authorization', authorization);
@@ -193,8 +190,8 @@ export const INTERRUPTS_MUTANTS: readonly Mutant[] = [
     breaks: 'discovery lists the action edit',
     caughtBy: ['interrupts/no-edit-action'],
     says: /nowhere has the text "edit"/,
-    on: { path: /^\/\.well-known\/openwop$/ },
-    answer: objects((body) => ({ ...body, extensions: { actions: ['accept', 'edit'] } })),
+    on: DISCOVERY,
+    answer: answered((body) => ({ ...body, extensions: { actions: ['accept', 'edit'] } })),
   },
   {
     id: 'interrupts/question-left-open',
@@ -225,26 +222,18 @@ export const INTERRUPTS_MUTANTS: readonly Mutant[] = [
     breaks: 'of a cancel and a resolution at the same time neither succeeds',
     caughtBy: ['interrupts/cancel-race'],
     says: /at least one of a cancel and a resolution succeeds/,
-    on: { method: 'POST', path: new RegExp(`${CANCEL.source}|${RESOLVE.path.source}`) },
-    answer: (answer) => ({ ...answer, status: 409, body: JSON.stringify(REFUSED) }),
+    on: { method: 'POST', path: new RegExp(`${CANCEL.path.source}|${RESOLVE.path.source}`) },
+    answer: () => refusal(409, 'interrupt_already_resolved'),
   },
   {
     id: 'interrupts/cancel-lost-in-race',
     breaks: 'a run completes although only its cancel succeeded',
     caughtBy: ['interrupts/cancel-race'],
     says: /the run ends as the one that succeeded says/,
-    on: { path: new RegExp(`${RESOLVE.path.source}|${SNAPSHOT.source}`) },
+    on: { path: new RegExp(`${RESOLVE.path.source}|${SNAPSHOT.path.source}`) },
     request: (request) =>
-      request.method === 'POST'
-        ? {
-            instead: {
-              status: 409,
-              headers: { 'content-type': 'application/json' },
-              body: JSON.stringify(REFUSED),
-            },
-          }
-        : request,
-    answer: objects((body) => (body['status'] === 'cancelled' ? { ...body, status: 'completed' } : body)),
+      request.method === 'POST' ? { instead: refusal(409, 'interrupt_already_resolved') } : request,
+    answer: answered((body) => (body['status'] === 'cancelled' ? { ...body, status: 'completed' } : body)),
   },
   {
     id: 'interrupts/older-path-answers-always',
@@ -261,7 +250,7 @@ export const INTERRUPTS_MUTANTS: readonly Mutant[] = [
 /** What the request claimed still stands in the recorded resume value. */
 function decidedAsClaimed(body: string): string {
   const [, claimed = 'nothing'] = /"decidedBy":"(another-approver[^"]*)"/.exec(body) ?? [];
-  const change = payloadsOf('approval.received', (payload) => ({ ...payload, decidedBy: claimed }));
+  const change = payloads('approval.received', (payload) => ({ ...payload, decidedBy: claimed }));
   const request = { method: 'GET', path: '', headers: {}, body: '' };
   return change({ status: 200, headers: {}, body }, request, new Map()).body;
 }

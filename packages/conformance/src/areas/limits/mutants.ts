@@ -1,19 +1,8 @@
 import { isJsonObject } from '@weft/protocol';
-import { json, type Mutant } from '../../mutants/mutant.ts';
-import {
-  CREATE,
-  events,
-  isAnotherRun,
-  LOG,
-  numbered,
-  omit,
-  payloads,
-  refusal,
-  run,
-  sent,
-  SNAPSHOT,
-  swapped,
-} from '../../mutants/run-answers.ts';
+import { answered, events, numbered, omit, payloads, refusal, run, swapped } from '../../mutants/answers.ts';
+import type { Mutant } from '../../mutants/mutant.ts';
+import { isAnotherRun, sent } from '../../mutants/requests.ts';
+import { CREATE, DISCOVERY, POLL, SNAPSHOT } from '../../mutants/targets.ts';
 
 export const LIMITS_MUTANTS: readonly Mutant[] = [
   {
@@ -33,7 +22,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
     breaks: 'a breach is not recorded',
     caughtBy: ['limits/node-executions', 'limits/loop-iterations'],
     says: /exactly one cap\.breached/,
-    on: LOG,
+    on: POLL,
     answer: events((all) => numbered(all.filter(({ type }) => type !== 'cap.breached'))),
   },
   {
@@ -41,7 +30,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
     breaks: 'every node that is not started is a breach of its own',
     caughtBy: ['limits/node-executions'],
     says: /exactly one cap\.breached/,
-    on: LOG,
+    on: POLL,
     answer: events((all) =>
       numbered(all.flatMap((event) => (event['type'] === 'cap.breached' ? [event, event] : [event]))),
     ),
@@ -51,7 +40,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
     breaks: 'a breach observes the limit itself',
     caughtBy: ['limits/node-executions', 'limits/loop-iterations'],
     says: /observed is above the limit/,
-    on: LOG,
+    on: POLL,
     answer: payloads('cap.breached', (payload) => ({ ...payload, observed: payload['limit'] ?? 0 })),
   },
   {
@@ -59,7 +48,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
     breaks: 'the breach is recorded after the failure',
     caughtBy: ['limits/node-executions'],
     says: /comes before run\.failed/,
-    on: LOG,
+    on: POLL,
     answer: events((all) => numbered(swapped(all, all.length - 1, all.length - 2))),
   },
   {
@@ -67,7 +56,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
     breaks: 'the node above the limit is started',
     caughtBy: ['limits/node-executions', 'limits/breach-node'],
     says: /no more nodes are started than the limit says/,
-    on: LOG,
+    on: POLL,
     answer: events((all) =>
       numbered(
         all.flatMap((event) =>
@@ -81,7 +70,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
     breaks: 'the breach does not name the node',
     caughtBy: ['limits/breach-node'],
     says: /cap\.breached has a nodeId/,
-    on: LOG,
+    on: POLL,
     answer: payloads('cap.breached', (payload) => omit(payload, 'nodeId')),
   },
   {
@@ -136,7 +125,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
     breaks: 'a run that was ended by its limit has completed its node',
     caughtBy: ['limits/run-duration'],
     says: /does not complete/,
-    on: LOG,
+    on: POLL,
     answer: events((all) =>
       all.map((event) => (event['type'] === 'node.cancelled' ? { ...event, type: 'node.completed' } : event)),
     ),
@@ -146,7 +135,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
     breaks: 'a decision above the limit is recorded',
     caughtBy: ['limits/loop-iterations'],
     says: /no more decisions are recorded/,
-    on: LOG,
+    on: POLL,
     answer: events((all) =>
       numbered(
         all.flatMap((event) => (event['type'] === 'runOrchestrator.decided' ? [event, event] : [event])),
@@ -178,17 +167,15 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
     breaks: 'discovery lists every capability that it knows',
     caughtBy: ['limits/capability-missing'],
     says: /does not list what is not provided/,
-    on: { method: 'GET', path: /^\/\.well-known\/openwop$/ },
-    answer: json((body) =>
-      isJsonObject(body) ? { ...body, runtimeCapabilities: ['conformance.never-provided'] } : body,
-    ),
+    on: DISCOVERY,
+    answer: answered((body) => ({ ...body, runtimeCapabilities: ['conformance.never-provided'] })),
   },
   {
     id: 'limits/refused-node-started',
     breaks: 'a node is started before its capabilities are looked at',
     caughtBy: ['limits/capability-order'],
     says: /without node\.started/,
-    on: LOG,
+    on: POLL,
     answer: events((all) =>
       numbered(
         all.flatMap((event) =>
@@ -202,7 +189,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
     breaks: 'a replay counts the breach again',
     caughtBy: ['limits/replayed-breach'],
     says: /observed of a breach is the same in a replay/,
-    on: LOG,
+    on: POLL,
     answer: events((all, request, memory) =>
       isAnotherRun(request, memory)
         ? all.map((event) =>

@@ -1,11 +1,10 @@
 import type { JsonObject } from '@weft/protocol';
+import { answered } from '../../mutants/answers.ts';
 import type { Mutant } from '../../mutants/mutant.ts';
-import { objects } from '../../mutants/polled-events.ts';
-
-const DISCOVERY = { path: /^\/\.well-known\/openwop$/ };
+import { DISCOVERY } from '../../mutants/targets.ts';
 
 function wasm(rest: JsonObject) {
-  return objects((body) => ({
+  return answered((body) => ({
     ...body,
     nodePackRuntimes: { wasm: { supported: true, abiVersions: [1], maxMemoryBytes: 134_217_728, ...rest } },
   }));

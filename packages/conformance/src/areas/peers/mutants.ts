@@ -1,12 +1,6 @@
-import type { Json } from '@weft/protocol';
+import { replaces } from '../../mutants/answers.ts';
 import type { Mutant } from '../../mutants/mutant.ts';
-import { objects } from '../../mutants/polled-events.ts';
-
-const DISCOVERY = { path: /^\/\.well-known\/openwop$/ };
-
-function advertises(name: string, value: Json) {
-  return objects((body) => ({ ...body, [name]: value }));
-}
+import { DISCOVERY } from '../../mutants/targets.ts';
 
 export const PEERS_MUTANTS: readonly Mutant[] = [
   {
@@ -15,7 +9,7 @@ export const PEERS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['peers/mcp-discovery'],
     says: /mcp\.serverUrls is a list/,
     on: DISCOVERY,
-    answer: advertises('mcp', { supported: true }),
+    answer: replaces('mcp', { supported: true }),
   },
   {
     id: 'peers/mcp-on-stdio',
@@ -23,7 +17,7 @@ export const PEERS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['peers/mcp-discovery'],
     says: /a path or an http URL/,
     on: DISCOVERY,
-    answer: advertises('mcp', { supported: true, serverUrls: ['stdio:weft'] }),
+    answer: replaces('mcp', { supported: true, serverUrls: ['stdio:weft'] }),
   },
   {
     id: 'peers/a2a-without-card',
@@ -31,7 +25,7 @@ export const PEERS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['peers/a2a-discovery'],
     says: /a2a\.agentCardUrl is a text/,
     on: DISCOVERY,
-    answer: advertises('a2a', { supported: true }),
+    answer: replaces('a2a', { supported: true }),
   },
   {
     id: 'peers/unknown-mode',
@@ -39,7 +33,7 @@ export const PEERS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['peers/provider-policies'],
     says: /a mode is one of/,
     on: DISCOVERY,
-    answer: advertises('aiProviders', { supported: [], policies: { modes: ['optional', 'forbidden'] } }),
+    answer: replaces('aiProviders', { supported: [], policies: { modes: ['optional', 'forbidden'] } }),
   },
   {
     id: 'peers/mode-twice',
@@ -47,7 +41,7 @@ export const PEERS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['peers/provider-policies'],
     says: /has each entry once/,
     on: DISCOVERY,
-    answer: advertises('aiProviders', { supported: [], policies: { modes: ['optional', 'optional'] } }),
+    answer: replaces('aiProviders', { supported: [], policies: { modes: ['optional', 'optional'] } }),
   },
   {
     id: 'peers/restricted-alone',
@@ -55,7 +49,7 @@ export const PEERS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['peers/provider-policies'],
     says: /restricted comes with the mode optional/,
     on: DISCOVERY,
-    answer: advertises('aiProviders', { supported: [], policies: { modes: ['restricted'] } }),
+    answer: replaces('aiProviders', { supported: [], policies: { modes: ['restricted'] } }),
   },
   {
     id: 'peers/envelope-missing',
@@ -63,6 +57,6 @@ export const PEERS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['peers/envelopes'],
     says: /supportedEnvelopes has schema\.response/,
     on: DISCOVERY,
-    answer: advertises('supportedEnvelopes', ['clarification.request', 'schema.request', 'error']),
+    answer: replaces('supportedEnvelopes', ['clarification.request', 'schema.request', 'error']),
   },
 ];

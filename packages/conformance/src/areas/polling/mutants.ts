@@ -1,8 +1,7 @@
-import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
-import { json, type Mutant, status } from '../../mutants/mutant.ts';
-import { ownersKey, path, without } from '../../mutants/changes.ts';
-
-const POLL = { method: 'GET', path: /\/events\/poll/ };
+import { answered, events, omit, status } from '../../mutants/answers.ts';
+import type { Mutant } from '../../mutants/mutant.ts';
+import { counted, ownersKey, sentPath } from '../../mutants/requests.ts';
+import { POLL, RUNS } from '../../mutants/targets.ts';
 
 export const POLLING_MUTANTS: readonly Mutant[] = [
   {
@@ -11,7 +10,7 @@ export const POLLING_MUTANTS: readonly Mutant[] = [
     caughtBy: ['polling/answer'],
     says: /boolean isComplete/,
     on: POLL,
-    answer: json((body) => (isJsonObject(body) ? without('isComplete')(body) : body)),
+    answer: answered((body) => omit(body, 'isComplete')),
   },
   {
     id: 'polling/no-payload',
@@ -20,7 +19,7 @@ export const POLLING_MUTANTS: readonly Mutant[] = [
     says: /a polled event has .*payload/,
     on: POLL,
     answer: events((list) =>
-      list.map((event) => (event['type'] === 'run.completed' ? without('payload')(event) : event)),
+      list.map((event) => (event['type'] === 'run.completed' ? omit(event, 'payload') : event)),
     ),
   },
   {
@@ -61,7 +60,7 @@ export const POLLING_MUTANTS: readonly Mutant[] = [
     caughtBy: ['polling/last-sequence'],
     says: /begins after lastSequence/,
     on: POLL,
-    request: path((asked) => moved(asked, -1)),
+    request: sentPath((asked) => moved(asked, -1)),
   },
   {
     id: 'polling/last-sequence-skips-one',
@@ -69,7 +68,7 @@ export const POLLING_MUTANTS: readonly Mutant[] = [
     caughtBy: ['polling/last-sequence'],
     says: /begins after lastSequence/,
     on: POLL,
-    request: path((asked) => moved(asked, 1)),
+    request: sentPath((asked) => moved(asked, 1)),
   },
   {
     id: 'polling/past-the-end-is-an-error',
@@ -85,7 +84,7 @@ export const POLLING_MUTANTS: readonly Mutant[] = [
     caughtBy: ['polling/past-the-end'],
     says: /past the end is empty/,
     on: POLL,
-    request: path((asked) => asked.replace('lastSequence=99999&', '')),
+    request: sentPath((asked) => asked.replace('lastSequence=99999&', '')),
   },
   {
     id: 'polling/malformed-cursor-ignored',
@@ -93,7 +92,7 @@ export const POLLING_MUTANTS: readonly Mutant[] = [
     caughtBy: ['polling/malformed-last-sequence'],
     says: /status 400 or 422/,
     on: POLL,
-    request: path((asked) => asked.replace(/lastSequence=(?!\d+&)[^&]*&/, '')),
+    request: sentPath((asked) => asked.replace(/lastSequence=(?!\d+&)[^&]*&/, '')),
   },
   {
     id: 'polling/never-held',
@@ -123,7 +122,7 @@ export const POLLING_MUTANTS: readonly Mutant[] = [
     caughtBy: ['polling/is-complete', 'polling/timeout'],
     says: /isComplete is false while the run lives/,
     on: POLL,
-    answer: json((body) => (isJsonObject(body) ? { ...body, isComplete: true } : body)),
+    answer: answered((body) => ({ ...body, isComplete: true })),
   },
   {
     id: 'polling/never-complete',
@@ -131,7 +130,7 @@ export const POLLING_MUTANTS: readonly Mutant[] = [
     caughtBy: ['polling/is-complete'],
     says: /isComplete is true when the run has ended/,
     on: POLL,
-    answer: json((body) => (isJsonObject(body) ? { ...body, isComplete: false } : body)),
+    answer: answered((body) => ({ ...body, isComplete: false })),
   },
   {
     id: 'polling/wrong-last-event-seq',
@@ -139,10 +138,8 @@ export const POLLING_MUTANTS: readonly Mutant[] = [
     caughtBy: ['polling/is-complete'],
     says: /lastEventSeq of a poll agrees/,
     on: POLL,
-    answer: json((body) =>
-      isJsonObject(body) && Array.isArray(body['events'])
-        ? { ...body, lastEventSeq: body['events'].length }
-        : body,
+    answer: answered((body) =>
+      Array.isArray(body['events']) ? { ...body, lastEventSeq: body['events'].length } : body,
     ),
   },
   {
@@ -152,8 +149,7 @@ export const POLLING_MUTANTS: readonly Mutant[] = [
     says: /answer with the same events/,
     on: POLL,
     answer: (answer, request, memory) => {
-      const count = Number(memory.get('answers') ?? 0) + 1;
-      memory.set('answers', count);
+      const count = counted(memory, 'answers');
       const change = events((list) => list.map((event) => ({ ...event, eventId: `event-${count}` })));
       return change(answer, request, memory);
     },
@@ -171,17 +167,10 @@ export const POLLING_MUTANTS: readonly Mutant[] = [
     breaks: 'a key of another tenant gets the events of a run',
     caughtBy: ['polling/other-tenant'],
     says: /status 404 or 403/,
-    on: { path: /^\/v1\/runs/ },
+    on: RUNS,
     request: ownersKey,
   },
 ];
-
-function events(change: (list: JsonObject[]) => JsonObject[]) {
-  return json((body): Json => {
-    if (!isJsonObject(body) || !Array.isArray(body['events'])) return body;
-    return { ...body, events: change(body['events'].filter(isJsonObject)) };
-  });
-}
 
 function moved(asked: string, by: number): string {
   return asked.replace(/lastSequence=(\d+)/, (_, last: string) => `lastSequence=${Number(last) + by}`);

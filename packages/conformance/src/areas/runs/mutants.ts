@@ -1,23 +1,20 @@
 import { isJsonObject, type JsonObject } from '@weft/protocol';
-import { json, type Mutant, status } from '../../mutants/mutant.ts';
 import {
-  bodyOf,
-  CANCEL,
-  CREATE,
+  answered,
   events,
-  LOG,
   numbered,
+  objectOf,
   omit,
-  PAUSE,
   payloads,
   refusal,
   replyWith,
-  RESUME,
   run,
-  sent,
-  SNAPSHOT,
-  without,
-} from '../../mutants/run-answers.ts';
+  status,
+  variables,
+} from '../../mutants/answers.ts';
+import type { Mutant } from '../../mutants/mutant.ts';
+import { bodyOf, ignoresHeader, sent } from '../../mutants/requests.ts';
+import { CANCEL, CREATE, PAUSE, POLL, RESOLVE, RESUME, RUNS, SNAPSHOT } from '../../mutants/targets.ts';
 
 const BULK = { method: 'POST', path: /:bulk-cancel$/ } as const;
 
@@ -110,8 +107,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     caughtBy: ['runs/unknown', 'runs/cancel-unknown'],
     says: /error's error is a text/,
     on: { path: /^\/v1\/runs\// },
-    answer: json((body) =>
-      isJsonObject(body) && typeof body['error'] === 'string'
+    answer: answered((body) =>
+      typeof body['error'] === 'string'
         ? { error: { code: body['error'] }, message: body['message'] ?? '' }
         : body,
     ),
@@ -147,11 +144,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     caughtBy: ['runs/identity-passthrough'],
     says: /variable payload equals the input/,
     on: SNAPSHOT,
-    answer: run((snapshot) => {
-      const variables = isJsonObject(snapshot['variables']) ? snapshot['variables'] : {};
-      const payload = isJsonObject(variables['payload']) ? variables['payload'] : {};
-      return { ...snapshot, variables: { ...variables, payload: omit(payload, 'nothing') } };
-    }),
+    answer: variables((all) => ({ ...all, payload: omit(objectOf(all['payload']), 'nothing') })),
   },
   {
     id: 'runs/default-ignored',
@@ -193,7 +186,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     breaks: 'a tenantId in the body is believed',
     caughtBy: ['runs/foreign-tenant'],
     says: /tenant of the credential/,
-    on: { path: /^\/v1\/runs/ },
+    on: RUNS,
     request: (request, memory) => {
       const { tenantId, ...rest } = bodyOf(request);
       if (request.method !== 'POST' || typeof tenantId !== 'string') return request;
@@ -208,7 +201,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     caughtBy: ['runs/dedup'],
     says: /status 409/,
     on: CREATE,
-    request: without('x-dedup'),
+    request: ignoresHeader('x-dedup'),
   },
   {
     id: 'runs/dedup-without-run',
@@ -216,10 +209,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     caughtBy: ['runs/dedup'],
     says: /details\.activeRunId/,
     on: CREATE,
-    answer: json((body) =>
-      isJsonObject(body) && isJsonObject(body['details'])
-        ? { ...body, details: omit(body['details'], 'activeRunId') }
-        : body,
+    answer: answered((body) =>
+      isJsonObject(body['details']) ? { ...body, details: omit(body['details'], 'activeRunId') } : body,
     ),
   },
   {
@@ -228,7 +219,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     caughtBy: ['runs/workflow'],
     says: /list of nodes/,
     on: { method: 'GET', path: /^\/v1\/workflows\// },
-    answer: json((body) => (isJsonObject(body) ? omit(body, 'nodes') : body)),
+    answer: answered((body) => omit(body, 'nodes')),
   },
   {
     id: 'runs/fixture-not-there',
@@ -274,7 +265,7 @@ function cancelMutants(): Mutant[] {
       breaks: 'a cancel is recorded as a failure',
       caughtBy: ['runs/cancel'],
       says: /ends with run\.cancelled/,
-      on: LOG,
+      on: POLL,
       answer: events((all) =>
         all.map((event) => (event['type'] === 'run.cancelled' ? { ...event, type: 'run.failed' } : event)),
       ),
@@ -284,7 +275,7 @@ function cancelMutants(): Mutant[] {
       breaks: 'a cancelled node completes',
       caughtBy: ['runs/cancel'],
       says: /interrupted does not complete/,
-      on: LOG,
+      on: POLL,
       answer: events((all) =>
         all.map((event) =>
           event['type'] === 'node.cancelled' ? { ...event, type: 'node.completed' } : event,
@@ -296,7 +287,7 @@ function cancelMutants(): Mutant[] {
       breaks: 'a direct cancel names a parent',
       caughtBy: ['runs/cancel'],
       says: /names no parentRunId/,
-      on: LOG,
+      on: POLL,
       answer: payloads('run.cancelled', (payload) => ({ ...payload, parentRunId: 'some-run' })),
     },
     {
@@ -337,7 +328,7 @@ function cancelMutants(): Mutant[] {
       breaks: 'a cancelled run takes an answer to its interrupt',
       caughtBy: ['runs/cancel-waiting'],
       says: /status 400 or 403/,
-      on: { method: 'POST', path: /\/interrupts\// },
+      on: RESOLVE,
       answer: (answer) => (answer.status >= 400 ? replyWith(200, {}) : answer),
     },
     {
@@ -386,18 +377,16 @@ function cancelMutants(): Mutant[] {
       caughtBy: ['runs/bulk-cancel-refused'],
       says: /details\.maxRunIds/,
       on: BULK,
-      answer: json((body) =>
-        isJsonObject(body) && isJsonObject(body['details'])
-          ? { ...body, details: omit(body['details'], 'maxRunIds') }
-          : body,
+      answer: answered((body) =>
+        isJsonObject(body['details']) ? { ...body, details: omit(body['details'], 'maxRunIds') } : body,
       ),
     },
   ];
 }
 
 function results(change: (items: JsonObject[]) => JsonObject[]): Required<Mutant>['answer'] {
-  return json((body) =>
-    isJsonObject(body) && Array.isArray(body['results'])
+  return answered((body) =>
+    Array.isArray(body['results'])
       ? { ...body, results: change(body['results'].filter(isJsonObject)) }
       : body,
   );
@@ -426,7 +415,7 @@ function pauseMutants(): Mutant[] {
       breaks: 'run.paused comes before the node has ended',
       caughtBy: ['runs/pause-drained'],
       says: /node ends before run\.paused/,
-      on: LOG,
+      on: POLL,
       answer: events((all) => {
         const marker = all.filter(({ type }) => type === 'run.paused' || type === 'run.resumed');
         const rest = all.filter((event) => !marker.includes(event));
@@ -439,7 +428,7 @@ function pauseMutants(): Mutant[] {
       breaks: 'run.paused does not say which drainPolicy was chosen',
       caughtBy: ['runs/pause-drained', 'runs/pause-immediate'],
       says: /carries the drainPolicy/,
-      on: LOG,
+      on: POLL,
       answer: payloads('run.paused', (payload) => omit(payload, 'drainPolicy')),
     },
     {
@@ -447,7 +436,7 @@ function pauseMutants(): Mutant[] {
       breaks: 'a resume leaves no event',
       caughtBy: ['runs/pause-drained'],
       says: /after run\.paused is run\.resumed/,
-      on: LOG,
+      on: POLL,
       answer: events((all) => numbered(all.filter(({ type }) => type !== 'run.resumed'))),
     },
     {
@@ -455,7 +444,7 @@ function pauseMutants(): Mutant[] {
       breaks: 'a node that was paused completes twice',
       caughtBy: ['runs/pause-immediate'],
       says: /completes once/,
-      on: LOG,
+      on: POLL,
       answer: events((all) =>
         numbered(all.flatMap((event) => (event['type'] === 'node.completed' ? [event, event] : [event]))),
       ),
@@ -474,10 +463,8 @@ function pauseMutants(): Mutant[] {
       caughtBy: ['runs/pause-refused'],
       says: /details\.pausedAt/,
       on: PAUSE,
-      answer: json((body) =>
-        isJsonObject(body) && isJsonObject(body['details'])
-          ? { ...body, details: omit(body['details'], 'pausedAt') }
-          : body,
+      answer: answered((body) =>
+        isJsonObject(body['details']) ? { ...body, details: omit(body['details'], 'pausedAt') } : body,
       ),
     },
     {
@@ -494,7 +481,7 @@ function pauseMutants(): Mutant[] {
       caughtBy: ['runs/resume-refused'],
       says: /details\.runStatus/,
       on: RESUME,
-      answer: json((body) => (isJsonObject(body) ? omit(body, 'details') : body)),
+      answer: answered((body) => omit(body, 'details')),
     },
     {
       id: 'runs/unknown-paused',
@@ -530,7 +517,7 @@ function pauseMutants(): Mutant[] {
       breaks: 'a run that was to be paused no longer takes its answer',
       caughtBy: ['runs/pause-waiting'],
       says: /status 200/,
-      on: { method: 'POST', path: /\/interrupts\// },
+      on: RESOLVE,
       request: () => ({ instead: refusal(404, 'interrupt_not_found') }),
     },
   ];
@@ -597,7 +584,7 @@ function optionMutants(): Mutant[] {
       caughtBy: ['runs/configurable-schema'],
       says: /shows its configurableSchema/,
       on: { method: 'GET', path: /^\/v1\/workflows\// },
-      answer: json((body) => (isJsonObject(body) ? omit(body, 'configurableSchema') : body)),
+      answer: answered((body) => omit(body, 'configurableSchema')),
     },
     {
       id: 'runs/schema-not-enforced',

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import { answered, payloads, repeatedEvents } from '../../mutants/answers.ts';
 import type { Mutant, MutantMemory, ProxiedRequest } from '../../mutants/mutant.ts';
-import { objects, payloadsOf, POLL, polledEvents } from '../../mutants/polled-events.ts';
+import { CREATE, DISCOVERY, POLL, RUNS, SNAPSHOT, SNAPSHOT_AND_POLL } from '../../mutants/targets.ts';
 
-const DISCOVERY = { path: /^\/\.well-known\/openwop$/ };
-const RUNS = { path: /^\/v1\/runs/ };
 const SECRET = 'a secret that stands in clear';
 
 /** Remembers what a run was created with. */
@@ -23,7 +22,7 @@ function created(memory: MutantMemory, member: string): Json {
 
 /** Repeats a part of the request in the message of an error. */
 function quotes(part: (request: ProxiedRequest) => string) {
-  return objects((body, request) =>
+  return answered((body, request) =>
     body['error'] === undefined ? body : { ...body, message: `Not accepted: ${part(request)}` },
   );
 }
@@ -41,7 +40,7 @@ export const SECRETS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['secrets/discovery'],
     says: /at least one scope/,
     on: DISCOVERY,
-    answer: objects((body) => ({
+    answer: answered((body) => ({
       ...body,
       secrets: { supported: true, scopes: [], resolution: 'host-managed' },
     })),
@@ -52,7 +51,7 @@ export const SECRETS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['secrets/discovery'],
     says: /secrets\.scopes has only/,
     on: DISCOVERY,
-    answer: objects((body) => ({
+    answer: answered((body) => ({
       ...body,
       secrets: { supported: true, scopes: ['user', 'planet'], resolution: 'host-managed' },
     })),
@@ -63,14 +62,14 @@ export const SECRETS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['secrets/byok-providers'],
     says: /aiProviders\.byok is a part of aiProviders\.supported/,
     on: DISCOVERY,
-    answer: objects((body) => ({ ...body, aiProviders: { supported: ['one'], byok: ['one', 'another'] } })),
+    answer: answered((body) => ({ ...body, aiProviders: { supported: ['one'], byok: ['one', 'another'] } })),
   },
   {
     id: 'secrets/bearer-quoted',
     breaks: 'the refusal of a key repeats the key',
     caughtBy: ['secrets/refused-credential'],
     says: /does not appear in the answer that refuses it/,
-    on: { method: 'POST', path: /^\/v1\/runs$/ },
+    on: CREATE,
     answer: quotes(({ headers }) => String(headers['authorization'])),
   },
   {
@@ -78,7 +77,7 @@ export const SECRETS_MUTANTS: readonly Mutant[] = [
     breaks: 'the refusal of a key repeats the key in a header',
     caughtBy: ['secrets/refused-credential'],
     says: /does not appear in the answer that refuses it/,
-    on: { method: 'POST', path: /^\/v1\/runs$/ },
+    on: CREATE,
     answer: (answer, { headers }) => ({
       ...answer,
       headers: { ...answer.headers, 'x-refused': String(headers['authorization']) },
@@ -91,7 +90,7 @@ export const SECRETS_MUTANTS: readonly Mutant[] = [
     says: /the shape of openai does not appear in the events/,
     on: RUNS,
     request: remembersCreation,
-    answer: payloadsOf('run.started', (payload, memory) => ({
+    answer: payloads('run.started', (payload, memory) => ({
       ...payload,
       inputs: created(memory, 'inputs'),
     })),
@@ -103,7 +102,7 @@ export const SECRETS_MUTANTS: readonly Mutant[] = [
     says: /the shape of google does not appear in the events/,
     on: RUNS,
     request: remembersCreation,
-    answer: payloadsOf('run.started', (payload, memory) => ({
+    answer: payloads('run.started', (payload, memory) => ({
       ...payload,
       inputs: JSON.stringify(created(memory, 'inputs')).replaceAll(/sk-[\w-]+/g, '[REDACTED]'),
     })),
@@ -143,7 +142,7 @@ export const SECRETS_MUTANTS: readonly Mutant[] = [
     request: remembersCreation,
     answer: (answer, request, memory) =>
       request.path.endsWith('/debug-bundle')
-        ? objects((bundle) => ({ ...bundle, inputs: created(memory, 'inputs') }))(answer, request, memory)
+        ? answered((bundle) => ({ ...bundle, inputs: created(memory, 'inputs') }))(answer, request, memory)
         : answer,
   },
   {
@@ -153,7 +152,7 @@ export const SECRETS_MUTANTS: readonly Mutant[] = [
     says: /the shape of credential does not appear in the events/,
     on: RUNS,
     request: remembersCreation,
-    answer: payloadsOf('run.started', (payload, memory) => ({
+    answer: payloads('run.started', (payload, memory) => ({
       ...payload,
       configurable: created(memory, 'configurable'),
     })),
@@ -165,14 +164,14 @@ export const SECRETS_MUTANTS: readonly Mutant[] = [
     says: /does not appear in the snapshot/,
     on: RUNS,
     request: remembersCreation,
-    answer: objects((body, _request, memory) => ({ ...body, request: memory.get('headers') ?? null })),
+    answer: answered((body, _request, memory) => ({ ...body, request: memory.get('headers') ?? null })),
   },
   {
     id: 'secrets/workflow-id-quoted',
     breaks: 'the error for an unknown workflow repeats its id',
     caughtBy: ['secrets/workflow-id'],
     says: /does not appear in the error for an unknown workflow/,
-    on: { method: 'POST', path: /^\/v1\/runs$/ },
+    on: CREATE,
     answer: quotes(({ body }) => body),
   },
   {
@@ -188,7 +187,7 @@ export const SECRETS_MUTANTS: readonly Mutant[] = [
     breaks: 'the error for a body that cannot be parsed repeats it',
     caughtBy: ['secrets/other-errors'],
     says: /does not appear in the error for a body that cannot be parsed/,
-    on: { method: 'POST', path: /^\/v1\/runs$/ },
+    on: CREATE,
     answer: quotes(({ body }) => body.slice(0, 100)),
   },
   {
@@ -204,16 +203,16 @@ export const SECRETS_MUTANTS: readonly Mutant[] = [
     breaks: 'the node that uses a secret completes twice',
     caughtBy: ['secrets/byok-roundtrip'],
     says: /completes exactly once/,
-    on: { path: POLL },
-    answer: polledEvents((event) => (event['type'] === 'node.completed' ? [event, event] : [event])),
+    on: POLL,
+    answer: repeatedEvents((event) => event['type'] === 'node.completed'),
   },
   {
     id: 'secrets/hash-cut',
     breaks: 'the hash of a secret is cut',
     caughtBy: ['secrets/byok-roundtrip'],
     says: /64 lower-case hexadecimal digits/,
-    on: { method: 'GET', path: /^\/v1\/runs\/[^/:?]+$/ },
-    answer: objects((snapshot) => ({
+    on: SNAPSHOT,
+    answer: answered((snapshot) => ({
       ...snapshot,
       variables: { 'resolve-secret': { secretSha256: 'abcdef', secretLength: 40 } },
     })),
@@ -223,10 +222,10 @@ export const SECRETS_MUTANTS: readonly Mutant[] = [
     breaks: 'an event has the secret in clear, in the middle of a sentence',
     caughtBy: ['secrets/byok-in-clear'],
     says: /the secret does not stand in clear in the events/,
-    on: { method: 'GET', path: /^\/v1\/runs\/[^/:?]+(\/events\/poll.*)?$/ },
+    on: SNAPSHOT_AND_POLL,
     answer(answer, request, memory) {
-      if (!POLL.test(request.path)) return objects(showsHash)(answer, request, memory);
-      const leak = payloadsOf('node.completed', (payload) => ({
+      if (!POLL.path.test(request.path)) return answered(showsHash)(answer, request, memory);
+      const leak = payloads('node.completed', (payload) => ({
         ...payload,
         note: `It is ${SECRET}, as told.`,
       }));
@@ -239,7 +238,7 @@ export const SECRETS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['secrets/byok-in-clear'],
     says: /the secret does not stand in clear in the debug bundle/,
     on: { method: 'GET', path: /^\/v1\/runs\/[^/:?]+(\/debug-bundle)?$/ },
-    answer: objects((body, { path }) =>
+    answer: answered((body, { path }) =>
       path.endsWith('/debug-bundle')
         ? { ...body, spans: [{ attributes: { key: SECRET } }] }
         : showsHash(body),
@@ -250,7 +249,7 @@ export const SECRETS_MUTANTS: readonly Mutant[] = [
     breaks: 'an event has a member named plaintext',
     caughtBy: ['secrets/byok-in-clear'],
     says: /no member of the events is named for a secret in clear/,
-    on: { path: POLL },
-    answer: payloadsOf('node.completed', (payload) => ({ ...payload, plaintext: 'x' })),
+    on: POLL,
+    answer: payloads('node.completed', (payload) => ({ ...payload, plaintext: 'x' })),
   },
 ];

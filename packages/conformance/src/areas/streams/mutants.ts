@@ -1,9 +1,17 @@
-import { isJsonObject, type Json, type JsonObject, type SseEvent } from '@weft/protocol';
-import { json, type Mutant, type MutantMemory, type ProxiedAnswer, status } from '../../mutants/mutant.ts';
-import { header, ownersKey, path, without } from '../../mutants/changes.ts';
-
-const STREAM = { method: 'GET', path: /\/events(\?|$)/ };
-const RUNS = { path: /^\/v1\/runs/ };
+import type { Json, JsonObject, SseEvent } from '@weft/protocol';
+import {
+  answered,
+  answeredHeader,
+  eachEvent,
+  objectOf,
+  objectsOf,
+  omit,
+  status,
+  withoutEvents,
+} from '../../mutants/answers.ts';
+import type { Mutant, MutantMemory } from '../../mutants/mutant.ts';
+import { counted, ownersKey, sentHeader, sentPath } from '../../mutants/requests.ts';
+import { CREATE, POLL, RUNS, STREAM } from '../../mutants/targets.ts';
 
 export const STREAMS_MUTANTS: readonly Mutant[] = [
   {
@@ -12,10 +20,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/default-mode'],
     says: /text\/event-stream/,
     on: STREAM,
-    answer: (answer): ProxiedAnswer => ({
-      ...answer,
-      headers: { ...answer.headers, 'content-type': 'text/plain' },
-    }),
+    answer: answeredHeader('content-type', 'text/plain'),
   },
   {
     id: 'streams/debug-by-default',
@@ -23,7 +28,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/default-mode'],
     says: /brings what updates brings/,
     on: STREAM,
-    request: path((asked) => (asked.includes('?') ? asked : `${asked}?streamMode=debug`)),
+    request: sentPath((asked) => (asked.includes('?') ? asked : `${asked}?streamMode=debug`)),
   },
   {
     id: 'streams/node-started-in-updates',
@@ -31,7 +36,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/updates-filter'],
     says: /leaves out events for debugging.*node\.started/,
     on: { method: 'GET', path: /streamMode=updates$/ },
-    request: path((asked) => asked.replace('updates', 'debug')),
+    request: sentPath((asked) => asked.replace('updates', 'debug')),
   },
   {
     id: 'streams/lost-event',
@@ -79,7 +84,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/framing'],
     says: /equals the polled one/,
     on: STREAM,
-    frame: (event) => [withDocument(event, without('payload'))],
+    frame: (event) => [withDocument(event, (body) => omit(body, 'payload'))],
   },
   {
     id: 'streams/left-open',
@@ -163,7 +168,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/all-four-modes'],
     says: /the mode messages is served/,
     on: { path: /streamMode=messages/ },
-    request: path((asked) => asked.replace('messages', 'none')),
+    request: sentPath((asked) => asked.replace('messages', 'none')),
   },
   {
     id: 'streams/values-with-events',
@@ -171,7 +176,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/values-final-state'],
     says: /the last state\.snapshot has the member/,
     on: STREAM,
-    request: path((asked) => asked.replace('values', 'debug')),
+    request: sentPath((asked) => asked.replace('values', 'debug')),
   },
   {
     id: 'streams/values-misses-a-transition',
@@ -195,7 +200,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/values-of-a-live-run'],
     says: /has its currentNodeId as it is read/,
     on: STREAM,
-    frame: (event) => [withDocument(event, without('currentNodeId'))],
+    frame: (event) => [withDocument(event, (body) => omit(body, 'currentNodeId'))],
   },
   {
     id: 'streams/stale-final-snapshot',
@@ -210,8 +215,8 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     breaks: 'state.snapshot is kept in the log',
     caughtBy: ['streams/values-final-state'],
     says: /no state\.snapshot stands in the log/,
-    on: { path: /\/events\/poll/ },
-    answer: json((body) => eachEvent(body, (event) => ({ ...event, type: 'state.snapshot' }))),
+    on: POLL,
+    answer: eachEvent((event) => ({ ...event, type: 'state.snapshot' })),
   },
   {
     id: 'streams/messages-with-updates',
@@ -219,7 +224,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/messages-of-streamed-text', 'streams/messages-without-text'],
     says: /ai\.message\.chunk alone/,
     on: STREAM,
-    request: path((asked) => asked.replace('messages', 'messages,updates')),
+    request: sentPath((asked) => asked.replace('messages', 'messages,updates')),
   },
   {
     id: 'streams/chunks-swapped',
@@ -254,7 +259,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/messages-of-streamed-text'],
     says: /a chunk has the runId/,
     on: STREAM,
-    frame: (event) => [withDocument(event, without('runId'))],
+    frame: (event) => [withDocument(event, (body) => omit(body, 'runId'))],
   },
   {
     id: 'streams/chunk-without-usage',
@@ -273,7 +278,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     breaks: 'an unknown mock provider is ignored',
     caughtBy: ['streams/unknown-mock-provider'],
     says: /status 400/,
-    on: { method: 'POST', path: /^\/v1\/runs$/ },
+    on: CREATE,
     request: (request) => ({ ...request, body: JSON.stringify({ workflowId: 'conformance-noop' }) }),
   },
   {
@@ -282,7 +287,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/debug-is-the-log', 'streams/mixed-subscribers'],
     says: /debug brings every event of the log/,
     on: STREAM,
-    request: path((asked) => asked.replace('debug', 'updates')),
+    request: sentPath((asked) => asked.replace('debug', 'updates')),
   },
   {
     id: 'streams/mixed-events-twice',
@@ -298,7 +303,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/mixed-messages', 'streams/mixed-modes'],
     says: /brings every chunk once/,
     on: STREAM,
-    request: path((asked) => asked.replace(/,\w+/, '')),
+    request: sentPath((asked) => asked.replace(/,\w+/, '')),
   },
   {
     id: 'streams/mode-as-event-name',
@@ -321,7 +326,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     ],
     says: /begins after Last-Event-ID/,
     on: STREAM,
-    request: header('last-event-id', () => undefined),
+    request: sentHeader('last-event-id', () => undefined),
   },
   {
     id: 'streams/resumption-point-again',
@@ -329,7 +334,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/resume-after-each-event', 'streams/resume-a-live-run', 'streams/resume-at-the-end'],
     says: /begins after Last-Event-ID/,
     on: STREAM,
-    request: header('last-event-id', (id) => String(Number(id) - 1)),
+    request: sentHeader('last-event-id', (id) => String(Number(id) - 1)),
   },
   {
     id: 'streams/resumption-skips-one',
@@ -337,7 +342,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/resume-after-each-event', 'streams/resume-debug', 'streams/resume-mixed'],
     says: /begins after Last-Event-ID/,
     on: STREAM,
-    request: header('last-event-id', (id) => String(Number(id) + 1)),
+    request: sentHeader('last-event-id', (id) => String(Number(id) + 1)),
   },
   {
     id: 'streams/no-baseline-on-resume',
@@ -353,7 +358,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/malformed-last-event-id'],
     says: /begins with the first event/,
     on: STREAM,
-    request: header('last-event-id', (id) => (/^\d+$/.test(id) ? id : '99999')),
+    request: sentHeader('last-event-id', (id) => (/^\d+$/.test(id) ? id : '99999')),
   },
   {
     id: 'streams/garbage-breaks-the-host',
@@ -369,7 +374,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/buffer-range'],
     says: /status 400/,
     on: STREAM,
-    request: path((asked) => asked.replace(/bufferMs=(5001|99999)/, 'bufferMs=5000')),
+    request: sentPath((asked) => asked.replace(/bufferMs=(5001|99999)/, 'bufferMs=5000')),
   },
   {
     id: 'streams/buffer-text-ignored',
@@ -377,7 +382,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/buffer-range'],
     says: /status 400/,
     on: STREAM,
-    request: path((asked) => asked.replace(/bufferMs=(soon|-1)/, 'bufferMs=0')),
+    request: sentPath((asked) => asked.replace(/bufferMs=(soon|-1)/, 'bufferMs=0')),
   },
   {
     id: 'streams/zero-gathers',
@@ -385,7 +390,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/buffer-zero'],
     says: /brings no batch/,
     on: STREAM,
-    request: path((asked) => asked.replace('bufferMs=0', 'bufferMs=100')),
+    request: sentPath((asked) => asked.replace('bufferMs=0', 'bufferMs=100')),
   },
   {
     id: 'streams/batch-loses-an-event',
@@ -450,7 +455,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/unknown-mode', 'streams/order-of-validation'],
     says: /status 400/,
     on: STREAM,
-    request: path((asked) => asked.replace('no-such-mode', 'updates')),
+    request: sentPath((asked) => asked.replace('no-such-mode', 'updates')),
   },
   {
     id: 'streams/unknown-mode-with-another-code',
@@ -458,7 +463,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/unknown-mode'],
     says: /code is unsupported_stream_mode/,
     on: STREAM,
-    answer: json((body) => (isJsonObject(body) ? { ...body, error: 'validation_error' } : body)),
+    answer: answered((body) => ({ ...body, error: 'validation_error' })),
   },
   {
     id: 'streams/no-supported-modes',
@@ -466,7 +471,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/unknown-mode'],
     says: /details/,
     on: STREAM,
-    answer: json((body) => (isJsonObject(body) ? { ...body, details: {} } : body)),
+    answer: answered((body) => ({ ...body, details: {} })),
   },
   {
     id: 'streams/supported-outside-details',
@@ -474,7 +479,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/unknown-mode'],
     says: /no members but error, message and details/,
     on: STREAM,
-    answer: json((body) => (isJsonObject(body) ? { ...body, supported: ['updates'] } : body)),
+    answer: answered((body) => ({ ...body, supported: ['updates'] })),
   },
   {
     id: 'streams/values-mixed',
@@ -482,7 +487,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/values-alone'],
     says: /status 400/,
     on: STREAM,
-    request: path((asked) => asked.replace(/streamMode=(values,\w+|\w+,values)/, 'streamMode=updates')),
+    request: sentPath((asked) => asked.replace(/streamMode=(values,\w+|\w+,values)/, 'streamMode=updates')),
   },
   {
     id: 'streams/unknown-member-ignored',
@@ -490,7 +495,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/unknown-mode-in-a-list'],
     says: /status 400/,
     on: STREAM,
-    request: path((asked) => asked.replace(/,no-such-mode|no-such-mode,/, '')),
+    request: sentPath((asked) => asked.replace(/,no-such-mode|no-such-mode,/, '')),
   },
   {
     id: 'streams/json-is-filtered',
@@ -498,14 +503,7 @@ export const STREAMS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['streams/json-for-clients-without-streams'],
     says: /gets every event of the log/,
     on: STREAM,
-    answer: json((body) => {
-      const events = isJsonObject(body) ? body['events'] : undefined;
-      if (!isJsonObject(body) || !Array.isArray(events)) return body;
-      return {
-        ...body,
-        events: events.filter((event) => isJsonObject(event) && event['type'] !== 'node.started'),
-      };
-    }),
+    answer: withoutEvents('node.started'),
   },
   {
     id: 'streams/unknown-run-is-an-empty-stream',
@@ -529,15 +527,8 @@ function swapped(event: SseEvent, memory: MutantMemory): readonly SseEvent[] {
   return [event, held as unknown as SseEvent];
 }
 
-function counted(memory: MutantMemory, name: string): number {
-  const count = Number(memory.get(name) ?? 0) + 1;
-  memory.set(name, count);
-  return count;
-}
-
 function documentOf({ data }: SseEvent): JsonObject {
-  const document = JSON.parse(data) as Json;
-  return isJsonObject(document) ? document : {};
+  return objectOf(JSON.parse(data) as Json);
 }
 
 function withDocument(event: SseEvent, change: (document: JsonObject) => JsonObject): SseEvent {
@@ -545,15 +536,9 @@ function withDocument(event: SseEvent, change: (document: JsonObject) => JsonObj
 }
 
 function batchOf({ data }: SseEvent): JsonObject[] {
-  const batch = JSON.parse(data) as Json;
-  return Array.isArray(batch) ? batch.filter(isJsonObject) : [];
+  return objectsOf(JSON.parse(data) as Json);
 }
 
 function withBatch(event: SseEvent, change: (batch: JsonObject[]) => JsonObject[]): SseEvent {
   return event.event === 'batch' ? { ...event, data: JSON.stringify(change(batchOf(event))) } : event;
-}
-
-function eachEvent(body: Json, change: (event: JsonObject) => JsonObject): Json {
-  if (!isJsonObject(body) || !Array.isArray(body['events'])) return body;
-  return { ...body, events: body['events'].map((event) => (isJsonObject(event) ? change(event) : event)) };
 }

@@ -1,5 +1,7 @@
+import { answered, answeredHeader, dropsHeader, payloads } from '../../mutants/answers.ts';
 import type { Mutant } from '../../mutants/mutant.ts';
-import { CREATE, objects, omit, payloadsOf, POLL, sent, SNAPSHOT } from '../../mutants/polled-events.ts';
+import { ignoresHeader, sent } from '../../mutants/requests.ts';
+import { CREATE, FORK, POLL, SNAPSHOT } from '../../mutants/targets.ts';
 
 export const TELEMETRY_MUTANTS: readonly Mutant[] = [
   {
@@ -7,15 +9,15 @@ export const TELEMETRY_MUTANTS: readonly Mutant[] = [
     breaks: 'a run has a trace of its own, whatever its caller sends',
     caughtBy: ['telemetry/trace-of-the-caller', 'telemetry/child-runs'],
     says: /the run is in the trace of its caller/,
-    on: { method: 'POST', path: CREATE },
-    request: (request) => ({ ...request, headers: withoutTrace(request.headers) }),
+    on: CREATE,
+    request: ignoresHeader('traceparent'),
   },
   {
     id: 'telemetry/parent-of-another-span',
     breaks: 'the run is in the trace of its caller, but below another span',
     caughtBy: ['telemetry/trace-of-the-caller'],
     says: /the span of the run is below the span of its caller/,
-    on: { method: 'POST', path: CREATE },
+    on: CREATE,
     request: (request) => ({
       ...request,
       headers: {
@@ -29,24 +31,24 @@ export const TELEMETRY_MUTANTS: readonly Mutant[] = [
     breaks: 'the span of a run names another workflow than the run',
     caughtBy: ['telemetry/spans'],
     says: /openwop\.workflow_id of the span openwop\.run is right/,
-    on: { method: 'GET', path: SNAPSHOT },
-    answer: objects((snapshot) => ({ ...snapshot, workflowId: 'another' })),
+    on: SNAPSHOT,
+    answer: answered((snapshot) => ({ ...snapshot, workflowId: 'another' })),
   },
   {
     id: 'telemetry/another-node-type',
     breaks: 'the span of a node is named for another type',
     caughtBy: ['telemetry/spans'],
     says: /the span of a node is named for its type/,
-    on: { path: POLL },
-    answer: payloadsOf('node.started', (payload) => ({ ...payload, typeId: 'core.another' })),
+    on: POLL,
+    answer: payloads('node.started', (payload) => ({ ...payload, typeId: 'core.another' })),
   },
   {
     id: 'telemetry/attempts-from-one',
     breaks: 'the attempts of a span begin with another number than those of the log',
     caughtBy: ['telemetry/spans'],
     says: /openwop\.node_attempt/,
-    on: { path: POLL },
-    answer: payloadsOf('node.started', (payload) => ({
+    on: POLL,
+    answer: payloads('node.started', (payload) => ({
       ...payload,
       attempt: Number(payload['attempt']) + 1,
     })),
@@ -56,7 +58,7 @@ export const TELEMETRY_MUTANTS: readonly Mutant[] = [
     breaks: 'a malformed traceparent is an error',
     caughtBy: ['telemetry/malformed-trace'],
     says: /status 201/,
-    on: { method: 'POST', path: CREATE },
+    on: CREATE,
     answer: (answer, { headers }) =>
       headers['traceparent'] === 'garbage'
         ? { ...answer, status: 400, body: '{"error":"validation_error","message":"traceparent"}' }
@@ -67,23 +69,23 @@ export const TELEMETRY_MUTANTS: readonly Mutant[] = [
     breaks: 'the span of a child names another node of its parent',
     caughtBy: ['telemetry/child-runs'],
     says: /openwop\.parent\.node_id/,
-    on: { path: POLL },
-    answer: payloadsOf('node.completed', (payload) => ({ ...payload, nodeId: 'another' })),
+    on: POLL,
+    answer: payloads('node.completed', (payload) => ({ ...payload, nodeId: 'another' })),
   },
   {
     id: 'telemetry/another-interrupt-kind',
     breaks: 'the span of an interrupt has another kind than the interrupt',
     caughtBy: ['telemetry/interrupts'],
     says: /openwop\.interrupt_kind/,
-    on: { path: POLL },
-    answer: payloadsOf('interrupt.requested', (payload) => ({ ...payload, kind: 'custom' })),
+    on: POLL,
+    answer: payloads('interrupt.requested', (payload) => ({ ...payload, kind: 'custom' })),
   },
   {
     id: 'telemetry/another-mode',
     breaks: 'the span of a replay says that it is a branch',
     caughtBy: ['telemetry/forks'],
     says: /openwop\.replay\.mode/,
-    on: { method: 'POST', path: /:fork$/ },
+    on: FORK,
     request: sent((body) => ({ ...body, mode: 'branch' })),
   },
   {
@@ -92,7 +94,7 @@ export const TELEMETRY_MUTANTS: readonly Mutant[] = [
     caughtBy: ['telemetry/answer-header'],
     says: /the answer has the header traceparent/,
     on: { path: /^\/v1\/runs\// },
-    answer: (answer) => ({ ...answer, headers: withoutTrace(answer.headers) }),
+    answer: dropsHeader('traceparent'),
   },
   {
     id: 'telemetry/another-trace-answered',
@@ -100,13 +102,6 @@ export const TELEMETRY_MUTANTS: readonly Mutant[] = [
     caughtBy: ['telemetry/answer-header'],
     says: /has the trace of its request/,
     on: { path: /^\/v1\/runs\// },
-    answer: (answer) => ({
-      ...answer,
-      headers: { ...answer.headers, traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' },
-    }),
+    answer: answeredHeader('traceparent', '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'),
   },
 ];
-
-function withoutTrace(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return omit(headers, 'traceparent') as Record<string, string>;
-}

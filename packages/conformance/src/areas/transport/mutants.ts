@@ -1,16 +1,18 @@
 import type { Json, JsonObject } from '@weft/protocol';
-import { changes, dropsHeader, ignoresHeader, replaces, withHeader, without } from '../../mutants/change.ts';
 import {
-  type Mutant,
-  type MutantMemory,
-  type ProxiedAnswer,
-  type ProxiedRequest,
+  answered,
+  answeredHeader,
+  dropsHeader,
+  omit,
+  refusal,
+  replaces,
   status,
-} from '../../mutants/mutant.ts';
+  withHeader,
+} from '../../mutants/answers.ts';
+import type { Mutant, MutantMemory, ProxiedAnswer, ProxiedRequest } from '../../mutants/mutant.ts';
+import { counted, ignoresHeader } from '../../mutants/requests.ts';
+import { CREATE, DISCOVERY, SNAPSHOT } from '../../mutants/targets.ts';
 
-const ON_DISCOVERY = { method: 'GET', path: /^\/\.well-known\/openwop/ };
-const ON_RUN = { method: 'GET', path: /^\/v1\/runs\/[^/]+$/ };
-const CREATE = { method: 'POST', path: /^\/v1\/runs$/ };
 const EVERYWHERE = { path: /^\// };
 /** Requests that pass before a burst is refused; the suite itself reads discovery first. */
 const BEFORE_THE_LIMIT = 5;
@@ -34,8 +36,7 @@ function refuses(code: number, error: string, retryAfter: string | undefined, de
   const headers = retryAfter === undefined ? {} : { 'retry-after': retryAfter };
   const instead = { status: code, headers, body: JSON.stringify({ error, message: 'Later.', details }) };
   return (request: ProxiedRequest, memory: MutantMemory) => {
-    const calls = Number(memory.get('calls') ?? 0) + 1;
-    memory.set('calls', calls);
+    const calls = counted(memory, 'calls');
     return calls > BEFORE_THE_LIMIT ? { instead } : request;
   };
 }
@@ -48,15 +49,15 @@ const READ_MUTANTS: readonly Mutant[] = [
     breaks: 'runs are sent as text/html',
     caughtBy: ['transport/media-type'],
     says: /sent as application\/json/,
-    on: ON_RUN,
-    answer: (answer) => withHeader(answer, 'content-type', 'text/html'),
+    on: SNAPSHOT,
+    answer: answeredHeader('content-type', 'text/html'),
   },
   {
     id: 'transport/no-etag',
     breaks: 'conditional reads are advertised, and runs have no ETag',
     caughtBy: ['transport/not-modified', 'transport/modified'],
     says: /header etag/,
-    on: ON_RUN,
+    on: SNAPSHOT,
     answer: dropsHeader('etag'),
   },
   {
@@ -64,7 +65,7 @@ const READ_MUTANTS: readonly Mutant[] = [
     breaks: 'If-None-Match is ignored',
     caughtBy: ['transport/not-modified'],
     says: /status 304/,
-    on: ON_RUN,
+    on: SNAPSHOT,
     request: ignoresHeader('if-none-match'),
   },
   {
@@ -72,7 +73,7 @@ const READ_MUTANTS: readonly Mutant[] = [
     breaks: 'a list in If-None-Match matches nothing',
     caughtBy: ['transport/not-modified'],
     says: /status 304/,
-    on: ON_RUN,
+    on: SNAPSHOT,
     request: (request) =>
       request.headers['if-none-match']?.includes(',') === true
         ? { ...request, headers: { ...request.headers, 'if-none-match': '"nothing"' } }
@@ -83,10 +84,9 @@ const READ_MUTANTS: readonly Mutant[] = [
     breaks: 'the ETag of a run is another one on every read',
     caughtBy: ['transport/not-modified'],
     says: /keeps its ETag/,
-    on: ON_RUN,
+    on: SNAPSHOT,
     answer: (answer, _request, memory) => {
-      const reads = Number(memory.get('reads') ?? 0) + 1;
-      memory.set('reads', reads);
+      const reads = counted(memory, 'reads');
       return withHeader(answer, 'etag', `"${reads}"`);
     },
   },
@@ -95,7 +95,7 @@ const READ_MUTANTS: readonly Mutant[] = [
     breaks: 'the ETag of a run is weak',
     caughtBy: ['transport/not-modified'],
     says: /strong/,
-    on: ON_RUN,
+    on: SNAPSHOT,
     answer: (answer) => withHeader(answer, 'etag', `W/${answer.headers['etag'] ?? '""'}`),
   },
   {
@@ -103,7 +103,7 @@ const READ_MUTANTS: readonly Mutant[] = [
     breaks: 'a run that has changed is answered with 304',
     caughtBy: ['transport/modified'],
     says: /status 200/,
-    on: ON_RUN,
+    on: SNAPSHOT,
     request: (request) =>
       request.headers['if-none-match'] === undefined
         ? request
@@ -114,15 +114,15 @@ const READ_MUTANTS: readonly Mutant[] = [
     breaks: 'runs are encoded although no encoding was asked for',
     caughtBy: ['transport/plain'],
     says: /is not encoded/,
-    on: ON_RUN,
-    answer: (answer) => withHeader(answer, 'content-encoding', 'x-acme'),
+    on: SNAPSHOT,
+    answer: answeredHeader('content-encoding', 'x-acme'),
   },
   {
     id: 'transport/hollow-gzip',
     breaks: 'gzip is advertised and not served',
     caughtBy: ['transport/encodings'],
     says: /gzip is served/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: advertises('restTransport', { contentEncodings: ['gzip'] }),
   },
 ];
@@ -133,7 +133,7 @@ const LANGUAGE_MUTANTS: readonly Mutant[] = [
     breaks: 'a malformed Accept-Language is refused',
     caughtBy: ['transport/malformed-language'],
     says: /Accept-Language: ;;; is no error/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: (answer, { headers }) =>
       headers['accept-language'] === ';;;' ? { ...answer, status: 400 } : answer,
   },
@@ -142,7 +142,7 @@ const LANGUAGE_MUTANTS: readonly Mutant[] = [
     breaks: 'a language that the host does not have is answered with 406',
     caughtBy: ['transport/malformed-language'],
     says: /qaa is no error/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: (answer, { headers }) =>
       headers['accept-language'] === 'qaa' ? { ...answer, status: 406 } : answer,
   },
@@ -151,7 +151,7 @@ const LANGUAGE_MUTANTS: readonly Mutant[] = [
     breaks: 'the codes of errors are translated',
     caughtBy: ['transport/codes-in-every-language'],
     says: /code of an error is the same/,
-    on: ON_RUN,
+    on: SNAPSHOT,
     answer: (answer, request, memory) =>
       request.headers['accept-language']?.startsWith('de') === true && answer.status === 404
         ? replaces('error', 'nicht_gefunden')(answer, request, memory)
@@ -162,7 +162,7 @@ const LANGUAGE_MUTANTS: readonly Mutant[] = [
     breaks: 'times are written as the language does',
     caughtBy: ['transport/codes-in-every-language'],
     says: /startedAt is written/,
-    on: ON_RUN,
+    on: SNAPSHOT,
     answer: (answer, request, memory) =>
       request.headers['accept-language']?.startsWith('de') === true && answer.status === 200
         ? replaces('startedAt', '31.1.2026, 10:00')(answer, request, memory)
@@ -173,7 +173,7 @@ const LANGUAGE_MUTANTS: readonly Mutant[] = [
     breaks: 'the default locale is not a supported one',
     caughtBy: ['transport/locales'],
     says: /has the default locale/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: advertises('i18n', { supported: true, defaultLocale: 'en', supportedLocales: ['de'] }),
   },
   {
@@ -182,7 +182,7 @@ const LANGUAGE_MUTANTS: readonly Mutant[] = [
     caughtBy: ['transport/content-language'],
     says: /Accept-Language: de is answered in de/,
     on: EVERYWHERE,
-    answer: advertises('i18n', TWO_LOCALES, (answer) => withHeader(answer, 'content-language', 'en')),
+    answer: advertises('i18n', TWO_LOCALES, answeredHeader('content-language', 'en')),
   },
   {
     id: 'transport/first-language-wins',
@@ -218,15 +218,7 @@ const REQUEST_MUTANTS: readonly Mutant[] = [
     says: /body of the limit is not too large/,
     on: CREATE,
     request: (request) =>
-      request.body.length >= 1_000_000
-        ? {
-            instead: {
-              status: 413,
-              headers: {},
-              body: '{"error":"validation_error","message":"Too large."}',
-            },
-          }
-        : request,
+      request.body.length >= 1_000_000 ? { instead: refusal(413, 'validation_error') } : request,
   },
   {
     id: 'transport/new-trace',
@@ -259,7 +251,7 @@ const REQUEST_MUTANTS: readonly Mutant[] = [
     caughtBy: ['transport/configurable-schema'],
     says: /with its configurableSchema/,
     on: { method: 'GET', path: /^\/v1\/workflows\// },
-    answer: changes((body) => without(body, 'configurableSchema')),
+    answer: answered((body) => omit(body, 'configurableSchema')),
   },
   {
     id: 'transport/schema-ignored',
@@ -285,7 +277,7 @@ const OVERLOAD_MUTANTS: readonly Mutant[] = [
     breaks: 'a 429 does not say when to come again',
     caughtBy: ['transport/overload'],
     says: /header retry-after/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     request: refuses(429, 'rate_limited', undefined),
   },
   {
@@ -293,7 +285,7 @@ const OVERLOAD_MUTANTS: readonly Mutant[] = [
     breaks: 'Retry-After is a date',
     caughtBy: ['transport/overload'],
     says: /whole number of seconds/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     request: refuses(429, 'rate_limited', 'Wed, 21 Oct 2026 07:28:00 GMT'),
   },
   {
@@ -301,7 +293,7 @@ const OVERLOAD_MUTANTS: readonly Mutant[] = [
     breaks: 'a 429 has a code of the host’s own',
     caughtBy: ['transport/overload'],
     says: /code is rate_limited/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     request: refuses(429, 'too_many_requests', '1'),
   },
   {
@@ -309,7 +301,7 @@ const OVERLOAD_MUTANTS: readonly Mutant[] = [
     breaks: 'a 429 names a scope that the protocol does not have',
     caughtBy: ['transport/overload'],
     says: /details\.scope of a 429/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     request: refuses(429, 'rate_limited', '1', { scope: 'planet' }),
   },
   {
@@ -317,7 +309,7 @@ const OVERLOAD_MUTANTS: readonly Mutant[] = [
     breaks: 'retryAfterMs of a 429 is in seconds',
     caughtBy: ['transport/overload'],
     says: /retryAfterMs agrees/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     request: refuses(429, 'rate_limited', '5', { retryAfterMs: 5 }),
   },
   {
@@ -325,7 +317,7 @@ const OVERLOAD_MUTANTS: readonly Mutant[] = [
     breaks: 'the body of a 503 says another time than its header',
     caughtBy: ['transport/overload'],
     says: /details\.retryAfter of a 503/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     request: refuses(503, 'service_unavailable', '5', { retryAfter: 1 }),
   },
   {
@@ -333,7 +325,7 @@ const OVERLOAD_MUTANTS: readonly Mutant[] = [
     breaks: 'a host that is asked too much fails',
     caughtBy: ['transport/overload'],
     says: /status 200 .*or 429 or 503/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     request: refuses(500, 'internal_error', undefined),
   },
 ];

@@ -1,9 +1,7 @@
-import { changes, ignoresHeader, polledEvents, replaces, without } from '../../mutants/change.ts';
-import { type Mutant, status } from '../../mutants/mutant.ts';
-
-const ON_DISCOVERY = { method: 'GET', path: /^\/\.well-known\/openwop/ };
-const ON_POLL = { method: 'GET', path: /\/events\/poll/ };
-const CREATE = { method: 'POST', path: /^\/v1\/runs$/ };
+import { answered, eachEvent, events, omit, replaces, status } from '../../mutants/answers.ts';
+import type { Mutant } from '../../mutants/mutant.ts';
+import { ignoresHeader } from '../../mutants/requests.ts';
+import { CREATE, DISCOVERY, POLL, SNAPSHOT } from '../../mutants/targets.ts';
 
 export const VERSIONS_MUTANTS: readonly Mutant[] = [
   {
@@ -11,7 +9,7 @@ export const VERSIONS_MUTANTS: readonly Mutant[] = [
     breaks: 'protocolVersion has a patch part',
     caughtBy: ['versions/protocol-version'],
     says: /MAJOR\.MINOR/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: replaces('protocolVersion', '1.0.0'),
   },
   {
@@ -19,7 +17,7 @@ export const VERSIONS_MUTANTS: readonly Mutant[] = [
     breaks: 'protocolVersion is not in protocolVersions',
     caughtBy: ['versions/protocol-version'],
     says: /protocolVersions has protocolVersion/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: replaces('protocolVersions', ['1.7']),
   },
   {
@@ -27,7 +25,7 @@ export const VERSIONS_MUTANTS: readonly Mutant[] = [
     breaks: 'engineVersion of discovery is a text',
     caughtBy: ['versions/axes'],
     says: /engineVersion of discovery/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: replaces('engineVersion', '1'),
   },
   {
@@ -35,47 +33,47 @@ export const VERSIONS_MUTANTS: readonly Mutant[] = [
     breaks: 'events without content have no payload',
     caughtBy: ['versions/event-members'],
     says: /has a payload/,
-    on: ON_POLL,
-    answer: polledEvents((event) => without(event, 'payload')),
+    on: POLL,
+    answer: eachEvent((event) => omit(event, 'payload')),
   },
   {
     id: 'versions/unix-time',
     breaks: 'timestamps are numbers',
     caughtBy: ['versions/event-members'],
     says: /has a timestamp/,
-    on: ON_POLL,
-    answer: polledEvents((event) => ({ ...event, timestamp: 1_700_000_000 })),
+    on: POLL,
+    answer: eachEvent((event) => ({ ...event, timestamp: 1_700_000_000 })),
   },
   {
     id: 'versions/local-time',
     breaks: 'timestamps have no zone',
     caughtBy: ['versions/event-members'],
     says: /ISO 8601/,
-    on: ON_POLL,
-    answer: polledEvents((event) => ({ ...event, timestamp: '2026-01-01 10:00:00' })),
+    on: POLL,
+    answer: eachEvent((event) => ({ ...event, timestamp: '2026-01-01 10:00:00' })),
   },
   {
     id: 'versions/same-sequence',
     breaks: 'two events have one sequence',
     caughtBy: ['versions/event-members'],
     says: /increase strictly/,
-    on: ON_POLL,
-    answer: polledEvents((event, index) => (index === 1 ? { ...event, sequence: 0 } : event)),
+    on: POLL,
+    answer: events((all) => all.map((event, index) => (index === 1 ? { ...event, sequence: 0 } : event))),
   },
   {
     id: 'versions/engine-number-on-events',
     breaks: 'engineVersion of events is a number',
     caughtBy: ['versions/event-members'],
     says: /engineVersion of an event/,
-    on: ON_POLL,
-    answer: polledEvents((event) => ({ ...event, engineVersion: 1 })),
+    on: POLL,
+    answer: eachEvent((event) => ({ ...event, engineVersion: 1 })),
   },
   {
     id: 'versions/log-version-as-text',
     breaks: 'eventLogSchemaVersion of snapshots is a text',
     caughtBy: ['versions/snapshot'],
     says: /eventLogSchemaVersion of a snapshot/,
-    on: { method: 'GET', path: /^\/v1\/runs\/[^/]+$/ },
+    on: SNAPSHOT,
     answer: replaces('eventLogSchemaVersion', '2'),
   },
   {
@@ -99,7 +97,7 @@ export const VERSIONS_MUTANTS: readonly Mutant[] = [
     breaks: 'the range of engine versions ends before it begins',
     caughtBy: ['versions/force-range'],
     says: /at most max/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: replaces('testing', { forceEngineVersionRange: { min: 3, max: 1 } }),
   },
   {
@@ -107,7 +105,7 @@ export const VERSIONS_MUTANTS: readonly Mutant[] = [
     breaks: 'a higher engine version is advertised than is served',
     caughtBy: ['versions/fold'],
     says: /status 201/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: replaces('testing', { forceEngineVersionRange: { min: 1, max: 9 } }),
   },
   {
@@ -115,8 +113,8 @@ export const VERSIONS_MUTANTS: readonly Mutant[] = [
     breaks: 'a run under an old engine version fails',
     caughtBy: ['versions/fold'],
     says: /completes/,
-    on: { method: 'GET', path: /^\/v1\/runs\/[^/]+$/ },
-    answer: changes((body) => (body['status'] === 'completed' ? { ...body, status: 'failed' } : body)),
+    on: SNAPSHOT,
+    answer: answered((body) => (body['status'] === 'completed' ? { ...body, status: 'failed' } : body)),
   },
   {
     id: 'versions/header-ignored',
@@ -132,6 +130,6 @@ export const VERSIONS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['versions/out-of-range'],
     says: /range in its details/,
     on: CREATE,
-    answer: changes((body) => without(body, 'details')),
+    answer: answered((body) => omit(body, 'details')),
   },
 ];

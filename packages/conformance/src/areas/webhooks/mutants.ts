@@ -1,6 +1,8 @@
 import { isJsonObject } from '@weft/protocol';
+import { answered, omit, payloads } from '../../mutants/answers.ts';
 import type { Mutant } from '../../mutants/mutant.ts';
-import { objects, omit, payloadsOf, POLL, sent } from '../../mutants/polled-events.ts';
+import { sent } from '../../mutants/requests.ts';
+import { DISCOVERY, FORK, POLL } from '../../mutants/targets.ts';
 
 const REGISTER = { method: 'POST', path: /^\/v1\/webhooks$/ };
 
@@ -120,8 +122,8 @@ export const WEBHOOKS_MUTANTS: readonly Mutant[] = [
     breaks: 'discovery has the algorithm v2 alone',
     caughtBy: ['webhooks/discovery'],
     says: /is a list with v1/,
-    on: { path: /^\/\.well-known\/openwop$/ },
-    answer: objects((body) => ({ ...body, webhooks: { supported: true, signatureAlgorithms: ['v2'] } })),
+    on: DISCOVERY,
+    answer: answered((body) => ({ ...body, webhooks: { supported: true, signatureAlgorithms: ['v2'] } })),
   },
   {
     id: 'webhooks/short-secret',
@@ -129,7 +131,7 @@ export const WEBHOOKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['webhooks/registration'],
     says: /a secret has 64 hexadecimal digits/,
     on: REGISTER,
-    answer: objects((body) => ({ ...body, secret: String(body['secret']).slice(0, 16) })),
+    answer: answered((body) => ({ ...body, secret: String(body['secret']).slice(0, 16) })),
   },
   {
     id: 'webhooks/wrong-fingerprint',
@@ -137,7 +139,7 @@ export const WEBHOOKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['webhooks/registration'],
     says: /secretFingerprint has the first 8 digits/,
     on: REGISTER,
-    answer: objects((body) => ({ ...body, secretFingerprint: String(body['secret']).slice(0, 8) })),
+    answer: answered((body) => ({ ...body, secretFingerprint: String(body['secret']).slice(0, 8) })),
   },
   {
     id: 'webhooks/secret-shared',
@@ -145,7 +147,7 @@ export const WEBHOOKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['webhooks/registration'],
     says: /each registration has a secret of its own/,
     on: REGISTER,
-    answer: objects((body, _request, memory) => {
+    answer: answered((body, _request, memory) => {
       const secret = memory.get('secret') ?? body['secret'] ?? '';
       const secretFingerprint = memory.get('fingerprint') ?? body['secretFingerprint'] ?? '';
       memory.set('secret', secret);
@@ -159,7 +161,7 @@ export const WEBHOOKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['webhooks/signature'],
     says: /X-openwop-Signature is the HMAC-SHA256/,
     on: REGISTER,
-    answer: objects((body) => ({ ...body, secret: '0'.repeat(64) })),
+    answer: answered((body) => ({ ...body, secret: '0'.repeat(64) })),
   },
   {
     id: 'webhooks/another-webhook-named',
@@ -167,15 +169,15 @@ export const WEBHOOKS_MUTANTS: readonly Mutant[] = [
     caughtBy: ['webhooks/signature'],
     says: /X-openwop-Webhook-Id names the webhook/,
     on: REGISTER,
-    answer: objects((body) => ({ ...body, webhookId: `other-${String(body['webhookId'])}` })),
+    answer: answered((body) => ({ ...body, webhookId: `other-${String(body['webhookId'])}` })),
   },
   {
     id: 'webhooks/delivered-differently',
     breaks: 'the delivered event is not the one in the log',
     caughtBy: ['webhooks/delivery'],
     says: /the event that is delivered is the one in the log/,
-    on: { path: POLL },
-    answer: payloadsOf('run.completed', (payload) => ({ ...payload, outputs: { more: true } })),
+    on: POLL,
+    answer: payloads('run.completed', (payload) => ({ ...payload, outputs: { more: true } })),
   },
   {
     id: 'webhooks/all-types-delivered',
@@ -218,7 +220,7 @@ export const WEBHOOKS_MUTANTS: readonly Mutant[] = [
     breaks: 'a replay is delivered like a run',
     caughtBy: ['webhooks/replay'],
     says: /nothing is delivered about a replay/,
-    on: { method: 'POST', path: /:fork$/ },
+    on: FORK,
     request: sent((body) => (isJsonObject(body) ? { ...body, mode: 'branch' } : body)),
   },
 ];

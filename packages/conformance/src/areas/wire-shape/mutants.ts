@@ -1,12 +1,7 @@
 import { isJsonObject, type JsonObject } from '@weft/protocol';
-import { changes, polledEvents, replaces, without } from '../../mutants/change.ts';
+import { answered, eachEvent, objectOf, omit, payloads, refusal, replaces } from '../../mutants/answers.ts';
 import type { Mutant } from '../../mutants/mutant.ts';
-
-const ON_DISCOVERY = { method: 'GET', path: /^\/\.well-known\/openwop/ };
-const ON_OPENAPI = { method: 'GET', path: /^\/v1\/openapi\.json/ };
-const ON_POLL = { method: 'GET', path: /\/events\/poll/ };
-const ON_STREAM = { method: 'GET', path: /\/events(?:\?|$)/ };
-const CREATE = { method: 'POST', path: /^\/v1\/runs$/ };
+import { CANCEL, CREATE, DISCOVERY, OPENAPI, POLL, SNAPSHOT, STREAM } from '../../mutants/targets.ts';
 
 /** Describes another request body for `POST /v1/runs`. */
 function describes(schema: JsonObject) {
@@ -49,7 +44,7 @@ const DOCUMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'the described request for a run can be satisfied by nothing',
     caughtBy: ['wire-shape/openapi-create-run'],
     says: /createRun as described accepts/,
-    on: ON_OPENAPI,
+    on: OPENAPI,
     answer: describes(CLOSED_HALVES),
   },
   {
@@ -57,7 +52,7 @@ const DOCUMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'the described request for a run takes anything',
     caughtBy: ['wire-shape/openapi-create-run'],
     says: /does not accept an undeclared member/,
-    on: ON_OPENAPI,
+    on: OPENAPI,
     answer: describes({ type: 'object' }),
   },
   {
@@ -65,7 +60,7 @@ const DOCUMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'one envelope is listed without the universal ones',
     caughtBy: ['wire-shape/universal-envelopes'],
     says: /four universal kinds/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: replaces('supportedEnvelopes', ['clarification.request']),
   },
   {
@@ -73,7 +68,7 @@ const DOCUMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'gRPC is advertised with a service of the host’s own',
     caughtBy: ['wire-shape/grpc-block'],
     says: /grpc\.service/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: replaces('grpc', { supported: true, service: 'acme.Engine', tls: 'required' }),
   },
   {
@@ -81,7 +76,7 @@ const DOCUMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'gRPC is advertised, and not among the transports',
     caughtBy: ['wire-shape/grpc-block'],
     says: /supportedTransports has grpc/,
-    on: ON_DISCOVERY,
+    on: DISCOVERY,
     answer: replaces('grpc', { supported: true, service: 'openwop.v1.Engine', tls: 'required' }),
   },
 ];
@@ -95,7 +90,7 @@ const RUN_MUTANTS: readonly Mutant[] = [
     on: CREATE,
     request: (request) =>
       request.body.includes('"tags"') && request.body.includes('"inputs"')
-        ? { instead: { status: 400, headers: {}, body: '{"error":"validation_error","message":"No."}' } }
+        ? { instead: refusal(400, 'validation_error') }
         : request,
   },
   {
@@ -104,22 +99,22 @@ const RUN_MUTANTS: readonly Mutant[] = [
     caughtBy: ['wire-shape/create-run'],
     says: /at most 128 characters/,
     on: CREATE,
-    answer: changes((body) => ({ ...body, runId: `${String(body['runId'])}-${'0'.repeat(128)}` })),
+    answer: answered((body) => ({ ...body, runId: `${String(body['runId'])}-${'0'.repeat(128)}` })),
   },
   {
     id: 'wire-shape/own-status',
     breaks: 'a run being cancelled has a status of the host’s own',
     caughtBy: ['wire-shape/cancelling'],
     says: /status of a snapshot is one of the protocol/,
-    on: { method: 'GET', path: /^\/v1\/runs\/[^/]+$/ },
-    answer: changes((body) => (body['status'] === 'cancelled' ? { ...body, status: 'aborted' } : body)),
+    on: SNAPSHOT,
+    answer: answered((body) => (body['status'] === 'cancelled' ? { ...body, status: 'aborted' } : body)),
   },
   {
     id: 'wire-shape/cancel-says-ok',
     breaks: 'a cancel is answered with another status',
     caughtBy: ['wire-shape/cancelling'],
     says: /cancelled or cancelling/,
-    on: { method: 'POST', path: /\/cancel$/ },
+    on: CANCEL,
     answer: replaces('status', 'ok'),
   },
   {
@@ -127,8 +122,8 @@ const RUN_MUTANTS: readonly Mutant[] = [
     breaks: 'an event of the host’s own has a name that only the protocol gives',
     caughtBy: ['wire-shape/event-types'],
     says: /form of vendors/,
-    on: ON_POLL,
-    answer: polledEvents((event) =>
+    on: POLL,
+    answer: eachEvent((event) =>
       event['type'] === 'node.started' ? { ...event, type: 'core.begun' } : event,
     ),
   },
@@ -137,19 +132,15 @@ const RUN_MUTANTS: readonly Mutant[] = [
     breaks: 'interrupts have a kind that the protocol does not have',
     caughtBy: ['wire-shape/event-types'],
     says: /one of the eight/,
-    on: ON_POLL,
-    answer: polledEvents((event) =>
-      event['type'] === 'interrupt.requested' && isJsonObject(event['payload'])
-        ? { ...event, payload: { ...event['payload'], kind: 'human' } }
-        : event,
-    ),
+    on: POLL,
+    answer: payloads('interrupt.requested', (payload) => ({ ...payload, kind: 'human' })),
   },
   {
     id: 'wire-shape/other-payload-on-streams',
     breaks: 'streamed events have less in their payload than polled ones',
     caughtBy: ['wire-shape/streamed-events'],
     says: /the one that is polled/,
-    on: ON_STREAM,
+    on: STREAM,
     frame: frames((data) => ({ ...data, payload: null })),
   },
   {
@@ -157,31 +148,31 @@ const RUN_MUTANTS: readonly Mutant[] = [
     breaks: 'the data of a streamed event is its payload alone',
     caughtBy: ['wire-shape/streamed-events'],
     says: /the one that is polled/,
-    on: ON_STREAM,
-    frame: frames((data) => (isJsonObject(data['payload']) ? data['payload'] : {})),
+    on: STREAM,
+    frame: frames((data) => objectOf(data['payload'])),
   },
   {
     id: 'wire-shape/chunk-without-run',
     breaks: 'chunks have no runId',
     caughtBy: ['wire-shape/chunks'],
     says: /runId of its run/,
-    on: ON_STREAM,
-    frame: chunks((payload) => without(payload, 'runId')),
+    on: STREAM,
+    frame: chunks((payload) => omit(payload, 'runId')),
   },
   {
     id: 'wire-shape/chunk-without-end',
     breaks: 'chunks do not say which of them is the last',
     caughtBy: ['wire-shape/chunks'],
     says: /boolean isLast/,
-    on: ON_STREAM,
-    frame: chunks((payload) => without(payload, 'isLast')),
+    on: STREAM,
+    frame: chunks((payload) => omit(payload, 'isLast')),
   },
   {
     id: 'wire-shape/every-chunk-the-last',
     breaks: 'every chunk says that it is the last',
     caughtBy: ['wire-shape/chunks'],
     says: /and no other, is the last one/,
-    on: ON_STREAM,
+    on: STREAM,
     frame: chunks((payload) => ({ ...payload, isLast: true })),
   },
 ];
