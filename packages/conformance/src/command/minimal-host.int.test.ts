@@ -20,7 +20,7 @@ describe('a host that serves the least a host must', () => {
     expect(exit, err).toBe(0);
     const outcomes = Object.fromEntries(report.requirements.map(({ id, outcome }) => [id, outcome]));
     expect(outcomes['RUN-1']).toBe('proven');
-    expect(outcomes['BUNDLE-1']).toBe('not-applicable');
+    expect(outcomes['BUNDLE-2']).toBe('not-applicable');
     expect(outcomes['FORK-1']).toBe('not-applicable');
     for (const { outcome, reason } of report.requirements)
       if (outcome !== 'proven') expect(reason).not.toBe(undefined);

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import { advertised, GATES } from '../../requirements/gates.ts';
 import type { Check, CheckContext } from '../../suite/check.ts';
-import { credential } from '../secrets/credentials.ts';
+import { canary } from '../secrets/canaries.ts';
 import {
   approve,
   documentOf,
@@ -251,7 +251,7 @@ export const ANNOTATIONS_CHECKS: readonly Check[] = [
     async run(context) {
       const { host, expect } = context;
       const runId = await endedRun(context, 'conformance-noop');
-      const [inNote, inCorrection] = [credential(), credential()];
+      const [inNote, inCorrection] = [canary('openai').value, canary('openai').value];
       const signal = signalsOf(context).includes('correction')
         ? { kind: 'correction', correction: `use ${inCorrection} here` }
         : SIGNALS[signalsOf(context)[0] ?? 'flag'];

@@ -2,10 +2,12 @@ import { canonicalJson, isJsonObject, type Json, type JsonObject } from '@weft/p
 import { advertised } from '../../requirements/gates.ts';
 import type { Check, CheckContext } from '../../suite/check.ts';
 import type { Answer } from '../../suite/host-client.ts';
-import { credential, credentials } from '../secrets/credentials.ts';
+import { canary } from '../secrets/canaries.ts';
 import { sequencesOf, waitingRun } from '../streams/reading.ts';
 import { endedRun } from '../streams/updates.ts';
 
+/** The shapes of credentials that a bundle must mask. */
+const SHAPES = ['openai', 'anthropic', 'google', 'jwt', 'credential'] as const;
 const MODES = ['mask', 'omit', 'hash', 'passthrough'];
 const HOST_MEMBERS = ['name', 'version', 'vendor'];
 const CONNECTION_STRING =
@@ -201,8 +203,8 @@ export const BUNDLES_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop', 'conformance-identity'] },
     async run(context) {
       const { expect } = context;
-      const shapes = credentials();
-      const declared = { providerKey: credential() };
+      const shapes = Object.fromEntries(SHAPES.map((shape) => [shape, canary(shape).value]));
+      const declared = { openai: canary('openai').value };
       for (const [fixture, secrets, inputs] of [
         ['conformance-noop', shapes, shapes],
         ['conformance-identity', declared, { payload: { nested: declared } }],
@@ -231,7 +233,7 @@ export const BUNDLES_CHECKS: readonly Check[] = [
       const { runs, expect } = context;
       const runId = await runs.create('conformance-clarification');
       await runs.reaches(runId, 'waiting-input');
-      const secret = credential();
+      const secret = canary('openai').value;
       expect.status(await runs.resolve(runId, 'ask', { answers: { q1: secret } }), 200);
       await runs.ended(runId);
 
@@ -337,7 +339,7 @@ export const BUNDLES_CHECKS: readonly Check[] = [
     async run(context) {
       const { host, expect, unique } = context;
       const runId = await endedRun(context, 'conformance-noop');
-      const [note, secret] = [unique('note'), credential()];
+      const [note, secret] = [unique('note'), canary('openai').value];
       const body = { signal: { kind: 'flag' }, note: `${note} ${secret}` };
       const recorded = await host.request('POST', `/v1/runs/${runId}/annotations`, { body });
       expect.status(recorded, 201);

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import type { Check, CheckContext } from '../../suite/check.ts';
-import { credential } from '../secrets/credentials.ts';
+import { canary } from '../secrets/canaries.ts';
 import { verdicts } from './oracle.ts';
 import { approve, coreOf, isRising, waitingRun } from '../streams/reading.ts';
 import { endedRun } from '../streams/updates.ts';
@@ -217,7 +217,7 @@ export const DIFF_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-identity'] },
     async run(context) {
       const { runs, expect, unique } = context;
-      const secrets = [credential(), credential()];
+      const secrets = [canary('openai').value, canary('openai').value];
       const [one, other] = await Promise.all(
         secrets.map((apiKey) =>
           endedRun(context, 'conformance-identity', { inputs: { payload: { text: unique() }, apiKey } }),

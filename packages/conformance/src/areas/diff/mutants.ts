@@ -228,7 +228,7 @@ export const DIFF_MUTANTS: readonly Mutant[] = [
     says: /carries no credential/,
     on: RUNS,
     request: (request, memory) => {
-      const secret = /sk-[0-9a-f]{48}/.exec(request.body)?.[0];
+      const secret = /sk-\w+/.exec(request.body)?.[0];
       if (secret !== undefined) memory.set('secret', secret);
       return request;
     },

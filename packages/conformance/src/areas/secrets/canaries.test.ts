@@ -3,11 +3,9 @@ import { ALL_SHAPES, canary } from './canaries.ts';
 
 describe('canaries', () => {
   it.each(ALL_SHAPES)('%s holds its marker, and no other does', (shape) => {
-    const { value, marker } = canary(shape, 'seed');
+    const { value, marker } = canary(shape);
 
-    const others = [...ALL_SHAPES.filter((name) => name !== shape), shape].map((name) =>
-      canary(name, 'another'),
-    );
+    const others = ALL_SHAPES.map(canary);
 
     expect(value).toContain(marker);
     for (const other of others) expect(other.value).not.toContain(marker);
@@ -20,6 +18,6 @@ describe('canaries', () => {
     ['jwt', /^eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+$/],
     ['openai', /^sk-[A-Za-z0-9]{20,}$/],
   ] as const)('%s has the length and the letters that scanners look for', (shape, pattern) => {
-    expect(canary(shape, 'seed').value).toMatch(pattern);
+    expect(canary(shape).value).toMatch(pattern);
   });
 });

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 
-/** A text that only looks like a credential. Its marker is in it, and nowhere else. */
+/** A text that only looks like a credential, which hosts must recognize and mask. Its marker is in it, and nowhere else. */
 export interface Canary {
   readonly shape: string;
   readonly value: string;
@@ -29,8 +29,8 @@ export type Shape = keyof typeof SHAPES;
 
 export const ALL_SHAPES = Object.keys(SHAPES) as Shape[];
 
-/** A canary that no other check has: the seed is unique. */
-export function canary(shape: Shape, seed: string): Canary {
-  const body = createHash('sha256').update(`${seed} ${shape}`).digest('hex').toUpperCase().slice(0, 32);
+/** A canary that no other check has. */
+export function canary(shape: Shape): Canary {
+  const body = randomBytes(16).toString('hex').toUpperCase();
   return { shape, value: SHAPES[shape](body), marker: body.slice(0, 16) };
 }

@@ -26,8 +26,8 @@ function expectAbsent(
 }
 
 /** A run with credentials in its inputs, at several depths, that has ended. */
-async function runWith({ runs, unique }: CheckContext, shapes: readonly Shape[]) {
-  const canaries = shapes.map((shape) => canary(shape, unique()));
+async function runWith({ runs }: CheckContext, shapes: readonly Shape[]) {
+  const canaries = shapes.map((shape) => canary(shape));
   const values = canaries.map(({ value }) => value);
   const inputs = {
     ...Object.fromEntries(canaries.map(({ shape, value }) => [shape, value])),
@@ -79,6 +79,8 @@ const INPUT_CHECKS: readonly Check[] = [
 
       for (const mode of STREAMED_MODES) {
         const stream = await host.stream(`/v1/runs/${runId}/events?streamMode=${mode}`);
+        // A host need not serve every mode.
+        if (mode !== 'updates' && stream.status === 400) continue;
         expect.status(stream, 200);
         const text = (await stream.rest()).map(({ data }) => data).join('\n');
         expectAbsent(context, text, `the stream of ${mode}`, canaries);
@@ -106,8 +108,8 @@ const INPUT_CHECKS: readonly Check[] = [
     proves: ['SECRET-7'],
     needs: { fixtures: [NOOP] },
     async run(context) {
-      const { runs, expect, unique } = context;
-      const reference = canary('credential', unique());
+      const { runs, expect } = context;
+      const reference = canary('credential');
 
       const answer = await runs.tryCreate(NOOP, { configurable: { 'ai.credentialRef': reference.value } });
 
@@ -129,8 +131,8 @@ const INPUT_CHECKS: readonly Check[] = [
     proves: ['SECRET-13'],
     needs: { fixtures: [NOOP] },
     async run(context) {
-      const { runs, unique } = context;
-      const canaries = [canary('openai', unique()), canary('jwt', unique())];
+      const { runs } = context;
+      const canaries = [canary('openai'), canary('jwt')];
       const [key, session] = canaries.map(({ value }) => value);
 
       const runId = await runs.create(
@@ -170,10 +172,10 @@ const ERROR_CHECKS: readonly Check[] = [
     title: 'a refused credential is not repeated',
     proves: ['SECRET-3'],
     async run(context) {
-      const { runs, expect, unique } = context;
+      const { runs, expect } = context;
 
       for (const shape of ALL_SHAPES) {
-        const bearer = canary(shape, unique());
+        const bearer = canary(shape);
         const answer = await runs.tryCreate(NOOP, {}, { key: bearer.value });
         expect.envelope(answer, { status: 401 });
         const headers = JSON.stringify([...answer.headers]);
@@ -186,8 +188,8 @@ const ERROR_CHECKS: readonly Check[] = [
     title: 'an unknown workflowId is not repeated',
     proves: ['SECRET-8'],
     async run(context) {
-      const { runs, expect, unique } = context;
-      const token = canary('jwt', unique());
+      const { runs, expect } = context;
+      const token = canary('jwt');
 
       const answer = await runs.tryCreate(token.value);
 
@@ -200,10 +202,10 @@ const ERROR_CHECKS: readonly Check[] = [
     title: 'errors do not repeat what was sent',
     proves: ['SECRET-9'],
     async run(context) {
-      const { expect, unique } = context;
+      const { expect } = context;
 
       for (const [place, probe] of Object.entries(PROBES)) {
-        const value = canary('openai', unique());
+        const value = canary('openai');
         const answer = await probe(context, value.value);
         expect.that(answer.status >= 400, `${place} is refused`, answer.status);
         expectAbsent(context, answer.text, `the error for ${place}`, [value]);

@@ -214,8 +214,8 @@ export const TELEMETRY_CHECKS: readonly Check[] = [
     needs: { fixtures: [NOOP], peer: 'otlp' },
     timeoutMs: CHECK_MS,
     async run(context) {
-      const { runs, expect, unique } = context;
-      const canaries = (['openai', 'anthropic', 'jwt'] as const).map((shape) => canary(shape, unique()));
+      const { runs, expect } = context;
+      const canaries = (['openai', 'anthropic', 'jwt'] as const).map((shape) => canary(shape));
       const inputs = Object.fromEntries(canaries.map(({ shape, value }) => [shape, value]));
 
       const runId = await runs.create(NOOP, { inputs }, { headers: newTrace().headers });
