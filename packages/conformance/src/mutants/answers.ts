@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import { objectOf, objectsOf } from '../suite/json-shapes.ts';
 import type { Mutant, MutantMemory, ProxiedAnswer, ProxiedRequest } from './mutant.ts';
 
 /** What mutants do to answers on their way back. */
@@ -139,12 +140,4 @@ export function omit<Value>(
   ...names: string[]
 ): Record<string, Value> {
   return Object.fromEntries(Object.entries(from).filter(([name]) => !names.includes(name)));
-}
-
-export function objectOf(value: Json | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
-}
-
-export function objectsOf(list: Json | undefined): JsonObject[] {
-  return Array.isArray(list) ? list.filter(isJsonObject) : [];
 }

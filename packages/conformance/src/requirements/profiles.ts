@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import { isWhole } from '../suite/json-shapes.ts';
 import { advertised } from './gates.ts';
 
 /** A profile is never advertised by name: it follows from the discovery document. */
@@ -94,7 +95,7 @@ function isCore(discovery: JsonObject): boolean {
     Array.isArray(supportedEnvelopes) &&
     isJsonObject(schemaVersions) &&
     isJsonObject(limits) &&
-    BASE_LIMITS.every((name) => isCount(limits[name]))
+    BASE_LIMITS.every((name) => isWhole(limits[name]))
   );
 }
 
@@ -110,8 +111,4 @@ function lists(discovery: JsonObject, path: string, member: string): boolean {
 
 function isFilled(value: Json | undefined): value is Json[] {
   return Array.isArray(value) && value.length > 0;
-}
-
-function isCount(value: Json | undefined): boolean {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0;
 }

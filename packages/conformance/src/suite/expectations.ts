@@ -1,6 +1,7 @@
 import { canonicalJson, isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import type { Answer } from './host-client.ts';
-import { shown, type ShownRequest, type Trace } from './trace.ts';
+import { isText } from './json-shapes.ts';
+import type { ShownRequest, Trace } from './trace.ts';
 
 /** An expectation that does not hold: the host is wrong. The message says what is, and which request showed it. */
 export class ExpectationFailed extends Error {
@@ -51,8 +52,8 @@ export function createExpectations(trace: Trace): Expectations {
     claim: string,
     found: { actual?: unknown; expected?: unknown; request?: ShownRequest } = {},
   ): asserts holds {
-    const expected = found.expected === undefined ? undefined : shown(found.expected);
-    const actual = found.actual === undefined ? undefined : shown(found.actual);
+    const expected = found.expected === undefined ? undefined : trace.shown(found.expected);
+    const actual = found.actual === undefined ? undefined : trace.shown(found.actual);
     trace.add({
       kind: 'expectation',
       claim,
@@ -86,7 +87,7 @@ export function createExpectations(trace: Trace): Expectations {
         request,
       });
       for (const name of ['error', 'message'])
-        check(isFilledText(json[name]), `an error's ${name} is a text that is not empty`, {
+        check(isText(json[name]), `an error's ${name} is a text that is not empty`, {
           actual: json[name] ?? 'nothing',
           request,
         });
@@ -121,7 +122,7 @@ export function createExpectations(trace: Trace): Expectations {
       return value;
     },
     string(value, claim) {
-      check(isFilledText(value), claim, { actual: value ?? 'nothing', expected: 'a text that is not empty' });
+      check(isText(value), claim, { actual: value ?? 'nothing', expected: 'a text that is not empty' });
       return value;
     },
     integer(value, claim) {
@@ -137,10 +138,6 @@ export function createExpectations(trace: Trace): Expectations {
     },
   };
   return expect;
-}
-
-function isFilledText(value: Json | undefined): value is string {
-  return typeof value === 'string' && value !== '';
 }
 
 function canonical(value: unknown): string {

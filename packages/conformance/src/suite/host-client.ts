@@ -1,6 +1,6 @@
 import { createSseParser, type Json, type SseEvent } from '@weft/protocol';
 import { HostFault, faultOf } from './host-fault.ts';
-import { cut, type ShownRequest, type Trace } from './trace.ts';
+import type { ShownAnswer, ShownRequest, Trace } from './trace.ts';
 
 /** The suite reads what a host sends with a limit on time and size, and follows no redirect: the host may be broken in any way. */
 export const REQUEST_TIMEOUT_MS = 15_000;
@@ -75,7 +75,7 @@ export function createHostClient({
       ...options.headers,
       ...(used === undefined ? {} : { authorization: `Bearer ${used}` }),
     };
-    const request = shownRequest(method, path, sent, text);
+    const request = shownRequest(trace, { method, path, headers: sent, body: text });
     const timeout = AbortSignal.timeout(options.timeoutMs ?? timeoutMs);
     const ended = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
     try {
@@ -108,11 +108,7 @@ export function createHostClient({
       const text = await readText(response).catch((error: unknown) => {
         throw recorded(request, error);
       });
-      trace.add({
-        kind: 'exchange',
-        request,
-        answer: { status: response.status, headers: shownHeaders(response.headers), body: cut(text) },
-      });
+      trace.add({ kind: 'exchange', request, answer: shownAnswer(trace, request, response, text) });
       const ms = performance.now() - startedAt;
       return { request, status: response.status, headers: response.headers, text, json: parsed(text), ms };
     },
@@ -129,8 +125,8 @@ export function createHostClient({
       const record = (): void => {
         if (isRecorded) return;
         isRecorded = true;
-        const answer = { status: response.status, headers: shownHeaders(response.headers) };
-        trace.add({ kind: 'exchange', request, answer: { ...answer, body: cut(seen.join('\n')) } });
+        const answer = shownAnswer(trace, request, response, seen.join('\n'));
+        trace.add({ kind: 'exchange', request, answer });
       };
       async function next(): Promise<SseEvent | undefined> {
         try {
@@ -168,18 +164,32 @@ function payloadOf({ body, rawBody }: RequestOptions) {
   return { body: { body: text }, headers: { 'content-type': 'application/json' }, text };
 }
 
-function shownRequest(
-  method: string,
-  path: string,
-  headers: Readonly<Record<string, string>>,
-  body: string | undefined,
-): ShownRequest {
-  const shownHeaders = { ...headers, ...('authorization' in headers && { authorization: 'Bearer …' }) };
-  return { method, path, headers: shownHeaders, ...(body === undefined ? {} : { body: cut(body) }) };
+interface SentRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
 }
 
-function shownHeaders(headers: Headers): Record<string, string> {
-  return Object.fromEntries([...headers].filter(([name]) => !DULL_HEADERS.has(name)));
+function shownRequest(trace: Trace, { method, path, headers, body }: SentRequest): ShownRequest {
+  trace.masks.learn(path);
+  return {
+    method,
+    path: trace.shown(path),
+    headers: { ...headers, ...('authorization' in headers && { authorization: 'Bearer …' }) },
+    ...(body === undefined ? {} : { body: trace.shown(body) }),
+  };
+}
+
+function shownAnswer(
+  trace: Trace,
+  { method }: ShownRequest,
+  { status, headers }: Response,
+  text: string,
+): ShownAnswer {
+  trace.masks.learn(text, method === 'POST' && status === 201);
+  const told = [...headers].filter(([name]) => !DULL_HEADERS.has(name));
+  return { status, headers: Object.fromEntries(told), body: trace.shown(text) };
 }
 
 function redirected(response: Response): HostFault {

@@ -13,12 +13,16 @@ export interface RunDriver {
   tryCreate(workflowId: string, rest?: object, options?: RequestOptions): Promise<Answer>;
   /** Creates a run and returns its id; the answer must be 201. */
   create(workflowId: string, rest?: object, options?: RequestOptions): Promise<string>;
+  /** Creates a run and waits until it has ended; returns its id. */
+  endedRun(workflowId: string, rest?: object, options?: RequestOptions): Promise<string>;
   snapshot(runId: string): Promise<JsonObject>;
   /** Waits until the run's status is one of these. */
   reaches(runId: string, ...statuses: string[]): Promise<JsonObject>;
   ended(runId: string): Promise<JsonObject>;
   /** Every event so far, in the order of the answers of `/events/poll`. */
   events(runId: string): Promise<JsonObject[]>;
+  /** The log of a run that may still be running, in one poll that does not wait for more. */
+  eventsSoFar(runId: string): Promise<JsonObject[]>;
   resolve(runId: string, nodeId: string, resumeValue: unknown, options?: RequestOptions): Promise<Answer>;
   cancel(runId: string, body?: object): Promise<Answer>;
   fork(runId: string, body: object): Promise<Answer>;
@@ -29,6 +33,16 @@ export function createRunDriver(
   expect: Expectations,
   eventually: CheckContext['eventually'],
 ): RunDriver {
+  async function poll(runId: string, cursor = '') {
+    const answer = await host.request('GET', `/v1/runs/${runId}/events/poll?${cursor}timeout=1`);
+    expect.status(answer, 200);
+    const body = expect.object(answer.json, 'a poll is answered with an object');
+    const events = expect
+      .array(body['events'], 'a poll answers with the list events')
+      .map((event) => expect.object(event, 'an event is an object'));
+    return { body, events };
+  }
+
   const runs: RunDriver = {
     tryCreate: (workflowId, rest = {}, options = {}) =>
       host.request('POST', '/v1/runs', { ...options, body: { workflowId, ...rest } }),
@@ -37,6 +51,11 @@ export function createRunDriver(
       expect.status(answer, 201);
       const created = expect.object(answer.json, 'a created run is answered with an object');
       return expect.string(created['runId'], 'a created run has a runId');
+    },
+    async endedRun(workflowId, rest, options) {
+      const runId = await runs.create(workflowId, rest, options);
+      await runs.ended(runId);
+      return runId;
     },
     async snapshot(runId) {
       const answer = await host.request('GET', `/v1/runs/${runId}`);
@@ -64,15 +83,13 @@ export function createRunDriver(
       for (let page = 0; page < MAX_PAGES; page += 1) {
         const after = all.at(-1)?.['sequence'];
         const cursor = after === undefined ? '' : `lastSequence=${String(after)}&`;
-        const answer = await host.request('GET', `/v1/runs/${runId}/events/poll?${cursor}timeout=1`);
-        expect.status(answer, 200);
-        const body = expect.object(answer.json, 'a poll is answered with an object');
-        const events = expect.array(body['events'], 'a poll answers with the list events');
-        for (const event of events) all.push(expect.object(event, 'an event is an object'));
+        const { body, events } = await poll(runId, cursor);
+        all.push(...events);
         if (events.length === 0 || body['isComplete'] === true || body['isTerminal'] === true) return all;
       }
       return all;
     },
+    eventsSoFar: async (runId) => (await poll(runId)).events,
     resolve: (runId, nodeId, resumeValue, options = {}) =>
       host.request('POST', `/v1/runs/${runId}/interrupts/${nodeId}`, { ...options, body: { resumeValue } }),
     cancel: (runId, body = {}) => host.request('POST', `/v1/runs/${runId}/cancel`, { body }),

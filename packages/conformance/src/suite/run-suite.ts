@@ -68,10 +68,17 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteRun> {
 
 async function runCheck(check: Check, options: SuiteOptions): Promise<CheckResult> {
   const startedAt = performance.now();
-  const trace = createTrace();
+  const { key, keys } = options;
+  const trace = createTrace([key, keys.lowScope, keys.otherTenant].filter((secret) => secret !== undefined));
   const timeoutMs = check.timeoutMs ?? CHECK_TIMEOUT_MS;
-  const ended = await outcomeOf(check, trace, timeoutMs, options);
-  return { ...headOf(check), ...ended, ms: performance.now() - startedAt, steps: trace.steps };
+  const { outcome, reason } = await outcomeOf(check, trace, timeoutMs, options);
+  return {
+    ...headOf(check),
+    outcome,
+    ...(reason === undefined ? {} : { reason: trace.masks.mask(reason) }),
+    ms: performance.now() - startedAt,
+    steps: trace.steps,
+  };
 }
 
 async function outcomeOf(
@@ -149,6 +156,7 @@ function traced(launcher: Launcher, trace: Trace, signal: AbortSignal): Launcher
       const started = await launcher.start();
       if (started === undefined) return undefined;
       const { url, key } = started;
+      trace.masks.hide(key);
       return { ...started, client: createHostClient({ url, key, trace, signal }) };
     },
     stop: () => launcher.stop(),

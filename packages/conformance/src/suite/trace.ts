@@ -1,4 +1,6 @@
-/** A request as a report may show it: never with the key. */
+import { createMasks, type Masks } from './masks.ts';
+
+/** A request as a report may show it: never with a secret. */
 export interface ShownRequest {
   readonly method: string;
   readonly path: string;
@@ -33,14 +35,23 @@ export interface Trace {
   readonly steps: readonly Step[];
   readonly requests: number;
   readonly expectations: number;
+  readonly masks: Masks;
   add(step: Step): void;
+  /** A value as a report may show it: without secrets, and not too long. */
+  shown(value: unknown): string;
 }
 
-export function createTrace(): Trace {
+/** Takes the secrets that are known from the start, such as the key; what a host gives out later is found as it comes. */
+export function createTrace(secrets: readonly string[] = []): Trace {
+  const masks = createMasks(secrets);
   const steps: Step[] = [];
   const counts = { requests: 0, expectations: 0 };
   return {
-    steps,
+    masks,
+    /** Masked once more: a secret may have been shown before it was known to be one. */
+    get steps() {
+      return steps.map((step) => masked(step, masks));
+    },
     get requests() {
       return counts.requests;
     },
@@ -52,15 +63,22 @@ export function createTrace(): Trace {
       if (steps.length >= KEPT_STEPS) steps.splice(KEPT_STEPS / 2, 1);
       steps.push(step);
     },
+    shown(value) {
+      const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
+      return cut(masks.mask(text));
+    },
   };
 }
 
-export function shown(value: unknown): string {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
-  return cut(text);
+function masked<Shown>(value: Shown, masks: Masks): Shown {
+  if (typeof value === 'string') return masks.mask(value) as Shown & string;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, masked<unknown>(member, masks)]),
+  ) as Shown;
 }
 
-export function cut(text: string): string {
+function cut(text: string): string {
   return text.length <= SHOWN_CHARACTERS
     ? text
     : `${text.slice(0, SHOWN_CHARACTERS)}… (${text.length} characters)`;

@@ -1,7 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import { advertised } from '../../requirements/gates.ts';
 import type { Check, CheckContext } from '../../suite/check.ts';
-import { ofType, payloadOf, sequenceOf } from '../events/payloads.ts';
+import { isTextList } from '../../suite/json-shapes.ts';
+import { ofType, payloadOf, sequenceOf } from '../events/log.ts';
 
 const IDENTITY = 'conformance-agent-identity';
 const REASONING = 'conformance-agent-reasoning';
@@ -31,8 +32,7 @@ const MAX_ID_LENGTH = 256;
 
 /** The agent of a run, or its orchestrator: hosts show the one that the workflow pins. */
 async function agentOf({ runs, expect }: CheckContext, workflowId: string): Promise<JsonObject> {
-  const runId = await runs.create(workflowId);
-  await runs.ended(runId);
+  const runId = await runs.endedRun(workflowId);
   const { agent, runOrchestrator } = await runs.snapshot(runId);
   return expect.object(
     agent ?? runOrchestrator,
@@ -62,6 +62,15 @@ export function expectLowConfidence(context: CheckContext, suspended: JsonObject
     'node.suspended has a threshold, and what was observed below it',
     { threshold: threshold ?? 'nothing', observed: observed ?? 'nothing' },
   );
+}
+
+/** The log of a run that asked a person and was cancelled before the answer. */
+export async function unansweredEvents({ runs }: CheckContext, workflowId: string): Promise<JsonObject[]> {
+  const runId = await runs.create(workflowId);
+  await runs.reaches(runId, 'waiting-approval');
+  await runs.cancel(runId);
+  await runs.ended(runId);
+  return runs.events(runId);
 }
 
 function isShare(value: Json | undefined): value is number {
@@ -104,8 +113,7 @@ export const AGENTS_CHECKS: readonly Check[] = [
     needs: { fixtures: [REASONING] },
     async run(context) {
       const { runs, expect } = context;
-      const runId = await runs.create(REASONING);
-      await runs.ended(runId);
+      const runId = await runs.endedRun(REASONING);
 
       const log = await runs.events(runId);
 
@@ -131,8 +139,7 @@ export const AGENTS_CHECKS: readonly Check[] = [
     proves: ['AGENT-4', 'AGENT-5', 'AGENT-6'],
     needs: { fixtures: [REASONING] },
     async run({ runs, expect }) {
-      const runId = await runs.create(REASONING);
-      await runs.ended(runId);
+      const runId = await runs.endedRun(REASONING);
 
       const events = await runs.events(runId);
 
@@ -167,8 +174,7 @@ export const AGENTS_CHECKS: readonly Check[] = [
     proves: ['AGENT-9'],
     needs: { fixtures: [REASONING] },
     async run({ runs, expect }) {
-      const runId = await runs.create(REASONING, { configurable: { reasoningVerbosity: 'off' } });
-      await runs.ended(runId);
+      const runId = await runs.endedRun(REASONING, { configurable: { reasoningVerbosity: 'off' } });
 
       const reasoned = ofType(await runs.events(runId), 'agent.reasoned', 'agent.reasoning.delta');
 
@@ -181,8 +187,7 @@ export const AGENTS_CHECKS: readonly Check[] = [
     proves: ['AGENT-10'],
     needs: { fixtures: [STREAMING] },
     async run({ runs, expect }) {
-      const runId = await runs.create(STREAMING);
-      await runs.ended(runId);
+      const runId = await runs.endedRun(STREAMING);
 
       const events = ofType(await runs.events(runId), 'agent.reasoning.delta', 'agent.reasoned');
 
@@ -208,13 +213,8 @@ export const AGENTS_CHECKS: readonly Check[] = [
     proves: ['AGENT-11', 'AGENT-12', 'AGENT-13'],
     needs: { fixtures: [LOW_CONFIDENCE] },
     async run(context) {
-      const { runs, expect } = context;
-      const runId = await runs.create(LOW_CONFIDENCE);
-      await runs.reaches(runId, 'waiting-approval');
-      await runs.cancel(runId);
-      await runs.ended(runId);
-
-      const events = await runs.events(runId);
+      const { expect } = context;
+      const events = await unansweredEvents(context, LOW_CONFIDENCE);
 
       const [suspended] = ofType(events, 'node.suspended');
       expectLowConfidence(context, suspended);
@@ -283,7 +283,7 @@ export const AGENTS_CHECKS: readonly Check[] = [
         );
       for (const name of ['modelClasses', 'memoryBackends']) {
         const list = agents[name];
-        expect.that(list === undefined || isListOfTexts(list), `agents.${name} is a list of texts`, list);
+        expect.that(list === undefined || isTextList(list), `agents.${name} is a list of texts`, list);
       }
       const { reasoning } = agents;
       if (reasoning === undefined) return;
@@ -297,10 +297,6 @@ export const AGENTS_CHECKS: readonly Check[] = [
     },
   },
 ];
-
-function isListOfTexts(value: Json): boolean {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string' && item !== '');
-}
 
 function expectDecision({ expect }: CheckContext, { decision, confidence }: JsonObject): void {
   expect.that(decision !== undefined, 'agent.decided has a decision');

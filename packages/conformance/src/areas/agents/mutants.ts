@@ -1,7 +1,8 @@
-import { answered, eachEvent, objectOf, omit, payloads, withoutEvents } from '../../mutants/answers.ts';
+import { answered, eachEvent, omit, payloads, withoutEvents } from '../../mutants/answers.ts';
 import type { Mutant } from '../../mutants/mutant.ts';
 import { sent } from '../../mutants/requests.ts';
 import { CREATE, DISCOVERY, POLL, RESOLVE, SNAPSHOT } from '../../mutants/targets.ts';
+import { objectOf } from '../../suite/json-shapes.ts';
 
 export const AGENTS_MUTANTS: readonly Mutant[] = [
   {

@@ -1,18 +1,9 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import { advertised, GATES } from '../../requirements/gates.ts';
 import type { Check, CheckContext } from '../../suite/check.ts';
+import { typesOf } from '../events/log.ts';
 import { canary } from '../secrets/canaries.ts';
-import {
-  approve,
-  documentOf,
-  eventsSoFar,
-  nextWithin,
-  openStream,
-  readToEnd,
-  typesOf,
-  waitingRun,
-} from '../streams/reading.ts';
-import { endedRun } from '../streams/updates.ts';
+import { approve, documentOf, nextWithin, openStream, readToEnd, waitingRun } from '../streams/reading.ts';
 
 const TARGETS = ['run', 'event', 'node'];
 const SIGNALS: Readonly<Record<string, JsonObject>> = {
@@ -32,7 +23,7 @@ export const ANNOTATIONS_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { host, expect } = context;
-      const path = annotationsPath(await endedRun(context, 'conformance-noop'));
+      const path = annotationsPath(await context.runs.endedRun('conformance-noop'));
       const absent = { status: [501, 404], code: ['capability_not_provided', 'not_found'] };
 
       expect.envelope(await host.request('GET', path), absent);
@@ -69,7 +60,7 @@ export const ANNOTATIONS_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { host, expect, unique } = context;
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
       const recorded: JsonObject[] = [];
       for (const kind of signalsOf(context)) {
         const signal = SIGNALS[kind] ?? { kind };
@@ -106,7 +97,7 @@ export const ANNOTATIONS_CHECKS: readonly Check[] = [
       const targets = Array.isArray(listed) ? listed : ['run'];
       if (!targets.includes('event') && !targets.includes('node'))
         return notApplicable('the host advertises runs as the only targets of annotations');
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
       const eventId = (await runs.events(runId))[0]?.['eventId'] ?? null;
       const signal = SIGNALS[signalsOf(context)[0] ?? 'flag'];
       for (const [name, target] of [
@@ -127,7 +118,7 @@ export const ANNOTATIONS_CHECKS: readonly Check[] = [
     proves: ['NOTE-5', 'NOTE-6'],
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
       const signal = SIGNALS['flag'];
       for (const body of [
         { signal, actor: { principalRef: 'someone else' } },
@@ -146,7 +137,7 @@ export const ANNOTATIONS_CHECKS: readonly Check[] = [
     proves: ['NOTE-7'],
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
       for (const signal of [
         undefined,
         {},
@@ -169,7 +160,7 @@ export const ANNOTATIONS_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { runs, expect } = context;
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
       const before = { run: await runs.snapshot(runId), log: await runs.events(runId) };
 
       await annotate(context, runId, { signal: SIGNALS[signalsOf(context)[0] ?? 'flag'] });
@@ -188,7 +179,7 @@ export const ANNOTATIONS_CHECKS: readonly Check[] = [
     async run(context) {
       const { host, runs, expect, discovery, notApplicable } = context;
       if (!GATES.forks.isOpen(discovery)) return notApplicable('the host does not fork');
-      const source = await endedRun(context, 'conformance-noop');
+      const source = await context.runs.endedRun('conformance-noop');
       await annotate(context, source, { signal: SIGNALS[signalsOf(context)[0] ?? 'flag'] });
       const modes = advertised(discovery, 'replay.modes');
       const mode = Array.isArray(modes) ? modes[0] : 'replay';
@@ -234,7 +225,7 @@ export const ANNOTATIONS_CHECKS: readonly Check[] = [
         );
         await stream.close();
       }
-      const live = typesOf(await eventsSoFar(context, runId));
+      const live = typesOf(await context.runs.eventsSoFar(runId));
       expect.that(!live.includes('run.annotated'), 'run.annotated stays out of the log', live);
       const stream = await openStream(context, runId);
       await approve(context, runId);
@@ -250,7 +241,7 @@ export const ANNOTATIONS_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { host, expect } = context;
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
       const [inNote, inCorrection] = [canary('openai').value, canary('openai').value];
       const signal = signalsOf(context).includes('correction')
         ? { kind: 'correction', correction: `use ${inCorrection} here` }
@@ -275,7 +266,7 @@ export const ANNOTATIONS_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { host, expect, unique } = context;
-      const path = annotationsPath(await endedRun(context, 'conformance-noop'));
+      const path = annotationsPath(await context.runs.endedRun('conformance-noop'));
       const unknown = annotationsPath(unique('no-such-run'));
       const body = { signal: { kind: 'flag' } };
 
@@ -292,7 +283,7 @@ export const ANNOTATIONS_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'], key: 'lowScope' },
     async run(context) {
       const { host, expect, keys } = context;
-      const path = annotationsPath(await endedRun(context, 'conformance-noop'));
+      const path = annotationsPath(await context.runs.endedRun('conformance-noop'));
       const key = keys.lowScope ?? null;
 
       expect.status(await host.request('GET', path, { key }), 200);
@@ -308,7 +299,7 @@ export const ANNOTATIONS_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'], key: 'otherTenant' },
     async run(context) {
       const { host, expect, keys } = context;
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
       const path = annotationsPath(runId);
       const key = keys.otherTenant ?? null;
       const body = { signal: { kind: 'flag' } };

@@ -1,8 +1,9 @@
-import { isJsonObject, type Json } from '@weft/protocol';
+import type { Json } from '@weft/protocol';
 import { advertised } from '../../requirements/gates.ts';
 import type { Check, CheckContext } from '../../suite/check.ts';
-import { TENANT_CHECKS } from './tenants.ts';
+import { objectOf } from '../../suite/json-shapes.ts';
 import { readDiscovery } from '../discovery/document.ts';
+import { TENANT_CHECKS } from './tenants.ts';
 
 const NOOP_RUN = { workflowId: 'conformance-noop' };
 const UNAUTHENTICATED = { status: 401, code: 'unauthenticated' } as const;
@@ -110,7 +111,7 @@ const KEY_CHECKS: readonly Check[] = [
       }
       const created = expect.object(answer.json, 'a created run is answered with an object');
       const snapshot = await runs.ended(expect.string(created['runId'], 'a created run has a runId'));
-      const owner = isJsonObject(snapshot['owner']) ? snapshot['owner'] : {};
+      const owner = objectOf(snapshot['owner']);
       expect.that(owner['tenant'] !== tenantId, 'the run belongs to the tenant of the key', owner['tenant']);
     },
   },
@@ -218,8 +219,7 @@ const SCOPE_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'], key: 'lowScope' },
     async run({ host, runs, expect, keys }) {
       const key = keys.lowScope ?? '';
-      const runId = await runs.create('conformance-noop');
-      await runs.ended(runId);
+      const runId = await runs.endedRun('conformance-noop');
 
       expect.status(await host.request('GET', `/v1/runs/${runId}`, { key }), 200);
       expect.status(await host.request('GET', `/v1/runs/${runId}/events/poll?timeout=1`, { key }), 200);

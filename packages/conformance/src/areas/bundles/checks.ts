@@ -2,9 +2,10 @@ import { canonicalJson, isJsonObject, type Json, type JsonObject } from '@weft/p
 import { advertised } from '../../requirements/gates.ts';
 import type { Check, CheckContext } from '../../suite/check.ts';
 import type { Answer } from '../../suite/host-client.ts';
+import { objectOf } from '../../suite/json-shapes.ts';
+import { sequencesOf } from '../events/log.ts';
 import { canary } from '../secrets/canaries.ts';
-import { sequencesOf, waitingRun } from '../streams/reading.ts';
-import { endedRun } from '../streams/updates.ts';
+import { waitingRun } from '../streams/reading.ts';
 
 /** The shapes of credentials that a bundle must mask. */
 const SHAPES = ['openai', 'anthropic', 'google', 'jwt', 'credential'] as const;
@@ -24,7 +25,7 @@ export const BUNDLES_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { host, expect, unique } = context;
-      for (const runId of [await endedRun(context, 'conformance-noop'), unique('no-such-run')])
+      for (const runId of [await context.runs.endedRun('conformance-noop'), unique('no-such-run')])
         expect.envelope(await host.request('GET', bundlePath(runId)), { status: 404 });
     },
   },
@@ -35,7 +36,7 @@ export const BUNDLES_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { runs, expect } = context;
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
       const last = (await runs.events(runId)).at(-1)?.['timestamp'];
 
       const { answer, bundle } = await bundleOf(context, runId);
@@ -69,7 +70,7 @@ export const BUNDLES_CHECKS: readonly Check[] = [
     async run(context) {
       const { runs, expect } = context;
       for (const fixture of ['conformance-failure', 'conformance-subworkflow-child']) {
-        const runId = await endedRun(context, fixture);
+        const runId = await context.runs.endedRun(fixture);
         const snapshot = await runs.snapshot(runId);
 
         const { bundle } = await bundleOf(context, runId);
@@ -82,8 +83,8 @@ export const BUNDLES_CHECKS: readonly Check[] = [
         expect.equal(end, ended, 'run has the end of the run as it is read');
         expect.equal(codeOf(run), codeOf(snapshot), 'run has the error of the run as it is read');
         // Reference hosts leave variables out altogether, which is one way to mask them.
-        const names = Object.keys(isJsonObject(run['variables']) ? run['variables'] : {});
-        const known = Object.keys(isJsonObject(snapshot['variables']) ? snapshot['variables'] : {});
+        const names = Object.keys(objectOf(run['variables']));
+        const known = Object.keys(objectOf(snapshot['variables']));
         const strange = names.filter((name) => !known.includes(name));
         expect.that(strange.length === 0, 'run has no variables that the run does not have', strange);
       }
@@ -96,7 +97,7 @@ export const BUNDLES_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-multi-node'] },
     async run(context) {
       const { runs, expect } = context;
-      const runId = await endedRun(context, 'conformance-multi-node');
+      const runId = await context.runs.endedRun('conformance-multi-node');
       const log = await runs.events(runId);
 
       const { bundle, events } = await bundleOf(context, runId);
@@ -131,7 +132,7 @@ export const BUNDLES_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-multi-node'] },
     async run(context) {
       const { runs, expect } = context;
-      const runId = await endedRun(context, 'conformance-multi-node');
+      const runId = await context.runs.endedRun('conformance-multi-node');
       const cost = costOf(await runs.snapshot(runId));
 
       const { bundle, events } = await bundleOf(context, runId);
@@ -151,7 +152,7 @@ export const BUNDLES_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-multi-node'] },
     async run(context) {
       const { expect } = context;
-      const runId = await endedRun(context, 'conformance-multi-node');
+      const runId = await context.runs.endedRun('conformance-multi-node');
 
       const { bundle } = await bundleOf(context, runId);
 
@@ -172,7 +173,7 @@ export const BUNDLES_CHECKS: readonly Check[] = [
     proves: ['BUNDLE-16'],
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
 
       const { bundle } = await bundleOf(context, runId);
 
@@ -185,7 +186,7 @@ export const BUNDLES_CHECKS: readonly Check[] = [
     proves: ['BUNDLE-17'],
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
 
       const { bundle } = await bundleOf(context, runId);
 
@@ -209,7 +210,7 @@ export const BUNDLES_CHECKS: readonly Check[] = [
         ['conformance-noop', shapes, shapes],
         ['conformance-identity', declared, { payload: { nested: declared } }],
       ] as const) {
-        const runId = await endedRun(context, fixture, { inputs });
+        const runId = await context.runs.endedRun(fixture, { inputs });
 
         const { answer, bundle } = await bundleOf(context, runId);
 
@@ -249,7 +250,7 @@ export const BUNDLES_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { host, expect, unique } = context;
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
 
       expect.envelope(await host.request('GET', bundlePath(runId), { key: null }), { status: 401 });
       expect.envelope(await host.request('GET', bundlePath(unique('no-such-run'))), { status: [404, 403] });
@@ -262,7 +263,7 @@ export const BUNDLES_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'], key: 'otherTenant' },
     async run(context) {
       const { host, expect, keys } = context;
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
 
       const answer = await host.request('GET', bundlePath(runId), { key: keys.otherTenant ?? null });
 
@@ -278,9 +279,9 @@ export const BUNDLES_CHECKS: readonly Check[] = [
     async run(context) {
       const { host, expect } = context;
       const [runId, before, after] = await Promise.all([
-        endedRun(context, 'conformance-multi-node'),
-        endedRun(context, 'conformance-noop'),
-        endedRun(context, 'conformance-multi-node'),
+        context.runs.endedRun('conformance-multi-node'),
+        context.runs.endedRun('conformance-noop'),
+        context.runs.endedRun('conformance-multi-node'),
       ]);
 
       const { answer, bundle, events } = await bundleOf(context, runId);
@@ -289,7 +290,7 @@ export const BUNDLES_CHECKS: readonly Check[] = [
         expect.equal(event['runId'] ?? runId, runId, 'an event of a bundle is of its run');
       const spans = Array.isArray(bundle['spans']) ? bundle['spans'] : [];
       for (const span of spans) {
-        const attributes = isJsonObject(span) && isJsonObject(span['attributes']) ? span['attributes'] : {};
+        const attributes = objectOf(objectOf(span)['attributes']);
         expect.equal(attributes['openwop.run_id'] ?? runId, runId, 'a span of a bundle is of its run');
       }
       for (const other of [before, after])
@@ -308,7 +309,7 @@ export const BUNDLES_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-multi-node'] },
     async run(context) {
       const { runs, expect, notApplicable } = context;
-      const runId = await endedRun(context, 'conformance-multi-node');
+      const runId = await context.runs.endedRun('conformance-multi-node');
       const log = await runs.events(runId);
 
       const { bundle, events } = await bundleOf(context, runId, '?maxEvents=2');
@@ -338,7 +339,7 @@ export const BUNDLES_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { host, expect, unique } = context;
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
       const [note, secret] = [unique('note'), canary('openai').value];
       const body = { signal: { kind: 'flag' }, note: `${note} ${secret}` };
       const recorded = await host.request('POST', `/v1/runs/${runId}/annotations`, { body });
@@ -416,7 +417,7 @@ function bundledOf({ sequence, seq, type, timestamp, nodeId, payload, data }: Js
 }
 
 function metricsOf({ metrics }: JsonObject): JsonObject {
-  return isJsonObject(metrics) ? metrics : {};
+  return objectOf(metrics);
 }
 
 function costOf({ metrics }: JsonObject): Json {

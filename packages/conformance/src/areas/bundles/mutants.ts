@@ -1,8 +1,9 @@
 import { isJsonObject, type JsonObject } from '@weft/protocol';
-import { answered, answeredHeader, answeredWith, objectsOf, omit, status } from '../../mutants/answers.ts';
+import { answered, answeredHeader, answeredWith, omit, status } from '../../mutants/answers.ts';
 import type { Mutant } from '../../mutants/mutant.ts';
 import { ownersKey, remembers } from '../../mutants/requests.ts';
 import { DISCOVERY, RUNS } from '../../mutants/targets.ts';
+import { objectsOf } from '../../suite/json-shapes.ts';
 
 const BUNDLE = { method: 'GET', path: /\/debug-bundle/ };
 

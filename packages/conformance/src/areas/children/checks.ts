@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '@weft/protocol';
 import type { Check, CheckContext } from '../../suite/check.ts';
+import { objectOf } from '../../suite/json-shapes.ts';
 import { expectEndedLog, ofNode, ofType, outline, payloadOf } from '../events/log.ts';
 
 const PARENT = 'conformance-subworkflow-parent';
@@ -229,7 +230,7 @@ async function finishedParent({ runs, expect }: CheckContext, workflow: string, 
 
 function outputsOf(completed: JsonObject): JsonObject {
   const { outputs } = payloadOf(completed);
-  return isJsonObject(outputs) ? outputs : {};
+  return objectOf(outputs);
 }
 
 /** A parent whose child waits for an approval. */

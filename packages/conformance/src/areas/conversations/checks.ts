@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import { GATES } from '../../requirements/gates.ts';
 import type { Check, CheckContext } from '../../suite/check.ts';
-import { ofType, payloadOf } from '../events/payloads.ts';
+import { ofType, payloadOf } from '../events/log.ts';
 
 const LIFECYCLE = 'conformance-conversation-lifecycle';
 const VERSUS = 'conformance-conversation-vs-clarification';

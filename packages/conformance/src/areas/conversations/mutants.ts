@@ -1,14 +1,7 @@
-import {
-  answered,
-  eachEvent,
-  objectOf,
-  omit,
-  payloads,
-  repeatedEvents,
-  withoutEvents,
-} from '../../mutants/answers.ts';
+import { answered, eachEvent, omit, payloads, repeatedEvents, withoutEvents } from '../../mutants/answers.ts';
 import type { Mutant } from '../../mutants/mutant.ts';
 import { DISCOVERY, POLL, SNAPSHOT } from '../../mutants/targets.ts';
+import { objectOf } from '../../suite/json-shapes.ts';
 
 export const CONVERSATIONS_MUTANTS: readonly Mutant[] = [
   {

@@ -1,9 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import type { Check, CheckContext } from '../../suite/check.ts';
+import { coreOf, isRising } from '../events/log.ts';
 import { canary } from '../secrets/canaries.ts';
+import { approve, waitingRun } from '../streams/reading.ts';
 import { verdicts } from './oracle.ts';
-import { approve, coreOf, isRising, waitingRun } from '../streams/reading.ts';
-import { endedRun } from '../streams/updates.ts';
 
 const MEMBERS = ['a', 'b', 'divergedAtSeq', 'eventDiffs', 'stateDiff', 'truncated'];
 const REQUIRED = ['a', 'b', 'eventDiffs', 'stateDiff'];
@@ -22,7 +22,7 @@ export const DIFF_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { host, expect } = context;
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
 
       const answer = await host.request('GET', diffPath(runId, runId));
 
@@ -37,7 +37,7 @@ export const DIFF_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-multi-node'] },
     async run(context) {
       const { expect } = context;
-      const runId = await endedRun(context, 'conformance-multi-node');
+      const runId = await context.runs.endedRun('conformance-multi-node');
 
       const diff = await diffOf(context, runId, runId);
 
@@ -53,8 +53,8 @@ export const DIFF_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-multi-node', 'conformance-failure'] },
     async run(context) {
       const { expect } = context;
-      const long = await endedRun(context, 'conformance-multi-node');
-      const short = await endedRun(context, 'conformance-failure');
+      const long = await context.runs.endedRun('conformance-multi-node');
+      const short = await context.runs.endedRun('conformance-failure');
 
       const diff = await diffOf(context, long, short);
       const opposite = await diffOf(context, short, long);
@@ -88,8 +88,8 @@ export const DIFF_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-subworkflow-parent', 'conformance-subworkflow-child'] },
     async run(context) {
       const { runs, expect } = context;
-      const a = await endedRun(context, 'conformance-subworkflow-parent');
-      const b = await endedRun(context, 'conformance-subworkflow-parent');
+      const a = await context.runs.endedRun('conformance-subworkflow-parent');
+      const b = await context.runs.endedRun('conformance-subworkflow-parent');
       const naming = (await runs.events(a)).filter((event) => JSON.stringify(event).includes('"childRunId"'));
       expect.that(naming.length > 0, 'the log of a parent names its child run');
 
@@ -113,7 +113,7 @@ export const DIFF_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-multi-node'] },
     async run(context) {
       const { runs, expect, notApplicable } = context;
-      const source = await endedRun(context, 'conformance-multi-node');
+      const source = await context.runs.endedRun('conformance-multi-node');
       const forked = await runs.fork(source, { mode: 'replay', fromSeq: 0 });
       if (forked.status === 501) return notApplicable('the host does not replay');
       expect.status(forked, 201, 200);
@@ -175,8 +175,8 @@ export const DIFF_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-multi-node', 'conformance-failure'] },
     async run(context) {
       const { runs, expect } = context;
-      const a = await endedRun(context, 'conformance-multi-node');
-      const b = await endedRun(context, 'conformance-failure');
+      const a = await context.runs.endedRun('conformance-multi-node');
+      const b = await context.runs.endedRun('conformance-failure');
       const before = [await runs.events(a), await runs.events(b)];
 
       const first = await diffOf(context, a, b);
@@ -196,8 +196,8 @@ export const DIFF_CHECKS: readonly Check[] = [
     proves: ['DIFF-18'],
     needs: { fixtures: ['conformance-multi-node', 'conformance-failure'] },
     async run(context) {
-      const a = await endedRun(context, 'conformance-multi-node');
-      const b = await endedRun(context, 'conformance-failure');
+      const a = await context.runs.endedRun('conformance-multi-node');
+      const b = await context.runs.endedRun('conformance-failure');
 
       const first = await diffOf(context, a, b);
       const second = await diffOf(context, a, b);
@@ -220,7 +220,7 @@ export const DIFF_CHECKS: readonly Check[] = [
       const secrets = [canary('openai').value, canary('openai').value];
       const [one, other] = await Promise.all(
         secrets.map((apiKey) =>
-          endedRun(context, 'conformance-identity', { inputs: { payload: { text: unique() }, apiKey } }),
+          context.runs.endedRun('conformance-identity', { inputs: { payload: { text: unique() }, apiKey } }),
         ),
       );
       const a = expect.string(one, 'a run was made');
@@ -251,7 +251,7 @@ export const DIFF_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-approval', 'conformance-noop'] },
     async run(context) {
       const { host, runs, expect } = context;
-      const ended = await endedRun(context, 'conformance-noop');
+      const ended = await context.runs.endedRun('conformance-noop');
       const { runId: waiting } = await waitingRun(context);
       for (const [a, b] of [
         [waiting, ended],
@@ -283,7 +283,7 @@ export const DIFF_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { host, expect, unique } = context;
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
       await served(context, await host.request('GET', diffPath(runId, runId)));
 
       expect.envelope(await host.request('GET', diffPath(runId, runId), { key: null }), { status: 401 });
@@ -301,7 +301,7 @@ export const DIFF_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'], key: 'otherTenant' },
     async run(context) {
       const { host, expect, keys } = context;
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
       await served(context, await host.request('GET', diffPath(runId, runId)));
 
       const answer = await host.request('GET', diffPath(runId, runId), { key: keys.otherTenant ?? null });

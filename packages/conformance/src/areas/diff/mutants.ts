@@ -1,8 +1,9 @@
 import type { Json, JsonObject } from '@weft/protocol';
-import { answeredWith, events, objectsOf, omit, status } from '../../mutants/answers.ts';
+import { answeredWith, events, omit, status } from '../../mutants/answers.ts';
 import type { Mutant } from '../../mutants/mutant.ts';
 import { counted, ownersKey, sentPath } from '../../mutants/requests.ts';
 import { RUNS } from '../../mutants/targets.ts';
+import { objectsOf } from '../../suite/json-shapes.ts';
 
 const DIFF = { method: 'GET', path: /:diff/ };
 

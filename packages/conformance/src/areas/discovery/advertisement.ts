@@ -1,6 +1,7 @@
-import { isJsonObject, type JsonObject } from '@weft/protocol';
+import type { JsonObject } from '@weft/protocol';
 import { advertised } from '../../requirements/gates.ts';
 import type { Check, CheckContext } from '../../suite/check.ts';
+import { objectOf } from '../../suite/json-shapes.ts';
 
 /** An optional route, and what a host advertises when it serves it. */
 interface OptionalRoute {
@@ -50,8 +51,7 @@ export const ADVERTISEMENT_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { discovery, runs, expect } = context;
-      const runId = await runs.create('conformance-noop');
-      await runs.ended(runId);
+      const runId = await runs.endedRun('conformance-noop');
 
       for (const route of OPTIONAL_ROUTES.filter((each) => isAdvertised(discovery, each))) {
         const { status } = await ask(context, route, runId);
@@ -69,8 +69,7 @@ export const ADVERTISEMENT_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { discovery, runs, expect } = context;
-      const runId = await runs.create('conformance-noop');
-      await runs.ended(runId);
+      const runId = await runs.endedRun('conformance-noop');
 
       for (const route of OPTIONAL_ROUTES) {
         if (route.isServedUnsaid === true || isAdvertised(discovery, route)) continue;
@@ -110,7 +109,7 @@ export const ADVERTISEMENT_CHECKS: readonly Check[] = [
         const id = expect.string(name, 'a fixture is named by a text');
         const answer = await host.request('GET', `/v1/workflows/${encodeURIComponent(id)}`);
         expect.status(answer, 200);
-        const workflow = isJsonObject(answer.json) ? answer.json : {};
+        const workflow = objectOf(answer.json);
         expect.equal(workflow['id'], id, 'a workflow is answered with its id');
         expect.array(workflow['nodes'], 'a workflow is answered with its nodes');
       }

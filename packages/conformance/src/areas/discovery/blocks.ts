@@ -2,7 +2,8 @@ import { isJsonObject, type Json } from '@weft/protocol';
 import { advertised, experimentalBlocks, mcpSlots } from '../../requirements/gates.ts';
 import type { Check, CheckContext } from '../../suite/check.ts';
 import type { Expectations } from '../../suite/expectations.ts';
-import { askDiscovery, readDiscovery } from './document.ts';
+import { isText, isTextList, isWhole } from '../../suite/json-shapes.ts';
+import { askDiscovery, expectDistinctTexts, readDiscovery } from './document.ts';
 
 /** What a member must be where it is present. */
 interface Shape {
@@ -67,7 +68,7 @@ const BLOCK_SHAPES: readonly Shape[] = [
   {
     path: 'production.backpressure.retryAfterSeconds',
     says: `a whole number from 0 to ${DAY_SECONDS}`,
-    fits: (value) => isWhole(value, 0) && Number(value) <= DAY_SECONDS,
+    fits: (value) => isWhole(value, 0) && value <= DAY_SECONDS,
   },
   atLeast('production.retention.minWindowSeconds', WEEK_SECONDS),
 ];
@@ -267,7 +268,7 @@ export const BLOCK_CHECKS: readonly Check[] = [
         {
           path: 'idempotency.multiRegion.replicationLagBoundMs',
           says: 'a whole number from 0 to 60000',
-          fits: (value) => isWhole(value, 0) && Number(value) <= 60_000,
+          fits: (value) => isWhole(value, 0) && value <= 60_000,
         },
       ]),
   },
@@ -323,16 +324,6 @@ async function expectShapes(context: CheckContext, shapes: readonly Shape[]): Pr
   }
 }
 
-function expectDistinctTexts(expect: Expectations, value: Json | undefined, name: string): string[] {
-  const list = expect.array(value, `${name} is a list`);
-  const texts = list.map((entry) =>
-    expect.string(entry, `every entry of ${name} is a text that is not empty`),
-  );
-  const repeated = texts.filter((text, index) => texts.indexOf(text) !== index);
-  expect.equal(repeated, [], `every entry of ${name} stands there once`);
-  return texts;
-}
-
 function expectServerUrls(expect: Expectations, value: Json): void {
   const urls = expectDistinctTexts(expect, value, 'mcp.serverUrls');
   expect.that(urls.length > 0, 'mcp.serverUrls is not empty', urls);
@@ -350,16 +341,4 @@ function oneOf(allowed: readonly string[]): (value: Json) => boolean {
 
 function listOf(allowed: readonly string[]): (value: Json) => boolean {
   return (value) => Array.isArray(value) && value.every(oneOf(allowed));
-}
-
-function isText(value: Json | undefined): boolean {
-  return typeof value === 'string' && value !== '';
-}
-
-function isTextList(value: Json): boolean {
-  return Array.isArray(value) && value.every(isText);
-}
-
-function isWhole(value: Json, least: number): boolean {
-  return typeof value === 'number' && Number.isInteger(value) && value >= least;
 }

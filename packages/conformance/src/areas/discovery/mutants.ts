@@ -3,7 +3,6 @@ import {
   answered,
   answeredHeader,
   dropsHeader,
-  objectOf,
   omit,
   refusal,
   replaces,
@@ -13,6 +12,7 @@ import {
 import type { Mutant } from '../../mutants/mutant.ts';
 import { counted, ignoresHeader } from '../../mutants/requests.ts';
 import { DISCOVERY, OPENAPI, SNAPSHOT } from '../../mutants/targets.ts';
+import { objectOf } from '../../suite/json-shapes.ts';
 
 /** Sets a member of a family, at the root and in the mirror alike. */
 function sets(family: string, member: string, value: Json) {
@@ -189,7 +189,7 @@ const BLOCK_MUTANTS: readonly Mutant[] = [
     id: 'discovery/fixture-twice',
     breaks: 'a fixture is listed twice',
     caughtBy: ['discovery/fixtures-list'],
-    says: /stands there once/,
+    says: /has each entry once/,
     on: DISCOVERY,
     answer: replaces('fixtures', ['conformance-noop', 'conformance-noop']),
   },

@@ -108,8 +108,7 @@ const UNKNOWN_CHECKS: readonly Check[] = [
     proves: ['ERR-9'],
     needs: { fixtures: ['conformance-noop'] },
     async run({ host, runs, expect, unique }) {
-      const runId = await runs.create('conformance-noop');
-      await runs.ended(runId);
+      const runId = await runs.endedRun('conformance-noop');
 
       for (const id of [runId, unique()]) {
         const answer = await host.request('GET', `/v1/runs/${id}/artifacts/${unique()}`);

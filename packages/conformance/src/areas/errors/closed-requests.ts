@@ -1,4 +1,4 @@
-import type { Check, CheckContext } from '../../suite/check.ts';
+import type { Check } from '../../suite/check.ts';
 
 /** No version of the protocol will have it. */
 const MEMBER = 'weftUnknownMember';
@@ -66,7 +66,7 @@ export const CLOSED_REQUEST_CHECKS: readonly Check[] = [
     proves: ['ERR-17'],
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
-      const runId = await endedRun(context);
+      const runId = await context.runs.endedRun('conformance-noop');
       const answer = await context.runs.fork(runId, { mode: 'replay', fromSeq: 0, [MEMBER]: true });
 
       context.expect.envelope(answer, { status: REFUSED });
@@ -92,7 +92,7 @@ export const CLOSED_REQUEST_CHECKS: readonly Check[] = [
     proves: ['ERR-19'],
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
-      const runId = await endedRun(context);
+      const runId = await context.runs.endedRun('conformance-noop');
       const answer = await context.host.request('POST', `/v1/runs/${runId}/annotations`, {
         body: { signal: { kind: 'flag' }, [MEMBER]: true },
       });
@@ -112,9 +112,3 @@ export const CLOSED_REQUEST_CHECKS: readonly Check[] = [
     },
   },
 ];
-
-async function endedRun({ runs }: CheckContext): Promise<string> {
-  const runId = await runs.create('conformance-noop');
-  await runs.ended(runId);
-  return runId;
-}

@@ -1,5 +1,5 @@
-import { isJsonObject } from '@weft/protocol';
 import type { Check } from '../../suite/check.ts';
+import { objectOf } from '../../suite/json-shapes.ts';
 
 const UNVERSIONED = ['/runs', '/workflows/conformance-noop', '/openapi.json', '/interrupts/none'];
 
@@ -33,12 +33,11 @@ export const ROUTE_CHECKS: readonly Check[] = [
     proves: ['ERR-26'],
     needs: { fixtures: ['conformance-noop'] },
     async run({ host, runs, expect }) {
-      const runId = await runs.create('conformance-noop');
-      await runs.ended(runId);
+      const runId = await runs.endedRun('conformance-noop');
       const answer = await host.request('GET', `/v1/runs/${runId}?weftUnknown=1&view=compact`);
 
       expect.status(answer, 200);
-      const run = isJsonObject(answer.json) ? answer.json : {};
+      const run = objectOf(answer.json);
       expect.equal(run['runId'], runId, 'the answer is the run that was asked for');
     },
   },

@@ -1,6 +1,7 @@
-import { EVENT_TYPES, isJsonObject, isVendorType, type Json, type JsonObject } from '@weft/protocol';
+import { EVENT_TYPES, isJsonObject, isVendorType, type JsonObject } from '@weft/protocol';
 import type { Check, CheckContext } from '../../suite/check.ts';
-import { errorOf, eventsSoFar, expectEndedLog, ofNode, ofType, outline, payloadOf } from './log.ts';
+import { isWhole } from '../../suite/json-shapes.ts';
+import { errorOf, expectEndedLog, ofNode, ofType, outline, payloadOf } from './log.ts';
 
 const RFC_3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
 const CLOSED_PREFIXES = ['run.', 'node.', 'approval.', 'clarification.', 'cap.', 'channel.', 'replay.'];
@@ -16,8 +17,7 @@ export const EVENTS_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-multi-node'] },
     async run(context) {
       const { runs, expect } = context;
-      const runId = await runs.create('conformance-multi-node');
-      await runs.ended(runId);
+      const runId = await runs.endedRun('conformance-multi-node');
 
       const events = await runs.events(runId);
 
@@ -34,8 +34,7 @@ export const EVENTS_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { runs } = context;
-      const runId = await runs.create('conformance-noop');
-      await runs.ended(runId);
+      const runId = await runs.endedRun('conformance-noop');
 
       expectEndedLog(context, await runs.events(runId));
     },
@@ -46,8 +45,7 @@ export const EVENTS_CHECKS: readonly Check[] = [
     proves: ['EVT-7'],
     needs: { fixtures: ['conformance-noop'] },
     async run({ runs, expect }) {
-      const runId = await runs.create('conformance-noop');
-      await runs.ended(runId);
+      const runId = await runs.endedRun('conformance-noop');
 
       const events = await runs.events(runId);
 
@@ -67,8 +65,7 @@ export const EVENTS_CHECKS: readonly Check[] = [
     proves: ['EVT-5'],
     needs: { fixtures: ['conformance-noop'] },
     async run({ runs, host, expect }) {
-      const runId = await runs.create('conformance-noop');
-      await runs.ended(runId);
+      const runId = await runs.endedRun('conformance-noop');
 
       const path = `/v1/runs/${runId}/events/poll?timeout=1`;
       const reads = [await host.request('GET', path), await host.request('GET', path)];
@@ -90,7 +87,7 @@ export const EVENTS_CHECKS: readonly Check[] = [
       const { runs, expect } = context;
       const runId = await runs.create('conformance-delay', { inputs: { delayMs: 300 } });
       await runs.reaches(runId, 'running', 'completed');
-      const early = await eventsSoFar(context, runId);
+      const early = await context.runs.eventsSoFar(runId);
       await runs.ended(runId);
 
       const late = await runs.events(runId);
@@ -104,8 +101,7 @@ export const EVENTS_CHECKS: readonly Check[] = [
     proves: ['EVT-8', 'EVT-9'],
     needs: { fixtures: ['conformance-multi-node'] },
     async run({ runs, expect }) {
-      const runId = await runs.create('conformance-multi-node');
-      await runs.ended(runId);
+      const runId = await runs.endedRun('conformance-multi-node');
 
       const events = (await runs.events(runId)).filter(({ type }) => String(type).startsWith('node.'));
 
@@ -132,8 +128,7 @@ export const EVENTS_CHECKS: readonly Check[] = [
     proves: ['EVT-13', 'EVT-14'],
     needs: { fixtures: ['conformance-multi-node'] },
     async run({ runs, expect }) {
-      const runId = await runs.create('conformance-multi-node');
-      await runs.ended(runId);
+      const runId = await runs.endedRun('conformance-multi-node');
 
       const events = await runs.events(runId);
 
@@ -165,8 +160,7 @@ export const EVENTS_CHECKS: readonly Check[] = [
     proves: ['EVT-10', 'EVT-15'],
     needs: { fixtures: ['conformance-failure'] },
     async run({ runs, expect }) {
-      const runId = await runs.create('conformance-failure');
-      await runs.ended(runId);
+      const runId = await runs.endedRun('conformance-failure');
 
       const events = await runs.events(runId);
 
@@ -194,8 +188,7 @@ export const EVENTS_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-multi-node', 'conformance-failure'] },
     async run({ runs, expect }) {
       for (const workflow of ['conformance-multi-node', 'conformance-failure']) {
-        const runId = await runs.create(workflow);
-        await runs.ended(runId);
+        const runId = await runs.endedRun(workflow);
 
         for (const { type } of await runs.events(runId)) {
           const name = expect.string(type, 'the type of an event is a text');
@@ -245,8 +238,7 @@ export const EVENTS_CHECKS: readonly Check[] = [
     proves: ['EVT-17'],
     needs: { fixtures: ['conformance-noop'] },
     async run({ runs, host, expect }) {
-      const runId = await runs.create('conformance-noop');
-      await runs.ended(runId);
+      const runId = await runs.endedRun('conformance-noop');
       const before = await runs.events(runId);
 
       await runs.cancel(runId);
@@ -303,7 +295,7 @@ export const EVENTS_CHECKS: readonly Check[] = [
           outputs,
         );
         expect.that(
-          durationMs === undefined || isCount(durationMs),
+          durationMs === undefined || isWhole(durationMs),
           `the durationMs of ${type} is an integer from 0`,
           durationMs,
         );
@@ -329,7 +321,7 @@ function expectMembers({ expect }: CheckContext, event: JsonObject, runId: strin
     'the timestamp of an event is an RFC 3339 time',
     timestamp,
   );
-  expect.that(isCount(event['sequence']), 'the sequence of an event is an integer from 0', event['sequence']);
+  expect.that(isWhole(event['sequence']), 'the sequence of an event is an integer from 0', event['sequence']);
   for (const name of ['nodeId', 'causationId', 'engineVersion']) {
     const value = event[name];
     if (value === undefined) continue;
@@ -338,7 +330,7 @@ function expectMembers({ expect }: CheckContext, event: JsonObject, runId: strin
   }
   const { schemaVersion } = event;
   expect.that(
-    schemaVersion === undefined || isCount(schemaVersion),
+    schemaVersion === undefined || isWhole(schemaVersion),
     'schemaVersion of an event is an integer from 0',
     schemaVersion,
   );
@@ -348,8 +340,4 @@ function expectStarted(expect: CheckContext['expect'], payload: JsonObject): voi
   expect.string(payload['typeId'], 'the payload of node.started has a typeId');
   const { attempt } = payload;
   expect.that(attempt === undefined || attempt === 0, 'the first attempt of a node is attempt 0', attempt);
-}
-
-function isCount(value: Json | undefined): boolean {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0;
 }

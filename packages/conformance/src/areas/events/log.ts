@@ -1,24 +1,26 @@
-import { isJsonObject, type JsonObject } from '@weft/protocol';
+import type { Json, JsonObject } from '@weft/protocol';
 import type { CheckContext } from '../../suite/check.ts';
+import { objectOf } from '../../suite/json-shapes.ts';
 
 /** Logs as checks look at them. Nothing here trusts an event to have the members or types it should. */
 
-export const TERMINAL_EVENTS = ['run.completed', 'run.failed', 'run.cancelled'];
+export const TERMINAL_EVENTS: readonly string[] = ['run.completed', 'run.failed', 'run.cancelled'];
 
 export function ofType(events: readonly JsonObject[], ...types: string[]): JsonObject[] {
   return events.filter(({ type }) => types.includes(String(type)));
 }
 
-/** The payload, or an empty one where it is no object. */
 export function payloadOf(event: JsonObject | undefined): JsonObject {
-  const payload = event?.['payload'];
-  return isJsonObject(payload) ? payload : {};
+  return objectOf(event?.['payload']);
 }
 
-/** The error inside a payload or snapshot, or an empty one where it is no object. */
+/** The error inside a payload or snapshot. */
 export function errorOf(holder: JsonObject): JsonObject {
-  const { error } = holder;
-  return isJsonObject(error) ? error : {};
+  return objectOf(holder['error']);
+}
+
+export function sequenceOf({ sequence }: JsonObject): number {
+  return typeof sequence === 'number' ? sequence : Number.NaN;
 }
 
 /** Events of one node, in the order of the log. */
@@ -34,14 +36,41 @@ export function outline(events: readonly JsonObject[]): string {
   return shown.length === 0 ? 'no events' : shown.join(', ');
 }
 
-/** One look at the log of a run that may still be running; it does not wait for more. */
-export async function eventsSoFar({ host, expect }: CheckContext, runId: string): Promise<JsonObject[]> {
-  const answer = await host.request('GET', `/v1/runs/${runId}/events/poll?timeout=1`);
-  expect.status(answer, 200);
-  const body = expect.object(answer.json, 'a poll is answered with an object');
-  return expect
-    .array(body['events'], 'a poll answers with the list events')
-    .map((event) => expect.object(event, 'an event is an object'));
+export function typesOf(documents: readonly JsonObject[]): string[] {
+  return documents.map(({ type }) => String(type));
+}
+
+export function sequencesOf(documents: readonly JsonObject[]): Json[] {
+  return documents.map(({ sequence }) => sequence ?? null);
+}
+
+/** What makes an event the same event wherever it is read. */
+export function coreOf({
+  eventId,
+  runId,
+  type,
+  payload,
+  timestamp,
+  sequence,
+  nodeId,
+}: JsonObject): JsonObject {
+  return {
+    eventId: eventId ?? null,
+    runId: runId ?? null,
+    type: type ?? null,
+    payload: payload ?? null,
+    timestamp: timestamp ?? null,
+    sequence: sequence ?? null,
+    nodeId: nodeId ?? null,
+  };
+}
+
+/** Sequences that only ever rise. */
+export function isRising(values: readonly (Json | undefined)[]): boolean {
+  return values.every((value, index) => {
+    const before = index === 0 ? -1 : values[index - 1];
+    return typeof value === 'number' && typeof before === 'number' && value > before;
+  });
 }
 
 /** The rules that hold for the log of every run that has ended. */

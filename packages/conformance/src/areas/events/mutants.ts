@@ -1,7 +1,8 @@
-import { events, numbered, objectOf, omit, payloads, status, swapped } from '../../mutants/answers.ts';
+import { events, numbered, omit, payloads, status, swapped } from '../../mutants/answers.ts';
 import type { Mutant } from '../../mutants/mutant.ts';
 import { counted, runOf } from '../../mutants/requests.ts';
 import { CANCEL, POLL } from '../../mutants/targets.ts';
+import { objectOf } from '../../suite/json-shapes.ts';
 
 export const EVENTS_MUTANTS: readonly Mutant[] = [
   {

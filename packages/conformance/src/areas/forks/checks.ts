@@ -3,9 +3,9 @@ import { advertised } from '../../requirements/gates.ts';
 import type { Check, CheckContext } from '../../suite/check.ts';
 import type { Answer } from '../../suite/host-client.ts';
 import { shallowly } from '../diff/oracle.ts';
+import { isRising, sequencesOf, TERMINAL_EVENTS, typesOf } from '../events/log.ts';
+import { approve, waitingRun } from '../streams/reading.ts';
 import { FORK_REQUEST_CHECKS } from './requests.ts';
-import { approve, isRising, sequencesOf, TERMINAL_EVENTS, typesOf, waitingRun } from '../streams/reading.ts';
-import { endedRun } from '../streams/updates.ts';
 
 export const FORKS_CHECKS: readonly Check[] = [
   {
@@ -34,7 +34,7 @@ export const FORKS_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { host, runs, expect } = context;
-      const source = await endedRun(context, 'conformance-noop');
+      const source = await context.runs.endedRun('conformance-noop');
       const before = { run: await runs.snapshot(source), log: await runs.events(source) };
       for (const mode of modesOf(context)) {
         const answer = await runs.fork(source, { mode, fromSeq: 0 });
@@ -59,7 +59,7 @@ export const FORKS_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-multi-node'] },
     async run(context) {
       const { runs, expect } = context;
-      const source = await endedRun(context, 'conformance-multi-node');
+      const source = await context.runs.endedRun('conformance-multi-node');
       const log = await runs.events(source);
       const fromSeq = afterNode(context, log, 'b');
       for (const mode of modesOf(context)) {
@@ -94,7 +94,7 @@ export const FORKS_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-multi-node'] },
     async run(context) {
       const { runs, expect } = context;
-      const source = await endedRun(context, 'conformance-multi-node');
+      const source = await context.runs.endedRun('conformance-multi-node');
       for (const fromSeq of [0, afterNode(context, await runs.events(source), 'b')]) {
         const first = await replayOf(context, source, fromSeq);
         const second = await replayOf(context, source, fromSeq);
@@ -120,7 +120,7 @@ export const FORKS_CHECKS: readonly Check[] = [
         ['conformance-failure', {}],
         ['conformance-multi-node', {}],
       ] as const) {
-        const source = await endedRun(context, fixture, rest);
+        const source = await context.runs.endedRun(fixture, rest);
 
         const replay = await replayOf(context, source, 0);
 
@@ -161,7 +161,7 @@ export const FORKS_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-subworkflow-parent', 'conformance-subworkflow-child'] },
     async run(context) {
       const { runs, expect } = context;
-      const source = await endedRun(context, 'conformance-subworkflow-parent');
+      const source = await context.runs.endedRun('conformance-subworkflow-parent');
       const log = await runs.events(source);
       expect.that(childIdsOf(log).length > 0, 'the log of a parent names its child run');
 
@@ -187,13 +187,13 @@ export const FORKS_CHECKS: readonly Check[] = [
       const { webhookId } = expect.object(registered.json, 'a webhook is answered with an object');
       const delivered = (runId: string): boolean =>
         receiver.deliveriesTo(url).some(({ rawBody }) => rawBody.includes(runId));
-      const source = await endedRun(context, 'conformance-noop');
+      const source = await context.runs.endedRun('conformance-noop');
       await eventually('the end of a run is delivered', async () => delivered(source) || undefined);
 
       const replay = await replayOf(context, source, 0);
 
       // What came after the replay has been delivered, so the replay would have been too.
-      const later = await endedRun(context, 'conformance-noop');
+      const later = await context.runs.endedRun('conformance-noop');
       await eventually('the end of a later run is delivered', async () => delivered(later) || undefined);
       expect.that(!delivered(String(replay.run['runId'])), 'the end of a replay is not delivered');
       await host.request('DELETE', `/v1/webhooks/${String(webhookId)}`);
@@ -237,7 +237,7 @@ export const FORKS_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-cap-breach'] },
     async run(context) {
       const { runs, expect } = context;
-      const source = await endedRun(context, 'conformance-cap-breach');
+      const source = await context.runs.endedRun('conformance-cap-breach');
       expect.equal(
         (await runs.snapshot(source))['status'],
         'completed',
@@ -270,7 +270,7 @@ export const FORKS_CHECKS: readonly Check[] = [
     async run(context) {
       const { runs, expect, notApplicable } = context;
       const metadata = { 'example.kept': 'from the source', 'example.changed': 'from the source' };
-      const source = await endedRun(context, 'conformance-noop', { metadata, tags: ['source'] });
+      const source = await context.runs.endedRun('conformance-noop', { metadata, tags: ['source'] });
       const run = await runs.snapshot(source);
       if (run['metadata'] === undefined || run['tags'] === undefined)
         return notApplicable('the host does not show the options of a run');

@@ -1,7 +1,6 @@
 import { advertised } from '../../requirements/gates.ts';
 import type { Check, CheckContext } from '../../suite/check.ts';
 import type { Answer } from '../../suite/host-client.ts';
-import { endedRun } from '../streams/updates.ts';
 
 export const FORK_REQUEST_CHECKS: readonly Check[] = [
   {
@@ -10,7 +9,7 @@ export const FORK_REQUEST_CHECKS: readonly Check[] = [
     proves: ['FORK-21'],
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
-      const source = await endedRun(context, 'conformance-noop');
+      const source = await context.runs.endedRun('conformance-noop');
       const runOptionsOverlay = { configurable: { recursionLimit: 5 } };
 
       const answer = await context.runs.fork(source, { mode: 'replay', fromSeq: 0, runOptionsOverlay });
@@ -24,7 +23,7 @@ export const FORK_REQUEST_CHECKS: readonly Check[] = [
     proves: ['FORK-20'],
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
-      const source = await endedRun(context, 'conformance-noop');
+      const source = await context.runs.endedRun('conformance-noop');
       const body = { mode: modeOf(context), fromSeq: 0, runOptionsOverlay: {} };
 
       const answer = await context.runs.fork(source, body);
@@ -40,7 +39,7 @@ export const FORK_REQUEST_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { runs, expect } = context;
-      const source = await endedRun(context, 'conformance-noop');
+      const source = await context.runs.endedRun('conformance-noop');
 
       const answer = await runs.fork(source, { mode: 'replay' });
 
@@ -56,7 +55,7 @@ export const FORK_REQUEST_CHECKS: readonly Check[] = [
     proves: ['FORK-23'],
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
-      const source = await endedRun(context, 'conformance-noop');
+      const source = await context.runs.endedRun('conformance-noop');
 
       context.expect.envelope(await context.runs.fork(source, { mode: 'branch' }), { status: 400 });
     },
@@ -68,7 +67,7 @@ export const FORK_REQUEST_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { runs, expect } = context;
-      const source = await endedRun(context, 'conformance-noop');
+      const source = await context.runs.endedRun('conformance-noop');
       const mode = modeOf(context);
       for (const fromSeq of [-1, 1.5, '1'])
         expect.envelope(await runs.fork(source, { mode, fromSeq }), { status: 400 });
@@ -83,7 +82,7 @@ export const FORK_REQUEST_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { runs, expect } = context;
-      const source = await endedRun(context, 'conformance-noop');
+      const source = await context.runs.endedRun('conformance-noop');
       const mode = modeOf(context);
       for (const body of [
         { fromSeq: 0 },
@@ -112,7 +111,7 @@ export const FORK_REQUEST_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'], key: 'lowScope' },
     async run(context) {
       const { host, expect, keys } = context;
-      const source = await endedRun(context, 'conformance-noop');
+      const source = await context.runs.endedRun('conformance-noop');
       const path = `/v1/runs/${source}:fork`;
       const body = { mode: modeOf(context), fromSeq: 0 };
 
@@ -129,7 +128,7 @@ export const FORK_REQUEST_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'], key: 'otherTenant' },
     async run(context) {
       const { host, expect, keys } = context;
-      const source = await endedRun(context, 'conformance-noop');
+      const source = await context.runs.endedRun('conformance-noop');
       const body = { mode: modeOf(context), fromSeq: 0 };
 
       const answer = await host.request('POST', `/v1/runs/${source}:fork`, {
@@ -148,7 +147,7 @@ export const FORK_REQUEST_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { runs, expect, notApplicable } = context;
-      const source = await endedRun(context, 'conformance-noop');
+      const source = await context.runs.endedRun('conformance-noop');
       const { owner } = await runs.snapshot(source);
       if (owner === undefined) return notApplicable('the host does not show the owner of a run');
 
@@ -170,7 +169,7 @@ export const FORK_REQUEST_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { host, expect, unique } = context;
-      const source = await endedRun(context, 'conformance-noop');
+      const source = await context.runs.endedRun('conformance-noop');
       const options = {
         body: { mode: modeOf(context), fromSeq: 0 },
         headers: { 'idempotency-key': unique('fork') },

@@ -2,6 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import { advertised } from '../../requirements/gates.ts';
 import type { Check, CheckContext } from '../../suite/check.ts';
 import type { Answer } from '../../suite/host-client.ts';
+import { objectOf } from '../../suite/json-shapes.ts';
 import { IDEMPOTENT_OPERATION_CHECKS } from './operations.ts';
 import { createWithKey, expectFirst, expectReplay, isMarked, keyHeader, runIdOf } from './replay.ts';
 
@@ -331,5 +332,5 @@ function expectInFlight({ expect }: CheckContext, answer: Answer): void {
 
 function familyOf(discovery: Json | undefined, name: string): JsonObject {
   const family = isJsonObject(discovery) ? advertised(discovery, name) : undefined;
-  return isJsonObject(family) ? family : {};
+  return objectOf(family);
 }

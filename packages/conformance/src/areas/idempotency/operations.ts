@@ -73,8 +73,7 @@ export const IDEMPOTENT_OPERATION_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { runs, host, expect, unique } = context;
-      const runId = await runs.create('conformance-noop');
-      await runs.ended(runId);
+      const runId = await runs.endedRun('conformance-noop');
       const headers = keyHeader(unique());
       const fork = () =>
         host.request('POST', `/v1/runs/${runId}:fork`, { headers, body: { mode: 'replay', fromSeq: 0 } });
@@ -98,8 +97,7 @@ export const IDEMPOTENT_OPERATION_CHECKS: readonly Check[] = [
     proves: ['IDEM-26'],
     needs: { fixtures: ['conformance-noop'] },
     async run({ runs, host, expect, unique }) {
-      const runId = await runs.create('conformance-noop');
-      await runs.ended(runId);
+      const runId = await runs.endedRun('conformance-noop');
       const path = `/v1/runs/${runId}/annotations`;
       const headers = keyHeader(unique());
       const body = { signal: { kind: 'label', label: 'conformance' } };

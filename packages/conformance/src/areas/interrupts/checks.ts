@@ -1,6 +1,6 @@
 import type { JsonObject } from '@weft/protocol';
 import type { Check, CheckContext } from '../../suite/check.ts';
-import { ofType, payloadOf, sequenceOf } from '../events/payloads.ts';
+import { ofType, payloadOf, sequenceOf } from '../events/log.ts';
 import { INTERRUPTS_PROFILE_CHECKS } from './profiles.ts';
 import { INTERRUPTS_RACE_CHECKS } from './races.ts';
 import { INTERRUPTS_TOKEN_CHECKS } from './tokens.ts';

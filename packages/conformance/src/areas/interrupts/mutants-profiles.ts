@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { answered, objectOf, omit, payloads, succeeds } from '../../mutants/answers.ts';
+import { answered, omit, payloads, succeeds } from '../../mutants/answers.ts';
 import type { Mutant } from '../../mutants/mutant.ts';
 import { sent } from '../../mutants/requests.ts';
 import { POLL, SNAPSHOT } from '../../mutants/targets.ts';
+import { objectOf } from '../../suite/json-shapes.ts';
 
 const VOTE = { method: 'POST', path: /\/interrupts\/gate$/ };
 

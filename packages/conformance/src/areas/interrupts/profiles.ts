@@ -1,5 +1,5 @@
 import type { Check, CheckContext } from '../../suite/check.ts';
-import { ofType, payloadOf } from '../events/payloads.ts';
+import { ofType, payloadOf } from '../events/log.ts';
 import { ACCEPT, linkOf, stillWaits, TOO_LATE, waitingRun } from './waiting.ts';
 
 const QUORUM = 'conformance-interrupt-quorum';

@@ -1,7 +1,7 @@
 import type { Check } from '../../suite/check.ts';
 import { TERMINAL_STATUSES } from '../../suite/run-driver.ts';
-import { ofType } from '../events/payloads.ts';
-import { ACCEPT, TOO_LATE, stillWaits, waitingRun } from './waiting.ts';
+import { ofType } from '../events/log.ts';
+import { ACCEPT, stillWaits, TOO_LATE, waitingRun } from './waiting.ts';
 
 const APPROVAL = 'conformance-approval';
 const RESOLVERS = 5;

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import type { Check, CheckContext } from '../../suite/check.ts';
-import { ofType, payloadOf } from '../events/payloads.ts';
-import { linkOf, stillWaits, TOO_LATE, tokenOf, waitingRun, type WaitingRun } from './waiting.ts';
+import { ofType, payloadOf } from '../events/log.ts';
+import { linkOf, stillWaits, tokenOf, TOO_LATE, type WaitingRun, waitingRun } from './waiting.ts';
 
 const EXTERNAL = 'conformance-interrupt-external-event';
 const WAITING = 'waiting-external';

@@ -1,5 +1,6 @@
-import { isJsonObject, type JsonObject } from '@weft/protocol';
+import type { JsonObject } from '@weft/protocol';
 import type { CheckContext } from '../../suite/check.ts';
+import { objectOf } from '../../suite/json-shapes.ts';
 
 export const ACCEPT = { action: 'accept' };
 /** What may be said to an answer that comes too late. */
@@ -32,7 +33,7 @@ export async function stillWaits(
 
 /** The path of the signed link that the snapshot shows; absent when it shows none. */
 export function linkOf(snapshot: JsonObject): string | undefined {
-  const interrupt = isJsonObject(snapshot['interrupt']) ? snapshot['interrupt'] : {};
+  const interrupt = objectOf(snapshot['interrupt']);
   const { interruptToken, callbackUrl } = interrupt;
   if (typeof interruptToken === 'string' && interruptToken !== '')
     return `/v1/interrupts/${encodeURIComponent(interruptToken)}`;

@@ -38,8 +38,7 @@ export const LIMITS_CHECKS: readonly Check[] = [
     proves: ['CAP-3'],
     needs: { fixtures: ['conformance-cap-breach'] },
     async run({ runs, expect }) {
-      const runId = await runs.create('conformance-cap-breach', { configurable: { recursionLimit: 3 } });
-      await runs.ended(runId);
+      const runId = await runs.endedRun('conformance-cap-breach', { configurable: { recursionLimit: 3 } });
 
       const events = await runs.events(runId);
 
@@ -197,8 +196,7 @@ export const LIMITS_CHECKS: readonly Check[] = [
     proves: ['CAP-15'],
     needs: { fixtures: ['conformance-capability-missing'] },
     async run({ runs, expect }) {
-      const runId = await runs.create('conformance-capability-missing');
-      await runs.ended(runId);
+      const runId = await runs.endedRun('conformance-capability-missing');
 
       const events = await runs.events(runId);
 
@@ -218,8 +216,7 @@ export const LIMITS_CHECKS: readonly Check[] = [
     proves: ['CAP-16'],
     needs: { fixtures: ['conformance-cap-breach'] },
     async run({ runs, expect }) {
-      const source = await runs.create('conformance-cap-breach', { configurable: { recursionLimit: 3 } });
-      await runs.ended(source);
+      const source = await runs.endedRun('conformance-cap-breach', { configurable: { recursionLimit: 3 } });
 
       const answer = await runs.fork(source, { mode: 'replay', fromSeq: 0 });
 

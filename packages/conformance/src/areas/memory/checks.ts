@@ -1,7 +1,8 @@
-import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import type { Json, JsonObject } from '@weft/protocol';
 import { advertised } from '../../requirements/gates.ts';
 import type { Check, CheckContext } from '../../suite/check.ts';
-import { ofType, payloadOf } from '../events/payloads.ts';
+import { objectOf } from '../../suite/json-shapes.ts';
+import { ofType, payloadOf } from '../events/log.ts';
 
 const ROUNDTRIP = 'conformance-agent-memory-roundtrip';
 const CROSS_TENANT = 'conformance-agent-memory-cross-tenant';
@@ -54,7 +55,7 @@ export const MEMORY_CHECKS: readonly Check[] = [
         'a run that asks for the memory of another tenant completes or fails',
         ended['status'],
       );
-      const variables = isJsonObject(ended['variables']) ? ended['variables'] : {};
+      const variables = objectOf(ended['variables']);
       expect.that(
         isEmpty(variables['crossTenantProbe']),
         'a run finds nothing in the memory of another tenant',
@@ -121,8 +122,8 @@ export const MEMORY_CHECKS: readonly Check[] = [
         'the log has memory.written',
         events.map(({ type }) => type),
       );
-      const variables = isJsonObject(ended['variables']) ? ended['variables'] : {};
-      const entry = isJsonObject(variables['memoryReadback']) ? variables['memoryReadback'] : {};
+      const variables = objectOf(ended['variables']);
+      const entry = objectOf(variables['memoryReadback']);
       for (const payload of written) {
         expect.string(payload['memoryRef'], 'memory.written has a memoryRef');
         expect.string(payload['memoryId'], 'memory.written has a memoryId');

@@ -1,7 +1,8 @@
 import type { Json } from '@weft/protocol';
-import { answered, objectOf, omit, payloads, variables, withoutEvents } from '../../mutants/answers.ts';
+import { answered, omit, payloads, variables, withoutEvents } from '../../mutants/answers.ts';
 import type { Mutant } from '../../mutants/mutant.ts';
 import { DISCOVERY, POLL, SNAPSHOT, SNAPSHOT_AND_POLL } from '../../mutants/targets.ts';
+import { objectOf } from '../../suite/json-shapes.ts';
 
 /** Changes one variable of every snapshot that has it. */
 function variable(name: string, change: (value: Json) => Json) {

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import type { Check, CheckContext } from '../../suite/check.ts';
-import { expectAgentId, expectLowConfidence } from '../agents/checks.ts';
-import { ofType, payloadOf, sequenceOf } from '../events/payloads.ts';
+import { expectAgentId, expectLowConfidence, unansweredEvents } from '../agents/checks.ts';
+import { ofType, payloadOf, sequenceOf } from '../events/log.ts';
 import { ORCHESTRATION_MAPPING_CHECKS } from './mapping.ts';
 
 const DISPATCH = 'conformance-orchestrator-dispatch';
@@ -81,13 +81,8 @@ export const ORCHESTRATION_CHECKS: readonly Check[] = [
     proves: ['ORCH-6'],
     needs: { fixtures: [LOW_CONFIDENCE] },
     async run(context) {
-      const { runs, expect } = context;
-      const runId = await runs.create(LOW_CONFIDENCE);
-      await runs.reaches(runId, 'waiting-approval');
-      await runs.cancel(runId);
-      await runs.ended(runId);
-
-      const events = await runs.events(runId);
+      const { expect } = context;
+      const events = await unansweredEvents(context, LOW_CONFIDENCE);
 
       expect.equal(
         decisionsIn(events).length,

@@ -1,5 +1,6 @@
-import { isJsonObject, type JsonObject } from '@weft/protocol';
+import type { JsonObject } from '@weft/protocol';
 import type { Check, CheckContext } from '../../suite/check.ts';
+import { objectOf } from '../../suite/json-shapes.ts';
 
 const INTO = 'conformance-dispatch-input-mapping';
 const INTO_UNSET = 'conformance-dispatch-input-mapping-no-default';
@@ -33,7 +34,7 @@ async function familyOf(context: CheckContext, workflowId: string): Promise<Fami
 }
 
 function variablesOf({ variables }: JsonObject): JsonObject {
-  return isJsonObject(variables) ? variables : {};
+  return objectOf(variables);
 }
 
 export const ORCHESTRATION_MAPPING_CHECKS: readonly Check[] = [

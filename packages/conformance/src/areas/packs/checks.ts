@@ -1,5 +1,6 @@
 import { advertised } from '../../requirements/gates.ts';
 import type { Check } from '../../suite/check.ts';
+import { readDiscovery } from '../discovery/document.ts';
 
 const MIN_BYTES = 1_024 ** 2;
 const MAX_BYTES = 8 * 1_024 ** 3;
@@ -10,9 +11,7 @@ export const PACKS_CHECKS: readonly Check[] = [
     title: 'discovery says which WASM packs a host can run',
     proves: ['PACK-1', 'PACK-2'],
     async run({ host, expect }) {
-      const { json } = await host.request('GET', '/.well-known/openwop', { key: null });
-
-      const discovery = expect.object(json, 'discovery is an object');
+      const discovery = await readDiscovery({ host, expect });
       const wasm = expect.object(
         advertised(discovery, 'nodePackRuntimes.wasm'),
         'nodePackRuntimes.wasm is an object',

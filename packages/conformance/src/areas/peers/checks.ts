@@ -1,22 +1,14 @@
-import type { Json, JsonObject } from '@weft/protocol';
+import type { JsonObject } from '@weft/protocol';
 import { advertised } from '../../requirements/gates.ts';
 import type { Check, CheckContext } from '../../suite/check.ts';
+import { expectDistinctTexts, readDiscovery } from '../discovery/document.ts';
 
 const MODES = ['disabled', 'optional', 'required', 'restricted'];
 const UNIVERSAL_ENVELOPES = ['clarification.request', 'schema.request', 'schema.response', 'error'];
 
 async function family({ host, expect }: CheckContext, name: string): Promise<JsonObject> {
-  const { json } = await host.request('GET', '/.well-known/openwop', { key: null });
-  const discovery = expect.object(json, 'discovery is an object');
+  const discovery = await readDiscovery({ host, expect });
   return expect.object(advertised(discovery, name), `${name} is an object`);
-}
-
-function expectTextsOnce({ expect }: CheckContext, value: Json | undefined, name: string): string[] {
-  const texts = expect
-    .array(value, `${name} is a list`)
-    .map((item) => expect.string(item, `${name} has only texts`));
-  expect.equal(new Set(texts).size, texts.length, `${name} has each entry once`);
-  return texts;
 }
 
 export const PEERS_CHECKS: readonly Check[] = [
@@ -63,12 +55,12 @@ export const PEERS_CHECKS: readonly Check[] = [
 
       const { modes, scopes, errorCode } = await family(context, 'aiProviders.policies');
 
-      const named = expectTextsOnce(context, modes, 'aiProviders.policies.modes');
+      const named = expectDistinctTexts(expect, modes, 'aiProviders.policies.modes');
       for (const mode of named)
         expect.that(MODES.includes(mode), `a mode is one of ${MODES.join(', ')}`, mode);
       if (named.includes('restricted'))
         expect.that(named.includes('optional'), 'restricted comes with the mode optional', named);
-      if (scopes !== undefined) expectTextsOnce(context, scopes, 'aiProviders.policies.scopes');
+      if (scopes !== undefined) expectDistinctTexts(expect, scopes, 'aiProviders.policies.scopes');
       if (errorCode !== undefined) expect.string(errorCode, 'aiProviders.policies.errorCode is a text');
     },
   },
@@ -77,9 +69,7 @@ export const PEERS_CHECKS: readonly Check[] = [
     title: 'the universal envelopes are among the supported ones',
     proves: ['PEER-5'],
     async run({ host, expect }) {
-      const { json } = await host.request('GET', '/.well-known/openwop', { key: null });
-
-      const discovery = expect.object(json, 'discovery is an object');
+      const discovery = await readDiscovery({ host, expect });
       const supported = expect.array(
         advertised(discovery, 'supportedEnvelopes'),
         'supportedEnvelopes is a list',

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import type { Check, CheckContext } from '../../suite/check.ts';
 import type { Answer } from '../../suite/host-client.ts';
-import { approve, coreOf, isRising, sequencesOf, typesOf, waitingRun } from '../streams/reading.ts';
-import { endedRun } from '../streams/updates.ts';
+import { coreOf, isRising, sequencesOf, typesOf } from '../events/log.ts';
+import { approve, waitingRun } from '../streams/reading.ts';
 
 /** What a host may take for an answer that it gives at once, on a slow machine. */
 const AT_ONCE_MS = 5_000;
@@ -16,7 +16,7 @@ export const POLLING_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-multi-node'] },
     async run(context) {
       const { host, expect } = context;
-      const runId = await endedRun(context, 'conformance-multi-node');
+      const runId = await context.runs.endedRun('conformance-multi-node');
 
       const { events, body } = polled(context, await host.request('GET', pollPath(runId, 'timeout=1')));
 
@@ -49,7 +49,7 @@ export const POLLING_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-multi-node'] },
     async run(context) {
       const { host, expect } = context;
-      const runId = await endedRun(context, 'conformance-multi-node');
+      const runId = await context.runs.endedRun('conformance-multi-node');
       const { events: all } = polled(context, await host.request('GET', pollPath(runId, 'timeout=1')));
       for (const [index, { sequence }] of all.entries()) {
         if (sequence === 0) continue;
@@ -72,7 +72,7 @@ export const POLLING_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { host, expect } = context;
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
       for (const timeout of [1, 60]) {
         const query = `lastSequence=99999&timeout=${timeout}`;
 
@@ -95,7 +95,7 @@ export const POLLING_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { host, expect } = context;
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
       for (const value of ['abc', '1.5', '1e']) {
         const answer = await host.request('GET', pollPath(runId, `lastSequence=${value}&timeout=1`));
 
@@ -170,7 +170,7 @@ export const POLLING_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-multi-node'] },
     async run(context) {
       const { host, expect } = context;
-      const runId = await endedRun(context, 'conformance-multi-node');
+      const runId = await context.runs.endedRun('conformance-multi-node');
 
       const first = polled(context, await host.request('GET', pollPath(runId, 'timeout=1')));
       const second = polled(context, await host.request('GET', pollPath(runId, 'timeout=1')));
@@ -189,7 +189,7 @@ export const POLLING_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { host, expect, unique } = context;
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
 
       const unknown = await host.request('GET', pollPath(unique('no-such-run'), 'timeout=1'));
       const keyless = await host.request('GET', pollPath(runId, 'timeout=1'), { key: null });
@@ -205,7 +205,7 @@ export const POLLING_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'], key: 'otherTenant' },
     async run(context) {
       const { host, expect, keys } = context;
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
 
       const answer = await host.request('GET', pollPath(runId, 'timeout=1'), {
         key: keys.otherTenant ?? null,

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import type { Check, CheckContext } from '../../suite/check.ts';
 import type { LaunchedHost } from '../../suite/launcher.ts';
 import { createRunDriver, TERMINAL_STATUSES } from '../../suite/run-driver.ts';
-import { expectEndedLog, eventsSoFar, ofType, outline } from '../events/log.ts';
+import { expectEndedLog, ofType, outline } from '../events/log.ts';
 import { createWithKey, expectFirst, expectReplay, runIdOf } from '../idempotency/replay.ts';
 
 /** Two starts of a host, and a claim of the first that has to run out. */
@@ -28,7 +28,7 @@ export const PROCESSES_CHECKS: readonly Check[] = [
       const { runId, early } = await withProcess(context, async (first) => {
         const id = await first.runs.create('conformance-delay', { inputs: { delayMs: 1_500 } });
         await first.runs.reaches(id, 'running');
-        return { runId: id, early: await eventsSoFar(first, id) };
+        return { runId: id, early: await first.runs.eventsSoFar(id) };
       });
 
       await withProcess(context, async (next) => {

@@ -3,7 +3,6 @@ import {
   answered,
   events,
   numbered,
-  objectOf,
   omit,
   payloads,
   refusal,
@@ -15,6 +14,7 @@ import {
 import type { Mutant } from '../../mutants/mutant.ts';
 import { bodyOf, ignoresHeader, sent } from '../../mutants/requests.ts';
 import { CANCEL, CREATE, PAUSE, POLL, RESOLVE, RESUME, RUNS, SNAPSHOT } from '../../mutants/targets.ts';
+import { objectOf } from '../../suite/json-shapes.ts';
 
 const BULK = { method: 'POST', path: /:bulk-cancel$/ } as const;
 

@@ -1,6 +1,7 @@
-import { isJsonObject, type Json } from '@weft/protocol';
+import type { Json } from '@weft/protocol';
 import type { Check, CheckContext } from '../../suite/check.ts';
 import type { Answer, RequestOptions } from '../../suite/host-client.ts';
+import { objectOf } from '../../suite/json-shapes.ts';
 import { ofNode, ofType, outline, payloadOf } from '../events/log.ts';
 
 const DRAINED = ['node.completed', 'node.failed', 'node.suspended'];
@@ -81,8 +82,7 @@ export const RUN_PAUSE_CHECKS: readonly Check[] = [
     async run(context) {
       const { runs, expect } = context;
       const paused = await pausedRun(context);
-      const ended = await runs.create('conformance-noop');
-      await runs.ended(ended);
+      const ended = await runs.endedRun('conformance-noop');
 
       const again = await pause(context, paused);
       const late = await pause(context, ended);
@@ -102,8 +102,7 @@ export const RUN_PAUSE_CHECKS: readonly Check[] = [
       const { runs, expect } = context;
       const running = await runs.create('conformance-cancellable');
       await runs.reaches(running, 'running');
-      const ended = await runs.create('conformance-noop');
-      await runs.ended(ended);
+      const ended = await runs.endedRun('conformance-noop');
 
       for (const [runId, status] of [
         [running, 'running'],
@@ -157,8 +156,7 @@ export const RUN_PAUSE_CHECKS: readonly Check[] = [
       await runs.reaches(runId, 'paused');
 
       // Another run that began later tells when the first one would have ended.
-      const clock = await runs.create('conformance-delay', { inputs: { delayMs: 1_000 } });
-      await runs.ended(clock);
+      await runs.endedRun('conformance-delay', { inputs: { delayMs: 1_000 } });
 
       const later = await runs.snapshot(runId);
       expect.equal(later['status'], 'paused', 'a paused run is still paused when its delay is over');
@@ -229,7 +227,7 @@ function expectAccepted({ expect }: CheckContext, answer: Answer, runId: string,
 
 function expectConflict({ expect }: CheckContext, answer: Answer, runStatus: string): Record<string, Json> {
   const { details } = expect.envelope(answer, { status: 409 });
-  const found = isJsonObject(details) ? details : {};
+  const found = objectOf(details);
   expect.equal(found['runStatus'], runStatus, 'details.runStatus says what the run is');
   return found;
 }

@@ -2,8 +2,9 @@ import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import { advertised, GATES } from '../../requirements/gates.ts';
 import type { Check, CheckContext } from '../../suite/check.ts';
 import type { Answer } from '../../suite/host-client.ts';
-import { ofType } from '../events/payloads.ts';
-import { ALL_SHAPES, type Canary, canary, type Shape } from './canaries.ts';
+import { readDiscovery } from '../discovery/document.ts';
+import { ofType } from '../events/log.ts';
+import { ALL_SHAPES, canary, type Canary, type Shape } from './canaries.ts';
 import { holdsText } from './in-clear.ts';
 
 const NOOP = 'conformance-noop';
@@ -33,8 +34,7 @@ async function runWith({ runs }: CheckContext, shapes: readonly Shape[]) {
     ...Object.fromEntries(canaries.map(({ shape, value }) => [shape, value])),
     nested: { list: values, sentence: `The keys are ${values.join(' and ')}.` },
   };
-  const runId = await runs.create(NOOP, { inputs });
-  await runs.ended(runId);
+  const runId = await runs.endedRun(NOOP, { inputs });
   return { runId, canaries };
 }
 
@@ -292,9 +292,7 @@ const DISCOVERY_CHECKS: readonly Check[] = [
     title: 'discovery says which secrets a host keeps',
     proves: ['SECRET-1'],
     async run({ host, expect }) {
-      const { json } = await host.request('GET', '/.well-known/openwop', { key: null });
-
-      const discovery = expect.object(json, 'discovery is an object');
+      const discovery = await readDiscovery({ host, expect });
       const secrets = expect.object(advertised(discovery, 'secrets'), 'secrets is an object');
       expect.that(
         typeof secrets['supported'] === 'boolean',
@@ -313,9 +311,7 @@ const DISCOVERY_CHECKS: readonly Check[] = [
     title: 'providers that take keys of their users are supported ones',
     proves: ['SECRET-2'],
     async run({ host, expect }) {
-      const { json } = await host.request('GET', '/.well-known/openwop', { key: null });
-
-      const discovery = expect.object(json, 'discovery is an object');
+      const discovery = await readDiscovery({ host, expect });
       const providers = expect.object(advertised(discovery, 'aiProviders'), 'aiProviders is an object');
       const { supported = [], byok = [] } = providers;
       const all = expect.array(supported, 'aiProviders.supported is a list');

@@ -1,6 +1,6 @@
 import type { Check } from '../../suite/check.ts';
-import { coreOf, streamOf } from './reading.ts';
-import { endedRun } from './updates.ts';
+import { coreOf } from '../events/log.ts';
+import { streamOf } from './reading.ts';
 
 const UNSUPPORTED = { status: 400, code: 'unsupported_stream_mode' } as const;
 
@@ -12,7 +12,7 @@ export const STREAM_ACCESS_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { host, expect } = context;
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
       const headers = { accept: 'text/event-stream' };
 
       const answer = await host.request('GET', `/v1/runs/${runId}/events`, { key: null, headers });
@@ -27,7 +27,7 @@ export const STREAM_ACCESS_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { host, expect } = context;
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
       const path = `/v1/runs/${runId}/events?streamMode=no-such-mode`;
       for (const accept of ['application/json', 'text/event-stream']) {
         const answer = await host.request('GET', path, { headers: { accept } });
@@ -49,7 +49,7 @@ export const STREAM_ACCESS_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { host, expect } = context;
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
       for (const modes of ['values,updates', 'updates,values', 'values,debug'])
         expect.envelope(
           await host.request('GET', `/v1/runs/${runId}/events?streamMode=${modes}`),
@@ -64,7 +64,7 @@ export const STREAM_ACCESS_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { host, expect } = context;
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
       for (const modes of ['updates,no-such-mode', 'no-such-mode,updates'])
         expect.envelope(
           await host.request('GET', `/v1/runs/${runId}/events?streamMode=${modes}`),
@@ -79,7 +79,7 @@ export const STREAM_ACCESS_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-multi-node'] },
     async run(context) {
       const { host, runs, expect, notApplicable } = context;
-      const runId = await endedRun(context, 'conformance-multi-node');
+      const runId = await context.runs.endedRun('conformance-multi-node');
       const log = await runs.events(runId);
 
       const answer = await host.request('GET', `/v1/runs/${runId}/events`);
@@ -105,7 +105,7 @@ export const STREAM_ACCESS_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { host, expect } = context;
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
       const path = `/v1/runs/${runId}/events?streamMode=no-such-mode`;
 
       expect.envelope(await host.request('GET', path, { key: null }), { status: 401 });
@@ -135,7 +135,7 @@ export const STREAM_ACCESS_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'], key: 'otherTenant' },
     async run(context) {
       const { host, expect, keys } = context;
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
       await streamOf(context, runId);
       for (const mode of ['updates', 'values', 'messages', 'debug']) {
         const path = `/v1/runs/${runId}/events?streamMode=${mode}`;

@@ -1,17 +1,15 @@
-import type { JsonObject } from '@weft/protocol';
 import type { Check, CheckContext } from '../../suite/check.ts';
+import { sequenceOf, sequencesOf, typesOf } from '../events/log.ts';
 import {
   approve,
   documentsOf,
   nextWithin,
   openStream,
   readToEnd,
-  sequencesOf,
   type StreamedEvent,
   streamOf,
-  typesOf,
 } from './reading.ts';
-import { endedRun, isUpdate } from './updates.ts';
+import { expectUpdates } from './updates.ts';
 
 /** A window so wide that what comes before half of it was not held back. */
 const WIDE_MS = 4_000;
@@ -25,7 +23,7 @@ export const STREAM_BUFFER_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { host, expect } = context;
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
       for (const value of ['5001', '99999', '-1', 'soon', '1.5']) {
         const answer = await host.request('GET', `/v1/runs/${runId}/events?bufferMs=${value}`);
 
@@ -41,7 +39,7 @@ export const STREAM_BUFFER_CHECKS: readonly Check[] = [
     proves: ['STREAM-45'],
     needs: { fixtures: ['conformance-multi-node'] },
     async run(context) {
-      const runId = await endedRun(context, 'conformance-multi-node');
+      const runId = await context.runs.endedRun('conformance-multi-node');
       const plain = await streamOf(context, runId);
 
       const events = await streamOf(context, runId, '?bufferMs=0');
@@ -73,11 +71,7 @@ export const STREAM_BUFFER_CHECKS: readonly Check[] = [
             expect.array(data, 'the data of a batch is a list').length > 0,
             'a window without events brings no batch',
           );
-      expect.equal(
-        sequencesOf(documentsOf(context, events).filter(isUpdate)),
-        sequencesOf((await runs.events(runId)).filter(isUpdate)),
-        'batches bring every update once and in order',
-      );
+      await expectUpdates(context, runId, events, 'batches bring every update once and in order');
     },
   },
   {
@@ -161,8 +155,4 @@ async function readUntil(
     events.push(event);
   }
   return events;
-}
-
-function sequenceOf({ sequence }: JsonObject): number {
-  return typeof sequence === 'number' ? sequence : -1;
 }

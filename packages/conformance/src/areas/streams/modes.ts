@@ -1,21 +1,18 @@
 import { isJsonObject, type JsonObject } from '@weft/protocol';
 import type { Check, CheckContext } from '../../suite/check.ts';
+import { coreOf, isRising, sequencesOf, typesOf } from '../events/log.ts';
 import {
   approve,
-  coreOf,
   documentOf,
   documentsOf,
-  isRising,
   nextWithin,
   openStream,
   readToEnd,
-  sequencesOf,
   type StreamedEvent,
   streamOf,
-  typesOf,
   waitingRun,
 } from './reading.ts';
-import { endedRun, isUpdate } from './updates.ts';
+import { isUpdate } from './updates.ts';
 
 const TOKENS = ['one', ' two', ' three', ' four'];
 const USAGE = { promptTokens: 7, completionTokens: 4 };
@@ -28,7 +25,7 @@ export const STREAM_MODE_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
       const { host, expect } = context;
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
       for (const mode of ['updates', 'values', 'messages', 'debug']) {
         const stream = await host.stream(`/v1/runs/${runId}/events?streamMode=${mode}`);
         await stream.close();
@@ -89,7 +86,7 @@ export const STREAM_MODE_CHECKS: readonly Check[] = [
     async run(context) {
       const { runs, expect, unique } = context;
       const inputs = { payload: { text: unique(), list: [1, { deep: true }] } };
-      const runId = await endedRun(context, 'conformance-identity', { inputs });
+      const runId = await context.runs.endedRun('conformance-identity', { inputs });
       const run = await runs.snapshot(runId);
 
       const events = await streamOf(context, runId, '?streamMode=values');
@@ -183,7 +180,7 @@ export const STREAM_MODE_CHECKS: readonly Check[] = [
       const { runId: waiting } = await waitingRun(context);
       await approve(context, waiting);
       await runs.ended(waiting);
-      for (const runId of [waiting, await endedRun(context, 'conformance-multi-node')]) {
+      for (const runId of [waiting, await context.runs.endedRun('conformance-multi-node')]) {
         const log = await runs.events(runId);
 
         const documents = documentsOf(context, await streamOf(context, runId, '?streamMode=debug'));
@@ -208,7 +205,7 @@ export const STREAM_MODE_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-multi-node'] },
     async run(context) {
       const { runs, expect } = context;
-      const runId = await endedRun(context, 'conformance-multi-node');
+      const runId = await context.runs.endedRun('conformance-multi-node');
       const log = await runs.events(runId);
 
       const mixed = await streamOf(context, runId, '?streamMode=updates,debug');
@@ -239,8 +236,7 @@ export const STREAM_MODE_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-stream-text'] },
     async run(context) {
       const { runs, expect } = context;
-      const runId = await runs.create('conformance-stream-text', streamText(0));
-      await runs.ended(runId);
+      const runId = await runs.endedRun('conformance-stream-text', streamText(0));
       const log = await runs.events(runId);
 
       const events = await streamOf(context, runId, '?streamMode=updates,messages');

@@ -1,17 +1,9 @@
 import type { Json, JsonObject, SseEvent } from '@weft/protocol';
-import {
-  answered,
-  answeredHeader,
-  eachEvent,
-  objectOf,
-  objectsOf,
-  omit,
-  status,
-  withoutEvents,
-} from '../../mutants/answers.ts';
+import { answered, answeredHeader, eachEvent, omit, status, withoutEvents } from '../../mutants/answers.ts';
 import type { Mutant, MutantMemory } from '../../mutants/mutant.ts';
 import { counted, ownersKey, sentHeader, sentPath } from '../../mutants/requests.ts';
 import { CREATE, POLL, RUNS, STREAM } from '../../mutants/targets.ts';
+import { objectOf, objectsOf } from '../../suite/json-shapes.ts';
 
 export const STREAMS_MUTANTS: readonly Mutant[] = [
   {

@@ -2,8 +2,7 @@ import { isJsonObject, type Json, type JsonObject, type SseEvent } from '@weft/p
 import type { CheckContext } from '../../suite/check.ts';
 import type { EventStream, RequestOptions } from '../../suite/host-client.ts';
 import { TERMINAL_STATUSES } from '../../suite/run-driver.ts';
-
-export const TERMINAL_EVENTS: readonly string[] = ['run.completed', 'run.failed', 'run.cancelled'];
+import { TERMINAL_EVENTS } from '../events/log.ts';
 
 /** A host that sends nothing for so long is taken to be stuck. */
 const SILENCE_MS = 10_000;
@@ -101,61 +100,15 @@ export function documentsOf(
   });
 }
 
-export function typesOf(documents: readonly JsonObject[]): string[] {
-  return documents.map(({ type }) => String(type));
-}
-
-export function sequencesOf(documents: readonly JsonObject[]): Json[] {
-  return documents.map(({ sequence }) => sequence ?? null);
-}
-
-/** What makes an event the same event wherever it is read. */
-export function coreOf({
-  eventId,
-  runId,
-  type,
-  payload,
-  timestamp,
-  sequence,
-  nodeId,
-}: JsonObject): JsonObject {
-  return {
-    eventId: eventId ?? null,
-    runId: runId ?? null,
-    type: type ?? null,
-    payload: payload ?? null,
-    timestamp: timestamp ?? null,
-    sequence: sequence ?? null,
-    nodeId: nodeId ?? null,
-  };
-}
-
-/** Sequences that only ever rise. */
-export function isRising(values: readonly (Json | undefined)[]): boolean {
-  return values.every((value, index) => {
-    const before = index === 0 ? -1 : values[index - 1];
-    return typeof value === 'number' && typeof before === 'number' && value > before;
-  });
-}
-
 /** A run that waits for approval, and the number of its last event. */
 export async function waitingRun(
   context: CheckContext,
 ): Promise<{ readonly runId: string; readonly events: readonly JsonObject[] }> {
   const runId = await context.runs.create('conformance-approval');
   await context.runs.reaches(runId, 'waiting-approval');
-  const events = await eventsSoFar(context, runId);
+  const events = await context.runs.eventsSoFar(runId);
   context.expect.that(events.length > 0, 'a run that waits has events');
   return { runId, events };
-}
-
-/** The log of a run that still lives, in one poll that has something to answer with and is not held. */
-export async function eventsSoFar({ host, expect }: CheckContext, runId: string): Promise<JsonObject[]> {
-  const answer = await host.request('GET', `/v1/runs/${runId}/events/poll?timeout=1`);
-  expect.status(answer, 200);
-  const body = expect.object(answer.json, 'a poll is answered with an object');
-  const events = expect.array(body['events'], 'a poll answers with the list events');
-  return events.map((event) => expect.object(event, 'an event is an object'));
 }
 
 export async function approve({ runs, expect }: Pick<CheckContext, 'runs' | 'expect'>, runId: string) {

@@ -1,18 +1,17 @@
-import type { Check } from '../../suite/check.ts';
+import type { Check, CheckContext } from '../../suite/check.ts';
+import { sequencesOf, typesOf } from '../events/log.ts';
+import { chunkOf, statusOf, streamText } from './modes.ts';
 import {
   approve,
   documentsOf,
   nextWithin,
   openStream,
   readToEnd,
-  sequencesOf,
   type StreamedEvent,
   streamOf,
-  typesOf,
   waitingRun,
 } from './reading.ts';
-import { chunkOf, statusOf, streamText } from './modes.ts';
-import { endedRun, isUpdate } from './updates.ts';
+import { expectUpdates, isUpdate } from './updates.ts';
 
 export const STREAM_RESUME_CHECKS: readonly Check[] = [
   {
@@ -21,7 +20,7 @@ export const STREAM_RESUME_CHECKS: readonly Check[] = [
     proves: ['STREAM-30'],
     needs: { fixtures: ['conformance-multi-node'] },
     async run(context) {
-      const runId = await endedRun(context, 'conformance-multi-node');
+      const runId = await context.runs.endedRun('conformance-multi-node');
       const all = documentsOf(context, await streamOf(context, runId));
       for (const [index, { sequence }] of all.entries()) {
         const headers = { 'last-event-id': String(sequence) };
@@ -42,7 +41,7 @@ export const STREAM_RESUME_CHECKS: readonly Check[] = [
     proves: ['STREAM-31'],
     needs: { fixtures: ['conformance-approval'] },
     async run(context) {
-      const { runs, expect } = context;
+      const { expect } = context;
       const { runId, events } = await waitingRun(context);
       const updates = events.filter(isUpdate);
       const first = await openStream(context, runId);
@@ -60,9 +59,10 @@ export const STREAM_RESUME_CHECKS: readonly Check[] = [
       await approve(context, runId);
       seen.push(...(await readToEnd(context, second)));
 
-      expect.equal(
-        sequencesOf(documentsOf(context, seen).filter(isUpdate)),
-        sequencesOf((await runs.events(runId)).filter(isUpdate)),
+      await expectUpdates(
+        context,
+        runId,
+        seen,
         'both connections together bring every update once and in order',
       );
     },
@@ -73,7 +73,7 @@ export const STREAM_RESUME_CHECKS: readonly Check[] = [
     proves: ['STREAM-32'],
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
-      const runId = await endedRun(context, 'conformance-noop');
+      const runId = await context.runs.endedRun('conformance-noop');
       const last = (await context.runs.events(runId)).at(-1)?.['sequence'];
       for (const position of [Number(last), Number(last) + 1_000]) {
         const headers = { 'last-event-id': String(position) };
@@ -119,20 +119,7 @@ export const STREAM_RESUME_CHECKS: readonly Check[] = [
     title: 'debug honours Last-Event-ID',
     proves: ['STREAM-33'],
     needs: { fixtures: ['conformance-multi-node'] },
-    async run(context) {
-      const runId = await endedRun(context, 'conformance-multi-node');
-      const log = await context.runs.events(runId);
-      const middle = Math.floor(log.length / 2);
-      const headers = { 'last-event-id': String(log[middle]?.['sequence']) };
-
-      const rest = documentsOf(context, await streamOf(context, runId, '?streamMode=debug', headers));
-
-      context.expect.equal(
-        sequencesOf(rest),
-        sequencesOf(log.slice(middle + 1)),
-        'a debug stream begins after Last-Event-ID',
-      );
-    },
+    run: (context) => resumesInTheMiddle(context, 'debug', 'a debug stream begins after Last-Event-ID'),
   },
   {
     id: 'streams/resume-messages',
@@ -141,8 +128,7 @@ export const STREAM_RESUME_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-stream-text'] },
     async run(context) {
       const { runs, expect } = context;
-      const runId = await runs.create('conformance-stream-text', streamText(0));
-      await runs.ended(runId);
+      const runId = await runs.endedRun('conformance-stream-text', streamText(0));
       const all = await streamOf(context, runId, '?streamMode=messages');
       expect.that(all.length > 2, 'messages brings chunks', all.length);
       const headers = { 'last-event-id': String(all[1]?.id) };
@@ -161,20 +147,8 @@ export const STREAM_RESUME_CHECKS: readonly Check[] = [
     title: 'mixed modes honour Last-Event-ID',
     proves: ['STREAM-35'],
     needs: { fixtures: ['conformance-multi-node'] },
-    async run(context) {
-      const runId = await endedRun(context, 'conformance-multi-node');
-      const log = await context.runs.events(runId);
-      const middle = Math.floor(log.length / 2);
-      const headers = { 'last-event-id': String(log[middle]?.['sequence']) };
-
-      const events = await streamOf(context, runId, '?streamMode=updates,debug', headers);
-
-      context.expect.equal(
-        sequencesOf(documentsOf(context, events)),
-        sequencesOf(log.slice(middle + 1)),
-        'a stream of mixed modes begins after Last-Event-ID',
-      );
-    },
+    run: (context) =>
+      resumesInTheMiddle(context, 'updates,debug', 'a stream of mixed modes begins after Last-Event-ID'),
   },
   {
     id: 'streams/malformed-last-event-id',
@@ -183,7 +157,7 @@ export const STREAM_RESUME_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-multi-node'] },
     async run(context) {
       const { host, expect } = context;
-      const runId = await endedRun(context, 'conformance-multi-node');
+      const runId = await context.runs.endedRun('conformance-multi-node');
       const all = documentsOf(context, await streamOf(context, runId));
       for (const id of ['not-a-sequence', '1.5', '0x2', '99999999999999999999999']) {
         const headers = { 'last-event-id': id };
@@ -209,3 +183,15 @@ export const STREAM_RESUME_CHECKS: readonly Check[] = [
     },
   },
 ];
+
+/** For modes that bring the whole log. */
+async function resumesInTheMiddle(context: CheckContext, modes: string, claim: string): Promise<void> {
+  const runId = await context.runs.endedRun('conformance-multi-node');
+  const log = await context.runs.events(runId);
+  const middle = Math.floor(log.length / 2);
+  const headers = { 'last-event-id': String(log[middle]?.['sequence']) };
+
+  const rest = await streamOf(context, runId, `?streamMode=${modes}`, headers);
+
+  context.expect.equal(sequencesOf(documentsOf(context, rest)), sequencesOf(log.slice(middle + 1)), claim);
+}

@@ -1,20 +1,16 @@
 import type { JsonObject } from '@weft/protocol';
 import { advertised } from '../../requirements/gates.ts';
 import type { Check, CheckContext } from '../../suite/check.ts';
+import { coreOf, sequencesOf, TERMINAL_EVENTS, typesOf } from '../events/log.ts';
 import {
   approve,
-  coreOf,
   documentOf,
   documentsOf,
-  eventsSoFar,
   nextWithin,
   openStream,
   readToEnd,
-  sequencesOf,
   type StreamedEvent,
   streamOf,
-  TERMINAL_EVENTS,
-  typesOf,
   waitingRun,
 } from './reading.ts';
 
@@ -50,7 +46,7 @@ export const STREAM_UPDATE_CHECKS: readonly Check[] = [
     proves: ['STREAM-1', 'STREAM-3'],
     needs: { fixtures: ['conformance-multi-node'] },
     async run(context) {
-      const runId = await endedRun(context, 'conformance-multi-node');
+      const runId = await context.runs.endedRun('conformance-multi-node');
 
       const byDefault = documentsOf(context, await streamOf(context, runId));
       const updates = documentsOf(context, await streamOf(context, runId, '?streamMode=updates'));
@@ -70,7 +66,7 @@ export const STREAM_UPDATE_CHECKS: readonly Check[] = [
     async run(context) {
       const { runs, expect } = context;
       for (const fixture of ['conformance-multi-node', 'conformance-failure']) {
-        const runId = await endedRun(context, fixture);
+        const runId = await context.runs.endedRun(fixture);
         const log = await runs.events(runId);
 
         const documents = documentsOf(context, await streamOf(context, runId, '?streamMode=updates'));
@@ -92,7 +88,7 @@ export const STREAM_UPDATE_CHECKS: readonly Check[] = [
     needs: { fixtures: ['conformance-multi-node'] },
     async run(context) {
       const { runs, expect } = context;
-      const runId = await endedRun(context, 'conformance-multi-node');
+      const runId = await context.runs.endedRun('conformance-multi-node');
       const log = new Map((await runs.events(runId)).map((event) => [event['sequence'], event]));
 
       const events = await streamOf(context, runId);
@@ -241,7 +237,7 @@ export const STREAM_UPDATE_CHECKS: readonly Check[] = [
 
       await approve(context, runId);
       const types = typesOf(documentsOf(context, await streamOf(context, runId)));
-      const asked = typesOf(await eventsSoFar(context, clarified));
+      const asked = typesOf(await context.runs.eventsSoFar(clarified));
       await runs.cancel(clarified);
 
       expect.that(
@@ -291,12 +287,6 @@ export function isUpdate({ type }: JsonObject): boolean {
   return UPDATES.has(String(type));
 }
 
-export async function endedRun({ runs }: CheckContext, fixture: string, rest: object = {}): Promise<string> {
-  const runId = await runs.create(fixture, rest);
-  await runs.ended(runId);
-  return runId;
-}
-
 function endsWith(context: CheckContext, events: readonly StreamedEvent[], type: string): void {
   const types = typesOf(documentsOf(context, events));
   context.expect.equal(types.at(-1), type, 'the terminal event is the last of the stream');
@@ -305,4 +295,16 @@ function endsWith(context: CheckContext, events: readonly StreamedEvent[], type:
     1,
     'a stream has one terminal event',
   );
+}
+
+/** That the events of one or several connections are the updates of the log. */
+export async function expectUpdates(
+  context: CheckContext,
+  runId: string,
+  events: readonly StreamedEvent[],
+  claim: string,
+): Promise<void> {
+  const updates = documentsOf(context, events).filter(isUpdate);
+  const log = await context.runs.events(runId);
+  context.expect.equal(sequencesOf(updates), sequencesOf(log.filter(isUpdate)), claim);
 }

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '@weft/protocol';
 import type { CollectedSpan } from '../../peers/otlp-collector.ts';
 import { GATES } from '../../requirements/gates.ts';
 import type { Check, CheckContext } from '../../suite/check.ts';
-import { ofType, payloadOf } from '../events/payloads.ts';
+import { ofType, payloadOf } from '../events/log.ts';
 import { canary } from '../secrets/canaries.ts';
 
 const MULTI_NODE = 'conformance-multi-node';
@@ -106,9 +106,7 @@ export const TELEMETRY_CHECKS: readonly Check[] = [
       const { runs, expect } = context;
       const trace = newTrace();
 
-      const runId = await runs.create(NOOP, {}, { headers: trace.headers });
-
-      await runs.ended(runId);
+      const runId = await runs.endedRun(NOOP, {}, { headers: trace.headers });
       const span = await runSpanOf(context, runId);
       expect.equal(span.traceId, trace.traceId, 'the run is in the trace of its caller');
       expect.equal(span.parentSpanId, trace.spanId, 'the span of the run is below the span of its caller');
@@ -137,8 +135,7 @@ export const TELEMETRY_CHECKS: readonly Check[] = [
     async run(context) {
       const { runs, expect } = context;
       const trace = newTrace();
-      const parent = await runs.create(PARENT, {}, { headers: trace.headers });
-      await runs.ended(parent);
+      const parent = await runs.endedRun(PARENT, {}, { headers: trace.headers });
       const completed = ofType(await runs.events(parent), 'node.completed').map(payloadOf);
       const caller = completed.find(({ outputs }) => isJsonObject(outputs) && 'childRunId' in outputs) ?? {};
       const { childRunId } = expect.object(caller['outputs'], 'a node that ran a child has outputs');
@@ -187,8 +184,7 @@ export const TELEMETRY_CHECKS: readonly Check[] = [
     timeoutMs: CHECK_MS,
     async run(context) {
       const { host, runs, expect, discovery } = context;
-      const source = await runs.create(NOOP);
-      await runs.ended(source);
+      const source = await runs.endedRun(NOOP);
 
       const answer = await host.request('POST', `/v1/runs/${source}:fork`, {
         headers: newTrace().headers,
@@ -218,9 +214,7 @@ export const TELEMETRY_CHECKS: readonly Check[] = [
       const canaries = (['openai', 'anthropic', 'jwt'] as const).map((shape) => canary(shape));
       const inputs = Object.fromEntries(canaries.map(({ shape, value }) => [shape, value]));
 
-      const runId = await runs.create(NOOP, { inputs }, { headers: newTrace().headers });
-
-      await runs.ended(runId);
+      const runId = await runs.endedRun(NOOP, { inputs }, { headers: newTrace().headers });
       const spans = await exported(
         context,
         runId,

@@ -1,8 +1,8 @@
-import { isJsonObject } from '@weft/protocol';
 import { advertised, configurableMaximum } from '../../requirements/gates.ts';
 import type { Check, CheckContext } from '../../suite/check.ts';
 import type { Answer } from '../../suite/host-client.ts';
 import { HostFault } from '../../suite/host-fault.ts';
+import { objectOf } from '../../suite/json-shapes.ts';
 import { LANGUAGE_CHECKS } from './languages.ts';
 import { OVERLOAD_CHECKS } from './overload.ts';
 
@@ -38,8 +38,7 @@ const READ_CHECKS: readonly Check[] = [
     proves: ['HTTP-2', 'HTTP-3'],
     needs: { fixtures: ['conformance-noop'] },
     async run({ host, runs, expect }) {
-      const runId = await runs.create('conformance-noop');
-      await runs.ended(runId);
+      const runId = await runs.endedRun('conformance-noop');
       const path = `/v1/runs/${runId}`;
       const first = await host.request('GET', path);
       const etag = expect.header(first, 'etag');
@@ -80,8 +79,7 @@ const READ_CHECKS: readonly Check[] = [
     proves: ['HTTP-5'],
     needs: { fixtures: ['conformance-noop'] },
     async run({ host, runs, expect }) {
-      const runId = await runs.create('conformance-noop');
-      await runs.ended(runId);
+      const runId = await runs.endedRun('conformance-noop');
       const answer = await host.request('GET', `/v1/runs/${runId}`, {
         headers: { 'accept-encoding': 'identity' },
       });
@@ -97,8 +95,7 @@ const READ_CHECKS: readonly Check[] = [
     proves: ['HTTP-6', 'HTTP-7'],
     needs: { fixtures: ['conformance-identity'] },
     async run({ discovery, host, runs, expect }) {
-      const runId = await runs.create('conformance-identity', { inputs: { payload: { text: LONG_TEXT } } });
-      await runs.ended(runId);
+      const runId = await runs.endedRun('conformance-identity', { inputs: { payload: { text: LONG_TEXT } } });
       const read = (encoding: string): Promise<Answer> =>
         host.request('GET', `/v1/runs/${runId}`, { headers: { 'accept-encoding': encoding } });
       const plain = await read('identity');
@@ -175,7 +172,7 @@ const CONFIGURABLE_CHECKS: readonly Check[] = [
     async run({ host, runs, expect, unique }) {
       const workflow = await host.request('GET', '/v1/workflows/conformance-configurable-schema');
       expect.status(workflow, 200);
-      const { configurableSchema } = isJsonObject(workflow.json) ? workflow.json : {};
+      const { configurableSchema } = objectOf(workflow.json);
       expect.object(configurableSchema, 'the workflow is answered with its configurableSchema');
 
       const configurable = { [unique('unknown')]: true };

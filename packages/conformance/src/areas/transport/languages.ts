@@ -28,8 +28,7 @@ export const LANGUAGE_CHECKS: readonly Check[] = [
     proves: ['HTTP-9', 'HTTP-10'],
     needs: { fixtures: ['conformance-noop'] },
     async run({ host, runs, expect, unique }) {
-      const runId = await runs.create('conformance-noop');
-      await runs.ended(runId);
+      const runId = await runs.endedRun('conformance-noop');
       const id = unique();
 
       const codes: unknown[] = [];

@@ -1,6 +1,7 @@
 import { isJsonObject } from '@weft/protocol';
 import type { Check, CheckContext } from '../../suite/check.ts';
 import type { Answer } from '../../suite/host-client.ts';
+import { objectOf } from '../../suite/json-shapes.ts';
 import { askDiscovery } from '../discovery/document.ts';
 
 /** Half of it without a key, half with one: enough for a host that limits its callers tightly, and nothing to one that does not. */
@@ -39,7 +40,7 @@ function expectRateLimited(context: CheckContext, answer: Answer): void {
   const { expect } = context;
   const envelope = expect.envelope(answer, { status: 429, code: 'rate_limited' });
   const seconds = retryAfter(context, answer);
-  const details = isJsonObject(envelope['details']) ? envelope['details'] : {};
+  const details = objectOf(envelope['details']);
   const { scope, retryAfterMs } = details;
   if (scope !== undefined)
     expect.that(

@@ -51,8 +51,7 @@ const RECORDED: readonly Check[] = [
     proves: ['VER-4', 'VER-5', 'VER-7'],
     needs: { fixtures: ['conformance-multi-node'] },
     async run({ runs, expect }) {
-      const runId = await runs.create('conformance-multi-node');
-      await runs.ended(runId);
+      const runId = await runs.endedRun('conformance-multi-node');
       const events = await runs.events(runId);
 
       expect.that(events.length > 0, 'a run that has ended has events', events.length);
@@ -95,8 +94,7 @@ const RECORDED: readonly Check[] = [
     proves: ['VER-6'],
     needs: { fixtures: ['conformance-noop'] },
     async run({ host, runs, expect }) {
-      const runId = await runs.create('conformance-noop');
-      await runs.ended(runId);
+      const runId = await runs.endedRun('conformance-noop');
       const path = `/v1/runs/${runId}/events/poll?lastSequence=${PAST_THE_END}&timeout=1`;
       const answer = await host.request('GET', path);
 

@@ -1,6 +1,7 @@
-import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import type { Json, JsonObject } from '@weft/protocol';
 import type { Delivery, WebhookReceiver } from '../../peers/webhook-receiver.ts';
 import type { CheckContext } from '../../suite/check.ts';
+import { objectOf } from '../../suite/json-shapes.ts';
 
 export interface Webhook {
   readonly url: string;
@@ -58,7 +59,7 @@ export function deliveriesAbout(
 export function bodyOf({ rawBody }: Delivery): JsonObject {
   try {
     const body = JSON.parse(rawBody) as Json;
-    return isJsonObject(body) ? body : {};
+    return objectOf(body);
   } catch {
     return {};
   }
@@ -66,7 +67,7 @@ export function bodyOf({ rawBody }: Delivery): JsonObject {
 
 export function eventOf(delivery: Delivery): JsonObject {
   const { event } = bodyOf(delivery);
-  return isJsonObject(event) ? event : {};
+  return objectOf(event);
 }
 
 /** Runs something and waits until the webhook has been told that it completed. */
@@ -76,8 +77,7 @@ export async function deliveredRun(
   rest: object = {},
 ): Promise<string> {
   const { runs, eventually } = context;
-  const runId = await runs.create('conformance-noop', rest);
-  await runs.ended(runId);
+  const runId = await runs.endedRun('conformance-noop', rest);
   await eventually('run.completed is delivered', async () =>
     deliveriesAbout(context, webhook, runId).find(
       (delivery) => eventOf(delivery)['type'] === 'run.completed',

@@ -1,5 +1,6 @@
 import { advertised } from '../../requirements/gates.ts';
 import type { Check, CheckContext } from '../../suite/check.ts';
+import { readDiscovery } from '../discovery/document.ts';
 
 const REFUSED_URLS = [
   'https://127.0.0.1/hook',
@@ -131,9 +132,7 @@ export const WEBHOOKS_REFUSAL_CHECKS: readonly Check[] = [
     title: 'discovery has the signature algorithm v1',
     proves: ['HOOK-10'],
     async run({ host, expect }) {
-      const { json } = await host.request('GET', '/.well-known/openwop', { key: null });
-
-      const discovery = expect.object(json, 'discovery is an object');
+      const discovery = await readDiscovery({ host, expect });
       const algorithms = advertised(discovery, 'webhooks.signatureAlgorithms');
       expect.that(
         algorithms === undefined || (Array.isArray(algorithms) && algorithms.includes('v1')),

@@ -1,33 +1,14 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as protocol from '@weft/protocol';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import { FIXTURES } from '../../fixtures/index.ts';
 import type { Check } from '../../suite/check.ts';
+import { UPDATES } from '../streams/updates.ts';
 
 const { admits, compileValidator, EVENT_CATALOGUE, EVENT_TYPES, parseStreamModes, STREAM_MODES } = protocol;
 
 type Schema = Parameters<typeof compileValidator>[0];
 
-/** What the AsyncAPI document lists for the mode `updates`. */
-const SHOWN_IN_UPDATES = [
-  'run.started',
-  'run.completed',
-  'run.failed',
-  'run.cancelled',
-  'run.paused',
-  'run.resumed',
-  'node.completed',
-  'node.failed',
-  'node.skipped',
-  'node.suspended',
-  'approval.requested',
-  'approval.received',
-  'clarification.requested',
-  'clarification.resolved',
-  'interrupt.requested',
-  'interrupt.resolved',
-  'artifact.created',
-];
 const HIDDEN_IN_UPDATES = [
   'log.appended',
   'variable.changed',
@@ -79,7 +60,7 @@ export const CORPUS_CHECKS: readonly Check[] = [
     proves: ['WIRE-33', 'WIRE-34', 'WIRE-35', 'WIRE-37'],
     isOffline: true,
     run: ({ expect }) => {
-      for (const type of SHOWN_IN_UPDATES)
+      for (const type of UPDATES)
         expect.that(admits(['updates'], type), `updates shows events of type ${type}`);
       for (const type of HIDDEN_IN_UPDATES)
         expect.that(!admits(['updates'], type), `updates does not show events of type ${type}`);

@@ -121,8 +121,7 @@ export const LIVE_SHAPE_CHECKS: readonly Check[] = [
     proves: ['WIRE-36'],
     needs: { fixtures: ['conformance-multi-node'] },
     async run({ host, runs, expect }) {
-      const runId = await runs.create('conformance-multi-node');
-      await runs.ended(runId);
+      const runId = await runs.endedRun('conformance-multi-node');
       const polled = new Map((await runs.events(runId)).map((event) => [event['sequence'], core(event)]));
       const stream = await host.stream(`/v1/runs/${runId}/events`);
       expect.status(stream, 200);

@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject } from '@weft/protocol';
-import { answered, eachEvent, objectOf, omit, payloads, refusal, replaces } from '../../mutants/answers.ts';
+import { answered, eachEvent, omit, payloads, refusal, replaces } from '../../mutants/answers.ts';
 import type { Mutant } from '../../mutants/mutant.ts';
 import { CANCEL, CREATE, DISCOVERY, OPENAPI, POLL, SNAPSHOT, STREAM } from '../../mutants/targets.ts';
+import { objectOf } from '../../suite/json-shapes.ts';
 
 /** Describes another request body for `POST /v1/runs`. */
 function describes(schema: JsonObject) {
