@@ -3,7 +3,7 @@ import { DOCUMENTS } from '../requirements/requirement.ts';
 import type { CheckResult, RequirementResult } from '../suite/outcome.ts';
 import type { Step } from '../suite/trace.ts';
 import { escapeMarkup as escaped } from './escape.ts';
-import { countOutcomes, saysOf, SUITE_VERSION, type SuiteReport } from './suite-report.ts';
+import { countOutcomes, lackOf, saysOf, SUITE_VERSION, type SuiteReport } from './suite-report.ts';
 
 const STYLE = `
 :root { color-scheme: light dark; --line: #8884; --good: #1a7f37; --bad: #cf222e; --mute: #6e7781; }
@@ -61,9 +61,9 @@ function summaryOf({ requirements, checks, isHostGone }: SuiteReport): string {
 }
 
 function profileTable({ profiles, judged, isStrict }: SuiteReport): string {
-  const rows = profiles.map(({ id, isClaimed, counts, unmet }) => {
-    const strict =
-      !isStrict || !judged.includes(id) ? '' : unmet.length === 0 ? 'met' : `not met: ${unmet.join(', ')}`;
+  const rows = profiles.map((profile) => {
+    const { id, isClaimed, counts, isMet } = profile;
+    const strict = !isStrict || !judged.includes(id) ? '' : isMet ? 'met' : `not met: ${lackOf(profile)}`;
     return `<tr><td class="id">${id}<br><span class="quiet">${escaped(saysOf(id))}</span></td><td>${isClaimed ? 'yes' : 'no'}</td><td class="n proven">${counts.proven}</td><td class="n ${counts.failed > 0 ? 'failed' : 'quiet'}">${counts.failed}</td><td class="n">${counts['not-applicable']}</td><td class="n">${counts['not-tested']}</td><td>${strict}</td></tr>`;
   });
   return `<table><tr><th>Profile</th><th>Claimed</th><th class="n">Proven</th><th class="n">Failed</th><th class="n">Not applicable</th><th class="n">Not tested</th><th>${isStrict ? 'Strict' : ''}</th></tr>${rows.join('\n')}</table>`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CheckResult } from '../suite/outcome.ts';
+import { type CheckResult, profileResults } from '../suite/outcome.ts';
 import { renderHtml } from './html-report.ts';
 import { renderJson } from './json-report.ts';
 import { renderJunit } from './junit-report.ts';
@@ -111,6 +111,18 @@ describe('strict mode', () => {
     const { exit } = report([{ ...passed, outcome: 'not-tested', reason: 'no fixture' }], true);
 
     expect(exit).toBe(4);
+  });
+
+  it('is not met by a host that claims no profile', () => {
+    const nothing = { ...report([passed], true), profiles: [], judged: [] };
+
+    expect(renderText(nothing)).toContain('Strict: the host claims no profile');
+  });
+
+  it('is not met by a profile of which nothing was tested', () => {
+    const [profile] = profileResults(DISCOVERY, []);
+
+    expect(profile).toMatchObject({ unmet: [], isMet: false });
   });
 
   it('is no concern without the flag', () => {

@@ -83,8 +83,8 @@ function exitOf({
     requirements.some(({ outcome, requirement }) => outcome === 'failed' && requirement.level === 'MUST');
   if (isWrong) return SUITE_EXIT.failed;
   if (!isStrict) return SUITE_EXIT.proven;
-  const isUnmet = profiles.some(({ id, unmet }) => judged.includes(id) && unmet.length > 0);
-  return isUnmet ? SUITE_EXIT.strictUnmet : SUITE_EXIT.proven;
+  const areMet = judged.every((id) => profiles.some((profile) => profile.id === id && profile.isMet));
+  return judged.length > 0 && areMet ? SUITE_EXIT.proven : SUITE_EXIT.strictUnmet;
 }
 
 export function countOutcomes(
@@ -93,6 +93,11 @@ export function countOutcomes(
   const counts = { proven: 0, failed: 0, 'not-applicable': 0, 'not-tested': 0 };
   for (const { outcome } of requirements) counts[outcome] += 1;
   return counts;
+}
+
+/** What strict mode says of a profile that is not met. */
+export function lackOf({ unmet }: ProfileResult): string {
+  return unmet.length === 0 ? 'none of its requirements was tested' : unmet.join(', ');
 }
 
 /** What a profile asks a host to advertise. */

@@ -1,7 +1,7 @@
 import { DOCUMENTS } from '../requirements/requirement.ts';
 import type { CheckResult, RequirementResult } from '../suite/outcome.ts';
 import type { Step } from '../suite/trace.ts';
-import { countOutcomes, SUITE_EXIT, type SuiteReport } from './suite-report.ts';
+import { countOutcomes, lackOf, SUITE_EXIT, type SuiteReport } from './suite-report.ts';
 
 /** The summary for people: what failed first, then the profiles, then the numbers. */
 export function renderText(report: SuiteReport): string {
@@ -52,10 +52,11 @@ function profileTable({ profiles }: SuiteReport): string {
 
 function strictLines({ isStrict, judged, profiles, exit }: SuiteReport): string[] {
   if (!isStrict) return [];
-  const unmet = profiles.filter((profile) => judged.includes(profile.id) && profile.unmet.length > 0);
+  if (judged.length === 0) return ['Strict: the host claims no profile, so that none is proven.'];
+  const unmet = profiles.filter(({ id, isMet }) => judged.includes(id) && !isMet);
   if (unmet.length === 0)
     return exit === SUITE_EXIT.proven ? [`Strict: every requirement of ${judged.join(', ')} is proven.`] : [];
-  return unmet.map(({ id, unmet: rows }) => `Strict: ${id} is not proven: ${rows.join(', ')}`);
+  return unmet.map((profile) => `Strict: ${profile.id} is not proven: ${lackOf(profile)}`);
 }
 
 function totals({ requirements, checks, ms, isHostGone }: SuiteReport): string {

@@ -36,6 +36,8 @@ export interface ProfileResult {
   readonly counts: Readonly<Record<RequirementOutcome, number>>;
   /** Requirements of the profile that are not proven although they could be; strict mode wants none. */
   readonly unmet: readonly RequirementId[];
+  /** Nothing is unmet, and something is proven: a profile of which nothing was looked at is not met. */
+  readonly isMet: boolean;
 }
 
 export function requirementResults(
@@ -81,6 +83,12 @@ export function profileResults(
     const unmet = own
       .filter(({ outcome, requirement }) => outcome !== 'proven' && requirement.notTested === undefined)
       .map((result) => result.id);
-    return { id, isClaimed: discovery !== undefined && PROFILES[id].isClaimed(discovery), counts, unmet };
+    return {
+      id,
+      isClaimed: discovery !== undefined && PROFILES[id].isClaimed(discovery),
+      counts,
+      unmet,
+      isMet: unmet.length === 0 && counts.proven > 0,
+    };
   });
 }

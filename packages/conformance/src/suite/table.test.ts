@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CHECKS } from '../areas/checks.ts';
 import { MUTANTS } from '../areas/mutants.ts';
 import { REQUIREMENTS, type RequirementId } from '../areas/requirements.ts';
+import { PROFILES } from '../requirements/profiles.ts';
 import { DOCUMENTS, type Requirement } from '../requirements/requirement.ts';
 
 const rows = Object.entries(REQUIREMENTS) as [RequirementId, Requirement][];
@@ -15,6 +16,17 @@ describe('the table of requirements', () => {
     expect(row.section).not.toBe('');
     expect(row.text).toMatch(/^[A-Z"`'].*\.$/);
     expect(checks.length > 0, `${id} has both or neither`).toBe(row.notTested === undefined);
+  });
+});
+
+describe('profiles', () => {
+  it.each(Object.keys(PROFILES))('%s has requirements, and checks that prove some of them', (profile) => {
+    const own = rows.filter(([, row]) => row.profiles?.some((name) => name === profile) === true);
+
+    const proven = own.filter(([id]) => CHECKS.some(({ proves }) => proves.includes(id)));
+
+    expect(own).not.toEqual([]);
+    expect(proven).not.toEqual([]);
   });
 });
 
