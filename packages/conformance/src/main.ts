@@ -2,7 +2,13 @@ import { open } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { shownName } from '@weft/protocol';
 import { conformance, type ConformanceIo } from './command/conformance-command.ts';
-import { CONFORMANCE_EXAMPLES, CONFORMANCE_FLAGS, CONFORMANCE_SUMMARY, type Flag } from './command/flags.ts';
+import {
+  CONFORMANCE_EXAMPLES,
+  CONFORMANCE_EXITS,
+  CONFORMANCE_FLAGS,
+  CONFORMANCE_SUMMARY,
+  type Flag,
+} from './command/flags.ts';
 import { UsageError } from './command/settings.ts';
 import { SUITE_EXIT } from './report/suite-report.ts';
 
@@ -38,14 +44,25 @@ const OPTIONS = {
 } as const;
 
 function help(): string {
-  const rows = Object.entries(CONFORMANCE_FLAGS).map(([name, flag]: [string, Flag]) => {
-    const head = flag.valueHint === undefined ? `--${name}` : `--${name} ${flag.valueHint}`;
-    return `  ${head.padEnd(30)} ${flag.description}`;
-  });
+  const flags = [
+    ...Object.entries(CONFORMANCE_FLAGS).map(([name, flag]: [string, Flag]) => [
+      flag.valueHint === undefined ? `--${name}` : `--${name} ${flag.valueHint}`,
+      flag.description,
+    ]),
+    ['--json', 'Print the report as JSON'],
+    ['-h, --help', 'Show this help'],
+  ];
+  const rows = flags.map(([head = '', description = '']) => `  ${head.padEnd(30)}${description}`);
   const examples = CONFORMANCE_EXAMPLES.map(
     (line) => `  ${line.replace('weft conformance', 'weft-conformance')}`,
   );
-  return `weft-conformance: ${CONFORMANCE_SUMMARY}\n\n${rows.join('\n')}\n  ${'--json'.padEnd(30)} Print the report as JSON\n\nExamples:\n${examples.join('\n')}\n`;
+  return [
+    `weft-conformance: ${CONFORMANCE_SUMMARY}`,
+    'Usage\n  weft-conformance [FLAGS]',
+    `Flags\n${rows.join('\n')}`,
+    `Examples\n${examples.join('\n')}`,
+    `${CONFORMANCE_EXITS}\n`,
+  ].join('\n\n');
 }
 
 function processIo(): ConformanceIo {
@@ -55,6 +72,14 @@ function processIo(): ConformanceIo {
     env: process.env,
     cwd: process.cwd(),
     isTTY: process.stderr.isTTY ?? false,
+    onSignal(listener) {
+      process.on('SIGINT', listener);
+      process.on('SIGTERM', listener);
+      return () => {
+        process.off('SIGINT', listener);
+        process.off('SIGTERM', listener);
+      };
+    },
     readKeyFile,
   };
 }

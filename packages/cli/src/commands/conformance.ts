@@ -36,6 +36,7 @@ function ioOf({ io }: Cli) {
     env: io.env,
     cwd: io.cwd,
     isTTY: io.isTTY,
+    onSignal: (listener: () => void) => io.onSignal(listener),
     async readKeyFile(path: string): Promise<string> {
       const key = await readPrivateFile(path, 'key_file');
       if (key === undefined) throw usageError(`There is no key file ${path}.`);

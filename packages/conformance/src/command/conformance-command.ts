@@ -1,12 +1,10 @@
-import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { JsonObject } from '@weft/protocol';
 import { startOtlpCollector } from '../peers/otlp-collector.ts';
+import { PeerNotStarted } from '../peers/loopback-server.ts';
 import type { Peers } from '../peers/peers.ts';
 import { startWebhookReceiver } from '../peers/webhook-receiver.ts';
-import { renderHtml } from '../report/html-report.ts';
 import { renderJson } from '../report/json-report.ts';
-import { renderJunit } from '../report/junit-report.ts';
 import { reportOf, SUITE_EXIT, type SuiteExit, type SuiteReport } from '../report/suite-report.ts';
 import { renderExplanation, renderText } from '../report/text-report.ts';
 import type { Check, OtherKeys } from '../suite/check.ts';
@@ -15,6 +13,7 @@ import { type CommandLauncher, createLauncher, LaunchFailed } from '../suite/lau
 import type { Launcher } from '../suite/launcher.ts';
 import { runSuite } from '../suite/run-suite.ts';
 import type { FlagName } from './flags.ts';
+import { expectWritable, writeReports } from './report-files.ts';
 import { type Progress, showProgress } from './progress.ts';
 import { type FlagValues, type Settings, settingsFrom, UsageError } from './settings.ts';
 
@@ -25,6 +24,8 @@ export interface ConformanceIo {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly isTTY: boolean;
+  /** Calls back on SIGINT and SIGTERM until the returned function is called. */
+  onSignal(listener: () => void): () => void;
   /** The text of a file that only its owner may read. */
   readKeyFile(path: string): Promise<string>;
 }
@@ -33,20 +34,29 @@ export interface ConformanceIo {
 export async function conformance(flags: FlagValues, io: ConformanceIo, asJson: boolean): Promise<SuiteExit> {
   try {
     const settings = settingsFrom(flags, io.env);
+    // A suite runs for minutes: better to say before it than after it that its report has no place.
+    await expectWritable(settings.reports, io.cwd);
     const report = await findOut(settings, flags, io);
-    for (const { file, format } of settings.reports)
-      await writeFile(resolve(io.cwd, file), RENDERERS[format](report));
     io.stdout.write(shownReport(report, settings, asJson));
+    await writeReports(settings.reports, io.cwd, report);
     return report.exit;
   } catch (error) {
-    if (error instanceof UsageError) return refuse(io, asJson, 'usage', error, SUITE_EXIT.usage);
+    if (error instanceof UsageError || error instanceof PeerNotStarted)
+      return refuse(io, asJson, 'usage', error, SUITE_EXIT.usage);
     if (error instanceof NoHost || error instanceof LaunchFailed)
       return refuse(io, asJson, 'no_host', error, SUITE_EXIT.noHost);
+    if (error instanceof Interrupted) return refuse(io, asJson, 'interrupted', error, SUITE_EXIT.noHost);
     throw error;
   }
 }
 
-const RENDERERS = { json: renderJson, xml: renderJunit, html: renderHtml } as const;
+/** The person who started the suite does not want to wait for its end. */
+class Interrupted extends Error {
+  constructor() {
+    super('Interrupted: the suite did not run to its end. What it had started has been stopped.');
+    this.name = 'Interrupted';
+  }
+}
 
 function shownReport(report: SuiteReport, { explain }: Settings, asJson: boolean): string {
   if (asJson) return renderJson(report);
@@ -67,22 +77,45 @@ function refuse(
 }
 
 async function findOut(settings: Settings, flags: FlagValues, io: ConformanceIo): Promise<SuiteReport> {
-  if (settings.isOffline) return examine(settings, io, OFFLINE);
-  const { launch } = settings;
+  const interruption = new AbortController();
+  // Listens once, so that a second Ctrl-C ends the process as it does anywhere.
+  const off = io.onSignal(() => {
+    off();
+    interruption.abort();
+  });
+  try {
+    const report = await findOutUntil(interruption.signal, settings, flags, io);
+    if (interruption.signal.aborted) throw new Interrupted();
+    return report;
+  } catch (error) {
+    throw interruption.signal.aborted ? new Interrupted() : error;
+  } finally {
+    off();
+  }
+}
+
+async function findOutUntil(
+  signal: AbortSignal,
+  settings: Settings,
+  flags: FlagValues,
+  io: ConformanceIo,
+): Promise<SuiteReport> {
+  if (settings.isOffline) return examine(settings, io, { ...OFFLINE, signal });
+  const { launch, requestTimeoutMs: timeoutMs } = settings;
   const ends: (() => Promise<void>)[] = [];
   const open = async (command: string): Promise<CommandLauncher> => {
-    const launcher = await createLauncher(command);
+    const launcher = await createLauncher(command, signal);
     ends.push(() => launcher.stop());
     return launcher;
   };
   try {
     const peers = await startPeers(settings, io, ends);
     const target = await targetOf(settings, flags, io, open);
-    const discovery = await findHost(target.url, target.key, settings.requestTimeoutMs);
+    const discovery = await findHost(target.url, target.key, { timeoutMs, signal });
     const keys = await otherKeys(flags, io);
     // Processes that checks kill have data of their own: not that of the host which the other checks look at.
     const launcher = launch === undefined ? undefined : await open(launch);
-    return await examine(settings, io, { ...target, discovery, keys, peers, launcher });
+    return await examine(settings, io, { ...target, discovery, keys, peers, launcher, signal });
   } finally {
     await Promise.all(ends.map((end) => end()));
   }
@@ -98,9 +131,10 @@ interface Surroundings extends Target {
   readonly keys: OtherKeys;
   readonly peers: Peers;
   readonly launcher: Launcher | undefined;
+  readonly signal: AbortSignal;
 }
 
-const OFFLINE: Surroundings = {
+const OFFLINE: Omit<Surroundings, 'signal'> = {
   url: '',
   key: undefined,
   discovery: {},

@@ -71,4 +71,7 @@ export const CONFORMANCE_EXAMPLES = [
   'weft conformance --offline',
 ];
 
+export const CONFORMANCE_EXITS =
+  'Exit codes: 0 nothing failed, 1 a requirement failed, 2 wrong usage, 3 no host to test, 4 strict mode is not met.';
+
 export const CONFORMANCE_SUMMARY = 'Test any OpenWOP host against the protocol';

@@ -1,4 +1,4 @@
-import { extname } from 'node:path';
+import { extname, resolve } from 'node:path';
 import { CHECKS } from '../areas/checks.ts';
 import { REQUIREMENTS } from '../areas/requirements.ts';
 import type { RequirementTable } from '../requirements/requirement.ts';
@@ -39,6 +39,7 @@ export interface Settings {
 const DEFAULT_CONCURRENCY = 4;
 const MAX_CONCURRENCY = 16;
 const MAX_TIMEOUT_SECONDS = 600;
+const MAX_SUGGESTIONS = 5;
 
 export function settingsFrom(flags: FlagValues, env: Readonly<Record<string, string | undefined>>): Settings {
   const text = (name: FlagName): string | undefined => {
@@ -46,23 +47,31 @@ export function settingsFrom(flags: FlagValues, env: Readonly<Record<string, str
     return typeof value === 'string' ? value : undefined;
   };
   const isOffline = flags.offline === true;
+  const isStrict = flags.strict === true;
+  if (isStrict && isOffline)
+    throw new UsageError('--strict looks at what a host claims. Leave out --offline, or --strict.');
   const launch = text('launch');
   const url =
     text('url') ?? (launch === undefined ? (env['WEFT_URL'] ?? env['OPENWOP_BASE_URL']) : undefined);
-  if (!isOffline && url === undefined && launch === undefined)
+  const profile = profileFrom(text('profile'));
+  const explain = explainedId(text('explain'), text('only'));
+  const checks =
+    explain === undefined
+      ? selected({ only: text('only'), profile, isOffline })
+      : explaining(explain, isOffline);
+  // What no check looks at can be explained without a host.
+  if (!isOffline && checks.length > 0 && url === undefined && launch === undefined)
     throw new UsageError('Which host? Give --url URL, or --launch COMMAND, or --offline.');
   if (url !== undefined) checkUrl(url);
-  const profile = profileFrom(text('profile'));
-  const explain = text('explain');
   return {
     url,
     launch,
     profile,
     explain,
-    checks: selected({ only: text('only'), explain, profile, isOffline }),
-    isStrict: flags.strict === true,
-    isOffline,
-    reports: flags.reports.map((file) => ({ file, format: formatOf(file) })),
+    checks,
+    isStrict,
+    isOffline: isOffline || checks.length === 0,
+    reports: reportsFrom(flags.reports),
     webhookPort: portFrom('webhook-port', text('webhook-port')),
     otlpPort: portFrom('otlp-port', text('otlp-port')),
     concurrency: wholeNumber('concurrency', text('concurrency'), MAX_CONCURRENCY) ?? DEFAULT_CONCURRENCY,
@@ -85,38 +94,73 @@ function profileFrom(name: string | undefined): ProfileId | undefined {
 
 interface Selection {
   readonly only: string | undefined;
-  readonly explain: string | undefined;
   readonly profile: ProfileId | undefined;
   readonly isOffline: boolean;
 }
 
-function selected({ only, explain, profile, isOffline }: Selection): readonly Check[] {
+function selected({ only, profile, isOffline }: Selection): readonly Check[] {
   const rows: RequirementTable = REQUIREMENTS;
-  const wanted = explain ?? only;
-  const pattern = wanted === undefined ? undefined : patternOf(wanted, explain !== undefined);
+  const pattern = only === undefined ? undefined : patternOf(only);
   const checks = CHECKS.filter(
     ({ id, proves, isOffline: isServerFree }) =>
       (!isOffline || isServerFree === true) &&
       (pattern === undefined || [id, ...proves].some((name) => pattern.test(name))) &&
       (profile === undefined || proves.some((row) => rows[row]?.profiles?.includes(profile) === true)),
   );
-  if (explain !== undefined && Object.hasOwn(REQUIREMENTS, explain)) return checks;
-  if (checks.length === 0 && wanted !== undefined)
-    throw new UsageError(
-      `--${explain === undefined ? 'only' : 'explain'} "${wanted}" fits no check and no requirement${isOffline ? ' that needs no host' : ''}. ` +
-        'Ids look like streams/resume and DIFF-3.',
-    );
-  return checks;
+  if (checks.length > 0) return checks;
+  const wanted = [
+    ...(only === undefined ? [] : [`--only "${only}"`]),
+    ...(profile === undefined ? [] : [`--profile ${profile}`]),
+    ...(isOffline ? ['--offline'] : []),
+  ];
+  throw new UsageError(
+    `No check fits ${wanted.join(' with ')}. Ids look like streams/default-mode and DIFF-3; * stands for any text.`,
+  );
+}
+
+/** The requirement or check that is meant, however its letters are written. */
+function explainedId(wanted: string | undefined, only: string | undefined): string | undefined {
+  if (wanted === undefined) return undefined;
+  if (only !== undefined)
+    throw new UsageError('--explain is about one requirement or check. Leave out --only.');
+  const ids = [...Object.keys(REQUIREMENTS), ...CHECKS.map(({ id }) => id)];
+  const found = ids.find((id) => id.toLowerCase() === wanted.toLowerCase());
+  if (found !== undefined) return found;
+  const near = wanted === '' ? [] : ids.filter((id) => patternOf(wanted).test(id)).slice(0, MAX_SUGGESTIONS);
+  throw new UsageError(
+    `--explain "${wanted}" is no requirement and no check. ` +
+      (near.length > 0
+        ? `Is it one of ${near.join(', ')}?`
+        : 'Ids look like streams/default-mode and DIFF-3.'),
+  );
+}
+
+function explaining(wanted: string, isOffline: boolean): readonly Check[] {
+  const own = CHECKS.filter(({ id, proves }) => id === wanted || proves.some((row) => row === wanted));
+  const able = own.filter((check) => !isOffline || check.isOffline === true);
+  if (own.length > 0 && able.length === 0)
+    throw new UsageError(`${wanted} is checked on a host. Give --url or --launch in place of --offline.`);
+  return able;
 }
 
 /** `*` stands for any text. A pattern without one fits wherever it occurs. */
-function patternOf(wanted: string, isExact: boolean): RegExp {
-  const source = wanted.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*');
-  return new RegExp(isExact || wanted.includes('*') ? `^${source}$` : source, 'i');
+function patternOf(wanted: string): RegExp {
+  if (wanted === '') throw new UsageError('--only is empty. Leave it out for all checks.');
+  const source = wanted.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll(/\*+/g, '.*');
+  return new RegExp(wanted.includes('*') ? `^${source}$` : source, 'i');
+}
+
+function reportsFrom(files: readonly string[]): Settings['reports'] {
+  const twice = files.find((file, at) =>
+    files.slice(0, at).some((other) => resolve(other) === resolve(file)),
+  );
+  if (twice !== undefined)
+    throw new UsageError(`--report ${twice} is given twice. Give each report a file of its own.`);
+  return files.map((file) => ({ file, format: formatOf(file) }));
 }
 
 function formatOf(file: string): ReportFormat {
-  const ending = extname(file).slice(1);
+  const ending = extname(file).slice(1).toLowerCase();
   if (ending === 'json' || ending === 'xml' || ending === 'html') return ending;
   throw new UsageError(`--report ${file}: the file's ending says what to write: .json, .xml or .html.`);
 }

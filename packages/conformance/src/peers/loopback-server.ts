@@ -23,6 +23,14 @@ export interface LoopbackServer {
   stop(): Promise<void>;
 }
 
+/** A port that was asked for cannot be had. */
+export class PeerNotStarted extends Error {
+  constructor(message: string, cause: unknown) {
+    super(message, { cause });
+    this.name = 'PeerNotStarted';
+  }
+}
+
 /** A server that only this machine reaches. It answers whatever it is sent: a peer never ends because of what a host does. */
 export async function startLoopbackServer(
   port: number,
@@ -82,7 +90,7 @@ function headersOf({ headers }: IncomingMessage): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 }
 
-function notStarted(port: number, error: NodeJS.ErrnoException): Error {
+function notStarted(port: number, error: NodeJS.ErrnoException): PeerNotStarted {
   const reason = error.code === 'EADDRINUSE' ? 'it is in use' : error.message;
-  return new Error(`No peer can listen on port ${port} of 127.0.0.1: ${reason}.`, { cause: error });
+  return new PeerNotStarted(`No peer can listen on port ${port} of 127.0.0.1: ${reason}.`, error);
 }

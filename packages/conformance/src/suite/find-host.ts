@@ -12,13 +12,19 @@ export class NoHost extends Error {
   }
 }
 
+export interface FindOptions {
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
 /** Looks before anything else runs: is this a host, and does it take the key? Returns its discovery document. */
 export async function findHost(
   url: string,
   key: string | undefined,
-  timeoutMs: number = REQUEST_TIMEOUT_MS,
+  { timeoutMs = REQUEST_TIMEOUT_MS, signal }: FindOptions = {},
 ): Promise<JsonObject> {
-  const host = createHostClient({ url, key, trace: createTrace(), timeoutMs });
+  const limits = { timeoutMs, ...(signal === undefined ? {} : { signal }) };
+  const host = createHostClient({ url, key, trace: createTrace(), ...limits });
   const discovery = await host
     .request('GET', '/.well-known/openwop', { key: null })
     .catch((error: unknown) => notFound(url, error));
@@ -27,14 +33,14 @@ export async function findHost(
       `${url} answers, but not as an OpenWOP host: GET /.well-known/openwop gave ${discovery.status}` +
         `${isJsonObject(discovery.json) ? '' : ' and no JSON object'}.`,
     );
-  await tryKey(url, key, timeoutMs);
+  await tryKey(url, key, limits);
   return discovery.json;
 }
 
-async function tryKey(url: string, key: string | undefined, timeoutMs: number): Promise<void> {
+async function tryKey(url: string, key: string | undefined, limits: FindOptions): Promise<void> {
   if (key === undefined)
     throw new NoHost('No key: give --key-file FILE, or set WEFT_API_KEY (or OPENWOP_API_KEY).');
-  const host = createHostClient({ url, key, trace: createTrace(), timeoutMs });
+  const host = createHostClient({ url, key, trace: createTrace(), ...limits });
   const probe = await host
     .request('GET', `/v1/runs/${randomUUID()}`)
     .catch((error: unknown) => notFound(url, error));

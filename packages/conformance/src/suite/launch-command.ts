@@ -31,13 +31,14 @@ export interface CommandLauncher extends Launcher {
  * Starts processes by a shell command. `{port}`, `{data}` and `{key}` in it are replaced; the key is in the environment too
  * (WEFT_API_KEY, OPENWOP_API_KEY), so that it need not stand on a command line. All processes have the same `{data}` folder and key.
  */
-export async function createLauncher(command: string): Promise<CommandLauncher> {
+export async function createLauncher(command: string, signal?: AbortSignal): Promise<CommandLauncher> {
   const data = await mkdtemp(join(tmpdir(), 'weft-conformance-'));
   const key = `weft_test_${randomBytes(24).toString('hex')}`;
   const children = new Set<ChildProcess>();
 
   async function begin(): Promise<LaunchedHost | string> {
     const port = await freePort();
+    if (signal?.aborted === true) return 'nothing: it was not started any more';
     const child = spawn('sh', ['-c', filled(command, { port: String(port), data, key })], {
       // A group of its own, so that a kill reaches whatever the shell has started.
       detached: true,
@@ -61,7 +62,7 @@ export async function createLauncher(command: string): Promise<CommandLauncher> 
         children.delete(child);
       },
     };
-    if (await comesUp(host, child)) return host;
+    if (await comesUp(host, child, signal)) return host;
     await host.kill();
     return output;
   }
@@ -83,9 +84,14 @@ export async function createLauncher(command: string): Promise<CommandLauncher> 
   };
 }
 
-async function comesUp({ client }: LaunchedHost, child: ChildProcess): Promise<boolean> {
+async function comesUp(
+  { client }: LaunchedHost,
+  child: ChildProcess,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
   const until = performance.now() + START_TIMEOUT_MS;
-  while (child.exitCode === null && child.signalCode === null && performance.now() < until) {
+  const isWanted = (): boolean => signal?.aborted !== true && performance.now() < until;
+  while (child.exitCode === null && child.signalCode === null && isWanted()) {
     const status = await client.request('GET', '/.well-known/openwop', { timeoutMs: 2_000 }).then(
       (answer) => answer.status,
       () => undefined,

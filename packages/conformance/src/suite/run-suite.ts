@@ -17,6 +17,7 @@ const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 250;
 /** Said of every check that comes after the host is gone. */
 const GONE = 'the host no longer answers';
+const STOPPED = 'the suite was interrupted';
 
 export interface SuiteOptions extends Offer {
   readonly url: string;
@@ -25,6 +26,8 @@ export interface SuiteOptions extends Offer {
   /** How many checks run side by side. */
   readonly concurrency: number;
   readonly requestTimeoutMs: number;
+  /** Ends the run early; checks that are left are not tested. */
+  readonly signal?: AbortSignal;
   onStart?(check: Check): void;
   onResult?(result: CheckResult): void;
 }
@@ -42,12 +45,15 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteRun> {
 
   async function take(check: Check): Promise<void> {
     options.onStart?.(check);
-    const obstacle = isGone ? ({ outcome: 'not-tested', reason: GONE } as const) : obstacleTo(check, options);
+    const reason = isGone ? GONE : options.signal?.aborted === true ? STOPPED : undefined;
+    const obstacle =
+      reason === undefined ? obstacleTo(check, options) : ({ outcome: 'not-tested', reason } as const);
     const result =
       obstacle === undefined
         ? await runCheck(check, options)
         : { ...headOf(check), ...obstacle, ms: 0, steps: [] };
-    if (result.outcome === 'failed' && !(await answers(options))) isGone = true;
+    if (result.outcome === 'failed' && options.signal?.aborted !== true && !(await answers(options)))
+      isGone = true;
     results.set(check.id, result);
     options.onResult?.(result);
   }
@@ -89,10 +95,13 @@ async function outcomeOf(
 ): Promise<{ outcome: CheckOutcome; reason?: string }> {
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), timeoutMs);
+  const stop = (): void => deadline.abort();
+  options.signal?.addEventListener('abort', stop);
   try {
     await check.run(contextOf(trace, deadline.signal, options));
     return emptyPass(check, trace) ?? { outcome: 'passed' };
   } catch (error) {
+    if (options.signal?.aborted === true) return { outcome: 'not-tested', reason: STOPPED };
     if (deadline.signal.aborted)
       return {
         outcome: 'failed',
@@ -104,6 +113,7 @@ async function outcomeOf(
     return { outcome: 'broken', reason: `the check itself failed: ${messageOf(error)}` };
   } finally {
     clearTimeout(timer);
+    options.signal?.removeEventListener('abort', stop);
     deadline.abort();
   }
 }

@@ -1,4 +1,4 @@
-import { conformance } from '../command/conformance-command.ts';
+import { conformance, type ConformanceIo } from '../command/conformance-command.ts';
 import type { FlagValues } from '../command/settings.ts';
 
 export interface CommandOutcome {
@@ -11,6 +11,7 @@ export interface CommandOutcome {
 export async function runCommand(
   { json = false, ...flags }: Partial<FlagValues> & { json?: boolean },
   env: Readonly<Record<string, string>> = {},
+  onSignal: ConformanceIo['onSignal'] = () => () => undefined,
 ): Promise<CommandOutcome> {
   let out = '';
   let err = '';
@@ -22,6 +23,7 @@ export async function runCommand(
       env,
       cwd: process.cwd(),
       isTTY: false,
+      onSignal,
       readKeyFile: (path) => Promise.reject(new Error(`no file ${path}`)),
     },
     json,
