@@ -28,13 +28,13 @@ export async function tryMutant(
   try {
     const discovery = await discoveryThrough(proxy.url, trial.discovery);
     const { results } = await runSuite({ ...trial, url: proxy.url, discovery, checks });
-    return verdictOn(mutant, results);
+    return resultOf(mutant, results);
   } finally {
     await proxy.stop();
   }
 }
 
-function verdictOn(mutant: Mutant, results: readonly CheckResult[]): MutantResult {
+function resultOf(mutant: Mutant, results: readonly CheckResult[]): MutantResult {
   const meant = mutant.caughtBy.map((id) => results.find((result) => result.id === id));
   return {
     mutant,

@@ -60,10 +60,11 @@ function summaryOf({ requirements, checks, isHostGone }: SuiteReport): string {
   );
 }
 
-function profileTable({ profiles, judged, isStrict }: SuiteReport): string {
+function profileTable({ profiles, evaluatedProfiles, isStrict }: SuiteReport): string {
   const rows = profiles.map((profile) => {
     const { id, isClaimed, counts, isMet } = profile;
-    const strict = !isStrict || !judged.includes(id) ? '' : isMet ? 'met' : `not met: ${lackOf(profile)}`;
+    const strict =
+      !isStrict || !evaluatedProfiles.includes(id) ? '' : isMet ? 'met' : `not met: ${lackOf(profile)}`;
     return `<tr><td class="id">${id}<br><span class="quiet">${escaped(saysOf(id))}</span></td><td>${isClaimed ? 'yes' : 'no'}</td><td class="n proven">${counts.proven}</td><td class="n ${counts.failed > 0 ? 'failed' : 'quiet'}">${counts.failed}</td><td class="n">${counts['not-applicable']}</td><td class="n">${counts['not-tested']}</td><td>${strict}</td></tr>`;
   });
   return `<table><tr><th>Profile</th><th>Claimed</th><th class="n">Proven</th><th class="n">Failed</th><th class="n">Not applicable</th><th class="n">Not tested</th><th>${isStrict ? 'Strict' : ''}</th></tr>${rows.join('\n')}</table>`;

@@ -114,7 +114,7 @@ describe('strict mode', () => {
   });
 
   it('is not met by a host that claims no profile', () => {
-    const nothing = { ...report([passed], true), profiles: [], judged: [] };
+    const nothing = { ...report([passed], true), profiles: [], evaluatedProfiles: [] };
 
     expect(renderText(nothing)).toContain('Strict: the host claims no profile');
   });

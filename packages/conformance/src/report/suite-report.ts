@@ -26,7 +26,7 @@ export interface SuiteReport {
   readonly profiles: readonly ProfileResult[];
   readonly isStrict: boolean;
   /** Profiles that strict mode looks at. */
-  readonly judged: readonly ProfileId[];
+  readonly evaluatedProfiles: readonly ProfileId[];
   readonly isHostGone: boolean;
   readonly exit: SuiteExit;
 }
@@ -46,7 +46,7 @@ export function reportOf(findings: Findings): SuiteReport {
   const { url, discovery, startedAt, ms, checks, isStrict, profile, isHostGone } = findings;
   const requirements = requirementResults(discovery, checks);
   const profiles = profileResults(discovery, requirements);
-  const judged =
+  const evaluatedProfiles =
     profile === undefined ? profiles.filter(({ isClaimed }) => isClaimed).map(({ id }) => id) : [profile];
   const implementation = discovery?.['implementation'];
   const about = isJsonObject(implementation) ? implementation : {};
@@ -63,7 +63,7 @@ export function reportOf(findings: Findings): SuiteReport {
     requirements,
     profiles,
     isStrict,
-    judged,
+    evaluatedProfiles,
     isHostGone,
   };
   return { ...report, exit: exitOf(report) };
@@ -74,7 +74,7 @@ function exitOf({
   checks,
   requirements,
   isStrict,
-  judged,
+  evaluatedProfiles,
   profiles,
 }: Omit<SuiteReport, 'exit'>): SuiteExit {
   if (isHostGone) return SUITE_EXIT.noHost;
@@ -83,8 +83,10 @@ function exitOf({
     requirements.some(({ outcome, requirement }) => outcome === 'failed' && requirement.level === 'MUST');
   if (isWrong) return SUITE_EXIT.failed;
   if (!isStrict) return SUITE_EXIT.proven;
-  const areMet = judged.every((id) => profiles.some((profile) => profile.id === id && profile.isMet));
-  return judged.length > 0 && areMet ? SUITE_EXIT.proven : SUITE_EXIT.strictUnmet;
+  const areMet = evaluatedProfiles.every((id) =>
+    profiles.some((profile) => profile.id === id && profile.isMet),
+  );
+  return evaluatedProfiles.length > 0 && areMet ? SUITE_EXIT.proven : SUITE_EXIT.strictUnmet;
 }
 
 export function countOutcomes(

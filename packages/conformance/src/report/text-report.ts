@@ -50,12 +50,14 @@ function profileTable({ profiles }: SuiteReport): string {
   return table([['profile', 'proven', 'failed', 'n/a', 'not tested'], ...rows]);
 }
 
-function strictLines({ isStrict, judged, profiles, exit }: SuiteReport): string[] {
+function strictLines({ isStrict, evaluatedProfiles, profiles, exit }: SuiteReport): string[] {
   if (!isStrict) return [];
-  if (judged.length === 0) return ['Strict: the host claims no profile, so that none is proven.'];
-  const unmet = profiles.filter(({ id, isMet }) => judged.includes(id) && !isMet);
+  if (evaluatedProfiles.length === 0) return ['Strict: the host claims no profile, so that none is proven.'];
+  const unmet = profiles.filter(({ id, isMet }) => evaluatedProfiles.includes(id) && !isMet);
   if (unmet.length === 0)
-    return exit === SUITE_EXIT.proven ? [`Strict: every requirement of ${judged.join(', ')} is proven.`] : [];
+    return exit === SUITE_EXIT.proven
+      ? [`Strict: every requirement of ${evaluatedProfiles.join(', ')} is proven.`]
+      : [];
   return unmet.map((profile) => `Strict: ${profile.id} is not proven: ${lackOf(profile)}`);
 }
 

@@ -108,7 +108,7 @@ export const AGENTS_CHECKS: readonly Check[] = [
   },
   {
     id: 'agents/reasoning-events',
-    title: 'what an agent thinks and does stands in the log',
+    title: 'what an agent thinks and does is in the log',
     proves: ['AGENT-3', 'AGENT-7', 'AGENT-8'],
     needs: { fixtures: [REASONING] },
     async run(context) {

@@ -24,7 +24,7 @@ export const AGENTS_REQUIREMENTS = {
     text: 'An agent that reasons leaves agent events in the log, and each of them has an agentId of at least 3 characters.',
     gate: 'agentReasoning',
     reading:
-      'The schema of agent.handoff has fromAgentId and toAgentId alone; the scenario wants agentId on every agent event.',
+      'The schema of agent.handoff has fromAgentId and toAgentId alone; the scenario requires agentId on every agent event.',
   },
   'AGENT-4': {
     document: 'multi-agent',
@@ -132,27 +132,27 @@ export const AGENTS_REQUIREMENTS = {
     section: 'Reasoning events',
     level: 'MUST',
     text: 'A host that does not advertise agents emits no agent events.',
-    notTested: 'Such a host lists no fixture with an agent.',
+    notTested: 'such a host lists no fixture with an agent',
   },
   'AGENT-19': {
     document: 'multi-agent',
     section: 'tokenLimit',
     level: 'MUST',
     text: 'Reasoning in summary is cut to the advertised number of tokens.',
-    notTested: 'What a token is depends on the tokenizer of the host.',
+    notTested: 'what a token is depends on the tokenizer of the host',
   },
   'AGENT-20': {
     document: 'multi-agent',
     section: 'Execution model',
     level: 'MUST',
     text: 'A host that advertises an execution model emits its handoff, escalation and verification events.',
-    notTested: 'No fixture of 1.0.0 is about the execution model.',
+    notTested: 'no fixture of 1.0.0 is about the execution model',
   },
   'AGENT-21': {
     document: 'multi-agent',
     section: 'AgentManifest',
     level: 'MUST',
     text: 'Manifests of agents are checked when they are installed, and their handoffs against the declared schemas.',
-    notTested: 'It lands with the checks of packs.',
+    notTested: 'no check yet: it needs a pack that the suite can install',
   },
 } as const satisfies RequirementTable;

@@ -197,7 +197,7 @@ export const ANNOTATIONS_CHECKS: readonly Check[] = [
   },
   {
     id: 'annotations/told-live',
-    title: 'an annotation is told on the streams of a live run, and kept out of its log',
+    title: 'an annotation is reported on the streams of an active run, and kept out of its log',
     proves: ['NOTE-12'],
     needs: { fixtures: ['conformance-approval'] },
     async run(context) {

@@ -9,7 +9,7 @@ export const ANNOTATIONS_REQUIREMENTS = {
     level: 'MUST',
     text: 'A host that does not advertise annotations answers their path with 501 `capability_not_provided`.',
     gate: 'noAnnotations',
-    reading: 'A host of 1.0.0 knows no such path, so 404 is taken too.',
+    reading: 'A host of 1.0.0 knows no such path, so 404 is accepted too.',
   },
   'NOTE-2': {
     document: DOCUMENT,
@@ -86,7 +86,7 @@ export const ANNOTATIONS_REQUIREMENTS = {
     document: DOCUMENT,
     section: 'RFC 0056: run.annotated',
     level: 'MUST',
-    text: 'An annotation of a run that lives is told by `run.annotated` on its streams of updates and of debug, and stays out of the log.',
+    text: 'An annotation of a run that has not ended is reported by `run.annotated` on its streams of updates and of debug, and stays out of the log.',
     gate: 'annotations',
   },
   'NOTE-13': {

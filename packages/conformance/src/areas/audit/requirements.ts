@@ -16,7 +16,7 @@ export const AUDIT_REQUIREMENTS = {
     document: 'conformance-1.0.0',
     section: 'audit-log-integrity',
     level: 'MUST',
-    text: 'The log is whole: for entries 0 to 100 chainValid is true and there are no anomalies, after acts that are recorded.',
+    text: 'The log is intact: for entries 0 to 100 chainValid is true and there are no anomalies, after recorded actions.',
     gate: 'auditIntegrity',
     profiles: PROFILES,
   },
@@ -84,7 +84,7 @@ export const AUDIT_REQUIREMENTS = {
     level: 'MUST',
     text: 'The store only appends, every entry has the hash of the one before, and the key signs nothing else.',
     gate: 'auditIntegrity',
-    notTested: 'Entries and keys are not visible from outside.',
+    notTested: 'entries and keys are not visible from outside',
   },
   'AUDIT-11': {
     document: 'auth',
@@ -92,6 +92,6 @@ export const AUDIT_REQUIREMENTS = {
     level: 'MUST',
     text: 'Creating and cancelling runs, resolving interrupts, overrides and denials are recorded.',
     gate: 'auditIntegrity',
-    notTested: 'No operation of the protocol reads entries.',
+    notTested: 'no operation of the protocol reads entries',
   },
 } as const satisfies RequirementTable;

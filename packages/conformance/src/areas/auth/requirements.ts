@@ -35,7 +35,7 @@ export const AUTH_REQUIREMENTS = {
     document: 'auth',
     section: 'API keys',
     level: 'MUST',
-    text: 'Every route wants a credential, discovery, the OpenAPI document and signed interrupt links excepted.',
+    text: 'Every route requires a credential, except discovery, the OpenAPI document and signed interrupt links.',
     profiles: CORE,
   },
   'AUTH-6': {
@@ -49,7 +49,7 @@ export const AUTH_REQUIREMENTS = {
     document: 'conformance-1.0.0',
     section: 'redaction',
     level: 'MUST',
-    text: 'No part of a refused credential stands in the answer.',
+    text: 'The answer has no part of a refused credential.',
     profiles: CORE,
   },
   'AUTH-8': {
@@ -74,7 +74,7 @@ export const AUTH_REQUIREMENTS = {
     document: 'auth',
     section: 'Scopes',
     level: 'MUST',
-    text: 'What a refusal says about the scope stands in details, never at the top level.',
+    text: 'What a refusal says about the scope is in details, never at the top level.',
     reading: 'Examples of auth.md have scopeRequired at the top level, which the closed envelope forbids.',
   },
   'AUTH-12': {
@@ -93,7 +93,7 @@ export const AUTH_REQUIREMENTS = {
     document: 'auth',
     section: 'Tenant isolation',
     level: 'MUST',
-    text: 'What belongs to another tenant is answered as what does not exist, with the same status and code.',
+    text: 'What belongs to another tenant is answered like something that does not exist, with the same status and code.',
   },
   'AUTH-15': {
     document: 'rest-endpoints',
@@ -120,14 +120,14 @@ export const AUTH_REQUIREMENTS = {
     document: 'auth',
     section: 'API keys',
     level: 'MUST',
-    text: 'Where keys for tests are told apart from live ones, neither reaches the data of the other.',
+    text: 'Where keys for tests are kept apart from live ones, neither reaches the data of the other.',
     notTested: 'the suite must not be given a live key',
   },
   'AUTH-19': {
     document: 'auth',
     section: 'Auditing',
     level: 'SHOULD',
-    text: 'Every authenticated request leaves an audit line, and none of them the credential.',
+    text: 'Every authenticated request leaves an audit line, and no such line has the credential.',
     notTested: 'audit lines of requests and denials cannot be seen from outside',
   },
   'AUTH-20': {
@@ -148,7 +148,7 @@ export const AUTH_REQUIREMENTS = {
     document: 'auth',
     section: 'Profiles',
     level: 'MUST',
-    text: 'The list auth.profiles holds names, each once, and the blocks beside it have the types of their profiles.',
+    text: 'The list auth.profiles holds names, each once, and the blocks next to it have the types of their profiles.',
     gate: 'authProfiles',
     profiles: ['openwop-audit-log-integrity'],
   },
@@ -157,7 +157,7 @@ export const AUTH_REQUIREMENTS = {
     section: 'Profiles',
     level: 'MUST',
     text: 'What the profiles for key rotation, OAuth 2, OIDC, mutual TLS, SAML, SCIM and LDAP ask for holds where they are claimed.',
-    notTested: 'each needs an issuer, a certificate authority or a directory of its own beside the host',
+    notTested: 'each needs an issuer, a certificate authority or a directory of its own next to the host',
   },
   'AUTH-24': {
     document: 'rfcs',

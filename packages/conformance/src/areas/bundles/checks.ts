@@ -121,7 +121,11 @@ export const BUNDLES_CHECKS: readonly Check[] = [
       const run = expect.object(bundle['run'], 'a bundle has the object run');
       expect.equal(run['status'], 'waiting-approval', 'run has the status of the run as it is read');
       expect.equal(run['endedAt'] ?? null, null, 'a run that has not ended has no endedAt');
-      expect.equal(sequencesOf(events), sequencesOf(log), 'the bundle of a live run has its events so far');
+      expect.equal(
+        sequencesOf(events),
+        sequencesOf(log),
+        'the bundle of an active run has its events so far',
+      );
       await runs.cancel(runId);
     },
   },

@@ -34,7 +34,8 @@ export const BUNDLES_REQUIREMENTS = {
     text: '`bundleVersion` is a text of the first major version.',
     gate: 'debugBundle',
     profiles: PROFILE,
-    reading: 'Prose says "1", the schema wants two numbers with a dot; "1" and "1.x" are both taken.',
+    reading:
+      'The prose says "1", the schema requires two numbers with a dot; "1" and "1.x" are both accepted.',
   },
   'BUNDLE-5': {
     document: DOCUMENT,
@@ -59,7 +60,7 @@ export const BUNDLES_REQUIREMENTS = {
     text: '`run` is the run as it is read from `GET /v1/runs/{runId}`: id, workflow, status, start, end and error agree, and it has no variables that the run does not have.',
     gate: 'debugBundle',
     profiles: PROFILE,
-    reading: 'The snapshot has completedAt and the bundle endedAt; both names are taken.',
+    reading: 'The snapshot has completedAt and the bundle endedAt; both names are accepted.',
   },
   'BUNDLE-8': {
     document: DOCUMENT,
@@ -68,7 +69,7 @@ export const BUNDLES_REQUIREMENTS = {
     text: '`run` has no members that a snapshot does not have.',
     gate: 'debugBundle',
     reading: 'The same document shows inputs and endedAt there, and snapshots are open.',
-    notTested: 'snapshots are open, so that no member is one too many',
+    notTested: 'snapshots are open, so every member is allowed',
   },
   'BUNDLE-9': {
     document: DOCUMENT,
@@ -77,7 +78,7 @@ export const BUNDLES_REQUIREMENTS = {
     text: '`events` is the whole log of the run in order, each event as polling answers it.',
     gate: 'debugBundle',
     profiles: PROFILE,
-    reading: 'The example has data where an event has payload; either name is taken.',
+    reading: 'The example has data where an event has payload; either name is accepted.',
   },
   'BUNDLE-10': {
     document: DOCUMENT,
@@ -100,7 +101,7 @@ export const BUNDLES_REQUIREMENTS = {
     level: 'MUST',
     text: 'A span has a name that begins with `openwop.`, a spanId in hex, a parentSpanId in hex or null, startedAt, endedAt or null, and attributes.',
     gate: 'debugBundle',
-    reading: 'The text says 16 bytes in hex, trace context 8 bytes; 16 and 32 characters are both taken.',
+    reading: 'The text says 16 bytes in hex, trace context 8 bytes; 16 and 32 characters are both accepted.',
   },
   'BUNDLE-13': {
     document: DOCUMENT,
@@ -113,7 +114,7 @@ export const BUNDLES_REQUIREMENTS = {
     document: DOCUMENT,
     section: 'metrics field',
     level: 'MUST',
-    text: '`eventCount` is the number of events in a bundle that is whole, and of those that polling answers.',
+    text: '`eventCount` is the number of events in a bundle that is complete, and of those that polling answers.',
     gate: 'debugBundle',
     profiles: PROFILE,
   },
@@ -183,7 +184,7 @@ export const BUNDLES_REQUIREMENTS = {
     document: DOCUMENT,
     section: 'Authorization and scoping',
     level: 'MUST',
-    text: 'A key of another tenant gets no bundle and learns nothing of the run.',
+    text: 'A key of another tenant gets no bundle and learns nothing about the run.',
     gate: 'debugBundle',
   },
   'BUNDLE-24': {
@@ -198,7 +199,7 @@ export const BUNDLES_REQUIREMENTS = {
     document: DOCUMENT,
     section: 'Authorization and scoping',
     level: 'MUST',
-    text: 'A bundle tells nothing of the machines of the host: no connection strings, no internal addresses.',
+    text: 'A bundle shows nothing about the machines of the host: no connection strings, no internal addresses.',
     gate: 'debugBundle',
     profiles: PROFILE,
   },
@@ -222,25 +223,25 @@ export const BUNDLES_REQUIREMENTS = {
     document: DOCUMENT,
     section: 'Bundle size limits',
     level: 'MUST',
-    text: 'A bundle that was cut has truncated true, a truncatedReason, and as events the first ones of the log.',
+    text: 'A bundle that was truncated has truncated true, a truncatedReason, and as events the first ones of the log.',
     gate: 'debugBundle',
     reading:
-      'Lowering the limit by maxEvents is an extension of one host; those that ignore it are not asked.',
+      'Lowering the limit by maxEvents is an extension of one host; hosts that ignore it are not tested for it.',
   },
   'BUNDLE-29': {
     document: DOCUMENT,
     section: 'Bundle size limits; metrics field',
     level: 'MUST',
-    text: 'In a bundle that was cut, eventCount is the number of events of the whole log.',
+    text: 'In a bundle that was truncated, eventCount is the number of events of the whole log.',
     gate: 'debugBundle',
     reading:
-      'Prose says that it equals the events of the bundle, the scenario of truncation that it is the total; the total says what is missing.',
+      'The prose says that it equals the events of the bundle, the scenario of truncation that it is the total; the total says what is missing.',
   },
   'BUNDLE-30': {
     document: DOCUMENT,
     section: 'Bundle size limits',
     level: 'MUST',
-    text: 'A bundle that is whole does not say that it was cut.',
+    text: 'A bundle that is complete does not say that it was truncated.',
     gate: 'debugBundle',
     profiles: PROFILE,
   },

@@ -21,7 +21,7 @@ export const CHANNELS_CHECKS: readonly Check[] = [
       expect.equal(
         writes.map((write) => writerOf(write)),
         ['write-a', 'write-b', 'write-c', 'write-d'],
-        'the writes stand in the log in the order in which the nodes made them',
+        'the writes are in the log in the order in which the nodes made them',
       );
       for (const write of writes) {
         const payload = expect.object(write['payload'], 'the payload of channel.written is an object');
@@ -119,7 +119,7 @@ export const CHANNELS_CHECKS: readonly Check[] = [
   },
   {
     id: 'channels/ttl-replayed',
-    title: 'a replay judges times to live by the recorded times',
+    title: 'a replay evaluates times to live by the recorded times',
     proves: ['CHAN-8'],
     needs: { fixtures: [TTL] },
     async run(context) {

@@ -98,7 +98,7 @@ export const CHANNELS_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'channels/replay-by-the-clock',
-    breaks: 'a replay judges times to live by the clock',
+    breaks: 'a replay evaluates times to live by the clock',
     caughtBy: ['channels/ttl-replayed'],
     says: /entries of its source/,
     on: SNAPSHOT,

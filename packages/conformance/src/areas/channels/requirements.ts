@@ -1,6 +1,6 @@
 import type { RequirementTable } from '../../requirements/requirement.ts';
 
-const NO_FIXTURE = 'No fixture has such a channel.';
+const NO_FIXTURE = 'no fixture has such a channel';
 
 export const CHANNELS_REQUIREMENTS = {
   'CHAN-1': {
@@ -14,7 +14,7 @@ export const CHANNELS_REQUIREMENTS = {
     document: 'conformance-1.0.0',
     section: 'scenario append-ordering',
     level: 'MUST',
-    text: 'Writes stand in the log in the order in which the nodes made them, each between the start and the completion of its node.',
+    text: 'Writes are in the log in the order in which the nodes made them, each between the start and the completion of its node.',
   },
   'CHAN-3': {
     document: 'conformance-1.0.0',
@@ -57,7 +57,7 @@ export const CHANNELS_REQUIREMENTS = {
     document: 'channels',
     section: 'time to live, replay',
     level: 'MUST',
-    text: 'A replay judges times to live by the recorded times: the channel of the fork is that of its source.',
+    text: 'A replay evaluates times to live by the recorded times: the channel of the fork is that of its source.',
     gate: 'replay',
   },
   'CHAN-9': {
@@ -93,21 +93,21 @@ export const CHANNELS_REQUIREMENTS = {
     section: 'writes between engines',
     level: 'MUST',
     text: 'Writes of another engine get a sequence of the owning run, and are refused for reducers that do not commute.',
-    notTested: 'A second engine cannot write through the protocol.',
+    notTested: 'a second engine cannot write through the protocol',
   },
   'CHAN-14': {
     document: 'channels',
     section: 'trigger channel-write',
     level: 'MUST',
     text: 'A channel-write trigger starts its node after a write, and not after a write of that node itself.',
-    notTested: 'No fixture has such a trigger.',
+    notTested: 'no fixture has such a trigger',
   },
   'CHAN-15': {
     document: 'channels',
     section: 'reducer of an event',
     level: 'MUST',
     text: 'A log is folded with the reducer that each event names, not with the one that is declared today.',
-    notTested: 'The protocol has no way to change a declaration under a run.',
+    notTested: 'the protocol has no way to change a declaration under a run',
   },
   'CHAN-16': {
     document: 'channels',

@@ -115,7 +115,7 @@ export const CHILDREN_CHECKS: readonly Check[] = [
 
       const { ended, childRunId } = await finishedParent(context, `${MAPPED}-no-default`);
 
-      expect.equal(ended['status'], 'completed', 'a mapping of a variable that is not set is no error');
+      expect.equal(ended['status'], 'completed', 'a mapping of a variable that is not set is not an error');
       const { variables } = await runs.snapshot(childRunId);
       const received = isJsonObject(variables) ? variables['receivedPrdId'] : undefined;
       expect.that(received !== null, 'a variable that the parent has not set is not null', received);

@@ -49,7 +49,7 @@ export const CHILDREN_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'children/child-in-parents-log',
-    breaks: 'the nodes of the child stand in the log of the parent',
+    breaks: 'the nodes of the child are in the log of the parent',
     caughtBy: ['children/own-run'],
     says: /nodes of the parent alone/,
     on: POLL,

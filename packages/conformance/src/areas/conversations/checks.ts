@@ -89,9 +89,9 @@ export const CONVERSATIONS_CHECKS: readonly Check[] = [
         'the declared channel of the conversation is a list',
       );
       const ids = messageIdsOf(kept);
-      expect.equal(new Set(ids).size, ids.length, 'each messageId stands in the channel once');
+      expect.equal(new Set(ids).size, ids.length, 'each messageId is in the channel once');
       for (const id of messageIdsOf(turnsIn(events)))
-        expect.that(ids.includes(id), 'every turn stands in the channel', ids, id);
+        expect.that(ids.includes(id), 'every turn is in the channel', ids, id);
     },
   },
   {

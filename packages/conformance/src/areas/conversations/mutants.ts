@@ -40,7 +40,7 @@ export const CONVERSATIONS_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'conversations/turn-repeated',
-    breaks: 'a turn stands in the log twice',
+    breaks: 'a turn is in the log twice',
     caughtBy: ['conversations/lifecycle', 'conversations/turns'],
     says: /strictly increases/,
     on: POLL,
@@ -61,7 +61,7 @@ export const CONVERSATIONS_MUTANTS: readonly Mutant[] = [
     id: 'conversations/channel-incomplete',
     breaks: 'the last turn is not in the channel',
     caughtBy: ['conversations/channel'],
-    says: /every turn stands in the channel/,
+    says: /every turn is in the channel/,
     on: SNAPSHOT,
     answer: answered((snapshot) => {
       const channels = objectOf(snapshot['channels']);

@@ -66,7 +66,7 @@ export const CONVERSATIONS_REQUIREMENTS = {
     level: 'MUST',
     text: 'While a turn is awaited the run is waiting-approval with the reason conversation-input; an exchange leaves the node suspended and only the close resumes it.',
     gate: 'conversations',
-    notTested: 'Every listed fixture answers its conversation itself.',
+    notTested: 'every listed fixture answers its conversation itself',
   },
   'CONV-10': {
     document: 'interrupt',
@@ -74,7 +74,7 @@ export const CONVERSATIONS_REQUIREMENTS = {
     level: 'MUST',
     text: 'A turn is checked against its schema, and one that comes after the close is refused with validation_error.',
     gate: 'conversations',
-    notTested: 'Every listed fixture answers its conversation itself.',
+    notTested: 'every listed fixture answers its conversation itself',
   },
   'CONV-11': {
     document: 'multi-agent',
@@ -83,6 +83,6 @@ export const CONVERSATIONS_REQUIREMENTS = {
     text: 'A conversationId is unique within its tenant.',
     gate: 'conversations',
     reading: 'An id that holds the run id would make a replay differ from its source, which CONV-7 forbids.',
-    notTested: 'The two sentences contradict each other for replays.',
+    notTested: 'the two sentences contradict each other for replays',
   },
 } as const satisfies RequirementTable;

@@ -3,7 +3,7 @@ import type { Check, CheckContext } from '../../suite/check.ts';
 import { coreOf, isRising } from '../events/log.ts';
 import { canary } from '../secrets/canaries.ts';
 import { approve, waitingRun } from '../streams/reading.ts';
-import { verdicts } from './oracle.ts';
+import { comparisons } from './oracle.ts';
 
 const MEMBERS = ['a', 'b', 'divergedAtSeq', 'eventDiffs', 'stateDiff', 'truncated'];
 const REQUIRED = ['a', 'b', 'eventDiffs', 'stateDiff'];
@@ -394,9 +394,9 @@ async function followsTheLogs({ runs, expect }: CheckContext, diff: Diff): Promi
   const sequences = diff.differences.map(({ seq }) => seq);
   expect.that(isRising(sequences), 'differences are in rising order, each sequence once', sequences);
   const told = new Map(diff.differences.map(({ seq, op }) => [seq, op]));
-  for (const [sequence, verdict] of verdicts(logs.a, logs.b)) {
-    if (verdict === 'open') continue;
-    const expected = verdict === 'equal' ? 'no difference' : verdict;
+  for (const [sequence, comparison] of comparisons(logs.a, logs.b)) {
+    if (comparison === 'open') continue;
+    const expected = comparison === 'equal' ? 'no difference' : comparison;
     const claim = `the diff says of sequence ${sequence} what the two logs say`;
     expect.equal(told.get(sequence) ?? 'no difference', expected, claim);
   }

@@ -1,17 +1,17 @@
 import { canonicalJson, DIFF_EXCLUDED_NAMES, isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 
 /** What a diff must say about one sequence; `open` where the RFC can be read both ways. */
-export type Verdict = 'added' | 'removed' | 'changed' | 'equal' | 'open';
+export type Comparison = 'added' | 'removed' | 'changed' | 'equal' | 'open';
 
 /** Compares two logs as RFC 0054 says, from what polling showed of them. */
-export function verdicts(a: readonly JsonObject[], b: readonly JsonObject[]): Map<number, Verdict> {
+export function comparisons(a: readonly JsonObject[], b: readonly JsonObject[]): Map<number, Comparison> {
   const ofA = bySequence(a);
   const ofB = bySequence(b);
   const sequences = [...new Set([...ofA.keys(), ...ofB.keys()])].sort((one, other) => one - other);
-  return new Map(sequences.map((sequence) => [sequence, verdict(ofA.get(sequence), ofB.get(sequence))]));
+  return new Map(sequences.map((sequence) => [sequence, comparison(ofA.get(sequence), ofB.get(sequence))]));
 }
 
-function verdict(a: JsonObject | undefined, b: JsonObject | undefined): Verdict {
+function comparison(a: JsonObject | undefined, b: JsonObject | undefined): Comparison {
   if (a === undefined) return 'added';
   if (b === undefined) return 'removed';
   if (a['type'] !== b['type'] || text(deeply(payloadOf(a))) !== text(deeply(payloadOf(b)))) return 'changed';

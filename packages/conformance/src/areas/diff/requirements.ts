@@ -89,7 +89,7 @@ export const DIFF_REQUIREMENTS = {
     level: 'MUST',
     text: 'Two events are equal when their types and their payloads are, and eventId, runId, causationId, correlationId, time and transport metadata do not count.',
     reading:
-      'How deep in a payload the names are left out is not said; a payload that differs only by such a name further down may be told either way.',
+      'The RFC does not say how deep in a payload these names are left out; a payload that differs only by such a name further down may count as equal or not.',
   },
   'DIFF-15': {
     document: 'rfc-0054',
@@ -101,7 +101,7 @@ export const DIFF_REQUIREMENTS = {
     document: 'rfc-0054',
     section: 'Conformance, fork-divergence',
     level: 'MUST',
-    text: 'A branch that goes another way after sequence N than its source differs from it first at the first event that is another, not before.',
+    text: 'A branch that diverges from its source after sequence N differs from it first at its first different event, not before.',
     gate: 'branch',
   },
   'DIFF-17': {
@@ -122,7 +122,7 @@ export const DIFF_REQUIREMENTS = {
     document: 'rfc-0054',
     section: '§B',
     level: 'MUST',
-    text: 'Asked the other way round, a diff has the same sequences, with added and removed exchanged.',
+    text: 'With a and b exchanged, a diff has the same sequences, with added and removed exchanged.',
   },
   'DIFF-20': {
     document: 'rfc-0054',
@@ -153,8 +153,8 @@ export const DIFF_REQUIREMENTS = {
     document: 'rfc-0054',
     section: '§B; Summary',
     level: 'MUST',
-    text: 'Where a replay reported that it went another way, divergedAtSeq is the sequence that it reported.',
+    text: 'Where a replay reported that it diverged, divergedAtSeq is the sequence that it reported.',
     reading: 'divergencePoint is the type of an event; the number to compare with is atSequence.',
-    notTested: 'no fixture of 1.0.0 makes a replay go another way',
+    notTested: 'no fixture of 1.0.0 makes a replay diverge',
   },
 } as const satisfies RequirementTable;

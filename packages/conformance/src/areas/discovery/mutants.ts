@@ -259,7 +259,7 @@ const BLOCK_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'discovery/mcp-elsewhere',
-    breaks: 'MCP is said to be at something that is no address',
+    breaks: 'MCP is said to be at something that is not an address',
     caughtBy: ['discovery/mcp-slot'],
     says: /path or an http/,
     on: DISCOVERY,
@@ -371,7 +371,7 @@ const OPENAPI_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'discovery/v1-twice',
-    breaks: 'servers and paths of the description both bring /v1',
+    breaks: 'servers and paths of the description both have /v1',
     caughtBy: ['discovery/openapi'],
     says: /repeat the \/v1/,
     on: OPENAPI,

@@ -49,7 +49,7 @@ const STREAM: Omit<Derivation, 'row'> = {
   unclaimed: {
     'other transports only': { ...CORE, supportedTransports: ['grpc'] },
     'an empty list of transports': { ...CORE, supportedTransports: [] },
-    'transports that are no list': { ...CORE, supportedTransports: 'rest' },
+    'transports that are not a list': { ...CORE, supportedTransports: 'rest' },
     'no core': withoutCore(CORE),
   },
 };
@@ -67,13 +67,13 @@ const DERIVATIONS: Readonly<Record<ProfileId, Derivation>> = {
       'another major version': { ...CORE, protocolVersion: '2.0' },
       'a version that only begins with 1': { ...CORE, protocolVersion: '10.0' },
       'a version that is a number': { ...CORE, protocolVersion: 1.1 },
-      'envelopes that are no list': { ...CORE, supportedEnvelopes: {} },
+      'envelopes that are not a list': { ...CORE, supportedEnvelopes: {} },
       'no envelopes': without('supportedEnvelopes'),
       'schema versions that are a list': { ...CORE, schemaVersions: [] },
       'no schema versions': without('schemaVersions'),
       'no limits': without('limits'),
       'a limit below 0': { ...CORE, limits: { ...LIMITS, schemaRounds: -1 } },
-      'a limit that is no whole number': { ...CORE, limits: { ...LIMITS, envelopesPerTurn: 1.5 } },
+      'a limit that is not a whole number': { ...CORE, limits: { ...LIMITS, envelopesPerTurn: 1.5 } },
       'a limit that is a text': { ...CORE, limits: { ...LIMITS, clarificationRounds: '3' } },
       'a base limit left out': { ...CORE, limits: { clarificationRounds: 3, schemaRounds: 2 } },
     },
@@ -114,7 +114,7 @@ const DERIVATIONS: Readonly<Record<ProfileId, Derivation>> = {
     claimed: { 'one mode': REPLAY },
     unclaimed: {
       'no modes': { ...CORE, replay: { supported: true, modes: [] } },
-      'modes that are no list': { ...CORE, replay: { supported: true, modes: 'replay' } },
+      'modes that are not a list': { ...CORE, replay: { supported: true, modes: 'replay' } },
       'modes that are not supported': { ...CORE, replay: { supported: false, modes: ['replay'] } },
       'no core': withoutCore(REPLAY),
     },

@@ -84,13 +84,13 @@ export const DISCOVERY_REQUIREMENTS = {
     section: 'GET /.well-known/openwop',
     level: 'MUST',
     text: 'A host that cannot compute the document answers with 503 and the error envelope.',
-    notTested: 'the suite cannot bring a host into that state',
+    notTested: 'the suite cannot put a host into that state',
   },
   'DISC-13': {
     document: 'capabilities',
     section: 'Layout (RFC 0073)',
     level: 'MUST',
-    text: 'Families stand at the root; a capabilities object, where one is kept for older readers, does not contradict it.',
+    text: 'Families are at the root; a capabilities object, where one is kept for older readers, does not contradict it.',
     reading: 'Parts of 1.0.0 read families under capabilities, others at the root; the root is what counts.',
   },
   'DISC-14': {
@@ -211,7 +211,7 @@ export const DISCOVERY_REQUIREMENTS = {
     document: 'conformance-1.0.0',
     section: 'approval-payload',
     level: 'MUST',
-    text: 'The text "edit" stands nowhere in the document: the action is called edit-accept.',
+    text: 'The text "edit" does not occur in the document: the action is called edit-accept.',
     profiles: CORE,
   },
   'DISC-30': {
@@ -296,7 +296,7 @@ export const DISCOVERY_REQUIREMENTS = {
     document: 'rest-endpoints',
     section: 'GET /v1/openapi.json (RFC 0149)',
     level: 'MUST',
-    text: 'Servers and paths of the OpenAPI document do not both bring /v1.',
+    text: 'Either the servers or the paths of the OpenAPI document have the prefix /v1, not both.',
     profiles: CORE,
   },
   'DISC-42': {
@@ -383,7 +383,7 @@ export const DISCOVERY_REQUIREMENTS = {
     section: 'profileDerivation',
     level: 'MUST',
     text: 'The profile openwop-node-packs follows from core and from GET /v1/packs with a list.',
-    notTested: 'it lands with the checks for packs',
+    notTested: 'no check yet: it needs a pack that the suite can install',
   },
   'DISC-56': {
     document: 'capabilities',

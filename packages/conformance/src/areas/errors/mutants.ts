@@ -139,7 +139,7 @@ export const ERRORS_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'errors/forgives-types',
-    breaks: 'tags that are no list are dropped',
+    breaks: 'tags that are not a list are dropped',
     caughtBy: ['errors/wrong-types'],
     says: /status 400 or 422/,
     on: CREATE,

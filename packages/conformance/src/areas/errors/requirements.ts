@@ -7,14 +7,14 @@ export const ERRORS_REQUIREMENTS = {
     document: 'conformance-1.0.0',
     section: 'errors',
     level: 'MUST',
-    text: 'Every refusal has the members error and message, texts that are not empty, and at most details beside them.',
+    text: 'Every refusal has the members error and message, texts that are not empty, and optionally details.',
     profiles: CORE,
   },
   'ERR-2': {
     document: 'conformance-1.0.0',
     section: 'errors',
     level: 'MUST',
-    text: 'An id for correlation stands in details, never at the top level of an error.',
+    text: 'An id for correlation is in details, never at the top level of an error.',
     profiles: CORE,
   },
   'ERR-3': {
@@ -114,7 +114,7 @@ export const ERRORS_REQUIREMENTS = {
     document: 'rest-endpoints',
     section: 'Closed requests',
     level: 'MUST',
-    text: 'An answer to an interrupt with an unknown member beside resumeValue is refused, and the interrupt stays open.',
+    text: 'An answer to an interrupt with an unknown member next to resumeValue is refused, and the interrupt stays open.',
   },
   'ERR-17': {
     document: 'rest-endpoints',
@@ -147,7 +147,7 @@ export const ERRORS_REQUIREMENTS = {
     document: 'rfcs',
     section: 'Host extensions',
     level: 'MUST',
-    text: 'The bags inside a request stay open: metadata with keys of a vendor is accepted.',
+    text: 'Free-form members of a request stay open: metadata with keys of a vendor is accepted.',
     profiles: CORE,
   },
   'ERR-22': {
@@ -175,7 +175,7 @@ export const ERRORS_REQUIREMENTS = {
     document: 'rest-endpoints',
     section: 'Versioned roots',
     level: 'MUST',
-    text: 'Requests outside /v1 are answered with 400, those to /.well-known excepted.',
+    text: 'Requests outside /v1 are answered with 400, except those to /.well-known.',
     profiles: CORE,
   },
   'ERR-26': {
@@ -196,7 +196,7 @@ export const ERRORS_REQUIREMENTS = {
     document: 'conformance-1.0.0',
     section: 'route-coverage',
     level: 'MUST',
-    text: 'A webhook for something that is no address is refused with the envelope.',
+    text: 'A webhook for something that is not an address is refused with the envelope.',
     profiles: CORE,
   },
   'ERR-29': {
@@ -204,7 +204,7 @@ export const ERRORS_REQUIREMENTS = {
     section: 'route-coverage',
     level: 'MUST',
     text: 'Removing an unknown webhook, without a tenantId in the query, is answered with 204, 403 or 404.',
-    reading: 'Prose wants tenantId in the query; the suite of 1.0.0 sends none.',
+    reading: 'The prose requires tenantId in the query; the suite of 1.0.0 sends none.',
     profiles: CORE,
   },
   'ERR-30': {
@@ -225,7 +225,7 @@ export const ERRORS_REQUIREMENTS = {
     document: 'rest-endpoints',
     section: 'Retention',
     level: 'SHOULD',
-    text: 'A run that was kept and is no more is answered with 410 and the envelope, or with 404.',
+    text: 'A run that the host has deleted after its retention time is answered with 410 and the envelope, or with 404.',
     notTested: 'runs are kept for longer than a suite can wait',
   },
   'ERR-33': {
@@ -239,7 +239,7 @@ export const ERRORS_REQUIREMENTS = {
     document: 'rest-endpoints',
     section: 'Additivity',
     level: 'MUST',
-    text: 'Within version 1 no code or status changes its meaning and no required member goes away.',
+    text: 'Within version 1 no code or status changes its meaning and no required member is removed.',
     notTested: 'it takes two versions of one host to see it',
   },
   'ERR-35': {

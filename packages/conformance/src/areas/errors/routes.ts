@@ -69,7 +69,7 @@ export const ROUTE_CHECKS: readonly Check[] = [
   },
   {
     id: 'errors/webhook-url',
-    title: 'a webhook for something that is no address is refused',
+    title: 'a webhook for something that is not an address is refused',
     proves: ['ERR-28'],
     async run({ host, expect }) {
       const body = { url: 'not an address', events: ['run.completed'] };

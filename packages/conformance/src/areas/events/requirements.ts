@@ -45,7 +45,7 @@ export const EVENTS_REQUIREMENTS = {
     document: 'rest-endpoints',
     section: 'event log, append only',
     level: 'MUST',
-    text: 'What was read of a log stays as it was: a later read begins with the same events.',
+    text: 'A log only grows: a later read begins with the same events.',
     profiles: STANDARD,
   },
   'EVT-7': {
@@ -59,7 +59,7 @@ export const EVENTS_REQUIREMENTS = {
     document: 'conformance-1.0.0',
     section: 'event object',
     level: 'MUST',
-    text: 'Events of a node have its nodeId beside the type, and the same one in the payload where the payload has it.',
+    text: 'Events of a node have its nodeId next to the type, and the same one in the payload where the payload has it.',
   },
   'EVT-9': {
     document: 'conformance-1.0.0',
@@ -72,7 +72,8 @@ export const EVENTS_REQUIREMENTS = {
     section: 'schema run-event-payloads, failures',
     level: 'MUST',
     text: 'The payload of node.failed has nodeId and an error with code and message, that of run.failed has such an error, both inside the member error.',
-    reading: 'Early hosts had code and message at the top of the payload; the schema wants the member error.',
+    reading:
+      'Early hosts had code and message at the top of the payload; the schema requires the member error.',
     profiles: STANDARD,
   },
   'EVT-11': {
@@ -85,7 +86,7 @@ export const EVENTS_REQUIREMENTS = {
     document: 'rfc-0094',
     section: 'C. RunEventType',
     level: 'MUST',
-    text: 'There are no types of a vendor under run., node., approval., clarification., cap., channel. and replay.: these vocabularies are closed.',
+    text: 'No type of a vendor begins with run., node., approval., clarification., cap., channel. or replay.: only the protocol adds types there.',
   },
   'EVT-13': {
     document: 'conformance-1.0.0',
@@ -142,7 +143,7 @@ export const EVENTS_REQUIREMENTS = {
     document: 'rest-endpoints',
     section: 'run.completed, run.cancelled',
     level: 'MUST',
-    text: 'What terminal events carry has its type: outputs is an object, durationMs an integer from 0, reason a text.',
+    text: 'The payload members of terminal events have their types: outputs is an object, durationMs an integer from 0, reason a text.',
   },
   'EVT-22': {
     document: 'rest-endpoints',
@@ -150,14 +151,14 @@ export const EVENTS_REQUIREMENTS = {
     level: 'MUST',
     text: 'Events that are appended at the same time get sequences of their own.',
     notTested:
-      'A client cannot append events at the same time; gap-free logs of parallel runs and of racing commands stand for it.',
+      'a client cannot append events at the same time; gap-free logs of parallel runs and of racing commands stand for it',
   },
   'EVT-23': {
     document: 'rest-endpoints',
     section: 'lease events',
     level: 'SHOULD',
-    text: 'Who executes a run leaves no events in its log.',
+    text: 'The process that executes a run leaves no events in its log.',
     reading: 'The catalogue has lease.* events, a later text keeps claims out of the log.',
-    notTested: 'The catalogue allows the events, so a host that records them is not wrong.',
+    notTested: 'the catalogue allows the events, so a host that records them is not wrong',
   },
 } as const satisfies RequirementTable;

@@ -119,10 +119,10 @@ export const FORKS_REQUIREMENTS = {
     document: 'replay',
     section: 'Divergence',
     level: 'MUST',
-    text: 'A replay that goes another way continues, and reports it before its end by `replay.diverged` with sourceRunId and atSequence.',
+    text: 'A replay that diverges continues, and reports it before its end by `replay.diverged` with sourceRunId and atSequence.',
     gate: 'replay',
     reading: 'Three descriptions of the payload exist; the members that the schema requires are these two.',
-    notTested: 'no fixture of 1.0.0 makes a replay go another way',
+    notTested: 'no fixture of 1.0.0 makes a replay diverge',
   },
   'FORK-17': {
     document: 'replay',
@@ -135,7 +135,7 @@ export const FORKS_REQUIREMENTS = {
     document: 'rest-endpoints',
     section: 'POST /v1/runs/{runId}:fork',
     level: 'MUST',
-    text: 'A branch takes runOptionsOverlay: its configurable counts in the new run.',
+    text: 'A branch accepts runOptionsOverlay: its configurable counts in the new run.',
     gate: 'branch',
   },
   'FORK-19': {

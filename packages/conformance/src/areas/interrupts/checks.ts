@@ -53,7 +53,7 @@ const APPROVAL_CHECKS: readonly Check[] = [
   },
   {
     id: 'interrupts/events',
-    title: 'an interrupt and its resolution stand in the log, and name each other',
+    title: 'an interrupt and its resolution are in the log, and name each other',
     proves: ['INT-9', 'INT-10', 'INT-11'],
     needs: { fixtures: [APPROVAL] },
     async run(context) {

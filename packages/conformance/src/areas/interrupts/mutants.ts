@@ -89,7 +89,7 @@ export const INTERRUPTS_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'interrupts/resolved-event-repeated',
-    breaks: 'interrupt.resolved stands in the log twice',
+    breaks: 'interrupt.resolved is in the log twice',
     caughtBy: ['interrupts/concurrent-resolutions', 'interrupts/events'],
     says: /exactly one interrupt\.resolved/,
     on: POLL,

@@ -6,7 +6,7 @@ export const INTERRUPTS_PROFILE_REQUIREMENTS = {
     document: 'conformance-1.0.0',
     section: 'interrupt-quorum-resolution',
     level: 'MUST',
-    text: 'Votes below the required number are taken with 2xx and leave the run waiting-approval; the vote that reaches it completes the run.',
+    text: 'Votes below the required number are accepted with 2xx and leave the run waiting-approval; the vote that reaches it completes the run.',
     reading:
       'The scenario sends all votes with one key and tells voters apart by the member voter; a host may insist on principals only where it restricts approvers.',
   },
@@ -34,14 +34,14 @@ export const INTERRUPTS_PROFILE_REQUIREMENTS = {
     section: 'openwop-interrupt-quorum',
     level: 'MUST',
     text: 'A list of approvers is enforced by the host, and a bearer cannot vote under invented names.',
-    notTested: 'No fixture has a list of approvers.',
+    notTested: 'no fixture has a list of approvers',
   },
   'INT-51': {
     document: 'interrupt',
     section: 'openwop-interrupt-quorum',
     level: 'MUST',
     text: 'Every vote is recorded with actor, time and action.',
-    notTested: 'Which event records a vote is left to the host.',
+    notTested: 'which event records a vote is left to the host',
   },
   'INT-52': {
     document: 'conformance-1.0.0',
@@ -96,7 +96,7 @@ export const INTERRUPTS_PROFILE_REQUIREMENTS = {
     document: 'interrupt',
     section: 'openwop-interrupt-cascade-cancel',
     level: 'MUST',
-    text: 'A child that is cancelled by itself brings its parent to an end as well.',
+    text: 'A child that is cancelled by itself ends its parent as well.',
     reading: 'The end is failed or cancelled: hosts differ, each for itself always in the same way.',
   },
 } as const satisfies RequirementTable;

@@ -74,7 +74,7 @@ export const LIMITS_CHECKS: readonly Check[] = [
   },
   {
     id: 'limits/bad-recursion-limit',
-    title: 'a recursionLimit that is no integer or below 1 is refused on creation',
+    title: 'a recursionLimit that is not an integer or below 1 is refused on creation',
     proves: ['CAP-6'],
     needs: { fixtures: ['conformance-noop'] },
     async run({ runs, expect }) {
@@ -127,7 +127,7 @@ export const LIMITS_CHECKS: readonly Check[] = [
   },
   {
     id: 'limits/bad-run-timeout',
-    title: 'a runTimeoutMs that is no number or below 1 is refused on creation',
+    title: 'a runTimeoutMs that is not a number or below 1 is refused on creation',
     proves: ['CAP-10'],
     // A host that has this fixture has the limit.
     needs: { fixtures: ['conformance-run-duration-breach'] },

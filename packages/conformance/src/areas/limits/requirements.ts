@@ -37,7 +37,7 @@ export const LIMITS_REQUIREMENTS = {
     document: 'run-options',
     section: 'recursionLimit',
     level: 'MUST',
-    text: 'A recursionLimit that is no integer or below 1 is refused with 400 when the run is created.',
+    text: 'A recursionLimit that is below 1 or not an integer is refused with 400 when the run is created.',
   },
   'CAP-7': {
     document: 'run-options',
@@ -62,7 +62,7 @@ export const LIMITS_REQUIREMENTS = {
     document: 'rfcs',
     section: 'RFC 0058: runTimeoutMs',
     level: 'MUST',
-    text: 'A runTimeoutMs that is no number or below 1 is refused with 400 when the run is created.',
+    text: 'A runTimeoutMs that is below 1 or not a number is refused with 400 when the run is created.',
   },
   'CAP-11': {
     document: 'rfcs',
@@ -109,7 +109,7 @@ export const LIMITS_REQUIREMENTS = {
     section: 'limits: clarificationRounds, schemaRounds, envelopesPerTurn',
     level: 'MUST',
     text: 'The limits of envelopes and of clarification rounds are enforced and their breaches recorded.',
-    notTested: 'They concern model calls; their checks come with envelopes.',
+    notTested: 'no check yet: it needs a test model provider',
   },
   'CAP-18': {
     document: 'capabilities',
@@ -117,20 +117,20 @@ export const LIMITS_REQUIREMENTS = {
     level: 'MUST',
     text: 'A module that takes more memory, fuel or time than it may fails its node and is recorded.',
     gate: 'wasm',
-    notTested: 'Its checks come with WASM packs.',
+    notTested: 'no check yet: it needs a pack that the suite can install',
   },
   'CAP-19': {
     document: 'rfcs',
     section: 'RFC 0084: budgets',
     level: 'MUST',
     text: 'A run that has spent its budget fails with budget_exhausted, or asks.',
-    notTested: 'Its checks come with models and cost.',
+    notTested: 'no check yet: it needs a test model provider',
   },
   'CAP-20': {
     document: 'rfcs',
     section: 'RFC 0058: limits.maxRunDurationMs',
     level: 'MUST',
     text: "The host's own ceiling for the duration of runs holds for runs that ask for none.",
-    notTested: 'Ceilings are longer than a run of the suite.',
+    notTested: 'ceilings are longer than a run of the suite',
   },
 } as const satisfies RequirementTable;

@@ -64,7 +64,7 @@ export const MEMORY_REQUIREMENTS = {
     level: 'MUST',
     text: 'An entry above the advertised size is refused with validation_error.',
     gate: 'memory',
-    notTested: 'No fixture writes an entry of a chosen size.',
+    notTested: 'no fixture writes an entry of a chosen size',
   },
   'MEM-9': {
     document: 'multi-agent',
@@ -72,7 +72,7 @@ export const MEMORY_REQUIREMENTS = {
     level: 'MUST',
     text: 'Lists are newest first and bounded, and an unknown or malformed reference gives an empty one.',
     gate: 'memory',
-    notTested: 'No fixture lists more than one visible entry.',
+    notTested: 'no fixture lists more than one visible entry',
   },
   'MEM-10': {
     document: 'rfcs',
@@ -80,6 +80,6 @@ export const MEMORY_REQUIREMENTS = {
     level: 'MUST',
     text: 'Compaction and distillation append memory.compacted with counts and sizes, and keep to the advertised limits.',
     gate: 'memory',
-    notTested: 'No operation of the protocol starts them.',
+    notTested: 'no operation of the protocol starts them',
   },
 } as const satisfies RequirementTable;

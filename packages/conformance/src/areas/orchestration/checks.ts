@@ -27,7 +27,7 @@ async function orchestrated({ runs, expect }: CheckContext, workflowId: string) 
 export const ORCHESTRATION_CHECKS: readonly Check[] = [
   {
     id: 'orchestration/decisions',
-    title: 'a supervisor decides, and its decisions stand in the log before they take effect',
+    title: 'a supervisor decides, and its decisions are in the log before they take effect',
     proves: ['ORCH-1', 'ORCH-2', 'ORCH-3', 'ORCH-4', 'ORCH-14'],
     needs: { fixtures: [DISPATCH, WORKER] },
     async run(context) {
@@ -84,17 +84,13 @@ export const ORCHESTRATION_CHECKS: readonly Check[] = [
       const { expect } = context;
       const events = await unansweredEvents(context, LOW_CONFIDENCE);
 
-      expect.equal(
-        decisionsIn(events).length,
-        0,
-        'no decision stands in the log before a person has answered',
-      );
+      expect.equal(decisionsIn(events).length, 0, 'no decision is in the log before a person has answered');
       expectLowConfidence(context, ofType(events, 'node.suspended')[0]);
     },
   },
   {
     id: 'orchestration/low-confidence-ratified',
-    title: 'a decision that a person ratifies stands in the log once',
+    title: 'a decision that a person ratifies is in the log once',
     proves: ['ORCH-7'],
     needs: { fixtures: [LOW_CONFIDENCE] },
     async run({ host, runs, expect, eventually }) {
@@ -104,14 +100,14 @@ export const ORCHESTRATION_CHECKS: readonly Check[] = [
       const nodeId = expect.string(currentNodeId, 'currentNodeId names the node that waits');
       expect.status(await runs.resolve(runId, nodeId, { ratified: true }), 200, 202, 204);
 
-      const decided = await eventually('a ratified decision stands in the log', async () => {
+      const decided = await eventually('a ratified decision is in the log', async () => {
         const { json } = await host.request('GET', `/v1/runs/${runId}/events/poll?timeout=1`);
         const events = isJsonObject(json) && Array.isArray(json['events']) ? json['events'] : [];
         const found = decisionsIn(events.filter(isJsonObject));
         return found.length > 0 ? found : undefined;
       });
       const ratified = decided.filter((event) => kindOf(event) === 'next-worker');
-      expect.equal(ratified.length, 1, 'the decision that was ratified stands in the log once');
+      expect.equal(ratified.length, 1, 'the decision that was ratified is in the log once');
       expect.equal(
         payloadOf(ratified[0])['agentId'],
         isJsonObject(runOrchestrator) ? runOrchestrator['agentId'] : undefined,
@@ -188,12 +184,12 @@ function expectBeforeEffect(
   for (const [index, decision] of decided.entries()) {
     const before = events.filter((event) => sequenceOf(event) < sequenceOf(decision));
     const turns = ofType(before, 'node.completed').filter(({ nodeId }) => nodeId === decision['nodeId']);
-    expect.equal(turns.length, index, 'a decision stands in the log before its supervisor completes');
+    expect.equal(turns.length, index, 'a decision is in the log before its supervisor completes');
     if (index === 0)
       expect.equal(
         ofType(before, 'node.dispatched').length,
         0,
-        'a decision stands in the log before a worker is sent',
+        'a decision is in the log before a worker is sent',
       );
   }
 }

@@ -19,7 +19,7 @@ export const ORCHESTRATION_REQUIREMENTS = {
     document: 'multi-agent',
     section: 'RFC 0006: CO-1',
     level: 'MUST',
-    text: 'A decision stands in the log before anything that follows from it, and before its supervisor completes.',
+    text: 'A decision is in the log before anything that follows from it, and before its supervisor completes.',
     gate: 'orchestrator',
   },
   'ORCH-4': {
@@ -41,14 +41,14 @@ export const ORCHESTRATION_REQUIREMENTS = {
     document: 'conformance-1.0.0',
     section: 'orchestratorConservativePath',
     level: 'MUST',
-    text: 'A supervisor below its threshold suspends with the reason low-confidence and its agentId, and no decision stands in the log before a person has answered.',
+    text: 'A supervisor below its threshold suspends with the reason low-confidence and its agentId, and no decision is in the log before a person has answered.',
     gate: 'orchestrator',
   },
   'ORCH-7': {
     document: 'multi-agent',
     section: 'Confidence escalation',
     level: 'SHOULD',
-    text: 'After a person has ratified it, exactly that decision stands in the log, once, with the agentId of the supervisor.',
+    text: 'After a person has ratified it, exactly that decision is in the log, once, with the agentId of the supervisor.',
     gate: 'orchestrator',
     reading: 'The shape of the answer is open; the one of the reference hosts, ratified: true, is sent.',
   },
@@ -109,7 +109,7 @@ export const ORCHESTRATION_REQUIREMENTS = {
     level: 'MUST',
     text: 'A supervisor that decides more often than its limit fails the run with cap.breached before it.',
     gate: 'orchestrator',
-    notTested: 'No fixture decides that often.',
+    notTested: 'no fixture decides that often',
   },
   'ORCH-16': {
     document: 'multi-agent',
@@ -117,7 +117,7 @@ export const ORCHESTRATION_REQUIREMENTS = {
     level: 'MUST',
     text: 'A decision ask-user becomes a clarification or a conversation, as askUserRouting says.',
     gate: 'dispatch',
-    notTested: 'No fixture asks the user.',
+    notTested: 'no fixture asks the user',
   },
   'ORCH-17': {
     document: 'multi-agent',
@@ -125,7 +125,7 @@ export const ORCHESTRATION_REQUIREMENTS = {
     level: 'MUST',
     text: 'Dispatch fails with a code of its own when there is no decision, when fan-out is refused, and when the worker is unknown or fails.',
     gate: 'dispatch',
-    notTested: 'No fixture of 1.0.0 dispatches into a failure.',
+    notTested: 'no fixture of 1.0.0 dispatches into a failure',
   },
   'ORCH-18': {
     document: 'capabilities',
@@ -133,7 +133,7 @@ export const ORCHESTRATION_REQUIREMENTS = {
     level: 'MUST',
     text: 'A host without orchestrator or dispatch refuses workflows that use them with 400, 404 or 422.',
     notTested:
-      'A host lists no fixture that it cannot run, and the protocol has no operation to register one.',
+      'a host lists no fixture that it cannot run, and the protocol has no operation to register one',
   },
   'ORCH-19': {
     document: 'multi-agent',
@@ -141,6 +141,6 @@ export const ORCHESTRATION_REQUIREMENTS = {
     level: 'MUST',
     text: 'A replay takes decisions from the log and asks no model again.',
     gate: 'orchestrator',
-    notTested: 'Whether a model was asked is not visible from outside.',
+    notTested: 'whether a model was asked is not visible from outside',
   },
 } as const satisfies RequirementTable;

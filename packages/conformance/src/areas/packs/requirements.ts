@@ -1,6 +1,6 @@
 import type { RequirementTable } from '../../requirements/requirement.ts';
 
-const LATER = 'It lands with the checks of packs.';
+const LATER = 'no check yet: it needs a pack that the suite can install';
 
 export const PACKS_REQUIREMENTS = {
   'PACK-1': {

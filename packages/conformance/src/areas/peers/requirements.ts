@@ -1,10 +1,8 @@
 import type { RequirementTable } from '../../requirements/requirement.ts';
 
-const WITH_MCP = 'It lands with the checks of MCP.';
-const WITH_A2A = 'It lands with the checks of A2A.';
-const WITH_MODELS = 'It lands with the checks of models.';
-const WITH_COST = 'It lands with the checks of cost.';
-const WITH_ENVELOPES = 'It lands with the checks of envelopes.';
+const WITH_MCP = 'no check yet: it needs a test MCP server';
+const WITH_A2A = 'no check yet: it needs a test A2A agent';
+const WITH_MODELS = 'no check yet: it needs a test model provider';
 
 /** MCP, A2A, models, cost and envelopes: what discovery alone shows has checks. */
 export const PEERS_REQUIREMENTS = {
@@ -112,14 +110,14 @@ export const PEERS_REQUIREMENTS = {
     section: 'cost-attribution',
     level: 'MUST',
     text: 'The openwopCost of a snapshot has the declared members alone, and attributes of cost that are not on the list are dropped.',
-    notTested: WITH_COST,
+    notTested: WITH_MODELS,
   },
   'PEER-15': {
     document: 'rfcs',
     section: 'RFC 0084: budgets',
     level: 'MUST',
     text: 'A budget is reserved at the start, counted as it is spent, and ends the run when it is exhausted.',
-    notTested: WITH_COST,
+    notTested: WITH_MODELS,
   },
   'PEER-16': {
     document: 'rfcs',
@@ -127,7 +125,7 @@ export const PEERS_REQUIREMENTS = {
     level: 'MUST',
     text: 'Envelopes that are truncated, refused or malformed are retried or given up as advertised, with their events.',
     gate: 'envelopes',
-    notTested: WITH_ENVELOPES,
+    notTested: WITH_MODELS,
   },
   'PEER-17': {
     document: 'capabilities',
@@ -135,6 +133,6 @@ export const PEERS_REQUIREMENTS = {
     level: 'MUST',
     text: 'Rounds of clarification and of schemas and envelopes per turn are bounded by the advertised limits.',
     gate: 'envelopes',
-    notTested: WITH_ENVELOPES,
+    notTested: WITH_MODELS,
   },
 } as const satisfies RequirementTable;

@@ -90,7 +90,7 @@ export const POLLING_CHECKS: readonly Check[] = [
   },
   {
     id: 'polling/malformed-last-sequence',
-    title: 'a lastSequence that is no whole number is rejected',
+    title: 'a lastSequence that is not a whole number is rejected',
     proves: ['POLL-7'],
     needs: { fixtures: ['conformance-noop'] },
     async run(context) {
@@ -127,7 +127,7 @@ export const POLLING_CHECKS: readonly Check[] = [
   },
   {
     id: 'polling/timeout',
-    title: 'a poll of a live run ends empty when its timeout has passed',
+    title: 'a poll of an active run ends empty when its timeout has passed',
     proves: ['POLL-10'],
     needs: { fixtures: ['conformance-approval'] },
     async run(context) {
@@ -139,7 +139,7 @@ export const POLLING_CHECKS: readonly Check[] = [
 
       const { events, body } = polled(context, answer);
       expect.that(events.length === 0, 'a poll with nothing to tell is empty', sequencesOf(events));
-      expect.equal(body['isComplete'], false, 'isComplete is false while the run lives');
+      expect.equal(body['isComplete'], false, 'isComplete is false while the run is active');
       await runs.cancel(runId);
     },
   },
@@ -157,7 +157,7 @@ export const POLLING_CHECKS: readonly Check[] = [
       const { status } = await runs.ended(runId);
       const ended = polled(context, await host.request('GET', pollPath(runId, 'timeout=1')));
 
-      expect.equal(live.body['isComplete'], false, 'isComplete is false while the run lives');
+      expect.equal(live.body['isComplete'], false, 'isComplete is false while the run is active');
       expect.equal(ended.body['isComplete'], true, 'isComplete is true when the run has ended');
       agrees(context, live, { runId, runStatus: 'waiting-approval', isTerminal: false });
       agrees(context, ended, { runId, runStatus: status ?? null, isTerminal: true });

@@ -88,7 +88,7 @@ export const POLLING_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'polling/malformed-cursor-ignored',
-    breaks: 'a lastSequence that is no number is ignored',
+    breaks: 'a lastSequence that is not a number is ignored',
     caughtBy: ['polling/malformed-last-sequence'],
     says: /status 400 or 422/,
     on: POLL,
@@ -118,9 +118,9 @@ export const POLLING_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'polling/always-complete',
-    breaks: 'a poll says that the log of a live run is complete',
+    breaks: 'a poll says that the log of an active run is complete',
     caughtBy: ['polling/is-complete', 'polling/timeout'],
-    says: /isComplete is false while the run lives/,
+    says: /isComplete is false while the run is active/,
     on: POLL,
     answer: answered((body) => ({ ...body, isComplete: true })),
   },

@@ -28,7 +28,8 @@ export const POLLING_REQUIREMENTS = {
     level: 'MUST',
     text: 'With `lastSequence` the events after that sequence are answered: not the one it names, and none is left out.',
     profiles: ['openwop-stream-poll'],
-    reading: 'Whether `lastSequence=0` leaves out sequence 0 is told both ways; larger ones are looked at.',
+    reading:
+      'Whether `lastSequence=0` leaves out sequence 0 is documented both ways; only larger ones are tested.',
   },
   'POLL-5': {
     document: 'rest-endpoints',
@@ -48,7 +49,7 @@ export const POLLING_REQUIREMENTS = {
     document: 'rest-endpoints',
     section: 'GET /v1/runs/{runId}/events/poll',
     level: 'MUST',
-    text: 'A `lastSequence` that is no whole number is rejected with 400 or 422.',
+    text: 'A `lastSequence` that is not a whole number is rejected with 400 or 422.',
     profiles: ['openwop-stream-poll'],
   },
   'POLL-8': {
@@ -62,14 +63,14 @@ export const POLLING_REQUIREMENTS = {
     document: 'rest-endpoints',
     section: 'GET /v1/runs/{runId}/events/poll',
     level: 'MUST',
-    text: 'A poll with nothing new to tell is held until there is something, and then answered with it.',
+    text: 'A poll without new events is held until there is one, and then answered with it.',
     profiles: ['openwop-stream-poll'],
   },
   'POLL-10': {
     document: 'rest-endpoints',
     section: 'GET /v1/runs/{runId}/events/poll',
     level: 'MUST',
-    text: 'A poll of a run that lives is answered with 200, an empty list and `isComplete` false when its timeout has passed.',
+    text: 'A poll of a run that has not ended is answered with 200, an empty list and `isComplete` false when its timeout has passed.',
     profiles: ['openwop-stream-poll'],
   },
   'POLL-11': {
@@ -84,7 +85,7 @@ export const POLLING_REQUIREMENTS = {
     section: 'Polling',
     level: 'SHOULD',
     text: 'Where an answer also has runId, lastEventSeq, runStatus or isTerminal, they agree with the events and with the run.',
-    reading: 'Two texts show two forms of the answer; a host may send either or both, but not two truths.',
+    reading: 'Two texts show two forms of the answer; a host may send either or both, but they must agree.',
   },
   'POLL-13': {
     document: 'conformance-1.0.0',
@@ -118,7 +119,7 @@ export const POLLING_REQUIREMENTS = {
     section: 'GET /v1/runs/{runId}/events/poll',
     level: 'MAY',
     text: '`since` may be taken as an older name of `lastSequence`.',
-    notTested: 'a host may ignore it, so that every answer is right',
+    notTested: 'a host may ignore it, so every answer is correct',
   },
   'POLL-18': {
     document: 'rest-endpoints',

@@ -200,7 +200,7 @@ async function withProcess<Result>(
   use: (inside: CheckContext, kill: () => Promise<void>) => Promise<Result>,
 ): Promise<Result> {
   const launched = await context.launcher?.start();
-  context.expect.that(launched !== undefined, 'the command of --launch brings up a process of the host');
+  context.expect.that(launched !== undefined, 'the command of --launch starts a process of the host');
   if (launched === undefined) throw new Error('no process');
   try {
     return await use(through(context, launched), () => launched.kill());

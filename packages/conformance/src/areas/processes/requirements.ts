@@ -5,7 +5,7 @@ export const PROCESSES_REQUIREMENTS = {
     document: 'conformance-1.0.0',
     section: 'scenario staleClaim',
     level: 'MUST',
-    text: 'A run whose process is killed while a node waits for time to pass is taken up by the next process, and ends.',
+    text: 'A run whose process is killed while a node waits for time to pass is continued by the next process, and ends.',
   },
   'PROC-2': {
     document: 'conformance-1.0.0',
@@ -23,13 +23,13 @@ export const PROCESSES_REQUIREMENTS = {
     document: 'idempotency',
     section: 'Layer 1, retention',
     level: 'MUST',
-    text: 'Keys outlive the process that took them: a repeated request has the answer of the first.',
+    text: 'Keys outlive the process that accepted them: a repeated request has the answer of the first.',
   },
   'PROC-5': {
     document: 'interrupt',
     section: 'durability of suspensions',
     level: 'MUST',
-    text: 'A run that waits for an answer waits for it after its process was killed, and takes it.',
+    text: 'A run that waits for an answer waits for it after its process was killed, and accepts it.',
   },
   'PROC-6': {
     document: 'rest-endpoints',
@@ -54,7 +54,7 @@ export const PROCESSES_REQUIREMENTS = {
     document: 'rest-endpoints',
     section: 'claims',
     level: 'MUST',
-    text: 'Processes that share a store show the same runs, and one takes up what another one leaves when it is killed.',
+    text: 'Processes that share a store show the same runs, and one continues what another one leaves when it is killed.',
     reading:
       'A host with an embedded store may refuse a second process; the first one must not be disturbed by it.',
   },
@@ -71,13 +71,13 @@ export const PROCESSES_REQUIREMENTS = {
     section: 'claims',
     level: 'MUST',
     text: 'A run is claimed by one conditional update, renewed by its holder alone, and taken over only after the claim has run out.',
-    notTested: 'Claims are not visible from outside; what they guarantee is proven by the other rows.',
+    notTested: 'claims are not visible from outside; what they guarantee is proven by the other rows',
   },
   'PROC-12': {
     document: 'rest-endpoints',
     section: 'claims',
     level: 'SHOULD',
     text: 'A process that is asked to end gives its claims back at once.',
-    notTested: 'The suite kills processes and does not ask them.',
+    notTested: 'the suite kills processes and does not ask them',
   },
 } as const satisfies RequirementTable;

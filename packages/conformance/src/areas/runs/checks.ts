@@ -110,7 +110,7 @@ export const RUN_CHECKS: readonly Check[] = [
   },
   {
     id: 'runs/bad-creations',
-    title: 'a creation without workflowId, or with inputs that are no object, is refused',
+    title: 'a creation without workflowId, or with inputs that are not an object, is refused',
     proves: ['RUN-8'],
     needs: { fixtures: ['conformance-noop'] },
     async run({ host, expect }) {

@@ -264,7 +264,7 @@ const RESOLVED_CHECKS: readonly Check[] = [
   },
   {
     id: 'secrets/byok-in-clear',
-    title: 'a secret that was used stands nowhere in clear',
+    title: 'a secret that was used is nowhere in clear text',
     proves: ['SECRET-11'],
     needs: { fixtures: [BYOK] },
     async run(context) {
@@ -280,7 +280,7 @@ const RESOLVED_CHECKS: readonly Check[] = [
         expect.that(!isTelling, `no member of ${where} is named for a secret in clear`);
         if (typeof secretSha256 !== 'string' || typeof secretLength !== 'number') continue;
         const isInClear = secretLength >= 8 && holdsText(document, secretSha256, secretLength);
-        expect.that(!isInClear, `the secret does not stand in clear in ${where}`);
+        expect.that(!isInClear, `the secret is not in clear text in ${where}`);
       }
     },
   },

@@ -4,7 +4,7 @@ import { answered, payloads, repeatedEvents } from '../../mutants/answers.ts';
 import type { Mutant, MutantMemory, ProxiedRequest } from '../../mutants/mutant.ts';
 import { CREATE, DISCOVERY, POLL, RUNS, SNAPSHOT, SNAPSHOT_AND_POLL } from '../../mutants/targets.ts';
 
-const SECRET = 'a secret that stands in clear';
+const SECRET = 'a secret that is in clear text';
 
 /** Remembers what a run was created with. */
 function remembersCreation(request: ProxiedRequest, memory: MutantMemory): ProxiedRequest {
@@ -221,7 +221,7 @@ export const SECRETS_MUTANTS: readonly Mutant[] = [
     id: 'secrets/in-clear-in-events',
     breaks: 'an event has the secret in clear, in the middle of a sentence',
     caughtBy: ['secrets/byok-in-clear'],
-    says: /the secret does not stand in clear in the events/,
+    says: /the secret is not in clear text in the events/,
     on: SNAPSHOT_AND_POLL,
     answer(answer, request, memory) {
       if (!POLL.path.test(request.path)) return answered(showsHash)(answer, request, memory);
@@ -236,7 +236,7 @@ export const SECRETS_MUTANTS: readonly Mutant[] = [
     id: 'secrets/in-clear-in-bundle',
     breaks: 'the debug bundle has the secret in clear',
     caughtBy: ['secrets/byok-in-clear'],
-    says: /the secret does not stand in clear in the debug bundle/,
+    says: /the secret is not in clear text in the debug bundle/,
     on: { method: 'GET', path: /^\/v1\/runs\/[^/:?]+(\/debug-bundle)?$/ },
     answer: answered((body, { path }) =>
       path.endsWith('/debug-bundle')

@@ -45,11 +45,11 @@ export const STREAM_BUFFER_CHECKS: readonly Check[] = [
       const events = await streamOf(context, runId, '?bufferMs=0');
 
       const names = events.map(({ name }) => name);
-      context.expect.that(!names.includes('batch'), 'bufferMs=0 brings no batch', names);
+      context.expect.that(!names.includes('batch'), 'bufferMs=0 sends no batch', names);
       context.expect.equal(
         names,
         plain.map(({ name }) => name),
-        'bufferMs=0 brings what a stream without it brings',
+        'bufferMs=0 sends what a stream without it sends',
       );
     },
   },
@@ -69,9 +69,9 @@ export const STREAM_BUFFER_CHECKS: readonly Check[] = [
         if (name === 'batch')
           expect.that(
             expect.array(data, 'the data of a batch is a list').length > 0,
-            'a window without events brings no batch',
+            'a window without events sends no batch',
           );
-      await expectUpdates(context, runId, events, 'batches bring every update once and in order');
+      await expectUpdates(context, runId, events, 'batches send every update once and in order');
     },
   },
   {

@@ -36,7 +36,7 @@ export const STREAM_MODE_CHECKS: readonly Check[] = [
   },
   {
     id: 'streams/values-of-a-live-run',
-    title: 'values brings a snapshot after each transition, and nothing else',
+    title: 'values sends a snapshot after each transition, and nothing else',
     proves: ['STREAM-18', 'STREAM-19'],
     needs: { fixtures: ['conformance-approval'] },
     async run(context) {
@@ -65,13 +65,13 @@ export const STREAM_MODE_CHECKS: readonly Check[] = [
       const log = await runs.events(runId);
 
       for (const { name } of [...early, ...late])
-        expect.equal(name, 'state.snapshot', 'values brings state.snapshot alone');
+        expect.equal(name, 'state.snapshot', 'values sends state.snapshot alone');
       // Several snapshots of the waiting run may still have been on their way.
       const after = late.filter((event) => statusOf(event) !== 'waiting-approval').length;
       const transitions = log.slice(before.length).filter(isTransition).length;
       expect.that(
         after >= transitions,
-        'values brings a snapshot after each transition',
+        'values sends a snapshot after each transition',
         `${after} snapshots`,
         `${transitions} or more`,
       );
@@ -92,7 +92,7 @@ export const STREAM_MODE_CHECKS: readonly Check[] = [
       const events = await streamOf(context, runId, '?streamMode=values');
 
       const final = snapshotOf(events.at(-1));
-      expect.that(final !== undefined, 'a values stream brings a snapshot', events.length);
+      expect.that(final !== undefined, 'a values stream sends a snapshot', events.length);
       for (const name of ['runId', 'workflowId', 'status', 'variables', 'nodeStates', 'channels', 'error'])
         expect.equal(
           final?.[name],
@@ -100,12 +100,12 @@ export const STREAM_MODE_CHECKS: readonly Check[] = [
           `the last state.snapshot has the member ${name} of the run as it is read`,
         );
       const kept = typesOf(await runs.events(runId)).filter((type) => type === 'state.snapshot');
-      expect.that(kept.length === 0, 'no state.snapshot stands in the log', kept);
+      expect.that(kept.length === 0, 'no state.snapshot is in the log', kept);
     },
   },
   {
     id: 'streams/messages-of-streamed-text',
-    title: 'messages brings the chunks of streamed text, in order, and nothing else',
+    title: 'messages sends the chunks of streamed text, in order, and nothing else',
     proves: ['STREAM-22', 'STREAM-24', 'STREAM-25', 'STREAM-26'],
     needs: { fixtures: ['conformance-stream-text'] },
     async run(context) {
@@ -115,7 +115,7 @@ export const STREAM_MODE_CHECKS: readonly Check[] = [
       const events = await streamOf(context, runId, '?streamMode=messages');
 
       for (const { name } of events)
-        expect.equal(name, 'ai.message.chunk', 'messages brings ai.message.chunk alone');
+        expect.equal(name, 'ai.message.chunk', 'messages sends ai.message.chunk alone');
       const chunks = events.map((event) => chunkOf(context, event));
       for (const chunk of chunks) {
         expect.string(chunk['nodeId'], 'a chunk has a nodeId');
@@ -152,7 +152,7 @@ export const STREAM_MODE_CHECKS: readonly Check[] = [
       const events = await streamOf(context, runId, '?streamMode=messages');
 
       const names = events.map(({ name }) => name);
-      context.expect.that(names.length === 0, 'messages of a run without AI nodes brings no event', names);
+      context.expect.that(names.length === 0, 'messages of a run without AI nodes sends no event', names);
       const run = await context.runs.snapshot(runId);
       context.expect.equal(run['status'], 'completed', 'a messages stream is closed when the run has ended');
     },
@@ -172,7 +172,7 @@ export const STREAM_MODE_CHECKS: readonly Check[] = [
   },
   {
     id: 'streams/debug-is-the-log',
-    title: 'debug brings the whole log',
+    title: 'debug sends the whole log',
     proves: ['STREAM-28'],
     needs: { fixtures: ['conformance-multi-node', 'conformance-approval'] },
     async run(context) {
@@ -188,11 +188,11 @@ export const STREAM_MODE_CHECKS: readonly Check[] = [
         expect.equal(
           documents.map(coreOf),
           log.map(coreOf),
-          'debug brings every event of the log, and no other',
+          'debug sends every event of the log, and no other',
         );
         expect.that(
           typesOf(documents).includes('node.started'),
-          'debug brings what updates leaves out',
+          'debug sends what updates leaves out',
           typesOf(documents),
         );
       }
@@ -200,7 +200,7 @@ export const STREAM_MODE_CHECKS: readonly Check[] = [
   },
   {
     id: 'streams/mixed-modes',
-    title: 'mixed modes bring what any of them brings, in order and once',
+    title: 'mixed modes send what any of them sends, in order and once',
     proves: ['STREAM-41', 'STREAM-42'],
     needs: { fixtures: ['conformance-multi-node'] },
     async run(context) {
@@ -215,12 +215,12 @@ export const STREAM_MODE_CHECKS: readonly Check[] = [
       expect.equal(
         sequencesOf(documents),
         sequencesOf(log),
-        'updates,debug brings every event of the log once and in order',
+        'updates,debug sends every event of the log once and in order',
       );
       expect.equal(
         sequencesOf(documentsOf(context, quiet).filter(isUpdate)),
         sequencesOf(log.filter(isUpdate)),
-        'updates,messages of a run without AI nodes brings its updates',
+        'updates,messages of a run without AI nodes sends its updates',
       );
       expect.equal(
         mixed.map(({ name }) => name),
@@ -231,7 +231,7 @@ export const STREAM_MODE_CHECKS: readonly Check[] = [
   },
   {
     id: 'streams/mixed-messages',
-    title: 'updates and messages in one stream bring both',
+    title: 'updates and messages in one stream send both',
     proves: ['STREAM-43'],
     needs: { fixtures: ['conformance-stream-text'] },
     async run(context) {
@@ -243,11 +243,11 @@ export const STREAM_MODE_CHECKS: readonly Check[] = [
 
       const documents = events.map((event) => documentOf(context, event));
       const texts = documents.map(textOf).filter((text) => text !== undefined);
-      expect.equal(texts, TOKENS, 'updates,messages brings every chunk once');
+      expect.equal(texts, TOKENS, 'updates,messages sends every chunk once');
       expect.equal(
         sequencesOf(documents.filter(isUpdate)),
         sequencesOf(log.filter(isUpdate)),
-        'updates,messages brings every update once',
+        'updates,messages sends every update once',
       );
       const ids = events.map(({ id }) => Number(id));
       expect.that(isRising(ids), 'mixed modes keep the order of the log', ids);

@@ -64,7 +64,7 @@ export async function readToEnd(
   while (events.length < MAX_EVENTS) {
     const claim = isOver
       ? 'the host closes the stream after the terminal event'
-      : 'the stream brings events until the run has ended, and then its end';
+      : 'the stream sends events until the run has ended, and then its end';
     const event = await nextWithin(context, stream, claim, isOver ? CLOSE_MS : SILENCE_MS);
     if (event === undefined) return events;
     events.push(event);

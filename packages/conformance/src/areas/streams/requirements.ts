@@ -26,7 +26,7 @@ export const STREAMS_REQUIREMENTS = {
     document: 'conformance-1.0.0',
     section: 'AsyncAPI: channel runEventsUpdates, messages',
     level: 'MUST',
-    text: 'The mode `updates` brings every event of the log that tells of a run, of a node that ended or was suspended, of a question and its answer, or of an artifact.',
+    text: 'The mode `updates` sends every event of the log that tells of a run, of a node that ended or was suspended, of a question and its answer, or of an artifact.',
     profiles: ['openwop-stream-sse'],
   },
   'STREAM-5': {
@@ -83,7 +83,7 @@ export const STREAMS_REQUIREMENTS = {
     document: 'stream-modes',
     section: 'Subscribers',
     level: 'MUST',
-    text: 'Subscribers of one run may use different modes at a time, and each gets what its own mode brings.',
+    text: 'Subscribers of one run may use different modes at a time, and each gets what its own mode sends.',
   },
   'STREAM-13': {
     document: 'conformance-1.0.0',
@@ -122,7 +122,7 @@ export const STREAMS_REQUIREMENTS = {
     document: 'conformance-1.0.0',
     section: 'AsyncAPI: channel runEventsValues',
     level: 'MUST',
-    text: 'The mode `values` brings `state.snapshot` events and no others, one after each transition that `updates` would show.',
+    text: 'The mode `values` sends `state.snapshot` events and no others, one after each transition that `updates` would show.',
   },
   'STREAM-19': {
     document: 'conformance-1.0.0',
@@ -136,7 +136,7 @@ export const STREAMS_REQUIREMENTS = {
     document: 'conformance-1.0.0',
     section: 'AsyncAPI: StateSnapshot',
     level: 'MUST',
-    text: '`state.snapshot` is made for the stream and never stands in the log.',
+    text: '`state.snapshot` is made for the stream and is never in the log.',
   },
   'STREAM-21': {
     document: 'conformance-1.0.0',
@@ -148,7 +148,7 @@ export const STREAMS_REQUIREMENTS = {
     document: 'conformance-1.0.0',
     section: 'AsyncAPI: channel runEventsMessages',
     level: 'MUST',
-    text: 'The mode `messages` brings `ai.message.chunk` events and no others.',
+    text: 'The mode `messages` sends `ai.message.chunk` events and no others.',
     gate: 'mockStreamText',
   },
   'STREAM-23': {
@@ -189,7 +189,7 @@ export const STREAMS_REQUIREMENTS = {
     document: 'conformance-1.0.0',
     section: 'AsyncAPI: channel runEventsDebug',
     level: 'MUST',
-    text: 'The mode `debug` brings every event of the log, those included that `updates` leaves out.',
+    text: 'The mode `debug` sends every event of the log, those included that `updates` leaves out.',
   },
   'STREAM-29': {
     document: 'stream-modes',
@@ -242,7 +242,7 @@ export const STREAMS_REQUIREMENTS = {
     document: 'stream-modes',
     section: 'Resumption',
     level: 'SHOULD',
-    text: 'A `Last-Event-ID` that is no sequence is rejected with 400, or the stream begins with the first event: no event is lost, and the host does not fail.',
+    text: 'A `Last-Event-ID` that is not a sequence is rejected with 400, or the stream begins with the first event: no event is lost, and the host does not fail.',
     reading: 'The texts leave it open and hosts differ; either answer loses nothing.',
   },
   'STREAM-37': {
@@ -258,7 +258,7 @@ export const STREAMS_REQUIREMENTS = {
     level: 'MUST',
     text: 'That error lists in `details.supported` the names of the modes that the host serves.',
     profiles: ['openwop-stream-sse'],
-    reading: 'An early text has the list next to the error; the envelope is closed, so it stands in details.',
+    reading: 'An early text has the list next to the error; the envelope is closed, so it is in details.',
   },
   'STREAM-39': {
     document: 'stream-modes',
@@ -278,21 +278,20 @@ export const STREAMS_REQUIREMENTS = {
     document: 'stream-modes',
     section: 'Mixed modes',
     level: 'MUST',
-    text: 'A list of modes brings what any of them would bring, in the order of the log and once.',
+    text: 'A list of modes sends what any of them would send, in the order of the log and once.',
   },
   'STREAM-42': {
     document: 'conformance-1.0.0',
     section: 'scenario stream-modes-mixed',
     level: 'SHOULD',
     text: 'In mixed modes too the `event` of a frame is the type of the event.',
-    reading:
-      'Prose would have the name of the mode there; the scenarios look for the type, and so do clients.',
+    reading: 'The prose has the name of the mode there; the scenarios look for the type, and so do clients.',
   },
   'STREAM-43': {
     document: 'stream-modes',
     section: 'Mixed modes',
     level: 'MUST',
-    text: '`updates,messages` brings chunks and updates in one stream.',
+    text: '`updates,messages` sends chunks and updates in one stream.',
     gate: 'mockStreamText',
   },
   'STREAM-44': {
@@ -301,21 +300,21 @@ export const STREAMS_REQUIREMENTS = {
     level: 'MUST',
     text: 'A `bufferMs` that is not a whole number from 0 to 5000 is rejected with 400 `validation_error`.',
     profiles: ['openwop-stream-sse'],
-    reading: 'Prose would lower a larger number to 5000; OpenAPI and the scenarios want 400.',
+    reading: 'The prose lowers a larger number to 5000; OpenAPI and the scenarios require 400.',
   },
   'STREAM-45': {
     document: 'stream-modes',
     section: 'bufferMs',
     level: 'MUST',
-    text: 'With `bufferMs=0` nothing is gathered: there are no `batch` events.',
+    text: 'With `bufferMs=0` nothing is batched: there are no `batch` events.',
     profiles: ['openwop-stream-sse'],
   },
   'STREAM-46': {
     document: 'stream-modes',
     section: 'bufferMs',
     level: 'MUST',
-    text: 'A host that gathers sends `batch` events whose data is a list of the events that it would have sent singly, in order, none lost, and no empty list.',
-    reading: 'A host may ignore the parameter; this is about those that do not.',
+    text: 'A host that batches sends `batch` events whose data is a list of the events that it would have sent singly, in order, none lost, and no empty list.',
+    reading: 'A host may ignore the parameter; this row is about hosts that do not.',
   },
   'STREAM-47': {
     document: 'stream-modes',
@@ -327,7 +326,7 @@ export const STREAMS_REQUIREMENTS = {
     document: 'stream-modes',
     section: 'bufferMs, forced flush',
     level: 'MUST',
-    text: 'A terminal event is not held back: it is sent at once with what was gathered before it.',
+    text: 'A terminal event is not held back: it is sent at once with the batch collected before it.',
   },
   'STREAM-49': {
     document: 'stream-modes',
@@ -339,7 +338,7 @@ export const STREAMS_REQUIREMENTS = {
     document: 'stream-modes',
     section: 'bufferMs, forced flush',
     level: 'MUST',
-    text: 'What is gathered is sent when the connection is closed.',
+    text: 'A collected batch is sent when the connection is closed.',
     notTested: 'a client that closes cannot see it; where the host closes, a terminal event came first',
   },
   'STREAM-51': {
@@ -348,7 +347,7 @@ export const STREAMS_REQUIREMENTS = {
     level: 'MAY',
     text: 'A client that accepts `application/json` and no stream may be answered with the whole log in the form of a poll.',
     reading:
-      'The AsyncAPI document knows streams alone; OpenAPI allows it and scenarios use it. A host without it is not asked.',
+      'The AsyncAPI document knows streams alone; OpenAPI allows it and scenarios use it. A host without it is not tested for it.',
   },
   'STREAM-52': {
     document: 'rest-endpoints',
@@ -375,7 +374,7 @@ export const STREAMS_REQUIREMENTS = {
     section: 'Keepalive',
     level: 'MUST',
     text: 'A silent stream is kept alive by a comment at least every 30 seconds.',
-    notTested: 'it would take half a minute of silence',
+    notTested: 'the suite does not wait half a minute for silence',
   },
   'STREAM-56': {
     document: 'stream-modes',

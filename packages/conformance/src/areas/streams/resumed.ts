@@ -37,7 +37,7 @@ export const STREAM_RESUME_CHECKS: readonly Check[] = [
   },
   {
     id: 'streams/resume-a-live-run',
-    title: 'two connections to a live run bring every event once',
+    title: 'two connections to a live run send every event once',
     proves: ['STREAM-31'],
     needs: { fixtures: ['conformance-approval'] },
     async run(context) {
@@ -63,7 +63,7 @@ export const STREAM_RESUME_CHECKS: readonly Check[] = [
         context,
         runId,
         seen,
-        'both connections together bring every update once and in order',
+        'both connections together send every update once and in order',
       );
     },
   },
@@ -83,7 +83,7 @@ export const STREAM_RESUME_CHECKS: readonly Check[] = [
         const types = typesOf(documentsOf(context, events));
         context.expect.that(
           types.length === 0,
-          'a stream resumed at or past the terminal event brings nothing',
+          'a stream resumed at or past the terminal event sends nothing',
           types,
         );
       }
@@ -130,7 +130,7 @@ export const STREAM_RESUME_CHECKS: readonly Check[] = [
       const { runs, expect } = context;
       const runId = await runs.endedRun('conformance-stream-text', streamText(0));
       const all = await streamOf(context, runId, '?streamMode=messages');
-      expect.that(all.length > 2, 'messages brings chunks', all.length);
+      expect.that(all.length > 2, 'messages sends chunks', all.length);
       const headers = { 'last-event-id': String(all[1]?.id) };
 
       const rest = await streamOf(context, runId, '?streamMode=messages', headers);
@@ -152,7 +152,7 @@ export const STREAM_RESUME_CHECKS: readonly Check[] = [
   },
   {
     id: 'streams/malformed-last-event-id',
-    title: 'a Last-Event-ID that is no sequence loses no event',
+    title: 'a Last-Event-ID that is not a sequence loses no event',
     proves: ['STREAM-36'],
     needs: { fixtures: ['conformance-multi-node'] },
     async run(context) {
@@ -176,7 +176,7 @@ export const STREAM_RESUME_CHECKS: readonly Check[] = [
           expect.equal(
             sequencesOf(documentsOf(context, await readToEnd(context, stream))),
             sequencesOf(all),
-            'a stream with a Last-Event-ID that is no sequence begins with the first event',
+            'a stream with a Last-Event-ID that is not a sequence begins with the first event',
           );
         }
       }
@@ -184,7 +184,7 @@ export const STREAM_RESUME_CHECKS: readonly Check[] = [
   },
 ];
 
-/** For modes that bring the whole log. */
+/** For modes that send the whole log. */
 async function resumesInTheMiddle(context: CheckContext, modes: string, claim: string): Promise<void> {
   const runId = await context.runs.endedRun('conformance-multi-node');
   const log = await context.runs.events(runId);

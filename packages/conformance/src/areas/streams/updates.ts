@@ -54,13 +54,13 @@ export const STREAM_UPDATE_CHECKS: readonly Check[] = [
       context.expect.equal(
         sequencesOf(byDefault),
         sequencesOf(updates),
-        'a stream without streamMode brings what updates brings',
+        'a stream without streamMode sends what updates sends',
       );
     },
   },
   {
     id: 'streams/updates-filter',
-    title: 'updates brings what concerns a client, and leaves out what is for debugging',
+    title: 'updates sends what concerns a client, and leaves out what is for debugging',
     proves: ['STREAM-4', 'STREAM-5', 'STREAM-9'],
     needs: { fixtures: ['conformance-multi-node', 'conformance-failure'] },
     async run(context) {
@@ -76,7 +76,7 @@ export const STREAM_UPDATE_CHECKS: readonly Check[] = [
         expect.equal(
           sequencesOf(documents.filter(isUpdate)),
           sequencesOf(log.filter(isUpdate)),
-          'updates brings every event of the log that is an update, from the first on, in order and once',
+          'updates sends every event of the log that is an update, from the first on, in order and once',
         );
       }
     },
@@ -93,7 +93,7 @@ export const STREAM_UPDATE_CHECKS: readonly Check[] = [
 
       const events = await streamOf(context, runId);
 
-      expect.that(events.length > 0, 'a stream of a run that has ended brings events');
+      expect.that(events.length > 0, 'a stream of a run that has ended sends events');
       let last = -1;
       for (const event of events) {
         const document = documentOf(context, event);
@@ -167,7 +167,7 @@ export const STREAM_UPDATE_CHECKS: readonly Check[] = [
         expect.equal(
           typesOf(documentsOf(context, events).filter(isUpdate)),
           ['run.started', 'node.completed', 'run.completed'],
-          'a stream opened at once brings the start, the node and the end',
+          'a stream opened at once sends the start, the node and the end',
         );
       }
     },
@@ -226,7 +226,7 @@ export const STREAM_UPDATE_CHECKS: readonly Check[] = [
   },
   {
     id: 'streams/older-question-events',
-    title: 'a question is also told by the older event of its kind',
+    title: 'a question is also reported by the older event of its kind',
     proves: ['STREAM-14'],
     needs: { fixtures: ['conformance-approval', 'conformance-clarification'] },
     async run(context) {
@@ -242,13 +242,17 @@ export const STREAM_UPDATE_CHECKS: readonly Check[] = [
 
       expect.that(
         types.includes('approval.requested'),
-        'an approval is also told by approval.requested',
+        'an approval is also reported by approval.requested',
         types,
       );
-      expect.that(types.includes('approval.received'), 'its answer is also told by approval.received', types);
+      expect.that(
+        types.includes('approval.received'),
+        'its answer is also reported by approval.received',
+        types,
+      );
       expect.that(
         asked.includes('clarification.requested'),
-        'a clarification is also told by clarification.requested',
+        'a clarification is also reported by clarification.requested',
         asked,
       );
     },

@@ -78,7 +78,7 @@ export const TELEMETRY_REQUIREMENTS = {
     level: 'MUST',
     text: 'An exporter speaks http/json and http/protobuf.',
     gate: 'observability',
-    notTested: 'The collector of the suite takes http/json alone.',
+    notTested: 'the collector of the suite takes http/json alone',
   },
   'OTEL-12': {
     document: 'observability',
@@ -86,7 +86,7 @@ export const TELEMETRY_REQUIREMENTS = {
     level: 'SHOULD',
     text: 'The declared metrics are exported, and never with run_id as an attribute.',
     gate: 'observability',
-    notTested: 'The collector of the suite keeps traces alone.',
+    notTested: 'the collector of the suite keeps traces alone',
   },
   'OTEL-13': {
     document: 'observability',
@@ -94,6 +94,6 @@ export const TELEMETRY_REQUIREMENTS = {
     level: 'MUST',
     text: 'Spans of a breached limit and of sensitive data have their attributes.',
     gate: 'observability',
-    notTested: 'Which span carries them is left to the host.',
+    notTested: 'which span carries them is left to the host',
   },
 } as const satisfies RequirementTable;

@@ -151,7 +151,7 @@ const REQUEST_CHECKS: readonly Check[] = [
   },
   {
     id: 'transport/malformed-traceparent',
-    title: 'a malformed traceparent is no error, and a good one no credential',
+    title: 'a malformed traceparent is not an error, and a good one no credential',
     proves: ['HTTP-23'],
     needs: { fixtures: ['conformance-noop'] },
     async run({ runs, expect }) {

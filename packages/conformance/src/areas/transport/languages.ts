@@ -18,7 +18,7 @@ export const LANGUAGE_CHECKS: readonly Check[] = [
       for (const language of [...MALFORMED, UNSPOKEN, '*']) {
         const headers = { 'accept-language': language };
         const answer = await host.request('GET', '/.well-known/openwop', { headers });
-        expect.that(answer.status === 200, `Accept-Language: ${language} is no error`, answer.status);
+        expect.that(answer.status === 200, `Accept-Language: ${language} is not an error`, answer.status);
       }
     },
   },

@@ -132,7 +132,7 @@ const LANGUAGE_MUTANTS: readonly Mutant[] = [
     id: 'transport/picky-language',
     breaks: 'a malformed Accept-Language is refused',
     caughtBy: ['transport/malformed-language'],
-    says: /Accept-Language: ;;; is no error/,
+    says: /Accept-Language: ;;; is not an error/,
     on: DISCOVERY,
     answer: (answer, { headers }) =>
       headers['accept-language'] === ';;;' ? { ...answer, status: 400 } : answer,
@@ -141,7 +141,7 @@ const LANGUAGE_MUTANTS: readonly Mutant[] = [
     id: 'transport/no-such-language',
     breaks: 'a language that the host does not have is answered with 406',
     caughtBy: ['transport/malformed-language'],
-    says: /qaa is no error/,
+    says: /qaa is not an error/,
     on: DISCOVERY,
     answer: (answer, { headers }) =>
       headers['accept-language'] === 'qaa' ? { ...answer, status: 406 } : answer,

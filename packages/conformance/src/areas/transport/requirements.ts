@@ -28,7 +28,7 @@ export const TRANSPORT_REQUIREMENTS = {
     document: 'rest-endpoints',
     section: 'Run reads (RFC 0115)',
     level: 'MUST',
-    text: 'An ETag is worth nothing once the run has a new event: the run is sent again, with another ETag.',
+    text: 'An ETag is no longer valid once the run has a new event: the run is sent again, with another ETag.',
     gate: 'conditionalReads',
   },
   'HTTP-5': {
@@ -56,7 +56,7 @@ export const TRANSPORT_REQUIREMENTS = {
     document: 'i18n',
     section: 'Accept-Language',
     level: 'MUST',
-    text: 'A malformed Accept-Language, or one with languages that the host does not have, is no error.',
+    text: 'A malformed Accept-Language, or one with languages that the host does not have, is not an error.',
     profiles: CORE,
   },
   'HTTP-9': {
@@ -91,7 +91,7 @@ export const TRANSPORT_REQUIREMENTS = {
     document: 'i18n',
     section: 'Accept-Language',
     level: 'MUST',
-    text: 'Languages are tried in the order of their q values.',
+    text: 'Languages are preferred in the order of their q values.',
     gate: 'i18n',
   },
   'HTTP-14': {
@@ -163,7 +163,7 @@ export const TRANSPORT_REQUIREMENTS = {
     document: 'observability',
     section: 'Trace propagation',
     level: 'MUST',
-    text: 'A malformed traceparent is no error, and no traceparent is a credential.',
+    text: 'A malformed traceparent is not an error, and no traceparent is a credential.',
     profiles: CORE,
   },
   'HTTP-24': {

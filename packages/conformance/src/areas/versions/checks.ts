@@ -90,7 +90,7 @@ const RECORDED: readonly Check[] = [
   },
   {
     id: 'versions/past-the-end',
-    title: 'polling after the last event finds nothing, and is no error',
+    title: 'polling after the last event finds nothing, and is not an error',
     proves: ['VER-6'],
     needs: { fixtures: ['conformance-noop'] },
     async run({ host, runs, expect }) {
@@ -164,7 +164,7 @@ const FORCED: readonly Check[] = [
   },
   {
     id: 'versions/malformed',
-    title: 'an engine version that is no whole number is refused',
+    title: 'an engine version that is not a whole number is refused',
     proves: ['VER-13'],
     needs: { fixtures: ['conformance-version-fold'] },
     async run(context) {

@@ -67,7 +67,7 @@ export const VERSIONS_REQUIREMENTS = {
     document: 'version-negotiation',
     section: 'Unknown events',
     level: 'MUST',
-    text: 'Readers ignore types of events that they do not know, and versions of events that are to come.',
+    text: 'Readers ignore types of events that they do not know, and later versions of events.',
     notTested: 'a rule for readers, not for hosts',
   },
   'VER-10': {
@@ -95,7 +95,7 @@ export const VERSIONS_REQUIREMENTS = {
     document: 'version-negotiation',
     section: 'X-Force-Engine-Version',
     level: 'MUST',
-    text: 'An engine version that is no whole number of 0 or more is refused with 400.',
+    text: 'An engine version that is not a whole number of 0 or more is refused with 400.',
     gate: 'forcedVersions',
   },
   'VER-14': {
@@ -116,7 +116,7 @@ export const VERSIONS_REQUIREMENTS = {
     document: 'version-negotiation',
     section: 'Pinned changes',
     level: 'MUST',
-    text: 'A change that a workflow asks about is pinned by version.pinned at its first call and stays so.',
+    text: 'The version of a change that a workflow asks for is recorded by version.pinned at the first call, and stays the same.',
     notTested: 'only code inside a host can ask about a change',
   },
   'VER-17': {

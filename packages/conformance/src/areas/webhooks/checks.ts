@@ -41,7 +41,7 @@ const DELIVERY_CHECKS: readonly Check[] = [
   },
   {
     id: 'webhooks/delivery',
-    title: 'an event is delivered as it stands in the log',
+    title: 'an event is delivered as it is in the log',
     proves: ['HOOK-12'],
     needs: NEEDS,
     async run(context) {
@@ -224,7 +224,7 @@ const DELIVERY_CHECKS: readonly Check[] = [
           expect.equal(
             deliveriesAbout(context, theirs, runId).length,
             0,
-            'the webhook of another tenant is not told about the run',
+            'the webhook of another tenant is not notified about the run',
           );
         });
       });

@@ -207,7 +207,7 @@ export const WEBHOOKS_MUTANTS: readonly Mutant[] = [
     id: 'webhooks/tenants-mixed',
     breaks: 'the webhook of another tenant receives deliveries',
     caughtBy: ['webhooks/tenant-scope'],
-    says: /the webhook of another tenant is not told/,
+    says: /the webhook of another tenant is not notified/,
     on: REGISTER,
     request(request, memory) {
       const authorization = memory.get('authorization') ?? request.headers['authorization'] ?? '';

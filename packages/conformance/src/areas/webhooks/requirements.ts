@@ -14,7 +14,7 @@ export const WEBHOOKS_REQUIREMENTS = {
     level: 'MUST',
     text: 'Deleting an unknown webhook without tenantId is answered with 204, 403 or 404.',
     profiles: ['openwop-core-standard'],
-    reading: 'The prose wants tenantId in the query; the OpenAPI document and the scenario do without it.',
+    reading: 'The prose requires tenantId in the query; the OpenAPI document and the scenario do without it.',
   },
   'HOOK-3': {
     document: 'webhooks',
@@ -182,9 +182,9 @@ export const WEBHOOKS_REQUIREMENTS = {
     document: 'webhooks',
     section: 'Reliability',
     level: 'MUST',
-    text: 'An attempt lasts 5 seconds at most; after 4 failures in a row a webhook rests for an hour, and after 100 in 7 days it has failed.',
+    text: 'An attempt lasts 5 seconds at most; after 4 failures in a row a webhook is paused for an hour, and after 100 in 7 days it has failed.',
     gate: 'webhooks',
-    notTested: 'It takes an hour and more.',
+    notTested: 'the suite does not wait an hour',
   },
   'HOOK-26': {
     document: 'rfcs',
@@ -192,7 +192,7 @@ export const WEBHOOKS_REQUIREMENTS = {
     level: 'MUST',
     text: 'A host that advertises durable webhooks tries again as it advertises, and keeps what it gives up.',
     gate: 'webhooks',
-    notTested: 'The waits between attempts are left to the host.',
+    notTested: 'the waits between attempts are left to the host',
   },
   'HOOK-27': {
     document: 'rfcs',
@@ -200,7 +200,7 @@ export const WEBHOOKS_REQUIREMENTS = {
     level: 'MUST',
     text: 'At delivery the name is resolved again, every address is checked, and the checked one is connected to.',
     gate: 'webhooks',
-    notTested: 'It needs a name server that changes its answers.',
+    notTested: 'it needs a name server that changes its answers',
   },
   'HOOK-28': {
     document: 'webhooks',
@@ -208,6 +208,6 @@ export const WEBHOOKS_REQUIREMENTS = {
     level: 'MUST',
     text: 'Secrets are never logged; their fingerprint is.',
     gate: 'webhooks',
-    notTested: 'Logs are not visible from outside.',
+    notTested: 'logs are not visible from outside',
   },
 } as const satisfies RequirementTable;

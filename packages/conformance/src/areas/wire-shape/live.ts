@@ -50,7 +50,7 @@ export const LIVE_SHAPE_CHECKS: readonly Check[] = [
       const document = expect.object(answer.json, 'openapi.json is a JSON object');
 
       const accepts = createRunSchemaOf(document);
-      // One that is not described there, or too large to be judged, is not wrong.
+      // One that is not described there, or too large to be evaluated, is not wrong.
       if (accepts === undefined) return;
       for (const body of DOCUMENTED_BODIES)
         expect.that(accepts(body), `createRun as described accepts ${JSON.stringify(body)}`);

@@ -136,7 +136,7 @@ export const WIRE_SHAPE_REQUIREMENTS = {
     document: 'rfc-0094',
     section: 'G: schema closure',
     level: 'MUST',
-    text: 'Shapes that hosts send are open, the error envelope excepted.',
+    text: 'Shapes that hosts send are open, except the error envelope.',
   },
   'WIRE-22': {
     document: 'rfc-0094',
@@ -202,7 +202,7 @@ export const WIRE_SHAPE_REQUIREMENTS = {
     section: 'fixtures-valid',
     level: 'MUST',
     text: 'The example of a private pack’s manifest is valid.',
-    notTested: 'it lands with the checks for packs',
+    notTested: 'no check yet: it needs a pack that the suite can install',
   },
   'WIRE-32': {
     document: 'conformance-1.0.0',
