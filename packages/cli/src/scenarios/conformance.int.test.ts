@@ -117,7 +117,7 @@ describe('a host that is wrong in one way', () => {
       peers,
       launcher: undefined,
       concurrency: 2,
-      requestTimeoutMs: 10_000,
+      requestTimeoutMs: 30_000,
     };
   });
   afterAll(async () => {
