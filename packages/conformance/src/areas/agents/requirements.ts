@@ -153,6 +153,6 @@ export const AGENTS_REQUIREMENTS = {
     section: 'AgentManifest',
     level: 'MUST',
     text: 'Manifests of agents are checked when they are installed, and their handoffs against the declared schemas.',
-    notTested: 'no check yet: it needs a pack that the suite can install',
+    notTested: 'no check yet: it comes with the checks for packs',
   },
 } as const satisfies RequirementTable;

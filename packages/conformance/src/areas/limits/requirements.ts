@@ -109,7 +109,7 @@ export const LIMITS_REQUIREMENTS = {
     section: 'limits: clarificationRounds, schemaRounds, envelopesPerTurn',
     level: 'MUST',
     text: 'The limits of envelopes and of clarification rounds are enforced and their breaches recorded.',
-    notTested: 'no check yet: it needs a test model provider',
+    notTested: 'no check yet: it comes with the checks for envelopes',
   },
   'CAP-18': {
     document: 'capabilities',
@@ -117,14 +117,14 @@ export const LIMITS_REQUIREMENTS = {
     level: 'MUST',
     text: 'A module that takes more memory, fuel or time than it may fails its node and is recorded.',
     gate: 'wasm',
-    notTested: 'no check yet: it needs a pack that the suite can install',
+    notTested: 'no check yet: it comes with the checks for WASM packs',
   },
   'CAP-19': {
     document: 'rfcs',
     section: 'RFC 0084: budgets',
     level: 'MUST',
     text: 'A run that has spent its budget fails with budget_exhausted, or asks.',
-    notTested: 'no check yet: it needs a test model provider',
+    notTested: 'no check yet: it comes with the checks for models and cost',
   },
   'CAP-20': {
     document: 'rfcs',

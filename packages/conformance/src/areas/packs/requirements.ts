@@ -1,6 +1,6 @@
 import type { RequirementTable } from '../../requirements/requirement.ts';
 
-const LATER = 'no check yet: it needs a pack that the suite can install';
+const LATER = 'no check yet: it comes with the checks for packs';
 
 export const PACKS_REQUIREMENTS = {
   'PACK-1': {

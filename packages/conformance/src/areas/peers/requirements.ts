@@ -1,8 +1,10 @@
 import type { RequirementTable } from '../../requirements/requirement.ts';
 
-const WITH_MCP = 'no check yet: it needs a test MCP server';
-const WITH_A2A = 'no check yet: it needs a test A2A agent';
-const WITH_MODELS = 'no check yet: it needs a test model provider';
+const WITH_MCP = 'no check yet: it comes with the checks for MCP';
+const WITH_A2A = 'no check yet: it comes with the checks for A2A';
+const WITH_MODELS = 'no check yet: it comes with the checks for models';
+const WITH_COST = 'no check yet: it comes with the checks for cost';
+const WITH_ENVELOPES = 'no check yet: it comes with the checks for envelopes';
 
 /** MCP, A2A, models, cost and envelopes: what discovery alone shows has checks. */
 export const PEERS_REQUIREMENTS = {
@@ -110,14 +112,14 @@ export const PEERS_REQUIREMENTS = {
     section: 'cost-attribution',
     level: 'MUST',
     text: 'The openwopCost of a snapshot has the declared members alone, and attributes of cost that are not on the list are dropped.',
-    notTested: WITH_MODELS,
+    notTested: WITH_COST,
   },
   'PEER-15': {
     document: 'rfcs',
     section: 'RFC 0084: budgets',
     level: 'MUST',
     text: 'A budget is reserved at the start, counted as it is spent, and ends the run when it is exhausted.',
-    notTested: WITH_MODELS,
+    notTested: WITH_COST,
   },
   'PEER-16': {
     document: 'rfcs',
@@ -125,7 +127,7 @@ export const PEERS_REQUIREMENTS = {
     level: 'MUST',
     text: 'Envelopes that are truncated, refused or malformed are retried or given up as advertised, with their events.',
     gate: 'envelopes',
-    notTested: WITH_MODELS,
+    notTested: WITH_ENVELOPES,
   },
   'PEER-17': {
     document: 'capabilities',
@@ -133,6 +135,6 @@ export const PEERS_REQUIREMENTS = {
     level: 'MUST',
     text: 'Rounds of clarification and of schemas and envelopes per turn are bounded by the advertised limits.',
     gate: 'envelopes',
-    notTested: WITH_MODELS,
+    notTested: WITH_ENVELOPES,
   },
 } as const satisfies RequirementTable;
