@@ -78,7 +78,7 @@ describe('a failover', () => {
     await expect(store.readRun(acknowledged[0] ?? '', undefined)).rejects.toBeInstanceOf(ConnectionLostError);
     const refused: unknown = await open().catch((error: unknown) => error);
     expect(isRetryable(refused)).toBe(true);
-    expect(reasonNotOpened(refused)).toMatch(/can only be read: it is a replica/);
+    expect(reasonNotOpened(refused)).toMatch(/is read-only: it is a replica/);
 
     await ask(standby, 'SELECT pg_promote()');
     await vi.waitFor(commitNext, PATIENCE);
