@@ -24,7 +24,7 @@ const AREAS = {
 };
 
 /** Rules that are rows of a table: they are data, and their numbers have no hyphen because reports and messages name them so. */
-const TABLES = ['packages/engine/src/core/fold/log-checker.ts', 'packages/bench/src/chaos/rules.ts'];
+const TABLES = ['packages/engine/src/core/fold/log-checker.ts', 'packages/bench/src/chaos/checking/rules.ts'];
 
 const OWN = /^ \* ([A-Z]-\d+)\. (.+(?:\n \* {4,}\S.*)*)/gm;
 const ROW = /\{\s*id: '([A-Z]\d+)',\s*rule:\s*'((?:[^'\\]|\\.)*)'/g;

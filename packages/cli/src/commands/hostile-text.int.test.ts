@@ -55,6 +55,7 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'weft workflows ls': [[]],
   'weft workflows show': [['W']],
   'weft workflows register': [['workflow.json']],
+  'weft conformance': [['--only', 'discovery/*']],
   'weft keys ls': [[]],
   'weft keys create': [['ada', '--scope', 'runs:read']],
   'weft keys revoke': [['K']],

@@ -3,7 +3,6 @@ import type { Refusal, RunUnit, WriteResult, WriteUnit } from '../ports/store.ts
 import {
   appendRejection,
   creationRejection,
-  isNumbered,
   type RunFacts,
   type RunLookup,
 } from '../ports/store-rules.ts';
