@@ -35,7 +35,8 @@ function ioOf({ io }: Cli) {
     stderr: io.stderr,
     env: io.env,
     cwd: io.cwd,
-    isTTY: io.isTTY,
+    // Its progress is written over with carriage returns, which no command's output may hold.
+    isTTY: false,
     onSignal: (listener: () => void) => io.onSignal(listener),
     async readKeyFile(path: string): Promise<string> {
       const key = await readPrivateFile(path, 'key_file');

@@ -9,7 +9,11 @@ import { type Settings, UsageError } from './settings.ts';
 
 type Reports = Settings['reports'];
 
-const RENDERERS = { json: renderJson, xml: renderJunit, html: renderHtml } as const;
+const RENDERERS = {
+  json: (report: SuiteReport) => renderJson(report, 2),
+  xml: renderJunit,
+  html: renderHtml,
+} as const;
 
 /** Looks without leaving anything behind. */
 export async function expectWritable(reports: Reports, cwd: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { countOutcomes, SUITE_VERSION, type SuiteReport } from './suite-report.ts';
 
 /** The report for programs. Steps are kept of checks that did not pass; those of the others would only make it long. */
-export function renderJson(report: SuiteReport): string {
+export function renderJson(report: SuiteReport, indent?: number): string {
   const { checks, requirements, ...rest } = report;
   const document = {
     suite: { name: 'weft-conformance', version: SUITE_VERSION },
@@ -20,5 +20,5 @@ export function renderJson(report: SuiteReport): string {
       ...(check.outcome === 'failed' || check.outcome === 'broken' ? { steps } : {}),
     })),
   };
-  return `${JSON.stringify(document, undefined, 2)}\n`;
+  return `${JSON.stringify(document, undefined, indent)}\n`;
 }

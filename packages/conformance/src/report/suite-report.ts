@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import { isJsonObject, type Json, type JsonObject, shownName } from '@weft/protocol';
 import { PROFILES, type ProfileId } from '../requirements/profiles.ts';
 import {
   type CheckResult,
@@ -108,5 +108,5 @@ export function saysOf(profile: ProfileId): string {
 }
 
 function textOf(value: Json | undefined): string {
-  return typeof value === 'string' ? value : 'unknown';
+  return typeof value === 'string' ? shownName(value) : 'unknown';
 }

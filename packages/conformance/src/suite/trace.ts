@@ -1,3 +1,4 @@
+import { shownName } from '@weft/protocol';
 import { createMasks, type Masks } from './masks.ts';
 
 /** A request as a report may show it: never with a secret. */
@@ -65,7 +66,8 @@ export function createTrace(secrets: readonly string[] = []): Trace {
     },
     shown(value) {
       const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
-      return cut(masks.mask(text));
+      // On one line, whatever the host sent: a line break in it could pass for a line of the report.
+      return shownName(cut(masks.mask(text)));
     },
   };
 }

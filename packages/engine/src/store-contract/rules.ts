@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Refusal, RunUnit, WriteResult, WriteUnit } from '../ports/store.ts';
-import {
-  appendRejection,
-  creationRejection,
-  type RunFacts,
-  type RunLookup,
-} from '../ports/store-rules.ts';
+import { appendRejection, creationRejection, type RunFacts, type RunLookup } from '../ports/store-rules.ts';
 import {
   appendUnit,
   auditEntry,

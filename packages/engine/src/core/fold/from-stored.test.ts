@@ -20,7 +20,7 @@ describe('a stored event', () => {
     },
   );
 
-  it('is read with the private part that it was written with', () => {
+  it('is read with the private part that it was written with (F-12)', () => {
     const event = fromStored({ ...changed, overlay: '{"name":"a","next":1,"sensitive":true}' });
 
     expect(event).toEqual({
@@ -30,13 +30,13 @@ describe('a stored event', () => {
     });
   });
 
-  it('of an older form is brought up to the present one', () => {
+  it('of an older form is brought up to the present one (F-11, F-13)', () => {
     const event = fromStored({ ...changed, overlay: '{"name":"a","next":1,"isInheritedSecret":true}' });
 
     expect(event.overlay).toMatchObject({ name: 'a', next: 1, sensitive: true });
   });
 
-  it.each(['2', '"x"', '{}'])('of a format that is not known here is refused: %s', (format) => {
+  it.each(['2', '"x"', '{}'])('of a format that is not known here is refused (F-13): %s', (format) => {
     const newer = { ...changed, overlay: `{"name":"a","next":1,"@format":${format}}` };
 
     expect(() => fromStored(newer, 'run-1')).toThrow(LogFormatError);

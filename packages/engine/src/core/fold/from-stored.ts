@@ -7,11 +7,11 @@ import type { StoredEvent } from '../../ports/store.ts';
  * The one place where stored text becomes a typed event. It is taken at its word: this host wrote it (the store's checksums say so), or
  * an import let it in; of the latter the fold reads with care what decides anything, and types it does not know pass through.
  *
- * F1. Every type has a format, which is 1 unless `FORMATS` says otherwise. It grows when a member that the fold reads changes its
- *     meaning or its name; new members do not make a new format.
- * F2. An event of a format other than 1 carries it in its overlay, under `FORMAT`.
- * F3. An older format is brought up to the present one here, so that nothing else knows of it. A newer one is refused: a host that
- *     does not know what an event means must not decide anything by it.
+ * F-11. Every type has a format, which is 1 unless `FORMATS` says otherwise. It grows when a member that the fold reads changes its
+ *       meaning or its name; new members do not make a new format.
+ * F-12. An event of a format other than 1 carries it in its overlay, under `FORMAT`.
+ * F-13. An older format is brought up to the present one here, so that nothing else knows of it. A newer one is refused: a host that
+ *       does not know what an event means must not decide anything by it.
  */
 const FORMAT = '@format';
 
