@@ -58,6 +58,6 @@ describe('a host', () => {
     await rm(folder, { recursive: true, force: true });
 
     expect(modules.some((url) => url.endsWith('/server/dist/index.js'))).toBe(true);
-    expect(modules.some((url) => url.includes('/conformance/dist/'))).toBe(isLoaded);
+    expect(modules.some((url) => url.includes('/conformance/dist/fixtures/'))).toBe(isLoaded);
   });
 });

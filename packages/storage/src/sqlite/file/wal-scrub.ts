@@ -32,6 +32,7 @@ export function createWalScrub(db: Database, options: WalScrubOptions): WalScrub
   const checkpoint = db.prepare<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)');
   let timer: NodeJS.Timeout | undefined;
   let attempts = 0;
+  let isStopped = false;
 
   /** Why not, or undefined when nothing is left in the log. */
   function truncate(): string | undefined {
@@ -60,10 +61,17 @@ export function createWalScrub(db: Database, options: WalScrubOptions): WalScrub
   }
 
   function request(): void {
-    if (timer !== undefined) return;
+    // Deletions that were in progress when the store was closed may report here afterwards.
+    if (timer !== undefined || isStopped) return;
     timer = setTimeout(attempt, afterMs);
     timer.unref();
   }
 
-  return { request, stop: () => clearTimeout(timer) };
+  return {
+    request,
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
 }
