@@ -3,6 +3,6 @@ import { testKills } from '../testing/kill-scenario.ts';
 
 /** On PostgreSQL, with deadlines that fit a host that lives for a second. */
 const { server } = testServer();
-const DEADLINES = ['--claim-ttl-ms', '1500', '--heartbeat-ms', '300', '--poll-ms', '250'];
+const DEADLINES = { WEFT_CLAIM_TTL_MS: '1500', WEFT_HEARTBEAT_MS: '300', WEFT_POLL_MS: '250' };
 
-testKills({ flags: () => ['--store', server().url, ...DEADLINES], killRounds: 6 });
+testKills({ flags: () => ['--store', server().url], env: DEADLINES, killRounds: 6 });

@@ -213,6 +213,7 @@ export function testKills(store: StoreUnderTest): void {
       dataFolder: join(folder, 'data'),
       port,
       apiKey: API_KEY,
+      ...(store.env !== undefined && { env: store.env }),
       flags: [
         ...store.flags(),
         '--conformance',

@@ -2,6 +2,8 @@
 export interface StoreUnderTest {
   /** For `weft serve`. Asked when a host is started. */
   readonly flags: () => readonly string[];
+  /** Settings that are no flags. */
+  readonly env?: Readonly<Record<string, string>>;
   readonly killRounds: number;
 }
 
