@@ -36,3 +36,16 @@ describe('a host that serves the least a host must', () => {
     expect(out).toContain('Strict: openwop-replay-fork is not proven');
   });
 });
+
+describe('a host that lists no fixtures', () => {
+  it('is tested as far as it can be, and no check passes or fails for want of something to ask', async () => {
+    const bare = await startMinimalHost([]);
+
+    const { exit, out } = await runCommand({ url: bare.url, json: true }, { WEFT_API_KEY: bare.key });
+    await bare.stop();
+
+    const { checks } = JSON.parse(out) as SuiteReport;
+    expect(checks.filter(({ outcome }) => outcome === 'broken')).toEqual([]);
+    expect(exit).toBe(0);
+  });
+});

@@ -114,6 +114,13 @@ export const GATES = {
     isOpen: (discovery) => experimentalBlocks(discovery).length > 0,
   },
   fixtures: isPresent('fixtures'),
+  fixturesListed: {
+    says: 'fixtures that is not empty',
+    isOpen: (discovery) => {
+      const list = advertised(discovery, 'fixtures');
+      return Array.isArray(list) && list.length > 0;
+    },
+  },
   forcedVersions: isPresent('testing.forceEngineVersionRange'),
   forks: {
     says: 'replay.supported: true and replay.modes that is not empty',

@@ -26,7 +26,6 @@ const DISCOVERY = {
   limits: { clarificationRounds: 0, schemaRounds: 0, envelopesPerTurn: 0, maxNodeExecutions: 100 },
   implementation: { name: 'minimal', version: '1' },
   supportedTransports: ['rest'],
-  fixtures: ['conformance-noop'],
 };
 
 const WORKFLOW = {
@@ -62,13 +61,13 @@ interface Remembered {
   readonly reply: Reply;
 }
 
-export async function startMinimalHost(): Promise<MinimalHost> {
+export async function startMinimalHost(fixtures: readonly string[] = [WORKFLOW.id]): Promise<MinimalHost> {
   const key = randomUUID();
   const runs = new Map<string, readonly JsonObject[]>();
   const remembered = new Map<string, Remembered>();
 
   function answer(call: Call): Reply {
-    const open = openRoute(call);
+    const open = openRoute(call, fixtures);
     if (open !== undefined) return open;
     if (!call.path.startsWith('/v1/')) return refuse(400, 'validation_error', 'Only /v1 is served.');
     if (call.headers.authorization !== `Bearer ${key}`) return refuse(401, 'unauthenticated', 'Send a key.');
@@ -131,9 +130,13 @@ function refusalOf(asked: JsonObject | undefined): Reply | undefined {
   return undefined;
 }
 
-function openRoute({ path }: Call): Reply | undefined {
+function openRoute({ path }: Call, fixtures: readonly string[]): Reply | undefined {
   if (path === '/.well-known/openwop')
-    return { status: 200, body: DISCOVERY, headers: { 'cache-control': 'public, max-age=300' } };
+    return {
+      status: 200,
+      body: { ...DISCOVERY, fixtures },
+      headers: { 'cache-control': 'public, max-age=300' },
+    };
   if (path === '/v1/openapi.json')
     return {
       status: 200,

@@ -143,7 +143,7 @@ export const DISCOVERY_REQUIREMENTS = {
     section: 'fixtures',
     level: 'MUST',
     text: 'Every workflow in fixtures can be read under its id.',
-    gate: 'fixtures',
+    gate: 'fixturesListed',
     profiles: ['openwop-fixtures'],
   },
   'DISC-21': {

@@ -377,7 +377,7 @@ export const RUN_REQUIREMENTS = {
     section: 'fixtures.md, seeding',
     level: 'MUST',
     text: 'Every fixture that discovery lists is a workflow that can be read under its id.',
-    gate: 'fixtures',
+    gate: 'fixturesListed',
     profiles: ['openwop-fixtures'],
   },
   'RUN-55': {
