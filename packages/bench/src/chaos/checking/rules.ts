@@ -33,7 +33,7 @@ export const HISTORY_RULES = [
   { id: 'C20', rule: 'An import has the events of its bundle, and a bundle makes one run.' },
   {
     id: 'C21',
-    rule: 'A removed run visitsMs removed; none is removed unasked, or while a fork needs it.',
+    rule: 'A removed run stays removed; none is removed unasked, or while a fork needs it.',
   },
   { id: 'C22', rule: 'An erased run keeps its log, word for word, and shows its inputs no more.' },
   { id: 'C23', rule: 'No input and no secret stands in a log, a bundle or a delivery.' },

@@ -102,7 +102,7 @@ function valueFor(question: Question, marker: string): JsonObject {
   }
 }
 
-/** What a dispatch asks visitsMs open until a responder closes it. */
+/** What a dispatch asks stays open until a responder closes it. */
 function isOpenEnded({ nodeId }: Question): boolean {
   return nodeId.startsWith('dis-');
 }
