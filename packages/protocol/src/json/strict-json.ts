@@ -12,17 +12,12 @@ import type { Json, JsonObject } from './json.ts';
 export interface StrictJsonOptions {
   /** Objects and arrays inside each other. */
   readonly maxDepth?: number;
-  /** Objects and arrays in all. Each takes many times its bytes once it is read. */
-  readonly maxContainers?: number;
 }
 
 interface Scanner {
   readonly text: string;
   readonly maxDepth: number;
-  readonly maxContainers: number;
   at: number;
-  /** Objects and arrays so far. */
-  containers: number;
   /** Containers that are not closed yet, the outermost first. */
   readonly open: Container[];
 }
@@ -65,8 +60,8 @@ export function* strictJsonInSteps(
   }
 }
 
-function openScanner(text: string, { maxDepth = 64, maxContainers = Infinity }: StrictJsonOptions): Scanner {
-  const scanner: Scanner = { text, maxDepth, maxContainers, at: 0, containers: 0, open: [] };
+function openScanner(text: string, { maxDepth = 64 }: StrictJsonOptions): Scanner {
+  const scanner: Scanner = { text, maxDepth, at: 0, open: [] };
   if (text.charCodeAt(0) === BYTE_ORDER_MARK) fail(scanner, 'the text starts with a byte order mark');
   return scanner;
 }
@@ -128,9 +123,6 @@ function openArray(scanner: Scanner): Json[] | undefined {
 
 function enter(scanner: Scanner): void {
   if (scanner.open.length >= scanner.maxDepth) fail(scanner, `deeper than ${scanner.maxDepth} levels`);
-  scanner.containers++;
-  if (scanner.containers > scanner.maxContainers)
-    fail(scanner, `more than ${scanner.maxContainers} objects and arrays`);
   scanner.at++;
 }
 

@@ -31,8 +31,7 @@ export function readJsonOnly(app: FastifyInstance): void {
     answer?.once('close', () => delete waiting.body);
     await gate.pass(tenant, async () => {
       if (waiting.body === undefined) return done(clientLeft());
-      const maxContainers = Math.max(MAX_CONTAINERS, Math.floor(waiting.body.length / BYTES_PER_CONTAINER));
-      const value = await inTurns(tenant, strictJsonInSteps(textOf(waiting.body), { maxContainers }));
+      const value = await inTurns(tenant, strictJsonInSteps(textOf(waiting.body)));
       if (answer?.closed === true) return done(clientLeft());
       done(null, value);
       if (answer !== undefined) await once(answer, 'close');
@@ -48,7 +47,10 @@ export function readJsonOnly(app: FastifyInstance): void {
     const bytes = body as Buffer;
     try {
       if (bytes.length <= LARGE) done(null, bytes.length === 0 ? undefined : parseStrictJson(textOf(bytes)));
-      else readLarge(request, bytes, done).catch(done);
+      else {
+        refuseCrowded(bytes);
+        readLarge(request, bytes, done).catch(done);
+      }
     } catch (error) {
       done(error as Error);
     }
@@ -68,3 +70,26 @@ function textOf(body: Buffer): string {
     throw new HostError('validation_error', 'The body must be JSON in UTF-8.', { field: 'body' });
   return body.toString('utf8');
 }
+
+/** Counted on the bytes, before anything is made of them. */
+function refuseCrowded(body: Buffer): void {
+  const limit = Math.max(MAX_CONTAINERS, Math.floor(body.length / BYTES_PER_CONTAINER));
+  let containers = 0;
+  let isInText = false;
+  for (let at = 0; at < body.length; at += 1) {
+    const byte = body[at];
+    if (isInText && byte === BACKSLASH) at += 1;
+    else if (byte === QUOTE) isInText = !isInText;
+    else if (!isInText && (byte === OPEN_BRACE || byte === OPEN_BRACKET)) containers += 1;
+    if (containers > limit)
+      throw new HostError('validation_error', `The body holds more than ${limit} objects and arrays.`, {
+        field: 'body',
+        limit,
+      });
+  }
+}
+
+const QUOTE = 0x22;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const OPEN_BRACE = 0x7b;
