@@ -82,10 +82,14 @@ function refuseCrowded(body: Buffer): void {
     else if (byte === QUOTE) isInText = !isInText;
     else if (!isInText && (byte === OPEN_BRACE || byte === OPEN_BRACKET)) containers += 1;
     if (containers > limit)
-      throw new HostError('validation_error', `The body holds more than ${limit} objects and arrays.`, {
-        field: 'body',
-        limit,
-      });
+      throw new HostError(
+        'validation_error',
+        `The body holds more than ${limit} objects and arrays; divide it.`,
+        {
+          field: 'body',
+          limit,
+        },
+      );
   }
 }
 

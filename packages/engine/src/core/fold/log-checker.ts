@@ -23,7 +23,7 @@ export const LOG_RULES = [
     id: 'L3',
     rule: 'run.started is the first event and occurs once; only a log that is one run.cancelled or run.failed does without.',
   },
-  { id: 'L4', rule: 'An ended run has exactly one terminal event, a run under way has none.' },
+  { id: 'L4', rule: 'An ended run has exactly one terminal event, an open run has none.' },
   { id: 'L5', rule: 'Nothing follows a terminal event.' },
   { id: 'L6', rule: 'A node starts once per attempt: at first, or after a retry.' },
   {
