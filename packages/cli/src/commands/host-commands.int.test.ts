@@ -218,7 +218,7 @@ describe('a quarantined run', () => {
     const [run] = lines((await weft('runs', 'ls', '--tag', 'aside', '--json')).out);
     const runId = String(run?.['runId']);
     await expect.poll(async () => (await store.readRun(runId, undefined))?.holder).toBeUndefined();
-    const suspicion = { reason: 'A test.', since: 1, seq: 0, strikes: 3, quarantinedAt: 1 };
+    const suspicion = { reason: 'A test.', since: 1, seq: 0, quarantinedAt: 1 };
     await store.commit([{ kind: 'suspicion', batchId: 'q'.repeat(22), runId, suspicion }]);
 
     const listed = lines((await weft('runs', 'ls', '--quarantined', '--json')).out);

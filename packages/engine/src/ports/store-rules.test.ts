@@ -193,12 +193,15 @@ describe('a claim', () => {
   });
 
   it('is taken away by a quarantine, but not while a decision is tried', () => {
-    const suspicion = { reason: 'x', since: 0, seq: 0, strikes: 1 };
+    const suspicion = { reason: 'x', since: 0, seq: 0 };
     const quarantine = { ...suspicion, quarantinedAt: 5 };
 
-    expect(
-      [undefined, suspicion, quarantine, { ...quarantine, isTried: true as const }].map(takesClaim),
-    ).toEqual([false, false, true, false]);
+    expect([undefined, suspicion, quarantine, { ...quarantine, tried: 'a cancel' }].map(takesClaim)).toEqual([
+      false,
+      false,
+      true,
+      false,
+    ]);
     expect(
       [undefined, held, { status: 'failed' } as const].map((run) => suspicionRejection(run)?.reason),
     ).toEqual(['run_missing', undefined, 'run_terminal']);

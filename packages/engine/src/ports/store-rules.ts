@@ -176,7 +176,7 @@ function endRejection({ status }: Pick<RunFacts, 'status'>): Refusal | undefined
 
 /** A quarantine takes the run from its holder, unless that one is trying a decision. */
 export function takesClaim(suspicion: Suspicion | undefined): boolean {
-  return suspicion?.quarantinedAt !== undefined && suspicion.isTried !== true;
+  return suspicion?.quarantinedAt !== undefined && suspicion.tried === undefined;
 }
 
 export function workflowRejection(

@@ -294,10 +294,10 @@ export interface Suspicion {
   readonly since: number;
   /** Length of the log when it began: a run that gets any further is cleared of it. */
   readonly seq: number;
-  /** Times that it did harm while it was tried. */
-  readonly strikes: number;
-  /** A decision is being tried: found by the next holder, it counts as a strike. */
-  readonly isTried?: true;
+  /** The decisions during which a process ended, one for each time: its strikes. */
+  readonly struckWhile?: readonly string[];
+  /** The decision that is being tried: found by the next holder, it counts as a strike. */
+  readonly tried?: string;
   /** Since when it is not tried any more. Nobody but a cancel moves such a run. */
   readonly quarantinedAt?: number;
 }

@@ -81,7 +81,7 @@ export function rulesContract(subject: Subject): void {
       'quarantined',
       { status: 'running', epoch: 1, nextSeq: LENGTH },
       async (runId) => {
-        const suspicion = { reason: 'x', since: 0, seq: 0, strikes: 3, quarantinedAt: subject.now };
+        const suspicion = { reason: 'x', since: 0, seq: 0, quarantinedAt: subject.now };
         await given(subject.store, heldUnit(runId), {
           kind: 'suspicion',
           batchId: newBatchId(),

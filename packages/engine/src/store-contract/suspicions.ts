@@ -12,8 +12,8 @@ import {
 } from './fixtures.ts';
 import type { Subject } from './subject.ts';
 
-const SUSPICION: Suspicion = { reason: 'it ended a process', since: START, seq: 0, strikes: 1 };
-const QUARANTINE: Suspicion = { ...SUSPICION, strikes: 3, quarantinedAt: START + 5 };
+const SUSPICION: Suspicion = { reason: 'it ended a process', since: START, seq: 0, struckWhile: ['opening'] };
+const QUARANTINE: Suspicion = { ...SUSPICION, quarantinedAt: START + 5 };
 
 /** What is held against runs, and what that keeps from happening to them. */
 export function suspicionsContract(subject: Subject): void {
@@ -32,8 +32,8 @@ export function suspicionsContract(subject: Subject): void {
 
       await given(subject.store, unit(runId, SUSPICION));
       expect((await subject.store.readRun(runId, undefined))?.suspicion).toEqual(SUSPICION);
-      await given(subject.store, unit(runId, { ...SUSPICION, isTried: true }, 1));
-      expect((await subject.store.readRun(runId, undefined))?.suspicion?.isTried).toBe(true);
+      await given(subject.store, unit(runId, { ...SUSPICION, tried: 'opening' }, 1));
+      expect((await subject.store.readRun(runId, undefined))?.suspicion?.tried).toBe('opening');
 
       await given(subject.store, unit(runId));
       expect((await subject.store.readRun(runId, undefined))?.suspicion).toBeUndefined();
@@ -83,7 +83,7 @@ export function suspicionsContract(subject: Subject): void {
     it('stays with the holder who is just trying to cancel it', async () => {
       const runId = await givenHeldRun(subject.store);
 
-      await given(subject.store, unit(runId, { ...QUARANTINE, isTried: true }, 1), appendUnit(runId, 0));
+      await given(subject.store, unit(runId, { ...QUARANTINE, tried: 'cancel' }, 1), appendUnit(runId, 0));
 
       expect((await subject.store.readRun(runId, undefined))?.holder).toBe('h1');
     });

@@ -33,7 +33,7 @@ async function damaged(change: (schema: string, bad: string) => string): Promise
     await given(store, createUnit(runId, { holder: 'h1', events: privateEvents(0, 2), record }));
     const checkpoint = { seq: 4, foldVersion: 1, state: '{"nodes":{}}' };
     await given(store, appendUnit(runId, 2, { events: privateEvents(2, 2), checkpoint, release: true }));
-    const suspicion = { reason: 'a test', since: 1, seq: 4, strikes: 3, quarantinedAt: 2 };
+    const suspicion = { reason: 'a test', since: 1, seq: 4, quarantinedAt: 2 };
     await given(store, { kind: 'suspicion', batchId: newBatchId(), runId, suspicion });
     await given(store, commandUnit(runId, `cancel-${runId}`));
   }

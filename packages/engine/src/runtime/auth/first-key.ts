@@ -36,7 +36,8 @@ export async function ensureFirstKey(first: FirstKey): Promise<FirstKeyState> {
       each.first !== undefined &&
       replaces.includes(each.first) &&
       each.revokedAt === undefined &&
-      each.keyId !== row.keyId,
+      // Another process that starts with the same key may have added it since.
+      each.hash !== row.hash,
   );
   const units = [
     ...(known === undefined ? [addition(first, row)] : []),

@@ -226,6 +226,31 @@ describe('the first key', () => {
     });
   });
 
+  it('of processes that start at the same time with the same one stays valid', async () => {
+    const test = await open();
+    let goOn: () => void = () => undefined;
+    const late = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    // This process looked before the other one added it, and goes on afterwards.
+    const behind: FirstKey['store'] = {
+      ...test.store,
+      readKeyByHash: async (hash) => {
+        const seen = await test.store.readKeyByHash(hash);
+        await late;
+        return seen;
+      },
+    };
+    const slow = first(test, 'weft_live_first', { store: behind });
+    await first(test, 'weft_live_first');
+
+    goOn();
+    await slow;
+
+    expect(await test.host.authenticate('weft_live_first')).toMatchObject({ state: 'ok' });
+    expect(await first(test, 'weft_live_first')).toBe('known');
+  });
+
   it('revokes the one before it, on record, and no other key', async () => {
     const test = await open();
     const other = await createKey(test, { ...request, label: 'first key' });

@@ -53,7 +53,7 @@ export function createCancelAside(dependencies: CancelAsideDependencies): Cancel
 
   /** Undefined when the log cannot be read. */
   async function byDecision(row: RunRow, epoch: number, cancel: StoredCommand): Promise<RunUnit | undefined> {
-    if (row.isDamaged === true || row.suspicion?.isTried === true) return undefined;
+    if (row.isDamaged === true || row.suspicion?.tried !== undefined) return undefined;
     await quarantine.noteCancel(row, epoch);
     try {
       const { plan, state, checkpointSeq } = await states.upTo(row.record, row.nextSeq);

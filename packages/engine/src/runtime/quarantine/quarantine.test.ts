@@ -27,10 +27,12 @@ describe('a run that lost its holders', () => {
   let now = 1_000;
   const store = openMemoryStore({ clock: () => now });
   let batches = 0;
+  let isStoreAway = false;
   const quarantine = createQuarantine({
     store,
     committer: {
       async submit(unit) {
+        if (isStoreAway) return { state: 'lost' };
         const [result] = await store.commit([unit]);
         if (result === undefined) throw new Error('no result');
         return result;
@@ -80,7 +82,7 @@ describe('a run that lost its holders', () => {
   async function die(admission: 'ordinary' | 'aside' | Trial, runId: string): Promise<void> {
     isTrial(admission);
     const { suspicion } = await rowOf(runId);
-    expect(suspicion?.isTried).toBe(true);
+    expect(suspicion?.tried).toBeDefined();
     await admission.end(0, true);
     if (suspicion !== undefined)
       await given(store, { kind: 'suspicion', batchId: 'd'.repeat(22), runId, suspicion });
@@ -96,14 +98,18 @@ describe('a run that lost its holders', () => {
 
     for (let strike = 0; strike < MOST_STRIKES; strike += 1) {
       const { admission, row } = await takeOver(runId);
-      expect(row.suspicion?.strikes ?? 0).toBe(Math.max(strike - 1, 0));
+      expect(row.suspicion?.struckWhile ?? []).toHaveLength(Math.max(strike - 1, 0));
       await die(admission, runId);
     }
 
     expect((await takeOver(runId)).admission).toBe('aside');
     expect(await rowOf(runId)).toMatchObject({
       head: { status: 'running' },
-      suspicion: { quarantinedAt: now, strikes: MOST_STRIKES, reason: expect.stringContaining('3 times') },
+      suspicion: {
+        quarantinedAt: now,
+        struckWhile: Array.from({ length: MOST_STRIKES }, () => 'taking up'),
+        reason: expect.stringContaining('3 times'),
+      },
     });
     expect((await store.readAudit(0, 1_000)).at(-1)).toMatchObject({
       action: 'run.quarantine',
@@ -121,7 +127,46 @@ describe('a run that lost its holders', () => {
       expect(await admission.end(0, false)).toBe(false);
     }
 
-    expect((await rowOf(runId)).suspicion).toMatchObject({ strikes: 0 });
+    expect((await rowOf(runId)).suspicion).toEqual({
+      reason: expect.any(String),
+      since: expect.any(Number),
+      seq: 0,
+    });
+  });
+
+  it('loses the strikes of a decision that went well, and keeps those of others (W-24)', async () => {
+    const runId = await heldRun();
+    await takeOver(runId);
+    await die((await takeOver(runId)).admission, runId);
+    const { admission } = await takeOver(runId);
+    isTrial(admission);
+    await admission.end(0, false);
+    await admission.begin('outcome a');
+    await die(admission, runId);
+
+    const next = (await takeOver(runId)).admission;
+    isTrial(next);
+    expect(next.outcome(0)).toMatchObject({ suspicion: { struckWhile: ['outcome a'] } });
+    await next.end(0, false);
+
+    expect((await rowOf(runId)).suspicion).toMatchObject({ struckWhile: ['outcome a'] });
+  });
+
+  it('gets no strike for a note that the very process could not remove', async () => {
+    const runId = await heldRun();
+    await takeOver(runId);
+    const { admission, row } = await takeOver(runId);
+    isTrial(admission);
+    isStoreAway = true;
+    await expect(admission.end(0, false)).rejects.toMatchObject({ code: 'service_unavailable' });
+    isStoreAway = false;
+    expect((await rowOf(runId)).suspicion?.tried).toBe('taking up');
+
+    const again = await admit(await rowOf(runId));
+
+    isTrial(again);
+    expect(again.outcome(row.nextSeq).suspicion?.struckWhile).toBeUndefined();
+    again.close(false);
   });
 
   it('is no suspect any more once it got further', async () => {
@@ -130,7 +175,7 @@ describe('a run that lost its holders', () => {
     const { admission } = await takeOver(runId);
     isTrial(admission);
 
-    expect(admission.outcome(0)).toMatchObject({ suspicion: { strikes: 0 } });
+    expect(admission.outcome(0)).toMatchObject({ suspicion: { seq: 0 } });
     expect(admission.outcome(1)).toEqual({});
     expect(await admission.end(1, false)).toBe(true);
 
@@ -154,6 +199,44 @@ describe('a run that lost its holders', () => {
 
     isTrial(await other);
     ((await other) as Trial).close(false);
+  });
+
+  it('that ends while it waits for the suspect before it lets the next one in (W-23)', async () => {
+    const [first, second, third] = [await heldRun(), await heldRun(), await heldRun()];
+    for (const runId of [first, second, third]) await takeOver(runId);
+    const { admission: ending } = await takeOver(first);
+    isTrial(ending);
+    await ending.end(0, false);
+    const { admission: inside } = await takeOver(second);
+    isTrial(inside);
+
+    const begun = ending.begin('tick');
+    ending.close(false);
+    await inside.end(0, false);
+    await begun;
+
+    const { admission } = await takeOver(third);
+    isTrial(admission);
+    admission.close(false);
+    expect((await rowOf(first)).suspicion?.tried).toBeUndefined();
+  });
+
+  it('is waited for by ordinary runs while it is tried, and not by those who come later (W-23)', async () => {
+    const runId = await heldRun();
+    await takeOver(runId);
+    const { admission } = await takeOver(runId);
+    isTrial(admission);
+    let mayDecide = false;
+    const waited = quarantine.trialUnderWay()?.then(() => {
+      mayDecide = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(mayDecide).toBe(false);
+
+    await admission.end(0, false);
+
+    await waited;
+    expect(quarantine.trialUnderWay()).toBeUndefined();
   });
 });
 

@@ -20,6 +20,12 @@ export function commandInput({ command, commandId }: StoredCommand, waiting: rea
   return { type: 'command', command, commandId, commandsWait: waiting.length > 0 } as const;
 }
 
+/** The same for the same input of another holder: what is held against a suspect is held against one of its decisions. */
+export function nameOf(input: Input & { readonly commandId?: string }): string {
+  const about = 'key' in input ? input.key : input.commandId;
+  return about === undefined ? input.type : `${input.type} ${about}`;
+}
+
 /** Without the facts that are on record already: a replay that begins before the end of its log decides them again. */
 export function unrecorded(step: Step, durableSeq: number): Step {
   const first = step.events[0];

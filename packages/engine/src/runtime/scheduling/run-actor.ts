@@ -10,7 +10,15 @@ import { errorFields, type Log } from '../../ports/log.ts';
 import type { EffectHandle, Performer } from '../effects/performer.ts';
 import type { SpawnChild } from './spawn-child.ts';
 import { createTraceparents, startOf } from '../effects/trace-context.ts';
-import { commandInput, decidedBy, notInSource, ownFrom, takeOpening, unrecorded } from './actor-step.ts';
+import {
+  commandInput,
+  decidedBy,
+  nameOf,
+  notInSource,
+  ownFrom,
+  takeOpening,
+  unrecorded,
+} from './actor-step.ts';
 import type { Trial } from '../quarantine/quarantine.ts';
 import type { RunReplay } from './replay-source.ts';
 import { createWaitingInputs } from './waiting-inputs.ts';
@@ -62,6 +70,8 @@ export interface ActorContext extends BatchTools {
   readonly log: Log;
   /** False when this process may not write under this holder's name any more. */
   readonly mayWrite: (holder: string) => boolean;
+  /** While a suspect is tried: resolves when others may decide again. */
+  readonly trialUnderWay: () => Promise<void> | undefined;
   readonly onVerdict: (commandId: string, verdict: Verdict) => void;
   /** Creates a child run that the log has announced; says why not, or undefined when it exists. */
   readonly spawnChild: SpawnChild;
@@ -189,7 +199,8 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
         await endTrial();
         return ended ? undefined : rest();
       }
-      if (trial !== undefined) await trial.begin();
+      const others = trial === undefined ? context.trialUnderWay() : trial.begin(nameOf(input));
+      if (others !== undefined) await others;
       if (ended) return;
       await take(input);
       await endTrial();

@@ -15,7 +15,7 @@ async function quarantined(): Promise<string> {
   const { runId } = await at.start('gate');
   await at.reaches(runId, 'waiting-approval');
   await expect.poll(async () => (await store.readRun(runId, undefined))?.holder).toBeUndefined();
-  const suspicion = { reason: 'A test.', since: SINCE, seq: 0, strikes: 3, quarantinedAt: SINCE };
+  const suspicion = { reason: 'A test.', since: SINCE, seq: 0, quarantinedAt: SINCE };
   await store.commit([{ kind: 'suspicion', batchId: 'q'.repeat(22), runId, suspicion }]);
   return runId;
 }

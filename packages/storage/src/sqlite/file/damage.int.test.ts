@@ -49,7 +49,7 @@ function change(path: string, sql: string): void {
 async function commandedFile(sql?: string): Promise<Written> {
   const { path, runs } = await writtenFile();
   await withStore(path, async (store) => {
-    const suspicion = { reason: 'a test', since: 1, seq: 4, strikes: 3, quarantinedAt: 2 };
+    const suspicion = { reason: 'a test', since: 1, seq: 4, quarantinedAt: 2 };
     await given(store, {
       kind: 'suspicion',
       batchId: newBatchId(),
