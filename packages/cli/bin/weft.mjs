@@ -13,6 +13,6 @@ const argv = process.argv.slice(2);
 const { processIo } = await import(new URL('../dist/io.js', import.meta.url).href);
 const run =
   argv[0] === 'serve'
-    ? (await import(new URL('../dist/serve/host-thread.js', import.meta.url).href)).mainOnThread
+    ? (await import(new URL('../dist/serve/thread/host-thread.js', import.meta.url).href)).mainOnThread
     : (await import(built.href)).main;
 process.exitCode = await run(argv, processIo());

@@ -79,7 +79,7 @@ export type { RandomBytes } from './runtime/runs/ids.ts';
 export { recordFromText } from './core/json/lazy-inputs.ts';
 export { createFairQueue } from './runtime/fairness/fair-queue.ts';
 export { createGate } from './runtime/fairness/gate.ts';
-export { inTurns, nextTurn } from './runtime/fairness/in-turns.ts';
+export { runCooperatively, nextTurn } from './runtime/fairness/run-cooperatively.ts';
 export { jsonText } from './runtime/fairness/json-text.ts';
 export { createLoads, isOverShare } from './runtime/fairness/loads.ts';
 export { StopSource } from './runtime/effects/stop-source.ts';
@@ -116,7 +116,7 @@ export type {
   KeyUnit,
   Listed,
   NewOutboxRow,
-  Notice,
+  Signal,
   OpenBackup,
   OutboxRow,
   OutboxUnit,
@@ -139,7 +139,7 @@ export type {
   Suspicion,
   SuspicionUnit,
   Tombstone,
-  Verdict,
+  CommandResult,
   WorkflowRow,
   WorkflowUnit,
   WriteResult,

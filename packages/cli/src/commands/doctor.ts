@@ -11,8 +11,8 @@ import {
 } from '../doctor/doctor-checks.ts';
 import { EXIT } from '../exit-code.ts';
 import { checkDatabase } from '../doctor/database-checks.ts';
-import { settingArgs } from '../serve/setting-args.ts';
-import { readSettings, type SettingSources } from '../serve/settings.ts';
+import { settingArgs } from '../serve/settings/setting-args.ts';
+import { readSettings, type SettingSources } from '../serve/settings/settings.ts';
 import type { Style } from '../output/style.ts';
 import { visibleText } from '../output/terminal-text.ts';
 

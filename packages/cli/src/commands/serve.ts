@@ -3,8 +3,8 @@ import { EXIT, type ExitCode } from '../exit-code.ts';
 import { type Started, renderBanner } from '../serve/banner.ts';
 import { createLog } from '../serve/log.ts';
 import type { RunningHost } from '../serve/run-host.ts';
-import { SERVE_ARGS, SERVE_MOVED, SERVE_SECTIONS } from '../serve/setting-args.ts';
-import { type ServeSettings, readSettings } from '../serve/settings.ts';
+import { SERVE_ARGS, SERVE_MOVED, SERVE_SECTIONS } from '../serve/settings/setting-args.ts';
+import { type ServeSettings, readSettings } from '../serve/settings/settings.ts';
 
 export const serve = leaf({
   name: 'serve',

@@ -1,7 +1,7 @@
 import type { DatabaseReport } from '@weft/storage';
 import type { Finding } from './doctor-checks.ts';
-import { shownUrl } from '../serve/postgres-url.ts';
-import type { PostgresSettings } from '../serve/settings.ts';
+import { shownUrl } from '../serve/store/postgres-url.ts';
+import type { PostgresSettings } from '../serve/settings/settings.ts';
 
 const MAX_SKEW_MS = 5_000;
 const SHOWN_PROBLEMS = 20;

@@ -198,9 +198,9 @@ function answer(runId: string, value: Json): Promise<string> {
 async function send(runId: string, command: Command): Promise<string> {
   const sent = await host.runs.command(caller, runId, command);
   if (sent === undefined || sent.replayed) throw new Error('the run is not there');
-  const { verdict } = sent;
-  if (verdict === undefined) throw new Error('nobody decided in time');
-  return verdict.applied ? 'applied' : (verdict.refusal?.code ?? 'refused');
+  const { commandResult } = sent;
+  if (commandResult === undefined) throw new Error('nobody decided in time');
+  return commandResult.applied ? 'applied' : (commandResult.refusal?.code ?? 'refused');
 }
 
 async function statusOf(runId: string): Promise<string> {

@@ -1,7 +1,7 @@
 import type { Style } from '../output/style.ts';
 import { renderFields } from '../output/table.ts';
-import type { BuiltInFixtures } from './fixtures.ts';
-import type { LoadedFile } from './workflow-files.ts';
+import type { BuiltInFixtures } from './workflows/fixtures.ts';
+import type { LoadedFile } from './workflows/workflow-files.ts';
 import { visibleText } from '../output/terminal-text.ts';
 
 export interface Started {

@@ -16,7 +16,7 @@ import {
 import { isHostError } from '@weft/protocol/plain';
 import { type RunningServer, type Telemetry, createApp, startServer } from '@weft/server';
 import type { StoreLoss } from '@weft/storage';
-import { openAnchorFile } from './audit-anchor-file.ts';
+import { openAnchorFile } from './keys/audit-anchor-file.ts';
 import {
   type DataFolder,
   dataFolder,
@@ -29,17 +29,17 @@ import { newIdentity, parseIdentity } from '../connecting/identity.ts';
 import type { Io } from '../io.ts';
 import { reasonOf } from '../parsing/key-values.ts';
 import { VERSION } from '../version.ts';
-import { openStore, provideKeys, usesFolder } from './host-store.ts';
-import { type BuiltInFixtures, registerFixtures } from './fixtures.ts';
-import { provideKeyFile } from './key-file.ts';
-import { chosenKey, provideFirstKey } from './keys.ts';
-import { isLoopbackBind } from './loopback.ts';
-import { shownUrl } from './postgres-url.ts';
-import type { ServeSettings } from './settings.ts';
+import { openStore, provideKeys, usesFolder } from './store/host-store.ts';
+import { type BuiltInFixtures, registerFixtures } from './workflows/fixtures.ts';
+import { provideKeyFile } from './keys/key-file.ts';
+import { chosenKey, provideFirstKey } from './keys/first-key.ts';
+import { isLoopbackBind } from './settings/loopback.ts';
+import { shownUrl } from './store/postgres-url.ts';
+import type { ServeSettings } from './settings/settings.ts';
 import { type RunningTelemetry, startTelemetry } from './telemetry.ts';
 import { startFailure } from './start-failure.ts';
-import { testOnly } from './test-only.ts';
-import { type LoadedFile, loadWorkflowFiles } from './workflow-files.ts';
+import { testOnly } from './settings/test-only.ts';
+import { type LoadedFile, loadWorkflowFiles } from './workflows/workflow-files.ts';
 
 /** A host that answers requests, and the one way to end it. */
 export interface RunningHost {

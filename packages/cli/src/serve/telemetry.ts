@@ -3,8 +3,8 @@ import { type Telemetry, createTelemetry, startMetricsServer } from '@weft/serve
 import { unusable } from '../exit-code.ts';
 import { reasonOf } from '../parsing/key-values.ts';
 import { VERSION } from '../version.ts';
-import type { OtlpSettings } from './otlp-settings.ts';
-import type { ServeSettings } from './settings.ts';
+import type { OtlpSettings } from './settings/otlp-settings.ts';
+import type { ServeSettings } from './settings/settings.ts';
 
 export type RunningTelemetry = Telemetry;
 

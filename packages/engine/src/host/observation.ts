@@ -16,7 +16,7 @@ export interface Observation extends Pick<TelemetrySource, 'observe'> {
   readonly store: Store;
   /** The feed as actors see it: what they publish is also told to the observers. */
   watching(feed: Feed): Feed;
-  /** A command has its verdict. */
+  /** A command has its result. */
   decided(commandId: string): void;
   /** Milliseconds since the store last renewed the claims of this process; undefined before the first time. */
   claimAgeMs(): number | undefined;

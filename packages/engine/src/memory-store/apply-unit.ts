@@ -1,7 +1,7 @@
 import type {
   BlobUnit,
   CommandUnit,
-  Notice,
+  Signal,
   OutboxUnit,
   RunUnit,
   SuspicionUnit,
@@ -78,20 +78,21 @@ function applyRun(data: MemoryData, unit: RunUnit, now: number): void {
     const stored = { ...row, runId: unit.runId, attempts: 0 };
     data.outbox.set(row.id, { row: stored, nextAt: row.dueAt, dead: false });
   }
-  for (const notice of unit.notify ?? []) deliver(data, notice, run.record.tenant, now);
+  for (const signal of unit.notify ?? []) deliver(data, signal, run.record.tenant, now);
 }
 
 function consume(run: MemoryRun, unit: RunUnit): void {
-  for (const { commandId, verdict } of unit.consume ?? []) {
+  for (const { commandId, commandResult } of unit.consume ?? []) {
     const command = run.commands.get(commandId);
-    if (command && command.verdict === undefined) run.commands.set(commandId, { ...command, verdict });
+    if (command && command.commandResult === undefined)
+      run.commands.set(commandId, { ...command, commandResult });
   }
 }
 
 /** Into the inbox of a run of the same tenant that is under way; elsewhere nobody waits for it. */
-function deliver(data: MemoryData, notice: Notice, tenant: string, now: number): void {
-  const run = data.runs.get(notice.runId);
-  if (run && isOpen(ownRun(factsOf(run), tenant))) accept(run, notice, now);
+function deliver(data: MemoryData, signal: Signal, tenant: string, now: number): void {
+  const run = data.runs.get(signal.runId);
+  if (run && isOpen(ownRun(factsOf(run), tenant))) accept(run, signal, now);
 }
 
 function newRun(data: MemoryData, unit: RunUnit, create: NonNullable<RunUnit['create']>): MemoryRun {
@@ -116,7 +117,7 @@ function applyCommand(data: MemoryData, unit: CommandUnit, now: number): void {
 }
 
 /** The same command twice is one. */
-function accept(run: MemoryRun, { commandId, command }: Notice, now: number): void {
+function accept(run: MemoryRun, { commandId, command }: Signal, now: number): void {
   if (!run.commands.has(commandId)) run.commands.set(commandId, { commandId, command, acceptedAt: now });
 }
 

@@ -138,7 +138,7 @@ export function isClaimable(run: MemoryRun): boolean {
 }
 
 export function pendingCommands(run: MemoryRun): StoredCommand[] {
-  return [...run.commands.values()].filter((command) => command.verdict === undefined);
+  return [...run.commands.values()].filter((command) => command.commandResult === undefined);
 }
 
 export function runRow(data: MemoryData, run: MemoryRun, now: number): RunRow {

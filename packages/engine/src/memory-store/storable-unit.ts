@@ -6,7 +6,7 @@ const KEPT_AS_JSON = new Set([
   'configurable',
   'metadata',
   'command',
-  'verdict',
+  'commandResult',
   'details',
   'body',
   'suspicion',

@@ -66,7 +66,7 @@ export interface ResolveCommand {
 export type DrainPolicy = 'immediate' | 'drain-current-node';
 
 /** What became of a command. */
-export type Verdict =
+export type CommandResult =
   | { readonly applied: true; readonly status: RunStatus; readonly at: number }
   | {
       readonly applied: false;

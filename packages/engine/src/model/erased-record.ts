@@ -17,6 +17,6 @@ export function erasedRecord({ sensitiveInputs: _sensitive, ...record }: Creatio
 export function erasedCommand(command: Command): Command {
   if (command.type === 'resolve' || command.type === 'channel') return { ...command, value: null };
   if (command.type !== 'child') return command;
-  const { outputs: _outputs, variables: _variables, ...notice } = command;
-  return notice;
+  const { outputs: _outputs, variables: _variables, ...signal } = command;
+  return signal;
 }

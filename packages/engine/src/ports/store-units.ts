@@ -1,5 +1,5 @@
 import type { CreationRecord } from '../model/run-state.ts';
-import type { Command, Verdict } from '../model/command.ts';
+import type { Command, CommandResult } from '../model/command.ts';
 import type {
   ApiKeyRow,
   AuditEntry,
@@ -64,12 +64,12 @@ export interface RunUnit extends UnitBase {
   readonly expectedSeq: number;
   readonly events: readonly StoredEvent[];
   readonly head: RunHead;
-  readonly consume?: readonly { readonly commandId: string; readonly verdict: Verdict }[];
+  readonly consume?: readonly { readonly commandId: string; readonly commandResult: CommandResult }[];
   readonly checkpoint?: Checkpoint;
   /** Gives up the claim with this write. */
   readonly release?: boolean;
   readonly outbox?: readonly NewOutboxRow[];
-  readonly notify?: readonly Notice[];
+  readonly notify?: readonly Signal[];
   /** Replaces what is held against the run, with this write: nothing any more when it is empty. */
   readonly heldAgainst?: { readonly suspicion?: Suspicion };
 }
@@ -79,7 +79,7 @@ export interface RunUnit extends UnitBase {
  * happens when that run is missing, belongs to another tenant, has ended, or has a command of this id already; the inbox's
  * limit does not count, because nobody could be told.
  */
-export interface Notice {
+export interface Signal {
   readonly runId: string;
   readonly commandId: string;
   readonly command: Command;
@@ -191,7 +191,7 @@ export interface PurgeUnit extends UnitBase {
 
 /**
  * Takes away what only the fold may see of a run that has ended: overlays and the checkpoint; of its inputs only the names stay
- * (`erasedRecord`), the value of an answer becomes null, and outputs and variables of a child's notice go. Refused like a purge, but not because of a parent.
+ * (`erasedRecord`), the value of an answer becomes null, and outputs and variables of a child's signal go. Refused like a purge, but not because of a parent.
  */
 export interface EraseUnit extends UnitBase {
   readonly kind: 'erase';

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import type { CreationRecord, RunStatus } from '../model/run-state.ts';
-import type { Command, Verdict } from '../model/command.ts';
+import type { Command, CommandResult } from '../model/command.ts';
 import type { DocumentPlace, WriteUnit } from './store-units.ts';
 
 export type {
@@ -9,7 +9,7 @@ export type {
   Command,
   DrainPolicy,
   ResolveCommand,
-  Verdict,
+  CommandResult,
 } from '../model/command.ts';
 export type {
   AuditUnit,
@@ -20,7 +20,7 @@ export type {
   DocumentUnit,
   EraseUnit,
   KeyUnit,
-  Notice,
+  Signal,
   OutboxUnit,
   PurgeUnit,
   RevokeKeyUnit,
@@ -401,7 +401,7 @@ export interface StoredCommand {
   readonly commandId: string;
   readonly command: Command;
   readonly acceptedAt: number;
-  readonly verdict?: Verdict;
+  readonly commandResult?: CommandResult;
 }
 
 export interface IdempotencyRecord {
@@ -413,7 +413,7 @@ export interface IdempotencyRecord {
   /** SHA-256 over path parameters and canonical body, hex. */
   readonly requestDigest: string;
   readonly expiresAt: number;
-  /** What to answer again; or the command whose verdict decides the answer. */
+  /** What to answer again; or the command whose result decides the answer. */
   readonly response:
     | { readonly status: number; readonly body: string }
     | { readonly runId: string; readonly commandId: string };

@@ -236,7 +236,7 @@ export function appendingContract(subject: Subject): void {
           head: completed,
           idempotency,
           audit: [auditEntry('run.cancel')],
-          consume: [{ commandId: 'c1', verdict: { applied: true, status: 'cancelled', at: 1 } }],
+          consume: [{ commandId: 'c1', commandResult: { applied: true, status: 'cancelled', at: 1 } }],
           checkpoint: { seq: 1, foldVersion: 1, state: '{}' },
           outbox: [{ id: 'o1', topic: 'callback', dueAt: 0, body: {} }],
           release: true,

@@ -388,7 +388,7 @@ export function claimingContract(subject: Subject): void {
           epoch: 2,
           head: waiting,
           release: true,
-          consume: [{ commandId: 'c1', verdict: { applied: false, status: 'waiting-external' } }],
+          consume: [{ commandId: 'c1', commandResult: { applied: false, status: 'waiting-external' } }],
         }),
       );
       expect(await subject.store.claimDue('h1', 5)).toEqual([]);

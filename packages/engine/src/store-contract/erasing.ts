@@ -27,7 +27,7 @@ export function erasingContract(subject: Subject): void {
       expect((await store.listRuns('acme', { tag: 'nightly' }, { limit: 9 })).rows).toEqual([row]);
     });
 
-    it('takes the values out of commands and keeps their verdicts', async () => {
+    it('takes the values out of commands and keeps their result', async () => {
       const { store } = subject;
       const runId = await givenEndedRun();
 
@@ -35,11 +35,11 @@ export function erasingContract(subject: Subject): void {
 
       expect(await store.readCommand(runId, 'answer')).toMatchObject({
         command: { ...ANSWER, value: null },
-        verdict: { applied: true },
+        commandResult: { applied: true },
       });
       expect((await store.readCommand(runId, 'channel'))?.command).toEqual({ ...CHANNEL, value: null });
-      const { outputs: _outputs, variables: _variables, ...notice } = CHILD;
-      expect((await store.readCommand(runId, 'child'))?.command).toEqual(notice);
+      const { outputs: _outputs, variables: _variables, ...signal } = CHILD;
+      expect((await store.readCommand(runId, 'child'))?.command).toEqual(signal);
       expect((await store.readCommand(runId, 'pause'))?.command).toEqual({
         type: 'pause',
         policy: 'immediate',

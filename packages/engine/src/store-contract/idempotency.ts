@@ -65,7 +65,7 @@ export function idempotencyContract(subject: Subject): void {
       expect(await read()).toEqual(record);
     });
 
-    it('may point to the command whose verdict is the answer', async () => {
+    it('may point to the command whose result is the answer', async () => {
       const runId = await givenHeldRun(subject.store);
       const pointing = idempotencyRecord({ response: { runId, commandId: 'c1' } });
 
@@ -80,17 +80,17 @@ export function idempotencyContract(subject: Subject): void {
     it('leads to its command also when that has ended the run', async () => {
       const runId = await givenHeldRun(subject.store);
       const pointing = idempotencyRecord({ response: { runId, commandId: 'c1' } });
-      const verdict = { applied: true, status: 'completed', at: START } as const;
+      const commandResult = { applied: true, status: 'completed', at: START } as const;
       await given(
         subject.store,
         commandUnit(runId, 'c1', { idempotency: pointing }),
-        appendUnit(runId, 0, { head: completed, consume: [{ commandId: 'c1', verdict }] }),
+        appendUnit(runId, 0, { head: completed, consume: [{ commandId: 'c1', commandResult }] }),
       );
 
       const again = await commitOne(subject.store, commandUnit(runId, 'c2', { idempotency: pointing }));
 
       expect(again).toEqual({ state: 'refused', reason: 'idempotency_exists', record: pointing });
-      expect(await subject.store.readCommand(runId, 'c1')).toMatchObject({ verdict });
+      expect(await subject.store.readCommand(runId, 'c1')).toMatchObject({ commandResult });
     });
 
     it('goes with units of every kind', async () => {

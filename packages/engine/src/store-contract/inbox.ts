@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Verdict } from '../ports/store.ts';
+import type { CommandResult } from '../ports/store.ts';
 import {
   appendUnit,
   commandUnit,
@@ -13,10 +13,10 @@ import {
 } from './fixtures.ts';
 import type { Subject } from './subject.ts';
 
-/** Commands: accepted, in order, consumed once with a verdict. */
+/** Commands: accepted, in order, consumed once with a result. */
 export function inboxContract(subject: Subject): void {
   describe('the inbox', () => {
-    const applied: Verdict = { applied: true, status: 'cancelled', at: START + 5 };
+    const applied: CommandResult = { applied: true, status: 'cancelled', at: START + 5 };
 
     it('keeps commands in order of acceptance, with the time of the store’s clock', async () => {
       const runId = await givenHeldRun(subject.store);
@@ -43,28 +43,37 @@ export function inboxContract(subject: Subject): void {
       ]);
     });
 
-    it('gives up a command with the unit that consumes it, and remembers the verdict', async () => {
+    it('gives up a command with the unit that consumes it, and remembers the result', async () => {
       const runId = await givenHeldRun(subject.store);
       await given(subject.store, commandUnit(runId, 'c1'), commandUnit(runId, 'c2'));
 
-      await given(subject.store, appendUnit(runId, 0, { consume: [{ commandId: 'c1', verdict: applied }] }));
+      await given(
+        subject.store,
+        appendUnit(runId, 0, { consume: [{ commandId: 'c1', commandResult: applied }] }),
+      );
 
       expect((await subject.store.readInbox(runId)).map(({ commandId }) => commandId)).toEqual(['c2']);
       expect((await subject.store.readRun(runId, 'acme'))?.pendingCommands).toEqual(['cancel']);
-      expect(await subject.store.readCommand(runId, 'c1')).toMatchObject({ verdict: applied });
-      expect(await subject.store.readCommand(runId, 'c2')).not.toHaveProperty('verdict');
+      expect(await subject.store.readCommand(runId, 'c1')).toMatchObject({ commandResult: applied });
+      expect(await subject.store.readCommand(runId, 'c2')).not.toHaveProperty('commandResult');
       expect(await subject.store.readCommand(runId, 'c3')).toBeUndefined();
     });
 
-    it('keeps the first verdict of a command', async () => {
+    it('keeps the first result of a command', async () => {
       const runId = await givenHeldRun(subject.store);
       await given(subject.store, commandUnit(runId, 'c1'));
-      await given(subject.store, appendUnit(runId, 0, { consume: [{ commandId: 'c1', verdict: applied }] }));
+      await given(
+        subject.store,
+        appendUnit(runId, 0, { consume: [{ commandId: 'c1', commandResult: applied }] }),
+      );
 
-      const other: Verdict = { applied: false, status: 'running' };
-      await given(subject.store, appendUnit(runId, 1, { consume: [{ commandId: 'c1', verdict: other }] }));
+      const other: CommandResult = { applied: false, status: 'running' };
+      await given(
+        subject.store,
+        appendUnit(runId, 1, { consume: [{ commandId: 'c1', commandResult: other }] }),
+      );
 
-      expect(await subject.store.readCommand(runId, 'c1')).toMatchObject({ verdict: applied });
+      expect(await subject.store.readCommand(runId, 'c1')).toMatchObject({ commandResult: applied });
       expect((await subject.store.readRun(runId, 'acme'))?.pendingCommands).toEqual([]);
     });
 
@@ -91,7 +100,10 @@ export function inboxContract(subject: Subject): void {
         reason: 'inbox_full',
       });
 
-      await given(subject.store, appendUnit(runId, 0, { consume: [{ commandId: 'c2', verdict: applied }] }));
+      await given(
+        subject.store,
+        appendUnit(runId, 0, { consume: [{ commandId: 'c2', commandResult: applied }] }),
+      );
       expect(await commitOne(subject.store, commandUnit(runId, 'c4'))).toEqual({ state: 'committed' });
       expect((await subject.store.readInbox(runId)).map(({ commandId }) => commandId)).toEqual([
         'c1',

@@ -89,7 +89,7 @@ export function keptRuns(subject: Subject) {
         events: [event(from, 'run.completed')],
         head: completed,
         checkpoint: { seq: from + 1, foldVersion: 1, state: '{"secret":"canary"}' },
-        consume: [{ commandId: 'answer', verdict: { applied: true, status: 'completed', at: START } }],
+        consume: [{ commandId: 'answer', commandResult: { applied: true, status: 'completed', at: START } }],
       }),
     );
     return runId;

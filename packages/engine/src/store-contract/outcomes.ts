@@ -92,11 +92,11 @@ export function outcomesContract(subject: Subject): void {
       await given(subject.store, ...units);
     });
 
-    it('of a run unit holds for its notices too: they are there with it, or not at all', async () => {
+    it('of a run unit holds for its signals too: they are there with it, or not at all', async () => {
       const runId = await givenHeldRun(subject.store);
       const told = await givenHeldRun(subject.store);
-      const notice = { runId: told, commandId: 'n1', command: { type: 'cancel' } } as const;
-      const unit = appendUnit(runId, 0, { notify: [notice] });
+      const signal = { runId: told, commandId: 'n1', command: { type: 'cancel' } } as const;
+      const unit = appendUnit(runId, 0, { notify: [signal] });
 
       await withFault('beforeCommit', () => subject.store.commit([unit]));
       expect(await subject.store.committed(unit)).toBe(false);

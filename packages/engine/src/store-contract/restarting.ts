@@ -124,7 +124,7 @@ export function restartingContract(subject: Subject, restart: () => Promise<void
       expect(await readAll(subject.store, runId)).toEqual(events(100, 3));
     });
 
-    it('a notice still waits for whoever claims the run it was sent to', async () => {
+    it('a signal still waits for whoever claims the run it was sent to', async () => {
       const runId = newRunId();
       await given(subject.store, createUnit(runId, { head: waiting }));
       const other = await givenHeldRun(subject.store);

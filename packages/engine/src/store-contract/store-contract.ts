@@ -13,7 +13,7 @@ import { inboxContract } from './inbox.ts';
 import { interleavingContract } from './interleaving.ts';
 import { erasingContract } from './erasing.ts';
 import { purgingContract } from './purging.ts';
-import { noticesContract } from './notices.ts';
+import { signalsContract } from './signals.ts';
 import { outboxContract } from './outbox.ts';
 import { outcomesContract } from './outcomes.ts';
 import { readingContract } from './reading.ts';
@@ -92,7 +92,7 @@ export function storeContract(name: string, harness: StoreHarness): void {
     readingContract(subject);
     claimingContract(subject);
     inboxContract(subject);
-    noticesContract(subject);
+    signalsContract(subject);
     idempotencyContract(subject);
     outboxContract(subject);
     registryContract(subject);

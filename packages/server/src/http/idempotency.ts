@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import { canonicalDigest, type IdempotencyClaim, inTurns, type ReplayedAnswer } from '@weft/engine';
+import { canonicalDigest, type IdempotencyClaim, runCooperatively, type ReplayedAnswer } from '@weft/engine';
 import { canonicalJson, HostError, type Json } from '@weft/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendJson } from '../app-context.ts';
@@ -47,7 +47,10 @@ export async function idempotencyOfLarge(
 ): Promise<IdempotencyClaim | undefined> {
   const key = idempotencyKeyOf(request);
   if (key === undefined) return undefined;
-  const digest = await inTurns(request.caller?.tenant ?? '', canonicalDigest(whatWasAsked(mutation), LEVELS));
+  const digest = await runCooperatively(
+    request.caller?.tenant ?? '',
+    canonicalDigest(whatWasAsked(mutation), LEVELS),
+  );
   return claimOf(key, mutation, digest);
 }
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { createGate, inTurns } from '@weft/engine';
+import { createGate, runCooperatively } from '@weft/engine';
 import { HostError, type Json, parseStrictJson, strictJsonInSteps } from '@weft/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
@@ -31,7 +31,7 @@ export function readJsonOnly(app: FastifyInstance): void {
     answer?.once('close', () => delete waiting.body);
     await gate.pass(tenant, async () => {
       if (waiting.body === undefined) return done(clientLeft());
-      const value = await inTurns(tenant, strictJsonInSteps(textOf(waiting.body)));
+      const value = await runCooperatively(tenant, strictJsonInSteps(textOf(waiting.body)));
       if (answer?.closed === true) return done(clientLeft());
       done(null, value);
       if (answer !== undefined) await once(answer, 'close');

@@ -2,8 +2,8 @@ import { userInfo } from 'node:os';
 import { leaf } from '../../parsing/command.ts';
 import { EXIT, usageError } from '../../exit-code.ts';
 import { visibleText } from '../../output/terminal-text.ts';
-import { settingArgs } from '../../serve/setting-args.ts';
-import type { SettingSources } from '../../serve/settings.ts';
+import { settingArgs } from '../../serve/settings/setting-args.ts';
+import type { SettingSources } from '../../serve/settings/settings.ts';
 
 const MAX_REASON = 500;
 
@@ -25,7 +25,7 @@ export const reanchor = leaf({
     if (reason.length > MAX_REASON || visibleText(reason) !== reason)
       throw usageError(`--reason takes one line of at most ${MAX_REASON} printable characters.`);
     // Loaded here, so that every other command starts without a host's worth of modules.
-    const { reanchorHost } = await import('../../serve/reanchor.ts');
+    const { reanchorHost } = await import('../../serve/keys/reanchor.ts');
     const flags = all as SettingSources['flags'];
     const { before, after, file } = await reanchorHost(cli, flags, { actor: userInfo().username, reason });
     const said = cli.json

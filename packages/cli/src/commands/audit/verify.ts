@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { AuditVerification, ExportVerification } from '@weft/engine';
 import type { Client } from '@weft/sdk';
-import type { Anchored } from '../../serve/audit-anchor-file.ts';
+import type { Anchored } from '../../serve/keys/audit-anchor-file.ts';
 import { type Cli, HOST_ARGS, leaf } from '../../parsing/command.ts';
 import { connect } from '../../connecting/connection.ts';
 import { CliError, EXIT, type ExitCode, unusable, usageError } from '../../exit-code.ts';
@@ -70,7 +70,7 @@ export const verify = leaf({
 /** Of several processes, the one that has seen most. */
 async function highestAnchor(cli: Cli, files: readonly string[]): Promise<Anchored | undefined> {
   if (files.length === 0) return undefined;
-  const { readAnchorFile } = await import('../../serve/audit-anchor-file.ts');
+  const { readAnchorFile } = await import('../../serve/keys/audit-anchor-file.ts');
   const anchors = await Promise.all(
     files.map(async (name) => {
       const path = resolve(cli.io.cwd, name.trim());

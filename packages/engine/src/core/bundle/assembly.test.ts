@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { StoredEvent } from '../../ports/store.ts';
 import { renderSnapshot } from '../fold/snapshot.ts';
-import { finish } from '../json/steps.ts';
+import { finish } from '../json/cooperative-task.ts';
 import { chain, node } from '../testing/definitions.ts';
 import { simulate } from '../testing/simulation.ts';
 import { type BundleSource, createBundleAssembly, type RunningHash } from './assembly.ts';

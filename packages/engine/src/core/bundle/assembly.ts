@@ -2,7 +2,7 @@ import { BUNDLE_VERSION, EVENT_SCHEMA_VERSION, eventId, type JsonObject, toIso }
 import type { Ed25519Key } from '../../crypto/ed25519.ts';
 import type { StoredEvent } from '../../ports/store.ts';
 import { asRunEvent, type RunEvent } from '../../model/run-event.ts';
-import type { Steps } from '../json/steps.ts';
+import type { CooperativeTask } from '../json/cooperative-task.ts';
 import { canonicalText, utf8Bytes } from './canonical-text.ts';
 import { redactCredentialsIn } from './encoded-credentials.ts';
 import { type FixedSource, fixedParts, pointerBytes } from './fixed-parts.ts';
@@ -57,7 +57,10 @@ export interface BundleOptions {
 const SLACK_BYTES = 16 * 1024;
 
 /** Masking what is known beforehand takes long for a large run, so it is done in steps. */
-export function* createBundleAssembly(source: BundleSource, options: BundleOptions): Steps<BundleAssembly> {
+export function* createBundleAssembly(
+  source: BundleSource,
+  options: BundleOptions,
+): CooperativeTask<BundleAssembly> {
   const { record, redaction, totalEvents } = source;
   const { maxBytes, hash } = options;
   const slack = Math.min(SLACK_BYTES, maxBytes / 16);

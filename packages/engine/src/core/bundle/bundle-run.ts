@@ -3,7 +3,7 @@ import { weightOf } from '../json/large-json.ts';
 import type { CreationRecord } from '../../model/run-state.ts';
 import type { BundleRedaction } from './bundle-redaction.ts';
 import { redactDeep } from '../redaction/scan/credential-text.ts';
-import type { Steps } from '../json/steps.ts';
+import type { CooperativeTask } from '../json/cooperative-task.ts';
 
 /** Made by the engine from ids and clocks; nobody's input is in them. */
 const OWN_MEMBERS: ReadonlySet<string> = new Set([
@@ -43,7 +43,7 @@ export function* maskedMember(
   value: Json,
   record: CreationRecord,
   redaction: BundleRedaction,
-): Steps<Json> {
+): CooperativeTask<Json> {
   if (OWN_MEMBERS.has(name)) return value;
   if (!isJsonObject(value)) return redaction.value(value);
   switch (name) {
@@ -63,7 +63,7 @@ export function* maskedMember(
 }
 
 /** Many in one go, because there may be as many as the run has executed nodes; they are told apart by the definition's ids. */
-function* maskedStates(states: JsonObject, redaction: BundleRedaction): Steps<JsonObject> {
+function* maskedStates(states: JsonObject, redaction: BundleRedaction): CooperativeTask<JsonObject> {
   const masked = yield* maskedList(Object.values(states), redaction.value);
   const list = Array.isArray(masked) ? masked : [];
   return Object.fromEntries(Object.keys(states).map((key, index) => [key, list[index] ?? null]));
@@ -73,7 +73,7 @@ function* maskedStates(states: JsonObject, redaction: BundleRedaction): Steps<Js
 const GO_WEIGHT = 1_000;
 
 /** A list as `mask` shows it, which may be no list any more; others get their turn meanwhile. */
-export function* maskedList(items: readonly Json[], mask: (items: Json[]) => Json): Steps<Json> {
+export function* maskedList(items: readonly Json[], mask: (items: Json[]) => Json): CooperativeTask<Json> {
   const shown: Json[] = [];
   let go: Json[] = [];
   let weight = 0;
@@ -92,7 +92,10 @@ export function* maskedList(items: readonly Json[], mask: (items: Json[]) => Jso
 }
 
 /** Names are kept, unless somebody has used a credential as one. */
-function* mapMembers(object: JsonObject, change: (name: string, value: Json) => Json): Steps<JsonObject> {
+function* mapMembers(
+  object: JsonObject,
+  change: (name: string, value: Json) => Json,
+): CooperativeTask<JsonObject> {
   const entries: [string, Json][] = [];
   for (const [name, value] of Object.entries(object)) {
     entries.push([redactDeep(name), change(name, value)]);

@@ -2,7 +2,7 @@ import { type Annotation, isJsonObject, type Json, type JsonObject, type RunSnap
 import type { MaskedPlaces } from '../import/masked-slots.ts';
 import type { CreationRecord } from '../../model/run-state.ts';
 import type { BundleRedaction } from './bundle-redaction.ts';
-import type { Steps } from '../json/steps.ts';
+import type { CooperativeTask } from '../json/cooperative-task.ts';
 import { maskedList, maskedMember, unmaskedRun } from './bundle-run.ts';
 import { canonicalText, utf8Bytes } from './canonical-text.ts';
 import { maskedPointers } from './masked-pointers.ts';
@@ -53,7 +53,7 @@ const EXPENDABLE = [
  * Takes at most `maxBytes`: annotations are kept to an eighth of it, the newest ones; then, if it must be, parts of the run and
  * the definition are left out. What is too large as it is, is not masked first: that would be much work for nothing.
  */
-export function* fixedParts(source: FixedSource, maxBytes: number): Steps<FixedParts> {
+export function* fixedParts(source: FixedSource, maxBytes: number): CooperativeTask<FixedParts> {
   const { redaction, record, definition } = source;
   const maskedBefore = byPart((source.maskedBefore?.run ?? []).map(redaction.text));
   const partOf = (base: string, before: Json, after: Json): Part => {
@@ -93,13 +93,13 @@ export function* fixedParts(source: FixedSource, maxBytes: number): Steps<FixedP
   };
 }
 
-function* masked(pointer: string, value: Json, { record, redaction }: FixedSource): Steps<Json> {
+function* masked(pointer: string, value: Json, { record, redaction }: FixedSource): CooperativeTask<Json> {
   if (pointer === DEFINITION) return yield* maskedDefinition(value, redaction);
   return yield* maskedMember(pointer.slice('/run/'.length), value, record, redaction);
 }
 
 /** Its lists, of nodes above all, are what is long in it. */
-function* maskedDefinition(definition: Json, { authored }: BundleRedaction): Steps<Json> {
+function* maskedDefinition(definition: Json, { authored }: BundleRedaction): CooperativeTask<Json> {
   if (!isJsonObject(definition)) return authored(definition);
   const lists: [string, Json][] = [];
   const others: [string, Json][] = [];

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ChannelCommand, Notice, StoredEvent } from '../../ports/store.ts';
+import type { ChannelCommand, Signal, StoredEvent } from '../../ports/store.ts';
 import { advance, openRun } from '../decide/advance.ts';
 import { fromStored } from '../fold/from-stored.ts';
-import { createCueReader } from '../replay/cues.ts';
+import { createRecordedInputs } from '../replay/recorded-inputs.ts';
 import { createReplay } from '../replay/replay.ts';
-import { isSameAct } from '../replay/same-act.ts';
+import { isSameDecision } from '../replay/same-decision.ts';
 import { arbitraryTriggers } from '../testing/arbitrary-triggers.ts';
 import { chain, node } from '../testing/definitions.ts';
 import { arbitraryChoices, interleave } from '../testing/interleave.ts';
@@ -16,24 +16,28 @@ const RUNS = Number(process.env.WEFT_PROPERTY_RUNS ?? 150);
 /** The log of a replay from `cut`; undefined where the cut goes through an act. */
 function replayFrom({ plan, log, record: original }: Simulation, cut: number): StoredEvent[] | undefined {
   const [before, after] = [log[cut - 1], log[cut]];
-  if (before !== undefined && after !== undefined && isSameAct(plan, fromStored(before), fromStored(after)))
+  if (
+    before !== undefined &&
+    after !== undefined &&
+    isSameDecision(plan, fromStored(before), fromStored(after))
+  )
     return undefined;
   const { parent: _parent, ...kept } = original;
   const fork = { sourceRunId: original.runId, fromSeq: cut, mode: 'replay' } as const;
   const record = { ...kept, runId: '01890000-0000-7000-8000-00000000000f', fork };
   const run = openRun(plan, record, fold(plan, record, log.slice(0, cut)));
-  const reader = createCueReader(plan, run.state);
+  const reader = createRecordedInputs(plan, run.state);
   for (const event of log.slice(cut)) reader.push(fromStored(event));
   reader.end();
   const source = {
     sourceRunId: original.runId,
     eventAt: (seq: number) => log[seq],
-    cues: reader.cues,
+    recordedInputs: reader.recordedInputs,
     isOver: true,
   };
   const replay = createReplay(run, source);
   const events = log.slice(0, cut);
-  const told: Notice[] = [];
+  const told: Signal[] = [];
   for (let next = replay.next(); next !== undefined; next = replay.next()) {
     const { input, now } = next;
     const budget = {
@@ -43,7 +47,7 @@ function replayFrom({ plan, log, record: original }: Simulation, cut: number): S
       canContinue: () => replay.canContinue(now),
     };
     const step = advance(run, input, { now, random: 0 }, budget);
-    told.push(...step.notices.filter(({ command }) => command.type === 'channel'));
+    told.push(...step.signals.filter(({ command }) => command.type === 'channel'));
     events.push(...step.events);
   }
   expect(told).toEqual([]);

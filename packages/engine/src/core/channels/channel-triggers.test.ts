@@ -292,8 +292,8 @@ describe('a trigger, whatever happens to the run,', () => {
     run.passTime();
     run.command({ type: 'pause', policy: 'drain-current-node' });
     run.succeed('seen');
-    const { verdict } = run.command({ type: 'pause', policy: 'drain-current-node' });
-    expect(verdict).toMatchObject({ applied: true });
+    const { commandResult } = run.command({ type: 'pause', policy: 'drain-current-node' });
+    expect(commandResult).toMatchObject({ applied: true });
     expect(startsOf(run, 'seen')).toBe(1);
 
     run.command({ type: 'resume' });

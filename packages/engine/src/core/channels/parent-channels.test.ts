@@ -11,7 +11,7 @@ const sending = (config: JsonObject = {}) =>
   node('send', 'core.channelWrite', { channelName: 'log', value: 'hello', to: 'parent', ...config });
 
 const channelCommands = (run: Simulation): ChannelCommand[] =>
-  run.notices.flatMap(({ command }) => (command.type === 'channel' ? [command] : []));
+  run.signals.flatMap(({ command }) => (command.type === 'channel' ? [command] : []));
 
 /** A parent whose node `sub` waits for its child. */
 function parentWith(log: JsonObject, triggers: JsonObject[] = []): Simulation {
@@ -54,7 +54,7 @@ describe('a child that writes to its parent', () => {
       'node.completed send',
       'run.completed',
     ]);
-    expect(child.notices.map(({ runId, commandId, command }) => [runId, commandId, command.type])).toEqual([
+    expect(child.signals.map(({ runId, commandId, command }) => [runId, commandId, command.type])).toEqual([
       ['parent-run', `channel:${child.record.runId}:2`, 'channel'],
       ['parent-run', `child:${child.record.runId}:5`, 'child'],
     ]);
@@ -75,7 +75,7 @@ describe('a child that writes to its parent', () => {
     run.start();
 
     expect(run.run.state.error).toMatchObject({ code: 'validation_error', details: { field: 'to' } });
-    expect(run.notices).toEqual([]);
+    expect(run.signals).toEqual([]);
   });
 
   it('says so when the value is one that it must not show', () => {
@@ -105,9 +105,9 @@ describe('a parent', () => {
   it('records what its child wrote, with its origin, in its own order (E-20)', () => {
     const run = parentWith({ reducer: 'append' });
 
-    const { verdict } = run.command(written(run));
+    const { commandResult } = run.command(written(run));
 
-    expect(verdict).toMatchObject({ applied: true });
+    expect(commandResult).toMatchObject({ applied: true });
     expect(run.payload('channel.written')).toEqual({
       channel: 'log',
       value: 'hello',
@@ -147,9 +147,9 @@ describe('a parent', () => {
   ])('refuses with %s, and warns of it in its log (E-19)', (code, log, rest) => {
     const run = parentWith(log);
 
-    const { verdict } = run.command(written(run, rest));
+    const { commandResult } = run.command(written(run, rest));
 
-    expect(verdict).toMatchObject({ applied: false });
+    expect(commandResult).toMatchObject({ applied: false });
     expect(run.story()).not.toContain('channel.written');
     expect(run.payload('log.appended')).toMatchObject({ level: 'warn', fields: { code } });
     expect(run.run.state.status).toBe('running');
@@ -167,20 +167,20 @@ describe('a parent', () => {
   it('hears nothing from runs that are not its children', () => {
     const run = parentWith({ reducer: 'append' });
 
-    const { verdict } = run.command(written(run, { sourceRunId: 'somebody-else' }));
+    const { commandResult } = run.command(written(run, { sourceRunId: 'somebody-else' }));
 
-    expect(verdict).toMatchObject({ applied: false });
+    expect(commandResult).toMatchObject({ applied: false });
     expect(run.story().at(-1)).toBe('node.dispatched sub');
   });
 
   it('hears its child after a pause, not during it', () => {
     const run = parentWith({ reducer: 'append' });
     run.command({ type: 'pause', policy: 'immediate' });
-    expect(run.command(written(run)).verdict).toBeUndefined();
+    expect(run.command(written(run)).commandResult).toBeUndefined();
 
     run.command({ type: 'resume' });
 
-    expect(run.command(written(run)).verdict).toMatchObject({ applied: true });
+    expect(run.command(written(run)).commandResult).toMatchObject({ applied: true });
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@weft/protocol';
 import { NodeFailure } from '../../model/node-type.ts';
-import type { ChannelCommand, Verdict } from '../../ports/store.ts';
+import type { ChannelCommand, CommandResult } from '../../ports/store.ts';
 import { checkAccess, checkValue, recordWrite } from './channels.ts';
 import type { LiveRun, Batch } from '../decide/live-run.ts';
 import { toNodeError } from '../decide/node-error.ts';
@@ -20,7 +20,7 @@ import { ofMade } from '../redaction/sensitivity.ts';
 const ACROSS: ReadonlySet<Reducer> = new Set(['append', 'counter', 'votes', 'feedback', 'message']);
 
 /** The parent's side. Undefined while the run is paused: it is heard after the resume. */
-export function hearChannelWrite(batch: Batch, command: ChannelCommand): Verdict | undefined {
+export function hearChannelWrite(batch: Batch, command: ChannelCommand): CommandResult | undefined {
   const { run } = batch;
   if (run.state.status === 'paused' || run.draining) return undefined;
   const from = run.state.children.find(({ runId }) => runId === command.sourceRunId);

@@ -29,7 +29,7 @@ function parentOf(
 
 const childIdOf = (run: Simulation, key = 'sub'): string => run.run.state.nodes.get(key)?.child?.runId ?? '';
 const cancelsOf = (run: Simulation) =>
-  run.notices.flatMap(({ runId, command }) => (command.type === 'cancel' ? [{ runId, ...command }] : []));
+  run.signals.flatMap(({ runId, command }) => (command.type === 'cancel' ? [{ runId, ...command }] : []));
 const isLegal = (run: Simulation) =>
   expect(checkLog(logEntries(run.log), { terminal: run.run.state.endedAt !== undefined })).toEqual([]);
 
@@ -103,7 +103,7 @@ describe('a node that runs a child', () => {
 
     const step = run.child('sub', 'completed', { outputs: { answer: 42 } });
 
-    expect(step.verdict).toMatchObject({ applied: true, status: 'completed' });
+    expect(step.commandResult).toMatchObject({ applied: true, status: 'completed' });
     expect(run.payload('node.completed')).toEqual({
       nodeId: 'sub',
       outputs: { childRunId: childIdOf(run), childStatus: 'completed', output: { answer: 42 } },
@@ -149,7 +149,7 @@ describe('a node that runs a child', () => {
 
     const step = run.answer('sub', { action: 'accept' });
 
-    expect(step.verdict).toMatchObject({ applied: false, refusal: { code: 'interrupt_not_found' } });
+    expect(step.commandResult).toMatchObject({ applied: false, refusal: { code: 'interrupt_not_found' } });
     expect(JSON.stringify(run.log)).toBe(before);
   });
 
@@ -209,7 +209,7 @@ describe('a node that runs a child', () => {
 
     replay.command({ type: 'cancel' });
 
-    expect(replay.notices).toEqual([]);
+    expect(replay.signals).toEqual([]);
   });
 
   it('takes the child with it when a cap ends the run elsewhere', () => {
@@ -264,7 +264,7 @@ describe('what comes late or from elsewhere', () => {
 
     const step = run.child('sub', 'completed', { ...ended, ...wrong });
 
-    expect(step.verdict).toMatchObject({ applied: false, status: 'running' });
+    expect(step.commandResult).toMatchObject({ applied: false, status: 'running' });
     expect(JSON.stringify(run.log)).toBe(before);
   });
 
@@ -278,13 +278,13 @@ describe('what comes late or from elsewhere', () => {
     const before = JSON.stringify(run.log);
 
     const statuses = (['waiting-approval', 'running', 'failed', 'completed'] as const).map(
-      (status) => run.child('sub', status).verdict,
+      (status) => run.child('sub', status).commandResult,
     );
 
-    expect(statuses.map((verdict) => verdict?.applied)).toEqual([false, false, false, false]);
+    expect(statuses.map((commandResult) => commandResult?.applied)).toEqual([false, false, false, false]);
     expect(JSON.stringify(run.log)).toBe(before);
     run.succeed('after');
-    expect(run.child('sub', 'failed').verdict).toMatchObject({ applied: false, status: 'completed' });
+    expect(run.child('sub', 'failed').commandResult).toMatchObject({ applied: false, status: 'completed' });
   });
 
   it('changes nothing when the creation of a child that is over is reported', () => {
@@ -312,7 +312,7 @@ describe('a node that asks after its child', () => {
 
     const again = run.child('both', 'completed');
 
-    expect(again.verdict).toMatchObject({ applied: false, status: 'waiting-input' });
+    expect(again.commandResult).toMatchObject({ applied: false, status: 'waiting-input' });
     expect(JSON.stringify(run.log)).toBe(before);
     run.answer('both', { fine: true });
     expect(run.run.state.status).toBe('completed');
@@ -410,8 +410,8 @@ describe('a paused parent', () => {
     run.command({ type: 'resume' });
     const heard = run.child('sub', 'completed');
 
-    expect(unheard.verdict).toBeUndefined();
-    expect(heard.verdict).toMatchObject({ applied: true, status: 'completed' });
+    expect(unheard.commandResult).toBeUndefined();
+    expect(heard.commandResult).toMatchObject({ applied: true, status: 'completed' });
     isLegal(run);
   });
 
@@ -435,7 +435,7 @@ describe('a paused parent', () => {
 
     const unheard = run.child('sub', 'completed');
 
-    expect(unheard.verdict).toBeUndefined();
+    expect(unheard.commandResult).toBeUndefined();
     expect(run.run.state.nodes.get('sub')?.status).toBe('running');
   });
 });
@@ -502,7 +502,7 @@ describe('a run that is a child', () => {
     collect: ['mine'],
   };
   const tellings = (run: Simulation) =>
-    run.notices.flatMap(({ command }) => (command.type === 'child' ? [command.status] : []));
+    run.signals.flatMap(({ command }) => (command.type === 'child' ? [command.status] : []));
 
   it('tells its parent that it waits, goes on and ends, each under an id of its own', () => {
     const run = simulate(
@@ -518,8 +518,8 @@ describe('a run that is a child', () => {
     run.succeed('work', { output: 'done' });
 
     expect(tellings(run)).toEqual(['waiting-approval', 'running', 'completed']);
-    expect(new Set(run.notices.map(({ commandId }) => commandId)).size).toBe(3);
-    expect(run.notices.at(-1)).toMatchObject({
+    expect(new Set(run.signals.map(({ commandId }) => commandId)).size).toBe(3);
+    expect(run.signals.at(-1)).toMatchObject({
       runId: 'parent-run',
       command: { nodeKey: 'sub', outputs: { output: 'done' }, variables: { mine: 'seven' } },
     });
@@ -542,11 +542,11 @@ describe('a run that is a child', () => {
     cancelled.start();
     cancelled.command({ type: 'cancel' });
 
-    expect(failed.notices.at(-1)?.command).toMatchObject({
+    expect(failed.signals.at(-1)?.command).toMatchObject({
       status: 'failed',
       error: { code: expect.any(String) },
     });
-    expect(cancelled.notices.at(-1)?.command).toMatchObject({ status: 'cancelled' });
+    expect(cancelled.signals.at(-1)?.command).toMatchObject({ status: 'cancelled' });
   });
 
   it('names the variables that must stay secret', () => {
@@ -557,6 +557,6 @@ describe('a run that is a child', () => {
 
     run.start();
 
-    expect(run.notices.at(-1)?.command).toMatchObject({ variables: { mine: 's3cret' }, sensitive: ['mine'] });
+    expect(run.signals.at(-1)?.command).toMatchObject({ variables: { mine: 's3cret' }, sensitive: ['mine'] });
   });
 });

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import type { ChildEnd, ChildSpec, NodeResult } from '../../model/node-type.ts';
-import type { ChildCommand, Verdict } from '../../ports/store.ts';
-import { cancelChild } from './child-notices.ts';
+import type { ChildCommand, CommandResult } from '../../ports/store.ts';
+import { cancelChild } from './child-signals.ts';
 import { childRunId } from './child-run-id.ts';
 import type { LiveRun, Batch } from '../decide/live-run.ts';
 import { nodeInput } from '../decide/node-context.ts';
@@ -74,7 +74,7 @@ export function childCreated(
 }
 
 /** Undefined while the run is paused: what the child has to say is heard after the resume. */
-export function hearChild(batch: Batch, command: ChildCommand): Verdict | undefined {
+export function hearChild(batch: Batch, command: ChildCommand): CommandResult | undefined {
   const { run } = batch;
   if (run.state.status === 'paused' || run.draining) return undefined;
   const known = run.state.nodes.get(command.nodeKey);

@@ -368,7 +368,10 @@ describe('a decision to ask the user', () => {
 
     const late = run.answer('dis', { answers: { answer: 'one again' } }, { interruptId: 'dis:0' });
 
-    expect(late.verdict).toMatchObject({ applied: false, refusal: { code: 'interrupt_already_resolved' } });
+    expect(late.commandResult).toMatchObject({
+      applied: false,
+      refusal: { code: 'interrupt_already_resolved' },
+    });
     expect(run.run.state.nodes.get('dis')?.interrupt?.interruptId).toBe('dis#1:0');
   });
 
@@ -458,7 +461,7 @@ describe('a decision the supervisor is not sure of', () => {
 
     const step = run.answer('sup', value);
 
-    expect(step.verdict).toMatchObject({ applied: false, refusal: { code: 'validation_error' } });
+    expect(step.commandResult).toMatchObject({ applied: false, refusal: { code: 'validation_error' } });
     expect(JSON.stringify(run.log)).toBe(before);
   });
 

@@ -2,14 +2,14 @@ import type { ClientSchema, JsonObject, WorkflowDefinition } from '@weft/protoco
 import type { Problems } from './problems.ts';
 import type { ChannelPlan, SchemaCompiler } from './plan.ts';
 import { isReducer, REDUCERS } from '../channels/reducers.ts';
-import type { Steps } from '../json/steps.ts';
+import type { CooperativeTask } from '../json/cooperative-task.ts';
 
 /** Declared channels, with everything a write has to be checked against. */
 export function* compileChannels(
   definition: WorkflowDefinition,
   schemas: SchemaCompiler,
   problems: Problems,
-): Steps<Map<string, ChannelPlan>> {
+): CooperativeTask<Map<string, ChannelPlan>> {
   const channels = new Map<string, ChannelPlan>();
   const variables = new Set(definition.variables.map((variable) => variable.name));
   for (const [name, declared] of Object.entries(definition.channels ?? {})) {

@@ -19,7 +19,7 @@ import { compileTriggers } from './triggers.ts';
 import { createProblems, type Problems } from './problems.ts';
 import { createTexts } from './texts.ts';
 import type { ExpressionCompiler, KeyedHash, MaskingMode, Plan } from './plan.ts';
-import { finish, type Steps } from '../json/steps.ts';
+import { finish, type CooperativeTask } from '../json/cooperative-task.ts';
 
 export interface CompileOptions {
   /** Identity of the definition, computed by the caller. */
@@ -49,11 +49,14 @@ export interface CompileResult {
  * size, and gives the same plan for the same definition on every machine.
  */
 export function compileWorkflow(definition: unknown, options: CompileOptions): CompileResult {
-  return finish(compileInSteps(definition, options));
+  return finish(compileCooperatively(definition, options));
 }
 
 /** The same, for whoever has others to serve meanwhile. */
-export function* compileInSteps(definition: unknown, options: CompileOptions): Steps<CompileResult> {
+export function* compileCooperatively(
+  definition: unknown,
+  options: CompileOptions,
+): CooperativeTask<CompileResult> {
   const problems = createProblems();
   const document = yield* checkShape(definition, problems);
   if (document === undefined) return { ...problems.result(), unsupported: [] };
@@ -77,7 +80,7 @@ function* buildPlan(
   definition: WorkflowDefinition,
   options: CompileOptions,
   problems: Problems,
-): Steps<Plan> {
+): CooperativeTask<Plan> {
   const texts = createTexts(options.expressions);
   const { workLimits = DEFAULT_WORK_LIMITS } = options;
   checkTriggers(definition, problems);

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '@weft/protocol';
 import { describe, expect, it } from 'vitest';
 import type { WorkflowProblem } from '../../host/host.ts';
 import { BUILTIN_NODE_TYPES } from '../../nodes/index.ts';
-import { type CompileOptions, compileInSteps, compileWorkflow } from './compile.ts';
+import { type CompileOptions, compileCooperatively, compileWorkflow } from './compile.ts';
 import { edge, node, workflow } from './testing/compile-testing.ts';
 import { createExpressionCompiler } from '../expressions/expressions.ts';
 import { HOSTILE_PATTERNS, HOSTILE_SCHEMAS, HOSTILE_SOURCES } from '../testing/hostile-texts.ts';
@@ -145,7 +145,7 @@ describe('the texts of a definition', () => {
   });
 
   it('are read one by one, so that others get their turn', () => {
-    const steps = compileInSteps(ports(100, sum), options);
+    const steps = compileCooperatively(ports(100, sum), options);
     let count = 0;
     while (steps.next().done !== true) count += 1;
 

@@ -2,7 +2,7 @@ import type { WorkflowDefinition } from '@weft/protocol';
 import type { NodeDraft } from './nodes.ts';
 import { pointer, type Problems } from './problems.ts';
 import type { EdgePlan } from './plan.ts';
-import type { Steps } from '../json/steps.ts';
+import type { CooperativeTask } from '../json/cooperative-task.ts';
 
 /**
  * Cycles are allowed in one form: a node type that decides itself whether to go round again (a dispatch) may lead back to a
@@ -13,7 +13,7 @@ export function* openCycles(
   definition: WorkflowDefinition,
   drafts: ReadonlyMap<string, NodeDraft>,
   problems: Problems,
-): Steps<void> {
+): CooperativeTask<void> {
   for (const draft of drafts.values()) {
     if (draft.type.closesCycles !== true) continue;
     yield;

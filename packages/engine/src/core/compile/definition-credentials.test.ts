@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { credentialsInDefinition } from './definition-credentials.ts';
 import { CREDENTIAL_EXAMPLES } from '../redaction/scan/testing/credential-examples.ts';
-import { finish } from '../json/steps.ts';
+import { finish } from '../json/cooperative-task.ts';
 
 describe('credentials in a definition', () => {
   it.each(Object.entries(CREDENTIAL_EXAMPLES))('are found: %s', (kind, { text, near }) => {

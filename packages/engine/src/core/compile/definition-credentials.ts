@@ -2,7 +2,7 @@ import { isJsonObject, type Json } from '@weft/protocol';
 import type { WorkflowProblem } from '../../host/host.ts';
 import { pointer } from './problems.ts';
 import { credentialMember, credentialSpans, redactDeep } from '../redaction/scan/credential-text.ts';
-import type { Steps } from '../json/steps.ts';
+import type { CooperativeTask } from '../json/cooperative-task.ts';
 
 /** More are not looked for: the author has seen enough to look for the others. */
 const MAX_FOUND = 50;
@@ -16,11 +16,11 @@ const PER_VALUE = 32;
  * Credentials in a definition, names of members included. Whoever may read the definition could read them, and they would stay
  * in the store for as long as any run of it; a secret is named by its id instead.
  */
-export function* credentialsInDefinition(definition: unknown): Steps<WorkflowProblem[]> {
+export function* credentialsInDefinition(definition: unknown): CooperativeTask<WorkflowProblem[]> {
   const found: WorkflowProblem[] = [];
   let scanned = 0;
 
-  function* kindIn(text: string): Steps<string | undefined> {
+  function* kindIn(text: string): CooperativeTask<string | undefined> {
     for (let from = 0; from < text.length; from += WINDOW - OVERLAP) {
       const [span] = credentialSpans(text.slice(from, from + WINDOW), 'deep');
       if (span !== undefined) return span.shape.name;
@@ -29,14 +29,14 @@ export function* credentialsInDefinition(definition: unknown): Steps<WorkflowPro
     return undefined;
   }
 
-  function* count(characters: number): Steps<void> {
+  function* count(characters: number): CooperativeTask<void> {
     scanned += characters;
     if (scanned < WINDOW) return;
     scanned = 0;
     yield;
   }
 
-  function* look(value: Json, path: readonly (string | number)[]): Steps<void> {
+  function* look(value: Json, path: readonly (string | number)[]): CooperativeTask<void> {
     if (found.length >= MAX_FOUND) return;
     yield* count(PER_VALUE);
     if (typeof value === 'string') {
@@ -49,7 +49,11 @@ export function* credentialsInDefinition(definition: unknown): Steps<WorkflowPro
     }
   }
 
-  function* lookAtMember(name: string, member: Json, path: readonly (string | number)[]): Steps<void> {
+  function* lookAtMember(
+    name: string,
+    member: Json,
+    path: readonly (string | number)[],
+  ): CooperativeTask<void> {
     const kind = yield* kindIn(name);
     // The name itself is what must not be repeated.
     const place = [...path, kind === undefined ? name : redactDeep(name)];

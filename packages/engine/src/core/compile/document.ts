@@ -14,7 +14,7 @@ import {
 import type { NodeType } from '../../model/node-type.ts';
 import { pointer, type Problems, schemaMessage } from './problems.ts';
 import type { SchemaCompiler, VariablePlan } from './plan.ts';
-import type { Steps } from '../json/steps.ts';
+import type { CooperativeTask } from '../json/cooperative-task.ts';
 
 /** What can be said about a definition before its graph is looked at. */
 
@@ -26,7 +26,10 @@ export function warmUpChecks(): void {
 }
 
 /** The definition when its shape allows looking further, even if something in it is wrong. */
-export function* checkShape(definition: unknown, problems: Problems): Steps<WorkflowDefinition | undefined> {
+export function* checkShape(
+  definition: unknown,
+  problems: Problems,
+): CooperativeTask<WorkflowDefinition | undefined> {
   const found = yield* findProblems(definition);
   for (const problem of found) problems.error(problem.path, 'schema', schemaMessage(problem));
   const isAllFound = found.length < MAX_PROBLEMS;
@@ -42,7 +45,7 @@ const MAX_PROBLEMS = 20;
  * Looks at a large definition in slices, so that neither a right one nor the list of all that is wrong keeps others waiting:
  * nodes and edges are evaluated one by one, so the whole is right when all slices are.
  */
-function* findProblems(definition: unknown): Steps<Problem[]> {
+function* findProblems(definition: unknown): CooperativeTask<Problem[]> {
   const { nodes, edges, ...rest } = (definition ?? {}) as Partial<WorkflowDefinition>;
   if (!Array.isArray(nodes) || !Array.isArray(edges)) return [...checkDefinition(definition)];
   const longest = Math.max(nodes.length, edges.length);
@@ -187,7 +190,7 @@ export function* findUnsupported(
   definition: WorkflowDefinition,
   nodeTypes: ReadonlyMap<string, NodeType>,
   problems: Problems,
-): Steps<string[]> {
+): CooperativeTask<string[]> {
   const found = new Map<string, string>();
   const note = (feature: string, path: string): void => void (found.has(feature) || found.set(feature, path));
   if (definition.defaults?.promptRefs !== undefined) note('promptRefs', '/defaults/promptRefs');

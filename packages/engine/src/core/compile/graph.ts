@@ -4,7 +4,7 @@ import type { NodeDraft } from './nodes.ts';
 import { pointer, type Problems } from './problems.ts';
 import { compileCondition, ConditionError } from '../decide/conditions.ts';
 import type { Condition, EdgePlan, ExpressionCompiler, ScopePlan, TriggerRule } from './plan.ts';
-import type { Steps } from '../json/steps.ts';
+import type { CooperativeTask } from '../json/cooperative-task.ts';
 
 /** Edges between drafts, the order they imply, and the scopes they lie in. */
 
@@ -21,7 +21,7 @@ export function compareIds(left: { readonly id: string }, right: { readonly id: 
   return left.id < right.id ? -1 : left.id > right.id ? 1 : 0;
 }
 
-export function* connect(definition: WorkflowDefinition, context: GraphContext): Steps<void> {
+export function* connect(definition: WorkflowDefinition, context: GraphContext): CooperativeTask<void> {
   if (definition.edges.length === 0) {
     yield* connectInOrder(context);
     return;
@@ -50,7 +50,7 @@ export function* connect(definition: WorkflowDefinition, context: GraphContext):
 }
 
 /** A workflow without edges runs in the order in which its nodes are written; a loop's body in the order of `config.body`. */
-function* connectInOrder({ drafts, loops }: GraphContext): Steps<void> {
+function* connectInOrder({ drafts, loops }: GraphContext): CooperativeTask<void> {
   const outside = [...drafts.values()].filter((draft) => !loops.parents.has(draft.id));
   let count = 0;
   for (const nodes of [outside, ...loops.loops.map((loop) => loop.body)]) {
@@ -178,7 +178,7 @@ export function* layOutScopes(
   sorted: readonly NodeDraft[],
   loops: Loops,
   problems: Problems,
-): Steps<ScopePlan> {
+): CooperativeTask<ScopePlan> {
   const members = new Map<NodeDraft | undefined, NodeDraft[]>([[undefined, []]]);
   for (const draft of sorted) {
     yield;

@@ -2,7 +2,7 @@ import type { Json } from '@weft/protocol';
 import type { NodeDraft } from './nodes.ts';
 import { pointer, type Problems } from './problems.ts';
 import type { Expression, ExpressionCompiler } from './plan.ts';
-import type { Steps } from '../json/steps.ts';
+import type { CooperativeTask } from '../json/cooperative-task.ts';
 
 /** A loop and the nodes of its body, in the order in which `config.body` names them. */
 export interface LoopDraft {
@@ -25,7 +25,7 @@ export function* compileLoops(
   declaredIds: ReadonlySet<string>,
   expressions: ExpressionCompiler,
   problems: Problems,
-): Steps<Loops> {
+): CooperativeTask<Loops> {
   const loops: LoopDraft[] = [];
   const parents = new Map<string, NodeDraft>();
   for (const node of drafts.values()) {
@@ -45,7 +45,7 @@ interface BodyContext {
   readonly problems: Problems;
 }
 
-function* claimBody(loop: NodeDraft, context: BodyContext): Steps<NodeDraft[]> {
+function* claimBody(loop: NodeDraft, context: BodyContext): CooperativeTask<NodeDraft[]> {
   const { drafts, declaredIds, parents, problems } = context;
   const ids = loop.config['body'];
   const body: NodeDraft[] = [];

@@ -19,7 +19,7 @@ import type {
   ScopePlan,
   VariablePlan,
 } from './plan.ts';
-import type { Steps } from '../json/steps.ts';
+import type { CooperativeTask } from '../json/cooperative-task.ts';
 
 /** A NodePlan under construction: plans point at each other, so edges, ports and scopes are filled in later. */
 export interface NodeDraft
@@ -48,7 +48,7 @@ interface NodeContext {
 export function* compileNodes(
   definition: WorkflowDefinition,
   { variables, texts, options, problems }: NodeContext,
-): Steps<Map<string, NodeDraft>> {
+): CooperativeTask<Map<string, NodeDraft>> {
   const drafts = new Map<string, NodeDraft>();
   const seen = new Set<string>();
   const typeOf = typeFinder(options.nodeTypes, problems);

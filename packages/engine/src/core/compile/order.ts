@@ -1,7 +1,7 @@
 import type { WorkflowDefinition } from '@weft/protocol';
 import type { NodeDraft } from './nodes.ts';
 import { pointer, type Problems } from './problems.ts';
-import type { Steps } from '../json/steps.ts';
+import type { CooperativeTask } from '../json/cooperative-task.ts';
 
 /** Named at most; each is looked for in a graph without the ones before. */
 const MAX_CYCLES = 10;
@@ -11,7 +11,7 @@ export function* topologicalOrder(
   definition: WorkflowDefinition,
   drafts: ReadonlyMap<string, NodeDraft>,
   problems: Problems,
-): Steps<NodeDraft[] | undefined> {
+): CooperativeTask<NodeDraft[] | undefined> {
   let rest: Set<NodeDraft> = new Set(drafts.values());
   const sorted = yield* peel(rest);
   if (rest.size === 0) return sorted;
@@ -27,7 +27,7 @@ export function* topologicalOrder(
 }
 
 /** Takes out, in order, every node whose predecessors are all taken out. What stays is on a cycle or behind one. */
-function* peel(rest: Set<NodeDraft>): Steps<NodeDraft[]> {
+function* peel(rest: Set<NodeDraft>): CooperativeTask<NodeDraft[]> {
   const waiting = new Map<NodeDraft, number>();
   const ready: NodeDraft[] = [];
   for (const node of rest) {

@@ -3,7 +3,7 @@ import type { Loops } from './loops.ts';
 import type { NodeDraft } from './nodes.ts';
 import { pointer, type Problems } from './problems.ts';
 import type { ExpressionCompiler, PortPlan, VariablePlan } from './plan.ts';
-import type { Steps } from '../json/steps.ts';
+import type { CooperativeTask } from '../json/cooperative-task.ts';
 
 /** Declared inputs of nodes: what each port is filled from. */
 
@@ -15,7 +15,7 @@ interface PortContext {
   readonly problems: Problems;
 }
 
-export function* compilePorts(context: PortContext): Steps<void> {
+export function* compilePorts(context: PortContext): CooperativeTask<void> {
   for (const draft of context.drafts.values()) {
     yield;
     const ports: PortPlan[] = [];
@@ -91,7 +91,7 @@ export function* checkConnections(
   drafts: ReadonlyMap<string, NodeDraft>,
   loops: Loops,
   problems: Problems,
-): Steps<void> {
+): CooperativeTask<void> {
   const questions: Question[] = [];
   for (const reader of drafts.values()) {
     yield;
@@ -126,7 +126,7 @@ const BITS = 31;
  * Reachability for 31 sources per walk over the graph, one bit each, so that twenty thousand connections cost some
  * hundred walks instead of twenty thousand. Direct neighbours, the usual case, need none.
  */
-function* answer(questions: readonly Question[], order: readonly NodeDraft[]): Steps<void> {
+function* answer(questions: readonly Question[], order: readonly NodeDraft[]): CooperativeTask<void> {
   const open = questions.filter(
     ({ source, target }) => !target.incoming.some((edge) => edge.source === source),
   );

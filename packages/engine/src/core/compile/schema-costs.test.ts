@@ -39,7 +39,7 @@ describe('a value whose schema costs too much', () => {
 
     const step = simulation.answer('c', { answers: { q: value?.() ?? null } });
 
-    expect(step.verdict).toMatchObject({
+    expect(step.commandResult).toMatchObject({
       applied: false,
       refusal: { code, details: { ...costs, field: 'resumeValue.answers.q' } },
     });

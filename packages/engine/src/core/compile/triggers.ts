@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 import type { NodeDraft } from './nodes.ts';
 import { pointer, type Problems, schemaMessage } from './problems.ts';
 import type { ChannelPlan, TriggerPlan, WatchedChannel } from './plan.ts';
-import type { Steps } from '../json/steps.ts';
+import type { CooperativeTask } from '../json/cooperative-task.ts';
 
 const TriggerConfig = Type.Object(
   {
@@ -27,7 +27,7 @@ interface TriggerContext {
 export function* compileTriggers(
   definition: WorkflowDefinition,
   context: TriggerContext,
-): Steps<Map<string, TriggerPlan>> {
+): CooperativeTask<Map<string, TriggerPlan>> {
   const watched = new Map<string, WatchedChannel[]>();
   const triggers = new Map<string, TriggerPlan>();
   if (definition.triggers.length === 0) return triggers;
@@ -123,7 +123,7 @@ function reachable(node: NodeDraft): Set<NodeDraft> {
 }
 
 /** Of what is behind the node, that to which no other way leads. */
-function* onlyBehind(node: NodeDraft, behind: ReadonlySet<NodeDraft>): Steps<NodeDraft[]> {
+function* onlyBehind(node: NodeDraft, behind: ReadonlySet<NodeDraft>): CooperativeTask<NodeDraft[]> {
   const only = new Set(behind);
   let before: number;
   do {

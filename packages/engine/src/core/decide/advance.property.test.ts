@@ -40,7 +40,7 @@ describe('any workflow, under any interleaving of outcomes, time, commands and c
 
         const { ended, failedToCreate } = interleave(run, choices);
 
-        const stopped = new Set(run.notices.map(({ runId }) => runId));
+        const stopped = new Set(run.signals.map(({ runId }) => runId));
         const left = run.spawned.filter(
           ({ childRunId, spec: { propagateCancellation } }) =>
             propagateCancellation &&
@@ -192,7 +192,7 @@ describe('any workflow, under any interleaving of outcomes, time, commands and c
 
         expect(withTakeover.events).toEqual(without.events);
         expect(withTakeover.children).toEqual(without.children);
-        expect(withTakeover.notices).toEqual(without.notices);
+        expect(withTakeover.signals).toEqual(without.signals);
         expect(encodeState(takenOver.state)).toBe(encodeState(run.run.state));
       }),
       { numRuns: RUNS },

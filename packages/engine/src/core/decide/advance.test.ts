@@ -428,7 +428,7 @@ describe('commands', () => {
 
     const step = run.command({ type: 'cancel', reason: 'no longer needed', by: 'key_1' });
 
-    expect(step.verdict).toMatchObject({ applied: true, status: 'cancelled' });
+    expect(step.commandResult).toMatchObject({ applied: true, status: 'cancelled' });
     expect(run.aborted).toEqual(['a']);
     expect(run.story().slice(-2)).toEqual(['node.cancelled a', 'run.cancelled']);
     expect(run.payload('run.cancelled')).toEqual({ reason: 'no longer needed', cancelledBy: 'key_1' });
@@ -447,13 +447,13 @@ describe('commands', () => {
     run.start();
     const length = run.log.length;
 
-    const verdicts = [
+    const commandResults = [
       run.command({ type: 'cancel' }),
       run.command({ type: 'pause', policy: 'immediate' }),
       run.command({ type: 'resume' }),
-    ].map((step) => step.verdict);
+    ].map((step) => step.commandResult);
 
-    expect(verdicts).toEqual(Array(3).fill({ applied: false, status: 'completed' }));
+    expect(commandResults).toEqual(Array(3).fill({ applied: false, status: 'completed' }));
     expect(run.log).toHaveLength(length);
   });
 
@@ -462,10 +462,10 @@ describe('commands', () => {
     run.start();
     const pause = { type: 'pause', policy: 'drain-current-node', reason: 'maintenance' } as const;
 
-    expect(run.command(pause).verdict).toBeUndefined();
+    expect(run.command(pause).commandResult).toBeUndefined();
     run.succeed('a');
     expect(run.run.state.nodes.has('b')).toBe(false);
-    expect(run.command(pause).verdict).toMatchObject({ applied: true, status: 'paused' });
+    expect(run.command(pause).commandResult).toMatchObject({ applied: true, status: 'paused' });
 
     expect(run.story().slice(-2)).toEqual(['node.completed a', 'run.paused']);
     expect(run.payload('run.paused')).toEqual({ drainPolicy: 'drain-current-node', reason: 'maintenance' });
@@ -483,7 +483,7 @@ describe('commands', () => {
     run.command(pause);
     run.succeed('call');
 
-    expect(run.command(pause).verdict).toMatchObject({ applied: true, status: 'paused' });
+    expect(run.command(pause).commandResult).toMatchObject({ applied: true, status: 'paused' });
 
     run.command({ type: 'resume' });
     expect(run.run.state.nodes.get('next')?.status).toBe('completed');
@@ -499,7 +499,7 @@ describe('commands', () => {
 
     const step = run.command({ type: 'pause', policy: 'drain-current-node' });
 
-    expect(step.verdict).toMatchObject({ applied: true });
+    expect(step.commandResult).toMatchObject({ applied: true });
     expect(run.story().slice(-2)).toEqual(['node.completed wait', 'run.paused']);
   });
 
@@ -536,7 +536,7 @@ describe('commands', () => {
 
     const again = run.command({ type: 'pause', policy: 'immediate' });
 
-    expect(again.verdict).toEqual({ applied: false, status: 'paused', pausedAt: START });
+    expect(again.commandResult).toEqual({ applied: false, status: 'paused', pausedAt: START });
   });
 });
 

@@ -1,9 +1,9 @@
 import { type JsonObject, WorkBudget } from '@weft/protocol';
 import type { NodeResult } from '../../model/node-type.ts';
-import type { RunHead, Verdict } from '../../ports/store.ts';
+import type { RunHead, CommandResult } from '../../ports/store.ts';
 import { fireDueTrigger, isTriggerDue, nextTrigger, skipDormant } from '../channels/channel-triggers.ts';
 import { checkChannelWrites } from '../channels/channels.ts';
-import { noticeToParent } from '../children/child-notices.ts';
+import { signalToParent } from '../children/child-signals.ts';
 import { childCreated, childRequest } from '../children/children.ts';
 import { openFrontier, type Task } from './frontier.ts';
 import type { LiveRun, Batch } from './live-run.ts';
@@ -51,18 +51,18 @@ export function advance(run: LiveRun, input: Input, moment: Moment, budget: Budg
   const batch = new OpenBatch(run, moment);
   run.budget.renew();
   const statusBefore = run.state.status;
-  const verdict = accept(batch, input);
+  const commandResult = accept(batch, input);
   const isHeldBack = (input.type === 'start' || input.type === 'recovered') && input.commandsWait === true;
   const timersWait = input.type === 'command' && input.commandsWait === true;
   const more = isHeldBack ? run.frontier.size > 0 : goOn(batch, budget, timersWait);
-  const toParent = noticeToParent(run, statusBefore);
+  const toParent = signalToParent(run, statusBefore);
   if (toParent !== undefined) batch.notify(toParent);
   run.budget.renew(); // and nothing that was made for the last decision is kept while the run waits
-  const { events, effects, children, notices, aborts } = batch;
-  if (verdict === undefined) return { events, effects, children, notices, aborts, more };
+  const { events, effects, children, signals, aborts } = batch;
+  if (commandResult === undefined) return { events, effects, children, signals, aborts, more };
   // What the command led to in this batch is part of its answer.
-  const answer = { ...verdict, status: run.state.status };
-  return { events, effects, children, notices, aborts, more, verdict: answer };
+  const answer = { ...commandResult, status: run.state.status };
+  return { events, effects, children, signals, aborts, more, commandResult: answer };
 }
 
 const NO_CAPABILITIES: ReadonlySet<string> = new Set();
@@ -143,7 +143,7 @@ export function headOf(run: LiveRun): RunHead {
   return head;
 }
 
-function accept(batch: Batch, input: Input): Verdict | undefined {
+function accept(batch: Batch, input: Input): CommandResult | undefined {
   const { run } = batch;
   if (input.type === 'command') {
     if (run.state.status === 'running') checkDuration(batch);

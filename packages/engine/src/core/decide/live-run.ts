@@ -3,7 +3,7 @@ import type { Frontier } from './frontier.ts';
 import type { NodePlan, Plan } from '../compile/plan.ts';
 import type { KnownValues } from '../redaction/known-values.ts';
 import type { Masking, Redactor } from '../redaction/redaction.ts';
-import type { Notice, StoredEvent } from '../../ports/store.ts';
+import type { Signal, StoredEvent } from '../../ports/store.ts';
 import type { Draft } from '../../model/run-event.ts';
 import type { CreationRecord, NodeKey, RunState } from '../../model/run-state.ts';
 import type { Sensitivity } from '../redaction/sensitivity.ts';
@@ -52,5 +52,5 @@ export interface Batch {
   perform(node: NodePlan, path: readonly number[], inputs: JsonObject, sensitivity?: Sensitivity): void;
   abort(key: NodeKey): void;
   spawn(request: ChildRequest): void;
-  notify(notice: Notice): void;
+  notify(signal: Signal): void;
 }

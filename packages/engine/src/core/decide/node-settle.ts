@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import type { ChannelRequest } from '../../model/node-type.ts';
 import { writeChannels } from '../channels/channels.ts';
-import { cancelChild } from '../children/child-notices.ts';
+import { cancelChild } from '../children/child-signals.ts';
 import { decideEdges } from './edges.ts';
 import { openFrontier } from './frontier.ts';
 import type { LiveRun, Batch } from './live-run.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@weft/protocol';
-import type { Notice, StoredEvent } from '../../ports/store.ts';
+import type { Signal, StoredEvent } from '../../ports/store.ts';
 import { evolve } from '../fold/evolve.ts';
 import type { LiveRun, Batch } from './live-run.ts';
 import { takesRunInputs } from './node-inputs.ts';
@@ -31,7 +31,7 @@ export class OpenBatch implements Batch {
   readonly events: StoredEvent[] = [];
   readonly effects: EffectRequest[] = [];
   readonly children: ChildRequest[] = [];
-  readonly notices: Notice[] = [];
+  readonly signals: Signal[] = [];
   readonly aborts: NodeKey[] = [];
   /** Of all payloads and overlays so far. */
   bytes = 0;
@@ -103,8 +103,8 @@ export class OpenBatch implements Batch {
     this.children.push(request);
   }
 
-  notify(notice: Notice): void {
-    this.notices.push(notice);
+  notify(signal: Signal): void {
+    this.signals.push(signal);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Command, Verdict } from '../../ports/store.ts';
+import type { Command, CommandResult } from '../../ports/store.ts';
 import { hearChild } from '../children/children.ts';
 import type { Batch } from './live-run.ts';
 import { cancelRunningNodes, identity } from './node-settle.ts';
@@ -8,10 +8,10 @@ import { hearChannelWrite } from '../channels/parent-channels.ts';
 import { isLiveStatus, isTerminalStatus, type NodeKey } from '../../model/run-state.ts';
 
 /**
- * What people ask of a run. Each function returns the verdict, or undefined while a pause waits for what is in flight; the
+ * What people ask of a run. Each function returns the result, or undefined while a pause waits for what is in flight; the
  * caller then asks again after the next outcome.
  */
-export function applyCommand(batch: Batch, command: Command): Verdict | undefined {
+export function applyCommand(batch: Batch, command: Command): CommandResult | undefined {
   const { state } = batch.run;
   if (isTerminalStatus(state.status)) return refused(batch);
   switch (command.type) {
@@ -30,7 +30,7 @@ export function applyCommand(batch: Batch, command: Command): Verdict | undefine
   }
 }
 
-function cancelRun(batch: Batch, command: Command & { type: 'cancel' }): Verdict {
+function cancelRun(batch: Batch, command: Command & { type: 'cancel' }): CommandResult {
   cancelRunningNodes(batch, 'run-cancelled');
   batch.record({
     type: 'run.cancelled',
@@ -48,7 +48,7 @@ function cancelRun(batch: Batch, command: Command & { type: 'cancel' }): Verdict
  * pause that takes effect tomorrow. `immediate` stops between events: delays keep their due time, and an aborted effect
  * starts again as a new attempt after the resume.
  */
-function pauseRun(batch: Batch, command: Command & { type: 'pause' }): Verdict | undefined {
+function pauseRun(batch: Batch, command: Command & { type: 'pause' }): CommandResult | undefined {
   const { run } = batch;
   // A drain that began while the run was running goes on, though all that is left by now may be open questions.
   // That a drain has begun is on no record, so a replay takes the pause it is told of.
@@ -69,7 +69,7 @@ function pauseRun(batch: Batch, command: Command & { type: 'pause' }): Verdict |
   return applied(batch);
 }
 
-function resumeRun(batch: Batch, command: Command & { type: 'resume' }): Verdict {
+function resumeRun(batch: Batch, command: Command & { type: 'resume' }): CommandResult {
   if (batch.run.state.status !== 'paused') return refused(batch);
   const payload = command.reason === undefined ? {} : { reason: command.reason };
   batch.record({ type: 'run.resumed', payload });
@@ -112,12 +112,12 @@ function endDelay(batch: Batch, key: NodeKey): void {
   finishTimer(batch, node, known.iteration, 'ended early by a pause');
 }
 
-function applied(batch: Batch): Verdict {
+function applied(batch: Batch): CommandResult {
   const { state } = batch.run;
   return { applied: true, status: state.status, at: state.lastAt };
 }
 
-function refused(batch: Batch): Verdict {
+function refused(batch: Batch): CommandResult {
   const { state } = batch.run;
   return {
     applied: false,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@weft/protocol';
 import type { ChildSpec, NodeResult, OutputChunk } from '../../model/node-type.ts';
-import type { Command, Notice, StoredEvent, Verdict } from '../../ports/store.ts';
+import type { Command, Signal, StoredEvent, CommandResult } from '../../ports/store.ts';
 import type { NodeError, NodeKey } from '../../model/run-state.ts';
 import type { NodePlan } from '../compile/plan.ts';
 import type { KnownTexts, Masking } from '../redaction/redaction.ts';
@@ -75,11 +75,11 @@ export interface Step {
   /** Child runs to create after the commit. */
   readonly children: readonly ChildRequest[];
   /** Commands for other runs, to be written with the events. */
-  readonly notices: readonly Notice[];
+  readonly signals: readonly Signal[];
   /** In-flight effects to abort after the commit. */
   readonly aborts: readonly NodeKey[];
   /** Present when the input was a command that has been decided. Absent: the command waits (a drain), try again later. */
-  readonly verdict?: Verdict;
+  readonly commandResult?: CommandResult;
   /** True when pure work is left: commit, yield, then `advance` with `continue`. */
   readonly more: boolean;
 }

@@ -1,11 +1,11 @@
 import type { Json } from '@weft/protocol';
-import type { Steps } from '../json/steps.ts';
+import type { CooperativeTask } from '../json/cooperative-task.ts';
 
 /** Values compared between two steps. */
 const VALUES = 2_000;
 
 /** Whether two values have the same canonical text, told without writing it: the order of names does not count. */
-export function* isSameValue(a: Json, b: Json): Steps<boolean> {
+export function* isSameValue(a: Json, b: Json): CooperativeTask<boolean> {
   const open: [Json | undefined, Json | undefined][] = [[a, b]];
   let compared = 0;
   for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {

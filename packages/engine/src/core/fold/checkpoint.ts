@@ -1,9 +1,9 @@
 import type { Json } from '@weft/protocol';
 import { newNode, newRunState } from './blank-state.ts';
-import { parseInSteps } from '../json/large-json.ts';
+import { parseCooperatively } from '../json/large-json.ts';
 import type { NodeState, RunState } from '../../model/run-state.ts';
 import type { Sensitivity } from '../redaction/sensitivity.ts';
-import { finish, type Steps } from '../json/steps.ts';
+import { finish, type CooperativeTask } from '../json/cooperative-task.ts';
 
 /** Grows whenever `evolve` or this encoding changes meaning; a checkpoint of another version is ignored and the log folded. */
 export const FOLD_VERSION = 7;
@@ -56,12 +56,12 @@ export function encodeState(state: RunState): string {
 const BLANK_NODE = newNode('', [], 0);
 
 export function decodeState(text: string): RunState {
-  return finish(decodeInSteps(text));
+  return finish(decodeCooperatively(text));
 }
 
 /** The same, for whoever has others to serve meanwhile. */
-export function* decodeInSteps(text: string): Steps<RunState> {
-  const encoded = (yield* parseInSteps(text)) as unknown as Encoded;
+export function* decodeCooperatively(text: string): CooperativeTask<RunState> {
+  const encoded = (yield* parseCooperatively(text)) as unknown as Encoded;
   const blank = newRunState(new Map(), new Map(), 0);
   return {
     ...blank,

@@ -15,7 +15,7 @@ import {
 import { redactorFor } from '../redaction/sensitive.ts';
 import { channelSensitivity, type RunView, variableSensitivity } from '../redaction/sensitive-places.ts';
 import type { Sensitivity } from '../redaction/sensitivity.ts';
-import { finish, type Steps } from '../json/steps.ts';
+import { finish, type CooperativeTask } from '../json/cooperative-task.ts';
 
 const SUPERVISOR_TYPE = 'core.orchestrator.supervisor';
 
@@ -29,7 +29,7 @@ export function renderSnapshot(
   state: RunState,
   extras: SnapshotExtras,
 ): RunSnapshot {
-  return finish(snapshotInSteps(plan, record, state, extras));
+  return finish(snapshotCooperatively(plan, record, state, extras));
 }
 
 export interface SnapshotExtras {
@@ -39,12 +39,12 @@ export interface SnapshotExtras {
 }
 
 /** The same, for whoever has others to serve meanwhile. The state must not change before the last step. */
-export function* snapshotInSteps(
+export function* snapshotCooperatively(
   plan: Plan,
   record: CreationRecord,
   state: RunState,
   extras: SnapshotExtras,
-): Steps<RunSnapshot> {
+): CooperativeTask<RunSnapshot> {
   const view = { plan, record, state };
   const masking = maskingOf(plan, record.tenant);
   const redactor = redactorFor(plan, record, state);
@@ -135,7 +135,7 @@ function shownValues(
 /** Nodes that are rendered and masked in one go. */
 const SLICE = 200;
 
-function* shownNodes(state: RunState, redactor: Redactor): Steps<JsonObject> {
+function* shownNodes(state: RunState, redactor: Redactor): CooperativeTask<JsonObject> {
   const all: [string, Json][] = [];
   let slice: [string, Json][] = [];
   for (const [key, node] of state.nodes) {

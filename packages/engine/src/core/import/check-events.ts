@@ -3,7 +3,7 @@ import type { StoredEvent } from '../../ports/store.ts';
 import { checkLog, type LogEntry, type LogRuleId } from '../fold/log-checker.ts';
 import { isTerminalEvent } from '../../model/run-event.ts';
 import { isTerminalStatus } from '../../model/run-state.ts';
-import type { Steps } from '../json/steps.ts';
+import type { CooperativeTask } from '../json/cooperative-task.ts';
 import { refuseBundle } from './refuse.ts';
 
 /** What no host can have written: gaps, facts after the end, nodes that end without having begun. */
@@ -25,7 +25,7 @@ export interface LogClaims {
 export function* checkEvents(
   events: readonly StoredEvent[],
   { isOurs, status, isCut }: LogClaims,
-): Steps<void> {
+): CooperativeTask<void> {
   const entries: LogEntry[] = [];
   for (const { seq, type, at, nodeId, payload } of events) {
     yield;

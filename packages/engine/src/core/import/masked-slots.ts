@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import type { StoredEvent } from '../../ports/store.ts';
 import type { MaskingMode } from '../compile/plan.ts';
-import type { Steps } from '../json/steps.ts';
+import type { CooperativeTask } from '../json/cooperative-task.ts';
 
 /**
  * Where a bundle holds a mark instead of a value. What is counted are slots, the smallest places that a person can name: an
@@ -37,7 +37,7 @@ export interface MarkedBundle {
   readonly pointers: readonly string[] | undefined;
 }
 
-export function* findMaskedSlots(bundle: MarkedBundle): Steps<MaskedSlots> {
+export function* findMaskedSlots(bundle: MarkedBundle): CooperativeTask<MaskedSlots> {
   const pointers = bundle.pointers ?? [];
   const isMark = markOf(bundle.mode, bundle.pointers === undefined);
   const leavesOutNames = bundle.mode === 'omit' && bundle.pointers === undefined;

@@ -5,7 +5,7 @@ import { canonicalDigest } from '../json/canonical-digest.ts';
 import type { MaskingMode } from '../compile/plan.ts';
 import { pointer } from '../compile/problems.ts';
 import { isTerminalEvent } from '../../model/run-event.ts';
-import { finish, type Steps } from '../json/steps.ts';
+import { finish, type CooperativeTask } from '../json/cooperative-task.ts';
 import { checkEvents } from './check-events.ts';
 import { findMaskedSlots, type MaskedSlots } from './masked-slots.ts';
 import { type BundleAnnotation, readAnnotations } from './read-annotations.ts';
@@ -64,11 +64,11 @@ const MODES: readonly MaskingMode[] = ['mask', 'omit', 'hash', 'passthrough'];
 
 /** Throws HostError `bundle_invalid`. */
 export function readBundle(document: Json): ImportedBundle {
-  return finish(bundleInSteps(document));
+  return finish(bundleCooperatively(document));
 }
 
 /** The same, for whoever has others to serve meanwhile. */
-export function* bundleInSteps(document: Json): Steps<ImportedBundle> {
+export function* bundleCooperatively(document: Json): CooperativeTask<ImportedBundle> {
   if (!isJsonObject(document)) throw refuseBundle('', 'it is not a JSON object.');
   checkVersion(document['bundleVersion']);
   const run = objectAt(document, 'run');
@@ -114,7 +114,7 @@ function checkVersion(version: Json | undefined): void {
   throw refuseBundle('/bundleVersion', 'its bundleVersion is not read here; versions 1 and 1.x are.');
 }
 
-function* eventsOf({ events }: JsonObject): Steps<StoredEvent[]> {
+function* eventsOf({ events }: JsonObject): CooperativeTask<StoredEvent[]> {
   if (!Array.isArray(events)) throw refuseBundle('/events', 'events is not a list.');
   return yield* readEvents(events);
 }
@@ -123,7 +123,7 @@ function* eventsOf({ events }: JsonObject): Steps<StoredEvent[]> {
 function* checkDigest(
   { weft: _weft, ...covered }: JsonObject,
   extras: JsonObject | undefined,
-): Steps<boolean> {
+): CooperativeTask<boolean> {
   if (extras === undefined || extras['digest'] === undefined) return false;
   if (extras['digest'] !== (yield* canonicalDigest(covered)))
     throw refuseBundle(
@@ -179,7 +179,7 @@ function* definitionOf(
   extras: JsonObject | undefined,
   run: JsonObject,
   pointers: readonly string[],
-): Steps<Definition> {
+): CooperativeTask<Definition> {
   const named = extras?.['definitionDigest'];
   const covered = optionalObject(run['weft'])['definitionDigest'];
   if (typeof named === 'string' && typeof covered === 'string' && named !== covered)

@@ -1,6 +1,6 @@
 import { EVENT_CATALOGUE, isJsonObject, type Json, type JsonObject, WEFT_EVENTS } from '@weft/protocol';
 import type { StoredEvent } from '../../ports/store.ts';
-import type { Steps } from '../json/steps.ts';
+import type { CooperativeTask } from '../json/cooperative-task.ts';
 import { wrongNameIn } from './payload-names.ts';
 import { nameAt, refuseBundle } from './refuse.ts';
 
@@ -9,7 +9,7 @@ const KNOWN_TYPES: ReadonlySet<string> = new Set(
 );
 
 /** The events of a bundle in the form in which they are kept, whichever of the two names a host has used for a member. */
-export function* readEvents(events: readonly Json[]): Steps<StoredEvent[]> {
+export function* readEvents(events: readonly Json[]): CooperativeTask<StoredEvent[]> {
   const seqOf = new Map<string, number>();
   const read: StoredEvent[] = [];
   for (const [index, entry] of events.entries()) {

@@ -43,7 +43,7 @@ describe('a conversation', () => {
     say(run, 'two');
     run.answer('talk', { operation: 'close', outcome: { agreed: true }, reason: 'agreed' });
 
-    expect(first.verdict).toMatchObject({ applied: true, status: 'waiting-approval' });
+    expect(first.commandResult).toMatchObject({ applied: true, status: 'waiting-approval' });
     const exchanged = run.log.filter(({ type }) => type === 'conversation.exchanged');
     expect(exchanged.map(({ payload }) => (JSON.parse(payload) as JsonObject)['turnIndex'])).toEqual([1, 2]);
     expect(run.payload('conversation.closed')).toMatchObject({
@@ -106,7 +106,7 @@ describe('a conversation', () => {
 
     const step = run.answer('talk', value);
 
-    expect(step.verdict).toMatchObject({
+    expect(step.commandResult).toMatchObject({
       applied: false,
       refusal: { code: 'validation_error', details: { field } },
     });
@@ -125,7 +125,7 @@ describe('a conversation', () => {
 
     const late = say(run, 'later');
 
-    expect(late.verdict).toMatchObject({ refusal: { code: 'interrupt_already_resolved' } });
+    expect(late.commandResult).toMatchObject({ refusal: { code: 'interrupt_already_resolved' } });
   });
 
   it('is withdrawn with its run', () => {
@@ -204,7 +204,7 @@ describe('the channel of a conversation', () => {
 
     const step = say(run, 'two');
 
-    expect(step.verdict).toMatchObject({ applied: false, refusal: { code: 'validation_error' } });
+    expect(step.commandResult).toMatchObject({ applied: false, refusal: { code: 'validation_error' } });
     expect(JSON.stringify(run.log)).toBe(before);
   });
 

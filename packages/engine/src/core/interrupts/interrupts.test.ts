@@ -29,7 +29,7 @@ describe('an approval gate', () => {
 
     const step = run.answer('gate', { action: 'accept', feedback: 'fine' });
 
-    expect(step.verdict).toMatchObject({ applied: true, status: 'completed' });
+    expect(step.commandResult).toMatchObject({ applied: true, status: 'completed' });
     expect(run.story().slice(5)).toEqual([
       'approval.received gate',
       'interrupt.resolved gate',
@@ -78,7 +78,11 @@ describe('an approval gate', () => {
 
     const step = run.answer('gate', value);
 
-    expect(step.verdict).toMatchObject({ applied: false, status: 'waiting-approval', refusal: { code } });
+    expect(step.commandResult).toMatchObject({
+      applied: false,
+      status: 'waiting-approval',
+      refusal: { code },
+    });
     expect(JSON.stringify(run.log)).toBe(before);
   });
 
@@ -93,8 +97,8 @@ describe('an approval gate', () => {
     run.answer('gate', { action: 'accept' });
     const again = run.answer('gate', { action: 'reject' });
 
-    expect(elsewhere.verdict).toMatchObject({ refusal: { code: 'interrupt_not_found' } });
-    expect(again.verdict).toMatchObject({ refusal: { code: 'interrupt_already_resolved' } });
+    expect(elsewhere.commandResult).toMatchObject({ refusal: { code: 'interrupt_not_found' } });
+    expect(again.commandResult).toMatchObject({ refusal: { code: 'interrupt_already_resolved' } });
     expect(run.run.state.status).toBe('running');
   });
 
@@ -138,8 +142,8 @@ describe('an approval gate', () => {
     const viaLink = run.answer('gate', { action: 'accept' }, { viaLink: true });
     const withKey = run.answer('gate', { action: 'accept' });
 
-    expect(viaLink.verdict).toMatchObject({ refusal: { code: 'auth_elevation_required' } });
-    expect(withKey.verdict).toMatchObject({ applied: true });
+    expect(viaLink.commandResult).toMatchObject({ refusal: { code: 'auth_elevation_required' } });
+    expect(withKey.commandResult).toMatchObject({ applied: true });
   });
 });
 
@@ -156,7 +160,7 @@ describe('a clarification', () => {
 
     const step = run.answer('ask', { answers: {} });
 
-    expect(step.verdict).toMatchObject({ applied: false, refusal: { code: 'validation_error' } });
+    expect(step.commandResult).toMatchObject({ applied: false, refusal: { code: 'validation_error' } });
   });
 });
 
@@ -236,8 +240,8 @@ describe('a quorum', () => {
     const stranger = run.answer('gate', { action: 'accept', voter: 'ada' });
     const listed = run.answer('gate', { action: 'accept' }, { by: 'bob', byUser: true });
 
-    expect(stranger.verdict).toMatchObject({ refusal: { code: 'forbidden' } });
-    expect(listed.verdict).toMatchObject({ applied: true });
+    expect(stranger.commandResult).toMatchObject({ refusal: { code: 'forbidden' } });
+    expect(listed.commandResult).toMatchObject({ applied: true });
   });
 });
 
@@ -272,7 +276,7 @@ describe('a clarification', () => {
 
     const step = run.answer('ask', value);
 
-    expect(step.verdict).toMatchObject({ refusal: { code: 'validation_error', details: { field } } });
+    expect(step.commandResult).toMatchObject({ refusal: { code: 'validation_error', details: { field } } });
   });
 });
 
@@ -298,7 +302,7 @@ describe('an external event', () => {
 
     const step = run.answer('wait', { orderId: 'o-2', status: 'done' });
 
-    expect(step.verdict).toMatchObject({
+    expect(step.commandResult).toMatchObject({
       refusal: { code: 'correlation_mismatch' },
       status: 'waiting-external',
     });

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '@weft/protocol';
-import type { ResolveCommand, Verdict } from '../../ports/store.ts';
+import type { ResolveCommand, CommandResult } from '../../ports/store.ts';
 import { type Evaluation, evaluate } from './answers.ts';
 import { causeOf } from '../children/children.ts';
 import type { Batch } from '../decide/live-run.ts';
@@ -27,7 +27,7 @@ import { placeOf } from '../expressions/scope.ts';
 import { ofMembers, type Sensitivity } from '../redaction/sensitivity.ts';
 
 /** Answers, votes and silence: what becomes of a question that a node has asked (suspend.ts). */
-export function resolveInterrupt(batch: Batch, command: ResolveCommand): Verdict {
+export function resolveInterrupt(batch: Batch, command: ResolveCommand): CommandResult {
   const { run } = batch;
   const known = askedNode(batch, command);
   const path = known?.iteration ?? [];
@@ -53,7 +53,7 @@ function unfitAnswer(
   node: NodePlan,
   { interrupt, iteration }: NodeState,
   evaluation: Exclude<Evaluation, { type: 'refused' }>,
-): NonNullable<Extract<Verdict, { applied: false }>['refusal']> | undefined {
+): NonNullable<Extract<CommandResult, { applied: false }>['refusal']> | undefined {
   if (interrupt === undefined) return undefined;
   if (evaluation.type === 'turn') return turnProblem(batch, node, interrupt, evaluation);
   const { answered } = node.type;
@@ -272,7 +272,7 @@ function refusalOf(known: NodeState | undefined, command: ResolveCommand): Refus
 
 function refused(
   batch: Batch,
-  refusal: NonNullable<Extract<Verdict, { applied: false }>['refusal']>,
-): Verdict {
+  refusal: NonNullable<Extract<CommandResult, { applied: false }>['refusal']>,
+): CommandResult {
   return { applied: false, status: batch.run.state.status, refusal };
 }

@@ -1,10 +1,10 @@
 import type { Json } from '@weft/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseInSteps, stringifyInSteps } from './large-json.ts';
-import { finish, type Steps } from './steps.ts';
+import { parseCooperatively, stringifyCooperatively } from './large-json.ts';
+import { finish, type CooperativeTask } from './cooperative-task.ts';
 
-function counted<Result>(steps: Steps<Result>): { result: Result; yields: number } {
+function counted<Result>(steps: CooperativeTask<Result>): { result: Result; yields: number } {
   for (let yields = 0; ; yields += 1) {
     const step = steps.next();
     if (step.done === true) return { result: step.value, yields };
@@ -32,8 +32,8 @@ describe('large JSON', () => {
   it.each(Object.entries(SHAPES))('comes back as it was: %s', (_, value) => {
     const text = JSON.stringify(value);
 
-    expect(finish(stringifyInSteps(value))).toBe(text);
-    expect(JSON.stringify(finish(parseInSteps(text)))).toBe(text);
+    expect(finish(stringifyCooperatively(value))).toBe(text);
+    expect(JSON.stringify(finish(parseCooperatively(text)))).toBe(text);
   });
 
   it.each(Object.entries(SHAPES).filter(([name]) => name !== 'a long text'))(
@@ -41,32 +41,34 @@ describe('large JSON', () => {
     (_, value) => {
       const text = JSON.stringify(value);
 
-      expect(counted(parseInSteps(text)).yields).toBeGreaterThanOrEqual(Math.floor(text.length / 70_000));
-      expect(counted(stringifyInSteps(value)).yields).toBeGreaterThan(0);
+      expect(counted(parseCooperatively(text)).yields).toBeGreaterThanOrEqual(
+        Math.floor(text.length / 70_000),
+      );
+      expect(counted(stringifyCooperatively(value)).yields).toBeGreaterThan(0);
     },
   );
 
   it('knows no special names', () => {
     const text = `{"__proto__":{"a":1},"large":"${'x'.repeat(100_000)}","constructor":2}`;
-    const value = finish(parseInSteps(text));
+    const value = finish(parseCooperatively(text));
 
     expect(JSON.stringify(value)).toBe(text);
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
     const many: Json = Array.from({ length: 5_000 }, () => JSON.parse('{"__proto__":1}') as Json);
-    expect(finish(stringifyInSteps(many))).toBe(JSON.stringify(many));
+    expect(finish(stringifyCooperatively(many))).toBe(JSON.stringify(many));
   });
 
   it('leaves out what is undefined', () => {
     const value = { none: undefined, many: Array.from({ length: 9_000 }, () => 1) };
 
-    expect(finish(stringifyInSteps(value as unknown as Json))).toBe(JSON.stringify(value));
+    expect(finish(stringifyCooperatively(value as unknown as Json))).toBe(JSON.stringify(value));
   });
 
   it('that is broken is refused', () => {
     const text = JSON.stringify(SHAPES['many objects']);
     const cut = [text.slice(0, -1), `${text}x`, text.replace(',{', '{'), text.slice(0, 100_000)];
 
-    for (const broken of cut) expect(() => finish(parseInSteps(broken))).toThrow(SyntaxError);
+    for (const broken of cut) expect(() => finish(parseCooperatively(broken))).toThrow(SyntaxError);
   });
 
   it('is the same as small JSON, whatever it holds', () => {
@@ -77,8 +79,8 @@ describe('large JSON', () => {
         const value: Json = [list, Object.fromEntries(list.map((each, index) => [`${index}"`, each]))];
         const text = JSON.stringify(value);
 
-        expect(JSON.stringify(finish(parseInSteps(text)))).toBe(text);
-        expect(finish(stringifyInSteps(value))).toBe(text);
+        expect(JSON.stringify(finish(parseCooperatively(text)))).toBe(text);
+        expect(finish(stringifyCooperatively(value))).toBe(text);
       }),
     );
   });

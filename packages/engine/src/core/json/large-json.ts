@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@weft/protocol';
-import type { Steps } from './steps.ts';
+import type { CooperativeTask } from './cooperative-task.ts';
 
 /**
  * Large JSON, read and written in pieces that take a few milliseconds each whatever they hold. The pieces themselves are read
@@ -11,7 +11,7 @@ import type { Steps } from './steps.ts';
 /** Characters read in one go: hostile ones take 100 ns each. */
 const CHUNK = 32 * 1024;
 
-export function* parseInSteps(text: string): Steps<Json> {
+export function* parseCooperatively(text: string): CooperativeTask<Json> {
   return yield* new Reader(text).value();
 }
 
@@ -32,7 +32,7 @@ class Reader {
     this.#text = text;
   }
 
-  *value(): Steps<Json> {
+  *value(): CooperativeTask<Json> {
     if (this.#text.length <= CHUNK) return JSON.parse(this.#text) as Json;
     const value = yield* this.#large();
     if (this.#at !== this.#text.length) throw this.#broken();
@@ -40,7 +40,7 @@ class Reader {
   }
 
   /** What begins here, when it does not end within a piece. */
-  *#large(): Steps<Json> {
+  *#large(): CooperativeTask<Json> {
     switch (this.#text.charCodeAt(this.#at)) {
       case OPEN_LIST:
         return yield* this.#list();
@@ -52,7 +52,7 @@ class Reader {
     }
   }
 
-  *#list(): Steps<Json[]> {
+  *#list(): CooperativeTask<Json[]> {
     const list: Json[] = [];
     yield* this.#members(
       CLOSE_LIST,
@@ -64,7 +64,7 @@ class Reader {
     return list;
   }
 
-  *#object(): Steps<JsonObject> {
+  *#object(): CooperativeTask<JsonObject> {
     const object: JsonObject = {};
     let name = '';
     yield* this.#members(
@@ -90,7 +90,7 @@ class Reader {
     addSome: (members: string) => void,
     addLarge: (member: Json) => void,
     skipName: () => void = () => undefined,
-  ): Steps<void> {
+  ): CooperativeTask<void> {
     const text = this.#text;
     this.#at += 1;
     let from = this.#at;
@@ -209,7 +209,7 @@ const VALUES = 2_000;
 const TEXT_OF_A_VALUE = 64;
 
 /** Members that are undefined are left out, as everywhere. */
-export function* stringifyInSteps(value: Json): Steps<string> {
+export function* stringifyCooperatively(value: Json): CooperativeTask<string> {
   if (typeof value !== 'object' || value === null || weightOf(value, VALUES) < VALUES)
     return JSON.stringify(value);
   if (!Array.isArray(value)) return yield* objectText(value);
@@ -226,12 +226,12 @@ export function* stringifyInSteps(value: Json): Steps<string> {
     yield;
     from = own < VALUES ? index : index + 1;
     weight = own < VALUES ? own : 0;
-    if (own >= VALUES && index < value.length) pieces.push(yield* stringifyInSteps(member));
+    if (own >= VALUES && index < value.length) pieces.push(yield* stringifyCooperatively(member));
   }
   return `[${pieces.join(',')}]`;
 }
 
-function* objectText(object: JsonObject): Steps<string> {
+function* objectText(object: JsonObject): CooperativeTask<string> {
   const pieces: string[] = [];
   let some: JsonObject = {};
   let weight = 0;
@@ -251,7 +251,7 @@ function* objectText(object: JsonObject): Steps<string> {
     if (own < VALUES) {
       define(some, name, member);
       weight += own;
-    } else pieces.push(`${JSON.stringify(name)}:${yield* stringifyInSteps(member)}`);
+    } else pieces.push(`${JSON.stringify(name)}:${yield* stringifyCooperatively(member)}`);
   }
   flush();
   return `{${pieces.join(',')}}`;

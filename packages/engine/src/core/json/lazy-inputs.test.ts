@@ -2,7 +2,7 @@ import type { JsonObject } from '@weft/protocol';
 import { describe, expect, it } from 'vitest';
 import { readInputs, recordFromText } from './lazy-inputs.ts';
 import type { CreationRecord } from '../../model/run-state.ts';
-import { finish } from './steps.ts';
+import { finish } from './cooperative-task.ts';
 
 const build = (members: Partial<CreationRecord>): CreationRecord =>
   ({ runId: 'r', inputs: {}, tags: [], ...members }) as unknown as CreationRecord;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@weft/protocol';
-import { parseInSteps, splitMember } from './large-json.ts';
+import { parseCooperatively, splitMember } from './large-json.ts';
 import type { CreationRecord } from '../../model/run-state.ts';
-import type { Steps } from './steps.ts';
+import type { CooperativeTask } from './cooperative-task.ts';
 
 /**
  * Inputs of a run may be large, and hardly anybody who reads its record wants them. A store hands out records whose large inputs
@@ -49,7 +49,7 @@ function settle(record: CreationRecord, inputs: JsonObject): JsonObject {
 }
 
 /** Reads inputs that are still text, so that asking for them takes no time. */
-export function* readInputs(record: CreationRecord): Steps<void> {
+export function* readInputs(record: CreationRecord): CooperativeTask<void> {
   const text = UNREAD.get(record);
-  if (text !== undefined) settle(record, (yield* parseInSteps(text)) as JsonObject);
+  if (text !== undefined) settle(record, (yield* parseCooperatively(text)) as JsonObject);
 }

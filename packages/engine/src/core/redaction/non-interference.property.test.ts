@@ -70,20 +70,20 @@ function runChild(parent: Simulation, seen: Seen): void {
     parent: { runId: 'p', nodeId: request.nodeId, nodeKey: request.key, ancestors: ['p'], collect: ['made'] },
   });
   play(run, seen, false);
-  const end = run.notices.at(-1)?.command;
+  const end = run.signals.at(-1)?.command;
   if (end?.type !== 'child') throw new Error('the child has not ended');
   const { childRunId: _theirs, nodeKey: _key, ...rest } = end;
   parent.child(request.key, 'completed', rest);
 }
 
 /** Everything of a run that others may see. */
-function told({ plan, record, run, log, notices }: Simulation): string {
+function told({ plan, record, run, log, signals }: Simulation): string {
   const redaction = createBundleRedaction(plan, record, run.state);
   return JSON.stringify({
     events: log.map(({ type, nodeId, payload }) => [type, nodeId, payload]),
     snapshot: renderSnapshot(plan, record, run.state, { status: run.state.status }),
     bundle: log.map(({ payload }) => redaction.payload(JSON.parse(payload) as JsonObject, payload)),
-    outputs: notices.map(({ command }) => (command.type === 'child' ? command.outputs : command.type)),
+    outputs: signals.map(({ command }) => (command.type === 'child' ? command.outputs : command.type)),
   });
 }
 

@@ -18,7 +18,7 @@ function shownOf(run: Simulation): string {
   return JSON.stringify([
     log.map(({ payload }) => payload),
     renderSnapshot(plan, record, state, { status: state.status }),
-    run.notices.map(({ command }) => (command.type === 'child' ? command.outputs : null)),
+    run.signals.map(({ command }) => (command.type === 'child' ? command.outputs : null)),
   ]);
 }
 
@@ -557,7 +557,7 @@ describe('a child run', () => {
 
     expect(shownOf(child)).not.toContain(PIN);
     expect(shownOf(child)).toContain('Turin');
-    const told = child.notices.at(-1)?.command;
+    const told = child.signals.at(-1)?.command;
     expect(told).toMatchObject({ type: 'child', variables: { made: `m${PIN}` }, sensitive: ['made'] });
     if (told?.type !== 'child') throw new Error('the child has said nothing');
     const { childRunId: _theirs, ...rest } = told;

@@ -8,9 +8,9 @@ import type { CreationRecord } from '../../model/run-state.ts';
 import { arbitraryWorkflow } from '../testing/arbitrary-workflow.ts';
 import { arbitraryChoices, interleave } from '../testing/interleave.ts';
 import { fold, simulate, type Simulation } from '../testing/simulation.ts';
-import { createCueReader } from './cues.ts';
+import { createRecordedInputs } from './recorded-inputs.ts';
 import { createReplay } from './replay.ts';
-import { isSameAct } from './same-act.ts';
+import { isSameDecision } from './same-decision.ts';
 
 /** Whatever happened to a run, in whatever order: its log alone is enough to have it happen again. */
 
@@ -26,13 +26,13 @@ function replay(source: Simulation, cut: number): StoredEvent[] {
     fork: { sourceRunId: source.record.runId, fromSeq: cut, mode: 'replay' },
   };
   const run = openRun(plan, record, fold(plan, record, log.slice(0, begin)));
-  const reader = createCueReader(plan, run.state);
+  const reader = createRecordedInputs(plan, run.state);
   for (const event of log.slice(begin)) reader.push(fromStored(event));
   reader.end();
   const replayed = createReplay(run, {
     sourceRunId: source.record.runId,
     eventAt: (seq) => log[seq],
-    cues: reader.cues,
+    recordedInputs: reader.recordedInputs,
     isOver: true,
   });
 
@@ -57,7 +57,7 @@ function beginningOf(plan: Plan, log: readonly StoredEvent[], cut: number): numb
   while (begin > 0) {
     const [before, after] = [log[begin - 1], log[begin]];
     if (before === undefined || after === undefined) return begin;
-    if (!isSameAct(plan, fromStored(before), fromStored(after))) return begin;
+    if (!isSameDecision(plan, fromStored(before), fromStored(after))) return begin;
     begin -= 1;
   }
   return begin;

@@ -5,15 +5,15 @@ import type { LiveRun } from '../decide/live-run.ts';
 import type { Draft, Payload } from '../../model/run-event.ts';
 import { isTerminalStatus, type NodeError } from '../../model/run-state.ts';
 import type { Input } from '../decide/step.ts';
-import type { Cue } from './cues.ts';
+import type { RecordedInput } from './recorded-inputs.ts';
 
 /**
  * A replay: the run decides everything again, and gets from its source what came from outside, when it came.
  *
  *   following ──a fact differs──► apart
  *
- * following  fact by fact as in the source: a cue is given when its place in the log is reached, and time is the source's
- * apart      from the first difference on, which is recorded: a cue is given as soon as something waits for it
+ * following  fact by fact as in the source: a recorded input is given when its place in the log is reached, and time is the source's
+ * apart      from the first difference on, which is recorded: a recorded input is given as soon as something waits for it
  *
  * E-26. Nothing is performed. An input that the source does not have fails with `replay_source_missing`; a question that is
  *       unanswered in the source stays open here.
@@ -24,7 +24,7 @@ export interface ReplaySource {
   /** Undefined past the end; the caller keeps enough of it at hand. */
   eventAt(seq: number): StoredEvent | undefined;
   /** Oldest first. */
-  readonly cues: Cue[];
+  readonly recordedInputs: RecordedInput[];
   /** True when the source has ended, so that its log can be followed to the last fact. */
   readonly isOver: boolean;
 }
@@ -67,19 +67,20 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
     return undefined;
   };
 
-  /** What an earlier cue has led to as well is no cue of its own. */
-  function nextCue(): Cue | undefined {
-    while ((source.cues[0]?.seq ?? run.state.nextSeq) < run.state.nextSeq) source.cues.shift();
-    return source.cues[0];
+  /** What an earlier recorded input has led to as well is no recorded input of its own. */
+  function nextRecorded(): RecordedInput | undefined {
+    while ((source.recordedInputs[0]?.seq ?? run.state.nextSeq) < run.state.nextSeq)
+      source.recordedInputs.shift();
+    return source.recordedInputs[0];
   }
 
   function following(): { input: Input; now: number } | undefined {
     const { nextSeq } = run.state;
-    const cue = nextCue();
-    if (cue?.seq === nextSeq) {
-      source.cues.shift();
-      if (isHeardOnlyAwake(cue.input)) run.draining = false;
-      return { input: cue.input, now: cue.at };
+    const recorded = nextRecorded();
+    if (recorded?.seq === nextSeq) {
+      source.recordedInputs.shift();
+      if (isHeardOnlyAwake(recorded.input)) run.draining = false;
+      return { input: recorded.input, now: recorded.at };
     }
     const original = source.eventAt(nextSeq);
     // A drain that a crash put an end to: the source went on deciding.
@@ -93,16 +94,19 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
 
   function apart(): { input: Input; now: number } | undefined {
     if (run.frontier.size > 0) return { input: { type: 'continue' }, now: run.state.lastAt };
-    const index = source.cues.findIndex((cue) => isAwaited(run, cue.input));
-    const [cue] = index === -1 ? [] : source.cues.splice(index, 1);
-    if (cue !== undefined) return { input: cue.input, now: Math.max(cue.at, run.state.lastAt) };
+    const index = source.recordedInputs.findIndex((recorded) => isAwaited(run, recorded.input));
+    const [recorded] = index === -1 ? [] : source.recordedInputs.splice(index, 1);
+    if (recorded !== undefined)
+      return { input: recorded.input, now: Math.max(recorded.at, run.state.lastAt) };
     return cancelled() ?? missing(run);
   }
 
   /** No node waits for a cancel, but where the source was cancelled nothing else is on record. */
   function cancelled(): { input: Input; now: number } | undefined {
-    const cue = source.cues.find(({ input }) => input.type === 'command' && input.command.type === 'cancel');
-    return cue && { input: cue.input, now: Math.max(cue.at, run.state.lastAt) };
+    const recorded = source.recordedInputs.find(
+      ({ input }) => input.type === 'command' && input.command.type === 'cancel',
+    );
+    return recorded && { input: recorded.input, now: Math.max(recorded.at, run.state.lastAt) };
   }
 
   /** The source has a fact here to which nothing leads in this run, such as that it was itself a replay that went apart. */
@@ -122,7 +126,7 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
       if (isApart) return true;
       const { nextSeq } = run.state;
       const original = source.eventAt(nextSeq);
-      return nextCue()?.seq !== nextSeq && (original === undefined || original.at === now);
+      return nextRecorded()?.seq !== nextSeq && (original === undefined || original.at === now);
     },
     next() {
       if (isTerminalStatus(run.state.status)) return undefined;

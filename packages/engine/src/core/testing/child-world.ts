@@ -37,9 +37,9 @@ export function childWorld(run: Simulation, note: (what: string) => void): Child
 
   function tell(command: ChildCommand): void {
     said.push(command);
-    const { verdict } = run.command(command);
+    const { commandResult } = run.command(command);
     const isEnd = ENDS.has(command.status);
-    if (isEnd && verdict?.applied === true) ended.add(command.childRunId);
+    if (isEnd && commandResult?.applied === true) ended.add(command.childRunId);
   }
 
   function commandOf(key: NodeKey, status: ChildCommand['status']): ChildCommand {

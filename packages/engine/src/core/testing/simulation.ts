@@ -2,7 +2,7 @@ import { type Json, type JsonObject } from '@weft/protocol';
 import { Type } from 'typebox';
 import type { ChildrenNodeType, EffectNodeType, NodeType, PureNodeType } from '../../model/node-type.ts';
 import { BUILTIN_NODE_TYPES } from '../../nodes/index.ts';
-import type { ChildCommand, Command, Notice, ResolveCommand, StoredEvent } from '../../ports/store.ts';
+import type { ChildCommand, Command, Signal, ResolveCommand, StoredEvent } from '../../ports/store.ts';
 import { advance, nextTimer, openRun } from '../decide/advance.ts';
 import { compileWorkflow } from '../compile/compile.ts';
 import { evolve, initialState } from '../fold/evolve.ts';
@@ -108,7 +108,7 @@ export interface Simulation {
   /** Child runs asked for, every time they were. */
   readonly spawned: ChildRequest[];
   /** What other runs were told. */
-  readonly notices: Notice[];
+  readonly signals: Signal[];
   now: number;
   step(input: Input): Step;
   /** Steps until nothing is left that needs neither time nor an outcome. */
@@ -170,7 +170,7 @@ export function simulate(spec: WorkflowSpec | Plan, options: SimulationOptions =
   const open = new Map<NodeKey, EffectRequest>();
   const aborted: NodeKey[] = [];
   const spawned: ChildRequest[] = [];
-  const notices: Notice[] = [];
+  const signals: Signal[] = [];
   const budget: Budget = { ...UNBOUNDED, ...options.budget };
 
   const simulation: Simulation = {
@@ -181,7 +181,7 @@ export function simulate(spec: WorkflowSpec | Plan, options: SimulationOptions =
     open,
     aborted,
     spawned,
-    notices,
+    signals,
     now: START,
     step(input) {
       const step = advance(
@@ -197,14 +197,14 @@ export function simulate(spec: WorkflowSpec | Plan, options: SimulationOptions =
       }
       for (const effect of step.effects) open.set(effect.key, effect);
       spawned.push(...step.children);
-      notices.push(...step.notices);
+      signals.push(...step.signals);
       return step;
     },
     settle(input) {
       let step = simulation.step(input);
-      const { verdict } = step;
+      const { commandResult } = step;
       while (step.more) step = simulation.step({ type: 'continue' });
-      return verdict === undefined ? step : { ...step, verdict };
+      return commandResult === undefined ? step : { ...step, commandResult };
     },
     start: () => simulation.settle({ type: 'start' }),
     succeed: (key, outputs = {}) => answer(key, { ok: true, outputs }),

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import type { InterruptKind } from '../../model/node-type.ts';
 import type { RunStatus } from '../../model/run-state.ts';
-import type { Listed, Page, Verdict } from '../../ports/store.ts';
+import type { Listed, Page, CommandResult } from '../../ports/store.ts';
 import type { Caller, IdempotencyClaim, ReplayedAnswer } from './caller.ts';
 
 export interface Interrupts {
@@ -49,6 +49,6 @@ export type LinkAnswer =
       readonly runId: string;
       readonly nodeId: string;
       readonly status: RunStatus | 'cancelling';
-      readonly verdict: Verdict | undefined;
+      readonly commandResult: CommandResult | undefined;
     }
   | ReplayedAnswer;

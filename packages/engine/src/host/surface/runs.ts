@@ -2,7 +2,7 @@ import type { Ancestry, JsonObject, RunSnapshot } from '@weft/protocol';
 import type { RunDiff } from '../../core/diff/render-diff.ts';
 import type { StopSignal } from '../../model/node-type.ts';
 import type { RunStatus } from '../../model/run-state.ts';
-import type { Command, Listed, Page, RunFilter, StoredEvent, Verdict } from '../../ports/store.ts';
+import type { Command, Listed, Page, RunFilter, StoredEvent, CommandResult } from '../../ports/store.ts';
 import type { Caller, IdempotencyClaim, ReplayedAnswer } from './caller.ts';
 
 export interface Runs {
@@ -35,7 +35,7 @@ export interface Runs {
    * (terminal event delivered, or signal aborted).
    */
   follow(caller: Caller, runId: string, options: FollowOptions): Promise<Cursor | undefined>;
-  /** Durable in the inbox before it resolves; the verdict is absent when the holder has not answered within two seconds. */
+  /** Durable in the inbox before it resolves; the result is absent when the holder has not answered within two seconds. */
   command(
     caller: Caller,
     runId: string,
@@ -145,7 +145,7 @@ export interface FollowedEvent {
 export type CommandAnswer =
   | {
       readonly replayed: false;
-      readonly verdict: Verdict | undefined;
+      readonly commandResult: CommandResult | undefined;
       readonly status: RunStatus | 'cancelling';
     }
   | ReplayedAnswer;

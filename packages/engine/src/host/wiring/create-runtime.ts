@@ -1,9 +1,9 @@
 import type { Egress } from '../../model/node-type.ts';
-import type { Notice, Verdict } from '../../ports/store.ts';
+import type { Signal, CommandResult } from '../../ports/store.ts';
 import { withConformanceSecrets } from '../../conformance/conformance-secrets.ts';
 import { createAudit } from '../../runtime/audit/audit.ts';
 import { createCluster } from '../../runtime/cluster/cluster.ts';
-import { createVerdicts } from '../../runtime/commands/verdicts.ts';
+import { createCommandResults } from '../../runtime/commands/command-results.ts';
 import { createInFlight } from '../../runtime/commits/idempotency.ts';
 import { createOpenEffectPorts } from '../../runtime/effects/open-effect-ports.ts';
 import { createPerformer } from '../../runtime/effects/performer.ts';
@@ -43,7 +43,7 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
   const plans = createPlans(store, compile);
   const states = createRunStates(store, plans, limits);
   const feed = createFeed(limits);
-  const verdicts = createVerdicts();
+  const commandResults = createCommandResults();
   const inFlight = createInFlight(limits.idempotencyWaitMs);
   const finished = createFinishedRuns(limits.finishedBytes, clock.monotonic);
   const newRunId = createRunIds(clock.now, random);
@@ -62,11 +62,11 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
     ...common,
     committer: outbox.committer,
     outbox: outbox.rows,
-    onVerdict(commandId: string, verdict: Verdict): void {
-      verdicts.announce(commandId, verdict);
+    onCommandResult(commandId: string, commandResult: CommandResult): void {
+      commandResults.announce(commandId, commandResult);
       observation.decided(commandId);
     },
-    onNotices: (notices: readonly Notice[]): void => notices.forEach(({ runId }) => dispatcher.poke(runId)),
+    onSignals: (signals: readonly Signal[]): void => signals.forEach(({ runId }) => dispatcher.poke(runId)),
   };
   const dispatcher = createDispatcher({
     store,
@@ -125,7 +125,7 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
     plans,
     states,
     feed,
-    verdicts,
+    commandResults,
     inFlight,
     newRunId,
     ...outward,

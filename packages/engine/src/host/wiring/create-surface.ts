@@ -45,7 +45,7 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
   const command = createCommands({
     ...common,
     store: tellingRemoved(seen),
-    verdicts: runtime.verdicts,
+    commandResults: runtime.commandResults,
     withState,
   });
   const { of: annotationsOf, ...annotations } = withImportedAnnotations(

@@ -14,7 +14,7 @@ import type { BundleRequest, Bundles, Caller, Runs } from '../../host/host.ts';
 import type { Ed25519Key } from '../../crypto/ed25519.ts';
 import type { Documents, RunLog, RunRow, StoredEvent, WorkflowRegistry } from '../../ports/store.ts';
 import { maskedBefore } from './imported-values.ts';
-import { inTurns, nextTurn } from '../fairness/in-turns.ts';
+import { runCooperatively, nextTurn } from '../fairness/run-cooperatively.ts';
 
 /**
  * Debug bundles: reads what the assembly needs and hands its text on, a page of events at a time. How many events there are is
@@ -54,7 +54,7 @@ export function createBundles(dependencies: BundleDependencies): Bundles {
         : undefined;
     const annotations = await dependencies.annotationsOf(record.tenant, record.runId);
     const before = await maskedBefore(dependencies.store, record);
-    await inTurns(record.tenant, readInputs(record));
+    await runCooperatively(record.tenant, readInputs(record));
     return await dependencies.withState(row, (plan, state) => ({
       record,
       snapshot: currentNode(view.snapshot, row),
@@ -107,7 +107,7 @@ export function createBundles(dependencies: BundleDependencies): Bundles {
       const { maxEvents } = request;
       // Each of the pieces of a large run takes a turn of its own.
       await nextTurn(caller.tenant);
-      const assembly = await inTurns(
+      const assembly = await runCooperatively(
         caller.tenant,
         createBundleAssembly(source, {
           maxBytes,

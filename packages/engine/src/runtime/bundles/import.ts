@@ -2,7 +2,7 @@ import { HostError, isHostError, type Json, type JsonObject } from '@weft/protoc
 import { evolve, initialState } from '../../core/fold/evolve.ts';
 import { fromStored } from '../../core/fold/from-stored.ts';
 import { importRunId } from '../../core/import/import-run-id.ts';
-import { bundleInSteps, type ImportedBundle } from '../../core/import/read-bundle.ts';
+import { bundleCooperatively, type ImportedBundle } from '../../core/import/read-bundle.ts';
 import { refuseBundle } from '../../core/import/refuse.ts';
 import type { Plan } from '../../core/compile/plan.ts';
 import {
@@ -11,8 +11,8 @@ import {
   isTerminalStatus,
   type RunState,
 } from '../../model/run-state.ts';
-import { snapshotInSteps } from '../../core/fold/snapshot.ts';
-import type { Steps } from '../../core/json/steps.ts';
+import { snapshotCooperatively } from '../../core/fold/snapshot.ts';
+import type { CooperativeTask } from '../../core/json/cooperative-task.ts';
 import type { RunHead, RunLog, RunRow, RunUnit, WorkflowRegistry, WriteUnit } from '../../ports/store.ts';
 import type { Caller, ImportedRun, Imports } from '../../host/host.ts';
 import { auditOf } from '../audit/audit-entry.ts';
@@ -20,7 +20,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
 import type { Compile } from '../workflows/compile-definition.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
-import { inTurns } from '../fairness/in-turns.ts';
+import { runCooperatively } from '../fairness/run-cooperatively.ts';
 import { importedAnnotations, importedPlace, MASKS_COLLECTION, SAID_COLLECTION } from './imported-values.ts';
 import type { HostLimits } from '../../host/limits.ts';
 import { effectiveLimits } from '../runs/new-run-checks.ts';
@@ -83,14 +83,14 @@ export function createImports(dependencies: ImportDependencies): Imports {
   const { store, committer, compile, clock, limits } = dependencies;
 
   async function importBundle(caller: Caller, document: Json): Promise<ImportedRun> {
-    const bundle = await inTurns(caller.tenant, bundleInSteps(document));
+    const bundle = await runCooperatively(caller.tenant, bundleCooperatively(document));
     const runId = importRunId(caller.tenant, bundle.digest);
     const known = await store.readRun(runId, caller.tenant);
     if (known !== undefined) return answerOf(known, false);
 
     const pinned = await definitionFor(caller, bundle);
     const record = recordOf(caller, runId, bundle, pinned);
-    const state = await inTurns(caller.tenant, foldOf(record, pinned.plan, bundle));
+    const state = await runCooperatively(caller.tenant, foldOf(record, pinned.plan, bundle));
     if (pinned.text !== undefined) await write(definitionUnit(pinned.digest, pinned.text));
     await write(documentUnit(record, MASKS_COLLECTION, bundle.masked));
     if (bundle.annotations.length > 0)
@@ -130,7 +130,7 @@ export function createImports(dependencies: ImportDependencies): Imports {
 
   async function pinDocument({ tenant }: Caller, document: JsonObject): Promise<Pinned | undefined> {
     try {
-      const { digest, text } = await inTurns(tenant, identify(document, limits.maxDefinitionBytes));
+      const { digest, text } = await runCooperatively(tenant, identify(document, limits.maxDefinitionBytes));
       const { plan } = await compile(document, digest, tenant);
       return plan === undefined ? undefined : { plan, digest, text };
     } catch (error) {
@@ -240,7 +240,7 @@ export function createImports(dependencies: ImportDependencies): Imports {
 }
 
 /** Folded once before it is written: what cannot be folded and shown must not get into the store. */
-function* foldOf(record: CreationRecord, plan: Plan, { events }: ImportedBundle): Steps<RunState> {
+function* foldOf(record: CreationRecord, plan: Plan, { events }: ImportedBundle): CooperativeTask<RunState> {
   const state = initialState(record, plan);
   let seq = 0;
   try {
@@ -249,7 +249,7 @@ function* foldOf(record: CreationRecord, plan: Plan, { events }: ImportedBundle)
       evolve(state, fromStored(event));
       yield;
     }
-    yield* snapshotInSteps(plan, record, state, { status: state.status });
+    yield* snapshotCooperatively(plan, record, state, { status: state.status });
   } catch (error) {
     if (isHostError(error)) throw error;
     throw refuseBundle(`/events/${seq}`, `event ${seq} does not have the shape of its type.`);

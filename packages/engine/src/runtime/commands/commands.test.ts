@@ -40,7 +40,7 @@ describe('cancel', () => {
 
     const answer = await host.runs.command(alice, runId, { type: 'cancel', reason: 'enough' });
 
-    expect(answer).toMatchObject({ replayed: false, status: 'cancelled', verdict: { applied: true } });
+    expect(answer).toMatchObject({ replayed: false, status: 'cancelled', commandResult: { applied: true } });
     expect(await status(runId)).toBe('cancelled');
     expect((await types(runId)).at(-1)).toBe('run.cancelled');
     expect(await host.runs.explain(alice, runId)).toMatchObject({ waitingFor: 'nothing' });
@@ -81,7 +81,7 @@ describe('cancel', () => {
     expect(answer).toEqual({
       replayed: false,
       status: 'completed',
-      verdict: { applied: false, status: 'completed' },
+      commandResult: { applied: false, status: 'completed' },
     });
   });
 
@@ -104,13 +104,13 @@ describe('pause and resume', () => {
     const runId = await run(await register(SHORT_DELAY));
 
     const paused = await host.runs.command(alice, runId, { type: 'pause', policy: 'immediate' });
-    expect(paused).toMatchObject({ verdict: { applied: true, status: 'paused' } });
+    expect(paused).toMatchObject({ commandResult: { applied: true, status: 'paused' } });
     expect(await status(runId)).toBe('paused');
     expect(await host.runs.explain(alice, runId)).toMatchObject({ waitingFor: 'resume' });
     expect(host.stats()).toMatchObject({ live: 0 });
     const resumed = await host.runs.command(alice, runId, { type: 'resume' });
 
-    expect(resumed).toMatchObject({ verdict: { applied: true, status: 'running' } });
+    expect(resumed).toMatchObject({ commandResult: { applied: true, status: 'running' } });
     await until(async () => (await status(runId)) === 'completed');
     expect(await types(runId)).toEqual([
       'run.started',
@@ -138,7 +138,7 @@ describe('pause and resume', () => {
     expect(await status(runId)).toBe('running');
     call.succeed();
 
-    expect(await asked).toMatchObject({ verdict: { applied: true, status: 'paused' } });
+    expect(await asked).toMatchObject({ commandResult: { applied: true, status: 'paused' } });
     expect(await types(runId)).toEqual(['run.started', 'node.started', 'node.completed', 'run.paused']);
     await host.runs.command(alice, runId, { type: 'resume' });
     await until(async () => (await status(runId)) === 'completed');
@@ -183,7 +183,7 @@ describe('pause and resume', () => {
 
     const again = await host.runs.command(alice, runId, { type: 'pause', policy: 'immediate' });
 
-    expect(again).toMatchObject({ verdict: { applied: false, status: 'paused' } });
+    expect(again).toMatchObject({ commandResult: { applied: false, status: 'paused' } });
   });
 
   it('are carried out once for a repeated key, with the same answer (W-38)', async () => {
@@ -199,12 +199,12 @@ describe('pause and resume', () => {
 
     const second = await host.runs.command(alice, runId, { type: 'pause', policy: 'immediate' }, claim);
 
-    expect(first).toMatchObject({ replayed: false, verdict: { applied: true } });
+    expect(first).toMatchObject({ replayed: false, commandResult: { applied: true } });
     expect(second).toMatchObject({ replayed: true, status: 202 });
     expect(second?.replayed === true && JSON.parse(second.body)).toMatchObject({
       runId,
       status: 'paused',
-      verdict: { applied: true },
+      commandResult: { applied: true },
     });
     expect((await types(runId)).filter((type) => type === 'run.paused')).toHaveLength(1);
   });

@@ -3,7 +3,14 @@ import { heapBytesOf } from '../../core/json/heap-bytes.ts';
 import type { Plan } from '../../core/compile/plan.ts';
 import { isTerminalStatus, type RunState, type RunStatus } from '../../model/run-state.ts';
 import type { Caller, CommandAnswer, IdempotencyClaim, Runs } from '../../host/host.ts';
-import type { Command, CommandUnit, IdempotencyRecord, RunRow, Store, Verdict } from '../../ports/store.ts';
+import type {
+  Command,
+  CommandUnit,
+  IdempotencyRecord,
+  RunRow,
+  Store,
+  CommandResult,
+} from '../../ports/store.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
@@ -14,11 +21,11 @@ import { refuseImported } from '../bundles/import.ts';
 import { lateAnswer } from '../interrupts/interrupts.ts';
 import type { HostLimits } from '../../host/limits.ts';
 import { shownStatus } from '../runs/run-status.ts';
-import type { Verdicts } from './verdicts.ts';
+import type { CommandResults } from './command-results.ts';
 import { writeFailure } from '../commits/write-failure.ts';
 
 /**
- * Commands: durable in the inbox first, then whoever holds the run decides. The answer waits a little for the verdict, so
+ * Commands: durable in the inbox first, then whoever holds the run decides. The answer waits a little for the result, so
  * that a person who cancels usually reads `cancelled`; but it never depends on it.
  *
  * W-37. Once a command is in the inbox, its sender gets the result recorded under the command's id, or learns that there is
@@ -29,7 +36,7 @@ export interface CommandDependencies {
   readonly store: Pick<Store, 'readRun' | 'readCommand' | 'readIdempotency'>;
   readonly committer: Committer;
   readonly dispatcher: Dispatcher;
-  readonly verdicts: Verdicts;
+  readonly commandResults: CommandResults;
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly limits: HostLimits;
@@ -39,7 +46,7 @@ export interface CommandDependencies {
 const ASK_EVERY_MS = 100;
 
 /** Undefined: not decided yet. */
-type Told = Verdict | 'gone' | undefined;
+type Told = CommandResult | 'gone' | undefined;
 
 export function createCommands(dependencies: CommandDependencies): Runs['command'] {
   const { store, committer, dispatcher, clock, limits } = dependencies;
@@ -80,17 +87,21 @@ export function createCommands(dependencies: CommandDependencies): Runs['command
     commandId: string,
     asked: Command,
   ): Promise<CommandAnswer | undefined> {
-    const verdict = await verdictOf(runId, commandId, asked);
-    if (verdict === 'gone') return gone(caller, runId);
-    return { replayed: false, verdict, status: verdict?.status ?? (await statusOf(runId, asked)) };
+    const commandResult = await commandResultOf(runId, commandId, asked);
+    if (commandResult === 'gone') return gone(caller, runId);
+    return {
+      replayed: false,
+      commandResult,
+      status: commandResult?.status ?? (await statusOf(runId, asked)),
+    };
   }
 
   /** The run has ended; whoever wants to answer a question of it is told what became of that. */
   async function over(row: RunRow, asked: Command): Promise<CommandAnswer> {
-    return { replayed: false, verdict: await overVerdict(row, asked), status: row.head.status };
+    return { replayed: false, commandResult: await overCommandResult(row, asked), status: row.head.status };
   }
 
-  async function overVerdict(row: RunRow, asked: Command): Promise<Verdict> {
+  async function overCommandResult(row: RunRow, asked: Command): Promise<CommandResult> {
     const { status } = row.head;
     if (asked.type !== 'resolve') return { applied: false, status };
     return dependencies.withState(row, (_plan, state) => lateAnswer(state, asked));
@@ -128,27 +139,27 @@ export function createCommands(dependencies: CommandDependencies): Runs['command
   ): Promise<CommandAnswer | undefined> {
     const { response } = record;
     if ('body' in response) return { replayed: true, ...response };
-    const verdict = await verdictOf(response.runId, response.commandId, asked);
-    if (verdict === 'gone') return gone(caller, response.runId);
-    const status = verdict?.status ?? (await statusOf(response.runId, asked));
-    return { replayed: true, ...claim.render(commandOutcome(response.runId, verdict, status)) };
+    const commandResult = await commandResultOf(response.runId, response.commandId, asked);
+    if (commandResult === 'gone') return gone(caller, response.runId);
+    const status = commandResult?.status ?? (await statusOf(response.runId, asked));
+    return { replayed: true, ...claim.render(commandOutcome(response.runId, commandResult, status)) };
   }
 
-  /** Waits for the verdict: told at once when the run is held here, asked for when it is held elsewhere. */
-  async function verdictOf(runId: string, commandId: string, asked: Command): Promise<Told> {
-    let told: (verdict: Verdict) => void = () => undefined;
-    const announced = new Promise<Verdict>((resolve) => {
+  /** Waits for the result: told at once when the run is held here, asked for when it is held elsewhere. */
+  async function commandResultOf(runId: string, commandId: string, asked: Command): Promise<Told> {
+    let told: (commandResult: CommandResult) => void = () => undefined;
+    const announced = new Promise<CommandResult>((resolve) => {
       told = resolve;
     });
-    const forget = dependencies.verdicts.expect(commandId, told);
+    const forget = dependencies.commandResults.expect(commandId, told);
     try {
       dispatcher.poke(runId);
       const until = clock.monotonic() + limits.commandWaitMs;
       for (;;) {
         const left = until - clock.monotonic();
-        const verdict = await within(announced, Math.min(ASK_EVERY_MS, Math.max(left, 0)));
-        if (verdict !== undefined) return verdict;
-        const stored = await storedVerdict(runId, commandId, asked);
+        const commandResult = await within(announced, Math.min(ASK_EVERY_MS, Math.max(left, 0)));
+        if (commandResult !== undefined) return commandResult;
+        const stored = await storedCommandResult(runId, commandId, asked);
         if (stored !== undefined || left <= 0) return stored;
       }
     } finally {
@@ -157,14 +168,14 @@ export function createCommands(dependencies: CommandDependencies): Runs['command
   }
 
   /** A run that ended before it came to the command has decided it too: nothing was applied. */
-  async function storedVerdict(runId: string, commandId: string, asked: Command): Promise<Told> {
-    // In this order: a verdict that ended the run was durable before the row could say so.
+  async function storedCommandResult(runId: string, commandId: string, asked: Command): Promise<Told> {
+    // In this order: a result that ended the run was durable before the row could say so.
     const row = await store.readRun(runId, undefined);
     const stored = await store.readCommand(runId, commandId);
-    // It was accepted, so it went with its run: what the verdict was, nobody knows any more.
+    // It was accepted, so it went with its run: what the result was, nobody knows any more.
     if (stored === undefined) return 'gone';
-    if (stored.verdict !== undefined) return stored.verdict;
-    return row !== undefined && isTerminalStatus(row.head.status) ? overVerdict(row, asked) : undefined;
+    if (stored.commandResult !== undefined) return stored.commandResult;
+    return row !== undefined && isTerminalStatus(row.head.status) ? overCommandResult(row, asked) : undefined;
   }
 
   /** The run was removed after it had taken the command. Throws what its own tenant is told of such a run. */
@@ -185,10 +196,10 @@ export function createCommands(dependencies: CommandDependencies): Runs['command
 /** What a claim's `render` gets for a command. */
 export function commandOutcome(
   runId: string,
-  verdict: Verdict | undefined,
+  commandResult: CommandResult | undefined,
   status: RunStatus | 'cancelling',
 ): JsonObject {
-  return { runId, status, verdict: verdict === undefined ? null : { ...verdict } };
+  return { runId, status, commandResult: commandResult === undefined ? null : { ...commandResult } };
 }
 
 /** Whoever takes up the run reads all that waits for it: of large commands there are the fewer, the larger they are. */

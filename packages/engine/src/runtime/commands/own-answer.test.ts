@@ -72,7 +72,7 @@ function freezing(store: Store, kind: WriteUnit['kind']): Store & { frozen: Prom
   };
 }
 
-const APPLIED = { verdict: { applied: true, status: 'completed' } };
+const APPLIED = { commandResult: { applied: true, status: 'completed' } };
 
 describe('an answer that is sent again with its key, because the process that got it froze', () => {
   it('is told of the one that was taken, by either process (W-38)', async () => {

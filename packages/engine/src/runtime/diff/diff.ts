@@ -1,12 +1,12 @@
 import type { RunSnapshot } from '@weft/protocol';
 import { findDivergence, type LogPages } from '../../core/diff/diff-events.ts';
 import type { LogEvent } from '../../core/diff/same-event.ts';
-import { stateDiffInSteps } from '../../core/diff/state-diff.ts';
+import { stateDiffCooperatively } from '../../core/diff/state-diff.ts';
 import type { Plan } from '../../core/compile/plan.ts';
 import { isTerminalStatus, type RunState } from '../../model/run-state.ts';
 import type { RunLog, RunRow, Store } from '../../ports/store.ts';
 import type { Runs } from '../../host/host.ts';
-import { inTurns, nextTurn } from '../fairness/in-turns.ts';
+import { runCooperatively, nextTurn } from '../fairness/run-cooperatively.ts';
 import { snapshotOf } from '../runs/snapshot-of.ts';
 import type { RunStates } from '../runs/states.ts';
 import { toWireEvent } from '../streams/wire-event.ts';
@@ -55,7 +55,7 @@ export function createDiff(dependencies: DiffDependencies): Pick<Runs, 'diff'> {
       const head = { a: runId, b: against, truncated: isPartial(a) || isPartial(b) };
       if (a === b) return { ...head, stateDiff: {}, ...(await findDivergence(nothing(), nothing())) };
       const states = [await stateOf(a), await stateOf(b)] as const;
-      const compared = await inTurns(caller.tenant, stateDiffInSteps(...states));
+      const compared = await runCooperatively(caller.tenant, stateDiffCooperatively(...states));
       const pages: [LogPages, LogPages] = [pagesOf(a, signal), pagesOf(b, signal)];
       return { ...head, stateDiff: compared, ...(await findDivergence(...pages)) };
     },

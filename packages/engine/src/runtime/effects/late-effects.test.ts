@@ -73,7 +73,7 @@ function sleeper(store: Store, isMeant: (unit: WriteUnit) => boolean, moment: 'b
   };
 }
 
-/** None fires while a process is frozen, so none may be what notices it here. */
+/** None fires while a process is frozen, so none may be what signals it here. */
 const NO_TIMERS = { heartbeatMs: 1_000_000, pollMs: 1_000_000 };
 const IF_UNKNOWN_FAIL = { settings: { onUnknownOutcome: 'fail' } };
 const OUTCOME_UNKNOWN = { code: 'effect_outcome_unknown' };

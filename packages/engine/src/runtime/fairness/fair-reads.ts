@@ -1,7 +1,7 @@
 import { decorateStore } from '../../ports/decorate-store.ts';
 import type { Store } from '../../ports/store.ts';
 import { createBoundedCache } from '../collections/bounded-cache.ts';
-import { inTurn } from './in-turns.ts';
+import { inTurn } from './run-cooperatively.ts';
 
 const KNOWN_TENANTS = 10_000;
 

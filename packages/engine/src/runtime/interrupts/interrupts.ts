@@ -14,9 +14,9 @@ import type {
   OpenInterrupt,
   Runs,
 } from '../../host/host.ts';
-import type { ResolveCommand, RunRow, Store, Verdict } from '../../ports/store.ts';
+import type { ResolveCommand, RunRow, Store, CommandResult } from '../../ports/store.ts';
 import { findRecord } from '../commits/idempotency.ts';
-import { nextTurn } from '../fairness/in-turns.ts';
+import { nextTurn } from '../fairness/run-cooperatively.ts';
 import { type Link, type LinkTo, type Links, noSuchLink } from './links.ts';
 
 export interface InterruptDependencies {
@@ -204,10 +204,10 @@ function shownQuestion({ record }: RunRow, plan: Plan, state: RunState, node: No
 type OpenQuestion = Pick<OpenInterrupt, 'kind' | 'key' | 'data' | 'resumeSchema' | 'timeoutMs'>;
 
 /** Why an answer to a run that is over cannot be taken. */
-export function lateAnswer(state: RunState, command: ResolveCommand): Verdict {
+export function lateAnswer(state: RunState, command: ResolveCommand): CommandResult {
   const interrupt = state.nodes.get(nodeKey(command.nodeId, command.iteration ?? []))?.interrupt;
   const { status } = state;
-  const refuse = (code: LateCode, message: string, details?: JsonObject): Verdict => ({
+  const refuse = (code: LateCode, message: string, details?: JsonObject): CommandResult => ({
     applied: false,
     status,
     refusal: { code, message, ...(details !== undefined && { details }) },

@@ -9,7 +9,7 @@ import type {
   RunUnit,
   StoredCommand,
   StoredEvent,
-  Verdict,
+  CommandResult,
 } from '../../ports/store.ts';
 import { commandInput, decidedBy } from '../scheduling/actor-step.ts';
 import type { Committer } from '../commits/committer.ts';
@@ -32,8 +32,8 @@ export interface CancelAsideDependencies extends BatchTools {
   readonly committer: Pick<Committer, 'submit'>;
   readonly quarantine: Pick<Quarantine, 'noteCancel'>;
   readonly feed: Pick<Feed, 'signal'>;
-  readonly onVerdict: (commandId: string, verdict: Verdict) => void;
-  readonly onNotices: (notices: NonNullable<RunUnit['notify']>) => void;
+  readonly onCommandResult: (commandId: string, commandResult: CommandResult) => void;
+  readonly onSignals: (signals: NonNullable<RunUnit['notify']>) => void;
 }
 
 export type CancelAside = (claim: Claimed) => Promise<void>;
@@ -68,7 +68,7 @@ export function createCancelAside(dependencies: CancelAsideDependencies): Cancel
     }
   }
 
-  /** Without the cancel itself where that cannot be read: then no verdict stands under its id, but the run has ended. */
+  /** Without the cancel itself where that cannot be read: then no result stands under its id, but the run has ended. */
   function byLastEvent(row: RunRow, epoch: number, cancel: StoredCommand | undefined): RunUnit {
     const { head, nextSeq, record } = row;
     const at = dependencies.clock.now();
@@ -96,7 +96,7 @@ export function createCancelAside(dependencies: CancelAsideDependencies): Cancel
         ...(head.startedAt !== undefined && { startedAt: head.startedAt }),
       },
       ...(cancel !== undefined && {
-        consume: [{ commandId: cancel.commandId, verdict: { applied: true, status, at } }],
+        consume: [{ commandId: cancel.commandId, commandResult: { applied: true, status, at } }],
       }),
       release: true,
       ...(parent !== undefined && {
@@ -124,7 +124,8 @@ export function createCancelAside(dependencies: CancelAsideDependencies): Cancel
     const result = await committer.submit(unit);
     if (result.state !== 'committed') return;
     dependencies.feed.signal(runId);
-    for (const { commandId, verdict } of unit.consume ?? []) dependencies.onVerdict(commandId, verdict);
-    if (unit.notify !== undefined) dependencies.onNotices(unit.notify);
+    for (const { commandId, commandResult } of unit.consume ?? [])
+      dependencies.onCommandResult(commandId, commandResult);
+    if (unit.notify !== undefined) dependencies.onSignals(unit.notify);
   };
 }

@@ -430,7 +430,7 @@ describe('a run whose log is damaged', () => {
 
     const answer = await host.runs.command(alice, runId, { type: 'cancel', reason: 'broken' });
 
-    expect(answer).toMatchObject({ status: 'cancelled', verdict: { applied: true } });
+    expect(answer).toMatchObject({ status: 'cancelled', commandResult: { applied: true } });
     expect((await store.readRun(runId, undefined))?.head.status).toBe('cancelled');
     expect(await host.operations.quarantinedRuns()).toBe(0);
   });

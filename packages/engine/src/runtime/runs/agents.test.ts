@@ -35,7 +35,7 @@ const reaches = (test: TestHost, runId: string, status: string) =>
 async function answer(test: TestHost, runId: string, nodeId: string, value: JsonObject): Promise<boolean> {
   const command: Command = { type: 'resolve', nodeId, value, by: 'alice', byUser: false, viaLink: false };
   const sent = await test.host.runs.command(alice, runId, command);
-  return sent !== undefined && !sent.replayed && sent.verdict?.applied === true;
+  return sent !== undefined && !sent.replayed && sent.commandResult?.applied === true;
 }
 
 describe('a dispatch loop', () => {

@@ -21,7 +21,7 @@ import type { Feed } from '../streams/feed.ts';
 import type { FinishedRun, FinishedRuns } from './finished-runs.ts';
 import { openCursor } from '../streams/follow.ts';
 import { openInterrupts } from '../interrupts/interrupts.ts';
-import { nextTurn } from '../fairness/in-turns.ts';
+import { nextTurn } from '../fairness/run-cooperatively.ts';
 import type { Links } from '../interrupts/links.ts';
 import { quarantineOf, shownStatus } from './run-status.ts';
 import { snapshotOf } from './snapshot-of.ts';

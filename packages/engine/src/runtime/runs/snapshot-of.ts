@@ -1,8 +1,8 @@
 import type { RunSnapshot } from '@weft/protocol';
 import type { Plan } from '../../core/compile/plan.ts';
 import type { CreationRecord, NodeState, RunState } from '../../model/run-state.ts';
-import { renderSnapshot, type SnapshotExtras, snapshotInSteps } from '../../core/fold/snapshot.ts';
-import { inTurns } from '../fairness/in-turns.ts';
+import { renderSnapshot, type SnapshotExtras, snapshotCooperatively } from '../../core/fold/snapshot.ts';
+import { runCooperatively } from '../fairness/run-cooperatively.ts';
 
 /** A run with more nodes is rendered in turns with everybody else's requests. */
 const LARGE_NODES = 500;
@@ -16,7 +16,7 @@ export async function snapshotOf(
 ): Promise<RunSnapshot> {
   return state.nodes.size <= LARGE_NODES
     ? renderSnapshot(plan, record, state, extras)
-    : await inTurns(record.tenant, snapshotInSteps(plan, record, copyOf(state), extras));
+    : await runCooperatively(record.tenant, snapshotCooperatively(plan, record, copyOf(state), extras));
 }
 
 /** The fold changes nodes and children in place; every value that they hold is only ever replaced. */

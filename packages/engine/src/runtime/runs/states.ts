@@ -1,16 +1,16 @@
-import { decodeInSteps, FOLD_VERSION } from '../../core/fold/checkpoint.ts';
+import { decodeCooperatively, FOLD_VERSION } from '../../core/fold/checkpoint.ts';
 import { evolve, initialState } from '../../core/fold/evolve.ts';
 import { fromStored } from '../../core/fold/from-stored.ts';
 import { stateBytes } from '../../core/json/heap-bytes.ts';
 import { readInputs } from '../../core/json/lazy-inputs.ts';
 import type { Plan } from '../../core/compile/plan.ts';
 import type { CreationRecord, RunState } from '../../model/run-state.ts';
-import type { Steps } from '../../core/json/steps.ts';
+import type { CooperativeTask } from '../../core/json/cooperative-task.ts';
 import { DamagedRunError } from '../../model/damaged-run-error.ts';
 import type { RunLog, RunRow, StoredEvent } from '../../ports/store.ts';
 import { createBoundedCache } from '../collections/bounded-cache.ts';
 import { createGate } from '../fairness/gate.ts';
-import { inTurns, nextTurn } from '../fairness/in-turns.ts';
+import { runCooperatively, nextTurn } from '../fairness/run-cooperatively.ts';
 import type { HostLimits } from '../../host/limits.ts';
 import type { Plans } from '../workflows/plans.ts';
 
@@ -66,9 +66,9 @@ export function createRunStates(
       checkpoint !== undefined && checkpoint.foldVersion === FOLD_VERSION && checkpoint.seq <= seq
         ? checkpoint
         : undefined;
-    const state = await inTurns(
+    const state = await runCooperatively(
       tenant,
-      usable === undefined ? beginInSteps(record, plan) : decodeInSteps(usable.state),
+      usable === undefined ? beginCooperatively(record, plan) : decodeCooperatively(usable.state),
     );
     await foldForward(record, state, seq);
     return { plan, state, checkpointSeq: usable?.seq ?? 0 };
@@ -79,7 +79,7 @@ export function createRunStates(
       const wanted = Math.min(PAGE_EVENTS, seq - state.nextSeq);
       const page = await store.readEvents(runId, state.nextSeq, wanted, PAGE_BYTES);
       if (page.length === 0) return checkEnd(runId, state.nextSeq);
-      await inTurns(tenant, folded(runId, state, page));
+      await runCooperatively(tenant, folded(runId, state, page));
       // A store may answer without ever leaving this turn, and a log may be long.
       if (state.nextSeq < seq) await nextTurn(tenant);
     }
@@ -138,12 +138,12 @@ function erasedKey(runId: string): string {
   return `${runId} erased`;
 }
 
-function* beginInSteps(record: CreationRecord, plan: Plan): Steps<RunState> {
+function* beginCooperatively(record: CreationRecord, plan: Plan): CooperativeTask<RunState> {
   yield* readInputs(record);
   return initialState(record, plan);
 }
 
-function* folded(runId: string, state: RunState, events: readonly StoredEvent[]): Steps<void> {
+function* folded(runId: string, state: RunState, events: readonly StoredEvent[]): CooperativeTask<void> {
   for (const event of events) {
     evolve(state, fromStored(event, runId));
     yield;

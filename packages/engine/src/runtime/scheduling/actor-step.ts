@@ -1,7 +1,7 @@
 import { SOURCE_MISSING } from '../../core/replay/replay.ts';
 import type { CreationRecord } from '../../model/run-state.ts';
 import type { Input, Step } from '../../core/decide/step.ts';
-import type { StoredCommand, Verdict } from '../../ports/store.ts';
+import type { StoredCommand, CommandResult } from '../../ports/store.ts';
 
 /** What the holder of a run makes of a step before and after it is durable. */
 
@@ -41,10 +41,10 @@ export function ownFrom({ fork }: CreationRecord): number {
 /** The command that this step has decided, if it was one and has been. */
 export function decidedBy(
   input: { readonly commandId?: string },
-  { verdict }: Step,
-): { commandId: string; verdict: Verdict } | undefined {
+  { commandResult }: Step,
+): { commandId: string; commandResult: CommandResult } | undefined {
   const { commandId } = input;
-  return verdict === undefined || commandId === undefined ? undefined : { commandId, verdict };
+  return commandResult === undefined || commandId === undefined ? undefined : { commandId, commandResult };
 }
 
 /** What becomes of the effects and children of a step that nobody may perform: in a replay, past what its source has on record. */

@@ -3,7 +3,7 @@ import { encodeState, FOLD_VERSION } from '../../core/fold/checkpoint.ts';
 import type { LiveRun } from '../../core/decide/live-run.ts';
 import { type CreationRecord, isTerminalStatus } from '../../model/run-state.ts';
 import type { Input, Moment, Step } from '../../core/decide/step.ts';
-import type { NewOutboxRow, RunUnit, StoredEvent, Verdict } from '../../ports/store.ts';
+import type { NewOutboxRow, RunUnit, StoredEvent, CommandResult } from '../../ports/store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
 import type { HostLimits } from '../../host/limits.ts';
@@ -65,7 +65,7 @@ export function mayPark(tools: BatchTools, run: LiveRun): boolean {
 export interface BatchWrite {
   readonly epoch: number;
   readonly expectedSeq: number;
-  readonly step: Pick<Step, 'events' | 'notices'>;
+  readonly step: Pick<Step, 'events' | 'signals'>;
   /** Gives up the claim with this write. */
   readonly release: boolean;
   /** Length of the log at the newest checkpoint. */
@@ -73,7 +73,7 @@ export interface BatchWrite {
   /** The run comes into being with this write. */
   readonly create?: RunUnit['create'];
   /** The command that the batch has decided. */
-  readonly decided?: { readonly commandId: string; readonly verdict: Verdict } | undefined;
+  readonly decided?: { readonly commandId: string; readonly commandResult: CommandResult } | undefined;
   /** There is more to repeat, whatever the run seems to wait for: whoever finds it without a holder must take it up. */
   readonly goesOn?: boolean;
   /** Where something is held against the run: what is left of it. */
@@ -85,7 +85,7 @@ export function batchUnit(tools: BatchTools, run: LiveRun, write: BatchWrite): R
   const { state, record } = run;
   const passed = state.nextSeq - write.checkpointSeq;
   const over = isTerminalStatus(state.status);
-  const { events, notices } = write.step;
+  const { events, signals } = write.step;
   const outbox = tools.outbox?.(record, events);
   // A large state is written the more rarely, so that writing it costs in all no more than the events do.
   const isDue = passed >= Math.max(tools.limits.checkpointEvents, state.nodes.size);
@@ -105,7 +105,7 @@ export function batchUnit(tools: BatchTools, run: LiveRun, write: BatchWrite): R
     unit.checkpoint = { seq: state.nextSeq, foldVersion: FOLD_VERSION, state: encodeState(state) };
   if (write.release) unit.release = true;
   if (outbox !== undefined && outbox.length > 0) unit.outbox = outbox;
-  if (notices.length > 0) unit.notify = notices;
+  if (signals.length > 0) unit.notify = signals;
   if (write.decided !== undefined) unit.consume = [write.decided];
   if (write.heldAgainst !== undefined) unit.heldAgainst = write.heldAgainst;
   return unit;

@@ -233,7 +233,7 @@ describe('a command that is accepted in the moment in which the run ends', () =>
     expect(await asked).toEqual({
       replayed: false,
       status: 'completed',
-      verdict: { applied: false, status: 'completed' },
+      commandResult: { applied: false, status: 'completed' },
     });
   });
 });

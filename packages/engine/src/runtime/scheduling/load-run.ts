@@ -2,7 +2,7 @@ import { openRun } from '../../core/decide/advance.ts';
 import type { LiveRun } from '../../core/decide/live-run.ts';
 import { readInputs } from '../../core/json/lazy-inputs.ts';
 import type { RunRow, Store } from '../../ports/store.ts';
-import { inTurns } from '../fairness/in-turns.ts';
+import { runCooperatively } from '../fairness/run-cooperatively.ts';
 import type { Plans } from '../workflows/plans.ts';
 import { beginningOf, openReplay } from './replay-source.ts';
 import type { HeldRun } from './run-actor.ts';
@@ -22,7 +22,7 @@ export async function loadRun(
 ): Promise<Omit<HeldRun, 'holder' | 'epoch'>> {
   const begin = await beginOf(store, plans, row);
   const { plan, state, checkpointSeq } = await states.upTo(row.record, begin);
-  await inTurns(row.record.tenant, readInputs(row.record));
+  await runCooperatively(row.record.tenant, readInputs(row.record));
   const run = openRun(plan, row.record, state, capabilities);
   const replay = row.record.fork?.mode === 'replay' ? await openReplay(store, run) : undefined;
   return {

@@ -1,9 +1,9 @@
 import { fromStored } from '../../core/fold/from-stored.ts';
 import type { Plan } from '../../core/compile/plan.ts';
 import type { LiveRun } from '../../core/decide/live-run.ts';
-import { createCueReader } from '../../core/replay/cues.ts';
+import { createRecordedInputs } from '../../core/replay/recorded-inputs.ts';
 import { createReplay } from '../../core/replay/replay.ts';
-import { isSameAct } from '../../core/replay/same-act.ts';
+import { isSameDecision } from '../../core/replay/same-decision.ts';
 import { isTerminalEvent, type RunEvent } from '../../model/run-event.ts';
 import type { Input } from '../../core/decide/step.ts';
 import type { RunRow, Store, StoredEvent } from '../../ports/store.ts';
@@ -63,7 +63,7 @@ export async function beginningOf(
         begin = Math.min(cut, event.seq);
         continue;
       }
-      if (after !== undefined && !isSameAct(plan, event, after)) return begin;
+      if (after !== undefined && !isSameDecision(plan, event, after)) return begin;
       begin = Math.min(cut, event.seq);
       after = event;
     }
@@ -81,7 +81,7 @@ export async function openReplay(
   const source = await store.readRun(fork.sourceRunId, run.record.tenant);
   if (source === undefined) return undefined;
   const length = Math.min(fork.sourceLength ?? source.nextSeq, source.nextSeq);
-  const reader = createCueReader(run.plan, run.state);
+  const reader = createRecordedInputs(run.plan, run.state);
   // Once apart from its source, a run may still wait for something that stands anywhere after the fork.
   let readTo = run.state.diverged === true ? fork.fromSeq : run.state.nextSeq;
   let firstKept = readTo;
@@ -92,13 +92,13 @@ export async function openReplay(
   if (cut > 0 && run.state.nextSeq === cut && run.state.diverged !== true) {
     const [first] = await store.readEvents(fork.sourceRunId, cut, 1, 1);
     // A branch that has not begun yet will begin like this.
-    reader.cues.push({ seq: cut, at: first?.at ?? run.state.lastAt, input: { type: 'forked' } });
+    reader.recordedInputs.push({ seq: cut, at: first?.at ?? run.state.lastAt, input: { type: 'forked' } });
   }
 
   const replay = createReplay(run, {
     sourceRunId: fork.sourceRunId,
     eventAt: (seq) => kept[seq - firstKept],
-    cues: reader.cues,
+    recordedInputs: reader.recordedInputs,
     get isOver() {
       return isOver;
     },

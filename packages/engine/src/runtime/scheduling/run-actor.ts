@@ -2,7 +2,7 @@ import { nextTimer } from '../../core/decide/advance.ts';
 import type { LiveRun } from '../../core/decide/live-run.ts';
 import { isTerminalStatus, type NodeKey } from '../../model/run-state.ts';
 import type { ChildRequest, EffectRequest, Input, Step } from '../../core/decide/step.ts';
-import type { Notice, RunUnit, Store, StoredCommand, StoredEvent, Verdict } from '../../ports/store.ts';
+import type { Signal, RunUnit, Store, StoredCommand, StoredEvent, CommandResult } from '../../ports/store.ts';
 import { LONGEST_TIMEOUT_MS, pause, yieldTurn } from '../../ports/clock.ts';
 import type { Committer, CommitResult } from '../commits/committer.ts';
 import type { Feed } from '../streams/feed.ts';
@@ -72,11 +72,11 @@ export interface ActorContext extends BatchTools {
   readonly mayWrite: (holder: string) => boolean;
   /** While a suspect is tried: resolves when others may decide again. */
   readonly trialUnderWay: () => Promise<void> | undefined;
-  readonly onVerdict: (commandId: string, verdict: Verdict) => void;
+  readonly onCommandResult: (commandId: string, commandResult: CommandResult) => void;
   /** Creates a child run that the log has announced; says why not, or undefined when it exists. */
   readonly spawnChild: SpawnChild;
   /** Commands that this run has put into other runs' inboxes are durable. */
-  readonly onNotices: (notices: readonly Notice[]) => void;
+  readonly onSignals: (signals: readonly Signal[]) => void;
   readonly onEnd: (actor: RunActor, ending: Ending) => void;
 }
 
@@ -283,7 +283,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     const unit = batchUnit(context, run, write);
     if (!(await commit(unit))) return;
     isNoteTakenBack = heldAgainst !== undefined;
-    if (decided !== undefined) context.onVerdict(decided.commandId, decided.verdict);
+    if (decided !== undefined) context.onCommandResult(decided.commandId, decided.commandResult);
     if (isTerminalStatus(run.state.status)) return end({ type: 'finished' });
     if (release) return end({ type: 'parked', poked: inboxDirty, wakeAt: unit.head.wakeAt });
     act(step);
@@ -321,7 +321,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     if (unit.checkpoint !== undefined) checkpointSeq = unit.checkpoint.seq;
     feed.publish(record, unit.events);
     readers.serve(run);
-    if (unit.notify !== undefined) context.onNotices(unit.notify);
+    if (unit.notify !== undefined) context.onSignals(unit.notify);
     return true;
   }
 
@@ -406,7 +406,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     if (draining) {
       if (effects.size === 0) end({ type: 'stopped' });
     } else if (effects.size === 0 && undecided.size === 0 && mayPark(context, run)) {
-      const step = { events: [], notices: [] };
+      const step = { events: [], signals: [] };
       const write = { epoch, expectedSeq: committedSeq, step, release: true, checkpointSeq };
       const unit = batchUnit(context, run, write);
       if (await commit(unit)) end({ type: 'parked', poked: inboxDirty, wakeAt: unit.head.wakeAt });

@@ -6,7 +6,7 @@ import type { CreationRecord } from '../../model/run-state.ts';
 import type { SnapshotExtras } from '../../core/fold/snapshot.ts';
 import type { FollowedEvent } from '../../host/host.ts';
 import type { RunLog } from '../../ports/store.ts';
-import { nextTurn } from '../fairness/in-turns.ts';
+import { nextTurn } from '../fairness/run-cooperatively.ts';
 import { jsonText } from '../fairness/json-text.ts';
 import { snapshotOf } from '../runs/snapshot-of.ts';
 import type { Folded, RunStates } from '../runs/states.ts';

@@ -1,11 +1,11 @@
-import { compileInSteps } from '../../core/compile/compile.ts';
+import { compileCooperatively } from '../../core/compile/compile.ts';
 import { createExpressionCompiler } from '../../core/expressions/expressions.ts';
 import type { HostOptions } from '../../host/host-options.ts';
 import type { NodeType } from '../../model/node-type.ts';
 import { BUILTIN_NODE_TYPES } from '../../nodes/index.ts';
 import type { Compile } from './compile-definition.ts';
 import { createGate } from '../fairness/gate.ts';
-import { inTurns } from '../fairness/in-turns.ts';
+import { runCooperatively } from '../fairness/run-cooperatively.ts';
 import type { HostLimits } from '../../host/limits.ts';
 import { createRedactionHash } from '../secrets/redaction-hash.ts';
 
@@ -30,5 +30,7 @@ export function createCompile(options: HostOptions, limits: HostLimits, test: bo
   };
   const gate = createGate(AT_A_TIME);
   return (definition, digest, tenant) =>
-    gate.pass(tenant, () => inTurns(tenant, compileInSteps(definition, { digest, ...always })));
+    gate.pass(tenant, () =>
+      runCooperatively(tenant, compileCooperatively(definition, { digest, ...always })),
+    );
 }

@@ -8,7 +8,7 @@ import {
 } from '@weft/protocol';
 import { canonicalDigest } from '../../core/json/canonical-digest.ts';
 import { credentialsInDefinition } from '../../core/compile/definition-credentials.ts';
-import type { Steps } from '../../core/json/steps.ts';
+import type { CooperativeTask } from '../../core/json/cooperative-task.ts';
 import type {
   Caller,
   RegisterOptions,
@@ -24,7 +24,7 @@ import { type Clock, yieldTurn } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
 import type { Compile, Compiled } from './compile-definition.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
-import { inTurns } from '../fairness/in-turns.ts';
+import { runCooperatively } from '../fairness/run-cooperatively.ts';
 import type { HostLimits } from '../../host/limits.ts';
 import type { Plans } from './plans.ts';
 import { writeFailure } from '../commits/write-failure.ts';
@@ -61,7 +61,10 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
     definition: unknown,
     options: RegisterOptions,
   ): Promise<Registration> {
-    const { digest, text } = await inTurns(caller.tenant, identify(definition, limits.maxDefinitionBytes));
+    const { digest, text } = await runCooperatively(
+      caller.tenant,
+      identify(definition, limits.maxDefinitionBytes),
+    );
     const compiled = await examine(definition, digest, caller.tenant);
     refuseProblems(compiled, options.strict);
     const { id, version } = definition as WorkflowDefinition;
@@ -83,7 +86,7 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
 
   /** Only what is offered anew is looked through for credentials: what was registered before keeps running. */
   async function examine(definition: unknown, digest: string, tenant: string): Promise<Compiled> {
-    const credentials = await inTurns(tenant, credentialsInDefinition(definition));
+    const credentials = await runCooperatively(tenant, credentialsInDefinition(definition));
     const compiled = await compile(definition, digest, tenant);
     if (credentials.length === 0) return compiled;
     return dependencies.test
@@ -141,7 +144,7 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
   return {
     register,
     async check(definition, tenant = '') {
-      const { digest } = await inTurns(tenant, identify(definition, limits.maxDefinitionBytes));
+      const { digest } = await runCooperatively(tenant, identify(definition, limits.maxDefinitionBytes));
       const { errors, warnings } = await examine(definition, digest, tenant);
       return { errors, warnings };
     },
@@ -163,7 +166,10 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
 const DIGEST_LEVELS = 4;
 
 /** What a definition is: its bytes as they will be kept, and the digest of its canonical form. */
-export function* identify(definition: unknown, maxBytes: number): Steps<{ digest: string; text: string }> {
+export function* identify(
+  definition: unknown,
+  maxBytes: number,
+): CooperativeTask<{ digest: string; text: string }> {
   const text: string | undefined = JSON.stringify(definition);
   if (text === undefined)
     throw new HostError('validation_error', 'The definition must be a JSON object.', { field: '' });

@@ -1,4 +1,4 @@
-import { jsonText, type ResolveCommand, type Verdict } from '@weft/engine';
+import { jsonText, type ResolveCommand, type CommandResult } from '@weft/engine';
 import {
   HostError,
   isHostError,
@@ -24,7 +24,7 @@ const ANSWER = operationOf(route('resolveInterruptByLink'));
 
 interface Outcome {
   readonly status: string;
-  readonly verdict: Verdict | null | undefined;
+  readonly commandResult: CommandResult | null | undefined;
 }
 
 interface LinkOutcome extends Outcome {
@@ -160,17 +160,17 @@ function placeOf(name: string): Pick<ResolveCommand, 'nodeId' | 'iteration'> {
 function render(
   runId: string,
   nodeId: string,
-  { verdict, status }: Outcome,
+  { commandResult, status }: Outcome,
   isAlias: boolean,
 ): { status: number; body: string } {
-  if (verdict?.applied !== false) {
-    // Without a verdict the answer is durable, but another one may come first: that is not yet a 200.
-    const code = verdict?.applied === true ? 200 : 202;
+  if (commandResult?.applied !== false) {
+    // Without a result the answer is durable, but another one may come first: that is not yet a 200.
+    const code = commandResult?.applied === true ? 200 : 202;
     return { status: code, body: JSON.stringify({ runId, nodeId, status }) };
   }
-  const refusal = verdict.refusal ?? {
+  const refusal = commandResult.refusal ?? {
     code: 'interrupt_already_resolved',
-    message: `The run is ${verdict.status}.`,
+    message: `The run is ${commandResult.status}.`,
   };
   // Readers of the earlier draft, and holders of links, know 409 for every question that is over.
   const code = isAlias && refusal.code === 'interrupt_gone' ? 'interrupt_already_resolved' : refusal.code;

@@ -63,7 +63,7 @@ async function cancelOne(
     if (answer === undefined)
       return failed(runId, 'not_found', 'No run with this id is visible to this key.');
     if (answer.replayed) throw new Error('a command without an idempotency claim was replayed');
-    const status = answer.verdict?.status ?? answer.status;
+    const status = answer.commandResult?.status ?? answer.status;
     if (status === 'cancelled' || status === 'cancelling') return { runId, ok: true, status };
     return failed(runId, 'run_terminal', `The run has already ended as ${status}.`);
   } catch (error) {

@@ -1,4 +1,4 @@
-import { type Command, isTerminalStatus, type Verdict } from '@weft/engine';
+import { type Command, isTerminalStatus, type CommandResult } from '@weft/engine';
 import {
   CancelRequestSchema,
   HostError,
@@ -27,7 +27,7 @@ const RESUME = operationOf(route('resumeRun'));
 /** The outcome of a command, as the host answers it now, or again (then as JSON) on a repeat. */
 interface Outcome {
   readonly status: string;
-  readonly verdict: Verdict | null | undefined;
+  readonly commandResult: CommandResult | null | undefined;
 }
 
 interface Rendered {
@@ -35,7 +35,7 @@ interface Rendered {
   readonly body: string;
 }
 
-/** Cancel, pause and resume: one command into the run's inbox, one verdict out of it. */
+/** Cancel, pause and resume: one command into the run's inbox, one result out of it. */
 export const commandRoutes: Routes = (app, context) => {
   const cancel = (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { reason } = parseCancel(bodyOf(request));
@@ -104,22 +104,24 @@ function said(request: FastifyRequest, reason: string | undefined): { reason?: s
 }
 
 /** A run that had ended keeps the status it ended in: cancelling it again is not an error. */
-function renderCancel(runId: string, { verdict, status }: Outcome): Rendered {
-  return { status: 200, body: JSON.stringify({ runId, status: verdict?.status ?? status }) };
+function renderCancel(runId: string, { commandResult, status }: Outcome): Rendered {
+  return { status: 200, body: JSON.stringify({ runId, status: commandResult?.status ?? status }) };
 }
 
 function renderPause(runId: string, outcome: Outcome): Rendered {
   const refused = refusal(outcome);
   if (refused !== undefined) return conflict(`The run is ${refused.status} and cannot be paused.`, refused);
-  // Without a verdict yet, the command is durable and the running node is being drained.
-  const pausedAt = outcome.verdict?.applied === true ? { pausedAt: toIso(outcome.verdict.at) } : {};
+  // Without a result yet, the command is durable and the running node is being drained.
+  const pausedAt =
+    outcome.commandResult?.applied === true ? { pausedAt: toIso(outcome.commandResult.at) } : {};
   return { status: 202, body: JSON.stringify({ runId, status: 'paused', ...pausedAt }) };
 }
 
 function renderResume(runId: string, outcome: Outcome): Rendered {
   const refused = refusal(outcome);
   if (refused !== undefined) return conflict(`The run is ${refused.status}, not paused.`, refused);
-  const resumedAt = outcome.verdict?.applied === true ? { resumedAt: toIso(outcome.verdict.at) } : {};
+  const resumedAt =
+    outcome.commandResult?.applied === true ? { resumedAt: toIso(outcome.commandResult.at) } : {};
   return { status: 202, body: JSON.stringify({ runId, status: 'running', ...resumedAt }) };
 }
 
@@ -129,9 +131,9 @@ interface Refused {
 }
 
 /** Why the command was not carried out; undefined when it was, or still may be. */
-function refusal({ verdict, status }: Outcome): Refused | undefined {
-  if (verdict?.applied === false) return verdict;
-  return verdict?.applied !== true && isTerminalStatus(status) ? { status } : undefined;
+function refusal({ commandResult, status }: Outcome): Refused | undefined {
+  if (commandResult?.applied === false) return commandResult;
+  return commandResult?.applied !== true && isTerminalStatus(status) ? { status } : undefined;
 }
 
 function conflict(message: string, found: Refused): Rendered {

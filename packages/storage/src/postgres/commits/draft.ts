@@ -8,7 +8,7 @@ import type {
   RunStatus,
   StoredEvent,
   Suspicion,
-  Verdict,
+  CommandResult,
   WorkflowUnit,
   ApiKeyRow,
   OutboxUnit,
@@ -88,7 +88,11 @@ export interface Writes {
     readonly id: string;
     readonly command: Command;
   }[];
-  readonly verdicts: { readonly run: string; readonly id: string; readonly verdict: Verdict }[];
+  readonly commandResults: {
+    readonly run: string;
+    readonly id: string;
+    readonly commandResult: CommandResult;
+  }[];
   readonly outbox: { readonly run: string; readonly row: NewOutboxRow }[];
   readonly settled: Map<string, OutboxUnit['settle'][number]>;
   readonly idempotency: IdempotencyRecord[];
@@ -140,7 +144,7 @@ function newWrites(): Writes {
     events: [],
     checkpoints: new Map(),
     commands: [],
-    verdicts: [],
+    commandResults: [],
     outbox: [],
     settled: new Map(),
     idempotency: [],

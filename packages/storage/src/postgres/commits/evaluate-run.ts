@@ -59,14 +59,14 @@ function enterNew({ found, writes }: Draft, unit: RunUnit, { record, holder }: C
   return run;
 }
 
-/** The first verdict of a command stands. */
+/** The first result of a command stands. */
 function consumeCommands({ found, writes }: Draft, unit: RunUnit, run: DraftRun): void {
-  for (const { commandId, verdict } of unit.consume ?? []) {
+  for (const { commandId, commandResult } of unit.consume ?? []) {
     const key = keyOf(run.id, commandId);
     if (!found.commands.get(key)) continue;
     found.commands.set(key, false);
     run.inbox -= 1;
-    writes.verdicts.push({ run: run.id, id: commandId, verdict });
+    writes.commandResults.push({ run: run.id, id: commandId, commandResult });
   }
 }
 

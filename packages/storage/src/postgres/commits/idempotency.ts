@@ -6,7 +6,7 @@ export interface StoredIdempotency {
   readonly key_hash: string;
   readonly request_digest: string;
   readonly expires_at: number;
-  /** NULL: the answer names the command whose verdict decides. */
+  /** NULL: the answer names the command whose result decides. */
   readonly status: number | null;
   readonly answer: string;
 }

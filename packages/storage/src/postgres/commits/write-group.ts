@@ -31,7 +31,7 @@ export function writeStatements(draft: Draft, { schema, origins }: WriteOptions)
     ...unlessEmpty(insertEvents, writes.events),
     ...unlessEmpty(putCheckpoints, [...writes.checkpoints]),
     ...unlessEmpty(insertCommands(found.now), writes.commands),
-    ...unlessEmpty(setVerdicts, writes.verdicts),
+    ...unlessEmpty(setCommandResults, writes.commandResults),
     ...unlessEmpty(insertOutbox, writes.outbox),
     ...settleStatements(writes, found.now),
     ...unlessEmpty(dropExpired(found.now), writes.idempotency),
@@ -131,13 +131,13 @@ const insertCommands = (now: number) =>
     ['body', 'text', ({ command }) => JSON.stringify(command)],
   ]);
 
-const setVerdicts = updateRows<Writes['verdicts'][number]>(
+const setCommandResults = updateRows<Writes['commandResults'][number]>(
   'commands',
   2,
   [
     ['run', 'uuid', ({ run }) => run],
     ['id', 'text', ({ id }) => id],
-    ['verdict', 'text', ({ verdict }) => JSON.stringify(verdict)],
+    ['verdict', 'text', ({ commandResult }) => JSON.stringify(commandResult)],
   ],
   'AND commands.verdict IS NULL',
 );

@@ -255,7 +255,7 @@ function commandFrom(row: CommandRow): StoredCommand {
       commandId: row.id,
       command,
       acceptedAt: row.accepted_at,
-      ...(row.verdict !== null && { verdict: JSON.parse(row.verdict) }),
+      ...(row.verdict !== null && { commandResult: JSON.parse(row.verdict) }),
     };
   });
 }

@@ -13,7 +13,7 @@ export interface Idempotency {
 interface Row {
   readonly request_digest: Uint8Array | string;
   readonly expires_at: number;
-  /** NULL: the answer names the command whose verdict decides. */
+  /** NULL: the answer names the command whose result decides. */
   readonly status: number | null;
   readonly answer: string;
 }

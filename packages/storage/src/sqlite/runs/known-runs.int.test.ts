@@ -1,4 +1,4 @@
-import type { RunHead, RunRow, Store, StoredEvent, Verdict } from '@weft/engine';
+import type { RunHead, RunRow, Store, StoredEvent, CommandResult } from '@weft/engine';
 import {
   appendUnit,
   commandUnit,
@@ -24,7 +24,7 @@ import { testFolder } from '../testing/sqlite-test-folder.ts';
 import { openStringTable } from './string-table.ts';
 
 const { newPath } = testFolder();
-const VERDICT: Verdict = { applied: false, status: 'running' };
+const REFUSED_RESULT: CommandResult = { applied: false, status: 'running' };
 const ALL = [0, 1_000, Number.MAX_SAFE_INTEGER] as const;
 
 interface Seen {
@@ -101,7 +101,7 @@ describe('what a store knows of a held run', () => {
       const head = heads[throwDice(heads.length)] ?? running;
       const consume = (await store.readInbox(runId))
         .slice(0, throwDice(2))
-        .map(({ commandId }) => ({ commandId, verdict: VERDICT }));
+        .map(({ commandId }) => ({ commandId, commandResult: REFUSED_RESULT }));
       const notify = [{ runId, commandId: `own-${row.nextSeq}`, command: commandUnit(runId, '').command }];
       const seqError = throwDice(8) === 0 ? 1 : 0;
       await store.commit([

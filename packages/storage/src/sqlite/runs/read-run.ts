@@ -233,7 +233,7 @@ function commandFrom(runId: string, row: StoredCommandRow): StoredCommand {
       commandId: row.id,
       command,
       acceptedAt: row.accepted_at,
-      ...(row.verdict !== null && { verdict: JSON.parse(row.verdict) }),
+      ...(row.verdict !== null && { commandResult: JSON.parse(row.verdict) }),
     };
   });
 }

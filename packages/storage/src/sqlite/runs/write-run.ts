@@ -192,8 +192,8 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
 
   function consumeCommands(unit: RunUnit, rid: number): number {
     let consumed = 0;
-    for (const { commandId, verdict } of unit.consume ?? []) {
-      consumed += consume.run(JSON.stringify(verdict), rid, commandId).changes;
+    for (const { commandId, commandResult } of unit.consume ?? []) {
+      consumed += consume.run(JSON.stringify(commandResult), rid, commandId).changes;
     }
     return consumed;
   }

@@ -1,0 +1,109 @@
+import { performance } from 'node:perf_hooks';
+// The platform's own: this queue serves the whole process, and must not stop with a clock that a test has replaced.
+import { setImmediate } from 'node:timers';
+import type { CooperativeTask } from '../../core/json/cooperative-task.ts';
+import { createFairQueue } from './fair-queue.ts';
+
+/**
+ * Long work, shared out over the turns of the event loop: a few milliseconds of it in each, and tenants alternate.
+ *
+ * Q-5. In one turn of the event loop long tasks take `TURN_MS` together, and the last of them as long as its piece lasts.
+ * Q-6. A task that finds the turn spent waits in its tenant's lane. A short task runs at once while there is room.
+ */
+const TURN_MS = 5;
+
+interface Waiting {
+  readonly goOn: () => void;
+  /** Takes a whole turn: how long it will be is not known. */
+  readonly isWhole: boolean;
+}
+
+/** One line for the whole process, as it has one event loop. */
+const line = createFairQueue<Waiting>();
+/** Time that long works have taken in the present turn. */
+let spentMs = 0;
+let isServing = false;
+const now = (): number => performance.now();
+
+/** Drives a tenant's long work so that everybody else gets a turn every few milliseconds. */
+export async function runCooperatively<Result>(
+  tenant: string,
+  steps: CooperativeTask<Result>,
+  monotonic: () => number = now,
+): Promise<Result> {
+  if (spentMs >= TURN_MS) await wait(tenant, false);
+  for (;;) {
+    const from = monotonic();
+    const step = goOn(steps, from + TURN_MS, monotonic);
+    spend(monotonic() - from);
+    if (step.done === true) return step.value;
+    await wait(tenant, false);
+  }
+}
+
+/** Until it is done, or its time is up. */
+function goOn<Result>(
+  steps: CooperativeTask<Result>,
+  endsAt: number,
+  monotonic: () => number,
+): IteratorResult<undefined, Result> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true || monotonic() >= endsAt) return step;
+  }
+}
+
+/** Resolves in a turn of the event loop that no other long work has, when it is the tenant's. */
+export function nextTurn(tenant: string): Promise<void> {
+  return wait(tenant, true);
+}
+
+/**
+ * Does one short piece of work that may turn out long, such as reading what somebody else has made large. In a turn that is
+ * spent it waits for another one.
+ */
+export function inTurn<Result>(tenant: string, work: () => Promise<Result>): Promise<Result> {
+  return spentMs < TURN_MS ? timed(work) : wait(tenant, false).then(() => timed(work));
+}
+
+function timed<Result>(work: () => Promise<Result>): Promise<Result> {
+  const from = now();
+  const result = work();
+  spend(now() - from);
+  return result;
+}
+
+function spend(ms: number): void {
+  spentMs += ms;
+  serveLater();
+}
+
+function wait(tenant: string, isWhole: boolean): Promise<void> {
+  return new Promise((goOn) => {
+    line.push({ goOn, isWhole }, tenant);
+    serveLater();
+  });
+}
+
+function serveLater(): void {
+  if (isServing) return;
+  isServing = true;
+  setImmediate(() => void serve());
+}
+
+/** A new turn: as many of those who wait as have room in it. */
+async function serve(): Promise<void> {
+  spentMs = 0;
+  for (let next = line.take(); next !== undefined; next = spentMs < TURN_MS ? line.take() : undefined) {
+    next.leave();
+    next.item.goOn();
+    if (next.item.isWhole) spentMs = TURN_MS;
+    // Until what was let go on has come to its next wait, and what it has taken is known.
+    else for (let tick = 0; tick < TICKS; tick += 1) await Promise.resolve();
+  }
+  isServing = false;
+  if (line.waiting() > 0 || spentMs > 0) serveLater();
+}
+
+/** Between a wait and the work behind it there are a few promises at most. */
+const TICKS = 4;
