@@ -8,7 +8,8 @@ import type {
   WorkflowUnit,
   WriteUnit,
 } from '@weft/engine';
-import { isRunId, statusOf } from '../runs/codec.ts';
+import { isRunId } from '../runs/codec.ts';
+import { statusOf } from '../../status-number.ts';
 import { type Connection, together } from '../connections/connection.ts';
 import { type DraftRun, documentKey, type Found, idempotencyKey, keyOf } from './draft.ts';
 import { findRetention, keptRuns } from '../retention/find-retention.ts';

@@ -1,7 +1,8 @@
 import type { RunUnit, StoredEvent, WriteUnit } from '@weft/engine';
 import { dueAt, endsClaim, isNumbered, isUnconditional } from '@weft/engine/store-rules';
 import { eventSum, overlaySum } from '../../checksum.ts';
-import { batchUuid, FIRST_TERMINAL, isRunId, statusNumber } from '../runs/codec.ts';
+import { batchUuid, isRunId } from '../runs/codec.ts';
+import { FIRST_TERMINAL, statusNumber } from '../../status-number.ts';
 import type { Origins, StoredRecord } from '../runs/origins.ts';
 import { type Column, columnArrays, columnNames, type Statement, unnested } from '../runs/rows.ts';
 

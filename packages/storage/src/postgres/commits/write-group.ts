@@ -1,6 +1,7 @@
 import type { ApiKeyRow, Checkpoint, IdempotencyRecord, OutboxUnit, Suspicion } from '@weft/engine';
 import { checkpointSum } from '../../checksum.ts';
-import { batchUuid, isRunId, statusNumber, suspicionText } from '../runs/codec.ts';
+import { batchUuid, isRunId, suspicionText } from '../runs/codec.ts';
+import { statusNumber } from '../../status-number.ts';
 import type { Draft, DraftRun, Writes } from './draft.ts';
 import { lockKey } from '../connections/migrations.ts';
 import type { Origins, StoredRecord } from '../runs/origins.ts';

@@ -1,5 +1,6 @@
 import type { Command, WriteUnit } from '@weft/engine';
-import { FIRST_TERMINAL, isRunId, type RecordColumns } from '../runs/codec.ts';
+import { isRunId, type RecordColumns } from '../runs/codec.ts';
+import { FIRST_TERMINAL } from '../../status-number.ts';
 import type { Connection } from '../connections/connection.ts';
 import type { Found } from '../commits/draft.ts';
 import { keptRecord, ORIGIN } from '../runs/read-run.ts';

@@ -1,6 +1,7 @@
 import type { ClaimBounds, Claimed, ClaimResult, DueRun, HolderRow } from '@weft/engine';
 import { claimObstacle } from '@weft/engine/store-rules';
-import { isRunId, statusOf } from './codec.ts';
+import { isRunId } from './codec.ts';
+import { statusOf } from '../../status-number.ts';
 import { SCHEMA_VERSION } from '../connections/migrations.ts';
 import { nowSql } from '../connections/now.ts';
 import { together } from '../connections/connection.ts';

@@ -3,43 +3,14 @@ import {
   DamagedRunError,
   recordFromText,
   type RunHead,
-  type RunStatus,
   type Suspicion,
 } from '@weft/engine';
 import { HostError } from '@weft/protocol';
+import { statusOf } from '../../status-number.ts';
 import { recordSum } from '../../checksum.ts';
 import { readOfRun } from '../../damaged-json.ts';
 
 /** How values become columns, and back. */
-
-/** A status is stored as its place here; those from FIRST_TERMINAL on are the end of a run. The order is frozen. */
-const STATUSES: readonly RunStatus[] = [
-  'pending',
-  'running',
-  'paused',
-  'waiting-approval',
-  'waiting-input',
-  'waiting-external',
-  'completed',
-  'failed',
-  'cancelled',
-];
-export const FIRST_TERMINAL = STATUSES.indexOf('completed');
-
-const STATUS_NUMBERS = new Map(STATUSES.map((status, number) => [status, number]));
-
-export function statusNumber(status: RunStatus): number {
-  const number = STATUS_NUMBERS.get(status);
-  if (number === undefined) throw new TypeError(`There is no run status ${status}.`);
-  return number;
-}
-
-export function statusOf(number: number): RunStatus {
-  const status = STATUSES[number];
-  if (status === undefined)
-    throw new Error(`The store holds an unknown status ${number}; it was written by a newer program.`);
-  return status;
-}
 
 const RUN_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

@@ -1,5 +1,6 @@
 import type { Listed, RunFilter, RunPage, RunRow } from '@weft/engine';
-import { decodeCursor, encodeCursor, statusNumber } from './codec.ts';
+import { decodeCursor, encodeCursor } from './codec.ts';
+import { statusNumber } from '../../status-number.ts';
 import type { Pool } from '../connections/pool.ts';
 import { readRows } from './read-rows.ts';
 import { RUN_COLUMNS, runFrom, type StoredRun } from './read-run.ts';

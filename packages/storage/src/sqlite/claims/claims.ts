@@ -1,6 +1,7 @@
 import type { ClaimBounds, Claimed, ClaimResult, DueRun, HolderRow } from '@weft/engine';
 import { claimObstacle } from '@weft/engine/store-rules';
-import { runIdBytes, runIdText, statusOf } from '../runs/codec.ts';
+import { runIdBytes, runIdText } from '../runs/codec.ts';
+import { statusOf } from '../../status-number.ts';
 import { type Connection, inTransaction } from '../file/connection.ts';
 import { CLAIMABLE } from '../runs/suspicions.ts';
 

@@ -9,7 +9,8 @@ import {
   workflowRejection,
 } from '@weft/engine/store-rules';
 import { prepareBlobs } from '../documents/blobs.ts';
-import { batchBytes, runIdBytes, statusOf } from '../runs/codec.ts';
+import { batchBytes, runIdBytes } from '../runs/codec.ts';
+import { statusOf } from '../../status-number.ts';
 import type { Connection } from '../file/connection.ts';
 import { prepareDocuments } from '../documents/documents.ts';
 import { prepareIdempotency } from './idempotency.ts';

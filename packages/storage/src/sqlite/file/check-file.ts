@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { RunStatus } from '@weft/engine';
-import { FIRST_TERMINAL, isStatus, runIdText, statusOf } from '../runs/codec.ts';
+import { runIdText } from '../runs/codec.ts';
+import { FIRST_TERMINAL, isStatus, statusOf } from '../../status-number.ts';
 import type { Database } from './driver.ts';
 import { openDatabase, sqliteCode } from './driver.ts';
 import { NotAStoreError, StoreBehindError } from './errors.ts';

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ExpiredRun, Store } from '@weft/engine';
-import { FIRST_TERMINAL, runIdText } from '../runs/codec.ts';
+import { runIdText } from '../runs/codec.ts';
+import { FIRST_TERMINAL } from '../../status-number.ts';
 import type { Connection } from '../file/connection.ts';
 import { decodeCursor, encodeCursor } from '../runs/cursor.ts';
 import { NO_TENANT } from './pending-deletes.ts';

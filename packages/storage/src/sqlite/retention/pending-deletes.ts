@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { FIRST_TERMINAL } from '../runs/codec.ts';
+import { FIRST_TERMINAL } from '../../status-number.ts';
 import { type Connection, inTransaction } from '../file/connection.ts';
 
 /**

@@ -7,7 +7,8 @@ import {
   type WriteUnit,
 } from '@weft/engine';
 import { ownRun, removalRejection } from '@weft/engine/store-rules';
-import { recordColumns, recordFrom, runIdBytes, runIdText, statusOf } from '../runs/codec.ts';
+import { recordColumns, recordFrom, runIdBytes, runIdText } from '../runs/codec.ts';
+import { statusOf } from '../../status-number.ts';
 import type { Connection } from '../file/connection.ts';
 import { RUN_COLUMNS, type StoredRun } from '../runs/read-run.ts';
 import { prepareMoveAside, REMOVED_AT_ONCE } from './pending-deletes.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Listed, RunFilter, RunPage, RunRow } from '@weft/engine';
-import { statusNumber } from './codec.ts';
+import { statusNumber } from '../../status-number.ts';
 import type { Connection } from '../file/connection.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { SqlValue, Statement } from '../file/driver.ts';

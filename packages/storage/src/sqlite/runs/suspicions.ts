@@ -1,6 +1,7 @@
 import type { Refusal, Suspicion, SuspicionUnit } from '@weft/engine';
 import { suspicionRejection, takesClaim } from '@weft/engine/store-rules';
-import { runIdBytes, statusOf } from './codec.ts';
+import { runIdBytes } from './codec.ts';
+import { statusOf } from '../../status-number.ts';
 import type { Connection } from '../file/connection.ts';
 import type { Database } from '../file/driver.ts';
 

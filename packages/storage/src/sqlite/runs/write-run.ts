@@ -7,7 +7,8 @@ import {
   type RunLookup,
   unmetCondition,
 } from '@weft/engine/store-rules';
-import { batchBytes, recordColumns, runIdBytes, runIdText, statusNumber, statusOf } from './codec.ts';
+import { batchBytes, recordColumns, runIdBytes, runIdText } from './codec.ts';
+import { statusNumber, statusOf } from '../../status-number.ts';
 import { checkpointSum } from '../../checksum.ts';
 import type { Connection } from '../file/connection.ts';
 import type { SqlValue } from '../file/driver.ts';
