@@ -1,0 +1,168 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ROOT, tool } from '../bootstrap.mjs';
+import { problemsOf } from './check-tarball.mjs';
+import { openRegistry } from './local-registry.mjs';
+import { publishedPackages } from './published-packages.mjs';
+import { packAll } from './stage.mjs';
+import { readTarball } from './tarball.mjs';
+import { thirdPartyPackages } from './third-party.mjs';
+
+/** The packages as strangers get them: packed, installed in an empty folder from a registry, and used there. */
+
+const folder = mkdtempSync(join(tmpdir(), 'weft-release-'));
+const project = join(folder, 'project');
+const LONG = { timeout: 240_000 };
+let packed;
+let registry;
+
+beforeAll(async () => {
+  packed = packAll(folder);
+  const others = join(folder, 'others');
+  mkdirSync(others);
+  const theirs = new Set(
+    publishedPackages().flatMap((each) => thirdPartyPackages(each).map((its) => its.folder)),
+  );
+  npm(folder, 'pack', '--silent', '--ignore-scripts', '--pack-destination', others, ...theirs);
+  const tarballs = readdirSync(others).map((name) => join(others, name));
+  registry = await openRegistry([...packed.map(({ path }) => path), ...tarballs]);
+  mkdirSync(project);
+  write('package.json', JSON.stringify({ name: 'project', private: true }));
+  await installed('@weft/cli', '@weft/sdk');
+}, 240_000);
+
+afterAll(async () => {
+  await registry?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function npm(cwd, ...args) {
+  const { status, stdout, stderr } = spawnSync('npm', args, { cwd, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`npm ${args[0]} failed:\n${stdout}${stderr}`);
+}
+
+/** Not synchronous: the registry is this very process. */
+async function installed(...names) {
+  const flags = ['--registry', registry.url, '--no-audit', '--no-fund', '--cache', join(folder, 'cache')];
+  const child = spawn('npm', ['install', ...flags, ...names], {
+    cwd: project,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let errors = '';
+  child.stderr.on('data', (chunk) => {
+    errors += chunk;
+  });
+  const [code] = await once(child, 'exit');
+  if (code !== 0) throw new Error(`npm install failed:\n${errors}`);
+}
+
+const write = (name, text) => writeFileSync(join(project, name), text);
+
+function node(...args) {
+  return spawnSync(process.execPath, args, {
+    cwd: project,
+    encoding: 'utf8',
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
+}
+
+describe('the tarball of', () => {
+  it.each(publishedPackages().map(({ manifest }) => [manifest.name]))(
+    '%s has what it needs and nothing else',
+    (name) => {
+      const { path } = packed.find((each) => each.name === name);
+      const files = readTarball(path);
+
+      expect(problemsOf(files, JSON.parse(files.get('package.json').toString('utf8')))).toEqual([]);
+    },
+  );
+});
+
+describe('a folder with the packages installed', () => {
+  it('starts a host, and a program of the SDK runs a workflow on it', LONG, async () => {
+    const host = spawn(join(project, 'node_modules/.bin/weft'), ['serve', '--port', '0', '--conformance'], {
+      cwd: project,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    try {
+      const url = await new Promise((resolve, reject) => {
+        let said = '';
+        host.once('exit', (code) => reject(new Error(`the host ended with ${code}: ${said}`)));
+        host.stdout.on('data', (chunk) => {
+          said += chunk;
+          const found = /listening at (http:\S+)/.exec(said);
+          if (found !== null) resolve(found[1]);
+        });
+      });
+      write('use.mjs', `import { createClient } from '@weft/sdk';\n${program(url)}`);
+      write(
+        'use.cjs',
+        `const { createClient } = require('@weft/sdk');\n(async () => {\n${program(url)}})();\n`,
+      );
+
+      for (const name of ['use.mjs', 'use.cjs']) {
+        const ran = node(name);
+        expect(ran.stderr.replace(/.*ExperimentalWarning.*\n.*trace-warnings.*\n/, '')).toBe('');
+        expect(ran.stdout.trim().split('\n').at(-1)).toBe('run.completed');
+      }
+    } finally {
+      host.kill('SIGTERM');
+      await once(host, 'exit');
+    }
+  });
+
+  it.each([
+    ['nodenext', 'use.mts', 'import { createClient, type RunEventDocument } from "@weft/sdk";'],
+    ['nodenext', 'use.cts', 'import sdk = require("@weft/sdk");\nconst { createClient } = sdk;'],
+    ['bundler', 'use.ts', 'import { createClient } from "@weft/sdk";'],
+  ])('compiles against its types with module resolution %s (%s)', LONG, (resolution, name, head) => {
+    write(
+      name,
+      `${head}\nexport const client = createClient({ baseUrl: 'http://127.0.0.1' });\nexport const run: Promise<{ runId: string }> = client.runs.create({ workflowId: 'x' });\n`,
+    );
+    mkdirSync(join(project, 'node_modules/@types'), { recursive: true });
+    linkOnce(join(ROOT, 'node_modules/@types/node'), join(project, 'node_modules/@types/node'));
+    linkOnce(join(ROOT, 'node_modules/undici-types'), join(project, 'node_modules/undici-types'));
+    const module = resolution === 'bundler' ? 'esnext' : resolution;
+    const flags = [
+      '--noEmit',
+      '--strict',
+      '--skipLibCheck',
+      'false',
+      '--target',
+      'es2023',
+      '--types',
+      'node',
+    ];
+
+    const ran = node(
+      tool('typescript/bin/tsc'),
+      ...flags,
+      '--module',
+      module,
+      '--moduleResolution',
+      resolution,
+      name,
+    );
+
+    expect(ran.stdout + ran.stderr).toBe('');
+  });
+});
+
+function linkOnce(from, to) {
+  rmSync(to, { recursive: true, force: true });
+  symlinkSync(from, to);
+}
+
+function program(url) {
+  return `const { readFileSync } = await import('node:fs');
+const apiKey = readFileSync('.weft/key', 'utf8').trim();
+const weft = createClient({ baseUrl: ${JSON.stringify(url)}, apiKey });
+const { runId } = await weft.runs.create({ workflowId: 'conformance-noop' });
+for await (const event of weft.runs.events(runId)) console.log(event.type);
+`;
+}
