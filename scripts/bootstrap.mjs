@@ -11,9 +11,11 @@ import { join, resolve } from 'node:path';
 export const ROOT = resolve(import.meta.dirname ?? '.', '..');
 const MODULES = join(ROOT, 'node_modules');
 const LOCK = join(ROOT, 'package-lock.json');
+const TOOLS = join(ROOT, 'tools');
 const INSTALL_STAMP = join(MODULES, '.weft-installed');
 const BUILD_STAMP = join(MODULES, '.weft-built');
 const MIN_NODE = [20, 19];
+const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
 
 /** Version, dependencies and, unless `build` is false, the build. */
 export function ensureReady({ build = true } = {}) {
@@ -21,6 +23,24 @@ export function ensureReady({ build = true } = {}) {
   if (isInstallStale()) install();
   if (isCommandUnlinked()) linkCommand();
   if (build && isBuildStale()) compile();
+}
+
+/** Tools of others that only tests need: each folder below tools/ has its own lockfile. Their install scripts do not run. */
+export function ensureTools() {
+  for (const name of readdirSync(TOOLS)) {
+    const folder = join(TOOLS, name);
+    const stamp = join(folder, 'node_modules/.weft-installed');
+    const digest = digestOf(join(folder, 'package-lock.json'));
+    if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) continue;
+    const started = performance.now();
+    say(`installing tools for tests: tools/${name}`);
+    if (npm(['install', '--no-save', '--ignore-scripts', ...QUIET], folder) !== 0)
+      stop(
+        `Installing tools/${name} failed (see above). Check the network and the registry, then run the same command again.`,
+      );
+    writeFileSync(stamp, digest);
+    say(`installed in ${seconds(started)}`);
+  }
 }
 
 /** Runs a program in the foreground; resolves with its exit code. */
@@ -67,7 +87,13 @@ function isInstallStale() {
 }
 
 function lockDigest() {
-  return existsSync(LOCK) ? createHash('sha256').update(readFileSync(LOCK)).digest('hex') : 'no lockfile';
+  return digestOf(LOCK);
+}
+
+function digestOf(lockfile) {
+  return existsSync(lockfile)
+    ? createHash('sha256').update(readFileSync(lockfile)).digest('hex')
+    : 'no lockfile';
 }
 
 function installMatchesLock() {
@@ -99,8 +125,7 @@ function install() {
  * the missing optional ones, so it works on every platform; `--no-save` keeps it from rewriting the lockfile of a clone.
  */
 function installArguments() {
-  const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
-  return isLockComplete() ? ['ci', ...quiet] : ['install', '--no-save', ...quiet];
+  return isLockComplete() ? ['ci', ...QUIET] : ['install', '--no-save', ...QUIET];
 }
 
 function isLockComplete() {
@@ -133,9 +158,9 @@ function linkCommand() {
 }
 
 /** Runs npm, its talk on stderr; returns its exit code. */
-function npm(args) {
+function npm(args, cwd = ROOT) {
   const { program, args: first, shell } = npmCommand();
-  return spawnSync(program, [...first, ...args], { cwd: ROOT, stdio: ['ignore', 2, 2], shell }).status;
+  return spawnSync(program, [...first, ...args], { cwd, stdio: ['ignore', 2, 2], shell }).status;
 }
 
 /** The npm that started us, run by the same Node; otherwise the one on the PATH. */

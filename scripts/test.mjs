@@ -1,7 +1,8 @@
 /** `npm test`: makes the clone ready (process tests start the built CLI), then runs every test. Arguments go to vitest. */
-import { ensureReady, run, tool } from './bootstrap.mjs';
+import { ensureReady, ensureTools, run, tool } from './bootstrap.mjs';
 
 ensureReady();
+ensureTools();
 const reporters = ['--reporter=default', '--reporter=./scripts/count-reporter.mjs'];
 process.exitCode = await run(process.execPath, [
   tool('vitest/vitest.mjs'),

@@ -68,6 +68,7 @@ export type { Json, JsonObject } from './json/json.ts';
 export { isName, NAME_FORMAT, nameProblem, shownName } from './json/names.ts';
 export { compilePattern, paidPattern, PatternError } from './validation/pattern/pattern.ts';
 export type { Pattern } from './validation/pattern/pattern.ts';
+export { asyncApiDocument } from './emit/asyncapi.ts';
 export { openApiDocument } from './emit/openapi.ts';
 export type { OpenApiOptions } from './emit/openapi.ts';
 export { renderReference } from './emit/reference.ts';
