@@ -1,5 +1,5 @@
 import type { Caller, Host, Log } from '@weft/engine';
-import { HostError, nameProblem } from '@weft/protocol';
+import { HostError, nameProblem, type OperationId } from '@weft/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
 import type { FailedAttempts } from './http/failed-attempts.ts';
 import type { RenderBatch } from './stream/batches.ts';
@@ -22,7 +22,7 @@ export interface AppContext {
   /** For what is let in without a key. */
   readonly attempts: FailedAttempts;
   /** Route options that let in only callers with the operation's scope; see http/guard.ts. */
-  readonly allow: (operationId: string, access?: Access) => RouteShorthandOptions;
+  readonly allow: (operationId: OperationId, access?: Access) => RouteShorthandOptions;
 }
 
 export interface Access {

@@ -2,7 +2,9 @@ import type { TSchema } from 'typebox';
 import { ErrorEnvelopeSchema } from '../errors/envelope.ts';
 import { ERRORS, type ErrorCode } from '../errors/errors.ts';
 import type { Json, JsonObject } from '../json/json.ts';
-import { type Answer, type Parameter, pathParameters, type Route, ROUTES } from '../routes/routes.ts';
+import { pathParameters } from '../routes/endpoints.ts';
+import type { Answer, Parameter } from '../routes/route-description.ts';
+import { type Route, ROUTES } from '../routes/routes.ts';
 
 export interface OpenApiOptions {
   /** Version of the host. */

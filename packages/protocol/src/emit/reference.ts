@@ -2,7 +2,8 @@ import { ERRORS } from '../errors/errors.ts';
 import { EVENT_CATALOGUE } from '../events/event-catalogue.ts';
 import { WEFT_EVENTS } from '../events/catalogue/weft.ts';
 import { errorCodesOf } from './openapi.ts';
-import { type Parameter, type Route, ROUTES } from '../routes/routes.ts';
+import type { Parameter } from '../routes/route-description.ts';
+import { type Route, ROUTES } from '../routes/routes.ts';
 import { STREAM_MODES, type StreamMode } from '../events/stream-mode-names.ts';
 
 /** The reference pages, made from the tables, so that they cannot say something else. */
