@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { HostError } from '@weft/protocol';
+import { HostError, toIso } from '@weft/protocol';
 import { callerOf, pathParam, type Routes, sendJson } from '../../app-context.ts';
 import { attachment } from '../../http/attachment.ts';
 import { noSuchRun } from '../../http/errors.ts';
@@ -38,6 +38,13 @@ export const artifactRoutes: Routes = (serve, context) => {
     const page = pageOf(request);
     const listed = await context.host.artifacts.list(callerOf(request), pathParam(request, 'runId'), page);
     if (listed === undefined) throw noSuchRun();
-    return sendJson(reply, 200, JSON.stringify({ artifacts: listed.rows, nextCursor: listed.nextCursor }));
+    return sendJson(
+      reply,
+      200,
+      JSON.stringify({
+        artifacts: listed.rows.map((row) => ({ ...row, createdAt: toIso(row.createdAt) })),
+        nextCursor: listed.nextCursor,
+      }),
+    );
   });
 };

@@ -1,5 +1,5 @@
 import type { CreatedWebhook, NewWebhook } from '@weft/engine';
-import { HostError, type Json, operationOf, RegisterWebhookSchema, route } from '@weft/protocol';
+import { HostError, type Json, operationOf, RegisterWebhookSchema, route, toIso } from '@weft/protocol';
 import { callerOf, pathParam, type Routes, sendJson } from '../../app-context.ts';
 import { idempotencyOf, REPLAY_HEADER, sendReplay } from '../../http/idempotency.ts';
 import { bodyParser } from '../../http/parse-body.ts';
@@ -51,7 +51,11 @@ export const webhookRoutes: Routes = (serve, context) => {
 
   serve('listWebhooks', async (request, reply) => {
     const webhooks = await context.host.webhooks.list(callerOf(request));
-    return sendJson(reply, 200, JSON.stringify({ webhooks }));
+    return sendJson(
+      reply,
+      200,
+      JSON.stringify({ webhooks: webhooks.map((row) => ({ ...row, createdAt: toIso(row.createdAt) })) }),
+    );
   });
 
   serve('readCallbackSecret', async (request, reply) => {

@@ -1,5 +1,5 @@
 import type { Registration, WorkflowProblem } from '@weft/engine';
-import { HostError, type Json, operationOf, route } from '@weft/protocol';
+import { HostError, type Json, operationOf, route, toIso } from '@weft/protocol';
 import type { FastifyRequest } from 'fastify';
 import { callerOf, pathParam, type Routes, sendJson } from '../../app-context.ts';
 import { idempotencyOfLarge, type Render, sendReplay } from '../../http/idempotency.ts';
@@ -22,7 +22,14 @@ export const workflowRoutes: Routes = (serve, context) => {
 
   serve('listWorkflows', async (request, reply) => {
     const { rows, nextCursor } = await context.host.workflows.list(callerOf(request), pageOf(request));
-    return sendJson(reply, 200, JSON.stringify({ workflows: rows, nextCursor }));
+    return sendJson(
+      reply,
+      200,
+      JSON.stringify({
+        workflows: rows.map((row) => ({ ...row, registeredAt: toIso(row.registeredAt) })),
+        nextCursor,
+      }),
+    );
   });
 
   serve('getWorkflowVersion', async (request, reply) => {
