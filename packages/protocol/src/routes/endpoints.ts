@@ -81,6 +81,9 @@ export type OperationId = keyof typeof ENDPOINTS;
 /** What every operation of the protocol and of this host's extension begins with. */
 export const API_PREFIX = '/v1/';
 
+/** What those begin with that the protocol leaves to hosts. */
+export const HOST_PREFIX = '/v1/host/';
+
 /** Not served here. Clients of a registry ask for it to learn whether there is one. */
 export const PACKS_PATH = '/v1/packs';
 

@@ -40,7 +40,7 @@ function errorsOf({ path }: Endpoint, { errors }: RouteDescription): readonly Er
   return [...new Set<ErrorCode>([...errors, 'validation_error', ...ofRun])];
 }
 
-/** The name under which Idempotency-Keys of an operation are kept, such as `POST /v1/runs`. */
+/** The name under which Idempotency-Keys of an operation are kept: its method and its path. */
 export function operationOf({ method, path }: Endpoint): string {
   return `${method} ${path}`;
 }
