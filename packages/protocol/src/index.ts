@@ -80,8 +80,11 @@ export {
   HostForkRunSchema,
 } from './documents/forks.ts';
 export type { Ancestry, ForkRunRequest, ForkRunResponse, HostForkRunRequest } from './documents/forks.ts';
-export { operationOf, pathParameters, ROUTES, route } from './routes/routes.ts';
-export type { Answer, Parameter, Route } from './routes/routes.ts';
+export { API_PREFIX, ENDPOINTS, PACKS_PATH, pathOf, pathParameters } from './routes/endpoints.ts';
+export type { Endpoint, OperationId } from './routes/endpoints.ts';
+export type { Answer, Parameter } from './routes/route-description.ts';
+export { operationOf, ROUTES, route } from './routes/routes.ts';
+export type { Route } from './routes/routes.ts';
 export {
   BULK_CANCEL_MAX_RUN_IDS,
   BulkCancelRequestSchema,

@@ -1,4 +1,5 @@
 import type { Annotation, AnnotationCreate } from '@weft/protocol';
+import { endpointOf } from '@weft/protocol/plain';
 import type { Idempotent } from './runs.ts';
 import type { Transport } from './transport.ts';
 
@@ -12,15 +13,12 @@ export interface Annotations {
 export function createAnnotations(transport: Transport): Annotations {
   return {
     create: (runId, annotation, options = {}) =>
-      transport.json('POST', annotationsPath(runId), {
+      transport.json(endpointOf('annotateRun', { runId }), {
         body: annotation,
         headers: { 'idempotency-key': options.idempotencyKey },
       }),
     list: async (runId) =>
-      (await transport.json<{ annotations: Annotation[] }>('GET', annotationsPath(runId))).annotations,
+      (await transport.json<{ annotations: Annotation[] }>(endpointOf('listAnnotations', { runId })))
+        .annotations,
   };
-}
-
-function annotationsPath(runId: string): string {
-  return `/v1/runs/${encodeURIComponent(runId)}/annotations`;
 }

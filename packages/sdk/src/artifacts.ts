@@ -1,3 +1,4 @@
+import { endpointOf } from '@weft/protocol/plain';
 import type { Listing, PageRequest } from './documents.ts';
 import type { Transport } from './transport.ts';
 
@@ -33,10 +34,8 @@ export interface Artifacts {
 export function createArtifacts(transport: Transport): Artifacts {
   return {
     async list(runId, page = {}) {
-      const path = `/v1/host/weft/runs/${encodeURIComponent(runId)}/artifacts`;
       const answer = await transport.json<{ artifacts: ArtifactSummary[]; nextCursor?: string }>(
-        'GET',
-        path,
+        endpointOf('listArtifacts', { runId }),
         {
           query: { ...page },
         },
@@ -45,8 +44,10 @@ export function createArtifacts(transport: Transport): Artifacts {
       return nextCursor === undefined ? { items } : { items, nextCursor };
     },
     async open(runId, artifactId, { signal } = {}) {
-      const path = `/v1/runs/${encodeURIComponent(runId)}/artifacts/${encodeURIComponent(artifactId)}`;
-      const response = await transport.open('GET', path, { headers: { accept: '*/*' }, signal });
+      const response = await transport.open(endpointOf('getArtifact', { runId, artifactId }), {
+        headers: { accept: '*/*' },
+        signal,
+      });
       const { headers } = response;
       return {
         mediaType: headers.get('content-type') ?? 'application/octet-stream',

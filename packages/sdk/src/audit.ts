@@ -1,4 +1,5 @@
 import type { AuditVerificationDocument, JsonObject } from '@weft/protocol';
+import { endpointOf } from '@weft/protocol/plain';
 import type { Transport } from './transport.ts';
 
 export interface AuditRange {
@@ -19,7 +20,7 @@ export interface Audit {
 export function createAudit(transport: Transport): Audit {
   return {
     verify: ({ fromSeq, toSeq } = {}) =>
-      transport.json('GET', '/v1/audit/verify', { query: { fromSeq, toSeq } }),
+      transport.json(endpointOf('verifyAudit'), { query: { fromSeq, toSeq } }),
     export: () => pagesOf(transport),
   };
 }
@@ -28,8 +29,7 @@ async function* pagesOf(transport: Transport): AsyncGenerator<readonly JsonObjec
   let cursor: string | undefined;
   do {
     const page = await transport.json<{ lines: JsonObject[]; nextCursor?: string }>(
-      'GET',
-      '/v1/host/weft/audit',
+      endpointOf('exportAudit'),
       { query: { cursor } },
     );
     yield page.lines;

@@ -1,4 +1,5 @@
 import type { DebugBundle } from '@weft/protocol';
+import { endpointOf } from '@weft/protocol/plain';
 import { textPieces } from './text-pieces.ts';
 import type { Transport } from './transport.ts';
 
@@ -17,16 +18,12 @@ export interface Bundles {
 
 export function createBundles(transport: Transport): Bundles {
   return {
-    get: (runId, options = {}) => transport.json('GET', bundlePath(runId), callOf(options)),
+    get: (runId, options = {}) => transport.json(endpointOf('getDebugBundle', { runId }), callOf(options)),
     async text(runId, options = {}) {
-      const response = await transport.open('GET', bundlePath(runId), callOf(options));
-      return textPieces(response, new URL(transport.url(bundlePath(runId))).origin, options.signal);
+      const response = await transport.open(endpointOf('getDebugBundle', { runId }), callOf(options));
+      return textPieces(response, transport.origin, options.signal);
     },
   };
-}
-
-function bundlePath(runId: string): string {
-  return `/v1/runs/${encodeURIComponent(runId)}/debug-bundle`;
 }
 
 function callOf({ maxEvents, signal }: BundleOptions) {

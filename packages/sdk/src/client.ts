@@ -1,4 +1,5 @@
 import type { Capabilities } from '@weft/protocol';
+import { endpointOf } from '@weft/protocol/plain';
 import { type Annotations, createAnnotations } from './annotations.ts';
 import { type Artifacts, createArtifacts } from './artifacts.ts';
 import { type Audit, createAudit } from './audit.ts';
@@ -51,6 +52,6 @@ export function createClient(options: TransportOptions): Client {
     artifacts: createArtifacts(transport),
     audit: createAudit(transport),
     cluster: createCluster(transport),
-    discovery: () => transport.json('GET', '/.well-known/openwop'),
+    discovery: () => transport.json(endpointOf('discover')),
   };
 }

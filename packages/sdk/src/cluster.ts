@@ -1,9 +1,8 @@
 import type { ClusterNodeDocument } from '@weft/protocol';
+import { endpointOf } from '@weft/protocol/plain';
 import type { Transport } from './transport.ts';
 
 export type ClusterNode = ClusterNodeDocument;
-
-const NODES = '/v1/host/weft/cluster/nodes';
 
 /** For administrators: the processes that share a store. */
 export interface Cluster {
@@ -14,7 +13,7 @@ export interface Cluster {
 
 export function createCluster(transport: Transport): Cluster {
   return {
-    nodes: async () => (await transport.json<{ nodes: ClusterNode[] }>('GET', NODES)).nodes,
-    drain: (node) => transport.json('POST', `${NODES}/${encodeURIComponent(node)}:drain`),
+    nodes: async () => (await transport.json<{ nodes: ClusterNode[] }>(endpointOf('listNodes'))).nodes,
+    drain: (node) => transport.json(endpointOf('drainNode', { node })),
   };
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@weft/protocol';
+import { endpointOf } from '@weft/protocol/plain';
 import type { EventsPage, RunEventDocument } from './documents.ts';
 import { textPieces } from './text-pieces.ts';
 import type { Transport } from './transport.ts';
@@ -42,18 +43,14 @@ const PAGE_EVENTS = 1_000;
 export function createDiffs(transport: Transport): Diffs {
   return {
     diff: (a, b, options = {}) =>
-      transport.json('GET', diffPath(a), { query: { against: b }, signal: options.signal }),
+      transport.json(endpointOf('diffRuns', { runId: a }), { query: { against: b }, signal: options.signal }),
     async diffText(a, b, options = {}) {
       const call = { query: { against: b }, signal: options.signal };
-      const { origin } = new URL(transport.url(diffPath(a)));
-      return textPieces(await transport.open('GET', diffPath(a), call), origin, options.signal);
+      const response = await transport.open(endpointOf('diffRuns', { runId: a }), call);
+      return textPieces(response, transport.origin, options.signal);
     },
     log: (runId, options = {}) => pagesOf(transport, runId, options.signal),
   };
-}
-
-function diffPath(runId: string): string {
-  return `/v1/runs/${encodeURIComponent(runId)}:diff`;
 }
 
 async function* pagesOf(
@@ -63,15 +60,11 @@ async function* pagesOf(
 ): AsyncGenerator<readonly RunEventDocument[], void, undefined> {
   let lastSequence = -1;
   for (;;) {
-    const page = await transport.json<EventsPage>(
-      'GET',
-      `/v1/runs/${encodeURIComponent(runId)}/events/poll`,
-      {
-        // The shortest wait there is: at the end of an active run's log, nothing more is waited for.
-        query: { lastSequence: lastSequence < 0 ? undefined : lastSequence, limit: PAGE_EVENTS, timeout: 1 },
-        signal,
-      },
-    );
+    const page = await transport.json<EventsPage>(endpointOf('pollRunEvents', { runId }), {
+      // The shortest wait there is: at the end of an active run's log, nothing more is waited for.
+      query: { lastSequence: lastSequence < 0 ? undefined : lastSequence, limit: PAGE_EVENTS, timeout: 1 },
+      signal,
+    });
     const last = page.events.at(-1);
     // A host that sends the same page again must not keep us here for ever.
     if (last === undefined || last.sequence <= lastSequence) return;

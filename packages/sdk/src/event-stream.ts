@@ -1,7 +1,7 @@
 import type { Annotation } from '@weft/protocol';
+import { endpointOf, isJsonObject } from '@weft/protocol/plain';
 import { type RunEventDocument, type StreamMode, isTerminalStatus } from './documents.ts';
 import { ApiError, ConnectionError } from './errors.ts';
-import { isJsonObject } from './json-object.ts';
 import { type SseFrame, createFrameParser } from './sse-frames.ts';
 import type { Transport } from './transport.ts';
 
@@ -74,7 +74,7 @@ function connect(
   signal: AbortSignal,
 ): Promise<Response> {
   const mode = options.mode ?? 'updates';
-  return transport.open('GET', `/v1/runs/${encodeURIComponent(runId)}/events`, {
+  return transport.open(endpointOf('streamRunEvents', { runId }), {
     query: { streamMode: typeof mode === 'string' ? mode : mode.join(','), bufferMs: options.bufferMs },
     headers: {
       accept: 'text/event-stream',
@@ -100,7 +100,7 @@ async function reconnect(
   let cause = lost;
   for (let attempt = 0; ; attempt += 1) {
     try {
-      const run = await transport.json<{ status: string }>('GET', `/v1/runs/${encodeURIComponent(runId)}`, {
+      const run = await transport.json<{ status: string }>(endpointOf('getRun', { runId }), {
         signal,
       });
       const runHadEnded = isTerminalStatus(run.status);

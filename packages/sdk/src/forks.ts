@@ -1,7 +1,7 @@
 import type { Ancestry, ForkRunResponse, JsonObject, RunOptions } from '@weft/protocol';
+import { endpointOf, isJsonObject } from '@weft/protocol/plain';
 import type { RunDocument, RunEventDocument } from './documents.ts';
 import { createDiffs } from './diff.ts';
-import { isJsonObject } from './json-object.ts';
 import type { Idempotent } from './runs.ts';
 import type { Transport } from './transport.ts';
 
@@ -47,20 +47,19 @@ export function createForks(transport: Transport): Forks {
   const { log } = createDiffs(transport);
   return {
     fork: (runId, request, options = {}) =>
-      transport.json('POST', `${forkBase(request)}/${encodeURIComponent(runId)}:fork`, {
+      transport.json(endpointOf(forkOperation(request), { runId }), {
         body: request,
         headers: { 'idempotency-key': options.idempotencyKey },
       }),
-    ancestry: (runId) => transport.json('GET', `/v1/runs/${encodeURIComponent(runId)}/ancestry`),
-    stateAt: (runId, at) =>
-      transport.json('GET', `/v1/host/weft/runs/${encodeURIComponent(runId)}/state`, { query: { at } }),
+    ancestry: (runId) => transport.json(endpointOf('getAncestry', { runId })),
+    stateAt: (runId, at) => transport.json(endpointOf('getRunState', { runId }), { query: { at } }),
     failedVisit: (runId) => findFailedVisit(log(runId)),
   };
 }
 
 /** The protocol's own wherever it suffices, so that any host will do. */
-function forkBase({ values, workflowVersion }: ForkRequest): string {
-  return values === undefined && workflowVersion === undefined ? '/v1/runs' : '/v1/host/weft/runs';
+function forkOperation({ values, workflowVersion }: ForkRequest): 'forkRun' | 'forkRunWith' {
+  return values === undefined && workflowVersion === undefined ? 'forkRun' : 'forkRunWith';
 }
 
 const ENDS_VISIT = new Set(['node.completed', 'node.failed', 'node.skipped', 'node.cancelled']);

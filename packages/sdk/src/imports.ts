@@ -1,3 +1,4 @@
+import { endpointOf } from '@weft/protocol/plain';
 import type { Transport } from './transport.ts';
 
 /** A bundle of any OpenWOP host as a run of this one, which can be read, compared and forked, and nothing else. */
@@ -28,7 +29,7 @@ export interface Imports {
 export function createImports(transport: Transport): Imports {
   return {
     async create(bundle, { signal } = {}) {
-      const response = await transport.open('POST', '/v1/host/weft/imports', { body: bundle, signal });
+      const response = await transport.open(endpointOf('importBundle'), { body: bundle, signal });
       const answer = (await response.json()) as Omit<ImportedRun, 'created'>;
       return { ...answer, created: response.status === 201 };
     },

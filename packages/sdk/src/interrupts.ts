@@ -1,7 +1,6 @@
+import { endpointOf } from '@weft/protocol/plain';
 import type { Listing, OpenInterrupt, PageRequest } from './documents.ts';
 import type { Transport } from './transport.ts';
-
-const INTERRUPTS = '/v1/host/weft/interrupts';
 
 /** Questions that wait for an answer, across the tenant's runs. They are answered with `runs.resolve`. */
 export interface Interrupts {
@@ -16,7 +15,7 @@ export function createInterrupts(transport: Transport): Interrupts {
     const { interrupts, ...rest } = await transport.json<{
       interrupts: OpenInterrupt[];
       nextCursor?: string;
-    }>('GET', INTERRUPTS, { query: { ...page } });
+    }>(endpointOf('listInterrupts'), { query: { ...page } });
     return { items: interrupts, ...rest };
   }
 

@@ -1,8 +1,7 @@
+import { endpointOf } from '@weft/protocol/plain';
 import type { CreatedKey, KeySummary, NewKey, RotatedLinkKey } from './documents.ts';
 import type { Idempotent } from './runs.ts';
 import type { Transport } from './transport.ts';
-
-const KEYS = '/v1/host/weft/keys';
 
 export interface Keys {
   create(key: NewKey): Promise<CreatedKey>;
@@ -15,14 +14,14 @@ export interface Keys {
 
 export function createKeys(transport: Transport): Keys {
   return {
-    create: (key) => transport.json('POST', KEYS, { body: key }),
+    create: (key) => transport.json(endpointOf('createKey'), { body: key }),
     list: async (tenant) =>
-      (await transport.json<{ keys: KeySummary[] }>('GET', KEYS, { query: { tenant } })).keys,
+      (await transport.json<{ keys: KeySummary[] }>(endpointOf('listKeys'), { query: { tenant } })).keys,
     revoke: async (keyId, tenant) => {
-      await transport.json('DELETE', `${KEYS}/${encodeURIComponent(keyId)}`, { query: { tenant } });
+      await transport.json(endpointOf('revokeKey', { keyId }), { query: { tenant } });
     },
     rotateLinks: (options = {}) =>
-      transport.json('POST', '/v1/host/weft/link-keys:rotate', {
+      transport.json(endpointOf('rotateLinkKey'), {
         headers: { 'idempotency-key': options.idempotencyKey },
       }),
   };

@@ -1,7 +1,6 @@
+import { endpointOf } from '@weft/protocol/plain';
 import type { Idempotent } from './runs.ts';
 import type { Transport } from './transport.ts';
-
-const HOST = '/v1/host/weft';
 
 export interface Retention {
   readonly tenant: string;
@@ -31,25 +30,23 @@ export interface Operations {
 }
 
 export function createOperations(transport: Transport): Operations {
-  const runPath = (runId: string): string => `${HOST}/runs/${encodeURIComponent(runId)}`;
-  const RETENTION = `${HOST}/retention`;
   return {
     purge: async (runId, options = {}) => {
-      await transport.json('DELETE', runPath(runId), {
+      await transport.json(endpointOf('removeRun', { runId }), {
         headers: { 'idempotency-key': options.idempotencyKey },
       });
     },
     erase: async (runId, options = {}) => {
-      await transport.json('POST', `${runPath(runId)}:erase`, {
+      await transport.json(endpointOf('eraseRun', { runId }), {
         headers: { 'idempotency-key': options.idempotencyKey },
       });
     },
-    retention: (tenant) => transport.json('GET', RETENTION, { query: { tenant } }),
+    retention: (tenant) => transport.json(endpointOf('getRetention'), { query: { tenant } }),
     setRetention: (keepForSeconds, tenant) =>
-      transport.json('POST', RETENTION, { query: { tenant }, body: { keepForSeconds } }),
-    resetRetention: (tenant) => transport.json('DELETE', RETENTION, { query: { tenant } }),
+      transport.json(endpointOf('setRetention'), { query: { tenant }, body: { keepForSeconds } }),
+    resetRetention: (tenant) => transport.json(endpointOf('resetRetention'), { query: { tenant } }),
     async backup({ signal } = {}) {
-      const response = await transport.open('POST', `${HOST}/backup`, { headers: { accept: '*/*' }, signal });
+      const response = await transport.open(endpointOf('backUp'), { headers: { accept: '*/*' }, signal });
       const length = response.headers.get('content-length');
       return {
         size: length === null ? undefined : Number(length),

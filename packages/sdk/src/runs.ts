@@ -1,4 +1,5 @@
-import type { Json } from '@weft/protocol';
+import type { Endpoint, Json } from '@weft/protocol';
+import { endpointOf } from '@weft/protocol/plain';
 import type {
   BulkCancelAnswer,
   CreatedRun,
@@ -66,53 +67,52 @@ export interface Runs {
 export function createRuns(transport: Transport): Runs {
   return {
     create: (run, options = {}) =>
-      transport.json('POST', '/v1/runs', {
+      transport.json(endpointOf('createRun'), {
         body: run,
         headers: {
           'idempotency-key': options.idempotencyKey,
           'x-dedup': options.exclusiveScope === true ? 'enforce' : undefined,
         },
       }),
-    get: (runId) => transport.json('GET', runPath(runId)),
-    cancel: (runId, options) => command(transport, `${runPath(runId)}/cancel`, options),
+    get: (runId) => transport.json(endpointOf('getRun', { runId })),
+    cancel: (runId, options) => command(transport, endpointOf('cancelRun', { runId }), options),
     bulkCancel: (runIds, options = {}) =>
-      transport.json('POST', '/v1/runs:bulk-cancel', {
+      transport.json(endpointOf('bulkCancelRuns'), {
         body: { runIds, ...(options.reason === undefined ? {} : { reason: options.reason }) },
         headers: { 'idempotency-key': options.idempotencyKey },
       }),
-    pause: (runId, options) => command(transport, `${runPath(runId)}:pause`, options),
-    resume: (runId, options) => command(transport, `${runPath(runId)}:resume`, options),
+    pause: (runId, options) => command(transport, endpointOf('pauseRun', { runId }), options),
+    resume: (runId, options) => command(transport, endpointOf('resumeRun', { runId }), options),
     resolve: (runId, nodeId, resumeValue, options = {}) =>
-      transport.json('POST', `${runPath(runId)}/interrupts/${encodeURIComponent(nodeId)}`, {
+      transport.json(endpointOf('resolveInterrupt', { runId, nodeId }), {
         body: { resumeValue },
         headers: { 'idempotency-key': options.idempotencyKey },
       }),
     events: (runId, options) => followRun(transport, runId, options),
     poll: (runId, options = {}) =>
-      transport.json('GET', `${runPath(runId)}/events/poll`, {
+      transport.json(endpointOf('pollRunEvents', { runId }), {
         query: { lastSequence: options.after, timeout: options.timeoutSeconds },
         signal: options.signal,
       }),
     list: async (filter = {}) => {
       const { runs, ...rest } = await transport.json<{ runs: RunSummary[]; nextCursor?: string }>(
-        'GET',
-        '/v1/host/weft/runs',
+        endpointOf('listRuns'),
         {
           query: { ...filter, status: filter.status?.join(',') },
         },
       );
       return { items: runs, ...rest };
     },
-    release: (runId) => transport.json('POST', `/v1/host/weft/runs/${encodeURIComponent(runId)}:release`),
-    why: (runId) => transport.json('GET', `/v1/host/weft/runs/${encodeURIComponent(runId)}/why`),
+    release: (runId) => transport.json(endpointOf('releaseRun', { runId })),
+    why: (runId) => transport.json(endpointOf('explainRun', { runId })),
   };
 }
 
-function runPath(runId: string): string {
-  return `/v1/runs/${encodeURIComponent(runId)}`;
-}
-
-function command(transport: Transport, path: string, options: PauseOptions = {}): Promise<RunCommandAnswer> {
+function command(
+  transport: Transport,
+  endpoint: Endpoint,
+  options: PauseOptions = {},
+): Promise<RunCommandAnswer> {
   const { idempotencyKey, ...body } = options;
-  return transport.json('POST', path, { body, headers: { 'idempotency-key': idempotencyKey } });
+  return transport.json(endpoint, { body, headers: { 'idempotency-key': idempotencyKey } });
 }

@@ -1,6 +1,5 @@
+import { endpointOf } from '@weft/protocol/plain';
 import type { Transport } from './transport.ts';
-
-const SECRETS = '/v1/host/weft/secrets';
 
 export type SecretScope = 'tenant' | 'user';
 
@@ -29,10 +28,10 @@ export interface Secrets {
 
 export function createSecrets(transport: Transport): Secrets {
   return {
-    set: (secret) => transport.json('POST', SECRETS, { body: secret }),
-    list: async () => (await transport.json<{ secrets: SecretSummary[] }>('GET', SECRETS)).secrets,
+    set: (secret) => transport.json(endpointOf('setSecret'), { body: secret }),
+    list: async () => (await transport.json<{ secrets: SecretSummary[] }>(endpointOf('listSecrets'))).secrets,
     remove: async (secretId, scope) => {
-      await transport.json('DELETE', `${SECRETS}/${encodeURIComponent(secretId)}`, { query: { scope } });
+      await transport.json(endpointOf('removeSecret', { secretId }), { query: { scope } });
     },
   };
 }

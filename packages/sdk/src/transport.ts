@@ -1,6 +1,5 @@
-import type { Json, JsonObject } from '@weft/protocol';
+import { type Endpoint, isJsonObject, type Json, type JsonObject } from '@weft/protocol/plain';
 import { ApiError, ConnectionError } from './errors.ts';
-import { isJsonObject } from './json-object.ts';
 
 export type Fetch = typeof globalThis.fetch;
 
@@ -20,26 +19,19 @@ export interface CallOptions {
 /** One way to the host for every call: adds the key, turns every failure into one of two error classes. */
 export interface Transport {
   /** Resolves with the parsed JSON body of a 2xx answer. */
-  json<Result>(method: string, path: string, options?: CallOptions): Promise<Result>;
+  json<Result>(endpoint: Endpoint, options?: CallOptions): Promise<Result>;
   /** Resolves with a 2xx answer whose body has not been read. */
-  open(method: string, path: string, options?: CallOptions): Promise<Response>;
-  url(path: string, query?: CallOptions['query']): string;
+  open(endpoint: Endpoint, options?: CallOptions): Promise<Response>;
+  /** Of the host, for messages. */
+  readonly origin: string;
 }
 
 export function createTransport(options: TransportOptions): Transport {
   const base = parseBaseUrl(options.baseUrl);
   const send = options.fetch ?? globalThis.fetch;
 
-  function url(path: string, query: CallOptions['query'] = {}): string {
-    const target = new URL(base + path);
-    for (const [name, value] of Object.entries(query)) {
-      if (value !== undefined) target.searchParams.set(name, String(value));
-    }
-    return target.href;
-  }
-
-  async function open(method: string, path: string, call: CallOptions = {}): Promise<Response> {
-    const target = url(path, call.query);
+  async function open({ method, path }: Endpoint, call: CallOptions = {}): Promise<Response> {
+    const target = urlOf(base + path, call.query);
     const response = await attempt(send, target, {
       method,
       headers: headersOf(options.apiKey, call),
@@ -50,14 +42,22 @@ export function createTransport(options: TransportOptions): Transport {
     return response;
   }
 
-  async function json<Result>(method: string, path: string, call: CallOptions = {}): Promise<Result> {
-    const response = await open(method, path, call);
-    const text = await readText(response, url(path), call.signal);
+  async function json<Result>(endpoint: Endpoint, call: CallOptions = {}): Promise<Result> {
+    const response = await open(endpoint, call);
+    const text = await readText(response, base, call.signal);
     if (text === '') return undefined as Result;
-    return parseBody(text, response, url(path)) as Result;
+    return parseBody(text, response, base) as Result;
   }
 
-  return { json, open, url };
+  return { json, open, origin: originOf(base) };
+}
+
+function urlOf(path: string, query: CallOptions['query'] = {}): string {
+  const target = new URL(path);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) target.searchParams.set(name, String(value));
+  }
+  return target.href;
 }
 
 function parseBaseUrl(baseUrl: string): string {

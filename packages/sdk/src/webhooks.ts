@@ -1,8 +1,6 @@
+import { endpointOf } from '@weft/protocol/plain';
 import type { Listing, PageRequest } from './documents.ts';
 import type { Transport } from './transport.ts';
-
-const WEBHOOKS = '/v1/webhooks';
-const HOST = '/v1/host/weft';
 
 export interface NewWebhook {
   readonly url: string;
@@ -60,22 +58,22 @@ export interface Webhooks {
 
 export function createWebhooks(transport: Transport): Webhooks {
   return {
-    register: (webhook) => transport.json('POST', WEBHOOKS, { body: webhook }),
+    register: (webhook) => transport.json(endpointOf('registerWebhook'), { body: webhook }),
     list: async () =>
-      (await transport.json<{ webhooks: WebhookSummary[] }>('GET', `${HOST}/webhooks`)).webhooks,
+      (await transport.json<{ webhooks: WebhookSummary[] }>(endpointOf('listWebhooks'))).webhooks,
     remove: async (webhookId) => {
-      await transport.json('DELETE', `${WEBHOOKS}/${encodeURIComponent(webhookId)}`);
+      await transport.json(endpointOf('unregisterWebhook', { webhookId }));
     },
-    callbackSecret: () => transport.json('GET', `${HOST}/callback-secret`),
+    callbackSecret: () => transport.json(endpointOf('readCallbackSecret')),
     deadDeliveries: async (page = {}) => {
       const { deliveries, ...rest } = await transport.json<{
         deliveries: DeadDelivery[];
         nextCursor?: string;
-      }>('GET', `${HOST}/deliveries`, { query: { state: 'dead', ...page } });
+      }>(endpointOf('listDeliveries'), { query: { state: 'dead', ...page } });
       return { items: deliveries, ...rest };
     },
     replay: async (deliveryId) => {
-      await transport.json('POST', `${HOST}/deliveries/${encodeURIComponent(deliveryId)}:replay`);
+      await transport.json(endpointOf('replayDelivery', { deliveryId }));
     },
   };
 }

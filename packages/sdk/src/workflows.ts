@@ -1,8 +1,7 @@
 import type { WorkflowDefinition } from '@weft/protocol';
+import { endpointOf } from '@weft/protocol/plain';
 import type { Listing, WorkflowRegistration, WorkflowReport, WorkflowSummary } from './documents.ts';
 import type { Transport } from './transport.ts';
-
-const WORKFLOWS = '/v1/host/weft/workflows';
 
 export interface Workflows {
   get(workflowId: string): Promise<WorkflowDefinition>;
@@ -15,15 +14,15 @@ export interface Workflows {
 
 export function createWorkflows(transport: Transport): Workflows {
   return {
-    get: (workflowId) => transport.json('GET', `/v1/workflows/${encodeURIComponent(workflowId)}`),
+    get: (workflowId) => transport.json(endpointOf('getWorkflow', { workflowId })),
     list: async (page = {}) => {
       const { workflows, ...rest } = await transport.json<{
         workflows: WorkflowSummary[];
         nextCursor?: string;
-      }>('GET', WORKFLOWS, { query: page });
+      }>(endpointOf('listWorkflows'), { query: page });
       return { items: workflows, ...rest };
     },
-    register: (definition) => transport.json('POST', WORKFLOWS, { body: definition }),
-    check: (definition) => transport.json('POST', `${WORKFLOWS}:check`, { body: definition }),
+    register: (definition) => transport.json(endpointOf('registerWorkflow'), { body: definition }),
+    check: (definition) => transport.json(endpointOf('checkWorkflow'), { body: definition }),
   };
 }

@@ -1,7 +1,8 @@
 import type { Caller, Host, Log } from '@weft/engine';
 import { HostError, nameProblem } from '@weft/protocol';
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FailedAttempts } from './http/failed-attempts.ts';
+import type { Serve } from './http/serve.ts';
 import type { RenderBatch } from './stream/batches.ts';
 import type { OpenStreams } from './stream/open-streams.ts';
 import type { AdmissionQueue } from './stream/admission-queue.ts';
@@ -21,18 +22,9 @@ export interface AppContext {
   readonly publicUrl: (request: FastifyRequest) => string;
   /** For what is let in without a key. */
   readonly attempts: FailedAttempts;
-  /** Route options that let in only callers with the operation's scope; see http/guard.ts. */
-  readonly allow: (operationId: string, access?: Access) => RouteShorthandOptions;
 }
 
-export interface Access {
-  /** New work: refused while the host is overloaded. */
-  readonly isNewWork?: boolean;
-  /** The path names a run: a caller that may not see it gets 404, whatever else is wrong with the request. */
-  readonly ofRun?: boolean;
-}
-
-export type Routes = (app: FastifyInstance, context: AppContext) => void;
+export type Routes = (serve: Serve, context: AppContext) => void;
 
 declare module 'fastify' {
   interface FastifyRequest {

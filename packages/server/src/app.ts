@@ -7,12 +7,13 @@ import { boundBytesInFlight } from './http/bytes-in-flight.ts';
 import { answerErrors, answerFrameworkError } from './http/errors.ts';
 import { createFailedAttempts } from './http/failed-attempts.ts';
 import { answerClientError, boundConnections, httpOptions } from './http/http-server.ts';
-import { createGuard } from './http/guard.ts';
+import { createGuard, type Guard } from './http/guard.ts';
 import { answerUnknownRoutes } from './http/not-found.ts';
 import { createPublicUrl } from './http/public-url.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { readJsonOnly } from './http/read-json.ts';
 import { requestIdOf } from './http/request-id.ts';
+import { serveOperations } from './http/serve.ts';
 import { traceparentOf } from './http/trace-context.ts';
 import { type ServerOptions, type Settings, settingsFrom } from './options.ts';
 import { artifactRoutes } from './routes/runs/artifacts.ts';
@@ -117,7 +118,9 @@ export function createApp({ host, options, log, telemetry }: AppDeps): FastifyIn
   if (settings.accessLog) logRequests(app, log);
   answerErrors(app, context);
   answerUnknownRoutes(app, context);
-  for (const routes of ROUTES_OF_APP) routes(app, context);
+  serveOperations(app, createAppGuard(context), (serve) => {
+    for (const routes of ROUTES_OF_APP) routes(serve, context);
+  });
   if (telemetry === undefined) app.addHook('onClose', () => observed.stop(0));
   app.addHook('preClose', (done) => {
     context.streams.closeAll();
@@ -147,26 +150,27 @@ function createFastify(settings: Settings): FastifyInstance {
 }
 
 function createAppContext(host: Host, settings: Settings, log: Log, telemetry: Telemetry): AppContext {
-  const streams = createOpenStreams(settings);
-  const attempts = createFailedAttempts({ limit: settings.failedAttemptsPerMinute, log });
   return {
     host,
     settings,
     log,
-    streams,
+    streams: createOpenStreams(settings),
     streamAdmission: createAdmissionQueue(STREAMS_PER_TICK),
     renderBatch: createBatches(),
     telemetry,
     publicUrl: createPublicUrl(settings),
-    attempts,
-    allow: createGuard({
-      host,
-      streams,
-      limiter: settings.rateLimit === undefined ? undefined : createRateLimiter(settings.rateLimit),
-      denials: createDenials(host.audit, log, settings.auditedDenialsPerSecond),
-      attempts,
-    }),
+    attempts: createFailedAttempts({ limit: settings.failedAttemptsPerMinute, log }),
   };
+}
+
+function createAppGuard({ host, settings, log, streams, attempts }: AppContext): Guard {
+  return createGuard({
+    host,
+    streams,
+    limiter: settings.rateLimit === undefined ? undefined : createRateLimiter(settings.rateLimit),
+    denials: createDenials(host.audit, log, settings.auditedDenialsPerSecond),
+    attempts,
+  });
 }
 
 function isOfHttp11({ raw }: FastifyRequest): boolean {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { pathOf } from '@weft/protocol/plain';
 import type { EventDifferenceDocument } from '@weft/sdk';
 import { type Cli, HOST_ARGS, leaf } from '../parsing/command.ts';
 import { EXIT, type ExitCode, usageError } from '../exit-code.ts';
@@ -21,7 +22,7 @@ export const diff = leaf({
   examples: [
     'weft diff RUN OTHER',
     'weft diff RUN OTHER --first',
-    'weft diff RUN http://other:7878/v1/runs/ID --html diff.html',
+    `weft diff RUN http://other:7878${pathOf('getRun', { runId: 'ID' })} --html diff.html`,
     'weft diff ./theirs.bundle.json ./ours.bundle.json',
     'weft diff RUN OTHER --json --exit-code',
   ],

@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { get, type IncomingMessage } from 'node:http';
+import { pathOf } from '@weft/protocol/plain';
 import { ApiError, type Fetch } from '@weft/sdk';
 
 /**
@@ -74,7 +75,7 @@ function ask({ hostname, port, nonce, signal }: Question): Promise<IncomingMessa
       {
         hostname: hostname.replace(/^\[|\]$/g, ''),
         port: port === '' ? 80 : Number(port),
-        path: `/v1/host/weft/identity?nonce=${nonce}`,
+        path: `${pathOf('proveIdentity')}?nonce=${nonce}`,
         agent: false,
         timeout: PATIENCE_MS,
         ...(signal && { signal }),

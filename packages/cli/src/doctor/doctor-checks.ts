@@ -1,4 +1,5 @@
 import { open, stat } from 'node:fs/promises';
+import { pathOf } from '@weft/protocol/plain';
 import { ApiError, type Client } from '@weft/sdk';
 import { clientOf, type Target } from '../connecting/connection.ts';
 import { toCliError } from '../exit-code.ts';
@@ -147,7 +148,7 @@ async function checkKey(client: Client, target: Target): Promise<Finding> {
 
 async function checkClock(url: string): Promise<Finding> {
   const check = 'clock';
-  const response = await fetch(`${url.replace(/\/+$/, '')}/.well-known/openwop`);
+  const response = await fetch(url.replace(/\/+$/, '') + pathOf('discover'));
   await response.body?.cancel();
   const theirs = Date.parse(response.headers.get('date') ?? '');
   if (Number.isNaN(theirs)) return { check, state: 'warning', text: 'the host does not say what time it is' };

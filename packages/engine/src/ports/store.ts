@@ -406,7 +406,7 @@ export interface StoredCommand {
 
 export interface IdempotencyRecord {
   readonly tenant: string;
-  /** Canonical operation id, such as `POST /v1/runs`. */
+  /** Method and path of the operation, as the table of endpoints has them. */
   readonly operation: string;
   /** SHA-256 of the client's key, hex. */
   readonly keyHash: string;

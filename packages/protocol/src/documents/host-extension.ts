@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { RunStatusSchema } from './runs.ts';
 import { closed, count, dateTime, nameOf, nonEmpty, open, runId } from './schema-parts.ts';
 
-/** What Weft offers beyond the protocol, under /v1/host/weft: registration, lists, keys and explanations. */
+/** What Weft offers beyond the protocol, under a prefix of its own: registration, lists, keys and explanations. */
 
 const optional = Type.Optional;
 

@@ -2,7 +2,9 @@ import type { TSchema } from 'typebox';
 import { ErrorEnvelopeSchema } from '../errors/envelope.ts';
 import { ERRORS, type ErrorCode } from '../errors/errors.ts';
 import type { Json, JsonObject } from '../json/json.ts';
-import { type Answer, type Parameter, pathParameters, type Route, ROUTES } from '../routes/routes.ts';
+import { HOST_PREFIX, pathParameters } from '../routes/endpoints.ts';
+import type { Answer, Parameter } from '../routes/route-description.ts';
+import { type Route, ROUTES } from '../routes/routes.ts';
 
 export interface OpenApiOptions {
   /** Version of the host. */
@@ -49,7 +51,7 @@ function operation(route: Route): JsonObject {
   return {
     operationId: route.operationId,
     summary: route.summary,
-    tags: [route.path.startsWith('/v1/host/') ? 'host' : 'protocol'],
+    tags: [route.path.startsWith(HOST_PREFIX) ? 'host' : 'protocol'],
     ...(route.scope === null ? { security: [] } : { 'x-scope': route.scope }),
     ...(route.alsoScope === undefined ? {} : { 'x-also-scope': route.alsoScope }),
     ...(parameters.length === 0 ? {} : { parameters }),

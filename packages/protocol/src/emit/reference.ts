@@ -2,7 +2,9 @@ import { ERRORS } from '../errors/errors.ts';
 import { EVENT_CATALOGUE } from '../events/event-catalogue.ts';
 import { WEFT_EVENTS } from '../events/catalogue/weft.ts';
 import { errorCodesOf } from './openapi.ts';
-import { type Parameter, type Route, ROUTES } from '../routes/routes.ts';
+import { ENDPOINTS } from '../routes/endpoints.ts';
+import type { Parameter } from '../routes/route-description.ts';
+import { operationOf, type Route, ROUTES } from '../routes/routes.ts';
 import { STREAM_MODES, type StreamMode } from '../events/stream-mode-names.ts';
 
 /** The reference pages, made from the tables, so that they cannot say something else. */
@@ -97,8 +99,8 @@ function streamModesPage(): string {
   ]);
   return page(
     'Stream modes',
-    'How `GET /v1/runs/{runId}/events` shows a log, by the query parameter `streamMode`: one mode, or several separated ' +
-      'by commas. Polls are never filtered.',
+    `How ${code(operationOf(ENDPOINTS.streamRunEvents))} shows a log, ` +
+      'by the query parameter `streamMode`: one mode, or several separated by commas. Polls are never filtered.',
     table(['mode', 'shows'], meaning),
     '## Events by mode\n\nEvery event that is not listed is shown in `debug` only.',
     table(['type', ...STREAM_MODES], shown),
@@ -114,7 +116,8 @@ function httpPage(): string {
   return page(
     'HTTP',
     'Every operation of this host. A scope is what the key in `Authorization: Bearer` must hold. The same, for programs: ' +
-      '`GET /v1/openapi.json`. Ids, names, tags, versions, principals, tenants, codes and keys (`"format": "name"` there) hold ' +
+      `${code(operationOf(ENDPOINTS.getOpenApi))}. ` +
+      'Ids, names, tags, versions, principals, tenants, codes and keys (`"format": "name"` there) hold ' +
       'no control character (U+0000–001F, 007F–009F), no bidirectional control (U+202A–202E, 2066–2069) and no half of a ' +
       'surrogate pair; a request with one is refused with `validation_error`, which names the field.',
     table(['operation', 'scope', 'what it does'], overview),

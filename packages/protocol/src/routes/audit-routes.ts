@@ -1,14 +1,11 @@
 import { Type } from 'typebox';
 import { AuditExportPageSchema, AuditVerificationSchema } from '../documents/audit.ts';
-import type { Route } from './routes.ts';
+import { describeRoutes } from './route-description.ts';
 import { name } from '../documents/schema-parts.ts';
 
 /** The audit log: whether it is what it was, and all of it to carry away. */
-export const AUDIT_ROUTES: readonly Route[] = [
-  {
-    operationId: 'verifyAudit',
-    method: 'GET',
-    path: '/v1/audit/verify',
+export const AUDIT_ROUTES = describeRoutes({
+  verifyAudit: {
     scope: 'audit:read',
     summary:
       'Verifies the audit log against its hash chain and its signed checkpoints. Shows sequences and hashes only.',
@@ -23,14 +20,11 @@ export const AUDIT_ROUTES: readonly Route[] = [
     responses: { 200: { description: 'What was found.', schema: AuditVerificationSchema } },
     errors: ['validation_error'],
   },
-  {
-    operationId: 'exportAudit',
-    method: 'GET',
-    path: '/v1/host/weft/audit',
+  exportAudit: {
     scope: 'host:admin',
     summary: 'The audit log of all tenants with its links and checkpoints, as the lines of a file.',
     query: [{ name: 'cursor', description: 'The nextCursor of the answer before.', schema: name }],
     responses: { 200: { description: 'A page of lines.', schema: AuditExportPageSchema } },
     errors: ['validation_error'],
   },
-];
+});

@@ -6,16 +6,15 @@ import {
   ForkRunSchema,
   HostForkRunSchema,
 } from '../documents/forks.ts';
-import type { Parameter, Route } from './routes.ts';
+import {
+  describeRoutes,
+  IDEMPOTENCY_ERRORS,
+  IDEMPOTENCY_KEY,
+  type RouteDescription,
+} from './route-description.ts';
 import { RunSnapshotSchema } from '../documents/runs.ts';
 
-const IDEMPOTENCY_KEY: Parameter = {
-  name: 'Idempotency-Key',
-  description: 'The same key with the same content gets the first answer again, for 24 hours.',
-  schema: Type.String({ minLength: 1, maxLength: 255 }),
-};
-
-const FORK_ERRORS: Route['errors'] = [
+const FORK_ERRORS: RouteDescription['errors'] = [
   'validation_error',
   ...COST_ERRORS,
   'unsupported_mock_provider',
@@ -24,19 +23,15 @@ const FORK_ERRORS: Route['errors'] = [
   'fork_incompatible',
   'definition_missing',
   'values_missing',
-  'idempotency_in_flight',
-  'idempotency_key_mismatch',
+  ...IDEMPOTENCY_ERRORS,
   'payload_too_large',
 ];
 
 const FORKED = { 201: { description: 'The fork exists.', schema: ForkRunResponseSchema } };
 
 /** Forks of runs, their ancestry, and what they were at an earlier sequence. */
-export const FORK_ROUTES: readonly Route[] = [
-  {
-    operationId: 'forkRun',
-    method: 'POST',
-    path: '/v1/runs/{runId}:fork',
+export const FORK_ROUTES = describeRoutes({
+  forkRun: {
     scope: 'runs:create',
     alsoScope: 'runs:read',
     summary:
@@ -46,19 +41,13 @@ export const FORK_ROUTES: readonly Route[] = [
     responses: FORKED,
     errors: FORK_ERRORS,
   },
-  {
-    operationId: 'getAncestry',
-    method: 'GET',
-    path: '/v1/runs/{runId}/ancestry',
+  getAncestry: {
     scope: 'runs:read',
     summary: 'Which run started this one as a child, if any. One step up.',
     responses: { 200: { description: 'The run and its parent.', schema: AncestrySchema } },
     errors: [],
   },
-  {
-    operationId: 'forkRunWith',
-    method: 'POST',
-    path: '/v1/host/weft/runs/{runId}:fork',
+  forkRunWith: {
     scope: 'runs:create',
     alsoScope: 'runs:read',
     summary: 'The same, and a branch may have other inputs or another version of the workflow.',
@@ -67,10 +56,7 @@ export const FORK_ROUTES: readonly Route[] = [
     responses: FORKED,
     errors: FORK_ERRORS,
   },
-  {
-    operationId: 'getRunState',
-    method: 'GET',
-    path: '/v1/host/weft/runs/{runId}/state',
+  getRunState: {
     scope: 'runs:read',
     summary: 'A run as it stood right after one of its events.',
     query: [
@@ -83,4 +69,4 @@ export const FORK_ROUTES: readonly Route[] = [
     responses: { 200: { description: 'The snapshot as of that event.', schema: RunSnapshotSchema } },
     errors: ['validation_error', 'sequence_out_of_range'],
   },
-];
+});

@@ -13,7 +13,13 @@ import {
   WorkflowReportSchema,
 } from '../documents/host-extension.ts';
 import { KEY_ROUTES } from './key-routes.ts';
-import type { Parameter, Route } from './routes.ts';
+import {
+  describeRoutes,
+  IDEMPOTENCY_ERRORS,
+  IDEMPOTENCY_KEY,
+  PAGE,
+  type Parameter,
+} from './route-description.ts';
 import { RUN_STATUSES } from '../documents/run-statuses.ts';
 import { dateTime, jsonObject, name, nameOf } from '../documents/schema-parts.ts';
 import {
@@ -25,32 +31,14 @@ import {
 } from '../documents/secrets-and-artifacts.ts';
 import { WorkflowDefinitionSchema } from '../documents/workflow.ts';
 
-const PAGE: readonly Parameter[] = [
-  {
-    name: 'limit',
-    description: 'Rows in one answer. Default: 50.',
-    schema: Type.Integer({ minimum: 1, maximum: 500 }),
-  },
-  { name: 'cursor', description: 'The nextCursor of the answer before.', schema: name },
-];
-
 const STRICT: Parameter = {
   name: 'strict',
   description: 'Warnings count as errors.',
   schema: Type.Boolean(),
 };
 
-const IDEMPOTENCY_KEY: Parameter = {
-  name: 'Idempotency-Key',
-  description: 'The same key with the same content gets the first answer again, for 24 hours.',
-  schema: Type.String({ minLength: 1, maxLength: 255 }),
-};
-
-const workflows: readonly Route[] = [
-  {
-    operationId: 'registerWorkflow',
-    method: 'POST',
-    path: '/v1/host/weft/workflows',
+const workflows = describeRoutes({
+  registerWorkflow: {
     scope: 'workflows:write',
     summary: 'Registers a workflow. The same content again changes nothing.',
     query: [STRICT],
@@ -64,35 +52,25 @@ const workflows: readonly Route[] = [
       'validation_error',
       'capability_required',
       'workflow_version_exists',
-      'idempotency_in_flight',
-      'idempotency_key_mismatch',
+      ...IDEMPOTENCY_ERRORS,
       'payload_too_large',
     ],
   },
-  {
-    operationId: 'listWorkflows',
-    method: 'GET',
-    path: '/v1/host/weft/workflows',
+  listWorkflows: {
     scope: 'manifest:read',
     summary: 'The registered workflows.',
     query: PAGE,
     responses: { 200: { description: 'A page of workflows.', schema: WorkflowListSchema } },
     errors: ['validation_error'],
   },
-  {
-    operationId: 'getWorkflowVersion',
-    method: 'GET',
-    path: '/v1/host/weft/workflows/{workflowId}',
+  getWorkflowVersion: {
     scope: 'manifest:read',
     summary: 'One version of a workflow.',
     query: [{ name: 'version', description: 'Default: the current one.', schema: name }],
     responses: { 200: { description: 'The definition.', schema: WorkflowDefinitionSchema } },
     errors: ['validation_error'],
   },
-  {
-    operationId: 'checkWorkflow',
-    method: 'POST',
-    path: '/v1/host/weft/workflows:check',
+  checkWorkflow: {
     scope: 'manifest:read',
     summary: 'Says everything that is wrong with a definition; writes nothing.',
     query: [STRICT],
@@ -100,13 +78,10 @@ const workflows: readonly Route[] = [
     responses: { 200: { description: 'The report.', schema: WorkflowReportSchema } },
     errors: ['validation_error', 'payload_too_large'],
   },
-];
+});
 
-const runs: readonly Route[] = [
-  {
-    operationId: 'listRuns',
-    method: 'GET',
-    path: '/v1/host/weft/runs',
+const runs = describeRoutes({
+  listRuns: {
     scope: 'runs:read',
     summary: 'Runs, newest first.',
     query: [
@@ -125,31 +100,22 @@ const runs: readonly Route[] = [
     responses: { 200: { description: 'A page of runs.', schema: RunListSchema } },
     errors: ['validation_error'],
   },
-  {
-    operationId: 'explainRun',
-    method: 'GET',
-    path: '/v1/host/weft/runs/{runId}/why',
+  explainRun: {
     scope: 'runs:read',
     summary: 'What a run waits for, as a sentence and as data.',
     responses: { 200: { description: 'The explanation.', schema: ExplanationSchema } },
     errors: [],
   },
-  {
-    operationId: 'releaseRun',
-    method: 'POST',
-    path: '/v1/host/weft/runs/{runId}:release',
+  releaseRun: {
     scope: 'host:admin',
     summary: 'Gives a quarantined run another chance.',
     responses: { 200: { description: 'Released; it continues where it was.', schema: ReleasedRunSchema } },
     errors: ['conflict', 'run_damaged'],
   },
-];
+});
 
-const imports: readonly Route[] = [
-  {
-    operationId: 'importBundle',
-    method: 'POST',
-    path: '/v1/host/weft/imports',
+const imports = describeRoutes({
+  importBundle: {
     scope: 'runs:create',
     summary:
       'Makes a run that is only read out of a debug bundle of any OpenWOP host. The same bundle again changes nothing.',
@@ -167,39 +133,24 @@ const imports: readonly Route[] = [
     ],
     errors: ['validation_error', 'bundle_invalid', 'payload_too_large', 'unsupported_encoding'],
   },
-];
+});
 
-const secrets: readonly Route[] = [
-  {
-    operationId: 'setSecret',
-    method: 'POST',
-    path: '/v1/host/weft/secrets',
+const secrets = describeRoutes({
+  setSecret: {
     scope: 'secrets:manage',
     summary: 'Keeps a secret, encrypted, in place of an earlier one. Its value cannot be read again.',
     headers: [IDEMPOTENCY_KEY],
     request: { schema: SetSecretSchema, required: true },
     responses: { 200: { description: 'It is kept.', schema: SecretSchema } },
-    errors: [
-      'validation_error',
-      'capability_not_provided',
-      'idempotency_in_flight',
-      'idempotency_key_mismatch',
-      'payload_too_large',
-    ],
+    errors: ['validation_error', 'capability_not_provided', ...IDEMPOTENCY_ERRORS, 'payload_too_large'],
   },
-  {
-    operationId: 'listSecrets',
-    method: 'GET',
-    path: '/v1/host/weft/secrets',
+  listSecrets: {
     scope: 'secrets:manage',
     summary: 'The tenant’s secrets and the caller’s own, without their values.',
     responses: { 200: { description: 'All of them, by id.', schema: SecretListSchema } },
     errors: [],
   },
-  {
-    operationId: 'removeSecret',
-    method: 'DELETE',
-    path: '/v1/host/weft/secrets/{secretId}',
+  removeSecret: {
     scope: 'secrets:manage',
     summary: 'Removes a secret.',
     query: [
@@ -211,50 +162,38 @@ const secrets: readonly Route[] = [
     ],
     headers: [IDEMPOTENCY_KEY],
     responses: { 204: { description: 'Removed.' } },
-    errors: ['validation_error', 'idempotency_in_flight', 'idempotency_key_mismatch'],
+    errors: ['validation_error', ...IDEMPOTENCY_ERRORS],
   },
-];
+});
 
-const artifacts: readonly Route[] = [
-  {
-    operationId: 'listArtifacts',
-    method: 'GET',
-    path: '/v1/host/weft/runs/{runId}/artifacts',
+const artifacts = describeRoutes({
+  listArtifacts: {
     scope: 'artifacts:read',
     summary: 'Artifacts of a run, newest first.',
     query: PAGE,
     responses: { 200: { description: 'A page of artifacts.', schema: ArtifactListSchema } },
     errors: ['validation_error'],
   },
-];
+});
 
-const interrupts: readonly Route[] = [
-  {
-    operationId: 'listInterrupts',
-    method: 'GET',
-    path: '/v1/host/weft/interrupts',
+const interrupts = describeRoutes({
+  listInterrupts: {
     scope: 'runs:read',
     summary: 'Questions that wait for an answer, across runs. A page is counted in runs.',
     query: PAGE,
     responses: { 200: { description: 'Open questions.', schema: InterruptListSchema } },
     errors: ['validation_error'],
   },
-];
+});
 
-const observation: readonly Route[] = [
-  {
-    operationId: 'readStats',
-    method: 'GET',
-    path: '/v1/host/weft/stats',
+const observation = describeRoutes({
+  readStats: {
     scope: 'host:admin',
     summary: 'Counters of this process: runs in memory, commits, event-loop delay.',
     responses: { 200: { description: 'The counters as of now.', schema: StatsSchema } },
     errors: [],
   },
-  {
-    operationId: 'readMetrics',
-    method: 'GET',
-    path: '/metrics',
+  readMetrics: {
     scope: 'host:admin',
     summary: 'Metrics of this process in Prometheus text format 0.0.4.',
     responses: {
@@ -262,7 +201,7 @@ const observation: readonly Route[] = [
     },
     errors: [],
   },
-];
+});
 
 const TENANT: Parameter = {
   name: 'tenant',
@@ -270,42 +209,30 @@ const TENANT: Parameter = {
   schema: nameOf({ minLength: 1, maxLength: 128 }),
 };
 
-const retention: readonly Route[] = [
-  {
-    operationId: 'removeRun',
-    method: 'DELETE',
-    path: '/v1/host/weft/runs/{runId}',
+const retention = describeRoutes({
+  removeRun: {
     scope: 'host:admin',
     summary: 'Removes a run that has ended, with all that belongs to it. Afterwards it is answered with 410.',
     headers: [IDEMPOTENCY_KEY],
     responses: { 204: { description: 'Removed.' } },
-    errors: ['validation_error', 'conflict', 'idempotency_in_flight', 'idempotency_key_mismatch'],
+    errors: ['validation_error', 'conflict', ...IDEMPOTENCY_ERRORS],
   },
-  {
-    operationId: 'eraseRun',
-    method: 'POST',
-    path: '/v1/host/weft/runs/{runId}:erase',
+  eraseRun: {
     scope: 'host:admin',
     summary:
       'Erases what is kept behind the masks of a run that has ended: inputs and masked values. Its log stays.',
     headers: [IDEMPOTENCY_KEY],
     responses: { 204: { description: 'Erased.' } },
-    errors: ['validation_error', 'conflict', 'idempotency_in_flight', 'idempotency_key_mismatch'],
+    errors: ['validation_error', 'conflict', ...IDEMPOTENCY_ERRORS],
   },
-  {
-    operationId: 'getRetention',
-    method: 'GET',
-    path: '/v1/host/weft/retention',
+  getRetention: {
     scope: 'host:admin',
     summary: 'How long a tenant’s runs are kept after their end.',
     query: [TENANT],
     responses: { 200: { description: 'The retention that holds.', schema: RetentionSchema } },
     errors: ['validation_error'],
   },
-  {
-    operationId: 'setRetention',
-    method: 'POST',
-    path: '/v1/host/weft/retention',
+  setRetention: {
     scope: 'host:admin',
     summary:
       'Says how long a tenant’s runs are kept after their end. Older ones are removed within the hour.',
@@ -314,20 +241,14 @@ const retention: readonly Route[] = [
     responses: { 200: { description: 'It holds from now on.', schema: RetentionSchema } },
     errors: ['validation_error', 'payload_too_large'],
   },
-  {
-    operationId: 'resetRetention',
-    method: 'DELETE',
-    path: '/v1/host/weft/retention',
+  resetRetention: {
     scope: 'host:admin',
     summary: 'A tenant’s runs are kept again as long as the host keeps runs by default.',
     query: [TENANT],
     responses: { 200: { description: 'The retention that holds now.', schema: RetentionSchema } },
     errors: ['validation_error'],
   },
-  {
-    operationId: 'backUp',
-    method: 'POST',
-    path: '/v1/host/weft/backup',
+  backUp: {
     scope: 'host:admin',
     summary: 'A copy of the whole store, of all tenants, as a file, while the host continues to work.',
     responses: {
@@ -339,10 +260,10 @@ const retention: readonly Route[] = [
     },
     errors: ['conflict', 'capability_not_provided'],
   },
-];
+});
 
 /** What Weft adds under its own prefix. */
-export const HOST_ROUTES: readonly Route[] = [
+export const HOST_ROUTES = {
   ...workflows,
   ...runs,
   ...imports,
@@ -352,4 +273,4 @@ export const HOST_ROUTES: readonly Route[] = [
   ...KEY_ROUTES,
   ...observation,
   ...retention,
-];
+};

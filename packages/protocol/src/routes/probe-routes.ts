@@ -1,13 +1,10 @@
 import { Type } from 'typebox';
 import { HealthSchema, IdentitySchema } from '../documents/host-extension.ts';
-import type { Route } from './routes.ts';
+import { describeRoutes } from './route-description.ts';
 
 /** What may be asked without a key to see whether, and which, host is there. */
-export const PROBE_ROUTES: readonly Route[] = [
-  {
-    operationId: 'proveIdentity',
-    method: 'GET',
-    path: '/v1/host/weft/identity',
+export const PROBE_ROUTES = describeRoutes({
+  proveIdentity: {
     scope: null,
     summary: 'Proves to a client that can read the data folder that this is its host.',
     query: [
@@ -22,22 +19,16 @@ export const PROBE_ROUTES: readonly Route[] = [
     },
     errors: ['validation_error', 'not_found'],
   },
-  {
-    operationId: 'health',
-    method: 'GET',
-    path: '/health',
+  health: {
     scope: null,
     summary: 'Whether the process lives.',
     responses: { 200: { description: 'It does.', schema: HealthSchema } },
     errors: [],
   },
-  {
-    operationId: 'ready',
-    method: 'GET',
-    path: '/ready',
+  ready: {
     scope: null,
     summary: 'Whether the host should be sent work.',
     responses: { 200: { description: 'It should.', schema: HealthSchema } },
     errors: ['service_unavailable'],
   },
-];
+});

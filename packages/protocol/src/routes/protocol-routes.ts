@@ -3,7 +3,13 @@ import { AnnotationCreateSchema, AnnotationListSchema, AnnotationSchema } from '
 import { CapabilitiesSchema } from '../documents/capabilities.ts';
 import { DebugBundleSchema } from '../documents/debug-bundle.ts';
 import { COST_ERRORS } from '../errors/errors.ts';
-import type { Parameter, Route } from './routes.ts';
+import {
+  describeRoutes,
+  IDEMPOTENCY_ERRORS,
+  IDEMPOTENCY_KEY,
+  type Parameter,
+  type RouteDescription,
+} from './route-description.ts';
 import { RunDiffSchema } from '../documents/run-diff.ts';
 import {
   BulkCancelRequestSchema,
@@ -25,19 +31,13 @@ import {
 import { jsonObject, name } from '../documents/schema-parts.ts';
 import { WorkflowDefinitionSchema } from '../documents/workflow.ts';
 
-const IDEMPOTENCY_KEY: Parameter = {
-  name: 'Idempotency-Key',
-  description: 'The same key with the same content gets the first answer again, for 24 hours.',
-  schema: Type.String({ minLength: 1, maxLength: 255 }),
-};
-
-const LINK_ERRORS: Route['errors'] = [
+const LINK_ERRORS: RouteDescription['errors'] = [
   'interrupt_not_found',
   'interrupt_already_resolved',
   'interrupt_expired',
 ];
 
-const ANSWER_ERRORS: Route['errors'] = [
+const ANSWER_ERRORS: RouteDescription['errors'] = [
   'validation_error',
   'interrupt_not_found',
   'interrupt_already_resolved',
@@ -52,13 +52,9 @@ const IF_NONE_MATCH: Parameter = {
 };
 
 const UNCHANGED = { description: 'Nothing has changed.' };
-const IDEMPOTENCY_ERRORS = ['idempotency_in_flight', 'idempotency_key_mismatch'] as const;
 
-const discovery: readonly Route[] = [
-  {
-    operationId: 'discover',
-    method: 'GET',
-    path: '/.well-known/openwop',
+const discovery = describeRoutes({
+  discover: {
     scope: null,
     summary: 'What this host can do.',
     headers: [IF_NONE_MATCH],
@@ -68,32 +64,23 @@ const discovery: readonly Route[] = [
     },
     errors: [],
   },
-  {
-    operationId: 'getOpenApi',
-    method: 'GET',
-    path: '/v1/openapi.json',
+  getOpenApi: {
     scope: null,
     summary: 'This document.',
     headers: [IF_NONE_MATCH],
     responses: { 200: { description: 'An OpenAPI 3.1 document.', schema: jsonObject }, 304: UNCHANGED },
     errors: [],
   },
-  {
-    operationId: 'getWorkflow',
-    method: 'GET',
-    path: '/v1/workflows/{workflowId}',
+  getWorkflow: {
     scope: 'manifest:read',
     summary: 'The current definition of a workflow, as it was registered.',
     responses: { 200: { description: 'The definition.', schema: WorkflowDefinitionSchema } },
     errors: [],
   },
-];
+});
 
-const runs: readonly Route[] = [
-  {
-    operationId: 'createRun',
-    method: 'POST',
-    path: '/v1/runs',
+const runs = describeRoutes({
+  createRun: {
     scope: 'runs:create',
     summary: 'Starts a run. It is durable before the answer.',
     headers: [
@@ -125,30 +112,21 @@ const runs: readonly Route[] = [
       'capability_not_provided',
     ],
   },
-  {
-    operationId: 'getRun',
-    method: 'GET',
-    path: '/v1/runs/{runId}',
+  getRun: {
     scope: 'runs:read',
     summary: 'A run as it stands now.',
     headers: [IF_NONE_MATCH],
     responses: { 200: { description: 'The snapshot.', schema: RunSnapshotSchema }, 304: UNCHANGED },
     errors: ['run_expired'],
   },
-  {
-    operationId: 'diffRuns',
-    method: 'GET',
-    path: '/v1/runs/{runId}:diff',
+  diffRuns: {
     scope: 'runs:read',
     summary: 'How two runs differ: event by event, and in the states they have reached. Canonical JSON.',
     query: [{ name: 'against', description: 'The other run; needed.', schema: name }],
     responses: { 200: { description: 'The differences, in order.', schema: RunDiffSchema } },
     errors: ['validation_error'],
   },
-  {
-    operationId: 'cancelRun',
-    method: 'POST',
-    path: '/v1/runs/{runId}/cancel',
+  cancelRun: {
     scope: 'runs:cancel',
     summary: 'Cancels a run. Cancelling a run that has ended changes nothing.',
     headers: [IDEMPOTENCY_KEY],
@@ -156,10 +134,7 @@ const runs: readonly Route[] = [
     responses: { 200: { description: 'Cancelled, or about to be.', schema: CancelResponseSchema } },
     errors: ['validation_error', 'conflict', ...IDEMPOTENCY_ERRORS],
   },
-  {
-    operationId: 'bulkCancelRuns',
-    method: 'POST',
-    path: '/v1/runs:bulk-cancel',
+  bulkCancelRuns: {
     scope: 'runs:cancel',
     summary: 'Cancels up to 100 runs; each has its own result, in the order asked.',
     headers: [IDEMPOTENCY_KEY],
@@ -167,10 +142,7 @@ const runs: readonly Route[] = [
     responses: { 200: { description: 'One result per run.', schema: BulkCancelResponseSchema } },
     errors: ['validation_error', ...IDEMPOTENCY_ERRORS],
   },
-  {
-    operationId: 'pauseRun',
-    method: 'POST',
-    path: '/v1/runs/{runId}:pause',
+  pauseRun: {
     scope: 'runs:cancel',
     summary: 'Pauses a run, by default after the running node.',
     headers: [IDEMPOTENCY_KEY],
@@ -178,10 +150,7 @@ const runs: readonly Route[] = [
     responses: { 202: { description: 'The pause is accepted.', schema: PauseResponseSchema } },
     errors: ['validation_error', 'conflict', ...IDEMPOTENCY_ERRORS],
   },
-  {
-    operationId: 'resumeRun',
-    method: 'POST',
-    path: '/v1/runs/{runId}:resume',
+  resumeRun: {
     scope: 'runs:cancel',
     summary: 'Resumes a paused run.',
     headers: [IDEMPOTENCY_KEY],
@@ -189,10 +158,7 @@ const runs: readonly Route[] = [
     responses: { 202: { description: 'The run continues.', schema: ResumeResponseSchema } },
     errors: ['validation_error', 'conflict', ...IDEMPOTENCY_ERRORS],
   },
-  {
-    operationId: 'resolveInterrupt',
-    method: 'POST',
-    path: '/v1/runs/{runId}/interrupts/{nodeId}',
+  resolveInterrupt: {
     scope: 'approvals:respond',
     summary: 'Answers the question a node has asked.',
     headers: [IDEMPOTENCY_KEY],
@@ -207,10 +173,7 @@ const runs: readonly Route[] = [
     },
     errors: [...ANSWER_ERRORS, 'interrupt_gone', 'conflict', ...IDEMPOTENCY_ERRORS],
   },
-  {
-    operationId: 'resolveApproval',
-    method: 'POST',
-    path: '/v1/runs/{runId}/approvals/{nodeId}',
+  resolveApproval: {
     scope: 'approvals:respond',
     summary: 'The same for clients of an earlier draft: the body is the answer itself.',
     headers: [IDEMPOTENCY_KEY],
@@ -225,19 +188,13 @@ const runs: readonly Route[] = [
     },
     errors: [...ANSWER_ERRORS, 'conflict', ...IDEMPOTENCY_ERRORS],
   },
-  {
-    operationId: 'inspectInterrupt',
-    method: 'GET',
-    path: '/v1/interrupts/{token}',
+  inspectInterrupt: {
     scope: null,
     summary: 'The question behind a signed link.',
     responses: { 200: { description: 'The question.', schema: OpenQuestionSchema } },
     errors: LINK_ERRORS,
   },
-  {
-    operationId: 'resolveInterruptByLink',
-    method: 'POST',
-    path: '/v1/interrupts/{token}',
+  resolveInterruptByLink: {
     scope: null,
     summary: 'Answers the question behind a signed link; needs no key.',
     headers: [IDEMPOTENCY_KEY],
@@ -260,13 +217,10 @@ const runs: readonly Route[] = [
       ...COST_ERRORS,
     ],
   },
-];
+});
 
-const events: readonly Route[] = [
-  {
-    operationId: 'streamRunEvents',
-    method: 'GET',
-    path: '/v1/runs/{runId}/events',
+const events = describeRoutes({
+  streamRunEvents: {
     scope: 'runs:read',
     summary: 'The events of a run as server-sent events, until it ends.',
     query: [
@@ -299,10 +253,7 @@ const events: readonly Route[] = [
     },
     errors: ['validation_error', 'unsupported_stream_mode', 'run_expired'],
   },
-  {
-    operationId: 'pollRunEvents',
-    method: 'GET',
-    path: '/v1/runs/{runId}/events/poll',
+  pollRunEvents: {
     scope: 'runs:read',
     summary: 'Events after a sequence; waits for one when there is none yet.',
     query: [
@@ -325,13 +276,10 @@ const events: readonly Route[] = [
     responses: { 200: { description: 'A page of events.', schema: PollResponseSchema } },
     errors: ['validation_error', 'run_expired'],
   },
-];
+});
 
-const aboutRuns: readonly Route[] = [
-  {
-    operationId: 'getArtifact',
-    method: 'GET',
-    path: '/v1/runs/{runId}/artifacts/{artifactId}',
+const aboutRuns = describeRoutes({
+  getArtifact: {
     scope: 'artifacts:read',
     summary: 'The bytes of something a run has produced, under the media type it was produced with.',
     headers: [IF_NONE_MATCH],
@@ -345,10 +293,7 @@ const aboutRuns: readonly Route[] = [
     },
     errors: [],
   },
-  {
-    operationId: 'getDebugBundle',
-    method: 'GET',
-    path: '/v1/runs/{runId}/debug-bundle',
+  getDebugBundle: {
     scope: 'runs:read',
     summary: 'Everything about a run in one document to carry away, with secrets and inputs masked.',
     query: [
@@ -361,10 +306,7 @@ const aboutRuns: readonly Route[] = [
     responses: { 200: { description: 'The bundle.', schema: DebugBundleSchema } },
     errors: ['validation_error', 'run_expired'],
   },
-  {
-    operationId: 'annotateRun',
-    method: 'POST',
-    path: '/v1/runs/{runId}/annotations',
+  annotateRun: {
     scope: 'runs:annotate',
     summary: 'Says something about a run, one of its nodes or one of its events; also when it has ended.',
     headers: [IDEMPOTENCY_KEY],
@@ -372,16 +314,13 @@ const aboutRuns: readonly Route[] = [
     responses: { 201: { description: 'It is kept.', schema: AnnotationSchema } },
     errors: ['validation_error', 'conflict', ...IDEMPOTENCY_ERRORS],
   },
-  {
-    operationId: 'listAnnotations',
-    method: 'GET',
-    path: '/v1/runs/{runId}/annotations',
+  listAnnotations: {
     scope: 'runs:read',
     summary: 'What was said about a run, in the order in which it was said.',
     responses: { 200: { description: 'All of it.', schema: AnnotationListSchema } },
     errors: ['run_expired'],
   },
-];
+});
 
 /** What the protocol defines. */
-export const PROTOCOL_ROUTES: readonly Route[] = [...discovery, ...runs, ...events, ...aboutRuns];
+export const PROTOCOL_ROUTES = { ...discovery, ...runs, ...events, ...aboutRuns };

@@ -1,7 +1,6 @@
 import type { Authentication, Caller, Host } from '@weft/engine';
-import { HostError, route } from '@weft/protocol';
-import type { FastifyRequest } from 'fastify';
-import type { AppContext } from '../app-context.ts';
+import { HostError, type OperationId, route } from '@weft/protocol';
+import type { FastifyRequest, RouteShorthandOptions } from 'fastify';
 import type { OpenStreams } from '../stream/open-streams.ts';
 import { addressOf } from './client-address.ts';
 import type { Denials } from './denials.ts';
@@ -25,10 +24,20 @@ const BEARER = /^bearer +([\x21-\x7e]{1,512})$/i;
 
 type Refused = Exclude<Authentication['state'], 'ok'>;
 
-export function createGuard(deps: GuardDeps): AppContext['allow'] {
-  return (operationId, access = {}) => {
+export interface Access {
+  /** New work: refused while the host is overloaded. */
+  readonly isNewWork?: boolean;
+  /** The path names a run: a caller that may not see it gets 404, whatever else is wrong with the request. */
+  readonly ofRun?: boolean;
+}
+
+/** Route options that let in only callers with the operation's scope. */
+export type Guard = (operationId: OperationId, access: Access) => RouteShorthandOptions;
+
+export function createGuard(deps: GuardDeps): Guard {
+  return (operationId, access) => {
     const { scope, alsoScope } = route(operationId);
-    if (scope === null) throw new Error(`The operation ${operationId} needs no key, so it needs no guard.`);
+    if (scope === null) return {};
     const needed = alsoScope === undefined ? [scope] : [scope, alsoScope];
     return {
       config: { scope, ofRun: access.ofRun === true },

@@ -1,12 +1,19 @@
-import { HostError } from '@weft/protocol';
+import { API_PREFIX, type Endpoint, ENDPOINTS, HostError, PACKS_PATH } from '@weft/protocol';
 import type { FastifyInstance, HTTPMethods } from 'fastify';
 import type { AppContext } from '../app-context.ts';
 import { sendError } from './errors.ts';
 
 const METHODS: readonly HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
+const RUN = ENDPOINTS.getRun.path;
+const VERBS = Object.values<Endpoint>(ENDPOINTS)
+  .flatMap(({ path, alias = path }) => [path, alias])
+  .flatMap((path) => (path.startsWith(`${RUN}:`) ? [path.slice(RUN.length + 1)] : []));
+
 /** Known verbs never come here, unless with another method than theirs. */
-const UNKNOWN_VERB = /^\/v1\/runs\/[^/:]+:(?!(?:pause|resume|cancel|diff|fork)$)([a-z][a-z-]{0,40})$/;
+const UNKNOWN_VERB = new RegExp(
+  `^${RUN.replace('{runId}', '[^/:]+')}:(?!(?:${VERBS.join('|')})$)([a-z][a-z-]{0,40})$`,
+);
 
 /** Paths and methods that nothing serves. */
 export function answerUnknownRoutes(app: FastifyInstance, context: AppContext): void {
@@ -14,14 +21,14 @@ export function answerUnknownRoutes(app: FastifyInstance, context: AppContext): 
     const path = request.url.split('?', 1)[0] ?? '/';
 
     // Clients of a registry read a JSON 404 here as "there is a registry".
-    if (path === '/v1/packs' || path.startsWith('/v1/packs/')) {
+    if (`${path}/`.startsWith(`${PACKS_PATH}/`)) {
       return reply
         .code(404)
         .header('content-type', 'text/plain; charset=utf-8')
         .send('This host has no pack registry.\n');
     }
     if (!isVersioned(path)) {
-      const problem = 'Operations live under /v1/; discovery is at /.well-known/openwop.';
+      const problem = `Operations live under ${API_PREFIX}; discovery is at ${ENDPOINTS.discover.path}.`;
       return sendError(
         reply,
         request,
@@ -33,7 +40,7 @@ export function answerUnknownRoutes(app: FastifyInstance, context: AppContext): 
     // A path that ends in an unknown verb also matches the resource itself; what to say is that the verb is wrong.
     const verb = UNKNOWN_VERB.exec(path)?.[1];
     if (verb !== undefined) {
-      const problem = `Runs have no verb ":${verb}"; /v1/openapi.json lists those they have.`;
+      const problem = `Runs have no verb ":${verb}"; ${ENDPOINTS.getOpenApi.path} lists those they have.`;
       return sendError(reply, request, new HostError('not_found', problem), context);
     }
 
@@ -42,16 +49,11 @@ export function answerUnknownRoutes(app: FastifyInstance, context: AppContext): 
     const problem =
       allowed.length > 0
         ? `${request.method} is not served here; use ${allowed.join(' or ')}.`
-        : 'Nothing is served at this path; /v1/openapi.json lists what is.';
+        : `Nothing is served at this path; ${ENDPOINTS.getOpenApi.path} lists what is.`;
     return sendError(reply, request, new HostError('not_found', problem), context);
   });
 }
 
 function isVersioned(path: string): boolean {
-  return (
-    path === '/v1' ||
-    path.startsWith('/v1/') ||
-    path.startsWith('/v1/runs:') ||
-    path.startsWith('/.well-known/')
-  );
+  return `${path}/`.startsWith(API_PREFIX) || path.startsWith('/.well-known/');
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pathOf } from '@weft/protocol';
 import { PROMETHEUS_TYPE } from './prometheus.ts';
 import type { Telemetry } from './telemetry.ts';
 
@@ -9,14 +10,16 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
-/** `GET /metrics` on a port of its own, without a key: for a scraper on the same machine. Nothing else is served there. */
+const PATH = pathOf('readMetrics');
+
+/** The metrics on a port of its own, without a key: for a scraper on the same machine. Nothing else is served there. */
 export async function startMetricsServer(
   telemetry: Pick<Telemetry, 'metrics'>,
   bind: { readonly host: string; readonly port: number },
 ): Promise<MetricsServer> {
   const server = createServer((request, response) => {
-    if (request.method !== 'GET' || request.url?.split('?', 1)[0] !== '/metrics') {
-      response.writeHead(404, { 'content-type': 'text/plain' }).end('Only GET /metrics is served here.\n');
+    if (request.method !== 'GET' || request.url?.split('?', 1)[0] !== PATH) {
+      response.writeHead(404, { 'content-type': 'text/plain' }).end(`Only GET ${PATH} is served here.\n`);
       return;
     }
     telemetry.metrics().then(
@@ -29,7 +32,7 @@ export async function startMetricsServer(
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const name = bind.host.includes(':') ? `[${bind.host}]` : bind.host;
-  return { url: `http://${name}:${port}/metrics`, close: () => close(server) };
+  return { url: `http://${name}:${port}${PATH}`, close: () => close(server) };
 }
 
 async function close(server: Server): Promise<void> {

@@ -16,7 +16,7 @@ export type Posted =
       readonly state: 'refused';
     };
 
-export type Post = (path: '/v1/traces' | '/v1/metrics', body: string) => Promise<Posted>;
+export type Post = (kind: 'traces' | 'metrics', body: string) => Promise<Posted>;
 
 export interface PostDependencies {
   readonly target: OtlpTarget;
@@ -41,10 +41,10 @@ export function createPost({ target, egress, log, signal }: PostDependencies): P
     else log('info', {}, 'the telemetry collector takes what is sent again');
   }
 
-  return async (path, body) => {
+  return async (kind, body) => {
     try {
       const response = await egress.fetch({
-        url: base + path,
+        url: `${base}/v1/${kind}`,
         method: 'POST',
         headers: { ...target.headers, 'content-type': 'application/json' },
         body,

@@ -17,7 +17,7 @@ function exporterWith(
   maxQueuedRuns = 10,
 ): { exporter: SpanExporter; posts: string[] } {
   const posts: string[] = [];
-  const post: Post = async (_path, body) => {
+  const post: Post = async (_kind, body) => {
     posts.push(body);
     return answers[Math.min(posts.length, answers.length) - 1] ?? { state: 'taken' };
   };

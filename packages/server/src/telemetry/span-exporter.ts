@@ -125,7 +125,7 @@ export function createSpanExporter(options: SpanExporterOptions): SpanExporter {
   async function send(spans: readonly JsonObject[]): Promise<void> {
     const body = encodeTraces(sender, spans);
     for (const wait of [...retryMs, undefined]) {
-      const posted = await post('/v1/traces', body);
+      const posted = await post('traces', body);
       if (posted.state === 'taken') {
         sent += spans.length;
         return;

@@ -89,7 +89,7 @@ function startExporter(
     await refresh();
     count();
     // Not tried again: the next ones hold everything that these do.
-    await post('/v1/metrics', encodeMetrics(sender, registry.read(), { startedAt, now: Date.now() }));
+    await post('metrics', encodeMetrics(sender, registry.read(), { startedAt, now: Date.now() }));
   }
 
   let sending: Promise<void> | undefined;

@@ -45,10 +45,10 @@ export function checkExchange(exchange: Exchange): void {
 
 function matches(route: Route, path: string): boolean {
   if (/%(?![0-9a-f]{2})/i.test(path)) return false;
-  const pattern = route.path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/:]+');
-  // The one alias: cancel written as a colon verb.
-  const aliased = path.replace(/^(\/v1\/runs\/[^/:]+):cancel$/, '$1/cancel');
-  return new RegExp(`^${pattern}$`).test(aliased);
+  return [route.path, route.alias ?? route.path].some((served) => {
+    const pattern = served.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/:]+');
+    return new RegExp(`^${pattern}$`).test(path);
+  });
 }
 
 function checkError(exchange: Exchange, route: Route | undefined): void {

@@ -1,3 +1,4 @@
+import { pathOf } from '@weft/protocol/plain';
 import { usageError } from '../../exit-code.ts';
 import { shown } from '../terminal-text.ts';
 
@@ -18,16 +19,17 @@ export interface BundleFileSide {
   readonly file: string;
 }
 
-const RUN_PATH = /^(.*)\/v1\/runs\/([^/:]+)\/?$/;
+const RUN_PATH = new RegExp(`^(.*)${pathOf('getRun', { runId: '' })}([^/:]+)/?$`);
+const EXAMPLE = `http://127.0.0.1:7878${pathOf('getRun', { runId: 'ID' })}`;
 const BUNDLE_FILE = /^\.{0,2}\/|\.(?:json|gz)$/i;
 
-/** A run id, the URL of a run such as http://host/v1/runs/ID, or the file of a bundle. */
+/** A run id, the URL of a run, or the file of a bundle. */
 export function parseSide(text: string): Side {
   if (/^https?:\/\//i.test(text)) return parseUrl(text);
   if (BUNDLE_FILE.test(text)) return { kind: 'bundle', file: text };
   if (text === '' || /[/:\s]/.test(text)) {
     throw usageError(
-      shown`"${text}" is neither a run id, nor a URL such as http://127.0.0.1:7878/v1/runs/ID, nor a bundle such as ./run.json.`,
+      shown`"${text}" is neither a run id, nor a URL such as ${EXAMPLE}, nor a bundle such as ./run.json.`,
     );
   }
   return { kind: 'run', runId: text };
@@ -38,9 +40,7 @@ function parseUrl(text: string): RunSide {
   const match = url === undefined ? null : RUN_PATH.exec(url.pathname);
   const runId = match === null ? undefined : decoded(match[2] ?? '');
   if (url === undefined || runId === undefined || url.username !== '' || url.password !== '') {
-    throw usageError(
-      'The URL of a run looks like http://127.0.0.1:7878/v1/runs/ID, without a user or password.',
-    );
+    throw usageError(`The URL of a run looks like ${EXAMPLE}, without a user or password.`);
   }
   return { kind: 'run', runId, host: url.origin + (match?.[1] ?? '') };
 }

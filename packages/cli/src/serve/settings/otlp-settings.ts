@@ -1,6 +1,6 @@
 import { usageError } from '../../exit-code.ts';
 
-/** A collector that takes OTLP over HTTP as JSON. Metrics are on `GET /metrics` as well, for keys with the scope host:admin. */
+/** A collector that takes OTLP over HTTP as JSON. The host serves its metrics as well, to keys with the scope host:admin. */
 export interface OtlpSettings {
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { pathOf } from '@weft/protocol/plain';
 import { isLoopbackBind } from './loopback.ts';
 import type { Form } from './setting-kinds.ts';
 
@@ -55,7 +56,7 @@ export const ADDRESS_RANGE: Form<string> = {
 
 export const LOOPBACK_BIND: Form<{ readonly host: string; readonly port: number }> = {
   hint: 'HOST:PORT',
-  takes: 'a loopback HOST:PORT such as 127.0.0.1:9464; elsewhere use GET /metrics with a key',
+  takes: `a loopback HOST:PORT such as 127.0.0.1:9464; elsewhere use GET ${pathOf('readMetrics')} with a key`,
   isSecret: true,
   parse(text) {
     const [, host = '', port = ''] = /^(.+):(\d{1,5})$/.exec(text) ?? [];

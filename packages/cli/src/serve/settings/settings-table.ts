@@ -1,4 +1,5 @@
 import { LIMITS } from '@weft/engine/limits';
+import { pathOf } from '@weft/protocol/plain';
 import { DEFAULT_DATA } from '../../connecting/data-folder.ts';
 import * as form from './setting-forms.ts';
 import { choice, formed, list, type SettingKind, SWITCH, text, whole } from './setting-kinds.ts';
@@ -158,7 +159,7 @@ export const SETTINGS = {
     group: 'Logs and telemetry',
     sources: FLAG,
     kind: formed(form.LOOPBACK_BIND, 'none'),
-    description: 'Serve GET /metrics without a key on this loopback address too',
+    description: `Serve GET ${pathOf('readMetrics')} without a key on this loopback address too`,
   },
   config: {
     group: 'Config file',

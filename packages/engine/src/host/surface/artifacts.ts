@@ -12,7 +12,7 @@ export interface Artifacts {
 export interface ArtifactSummary extends ArtifactRef {
   readonly name: string;
   readonly nodeKey: string;
-  readonly createdAt: string;
+  readonly createdAt: number;
 }
 
 export interface ReadableArtifact extends ArtifactSummary {

@@ -47,7 +47,7 @@ export interface WebhookSummary {
   readonly events: readonly string[];
   readonly tags: readonly string[];
   readonly secretFingerprint: string;
-  readonly createdAt: string;
+  readonly createdAt: number;
   readonly createdBy: string;
 }
 

@@ -44,6 +44,6 @@ export interface WorkflowSummary {
   readonly version: string;
   readonly name: string;
   readonly digest: string;
-  readonly registeredAt: string;
+  readonly registeredAt: number;
   readonly nodes: number;
 }

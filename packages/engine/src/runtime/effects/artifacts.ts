@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isName, toIso } from '@weft/protocol';
+import { isName } from '@weft/protocol';
 import type { ArtifactSummary, Host } from '../../host/host.ts';
 import { type ArtifactRef, type Artifacts, type NewArtifact, NodeFailure } from '../../model/node-type.ts';
 import type { BlobUnit, DocumentUnit, Store } from '../../ports/store.ts';
@@ -249,5 +249,5 @@ export function createReadArtifacts(
 }
 
 function summaryOf(stored: StoredArtifact, at: number): ArtifactSummary {
-  return { ...refOf(stored), name: stored.name, nodeKey: stored.nodeKey, createdAt: toIso(at) };
+  return { ...refOf(stored), name: stored.name, nodeKey: stored.nodeKey, createdAt: at };
 }

@@ -1,4 +1,4 @@
-import { isJsonObject } from '@weft/protocol';
+import { isJsonObject, pathOf } from '@weft/protocol';
 import type { Plan } from '../../core/compile/plan.ts';
 import { isTerminalStatus, type RunState } from '../../model/run-state.ts';
 import type { OpenInterrupt } from '../../host/host.ts';
@@ -67,7 +67,8 @@ function shown(question: OpenInterrupt, publicUrl: string | undefined): object {
     ...(interruptToken !== undefined && { interruptToken }),
     ...(interruptToken !== undefined &&
       publicUrl !== undefined && {
-        resolveUrl: `${publicUrl.replace(/\/+$/, '')}/v1/interrupts/${interruptToken}`,
+        resolveUrl:
+          publicUrl.replace(/\/+$/, '') + pathOf('resolveInterruptByLink', { token: interruptToken }),
       }),
   };
 }

@@ -1,4 +1,4 @@
-import { eventType, HostError, type JsonObject, toIso } from '@weft/protocol';
+import { eventType, HostError, type JsonObject } from '@weft/protocol';
 import type {
   Caller,
   CreatedWebhook,
@@ -185,7 +185,7 @@ function summary(row: Subscription): WebhookSummary {
     events,
     tags,
     secretFingerprint: row.secretFingerprint,
-    createdAt: toIso(createdAt),
+    createdAt,
     createdBy,
   };
 }

@@ -1,11 +1,4 @@
-import {
-  HostError,
-  type Json,
-  type JsonObject,
-  shownName,
-  toIso,
-  type WorkflowDefinition,
-} from '@weft/protocol';
+import { HostError, type Json, type JsonObject, shownName, type WorkflowDefinition } from '@weft/protocol';
 import { canonicalDigest } from '../../core/json/canonical-digest.ts';
 import { credentialsInDefinition } from '../../core/compile/definition-credentials.ts';
 import type { CooperativeTask } from '../../core/json/cooperative-task.ts';
@@ -122,9 +115,9 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
   }
 
   async function summaryOf(row: WorkflowRow): Promise<WorkflowSummary> {
-    const { id, version, digest } = row;
+    const { id, version, digest, registeredAt } = row;
     const { name, nodes } = await sketchOf(digest);
-    return { id, version, name, digest, registeredAt: toIso(row.registeredAt), nodes };
+    return { id, version, name, digest, registeredAt, nodes };
   }
 
   /** What a list says of a definition is not worth compiling it. */

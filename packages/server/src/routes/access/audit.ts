@@ -4,9 +4,9 @@ import { integerParam, queryOf, textParam } from '../../http/query.ts';
 
 const ANY_SEQUENCE = { min: 0, max: Number.MAX_SAFE_INTEGER };
 
-/** GET /v1/audit/verify, and the log itself for the operator. */
-export const auditRoutes: Routes = (app, context) => {
-  app.get('/v1/audit/verify', context.allow('verifyAudit'), async (request, reply) => {
+/** Whether the audit log is intact, and the log itself for the operator. */
+export const auditRoutes: Routes = (serve, context) => {
+  serve('verifyAudit', async (request, reply) => {
     const query = queryOf(request);
     const fromSeq = integerParam(query, 'fromSeq', ANY_SEQUENCE) ?? 0;
     const toSeq = integerParam(query, 'toSeq', ANY_SEQUENCE) ?? Number.MAX_SAFE_INTEGER;
@@ -19,7 +19,7 @@ export const auditRoutes: Routes = (app, context) => {
     return sendJson(reply, 200, JSON.stringify(await context.host.audit.verify(fromSeq, toSeq)));
   });
 
-  app.get('/v1/host/weft/audit', context.allow('exportAudit'), async (request, reply) => {
+  serve('exportAudit', async (request, reply) => {
     const page = await context.host.audit.export(textParam(queryOf(request), 'cursor'));
     return sendJson(reply, 200, JSON.stringify(page));
   });

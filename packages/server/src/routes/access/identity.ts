@@ -7,11 +7,10 @@ import { queryOf, textParam } from '../../http/query.ts';
 const NONCE = /^[A-Za-z0-9_-]{16,128}$/;
 
 /**
- * GET /v1/host/weft/identity: proves to a client that can read the data folder that this is its host, before it sends the key that
- * lies there. The proof names the address that the question has reached, so that no other host can relay it.
+ * Proves to a client that can read the data folder that this is its host, before it sends the key that lies there. The proof names the address that the question has reached, so that no other host can relay it.
  */
-export const identityRoutes: Routes = (app, { settings }) => {
-  app.get('/v1/host/weft/identity', (request, reply) => {
+export const identityRoutes: Routes = (serve, { settings }) => {
+  serve('proveIdentity', (request, reply) => {
     const nonce = textParam(queryOf(request), 'nonce');
     if (nonce === undefined || !NONCE.test(nonce)) {
       throw new HostError(

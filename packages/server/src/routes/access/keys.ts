@@ -11,8 +11,8 @@ const REVOKE = operationOf(route('revokeKey'));
 const parseNewKey = bodyParser(CreateKeySchema);
 
 /** API keys of the caller's tenant. The key itself is in the answer that creates it and nowhere else. */
-export const keyRoutes: Routes = (app, context) => {
-  app.post('/v1/host/weft/keys', context.allow('createKey'), async (request, reply) => {
+export const keyRoutes: Routes = (serve, context) => {
+  serve('createKey', async (request, reply) => {
     const body = request.body as Json | undefined;
     const { expiresAt, ...asked } = parseNewKey(body);
     const wanted: NewKey = {
@@ -31,12 +31,12 @@ export const keyRoutes: Routes = (app, context) => {
     return sendJson(reply, 201, JSON.stringify({ key: created.key, ...shown(created.row) }));
   });
 
-  app.get('/v1/host/weft/keys', context.allow('listKeys'), async (request, reply) => {
+  serve('listKeys', async (request, reply) => {
     const rows = await context.host.keys.list(callerOf(request), textParam(queryOf(request), 'tenant'));
     return sendJson(reply, 200, JSON.stringify({ keys: rows.map(shown) }));
   });
 
-  app.delete('/v1/host/weft/keys/:keyId', context.allow('revokeKey'), async (request, reply) => {
+  serve('revokeKey', async (request, reply) => {
     const caller = callerOf(request);
     const keyId = pathParam(request, 'keyId');
     const tenant = textParam(queryOf(request), 'tenant');
@@ -54,7 +54,7 @@ export const keyRoutes: Routes = (app, context) => {
     return reply.code(204).send();
   });
 
-  app.post('/v1/host/weft/link-keys::rotate', context.allow('rotateLinkKey'), async (request, reply) => {
+  serve('rotateLinkKey', async (request, reply) => {
     const caller = callerOf(request);
     const render = (outcome: Json) => ({ status: 200, body: JSON.stringify(outcome) });
     const claim = idempotencyOf(request, { operation: ROTATE, target: [], body: null, render });

@@ -18,8 +18,8 @@ const REMOVE = operationOf(route('removeSecret'));
 const parseSecret = bodyParser(SetSecretSchema);
 
 /** Secrets of the caller's tenant, and the caller's own. A value goes in and never comes out again. */
-export const secretRoutes: Routes = (app, context) => {
-  app.post('/v1/host/weft/secrets', context.allow('setSecret'), async (request, reply) => {
+export const secretRoutes: Routes = (serve, context) => {
+  serve('setSecret', async (request, reply) => {
     const body = request.body as Json | undefined;
     const { id, value, scope = 'tenant' } = parseSecret(body);
     const claim = idempotencyOf(request, {
@@ -33,12 +33,12 @@ export const secretRoutes: Routes = (app, context) => {
     return sendJson(reply, 200, shown(answer.secret));
   });
 
-  app.get('/v1/host/weft/secrets', context.allow('listSecrets'), async (request, reply) => {
+  serve('listSecrets', async (request, reply) => {
     const secrets = await context.host.secrets.list(callerOf(request));
     return sendJson(reply, 200, JSON.stringify({ secrets: secrets.map(document) }));
   });
 
-  app.delete('/v1/host/weft/secrets/:secretId', context.allow('removeSecret'), async (request, reply) => {
+  serve('removeSecret', async (request, reply) => {
     const caller = callerOf(request);
     const secretId = pathParam(request, 'secretId');
     const scope = scopeOf(queryOf(request));

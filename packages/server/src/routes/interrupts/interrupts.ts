@@ -33,41 +33,33 @@ interface LinkOutcome extends Outcome {
 }
 
 /** Answers to questions that nodes have asked: with a key, through a signed link, and the list of what is open. */
-export const interruptRoutes: Routes = (app, context) => {
-  app.post(
-    '/v1/runs/:runId/interrupts/:nodeId',
-    context.allow('resolveInterrupt', { ofRun: true }),
-    (request, reply) => {
-      const { resumeValue } = parseResolve(bodyOf(request));
-      return resolve(context, request, reply, {
-        operation: RESOLVE,
-        value: resumeValue as Json,
-        isAlias: false,
-      });
-    },
-  );
+export const interruptRoutes: Routes = (serve, context) => {
+  serve('resolveInterrupt', { ofRun: true }, (request, reply) => {
+    const { resumeValue } = parseResolve(bodyOf(request));
+    return resolve(context, request, reply, {
+      operation: RESOLVE,
+      value: resumeValue as Json,
+      isAlias: false,
+    });
+  });
 
   // An earlier draft sent the answer itself, and knew no 410.
-  app.post(
-    '/v1/runs/:runId/approvals/:nodeId',
-    context.allow('resolveApproval', { ofRun: true }),
-    (request, reply) => {
-      const body = bodyOf(request);
-      if (!isJsonObject(body))
-        throw new HostError('validation_error', 'The body must be an object.', { field: 'body' });
-      const value = body['resumeValue'] ?? body;
-      return resolve(context, request, reply, { operation: APPROVE, value, isAlias: true });
-    },
-  );
+  serve('resolveApproval', { ofRun: true }, (request, reply) => {
+    const body = bodyOf(request);
+    if (!isJsonObject(body))
+      throw new HostError('validation_error', 'The body must be an object.', { field: 'body' });
+    const value = body['resumeValue'] ?? body;
+    return resolve(context, request, reply, { operation: APPROVE, value, isAlias: true });
+  });
 
   const withLink = { onRequest: async (request: FastifyRequest) => context.attempts.check(request) };
 
-  app.get('/v1/interrupts/:token', withLink, async (request, reply) => {
+  serve('inspectInterrupt', withLink, async (request, reply) => {
     const question = await counted(context, request, (token) => context.host.interrupts.inspectLink(token));
     return sendJson(reply, 200, JSON.stringify(question));
   });
 
-  app.post('/v1/interrupts/:token', withLink, async (request, reply) => {
+  serve('resolveInterruptByLink', withLink, async (request, reply) => {
     const { resumeValue } = parseResolve(bodyOf(request));
     const value = resumeValue as Json;
     const claim = idempotencyOf(request, {
@@ -88,7 +80,7 @@ export const interruptRoutes: Routes = (app, context) => {
     return sendJson(reply, status, body);
   });
 
-  app.get('/v1/host/weft/interrupts', context.allow('listInterrupts'), async (request, reply) => {
+  serve('listInterrupts', async (request, reply) => {
     const caller = callerOf(request);
     const { rows, nextCursor } = await context.host.interrupts.list(caller, pageOf(request));
     const mayAnswer = caller.scopes.has('approvals:respond');

@@ -2,16 +2,14 @@ import type { ClusterNode } from '@weft/engine';
 import { type ClusterNodeDocument, HostError, toIso } from '@weft/protocol';
 import { callerOf, pathParam, type Routes, sendJson } from '../../app-context.ts';
 
-const NODES = '/v1/host/weft/cluster/nodes';
-
 /** The processes that share the store. */
-export const clusterRoutes: Routes = (app, context) => {
-  app.get(NODES, context.allow('listNodes'), async (_request, reply) => {
+export const clusterRoutes: Routes = (serve, context) => {
+  serve('listNodes', async (_request, reply) => {
     const nodes = await context.host.cluster.nodes();
     return sendJson(reply, 200, JSON.stringify({ nodes: nodes.map(documentOf) }));
   });
 
-  app.post(`${NODES}/:node(^[^:]+)::drain`, context.allow('drainNode'), async (request, reply) => {
+  serve('drainNode', async (request, reply) => {
     const drained = await context.host.cluster.drain(callerOf(request), pathParam(request, 'node'));
     if (drained === undefined)
       throw new HostError('not_found', 'No running process has this name; see the list of nodes.');

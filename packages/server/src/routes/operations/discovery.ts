@@ -4,13 +4,13 @@ import type { Routes } from '../../app-context.ts';
 import { sendJson } from '../../app-context.ts';
 import { isUnchanged, sendUnchanged } from '../../http/etag.ts';
 
-/** GET /.well-known/openwop. Public, whatever Authorization header comes along. */
-export const discoveryRoutes: Routes = (app, context) => {
+/** The discovery document. Public, whatever Authorization header comes along. */
+export const discoveryRoutes: Routes = (serve, context) => {
   let described: Capabilities | undefined;
   let body = '';
   let etag = '';
 
-  app.get('/.well-known/openwop', (request, reply) => {
+  serve('discover', (request, reply) => {
     const current = context.host.capabilities();
     if (current !== described) {
       described = current;

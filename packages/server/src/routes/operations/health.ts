@@ -4,20 +4,18 @@ import { sendJson } from '../../app-context.ts';
 
 const PATIENCE_MS = 2_000;
 
-/** /health: the process lives. /ready: it should be sent work. Neither needs a key. Counters are for administrators. */
-export const healthRoutes: Routes = (app, context) => {
-  app.get('/health', (_request, reply) => sendJson(reply, 200, '{"status":"ok"}'));
+/** Health: the process lives. Readiness: it should be sent work. Neither needs a key. Counters are for administrators. */
+export const healthRoutes: Routes = (serve, context) => {
+  serve('health', (_request, reply) => sendJson(reply, 200, '{"status":"ok"}'));
 
-  app.get('/ready', async (_request, reply) => {
+  serve('ready', async (_request, reply) => {
     if (context.streams.closing) throw notReady('the host is shutting down');
     const problem = await inTime(context.host.operations.readiness());
     if (problem !== undefined) throw notReady(problem);
     return sendJson(reply, 200, '{"status":"ready"}');
   });
 
-  app.get('/v1/host/weft/stats', context.allow('readStats'), (_request, reply) =>
-    sendJson(reply, 200, JSON.stringify(context.host.stats())),
-  );
+  serve('readStats', (_request, reply) => sendJson(reply, 200, JSON.stringify(context.host.stats())));
 };
 
 async function inTime(question: Promise<string | undefined>): Promise<string | undefined> {

@@ -3,12 +3,12 @@ import { openApiDocument } from '@weft/protocol';
 import { type Routes, sendJson } from '../../app-context.ts';
 import { isUnchanged, sendUnchanged } from '../../http/etag.ts';
 
-/** GET /v1/openapi.json. Made once, at the first question. */
-export const openApiRoutes: Routes = (app) => {
+/** The OpenAPI document. Made once, at the first question. */
+export const openApiRoutes: Routes = (serve) => {
   let body = '';
   let etag = '';
 
-  app.get('/v1/openapi.json', (request, reply) => {
+  serve('getOpenApi', (request, reply) => {
     if (body === '') {
       body = JSON.stringify(openApiDocument());
       etag = `"${createHash('sha256').update(body).digest('hex').slice(0, 32)}"`;

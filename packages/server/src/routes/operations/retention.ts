@@ -10,31 +10,30 @@ import { queryOf, textParam } from '../../http/query.ts';
 
 const REMOVE = operationOf(route('removeRun'));
 const ERASE = operationOf(route('eraseRun'));
-const RETENTION = '/v1/host/weft/retention';
 const MAX_TENANT = 128;
 const parseRetention = bodyParser(SetRetentionSchema);
 
 type Act = (host: Host, caller: Caller, runId: string) => Promise<boolean>;
 
 /** How long runs are kept, how they go, and the copy of everything. All of it is the administrator's. */
-export const retentionRoutes: Routes = (app, context) => {
-  app.delete(
-    '/v1/host/weft/runs/:runId',
-    context.allow('removeRun', { ofRun: true }),
+export const retentionRoutes: Routes = (serve, context) => {
+  serve(
+    'removeRun',
+    { ofRun: true },
     onceOnRun(context, REMOVE, (host, caller, runId) => host.operations.purge(caller, runId)),
   );
 
-  app.post(
-    '/v1/host/weft/runs/:runId(^[^:]+)::erase',
-    context.allow('eraseRun', { ofRun: true }),
+  serve(
+    'eraseRun',
+    { ofRun: true },
     onceOnRun(context, ERASE, (host, caller, runId) => host.operations.erase(caller, runId)),
   );
 
-  app.get(RETENTION, context.allow('getRetention'), async (request, reply) =>
+  serve('getRetention', async (request, reply) =>
     sendRetention(reply, await context.host.operations.retention(callerOf(request), tenantOf(request))),
   );
 
-  app.post(RETENTION, context.allow('setRetention'), async (request, reply) => {
+  serve('setRetention', async (request, reply) => {
     const { keepForSeconds } = parseRetention(request.body);
     const keepMs = keepForSeconds === null ? null : keepForSeconds * 1_000;
     return sendRetention(
@@ -43,11 +42,11 @@ export const retentionRoutes: Routes = (app, context) => {
     );
   });
 
-  app.delete(RETENTION, context.allow('resetRetention'), async (request, reply) =>
+  serve('resetRetention', async (request, reply) =>
     sendRetention(reply, await context.host.operations.resetRetention(callerOf(request), tenantOf(request))),
   );
 
-  app.post('/v1/host/weft/backup', context.allow('backUp'), async (request, reply) => {
+  serve('backUp', async (request, reply) => {
     const backup = await context.host.operations.backup(callerOf(request));
     // Also when the client leaves before the first byte is asked for.
     reply.raw.once('close', () => void backup.close());

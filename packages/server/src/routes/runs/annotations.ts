@@ -9,34 +9,26 @@ const ANNOTATE = operationOf(route('annotateRun'));
 const parseAnnotation = bodyParser(AnnotationCreateSchema);
 
 /** What people say about a run. Who says it is whose key it is. */
-export const annotationRoutes: Routes = (app, context) => {
-  app.post(
-    '/v1/runs/:runId/annotations',
-    context.allow('annotateRun', { ofRun: true }),
-    async (request, reply) => {
-      const body = request.body as Json | undefined;
-      const runId = pathParam(request, 'runId');
-      const asked = parseAnnotation(body);
-      const claim = idempotencyOf(request, {
-        operation: ANNOTATE,
-        target: [runId],
-        body: body ?? null,
-        render: (outcome) => ({ status: 201, body: JSON.stringify(outcome) }),
-      });
-      const answer = await context.host.annotations.create(callerOf(request), runId, asked, claim);
-      if (answer === undefined) throw noSuchRun();
-      if (answer.replayed) return sendReplay(reply, answer);
-      return sendJson(reply, 201, JSON.stringify(answer.annotation));
-    },
-  );
+export const annotationRoutes: Routes = (serve, context) => {
+  serve('annotateRun', { ofRun: true }, async (request, reply) => {
+    const body = request.body as Json | undefined;
+    const runId = pathParam(request, 'runId');
+    const asked = parseAnnotation(body);
+    const claim = idempotencyOf(request, {
+      operation: ANNOTATE,
+      target: [runId],
+      body: body ?? null,
+      render: (outcome) => ({ status: 201, body: JSON.stringify(outcome) }),
+    });
+    const answer = await context.host.annotations.create(callerOf(request), runId, asked, claim);
+    if (answer === undefined) throw noSuchRun();
+    if (answer.replayed) return sendReplay(reply, answer);
+    return sendJson(reply, 201, JSON.stringify(answer.annotation));
+  });
 
-  app.get(
-    '/v1/runs/:runId/annotations',
-    context.allow('listAnnotations', { ofRun: true }),
-    async (request, reply) => {
-      const annotations = await context.host.annotations.list(callerOf(request), pathParam(request, 'runId'));
-      if (annotations === undefined) throw noSuchRun();
-      return sendJson(reply, 200, JSON.stringify({ annotations }));
-    },
-  );
+  serve('listAnnotations', { ofRun: true }, async (request, reply) => {
+    const annotations = await context.host.annotations.list(callerOf(request), pathParam(request, 'runId'));
+    if (annotations === undefined) throw noSuchRun();
+    return sendJson(reply, 200, JSON.stringify({ annotations }));
+  });
 };

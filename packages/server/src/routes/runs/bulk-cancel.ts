@@ -22,9 +22,9 @@ const render: Render = (outcome) => ({ status: 200, body: JSON.stringify(outcome
 
 type Item = BulkCancelResponse['results'][number] & JsonObject;
 
-/** POST /v1/runs:bulk-cancel. Each id stands for itself; the answer keeps their order. */
-export const bulkCancelRoutes: Routes = (app, context) => {
-  app.post('/v1/runs::bulk-cancel', context.allow('bulkCancelRuns'), async (request, reply) => {
+/** Cancels many runs. Each id stands for itself; the answer keeps their order. */
+export const bulkCancelRoutes: Routes = (serve, context) => {
+  serve('bulkCancelRuns', async (request, reply) => {
     const body = request.body as Json | undefined;
     refuseTooMany(body);
     const { runIds, reason } = parseBulkCancel(body);

@@ -36,17 +36,15 @@ interface Rendered {
 }
 
 /** Cancel, pause and resume: one command into the run's inbox, one result out of it. */
-export const commandRoutes: Routes = (app, context) => {
+export const commandRoutes: Routes = (serve, context) => {
   const cancel = (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { reason } = parseCancel(bodyOf(request));
     const command: Command = { type: 'cancel', ...said(request, reason) };
     return send(context, request, reply, { operation: CANCEL, command, render: renderCancel });
   };
-  app.post('/v1/runs/:runId/cancel', context.allow('cancelRun', { ofRun: true }), cancel);
-  // Some documents write the verb like its siblings.
-  app.post('/v1/runs/:runId(^[^:]+)::cancel', context.allow('cancelRun', { ofRun: true }), cancel);
+  serve('cancelRun', { ofRun: true }, cancel);
 
-  app.post('/v1/runs/:runId(^[^:]+)::pause', context.allow('pauseRun', { ofRun: true }), (request, reply) => {
+  serve('pauseRun', { ofRun: true }, (request, reply) => {
     const { reason, drainPolicy } = parsePause(bodyOf(request));
     const command: Command = {
       type: 'pause',
@@ -56,15 +54,11 @@ export const commandRoutes: Routes = (app, context) => {
     return send(context, request, reply, { operation: PAUSE, command, render: renderPause });
   });
 
-  app.post(
-    '/v1/runs/:runId(^[^:]+)::resume',
-    context.allow('resumeRun', { ofRun: true }),
-    (request, reply) => {
-      const { reason } = parseResume(bodyOf(request));
-      const command: Command = { type: 'resume', ...said(request, reason) };
-      return send(context, request, reply, { operation: RESUME, command, render: renderResume });
-    },
-  );
+  serve('resumeRun', { ofRun: true }, (request, reply) => {
+    const { reason } = parseResume(bodyOf(request));
+    const command: Command = { type: 'resume', ...said(request, reason) };
+    return send(context, request, reply, { operation: RESUME, command, render: renderResume });
+  });
 };
 
 interface Asked {

@@ -6,6 +6,7 @@ import {
   isJsonObject,
   type Json,
   operationOf,
+  pathOf,
   route,
 } from '@weft/protocol';
 import type { FastifyRequest } from 'fastify';
@@ -18,9 +19,9 @@ import { traceparentOf } from '../../http/trace-context.ts';
 const OPERATION = operationOf(route('createRun'));
 const parseCreateRun = bodyParser(CreateRunSchema);
 
-/** POST /v1/runs. The hot path: no closures unless the request has an Idempotency-Key. */
-export const createRunRoutes: Routes = (app, context) => {
-  app.post('/v1/runs', context.allow('createRun', { isNewWork: true }), async (request, reply) => {
+/** Starts a run. The hot path: no closures unless the request has an Idempotency-Key. */
+export const createRunRoutes: Routes = (serve, context) => {
+  serve('createRun', { isNewWork: true }, async (request, reply) => {
     const caller = callerOf(request);
     const body = request.body as Json | undefined;
     refuseForeignTenant(body, caller);
@@ -43,7 +44,7 @@ export const createRunRoutes: Routes = (app, context) => {
           });
     const accepted = await context.host.runs.create(caller, run, claim);
     if (accepted.replayed) return sendReplay(reply.header('location', statusUrlOf(accepted.body)), accepted);
-    reply.header('location', `${origin}/v1/runs/${accepted.runId}`);
+    reply.header('location', origin + pathOf('getRun', { runId: accepted.runId }));
     return sendJson(reply, 201, renderCreated(origin, accepted));
   });
 };
@@ -54,8 +55,8 @@ interface Created {
 }
 
 function renderCreated(origin: string, { runId, status }: Created): string {
-  const statusUrl = `${origin}/v1/runs/${runId}`;
-  return JSON.stringify({ runId, status, eventsUrl: `${statusUrl}/events`, statusUrl });
+  const eventsUrl = origin + pathOf('streamRunEvents', { runId });
+  return JSON.stringify({ runId, status, eventsUrl, statusUrl: origin + pathOf('getRun', { runId }) });
 }
 
 /** What is replayed is what was answered first, its headers included. */

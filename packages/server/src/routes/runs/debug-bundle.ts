@@ -10,29 +10,25 @@ import { createSocketWriter } from '../../stream/socket-writer.ts';
 import { sendHead } from '../../stream/stream-head.ts';
 
 /**
- * GET /v1/runs/{runId}/debug-bundle. What can be refused is refused before the first byte; then the text is pulled as fast as
+ * A run as a bundle. What can be refused is refused before the first byte; then the text is pulled as fast as
  * the reader takes it, so a bundle costs one page of events, however long the log is.
  */
-export const debugBundleRoutes: Routes = (app, context) => {
-  app.get(
-    '/v1/runs/:runId/debug-bundle',
-    context.allow('getDebugBundle', { ofRun: true }),
-    async (request, reply) => {
-      const maxEvents = integerParam(queryOf(request), 'maxEvents', { min: 0, max: Number.MAX_SAFE_INTEGER });
-      const runId = pathParam(request, 'runId');
-      const text = await context.host.bundles.text(
-        callerOf(request),
-        runId,
-        maxEvents === undefined ? {} : { maxEvents },
-      );
-      if (text === undefined) throw noSuchRun();
-      const download = context.streams.open(callerOf(request).tenant, 'download');
-      reply.hijack();
-      const gzip = takesGzip(request.headers['accept-encoding']);
-      void send(context, reply, { runId, text, gzip }, download);
-      return reply;
-    },
-  );
+export const debugBundleRoutes: Routes = (serve, context) => {
+  serve('getDebugBundle', { ofRun: true }, async (request, reply) => {
+    const maxEvents = integerParam(queryOf(request), 'maxEvents', { min: 0, max: Number.MAX_SAFE_INTEGER });
+    const runId = pathParam(request, 'runId');
+    const text = await context.host.bundles.text(
+      callerOf(request),
+      runId,
+      maxEvents === undefined ? {} : { maxEvents },
+    );
+    if (text === undefined) throw noSuchRun();
+    const download = context.streams.open(callerOf(request).tenant, 'download');
+    reply.hijack();
+    const gzip = takesGzip(request.headers['accept-encoding']);
+    void send(context, reply, { runId, text, gzip }, download);
+    return reply;
+  });
 };
 
 interface Bundle {

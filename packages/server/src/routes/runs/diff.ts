@@ -10,11 +10,11 @@ import { createSocketWriter } from '../../stream/socket-writer.ts';
 import { sendHead } from '../../stream/stream-head.ts';
 
 /**
- * GET /v1/runs/{runId}:diff. Whatever can be wrong is known before the first byte; the rest is written as fast as it is read.
+ * How two runs differ. Whatever can be wrong is known before the first byte; the rest is written as fast as it is read.
  * What is wrong with `against` is said before anything is said about the run in the path, so it gives nothing away.
  */
-export const diffRoutes: Routes = (app, context) => {
-  app.get('/v1/runs/:runId(^[^:]+)::diff', context.allow('diffRuns'), async (request, reply) => {
+export const diffRoutes: Routes = (serve, context) => {
+  serve('diffRuns', async (request, reply) => {
     const against = againstOf(request);
     const stream = context.streams.open(callerOf(request).tenant, 'download');
     reply.raw.on('close', stream.end);

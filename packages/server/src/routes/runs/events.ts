@@ -11,9 +11,9 @@ import { sendWholeLog } from '../../stream/whole-log.ts';
 const MAX_BUFFER_MS = 5_000;
 const ANY_SEQUENCE = { min: -1, max: Number.MAX_SAFE_INTEGER } as const;
 
-export const eventsRoutes: Routes = (app, context) => {
+export const eventsRoutes: Routes = (serve, context) => {
   // Parameters are checked before the form of the answer is chosen: a wrong mode is 400 for readers of JSON too.
-  app.get('/v1/runs/:runId/events', context.allow('streamRunEvents', { ofRun: true }), (request, reply) => {
+  serve('streamRunEvents', { ofRun: true }, (request, reply) => {
     const query = queryOf(request);
     const modes = parseStreamModes(textParam(query, 'streamMode'));
     const bufferMs = integerParam(query, 'bufferMs', { min: 0, max: MAX_BUFFER_MS }) ?? 0;
@@ -24,39 +24,30 @@ export const eventsRoutes: Routes = (app, context) => {
     return streamRun(context, reply, { caller, runId, modes, bufferMs, afterSeq: lastEventId(request) });
   });
 
-  app.get(
-    '/v1/runs/:runId/events/poll',
-    context.allow('pollRunEvents', { ofRun: true }),
-    async (request, reply) => {
-      const query = queryOf(request);
-      const afterSeq =
-        integerParam(query, 'lastSequence', ANY_SEQUENCE) ?? integerParam(query, 'since', ANY_SEQUENCE) ?? -1;
-      const timeout = integerParam(query, 'timeout', { min: 1, max: 60 }) ?? 30;
-      const limit = integerParam(query, 'limit', { min: 1, max: 1000 }) ?? 100;
-      const caller = callerOf(request);
-      const runId = pathParam(request, 'runId');
+  serve('pollRunEvents', { ofRun: true }, async (request, reply) => {
+    const query = queryOf(request);
+    const afterSeq =
+      integerParam(query, 'lastSequence', ANY_SEQUENCE) ?? integerParam(query, 'since', ANY_SEQUENCE) ?? -1;
+    const timeout = integerParam(query, 'timeout', { min: 1, max: 60 }) ?? 30;
+    const limit = integerParam(query, 'limit', { min: 1, max: 1000 }) ?? 100;
+    const caller = callerOf(request);
+    const runId = pathParam(request, 'runId');
 
-      const now = await context.host.runs.events(caller, runId, afterSeq, limit);
-      if (now === undefined) throw noSuchRun();
-      if (now.events.length > 0 || now.complete) return sendJson(reply, 200, renderPage(runId, now));
+    const now = await context.host.runs.events(caller, runId, afterSeq, limit);
+    if (now === undefined) throw noSuchRun();
+    if (now.events.length > 0 || now.complete) return sendJson(reply, 200, renderPage(runId, now));
 
-      const waiting = context.streams.open(caller.tenant, 'poll');
-      reply.raw.on('close', waiting.end);
-      try {
-        await context.host.runs.waitForEvents(
-          runId,
-          afterSeq,
-          timeout * 1000,
-          waiting.signal.asAbortSignal(),
-        );
-      } finally {
-        waiting.end();
-      }
-      const later = await context.host.runs.events(caller, runId, afterSeq, limit);
-      if (later === undefined) throw noSuchRun();
-      return sendJson(reply, 200, renderPage(runId, later));
-    },
-  );
+    const waiting = context.streams.open(caller.tenant, 'poll');
+    reply.raw.on('close', waiting.end);
+    try {
+      await context.host.runs.waitForEvents(runId, afterSeq, timeout * 1000, waiting.signal.asAbortSignal());
+    } finally {
+      waiting.end();
+    }
+    const later = await context.host.runs.events(caller, runId, afterSeq, limit);
+    if (later === undefined) throw noSuchRun();
+    return sendJson(reply, 200, renderPage(runId, later));
+  });
 };
 
 function lastEventId(request: FastifyRequest): number {

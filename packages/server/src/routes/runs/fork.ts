@@ -6,6 +6,7 @@ import {
   HostForkRunSchema,
   type Json,
   operationOf,
+  pathOf,
   route,
 } from '@weft/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -16,17 +17,13 @@ import { bodyParser } from '../../http/parse-body.ts';
 
 const ACCESS = { isNewWork: true, ofRun: true };
 
-/** POST /v1/runs/{runId}:fork as the protocol has it, and with more to change under our own prefix. */
-export const forkRoutes: Routes = (app, context) => {
-  app.post(
-    '/v1/runs/:runId(^[^:]+)::fork',
-    context.allow('forkRun', ACCESS),
-    forkHandler(context, operationOf(route('forkRun')), bodyParser(ForkRunSchema)),
-  );
+/** Forks as the protocol has them, and with more to change under our own prefix. */
+export const forkRoutes: Routes = (serve, context) => {
+  serve('forkRun', ACCESS, forkHandler(context, operationOf(route('forkRun')), bodyParser(ForkRunSchema)));
 
-  app.post(
-    '/v1/host/weft/runs/:runId(^[^:]+)::fork',
-    context.allow('forkRunWith', ACCESS),
+  serve(
+    'forkRunWith',
+    ACCESS,
     forkHandler(context, operationOf(route('forkRunWith')), bodyParser(HostForkRunSchema)),
   );
 };
@@ -51,7 +48,7 @@ function forkHandler(
     const forked = await context.host.runs.fork(callerOf(request), runId, asked, claim);
     if (forked === undefined) throw noSuchRun();
     if (forked.replayed) return sendReplay(reply.header('location', locationOf(forked.body)), forked);
-    reply.header('location', `${origin}/v1/runs/${forked.runId}`);
+    reply.header('location', origin + pathOf('getRun', { runId: forked.runId }));
     const { mode } = asked;
     const fork = {
       runId: forked.runId,
@@ -77,12 +74,12 @@ function forkOf({ runOptionsOverlay, ...asked }: ForkRunRequest | HostForkRunReq
 }
 
 function renderForked(origin: string, { runId, sourceRunId, fromSeq, mode, status }: Fork): string {
-  const eventsUrl = `${origin}/v1/runs/${runId}/events`;
+  const eventsUrl = origin + pathOf('streamRunEvents', { runId });
   return JSON.stringify({ runId, sourceRunId, fromSeq, mode, status, eventsUrl });
 }
 
 /** What is replayed is what was answered first, its headers included. */
 function locationOf(body: string): string {
-  const { eventsUrl } = JSON.parse(body) as { eventsUrl: string };
-  return eventsUrl.slice(0, -'/events'.length);
+  const { runId, eventsUrl } = JSON.parse(body) as { runId: string; eventsUrl: string };
+  return eventsUrl.slice(0, -pathOf('streamRunEvents', { runId }).length) + pathOf('getRun', { runId });
 }

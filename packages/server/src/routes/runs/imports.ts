@@ -6,12 +6,12 @@ import { unpackedBody } from '../../http/unpacked-body.ts';
 /** A bundle has at most 8 MiB; a little more for spaces that a client has added. */
 const MAX_BUNDLE_BYTES = 8 * 1024 * 1024 + 256 * 1024;
 
-/** POST /v1/host/weft/imports: a debug bundle, as JSON or as gzipped JSON, becomes a run that is only read. */
-export const importRoutes: Routes = (app, context) => {
-  app.post(
-    '/v1/host/weft/imports',
+/** A debug bundle, as JSON or as gzipped JSON, becomes a run that is only read. */
+export const importRoutes: Routes = (serve, context) => {
+  serve(
+    'importBundle',
     {
-      ...context.allow('importBundle', { isNewWork: true }),
+      isNewWork: true,
       bodyLimit: MAX_BUNDLE_BYTES,
       preParsing: async (request: FastifyRequest, reply, payload: RequestPayload) =>
         unpackedBody(request, reply, payload, MAX_BUNDLE_BYTES),

@@ -6,32 +6,24 @@ import { listParam, type Query, queryOf, textParam, timeParam } from '../../http
 import { pageOf } from '../page.ts';
 
 /** Lists and explanations, which the protocol does not have. */
-export const listRunRoutes: Routes = (app, context) => {
-  app.get('/v1/host/weft/runs', context.allow('listRuns'), async (request, reply) => {
+export const listRunRoutes: Routes = (serve, context) => {
+  serve('listRuns', async (request, reply) => {
     const filter = filterOf(queryOf(request));
     const { rows, nextCursor } = await context.host.runs.list(callerOf(request), filter, pageOf(request));
     return sendJson(reply, 200, JSON.stringify({ runs: rows, nextCursor }));
   });
 
-  app.get(
-    '/v1/host/weft/runs/:runId/why',
-    context.allow('explainRun', { ofRun: true }),
-    async (request, reply) => {
-      const explanation = await context.host.runs.explain(callerOf(request), pathParam(request, 'runId'));
-      if (explanation === undefined) throw noSuchRun();
-      return sendJson(reply, 200, JSON.stringify(explanation));
-    },
-  );
+  serve('explainRun', { ofRun: true }, async (request, reply) => {
+    const explanation = await context.host.runs.explain(callerOf(request), pathParam(request, 'runId'));
+    if (explanation === undefined) throw noSuchRun();
+    return sendJson(reply, 200, JSON.stringify(explanation));
+  });
 
-  app.post(
-    '/v1/host/weft/runs/:runId(^[^:]+)::release',
-    context.allow('releaseRun', { ofRun: true }),
-    async (request, reply) => {
-      const runId = pathParam(request, 'runId');
-      if (!(await context.host.runs.release(callerOf(request), runId))) throw noSuchRun();
-      return sendJson(reply, 200, JSON.stringify({ runId, released: true }));
-    },
-  );
+  serve('releaseRun', { ofRun: true }, async (request, reply) => {
+    const runId = pathParam(request, 'runId');
+    if (!(await context.host.runs.release(callerOf(request), runId))) throw noSuchRun();
+    return sendJson(reply, 200, JSON.stringify({ runId, released: true }));
+  });
 };
 
 function filterOf(query: Query): RunFilter {

@@ -1,12 +1,12 @@
 import { jsonText } from '@weft/engine';
-import type { RunSnapshot } from '@weft/protocol';
+import { pathOf, type RunSnapshot } from '@weft/protocol';
 import { callerOf, pathParam, type Routes, sendJson } from '../../app-context.ts';
 import { noSuchRun } from '../../http/errors.ts';
 import { isUnchanged, quoted, sendUnchanged } from '../../http/etag.ts';
 
-/** GET /v1/runs/{runId}. The validator comes with the snapshot from one read, so a 304 is never stale. */
-export const readRunRoutes: Routes = (app, context) => {
-  app.get('/v1/runs/:runId', context.allow('getRun', { ofRun: true }), async (request, reply) => {
+/** A run as it stands now. The validator comes with the snapshot from one read, so a 304 is never stale. */
+export const readRunRoutes: Routes = (serve, context) => {
+  serve('getRun', { ofRun: true }, async (request, reply) => {
     const view = await context.host.runs.snapshot(callerOf(request), pathParam(request, 'runId'));
     if (view === undefined) throw noSuchRun();
     const etag = quoted(view.etag);
@@ -21,6 +21,6 @@ export const readRunRoutes: Routes = (app, context) => {
 function withCallback(snapshot: RunSnapshot, origin: string): RunSnapshot {
   const { interrupt } = snapshot as { interrupt?: { interruptToken?: string } };
   if (interrupt?.interruptToken === undefined) return snapshot;
-  const callbackUrl = `${origin}/v1/interrupts/${interrupt.interruptToken}`;
+  const callbackUrl = origin + pathOf('inspectInterrupt', { token: interrupt.interruptToken });
   return { ...snapshot, interrupt: { ...interrupt, callbackUrl } };
 }

@@ -1,5 +1,5 @@
 import type { CreatedWebhook, NewWebhook } from '@weft/engine';
-import { HostError, type Json, operationOf, RegisterWebhookSchema, route } from '@weft/protocol';
+import { HostError, type Json, operationOf, RegisterWebhookSchema, route, toIso } from '@weft/protocol';
 import { callerOf, pathParam, type Routes, sendJson } from '../../app-context.ts';
 import { idempotencyOf, REPLAY_HEADER, sendReplay } from '../../http/idempotency.ts';
 import { bodyParser } from '../../http/parse-body.ts';
@@ -10,8 +10,8 @@ const UNREGISTER = operationOf(route('unregisterWebhook'));
 const parseWebhook = bodyParser(RegisterWebhookSchema);
 
 /** Webhooks of the caller's tenant. The secret is in the answer that registers one and nowhere else. */
-export const webhookRoutes: Routes = (app, context) => {
-  app.post('/v1/webhooks', context.allow('registerWebhook'), async (request, reply) => {
+export const webhookRoutes: Routes = (serve, context) => {
+  serve('registerWebhook', async (request, reply) => {
     const body = request.body as Json | undefined;
     const { url, events, tags, tenantId } = parseWebhook(body);
     const wanted: NewWebhook = {
@@ -31,7 +31,7 @@ export const webhookRoutes: Routes = (app, context) => {
     return sendJson(reply, 201, JSON.stringify(shown(answer)));
   });
 
-  app.delete('/v1/webhooks/:webhookId', context.allow('unregisterWebhook'), async (request, reply) => {
+  serve('unregisterWebhook', async (request, reply) => {
     const caller = callerOf(request);
     const webhookId = pathParam(request, 'webhookId');
     const tenantId = textParam(queryOf(request), 'tenantId');
@@ -49,12 +49,16 @@ export const webhookRoutes: Routes = (app, context) => {
     return reply.code(204).send();
   });
 
-  app.get('/v1/host/weft/webhooks', context.allow('listWebhooks'), async (request, reply) => {
+  serve('listWebhooks', async (request, reply) => {
     const webhooks = await context.host.webhooks.list(callerOf(request));
-    return sendJson(reply, 200, JSON.stringify({ webhooks }));
+    return sendJson(
+      reply,
+      200,
+      JSON.stringify({ webhooks: webhooks.map((row) => ({ ...row, createdAt: toIso(row.createdAt) })) }),
+    );
   });
 
-  app.get('/v1/host/weft/callback-secret', context.allow('readCallbackSecret'), async (request, reply) => {
+  serve('readCallbackSecret', async (request, reply) => {
     return sendJson(
       reply,
       200,

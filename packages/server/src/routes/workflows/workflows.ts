@@ -1,5 +1,5 @@
 import type { Registration, WorkflowProblem } from '@weft/engine';
-import { HostError, type Json, operationOf, route } from '@weft/protocol';
+import { HostError, type Json, operationOf, route, toIso } from '@weft/protocol';
 import type { FastifyRequest } from 'fastify';
 import { callerOf, pathParam, type Routes, sendJson } from '../../app-context.ts';
 import { idempotencyOfLarge, type Render, sendReplay } from '../../http/idempotency.ts';
@@ -13,34 +13,37 @@ const render: Render = (outcome) => ({
 });
 
 /** The protocol's read of a workflow, and this host's own registration next to it. */
-export const workflowRoutes: Routes = (app, context) => {
-  app.get('/v1/workflows/:workflowId', context.allow('getWorkflow'), async (request, reply) => {
+export const workflowRoutes: Routes = (serve, context) => {
+  serve('getWorkflow', async (request, reply) => {
     const definition = await context.host.workflows.get(callerOf(request), pathParam(request, 'workflowId'));
     if (definition === undefined) throw noSuchWorkflow();
     return sendJson(reply, 200, JSON.stringify(definition));
   });
 
-  app.get('/v1/host/weft/workflows', context.allow('listWorkflows'), async (request, reply) => {
+  serve('listWorkflows', async (request, reply) => {
     const { rows, nextCursor } = await context.host.workflows.list(callerOf(request), pageOf(request));
-    return sendJson(reply, 200, JSON.stringify({ workflows: rows, nextCursor }));
+    return sendJson(
+      reply,
+      200,
+      JSON.stringify({
+        workflows: rows.map((row) => ({ ...row, registeredAt: toIso(row.registeredAt) })),
+        nextCursor,
+      }),
+    );
   });
 
-  app.get(
-    '/v1/host/weft/workflows/:workflowId',
-    context.allow('getWorkflowVersion'),
-    async (request, reply) => {
-      const version = textParam(queryOf(request), 'version');
-      const definition = await context.host.workflows.get(
-        callerOf(request),
-        pathParam(request, 'workflowId'),
-        version,
-      );
-      if (definition === undefined) throw noSuchWorkflow();
-      return sendJson(reply, 200, JSON.stringify(definition));
-    },
-  );
+  serve('getWorkflowVersion', async (request, reply) => {
+    const version = textParam(queryOf(request), 'version');
+    const definition = await context.host.workflows.get(
+      callerOf(request),
+      pathParam(request, 'workflowId'),
+      version,
+    );
+    if (definition === undefined) throw noSuchWorkflow();
+    return sendJson(reply, 200, JSON.stringify(definition));
+  });
 
-  app.post('/v1/host/weft/workflows', context.allow('registerWorkflow'), async (request, reply) => {
+  serve('registerWorkflow', async (request, reply) => {
     const strict = booleanParam(queryOf(request), 'strict');
     const definition = definitionOf(request);
     const caller = callerOf(request);
@@ -59,7 +62,7 @@ export const workflowRoutes: Routes = (app, context) => {
     return sendJson(reply, status, body);
   });
 
-  app.post('/v1/host/weft/workflows::check', context.allow('checkWorkflow'), async (request, reply) => {
+  serve('checkWorkflow', async (request, reply) => {
     const strict = booleanParam(queryOf(request), 'strict');
     const { errors, warnings } = await context.host.workflows.check(
       definitionOf(request),

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { ENDPOINTS, endpointOf, pathOf, pathParameters } from './endpoints.ts';
+
+describe('the table of endpoints', () => {
+  it('fills the parameters of a path, percent-encoded', () => {
+    expect(pathOf('resolveInterrupt', { runId: 'a/b', nodeId: 'gate[2]' })).toBe(
+      '/v1/runs/a%2Fb/interrupts/gate%5B2%5D',
+    );
+    expect(endpointOf('pauseRun', { runId: 'r-1' })).toEqual({ method: 'POST', path: '/v1/runs/r-1:pause' });
+    expect(endpointOf('createRun')).toEqual({ method: 'POST', path: '/v1/runs' });
+  });
+
+  it('demands exactly the parameters of the path', () => {
+    // Compiled, never called.
+    const wrong = (): unknown[] => [
+      // @ts-expect-error no parameter is given
+      pathOf('getRun'),
+      // @ts-expect-error one of two parameters is missing
+      pathOf('resolveInterrupt', { runId: 'r' }),
+      // @ts-expect-error the path has no such parameter
+      pathOf('getRun', { runId: 'r', nodeId: 'n' }),
+      // @ts-expect-error the path has no parameters
+      pathOf('createRun', { runId: 'r' }),
+      // @ts-expect-error there is no such operation
+      pathOf('none'),
+    ];
+
+    expect(wrong).toBeTypeOf('function');
+  });
+
+  it('has aliases with the parameters of their path', () => {
+    for (const row of Object.values(ENDPOINTS))
+      if ('alias' in row) expect(pathParameters(row.alias)).toEqual(pathParameters(row.path));
+  });
+
+  it('has one parameter per pair of braces', () => {
+    expect(pathParameters('/v1/runs/{runId}:pause')).toEqual(['runId']);
+    expect(pathParameters('/v1/runs')).toEqual([]);
+  });
+});

@@ -1,0 +1,119 @@
+export interface Endpoint {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Parameters in braces; verbs follow a colon. */
+  readonly path: string;
+  /** Served as well, and not documented. */
+  readonly alias?: string;
+}
+
+/**
+ * Where each operation is served. Paths are written here and nowhere else: the server registers its handlers by these ids, the SDK
+ * builds its requests from them, and ROUTES describes each of them. No schemas, so a client that only asks loads none.
+ */
+export const ENDPOINTS = {
+  discover: { method: 'GET', path: '/.well-known/openwop' },
+  getOpenApi: { method: 'GET', path: '/v1/openapi.json' },
+  getWorkflow: { method: 'GET', path: '/v1/workflows/{workflowId}' },
+  createRun: { method: 'POST', path: '/v1/runs' },
+  getRun: { method: 'GET', path: '/v1/runs/{runId}' },
+  diffRuns: { method: 'GET', path: '/v1/runs/{runId}:diff' },
+  // Some documents write the verb like its siblings.
+  cancelRun: { method: 'POST', path: '/v1/runs/{runId}/cancel', alias: '/v1/runs/{runId}:cancel' },
+  bulkCancelRuns: { method: 'POST', path: '/v1/runs:bulk-cancel' },
+  pauseRun: { method: 'POST', path: '/v1/runs/{runId}:pause' },
+  resumeRun: { method: 'POST', path: '/v1/runs/{runId}:resume' },
+  resolveInterrupt: { method: 'POST', path: '/v1/runs/{runId}/interrupts/{nodeId}' },
+  resolveApproval: { method: 'POST', path: '/v1/runs/{runId}/approvals/{nodeId}' },
+  inspectInterrupt: { method: 'GET', path: '/v1/interrupts/{token}' },
+  resolveInterruptByLink: { method: 'POST', path: '/v1/interrupts/{token}' },
+  streamRunEvents: { method: 'GET', path: '/v1/runs/{runId}/events' },
+  pollRunEvents: { method: 'GET', path: '/v1/runs/{runId}/events/poll' },
+  getArtifact: { method: 'GET', path: '/v1/runs/{runId}/artifacts/{artifactId}' },
+  getDebugBundle: { method: 'GET', path: '/v1/runs/{runId}/debug-bundle' },
+  annotateRun: { method: 'POST', path: '/v1/runs/{runId}/annotations' },
+  listAnnotations: { method: 'GET', path: '/v1/runs/{runId}/annotations' },
+  forkRun: { method: 'POST', path: '/v1/runs/{runId}:fork' },
+  getAncestry: { method: 'GET', path: '/v1/runs/{runId}/ancestry' },
+  forkRunWith: { method: 'POST', path: '/v1/host/weft/runs/{runId}:fork' },
+  getRunState: { method: 'GET', path: '/v1/host/weft/runs/{runId}/state' },
+  verifyAudit: { method: 'GET', path: '/v1/audit/verify' },
+  exportAudit: { method: 'GET', path: '/v1/host/weft/audit' },
+  registerWebhook: { method: 'POST', path: '/v1/webhooks' },
+  unregisterWebhook: { method: 'DELETE', path: '/v1/webhooks/{webhookId}' },
+  registerWorkflow: { method: 'POST', path: '/v1/host/weft/workflows' },
+  listWorkflows: { method: 'GET', path: '/v1/host/weft/workflows' },
+  getWorkflowVersion: { method: 'GET', path: '/v1/host/weft/workflows/{workflowId}' },
+  checkWorkflow: { method: 'POST', path: '/v1/host/weft/workflows:check' },
+  listRuns: { method: 'GET', path: '/v1/host/weft/runs' },
+  explainRun: { method: 'GET', path: '/v1/host/weft/runs/{runId}/why' },
+  releaseRun: { method: 'POST', path: '/v1/host/weft/runs/{runId}:release' },
+  importBundle: { method: 'POST', path: '/v1/host/weft/imports' },
+  listInterrupts: { method: 'GET', path: '/v1/host/weft/interrupts' },
+  setSecret: { method: 'POST', path: '/v1/host/weft/secrets' },
+  listSecrets: { method: 'GET', path: '/v1/host/weft/secrets' },
+  removeSecret: { method: 'DELETE', path: '/v1/host/weft/secrets/{secretId}' },
+  listArtifacts: { method: 'GET', path: '/v1/host/weft/runs/{runId}/artifacts' },
+  createKey: { method: 'POST', path: '/v1/host/weft/keys' },
+  listKeys: { method: 'GET', path: '/v1/host/weft/keys' },
+  revokeKey: { method: 'DELETE', path: '/v1/host/weft/keys/{keyId}' },
+  rotateLinkKey: { method: 'POST', path: '/v1/host/weft/link-keys:rotate' },
+  readStats: { method: 'GET', path: '/v1/host/weft/stats' },
+  readMetrics: { method: 'GET', path: '/metrics' },
+  removeRun: { method: 'DELETE', path: '/v1/host/weft/runs/{runId}' },
+  eraseRun: { method: 'POST', path: '/v1/host/weft/runs/{runId}:erase' },
+  getRetention: { method: 'GET', path: '/v1/host/weft/retention' },
+  setRetention: { method: 'POST', path: '/v1/host/weft/retention' },
+  resetRetention: { method: 'DELETE', path: '/v1/host/weft/retention' },
+  backUp: { method: 'POST', path: '/v1/host/weft/backup' },
+  proveIdentity: { method: 'GET', path: '/v1/host/weft/identity' },
+  health: { method: 'GET', path: '/health' },
+  ready: { method: 'GET', path: '/ready' },
+  listWebhooks: { method: 'GET', path: '/v1/host/weft/webhooks' },
+  readCallbackSecret: { method: 'GET', path: '/v1/host/weft/callback-secret' },
+  listDeliveries: { method: 'GET', path: '/v1/host/weft/deliveries' },
+  replayDelivery: { method: 'POST', path: '/v1/host/weft/deliveries/{deliveryId}:replay' },
+  listNodes: { method: 'GET', path: '/v1/host/weft/cluster/nodes' },
+  drainNode: { method: 'POST', path: '/v1/host/weft/cluster/nodes/{node}:drain' },
+} as const satisfies Readonly<Record<string, Endpoint>>;
+
+export type OperationId = keyof typeof ENDPOINTS;
+
+/** What every operation of the protocol and of this host's extension begins with. */
+export const API_PREFIX = '/v1/';
+
+/** What those begin with that the protocol leaves to hosts. */
+export const HOST_PREFIX = '/v1/host/';
+
+/** Not served here. Clients of a registry ask for it to learn whether there is one. */
+export const PACKS_PATH = '/v1/packs';
+
+type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | NamesIn<Rest>
+  : never;
+
+/** Exactly the parameters of the operation's path: no argument for a path without any. */
+export type PathValues<Id extends OperationId> = [NamesIn<(typeof ENDPOINTS)[Id]['path']>] extends [never]
+  ? []
+  : [values: Readonly<Record<NamesIn<(typeof ENDPOINTS)[Id]['path']>, string>>];
+
+/** Each path cut at its parameters: texts, and between them names. Cut once, because every new run is told its paths. */
+const PARTS = new Map(Object.entries(ENDPOINTS).map(([id, { path }]) => [id, path.split(/\{(\w+)\}/)]));
+
+/** The path of an operation with its parameters filled in, percent-encoded. */
+export function pathOf<Id extends OperationId>(id: Id, ...given: PathValues<Id>): string {
+  const [values = {}] = given as readonly Readonly<Record<string, string>>[];
+  let path = '';
+  for (const [index, part] of (PARTS.get(id) ?? []).entries())
+    path += index % 2 === 0 ? part : encodeURIComponent(String(values[part]));
+  return path;
+}
+
+/** The same with its method: what a client asks. */
+export function endpointOf<Id extends OperationId>(id: Id, ...given: PathValues<Id>): Endpoint {
+  return { method: ENDPOINTS[id].method, path: pathOf(id, ...given) };
+}
+
+/** Names in braces, in order. */
+export function pathParameters(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].flatMap((match) => match[1] ?? []);
+}
