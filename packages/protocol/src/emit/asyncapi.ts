@@ -6,6 +6,7 @@ import { EVENT_CATALOGUE } from '../events/event-catalogue.ts';
 import { RunEventDocSchema } from '../events/events.ts';
 import { STREAM_MODES, type StreamMode } from '../events/stream-mode-names.ts';
 import type { Json, JsonObject } from '../json/json.ts';
+import { ENDPOINTS } from '../routes/endpoints.ts';
 
 export interface AsyncApiOptions {
   /** Version of the host. */
@@ -76,7 +77,7 @@ function channel(name: string, sent: readonly string[]): JsonObject {
   const isMode = (STREAM_MODES as readonly string[]).includes(name);
   const query = isMode ? `streamMode=${name}` : 'streamMode={modes}';
   return {
-    address: `/v1/runs/{runId}/events?${query}`,
+    address: `${ENDPOINTS.streamRunEvents.path}?${query}`,
     title: name,
     summary: isMode
       ? SUMMARIES[name as StreamMode]
