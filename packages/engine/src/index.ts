@@ -51,7 +51,6 @@ export type {
   Egress,
   EgressRequest,
   EgressResponse,
-  InterruptKind,
   InterruptNodeType,
   LoopNodeType,
   NodeInput,

@@ -17,7 +17,8 @@ export type { WorkLimits } from './validation/budget.ts';
 export { CapabilitiesSchema, GrpcSchema, LimitsSchema, mirrorFamilies } from './documents/capabilities.ts';
 export type { Capabilities, CapabilityLimits } from './documents/capabilities.ts';
 export { canonicalJson, canonicalParts } from './json/canonical.ts';
-export { INTERRUPT_KINDS } from './events/catalogue/payload-parts.ts';
+export { INTERRUPT_KINDS, waitingFor } from './events/interrupt-kinds.ts';
+export type { InterruptKind } from './events/interrupt-kinds.ts';
 export type { EventRow } from './events/catalogue/row.ts';
 export { WEFT_EVENTS } from './events/catalogue/weft.ts';
 export {

@@ -1,4 +1,11 @@
-import { type AgentRef, isName, type Json, type JsonObject, type WorkBudget } from '@weft/protocol';
+import {
+  type AgentRef,
+  type InterruptKind,
+  isName,
+  type Json,
+  type JsonObject,
+  type WorkBudget,
+} from '@weft/protocol';
 import type { TSchema } from 'typebox';
 import type { ExpressionCompiler, ExpressionScope, SchemaCompiler } from '../core/compile/plan.ts';
 import type { Reducer } from '../core/channels/reducers.ts';
@@ -317,14 +324,6 @@ export interface Question {
   /** Said on `node.suspended`. */
   readonly reason?: string;
 }
-
-export type InterruptKind =
-  | 'approval'
-  | 'clarification'
-  | 'external-event'
-  | 'custom'
-  | 'conversation.exchange'
-  | 'low-confidence';
 
 /** The only way out of the host (one egress policy for every outbound request). */
 export interface Egress {
