@@ -63,6 +63,7 @@ export type {
   TimerNodeType,
 } from './model/node-type.ts';
 export { BUILTIN_NODE_TYPES } from './nodes/index.ts';
+export type { ModelContext, ModelProvider, ModelReply, ModelRequest, Models } from './ports/models.ts';
 export { renderNodeReference } from './nodes/reference.ts';
 export { AuditAnchorError } from './runtime/audit/audit-anchor.ts';
 export type { AuditAnchor } from './runtime/audit/audit-anchor.ts';

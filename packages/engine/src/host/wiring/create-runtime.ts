@@ -1,6 +1,5 @@
 import type { Egress } from '../../model/node-type.ts';
 import type { Signal, CommandResult } from '../../ports/store.ts';
-import { withConformanceSecrets } from '../../conformance/conformance-secrets.ts';
 import { createAudit } from '../../runtime/audit/audit.ts';
 import { createCluster } from '../../runtime/cluster/cluster.ts';
 import { createCommandResults } from '../../runtime/commands/command-results.ts';
@@ -39,7 +38,7 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
   const { store, seen, visible, committer, quarantine, observation } = stores;
   const common = { store, committer, clock, random, limits, log };
   const capabilities = new Set(settings.runtimeCapabilities);
-  const compile = createCompile(settings, limits, settings.test);
+  const compile = createCompile(settings, limits);
   const plans = createPlans(store, compile);
   const states = createRunStates(store, plans, limits);
   const feed = createFeed(limits);
@@ -108,6 +107,7 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
     newRunId,
     checkCallbackUrl: outbox.checkCallbackUrl,
     auditRuns: settings.auditRuns,
+    conformance: settings.conformance,
   });
   const spawnChild = createSpawnChild({ ...common, plans, now: clock.now, create: creator.write });
   const readers = createReaders({
@@ -179,7 +179,8 @@ function createOutward(
     egress,
     openPorts: createOpenEffectPorts({
       ...common,
-      resolver: settings.test ? withConformanceSecrets(localSecrets) : localSecrets,
+      resolver: settings.conformance?.secrets(localSecrets) ?? localSecrets,
+      models: settings.models,
     }),
     log,
   });

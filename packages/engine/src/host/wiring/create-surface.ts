@@ -70,6 +70,7 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
         plans,
         states,
         newRunId,
+        conformance: settings.conformance,
         fillImported: createFillImported(store),
       }),
       ...createAncestry({ store: visible, plans, hostId }),

@@ -1,6 +1,7 @@
 import { HostError, type Json, type JsonObject } from '@weft/protocol';
 import type { CreationRecord, ForkLink } from '../../model/run-state.ts';
 import type { Caller, ForkRequest, Forked, Runs } from '../../host/host.ts';
+import type { Conformance } from '../../ports/conformance.ts';
 import type { RunRow, RunUnit, Store } from '../../ports/store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
@@ -39,6 +40,8 @@ export interface ForkDependencies {
   readonly random: RandomBytes;
   readonly limits: HostLimits;
   readonly newRunId: () => string;
+  /** Of a test host. */
+  readonly conformance?: Conformance | undefined;
   /** What a fork of an imported run gets in place of what was masked there. */
   readonly fillImported: FillImported;
 }
@@ -123,7 +126,7 @@ export function createFork(dependencies: ForkDependencies): Pick<Runs, 'fork'> {
     const metadata = { ...kept.metadata, ...overlay.metadata };
     const isOther = definition.definitionDigest !== kept.definitionDigest;
     // What a replay runs under was accepted once; a setting that changed since then does not matter.
-    if (request.mode === 'branch') checkOptions(caller, { configurable, metadata }, plan, limits);
+    if (request.mode === 'branch') checkOptions(caller, { configurable, metadata }, plan, dependencies);
     if (request.values !== undefined || isOther) checkValues(inputs, plan);
     if (isOther) checkNodes((await dependencies.states.upTo(source.record, fromSeq)).state, plan);
     return {

@@ -6,6 +6,7 @@ import type { Plan } from '../../core/compile/plan.ts';
 import { type CreationRecord, isTerminalStatus, type RunStatus } from '../../model/run-state.ts';
 import type { Step } from '../../core/decide/step.ts';
 import type { Accepted, Caller, IdempotencyClaim, NewRun } from '../../host/host.ts';
+import type { Conformance } from '../../ports/conformance.ts';
 import type { RunUnit, Store, WorkflowRow } from '../../ports/store.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Committer, CommitResult } from '../commits/committer.ts';
@@ -34,6 +35,8 @@ export interface CreateRunDependencies extends BatchTools {
   readonly finished: FinishedRuns;
   readonly newRunId: () => string;
   readonly capabilities: ReadonlySet<string>;
+  /** Of a test host. */
+  readonly conformance?: Conformance | undefined;
   /** Creating a run is an act to be kept in the audit log too. */
   readonly auditRuns: boolean;
   /** Why callbacks may not go to this URL. */
@@ -67,7 +70,7 @@ export function createRunCreator(dependencies: CreateRunDependencies): RunCreato
     const engineVersion = engineVersionFor(caller, request.forceEngineVersion);
     const workflow = await findWorkflow(store, caller, request);
     const plan = await plans.get(workflow.digest, caller.tenant);
-    checkNewRun(caller, request, plan, limits);
+    checkNewRun(caller, request, plan, dependencies);
     checkCallback(request, dependencies.checkCallbackUrl);
 
     const record = newRecordOf(caller, request, workflow, {
