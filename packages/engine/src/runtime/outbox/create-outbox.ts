@@ -77,7 +77,7 @@ export function createOutbox(dependencies: OutboxDependencies): Outbox {
   const worker = createOutboxWorker({
     ...dependencies,
     deliver,
-    obituary: deadLetters.obituary,
+    deadLetter: deadLetters.letterFor,
     retryScale: dependencies.retryScaleForTests,
   });
   const { deadDeliveries, replay } = deadLetters;
