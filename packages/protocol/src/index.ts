@@ -63,7 +63,7 @@ export {
   WorkflowReportSchema,
 } from './documents/host-extension.ts';
 export type { CreateKeyRequest } from './documents/host-extension.ts';
-export { eventId } from './events/ids.ts';
+export { eventId } from './events/wire-event.ts';
 export { isJsonObject } from './json/json.ts';
 export type { Json, JsonObject } from './json/json.ts';
 export { isName, NAME_FORMAT, nameProblem, shownName } from './json/names.ts';
