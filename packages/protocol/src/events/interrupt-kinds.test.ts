@@ -16,7 +16,7 @@ describe('a kind of question', () => {
     expect(waitingFor('conversation.close')).toBeUndefined();
   });
 
-  it('that is unknown here, or only a member of every object, is none', () => {
+  it('that is unknown here has no row, not even under a name that every object has', () => {
     expect(waitingFor('from-the-future')).toBeUndefined();
     expect(waitingFor('constructor')).toBeUndefined();
   });

@@ -50,7 +50,7 @@ export function createSettle(options: SettleOptions): (row: OutboxRow, attempt: 
     }
     log('warn', fields, 'a delivery failed for the last time');
     const letter = await options.deadLetter(row, reason);
-    // In one turn, so that both are one transaction: whoever finds the record and asks for another try finds the row dead.
+    // In one turn, so that both are one transaction: a client that finds the record and asks for another try finds the row dead.
     const recorded = letter === undefined ? undefined : committer.submit(letter);
     await Promise.all([recorded, write(row, { id: row.id, state: 'dead' }, letter?.tenant)]);
   }
