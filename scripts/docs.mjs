@@ -6,14 +6,16 @@ import { ensureReady, ROOT } from './bootstrap.mjs';
 import { renderInvariants } from './docs/invariants.mjs';
 
 ensureReady();
-const built = (name) => import(pathToFileURL(join(ROOT, 'packages', name, 'dist/index.js')).href);
+const built = (name, file = 'index.js') =>
+  import(pathToFileURL(join(ROOT, 'packages', name, 'dist', file)).href);
 const { renderReference } = await built('protocol');
 const { BUILTIN_NODE_TYPES, renderNodeReference } = await built('engine');
+const { CONFORMANCE_ONLY } = await built('engine', 'conformance/index.js');
 const { renderSettingsReference } = await built('cli');
 const { renderRequirementsPage } = await built('conformance');
 const pages = [
   ...renderReference(),
-  { file: 'nodes.md', markdown: renderNodeReference(BUILTIN_NODE_TYPES) },
+  { file: 'nodes.md', markdown: renderNodeReference([...BUILTIN_NODE_TYPES, ...CONFORMANCE_ONLY]) },
   { file: 'settings.md', markdown: renderSettingsReference() },
   { file: 'conformance.md', markdown: renderRequirementsPage() },
   { file: 'invariants.md', markdown: renderInvariants() },

@@ -51,7 +51,6 @@ export type {
   Egress,
   EgressRequest,
   EgressResponse,
-  InterruptKind,
   InterruptNodeType,
   LoopNodeType,
   NodeInput,
@@ -64,6 +63,7 @@ export type {
   TimerNodeType,
 } from './model/node-type.ts';
 export { BUILTIN_NODE_TYPES } from './nodes/index.ts';
+export type { ModelContext, ModelProvider, ModelReply, ModelRequest, Models } from './ports/models.ts';
 export { renderNodeReference } from './nodes/reference.ts';
 export { AuditAnchorError } from './runtime/audit/audit-anchor.ts';
 export type { AuditAnchor } from './runtime/audit/audit-anchor.ts';
@@ -79,8 +79,7 @@ export type { RandomBytes } from './runtime/runs/ids.ts';
 export { recordFromText } from './core/json/lazy-inputs.ts';
 export { createFairQueue } from './runtime/fairness/fair-queue.ts';
 export { createGate } from './runtime/fairness/gate.ts';
-export { runCooperatively, nextTurn } from './runtime/fairness/run-cooperatively.ts';
-export { jsonText } from './runtime/fairness/json-text.ts';
+export { jsonText, nextTurn, runCooperatively } from './runtime/fairness/run-cooperatively.ts';
 export { createLoads, isOverShare } from './runtime/fairness/loads.ts';
 export { StopSource } from './runtime/effects/stop-source.ts';
 export { ensureFirstKey } from './runtime/auth/first-key.ts';

@@ -17,7 +17,8 @@ export type { WorkLimits } from './validation/budget.ts';
 export { CapabilitiesSchema, GrpcSchema, LimitsSchema, mirrorFamilies } from './documents/capabilities.ts';
 export type { Capabilities, CapabilityLimits } from './documents/capabilities.ts';
 export { canonicalJson, canonicalParts } from './json/canonical.ts';
-export { INTERRUPT_KINDS } from './events/catalogue/payload-parts.ts';
+export { INTERRUPT_KINDS, waitingFor } from './events/interrupt-kinds.ts';
+export type { InterruptKind } from './events/interrupt-kinds.ts';
 export type { EventRow } from './events/catalogue/row.ts';
 export { WEFT_EVENTS } from './events/catalogue/weft.ts';
 export {
@@ -62,7 +63,7 @@ export {
   WorkflowReportSchema,
 } from './documents/host-extension.ts';
 export type { CreateKeyRequest } from './documents/host-extension.ts';
-export { eventId } from './events/ids.ts';
+export { eventId } from './events/wire-event.ts';
 export { isJsonObject } from './json/json.ts';
 export type { Json, JsonObject } from './json/json.ts';
 export { isName, NAME_FORMAT, nameProblem, shownName } from './json/names.ts';

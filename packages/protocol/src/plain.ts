@@ -4,6 +4,8 @@
  */
 export { DIFF_EXCLUDED_NAMES } from './documents/diff-excluded-names.ts';
 export { HostError, isHostError } from './errors/errors.ts';
+export { waitingFor } from './events/interrupt-kinds.ts';
+export type { InterruptKind } from './events/interrupt-kinds.ts';
 export { isJsonObject } from './json/json.ts';
 export type { Json, JsonObject } from './json/json.ts';
 export { RUN_STATUSES } from './documents/run-statuses.ts';

@@ -1,7 +1,7 @@
 import { isJsonObject } from '@weft/protocol/plain';
 import type { RunEventDocument } from '@weft/sdk';
 import { nodeKeyOf } from '../output/run-progress.ts';
-import type { AskedQuestion } from '../output/question.ts';
+import { type AskedQuestion, CHILD } from '../output/question.ts';
 
 /** Tells a person who follows a run about the questions it waits for, each once. */
 export interface QuestionNotices {
@@ -51,7 +51,7 @@ function questionIn(event: RunEventDocument): AskedQuestion | undefined {
   if (nodeId === undefined || !isJsonObject(payload)) return undefined;
   const { kind, data, iteration, childRunId } = payload;
   if (event.type === 'node.suspended' && typeof childRunId === 'string') {
-    return { runId, nodeId, kind: 'child', data: { childRunId } };
+    return { runId, nodeId, kind: CHILD, data: { childRunId } };
   }
   if (event.type !== 'interrupt.requested') return undefined;
   return {

@@ -87,6 +87,20 @@ describe('the view of a run', () => {
     expect(head()).toBe('r1  running  0 ms');
   });
 
+  it.each([
+    ['conversation.exchange', 'waiting-approval'],
+    ['external-event', 'waiting-external'],
+    ['from-the-future', 'waiting-input'],
+  ])('says of a run that waits for %s what its host says: %s', (kind, status) => {
+    const progress = newProgress('r1');
+    applyEvent(progress, event(0, 'run.started', 0));
+    applyEvent(progress, event(1, 'node.started', 0, { nodeId: 'gate' }));
+
+    applyEvent(progress, event(2, 'node.suspended', 0, { nodeId: 'gate', kind }));
+
+    expect(renderProgress(PLAIN, progress, T0).split('\n')[0]).toBe(`r1  ${status}  0 ms`);
+  });
+
   it('shows what was asked and who answered', () => {
     const asked = event(1, 'interrupt.requested', 0, { nodeId: 'gate', data: { title: 'Pay 800?' } });
     const vote = event(2, 'approval.received', 0, {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '@weft/protocol/plain';
+import { type InterruptKind, isJsonObject, type JsonObject, waitingFor } from '@weft/protocol/plain';
 import { type OpenInterrupt, nodeNameOf } from '@weft/sdk';
 import { visibleText } from './terminal-text.ts';
 import { shellCommand, shellWord } from './shell-command.ts';
@@ -6,13 +6,33 @@ import { shellCommand, shellWord } from './shell-command.ts';
 /** What is known of a question from its event as well as from a list. */
 export type AskedQuestion = Pick<OpenInterrupt, 'runId' | 'nodeId' | 'iteration' | 'kind' | 'data'>;
 
-const WAITED_FOR: Readonly<Record<string, string>> = {
-  approval: 'an approval',
-  clarification: 'answers to its questions',
-  'external-event': 'an external event',
-  'conversation.exchange': 'the next turn of a conversation',
-  'low-confidence': 'a person to confirm a decision',
-  child: 'its child run, which waits too',
+/** A node that waits for its child run is shown like a question. */
+export const CHILD = 'child';
+
+interface Answering {
+  readonly data: JsonObject;
+  /** The run and the node, as words of a command line. */
+  readonly place: readonly string[];
+  /** The command that gives any value. */
+  readonly resolve: (value: string) => string;
+}
+
+/** Commands that answer a question of each kind, the most likely one first. */
+const COMMANDS: {
+  readonly [Kind in InterruptKind | typeof CHILD]: (asked: Answering) => readonly [string, ...string[]];
+} = {
+  approval: ({ place }) => [shellCommand('approve', place), shellCommand('reject', place)],
+  clarification: ({ data, place }) => [
+    shellCommand('answer', [...place, ...questionIds(data).map((id) => `${id}=ANSWER`)]),
+  ],
+  'external-event': ({ data, resolve }) => [resolve(shellWord(JSON.stringify(data['correlation'] ?? {})))],
+  custom: ({ resolve }) => [resolve('@answer.json')],
+  'conversation.exchange': ({ resolve }) => [
+    resolve(`'{"content":"…"}'`),
+    resolve(`'{"operation":"close"}'`),
+  ],
+  'low-confidence': ({ resolve }) => [resolve(`'{"ratified":true}'`), resolve(`'{"rejected":true}'`)],
+  child: ({ data }) => [shellCommand('runs why', [String(data['childRunId'])]), 'weft inbox'],
 };
 
 /** The question in the fewest words: its title, its first question, or the event it waits for. */
@@ -26,7 +46,7 @@ export function asksText({ data }: Pick<AskedQuestion, 'data'>): string {
   return `${typeof asked === 'string' ? asked : ''}${more}`;
 }
 
-/** `1/2` where an approval counts voices; empty where the first answer decides anyway. */
+/** `1/2` where an approval counts votes; empty where the first answer decides anyway. */
 export function votesText({ kind, data, votes }: OpenInterrupt): string {
   if (kind !== 'approval') return '';
   const required = typeof data['requiredApprovals'] === 'number' ? data['requiredApprovals'] : 1;
@@ -39,39 +59,27 @@ export function votesText({ kind, data, votes }: OpenInterrupt): string {
 export function answerCommands(question: AskedQuestion): readonly [string, ...string[]] {
   const place = [question.runId, nodeNameOf(question)];
   const resolve = (value: string): string => shellCommand('resolve', place, `--value ${value}`);
-  switch (question.kind) {
-    case 'approval':
-      return [shellCommand('approve', place), shellCommand('reject', place)];
-    case 'clarification':
-      return [shellCommand('answer', [...place, ...questionIds(question).map((id) => `${id}=ANSWER`)])];
-    case 'external-event':
-      return [resolve(shellWord(JSON.stringify(correlationOf(question))))];
-    case 'conversation.exchange':
-      return [resolve(`'{"content":"…"}'`), resolve(`'{"operation":"close"}'`)];
-    case 'low-confidence':
-      return [resolve(`'{"ratified":true}'`), resolve(`'{"rejected":true}'`)];
-    case 'child':
-      return [shellCommand('runs why', [String(question.data['childRunId'])]), 'weft inbox'];
-    default:
-      return [resolve('@answer.json')];
-  }
+  // Hosts may ask in kinds that are newer than this program.
+  const kind = Object.hasOwn(COMMANDS, question.kind) ? (question.kind as keyof typeof COMMANDS) : 'custom';
+  return COMMANDS[kind]({ data: question.data, place, resolve });
 }
 
 /** What a person who watches a run is told when it waits: for what, and how to give it. */
 export function waitingText(question: AskedQuestion): string {
   const asks = asksText(question);
-  const head = `Node ${nodeNameOf(question)} waits for ${WAITED_FOR[question.kind] ?? 'an answer'}`;
+  const head = `Node ${nodeNameOf(question)} waits for ${waitedFor(question.kind)}`;
   const lines = answerCommands(question).map((line) => `  ${line}`);
   return [visibleText(asks === '' ? `${head}.` : `${head}: ${asks}`), ...lines].join('\n');
 }
 
-function questionIds({ data }: AskedQuestion): string[] {
+function waitedFor(kind: string): string {
+  if (kind === CHILD) return 'its child run, which waits too';
+  return waitingFor(kind)?.waitsFor ?? 'an answer';
+}
+
+function questionIds(data: JsonObject): string[] {
   const questions = Array.isArray(data['questions']) ? data['questions'] : [];
   return questions.flatMap((entry) =>
     isJsonObject(entry) && typeof entry['id'] === 'string' ? [entry['id']] : [],
   );
-}
-
-function correlationOf({ data }: AskedQuestion): unknown {
-  return isJsonObject(data['correlation']) ? data['correlation'] : {};
 }

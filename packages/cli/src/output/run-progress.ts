@@ -1,4 +1,4 @@
-import { type JsonObject, isJsonObject } from '@weft/protocol/plain';
+import { type JsonObject, isJsonObject, waitingFor } from '@weft/protocol/plain';
 import type { RunEventDocument } from '@weft/sdk';
 
 /** What a person watching wants to know of a run: a fold of its events, small enough to redraw. */
@@ -84,15 +84,11 @@ function applyNodeEvent(
   if (event.type === 'node.started') node.startedAt ??= at;
   if (typeof payload['attempt'] === 'number') node.attempt = payload['attempt'];
   if (status === 'completed' || status === 'failed' || status === 'cancelled') node.endedAt = at;
-  if (event.type === 'node.suspended') node.waitsAs = waitingStatus(payload['kind']);
+  if (event.type === 'node.suspended')
+    node.waitsAs = waitingFor(String(payload['kind']))?.waitsAs ?? 'waiting-input';
   const note = noteOf(payload);
   if (note === undefined) delete node.note;
   else node.note = note;
-}
-
-function waitingStatus(kind: unknown): string {
-  if (kind === 'approval') return 'waiting-approval';
-  return kind === 'external-event' ? 'waiting-external' : 'waiting-input';
 }
 
 /** `work`, or `work[2][0]` inside loops. */

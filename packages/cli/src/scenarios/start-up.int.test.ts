@@ -46,7 +46,7 @@ describe('a host', () => {
   it.each([
     [[], false],
     [['--conformance'], true],
-  ])('started with %j loads the fixtures of suites: %s', async (flags, isLoaded) => {
+  ])('started with %j loads the fixtures, mocks and probes of suites: %s', async (flags, isLoaded) => {
     // Its port is taken, so it ends when it has everything else.
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
@@ -59,5 +59,6 @@ describe('a host', () => {
 
     expect(modules.some((url) => url.endsWith('/server/dist/index.js'))).toBe(true);
     expect(modules.some((url) => url.includes('/conformance/dist/fixtures/'))).toBe(isLoaded);
+    expect(modules.some((url) => url.includes('/engine/dist/conformance/'))).toBe(isLoaded);
   });
 });

@@ -31,6 +31,7 @@ import { reasonOf } from '../parsing/key-values.ts';
 import { VERSION } from '../version.ts';
 import { openStore, provideKeys, usesFolder } from './store/host-store.ts';
 import { type BuiltInFixtures, registerFixtures } from './workflows/fixtures.ts';
+import { conformanceFor } from './conformance.ts';
 import { provideKeyFile } from './keys/key-file.ts';
 import { chosenKey, provideFirstKey } from './keys/first-key.ts';
 import { isLoopbackBind } from './settings/loopback.ts';
@@ -72,6 +73,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
   const isInFolder = usesFolder(settings, io.env);
   const place = settings.store === undefined ? folder.root : shownUrl(settings.store.url);
   const { clock, maxPageCount, retryScaleForTests } = testOnly(io.env, settings.conformance);
+  const conformance = await conformanceFor(settings.conformance);
   const acceptLoss = settings.acceptDataLoss
     ? (loss: StoreLoss) => acceptanceOf(loss, folder, log)
     : undefined;
@@ -88,7 +90,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     log,
     version: VERSION,
     limits: settings.limits,
-    conformance: settings.conformance,
+    conformance,
     auditRuns: settings.auditRuns,
     egressAllow: settings.allowEgress,
     ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),

@@ -1,4 +1,4 @@
-import type { SecretResolver } from '../runtime/secrets/resolver.ts';
+import type { SecretResolver } from '../ports/secrets.ts';
 
 /** Secrets that the protocol's suite expects a test host to have. Their values open nothing. */
 const CONFORMANCE_SECRETS: ReadonlyMap<string, string> = new Map([

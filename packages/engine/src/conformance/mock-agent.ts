@@ -2,6 +2,7 @@ import { isJsonObject, type Json, type JsonObject, nameOf } from '@weft/protocol
 import { Type } from 'typebox';
 import type { PureNodeType } from '../model/node-type.ts';
 import { type AgentScript, agentTurn, type ToolCall } from './agent-script.ts';
+import { isSuiteWorkflow, SUITE_PREFIX } from './suite-workflows.ts';
 import { agentIdOf } from '../nodes/people/confidence.ts';
 import { closedConfig, jsonObject, name } from '../nodes/config/config-schema.ts';
 
@@ -10,7 +11,6 @@ const text = Type.String();
 const agentId = nameOf({ minLength: 3 });
 const anything = Type.Unknown();
 const share = Type.Number({ minimum: 0, maximum: 1 });
-const PREFIX = 'conformance-';
 
 export const mockAgentNode: PureNodeType = {
   kind: 'pure',
@@ -52,8 +52,8 @@ export const mockAgentNode: PureNodeType = {
   }),
   dependsOn: () => [],
   prepare: (config, tools) => {
-    if (!tools.workflowId.startsWith(PREFIX)) {
-      tools.refuse('', `The mock agent works only in workflows whose id begins with "${PREFIX}".`);
+    if (!isSuiteWorkflow(tools.workflowId)) {
+      tools.refuse('', `The mock agent works only in workflows whose id begins with "${SUITE_PREFIX}".`);
     }
     const calls = (config['mockToolCalls'] ?? []) as JsonObject[];
     const open = calls.findIndex(({ result, error }) => result === undefined && error === undefined);

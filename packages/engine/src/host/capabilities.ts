@@ -1,6 +1,6 @@
 import { ANNOTATION_TARGETS, type Capabilities, mirrorFamilies, SIGNAL_KINDS } from '@weft/protocol';
 import type { WorkflowRegistry } from '../ports/store.ts';
-import { MOCK_PROVIDERS } from '../conformance/mock-model-provider.ts';
+import type { Conformance } from '../ports/conformance.ts';
 import type { AuditIntegrity } from '../runtime/audit/audit.ts';
 import type { Compile } from '../runtime/workflows/compile-definition.ts';
 import { TEST_PREFIX } from '../runtime/auth/keys.ts';
@@ -25,7 +25,8 @@ export interface DiscoveryOptions {
   readonly limits: HostLimits;
   readonly defaultTenant: string;
   readonly version: string;
-  readonly test: boolean;
+  /** Absent on a live host. */
+  readonly conformance?: Conformance | undefined;
   readonly runtimeCapabilities: readonly string[];
   /** Whether the host has a key to keep secrets with. */
   readonly secrets: boolean;
@@ -215,12 +216,12 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
       layer1RetentionSeconds: Math.floor(limits.idempotencyKeptMs / 1_000),
       crossRegion: 'single-region',
     },
-    ...(options.test && {
+    ...(options.conformance !== undefined && {
       conformance: { mockAgent: true },
       testing: {
         testKeyPrefix: TEST_PREFIX,
         forceEngineVersionRange: { ...FORCED_ENGINE_VERSIONS },
-        mockProviders: [...MOCK_PROVIDERS],
+        mockProviders: [...options.conformance.mockProviders],
       },
     }),
     fixtures: [...fixtures],

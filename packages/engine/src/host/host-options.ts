@@ -4,6 +4,8 @@ import type { Egress, NodeType } from '../model/node-type.ts';
 import type { Authenticate } from '../ports/authenticate.ts';
 import type { AuditAnchor } from '../runtime/audit/audit-anchor.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Conformance } from '../ports/conformance.ts';
+import type { Models } from '../ports/models.ts';
 import type { RandomBytes } from '../runtime/runs/ids.ts';
 import type { HostLimits } from './limits.ts';
 import type { Log } from '../ports/log.ts';
@@ -15,8 +17,8 @@ export interface HostOptions {
   readonly version: string;
   readonly limits?: Partial<HostLimits>;
   readonly log?: Log;
-  /** A test host: test keys, node types of the suite. A store that was live once can never become one. */
-  readonly conformance?: boolean;
+  /** Makes it a test host: test keys, mocks and probes of the suite. A store that was live once can never become one. */
+  readonly conformance?: Conformance | undefined;
   /** Asked about a credential before the API keys are; they are looked at when it answers `unknown`. */
   readonly authenticate?: Authenticate;
   /** Owner of what the host loads by itself. */
@@ -28,7 +30,9 @@ export interface HostOptions {
   /** Capability ids that nodes may require. */
   readonly runtimeCapabilities?: readonly string[];
   /** In addition to the built-in ones. */
-  readonly nodeTypes?: readonly NodeType[];
+  readonly nodes?: readonly NodeType[];
+  /** The language models that nodes may ask; without them the host has none. */
+  readonly models?: Models;
   /** Under which name the host is reached, for links in callbacks; without it they carry the token alone. */
   readonly publicUrl?: string;
   /** Instead of the policy of `egressAllow`. */

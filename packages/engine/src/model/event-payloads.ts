@@ -1,6 +1,5 @@
-import type { DocumentedPayloads, Json, JsonObject } from '@weft/protocol';
+import type { DocumentedPayloads, InterruptKind, Json, JsonObject } from '@weft/protocol';
 import type { ChannelCommand } from './command.ts';
-import type { InterruptKind } from './node-type.ts';
 import type { EdgeError, RunStatus } from './run-state.ts';
 import type { Reducer } from '../core/channels/reducers.ts';
 import type { Sensitivity } from '../core/redaction/sensitivity.ts';

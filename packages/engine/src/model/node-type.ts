@@ -1,7 +1,15 @@
-import { type AgentRef, isName, type Json, type JsonObject, type WorkBudget } from '@weft/protocol';
+import {
+  type AgentRef,
+  type InterruptKind,
+  isName,
+  type Json,
+  type JsonObject,
+  type WorkBudget,
+} from '@weft/protocol';
 import type { TSchema } from 'typebox';
 import type { ExpressionCompiler, ExpressionScope, SchemaCompiler } from '../core/compile/plan.ts';
 import type { Reducer } from '../core/channels/reducers.ts';
+import type { Models } from '../ports/models.ts';
 
 /**
  * A node type is one small module in `nodes/` that exports one of these shapes, plus one line in `nodes/index.ts`.
@@ -33,7 +41,7 @@ interface NodeTypeBase {
   readonly branches?: readonly string[];
   /** Capability ids the host must provide; a missing one fails the node before it starts. */
   readonly requires?: readonly string[];
-  /** Registered only under `--conformance`. */
+  /** Only test hosts have it (conformance). */
   readonly conformanceOnly?: true;
   /** Outputs repeat raw run inputs, so the public payload never shows them. */
   readonly privateOutputs?: true;
@@ -165,6 +173,7 @@ export interface EffectContext {
   /** Sends nothing, not on any hop, once the claim is lost. */
   readonly egress: Egress;
   readonly secrets: Secrets;
+  readonly models: Models;
   readonly memory: Memory;
   readonly artifacts: Artifacts;
   /** W3C trace context of this attempt, to be sent along to whoever is called. */
@@ -317,14 +326,6 @@ export interface Question {
   /** Said on `node.suspended`. */
   readonly reason?: string;
 }
-
-export type InterruptKind =
-  | 'approval'
-  | 'clarification'
-  | 'external-event'
-  | 'custom'
-  | 'conversation.exchange'
-  | 'low-confidence';
 
 /** The only way out of the host (one egress policy for every outbound request). */
 export interface Egress {

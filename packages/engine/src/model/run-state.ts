@@ -1,5 +1,4 @@
-import type { Json, JsonObject } from '@weft/protocol';
-import type { InterruptKind } from './node-type.ts';
+import type { InterruptKind, Json, JsonObject } from '@weft/protocol';
 import type { CostCode } from '../core/compile/plan.ts';
 import type { Sensitivity } from '../core/redaction/sensitivity.ts';
 

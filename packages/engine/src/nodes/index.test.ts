@@ -2,6 +2,7 @@ import type { JsonObject } from '@weft/protocol';
 import { describe, expect, it } from 'vitest';
 import { Value } from 'typebox/value';
 import { type NodeResult, type NodeType, NodeFailure } from '../model/node-type.ts';
+import { CONFORMANCE_ONLY } from '../conformance/index.ts';
 import { BUILTIN_NODE_TYPES } from './index.ts';
 import { sampleEffect } from './testing/sample-effect-context.ts';
 import { sampleInput, type Sample } from './testing/sample-node-input.ts';
@@ -107,6 +108,8 @@ async function perform(type: NodeType, sample: Sample): Promise<JsonObject | str
   }
 }
 
+const TYPES = [...BUILTIN_NODE_TYPES, ...CONFORMANCE_ONLY].toSorted((a, b) => (a.typeId < b.typeId ? -1 : 1));
+
 describe('the built-in node types', () => {
   it('have unique ids in alphabetical order', () => {
     const ids = BUILTIN_NODE_TYPES.map((type) => type.typeId);
@@ -115,21 +118,18 @@ describe('the built-in node types', () => {
   });
 
   it('each have an example', () => {
-    expect(Object.keys(EXAMPLES).toSorted()).toEqual(BUILTIN_NODE_TYPES.map((type) => type.typeId));
+    expect(Object.keys(EXAMPLES).toSorted()).toEqual(TYPES.map((type) => type.typeId));
   });
 
-  it.each(BUILTIN_NODE_TYPES.map((type) => [type.typeId, type] as const))(
-    '%s is complete',
-    async (typeId, type) => {
-      const { gives, ...sample } = EXAMPLES[typeId] ?? { gives: null };
+  it.each(TYPES.map((type) => [type.typeId, type] as const))('%s is complete', async (typeId, type) => {
+    const { gives, ...sample } = EXAMPLES[typeId] ?? { gives: null };
 
-      expect(type.typeId).toMatch(/^[a-z][a-zA-Z0-9._-]*$/);
-      expect(type.title).not.toBe('');
-      expect(type.summary).toMatch(/^[A-Z].*\.$/);
-      expect(type.config).toMatchObject({ type: 'object', additionalProperties: false });
-      expect(Value.Check(type.config, sample.config ?? {})).toBe(true);
-      expect(Value.Check(type.config, { ...sample.config, noSuchKey: 1 })).toBe(false);
-      expect(await perform(type, sample)).toEqual(gives);
-    },
-  );
+    expect(type.typeId).toMatch(/^[a-z][a-zA-Z0-9._-]*$/);
+    expect(type.title).not.toBe('');
+    expect(type.summary).toMatch(/^[A-Z].*\.$/);
+    expect(type.config).toMatchObject({ type: 'object', additionalProperties: false });
+    expect(Value.Check(type.config, sample.config ?? {})).toBe(true);
+    expect(Value.Check(type.config, { ...sample.config, noSuchKey: 1 })).toBe(false);
+    expect(await perform(type, sample)).toEqual(gives);
+  });
 });

@@ -18,11 +18,8 @@ import { loopNode } from './control/loop.ts';
 import { memoryListNode } from './memory/memory-list.ts';
 import { memoryWriteNode } from './memory/memory-write.ts';
 import { mergeNode } from './control/merge.ts';
-import { mockAgentNode } from '../conformance/mock-agent.ts';
 import { noopNode } from './control/noop.ts';
 import { parallelNode } from './control/parallel.ts';
-import { requiresMissingNode } from '../conformance/requires-missing.ts';
-import { secretEchoNode } from '../conformance/secret-echo.ts';
 import { setVariableNode } from './data/set-variable.ts';
 import { startNode } from './control/start.ts';
 import { subWorkflowNode } from './children/sub-workflow.ts';
@@ -30,14 +27,11 @@ import { supervisorNode } from './children/supervisor.ts';
 
 /** Every node type this host brings along, by type id. */
 export const BUILTIN_NODE_TYPES: readonly NodeType[] = [
-  requiresMissingNode,
-  secretEchoNode,
   callPromptNode,
   approvalGateNode,
   channelWriteNode,
   clarificationGateNode,
   conditionalNode,
-  mockAgentNode,
   conversationGateNode,
   delayNode,
   dispatchNode,

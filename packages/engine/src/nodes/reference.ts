@@ -2,7 +2,8 @@ import type { TSchema } from 'typebox';
 import type { NodeType } from '../model/node-type.ts';
 
 /** The reference page of the node types, from the types themselves. A test keeps docs/reference/nodes.md in step. */
-export function renderNodeReference(types: readonly NodeType[]): string {
+export function renderNodeReference(unsorted: readonly NodeType[]): string {
+  const types = unsorted.toSorted((a, b) => (a.typeId < b.typeId ? -1 : 1));
   const rows = types.map(
     (type) => `| [\`${type.typeId}\`](#${anchor(type.typeId)}) | ${type.kind} | ${type.summary} |`,
   );

@@ -77,6 +77,7 @@ const ESCAPES = new Map([
   [0x74, 9],
 ]);
 
+// oxlint-disable-next-line max-lines-per-function -- one machine: its states share a dozen variables, read for every byte
 export function jsonParser(handler: JsonHandler): JsonParser {
   let state: State = 'value';
   let isBlank = true;

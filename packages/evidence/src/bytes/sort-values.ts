@@ -7,31 +7,31 @@ const END = 0xff;
 const SMALL = 12;
 const STEP = 4;
 
+interface Values {
+  readonly bytes: Uint8Array;
+  readonly starts: Uint32Array;
+  /** The next four bytes of each value. */
+  readonly keys: Int32Array;
+}
+
 export function sortValues(bytes: Uint8Array, starts: Uint32Array, count: number): void {
-  const keys = new Int32Array(count);
+  const values: Values = { bytes, starts, keys: new Int32Array(count) };
   // Ranges still to sort, as triples: from, to, bytes already known to be equal. No recursion: text decides the depth.
   const todo: number[] = [];
-  fillKeys(bytes, starts, keys, 0, count, 0);
+  fillKeys(values, 0, count, 0);
   todo.push(0, count, 0);
   while (todo.length > 0) {
     const depth = todo.pop() as number;
     const to = todo.pop() as number;
     const from = todo.pop() as number;
-    if (to - from <= SMALL) insertionSort(bytes, starts, from, to, depth);
-    else split(bytes, starts, keys, from, to, depth, todo);
+    if (to - from <= SMALL) insertionSort(values, from, to, depth);
+    else split(values, from, to, depth, todo);
   }
 }
 
 /** Three parts: smaller, equal and greater in the next four bytes. The equal part continues behind them. */
-function split(
-  bytes: Uint8Array,
-  starts: Uint32Array,
-  keys: Int32Array,
-  from: number,
-  to: number,
-  depth: number,
-  todo: number[],
-): void {
+function split(values: Values, from: number, to: number, depth: number, todo: number[]): void {
+  const { starts, keys } = values;
   const pivot = pivotOf(keys, from, to);
   let less = from;
   let at = from;
@@ -53,7 +53,7 @@ function split(
   if (to - more > 1) todo.push(more, to, depth);
   const hasEnded = (pivot & 0xff) === 0;
   if (more - less > 1 && !hasEnded) {
-    fillKeys(bytes, starts, keys, less, more, depth + STEP);
+    fillKeys(values, less, more, depth + STEP);
     todo.push(less, more, depth + STEP);
   }
 }
@@ -85,14 +85,7 @@ function swap(starts: Uint32Array, keys: Int32Array, i: number, j: number): void
 }
 
 /** Each byte plus one, so that the end of a value (0) is below every byte; the sign bit is turned for signed order. */
-function fillKeys(
-  bytes: Uint8Array,
-  starts: Uint32Array,
-  keys: Int32Array,
-  from: number,
-  to: number,
-  depth: number,
-): void {
+function fillKeys({ bytes, starts, keys }: Values, from: number, to: number, depth: number): void {
   for (let index = from; index < to; index += 1) {
     let at = (starts[index] as number) + depth;
     let key = 0;
@@ -106,13 +99,7 @@ function fillKeys(
   }
 }
 
-function insertionSort(
-  bytes: Uint8Array,
-  starts: Uint32Array,
-  from: number,
-  to: number,
-  depth: number,
-): void {
+function insertionSort({ bytes, starts }: Values, from: number, to: number, depth: number): void {
   for (let index = from + 1; index < to; index += 1) {
     const start = starts[index] as number;
     let place = index;

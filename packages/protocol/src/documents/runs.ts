@@ -16,7 +16,7 @@ import {
   runId,
   uri,
 } from './schema-parts.ts';
-import { INTERRUPT_KINDS } from '../events/catalogue/payload-parts.ts';
+import { InterruptKind } from '../events/catalogue/payload-parts.ts';
 import { RunEventDocSchema } from '../events/events.ts';
 import { RUN_STATUSES } from './run-statuses.ts';
 import { AgentRefSchema } from './workflow.ts';
@@ -177,7 +177,7 @@ export const ResolveResponseSchema = open({ runId, nodeId: nonEmpty, status: Run
 
 /** What a signed link shows: the question, and nothing of the run around it. */
 export const OpenQuestionSchema = closed({
-  kind: Type.Enum(INTERRUPT_KINDS),
+  kind: InterruptKind,
   key: nonEmpty,
   data: Type.Record(Type.String(), Type.Unknown()),
   resumeSchema: optional(Type.Record(Type.String(), Type.Unknown())),

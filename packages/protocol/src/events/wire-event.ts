@@ -1,5 +1,9 @@
-import { eventId } from './ids.ts';
 import { toIso } from '../json/time.ts';
+
+/** Event ids are not stored: run and sequence already name an event uniquely. */
+export function eventId(runId: string, seq: number): string {
+  return `${runId}-${seq}`;
+}
 
 export interface WireEventParts {
   readonly runId: string;

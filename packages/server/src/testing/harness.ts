@@ -10,6 +10,7 @@ import {
   newKey,
   openMemoryStore,
 } from '@weft/engine';
+import { CONFORMANCE } from '@weft/engine/conformance';
 import type { Json } from '@weft/protocol';
 import type { FastifyInstance } from 'fastify';
 import { createApp } from '../app.ts';
@@ -70,7 +71,7 @@ export async function openHarness(
   const host = createHost({
     store,
     version: '0.0.0-test',
-    conformance: true,
+    conformance: CONFORMANCE,
     secretsKey: SECRETS_KEY,
     ...hostOptions,
   });

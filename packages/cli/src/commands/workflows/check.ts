@@ -4,6 +4,7 @@ import { isHostError } from '@weft/protocol/plain';
 import { leaf } from '../../parsing/command.ts';
 import { EXIT } from '../../exit-code.ts';
 import { parseJsonText, readTextFile } from '../../parsing/key-values.ts';
+import { conformanceFor } from '../../serve/conformance.ts';
 import { renderReport } from '../../output/problem-list.ts';
 import { VERSION } from '../../version.ts';
 import { shown } from '../../output/terminal-text.ts';
@@ -38,8 +39,9 @@ export const check = leaf({
 });
 
 /** The engine's own compiler, as the host would run it; the host is never started and its store stays empty. */
-async function checkDefinition(definition: unknown, conformance: boolean): Promise<WorkflowReport> {
+async function checkDefinition(definition: unknown, isTestHost: boolean): Promise<WorkflowReport> {
   const { createHost, openMemoryStore } = await import('@weft/engine');
+  const conformance = await conformanceFor(isTestHost);
   const host = createHost({ store: openMemoryStore(), version: VERSION, conformance });
   try {
     return await host.workflows.check(definition);

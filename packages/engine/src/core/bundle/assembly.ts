@@ -3,7 +3,7 @@ import type { Ed25519Key } from '../../crypto/ed25519.ts';
 import type { StoredEvent } from '../../ports/store.ts';
 import { asRunEvent, type RunEvent } from '../../model/run-event.ts';
 import type { CooperativeTask } from '../json/cooperative-task.ts';
-import { canonicalText, utf8Bytes } from './canonical-text.ts';
+import { canonicalUtf8Text, utf8Bytes } from '../json/canonical-text.ts';
 import { redactCredentialsIn } from './encoded-credentials.ts';
 import { type FixedSource, fixedParts, pointerBytes } from './fixed-parts.ts';
 import { maskedPointers } from './masked-pointers.ts';
@@ -83,7 +83,7 @@ export function* createBundleAssembly(
   }
 
   function open(): string {
-    const annotations = fixed.annotations.map(canonicalText).join(',');
+    const annotations = fixed.annotations.map(canonicalUtf8Text).join(',');
     return written(`{"annotations":[${annotations}],"bundleVersion":"${BUNDLE_VERSION}","events":[`);
   }
 
@@ -91,7 +91,7 @@ export function* createBundleAssembly(
     if (events >= limit || isFull) return undefined;
     const payload = JSON.parse(event.payload) as JsonObject;
     const shown = redaction.payload(payload, event.payload);
-    const text = `${events === 0 ? '' : ','}${eventText(source, event, canonicalText(shown))}`;
+    const text = `${events === 0 ? '' : ','}${eventText(source, event, canonicalUtf8Text(shown))}`;
     const original = event.overlay === undefined ? payload : (JSON.parse(event.overlay) as JsonObject);
     const pointers = pointersInto(event.seq, original, shown);
     const bytes = utf8Bytes(text);
@@ -147,7 +147,7 @@ export function* createBundleAssembly(
       spans: shownSpans,
       ...truncation(),
     };
-    const body = written(`],${canonicalText(rest).slice(1, -1)}`);
+    const body = written(`],${canonicalUtf8Text(rest).slice(1, -1)}`);
     hash.update('}');
     const extras: JsonObject = {
       digest: hash.hex(),
@@ -164,7 +164,7 @@ export function* createBundleAssembly(
       },
     };
     const shownExtras = options.key === undefined ? extras : withSignature(extras, options.key);
-    return `${body},"weft":${canonicalText(shownExtras)}}`;
+    return `${body},"weft":${canonicalUtf8Text(shownExtras)}}`;
   }
 
   return { limit, open, add, close };
@@ -174,12 +174,12 @@ export function* createBundleAssembly(
 function eventText(source: BundleSource, event: StoredEvent, payload: string): string {
   const { runId, engineVersion } = source.record;
   const { seq, nodeId, causeSeq } = event;
-  const cause = causeSeq === undefined ? '' : `"causationId":${canonicalText(eventId(runId, causeSeq))},`;
-  const node = nodeId === undefined ? '' : `"nodeId":${canonicalText(nodeId)},`;
+  const cause = causeSeq === undefined ? '' : `"causationId":${canonicalUtf8Text(eventId(runId, causeSeq))},`;
+  const node = nodeId === undefined ? '' : `"nodeId":${canonicalUtf8Text(nodeId)},`;
   return (
-    `{${cause}"data":${payload},"engineVersion":"${engineVersion}","eventId":${canonicalText(eventId(runId, seq))},` +
-    `${node}"payload":${payload},"runId":${canonicalText(runId)},"schemaVersion":${EVENT_SCHEMA_VERSION},` +
-    `"sequence":${seq},"timestamp":"${toIso(event.at)}","type":${canonicalText(event.type)}}`
+    `{${cause}"data":${payload},"engineVersion":"${engineVersion}","eventId":${canonicalUtf8Text(eventId(runId, seq))},` +
+    `${node}"payload":${payload},"runId":${canonicalUtf8Text(runId)},"schemaVersion":${EVENT_SCHEMA_VERSION},` +
+    `"sequence":${seq},"timestamp":"${toIso(event.at)}","type":${canonicalUtf8Text(event.type)}}`
   );
 }
 

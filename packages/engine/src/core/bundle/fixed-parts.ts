@@ -4,7 +4,7 @@ import type { CreationRecord } from '../../model/run-state.ts';
 import type { BundleRedaction } from './bundle-redaction.ts';
 import type { CooperativeTask } from '../json/cooperative-task.ts';
 import { maskedList, maskedMember, unmaskedRun } from './bundle-run.ts';
-import { canonicalText, utf8Bytes } from './canonical-text.ts';
+import { canonicalUtf8Text, utf8Bytes } from '../json/canonical-text.ts';
 import { maskedPointers } from './masked-pointers.ts';
 
 /** Everything of a bundle that is known before the first event is read, masked and measured. */
@@ -174,7 +174,7 @@ function maskedAnnotation(annotation: Annotation, redaction: BundleRedaction): J
 
 /** With room for the comma, the name and the pointers. */
 function bytesOf(value: Json, masked: readonly string[]): number {
-  return utf8Bytes(canonicalText(value)) + 32 + pointerBytes(masked);
+  return utf8Bytes(canonicalUtf8Text(value)) + 32 + pointerBytes(masked);
 }
 
 export function pointerBytes(masked: readonly string[]): number {

@@ -7,7 +7,7 @@ import {
   signBytes,
 } from '../../crypto/ed25519.ts';
 import { sha256Bytes, sha256Hex } from '../../crypto/hash.ts';
-import { canonicalText } from './canonical-text.ts';
+import { canonicalUtf8Text } from '../json/canonical-text.ts';
 
 /**
  * Who wrote a bundle. With Ed25519 are signed these 79 bytes of ASCII:
@@ -60,5 +60,5 @@ export function keyFingerprint(publicKey: string): string {
 const FINGERPRINT_LENGTH = 16;
 
 function signedBytes({ digest, signature: _signature, ...rest }: JsonObject): Uint8Array {
-  return Buffer.from(`${DOMAIN}${sha256Hex(`${String(digest)}\n${canonicalText(rest)}`)}`, 'utf8');
+  return Buffer.from(`${DOMAIN}${sha256Hex(`${String(digest)}\n${canonicalUtf8Text(rest)}`)}`, 'utf8');
 }

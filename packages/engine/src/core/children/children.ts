@@ -51,7 +51,7 @@ export function startChildren(
   if (typeof cap === 'number' && visits >= cap) {
     return breachCap(batch, { kind: 'loop-iterations', limit: cap, observed: cap + 1, nodeId: node.id });
   }
-  goOn(batch, node, path, inputs, 0);
+  continueWith(batch, node, path, { inputs, done: 0 });
 }
 
 /** The child run exists, or never will. */
@@ -114,13 +114,12 @@ export function childRequest(batch: Batch, key: string): ChildRequest | undefine
   };
 }
 
-function goOn(
+/** The next child, or the end of the node, after `done` children. */
+function continueWith(
   batch: Batch,
   node: NodePlan,
   path: readonly number[],
-  inputs: JsonObject,
-  done: number,
-  last?: ChildEnd,
+  { inputs, done, last }: { readonly inputs: JsonObject; readonly done: number; readonly last?: ChildEnd },
 ): void {
   const { type } = node;
   if (type.kind !== 'children') return;
@@ -132,7 +131,7 @@ function goOn(
     const hidden = toHiddenError(error, node, reads);
     return failNode(batch, node, path, hidden, causeOf(batch, node, path));
   }
-  if ('child' in next) return dispatchChild(batch, node, path, next.child, done, reads);
+  if ('child' in next) return dispatchChild(batch, node, path, { spec: next.child, done, reads });
   const sensitivity = mixedSensitivity(batch.run, reads, node, inputs, next.outputs);
   const causeSeq = causeOf(batch, node, path);
   finishNode(batch, node, path, next, { sensitivity, work: { inputs, reads }, causeSeq });
@@ -142,9 +141,11 @@ function dispatchChild(
   batch: Batch,
   node: NodePlan,
   path: readonly number[],
-  spec: ChildSpec,
-  done: number,
-  reads: SensitiveReads | undefined,
+  {
+    spec,
+    done,
+    reads,
+  }: { readonly spec: ChildSpec; readonly done: number; readonly reads: SensitiveReads | undefined },
 ): void {
   const { run } = batch;
   const key = nodeKey(node.id, path);
@@ -228,12 +229,13 @@ function childEnded(
   const { run } = batch;
   const frozen = run.state.nodes.get(nodeKey(node.id, path))?.inputs;
   const inputs = frozen ?? resolveInputs(run.plan, placeOf(run, node, path), node);
-  goOn(batch, node, path, inputs, child.done + 1, {
+  const last: ChildEnd = {
     childRunId: child.runId,
     status,
     outputs: command.outputs ?? {},
     ...(command.error !== undefined && { error: command.error }),
-  });
+  };
+  continueWith(batch, node, path, { inputs, done: child.done + 1, last });
 }
 
 /** Mapped variables of the child; one that the child never set leaves the parent's as it is. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@weft/protocol';
-import { type NodeInput, NodeFailure, type NodeResult, type TimerNodeType } from '../../model/node-type.ts';
+import { NodeFailure, type NodeResult } from '../../model/node-type.ts';
 import { decisionFor, startChildren } from '../children/children.ts';
 import type { Batch } from './live-run.ts';
 import type { Draft, Payload } from '../../model/run-event.ts';
@@ -60,9 +60,9 @@ export function startNode(batch: Batch, node: NodePlan, path: readonly number[])
   switch (type.kind) {
     case 'pure':
       batch.record(start);
-      return runPure(batch, node, path, type.run, work);
+      return runPure(batch, node, path, work);
     case 'timer':
-      return startTimer(batch, node, type, path, work, started);
+      return startTimer(batch, node, path, work, started);
     case 'effect': {
       const given = givenSensitivity(reads);
       // What is sensitive is kept with the node: an answer is searched for it, also by whoever takes over.
@@ -131,7 +131,7 @@ export function finishTimer(batch: Batch, node: NodePlan, path: readonly number[
         retryable: true,
       });
     }
-    runPure(batch, node, path, type.finish, { inputs, reads }, endedBy);
+    runPure(batch, node, path, { inputs, reads }, endedBy);
   } catch (error) {
     failAttempt(batch, node, path, toNodeError(error));
   }
@@ -140,11 +140,12 @@ export function finishTimer(batch: Batch, node: NodePlan, path: readonly number[
 function startTimer(
   batch: Batch,
   node: NodePlan,
-  type: TimerNodeType,
   path: readonly number[],
   { inputs, reads }: NodeWork,
   started: Started,
 ): void {
+  const { type } = node;
+  if (type.kind !== 'timer') return;
   let delayMs: number;
   try {
     delayMs = type.delayMs(nodeInput(batch, node, path, inputs, reads));
@@ -164,18 +165,21 @@ function startTimer(
   batch.run.timers.add(nodeKey(node.id, path));
 }
 
+/** A pure node, or the end of a timer. */
 function runPure(
   batch: Batch,
   node: NodePlan,
   path: readonly number[],
-  execute: (input: NodeInput) => NodeResult,
   work: NodeWork,
   reason?: string,
 ): void {
+  const { type } = node;
+  if (type.kind !== 'pure' && type.kind !== 'timer') return;
   const { inputs, reads } = work;
   let result: NodeResult;
   try {
-    result = execute(nodeInput(batch, node, path, inputs, reads));
+    const input = nodeInput(batch, node, path, inputs, reads);
+    result = type.kind === 'pure' ? type.run(input) : type.finish(input);
     if (result.channels !== undefined) checkChannelWrites(batch.run, node, result.channels);
   } catch (error) {
     return failAttempt(batch, node, path, toHiddenError(error, node, reads));

@@ -1,7 +1,7 @@
 import { canonicalJson, type Json, type JsonObject } from '@weft/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalText } from './canonical-text.ts';
+import { canonicalText } from '../json/canonical-text.ts';
 import { diffEvents, type EventDifference, findDivergence, type LogPages } from './diff-events.ts';
 import type { LogEvent } from './same-event.ts';
 

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@weft/protocol';
-import { canonicalText } from './canonical-text.ts';
+import { canonicalText } from '../json/canonical-text.ts';
 import type { Divergence, EventDifference } from './diff-events.ts';
 
 /** Two runs compared. The differences can be read once. */

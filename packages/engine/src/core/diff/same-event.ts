@@ -1,5 +1,5 @@
 import { DIFF_EXCLUDED_NAMES, isJsonObject, type Json } from '@weft/protocol';
-import { canonicalText } from './canonical-text.ts';
+import { canonicalText } from '../json/canonical-text.ts';
 
 /** What a comparison reads of an event. */
 export interface LogEvent {

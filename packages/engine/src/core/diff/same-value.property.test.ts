@@ -2,7 +2,7 @@ import type { Json } from '@weft/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { finish } from '../json/cooperative-task.ts';
-import { canonicalText } from './canonical-text.ts';
+import { canonicalText } from '../json/canonical-text.ts';
 import { isSameValue } from './same-value.ts';
 
 const small = fc.letrec((tie) => ({

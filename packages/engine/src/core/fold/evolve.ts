@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import { isJsonObject, type Json, type JsonObject, waitingFor } from '@weft/protocol';
 import { toNumber, toText } from './to-plain.ts';
 import { newNode, newRunState } from './blank-state.ts';
 import { channelWritten, triggeredNodeBegan, triggerFired } from '../channels/channel-fold.ts';
@@ -18,7 +18,6 @@ import {
   type RunStatus,
   type Vote,
 } from '../../model/run-state.ts';
-import type { InterruptKind } from '../../model/node-type.ts';
 
 /** What is known before the first event: variables take their defaults, then every input by name. */
 export function initialState(record: CreationRecord, plan: Pick<Plan, 'variables' | 'channels'>): RunState {
@@ -380,22 +379,13 @@ function isUnderWay(node: NodeState): boolean {
   return (node.status === 'running' || node.status === 'backoff') && node.isLoop !== true;
 }
 
-const WAITING: Readonly<Record<InterruptKind, RunStatus>> = {
-  approval: 'waiting-approval',
-  clarification: 'waiting-input',
-  custom: 'waiting-input',
-  'external-event': 'waiting-external',
-  'conversation.exchange': 'waiting-approval',
-  'low-confidence': 'waiting-approval',
-};
-
 /** With nothing under way and somebody asked, the run waits; who was asked first decides for what. Waiting time is not counted. */
 function deriveStatus(state: RunState, at: number): void {
   const isWaiting = state.status !== 'running' && isWaitingStatus(state.status);
   if (state.status !== 'running' && !isWaiting) return;
   const asked = state.activeNodes === 0 ? state.suspended[0] : undefined;
   const first = asked === undefined ? undefined : state.nodes.get(asked);
-  const waiting = first?.child?.waiting ?? (first?.interrupt && WAITING[first.interrupt.kind]);
+  const waiting = first?.child?.waiting ?? (first?.interrupt && waitingFor(first.interrupt.kind)?.waitsAs);
   if (waiting !== undefined) {
     state.status = waiting;
     stopClock(state, at);

@@ -1,4 +1,4 @@
-import type { ErrorCode, Json, JsonObject } from '@weft/protocol';
+import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import { checkChannelWrite, writeChannel } from '../channels/channels.ts';
 import type { Batch } from '../decide/live-run.ts';
 import { toNodeError } from '../decide/node-error.ts';
@@ -8,6 +8,18 @@ import { shownMembers } from '../decide/recorder.ts';
 import type { Payload } from '../../model/run-event.ts';
 import { type InterruptState, nodeKey } from '../../model/run-state.ts';
 import { memberOf, type Sensitivity } from '../redaction/sensitivity.ts';
+import {
+  type Answer,
+  type AnswerProblem,
+  type Asked,
+  type Evaluation,
+  type KindRules,
+  type Means,
+  type Opening,
+  refused,
+  schemaProblem,
+  type Taken,
+} from './kind-rules.ts';
 
 /**
  * A conversation is one question that stays open over many turns:
@@ -18,6 +30,17 @@ import { memberOf, type Sensitivity } from '../redaction/sensitivity.ts';
  * E-25. Every turn is also a message of the conversation's channel, where the workflow declares one. A turn that the channel
  *       does not take is rejected; only the closing turn, which cannot be taken back, is then left out of the channel.
  */
+
+export const CONVERSATION: KindRules = {
+  evaluate,
+  checkQuestion: checkOpening,
+  reason: () => ({ reason: 'conversation-input' }),
+  opened: openConversation,
+  answerProblem: (asked, taken) => (taken.type === 'turn' ? turnProblem(asked, taken) : undefined),
+  conclude: closeConversation,
+  wholePort: 'outcome',
+  concludeSilently: closeConversationSilently,
+};
 
 type Role = 'user' | 'agent' | 'system';
 
@@ -32,7 +55,7 @@ interface Turn {
 
 type TurnDoc = Payload<'conversation.exchanged'>['turn'];
 
-export function openConversation(
+function openConversation(
   batch: Batch,
   node: NodePlan,
   path: readonly number[],
@@ -61,27 +84,41 @@ export function openConversation(
   keepTurn(batch, node, turn, ofTurn);
 }
 
-interface Opening {
-  readonly data: JsonObject;
-  /** Of the data. */
-  readonly sensitivity: Sensitivity | undefined;
-  readonly suspendedSeq: number;
-}
-
 /** Throws when the channel does not take the opening turn. */
-export function checkOpening(batch: Batch, node: NodePlan, data: JsonObject): void {
+function checkOpening(batch: Batch, node: NodePlan, data: JsonObject): void {
   const channel = conversationChannel(node.config, batch.run.plan.channels);
   if (channel === undefined) return;
   checkChannelWrite(batch.run, node, { channel, value: openingTurn(batch, node, data) });
 }
 
+/** One turn, or the end, of a conversation. */
+function evaluate({ data }: InterruptState, { value, by }: Answer, means: Means): Evaluation {
+  const operation = value['operation'] ?? (value['close'] === true ? 'close' : 'exchange');
+  if (operation === 'close') return { type: 'accepted', value, voter: by };
+  if (operation !== 'exchange') {
+    return refused('resumeValue.operation must be exchange or close.', 'resumeValue.operation', {
+      allowed: ['exchange', 'close'],
+    });
+  }
+  const content = turnContent(value);
+  if (content === undefined) return refused('A turn needs resumeValue.content.', 'resumeValue.content');
+  const schema = isJsonObject(data['outcomeSchema']) ? data['outcomeSchema'] : undefined;
+  return (
+    schemaProblem(schema, content, means, 'resumeValue.content') ?? {
+      type: 'turn',
+      value: { ...value, content },
+      voter: by,
+    }
+  );
+}
+
+function turnContent(value: JsonObject): Json | undefined {
+  if (value['content'] !== undefined) return value['content'];
+  return isJsonObject(value['turn']) ? value['turn']['content'] : undefined;
+}
+
 /** Why a person's turn cannot be kept; undefined when it can. */
-export function turnProblem(
-  batch: Batch,
-  node: NodePlan,
-  interrupt: InterruptState,
-  { value, voter }: { readonly value: JsonObject; readonly voter: string },
-): { readonly code: ErrorCode; readonly message: string; readonly details: JsonObject } | undefined {
+function turnProblem({ batch, node, interrupt }: Asked, { value, voter }: Taken): AnswerProblem | undefined {
   try {
     const channel = conversationChannel(node.config, batch.run.plan.channels);
     if (channel === undefined) return undefined;
@@ -118,17 +155,10 @@ function userTurn(batch: Batch, interrupt: InterruptState, value: JsonObject, sp
 }
 
 /** A person's turn. The last one of a conversation with a fixed number of turns closes it. */
-export function noteTurn(
-  batch: Batch,
-  node: NodePlan,
-  path: readonly number[],
-  interrupt: InterruptState,
-  value: JsonObject,
-  speaker: string,
-): void {
+export function noteTurn({ batch, node, path, interrupt }: Asked, { value, voter }: Taken): void {
   const conversationId = String(interrupt.data['conversationId']);
   const turnIndex = (interrupt.turns ?? 0) + 1;
-  const turn = userTurn(batch, interrupt, value, speaker);
+  const turn = userTurn(batch, interrupt, value, voter);
   const ofTurn = turnSensitivity(node);
   const exchanged = { ...identity(node, path), conversationId, turnIndex };
   batch.record({
@@ -148,36 +178,25 @@ function turnSensitivity({ sensitivePorts }: NodePlan): { readonly content: true
 }
 
 /** True when this turn is the last that the node asks for. */
-export function isLastTurn(node: NodePlan, interrupt: InterruptState): boolean {
+export function isLastTurn({ node, interrupt }: Asked): boolean {
   const wanted = node.config['turnCount'];
   return typeof wanted === 'number' && (interrupt.turns ?? 0) + 1 >= wanted;
 }
 
-/** How a conversation closes by itself after its last turn: that turn is the outcome. */
-export function closingTurn(value: JsonObject): JsonObject {
-  return { reason: 'turn-count-reached', outcome: value['content'] ?? null };
+/** By a person; or by the host after the last turn, which is then the outcome. Returns the node's outputs. */
+function closeConversation(asked: Asked, { type, value, voter }: Taken): JsonObject {
+  if (type === 'turn') {
+    const reason = 'turn-count-reached';
+    return close(asked, { role: 'system', from: 'system', content: reason, reason }, value['content']);
+  }
+  const reason = typeof value['reason'] === 'string' ? value['reason'] : 'closed';
+  const content = value['content'] ?? reason;
+  return close(asked, { role: 'user', from: voter, content, reason }, value['outcome']);
 }
 
-/** Returns the node's outputs. `closing.by` is the person who closed it; without one the host did. */
-export function closeConversation(
-  batch: Batch,
-  node: NodePlan,
-  interrupt: InterruptState,
-  closing: JsonObject,
-): JsonObject {
-  const { by } = closing;
-  const reason = typeof closing['reason'] === 'string' ? closing['reason'] : 'closed';
-  const content = closing['content'] ?? reason;
-  const final =
-    typeof by === 'string'
-      ? { role: 'user' as const, from: by, content, reason }
-      : { role: 'system' as const, from: 'system', content, reason };
-  return close(batch, node, interrupt, final, closing['outcome']);
-}
-
-/** Nobody went on: closed by the host, without an outcome. */
-export function silentClose(batch: Batch, node: NodePlan, interrupt: InterruptState): JsonObject {
-  return close(batch, node, interrupt, {
+/** By the host, without an outcome, when no further turn came in time. */
+function closeConversationSilently(asked: Asked): JsonObject {
+  return close(asked, {
     role: 'system',
     from: 'system',
     content: 'Nobody answered in time.',
@@ -186,9 +205,7 @@ export function silentClose(batch: Batch, node: NodePlan, interrupt: InterruptSt
 }
 
 function close(
-  batch: Batch,
-  node: NodePlan,
-  interrupt: InterruptState,
+  { batch, node, interrupt }: Asked,
   final: { role: Role; from: string; content: Json; reason: string },
   outcome: Json = null,
 ): JsonObject {

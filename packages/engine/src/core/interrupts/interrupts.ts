@@ -1,28 +1,28 @@
-import { isJsonObject, type JsonObject } from '@weft/protocol';
+import { createAllowance, isJsonObject, type JsonObject, type WorkBudget } from '@weft/protocol';
 import type { ResolveCommand, CommandResult } from '../../ports/store.ts';
-import { type Evaluation, evaluate } from './answers.ts';
+import {
+  type Asked,
+  type Evaluation,
+  type ReceivedEvent,
+  refused,
+  schemaProblem,
+  type Taken,
+} from './kind-rules.ts';
+import { INTERRUPT_RULES } from './kinds.ts';
 import { causeOf } from '../children/children.ts';
 import type { Batch } from '../decide/live-run.ts';
-import {
-  closeConversation,
-  isLastTurn,
-  closingTurn,
-  noteTurn,
-  silentClose,
-  turnProblem,
-} from './conversation.ts';
+import { isLastTurn, noteTurn } from './conversation.ts';
 import { nodeInput } from '../decide/node-context.ts';
-import { toHiddenError, toNodeError } from '../decide/node-error.ts';
+import { toHiddenError } from '../decide/node-error.ts';
 import { finishNode } from '../decide/node-finish.ts';
 import { resolveInputs } from '../decide/node-inputs.ts';
 import { completeNode, failAttempt, failNode, identity } from '../decide/node-settle.ts';
 import { newReads } from '../decide/node-work.ts';
-import { pick } from '../json/pick.ts';
 import type { NodePlan } from '../compile/plan.ts';
 import { shownMembers } from '../decide/recorder.ts';
 import { mixedSensitivity, receivedSensitivity } from '../redaction/result-sensitivity.ts';
 import { type InterruptState, type NodeState, nodeKey } from '../../model/run-state.ts';
-import type { Draft, Payload } from '../../model/run-event.ts';
+import type { Draft } from '../../model/run-event.ts';
 import { placeOf } from '../expressions/scope.ts';
 import { ofMembers, type Sensitivity } from '../redaction/sensitivity.ts';
 
@@ -30,42 +30,32 @@ import { ofMembers, type Sensitivity } from '../redaction/sensitivity.ts';
 export function resolveInterrupt(batch: Batch, command: ResolveCommand): CommandResult {
   const { run } = batch;
   const known = askedNode(batch, command);
-  const path = known?.iteration ?? [];
   const node = run.plan.nodes.get(command.nodeId);
   const refusal = refusalOf(known, command);
   if (refusal !== undefined || node === undefined || known?.interrupt === undefined) {
-    return refused(batch, refusal ?? NOT_FOUND);
+    return notApplied(batch, refusal ?? NOT_FOUND);
   }
-  const evaluation = evaluate(known.interrupt, command, run.budget);
+  const { interrupt, iteration: path } = known;
+  const asked: Asked = { batch, node, path, interrupt };
+  const evaluation = evaluate(interrupt, command, run.budget);
   if (evaluation.type === 'refused') {
-    const { code, message, details } = evaluation;
-    return refused(batch, { code, message, ...(details !== undefined && { details }) });
+    const { type: _, ...problem } = evaluation;
+    return notApplied(batch, problem);
   }
-  const unfit = unfitAnswer(batch, node, known, evaluation);
-  if (unfit !== undefined) return refused(batch, unfit);
-  carryOut(batch, node, path, known.interrupt, evaluation);
+  const problem = INTERRUPT_RULES[interrupt.kind].answerProblem?.(asked, evaluation);
+  if (problem !== undefined) return notApplied(batch, problem);
+  carryOut(asked, evaluation);
   return { applied: true, status: run.state.status, at: run.state.lastAt };
 }
 
-/** What only the node or its channel can say against an answer; found out before anything is recorded. */
-function unfitAnswer(
-  batch: Batch,
-  node: NodePlan,
-  { interrupt, iteration }: NodeState,
-  evaluation: Exclude<Evaluation, { type: 'refused' }>,
-): NonNullable<Extract<CommandResult, { applied: false }>['refusal']> | undefined {
-  if (interrupt === undefined) return undefined;
-  if (evaluation.type === 'turn') return turnProblem(batch, node, interrupt, evaluation);
-  const { answered } = node.type;
-  if (interrupt.kind !== 'low-confidence' || evaluation.type !== 'accepted' || answered === undefined)
-    return undefined;
-  try {
-    answered(nodeInput(batch, node, iteration, {}), evaluation.value);
-    return undefined;
-  } catch (error) {
-    const { message } = toNodeError(error);
-    return { code: 'validation_error', message, details: { field: 'resumeValue.decision' } };
-  }
+function evaluate(interrupt: InterruptState, command: ResolveCommand, budget: WorkBudget): Evaluation {
+  const { value, by, byUser, viaLink } = command;
+  const means = { budget, allowance: createAllowance() };
+  if (!isJsonObject(value)) return refused('resumeValue must be an object.', 'resumeValue');
+  return (
+    schemaProblem(interrupt.resumeSchema, value, means) ??
+    INTERRUPT_RULES[interrupt.kind].evaluate(interrupt, { value, by, byUser, viaLink }, means)
+  );
 }
 
 /** The node that is meant. Inside loops the iteration may be left out while only one of them asks. */
@@ -76,27 +66,23 @@ function askedNode({ run }: Batch, command: ResolveCommand): NodeState | undefin
   return asking.length === 1 ? run.state.nodes.get(asking[0] ?? '') : undefined;
 }
 
-/** Nobody answered in time. Silence is never consent: an approval counts as rejected. */
+/** No answer came in time. */
 export function timeOutInterrupt(batch: Batch, node: NodePlan, path: readonly number[]): void {
   const interrupt = batch.run.state.nodes.get(nodeKey(node.id, path))?.interrupt;
   if (interrupt === undefined) return;
   const { interruptId, kind, timeoutMs } = interrupt;
-  const id = identity(node, path);
-  if (kind === 'approval') {
-    batch.record({
-      type: 'approval.received',
-      nodeId: node.id,
-      payload: { ...id, interruptId, action: 'timeout' },
-    });
-  }
+  const { received, silentAnswer, concludeSilently } = INTERRUPT_RULES[kind];
+  const place = { ...identity(node, path), interruptId };
+  if (silentAnswer !== undefined && received !== undefined)
+    batch.record({ ...received(place, silentAnswer, undefined), nodeId: node.id });
   batch.record({
     type: 'interrupt.resolved',
     nodeId: node.id,
-    payload: { ...id, interruptId, kind, outcome: 'rejected', reason: 'timeout' },
+    payload: { ...place, kind, outcome: 'rejected', reason: 'timeout' },
   });
-  if (kind === 'conversation.exchange') {
-    batch.record({ type: 'node.resumed', nodeId: node.id, payload: { ...id, interruptId } });
-    const outputs = silentClose(batch, node, interrupt);
+  if (concludeSilently !== undefined) {
+    batch.record({ type: 'node.resumed', nodeId: node.id, payload: place });
+    const outputs = concludeSilently({ batch, node, path, interrupt });
     return completeNode(batch, node, path, {
       outputs,
       sensitivity: receivedSensitivity(batch.run, outputs),
@@ -109,82 +95,45 @@ export function timeOutInterrupt(batch: Batch, node: NodePlan, path: readonly nu
   });
 }
 
-function carryOut(
-  batch: Batch,
-  node: NodePlan,
-  path: readonly number[],
-  interrupt: InterruptState,
-  evaluation: Exclude<Evaluation, { type: 'refused' }>,
-): void {
+function carryOut(asked: Asked, taken: Taken): void {
+  const { batch, node, path, interrupt } = asked;
   const { interruptId, kind } = interrupt;
-  const { value, voter } = evaluation;
-  const id = identity(node, path);
-  const shownValue = shownMembers(value, answerSensitivity(node, kind, value), batch.run.masking);
+  const { received, conclude, wholePort } = INTERRUPT_RULES[kind];
+  const { value, voter } = taken;
+  const place = { ...identity(node, path), interruptId };
+  const shownValue = shownMembers(value, answerSensitivity(node, wholePort, value), batch.run.masking);
   /** A fact that tells the answer, as it is and as others may see it. */
   const tell = (draftOf: (answer: JsonObject) => Draft<AnswerEvent>): void => {
     const draft = draftOf(value);
     const shown = shownValue === value ? draft.payload : draftOf(shownValue).payload;
     batch.record({ ...draft, nodeId: node.id, shown });
   };
-  if (evaluation.type === 'noted') {
-    tell((answer) => ({
-      type: 'weft.approval.asked',
-      payload: { ...id, interruptId, value: answer, askedBy: voter },
-    }));
+  if (taken.type === 'noted') {
+    tell((answer) => ({ type: 'weft.approval.asked', payload: { ...place, value: answer, askedBy: voter } }));
     return;
   }
-  if (evaluation.type === 'turn') {
-    const isLast = isLastTurn(node, interrupt);
-    noteTurn(batch, node, path, interrupt, value, voter);
+  if (taken.type === 'turn') {
+    const isLast = isLastTurn(asked);
+    noteTurn(asked, taken);
     if (!isLast) return;
   }
-  if (kind === 'clarification')
-    tell(({ answers = {} }) => ({
-      type: 'clarification.resolved',
-      payload: { ...id, interruptId, answers: answers as JsonObject, answeredBy: voter },
-    }));
-  if (kind === 'approval')
-    tell((answer) => ({
-      type: 'approval.received',
-      payload: {
-        ...id,
-        interruptId,
-        ...({ action: '', decidedBy: voter, ...pick(answer, SAID) } as unknown as Vote),
-      },
-    }));
-  if (evaluation.type === 'vote') return;
+  if (received !== undefined) tell((answer) => received(place, answer, voter));
+  if (taken.type === 'vote') return;
 
   tell((answer) => ({
     type: 'interrupt.resolved',
-    payload: { ...id, interruptId, kind, resumeValue: answer, resolvedBy: voter },
+    payload: { ...place, kind, resumeValue: answer, resolvedBy: voter },
   }));
   batch.run.timers.delete(nodeKey(node.id, path));
-  if (evaluation.type === 'rejected') {
-    const message = `${kind === 'approval' ? 'The approval' : 'The decision'} was rejected by ${voter}.`;
-    const code = kind === 'approval' ? 'approval_rejected' : 'decision_rejected';
-    return failNode(batch, node, path, { code, message, details: { interruptId } });
-  }
-  tell((answer) => ({ type: 'node.resumed', payload: { ...id, interruptId, resumeValue: answer } }));
-  if (kind === 'conversation.exchange') {
-    const closing = evaluation.type === 'turn' ? closingTurn(value) : { ...value, by: voter };
-    const outputs = closeConversation(batch, node, interrupt, closing);
-    return takeAnswer(batch, node, path, outputs, outputs);
-  }
+  if (taken.type === 'rejected')
+    return failNode(batch, node, path, { ...taken.error, details: { interruptId } });
+  tell((answer) => ({ type: 'node.resumed', payload: { ...place, resumeValue: answer } }));
+  const outputs = conclude?.(asked, taken);
+  if (outputs !== undefined) return takeAnswer(batch, node, path, outputs, outputs);
   takeAnswer(batch, node, path, value, { ...value, output: value });
 }
 
-type AnswerEvent =
-  | 'weft.approval.asked'
-  | 'clarification.resolved'
-  | 'approval.received'
-  | 'interrupt.resolved'
-  | 'node.resumed';
-
-/** As the question's kind lets it be answered. */
-type Vote = Omit<Payload<'approval.received'>, 'nodeId' | 'iteration' | 'interruptId'>;
-
-/** What an approval says of an answer. */
-const SAID = ['action', 'comment', 'feedback', 'refineFeedback', 'editedArtifactData'];
+type AnswerEvent = ReceivedEvent | 'weft.approval.asked' | 'interrupt.resolved' | 'node.resumed';
 
 /** Of an answer: what was decided stays to be seen, unless the node declares it by its own name. */
 const DECISIONS: ReadonlySet<string> = new Set(['action', 'operation']);
@@ -192,12 +141,12 @@ const DECISIONS: ReadonlySet<string> = new Set(['action', 'operation']);
 /** An answer becomes the outputs of its node, whole and member by member, and is as sensitive as these are declared. */
 function answerSensitivity(
   { sensitivePorts }: NodePlan,
-  kind: string,
+  wholePort = 'output',
   answer: JsonObject,
 ): Sensitivity | undefined {
   if (sensitivePorts.size === 0) return undefined;
   const isDeclared = (port: string): boolean => sensitivePorts.get(port) === true;
-  const isWhole = isDeclared(kind === 'conversation.exchange' ? 'outcome' : 'output');
+  const isWhole = isDeclared(wholePort);
   const isHidden = (name: string): boolean => isDeclared(name) || (isWhole && !DECISIONS.has(name));
   return ofMembers(
     Object.entries(answer)
@@ -270,7 +219,7 @@ function refusalOf(known: NodeState | undefined, command: ResolveCommand): Refus
   return undefined;
 }
 
-function refused(
+function notApplied(
   batch: Batch,
   refusal: NonNullable<Extract<CommandResult, { applied: false }>['refusal']>,
 ): CommandResult {

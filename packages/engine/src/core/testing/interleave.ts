@@ -118,17 +118,10 @@ function answer(
 }
 
 function answerTo({ kind }: InterruptState, action: string, voter: string): Json {
-  switch (kind) {
-    case 'conversation.exchange':
-      return action === 'reject' ? { operation: 'close' } : { content: `I am ${voter}.` };
-    case 'clarification':
-      return { answers: { answer: voter } };
-    case 'approval':
-    case 'low-confidence':
-    case 'external-event':
-    case 'custom':
-      return { action, voter };
-  }
+  if (kind === 'conversation.exchange')
+    return action === 'reject' ? { operation: 'close' } : { content: `I am ${voter}.` };
+  if (kind === 'clarification') return { answers: { answer: voter } };
+  return { action, voter };
 }
 
 function finish(run: Simulation, children: ChildWorld): void {

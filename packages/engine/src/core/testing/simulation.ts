@@ -1,6 +1,7 @@
 import { type Json, type JsonObject } from '@weft/protocol';
 import { Type } from 'typebox';
 import type { ChildrenNodeType, EffectNodeType, NodeType, PureNodeType } from '../../model/node-type.ts';
+import { CONFORMANCE } from '../../conformance/index.ts';
 import { BUILTIN_NODE_TYPES } from '../../nodes/index.ts';
 import type { ChildCommand, Command, Signal, ResolveCommand, StoredEvent } from '../../ports/store.ts';
 import { advance, nextTimer, openRun } from '../decide/advance.ts';
@@ -66,7 +67,10 @@ const testChildThenAsk: ChildrenNodeType = {
 };
 
 const NODE_TYPES: ReadonlyMap<string, NodeType> = new Map(
-  [...BUILTIN_NODE_TYPES, testEffect, testVersion, testChildThenAsk].map((type) => [type.typeId, type]),
+  [...BUILTIN_NODE_TYPES, ...CONFORMANCE.nodes, testEffect, testVersion, testChildThenAsk].map((type) => [
+    type.typeId,
+    type,
+  ]),
 );
 
 export const START = Date.UTC(2026, 0, 1);

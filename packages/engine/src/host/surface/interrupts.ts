@@ -1,5 +1,4 @@
-import type { Json, JsonObject } from '@weft/protocol';
-import type { InterruptKind } from '../../model/node-type.ts';
+import type { InterruptKind, Json, JsonObject } from '@weft/protocol';
 import type { RunStatus } from '../../model/run-state.ts';
 import type { Listed, Page, CommandResult } from '../../ports/store.ts';
 import type { Caller, IdempotencyClaim, ReplayedAnswer } from './caller.ts';

@@ -1,10 +1,9 @@
 import type { Egress } from '../../model/node-type.ts';
 import type { Signal, CommandResult } from '../../ports/store.ts';
-import { withConformanceSecrets } from '../../conformance/conformance-secrets.ts';
 import { createAudit } from '../../runtime/audit/audit.ts';
 import { createCluster } from '../../runtime/cluster/cluster.ts';
 import { createCommandResults } from '../../runtime/commands/command-results.ts';
-import { createInFlight } from '../../runtime/commits/idempotency.ts';
+import { createIdempotency, type Idempotency } from '../../runtime/commits/idempotency.ts';
 import { createOpenEffectPorts } from '../../runtime/effects/open-effect-ports.ts';
 import { createPerformer } from '../../runtime/effects/performer.ts';
 import { createEgress } from '../../runtime/egress/egress.ts';
@@ -39,18 +38,19 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
   const { store, seen, visible, committer, quarantine, observation } = stores;
   const common = { store, committer, clock, random, limits, log };
   const capabilities = new Set(settings.runtimeCapabilities);
-  const compile = createCompile(settings, limits, settings.test);
+  const compile = createCompile(settings, limits);
   const plans = createPlans(store, compile);
   const states = createRunStates(store, plans, limits);
   const feed = createFeed(limits);
   const commandResults = createCommandResults();
-  const inFlight = createInFlight(limits.idempotencyWaitMs);
+  const idempotency = createIdempotency({ store, clock, limits });
   const finished = createFinishedRuns(limits.finishedBytes, clock.monotonic);
   const newRunId = createRunIds(clock.now, random);
 
-  const { outbox, performer, links, ...outward } = createOutward(settings, stores, (row, use) =>
-    readers.withState(row, use),
-  );
+  const { outbox, performer, links, ...outward } = createOutward(settings, stores, {
+    idempotency,
+    withState: (row, use) => readers.withState(row, use),
+  });
   const lease = createLease({
     ...common,
     ttlMs: limits.claimTtlMs,
@@ -102,11 +102,12 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
     plans,
     lease,
     capabilities,
-    inFlight,
+    idempotency,
     finished,
     newRunId,
     checkCallbackUrl: outbox.checkCallbackUrl,
     auditRuns: settings.auditRuns,
+    conformance: settings.conformance,
   });
   const spawnChild = createSpawnChild({ ...common, plans, now: clock.now, create: creator.write });
   const readers = createReaders({
@@ -126,7 +127,7 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
     states,
     feed,
     commandResults,
-    inFlight,
+    idempotency,
     newRunId,
     ...outward,
     links,
@@ -144,7 +145,11 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
 }
 
 /** What leaves the host, and what protects it on the way: effects, deliveries, secrets and links. */
-function createOutward(settings: HostSettings, stores: Stores, withState: Readers['withState']) {
+function createOutward(
+  settings: HostSettings,
+  stores: Stores,
+  runs: { readonly idempotency: Idempotency; readonly withState: Readers['withState'] },
+) {
   const { clock, random, limits, log } = settings;
   const { store, committer } = stores;
   const common = { store, committer, clock, random, limits, log };
@@ -165,7 +170,7 @@ function createOutward(settings: HostSettings, stores: Stores, withState: Reader
     retryScaleForTests: settings.retryScaleForTests,
     publicUrl: settings.publicUrl,
     links,
-    withState,
+    ...runs,
   });
   const localSecrets = createLocalResolver(store, sealer);
   const performer = createPerformer({
@@ -174,7 +179,8 @@ function createOutward(settings: HostSettings, stores: Stores, withState: Reader
     egress,
     openPorts: createOpenEffectPorts({
       ...common,
-      resolver: settings.test ? withConformanceSecrets(localSecrets) : localSecrets,
+      resolver: settings.conformance?.secrets(localSecrets) ?? localSecrets,
+      models: settings.models,
     }),
     log,
   });

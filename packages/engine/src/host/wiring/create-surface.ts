@@ -5,7 +5,7 @@ import { createImports } from '../../runtime/bundles/import.ts';
 import { createFillImported, withImportedAnnotations } from '../../runtime/bundles/imported-values.ts';
 import { createRunSpans } from '../../runtime/bundles/run-spans.ts';
 import { createCommands } from '../../runtime/commands/commands.ts';
-import { createOnce } from '../../runtime/commits/once.ts';
+import { createOnce } from '../../runtime/commits/idempotency.ts';
 import { createDiff } from '../../runtime/diff/diff.ts';
 import { createReadArtifacts } from '../../runtime/effects/artifacts.ts';
 import { createFork } from '../../runtime/forks/fork.ts';
@@ -37,9 +37,17 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
   const { settings, stores, runtime, discovery, hostId } = parts;
   const { clock, random, limits, test } = settings;
   const { store, seen, visible, committer, quarantine } = stores;
-  const { compile, plans, states, inFlight, newRunId, dispatcher, outbox, links, sealer } = runtime;
+  const { compile, plans, states, idempotency, newRunId, dispatcher, outbox, links, sealer } = runtime;
   const { withState, ...readers } = runtime.readers;
-  const common = { store: visible, committer: outbox.committer, dispatcher, clock, random, limits };
+  const common = {
+    store: visible,
+    committer: outbox.committer,
+    dispatcher,
+    idempotency,
+    clock,
+    random,
+    limits,
+  };
   const readEvents = store.readEvents;
   // A run whose record is damaged can still be told to end.
   const command = createCommands({
@@ -61,8 +69,8 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
         ...common,
         plans,
         states,
-        inFlight,
         newRunId,
+        conformance: settings.conformance,
         fillImported: createFillImported(store),
       }),
       ...createAncestry({ store: visible, plans, hostId }),
@@ -88,7 +96,7 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
     }),
     imports: createImports({ store, committer, compile, clock, random, limits }),
     annotations,
-    interrupts: createInterrupts({ store, command, withState, links, now: clock.now }),
+    interrupts: createInterrupts({ store, command, withState, links, idempotency, now: clock.now }),
     workflows: createWorkflows({
       ...common,
       compile,
@@ -116,7 +124,7 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
     audit: runtime.audit.operations,
     cluster: runtime.member.cluster,
     authenticate: apiKeysAfter(settings.authenticate, authenticate),
-    once: createOnce({ ...common, inFlight }),
+    once: createOnce(idempotency, common),
     capabilities: discovery.current,
     stats: () => statsOf(stores, runtime),
   };

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, SYSTEM_CLOCK } from '../../ports/clock.ts';
 import { type Log, SILENT } from '../../ports/log.ts';
+import { type Models, NO_MODELS } from '../../ports/models.ts';
 import { poolRandom, type RandomBytes } from '../../runtime/runs/ids.ts';
 import type { HostOptions } from '../host-options.ts';
 import { type HostLimits, limitsFrom } from '../limits.ts';
@@ -16,6 +17,7 @@ export interface HostSettings extends Omit<HostOptions, 'limits' | 'log' | 'cloc
   readonly defaultTenant: string;
   readonly egressAllow: readonly string[];
   readonly runtimeCapabilities: readonly string[];
+  readonly models: Models;
   readonly auditRuns: boolean;
   readonly exportsTelemetry: boolean;
   /** A test host. */
@@ -23,6 +25,7 @@ export interface HostSettings extends Omit<HostOptions, 'limits' | 'log' | 'cloc
 }
 
 export function settingsFrom(options: HostOptions): HostSettings {
+  const { models = NO_MODELS } = options;
   return {
     defaultTenant: DEFAULT_TENANT,
     egressAllow: [],
@@ -34,6 +37,7 @@ export function settingsFrom(options: HostOptions): HostSettings {
     ...options,
     limits: limitsFrom(options.limits),
     random: poolRandom(options.random ?? randomBytes),
-    test: options.conformance === true,
+    test: options.conformance !== undefined,
+    models: options.conformance?.models(models) ?? models,
   };
 }

@@ -1,7 +1,6 @@
-import { isJsonObject, type Json, type JsonObject, nameOf } from '@weft/protocol';
+import { type Json, nameOf } from '@weft/protocol';
 import { Type } from 'typebox';
-import { mockProvider } from '../../conformance/mock-model-provider.ts';
-import type { ModelProvider, ModelRequest } from '../../ports/model-provider.ts';
+import type { ModelRequest } from '../../ports/models.ts';
 import { type EffectInput, type EffectNodeType, NodeFailure } from '../../model/node-type.ts';
 import { closedConfig } from '../config/config-schema.ts';
 
@@ -28,7 +27,13 @@ export const callPromptNode: EffectNodeType = {
     }
   },
   async perform(input, context) {
-    const provider = providerFor(input.configurable);
+    const provider = context.models.providerFor(input.configurable);
+    if (provider === undefined) {
+      throw new NodeFailure(
+        'provider_unavailable',
+        'This host has no language model. On a test host, a test key may name one in configurable.mockProvider.',
+      );
+    }
     const reply = await provider.call(requestOf(input), context);
     const { text, model, finishReason, usage, toolCalls } = reply;
     return {
@@ -56,15 +61,6 @@ export const callPromptNode: EffectNodeType = {
     };
   },
 };
-
-function providerFor(configurable: JsonObject): ModelProvider {
-  const mock = configurable['mockProvider'];
-  if (isJsonObject(mock)) return mockProvider(mock);
-  throw new NodeFailure(
-    'provider_unavailable',
-    'This host has no language model. On a test host, a test key may name one in configurable.mockProvider.',
-  );
-}
 
 /** The run's options go before what the node says, and a prompt on the input port before the one in the config. */
 function requestOf({ config, inputs, configurable }: EffectInput): ModelRequest {

@@ -10,11 +10,6 @@ import { compileOrRefuse, evaluateOrFail } from '../config/expressions-in-config
 const optional = Type.Optional;
 const decisions = Type.Array(decisionSchema, { minItems: 1 });
 
-/** A plan of its own for the protocol's test workflows, which leave it out. */
-const SUITE_PLAN: readonly JsonObject[] = [
-  { kind: 'next-worker', nextWorkerIds: ['conformance-noop'] },
-  { kind: 'terminate' },
-];
 const AT_THE_END: JsonObject = { kind: 'terminate', reason: 'plan-done' };
 
 interface Prepared {
@@ -49,7 +44,6 @@ export const supervisorNode: PureNodeType = {
       return { plan: [], decide: expression };
     }
     if (Array.isArray(plan)) return { plan: plan as JsonObject[] };
-    if (tools.workflowId.startsWith('conformance-')) return { plan: SUITE_PLAN };
     return tools.refuse('', 'The supervisor has nothing to decide by: give "decide" or "mockDecisions".');
   },
   run: (input) => {

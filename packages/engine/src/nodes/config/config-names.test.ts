@@ -3,6 +3,7 @@ import { sampleWith, textFields } from '@weft/protocol/schema-samples';
 import { describe, expect, it } from 'vitest';
 import type { NodeType } from '../../model/node-type.ts';
 import { BUILTIN_NODE_TYPES } from '../index.ts';
+import { CONFORMANCE_ONLY } from '../../conformance/index.ts';
 import { memoryProbe } from '../../conformance/memory-probe.ts';
 
 /** What in a node's config may be any text: prompts and messages, expressions, values. Everything else is a name. */
@@ -43,10 +44,11 @@ const FREE: Readonly<Record<string, readonly string[]>> = {
 
 const REFUSED = ['\u0000', '\u001b]0;x\u0007', '\u007f', '\u009b', '\u202e', '\u2069', '\ud800', 'a\nb'];
 
-const types: readonly (readonly [string, NodeType])[] = [...BUILTIN_NODE_TYPES, memoryProbe].map((type) => [
-  `${type.typeId} (${type.title})`,
-  type,
-]);
+const types: readonly (readonly [string, NodeType])[] = [
+  ...BUILTIN_NODE_TYPES,
+  ...CONFORMANCE_ONLY,
+  memoryProbe,
+].map((type) => [`${type.typeId} (${type.title})`, type]);
 
 describe('the config of a node', () => {
   it.each(types)('holds names, and texts that were chosen to be free: %s', (_, { typeId, config }) => {

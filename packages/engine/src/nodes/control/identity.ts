@@ -1,6 +1,5 @@
 import type { PureNodeType } from '../../model/node-type.ts';
 import { noConfig } from '../config/config-schema.ts';
-import { identityProbe } from '../../conformance/identity-probes.ts';
 
 export const identityNode: PureNodeType = {
   kind: 'pure',
@@ -9,6 +8,5 @@ export const identityNode: PureNodeType = {
   summary: 'Echoes each input port on the output port of the same name.',
   config: noConfig,
   passesOn: true,
-  variant: identityProbe,
   run: ({ inputs }) => ({ outputs: inputs }),
 };

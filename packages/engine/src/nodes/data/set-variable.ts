@@ -4,7 +4,6 @@ import type { Expression } from '../../core/compile/plan.ts';
 import { type NodeInput, NodeFailure, type PureNodeType } from '../../model/node-type.ts';
 import { closedConfig, name } from '../config/config-schema.ts';
 import { compileOrRefuse, evaluateOrFail } from '../config/expressions-in-config.ts';
-import { jsonType } from './json-type.ts';
 
 const config = closedConfig({
   name,
@@ -74,4 +73,13 @@ function resolveValue({ config: given, inputs, prepared, scope, budget }: NodeIn
     `There is no value for the variable "${name}": set config.value or config.expression, or connect the input port value.`,
     { details: { field: 'config.value' } },
   );
+}
+
+/** The word a variable declaration uses for the type of this value; `null` fits none of them. */
+function jsonType(value: Json): 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object' {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'object') return 'object';
+  if (typeof value === 'string') return 'string';
+  return typeof value === 'number' ? 'number' : 'boolean';
 }

@@ -1,10 +1,21 @@
-import { isJsonObject, type Json, type JsonObject, nameProblem } from '@weft/protocol';
+import { type InterruptKind, isJsonObject, type JsonObject, nameProblem } from '@weft/protocol';
 import { Type } from 'typebox';
-import type { InterruptKind, InterruptNodeType, PrepareTools } from '../../model/node-type.ts';
+import type { InterruptNodeType, PrepareTools } from '../../model/node-type.ts';
 import { closedConfig, jsonObject } from '../config/config-schema.ts';
 import { checkSchema } from '../config/schema-in-config.ts';
 
-const KINDS = ['external-event', 'custom'] as const;
+/** The kinds that a workflow may ask with directly, and what their data must say. */
+const KINDS = {
+  'external-event': (data, tools) => {
+    checkName(data, 'eventType', 'Say which eventType is waited for.', tools);
+    if (!isJsonObject(data['correlation'])) {
+      tools.refuse('/data/correlation', 'Give a correlation: the values by which the event is recognised.');
+    }
+  },
+  custom: (data, tools) => checkName(data, 'customKind', 'A custom interrupt names its customKind.', tools),
+} satisfies { readonly [Kind in InterruptKind]?: (data: JsonObject, tools: PrepareTools) => void };
+
+type Kind = keyof typeof KINDS;
 
 export const interruptNode: InterruptNodeType = {
   kind: 'interrupt',
@@ -13,7 +24,7 @@ export const interruptNode: InterruptNodeType = {
   summary:
     'Waits for an event from outside that carries the expected correlation, or for any answer of a custom kind.',
   config: closedConfig({
-    kind: Type.Enum(KINDS),
+    kind: Type.Enum(Object.keys(KINDS)),
     data: jsonObject,
     resumeSchema: Type.Optional(jsonObject),
     timeoutMs: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -21,24 +32,12 @@ export const interruptNode: InterruptNodeType = {
   dependsOn: () => [],
   prepare: (config, tools) => {
     checkSchema(tools, '/resumeSchema', config['resumeSchema']);
-    const data = config['data'] as JsonObject;
-    if (config['kind'] === 'custom') {
-      if (typeof data['customKind'] !== 'string')
-        tools.refuse('/data/customKind', 'A custom interrupt names its customKind.');
-      refuseNoName(data['customKind'], '/data/customKind', tools);
-      return;
-    }
-    if (typeof data['eventType'] !== 'string')
-      tools.refuse('/data/eventType', 'Say which eventType is waited for.');
-    refuseNoName(data['eventType'], '/data/eventType', tools);
-    if (!isJsonObject(data['correlation'])) {
-      tools.refuse('/data/correlation', 'Give a correlation: the values by which the event is recognised.');
-    }
+    KINDS[config['kind'] as Kind](config['data'] as JsonObject, tools);
   },
   ask: ({ config }) => {
     const { kind, data, resumeSchema, timeoutMs } = config;
     return {
-      kind: kind as InterruptKind,
+      kind: kind as Kind,
       data: data as JsonObject,
       ...(isJsonObject(resumeSchema) && { resumeSchema }),
       ...(typeof timeoutMs === 'number' && { timeoutMs }),
@@ -46,7 +45,9 @@ export const interruptNode: InterruptNodeType = {
   },
 };
 
-function refuseNoName(text: Json | undefined, path: string, tools: PrepareTools): void {
-  const problem = typeof text === 'string' ? nameProblem(text) : undefined;
-  if (problem !== undefined) tools.refuse(path, `This name ${problem}.`);
+function checkName(data: JsonObject, member: string, missing: string, tools: PrepareTools): void {
+  const name = data[member];
+  if (typeof name !== 'string') return tools.refuse(`/data/${member}`, missing);
+  const problem = nameProblem(name);
+  if (problem !== undefined) tools.refuse(`/data/${member}`, `This name ${problem}.`);
 }

@@ -5,6 +5,7 @@ import { createCommitter } from '../../runtime/commits/committer.ts';
 import type { EffectPlace, EffectPorts } from '../../ports/effect-ports.ts';
 import { DEFAULT_LIMITS } from '../../host/limits.ts';
 import { SILENT } from '../../ports/log.ts';
+import { NO_MODELS } from '../../ports/models.ts';
 import { createOpenEffectPorts } from '../../runtime/effects/open-effect-ports.ts';
 import type { CreationRecord } from '../../model/run-state.ts';
 import type { RunUnit, Store } from '../../ports/store.ts';
@@ -79,6 +80,7 @@ export function sampleEffect(options: SampleEffectOptions = {}): SampleEffect {
         return value === undefined ? { state: 'missing' } : { state: 'resolved', value };
       },
     },
+    models: NO_MODELS,
     clock: { now: Date.now },
     random: randomBytes,
     limits: DEFAULT_LIMITS,
@@ -97,6 +99,7 @@ export function sampleEffect(options: SampleEffectOptions = {}): SampleEffect {
     holdsClaim: () => true,
     egress: options.egress ?? HELLO,
     secrets: ports.secrets,
+    models: ports.models,
     memory: ports.memory,
     artifacts: ports.artifacts,
     emit: (chunk) => chunks.push(ports.hideChunk(chunk)),

@@ -3,14 +3,13 @@ import type { Plan } from '../../core/compile/plan.ts';
 import type { RunState } from '../../model/run-state.ts';
 import { redactDeep } from '../../core/redaction/scan/credential-text.ts';
 import { redactorFor } from '../../core/redaction/sensitive.ts';
-import type { Annotated, Annotations, Caller, IdempotencyClaim } from '../../host/host.ts';
+import type { Annotated, Annotations, Caller } from '../../host/host.ts';
 import type { DocumentUnit, RunRow, Store } from '../../ports/store.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
-import { checkSameRequest, findRecord, newRecord } from '../commits/idempotency.ts';
+import type { Idempotency, Remember } from '../commits/idempotency.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
-import type { HostLimits } from '../../host/limits.ts';
 import { writeFailure } from '../commits/write-failure.ts';
 
 /**
@@ -23,12 +22,12 @@ export interface KeptAnnotations extends Annotations {
 }
 
 export interface AnnotationDependencies {
-  readonly store: Pick<Store, 'readRun' | 'readIdempotency' | 'listDocuments'>;
+  readonly store: Pick<Store, 'readRun' | 'listDocuments'>;
   readonly committer: Committer;
   readonly withState: <Result>(row: RunRow, use: (plan: Plan, state: RunState) => Result) => Promise<Result>;
   readonly clock: Clock;
   readonly random: RandomBytes;
-  readonly limits: HostLimits;
+  readonly idempotency: Idempotency;
 }
 
 const COLLECTION = 'annotation';
@@ -36,38 +35,26 @@ const COLLECTION = 'annotation';
 const MAX_PER_RUN = 1_000;
 
 export function createAnnotations(dependencies: AnnotationDependencies): KeptAnnotations {
-  const { store, committer, clock, limits } = dependencies;
+  const { store, committer, clock } = dependencies;
   const listeners = createListeners();
 
   async function create(
     caller: Caller,
-    runId: string,
+    row: RunRow,
     request: AnnotationCreate,
-    claim?: IdempotencyClaim,
-  ): Promise<Annotated | undefined> {
-    const row = await store.readRun(runId, caller.tenant);
-    if (row === undefined) return undefined;
-    if (claim !== undefined) {
-      const earlier = await findRecord(store, caller, claim, clock.now());
-      if (earlier !== undefined && 'body' in earlier.response) return { replayed: true, ...earlier.response };
-    }
+    remember: Remember,
+  ): Promise<Annotated> {
+    const { runId } = row.record;
     const annotation = await dependencies.withState(row, (plan, state) => {
       checkTarget(request, runId, plan, state);
       const redactor = redactorFor(plan, row.record, state);
       return newAnnotation(caller, row, request, (text) => redactDeep(redactor.redactText(text)));
     });
     await checkRoom(caller.tenant, runId);
-    const unit = newUnit(caller, annotation, claim);
-    const result = await committer.submit(unit);
-    if (result.state === 'committed') {
-      listeners.tell(annotation);
-      return { replayed: false, annotation };
-    }
-    if (result.state === 'refused' && result.reason === 'idempotency_exists' && claim !== undefined) {
-      const { response } = checkSameRequest(result.record, claim);
-      if ('body' in response) return { replayed: true, ...response };
-    }
-    throw writeFailure(result);
+    const result = await committer.submit(newUnit(caller, annotation, remember));
+    if (result.state !== 'committed') throw writeFailure(result);
+    listeners.tell(annotation);
+    return { replayed: false, annotation };
   }
 
   function newAnnotation(
@@ -86,11 +73,7 @@ export function createAnnotations(dependencies: AnnotationDependencies): KeptAnn
     };
   }
 
-  function newUnit(
-    caller: Caller,
-    annotation: Annotation,
-    claim: IdempotencyClaim | undefined,
-  ): DocumentUnit {
+  function newUnit(caller: Caller, annotation: Annotation, remember: Remember): DocumentUnit {
     const { annotationId, target, signal } = annotation;
     const now = clock.now();
     return {
@@ -111,9 +94,7 @@ export function createAnnotations(dependencies: AnnotationDependencies): KeptAnn
           details: { annotationId, kind: signal.kind },
         }),
       ],
-      ...(claim !== undefined && {
-        idempotency: newRecord(caller, claim, now + limits.idempotencyKeptMs, claim.render(annotation)),
-      }),
+      ...remember.answer(annotation),
     };
   }
 
@@ -134,7 +115,13 @@ export function createAnnotations(dependencies: AnnotationDependencies): KeptAnn
   }
 
   return {
-    create,
+    async create(caller, runId, request, claim) {
+      const row = await store.readRun(runId, caller.tenant);
+      if (row === undefined) return undefined;
+      return await dependencies.idempotency.once(caller, claim, (remember) =>
+        create(caller, row, request, remember),
+      );
+    },
     of,
     async list(caller, runId) {
       const row = await store.readRun(runId, caller.tenant);

@@ -1,13 +1,13 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { HostError, type Json, type JsonObject } from '@weft/protocol';
 import { type AuditCheckpoint, makeCheckpoint } from '../../core/audit/checkpoint.ts';
 import { BATCH_ENTRIES, GENESIS, type ChainTip, linkEntries, tipAfter } from '../../core/audit/link-batch.ts';
-import type { AuditVerification } from '../../core/audit/verification.ts';
 import { publicKeyText } from '../../crypto/ed25519.ts';
-import type { Audit, AuditExportPage } from '../../host/host.ts';
+import type { Audit } from '../../host/host.ts';
 import type { Store } from '../../ports/store.ts';
 import { type AuditAnchor, AuditAnchorError, createAnchorKeeper } from './audit-anchor.ts';
+import { createAuditExport } from './audit-export.ts';
 import { type AuditCollection, CHECKPOINTS, createAuditLog, LINKS } from './audit-log.ts';
+import { createAuditVerify } from './audit-verify.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer, CommitResult } from '../commits/committer.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
@@ -67,8 +67,6 @@ const CHECKPOINT_ENTRIES = 1_000;
 const CHECKPOINT_MS = 300_000;
 /** How long the end of the chain is believed; what others have written, or taken away, is noticed then. */
 const BELIEVED_MS = 30_000;
-const EXPORTED_ENTRIES = 500;
-const EXPORTED_DOCUMENTS = 20;
 
 export function createAudit(dependencies: AuditDependencies): AuditChain {
   const { store, committer, clock, random, log, key } = dependencies;
@@ -136,15 +134,9 @@ export function createAudit(dependencies: AuditDependencies): AuditChain {
       const batch = linkEntries(tip, entries);
       return settled(await write(LINKS, batch.batch, batch), { tip: tipAfter(batch), checkpoint });
     }
-    const isDue = isFirstDue || isLast || isOld(checkpoint);
+    const isDue = isFirstDue || isLast || isOld(checkpoint, clock.now(), checkpointMs);
     if (key === undefined || uncovered <= 0 || !isDue) return false;
     return sign(key, tip, checkpoint);
-  }
-
-  function isOld(checkpoint: AuditCheckpoint | undefined): boolean {
-    if (checkpoint === undefined) return true;
-    const age = clock.now() - checkpoint.ts;
-    return age >= checkpointMs || age < 0;
   }
 
   async function sign(
@@ -204,25 +196,6 @@ export function createAudit(dependencies: AuditDependencies): AuditChain {
     }
   }
 
-  /** What is in the store may be consistent and yet not what it was. */
-  async function verify(fromSeq: number, toSeq: number): Promise<AuditVerification> {
-    const found = await auditLog.verify(fromSeq, toSeq, publicKey);
-    try {
-      await keeper.check(await readTip());
-      return found;
-    } catch (error) {
-      if (!(error instanceof AuditAnchorError)) throw error;
-      return { ...found, chainValid: false, ...(publicKey !== undefined && { checkpointsValid: false }) };
-    }
-  }
-
-  /** The beginning, where the last batch cannot be read: that is found as an anomaly. */
-  async function readTip(): Promise<ChainTip> {
-    const last = await auditLog.last(LINKS);
-    const batch = last < 0 ? undefined : await auditLog.batch(last);
-    return batch === undefined ? GENESIS : tipAfter(batch);
-  }
-
   /** One pass at a time. Who asks during a pass gets another one, which sees what was written before the question. */
   async function link(isLast = false): Promise<void> {
     while (passing !== undefined) await passing;
@@ -257,58 +230,16 @@ export function createAudit(dependencies: AuditDependencies): AuditChain {
         const result = await committer.submit({ kind: 'audit', batchId: randomId(random), audit });
         if (result.state !== 'committed') throw writeFailure(result);
       },
-      verify,
-      export: (cursor) => exportPage(cursor),
+      verify: createAuditVerify(auditLog, keeper, publicKey),
+      export: createAuditExport(auditLog, publicKey),
     },
   };
+}
 
-  /** Checkpoints first, then links, then entries: what comes later covers all that came before it. */
-  async function exportPage(cursor: string | undefined): Promise<AuditExportPage> {
-    const { phase, from } = cursorOf(cursor);
-    switch (phase) {
-      case 'checkpoint': {
-        const page = await documents('checkpoint', CHECKPOINTS, from);
-        if (cursor !== undefined) return page;
-        const head = {
-          kind: 'head',
-          format: 'weft-audit',
-          version: 2,
-          publicKey: publicKey ? publicKeyText(publicKey) : null,
-        };
-        return { ...page, lines: [head, ...page.lines] };
-      }
-      case 'batch':
-        return documents('batch', LINKS, from);
-      case 'entry': {
-        const entries = await auditLog.entries(from, EXPORTED_ENTRIES);
-        const newest = entries.at(-1);
-        return {
-          lines: entries.map((entry) => ({ kind: 'entry', ...entry })),
-          ...(newest !== undefined && { nextCursor: `entry.${newest.id + 1}` }),
-        };
-      }
-    }
-  }
-
-  async function documents(
-    kind: 'checkpoint' | 'batch',
-    collection: AuditCollection,
-    from: number,
-  ): Promise<AuditExportPage> {
-    const last = await auditLog.last(collection);
-    const until = Math.min(last + 1, from + EXPORTED_DOCUMENTS);
-    const lines: JsonObject[] = [];
-    for (let number = from; number < until; number += 1) {
-      const found = await auditLog[kind](number);
-      lines.push(
-        found === undefined
-          ? { kind: 'unreadable', collection, number }
-          : { kind, ...(found as unknown as Record<string, Json>) },
-      );
-    }
-    const next = kind === 'checkpoint' ? 'batch.0' : `entry.${Number.MIN_SAFE_INTEGER}`;
-    return { lines, nextCursor: until > last ? next : `${kind}.${until}` };
-  }
+function isOld(checkpoint: AuditCheckpoint | undefined, now: number, keptMs: number): boolean {
+  if (checkpoint === undefined) return true;
+  const age = now - checkpoint.ts;
+  return age >= keptMs || age < 0;
 }
 
 function integrityOf(key: KeyObject, checkpointEntries: number, checkpointMs: number): AuditIntegrity {
@@ -319,16 +250,4 @@ function integrityOf(key: KeyObject, checkpointEntries: number, checkpointMs: nu
     checkpointIntervalEntries: checkpointEntries,
     checkpointIntervalSeconds: Math.ceil(checkpointMs / 1_000),
   };
-}
-
-function cursorOf(cursor: string | undefined): { phase: 'checkpoint' | 'batch' | 'entry'; from: number } {
-  const [, phase, from] = /^(checkpoint|batch|entry)\.(-?\d{1,16})$/.exec(cursor ?? 'checkpoint.0') ?? [];
-  if (phase === 'checkpoint' || phase === 'batch' || phase === 'entry') return { phase, from: Number(from) };
-  throw new HostError(
-    'validation_error',
-    'The parameter "cursor" must be the nextCursor of the page before.',
-    {
-      field: 'cursor',
-    },
-  );
 }

@@ -6,6 +6,7 @@ import { openMemoryStore } from '../../memory-store/memory-store.ts';
 import { ensureFirstKey, type FirstKey } from './first-key.ts';
 import { testClock } from '../testing/test-clock.ts';
 import { alice, startHost, type TestHost } from '../testing/test-host.ts';
+import { CONFORMANCE } from '../../conformance/index.ts';
 
 const opened: TestHost[] = [];
 
@@ -50,7 +51,7 @@ describe('a key', () => {
 
   it('of a test host says so, and is worth nothing on a live one', async () => {
     const store = openMemoryStore();
-    const test = await open({ conformance: true });
+    const test = await open({ conformance: CONFORMANCE });
     const key = await createKey(test);
     const live = await open({ store });
     await ensureFirstKey({ store, key, test: true, tenant: 'default', now: 1, random: randomBytes });

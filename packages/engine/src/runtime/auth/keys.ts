@@ -1,24 +1,15 @@
 import { timingSafeEqual } from 'node:crypto';
 import { ALL_SCOPES, HostError, isScope, type JsonObject, toIso } from '@weft/protocol';
 import { sha256Hex } from '../../crypto/hash.ts';
-import type {
-  Authentication,
-  Caller,
-  CreatedKey,
-  IdempotencyClaim,
-  Keys,
-  NewKey,
-  ReplayedAnswer,
-} from '../../host/host.ts';
+import type { Authentication, Caller, CreatedKey, Keys, NewKey } from '../../host/host.ts';
 import type { ApiKeyRow, KeyUnit, Store } from '../../ports/store.ts';
 import type { Authenticate } from '../../ports/authenticate.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import { createBoundedCache } from '../collections/bounded-cache.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
-import { checkSameRequest, findRecord, newRecord } from '../commits/idempotency.ts';
+import type { Idempotency, Remember } from '../commits/idempotency.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
-import type { HostLimits } from '../../host/limits.ts';
 import { writeFailure } from '../commits/write-failure.ts';
 
 /** Keys: 256 random bits behind a prefix that says live or test. The store holds only their hashes. */
@@ -27,11 +18,11 @@ export interface ApiKeys extends Omit<Keys, 'rotateLinks'> {
 }
 
 export interface KeyDependencies {
-  readonly store: Pick<Store, 'readKeyByHash' | 'listKeys' | 'readIdempotency'>;
+  readonly store: Pick<Store, 'readKeyByHash' | 'listKeys'>;
   readonly committer: Committer;
   readonly clock: Clock;
   readonly random: RandomBytes;
-  readonly limits: HostLimits;
+  readonly idempotency: Idempotency;
   /** A test host makes test keys and no others. */
   readonly test: boolean;
 }
@@ -50,7 +41,7 @@ const KNOWN_KEYS = 10_000;
 const KNOWN_FOR_MS = 1_000;
 
 export function createKeys(dependencies: KeyDependencies): ApiKeys {
-  const { store, committer, clock, limits, test } = dependencies;
+  const { store, committer, clock, test } = dependencies;
   const known = createBoundedCache<string, KnownKey>(KNOWN_KEYS);
 
   function remembered(hash: string): KnownKey | undefined {
@@ -76,15 +67,7 @@ export function createKeys(dependencies: KeyDependencies): ApiKeys {
     return found.accepted;
   }
 
-  async function create(
-    caller: Caller,
-    request: NewKey,
-    claim?: IdempotencyClaim,
-  ): Promise<CreatedKey | ReplayedAnswer> {
-    if (claim !== undefined) {
-      const earlier = await findRecord(store, caller, claim, clock.now());
-      if (earlier !== undefined && 'body' in earlier.response) return { replayed: true, ...earlier.response };
-    }
+  async function create(caller: Caller, request: NewKey, remember: Remember): Promise<CreatedKey> {
     checkRequest(caller, request, clock.now());
     const key = newKey(dependencies.random, test);
     const row = keyRow(
@@ -105,28 +88,18 @@ export function createKeys(dependencies: KeyDependencies): ApiKeys {
           details: keyDetails(row),
         }),
       ],
-      ...(claim !== undefined && {
-        // A repeat shows everything but the key: what can be read from the store must not open a door.
-        idempotency: newRecord(
-          caller,
-          claim,
-          clock.now() + limits.idempotencyKeptMs,
-          claim.render(publicKey(row)),
-        ),
-      }),
+      // A repeat shows everything but the key: what can be read from the store must not open a door.
+      ...remember.answer(publicKey(row)),
     };
     const result = await committer.submit(unit);
-    if (result.state === 'committed') return { replayed: false, key, row };
-    if (result.state === 'refused' && result.reason === 'idempotency_exists' && claim !== undefined) {
-      const { response } = checkSameRequest(result.record, claim);
-      if ('body' in response) return { replayed: true, ...response };
-    }
-    throw writeFailure(result);
+    if (result.state !== 'committed') throw writeFailure(result);
+    return { replayed: false, key, row };
   }
 
   return {
     authenticate,
-    create,
+    create: (caller, request, claim) =>
+      dependencies.idempotency.once(caller, claim, (remember) => create(caller, request, remember)),
     async list(caller, tenant = caller.tenant) {
       checkTenant(caller, tenant);
       return await store.listKeys(tenant);

@@ -15,6 +15,7 @@ import { chain, node, variable, type WorkflowSpec } from '../../core/testing/def
 import type { Host, NewRun } from '../../host/host.ts';
 import { NodeFailure } from '../../model/node-type.ts';
 import { alice, startHost, stranger, type TestHost, until } from '../testing/test-host.ts';
+import { CONFORMANCE } from '../../conformance/index.ts';
 
 const hosts: Host[] = [];
 afterEach(async () => {
@@ -249,7 +250,7 @@ describe('canaries of every known shape', () => {
 
   async function planted(inputs: JsonObject = ALL_INPUTS): Promise<{ test: TestHost; runId: string }> {
     // Other hosts refuse a definition with credentials in it.
-    const test = await start({ conformance: true });
+    const test = await start({ conformance: CONFORMANCE });
     const runId = await test.run(await test.register(SPEC), {
       inputs,
       tags: [CANARIES['github'] ?? ''],

@@ -15,7 +15,7 @@ import { auditOf } from '../audit/audit-entry.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
 import type { Dispatcher } from '../scheduling/dispatcher.ts';
-import { checkSameRequest, findRecord, newRecord } from '../commits/idempotency.ts';
+import type { Idempotency, Remember } from '../commits/idempotency.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
 import { refuseImported } from '../bundles/import.ts';
 import { lateAnswer } from '../interrupts/interrupts.ts';
@@ -33,13 +33,14 @@ import { writeFailure } from '../commits/write-failure.ts';
  * W-38. A repeat with the same key asks for the first command, in whichever process that arrived and however far it is.
  */
 export interface CommandDependencies {
-  readonly store: Pick<Store, 'readRun' | 'readCommand' | 'readIdempotency'>;
+  readonly store: Pick<Store, 'readRun' | 'readCommand'>;
   readonly committer: Committer;
   readonly dispatcher: Dispatcher;
   readonly commandResults: CommandResults;
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly limits: HostLimits;
+  readonly idempotency: Idempotency;
   readonly withState: <Result>(row: RunRow, use: (plan: Plan, state: RunState) => Result) => Promise<Result>;
 }
 
@@ -60,13 +61,24 @@ export function createCommands(dependencies: CommandDependencies): Runs['command
     const row = await store.readRun(runId, caller.tenant);
     if (row === undefined) return undefined;
     refuseImported(row);
-    if (claim !== undefined) {
-      const known = await findRecord(store, caller, claim, clock.now());
-      if (known !== undefined) return repeat(caller, known, asked, claim);
-    }
+    return await dependencies.idempotency.once(
+      caller,
+      claim,
+      (remember) => send(caller, row, asked, remember),
+      (response, render) => repeat(caller, response, asked, render),
+    );
+  }
+
+  async function send(
+    caller: Caller,
+    row: RunRow,
+    asked: Command,
+    remember: Remember,
+  ): Promise<CommandAnswer | undefined> {
+    const { runId } = row.record;
     if (isTerminalStatus(row.head.status)) return await over(row, asked);
 
-    const unit = newUnit(caller, runId, asked, claim);
+    const unit = newUnit(caller, runId, asked, remember);
     const result = await committer.submit(unit);
     if (result.state === 'committed') return accepted(caller, runId, unit.commandId, asked);
     if (result.state === 'refused') {
@@ -74,9 +86,6 @@ export function createCommands(dependencies: CommandDependencies): Runs['command
       if (result.reason === 'run_terminal')
         return await over((await store.readRun(runId, undefined)) ?? row, asked);
       if (result.reason === 'inbox_full') throw inboxFull(unit.inboxLimit);
-      if (result.reason === 'idempotency_exists' && claim !== undefined) {
-        return repeat(caller, checkSameRequest(result.record, claim), asked, claim);
-      }
     }
     throw writeFailure(result);
   }
@@ -107,12 +116,7 @@ export function createCommands(dependencies: CommandDependencies): Runs['command
     return dependencies.withState(row, (_plan, state) => lateAnswer(state, asked));
   }
 
-  function newUnit(
-    caller: Caller,
-    runId: string,
-    asked: Command,
-    claim: IdempotencyClaim | undefined,
-  ): CommandUnit {
+  function newUnit(caller: Caller, runId: string, asked: Command, remember: Remember): CommandUnit {
     const commandId = randomId(dependencies.random);
     const now = clock.now();
     return {
@@ -124,25 +128,22 @@ export function createCommands(dependencies: CommandDependencies): Runs['command
       command: asked,
       inboxLimit: inboxLimitFor(asked, limits.maxInbox),
       audit: [auditOf(caller, { at: now, action: `run.${asked.type}`, target: runId })],
-      ...(claim !== undefined && {
-        idempotency: newRecord(caller, claim, now + limits.idempotencyKeptMs, { runId, commandId }),
-      }),
+      ...remember.command({ runId, commandId }),
     };
   }
 
   /** A repeat gets what the first one got, or will get. */
   async function repeat(
     caller: Caller,
-    record: IdempotencyRecord,
+    response: IdempotencyRecord['response'],
     asked: Command,
-    claim: IdempotencyClaim,
+    render: IdempotencyClaim['render'],
   ): Promise<CommandAnswer | undefined> {
-    const { response } = record;
     if ('body' in response) return { replayed: true, ...response };
     const commandResult = await commandResultOf(response.runId, response.commandId, asked);
     if (commandResult === 'gone') return gone(caller, response.runId);
     const status = commandResult?.status ?? (await statusOf(response.runId, asked));
-    return { replayed: true, ...claim.render(commandOutcome(response.runId, commandResult, status)) };
+    return { replayed: true, ...render(commandOutcome(response.runId, commandResult, status)) };
   }
 
   /** Waits for the result: told at once when the run is held here, asked for when it is held elsewhere. */

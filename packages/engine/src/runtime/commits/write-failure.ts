@@ -1,10 +1,24 @@
 import { HostError } from '@weft/protocol';
+import type { IdempotencyRecord } from '../../ports/store.ts';
 import type { CommitResult } from './committer.ts';
 
 const RETRY_AFTER_SECONDS = 2;
 
+/** A request with the same Idempotency-Key was faster; idempotency.ts answers as its record says. */
+export class AnsweredBefore extends Error {
+  readonly record: IdempotencyRecord;
+
+  constructor(record: IdempotencyRecord) {
+    super('A request with this Idempotency-Key was carried out before.');
+    this.name = 'AnsweredBefore';
+    this.record = record;
+  }
+}
+
 /** The answer to a client whose write did not become durable, for reasons that have nothing to do with the request. */
-export function writeFailure(result: Exclude<CommitResult, { state: 'committed' }>): HostError {
+export function writeFailure(
+  result: Exclude<CommitResult, { state: 'committed' }>,
+): HostError | AnsweredBefore {
   const retryAfter = { retryAfter: RETRY_AFTER_SECONDS };
   switch (result.state) {
     case 'unknown':
@@ -29,6 +43,7 @@ export function writeFailure(result: Exclude<CommitResult, { state: 'committed' 
         retryAfter,
       );
     case 'refused':
+      if (result.reason === 'idempotency_exists') return new AnsweredBefore(result.record);
       if (result.reason === 'store_full') {
         return new HostError(
           'service_unavailable',

@@ -10,6 +10,7 @@ import type {
   Secrets,
 } from '../../model/node-type.ts';
 import type { EffectPorts } from '../../ports/effect-ports.ts';
+import type { Models } from '../../ports/models.ts';
 import type { StopSource } from './stop-source.ts';
 import type { EffectTask } from './performer.ts';
 
@@ -62,6 +63,10 @@ export class PerformedEffect implements EffectContext {
 
   get secrets(): Secrets {
     return this.#parts.secrets ?? this.#parts.ports.secrets;
+  }
+
+  get models(): Models {
+    return this.#parts.ports.models;
   }
 
   get memory(): Memory {

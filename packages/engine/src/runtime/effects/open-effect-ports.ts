@@ -18,12 +18,15 @@ import { type RandomBytes, randomId } from '../runs/ids.ts';
 import type { HostLimits } from '../../host/limits.ts';
 import { type MemoryDependencies, openMemory } from './memory.ts';
 import { createSecretMask, type SecretMask } from '../secrets/mask.ts';
-import { type Resolution, SECRET_ID, type SecretResolver } from '../secrets/resolver.ts';
+import type { Models } from '../../ports/models.ts';
+import type { Resolution, SecretResolver } from '../../ports/secrets.ts';
+import { SECRET_ID } from '../secrets/resolver.ts';
 
 export interface EffectPortDependencies {
   readonly store: Documents;
   readonly committer: Pick<Committer, 'submit'>;
   readonly resolver: SecretResolver;
+  readonly models: Models;
   readonly clock: Pick<Clock, 'now'>;
   readonly random: RandomBytes;
   readonly limits: Pick<HostLimits, 'maxArtifactBytes' | 'maxMemoryEntryBytes'>;
@@ -34,9 +37,10 @@ export interface EffectPortDependencies {
  * hidden in what it streams and keeps outside the log. In its outcome the run still needs that: the recorder hides it.
  */
 export function createOpenEffectPorts(dependencies: EffectPortDependencies): OpenEffectPorts {
-  const { store, clock, random, resolver, limits } = dependencies;
+  const { store, clock, random, resolver, models, limits } = dependencies;
   const sources: PortSources = {
     resolver,
+    models,
     write: createWrite(dependencies),
     memory: { store, clock, maxEntryBytes: limits.maxMemoryEntryBytes },
     artifacts: { store, clock, random, maxBytes: limits.maxArtifactBytes },
@@ -46,6 +50,7 @@ export function createOpenEffectPorts(dependencies: EffectPortDependencies): Ope
 
 interface PortSources {
   readonly resolver: SecretResolver;
+  readonly models: Models;
   readonly write: Write;
   readonly memory: Omit<MemoryDependencies, 'write'>;
   readonly artifacts: Omit<ArtifactDependencies, 'write'>;
@@ -76,6 +81,10 @@ class PortsOnDemand implements EffectPorts {
       this.#openMask().add(secretId, value);
       this.#keptMask?.add(secretId, value);
     }));
+  }
+
+  get models(): Models {
+    return this.#sources.models;
   }
 
   get memory(): Memory {

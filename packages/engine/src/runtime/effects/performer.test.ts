@@ -5,6 +5,7 @@ import type { NumberedChunk, Outcome } from '../../core/decide/step.ts';
 import { type Egress, NodeFailure } from '../../model/node-type.ts';
 import type { OpenEffectPorts } from '../../ports/effect-ports.ts';
 import { SILENT } from '../../ports/log.ts';
+import { NO_MODELS } from '../../ports/models.ts';
 import { createPerformer, type EffectHandle, type Performer } from './performer.ts';
 import { createEffects, type Effects, until } from '../testing/test-host.ts';
 
@@ -26,6 +27,7 @@ const LIMITS: RunLimits = {
 
 const openPorts: OpenEffectPorts = () => ({
   secrets: { resolve: () => Promise.reject(new NodeFailure('credential_unavailable', 'No secrets here.')) },
+  models: NO_MODELS,
   memory: { write: () => Promise.reject(new Error('no memory here')), list: () => Promise.resolve([]) },
   artifacts: { put: () => Promise.reject(new Error('no artifacts here')) },
   hideOutcome: (outcome) => outcome,

@@ -1,7 +1,9 @@
 import { performance } from 'node:perf_hooks';
 // The platform's own: this queue serves the whole process, and must not stop with a clock that a test has replaced.
 import { setImmediate } from 'node:timers';
+import type { Json } from '@weft/protocol';
 import type { CooperativeTask } from '../../core/json/cooperative-task.ts';
+import { stringifyCooperatively } from '../../core/json/large-json.ts';
 import { createFairQueue } from './fair-queue.ts';
 
 /**
@@ -39,6 +41,11 @@ export async function runCooperatively<Result>(
     if (step.done === true) return step.value;
     await wait(tenant, false);
   }
+}
+
+/** JSON of an answer that may be large: written in turns with everybody else's requests. */
+export function jsonText(tenant: string, value: unknown): Promise<string> {
+  return runCooperatively(tenant, stringifyCooperatively(value as Json));
 }
 
 /** Until it is done, or its time is up. */

@@ -92,7 +92,7 @@ describe('a fork', () => {
 
   async function start(): Promise<TestHost> {
     counting.setGreeting('hello');
-    test = await startHost({ nodeTypes: counting.types });
+    test = await startHost({ nodes: counting.types });
     await test.register(CHILD, 'child');
     await test.register(WORKFLOW, 'parent');
     return test;

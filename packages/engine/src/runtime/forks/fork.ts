@@ -1,6 +1,7 @@
 import { HostError, type Json, type JsonObject } from '@weft/protocol';
 import type { CreationRecord, ForkLink } from '../../model/run-state.ts';
-import type { Caller, ForkRequest, Forked, IdempotencyClaim, Runs } from '../../host/host.ts';
+import type { Caller, ForkRequest, Forked, Runs } from '../../host/host.ts';
+import type { Conformance } from '../../ports/conformance.ts';
 import type { RunRow, RunUnit, Store } from '../../ports/store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
@@ -14,7 +15,7 @@ import {
   expiredSource,
   sourceGone,
 } from './fork-checks.ts';
-import { checkSameRequest, findRecord, type InFlight, newRecord } from '../commits/idempotency.ts';
+import type { Idempotency, Remember } from '../commits/idempotency.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
 import { checkDefinition, type FillImported } from '../bundles/imported-values.ts';
 import type { HostLimits } from '../../host/limits.ts';
@@ -29,16 +30,18 @@ import { writeFailure } from '../commits/write-failure.ts';
  * one of a short run; it is folded when the fork is taken up.
  */
 export interface ForkDependencies {
-  readonly store: Pick<Store, 'readRun' | 'readWorkflow' | 'readIdempotency'>;
+  readonly store: Pick<Store, 'readRun' | 'readWorkflow'>;
   readonly plans: Plans;
   readonly states: RunStates;
   readonly committer: Committer;
   readonly dispatcher: Dispatcher;
-  readonly inFlight: InFlight;
+  readonly idempotency: Idempotency;
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly limits: HostLimits;
   readonly newRunId: () => string;
+  /** Of a test host. */
+  readonly conformance?: Conformance | undefined;
   /** What a fork of an imported run gets in place of what was masked there. */
   readonly fillImported: FillImported;
 }
@@ -52,12 +55,8 @@ export function createFork(dependencies: ForkDependencies): Pick<Runs, 'fork'> {
     caller: Caller,
     runId: string,
     request: ForkRequest,
-    claim: IdempotencyClaim | undefined,
+    remember: Remember,
   ): Promise<Forked | undefined> {
-    if (claim !== undefined) {
-      const known = await findRecord(store, caller, claim, clock.now());
-      if (known !== undefined && 'body' in known.response) return { replayed: true, ...known.response };
-    }
     const source = await sourceOf(caller, runId, request);
     if (source === undefined) return undefined;
     checkMode(request);
@@ -81,15 +80,9 @@ export function createFork(dependencies: ForkDependencies): Pick<Runs, 'fork'> {
       expectedSeq: fromSeq,
       events: [],
       head: { status: 'pending', wakeAt: 0 },
-      ...(claim !== undefined && {
-        idempotency: newRecord(caller, claim, clock.now() + limits.idempotencyKeptMs, claim.render(answer)),
-      }),
+      ...remember.answer(answer),
     };
     const result = await committer.submit(unit);
-    if (result.state === 'refused' && result.reason === 'idempotency_exists' && claim !== undefined) {
-      const { response } = checkSameRequest(result.record, claim);
-      if ('body' in response) return { replayed: true, ...response };
-    }
     if (result.state === 'refused' && result.reason === 'source_gone') throw sourceGone(source, fromSeq);
     if (result.state !== 'committed') throw writeFailure(result);
     dispatcher.pending(record.runId, record.tenant);
@@ -133,7 +126,7 @@ export function createFork(dependencies: ForkDependencies): Pick<Runs, 'fork'> {
     const metadata = { ...kept.metadata, ...overlay.metadata };
     const isOther = definition.definitionDigest !== kept.definitionDigest;
     // What a replay runs under was accepted once; a setting that changed since then does not matter.
-    if (request.mode === 'branch') checkOptions(caller, { configurable, metadata }, plan, limits);
+    if (request.mode === 'branch') checkOptions(caller, { configurable, metadata }, plan, dependencies);
     if (request.values !== undefined || isOther) checkValues(inputs, plan);
     if (isOther) checkNodes((await dependencies.states.upTo(source.record, fromSeq)).state, plan);
     return {
@@ -174,9 +167,7 @@ export function createFork(dependencies: ForkDependencies): Pick<Runs, 'fork'> {
 
   return {
     fork: (caller, runId, request, claim) =>
-      claim === undefined
-        ? fork(caller, runId, request, undefined)
-        : dependencies.inFlight.once(caller, claim, () => fork(caller, runId, request, claim)),
+      dependencies.idempotency.once(caller, claim, (remember) => fork(caller, runId, request, remember)),
   };
 }
 

@@ -15,15 +15,16 @@ import type {
   Runs,
 } from '../../host/host.ts';
 import type { ResolveCommand, RunRow, Store, CommandResult } from '../../ports/store.ts';
-import { findRecord } from '../commits/idempotency.ts';
+import type { Idempotency } from '../commits/idempotency.ts';
 import { nextTurn } from '../fairness/run-cooperatively.ts';
 import { type Link, type LinkTo, type Links, noSuchLink } from './links.ts';
 
 export interface InterruptDependencies {
-  readonly store: Pick<Store, 'readRun' | 'listRuns' | 'readIdempotency'>;
+  readonly store: Pick<Store, 'readRun' | 'listRuns'>;
   readonly command: Runs['command'];
   readonly withState: <Result>(row: RunRow, use: (plan: Plan, state: RunState) => Result) => Promise<Result>;
   readonly links: Links;
+  readonly idempotency: Idempotency;
   readonly now: () => number;
 }
 
@@ -93,8 +94,7 @@ export function createInterrupts(dependencies: InterruptDependencies): Interrupt
         );
       } catch (error) {
         // Looked for after the question, not before: what answered it may be this very request, sent once already.
-        const isKnown =
-          claim && (await findRecord(store, holderOf(row, address), claim, now())) !== undefined;
+        const isKnown = claim && (await dependencies.idempotency.isKnown(holderOf(row, address), claim));
         if (isKnown !== true) throw error;
       }
       const command: ResolveCommand = {

@@ -3,6 +3,7 @@ import type { Store } from '../../ports/store.ts';
 import type { Webhooks } from '../../host/host.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
+import type { Idempotency } from '../commits/idempotency.ts';
 import { createReceiverCheck, type ReceiverCheck } from '../egress/receiver.ts';
 import type { RandomBytes } from '../runs/ids.ts';
 import type { HostLimits } from '../../host/limits.ts';
@@ -25,6 +26,7 @@ export interface OutboxDependencies extends Pick<CallbackDependencies, 'links' |
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly limits: HostLimits;
+  readonly idempotency: Idempotency;
   readonly log: Log;
   readonly egress: Egress;
   readonly egressAllow: readonly string[];
@@ -75,7 +77,7 @@ export function createOutbox(dependencies: OutboxDependencies): Outbox {
   const worker = createOutboxWorker({
     ...dependencies,
     deliver,
-    obituary: deadLetters.obituary,
+    deadLetter: deadLetters.letterFor,
     retryScale: dependencies.retryScaleForTests,
   });
   const { deadDeliveries, replay } = deadLetters;

@@ -15,7 +15,7 @@ import { seqOf, WEBHOOK_TOPIC } from './rows.ts';
  */
 export interface DeadLetters extends Pick<Webhooks, 'deadDeliveries' | 'replay'> {
   /** The document for a row that is about to die. Undefined when its run is gone. */
-  obituary(row: OutboxRow, reason: string): Promise<DocumentUnit | undefined>;
+  letterFor(row: OutboxRow, reason: string): Promise<DocumentUnit | undefined>;
 }
 
 export interface DeadLetterDependencies {
@@ -34,7 +34,7 @@ export function createDeadLetters(dependencies: DeadLetterDependencies): DeadLet
   const placeOf = (tenant: string, id: string) => ({ tenant, collection: COLLECTION, scope: '', id });
 
   return {
-    async obituary(row, reason) {
+    async letterFor(row, reason) {
       const run = await store.readRun(row.runId, undefined);
       if (run === undefined) return undefined;
       const at = clock.now();

@@ -1,19 +1,11 @@
 import { eventType, HostError, type JsonObject } from '@weft/protocol';
-import type {
-  Caller,
-  CreatedWebhook,
-  IdempotencyClaim,
-  NewWebhook,
-  ReplayedAnswer,
-  Webhooks,
-  WebhookSummary,
-} from '../../host/host.ts';
+import type { Caller, CreatedWebhook, NewWebhook, Webhooks, WebhookSummary } from '../../host/host.ts';
 import type { AuditEntry, DocumentUnit, Store } from '../../ports/store.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
 import type { ReceiverCheck } from '../egress/receiver.ts';
-import { checkSameRequest, findRecord, newRecord } from '../commits/idempotency.ts';
+import type { Idempotency, Remember } from '../commits/idempotency.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
 import type { HostLimits } from '../../host/limits.ts';
 import { type Sealing, toStored } from './sealing.ts';
@@ -21,17 +13,16 @@ import { newSigningSecret, secretFingerprint, SIGNATURE_ALGORITHM } from './sign
 import { HOST_TENANT, MARKS, type Subscription, type Subscriptions, WEBHOOKS } from './subscriptions.ts';
 import { writeFailure } from '../commits/write-failure.ts';
 
-type StoredResponse = Omit<ReplayedAnswer, 'replayed'>;
-
 /** Webhooks of a tenant: who is told about its runs' events. What is told, and how, is the outbox's business. */
 export type Subscribing = Omit<Webhooks, 'deadDeliveries' | 'replay'>;
 
 export interface WebhookDependencies {
-  readonly store: Pick<Store, 'readDocument' | 'readIdempotency'>;
+  readonly store: Pick<Store, 'readDocument'>;
   readonly committer: Committer;
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly limits: HostLimits;
+  readonly idempotency: Idempotency;
   readonly subscriptions: Subscriptions;
   readonly checkReceiver: ReceiverCheck;
   readonly callbackSecret: (tenant: string) => Promise<string>;
@@ -41,16 +32,7 @@ export interface WebhookDependencies {
 export function createWebhooks(dependencies: WebhookDependencies): Subscribing {
   const { store, committer, clock, random, limits, subscriptions, sealing } = dependencies;
 
-  async function register(
-    caller: Caller,
-    request: NewWebhook,
-    claim?: IdempotencyClaim,
-  ): Promise<CreatedWebhook | ReplayedAnswer> {
-    if (claim !== undefined) {
-      const earlier = await findRecord(store, caller, claim, clock.now());
-      if (earlier !== undefined && 'body' in earlier.response)
-        return await repeated(caller, earlier.response);
-    }
+  async function register(caller: Caller, request: NewWebhook, remember: Remember): Promise<CreatedWebhook> {
     checkTenant(caller, request.tenantId);
     checkRequest(request, dependencies.checkReceiver);
     checkRoom(subscriptions.of(caller.tenant).length, limits.maxWebhooks);
@@ -67,44 +49,17 @@ export function createWebhooks(dependencies: WebhookDependencies): Subscribing {
       createdAt: clock.now(),
       createdBy: caller.principal,
     };
-    const replayed = await write(caller, row, claim);
-    return replayed ?? { replayed: false, secret, ...created(row) };
-  }
-
-  /** The stored answer when another request with the same key was faster. */
-  async function write(
-    caller: Caller,
-    row: Subscription,
-    claim: IdempotencyClaim | undefined,
-  ): Promise<ReplayedAnswer | undefined> {
     const unit: DocumentUnit = {
       ...placed(caller, row.webhookId),
       body: JSON.stringify(row),
       audit: [entry(caller, 'webhook.register', row.webhookId)],
-      ...(claim !== undefined && {
-        // A repeat shows everything but the secret: what can be read from the store must sign nothing.
-        idempotency: newRecord(
-          caller,
-          claim,
-          clock.now() + limits.idempotencyKeptMs,
-          claim.render(created(row)),
-        ),
-      }),
+      // A repeat shows everything but the secret: what can be read from the store must sign nothing.
+      ...remember.answer(created(row)),
     };
     const result = await committer.submit(unit);
-    if (result.state === 'refused' && result.reason === 'idempotency_exists' && claim !== undefined) {
-      const { response } = checkSameRequest(result.record, claim);
-      if ('body' in response) return await repeated(caller, response);
-    }
     if (result.state !== 'committed') throw writeFailure(result);
     await announce(caller.tenant);
-    return undefined;
-  }
-
-  /** Whoever asks again may do so because the first answer never came: the webhook was written, and nobody was told of it. */
-  async function repeated(caller: Caller, response: StoredResponse): Promise<ReplayedAnswer> {
-    await announce(caller.tenant);
-    return { replayed: true, ...response };
+    return { replayed: false, secret, ...created(row) };
   }
 
   /** Marks that the tenant's webhooks have changed, for every process; here they are read again before it resolves. */
@@ -141,7 +96,14 @@ export function createWebhooks(dependencies: WebhookDependencies): Subscribing {
   }
 
   return {
-    register,
+    async register(caller, request, claim) {
+      const answer = await dependencies.idempotency.once(caller, claim, (remember) =>
+        register(caller, request, remember),
+      );
+      // A client may ask again because the first answer never came: the webhook was written, and not announced.
+      if (answer.replayed) await announce(caller.tenant);
+      return answer;
+    },
     async list(caller) {
       await subscriptions.refresh();
       return subscriptions.of(caller.tenant).map(summary);

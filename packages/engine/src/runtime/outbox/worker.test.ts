@@ -47,7 +47,7 @@ function newWorker(limits: Partial<typeof LIMITS> = {}): OutboxWorker {
         sent.push({ row, signal, mayLeave, answer: resolve });
         signal.addEventListener('abort', () => resolve({ state: 'aborted' }));
       }),
-    obituary: async (row, reason) => {
+    deadLetter: async (row, reason) => {
       buried.push(`${row.id} ${reason}`);
       return undefined;
     },
@@ -309,7 +309,7 @@ describe('a worker that stops', () => {
       limits: LIMITS,
       deliver: async () => failed,
       retryScale: Number.MAX_SAFE_INTEGER,
-      obituary: async ({ id }) => documentUnit(id),
+      deadLetter: async ({ id }) => documentUnit(id),
     });
     await givenRows(row('a'));
 

@@ -1,11 +1,10 @@
-import type { DocumentUnit, Outbox, OutboxRow, WriteUnit } from '../../ports/store.ts';
-import { type Clock, wait } from '../../ports/clock.ts';
-import type { Committer } from '../commits/committer.ts';
-import { type RandomBytes, randomId } from '../runs/ids.ts';
+import type { Outbox, OutboxRow } from '../../ports/store.ts';
+import { wait } from '../../ports/clock.ts';
+import { randomId } from '../runs/ids.ts';
 import type { HostLimits } from '../../host/limits.ts';
-import { errorFields, type Log } from '../../ports/log.ts';
+import { errorFields } from '../../ports/log.ts';
 import type { Attempt, Deliver } from './delivery.ts';
-import { waitAfter } from './retry-schedule.ts';
+import { createSettle, type SettleOptions } from './settle.ts';
 
 /**
  * Tells the outside what was committed to be told. A row goes
@@ -31,21 +30,13 @@ export interface OutboxWorker {
   counts(): { readonly sending: number; readonly queued: number };
 }
 
-export interface OutboxWorkerOptions {
+export interface OutboxWorkerOptions extends SettleOptions {
   readonly store: Outbox;
-  readonly committer: Committer;
-  readonly clock: Clock;
-  readonly random: RandomBytes;
-  readonly log: Log;
   readonly limits: Pick<
     HostLimits,
     'pollMs' | 'deliveryTimeoutMs' | 'deliveryLeaseMs' | 'deliveryConcurrency' | 'deliveriesPerTarget'
   >;
   readonly deliver: Deliver;
-  /** Divides the waits between attempts; default 1. */
-  readonly retryScale?: number | undefined;
-  /** What to write before a row is given up. */
-  readonly obituary: (row: OutboxRow, reason: string) => Promise<DocumentUnit | undefined>;
 }
 
 /** Small, so that one receiver with many rows cannot take a whole claim of many. */
@@ -66,7 +57,8 @@ interface Target {
 }
 
 export function createOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
-  const { store, committer, clock, random, log, limits, retryScale = 1 } = options;
+  const { store, committer, clock, random, log, limits } = options;
+  const settle = createSettle(options);
   const targets = new Map<string, Target>();
   const underWay = new Set<AbortController>();
   let queued = 0;
@@ -191,56 +183,6 @@ export function createOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
     } finally {
       clearTimeout(timeout);
     }
-  }
-
-  async function settle(row: OutboxRow, attempt: Attempt): Promise<void> {
-    try {
-      switch (attempt.state) {
-        case 'delivered':
-        case 'withdrawn':
-          return await write(row, { id: row.id, state: 'done' });
-        case 'aborted':
-          return await write(row, { id: row.id, state: 'retry', dueAt: clock.now() });
-        case 'failed':
-          return await tryAgainOrBury(row, attempt.reason);
-      }
-    } catch (error) {
-      log('error', { deliveryId: row.id, ...errorFields(error) }, 'a delivery could not be settled');
-    }
-  }
-
-  async function tryAgainOrBury(row: OutboxRow, reason: string): Promise<void> {
-    const fields = { deliveryId: row.id, topic: row.topic, attempt: row.attempts, reason };
-    const delay = waitAfter(row.attempts, Buffer.from(random(4)).readUInt32BE(0) / 2 ** 32);
-    if (delay !== undefined) {
-      log('info', fields, 'a delivery failed and will be tried again');
-      return await write(row, {
-        id: row.id,
-        state: 'retry',
-        dueAt: clock.now() + Math.round(delay / retryScale),
-      });
-    }
-    log('warn', fields, 'a delivery failed for the last time');
-    const obituary = await options.obituary(row, reason);
-    // In one turn, so that both are one transaction: whoever finds the record and asks for another try finds the row dead.
-    const recorded = obituary === undefined ? undefined : committer.submit(obituary);
-    await Promise.all([recorded, write(row, { id: row.id, state: 'dead' }, obituary?.tenant)]);
-  }
-
-  async function write(
-    row: OutboxRow,
-    settled: { readonly id: string; readonly state: 'done' | 'retry' | 'dead'; readonly dueAt?: number },
-    tenant?: string,
-  ): Promise<void> {
-    const unit: WriteUnit = {
-      kind: 'outbox',
-      batchId: randomId(random),
-      settle: [settled],
-      ...(tenant !== undefined && { tenant }),
-    };
-    const { state } = await committer.submit(unit);
-    if (state === 'committed') return;
-    log('warn', { deliveryId: row.id, state }, 'a delivery was not settled and will be repeated');
   }
 
   /** Rows that nobody will send here go back at once, so that another process need not wait for the lease. */

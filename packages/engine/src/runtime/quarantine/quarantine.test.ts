@@ -312,7 +312,7 @@ describe('a run that the host cannot decide about', () => {
       run: () => ({ outputs: {} }),
     };
     const effects = createEffects();
-    const { host, register, run, status } = await open({ nodeTypes: [effects.type, broken] });
+    const { host, register, run, status } = await open({ nodes: [effects.type, broken] });
     const child = {
       nodes: [node('call', 'test.effect'), node('next', 'test.broken')],
       edges: chain('call', 'next'),

@@ -1,15 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { HostError } from '@weft/protocol';
-import type { Caller, Retention, RetentionOperations } from '../../host/host.ts';
-import type {
-  DocumentPlace,
-  ExpiredRun,
-  OpenBackup,
-  PurgeUnit,
-  Refusal,
-  Store,
-  Tombstone,
-} from '../../ports/store.ts';
+import type { Caller, RetentionOperations } from '../../host/host.ts';
+import type { ExpiredRun, PurgeUnit, Refusal, Store, Tombstone } from '../../ports/store.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { decorateStore } from '../../ports/decorate-store.ts';
@@ -20,6 +12,8 @@ import type { HostLimits } from '../../host/limits.ts';
 import { errorFields, type Log } from '../../ports/log.ts';
 import type { RunStates } from '../runs/states.ts';
 import { writeFailure } from '../commits/write-failure.ts';
+import { createBackup } from './backup.ts';
+import { createRetentionSettings } from './retention-settings.ts';
 
 /**
  * How long runs are kept, and how they go. A run that has ended is there, then only a tombstone of it is, then nothing:
@@ -50,9 +44,6 @@ export interface RetentionDependencies {
   readonly log: Log;
 }
 
-const COLLECTION = 'retention';
-/** No tenant has an empty name, so what stands under it is the host's own. */
-const HOST_TENANT = '';
 const PAGE = 100;
 /** One wave of removals: as many runs, or as many events of them, as may hold others up. */
 const WAVE_RUNS = 20;
@@ -66,8 +57,8 @@ export function createRetention(dependencies: RetentionDependencies): RetentionS
   const { store, committer, finished, states, clock, random, limits, log } = dependencies;
   let isStopped = false;
   let isSweeping = false;
-  let isBackingUp = false;
   const timers: NodeJS.Timeout[] = [];
+  const settings = createRetentionSettings(dependencies);
 
   /** `caller` undefined: because its time has come. */
   function purgeUnit(tenant: string, runId: string, caller?: Caller): PurgeUnit {
@@ -120,49 +111,6 @@ export function createRetention(dependencies: RetentionDependencies): RetentionS
     return false;
   }
 
-  async function retention(tenant: string): Promise<Retention> {
-    const document = await store.readDocument(placeOf(tenant));
-    return document === undefined ? byDefault(tenant) : retentionFrom(tenant, document.body);
-  }
-
-  function byDefault(tenant: string): Retention {
-    return { tenant, keepMs: limits.retentionMs === 0 ? null : limits.retentionMs, isDefault: true };
-  }
-
-  async function writeRetention(caller: Caller, tenant: string, body: string | undefined): Promise<void> {
-    const at = clock.now();
-    const action = body === undefined ? 'retention.reset' : 'retention.set';
-    const result = await committer.submit({
-      kind: 'document',
-      batchId: randomId(random),
-      ...placeOf(tenant),
-      ...(body !== undefined && { body }),
-      at,
-      audit: [
-        auditOf(caller, {
-          at,
-          action,
-          target: tenant,
-          tenant,
-          ...(body !== undefined && { details: JSON.parse(body) as { keepMs: number | null } }),
-        }),
-      ],
-    });
-    if (result.state !== 'committed') throw writeFailure(result);
-  }
-
-  async function ownRetentions(): Promise<Map<string, number | null>> {
-    const found = new Map<string, number | null>();
-    let cursor: string | undefined;
-    do {
-      const page = { limit: PAGE, ...(cursor !== undefined && { cursor }) };
-      const listed = await store.listDocuments(HOST_TENANT, COLLECTION, '', page);
-      for (const { id, body } of listed.rows) found.set(id, retentionFrom(id, body).keepMs);
-      cursor = listed.nextCursor;
-    } while (cursor !== undefined);
-    return found;
-  }
-
   async function sweepBefore(
     tenant: string | undefined,
     before: number,
@@ -192,7 +140,7 @@ export function createRetention(dependencies: RetentionDependencies): RetentionS
   }
 
   async function sweep(): Promise<number> {
-    const own = await ownRetentions();
+    const own = await settings.ofTenants();
     const now = clock.now();
     let removed = 0;
     for (const [tenant, keepMs] of own) {
@@ -217,43 +165,12 @@ export function createRetention(dependencies: RetentionDependencies): RetentionS
       });
   }
 
-  async function backup(caller: Caller): Promise<OpenBackup> {
-    if (store.openBackup === undefined) throw noBackup();
-    if (isBackingUp)
-      throw new HostError('conflict', 'A backup is being read. Wait until it has ended, then ask again.');
-    isBackingUp = true;
-    try {
-      const at = clock.now();
-      const result = await committer.submit({
-        kind: 'audit',
-        batchId: randomId(random),
-        audit: [auditOf(caller, { at, action: 'host.backup', target: 'host' })],
-      });
-      if (result.state !== 'committed') throw writeFailure(result);
-      const backup = await store.openBackup();
-      return closedOnce(backup, () => {
-        isBackingUp = false;
-      });
-    } catch (error) {
-      isBackingUp = false;
-      throw error;
-    }
-  }
-
   return {
     operations: {
       purge: purgeRun,
       erase,
-      retention: (_caller, tenant) => retention(tenant),
-      async setRetention(caller, tenant, keepMs) {
-        await writeRetention(caller, tenant, JSON.stringify({ keepMs }));
-        return { tenant, keepMs, isDefault: false };
-      },
-      async resetRetention(caller, tenant) {
-        await writeRetention(caller, tenant, undefined);
-        return byDefault(tenant);
-      },
-      backup,
+      ...settings.operations,
+      backup: createBackup(dependencies),
     },
     sweep,
     start() {
@@ -322,30 +239,4 @@ function* wavesOf(runs: readonly ExpiredRun[]): Generator<ExpiredRun[]> {
     events += run.events;
   }
   if (wave.length > 0) yield wave;
-}
-
-function closedOnce(backup: OpenBackup, onClose: () => void): OpenBackup {
-  let closing: Promise<void> | undefined;
-  return {
-    size: backup.size,
-    read: () => backup.read(),
-    close: () => (closing ??= backup.close().finally(onClose)),
-  };
-}
-
-function noBackup(): HostError {
-  return new HostError(
-    'capability_not_provided',
-    'This host’s database is backed up with its own tools, not through the host.',
-    { capability: 'backup' },
-  );
-}
-
-function placeOf(tenant: string): DocumentPlace {
-  return { tenant: HOST_TENANT, collection: COLLECTION, scope: '', id: tenant };
-}
-
-function retentionFrom(tenant: string, body: string): Retention {
-  const { keepMs } = JSON.parse(body) as { keepMs: number | null };
-  return { tenant, keepMs, isDefault: false };
 }

@@ -6,6 +6,7 @@ import type { Caller } from '../../host/host.ts';
 import { openMemoryStore } from '../../memory-store/memory-store.ts';
 import type { Command } from '../../ports/store.ts';
 import { alice, newRun, startHost, type TestHost, until } from '../testing/test-host.ts';
+import { CONFORMANCE } from '../../conformance/index.ts';
 
 const opened: TestHost[] = [];
 
@@ -123,7 +124,7 @@ describe('streamed text', () => {
   };
 
   it('is in the log piece by piece, before the node completes with the whole', async () => {
-    const test = await open({ conformance: true });
+    const test = await open({ conformance: CONFORMANCE });
     const spec = { nodes: [node('speak', 'core.ai.callPrompt', { prompt: 'Speak.' })] };
     await test.host.workflows.register(
       tester,

@@ -6,13 +6,14 @@ import type { Plan } from '../../core/compile/plan.ts';
 import { type CreationRecord, isTerminalStatus, type RunStatus } from '../../model/run-state.ts';
 import type { Step } from '../../core/decide/step.ts';
 import type { Accepted, Caller, IdempotencyClaim, NewRun } from '../../host/host.ts';
-import type { IdempotencyRecord, RunUnit, Store, WorkflowRow } from '../../ports/store.ts';
+import type { Conformance } from '../../ports/conformance.ts';
+import type { RunUnit, Store, WorkflowRow } from '../../ports/store.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Committer, CommitResult } from '../commits/committer.ts';
 import type { Dispatcher } from '../scheduling/dispatcher.ts';
 import type { ReceiverCheck } from '../egress/receiver.ts';
 import type { FinishedRuns } from './finished-runs.ts';
-import { checkSameRequest, findRecord, type InFlight, newRecord } from '../commits/idempotency.ts';
+import { type Idempotency, REMEMBER_NOTHING, type Remember } from '../commits/idempotency.ts';
 import { randomId } from './ids.ts';
 import type { Lease } from '../scheduling/lease.ts';
 import { checkCallback, checkNewRun, effectiveLimits, engineVersionFor } from './new-run-checks.ts';
@@ -25,15 +26,17 @@ import { writeFailure } from '../commits/write-failure.ts';
  * commit in its whole life; without, the run is created unclaimed and waits as `pending`. It is never refused for that.
  */
 export interface CreateRunDependencies extends BatchTools {
-  readonly store: Pick<Store, 'readWorkflow' | 'readIdempotency'>;
+  readonly store: Pick<Store, 'readWorkflow'>;
   readonly plans: Plans;
   readonly committer: Committer;
   readonly dispatcher: Dispatcher;
   readonly lease: Lease;
-  readonly inFlight: InFlight;
+  readonly idempotency: Idempotency;
   readonly finished: FinishedRuns;
   readonly newRunId: () => string;
   readonly capabilities: ReadonlySet<string>;
+  /** Of a test host. */
+  readonly conformance?: Conformance | undefined;
   /** Creating a run is an act to be kept in the audit log too. */
   readonly auditRuns: boolean;
   /** Why callbacks may not go to this URL. */
@@ -63,19 +66,11 @@ const SCOPE_RETRY_SECONDS = 5;
 export function createRunCreator(dependencies: CreateRunDependencies): RunCreator {
   const { store, plans, committer, dispatcher, limits, clock } = dependencies;
 
-  async function create(
-    caller: Caller,
-    request: NewRun,
-    claim: IdempotencyClaim | undefined,
-  ): Promise<Accepted> {
-    if (claim !== undefined) {
-      const known = await findRecord(store, caller, claim, clock.now());
-      if (known !== undefined) return replay(known);
-    }
+  async function create(caller: Caller, request: NewRun, remember: Remember): Promise<Accepted> {
     const engineVersion = engineVersionFor(caller, request.forceEngineVersion);
     const workflow = await findWorkflow(store, caller, request);
     const plan = await plans.get(workflow.digest, caller.tenant);
-    checkNewRun(caller, request, plan, limits);
+    checkNewRun(caller, request, plan, dependencies);
     checkCallback(request, dependencies.checkCallbackUrl);
 
     const record = newRecordOf(caller, request, workflow, {
@@ -85,10 +80,10 @@ export function createRunCreator(dependencies: CreateRunDependencies): RunCreato
       limits: effectiveLimits(request, plan, limits),
     });
     const { exclusiveScope } = request;
-    const begun = withIdempotency(caller, claim, beginOrQueue(plan, record, { exclusiveScope }));
+    const begun = remembered(remember, beginOrQueue(plan, record, { exclusiveScope }));
     const draft = dependencies.auditRuns ? audited(caller, begun) : begun;
     const result = await committer.submit(draft.unit);
-    if (result.state !== 'committed') return refused(draft, result, claim);
+    if (result.state !== 'committed') throw refused(draft, result);
     handOver(draft);
     return { replayed: false, runId: record.runId, status: acceptedStatus(draft.unit.head.status) };
   }
@@ -132,12 +127,11 @@ export function createRunCreator(dependencies: CreateRunDependencies): RunCreato
     return { unit: whileHeld === undefined ? unit : { ...unit, whileHeld }, begun };
   }
 
-  function withIdempotency(caller: Caller, claim: IdempotencyClaim | undefined, draft: Draft): Draft {
-    if (claim === undefined) return draft;
+  function remembered(remember: Remember, draft: Draft): Draft {
+    if (remember === REMEMBER_NOTHING) return draft;
     const { unit } = draft;
-    const response = claim.render({ runId: unit.runId, status: acceptedStatus(unit.head.status) });
-    const idempotency = newRecord(caller, claim, clock.now() + limits.idempotencyKeptMs, response);
-    return { ...draft, unit: { ...unit, idempotency } };
+    const answer = { runId: unit.runId, status: acceptedStatus(unit.head.status) };
+    return { ...draft, unit: { ...unit, ...remember.answer(answer) } };
   }
 
   function audited(caller: Caller, draft: Draft): Draft {
@@ -166,25 +160,19 @@ export function createRunCreator(dependencies: CreateRunDependencies): RunCreato
     });
   }
 
-  function refused(
-    draft: Draft,
-    result: Exclude<CommitResult, { state: 'committed' }>,
-    claim: IdempotencyClaim | undefined,
-  ): Accepted {
-    if (result.state === 'refused' && result.reason === 'idempotency_exists' && claim !== undefined) {
-      return replay(checkSameRequest(result.record, claim));
-    }
-    if (result.state === 'refused' && result.reason === 'scope_active') throw scopeActive(result.activeRunId);
+  function refused(draft: Draft, result: Exclude<CommitResult, { state: 'committed' }>): Error {
+    if (result.state === 'refused' && result.reason === 'scope_active')
+      return scopeActive(result.activeRunId);
     // If the write turns out to be durable after all, the run is ours and must not lie still.
     if (result.state === 'unknown') dispatcher.recover(draft.unit);
-    throw writeFailure(result);
+    return writeFailure(result);
   }
 
   return {
     create: (caller, request, claim) =>
       claim === undefined
-        ? create(caller, request, undefined)
-        : dependencies.inFlight.once(caller, claim, () => create(caller, request, claim)),
+        ? create(caller, request, REMEMBER_NOTHING)
+        : dependencies.idempotency.once(caller, claim, (remember) => create(caller, request, remember)),
     write,
   };
 }
@@ -241,14 +229,6 @@ function newRecordOf(
 /** The protocol's answer to a create knows no terminal status: a run that is over by now is reported as running. */
 function acceptedStatus(status: RunStatus): RunStatus {
   return isTerminalStatus(status) ? 'running' : status;
-}
-
-function replay(record: IdempotencyRecord): Accepted {
-  if ('body' in record.response) return { replayed: true, ...record.response };
-  throw new HostError(
-    'internal_error',
-    'The record of this Idempotency-Key belongs to another kind of request.',
-  );
 }
 
 function scopeActive(activeRunId: string): HostError {

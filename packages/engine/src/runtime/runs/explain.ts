@@ -1,4 +1,4 @@
-import { toIso } from '@weft/protocol';
+import { type InterruptKind, toIso, waitingFor } from '@weft/protocol';
 import { isTerminalStatus, type NodeState, type RunState } from '../../model/run-state.ts';
 import type { Explanation } from '../../host/host.ts';
 import type { RunRow } from '../../ports/store.ts';
@@ -85,30 +85,22 @@ function interruptReason(row: RunRow, state: RunState): Reason {
     };
   }
   const run = row.record.runId;
-  const how = {
+  const kind = node?.interrupt?.kind ?? 'custom';
+  const how: { readonly [Kind in InterruptKind]?: string } = {
     approval: `weft approve ${run} ${nodeId}`,
     clarification: `weft answer ${run} ${nodeId} QUESTION=ANSWER`,
     'external-event': `weft resolve ${run} ${nodeId} --value @event.json`,
-    custom: `weft resolve ${run} ${nodeId} --value @answer.json`,
     'conversation.exchange': `weft resolve ${run} ${nodeId} --value '{"content":"…"}'`,
     'low-confidence': `weft resolve ${run} ${nodeId} --value '{"ratified":true}'`,
-  }[node?.interrupt?.kind ?? 'custom'];
+  };
+  const command = how[kind] ?? `weft resolve ${run} ${nodeId} --value @answer.json`;
   return {
     waitingFor: 'interrupt',
     nodeId,
-    sentence: `Node ${nodeId} waits for ${WAITED_FOR[node?.interrupt?.kind ?? 'custom']}; give it with: ${how}`,
+    sentence: `Node ${nodeId} waits for ${waitingFor(kind)?.waitsFor ?? 'an answer'}; give it with: ${command}`,
     ...(node?.dueAt !== undefined && { until: toIso(node.dueAt) }),
   };
 }
-
-const WAITED_FOR = {
-  approval: 'an approval',
-  clarification: 'answers to its questions',
-  'external-event': 'an event from outside',
-  custom: 'an answer',
-  'conversation.exchange': 'the next turn of a conversation',
-  'low-confidence': 'somebody to confirm a decision',
-} as const;
 
 function runningReason(row: RunRow, state: RunState, now: number): Reason {
   const open = [...state.nodes.values()];

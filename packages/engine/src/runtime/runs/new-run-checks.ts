@@ -3,15 +3,22 @@ import type { Plan, VariablePlan } from '../../core/compile/plan.ts';
 import type { RunLimits } from '../../model/run-state.ts';
 import type { Caller, NewRun } from '../../host/host.ts';
 import type { ReceiverCheck } from '../egress/receiver.ts';
-import { MOCK_PROVIDERS, mockProviderProblem } from '../../conformance/mock-model-provider.ts';
+import type { Conformance } from '../../ports/conformance.ts';
 import type { HostLimits } from '../../host/limits.ts';
 import { jsonBytes } from '../effects/json-safe.ts';
 import { ENGINE_VERSION, FORCED_ENGINE_VERSIONS } from '../../model/versions.ts';
 
 /** What a request for a run must hold to before anything is written. Each check throws a HostError that names the field. */
-export function checkNewRun(caller: Caller, request: NewRun, plan: Plan, limits: HostLimits): void {
-  checkOptions(caller, request, plan, limits);
+export function checkNewRun(caller: Caller, request: NewRun, plan: Plan, host: OptionRules): void {
+  checkOptions(caller, request, plan, host);
   checkInputs(request.inputs, plan);
+}
+
+/** By what a host holds the options of a run. */
+interface OptionRules {
+  readonly limits: HostLimits;
+  /** Absent on a live host. */
+  readonly conformance?: Conformance | undefined;
 }
 
 /** The options of a new run or a fork. */
@@ -19,10 +26,10 @@ export function checkOptions(
   caller: Caller,
   request: Pick<NewRun, 'configurable' | 'metadata'>,
   plan: Plan,
-  limits: HostLimits,
+  { limits, conformance }: OptionRules,
 ): void {
   checkMetadata(request.metadata, limits.maxMetadataBytes);
-  checkMockProvider(caller, request.configurable);
+  checkMockProvider(caller, request.configurable, conformance);
   checkCeiling(request.configurable, 'recursionLimit', limits.maxNodeExecutions, 'limits.maxNodeExecutions');
   checkCeiling(
     request.configurable,
@@ -99,18 +106,22 @@ function checkMetadata(metadata: JsonObject, limit: number): void {
   });
 }
 
-function checkMockProvider(caller: Caller, configurable: JsonObject): void {
-  if (configurable['mockProvider'] === undefined) return;
-  if (!caller.test) {
+function checkMockProvider(
+  caller: Caller,
+  { mockProvider }: JsonObject,
+  conformance: Conformance | undefined,
+): void {
+  if (mockProvider === undefined) return;
+  if (!caller.test || conformance === undefined) {
     throw new HostError('mock_provider_forbidden', 'configurable.mockProvider is for test keys only.', {
       field: 'configurable.mockProvider',
     });
   }
-  const problem = mockProviderProblem(configurable['mockProvider']);
+  const problem = conformance.mockProviderProblem(mockProvider);
   if (problem !== undefined) {
     throw new HostError(problem.code, problem.message, {
       field: `configurable.mockProvider${problem.path}`,
-      supported: MOCK_PROVIDERS,
+      supported: [...conformance.mockProviders],
     });
   }
 }

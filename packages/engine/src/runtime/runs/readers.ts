@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { type RunSnapshot, toIso } from '@weft/protocol';
+import { FOLD_VERSION } from '../../core/fold/checkpoint.ts';
 import type { Plan } from '../../core/compile/plan.ts';
 import { isTerminalStatus, type RunState } from '../../model/run-state.ts';
 import { DamagedRunError } from '../../model/damaged-run-error.ts';
@@ -15,7 +16,6 @@ import type {
 } from '../../host/host.ts';
 import type { RunRow, Store } from '../../ports/store.ts';
 import type { Dispatcher } from '../scheduling/dispatcher.ts';
-import { etagOf } from './etag.ts';
 import { explainQuarantine, explainRun, explainWaitingFor } from './explain.ts';
 import type { Feed } from '../streams/feed.ts';
 import type { FinishedRun, FinishedRuns } from './finished-runs.ts';
@@ -218,4 +218,10 @@ function summaryOf(row: RunRow): RunSummary {
     ...(row.isDamaged === true && { damaged: true }),
     ...(quarantined !== undefined && { quarantined }),
   };
+}
+
+/** A snapshot is a function of the record, the log and the waiting commands; so is its validator. */
+function etagOf(runId: string, nextSeq: number, pending: readonly string[]): string {
+  const waiting = pending.length === 0 ? '' : `.${pending.join('-')}`;
+  return `"${runId}.${nextSeq}.${FOLD_VERSION}${waiting}"`;
 }

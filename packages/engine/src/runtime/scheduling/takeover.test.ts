@@ -5,6 +5,7 @@ import { openMemoryStore } from '../../memory-store/memory-store.ts';
 import type { Command, Store, WriteResult, WriteUnit } from '../../ports/store.ts';
 import { alice, newRun, startHost, type TestHost, until } from '../testing/test-host.ts';
 import { testClock } from '../testing/test-clock.ts';
+import { CONFORMANCE } from '../../conformance/index.ts';
 
 const opened: TestHost[] = [];
 
@@ -336,7 +337,7 @@ describe('a new host on an old store', () => {
     const store = openMemoryStore();
     await open({ store });
 
-    await expect(startHost({ store, conformance: true })).rejects.toMatchObject({ code: 'conflict' });
+    await expect(startHost({ store, conformance: CONFORMANCE })).rejects.toMatchObject({ code: 'conflict' });
   });
 });
 

@@ -1,10 +1,10 @@
 import { HostError } from '@weft/protocol';
-import type { Caller, IdempotencyClaim, Secrets, SecretScope, SecretSummary } from '../../host/host.ts';
+import type { Caller, Secrets, SecretScope, SecretSummary } from '../../host/host.ts';
 import type { DocumentPlace, Store, StoredDocument } from '../../ports/store.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
-import { checkSameRequest, findRecord, newRecord } from '../commits/idempotency.ts';
+import type { Idempotency } from '../commits/idempotency.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
 import type { HostLimits } from '../../host/limits.ts';
 import { writeFailure } from '../commits/write-failure.ts';
@@ -13,11 +13,12 @@ import { SECRET_ID, SECRETS, type SealedSecret, TENANT_SCOPE, userScope } from '
 import type { Sealer } from './sealer.ts';
 
 export interface SecretDependencies {
-  readonly store: Pick<Store, 'readDocument' | 'listDocuments' | 'readIdempotency'>;
+  readonly store: Pick<Store, 'readDocument' | 'listDocuments'>;
   readonly committer: Committer;
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly limits: HostLimits;
+  readonly idempotency: Idempotency;
   /** Undefined when the host has no key for secrets. */
   readonly sealer: Sealer | undefined;
 }
@@ -34,50 +35,30 @@ export function createManageSecrets(dependencies: SecretDependencies): Secrets {
     checkValue(request.value, limits.maxSecretBytes);
     // The digest of a request covers the value, and must not become a way to guess it.
     const claim = given && { ...given, requestDigest: sealer.digest(given.requestDigest) };
-    if (claim !== undefined) {
-      const earlier = await findRecord(store, caller, claim, clock.now());
-      if (earlier !== undefined && 'body' in earlier.response) return { replayed: true, ...earlier.response };
-    }
-    const place = placeOf(caller, request.scope, request.id);
-    const before = await store.readDocument(place);
-    const now = clock.now();
-    const sealed: SealedSecret = {
-      ...sealer.seal(place, request.value),
-      createdAt: before === undefined ? now : (JSON.parse(before.body) as SealedSecret).createdAt,
-      by: caller.principal,
-    };
-    const secret = summary({ id: request.id, body: JSON.stringify(sealed), at: now }, request.scope, sealer);
-    return await write(caller, place, { body: JSON.stringify(sealed), at: now }, { claim, secret });
-  };
-
-  async function write(
-    caller: Caller,
-    place: DocumentPlace,
-    document: { readonly body: string; readonly at: number },
-    { claim, secret }: { claim: IdempotencyClaim | undefined; secret: SecretSummary },
-  ): ReturnType<Secrets['set']> {
-    const result = await committer.submit({
-      kind: 'document',
-      batchId: randomId(random),
-      ...place,
-      ...document,
-      audit: [audit(caller, 'secret.set', place.id, secret.scope, document.at)],
-      ...(claim !== undefined && {
-        idempotency: newRecord(
-          caller,
-          claim,
-          document.at + limits.idempotencyKeptMs,
-          claim.render({ ...secret }),
-        ),
-      }),
+    return await dependencies.idempotency.once(caller, claim, async (remember) => {
+      const place = placeOf(caller, request.scope, request.id);
+      const before = await store.readDocument(place);
+      const now = clock.now();
+      const sealed: SealedSecret = {
+        ...sealer.seal(place, request.value),
+        createdAt: before === undefined ? now : (JSON.parse(before.body) as SealedSecret).createdAt,
+        by: caller.principal,
+      };
+      const body = JSON.stringify(sealed);
+      const secret = summary({ id: request.id, body, at: now }, request.scope, sealer);
+      const result = await committer.submit({
+        kind: 'document',
+        batchId: randomId(random),
+        ...place,
+        body,
+        at: now,
+        audit: [audit(caller, 'secret.set', place.id, secret.scope, now)],
+        ...remember.answer({ ...secret }),
+      });
+      if (result.state !== 'committed') throw writeFailure(result);
+      return { replayed: false as const, secret };
     });
-    if (result.state === 'committed') return { replayed: false, secret };
-    if (result.state === 'refused' && result.reason === 'idempotency_exists' && claim !== undefined) {
-      const { response } = checkSameRequest(result.record, claim);
-      if ('body' in response) return { replayed: true, ...response };
-    }
-    throw writeFailure(result);
-  }
+  };
 
   async function listScope(caller: Caller, scope: SecretScope): Promise<SecretSummary[]> {
     const found: SecretSummary[] = [];

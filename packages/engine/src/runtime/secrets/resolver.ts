@@ -1,25 +1,7 @@
 import type { RandomBytes } from '../runs/ids.ts';
+import type { SecretResolver } from '../../ports/secrets.ts';
 import type { Documents } from '../../ports/store.ts';
 import { type Sealed, type Sealer, createSealer } from './sealer.ts';
-
-/** Where the values of secrets come from. Only effects ask, through their `secrets` port. */
-export interface SecretResolver {
-  resolve(owner: SecretOwner, secretId: string): Promise<Resolution>;
-}
-
-/** On whose behalf: the run's tenant, and the one who started it. */
-export interface SecretOwner {
-  readonly tenant: string;
-  readonly principal: string | undefined;
-}
-
-export type Resolution =
-  | { readonly state: 'resolved'; readonly value: string }
-  | { readonly state: 'missing' }
-  /** There is one, but it was sealed with another key, or has been tampered with. */
-  | { readonly state: 'unreadable' }
-  /** The host has no key for secrets. */
-  | { readonly state: 'off' };
 
 /** How a secret is kept: a document of this collection, under the scope of its owner. */
 export const SECRETS = 'secret';

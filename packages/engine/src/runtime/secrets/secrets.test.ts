@@ -6,6 +6,7 @@ import { openMemoryStore } from '../../memory-store/memory-store.ts';
 import type { Store } from '../../ports/store.ts';
 import { SYSTEM_CLOCK } from '../../ports/clock.ts';
 import { createCommitter } from '../commits/committer.ts';
+import { createIdempotency } from '../commits/idempotency.ts';
 import { DEFAULT_LIMITS } from '../../host/limits.ts';
 import { SILENT } from '../../ports/log.ts';
 import { withConformanceSecrets } from '../../conformance/conformance-secrets.ts';
@@ -31,6 +32,7 @@ function manage(store: Store, key: Uint8Array | undefined) {
     clock: SYSTEM_CLOCK,
     random: randomBytes,
     limits: DEFAULT_LIMITS,
+    idempotency: createIdempotency({ store, clock: SYSTEM_CLOCK, limits: DEFAULT_LIMITS }),
     sealer: openSealer(key, randomBytes),
   });
 }

@@ -7,7 +7,7 @@ import type { SnapshotExtras } from '../../core/fold/snapshot.ts';
 import type { FollowedEvent } from '../../host/host.ts';
 import type { RunLog } from '../../ports/store.ts';
 import { nextTurn } from '../fairness/run-cooperatively.ts';
-import { jsonText } from '../fairness/json-text.ts';
+import { jsonText } from '../fairness/run-cooperatively.ts';
 import { snapshotOf } from '../runs/snapshot-of.ts';
 import type { Folded, RunStates } from '../runs/states.ts';
 import { type StoredWireEvent, toWireEvent } from './wire-event.ts';

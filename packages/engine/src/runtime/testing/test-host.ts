@@ -79,7 +79,7 @@ export async function startHost(options: Partial<HostOptions> = {}): Promise<Tes
   const effects = createEffects();
   const host = createHost({
     version: '0.0.0-test',
-    nodeTypes: [effects.type],
+    nodes: [effects.type],
     secretsKey: SECRETS_KEY,
     ...options,
     store,

@@ -7,7 +7,7 @@ import { DEFAULT_LIMITS } from '../../host/limits.ts';
 
 describe('definitions that come in a crowd', () => {
   it('are made ready one at a time for a tenant, and a few in all', async () => {
-    const compile = createCompile({ store: openMemoryStore(), version: '0' }, DEFAULT_LIMITS, false);
+    const compile = createCompile({ store: openMemoryStore(), version: '0' }, DEFAULT_LIMITS);
     const open = new Map<string, number>();
     let mostOfOne = 0;
     let mostInAll = 0;

@@ -13,12 +13,10 @@ import { createRedactionHash } from '../secrets/redaction-hash.ts';
 const AT_A_TIME = { inAll: 4, perTenant: 1 };
 
 /** Makes definitions ready with the node types this host has. */
-export function createCompile(options: HostOptions, limits: HostLimits, test: boolean): Compile {
-  const nodeTypes = new Map<string, NodeType>();
-  for (const type of [...BUILTIN_NODE_TYPES, ...(options.nodeTypes ?? [])]) {
-    if (type.conformanceOnly === true && !test) continue;
-    nodeTypes.set(type.typeId, type);
-  }
+export function createCompile(options: HostOptions, limits: HostLimits): Compile {
+  const { conformance, nodes = [] } = options;
+  const types: NodeType[] = [...BUILTIN_NODE_TYPES, ...(conformance?.nodes ?? []), ...nodes];
+  const nodeTypes = new Map(types.map((type) => [type.typeId, type]));
   const always = {
     nodeTypes,
     expressions: createExpressionCompiler(),

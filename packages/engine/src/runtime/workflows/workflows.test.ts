@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { CREDENTIAL_EXAMPLES } from '../../core/redaction/scan/testing/credential-examples.ts';
 import { chain, definition, node } from '../../core/testing/definitions.ts';
 import { alice, newRun, startHost, stranger, type TestHost } from '../testing/test-host.ts';
+import { CONFORMANCE } from '../../conformance/index.ts';
 
 const opened: TestHost[] = [];
 
@@ -138,7 +139,7 @@ describe('discovery', () => {
 
   it('offers what is for testing on a test host only', async () => {
     const live = await open();
-    const test = await open({ conformance: true, limits: { maxRunDurationMs: 60_000 } });
+    const test = await open({ conformance: CONFORMANCE, limits: { maxRunDurationMs: 60_000 } });
 
     expect(live.host.capabilities().testing).toBeUndefined();
     expect(live.host.capabilities().limits).not.toHaveProperty('maxRunDurationMs');
@@ -204,7 +205,7 @@ describe('a definition with a credential in it', () => {
   });
 
   it('is taken by a test host, with a warning', async () => {
-    const { host } = await open({ conformance: true });
+    const { host } = await open({ conformance: CONFORMANCE });
 
     const registered = await host.workflows.register(alice, guilty, LAX);
 

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { closed, jsonObject, nonEmpty, open } from '../../documents/schema-parts.ts';
+import { INTERRUPT_KINDS } from '../interrupt-kinds.ts';
 
 /** Pieces that payloads of several families share. */
 
@@ -11,17 +12,6 @@ export const EventError = open({
   details: optional(jsonObject),
   retryable: optional(Type.Boolean()),
 });
-
-export const INTERRUPT_KINDS = [
-  'approval',
-  'clarification',
-  'external-event',
-  'custom',
-  'conversation.start',
-  'conversation.exchange',
-  'conversation.close',
-  'low-confidence',
-] as const;
 
 export const InterruptKind = Type.Enum(INTERRUPT_KINDS);
 export const AgentId = Type.String({ minLength: 3 });

@@ -1,15 +1,6 @@
 import { canonicalJson } from '../../json/canonical.ts';
 import type { Json } from '../../json/json.ts';
-import {
-  chargeWhole,
-  fits,
-  fitsQuietly,
-  inside,
-  type Run,
-  type Schema,
-  type Seen,
-  sawItem,
-} from './evaluate.ts';
+import { chargeWhole, fits, fitsQuietly, inside, type Run, type Schema, sawItem } from './evaluate.ts';
 import { type Keyword, type Keywords, type Site, wrong } from './keyword.ts';
 import { isScalar } from './scalar-keywords.ts';
 
@@ -34,25 +25,6 @@ function areDistinct(items: readonly Json[], run: Run): boolean {
     else texts.add(canonicalJson(item));
   }
   return scalars.size + texts.size === items.length;
-}
-
-/** The items from `first` on. */
-function fitAll(
-  schema: Schema,
-  items: readonly Json[],
-  first: number,
-  at: string,
-  run: Run,
-  seen: Seen | undefined,
-): boolean {
-  let ok = true;
-  for (let index = first; index < items.length; index++) {
-    if (fits(schema, items[index] as Json, inside(at, index, run), run)) continue;
-    ok = false;
-    if (run.findings === undefined) return false;
-  }
-  if (seen !== undefined) seen.leading = items.length;
-  return ok;
 }
 
 /** Nothing may follow: said once, not of every item. */
@@ -138,7 +110,14 @@ export const ARRAY_KEYWORDS: Keywords = {
       return (items, at, run, seen) => {
         if (!Array.isArray(items)) return true;
         if (schema === false) return items.length <= first || tooMany(site, first, at, run);
-        return fitAll(schema, items, first, at, run, seen);
+        let ok = true;
+        for (let index = first; index < items.length; index++) {
+          if (fits(schema, items[index] as Json, inside(at, index, run), run)) continue;
+          ok = false;
+          if (run.findings === undefined) return false;
+        }
+        if (seen !== undefined) seen.leading = items.length;
+        return ok;
       };
     },
   },

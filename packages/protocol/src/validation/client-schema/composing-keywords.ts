@@ -11,21 +11,19 @@ function branches(value: Json, site: Site): Schema[] {
 /** How many branches fit. What is wrong with the others is forgotten when one does. */
 function countFitting(
   schemas: readonly Schema[],
-  value: Json,
-  at: string,
-  run: Run,
-  seen: Seen | undefined,
   enough: number,
-): number {
-  const findings = run.findings?.length ?? 0;
-  let fitting = 0;
-  for (const schema of schemas) {
-    if (fitsAsBranch(schema, value, at, run, seen)) fitting += 1;
-    // Where a keyword asks what was evaluated, every branch counts.
-    if (fitting >= enough && seen === undefined) break;
-  }
-  if (fitting > 0 && run.findings !== undefined) run.findings.length = findings;
-  return fitting;
+): (value: Json, at: string, run: Run, seen: Seen | undefined) => number {
+  return (value, at, run, seen) => {
+    const findings = run.findings?.length ?? 0;
+    let fitting = 0;
+    for (const schema of schemas) {
+      if (fitsAsBranch(schema, value, at, run, seen)) fitting += 1;
+      // Where a keyword asks what was evaluated, every branch counts.
+      if (fitting >= enough && seen === undefined) break;
+    }
+    if (fitting > 0 && run.findings !== undefined) run.findings.length = findings;
+    return fitting;
+  };
 }
 
 /** Holds `then` and `else`, which mean nothing without it. */
@@ -64,17 +62,15 @@ export const COMPOSING_KEYWORDS: Keywords = {
   anyOf: {
     shape: 'schemas',
     make: (value, site) => {
-      const schemas = branches(value, site);
-      return (instance, at, run, seen) =>
-        countFitting(schemas, instance, at, run, seen, 1) > 0 || wrong(site, at, run, {});
+      const count = countFitting(branches(value, site), 1);
+      return (instance, at, run, seen) => count(instance, at, run, seen) > 0 || wrong(site, at, run, {});
     },
   },
   oneOf: {
     shape: 'schemas',
     make: (value, site) => {
-      const schemas = branches(value, site);
-      return (instance, at, run, seen) =>
-        countFitting(schemas, instance, at, run, seen, 2) === 1 || wrong(site, at, run, {});
+      const count = countFitting(branches(value, site), 2);
+      return (instance, at, run, seen) => count(instance, at, run, seen) === 1 || wrong(site, at, run, {});
     },
   },
   allOf: {

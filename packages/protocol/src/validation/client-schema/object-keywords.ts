@@ -1,15 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts';
 import type { Pattern } from '../pattern/pattern.ts';
-import {
-  type Check,
-  fits,
-  fitsAsBranch,
-  inside,
-  type Run,
-  type Schema,
-  type Seen,
-  sawName,
-} from './evaluate.ts';
+import { type Check, fits, fitsAsBranch, inside, type Run, type Schema, sawName } from './evaluate.ts';
 import { type Keyword, type Keywords, type Site, wrong } from './keyword.ts';
 
 /** Keywords that look at objects; every other value is right. */
@@ -50,28 +41,6 @@ function hasAll(
   return ok;
 }
 
-/** Every member of the object whose schema `schemaOf` knows. */
-function fitMembers(
-  value: JsonObject,
-  names: readonly string[],
-  schemaOf: (name: string) => Schema | undefined,
-  at: string,
-  run: Run,
-  seen: Seen | undefined,
-): boolean {
-  let ok = true;
-  for (const name of names) {
-    run.budget.spend(1);
-    const schema = Object.hasOwn(value, name) ? schemaOf(name) : undefined;
-    if (schema === undefined) continue;
-    sawName(seen, name, run);
-    if (fits(schema, value[name] as Json, inside(at, name, run), run)) continue;
-    ok = false;
-    if (run.findings === undefined) return false;
-  }
-  return ok;
-}
-
 function subschemas(value: Json, site: Site): Map<string, Schema> {
   return new Map(
     Object.entries(value as JsonObject).map(([name, schema]) => [name, site.subschema(schema, name)]),
@@ -86,7 +55,7 @@ function namePatterns(value: Json | undefined, site: Site): Pattern[] {
 const additionalProperties: Keyword = {
   shape: 'schema',
   make: (value, site) => {
-    const schema = site.subschema(value);
+    const fitsOther = otherMember(site.subschema(value), site);
     const declared = isJsonObject(site.schema['properties']) ? site.schema['properties'] : {};
     const patterns = namePatterns(site.schema['patternProperties'], site);
     const isOther = (name: string, run: Run): boolean =>
@@ -97,7 +66,7 @@ const additionalProperties: Keyword = {
       for (const name of namesOf(instance, run)) {
         if (!isOther(name, run)) continue;
         sawName(seen, name, run);
-        if (fitsOther(schema, instance, name, at, run, site)) continue;
+        if (fitsOther(instance, name, at, run)) continue;
         ok = false;
         if (run.findings === undefined) return false;
       }
@@ -107,30 +76,27 @@ const additionalProperties: Keyword = {
 };
 
 /** A field that is not allowed is named, not merely refused. */
-function fitsOther(
+function otherMember(
   schema: Schema,
-  instance: JsonObject,
-  name: string,
-  at: string,
-  run: Run,
   site: Site,
-): boolean {
-  if (schema !== false) return fits(schema, instance[name] as Json, inside(at, name, run), run);
+): (instance: JsonObject, name: string, at: string, run: Run) => boolean {
+  if (schema !== false)
+    return (instance, name, at, run) => fits(schema, instance[name] as Json, inside(at, name, run), run);
   const param = site.keyword === 'unevaluatedProperties' ? 'unevaluatedProperty' : 'additionalProperty';
-  return wrong(site, at, run, { [param]: name });
+  return (_, name, at, run) => wrong(site, at, run, { [param]: name });
 }
 
 const unevaluatedProperties: Keyword = {
   shape: 'schema',
   make: (value, site) => {
-    const schema = site.subschema(value);
+    const fitsOther = otherMember(site.subschema(value), site);
     return (instance, at, run, seen) => {
       if (!isJsonObject(instance)) return true;
       let ok = true;
       for (const name of namesOf(instance, run)) {
         if (seen?.names.has(name) === true) continue;
         sawName(seen, name, run);
-        if (fitsOther(schema, instance, name, at, run, site)) continue;
+        if (fitsOther(instance, name, at, run)) continue;
         ok = false;
         if (run.findings === undefined) return false;
       }
@@ -150,9 +116,14 @@ const patternProperties: Keyword = {
       const names = namesOf(instance, run);
       let ok = true;
       for (const [pattern, schema] of rules) {
-        const schemaOf = (name: string) => (pattern.test(name, run.budget) ? schema : undefined);
-        ok = fitMembers(instance, names, schemaOf, at, run, seen) && ok;
-        if (!ok && run.findings === undefined) return false;
+        for (const name of names) {
+          run.budget.spend(1);
+          if (!pattern.test(name, run.budget)) continue;
+          sawName(seen, name, run);
+          if (fits(schema, instance[name] as Json, inside(at, name, run), run)) continue;
+          ok = false;
+          if (run.findings === undefined) return false;
+        }
       }
       return ok;
     };
@@ -229,10 +200,20 @@ export const OBJECT_KEYWORDS: Keywords = {
   properties: {
     shape: 'schemaMap',
     make: (value, site) => {
-      const schemas = subschemas(value, site);
-      const names = [...schemas.keys()];
-      return (instance, at, run, seen) =>
-        !isJsonObject(instance) || fitMembers(instance, names, (name) => schemas.get(name), at, run, seen);
+      const schemas = [...subschemas(value, site)];
+      return (instance, at, run, seen) => {
+        if (!isJsonObject(instance)) return true;
+        let ok = true;
+        for (const [name, schema] of schemas) {
+          run.budget.spend(1);
+          if (!Object.hasOwn(instance, name)) continue;
+          sawName(seen, name, run);
+          if (fits(schema, instance[name] as Json, inside(at, name, run), run)) continue;
+          ok = false;
+          if (run.findings === undefined) return false;
+        }
+        return ok;
+      };
     },
   },
   patternProperties,

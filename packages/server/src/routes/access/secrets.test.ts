@@ -70,7 +70,7 @@ let harness: Harness;
 beforeEach(async () => {
   harness = await openHarness({}, undefined, undefined, {
     secretsKey: randomBytes(32),
-    nodeTypes: [leaky],
+    nodes: [leaky],
   });
 });
 

@@ -78,7 +78,7 @@ async function serve(stallMs: number): Promise<Serving> {
       },
     },
   });
-  harness = await openHarness({ stallMs }, counting, undefined, { nodeTypes: [produce] });
+  harness = await openHarness({ stallMs }, counting, undefined, { nodes: [produce] });
   await harness.call('POST', '/v1/host/weft/workflows', { body: WORKFLOW });
   const { runId } = await harness.start('produces');
   await harness.reaches(runId, 'completed');

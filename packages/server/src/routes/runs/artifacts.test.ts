@@ -41,7 +41,7 @@ let url: string;
 let runId: string;
 
 beforeAll(async () => {
-  harness = await openHarness({}, undefined, undefined, { nodeTypes: [produce] });
+  harness = await openHarness({}, undefined, undefined, { nodes: [produce] });
   await harness.call('POST', '/v1/host/weft/workflows', { body: WORKFLOW });
   ({ runId } = await harness.start('produces'));
   await harness.reaches(runId, 'completed');

@@ -1,21 +1,21 @@
-import type { Refusal, RunHead, RunUnit } from '@weft/engine';
+import type { Refusal, RunUnit } from '@weft/engine';
 import {
   appendRejection,
   creationRejection,
   dueAt as dueTime,
   endsClaim,
-  type RunLookup,
   unmetCondition,
 } from '@weft/engine/store-rules';
-import { batchBytes, recordColumns, runIdBytes, runIdText } from './codec.ts';
+import { batchBytes, recordColumns, runIdBytes } from './codec.ts';
 import { statusNumber, statusOf } from '../../status-number.ts';
 import { checkpointSum } from '../../checksum.ts';
 import type { Connection } from '../file/connection.ts';
-import type { SqlValue } from '../file/driver.ts';
 import { prepareDeliver } from '../claims/inbox.ts';
 import type { KnownRun } from './known-runs.ts';
 import { PARKED } from '../documents/outbox-lanes.ts';
+import { prepareRunLookup } from './run-lookup.ts';
 import { preparePutSuspicion } from './suspicions.ts';
+import { prepareHeadWriter, shortenOptional, since } from './write-head.ts';
 import { prepareEventWriter, type WrittenRun } from './write-events.ts';
 
 /** What a write has to know of the run it goes to, its status as it is stored. */
@@ -37,32 +37,18 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
   const { db, strings, holders, knownRuns } = connection;
   const deliver = prepareDeliver(connection);
   const writeEvents = prepareEventWriter(connection);
+  const updateHead = prepareHeadWriter(connection);
+  const lookup = prepareRunLookup(connection);
   const putSuspicion = preparePutSuspicion(db);
   const findTarget = db.prepare<Target>(
     `SELECT rid, created_at AS createdAt, epoch, status, next_seq AS nextSeq, holder, due_at AS dueAt, inbox
      FROM runs WHERE id = ?`,
-  );
-  const findOther = db.prepare<{ status: number; isErased: number }>(
-    'SELECT status, erased IS NOT NULL AS isErased FROM runs WHERE id = ?',
-  );
-  // Restates isOpen, by the index that has open runs by scope.
-  const findActive = db.prepare<{ id: Uint8Array }>(
-    'SELECT id FROM runs WHERE tenant = ? AND scope = ? AND scope IS NOT NULL AND status < 6 ORDER BY rid LIMIT 1',
   );
   const insertRun = db.prepare(INSERT_RUN);
   const insertTag = db.prepare(
     'INSERT OR IGNORE INTO run_tags (tenant, tag, created_at, rid) VALUES (?, ?, ?, ?)',
   );
   const insertFork = db.prepare('INSERT OR IGNORE INTO forks (source, rid) VALUES (?, ?)');
-  // Most appends leave the head as it is, or at least status, claim and due time; leaving those columns out spares the indexes.
-  const updateLength = db.prepare('UPDATE runs SET next_seq = ?, last_batch = ? WHERE rid = ?');
-  const updateFacts = db.prepare(
-    'UPDATE runs SET next_seq = ?, started = ?, ended = ?, node = ?, error = ?, last_batch = ?, wake_at = ?, inbox = ? WHERE rid = ?',
-  );
-  const updateAll = db.prepare(
-    `UPDATE runs SET next_seq = ?, started = ?, ended = ?, node = ?, error = ?, last_batch = ?, wake_at = ?, inbox = ?,
-       status = ?, holder = ?, due_at = ? WHERE rid = ?`,
-  );
   const consume = db.prepare('UPDATE commands SET verdict = ? WHERE rid = ? AND id = ? AND verdict IS NULL');
   const putCheckpoint = db.prepare(
     'INSERT OR REPLACE INTO checkpoints (rid, seq, fold_version, state, sum) VALUES (?, ?, ?, ?, ?)',
@@ -72,27 +58,6 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
      VALUES (?1, ?2, ?3, ?4, ?5, CASE WHEN EXISTS (SELECT 1 FROM outbox WHERE lane = ?4 AND next_at IS NOT NULL)
        THEN ${PARKED} ELSE ?5 END, 0, ?6)`,
   );
-
-  function shortenOptional(word: string | undefined): SqlValue {
-    return word === undefined ? null : strings.shorten(word);
-  }
-
-  const lookup: RunLookup = {
-    isTaken(runId) {
-      const id = runIdBytes(runId);
-      return id !== undefined && findTarget.get(id) !== undefined;
-    },
-    find(runId) {
-      const id = runIdBytes(runId);
-      const run = id && findOther.get(id);
-      return run && { status: statusOf(run.status), isErased: run.isErased === 1 };
-    },
-    openIn(tenant, scopeId) {
-      const number = strings.find(tenant);
-      const active = number === undefined ? undefined : findActive.get(number, scopeId);
-      return active && runIdText(active.id);
-    },
-  };
 
   function create(unit: RunUnit, creation: Creation): Refusal | undefined {
     const { record, holder } = creation;
@@ -125,8 +90,8 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
       head.wakeAt,
       since(created_at, head.startedAt),
       since(created_at, head.endedAt),
-      shortenOptional(head.currentNodeId),
-      shortenOptional(head.errorCode),
+      shortenOptional(strings, head.currentNodeId),
+      shortenOptional(strings, head.errorCode),
       batchBytes(unit.batchId),
       sum,
     );
@@ -199,37 +164,6 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
     return consumed;
   }
 
-  function updateHead(unit: RunUnit, run: KnownRun, inbox: number): void {
-    const { head } = unit;
-    const nextSeq = unit.expectedSeq + unit.events.length;
-    const batch = batchBytes(unit.batchId);
-    const holder = endsClaim(unit) ? null : run.holder;
-    const dueAt = dueTime(head, inbox);
-    const isPlaceSame = head.status === run.status && holder === run.holder && dueAt === run.dueAt;
-    if (isPlaceSame && inbox === run.inbox && run.head !== undefined && isSameHead(head, run.head)) {
-      updateLength.get(nextSeq, batch, run.rid);
-    } else {
-      const facts = [
-        nextSeq,
-        since(run.createdAt, head.startedAt),
-        since(run.createdAt, head.endedAt),
-        shortenOptional(head.currentNodeId),
-        shortenOptional(head.errorCode),
-        batch,
-        head.wakeAt,
-        inbox,
-      ];
-      if (isPlaceSame) updateFacts.get(...facts, run.rid);
-      else updateAll.get(...facts, statusNumber(head.status), holder, dueAt, run.rid);
-    }
-    run.status = head.status;
-    run.nextSeq = nextSeq;
-    run.holder = holder;
-    run.dueAt = dueAt;
-    run.inbox = inbox;
-    run.head = head;
-  }
-
   function writeParts(unit: RunUnit, run: WrittenRun): void {
     const { runId, rid } = run;
     writeEvents(unit.events, run);
@@ -246,19 +180,4 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
   }
 
   return (unit) => (unit.create ? create(unit, unit.create) : append(unit));
-}
-
-function isSameHead(a: RunHead, b: RunHead): boolean {
-  return (
-    a.status === b.status &&
-    a.wakeAt === b.wakeAt &&
-    a.startedAt === b.startedAt &&
-    a.endedAt === b.endedAt &&
-    a.currentNodeId === b.currentNodeId &&
-    a.errorCode === b.errorCode
-  );
-}
-
-function since(createdAt: number, time: number | undefined): number | null {
-  return time === undefined ? null : time - createdAt;
 }

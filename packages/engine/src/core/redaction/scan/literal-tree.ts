@@ -152,7 +152,10 @@ export function createLiteralTree<Tag>(): LiteralTree<Tag> {
       let node = root;
       let best: Literal<Tag> | undefined;
       for (let depth = 0; ; depth++) {
-        if (node.only !== undefined) return matchOnly(node.only, codeAt, at, length, depth, best);
+        if (node.only !== undefined) {
+          const match = matchOnly(node.only, codeAt, at, length, depth);
+          return best === undefined || match.literal !== undefined ? match : { ...match, literal: best };
+        }
         if (node.end !== undefined && isAlone(node.end, codeAt, at)) best = node.end;
         if (node.next === undefined) return { literal: best, isOpen: false, steps: depth + 1 };
         if (at + depth >= length) return { literal: best, isOpen: true, steps: depth + 1 };
@@ -170,16 +173,15 @@ function matchOnly<Tag>(
   at: number,
   length: number,
   depth: number,
-  shorter: Literal<Tag> | undefined,
 ): Match<Tag> {
   const { text } = literal;
   let index = depth;
   while (index < text.length && at + index < length && codeAt(at + index) === text.charCodeAt(index)) index++;
   if (index === text.length) {
     const isFound = isAlone(literal, codeAt, at);
-    return { literal: isFound ? literal : shorter, isOpen: false, steps: index + 1 };
+    return { literal: isFound ? literal : undefined, isOpen: false, steps: index + 1 };
   }
-  return { literal: shorter, isOpen: at + index >= length, steps: index + 1 };
+  return { literal: undefined, isOpen: at + index >= length, steps: index + 1 };
 }
 
 function newNode<Tag>(): TreeNode<Tag> {

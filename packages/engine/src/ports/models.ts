@@ -1,8 +1,16 @@
 import type { JsonObject } from '@weft/protocol';
 import type { OutputChunk } from '../model/node-type.ts';
 
+/** The language models that a host can ask: `HostOptions.models`. */
+export interface Models {
+  /** The one that answers a run with these options; undefined when this host has none for it. */
+  providerFor(configurable: JsonObject): ModelProvider | undefined;
+}
+
+export const NO_MODELS: Models = { providerFor: () => undefined };
+
 /**
- * The port to language models. A provider answers one request; text comes in pieces through `emit`, the last of them marked, and
+ * A provider answers one request; text comes in pieces through `emit`, the last of them marked, and
  * the whole as the reply. It throws NodeFailure, retryable where another attempt may help.
  */
 export interface ModelProvider {

@@ -14,7 +14,8 @@ import {
   type ModelContext,
   type ModelProvider,
   type ModelReply,
-} from '../ports/model-provider.ts';
+  type Models,
+} from '../ports/models.ts';
 
 /**
  * Models that answer as the run's options say: `configurable.mockProvider {id, config}`, for test keys only. Each is one row:
@@ -109,7 +110,7 @@ export const MOCK_PROVIDERS = Object.keys(KINDS);
 
 /** What is wrong with `configurable.mockProvider`; undefined when nothing is. */
 export function mockProviderProblem(
-  asked: Json | undefined,
+  asked: Json,
 ): { readonly code: ErrorCode; readonly message: string; readonly path: string } | undefined {
   if (!isJsonObject(asked) || typeof asked['id'] !== 'string') {
     return {
@@ -129,7 +130,17 @@ export function mockProviderProblem(
   return { code: 'validation_error', message: `configurable.mockProvider${path} ${problem.message}.`, path };
 }
 
-export function mockProvider(asked: JsonObject): ModelProvider {
+/** A run whose options name a mock is answered by it, every other one by the host's own models. */
+export function withMockModels(own: Models): Models {
+  return {
+    providerFor(configurable) {
+      const asked = configurable['mockProvider'];
+      return isJsonObject(asked) ? mockProvider(asked) : own.providerFor(configurable);
+    },
+  };
+}
+
+function mockProvider(asked: JsonObject): ModelProvider {
   const id = String(asked['id']);
   const kind = KINDS[id];
   const config = isJsonObject(asked['config']) ? asked['config'] : {};

@@ -4,14 +4,15 @@ import type { NodeType, PureNodeType, VariantPlace } from '../model/node-type.ts
 import { agentTurn } from './agent-script.ts';
 import { agentIdOf } from '../nodes/people/confidence.ts';
 import { closedConfig } from '../nodes/config/config-schema.ts';
+import { identityNode } from '../nodes/control/identity.ts';
 import { memoryProbe } from './memory-probe.ts';
+import { isSuiteWorkflow } from './suite-workflows.ts';
 
-/**
- * The protocol's early test workflows have `core.identity` play an agent, switched by its config. It does so in those workflows
- * alone: elsewhere the keys are unknown and refuse the definition.
- */
-export function identityProbe(config: JsonObject, { workflowId }: VariantPlace): NodeType | undefined {
-  if (!workflowId.startsWith('conformance-')) return undefined;
+/** The protocol's early test workflows have `core.identity` play an agent, switched by its config. */
+export const probingIdentityNode: PureNodeType = { ...identityNode, variant: probeFor };
+
+function probeFor(config: JsonObject, { workflowId }: VariantPlace): NodeType | undefined {
+  if (!isSuiteWorkflow(workflowId)) return undefined;
   if (config['memoryAction'] !== undefined) return memoryProbe;
   if (config['emitDuplicateMessageId'] !== undefined) return duplicateMessage;
   if (config['emitReasoningTrace'] !== undefined || config['mockConfidence'] !== undefined) return playAgent;

@@ -1,0 +1,88 @@
+import type { JsonObject } from '@weft/protocol';
+import { afterEach, describe, expect, it } from 'vitest';
+import { CONFORMANCE } from '../conformance/index.ts';
+import { definition, node } from '../core/testing/definitions.ts';
+import type { Models } from '../ports/models.ts';
+import { alice, newRun, startHost, type TestHost, until } from '../runtime/testing/test-host.ts';
+import type { Caller } from './host.ts';
+import type { HostOptions } from './host-options.ts';
+
+const opened: TestHost[] = [];
+const tester: Caller = { ...alice, test: true };
+const MOCK = { mockProvider: { id: 'stream-text', config: { tokens: ['mocked'] } } };
+const SPEAK = { nodes: [node('speak', 'core.ai.callPrompt', { prompt: 'Speak.' })] };
+
+/** Says what it was asked. */
+const ECHO: Models = {
+  providerFor: () => ({
+    id: 'echo',
+    call: async ({ prompt }) => ({
+      text: prompt,
+      model: 'echo-1',
+      finishReason: 'stop',
+      usage: { promptTokens: 1, completionTokens: 1, totalTokens: 2 },
+    }),
+  }),
+};
+
+async function open(options: Partial<HostOptions>): Promise<TestHost> {
+  const test = await startHost(options);
+  opened.push(test);
+  return test;
+}
+
+async function said(test: TestHost, configurable: JsonObject = {}): Promise<unknown> {
+  await test.register(SPEAK, 'speak');
+  const accepted = await test.host.runs.create(tester, newRun('speak', { configurable }));
+  const runId = 'runId' in accepted ? accepted.runId : '';
+  const ended = await until(async () => {
+    const snapshot = (await test.host.runs.snapshot(alice, runId))?.snapshot;
+    return snapshot?.status === 'completed' || snapshot?.status === 'failed' ? snapshot : undefined;
+  });
+  return ended.error?.code ?? (ended['outputs'] as JsonObject | undefined)?.['text'];
+}
+
+afterEach(async () => {
+  for (const { host } of opened.splice(0)) await host.stop(0);
+});
+
+describe('the models of a host', () => {
+  it('answer its prompts', async () => {
+    expect(await said(await open({ models: ECHO }))).toBe('Speak.');
+  });
+
+  it('are none unless it is given some', async () => {
+    expect(await said(await open({}))).toBe('provider_unavailable');
+  });
+
+  it('leave the mock that a run names to a test host', async () => {
+    const test = await open({ models: ECHO, conformance: CONFORMANCE });
+
+    expect(await said(test, MOCK)).toBe('mocked');
+    expect(await said(test)).toBe('Speak.');
+  });
+
+  it('include no mock on a live host, whatever the caller is', async () => {
+    await expect(said(await open({ models: ECHO }), MOCK)).rejects.toMatchObject({
+      code: 'mock_provider_forbidden',
+    });
+  });
+});
+
+describe('the probes of a suite', () => {
+  const probing = { ...definition({ nodes: [node('a', 'core.identity', { mockConfidence: 0.5 })] }) };
+  const workflow = { ...probing, id: 'conformance-probing' };
+
+  it('play on a test host, in workflows of the suite alone', async () => {
+    const { host } = await open({ conformance: CONFORMANCE });
+
+    expect((await host.workflows.check(workflow)).errors).toEqual([]);
+    expect((await host.workflows.check({ ...workflow, id: 'mine' })).errors).not.toEqual([]);
+  });
+
+  it('are unknown to a live host', async () => {
+    const { host } = await open({});
+
+    expect((await host.workflows.check(workflow)).errors).not.toEqual([]);
+  });
+});
