@@ -116,7 +116,7 @@ function httpPage(): string {
   return page(
     'HTTP',
     'Every operation of this host. A scope is what the key in `Authorization: Bearer` must hold. The same, for programs: ' +
-      `${code(operationOf(ENDPOINTS.getOpenApi))}. ` +
+      `${code(operationOf(ENDPOINTS.getOpenApiSpec))}. ` +
       'Ids, names, tags, versions, principals, tenants, codes and keys (`"format": "name"` there) hold ' +
       'no control character (U+0000–001F, 007F–009F), no bidirectional control (U+202A–202E, 2066–2069) and no half of a ' +
       'surrogate pair; a request with one is refused with `validation_error`, which names the field.',

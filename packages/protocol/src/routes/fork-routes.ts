@@ -41,7 +41,7 @@ export const FORK_ROUTES = describeRoutes({
     responses: FORKED,
     errors: FORK_ERRORS,
   },
-  getAncestry: {
+  getRunAncestry: {
     scope: 'runs:read',
     summary: 'Which run started this one as a child, if any. One step up.',
     responses: { 200: { description: 'The run and its parent.', schema: AncestrySchema } },

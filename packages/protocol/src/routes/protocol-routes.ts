@@ -54,7 +54,7 @@ const IF_NONE_MATCH: Parameter = {
 const UNCHANGED = { description: 'Nothing has changed.' };
 
 const discovery = describeRoutes({
-  discover: {
+  getCapabilities: {
     scope: null,
     summary: 'What this host can do.',
     headers: [IF_NONE_MATCH],
@@ -64,7 +64,7 @@ const discovery = describeRoutes({
     },
     errors: [],
   },
-  getOpenApi: {
+  getOpenApiSpec: {
     scope: null,
     summary: 'This document.',
     headers: [IF_NONE_MATCH],
@@ -119,7 +119,7 @@ const runs = describeRoutes({
     responses: { 200: { description: 'The snapshot.', schema: RunSnapshotSchema }, 304: UNCHANGED },
     errors: ['run_expired'],
   },
-  diffRuns: {
+  diffRun: {
     scope: 'runs:read',
     summary: 'How two runs differ: event by event, and in the states they have reached. Canonical JSON.',
     query: [{ name: 'against', description: 'The other run; needed.', schema: name }],
@@ -158,7 +158,7 @@ const runs = describeRoutes({
     responses: { 202: { description: 'The run continues.', schema: ResumeResponseSchema } },
     errors: ['validation_error', 'conflict', ...IDEMPOTENCY_ERRORS],
   },
-  resolveInterrupt: {
+  resolveInterruptByRun: {
     scope: 'approvals:respond',
     summary: 'Answers the question a node has asked.',
     headers: [IDEMPOTENCY_KEY],
@@ -188,13 +188,13 @@ const runs = describeRoutes({
     },
     errors: [...ANSWER_ERRORS, 'conflict', ...IDEMPOTENCY_ERRORS],
   },
-  inspectInterrupt: {
+  inspectInterruptByToken: {
     scope: null,
     summary: 'The question behind a signed link.',
     responses: { 200: { description: 'The question.', schema: OpenQuestionSchema } },
     errors: LINK_ERRORS,
   },
-  resolveInterruptByLink: {
+  resolveInterruptByToken: {
     scope: null,
     summary: 'Answers the question behind a signed link; needs no key.',
     headers: [IDEMPOTENCY_KEY],
@@ -306,7 +306,7 @@ const aboutRuns = describeRoutes({
     responses: { 200: { description: 'The bundle.', schema: DebugBundleSchema } },
     errors: ['validation_error', 'run_expired'],
   },
-  annotateRun: {
+  createAnnotation: {
     scope: 'runs:annotate',
     summary: 'Says something about a run, one of its nodes or one of its events; also when it has ended.',
     headers: [IDEMPOTENCY_KEY],

@@ -8,7 +8,7 @@ export const openApiRoutes: Routes = (serve) => {
   let body = '';
   let etag = '';
 
-  serve('getOpenApi', (request, reply) => {
+  serve('getOpenApiSpec', (request, reply) => {
     if (body === '') {
       body = JSON.stringify(openApiDocument());
       etag = `"${createHash('sha256').update(body).digest('hex').slice(0, 32)}"`;
