@@ -70,7 +70,7 @@ export { compilePattern, paidPattern, PatternError } from './validation/pattern/
 export type { Pattern } from './validation/pattern/pattern.ts';
 export { asyncApiDocument } from './emit/asyncapi.ts';
 export { openApiDocument } from './emit/openapi.ts';
-export type { OpenApiOptions } from './emit/openapi.ts';
+export { SCHEMA_NAMES, schemaDocument } from './emit/schema-document.ts';
 export { renderReference } from './emit/reference.ts';
 export type { ReferencePage } from './emit/reference.ts';
 export {

@@ -4,7 +4,7 @@ import { openApiDocument } from './openapi.ts';
 import { operationOf, ROUTES, route } from '../routes/routes.ts';
 import { compileValidator } from '../validation/validate.ts';
 
-const document = openApiDocument({ version: '9.9.9', serverUrl: 'https://weft.example' });
+const document = openApiDocument();
 
 describe('the table of routes', () => {
   it('names each operation once', () => {
@@ -15,12 +15,14 @@ describe('the table of routes', () => {
     expect(operationOf(route('pauseRun'))).toBe('POST /v1/runs/{runId}:pause');
   });
 
-  it('asks for a key everywhere but at discovery, the description, signed links, the proof of identity and the probes', () => {
+  it('asks for a key everywhere but at discovery, the descriptions, signed links, the proof of identity and the probes', () => {
     const free = ROUTES.filter((entry) => entry.scope === null).map((entry) => entry.path);
 
     expect(free).toEqual([
       '/.well-known/openwop',
       '/v1/openapi.json',
+      '/v1/asyncapi.json',
+      '/v1/schemas/{schemaName}.json',
       '/v1/interrupts/{token}',
       '/v1/interrupts/{token}',
       '/v1/host/weft/identity',
@@ -40,10 +42,10 @@ describe('the table of routes', () => {
 });
 
 describe('the OpenAPI document', () => {
-  it('is 3.1 with the given version, and has no /v1 in its server', () => {
+  it('is 3.1 with the version of the protocol’s texts, and has no /v1 in its server', () => {
     expect(document.openapi).toMatch(/^3\.[1-9]/);
-    expect((document.info as JsonObject).version).toBe('9.9.9');
-    expect(document.servers).toEqual([{ url: 'https://weft.example' }]);
+    expect((document.info as JsonObject).version).toBe('1.1.0');
+    expect(document.servers).toEqual([{ url: '/' }]);
   });
 
   it('describes every route', () => {
@@ -67,7 +69,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('closes the creation of a run once, where it is composed', () => {
-    const schema = ['paths', '/v1/runs', 'post', 'requestBody', 'content', 'application/json', 'schema'];
+    const schema = ['components', 'schemas', 'CreateRunRequest'];
 
     expect(document).toHaveProperty([...schema, 'unevaluatedProperties'], false);
     expect(document).not.toHaveProperty([...schema, 'allOf', '0', 'additionalProperties']);

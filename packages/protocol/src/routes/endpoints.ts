@@ -13,6 +13,8 @@ export interface Endpoint {
 export const ENDPOINTS = {
   getCapabilities: { method: 'GET', path: '/.well-known/openwop' },
   getOpenApiSpec: { method: 'GET', path: '/v1/openapi.json' },
+  getAsyncApiSpec: { method: 'GET', path: '/v1/asyncapi.json' },
+  getSchema: { method: 'GET', path: '/v1/schemas/{schemaName}.json' },
   getWorkflow: { method: 'GET', path: '/v1/workflows/{workflowId}' },
   createRun: { method: 'POST', path: '/v1/runs' },
   getRun: { method: 'GET', path: '/v1/runs/{runId}' },
@@ -87,7 +89,8 @@ export const HOST_PREFIX = '/v1/host/';
 /** Not served here. Clients of a registry ask for it to learn whether there is one. */
 export const PACKS_PATH = '/v1/packs';
 
-type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+/** The names in the braces of a path. */
+export type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | NamesIn<Rest>
   : never;
 
