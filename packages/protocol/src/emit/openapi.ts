@@ -87,10 +87,7 @@ function sharedParameters(bundle: Bundle): JsonObject {
     name,
     { name, in: 'path', description, required: true, schema: bundle.schema(schema) },
   ]);
-  return Object.fromEntries([
-    ...inPaths,
-    [IDEMPOTENCY_KEY.name, given(IDEMPOTENCY_KEY, 'header', bundle)],
-  ]) as JsonObject;
+  return Object.fromEntries([...inPaths, [IDEMPOTENCY_KEY.name, given(IDEMPOTENCY_KEY, 'header', bundle)]]);
 }
 
 function requestBody({ schema, required }: NonNullable<Route['request']>, bundle: Bundle): JsonObject {

@@ -43,11 +43,6 @@ const document = JSON.parse(
 ) as { paths: Record<string, Record<string, Operation>>; components: Record<string, JsonObject> };
 const { schemas = {}, headers: headerObjects = {}, responses: sharedResponses = {} } = document.components;
 
-/** The operation that a request belongs to; undefined when the document has none. */
-export function operationOf(method: string, url: string): string | undefined {
-  return findOperation(method, url)?.operationId;
-}
-
 export function checkExchange(exchange: Exchange): void {
   const operation = findOperation(exchange.method, exchange.url);
   if (operation === undefined) return checkUnserved(exchange);
@@ -111,7 +106,7 @@ function checkBody({ headers, text }: Exchange, response: JsonObject, of: string
   if (!isJsonObject(body)) throw new Error(`${of}: the document does not have the media type ${mediaType}`);
   const schema = isJsonObject(body['schema']) ? body['schema'] : {};
   if (mediaType === 'text/event-stream') checkStream(text, schema, of);
-  else if (mediaType === 'application/json' && '*/*' in content === false)
+  else if (mediaType === 'application/json' && !('*/*' in content))
     assertValid(validatorOf(schema), JSON.parse(text), `${of}: the body`);
 }
 
@@ -122,7 +117,7 @@ function checkStream(text: string, { contentSchema }: JsonObject, of: string): v
   const frames: SseEvent[] = [];
   createSseParser((frame) => frames.push(frame)).push(text);
   for (const { id, event, data } of frames) {
-    const frame = { event, data, ...(id === undefined ? {} : { id: String(id) }) };
+    const frame = { event, data, ...(id === undefined ? {} : { id }) };
     const isOfForm = forms.some(
       (form) =>
         validatorOf(form)(frame).length === 0 && validatorOf(dataOf(form))(JSON.parse(data)).length === 0,
