@@ -1,4 +1,13 @@
-import { ENDPOINTS, type JsonObject, openApiDocument, type OperationId } from '@weft/protocol';
+import {
+  asyncApiDocument,
+  compileValidator,
+  createSseParser,
+  ENDPOINTS,
+  type JsonObject,
+  openApiDocument,
+  type OperationId,
+  type SseEvent,
+} from '@weft/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkExchange } from './testing/contract.ts';
 import { type Call, type DrivenHost, openDrivenHost } from './testing/driven-host.ts';
@@ -119,7 +128,8 @@ describe('event streams', () => {
 
       for (const bufferMs of ['0', '50']) {
         const query = { streamMode, bufferMs };
-        expect((await answered(described('streamRunEvents'), { ...call, query })).status).toBe(200);
+        const { status, text } = await answered(described('streamRunEvents'), { ...call, query });
+        expect([status, unlikeAsyncApi(text, streamMode)]).toEqual([200, []]);
       }
     },
   );
@@ -131,7 +141,9 @@ describe('event streams', () => {
     await answered(described('createAnnotation'), { path, body: { signal: { kind: 'flag' } } });
     await answered(described('cancelRun'), { path });
 
-    expect(await stream.text()).toContain('event: run.annotated');
+    const text = await stream.text();
+    expect(text).toContain('event: run.annotated');
+    expect(unlikeAsyncApi(text, 'updates')).toEqual([]);
   });
 
   it('have a form in JSON', async () => {
@@ -195,6 +207,24 @@ describe.each(OPERATIONS.map((operation) => [operation.operationId, operation] a
     });
   },
 );
+
+/** The frames that the AsyncAPI document does not have in the channel of this mode, or has with another payload. */
+function unlikeAsyncApi(text: string, streamMode: string): SseEvent[] {
+  const { channels, components } = JSON.parse(
+    JSON.stringify(asyncApiDocument()).replaceAll('#/components/schemas/', '#/$defs/'),
+  ) as {
+    channels: Record<string, { messages: JsonObject }>;
+    components: { schemas: JsonObject; messages: Record<string, { payload: JsonObject }> };
+  };
+  const { messages } = channels[streamMode] ?? channels['mixed'] ?? { messages: {} };
+  const frames: SseEvent[] = [];
+  createSseParser((frame) => frames.push(frame)).push(text);
+  return frames.filter(({ event, data }) => {
+    const payload = event in messages ? components.messages[event]?.payload : undefined;
+    if (payload === undefined) return true;
+    return compileValidator({ ...payload, $defs: components.schemas })(JSON.parse(data)).length > 0;
+  });
+}
 
 /** Methods and paths of the app, in the way the document writes them. */
 function* routesOf({ at }: DrivenHost): Generator<string> {
