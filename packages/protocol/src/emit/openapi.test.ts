@@ -75,4 +75,67 @@ describe('the OpenAPI document', () => {
     expect(document).not.toHaveProperty([...schema, 'allOf', '0', 'additionalProperties']);
     expect(document).not.toHaveProperty([...schema, 'allOf', '1', 'additionalProperties']);
   });
+
+  it('names operations as the protocol does', () => {
+    const ids = ROUTES.filter(({ path }) => !path.startsWith('/v1/host/')).map(
+      ({ operationId }) => operationId,
+    );
+
+    expect(ids).toEqual(expect.arrayContaining(IDS_OF_THE_PROTOCOL));
+  });
+
+  it('refers to what it holds itself, and to nothing else', () => {
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(
+      ([, found = '']) => found,
+    );
+
+    expect(references.length).toBeGreaterThan(500);
+    for (const reference of new Set(references))
+      expect(document, reference).toHaveProperty(reference.replace(/^#\//, '').split('/'));
+  });
+
+  it('has room for the tokens of links, and says which query parameters are required', () => {
+    expect(document).toHaveProperty('components.parameters.token.schema.maxLength', 1024);
+    expect(document).toHaveProperty(
+      ['paths', '/v1/runs/{runId}:diff', 'get', 'parameters', '1'],
+      expect.objectContaining({ name: 'against', required: true }),
+    );
+  });
+
+  it('has the headers of answers', () => {
+    const created = ['paths', '/v1/runs', 'post', 'responses', '201', 'headers'];
+
+    expect(document).toHaveProperty([...created, 'openwop-Idempotent-Replay']);
+    expect(document).toHaveProperty([
+      'paths',
+      '/v1/runs/{runId}',
+      'get',
+      'responses',
+      '304',
+      'headers',
+      'ETag',
+    ]);
+    expect(document).toHaveProperty('components.responses.RateLimited.headers.Retry-After');
+  });
+
+  it('has both forms of a log, and the stream by its frames', () => {
+    const content = ['paths', '/v1/runs/{runId}/events', 'get', 'responses', '200', 'content'];
+
+    expect(document).toHaveProperty([...content, 'application/json', 'schema'], {
+      $ref: '#/components/schemas/PollResponse',
+    });
+    expect(document).toHaveProperty([...content, 'text/event-stream', 'schema', 'contentSchema', 'items'], {
+      $ref: '#/components/schemas/StreamFrame',
+    });
+  });
+
+  it('says that a registry is another service', () => {
+    expect((document.info as JsonObject).description).toContain('/v1/packs');
+    expect(Object.keys(document.paths as JsonObject).join()).not.toContain('/v1/packs');
+  });
 });
+
+const IDS_OF_THE_PROTOCOL =
+  `getCapabilities getOpenApiSpec getWorkflow createRun getRun streamRunEvents pollRunEvents cancelRun bulkCancelRuns forkRun
+  getRunAncestry diffRun pauseRun resumeRun resolveInterruptByRun inspectInterruptByToken resolveInterruptByToken getArtifact
+  registerWebhook unregisterWebhook verifyAuditLog createAnnotation listAnnotations`.split(/\s+/);
