@@ -1,6 +1,9 @@
-/** `npm run docs`: writes docs/reference from the tables of the protocol, the node types, the settings, the conformance suite and the invariants in source files. A test fails when the pages are out of date. */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+/**
+ * `npm run docs`: writes docs/reference from the tables of the protocol, the node types, the settings, the conformance suite and the
+ * invariants in source files, and the documents that hosts publish into the package of the protocol. Tests fail when they are out of date.
+ */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ensureReady, ROOT } from './bootstrap.mjs';
 import { renderInvariants } from './docs/invariants.mjs';
@@ -8,7 +11,7 @@ import { renderInvariants } from './docs/invariants.mjs';
 ensureReady();
 const built = (name, file = 'index.js') =>
   import(pathToFileURL(join(ROOT, 'packages', name, 'dist', file)).href);
-const { renderReference } = await built('protocol');
+const { documentFiles, renderReference } = await built('protocol');
 const { BUILTIN_NODE_TYPES, renderNodeReference } = await built('engine');
 const { CONFORMANCE_ONLY } = await built('engine', 'conformance/index.js');
 const { renderSettingsReference } = await built('cli');
@@ -21,9 +24,14 @@ const pages = [
   { file: 'invariants.md', markdown: renderInvariants() },
 ];
 
-const folder = join(ROOT, 'docs/reference');
-mkdirSync(folder, { recursive: true });
-for (const { file, markdown } of pages) {
-  writeFileSync(join(folder, file), markdown);
-  process.stdout.write(`docs/reference/${file}\n`);
+for (const { file, markdown } of pages) write(join('docs/reference', file), markdown);
+
+const documents = 'packages/protocol/documents';
+rmSync(join(ROOT, documents), { recursive: true, force: true });
+for (const { file, text } of documentFiles()) write(join(documents, file), text);
+
+function write(file, text) {
+  mkdirSync(dirname(join(ROOT, file)), { recursive: true });
+  writeFileSync(join(ROOT, file), text);
+  process.stdout.write(`${file}\n`);
 }

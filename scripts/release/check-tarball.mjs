@@ -8,7 +8,7 @@ export function problemsOf(files, manifest) {
     ...ALWAYS.filter((name) => !files.has(name)).map((name) => `${name} is missing`),
     ...[...files.keys()].filter(isUnwanted).map((name) => `${name} does not belong into a package`),
     ...entriesOf(manifest)
-      .filter((name) => !files.has(name))
+      .filter((name) => !hasEntry(files, name))
       .map((name) => `package.json names ${name}, which is missing`),
     ...brokenImports(files),
     ...brokenMaps(files),
@@ -23,6 +23,14 @@ function isUnwanted(name) {
 function entriesOf({ exports = {}, bin = {} }) {
   const leaves = (value) => (typeof value === 'string' ? [value] : Object.values(value).flatMap(leaves));
   return [...leaves(exports), ...leaves(bin)].map((path) => posix.normalize(path));
+}
+
+/** A name with a star stands for any number of files. */
+function hasEntry(files, name) {
+  const [start, end] = name.split('*');
+  return end === undefined
+    ? files.has(name)
+    : [...files.keys()].some((file) => file.startsWith(start) && file.endsWith(end));
 }
 
 function* brokenImports(files) {

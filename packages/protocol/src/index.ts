@@ -70,8 +70,10 @@ export { isName, NAME_FORMAT, nameProblem, shownName } from './json/names.ts';
 export { compilePattern, paidPattern, PatternError } from './validation/pattern/pattern.ts';
 export type { Pattern } from './validation/pattern/pattern.ts';
 export { asyncApiDocument } from './emit/asyncapi.ts';
+export { documentFiles } from './emit/document-files.ts';
+export type { DocumentFile } from './emit/document-files.ts';
 export { openApiDocument } from './emit/openapi.ts';
-export type { OpenApiOptions } from './emit/openapi.ts';
+export { schemaDocument } from './emit/schema-document.ts';
 export { renderReference } from './emit/reference.ts';
 export type { ReferencePage } from './emit/reference.ts';
 export {

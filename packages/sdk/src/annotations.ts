@@ -13,7 +13,7 @@ export interface Annotations {
 export function createAnnotations(transport: Transport): Annotations {
   return {
     create: (runId, annotation, options = {}) =>
-      transport.json(endpointOf('annotateRun', { runId }), {
+      transport.json(endpointOf('createAnnotation', { runId }), {
         body: annotation,
         headers: { 'idempotency-key': options.idempotencyKey },
       }),

@@ -20,7 +20,7 @@ export interface Audit {
 export function createAudit(transport: Transport): Audit {
   return {
     verify: ({ fromSeq, toSeq } = {}) =>
-      transport.json(endpointOf('verifyAudit'), { query: { fromSeq, toSeq } }),
+      transport.json(endpointOf('verifyAuditLog'), { query: { fromSeq, toSeq } }),
     export: () => pagesOf(transport),
   };
 }

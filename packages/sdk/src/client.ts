@@ -52,6 +52,6 @@ export function createClient(options: TransportOptions): Client {
     artifacts: createArtifacts(transport),
     audit: createAudit(transport),
     cluster: createCluster(transport),
-    discovery: () => transport.json(endpointOf('discover')),
+    discovery: () => transport.json(endpointOf('getCapabilities')),
   };
 }

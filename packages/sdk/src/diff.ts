@@ -43,10 +43,10 @@ const PAGE_EVENTS = 1_000;
 export function createDiffs(transport: Transport): Diffs {
   return {
     diff: (a, b, options = {}) =>
-      transport.json(endpointOf('diffRuns', { runId: a }), { query: { against: b }, signal: options.signal }),
+      transport.json(endpointOf('diffRun', { runId: a }), { query: { against: b }, signal: options.signal }),
     async diffText(a, b, options = {}) {
       const call = { query: { against: b }, signal: options.signal };
-      const response = await transport.open(endpointOf('diffRuns', { runId: a }), call);
+      const response = await transport.open(endpointOf('diffRun', { runId: a }), call);
       return textPieces(response, transport.origin, options.signal);
     },
     log: (runId, options = {}) => pagesOf(transport, runId, options.signal),

@@ -51,7 +51,7 @@ export function createForks(transport: Transport): Forks {
         body: request,
         headers: { 'idempotency-key': options.idempotencyKey },
       }),
-    ancestry: (runId) => transport.json(endpointOf('getAncestry', { runId })),
+    ancestry: (runId) => transport.json(endpointOf('getRunAncestry', { runId })),
     stateAt: (runId, at) => transport.json(endpointOf('getRunState', { runId }), { query: { at } }),
     failedVisit: (runId) => findFailedVisit(log(runId)),
   };

@@ -84,7 +84,7 @@ export function createRuns(transport: Transport): Runs {
     pause: (runId, options) => command(transport, endpointOf('pauseRun', { runId }), options),
     resume: (runId, options) => command(transport, endpointOf('resumeRun', { runId }), options),
     resolve: (runId, nodeId, resumeValue, options = {}) =>
-      transport.json(endpointOf('resolveInterrupt', { runId, nodeId }), {
+      transport.json(endpointOf('resolveInterruptByRun', { runId, nodeId }), {
         body: { resumeValue },
         headers: { 'idempotency-key': options.idempotencyKey },
       }),

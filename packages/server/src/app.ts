@@ -38,7 +38,7 @@ import { identityRoutes } from './routes/access/identity.ts';
 import { importRoutes } from './routes/runs/imports.ts';
 import { interruptRoutes } from './routes/interrupts/interrupts.ts';
 import { metricsRoutes } from './routes/operations/metrics.ts';
-import { openApiRoutes } from './routes/operations/openapi.ts';
+import { documentRoutes } from './routes/operations/published-documents.ts';
 import { readRunRoutes } from './routes/runs/read-run.ts';
 import { secretRoutes } from './routes/access/secrets.ts';
 import { stateAtRoutes } from './routes/runs/state-at.ts';
@@ -62,7 +62,7 @@ const STREAMS_PER_TICK = 20;
 
 const ROUTES_OF_APP = [
   discoveryRoutes,
-  openApiRoutes,
+  documentRoutes,
   healthRoutes,
   identityRoutes,
   metricsRoutes,
@@ -141,9 +141,9 @@ function createFastify(settings: Settings): FastifyInstance {
     // A request on an open connection during shutdown is answered by the guard, with our envelope.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 1_200 },
-    frameworkErrors: (error, _request, reply) => {
+    frameworkErrors: (error, request, reply) => {
       reply.hijack();
-      answerFrameworkError(error, reply.raw);
+      answerFrameworkError(error, request, reply.raw);
     },
     clientErrorHandler: answerClientError,
   });

@@ -148,7 +148,7 @@ async function checkKey(client: Client, target: Target): Promise<Finding> {
 
 async function checkClock(url: string): Promise<Finding> {
   const check = 'clock';
-  const response = await fetch(url.replace(/\/+$/, '') + pathOf('discover'));
+  const response = await fetch(url.replace(/\/+$/, '') + pathOf('getCapabilities'));
   await response.body?.cancel();
   const theirs = Date.parse(response.headers.get('date') ?? '');
   if (Number.isNaN(theirs)) return { check, state: 'warning', text: 'the host does not say what time it is' };

@@ -72,7 +72,7 @@ const INSTEAD: Readonly<Record<string, JsonObject>> = {
     events: [...EVENTS],
   },
   listInterrupts: { interrupts: SNAPSHOT['interrupts'] ?? [] },
-  diffRuns: {
+  diffRun: {
     eventDiffs: [{ seq: 3, aEvent: EVENTS[3] ?? {}, bEvent: EVENTS[6] ?? {} }],
     stateDiff: { [HOSTILE]: { a: { [HOSTILE]: HOSTILE }, b: HOSTILE } },
   },

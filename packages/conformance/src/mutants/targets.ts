@@ -2,6 +2,7 @@
 
 export const DISCOVERY = { method: 'GET', path: /^\/\.well-known\/openwop/ } as const;
 export const OPENAPI = { method: 'GET', path: /^\/v1\/openapi\.json/ } as const;
+export const ASYNCAPI = { method: 'GET', path: /^\/v1\/asyncapi\.json/ } as const;
 /** Everything about runs. */
 export const RUNS = { path: /^\/v1\/runs/ } as const;
 export const CREATE = { method: 'POST', path: /^\/v1\/runs$/ } as const;

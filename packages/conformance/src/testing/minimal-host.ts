@@ -140,7 +140,11 @@ function openRoute({ path }: Call, fixtures: readonly string[]): Reply | undefin
   if (path === '/v1/openapi.json')
     return {
       status: 200,
-      body: { openapi: '3.1.0', info: { title: 'minimal', version: '1.1.0' }, paths: {} },
+      body: {
+        openapi: '3.1.0',
+        info: { title: 'minimal', version: '1.1.0', description: 'Without /v1/packs.' },
+        paths: {},
+      },
     };
   return undefined;
 }

@@ -1,10 +1,13 @@
 import { type Static, Type } from 'typebox';
-import { closed, dateTime, nameOf, nonEmpty, runId } from './schema-parts.ts';
+import { closed, dateTime, nameOf, nonEmpty, open, runId } from './schema-parts.ts';
 import type { StreamMode } from '../events/stream-mode-names.ts';
 
 /** What people note about a run, during or after it. Kept next to the log, never in it; so nothing replays it. */
 
 const optional = Type.Optional;
+
+/** Sent to open streams and never stored, so it is not in the catalogue, has no sequence and moves no reader's position. */
+export const RUN_ANNOTATED = 'run.annotated';
 
 export const SIGNAL_KINDS = ['rating', 'correction', 'label', 'flag'] as const;
 export const ANNOTATION_TARGETS = ['run', 'event', 'node'] as const;
@@ -51,13 +54,20 @@ export const AnnotationSchema = closed({
   createdAt: dateTime,
 });
 
+/** What open streams get to see of an annotation: like an event, but without a sequence. */
+export const AnnotationNoticeSchema = open({
+  eventId: nonEmpty,
+  runId,
+  type: Type.Literal(RUN_ANNOTATED),
+  timestamp: dateTime,
+  nodeId: optional(Type.String()),
+  payload: AnnotationSchema,
+});
+
 export const AnnotationListSchema = closed({ annotations: Type.Array(AnnotationSchema) });
 
 export type AnnotationCreate = Static<typeof AnnotationCreateSchema>;
 export type Annotation = Static<typeof AnnotationSchema>;
-
-/** Sent to open streams and never stored, so it is not in the catalogue, has no sequence and moves no reader's position. */
-export const RUN_ANNOTATED = 'run.annotated';
 
 export function showsAnnotations(modes: readonly StreamMode[]): boolean {
   return modes.includes('updates') || modes.includes('debug');

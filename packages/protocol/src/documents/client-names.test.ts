@@ -19,10 +19,10 @@ const FREE: Readonly<Record<string, readonly string[]>> = {
   bulkCancelRuns: ['/reason'],
   pauseRun: ['/reason'],
   resumeRun: ['/reason'],
-  resolveInterrupt: ['/resumeValue'],
-  resolveInterruptByLink: ['/resumeValue'],
+  resolveInterruptByRun: ['/resumeValue'],
+  resolveInterruptByToken: ['/resumeValue'],
   resolveApproval: ['/*'],
-  annotateRun: ['/signal/correction', '/note'],
+  createAnnotation: ['/signal/correction', '/note'],
   forkRun: [
     '/runOptionsOverlay/configurable/*',
     '/runOptionsOverlay/configurable/promptOverrides/member',

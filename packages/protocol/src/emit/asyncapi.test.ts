@@ -5,14 +5,14 @@ import { STREAM_MODES } from '../events/stream-mode-names.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 import { asyncApiDocument } from './asyncapi.ts';
 
-const document = asyncApiDocument({ version: '9.9.9', host: 'weft.example' });
+const document = asyncApiDocument();
 const channels = document.channels as Record<string, { address: string; messages: JsonObject }>;
 const components = document.components as Record<string, JsonObject>;
 
 describe('the AsyncAPI document', () => {
-  it('is 3.1 with the given version, and has a channel for each stream mode and one for mixtures', () => {
+  it('is 3.1 with the version of the protocol’s texts, and has a channel for each stream mode and one for mixtures', () => {
     expect(document.asyncapi).toBe('3.1.0');
-    expect((document.info as JsonObject).version).toBe('9.9.9');
+    expect((document.info as JsonObject).version).toBe('1.1.0');
     expect(Object.keys(channels)).toEqual([...STREAM_MODES, 'mixed']);
     expect(channels['updates']?.address).toBe('/v1/runs/{runId}/events?streamMode=updates');
   });
@@ -22,13 +22,13 @@ describe('the AsyncAPI document', () => {
 
     const sent = Object.keys(channels[mode]?.messages ?? {});
 
-    expect(sent.filter((type) => type !== 'batch' && !type.startsWith('weft.'))).toEqual(passing);
+    expect(sent.filter((type) => !type.startsWith('weft.'))).toEqual([...passing, 'run.annotated', 'batch']);
   });
 
   it('sends streamed text under its name on the wire, with the one schema of that payload', () => {
     expect(Object.keys(channels['messages']?.messages ?? {})).toEqual(['ai.message.chunk', 'batch']);
     expect(components['messages']?.['ai.message.chunk']).toMatchObject({
-      payload: { $ref: '#/components/schemas/payload.output.chunk' },
+      payload: { $ref: '#/components/schemas/OutputChunk' },
     });
   });
 

@@ -1,26 +1,19 @@
-import type { TSchema } from 'typebox';
+import { AnnotationNoticeSchema, RUN_ANNOTATED, showsAnnotations } from '../documents/annotations.ts';
+import { BatchSchema, SENT_BATCH, SENT_CHUNK, SENT_SNAPSHOT } from '../documents/event-stream.ts';
 import { RunSnapshotSchema } from '../documents/runs.ts';
 import type { EventRow } from '../events/catalogue/row.ts';
+import { OutputChunkSchema } from '../events/catalogue/state.ts';
 import { WEFT_EVENTS } from '../events/catalogue/weft.ts';
 import { EVENT_CATALOGUE } from '../events/event-catalogue.ts';
 import { RunEventDocSchema } from '../events/events.ts';
 import { STREAM_MODES, type StreamMode } from '../events/stream-mode-names.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 import { ENDPOINTS } from '../routes/endpoints.ts';
-
-export interface AsyncApiOptions {
-  /** Version of the host. */
-  readonly version?: string;
-  /** Where it listens, as `host:port`. */
-  readonly host?: string;
-}
+import { type Bundle, createBundle } from './bundle.ts';
+import { CORPUS_VERSION } from './corpus-version.ts';
 
 const EVENTS: readonly EventRow[] = [...EVENT_CATALOGUE, ...WEFT_EVENTS];
 const CHUNK = 'output.chunk';
-const SENT_CHUNK = 'ai.message.chunk';
-const SNAPSHOT = 'state.snapshot';
-const BATCH = 'batch';
-const RUN_EVENT = { $ref: '#/components/schemas/RunEvent' };
 
 const SUMMARIES: Readonly<Record<StreamMode, string>> = {
   updates: 'What has become of the run and its nodes: the events that most readers want.',
@@ -30,21 +23,21 @@ const SUMMARIES: Readonly<Record<StreamMode, string>> = {
 };
 
 /** The AsyncAPI 3.1 description of what a run's event stream sends: a channel for each stream mode, and one for mixtures. */
-export function asyncApiDocument({
-  version = '0.1.0',
-  host = '127.0.0.1:7878',
-}: AsyncApiOptions = {}): JsonObject {
+export function asyncApiDocument(): JsonObject {
+  const bundle = createBundle('#/components/schemas/');
   const modes = STREAM_MODES.map((mode): [string, readonly string[]] => [mode, sentIn(mode)]);
   const mixable = STREAM_MODES.filter((mode) => mode !== 'values');
   const channels: readonly (readonly [string, readonly string[]])[] = [
     ...modes,
     ['mixed', [...new Set(mixable.flatMap(sentIn))]],
   ];
+  const payloads = payloadSchemas(bundle);
+  const sent = messages(bundle);
   return {
     asyncapi: '3.1.0',
     info: {
       title: 'Weft event streams',
-      version,
+      version: CORPUS_VERSION,
       description:
         'Events of runs as server-sent events. The id of an event is its sequence, `event` its type, `data` the document below. ' +
         'A reader that was cut off sends the last id as Last-Event-ID and gets what came after it. With `bufferMs` several events ' +
@@ -53,24 +46,29 @@ export function asyncApiDocument({
     },
     defaultContentType: 'application/json',
     servers: {
-      host: { host, protocol: 'http', security: [{ $ref: '#/components/securitySchemes/bearer' }] },
+      host: {
+        host: '{host}',
+        protocol: 'http',
+        variables: { host: { default: '127.0.0.1:7878', description: 'Where the host listens.' } },
+        security: [{ $ref: '#/components/securitySchemes/bearer' }],
+      },
     },
-    channels: Object.fromEntries(channels.map(([name, sent]) => [name, channel(name, sent)])),
-    operations: Object.fromEntries(channels.map(([name, sent]) => [`send-${name}`, operation(name, sent)])),
+    channels: Object.fromEntries(channels.map(([name, types]) => [name, channel(name, types)])),
+    operations: Object.fromEntries(channels.map(([name, types]) => [`send-${name}`, operation(name, types)])),
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
-      schemas: schemas(),
-      messages: messages(),
+      schemas: { ...bundle.components(), ...payloads },
+      messages: sent,
     },
   };
 }
 
 /** Names of the messages of a stream mode; batches may come in each. */
 function sentIn(mode: StreamMode): readonly string[] {
-  if (mode === 'values') return [SNAPSHOT, BATCH];
+  if (mode === 'values') return [SENT_SNAPSHOT, SENT_BATCH];
   const types = EVENTS.filter(({ modes }) => modes.includes(mode)).map(({ type }) => type);
   const sent = mode === 'messages' ? types.map((type) => (type === CHUNK ? SENT_CHUNK : type)) : types;
-  return [...sent, BATCH];
+  return [...sent, ...(showsAnnotations([mode]) ? [RUN_ANNOTATED] : []), SENT_BATCH];
 }
 
 function channel(name: string, sent: readonly string[]): JsonObject {
@@ -101,42 +99,36 @@ function operation(name: string, sent: readonly string[]): JsonObject {
   };
 }
 
-function schemas(): JsonObject {
-  const payloads = EVENTS.map(({ type, payload }): [string, Json] => [`payload.${type}`, plain(payload)]);
-  return {
-    RunEvent: plain(RunEventDocSchema),
-    RunSnapshot: plain(RunSnapshotSchema),
-    ...Object.fromEntries(payloads),
-  };
+function payloadSchemas(bundle: Bundle): JsonObject {
+  const entries = EVENTS.filter(({ type }) => type !== CHUNK).map(({ type, payload }): [string, Json] => [
+    `payload.${type}`,
+    bundle.body(payload),
+  ]);
+  return Object.fromEntries(entries);
 }
 
-function messages(): JsonObject {
-  const ofEvents = EVENTS.map(({ type, summary }): [string, Json] => [type, eventMessage(type, summary)]);
-  const chunk = { $ref: `#/components/schemas/payload.${CHUNK}` };
-  const snapshot = { $ref: '#/components/schemas/RunSnapshot' };
-  return {
-    ...Object.fromEntries(ofEvents),
+function messages(bundle: Bundle): JsonObject {
+  const event = bundle.schema(RunEventDocSchema);
+  const chunk = bundle.schema(OutputChunkSchema);
+  const ofEvents = EVENTS.map(({ type, summary }): [string, Json] => {
+    const payload = type === CHUNK ? chunk : { $ref: `#/components/schemas/payload.${type}` };
+    const properties = { type: { const: type }, payload };
+    const narrowed = { type: 'object', required: ['type', 'payload'], properties };
+    return [type, { name: type, summary, payload: { allOf: [event, narrowed] } }];
+  });
+  const others: readonly (readonly [name: string, summary: string, payload: Json])[] = [
     // Stored as an event; sent alone, under another name.
-    [SENT_CHUNK]: { name: SENT_CHUNK, summary: 'Text of a node, as it is streamed.', payload: chunk },
-    [SNAPSHOT]: { name: SNAPSHOT, summary: 'The run as it is after an event.', payload: snapshot },
-    [BATCH]: {
-      name: BATCH,
-      summary: 'What came within `bufferMs`, in order.',
-      payload: { type: 'array', minItems: 1, items: { anyOf: [RUN_EVENT, snapshot, chunk] } },
-    },
-  };
-}
-
-function eventMessage(type: string, summary: string): JsonObject {
-  const properties = { type: { const: type }, payload: { $ref: `#/components/schemas/payload.${type}` } };
-  return {
-    name: type,
-    summary,
-    payload: { allOf: [RUN_EVENT, { type: 'object', required: ['type', 'payload'], properties }] },
-  };
-}
-
-/** A schema as plain JSON, without what its builder keeps on it. */
-function plain(schema: TSchema): Json {
-  return JSON.parse(JSON.stringify(schema)) as Json;
+    [SENT_CHUNK, 'Text of a node, as it is streamed.', chunk],
+    [SENT_SNAPSHOT, 'The run as it is after an event.', bundle.schema(RunSnapshotSchema)],
+    [
+      RUN_ANNOTATED,
+      'An annotation was made. In no log, and without an id.',
+      bundle.schema(AnnotationNoticeSchema),
+    ],
+    [SENT_BATCH, 'What came within `bufferMs`, in order.', bundle.schema(BatchSchema)],
+  ];
+  return Object.fromEntries([
+    ...ofEvents,
+    ...others.map(([name, summary, payload]): [string, Json] => [name, { name, summary, payload }]),
+  ]);
 }

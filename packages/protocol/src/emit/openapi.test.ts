@@ -4,7 +4,7 @@ import { openApiDocument } from './openapi.ts';
 import { operationOf, ROUTES, route } from '../routes/routes.ts';
 import { compileValidator } from '../validation/validate.ts';
 
-const document = openApiDocument({ version: '9.9.9', serverUrl: 'https://weft.example' });
+const document = openApiDocument();
 
 describe('the table of routes', () => {
   it('names each operation once', () => {
@@ -15,12 +15,14 @@ describe('the table of routes', () => {
     expect(operationOf(route('pauseRun'))).toBe('POST /v1/runs/{runId}:pause');
   });
 
-  it('asks for a key everywhere but at discovery, the description, signed links, the proof of identity and the probes', () => {
+  it('asks for a key everywhere but at discovery, the descriptions, signed links, the proof of identity and the probes', () => {
     const free = ROUTES.filter((entry) => entry.scope === null).map((entry) => entry.path);
 
     expect(free).toEqual([
       '/.well-known/openwop',
       '/v1/openapi.json',
+      '/v1/asyncapi.json',
+      '/v1/schemas/{schemaName}.json',
       '/v1/interrupts/{token}',
       '/v1/interrupts/{token}',
       '/v1/host/weft/identity',
@@ -40,10 +42,10 @@ describe('the table of routes', () => {
 });
 
 describe('the OpenAPI document', () => {
-  it('is 3.1 with the given version, and has no /v1 in its server', () => {
+  it('is 3.1 with the version of the protocol’s texts, and has no /v1 in its server', () => {
     expect(document.openapi).toMatch(/^3\.[1-9]/);
-    expect((document.info as JsonObject).version).toBe('9.9.9');
-    expect(document.servers).toEqual([{ url: 'https://weft.example' }]);
+    expect((document.info as JsonObject).version).toBe('1.1.0');
+    expect(document.servers).toEqual([{ url: '/' }]);
   });
 
   it('describes every route', () => {
@@ -67,10 +69,73 @@ describe('the OpenAPI document', () => {
   });
 
   it('closes the creation of a run once, where it is composed', () => {
-    const schema = ['paths', '/v1/runs', 'post', 'requestBody', 'content', 'application/json', 'schema'];
+    const schema = ['components', 'schemas', 'CreateRunRequest'];
 
     expect(document).toHaveProperty([...schema, 'unevaluatedProperties'], false);
     expect(document).not.toHaveProperty([...schema, 'allOf', '0', 'additionalProperties']);
     expect(document).not.toHaveProperty([...schema, 'allOf', '1', 'additionalProperties']);
   });
+
+  it('names operations as the protocol does', () => {
+    const ids = ROUTES.filter(({ path }) => !path.startsWith('/v1/host/')).map(
+      ({ operationId }) => operationId,
+    );
+
+    expect(ids).toEqual(expect.arrayContaining(IDS_OF_THE_PROTOCOL));
+  });
+
+  it('refers to what it holds itself, and to nothing else', () => {
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(
+      ([, found = '']) => found,
+    );
+
+    expect(references.length).toBeGreaterThan(500);
+    for (const reference of new Set(references))
+      expect(document, reference).toHaveProperty(reference.replace(/^#\//, '').split('/'));
+  });
+
+  it('has room for the tokens of links, and says which query parameters are required', () => {
+    expect(document).toHaveProperty('components.parameters.token.schema.maxLength', 1024);
+    expect(document).toHaveProperty(
+      ['paths', '/v1/runs/{runId}:diff', 'get', 'parameters', '1'],
+      expect.objectContaining({ name: 'against', required: true }),
+    );
+  });
+
+  it('has the headers of answers', () => {
+    const created = ['paths', '/v1/runs', 'post', 'responses', '201', 'headers'];
+
+    expect(document).toHaveProperty([...created, 'openwop-Idempotent-Replay']);
+    expect(document).toHaveProperty([
+      'paths',
+      '/v1/runs/{runId}',
+      'get',
+      'responses',
+      '304',
+      'headers',
+      'ETag',
+    ]);
+    expect(document).toHaveProperty('components.responses.RateLimited.headers.Retry-After');
+  });
+
+  it('has both forms of a log, and the stream by its frames', () => {
+    const content = ['paths', '/v1/runs/{runId}/events', 'get', 'responses', '200', 'content'];
+
+    expect(document).toHaveProperty([...content, 'application/json', 'schema'], {
+      $ref: '#/components/schemas/PollResponse',
+    });
+    expect(document).toHaveProperty([...content, 'text/event-stream', 'schema', 'contentSchema', 'items'], {
+      $ref: '#/components/schemas/StreamFrame',
+    });
+  });
+
+  it('says that a registry is another service', () => {
+    expect((document.info as JsonObject).description).toContain('/v1/packs');
+    expect(Object.keys(document.paths as JsonObject).join()).not.toContain('/v1/packs');
+  });
 });
+
+const IDS_OF_THE_PROTOCOL =
+  `getCapabilities getOpenApiSpec getWorkflow createRun getRun streamRunEvents pollRunEvents cancelRun bulkCancelRuns forkRun
+  getRunAncestry diffRun pauseRun resumeRun resolveInterruptByRun inspectInterruptByToken resolveInterruptByToken getArtifact
+  registerWebhook unregisterWebhook verifyAuditLog createAnnotation listAnnotations`.split(/\s+/);

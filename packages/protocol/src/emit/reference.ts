@@ -2,9 +2,11 @@ import { ERRORS } from '../errors/errors.ts';
 import { EVENT_CATALOGUE } from '../events/event-catalogue.ts';
 import { WEFT_EVENTS } from '../events/catalogue/weft.ts';
 import { errorCodesOf } from './openapi.ts';
-import { ENDPOINTS } from '../routes/endpoints.ts';
+import { ENDPOINTS, pathOf } from '../routes/endpoints.ts';
 import type { Parameter } from '../routes/route-description.ts';
 import { operationOf, type Route, ROUTES } from '../routes/routes.ts';
+import { componentName } from './named-schemas.ts';
+import { SCHEMA_NAMES } from './schema-document.ts';
 import { STREAM_MODES, type StreamMode } from '../events/stream-mode-names.ts';
 
 /** The reference pages, made from the tables, so that they cannot say something else. */
@@ -21,6 +23,7 @@ export function renderReference(): readonly ReferencePage[] {
     { file: 'errors.md', markdown: errorsPage() },
     { file: 'stream-modes.md', markdown: streamModesPage() },
     { file: 'http.md', markdown: httpPage() },
+    { file: 'documents.md', markdown: documentsPage() },
   ];
 }
 
@@ -116,12 +119,44 @@ function httpPage(): string {
   return page(
     'HTTP',
     'Every operation of this host. A scope is what the key in `Authorization: Bearer` must hold. The same, for programs: ' +
-      `${code(operationOf(ENDPOINTS.getOpenApi))}. ` +
+      `${code(operationOf(ENDPOINTS.getOpenApiSpec))} ([documents](documents.md)). What may change: [compatibility](../compatibility.md). ` +
       'Ids, names, tags, versions, principals, tenants, codes and keys (`"format": "name"` there) hold ' +
       'no control character (U+0000–001F, 007F–009F), no bidirectional control (U+202A–202E, 2066–2069) and no half of a ' +
       'surrogate pair; a request with one is refused with `validation_error`, which names the field.',
     table(['operation', 'scope', 'what it does'], overview),
     ...ROUTES.map(routeSection),
+  );
+}
+
+const FILES = '../../packages/protocol/documents';
+
+function documentsPage(): string {
+  const documents = [
+    [
+      'OpenAPI 3.1',
+      'openapi',
+      pathOf('getOpenApiSpec'),
+      'Every operation, with its parameters, bodies, headers and errors.',
+    ],
+    [
+      'AsyncAPI 3.1',
+      'asyncapi',
+      pathOf('getAsyncApiSpec'),
+      'The event streams: a channel per stream mode, a message per event.',
+    ],
+  ].map(([title, name, path, holds]) => [`[${title}](${FILES}/${name}.json)`, code(path ?? ''), holds ?? '']);
+  const schemas = SCHEMA_NAMES.map((name) => [
+    `[${name}](${FILES}/schemas/${name}.json)`,
+    code(componentName(name)),
+  ]);
+  return page(
+    'Documents',
+    'What a host publishes for programs. Each document is complete in itself: it refers to nothing outside. No key is needed to read them, ' +
+      'and the same files stand in `@weft/protocol`, as `@weft/protocol/openapi.json`, `@weft/protocol/asyncapi.json` and ' +
+      '`@weft/protocol/schemas/run-snapshot.json`. What may change in them: [compatibility](../compatibility.md).',
+    table(['document', 'served at', 'holds'], documents),
+    `## Schemas\n\nJSON Schema 2020-12, served at ${code(ENDPOINTS.getSchema.path)}.`,
+    table(['schema', 'in the documents'], schemas),
   );
 }
 
@@ -162,7 +197,10 @@ function parameterTable(title: string, parameters: readonly Parameter[] = []): s
   return [
     table(
       [title, 'meaning'],
-      parameters.map((parameter) => [code(parameter.name), parameter.description]),
+      parameters.map(({ name, description, required }) => [
+        code(name),
+        required === true ? `${description} Required.` : description,
+      ]),
     ),
   ];
 }

@@ -135,6 +135,14 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
+/** Failures that pass: their answers can say in Retry-After when to try again. */
+export const RETRY_LATER: readonly ErrorCode[] = [
+  'rate_limited',
+  'service_unavailable',
+  'idempotency_in_flight',
+  'run_already_active',
+];
+
 /** What an operation answers that holds a value against a client's schema. */
 export const COST_ERRORS = ['schema_too_large', 'pattern_too_costly'] as const satisfies readonly ErrorCode[];
 

@@ -5,7 +5,7 @@ import { name } from '../documents/schema-parts.ts';
 
 /** The audit log: whether it is what it was, and all of it to carry away. */
 export const AUDIT_ROUTES = describeRoutes({
-  verifyAudit: {
+  verifyAuditLog: {
     scope: 'audit:read',
     summary:
       'Verifies the audit log against its hash chain and its signed checkpoints. Shows sequences and hashes only.',

@@ -3,7 +3,7 @@ import { ENDPOINTS, endpointOf, pathOf, pathParameters } from './endpoints.ts';
 
 describe('the table of endpoints', () => {
   it('fills the parameters of a path, percent-encoded', () => {
-    expect(pathOf('resolveInterrupt', { runId: 'a/b', nodeId: 'gate[2]' })).toBe(
+    expect(pathOf('resolveInterruptByRun', { runId: 'a/b', nodeId: 'gate[2]' })).toBe(
       '/v1/runs/a%2Fb/interrupts/gate%5B2%5D',
     );
     expect(endpointOf('pauseRun', { runId: 'r-1' })).toEqual({ method: 'POST', path: '/v1/runs/r-1:pause' });
@@ -16,7 +16,7 @@ describe('the table of endpoints', () => {
       // @ts-expect-error no parameter is given
       pathOf('getRun'),
       // @ts-expect-error one of two parameters is missing
-      pathOf('resolveInterrupt', { runId: 'r' }),
+      pathOf('resolveInterruptByRun', { runId: 'r' }),
       // @ts-expect-error the path has no such parameter
       pathOf('getRun', { runId: 'r', nodeId: 'n' }),
       // @ts-expect-error the path has no parameters

@@ -11,32 +11,34 @@ export interface Endpoint {
  * builds its requests from them, and ROUTES describes each of them. No schemas, so a client that only asks loads none.
  */
 export const ENDPOINTS = {
-  discover: { method: 'GET', path: '/.well-known/openwop' },
-  getOpenApi: { method: 'GET', path: '/v1/openapi.json' },
+  getCapabilities: { method: 'GET', path: '/.well-known/openwop' },
+  getOpenApiSpec: { method: 'GET', path: '/v1/openapi.json' },
+  getAsyncApiSpec: { method: 'GET', path: '/v1/asyncapi.json' },
+  getSchema: { method: 'GET', path: '/v1/schemas/{schemaName}.json' },
   getWorkflow: { method: 'GET', path: '/v1/workflows/{workflowId}' },
   createRun: { method: 'POST', path: '/v1/runs' },
   getRun: { method: 'GET', path: '/v1/runs/{runId}' },
-  diffRuns: { method: 'GET', path: '/v1/runs/{runId}:diff' },
+  diffRun: { method: 'GET', path: '/v1/runs/{runId}:diff' },
   // Some documents write the verb like its siblings.
   cancelRun: { method: 'POST', path: '/v1/runs/{runId}/cancel', alias: '/v1/runs/{runId}:cancel' },
   bulkCancelRuns: { method: 'POST', path: '/v1/runs:bulk-cancel' },
   pauseRun: { method: 'POST', path: '/v1/runs/{runId}:pause' },
   resumeRun: { method: 'POST', path: '/v1/runs/{runId}:resume' },
-  resolveInterrupt: { method: 'POST', path: '/v1/runs/{runId}/interrupts/{nodeId}' },
+  resolveInterruptByRun: { method: 'POST', path: '/v1/runs/{runId}/interrupts/{nodeId}' },
   resolveApproval: { method: 'POST', path: '/v1/runs/{runId}/approvals/{nodeId}' },
-  inspectInterrupt: { method: 'GET', path: '/v1/interrupts/{token}' },
-  resolveInterruptByLink: { method: 'POST', path: '/v1/interrupts/{token}' },
+  inspectInterruptByToken: { method: 'GET', path: '/v1/interrupts/{token}' },
+  resolveInterruptByToken: { method: 'POST', path: '/v1/interrupts/{token}' },
   streamRunEvents: { method: 'GET', path: '/v1/runs/{runId}/events' },
   pollRunEvents: { method: 'GET', path: '/v1/runs/{runId}/events/poll' },
   getArtifact: { method: 'GET', path: '/v1/runs/{runId}/artifacts/{artifactId}' },
   getDebugBundle: { method: 'GET', path: '/v1/runs/{runId}/debug-bundle' },
-  annotateRun: { method: 'POST', path: '/v1/runs/{runId}/annotations' },
+  createAnnotation: { method: 'POST', path: '/v1/runs/{runId}/annotations' },
   listAnnotations: { method: 'GET', path: '/v1/runs/{runId}/annotations' },
   forkRun: { method: 'POST', path: '/v1/runs/{runId}:fork' },
-  getAncestry: { method: 'GET', path: '/v1/runs/{runId}/ancestry' },
+  getRunAncestry: { method: 'GET', path: '/v1/runs/{runId}/ancestry' },
   forkRunWith: { method: 'POST', path: '/v1/host/weft/runs/{runId}:fork' },
   getRunState: { method: 'GET', path: '/v1/host/weft/runs/{runId}/state' },
-  verifyAudit: { method: 'GET', path: '/v1/audit/verify' },
+  verifyAuditLog: { method: 'GET', path: '/v1/audit/verify' },
   exportAudit: { method: 'GET', path: '/v1/host/weft/audit' },
   registerWebhook: { method: 'POST', path: '/v1/webhooks' },
   unregisterWebhook: { method: 'DELETE', path: '/v1/webhooks/{webhookId}' },
@@ -87,7 +89,8 @@ export const HOST_PREFIX = '/v1/host/';
 /** Not served here. Clients of a registry ask for it to learn whether there is one. */
 export const PACKS_PATH = '/v1/packs';
 
-type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+/** The names in the braces of a path. */
+export type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | NamesIn<Rest>
   : never;
 

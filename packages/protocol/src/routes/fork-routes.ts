@@ -27,7 +27,9 @@ const FORK_ERRORS: RouteDescription['errors'] = [
   'payload_too_large',
 ];
 
-const FORKED = { 201: { description: 'The fork exists.', schema: ForkRunResponseSchema } };
+const FORKED: RouteDescription['responses'] = {
+  201: { description: 'The fork exists.', schema: ForkRunResponseSchema, headers: ['Location'] },
+};
 
 /** Forks of runs, their ancestry, and what they were at an earlier sequence. */
 export const FORK_ROUTES = describeRoutes({
@@ -41,7 +43,7 @@ export const FORK_ROUTES = describeRoutes({
     responses: FORKED,
     errors: FORK_ERRORS,
   },
-  getAncestry: {
+  getRunAncestry: {
     scope: 'runs:read',
     summary: 'Which run started this one as a child, if any. One step up.',
     responses: { 200: { description: 'The run and its parent.', schema: AncestrySchema } },

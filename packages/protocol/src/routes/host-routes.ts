@@ -256,6 +256,7 @@ const retention = describeRoutes({
         description: 'The file; all that was acknowledged before the request is in it.',
         schema: Type.String(),
         contentType: 'application/octet-stream',
+        headers: ['Content-Disposition'],
       },
     },
     errors: ['conflict', 'capability_not_provided'],

@@ -10,8 +10,9 @@ export const PROBE_ROUTES = describeRoutes({
     query: [
       {
         name: 'nonce',
-        description: '16 to 128 characters of base64url, new for every question; needed.',
+        description: '16 to 128 characters of base64url, new for every question.',
         schema: Type.String({ pattern: '^[A-Za-z0-9_-]{16,128}$' }),
+        required: true,
       },
     ],
     responses: {

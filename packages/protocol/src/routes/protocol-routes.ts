@@ -3,7 +3,9 @@ import { AnnotationCreateSchema, AnnotationListSchema, AnnotationSchema } from '
 import { CapabilitiesSchema } from '../documents/capabilities.ts';
 import { DebugBundleSchema } from '../documents/debug-bundle.ts';
 import { COST_ERRORS } from '../errors/errors.ts';
+import { EventStreamSchema } from '../documents/event-stream.ts';
 import {
+  type Answer,
   describeRoutes,
   IDEMPOTENCY_ERRORS,
   IDEMPOTENCY_KEY,
@@ -51,24 +53,49 @@ const IF_NONE_MATCH: Parameter = {
   schema: Type.String(),
 };
 
-const UNCHANGED = { description: 'Nothing has changed.' };
+const VALIDATED: Answer['headers'] = ['ETag'];
+const NEGOTIATED: Answer['headers'] = ['ETag', 'Capabilities-Etag'];
+const UNCHANGED: Answer = { description: 'Nothing has changed.', headers: VALIDATED };
 
 const discovery = describeRoutes({
-  discover: {
+  getCapabilities: {
     scope: null,
     summary: 'What this host can do.',
     headers: [IF_NONE_MATCH],
     responses: {
-      200: { description: 'The discovery document.', schema: CapabilitiesSchema },
+      200: { description: 'The discovery document.', schema: CapabilitiesSchema, headers: NEGOTIATED },
+      304: { ...UNCHANGED, headers: NEGOTIATED },
+    },
+    errors: [],
+  },
+  getOpenApiSpec: {
+    scope: null,
+    summary: 'This document.',
+    headers: [IF_NONE_MATCH],
+    responses: {
+      200: { description: 'An OpenAPI 3.1 document.', schema: jsonObject, headers: VALIDATED },
       304: UNCHANGED,
     },
     errors: [],
   },
-  getOpenApi: {
+  getAsyncApiSpec: {
     scope: null,
-    summary: 'This document.',
+    summary: 'The event streams, as an AsyncAPI document.',
     headers: [IF_NONE_MATCH],
-    responses: { 200: { description: 'An OpenAPI 3.1 document.', schema: jsonObject }, 304: UNCHANGED },
+    responses: {
+      200: { description: 'An AsyncAPI 3.1 document.', schema: jsonObject, headers: VALIDATED },
+      304: UNCHANGED,
+    },
+    errors: [],
+  },
+  getSchema: {
+    scope: null,
+    summary: 'One of the schemas that this document is made of, complete in itself.',
+    headers: [IF_NONE_MATCH],
+    responses: {
+      200: { description: 'A JSON Schema of the dialect 2020-12.', schema: jsonObject, headers: VALIDATED },
+      304: UNCHANGED,
+    },
     errors: [],
   },
   getWorkflow: {
@@ -97,7 +124,9 @@ const runs = describeRoutes({
       },
     ],
     request: { schema: CreateRunSchema, required: true },
-    responses: { 201: { description: 'The run exists.', schema: CreateRunResponseSchema } },
+    responses: {
+      201: { description: 'The run exists.', schema: CreateRunResponseSchema, headers: ['Location'] },
+    },
     errors: [
       'validation_error',
       ...COST_ERRORS,
@@ -116,13 +145,16 @@ const runs = describeRoutes({
     scope: 'runs:read',
     summary: 'A run as it stands now.',
     headers: [IF_NONE_MATCH],
-    responses: { 200: { description: 'The snapshot.', schema: RunSnapshotSchema }, 304: UNCHANGED },
+    responses: {
+      200: { description: 'The snapshot.', schema: RunSnapshotSchema, headers: VALIDATED },
+      304: UNCHANGED,
+    },
     errors: ['run_expired'],
   },
-  diffRuns: {
+  diffRun: {
     scope: 'runs:read',
     summary: 'How two runs differ: event by event, and in the states they have reached. Canonical JSON.',
-    query: [{ name: 'against', description: 'The other run; needed.', schema: name }],
+    query: [{ name: 'against', description: 'The other run.', schema: name, required: true }],
     responses: { 200: { description: 'The differences, in order.', schema: RunDiffSchema } },
     errors: ['validation_error'],
   },
@@ -158,7 +190,7 @@ const runs = describeRoutes({
     responses: { 202: { description: 'The run continues.', schema: ResumeResponseSchema } },
     errors: ['validation_error', 'conflict', ...IDEMPOTENCY_ERRORS],
   },
-  resolveInterrupt: {
+  resolveInterruptByRun: {
     scope: 'approvals:respond',
     summary: 'Answers the question a node has asked.',
     headers: [IDEMPOTENCY_KEY],
@@ -188,13 +220,13 @@ const runs = describeRoutes({
     },
     errors: [...ANSWER_ERRORS, 'conflict', ...IDEMPOTENCY_ERRORS],
   },
-  inspectInterrupt: {
+  inspectInterruptByToken: {
     scope: null,
     summary: 'The question behind a signed link.',
     responses: { 200: { description: 'The question.', schema: OpenQuestionSchema } },
     errors: LINK_ERRORS,
   },
-  resolveInterruptByLink: {
+  resolveInterruptByToken: {
     scope: null,
     summary: 'Answers the question behind a signed link; needs no key.',
     headers: [IDEMPOTENCY_KEY],
@@ -246,9 +278,12 @@ const events = describeRoutes({
     ],
     responses: {
       200: {
-        description: 'One frame per event; the id is the sequence.',
-        schema: Type.String(),
+        description:
+          'One frame per event; the id is the sequence. With "Accept: application/json", the whole log as it is now.',
+        schema: EventStreamSchema,
         contentType: 'text/event-stream',
+        asJson: PollResponseSchema,
+        headers: ['X-Accel-Buffering'],
       },
     },
     errors: ['validation_error', 'unsupported_stream_mode', 'run_expired'],
@@ -287,7 +322,8 @@ const aboutRuns = describeRoutes({
       200: {
         description: 'The bytes. The ETag is their SHA-256.',
         schema: Type.String(),
-        contentType: 'application/octet-stream',
+        contentType: '*/*',
+        headers: ['ETag', 'Content-Disposition', 'Content-Security-Policy'],
       },
       304: UNCHANGED,
     },
@@ -303,10 +339,12 @@ const aboutRuns = describeRoutes({
         schema: Type.Integer({ minimum: 0 }),
       },
     ],
-    responses: { 200: { description: 'The bundle.', schema: DebugBundleSchema } },
+    responses: {
+      200: { description: 'The bundle.', schema: DebugBundleSchema, headers: ['Content-Encoding', 'Vary'] },
+    },
     errors: ['validation_error', 'run_expired'],
   },
-  annotateRun: {
+  createAnnotation: {
     scope: 'runs:annotate',
     summary: 'Says something about a run, one of its nodes or one of its events; also when it has ended.',
     headers: [IDEMPOTENCY_KEY],

@@ -2,6 +2,7 @@ import { type TSchema, Type } from 'typebox';
 import type { ErrorCode } from '../errors/errors.ts';
 import { name } from '../documents/schema-parts.ts';
 import type { OperationId } from './endpoints.ts';
+import type { ResponseHeaderName } from './response-headers.ts';
 
 /** One operation of the HTTP surface, as data: the OpenAPI document and the reference page are made from these. */
 export interface RouteDescription {
@@ -22,12 +23,22 @@ export interface Parameter {
   readonly name: string;
   readonly description: string;
   readonly schema: TSchema;
+  readonly required?: true;
 }
 
 export interface Answer {
   readonly description: string;
   readonly schema?: TSchema;
-  readonly contentType?: 'application/json' | 'text/event-stream' | 'application/octet-stream' | 'text/plain';
+  readonly contentType?:
+    | 'application/json'
+    | 'text/event-stream'
+    | 'application/octet-stream'
+    | 'text/plain'
+    | '*/*';
+  /** The same as JSON, for clients that accept nothing else. */
+  readonly asJson?: TSchema;
+  /** In addition to those that every answer has. */
+  readonly headers?: readonly ResponseHeaderName[];
 }
 
 /** Rows for some of the endpoints. Keeps their ids in the type, so that the table of all rows knows which is missing. */

@@ -84,7 +84,11 @@ function tooLarge(request: FastifyRequest, limit: number): HostError {
 }
 
 /** Errors that Fastify meets before there is a route: a path that cannot be decoded, a parameter without end. */
-export function answerFrameworkError(error: { readonly code?: string }, response: ServerResponse): void {
+export function answerFrameworkError(
+  error: { readonly code?: string },
+  { id }: FastifyRequest,
+  response: ServerResponse,
+): void {
   const known =
     error.code === 'FST_ERR_MAX_PARAM_LENGTH'
       ? new HostError('not_found', 'The id in this path is too long.')
@@ -92,7 +96,9 @@ export function answerFrameworkError(error: { readonly code?: string }, response
   const { status, body } = toEnvelope(known);
   response.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',
+    'x-request-id': id,
     'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
   });
   response.end(JSON.stringify(body));
 }

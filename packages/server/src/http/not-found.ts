@@ -28,7 +28,7 @@ export function answerUnknownRoutes(app: FastifyInstance, context: AppContext): 
         .send('This host has no pack registry.\n');
     }
     if (!isVersioned(path)) {
-      const problem = `Operations live under ${API_PREFIX}; discovery is at ${ENDPOINTS.discover.path}.`;
+      const problem = `Operations live under ${API_PREFIX}; discovery is at ${ENDPOINTS.getCapabilities.path}.`;
       return sendError(
         reply,
         request,
@@ -40,7 +40,7 @@ export function answerUnknownRoutes(app: FastifyInstance, context: AppContext): 
     // A path that ends in an unknown verb also matches the resource itself; what to say is that the verb is wrong.
     const verb = UNKNOWN_VERB.exec(path)?.[1];
     if (verb !== undefined) {
-      const problem = `Runs have no verb ":${verb}"; ${ENDPOINTS.getOpenApi.path} lists those they have.`;
+      const problem = `Runs have no verb ":${verb}"; ${ENDPOINTS.getOpenApiSpec.path} lists those they have.`;
       return sendError(reply, request, new HostError('not_found', problem), context);
     }
 
@@ -49,7 +49,7 @@ export function answerUnknownRoutes(app: FastifyInstance, context: AppContext): 
     const problem =
       allowed.length > 0
         ? `${request.method} is not served here; use ${allowed.join(' or ')}.`
-        : `Nothing is served at this path; ${ENDPOINTS.getOpenApi.path} lists what is.`;
+        : `Nothing is served at this path; ${ENDPOINTS.getOpenApiSpec.path} lists what is.`;
     return sendError(reply, request, new HostError('not_found', problem), context);
   });
 }

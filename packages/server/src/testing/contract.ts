@@ -1,88 +1,164 @@
 import {
   assertValid,
   compileValidator,
+  createSseParser,
   ERRORS,
-  type ErrorCode,
-  ErrorEnvelopeSchema,
-  PollResponseSchema,
-  type Route,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  openApiDocument,
+  PACKS_PATH,
   ROUTES,
+  type SseEvent,
   type Validator,
 } from '@weft/protocol';
-import type { TSchema } from 'typebox';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 
-/** Checks an answer against the table of routes; an operation, status or code that the table does not know is a failure. */
-
+/**
+ * Holds an answer against the OpenAPI document that hosts publish: status, headers and body. What the document does not say is a
+ * failure, but for paths that are not served at all, which get the error envelope.
+ */
 export interface Exchange {
   readonly method: string;
   /** With query. */
   readonly url: string;
   readonly status: number;
-  readonly contentType: string;
+  readonly headers: IncomingHttpHeaders | OutgoingHttpHeaders;
   readonly text: string;
 }
 
-/** What every operation can answer, in addition to its own errors. */
-const COMMON: readonly ErrorCode[] = [
-  'unauthenticated',
-  'key_expired',
-  'key_revoked',
-  'forbidden',
-  'not_found',
-  'rate_limited',
-  'internal_error',
-  'service_unavailable',
-];
+/** Of HTTP itself, whatever is served. */
+const HEADERS_OF_HTTP = new Set(
+  'allow connection content-length content-type date keep-alive transfer-encoding'.split(' '),
+);
+
+interface Operation {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, JsonObject>>;
+}
+
+// Validators take one schema with its definitions; the document keeps them under its components.
+const document = JSON.parse(
+  JSON.stringify(openApiDocument()).replaceAll('#/components/schemas/', '#/$defs/'),
+) as { paths: Record<string, Record<string, Operation>>; components: Record<string, JsonObject> };
+const { schemas = {}, headers: headerObjects = {}, responses: sharedResponses = {} } = document.components;
 
 export function checkExchange(exchange: Exchange): void {
-  const path = exchange.url.split('?', 1)[0] ?? '';
-  const route = ROUTES.find((candidate) => candidate.method === exchange.method && matches(candidate, path));
-  if (exchange.status >= 400) checkError(exchange, route);
-  else if (route === undefined)
-    throw new Error(`${exchange.method} ${path} answered ${exchange.status} and is no route`);
-  else checkAnswer(exchange, route);
+  const operation = findOperation(exchange.method, exchange.url);
+  if (operation === undefined) return checkUnserved(exchange);
+  const response = resolved(operation.responses[exchange.status], sharedResponses);
+  const of = `${operation.operationId}, ${exchange.status}`;
+  if (response === undefined) throw new Error(`${of}: the document does not have this status`);
+  checkHeaders(exchange, response, of);
+  checkBody(exchange, response, of);
+  if (exchange.status >= 400) checkCode(exchange, response, of);
 }
 
-function matches(route: Route, path: string): boolean {
-  if (/%(?![0-9a-f]{2})/i.test(path)) return false;
-  return [route.path, route.alias ?? route.path].some((served) => {
-    const pattern = served.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/:]+');
-    return new RegExp(`^${pattern}$`).test(path);
-  });
+function findOperation(method: string, url: string): Operation | undefined {
+  const path = url.split('?', 1)[0] ?? '';
+  if (/%(?![0-9a-f]{2})/i.test(path)) return undefined;
+  const route = ROUTES.find(
+    (candidate) =>
+      candidate.method === method &&
+      [candidate.path, candidate.alias ?? candidate.path].some((form) => matches(form, path)),
+  );
+  return route === undefined ? undefined : document.paths[route.path]?.[method.toLowerCase()];
 }
 
-function checkError(exchange: Exchange, route: Route | undefined): void {
-  if (exchange.url.startsWith('/v1/packs') && exchange.contentType.startsWith('text/plain')) return;
-  const envelope = JSON.parse(exchange.text) as { error: ErrorCode };
-  assertValid(validatorOf(ErrorEnvelopeSchema), envelope, 'The envelope');
-  const row = ERRORS[envelope.error];
-  if (row === undefined) throw new Error(`${envelope.error} is not in the table of errors`);
-  if (row.status !== exchange.status) throw new Error(`${envelope.error} travelled under ${exchange.status}`);
-  if (route === undefined || COMMON.includes(envelope.error) || route.errors.includes(envelope.error)) return;
-  throw new Error(`${route.operationId} answered ${envelope.error}, which its row does not list`);
+function matches(form: string, path: string): boolean {
+  const pattern = form.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/:]+');
+  return new RegExp(`^${pattern}$`).test(path);
 }
 
-function checkAnswer(exchange: Exchange, route: Route): void {
-  const answer = route.responses[exchange.status];
-  if (answer === undefined)
-    throw new Error(`${route.operationId} answered ${exchange.status}, which its row does not list`);
-  if (answer.schema === undefined) {
-    if (exchange.text !== '') throw new Error(`${route.operationId} answered ${exchange.status} with a body`);
+/** Paths of a registry are answered as text: its clients take JSON for one. */
+function checkUnserved({ method, url, status, headers, text }: Exchange): void {
+  if (status < 400) throw new Error(`${method} ${url} answered ${status} and is not in the document`);
+  if (url.startsWith(PACKS_PATH) && String(headers['content-type']).startsWith('text/plain')) return;
+  assertValid(validatorOf(schemas['ErrorEnvelope'] ?? false), JSON.parse(text), 'The envelope');
+  checkStatus(text, status);
+}
+
+function checkHeaders({ headers }: Exchange, response: JsonObject, of: string): void {
+  const known = new Map<string, JsonObject>();
+  for (const [name, header] of Object.entries(isJsonObject(response['headers']) ? response['headers'] : {}))
+    known.set(name.toLowerCase(), resolved(header, headerObjects) ?? {});
+  for (const [name, value] of Object.entries(headers)) {
+    if (HEADERS_OF_HTTP.has(name)) continue;
+    const header = known.get(name);
+    if (header === undefined) throw new Error(`${of}: the document does not have the header ${name}`);
+    const schema = isJsonObject(header['schema']) ? header['schema'] : {};
+    const read = schema['type'] === 'integer' ? Number(value) : String(value);
+    assertValid(validatorOf(schema), read, `${of}: the header ${name}`);
+  }
+  for (const [name, { required }] of known)
+    if (required === true && headers[name] === undefined)
+      throw new Error(`${of}: the header ${name} is missing`);
+}
+
+function checkBody({ headers, text }: Exchange, response: JsonObject, of: string): void {
+  const content = response['content'];
+  if (!isJsonObject(content)) {
+    if (text !== '') throw new Error(`${of}: there is a body, and the document has none`);
     return;
   }
-  if (answer.contentType === 'application/octet-stream') return;
-  if (answer.contentType === 'text/plain' && exchange.contentType.startsWith('text/plain')) return;
-  const isJson = exchange.contentType.startsWith('application/json');
-  if (answer.contentType === 'text/event-stream' && !isJson) return;
-  if (!isJson) throw new Error(`${route.operationId} answered as ${exchange.contentType}`);
-  const schema = answer.contentType === 'text/event-stream' ? PollResponseSchema : answer.schema;
-  assertValid(validatorOf(schema), JSON.parse(exchange.text), `The answer of ${route.operationId}`);
+  const mediaType = String(headers['content-type']).split(';', 1)[0] ?? '';
+  const body = content[mediaType] ?? content['*/*'];
+  if (!isJsonObject(body)) throw new Error(`${of}: the document does not have the media type ${mediaType}`);
+  const schema = isJsonObject(body['schema']) ? body['schema'] : {};
+  if (mediaType === 'text/event-stream') checkStream(text, schema, of);
+  else if (mediaType === 'application/json' && !('*/*' in content))
+    assertValid(validatorOf(schema), JSON.parse(text), `${of}: the body`);
 }
 
-const validators = new Map<TSchema, Validator>();
+/** Each frame must have one of the forms, and its data must be what that form holds. */
+function checkStream(text: string, { contentSchema }: JsonObject, of: string): void {
+  const items = isJsonObject(contentSchema) ? resolved(contentSchema['items'], schemas) : undefined;
+  const forms = (items?.['anyOf'] ?? []) as JsonObject[];
+  const frames: SseEvent[] = [];
+  createSseParser((frame) => frames.push(frame)).push(text);
+  for (const { id, event, data } of frames) {
+    const frame = { event, data, ...(id === undefined ? {} : { id }) };
+    const isOfForm = forms.some(
+      (form) =>
+        validatorOf(form)(frame).length === 0 && validatorOf(dataOf(form))(JSON.parse(data)).length === 0,
+    );
+    if (!isOfForm) throw new Error(`${of}: the document does not have the frame ${JSON.stringify(frame)}`);
+  }
+}
 
-function validatorOf(schema: TSchema): Validator {
-  const known = validators.get(schema) ?? compileValidator(schema);
+function dataOf({ properties }: JsonObject): Json {
+  const data = isJsonObject(properties) ? properties['data'] : undefined;
+  return (isJsonObject(data) ? data['contentSchema'] : undefined) ?? false;
+}
+
+function checkCode({ status, text }: Exchange, { description }: JsonObject, of: string): void {
+  const code = checkStatus(text, status);
+  if (!String(description).split(', ').includes(code))
+    throw new Error(`${of}: the document does not have the error ${code}`);
+}
+
+function checkStatus(text: string, status: number): string {
+  const { error } = JSON.parse(text) as { error: keyof typeof ERRORS };
+  if (ERRORS[error] === undefined) throw new Error(`${error} is not in the table of errors`);
+  if (ERRORS[error].status !== status) throw new Error(`${error} travelled under ${status}`);
+  return error;
+}
+
+/** What stands there, or what it refers to by the last part of the reference. */
+function resolved(part: Json | undefined, shared: JsonObject): JsonObject | undefined {
+  if (!isJsonObject(part)) return undefined;
+  const reference = part['$ref'];
+  if (typeof reference !== 'string') return part;
+  const found = shared[reference.slice(reference.lastIndexOf('/') + 1)];
+  return isJsonObject(found) ? found : undefined;
+}
+
+const validators = new Map<Json, Validator>();
+
+function validatorOf(schema: Json): Validator {
+  const known =
+    validators.get(schema) ??
+    compileValidator(isJsonObject(schema) ? { ...schema, $defs: schemas } : { not: {} });
   validators.set(schema, known);
   return known;
 }

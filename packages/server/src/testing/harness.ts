@@ -104,7 +104,13 @@ export async function openHarness(
       ...(from === undefined ? {} : { remoteAddress: from }),
     });
     const contentType = String(response.headers['content-type'] ?? '');
-    checkExchange({ method, url, status: response.statusCode, contentType, text: response.payload });
+    checkExchange({
+      method,
+      url,
+      status: response.statusCode,
+      headers: response.headers,
+      text: response.payload,
+    });
     const json = contentType.startsWith('application/json') ? (JSON.parse(response.payload) as Loose) : {};
     return { status: response.statusCode, headers: response.headers, text: response.payload, json };
   };

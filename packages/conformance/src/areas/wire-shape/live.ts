@@ -214,14 +214,31 @@ function createRunSchemaOf(document: JsonObject): ((body: JsonObject) => boolean
   let schema: Json | undefined = document;
   for (const name of path) schema = isJsonObject(schema) ? schema[name] : undefined;
   if (!isJsonObject(schema)) return undefined;
-  const components = document['components'] ?? {};
   try {
-    const validate = compileClientSchema({ ...schema, components });
+    const validate = compileClientSchema({ ...schema, components: { schemas: schemasOf(document, schema) } });
     return (body) => validate(body, new WorkBudget()).length === 0;
   } catch (error) {
     if (error instanceof HostError) return undefined;
     throw error;
   }
+}
+
+const COMPONENT = /"#\/components\/schemas\/([^"/]+)/g;
+
+/** The components that a schema leads to: those of the whole document are more than can be evaluated. */
+function schemasOf({ components }: JsonObject, schema: JsonObject): JsonObject {
+  const all = isJsonObject(components) && isJsonObject(components['schemas']) ? components['schemas'] : {};
+  const found = new Map<string, Json>();
+  const open: Json[] = [schema];
+  for (const part of open) {
+    for (const [, name = ''] of JSON.stringify(part).matchAll(COMPONENT)) {
+      const named = all[name];
+      if (named === undefined || found.has(name)) continue;
+      found.set(name, named);
+      open.push(named);
+    }
+  }
+  return Object.fromEntries(found);
 }
 
 /** The members that every event document has. */

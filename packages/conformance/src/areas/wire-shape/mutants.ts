@@ -1,13 +1,43 @@
 import { isJsonObject, type JsonObject } from '@weft/protocol';
 import { answered, eachEvent, omit, payloads, refusal, replaces } from '../../mutants/answers.ts';
 import type { Mutant } from '../../mutants/mutant.ts';
-import { CANCEL, CREATE, DISCOVERY, OPENAPI, POLL, SNAPSHOT, STREAM } from '../../mutants/targets.ts';
+import {
+  ASYNCAPI,
+  CANCEL,
+  CREATE,
+  DISCOVERY,
+  OPENAPI,
+  POLL,
+  SNAPSHOT,
+  STREAM,
+} from '../../mutants/targets.ts';
 import { objectOf } from '../../suite/json-shapes.ts';
 
 /** Describes another request body for `POST /v1/runs`. */
 function describes(schema: JsonObject) {
   const operation = { requestBody: { content: { 'application/json': { schema } } }, responses: {} };
   return replaces('paths', { '/v1/runs': { post: operation } });
+}
+
+/** Says something else about the document. */
+function info(change: JsonObject) {
+  return answered((document) => ({ ...document, info: { ...objectOf(document['info']), ...change } }));
+}
+
+/** Describes streamed text in another way; the schema before the repair is there to be referred to. */
+function chunkPayload(payload: JsonObject) {
+  return answered((document) => {
+    const components = objectOf(document['components']);
+    const old = { type: 'object', required: ['nodeId', 'chunk'] };
+    return {
+      ...document,
+      components: {
+        ...components,
+        schemas: { ...objectOf(components['schemas']), OldChunk: old },
+        messages: { chunk: { name: 'ai.message.chunk', payload } },
+      },
+    };
+  });
 }
 
 /** Changes the JSON of a streamed event. */
@@ -55,6 +85,80 @@ const DOCUMENT_MUTANTS: readonly Mutant[] = [
     says: /does not accept an undeclared member/,
     on: OPENAPI,
     answer: describes({ type: 'object' }),
+  },
+  {
+    id: 'wire-shape/openapi-of-the-host',
+    breaks: 'the OpenAPI document has the version of the host',
+    caughtBy: ['wire-shape/openapi-info'],
+    says: /version of openapi\.json is one of the corpus/,
+    on: OPENAPI,
+    answer: info({ version: '0.9' }),
+  },
+  {
+    id: 'wire-shape/openapi-without-registry',
+    breaks: 'the OpenAPI document does not say whether the registry is part of it',
+    caughtBy: ['wire-shape/openapi-info'],
+    says: /describes \/v1\/packs/,
+    on: OPENAPI,
+    answer: info({ description: 'A host.' }),
+  },
+  {
+    id: 'wire-shape/old-asyncapi',
+    breaks: 'the AsyncAPI document says 3.0.0 of itself',
+    caughtBy: ['wire-shape/asyncapi-info'],
+    says: /is of AsyncAPI 3\.1\.0/,
+    on: ASYNCAPI,
+    answer: replaces('asyncapi', '3.0.0'),
+  },
+  {
+    id: 'wire-shape/asyncapi-of-the-host',
+    breaks: 'the AsyncAPI document has the version of the host',
+    caughtBy: ['wire-shape/asyncapi-info'],
+    says: /version of asyncapi\.json is one of the corpus/,
+    on: ASYNCAPI,
+    answer: info({ version: '2026-05' }),
+  },
+  {
+    id: 'wire-shape/addressed-heartbeats',
+    breaks: 'the AsyncAPI document invents an address for heartbeats',
+    caughtBy: ['wire-shape/asyncapi-channels'],
+    says: /heartbeats in asyncapi\.json have no address/,
+    on: ASYNCAPI,
+    answer: answered((document) => ({
+      ...document,
+      channels: {
+        ...objectOf(document['channels']),
+        heartbeatEvents: { address: '/heartbeats/{heartbeatId}/events' },
+      },
+    })),
+  },
+  {
+    id: 'wire-shape/unmixed-modes',
+    breaks: 'the AsyncAPI document has modes one by one only',
+    caughtBy: ['wire-shape/asyncapi-channels'],
+    says: /modes can be mixed/,
+    on: ASYNCAPI,
+    answer: answered(({ asyncapi, info: about, channels }) => ({
+      asyncapi: asyncapi ?? '',
+      info: about ?? {},
+      channels: { updates: { ...objectOf(objectOf(channels)['updates']) } },
+    })),
+  },
+  {
+    id: 'wire-shape/repeated-chunk',
+    breaks: 'the AsyncAPI document repeats the schema of chunks',
+    caughtBy: ['wire-shape/asyncapi-chunk'],
+    says: /is a reference/,
+    on: ASYNCAPI,
+    answer: chunkPayload({ type: 'object', required: ['nodeId', 'runId', 'chunk', 'isLast'] }),
+  },
+  {
+    id: 'wire-shape/chunk-of-two-members',
+    breaks: 'the schema of chunks in the AsyncAPI document is the one before the repair',
+    caughtBy: ['wire-shape/asyncapi-chunk'],
+    says: /requires the four members/,
+    on: ASYNCAPI,
+    answer: chunkPayload({ $ref: '#/components/schemas/OldChunk' }),
   },
   {
     id: 'wire-shape/some-envelopes',

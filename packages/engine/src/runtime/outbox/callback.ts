@@ -68,7 +68,7 @@ function shown(question: OpenInterrupt, publicUrl: string | undefined): object {
     ...(interruptToken !== undefined &&
       publicUrl !== undefined && {
         resolveUrl:
-          publicUrl.replace(/\/+$/, '') + pathOf('resolveInterruptByLink', { token: interruptToken }),
+          publicUrl.replace(/\/+$/, '') + pathOf('resolveInterruptByToken', { token: interruptToken }),
       }),
   };
 }

@@ -29,6 +29,16 @@ const ChunkMeta = closed({
   providerExtensions: optional(jsonObject),
 });
 
+/** The one shape of streamed text: the payload of the stored event, and what `ai.message.chunk` carries. */
+export const OutputChunkSchema = open({
+  nodeId: nonEmpty,
+  runId: nonEmpty,
+  chunk: Type.String(),
+  isLast: Type.Boolean(),
+  channel: optional(Type.String()),
+  meta: optional(ChunkMeta),
+});
+
 export const STATE_EVENTS = family('state', [
   event(
     'channel.written',
@@ -62,14 +72,7 @@ export const STATE_EVENTS = family('state', [
   event(
     'output.chunk',
     CHUNKS,
-    open({
-      nodeId: nonEmpty,
-      runId: nonEmpty,
-      chunk: Type.String(),
-      isLast: Type.Boolean(),
-      channel: optional(Type.String()),
-      meta: optional(ChunkMeta),
-    }),
+    OutputChunkSchema,
     'A piece of streamed output; in messages mode it is sent as ai.message.chunk.',
   ),
   event(

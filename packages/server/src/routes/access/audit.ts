@@ -6,7 +6,7 @@ const ANY_SEQUENCE = { min: 0, max: Number.MAX_SAFE_INTEGER };
 
 /** Whether the audit log is intact, and the log itself for the operator. */
 export const auditRoutes: Routes = (serve, context) => {
-  serve('verifyAudit', async (request, reply) => {
+  serve('verifyAuditLog', async (request, reply) => {
     const query = queryOf(request);
     const fromSeq = integerParam(query, 'fromSeq', ANY_SEQUENCE) ?? 0;
     const toSeq = integerParam(query, 'toSeq', ANY_SEQUENCE) ?? Number.MAX_SAFE_INTEGER;

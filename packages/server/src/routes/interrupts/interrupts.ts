@@ -18,9 +18,9 @@ import { bodyParser } from '../../http/parse-body.ts';
 import { pageOf } from '../page.ts';
 
 const parseResolve = bodyParser(ResolveRequestSchema);
-const RESOLVE = operationOf(route('resolveInterrupt'));
+const RESOLVE = operationOf(route('resolveInterruptByRun'));
 const APPROVE = operationOf(route('resolveApproval'));
-const ANSWER = operationOf(route('resolveInterruptByLink'));
+const ANSWER = operationOf(route('resolveInterruptByToken'));
 
 interface Outcome {
   readonly status: string;
@@ -34,7 +34,7 @@ interface LinkOutcome extends Outcome {
 
 /** Answers to questions that nodes have asked: with a key, through a signed link, and the list of what is open. */
 export const interruptRoutes: Routes = (serve, context) => {
-  serve('resolveInterrupt', { ofRun: true }, (request, reply) => {
+  serve('resolveInterruptByRun', { ofRun: true }, (request, reply) => {
     const { resumeValue } = parseResolve(bodyOf(request));
     return resolve(context, request, reply, {
       operation: RESOLVE,
@@ -54,12 +54,12 @@ export const interruptRoutes: Routes = (serve, context) => {
 
   const withLink = { onRequest: async (request: FastifyRequest) => context.attempts.check(request) };
 
-  serve('inspectInterrupt', withLink, async (request, reply) => {
+  serve('inspectInterruptByToken', withLink, async (request, reply) => {
     const question = await counted(context, request, (token) => context.host.interrupts.inspectLink(token));
     return sendJson(reply, 200, JSON.stringify(question));
   });
 
-  serve('resolveInterruptByLink', withLink, async (request, reply) => {
+  serve('resolveInterruptByToken', withLink, async (request, reply) => {
     const { resumeValue } = parseResolve(bodyOf(request));
     const value = resumeValue as Json;
     const claim = idempotencyOf(request, {

@@ -39,6 +39,26 @@ describe('discovery', () => {
     expect(JSON.stringify(answer.json.servers ?? [])).not.toContain('/v1');
   });
 
+  it.each(['/v1/openapi.json', '/v1/asyncapi.json', '/v1/schemas/run-snapshot.json'])(
+    'serves %s without a key, to be kept for a while and revalidated',
+    async (path) => {
+      const first = await at.call('GET', path, { key: null });
+      const again = await at.call('GET', path, {
+        key: null,
+        headers: { 'if-none-match': String(first.headers['etag']) },
+      });
+
+      expect(first.status).toBe(200);
+      expect(first.headers['cache-control']).toBe('public, max-age=300');
+      expect([again.status, again.text]).toEqual([304, '']);
+    },
+  );
+
+  it('has no schema under a name that there is not', async () => {
+    for (const name of ['nonsense', 'toString', 'run-snapshot.json'])
+      expect((await at.call('GET', `/v1/schemas/${name}.json`, { key: null })).status).toBe(404);
+  });
+
   it('lives and is ready without a key', async () => {
     expect((await at.call('GET', '/health', { key: null })).json).toEqual({ status: 'ok' });
     expect((await at.call('GET', '/ready', { key: null })).json).toEqual({ status: 'ready' });

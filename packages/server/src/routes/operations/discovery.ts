@@ -10,7 +10,7 @@ export const discoveryRoutes: Routes = (serve, context) => {
   let body = '';
   let etag = '';
 
-  serve('discover', (request, reply) => {
+  serve('getCapabilities', (request, reply) => {
     const current = context.host.capabilities();
     if (current !== described) {
       described = current;

@@ -3,7 +3,7 @@ import { noSuchRun } from '../../http/errors.ts';
 
 /** Which run started this one. */
 export const ancestryRoutes: Routes = (serve, context) => {
-  serve('getAncestry', { ofRun: true }, async (request, reply) => {
+  serve('getRunAncestry', { ofRun: true }, async (request, reply) => {
     const ancestry = await context.host.runs.ancestry(callerOf(request), pathParam(request, 'runId'));
     if (ancestry === undefined) throw noSuchRun();
     return sendJson(reply, 200, JSON.stringify(ancestry));

@@ -5,12 +5,12 @@ import { noSuchRun } from '../../http/errors.ts';
 import { idempotencyOf, sendReplay } from '../../http/idempotency.ts';
 import { bodyParser } from '../../http/parse-body.ts';
 
-const ANNOTATE = operationOf(route('annotateRun'));
+const ANNOTATE = operationOf(route('createAnnotation'));
 const parseAnnotation = bodyParser(AnnotationCreateSchema);
 
 /** What people say about a run. Who says it is whose key it is. */
 export const annotationRoutes: Routes = (serve, context) => {
-  serve('annotateRun', { ofRun: true }, async (request, reply) => {
+  serve('createAnnotation', { ofRun: true }, async (request, reply) => {
     const body = request.body as Json | undefined;
     const runId = pathParam(request, 'runId');
     const asked = parseAnnotation(body);

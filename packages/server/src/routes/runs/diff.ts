@@ -14,7 +14,7 @@ import { sendHead } from '../../stream/stream-head.ts';
  * What is wrong with `against` is said before anything is said about the run in the path, so it gives nothing away.
  */
 export const diffRoutes: Routes = (serve, context) => {
-  serve('diffRuns', async (request, reply) => {
+  serve('diffRun', async (request, reply) => {
     const against = againstOf(request);
     const stream = context.streams.open(callerOf(request).tenant, 'download');
     reply.raw.on('close', stream.end);

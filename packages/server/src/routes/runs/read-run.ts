@@ -21,6 +21,6 @@ export const readRunRoutes: Routes = (serve, context) => {
 function withCallback(snapshot: RunSnapshot, origin: string): RunSnapshot {
   const { interrupt } = snapshot as { interrupt?: { interruptToken?: string } };
   if (interrupt?.interruptToken === undefined) return snapshot;
-  const callbackUrl = origin + pathOf('inspectInterrupt', { token: interrupt.interruptToken });
+  const callbackUrl = origin + pathOf('inspectInterruptByToken', { token: interrupt.interruptToken });
   return { ...snapshot, interrupt: { ...interrupt, callbackUrl } };
 }

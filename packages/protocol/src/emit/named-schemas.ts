@@ -1,0 +1,191 @@
+import type { TSchema } from 'typebox';
+import {
+  AnnotationCreateSchema,
+  AnnotationListSchema,
+  AnnotationNoticeSchema,
+  AnnotationSchema,
+} from '../documents/annotations.ts';
+import { AuditExportPageSchema, AuditIntegritySchema, AuditVerificationSchema } from '../documents/audit.ts';
+import { CapabilitiesSchema, GrpcSchema, LimitsSchema } from '../documents/capabilities.ts';
+import { BundleExtrasSchema, DebugBundleSchema, SpanSchema } from '../documents/debug-bundle.ts';
+import { BatchSchema, StreamFrameSchema } from '../documents/event-stream.ts';
+import {
+  AncestrySchema,
+  ForkRunResponseSchema,
+  ForkRunSchema,
+  HostForkRunSchema,
+} from '../documents/forks.ts';
+import {
+  CreatedKeySchema,
+  CreateKeySchema,
+  ExplanationSchema,
+  HealthSchema,
+  IdentitySchema,
+  ImportedRunSchema,
+  InterruptListSchema,
+  KeyListSchema,
+  RegistrationSchema,
+  ReleasedRunSchema,
+  RetentionSchema,
+  RotatedLinkKeySchema,
+  RunListSchema,
+  RunSummarySchema,
+  SetRetentionSchema,
+  StatsSchema,
+  WorkflowListSchema,
+  WorkflowProblemSchema,
+  WorkflowReportSchema,
+} from '../documents/host-extension.ts';
+import { RunDiffSchema } from '../documents/run-diff.ts';
+import {
+  BulkCancelRequestSchema,
+  BulkCancelResponseSchema,
+  CancelRequestSchema,
+  CancelResponseSchema,
+  ConfigurableSchema,
+  CreateRunResponseSchema,
+  CreateRunSchema,
+  OpenQuestionSchema,
+  PauseRequestSchema,
+  PauseResponseSchema,
+  PollResponseSchema,
+  ResolveRequestSchema,
+  ResolveResponseSchema,
+  ResumeRequestSchema,
+  ResumeResponseSchema,
+  RunErrorSchema,
+  RunOptionsSchema,
+  RunSnapshotSchema,
+  RunStatusSchema,
+} from '../documents/runs.ts';
+import { OwnerSchema } from '../documents/schema-parts.ts';
+import {
+  ArtifactListSchema,
+  SecretListSchema,
+  SecretSchema,
+  SetSecretSchema,
+} from '../documents/secrets-and-artifacts.ts';
+import {
+  CallbackSecretSchema,
+  DeliveryListSchema,
+  RegisteredWebhookSchema,
+  RegisterWebhookSchema,
+  WebhookListSchema,
+} from '../documents/webhooks.ts';
+import {
+  AgentRefSchema,
+  ChannelDeclarationSchema,
+  EdgeConditionSchema,
+  NodeSettingsSchema,
+  PortValueSchema,
+  RetrySettingsSchema,
+  WorkflowDefinitionSchema,
+  WorkflowEdgeSchema,
+  WorkflowMetadataSchema,
+  WorkflowNodeSchema,
+  WorkflowSettingsSchema,
+  WorkflowTriggerSchema,
+  WorkflowVariableSchema,
+} from '../documents/workflow.ts';
+import { ErrorEnvelopeSchema } from '../errors/envelope.ts';
+import { OutputChunkSchema } from '../events/catalogue/state.ts';
+import { RunEventDocSchema } from '../events/events.ts';
+import { ClusterNodeListSchema, ClusterNodeSchema } from '../routes/cluster-routes.ts';
+
+/**
+ * The schemas that have a name: documents refer to them by it, and a host serves each of them. Those that the protocol names
+ * have its names.
+ */
+export const NAMED_SCHEMAS = {
+  'agent-ref': AgentRefSchema,
+  annotation: AnnotationSchema,
+  'annotation-create': AnnotationCreateSchema,
+  'annotation-list': AnnotationListSchema,
+  'annotation-notice': AnnotationNoticeSchema,
+  'artifact-list': ArtifactListSchema,
+  'audit-export-page': AuditExportPageSchema,
+  'audit-integrity': AuditIntegritySchema,
+  'audit-verify-result': AuditVerificationSchema,
+  batch: BatchSchema,
+  'bulk-cancel-request': BulkCancelRequestSchema,
+  'bulk-cancel-response': BulkCancelResponseSchema,
+  'bundle-extras': BundleExtrasSchema,
+  'callback-secret': CallbackSecretSchema,
+  'cancel-request': CancelRequestSchema,
+  'cancel-response': CancelResponseSchema,
+  capabilities: CapabilitiesSchema,
+  'channel-declaration': ChannelDeclarationSchema,
+  'cluster-node': ClusterNodeSchema,
+  'cluster-node-list': ClusterNodeListSchema,
+  configurable: ConfigurableSchema,
+  'create-key-request': CreateKeySchema,
+  'create-run-request': CreateRunSchema,
+  'create-run-response': CreateRunResponseSchema,
+  'created-key': CreatedKeySchema,
+  'debug-bundle': DebugBundleSchema,
+  'delivery-list': DeliveryListSchema,
+  'edge-condition': EdgeConditionSchema,
+  'error-envelope': ErrorEnvelopeSchema,
+  explanation: ExplanationSchema,
+  'fork-run-request': ForkRunSchema,
+  'fork-run-response': ForkRunResponseSchema,
+  grpc: GrpcSchema,
+  health: HealthSchema,
+  'host-fork-run-request': HostForkRunSchema,
+  identity: IdentitySchema,
+  'imported-run': ImportedRunSchema,
+  'interrupt-list': InterruptListSchema,
+  'key-list': KeyListSchema,
+  limits: LimitsSchema,
+  'node-settings': NodeSettingsSchema,
+  'output-chunk': OutputChunkSchema,
+  owner: OwnerSchema,
+  'pause-request': PauseRequestSchema,
+  'pause-response': PauseResponseSchema,
+  'poll-response': PollResponseSchema,
+  'port-value': PortValueSchema,
+  'register-webhook-request': RegisterWebhookSchema,
+  'registered-webhook': RegisteredWebhookSchema,
+  registration: RegistrationSchema,
+  'released-run': ReleasedRunSchema,
+  'resolve-request': ResolveRequestSchema,
+  'resolve-response': ResolveResponseSchema,
+  'resume-request': ResumeRequestSchema,
+  'resume-response': ResumeResponseSchema,
+  retention: RetentionSchema,
+  'retry-settings': RetrySettingsSchema,
+  'rotated-link-key': RotatedLinkKeySchema,
+  'run-ancestry-response': AncestrySchema,
+  'run-diff-response': RunDiffSchema,
+  'run-error': RunErrorSchema,
+  'run-event': RunEventDocSchema,
+  'run-list': RunListSchema,
+  'run-options': RunOptionsSchema,
+  'run-snapshot': RunSnapshotSchema,
+  'run-status': RunStatusSchema,
+  'run-summary': RunSummarySchema,
+  secret: SecretSchema,
+  'secret-list': SecretListSchema,
+  'set-retention-request': SetRetentionSchema,
+  'set-secret-request': SetSecretSchema,
+  span: SpanSchema,
+  stats: StatsSchema,
+  'stream-frame': StreamFrameSchema,
+  'suspend-request': OpenQuestionSchema,
+  'webhook-list': WebhookListSchema,
+  'workflow-definition': WorkflowDefinitionSchema,
+  'workflow-edge': WorkflowEdgeSchema,
+  'workflow-list': WorkflowListSchema,
+  'workflow-metadata': WorkflowMetadataSchema,
+  'workflow-node': WorkflowNodeSchema,
+  'workflow-problem': WorkflowProblemSchema,
+  'workflow-report': WorkflowReportSchema,
+  'workflow-settings': WorkflowSettingsSchema,
+  'workflow-trigger': WorkflowTriggerSchema,
+  'workflow-variable': WorkflowVariableSchema,
+} as const satisfies Readonly<Record<string, TSchema>>;
+
+/** `run-snapshot` inside a document: `RunSnapshot`. */
+export function componentName(name: string): string {
+  return name.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,23 @@
+import type { TSchema } from 'typebox';
+import { name, nameOf, runId } from '../documents/schema-parts.ts';
+import type { ENDPOINTS, NamesIn } from './endpoints.ts';
+
+type PathName = NamesIn<(typeof ENDPOINTS)[keyof typeof ENDPOINTS]['path']>;
+
+/** What stands in the braces of a path. */
+export const PATH_PARAMETERS: Readonly<Record<PathName, { description: string; schema: TSchema }>> = {
+  runId: { description: 'The run.', schema: runId },
+  workflowId: { description: 'The workflow.', schema: nameOf({ minLength: 1, maxLength: 128 }) },
+  nodeId: { description: 'The node that asks, with its iteration in brackets inside a loop.', schema: name },
+  token: {
+    description: 'From a signed link: a payload and its signature, in base64url, with a dot between them.',
+    schema: nameOf({ minLength: 1, maxLength: 1024 }),
+  },
+  artifactId: { description: 'The artifact.', schema: name },
+  webhookId: { description: 'The webhook.', schema: name },
+  secretId: { description: 'The secret.', schema: name },
+  keyId: { description: 'The key, by its id; never the key itself.', schema: name },
+  deliveryId: { description: 'The delivery.', schema: name },
+  node: { description: 'The process, by its name.', schema: name },
+  schemaName: { description: 'The name of a schema, such as run-snapshot.', schema: name },
+};

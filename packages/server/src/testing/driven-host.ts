@@ -1,0 +1,225 @@
+import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { type DeadDelivery, type EffectNodeType, type Host, openMemoryStore } from '@weft/engine';
+import type { Json, JsonObject, OperationId } from '@weft/protocol';
+import { Type } from 'typebox';
+import { type Harness, type Loose, openHarness } from './harness.ts';
+
+/** What makes a request of an operation, in addition to its method and path. */
+export interface Call {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: Json;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A host on a port of its own that has everything some operation needs, and a request that succeeds for each of them. */
+export interface DrivenHost {
+  readonly at: Harness;
+  readonly url: string;
+  readonly calls: Readonly<Record<OperationId, () => Call | Promise<Call>>>;
+  waiting(): Promise<string>;
+}
+
+const NONCE = 'abcdefghijklmnop';
+
+const produce: EffectNodeType = {
+  kind: 'effect',
+  typeId: 'test.produce',
+  title: 'Produce',
+  summary: 'Writes an artifact.',
+  config: Type.Object({}, { additionalProperties: false }),
+  perform: async (_input, { artifacts }) => {
+    const bytes = Buffer.from('{"some":"bytes"}');
+    const { artifactId } = await artifacts.put({ name: 'report.json', mediaType: 'application/json', bytes });
+    return { outputs: { artifactId } };
+  },
+};
+
+function workflow(id: string, typeId: string): JsonObject {
+  return {
+    id,
+    name: id,
+    version: '1',
+    nodes: [{ id: 'only', typeId, name: 'only', position: { x: 0, y: 0 }, config: {}, inputs: {} }],
+    edges: [],
+    triggers: [{ id: 'manual', type: 'manual', enabled: true }],
+    variables: [],
+    metadata: { tags: [] },
+    settings: { timeout: 60_000 },
+  };
+}
+
+/** The memory store has no backup of its own. */
+function createStore() {
+  const bytes = Buffer.from('a backup');
+  return {
+    ...openMemoryStore(),
+    openBackup: async () => ({
+      size: bytes.length,
+      async *read() {
+        yield bytes;
+      },
+      close: async () => undefined,
+    }),
+  };
+}
+
+const DEAD: DeadDelivery = {
+  deliveryId: 'wh_1.0199e0a0-0000-7000-8000-000000000000.3',
+  kind: 'webhook',
+  webhookId: 'wh_1',
+  runId: '0199e0a0-0000-7000-8000-000000000000',
+  sequence: 3,
+  attempts: 8,
+  reason: 'status_500',
+  failedAt: '2030-01-01T00:00:00.000Z',
+};
+
+/** A delivery takes hours to become dead. */
+function withDeadDelivery(host: Host): Host {
+  const webhooks: Host['webhooks'] = {
+    ...host.webhooks,
+    deadDeliveries: async () => ({ rows: [DEAD] }),
+    replay: async (_caller, deliveryId) => deliveryId === DEAD.deliveryId,
+  };
+  return { ...host, webhooks };
+}
+
+export async function openDrivenHost(): Promise<DrivenHost> {
+  const store = createStore();
+  const at = await openHarness({ identity: randomBytes(32) }, withDeadDelivery, undefined, {
+    store,
+    nodes: [produce],
+    limits: { parkAfterMs: 0 },
+  });
+  await at.app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = at.app.server.address() as AddressInfo;
+
+  const read = async (url: string): Promise<Loose> => (await at.call('GET', url)).json;
+  const post = async (url: string, body: Json): Promise<Loose> => (await at.call('POST', url, { body })).json;
+  const startUntil = async (workflowId: string, status: string): Promise<string> => {
+    const { runId } = await at.start(workflowId);
+    await at.reaches(runId, status);
+    return runId;
+  };
+  const ended = () => startUntil('noop', 'completed');
+  const running = () => startUntil('wait', 'running');
+  const waiting = () => startUntil('gate', 'waiting-approval');
+  const ofRun =
+    (run: () => Promise<string>, more: Call = {}) =>
+    async () => ({
+      path: { runId: await run() },
+      ...more,
+    });
+  const answer = { resumeValue: { action: 'accept' } };
+  const token = async (): Promise<string> =>
+    String((await read(`/v1/runs/${await waiting()}`)).interrupt?.interruptToken);
+  const quarantined = async (): Promise<string> => {
+    const runId = await waiting();
+    for (const until = Date.now() + 10_000; (await store.readRun(runId, undefined))?.holder !== undefined; ) {
+      if (Date.now() > until) throw new Error('The run stays held.');
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    const since = Date.UTC(2030, 0, 1);
+    const suspicion = { reason: 'A test.', since, seq: 0, quarantinedAt: since };
+    await store.commit([{ kind: 'suspicion', batchId: 'q'.repeat(22), runId, suspicion }]);
+    return runId;
+  };
+  await post('/v1/host/weft/workflows', workflow('produces', 'test.produce'));
+  const produced = await startUntil('produces', 'completed');
+  let registered = 0;
+
+  const calls: DrivenHost['calls'] = {
+    getCapabilities: () => ({}),
+    getOpenApiSpec: () => ({}),
+    getAsyncApiSpec: () => ({}),
+    getSchema: () => ({ path: { schemaName: 'run-snapshot' } }),
+    getWorkflow: () => ({ path: { workflowId: 'noop' } }),
+    createRun: () => ({ body: { workflowId: 'noop' } }),
+    getRun: ofRun(waiting),
+    diffRun: async () => ({ path: { runId: await ended() }, query: { against: await ended() } }),
+    cancelRun: ofRun(running, { body: { reason: 'a test' } }),
+    bulkCancelRuns: async () => ({ body: { runIds: [await running(), 'unknown'] } }),
+    pauseRun: ofRun(running),
+    resumeRun: async () => {
+      const runId = await running();
+      await post(`/v1/runs/${runId}:pause`, { drainPolicy: 'immediate' });
+      await at.reaches(runId, 'paused');
+      return { path: { runId } };
+    },
+    resolveInterruptByRun: async () => ({ path: { runId: await waiting(), nodeId: 'gate' }, body: answer }),
+    resolveApproval: async () => ({
+      path: { runId: await waiting(), nodeId: 'gate' },
+      body: answer.resumeValue,
+    }),
+    inspectInterruptByToken: async () => ({ path: { token: await token() } }),
+    resolveInterruptByToken: async () => ({ path: { token: await token() }, body: answer }),
+    streamRunEvents: ofRun(ended),
+    pollRunEvents: ofRun(ended),
+    getArtifact: async () => {
+      const { artifacts } = await read(`/v1/host/weft/runs/${produced}/artifacts`);
+      return { path: { runId: produced, artifactId: String(artifacts?.[0]?.artifactId) } };
+    },
+    getDebugBundle: ofRun(ended),
+    createAnnotation: ofRun(ended, { body: { signal: { kind: 'rating', rating: 5 }, note: 'good' } }),
+    listAnnotations: async () => {
+      const runId = await ended();
+      await post(`/v1/runs/${runId}/annotations`, { signal: { kind: 'flag' } });
+      return { path: { runId } };
+    },
+    forkRun: ofRun(ended, { body: { mode: 'replay' } }),
+    getRunAncestry: ofRun(ended),
+    forkRunWith: ofRun(ended, { body: { mode: 'branch', fromSeq: 1 } }),
+    getRunState: ofRun(ended, { query: { at: '0' } }),
+    verifyAuditLog: () => ({ query: { fromSeq: '0', toSeq: '100' } }),
+    exportAudit: () => ({}),
+    registerWebhook: () => ({ body: { url: 'https://hooks.example.com/weft', events: ['*'] } }),
+    unregisterWebhook: async () => {
+      const body = { url: 'https://hooks.example.com/weft', events: ['run.completed'] };
+      return { path: { webhookId: String((await post('/v1/webhooks', body)).webhookId) } };
+    },
+    registerWorkflow: () => ({ body: workflow(`registered-${(registered += 1)}`, 'core.noop') }),
+    listWorkflows: () => ({ query: { limit: '2' } }),
+    getWorkflowVersion: () => ({ path: { workflowId: 'noop' }, query: { version: '1.0' } }),
+    checkWorkflow: () => ({ body: { id: 'half a workflow' } }),
+    listRuns: () => ({ query: { status: 'completed', limit: '2' } }),
+    explainRun: ofRun(waiting),
+    releaseRun: ofRun(quarantined),
+    importBundle: async () => ({
+      body: JSON.parse((await at.call('GET', `/v1/runs/${await ended()}/debug-bundle`)).text) as Json,
+    }),
+    listInterrupts: () => ({}),
+    setSecret: () => ({ body: { id: 'token', value: 'a value to keep' } }),
+    listSecrets: () => ({}),
+    removeSecret: async () => {
+      await post('/v1/host/weft/secrets', { id: 'removed', value: 'a value to remove' });
+      return { path: { secretId: 'removed' } };
+    },
+    listArtifacts: () => ({ path: { runId: produced } }),
+    createKey: () => ({ body: { principal: 'tester', kind: 'service', scopes: ['runs:read'] } }),
+    listKeys: () => ({}),
+    revokeKey: async () => ({ path: { keyId: (await at.createKey({ scopes: ['runs:read'] })).keyId } }),
+    rotateLinkKey: () => ({}),
+    readStats: () => ({}),
+    readMetrics: () => ({}),
+    removeRun: ofRun(ended),
+    eraseRun: ofRun(ended),
+    getRetention: () => ({}),
+    setRetention: () => ({ body: { keepForSeconds: 86_400 } }),
+    resetRetention: () => ({}),
+    backUp: () => ({}),
+    proveIdentity: () => ({ query: { nonce: NONCE } }),
+    health: () => ({}),
+    ready: () => ({}),
+    listWebhooks: () => ({}),
+    readCallbackSecret: () => ({}),
+    listDeliveries: () => ({}),
+    replayDelivery: () => ({ path: { deliveryId: DEAD.deliveryId } }),
+    listNodes: () => ({}),
+    drainNode: async () => ({
+      path: { node: String((await read('/v1/host/weft/cluster/nodes')).nodes?.[0]?.name) },
+    }),
+  };
+  return { at, url: `http://127.0.0.1:${port}`, calls, waiting };
+}
