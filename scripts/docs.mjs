@@ -1,4 +1,7 @@
-/** `npm run docs`: writes docs/reference from the tables of the protocol, the node types, the settings, the conformance suite and the invariants in source files. A test fails when the pages are out of date. */
+/**
+ * `npm run docs`: writes docs/reference from the tables of the protocol, the node types, the settings, the conformance suite and the
+ * invariants in source files, and the types that clients have without the schemas. A test fails when something of it is out of date.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,7 +10,7 @@ import { renderInvariants } from './docs/invariants.mjs';
 
 ensureReady();
 const built = (name) => import(pathToFileURL(join(ROOT, 'packages', name, 'dist/index.js')).href);
-const { renderReference } = await built('protocol');
+const { renderReference, renderWireTypes } = await built('protocol');
 const { BUILTIN_NODE_TYPES, renderNodeReference } = await built('engine');
 const { renderSettingsReference } = await built('cli');
 const { renderRequirementsPage } = await built('conformance');
@@ -25,3 +28,7 @@ for (const { file, markdown } of pages) {
   writeFileSync(join(folder, file), markdown);
   process.stdout.write(`docs/reference/${file}\n`);
 }
+
+const types = 'packages/protocol/src/wire-types.ts';
+writeFileSync(join(ROOT, types), renderWireTypes());
+process.stdout.write(`${types}\n`);

@@ -73,6 +73,7 @@ export { openApiDocument } from './emit/openapi.ts';
 export type { OpenApiOptions } from './emit/openapi.ts';
 export { renderReference } from './emit/reference.ts';
 export type { ReferencePage } from './emit/reference.ts';
+export { renderWireTypes } from './emit/wire-types.ts';
 export {
   AncestrySchema,
   ForkRunResponseSchema,
