@@ -1257,14 +1257,14 @@ export type EventPayloads = {
   'envelope.retry.attempted': {
     nodeId: string;
     attempt: number;
-    reason: 'schema-violation' | 'truncation' | 'type-drift' | 'type-mismatch' | 'refusal' | 'parse-error' | 'unknown' | string;
+    reason: string;
     previousError?: string | null;
   };
   /** A model answer stayed malformed to the end. */
   'envelope.retry.exhausted': {
     nodeId: string;
     totalAttempts: number;
-    finalReason: 'schema-violation' | 'truncation' | 'type-drift' | 'type-mismatch' | 'refusal' | 'parse-error' | 'unknown' | string;
+    finalReason: string;
     finalError?: string | null;
   };
   /** The provider refused; this is never retried. */

@@ -33,6 +33,8 @@ const DOCUMENTS: Readonly<Record<string, TSchema>> = {
 /** Whose readers meet members that the schema does not list, and may look at them. */
 const WITH_EXTRAS = new Set(['Capabilities', 'DebugBundle', 'RunSnapshot']);
 
+const JSON_MODULE = './json/json.ts';
+
 /** The text of src/wire-types.ts. */
 export function renderWireTypes(): string {
   const documents = Object.entries(DOCUMENTS).map(
@@ -44,7 +46,7 @@ export function renderWireTypes(): string {
   );
   return [
     '// Generated from the schemas of documents and events; change those, then run `npm run docs`.\n',
-    "import type { Json, JsonObject } from './json/json.ts';\n",
+    `import type { Json, JsonObject } from '${JSON_MODULE}';\n`,
     '/** What extensions add to an answer. */\ninterface Extras {\n  readonly [extra: string]: unknown;\n}\n',
     ...documents,
     `/** The payload of each event type: those of the protocol, then those of this host. */\nexport type EventPayloads = {\n${payloads.join('')}};\n`,
@@ -76,13 +78,19 @@ function typeOf(schema: Shape, indent: string): string {
   const { anyOf, items, type } = schema;
   if (schema.const !== undefined) return literal(schema.const);
   if (schema.enum !== undefined) return schema.enum.map(literal).join(' | ');
-  if (anyOf !== undefined) return anyOf.map((each) => typeOf(each, indent)).join(' | ');
+  if (anyOf !== undefined) return union(anyOf.map((each) => typeOf(each, indent)));
   if (items !== undefined) return `Array<${typeOf(items, indent)}>`;
   if (type === 'object') return objectType(schema, indent);
   if (type === undefined) return 'Json';
   const primitive = PRIMITIVES[type];
   if (primitive === undefined) throw new Error(`no type is known for a schema of type ${type}`);
   return primitive;
+}
+
+/** Names that are also any string are any string. */
+function union(types: readonly string[]): string {
+  const wide = types.includes('string') ? types.filter((type) => !type.startsWith("'")) : types;
+  return wide.join(' | ');
 }
 
 function objectType({ properties, required = [], additionalProperties }: Shape, indent: string): string {
