@@ -97,6 +97,17 @@ describe('a list', () => {
     expect(urls).toHaveLength(1);
   });
 
+  it('asks for nothing until it is awaited or looped over', async () => {
+    const { client, urls } = clientAnswering(...PAGES);
+
+    const list = client.runs.list();
+    expect(urls).toEqual([]);
+    await list;
+    for await (const _page of list.pages()) break;
+
+    expect(urls).toHaveLength(1);
+  });
+
   it('ends when the host leads back to the same page', async () => {
     const { client, urls } = clientAnswering({ workflows: [{ id: 'w' }], nextCursor: 'c1' });
 

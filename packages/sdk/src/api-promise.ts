@@ -4,18 +4,18 @@ export interface WithResponse<Data> {
   readonly response: Response;
 }
 
-/** What every call returns: a promise of its result, which also knows the HTTP response. The request is sent at once. */
+/** What every call returns: a promise of its result, which also knows the HTTP response. The request has been sent. */
 export class ApiPromise<Data> implements Promise<Data> {
   readonly [Symbol.toStringTag] = 'ApiPromise';
-  readonly #answer: Promise<WithResponse<Data>>;
+  readonly #answer: () => Promise<WithResponse<Data>>;
 
-  constructor(answer: Promise<WithResponse<Data>>) {
+  constructor(answer: () => Promise<WithResponse<Data>>) {
     this.#answer = answer;
   }
 
   /** For headers and the status, such as `openwop-idempotent-replay`. */
   withResponse(): Promise<WithResponse<Data>> {
-    return this.#answer;
+    return this.#answer();
   }
 
   // oxlint-disable-next-line unicorn/no-thenable -- it is a promise
@@ -37,7 +37,7 @@ export class ApiPromise<Data> implements Promise<Data> {
   }
 
   #data(): Promise<Data> {
-    return this.#answer.then(({ data }) => data);
+    return this.#answer().then(({ data }) => data);
   }
 }
 
@@ -46,7 +46,8 @@ export function mapped<Data, Result>(
   call: ApiPromise<Data>,
   change: (data: Data, response: Response) => Result,
 ): ApiPromise<Result> {
-  return new ApiPromise(
-    call.withResponse().then(({ data, response }) => ({ data: change(data, response), response })),
-  );
+  const answer = call
+    .withResponse()
+    .then(({ data, response }) => ({ data: change(data, response), response }));
+  return new ApiPromise(() => answer);
 }

@@ -30,7 +30,8 @@ export function createAudit(transport: Transport): Audit {
     verify: ({ fromSeq, toSeq } = {}) =>
       transport.json(endpointOf('verifyAudit'), { query: { fromSeq, toSeq } }),
     export: () =>
-      new PagePromise(load(), {
+      new PagePromise({
+        first: () => load(),
         rowsOf: ({ lines }) => lines,
         next: ({ nextCursor }) => (nextCursor === undefined ? undefined : load(nextCursor)),
       }),

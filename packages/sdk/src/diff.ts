@@ -70,7 +70,8 @@ function logOf(
       // A host that sends the same page again must not keep a loop for ever.
       (page) => ((page.events.at(-1)?.sequence ?? -1) > (after ?? -1) ? page : { ...page, events: [] }),
     );
-  return new PagePromise(load(), {
+  return new PagePromise({
+    first: () => load(),
     rowsOf: ({ events }) => events,
     next: ({ events, isComplete }) => {
       const last = events.at(-1);

@@ -1,23 +1,26 @@
 import type { Endpoint } from '@weft/protocol/plain';
-import { ApiPromise, mapped } from './api-promise.ts';
+import { ApiPromise, mapped, type WithResponse } from './api-promise.ts';
 import type { Listing } from './documents.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
 interface Pages<Row, Page> {
+  first(): ApiPromise<Page>;
   rowsOf(page: Page): readonly Row[];
   /** The page after this one; undefined after the last. */
   next(page: Page): PromiseLike<Page> | undefined;
 }
 
 /**
- * What every list returns: a promise of its first page, and a loop over the rows of all pages, each of which is asked for when the
- * loop comes to it. Leave the loop to stop asking.
+ * What every list returns: a promise of its first page, and a loop over the rows of all pages. The first page is asked for when it is
+ * awaited or looped over, each other one when the loop comes to it. Leave the loop to stop asking.
  */
 export class PagePromise<Row, Page = Listing<Row>> extends ApiPromise<Page> implements AsyncIterable<Row> {
   readonly #pages: Pages<Row, Page>;
 
-  constructor(first: ApiPromise<Page>, pages: Pages<Row, Page>) {
-    super(first.withResponse());
+  constructor(pages: Pages<Row, Page>) {
+    let first: Promise<WithResponse<Page>> | undefined;
+    // Not before: while it waits for its loop, a page that cannot be read would be a failure that is not handled.
+    super(() => (first ??= pages.first().withResponse()));
     this.#pages = pages;
   }
 
@@ -50,7 +53,8 @@ export function pagedList<Row>(
         return typeof nextCursor === 'string' && nextCursor !== cursor ? { items, nextCursor } : { items };
       },
     );
-  return new PagePromise(load(query['cursor']), {
+  return new PagePromise({
+    first: () => load(query['cursor']),
     rowsOf: ({ items }) => items,
     next: ({ nextCursor }) => (nextCursor === undefined ? undefined : load(nextCursor)),
   });
@@ -65,7 +69,10 @@ export function wholeList<Row>(
   member: string,
   query: Query = {},
 ): ListPromise<Row> {
-  const answer = transport.json<Readonly<Record<string, unknown>>>(endpoint, { query });
-  const rows = mapped(answer, ({ [member]: found }) => found as readonly Row[]);
-  return new PagePromise(rows, { rowsOf: (all) => all, next: () => undefined });
+  const load = (): ApiPromise<readonly Row[]> =>
+    mapped(
+      transport.json<Readonly<Record<string, unknown>>>(endpoint, { query }),
+      ({ [member]: rows }) => rows as readonly Row[],
+    );
+  return new PagePromise({ first: load, rowsOf: (all) => all, next: () => undefined });
 }

@@ -138,6 +138,15 @@ describe('a write', () => {
     expect(other).not.toBe(first);
   });
 
+  it('that is sent once has no key but the one it was given', async () => {
+    const { client, sent } = clientWith([ok], { maxRetries: 0 });
+
+    await outcome(client.runs.cancel('r'));
+    await outcome(client.runs.cancel('r', { idempotencyKey: 'mine' }));
+
+    expect(sent.map(({ key }) => key)).toEqual([null, 'mine']);
+  });
+
   it('is repeated while its first attempt is still carried out', async () => {
     const inFlight = answering(409, { 'retry-after': '1' }, 'idempotency_in_flight');
     const { client, sent } = clientWith([refusing, inFlight, ok]);

@@ -20,7 +20,7 @@ import type { Transport } from './transport.ts';
 import { type WaitOptions, waitForRun } from './wait.ts';
 
 export interface Idempotent {
-  /** Makes a repeat of the same request harmless. Default: a new one for each call, kept over its retries. */
+  /** Makes a repeat of the same request harmless. Default: a new one for each call, the same for its retries. */
   readonly idempotencyKey?: string;
 }
 

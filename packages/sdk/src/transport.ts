@@ -69,9 +69,11 @@ export function createTransport(options: ClientOptions): Transport {
   ): Promise<Result> {
     const { method, path } = endpoint;
     const target = urlOf(base + path, call.query);
-    const headers = headersOf(apiKey, endpoint, call);
-    const mayRepeat = method !== 'POST' || headers['idempotency-key'] !== undefined;
-    const retries = mayRepeat ? (call.maxRetries ?? options.maxRetries ?? MAX_RETRIES) : 0;
+    const wanted = call.maxRetries ?? options.maxRetries ?? MAX_RETRIES;
+    // What is sent once needs no key, and costs the host no record of it.
+    const ownKey = wanted > 0 && takesIdempotencyKey(endpoint) ? newIdempotencyKey() : undefined;
+    const headers = headersOf(apiKey, ownKey, call);
+    const retries = method !== 'POST' || headers['idempotency-key'] !== undefined ? wanted : 0;
     const signal = anySignal(call.signal, options.signal);
     const body = call.body === undefined ? {} : { body: JSON.stringify(call.body) };
     for (let attempt = 0; ; attempt += 1) {
@@ -112,13 +114,13 @@ export function createTransport(options: ClientOptions): Transport {
   }
 
   return {
-    json: <Result>(endpoint: Endpoint, call: CallOptions = {}) =>
-      new ApiPromise(
-        request(endpoint, call, async (response) => ({
-          data: (await readJson(response, origin)) as Result,
-          response,
-        })),
-      ),
+    json: <Result>(endpoint: Endpoint, call: CallOptions = {}) => {
+      const answer = request(endpoint, call, async (response) => ({
+        data: (await readJson(response, origin)) as Result,
+        response,
+      }));
+      return new ApiPromise(() => answer);
+    },
     open: (endpoint, call = {}) => request(endpoint, call, (response) => Promise.resolve(response)),
     origin,
   };
@@ -175,13 +177,13 @@ function parseBaseUrl(baseUrl: string | undefined): string {
 
 function headersOf(
   apiKey: string | null | undefined,
-  endpoint: Endpoint,
+  idempotencyKey: string | undefined,
   call: CallOptions,
 ): Record<string, string> {
   const headers: Record<string, string> = { accept: 'application/json' };
   if (typeof apiKey === 'string') headers['authorization'] = `Bearer ${apiKey}`;
   if (call.body !== undefined) headers['content-type'] = 'application/json';
-  if (takesIdempotencyKey(endpoint)) headers['idempotency-key'] = newIdempotencyKey();
+  if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey;
   for (const [name, value] of Object.entries(call.headers ?? {})) {
     if (value !== undefined) headers[name.toLowerCase()] = value;
   }
