@@ -1,6 +1,7 @@
 /**
  * `npm run docs`: writes docs/reference from the tables of the protocol, the node types, the settings, the conformance suite and the
- * invariants in source files, and the documents that hosts publish into the package of the protocol. Tests fail when they are out of date.
+ * invariants in source files, and the documents that hosts publish and the types that clients
+ * have without the schemas into the package of the protocol. Tests fail when they are out of date.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,7 +12,7 @@ import { renderInvariants } from './docs/invariants.mjs';
 ensureReady();
 const built = (name, file = 'index.js') =>
   import(pathToFileURL(join(ROOT, 'packages', name, 'dist', file)).href);
-const { documentFiles, renderReference } = await built('protocol');
+const { documentFiles, renderReference, renderWireTypes } = await built('protocol');
 const { BUILTIN_NODE_TYPES, renderNodeReference } = await built('engine');
 const { CONFORMANCE_ONLY } = await built('engine', 'conformance/index.js');
 const { renderSettingsReference } = await built('cli');
@@ -29,6 +30,7 @@ for (const { file, markdown } of pages) write(join('docs/reference', file), mark
 const documents = 'packages/protocol/documents';
 rmSync(join(ROOT, documents), { recursive: true, force: true });
 for (const { file, text } of documentFiles()) write(join(documents, file), text);
+write('packages/protocol/src/wire-types.ts', renderWireTypes());
 
 function write(file, text) {
   mkdirSync(dirname(join(ROOT, file)), { recursive: true });

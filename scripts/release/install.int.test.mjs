@@ -1,8 +1,16 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT, tool } from '../bootstrap.mjs';
 import { problemsOf } from './check-tarball.mjs';
@@ -32,7 +40,7 @@ beforeAll(async () => {
   registry = await openRegistry([...packed.map(({ path }) => path), ...tarballs]);
   mkdirSync(project);
   write('package.json', JSON.stringify({ name: 'project', private: true }));
-  await installed('@weft/cli', '@weft/sdk');
+  await installed(project, '@weft/cli', '@weft/sdk');
 }, 240_000);
 
 afterAll(async () => {
@@ -46,10 +54,10 @@ function npm(cwd, ...args) {
 }
 
 /** Not synchronous: the registry is this very process. */
-async function installed(...names) {
+async function installed(folderOfProject, ...names) {
   const flags = ['--registry', registry.url, '--no-audit', '--no-fund', '--cache', join(folder, 'cache')];
   const child = spawn('npm', ['install', ...flags, ...names], {
-    cwd: project,
+    cwd: folderOfProject,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let errors = '';
@@ -80,6 +88,37 @@ describe('the tarball of', () => {
       expect(problemsOf(files, JSON.parse(files.get('package.json').toString('utf8')))).toEqual([]);
     },
   );
+});
+
+describe('the SDK alone', () => {
+  it('is one package', LONG, async () => {
+    const alone = join(folder, 'alone');
+    mkdirSync(alone);
+    writeFileSync(join(alone, 'package.json'), JSON.stringify({ name: 'alone', private: true }));
+
+    await installed(alone, '@weft/sdk');
+
+    const { packages } = JSON.parse(readFileSync(join(alone, 'package-lock.json'), 'utf8'));
+    expect(Object.keys(packages)).toEqual(['', 'node_modules/@weft/sdk']);
+    expect(packages['node_modules/@weft/sdk']).not.toHaveProperty('dependencies');
+  });
+
+  it.each(['dist/index.js', 'dist/index.d.ts'])('needs nothing but its own files, from %s on', (entry) => {
+    const files = readTarball(packed.find(({ name }) => name === '@weft/sdk').path);
+    const modules = new Set([entry]);
+    const others = [];
+    for (const name of modules) {
+      // Declarations name the module, whose types stand next to it.
+      const content = files.get(name) ?? files.get(name.replace(/\.ts$/, '.d.ts'));
+      for (const [, path] of content.toString('utf8').matchAll(/(?:from|import)\s*\(?['"]([^'"]+)['"]/g)) {
+        if (path.startsWith('.')) modules.add(posix.join(posix.dirname(name), path));
+        else others.push(`${name} imports ${path}`);
+      }
+    }
+
+    expect(others).toEqual([]);
+    expect(modules.size).toBeGreaterThan(30);
+  });
 });
 
 describe('a folder with the packages installed', () => {
@@ -122,7 +161,12 @@ describe('a folder with the packages installed', () => {
   ])('compiles against its types with module resolution %s (%s)', LONG, (resolution, name, head) => {
     write(
       name,
-      `${head}\nexport const client = createClient({ baseUrl: 'http://127.0.0.1' });\nexport const run: Promise<{ runId: string }> = client.runs.create({ workflowId: 'x' });\n`,
+      `${head}\nexport const client = createClient({ baseUrl: 'http://127.0.0.1' });\nexport const run: Promise<{ runId: string }> = client.runs.create({ workflowId: 'x' });
+export async function failures(runId: string): Promise<string[]> {
+  const codes: string[] = [];
+  for await (const event of client.runs.events(runId)) if (event.type === 'node.failed') codes.push(event.payload.error.code);
+  return codes;
+}\n`,
     );
     mkdirSync(join(project, 'node_modules/@types'), { recursive: true });
     linkOnce(join(ROOT, 'node_modules/@types/node'), join(project, 'node_modules/@types/node'));

@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { ROOT, tool } from '../bootstrap.mjs';
+import { inlinePlain } from './inline-plain.mjs';
 import { publishedPackages } from './published-packages.mjs';
 import { noticesOf } from './third-party.mjs';
 
@@ -15,6 +16,7 @@ export function packAll(folder) {
   const tarballs = join(folder, 'tarballs');
   for (const each of [tree, tarballs]) mkdirSync(each, { recursive: true });
   copyTracked(tree);
+  inlinePlain(join(tree, 'packages'));
   symlinkSync(join(ROOT, 'node_modules'), join(tree, 'node_modules'));
   must(process.execPath, [tool('typescript/bin/tsc'), '-b'], tree);
   const published = publishedPackages();
@@ -50,12 +52,13 @@ function copyTracked(tree) {
 function complete(folder, published) {
   copyFileSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'));
   writeFileSync(join(folder, 'THIRD-PARTY-NOTICES.md'), noticesOf(published));
-  const exports = Object.entries(published.manifest.exports ?? {})
+  const { devDependencies: _devDependencies, ...manifest } = published.manifest;
+  const exports = Object.entries(manifest.exports ?? {})
     .filter(([, target]) => !JSON.stringify(target).includes('/testing/'))
     .map(([name, { '@weft/source': _source, ...target }]) => [name, target]);
   writeFileSync(
     join(folder, 'package.json'),
-    `${JSON.stringify({ ...published.manifest, exports: Object.fromEntries(exports) }, null, 2)}\n`,
+    `${JSON.stringify({ ...manifest, exports: Object.fromEntries(exports) }, null, 2)}\n`,
   );
 }
 

@@ -1,13 +1,14 @@
-import type { Annotation, AnnotationCreate } from '@weft/protocol';
-import { endpointOf } from '@weft/protocol/plain';
+import { type Annotation, type AnnotationCreate, endpointOf } from '@weft/protocol/plain';
+import type { ApiPromise } from './api-promise.ts';
+import { type ListPromise, wholeList } from './page-promise.ts';
 import type { Idempotent } from './runs.ts';
 import type { Transport } from './transport.ts';
 
 /** What people say about runs: ratings, labels, flags and corrections. Also of runs that have ended. */
 export interface Annotations {
-  create(runId: string, annotation: AnnotationCreate, options?: Idempotent): Promise<Annotation>;
+  create(runId: string, annotation: AnnotationCreate, options?: Idempotent): ApiPromise<Annotation>;
   /** Oldest first. */
-  list(runId: string): Promise<readonly Annotation[]>;
+  list(runId: string): ListPromise<Annotation>;
 }
 
 export function createAnnotations(transport: Transport): Annotations {
@@ -17,8 +18,6 @@ export function createAnnotations(transport: Transport): Annotations {
         body: annotation,
         headers: { 'idempotency-key': options.idempotencyKey },
       }),
-    list: async (runId) =>
-      (await transport.json<{ annotations: Annotation[] }>(endpointOf('listAnnotations', { runId })))
-        .annotations,
+    list: (runId) => wholeList(transport, endpointOf('listAnnotations', { runId }), 'annotations'),
   };
 }

@@ -1,5 +1,6 @@
 import { endpointOf } from '@weft/protocol/plain';
-import type { Listing, PageRequest } from './documents.ts';
+import type { PageRequest } from './documents.ts';
+import { type PagePromise, pagedList } from './page-promise.ts';
 import type { Transport } from './transport.ts';
 
 export interface ArtifactSummary {
@@ -23,7 +24,7 @@ export interface ArtifactContent {
 
 /** Artifacts of runs, kept next to their logs. */
 export interface Artifacts {
-  list(runId: string, page?: PageRequest): Promise<Listing<ArtifactSummary>>;
+  list(runId: string, page?: PageRequest): PagePromise<ArtifactSummary>;
   open(
     runId: string,
     artifactId: string,
@@ -33,16 +34,8 @@ export interface Artifacts {
 
 export function createArtifacts(transport: Transport): Artifacts {
   return {
-    async list(runId, page = {}) {
-      const answer = await transport.json<{ artifacts: ArtifactSummary[]; nextCursor?: string }>(
-        endpointOf('listArtifacts', { runId }),
-        {
-          query: { ...page },
-        },
-      );
-      const { artifacts: items, nextCursor } = answer;
-      return nextCursor === undefined ? { items } : { items, nextCursor };
-    },
+    list: (runId, page) =>
+      pagedList(transport, endpointOf('listArtifacts', { runId }), 'artifacts', { ...page }),
     async open(runId, artifactId, { signal } = {}) {
       const response = await transport.open(endpointOf('getArtifact', { runId, artifactId }), {
         headers: { accept: '*/*' },

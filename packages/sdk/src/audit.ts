@@ -1,5 +1,6 @@
-import type { AuditVerificationDocument, JsonObject } from '@weft/protocol';
-import { endpointOf } from '@weft/protocol/plain';
+import { type AuditVerificationDocument, endpointOf, type JsonObject } from '@weft/protocol/plain';
+import type { ApiPromise } from './api-promise.ts';
+import { PagePromise } from './page-promise.ts';
 import type { Transport } from './transport.ts';
 
 export interface AuditRange {
@@ -9,30 +10,30 @@ export interface AuditRange {
   readonly toSeq?: number;
 }
 
+export interface AuditExportPage {
+  readonly lines: readonly JsonObject[];
+  readonly nextCursor?: string;
+}
+
 /** The record of who did what, and the proof that it was not changed. */
 export interface Audit {
   /** Needs audit:read. */
-  verify(range?: AuditRange): Promise<AuditVerificationDocument>;
-  /** Lines of a file that can be verified without the host, page by page. Needs host:admin. */
-  export(): AsyncIterable<readonly JsonObject[]>;
+  verify(range?: AuditRange): ApiPromise<AuditVerificationDocument>;
+  /** Lines of a file that can be verified without the host. Needs host:admin. */
+  export(): PagePromise<JsonObject, AuditExportPage>;
 }
 
 export function createAudit(transport: Transport): Audit {
+  const load = (cursor?: string): ApiPromise<AuditExportPage> =>
+    transport.json(endpointOf('exportAudit'), { query: { cursor } });
   return {
     verify: ({ fromSeq, toSeq } = {}) =>
       transport.json(endpointOf('verifyAuditLog'), { query: { fromSeq, toSeq } }),
-    export: () => pagesOf(transport),
+    export: () =>
+      new PagePromise({
+        first: () => load(),
+        rowsOf: ({ lines }) => lines,
+        next: ({ nextCursor }) => (nextCursor === undefined ? undefined : load(nextCursor)),
+      }),
   };
-}
-
-async function* pagesOf(transport: Transport): AsyncGenerator<readonly JsonObject[], void, undefined> {
-  let cursor: string | undefined;
-  do {
-    const page = await transport.json<{ lines: JsonObject[]; nextCursor?: string }>(
-      endpointOf('exportAudit'),
-      { query: { cursor } },
-    );
-    yield page.lines;
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
 }

@@ -1,5 +1,5 @@
-import type { DebugBundle } from '@weft/protocol';
-import { endpointOf } from '@weft/protocol/plain';
+import { type DebugBundle, endpointOf } from '@weft/protocol/plain';
+import type { ApiPromise } from './api-promise.ts';
 import { textPieces } from './text-pieces.ts';
 import type { Transport } from './transport.ts';
 
@@ -11,7 +11,7 @@ export interface BundleOptions {
 
 /** A run as one document to carry away, without its secrets and inputs. */
 export interface Bundles {
-  get(runId: string, options?: BundleOptions): Promise<DebugBundle>;
+  get(runId: string, options?: BundleOptions): ApiPromise<DebugBundle>;
   /** The same as the text the host sends, piece by piece. Leave the loop to stop the host's work. */
   text(runId: string, options?: BundleOptions): Promise<AsyncIterable<string>>;
 }

@@ -25,7 +25,8 @@ function clientAnswering(answer: () => Response | Promise<Response>): {
     });
     return answer();
   };
-  return { client: createClient({ baseUrl: 'http://host.test/', apiKey: 'weft_test_k', fetch }), seen };
+  const options = { baseUrl: 'http://host.test/', apiKey: 'weft_test_k', fetch, maxRetries: 0 };
+  return { client: createClient(options), seen };
 }
 
 describe('the client', () => {
@@ -100,7 +101,7 @@ describe('the client', () => {
     const { client, seen } = clientAnswering(() => Response.json(pages[seen.length - 1]));
 
     const found: string[] = [];
-    for await (const question of client.interrupts.all({ limit: 2 })) found.push(question.nodeId);
+    for await (const question of client.interrupts.list({ limit: 2 })) found.push(question.nodeId);
 
     expect(found).toEqual(['a', 'b', 'c']);
     expect(seen.map(({ url }) => new URL(url).search)).toEqual([
@@ -115,7 +116,7 @@ describe('the client', () => {
       Response.json({ interrupts: [{ nodeId: 'a' }], nextCursor: 'more' }),
     );
 
-    for await (const question of client.interrupts.all()) {
+    for await (const question of client.interrupts.list()) {
       expect(question.nodeId).toBe('a');
       break;
     }

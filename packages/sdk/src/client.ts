@@ -1,6 +1,6 @@
-import type { Capabilities } from '@weft/protocol';
-import { endpointOf } from '@weft/protocol/plain';
+import { type Capabilities, endpointOf } from '@weft/protocol/plain';
 import { type Annotations, createAnnotations } from './annotations.ts';
+import type { ApiPromise } from './api-promise.ts';
 import { type Artifacts, createArtifacts } from './artifacts.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { type Bundles, createBundles } from './bundles.ts';
@@ -13,7 +13,7 @@ import { type Operations, createOperations } from './operations.ts';
 import { type Keys, createKeys } from './keys.ts';
 import { type Runs, createRuns } from './runs.ts';
 import { type Secrets, createSecrets } from './secrets.ts';
-import { type TransportOptions, createTransport } from './transport.ts';
+import { type ClientOptions, createTransport } from './transport.ts';
 import { type Webhooks, createWebhooks } from './webhooks.ts';
 import { type Workflows, createWorkflows } from './workflows.ts';
 
@@ -32,11 +32,13 @@ export interface Client {
   readonly audit: Audit;
   readonly cluster: Cluster;
   /** What the host says it can do. Needs no key. */
-  discovery(): Promise<Capabilities>;
+  discovery(): ApiPromise<Capabilities>;
+  /** The same client with some options changed: `weft.withOptions({ timeoutMs: 5_000 }).runs.get(id)`. */
+  withOptions(changed: ClientOptions): Client;
 }
 
 /** Nouns, then verbs. Every failure is an ApiError (the host rejected the request) or a ConnectionError (no answer came). */
-export function createClient(options: TransportOptions): Client {
+export function createClient(options: ClientOptions = {}): Client {
   const transport = createTransport(options);
   return {
     runs: { ...createRuns(transport), ...createDiffs(transport), ...createForks(transport) },
@@ -53,5 +55,6 @@ export function createClient(options: TransportOptions): Client {
     audit: createAudit(transport),
     cluster: createCluster(transport),
     discovery: () => transport.json(endpointOf('getCapabilities')),
+    withOptions: (changed) => createClient({ ...options, ...changed }),
   };
 }

@@ -1,19 +1,20 @@
-import type { ClusterNodeDocument } from '@weft/protocol';
-import { endpointOf } from '@weft/protocol/plain';
+import { type ClusterNodeDocument, endpointOf } from '@weft/protocol/plain';
+import type { ApiPromise } from './api-promise.ts';
+import { type ListPromise, wholeList } from './page-promise.ts';
 import type { Transport } from './transport.ts';
 
 export type ClusterNode = ClusterNodeDocument;
 
 /** For administrators: the processes that share a store. */
 export interface Cluster {
-  nodes(): Promise<readonly ClusterNode[]>;
+  nodes(): ListPromise<ClusterNode>;
   /** Asks a process to hold no runs any more; the list of nodes shows when it is drained. */
-  drain(node: string): Promise<ClusterNode>;
+  drain(node: string): ApiPromise<ClusterNode>;
 }
 
 export function createCluster(transport: Transport): Cluster {
   return {
-    nodes: async () => (await transport.json<{ nodes: ClusterNode[] }>(endpointOf('listNodes'))).nodes,
+    nodes: () => wholeList(transport, endpointOf('listNodes'), 'nodes'),
     drain: (node) => transport.json(endpointOf('drainNode', { node })),
   };
 }

@@ -74,7 +74,7 @@ describe('reading a log', () => {
     });
     const sequences: number[] = [];
 
-    for await (const page of client.runs.log('r')) sequences.push(...page.map(({ sequence }) => sequence));
+    for await (const { sequence } of client.runs.log('r')) sequences.push(sequence);
 
     expect(sequences).toEqual([0, 1, 2, 3, 4, 5]);
     expect(seen.map((url) => url.searchParams.get('lastSequence'))).toEqual([null, '1', '3']);
@@ -82,10 +82,10 @@ describe('reading a log', () => {
 
   it('ends when there is nothing new, or the same again', async () => {
     const { client, seen } = clientAnswering(() => Response.json({ events: [event(0)], isComplete: false }));
-    let pages = 0;
+    let events = 0;
 
-    for await (const _page of client.runs.log('r')) pages += 1;
+    for await (const _event of client.runs.log('r')) events += 1;
 
-    expect([pages, seen.length]).toEqual([1, 2]);
+    expect([events, seen.length]).toEqual([1, 2]);
   });
 });

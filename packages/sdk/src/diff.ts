@@ -1,6 +1,8 @@
-import type { JsonObject } from '@weft/protocol';
-import { endpointOf } from '@weft/protocol/plain';
+import { endpointOf, type JsonObject } from '@weft/protocol/plain';
+import { type ApiPromise, mapped } from './api-promise.ts';
 import type { EventsPage, RunEventDocument } from './documents.ts';
+import { PagePromise } from './page-promise.ts';
+import type { RunEvent } from './run-events.ts';
 import { textPieces } from './text-pieces.ts';
 import type { Transport } from './transport.ts';
 
@@ -31,11 +33,11 @@ export interface DiffOptions {
 
 /** Comparing the runs of one host. */
 export interface Diffs {
-  diff(a: string, b: string, options?: DiffOptions): Promise<RunDiffDocument>;
+  diff(a: string, b: string, options?: DiffOptions): ApiPromise<RunDiffDocument>;
   /** The same as the text the host sends, piece by piece. Leave the loop to stop the host's work. */
   diffText(a: string, b: string, options?: DiffOptions): Promise<AsyncIterable<string>>;
-  /** The log of a run as far as it goes, in pages. Does not follow an active run. */
-  log(runId: string, options?: DiffOptions): AsyncIterable<readonly RunEventDocument[]>;
+  /** The log of a run as far as it goes. Does not follow an active run: `events` does. */
+  log(runId: string, options?: DiffOptions): PagePromise<RunEvent, EventsPage>;
 }
 
 const PAGE_EVENTS = 1_000;
@@ -49,27 +51,31 @@ export function createDiffs(transport: Transport): Diffs {
       const response = await transport.open(endpointOf('diffRun', { runId: a }), call);
       return textPieces(response, transport.origin, options.signal);
     },
-    log: (runId, options = {}) => pagesOf(transport, runId, options.signal),
+    log: (runId, options = {}) => logOf(transport, runId, options.signal),
   };
 }
 
-async function* pagesOf(
+function logOf(
   transport: Transport,
   runId: string,
   signal: AbortSignal | undefined,
-): AsyncGenerator<readonly RunEventDocument[], void, undefined> {
-  let lastSequence = -1;
-  for (;;) {
-    const page = await transport.json<EventsPage>(endpointOf('pollRunEvents', { runId }), {
-      // The shortest wait there is: at the end of an active run's log, nothing more is waited for.
-      query: { lastSequence: lastSequence < 0 ? undefined : lastSequence, limit: PAGE_EVENTS, timeout: 1 },
-      signal,
-    });
-    const last = page.events.at(-1);
-    // A host that sends the same page again must not keep us here for ever.
-    if (last === undefined || last.sequence <= lastSequence) return;
-    yield page.events;
-    if (page.isComplete) return;
-    lastSequence = last.sequence;
-  }
+): PagePromise<RunEvent, EventsPage> {
+  const load = (after?: number): ApiPromise<EventsPage> =>
+    mapped(
+      transport.json<EventsPage>(endpointOf('pollRunEvents', { runId }), {
+        // The shortest wait there is: at the end of an active run's log, nothing more is waited for.
+        query: { lastSequence: after, limit: PAGE_EVENTS, timeout: 1 },
+        signal,
+      }),
+      // A host that sends the same page again must not keep a loop for ever.
+      (page) => ((page.events.at(-1)?.sequence ?? -1) > (after ?? -1) ? page : { ...page, events: [] }),
+    );
+  return new PagePromise({
+    first: () => load(),
+    rowsOf: ({ events }) => events,
+    next: ({ events, isComplete }) => {
+      const last = events.at(-1);
+      return last === undefined || isComplete ? undefined : load(last.sequence);
+    },
+  });
 }

@@ -1,10 +1,11 @@
-import type { Json, JsonObject, RunSnapshot } from '@weft/protocol';
+import type { Json, JsonObject, RunSnapshot } from '@weft/protocol/plain';
+import type { RunEvent } from './run-events.ts';
 
 /** What the host sends. Documents are open: a newer host may add members, so nothing here is exhaustive. */
 
 export type StreamMode = 'updates' | 'values' | 'messages' | 'debug';
 
-/** An event of a run's log, as the wire carries it. */
+/** An event of a run's log, whatever its type. `RunEvent` tells the types apart. */
 export interface RunEventDocument {
   readonly eventId: string;
   readonly runId: string;
@@ -95,7 +96,7 @@ export interface BulkCancelItem {
 }
 
 export interface EventsPage {
-  readonly events: readonly RunEventDocument[];
+  readonly events: readonly RunEvent[];
   readonly isComplete: boolean;
   readonly runStatus?: string;
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@weft/protocol';
+import type { JsonObject } from '@weft/protocol/plain';
 
 /** The host answered, and the answer is an error envelope. Branch on `code`, never on `message`. */
 export class ApiError extends Error {
@@ -30,13 +30,24 @@ export interface ErrorAnswer {
   readonly retryAfter?: number | undefined;
 }
 
+export interface ConnectionProblem {
+  readonly cause?: unknown;
+  readonly status?: number;
+  readonly retryAfter?: number | undefined;
+}
+
 /** Nothing that speaks the protocol answered: refused, reset, timed out, or not a host at all. */
 export class ConnectionError extends Error {
   readonly url: string;
+  /** Of an answer that is not the protocol's, such as a proxy's. */
+  readonly status: number | undefined;
+  readonly retryAfter: number | undefined;
 
-  constructor(url: string, problem: string, options?: { cause?: unknown }) {
-    super(`${problem} (${url}). Check that the host runs and that the base URL is right.`, options);
+  constructor(url: string, problem: string, { cause, status, retryAfter }: ConnectionProblem = {}) {
+    super(`${problem} (${url}). Check that the host runs and that the base URL is right.`, { cause });
     this.name = 'ConnectionError';
     this.url = url;
+    this.status = status;
+    this.retryAfter = retryAfter;
   }
 }

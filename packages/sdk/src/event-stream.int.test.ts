@@ -105,6 +105,26 @@ describe('client.runs.events', () => {
     expect(streams).toBe(2);
   });
 
+  it('ends with the snapshot of a run that has ended', async () => {
+    let streams = 0;
+    const baseUrl = await hostWith(
+      () => 'completed',
+      (_request, response) => {
+        streams += 1;
+        const snapshots = ['running', 'completed'].map((status) => JSON.stringify({ runId: 'r', status }));
+        response.end(
+          snapshots.map((data, id) => `id: ${id}\nevent: state.snapshot\ndata: ${data}\n\n`).join(''),
+        );
+      },
+    );
+
+    const statuses: string[] = [];
+    for await (const run of createClient({ baseUrl }).runs.events('r', { mode: 'values' }))
+      statuses.push(run.status);
+
+    expect([statuses, streams]).toEqual([['running', 'completed'], 1]);
+  });
+
   it('closes the connection when the loop is left', async () => {
     let closed: () => void = () => undefined;
     const hasClosed = new Promise<void>((resolve) => {
@@ -126,7 +146,7 @@ describe('client.runs.events', () => {
     await hasClosed;
   });
 
-  it('does not retry the first connection: an error envelope is thrown as it is', async () => {
+  it('throws what the first connection is answered with', async () => {
     const baseUrl = await hostWith(
       () => 'running',
       (_request, response) => {
@@ -135,7 +155,7 @@ describe('client.runs.events', () => {
       },
     );
 
-    const events = createClient({ baseUrl }).runs.events('r')[Symbol.asyncIterator]();
+    const events = createClient({ baseUrl, maxRetries: 0 }).runs.events('r')[Symbol.asyncIterator]();
 
     await expect(events.next()).rejects.toSatisfy(
       (error) => error instanceof ApiError && error.status === 503,

@@ -1,7 +1,8 @@
-import type { Annotation } from '@weft/protocol';
-import { endpointOf, isJsonObject } from '@weft/protocol/plain';
-import { type RunEventDocument, type StreamMode, isTerminalStatus } from './documents.ts';
+import { type Annotation, endpointOf, isJsonObject } from '@weft/protocol/plain';
+import { type StreamMode, isTerminalStatus } from './documents.ts';
 import { ApiError, ConnectionError } from './errors.ts';
+import { pause, retryDelayMs } from './retry.ts';
+import type { Streamed } from './run-events.ts';
 import { type SseFrame, createFrameParser } from './sse-frames.ts';
 import type { Transport } from './transport.ts';
 
@@ -13,11 +14,12 @@ import type { Transport } from './transport.ts';
  * again after the last sequence seen, with a growing pause while the host stays away.
  *
  * 1. No event is yielded twice and none is left out, however often the connection breaks.
- * 2. The first connection is not retried: a wrong URL, key or run id is the caller's to know at once.
+ * 2. The first connection is an ordinary request: a wrong URL, key or run id is the caller's to know at once.
  * 3. Leaving the loop, or aborting the signal, closes the connection.
  */
-export interface EventStreamOptions {
-  readonly mode?: StreamMode | readonly StreamMode[];
+export interface EventStreamOptions<Mode extends StreamMode = StreamMode> {
+  /** One or several; default: `updates`. */
+  readonly mode?: Mode | readonly Mode[];
   /** The last sequence already seen; left out, the stream starts at the first event. */
   readonly after?: number;
   /** Lets the host gather events for this many milliseconds into one frame. */
@@ -38,13 +40,12 @@ interface Position {
 
 const SILENCE_MS = 75_000; // the protocol promises a sign of life every 30 s
 const FIRST_DELAY_MS = 250;
-const MAX_DELAY_MS = 5_000;
 
-export async function* followRun(
+export async function* followRun<Mode extends StreamMode = 'updates'>(
   transport: Transport,
   runId: string,
-  options: EventStreamOptions = {},
-): AsyncGenerator<RunEventDocument, void, undefined> {
+  options: EventStreamOptions<Mode> = {},
+): AsyncGenerator<Streamed<Mode>, void, undefined> {
   const position: Position = { after: options.after, ended: false };
   const closing = new AbortController();
   const signal =
@@ -53,7 +54,7 @@ export async function* followRun(
     let response = await connect(transport, runId, options, position, signal);
     let runHadEnded = false;
     for (;;) {
-      const lost = yield* readAll(response, position, signal, options.onAnnotated);
+      const lost = yield* readAll<Streamed<Mode>>(response, position, signal, options.onAnnotated);
       if (position.ended || signal.aborted) return;
       // A connection opened after the run had ended carries everything there is.
       if (runHadEnded && lost === undefined) return;
@@ -72,6 +73,7 @@ function connect(
   options: EventStreamOptions,
   position: Position,
   signal: AbortSignal,
+  retries: { maxRetries?: number } = {},
 ): Promise<Response> {
   const mode = options.mode ?? 'updates';
   return transport.open(endpointOf('streamRunEvents', { runId }), {
@@ -81,8 +83,12 @@ function connect(
       'last-event-id': position.after === undefined ? undefined : String(position.after),
     },
     signal,
+    ...retries,
   });
 }
+
+/** Connecting again has its own patience. */
+const ONCE = { maxRetries: 0 };
 
 interface Reconnection {
   readonly transport: Transport;
@@ -102,28 +108,29 @@ async function reconnect(
     try {
       const run = await transport.json<{ status: string }>(endpointOf('getRun', { runId }), {
         signal,
+        ...ONCE,
       });
       const runHadEnded = isTerminalStatus(run.status);
       // A host that closes live streams at once must not be asked in a tight loop.
       if (!runHadEnded && attempt === 0) await pause(FIRST_DELAY_MS, signal);
-      return { response: await connect(transport, runId, options, position, signal), runHadEnded };
+      return { response: await connect(transport, runId, options, position, signal, ONCE), runHadEnded };
     } catch (error) {
       if (!isTemporary(error) || Date.now() >= giveUpAt) throw error;
       cause = error;
     }
-    const delayMs = delayOf(attempt, cause);
+    const delayMs = retryDelayMs(cause, attempt);
     options.onReconnect?.(cause, delayMs);
     await pause(delayMs, signal);
   }
 }
 
-/** Yields every event of one connection; returns what broke it, or undefined when it ended in order. */
-async function* readAll(
+/** Yields every item of one connection; returns what broke it, or undefined when it ended in order. */
+async function* readAll<Item>(
   response: Response,
   position: Position,
   signal: AbortSignal,
   onAnnotated: EventStreamOptions['onAnnotated'],
-): AsyncGenerator<RunEventDocument, unknown, undefined> {
+): AsyncGenerator<Item, unknown, undefined> {
   const reader = response.body?.getReader();
   if (reader === undefined) return undefined;
   const decoder = new TextDecoder();
@@ -133,7 +140,8 @@ async function* readAll(
       const part = await readPart(reader);
       if (part.done) return undefined;
       for (const frame of parse(decoder.decode(part.value, { stream: true })))
-        yield* eventsOf(frame, position, onAnnotated);
+        yield* itemsOf<Item>(frame, position, onAnnotated);
+      if (position.ended) return undefined; // the host closes now, and need not be waited for
     }
   } catch (error) {
     if (signal.aborted && !position.ended) throw error;
@@ -160,53 +168,35 @@ async function readPart(reader: PartReader): Promise<{ done: boolean; value?: Ui
   }
 }
 
-function* eventsOf(
+function* itemsOf<Item>(
   frame: SseFrame,
   position: Position,
   onAnnotated: EventStreamOptions['onAnnotated'],
-): Generator<RunEventDocument> {
+): Generator<Item> {
   const data: unknown = JSON.parse(frame.data);
   if (frame.event === 'run.annotated') {
     if (isJsonObject(data)) onAnnotated?.(data['payload'] as unknown as Annotation);
     return;
   }
-  for (const event of (Array.isArray(data) ? data : [data]) as RunEventDocument[]) {
-    if (endsRun(event)) position.ended = true;
-    yield event;
+  for (const item of Array.isArray(data) ? (data as unknown[]) : [data]) {
+    if (endsRun(item)) position.ended = true;
+    yield item as Item;
   }
   if (frame.id !== undefined && /^\d+$/.test(frame.id)) position.after = Number(frame.id);
 }
 
-function endsRun(event: RunEventDocument): boolean {
-  if (event.type === 'run.completed' || event.type === 'run.failed' || event.type === 'run.cancelled')
-    return true;
-  if (event.type !== 'state.snapshot' || !isJsonObject(event.payload)) return false;
-  const status = event.payload['status'];
-  return typeof status === 'string' && isTerminalStatus(status);
+const TERMINAL: readonly unknown[] = ['run.completed', 'run.failed', 'run.cancelled'];
+
+/** An event says so by its type, a snapshot by its status. */
+function endsRun(item: unknown): boolean {
+  if (!isJsonObject(item)) return false;
+  const { type, status } = item;
+  return (
+    TERMINAL.includes(type) || (type === undefined && typeof status === 'string' && isTerminalStatus(status))
+  );
 }
 
 function isTemporary(error: unknown): boolean {
   if (error instanceof ConnectionError) return true;
   return error instanceof ApiError && (error.status === 429 || error.status >= 500);
-}
-
-function delayOf(attempt: number, cause: unknown): number {
-  if (cause instanceof ApiError && cause.retryAfter !== undefined) return cause.retryAfter * 1000;
-  const ceiling = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** attempt);
-  return ceiling / 2 + Math.random() * (ceiling / 2);
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal.throwIfAborted();
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(signal.reason as Error);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    signal.addEventListener('abort', stop, { once: true });
-  });
 }

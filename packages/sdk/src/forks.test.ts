@@ -59,7 +59,7 @@ describe('forking a run', () => {
       { url: 'http://host.test/v1/runs/a%2F1:fork', key: 'once', body: { mode: 'branch', fromSeq: 3 } },
       {
         url: 'http://host.test/v1/host/weft/runs/a%2F1:fork',
-        key: undefined,
+        key: expect.stringMatching(/^[0-9a-f]{32}$/),
         body: { mode: 'branch', fromSeq: 3, values: { x: 1 } },
       },
     ]);

@@ -1,5 +1,12 @@
-import type { Ancestry, ForkRunResponse, JsonObject, RunOptions } from '@weft/protocol';
-import { endpointOf, isJsonObject } from '@weft/protocol/plain';
+import {
+  type Ancestry,
+  endpointOf,
+  type ForkRunResponse,
+  isJsonObject,
+  type JsonObject,
+  type RunOptions,
+} from '@weft/protocol/plain';
+import type { ApiPromise } from './api-promise.ts';
 import type { RunDocument, RunEventDocument } from './documents.ts';
 import { createDiffs } from './diff.ts';
 import type { Idempotent } from './runs.ts';
@@ -34,11 +41,11 @@ export interface FailedVisit {
 
 /** Runs that begin as others, and how runs stood earlier. */
 export interface Forks {
-  fork(runId: string, request: ForkRequest, options?: Idempotent): Promise<ForkedRun>;
+  fork(runId: string, request: ForkRequest, options?: Idempotent): ApiPromise<ForkedRun>;
   /** Which run started this one as a child. */
-  ancestry(runId: string): Promise<RunAncestry>;
+  ancestry(runId: string): ApiPromise<RunAncestry>;
   /** The run as it stood right after an event; after its newest when `at` is left out. */
-  stateAt(runId: string, at?: number): Promise<RunDocument>;
+  stateAt(runId: string, at?: number): ApiPromise<RunDocument>;
   /** Reads the log; undefined when no node has failed. */
   failedVisit(runId: string): Promise<FailedVisit | undefined>;
 }
@@ -64,31 +71,27 @@ function forkOperation({ values, workflowVersion }: ForkRequest): 'forkRun' | 'f
 
 const ENDS_VISIT = new Set(['node.completed', 'node.failed', 'node.skipped', 'node.cancelled']);
 
-async function findFailedVisit(
-  pages: AsyncIterable<readonly RunEventDocument[]>,
-): Promise<FailedVisit | undefined> {
+async function findFailedVisit(log: AsyncIterable<RunEventDocument>): Promise<FailedVisit | undefined> {
   const visits = new Map<string, number>();
   /** The newest failure of each node. */
   const failures = new Map<string, FailedVisit>();
   let blamed: string | undefined;
   let runError: string | undefined;
-  for await (const page of pages) {
-    for (const event of page) {
-      const payload = isJsonObject(event.payload) ? event.payload : {};
-      if (event.type === 'run.failed') {
-        runError = errorOf(payload).code;
-        if (typeof payload['failedNodeId'] === 'string') blamed = payload['failedNodeId'];
-      }
-      if (event.nodeId === undefined) continue;
-      const node = keyOf(event.nodeId, payload);
-      if (event.type === 'node.started' && !visits.has(node)) visits.set(node, event.sequence);
-      if (event.type === 'node.failed') {
-        const startedSeq = visits.get(node) ?? event.sequence;
-        failures.delete(event.nodeId); // so that the newest is the last
-        failures.set(event.nodeId, { node, ...errorOf(payload), failedSeq: event.sequence, startedSeq });
-      }
-      if (ENDS_VISIT.has(event.type)) visits.delete(node);
+  for await (const event of log) {
+    const payload = isJsonObject(event.payload) ? event.payload : {};
+    if (event.type === 'run.failed') {
+      runError = errorOf(payload).code;
+      if (typeof payload['failedNodeId'] === 'string') blamed = payload['failedNodeId'];
     }
+    if (event.nodeId === undefined) continue;
+    const node = keyOf(event.nodeId, payload);
+    if (event.type === 'node.started' && !visits.has(node)) visits.set(node, event.sequence);
+    if (event.type === 'node.failed') {
+      const startedSeq = visits.get(node) ?? event.sequence;
+      failures.delete(event.nodeId); // so that the newest is the last
+      failures.set(event.nodeId, { node, ...errorOf(payload), failedSeq: event.sequence, startedSeq });
+    }
+    if (ENDS_VISIT.has(event.type)) visits.delete(node);
   }
   if (blamed !== undefined) return failures.get(blamed);
   // A host need not name the node. What ended the run was then the newest failure, unless it was no node's.

@@ -1,4 +1,5 @@
 import { endpointOf } from '@weft/protocol/plain';
+import { type ApiPromise, mapped } from './api-promise.ts';
 import type { Transport } from './transport.ts';
 
 /** A bundle of any OpenWOP host as a run of this one, which can be read, compared and forked, and nothing else. */
@@ -23,15 +24,15 @@ export interface ImportedRun {
 
 export interface Imports {
   /** The bundle as it was read from its file, parsed. The same one again gives the same run. */
-  create(bundle: unknown, options?: { readonly signal?: AbortSignal }): Promise<ImportedRun>;
+  create(bundle: unknown, options?: { readonly signal?: AbortSignal }): ApiPromise<ImportedRun>;
 }
 
 export function createImports(transport: Transport): Imports {
   return {
-    async create(bundle, { signal } = {}) {
-      const response = await transport.open(endpointOf('importBundle'), { body: bundle, signal });
-      const answer = (await response.json()) as Omit<ImportedRun, 'created'>;
-      return { ...answer, created: response.status === 201 };
-    },
+    create: (bundle, { signal } = {}) =>
+      mapped(
+        transport.json<Omit<ImportedRun, 'created'>>(endpointOf('importBundle'), { body: bundle, signal }),
+        (answer, { status }) => ({ ...answer, created: status === 201 }),
+      ),
   };
 }

@@ -1,6 +1,18 @@
+export type {
+  Annotation,
+  AnnotationCreate,
+  Capabilities,
+  DebugBundle,
+  EventPayloads,
+  Json,
+  JsonObject,
+  RunSnapshot,
+  WorkflowDefinition,
+} from '@weft/protocol/plain';
+export { ApiPromise, type WithResponse } from './api-promise.ts';
 export type { ArtifactContent, Artifacts, ArtifactSummary } from './artifacts.ts';
 export type { Annotations } from './annotations.ts';
-export type { Audit, AuditRange } from './audit.ts';
+export type { Audit, AuditExportPage, AuditRange } from './audit.ts';
 export type { BundleOptions, Bundles } from './bundles.ts';
 export { type Client, createClient } from './client.ts';
 export type { Cluster, ClusterNode } from './cluster.ts';
@@ -42,9 +54,20 @@ export type { ImportedRun, Imports } from './imports.ts';
 export type { Interrupts } from './interrupts.ts';
 export type { BackupContent, Operations, Retention } from './operations.ts';
 export type { Keys } from './keys.ts';
+export { type ListPromise, PagePromise } from './page-promise.ts';
+export type {
+  KnownEvent,
+  KnownEventType,
+  OtherEvent,
+  OtherEventType,
+  OutputChunk,
+  RunEvent,
+  Streamed,
+} from './run-events.ts';
 export type { CreateRunOptions, Idempotent, PauseOptions, PollOptions, Runs } from './runs.ts';
 export type { NewSecret, Secrets, SecretScope, SecretSummary } from './secrets.ts';
-export type { Fetch, TransportOptions } from './transport.ts';
+export type { ClientOptions, Fetch } from './transport.ts';
+export { RunEndedError, type WaitOptions } from './wait.ts';
 export type {
   CreatedWebhook,
   DeadDelivery,

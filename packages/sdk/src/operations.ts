@@ -1,4 +1,5 @@
 import { endpointOf } from '@weft/protocol/plain';
+import type { ApiPromise } from './api-promise.ts';
 import type { Idempotent } from './runs.ts';
 import type { Transport } from './transport.ts';
 
@@ -19,34 +20,34 @@ export interface BackupContent {
 /** For administrators: how long runs are kept, how they go, and the copy of everything. */
 export interface Operations {
   /** Removes a run that has ended, with all that belongs to it. */
-  purge(runId: string, options?: Idempotent): Promise<void>;
+  purge(runId: string, options?: Idempotent): ApiPromise<void>;
   /** Erases what is kept behind the masks of a run that has ended; its log stays as it is. */
-  erase(runId: string, options?: Idempotent): Promise<void>;
-  retention(tenant?: string): Promise<Retention>;
-  setRetention(keepForSeconds: number | null, tenant?: string): Promise<Retention>;
+  erase(runId: string, options?: Idempotent): ApiPromise<void>;
+  retention(tenant?: string): ApiPromise<Retention>;
+  setRetention(keepForSeconds: number | null, tenant?: string): ApiPromise<Retention>;
   /** Back to the host's default. */
-  resetRetention(tenant?: string): Promise<Retention>;
+  resetRetention(tenant?: string): ApiPromise<Retention>;
   backup(options?: { readonly signal?: AbortSignal | undefined }): Promise<BackupContent>;
 }
 
 export function createOperations(transport: Transport): Operations {
   return {
-    purge: async (runId, options = {}) => {
-      await transport.json(endpointOf('removeRun', { runId }), {
+    purge: (runId, options = {}) =>
+      transport.json(endpointOf('removeRun', { runId }), {
         headers: { 'idempotency-key': options.idempotencyKey },
-      });
-    },
-    erase: async (runId, options = {}) => {
-      await transport.json(endpointOf('eraseRun', { runId }), {
+      }),
+    erase: (runId, options = {}) =>
+      transport.json(endpointOf('eraseRun', { runId }), {
         headers: { 'idempotency-key': options.idempotencyKey },
-      });
-    },
+      }),
     retention: (tenant) => transport.json(endpointOf('getRetention'), { query: { tenant } }),
     setRetention: (keepForSeconds, tenant) =>
       transport.json(endpointOf('setRetention'), { query: { tenant }, body: { keepForSeconds } }),
     resetRetention: (tenant) => transport.json(endpointOf('resetRetention'), { query: { tenant } }),
     async backup({ signal } = {}) {
-      const response = await transport.open(endpointOf('backUp'), { headers: { accept: '*/*' }, signal });
+      // The copy is made before it is sent, and that takes as long as the store is large.
+      const call = { headers: { accept: '*/*' }, signal, timeoutMs: 0 };
+      const response = await transport.open(endpointOf('backUp'), call);
       const length = response.headers.get('content-length');
       return {
         size: length === null ? undefined : Number(length),

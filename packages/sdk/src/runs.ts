@@ -1,24 +1,26 @@
-import type { Endpoint, Json } from '@weft/protocol';
-import { endpointOf } from '@weft/protocol/plain';
+import { type Endpoint, endpointOf, type Json } from '@weft/protocol/plain';
+import type { ApiPromise } from './api-promise.ts';
 import type {
   BulkCancelAnswer,
   CreatedRun,
   EventsPage,
-  Listing,
   NewRun,
   ResolveAnswer,
   RunCommandAnswer,
   RunDocument,
-  RunEventDocument,
   RunExplanation,
   RunFilter,
   RunSummary,
+  StreamMode,
 } from './documents.ts';
 import { type EventStreamOptions, followRun } from './event-stream.ts';
+import { type PagePromise, pagedList } from './page-promise.ts';
+import type { Streamed } from './run-events.ts';
 import type { Transport } from './transport.ts';
+import { type WaitOptions, waitForRun } from './wait.ts';
 
 export interface Idempotent {
-  /** Makes a repeat of the same request harmless. */
+  /** Makes a repeat of the same request harmless. Default: a new one for each call, the same for its retries. */
   readonly idempotencyKey?: string;
 }
 
@@ -40,40 +42,58 @@ export interface PollOptions {
 }
 
 export interface Runs {
-  create(run: NewRun, options?: CreateRunOptions): Promise<CreatedRun>;
-  get(runId: string): Promise<RunDocument>;
-  cancel(runId: string, options?: Idempotent & { reason?: string }): Promise<RunCommandAnswer>;
+  create(run: NewRun, options?: CreateRunOptions): ApiPromise<CreatedRun>;
+  /** Creates a run and waits for it, as `waitFor` does. The result is the run, whether it completed or failed. */
+  createAndWait(run: NewRun, options?: CreateRunOptions & WaitOptions): Promise<RunDocument>;
+  get(runId: string): ApiPromise<RunDocument>;
+  cancel(runId: string, options?: Idempotent & { reason?: string }): ApiPromise<RunCommandAnswer>;
   bulkCancel(
     runIds: readonly string[],
     options?: Idempotent & { reason?: string },
-  ): Promise<BulkCancelAnswer>;
-  pause(runId: string, options?: PauseOptions): Promise<RunCommandAnswer>;
-  resume(runId: string, options?: Idempotent & { reason?: string }): Promise<RunCommandAnswer>;
+  ): ApiPromise<BulkCancelAnswer>;
+  pause(runId: string, options?: PauseOptions): ApiPromise<RunCommandAnswer>;
+  resume(runId: string, options?: Idempotent & { reason?: string }): ApiPromise<RunCommandAnswer>;
   /**
    * Answers the question a node has asked; `nodeId` is `gate`, or `gate[2]` inside a loop. The status is the run's after it:
    * still waiting where an approval needs more votes.
    */
-  resolve(runId: string, nodeId: string, resumeValue: Json, options?: Idempotent): Promise<ResolveAnswer>;
+  resolve(runId: string, nodeId: string, resumeValue: Json, options?: Idempotent): ApiPromise<ResolveAnswer>;
   /** Live events until the run ends; survives lost connections. Leave the loop to close the stream. */
-  events(runId: string, options?: EventStreamOptions): AsyncIterable<RunEventDocument>;
-  poll(runId: string, options?: PollOptions): Promise<EventsPage>;
-  list(filter?: RunFilter): Promise<Listing<RunSummary>>;
+  events<Mode extends StreamMode = 'updates'>(
+    runId: string,
+    options?: EventStreamOptions<Mode>,
+  ): AsyncIterable<Streamed<Mode>>;
+  /**
+   * Follows the run until it has one of the statuses, or meets the test, and resolves with it as it then stands; by default until it has
+   * ended. Survives lost connections. Rejects with a RunEndedError when the run ends otherwise, and with a TimeoutError after `timeoutMs`.
+   */
+  waitFor(runId: string, options?: WaitOptions): Promise<RunDocument>;
+  poll(runId: string, options?: PollOptions): ApiPromise<EventsPage>;
+  list(filter?: RunFilter): PagePromise<RunSummary>;
   /** In one sentence, what the run waits for. */
-  why(runId: string): Promise<RunExplanation>;
+  why(runId: string): ApiPromise<RunExplanation>;
   /** Gives a quarantined run another chance; needs host:admin. */
-  release(runId: string): Promise<{ readonly runId: string; readonly released: true }>;
+  release(runId: string): ApiPromise<{ readonly runId: string; readonly released: true }>;
 }
 
+const LONGEST_POLL_S = 60;
+
 export function createRuns(transport: Transport): Runs {
+  const create = (run: NewRun, options: CreateRunOptions & WaitOptions = {}): ApiPromise<CreatedRun> =>
+    transport.json(endpointOf('createRun'), {
+      body: run,
+      headers: {
+        'idempotency-key': options.idempotencyKey,
+        'x-dedup': options.exclusiveScope === true ? 'enforce' : undefined,
+      },
+      signal: options.signal,
+    });
   return {
-    create: (run, options = {}) =>
-      transport.json(endpointOf('createRun'), {
-        body: run,
-        headers: {
-          'idempotency-key': options.idempotencyKey,
-          'x-dedup': options.exclusiveScope === true ? 'enforce' : undefined,
-        },
-      }),
+    create: (run, options) => create(run, options),
+    createAndWait: async (run, options = {}) => {
+      const { runId } = await create(run, options);
+      return waitForRun(transport, runId, options);
+    },
     get: (runId) => transport.json(endpointOf('getRun', { runId })),
     cancel: (runId, options) => command(transport, endpointOf('cancelRun', { runId }), options),
     bulkCancel: (runIds, options = {}) =>
@@ -93,16 +113,11 @@ export function createRuns(transport: Transport): Runs {
       transport.json(endpointOf('pollRunEvents', { runId }), {
         query: { lastSequence: options.after, timeout: options.timeoutSeconds },
         signal: options.signal,
+        heldMs: (options.timeoutSeconds ?? LONGEST_POLL_S) * 1000,
       }),
-    list: async (filter = {}) => {
-      const { runs, ...rest } = await transport.json<{ runs: RunSummary[]; nextCursor?: string }>(
-        endpointOf('listRuns'),
-        {
-          query: { ...filter, status: filter.status?.join(',') },
-        },
-      );
-      return { items: runs, ...rest };
-    },
+    waitFor: (runId, options) => waitForRun(transport, runId, options),
+    list: (filter = {}) =>
+      pagedList(transport, endpointOf('listRuns'), 'runs', { ...filter, status: filter.status?.join(',') }),
     release: (runId) => transport.json(endpointOf('releaseRun', { runId })),
     why: (runId) => transport.json(endpointOf('explainRun', { runId })),
   };
@@ -112,7 +127,7 @@ function command(
   transport: Transport,
   endpoint: Endpoint,
   options: PauseOptions = {},
-): Promise<RunCommandAnswer> {
+): ApiPromise<RunCommandAnswer> {
   const { idempotencyKey, ...body } = options;
   return transport.json(endpoint, { body, headers: { 'idempotency-key': idempotencyKey } });
 }

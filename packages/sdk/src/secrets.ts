@@ -1,4 +1,6 @@
 import { endpointOf } from '@weft/protocol/plain';
+import type { ApiPromise } from './api-promise.ts';
+import { type ListPromise, wholeList } from './page-promise.ts';
 import type { Transport } from './transport.ts';
 
 export type SecretScope = 'tenant' | 'user';
@@ -21,17 +23,16 @@ export interface SecretSummary {
 
 /** Values go in and never come out again. */
 export interface Secrets {
-  set(secret: NewSecret): Promise<SecretSummary>;
-  list(): Promise<readonly SecretSummary[]>;
-  remove(secretId: string, scope?: SecretScope): Promise<void>;
+  set(secret: NewSecret): ApiPromise<SecretSummary>;
+  list(): ListPromise<SecretSummary>;
+  remove(secretId: string, scope?: SecretScope): ApiPromise<void>;
 }
 
 export function createSecrets(transport: Transport): Secrets {
   return {
     set: (secret) => transport.json(endpointOf('setSecret'), { body: secret }),
-    list: async () => (await transport.json<{ secrets: SecretSummary[] }>(endpointOf('listSecrets'))).secrets,
-    remove: async (secretId, scope) => {
-      await transport.json(endpointOf('removeSecret', { secretId }), { query: { scope } });
-    },
+    list: () => wholeList(transport, endpointOf('listSecrets'), 'secrets'),
+    remove: (secretId, scope) =>
+      transport.json(endpointOf('removeSecret', { secretId }), { query: { scope } }),
   };
 }

@@ -1,12 +1,32 @@
-import { type Endpoint, isJsonObject, type Json, type JsonObject } from '@weft/protocol/plain';
+import {
+  type Endpoint,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  takesIdempotencyKey,
+} from '@weft/protocol/plain';
+import { ApiPromise } from './api-promise.ts';
+import { fromEnvironment } from './environment.ts';
 import { ApiError, ConnectionError } from './errors.ts';
+import { isTemporary, parseRetryAfter, pause, retryDelayMs } from './retry.ts';
 
 export type Fetch = typeof globalThis.fetch;
 
-export interface TransportOptions {
-  readonly baseUrl: string;
-  readonly apiKey?: string | undefined;
+export interface ClientOptions {
+  /** Default: the environment's WEFT_URL. */
+  readonly baseUrl?: string | undefined;
+  /** Default: the environment's WEFT_API_KEY. Null sends none. */
+  readonly apiKey?: string | null | undefined;
   readonly fetch?: Fetch | undefined;
+  /** For each attempt: until its answer has been read, of a stream until it begins. Default: 60,000; 0 means no limit. */
+  readonly timeoutMs?: number | undefined;
+  /**
+   * How often a request is sent again after a lost connection or a 408, 429, 502, 503 or 504; default: 2. Only requests that are safe to
+   * repeat are: reads, removals, and writes with an idempotency key.
+   */
+  readonly maxRetries?: number | undefined;
+  /** Ends every request of this client. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface CallOptions {
@@ -14,42 +34,120 @@ export interface CallOptions {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly signal?: AbortSignal | undefined;
+  /** In place of the client's. */
+  readonly timeoutMs?: number;
+  /** In place of the client's. */
+  readonly maxRetries?: number;
+  /** How long the host may keep the answer back, on top of the timeout. */
+  readonly heldMs?: number;
 }
 
-/** One way to the host for every call: adds the key, turns every failure into one of two error classes. */
+/** One way to the host for every call: adds the keys, repeats what is safe to repeat, turns every failure into one of two error classes. */
 export interface Transport {
-  /** Resolves with the parsed JSON body of a 2xx answer. */
-  json<Result>(endpoint: Endpoint, options?: CallOptions): Promise<Result>;
-  /** Resolves with a 2xx answer whose body has not been read. */
+  /** The parsed JSON body of a 2xx answer. */
+  json<Result>(endpoint: Endpoint, options?: CallOptions): ApiPromise<Result>;
+  /** A 2xx answer whose body has not been read. */
   open(endpoint: Endpoint, options?: CallOptions): Promise<Response>;
   /** Of the host, for messages. */
   readonly origin: string;
 }
 
-export function createTransport(options: TransportOptions): Transport {
-  const base = parseBaseUrl(options.baseUrl);
+const TIMEOUT_MS = 60_000;
+const MAX_RETRIES = 2;
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export function createTransport(options: ClientOptions): Transport {
+  const base = parseBaseUrl(options.baseUrl ?? fromEnvironment('WEFT_URL'));
+  const origin = originOf(base);
+  const apiKey = options.apiKey === undefined ? fromEnvironment('WEFT_API_KEY') : options.apiKey;
   const send = options.fetch ?? globalThis.fetch;
 
-  async function open({ method, path }: Endpoint, call: CallOptions = {}): Promise<Response> {
+  async function request<Result>(
+    endpoint: Endpoint,
+    call: CallOptions,
+    read: (response: Response) => Promise<Result>,
+  ): Promise<Result> {
+    const { method, path } = endpoint;
     const target = urlOf(base + path, call.query);
-    const response = await attempt(send, target, {
-      method,
-      headers: headersOf(options.apiKey, call),
-      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
-      ...(call.signal === undefined ? {} : { signal: call.signal }),
-    });
-    if (!response.ok) throw await toApiError(response, target);
-    return response;
+    const wanted = call.maxRetries ?? options.maxRetries ?? MAX_RETRIES;
+    // What is sent once needs no key, and costs the host no record of it.
+    const ownKey = wanted > 0 && takesIdempotencyKey(endpoint) ? newIdempotencyKey() : undefined;
+    const headers = headersOf(apiKey, ownKey, call);
+    const retries = method !== 'POST' || headers['idempotency-key'] !== undefined ? wanted : 0;
+    const signal = anySignal(call.signal, options.signal);
+    const body = call.body === undefined ? {} : { body: JSON.stringify(call.body) };
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await once(target, { method, headers, ...body }, call, signal, read);
+      } catch (error) {
+        if (attempt >= retries || !isTemporary(error)) throw error;
+        await pause(retryDelayMs(error, attempt), signal);
+      }
+    }
   }
 
-  async function json<Result>(endpoint: Endpoint, call: CallOptions = {}): Promise<Result> {
-    const response = await open(endpoint, call);
-    const text = await readText(response, base, call.signal);
-    if (text === '') return undefined as Result;
-    return parseBody(text, response, base) as Result;
+  async function once<Result>(
+    target: string,
+    init: RequestInit,
+    call: CallOptions,
+    given: AbortSignal | undefined,
+    read: (response: Response) => Promise<Result>,
+  ): Promise<Result> {
+    const timeout = startTimeout(
+      (call.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS) || Infinity,
+      call.heldMs,
+    );
+    const signal = anySignal(given, timeout.signal);
+    try {
+      const response = await send(target, { ...init, ...(signal && { signal }) });
+      if (!response.ok) throw await errorOf(response, origin);
+      return await read(response);
+    } catch (cause) {
+      given?.throwIfAborted(); // leaving on purpose is no connection problem
+      if (timeout.signal.aborted) throw new ConnectionError(origin, timeout.problem, { cause });
+      // Neither is what a fetch of the caller's own refuses to send.
+      if (cause instanceof ApiError || cause instanceof ConnectionError) throw cause;
+      throw new ConnectionError(origin, problemOf(cause), { cause });
+    } finally {
+      timeout.clear();
+    }
   }
 
-  return { json, open, origin: originOf(base) };
+  return {
+    json: <Result>(endpoint: Endpoint, call: CallOptions = {}) => {
+      const answer = request(endpoint, call, async (response) => ({
+        data: (await readJson(response, origin)) as Result,
+        response,
+      }));
+      return new ApiPromise(() => answer);
+    },
+    open: (endpoint, call = {}) => request(endpoint, call, (response) => Promise.resolve(response)),
+    origin,
+  };
+}
+
+interface Timeout {
+  readonly signal: AbortSignal;
+  readonly problem: string;
+  clear(): void;
+}
+
+function startTimeout(ms: number, heldMs = 0): Timeout {
+  const controller = new AbortController();
+  const timer =
+    ms === Infinity
+      ? undefined
+      : setTimeout(() => controller.abort(), Math.min(ms + heldMs, LONGEST_TIMER_MS));
+  return {
+    signal: controller.signal,
+    problem: `No complete answer came within ${(ms + heldMs) / 1000} s`,
+    clear: () => clearTimeout(timer),
+  };
+}
+
+export function anySignal(...signals: readonly (AbortSignal | undefined)[]): AbortSignal | undefined {
+  const given = signals.filter((signal) => signal !== undefined);
+  return given.length > 1 ? AbortSignal.any(given) : given[0];
 }
 
 function urlOf(path: string, query: CallOptions['query'] = {}): string {
@@ -60,7 +158,9 @@ function urlOf(path: string, query: CallOptions['query'] = {}): string {
   return target.href;
 }
 
-function parseBaseUrl(baseUrl: string): string {
+function parseBaseUrl(baseUrl: string | undefined): string {
+  if (baseUrl === undefined)
+    throw new TypeError('No host is known: give createClient a baseUrl, or set WEFT_URL.');
   let parsed: URL;
   try {
     parsed = new URL(baseUrl);
@@ -75,62 +175,69 @@ function parseBaseUrl(baseUrl: string): string {
   return parsed.origin + parsed.pathname.replace(/\/+$/, '');
 }
 
-function headersOf(apiKey: string | undefined, call: CallOptions): Record<string, string> {
+function headersOf(
+  apiKey: string | null | undefined,
+  idempotencyKey: string | undefined,
+  call: CallOptions,
+): Record<string, string> {
   const headers: Record<string, string> = { accept: 'application/json' };
-  if (apiKey !== undefined) headers['authorization'] = `Bearer ${apiKey}`;
+  if (typeof apiKey === 'string') headers['authorization'] = `Bearer ${apiKey}`;
   if (call.body !== undefined) headers['content-type'] = 'application/json';
+  if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey;
   for (const [name, value] of Object.entries(call.headers ?? {})) {
     if (value !== undefined) headers[name.toLowerCase()] = value;
   }
   return headers;
 }
 
-async function attempt(send: Fetch, target: string, init: RequestInit): Promise<Response> {
-  try {
-    return await send(target, init);
-  } catch (cause) {
-    // Leaving on purpose is no connection problem, and neither is what a fetch of the caller's own refuses to send.
-    if (init.signal?.aborted === true || cause instanceof ApiError) throw cause;
-    throw new ConnectionError(originOf(target), problemOf(cause), { cause });
-  }
+/** Not crypto.randomUUID, which pages that were not loaded over https do not have. */
+function newIdempotencyKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-async function readText(
-  response: Response,
-  target: string,
-  signal: AbortSignal | undefined,
-): Promise<string> {
+async function readJson(response: Response, origin: string): Promise<Json | undefined> {
+  const text = await readText(response, origin);
+  return text === '' ? undefined : parseBody(text, response, origin);
+}
+
+async function readText(response: Response, origin: string): Promise<string> {
   try {
     return await response.text();
   } catch (cause) {
-    if (signal?.aborted === true) throw cause;
-    throw new ConnectionError(originOf(target), 'The connection broke while the answer was read', { cause });
+    throw new ConnectionError(origin, 'The connection broke while the answer was read', { cause });
   }
 }
 
-function parseBody(text: string, response: Response, target: string): Json {
+function parseBody(text: string, response: Response, origin: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch (cause) {
-    throw new ConnectionError(originOf(target), `The answer (${response.status}) is not JSON`, { cause });
+    throw notOurs(response, origin, 'JSON', cause);
   }
 }
 
-async function toApiError(response: Response, target: string): Promise<ApiError | ConnectionError> {
-  const body = parseBody(await readText(response, target, undefined), response, target);
-  if (!isJsonObject(body) || typeof body['error'] !== 'string') {
-    return new ConnectionError(
-      originOf(target),
-      `The answer (${response.status}) is not an OpenWOP error envelope`,
-    );
-  }
+async function errorOf(response: Response, origin: string): Promise<ApiError | ConnectionError> {
+  const body = parseBody(await readText(response, origin), response, origin);
+  if (!isJsonObject(body) || typeof body['error'] !== 'string')
+    return notOurs(response, origin, 'an OpenWOP error envelope');
   return new ApiError({
     status: response.status,
     code: body['error'],
     message: typeof body['message'] === 'string' ? body['message'] : body['error'],
     details: isJsonObject(body['details']) ? body['details'] : undefined,
     requestId: response.headers.get('x-request-id') ?? correlationId(body),
-    retryAfter: secondsOf(response.headers.get('retry-after')),
+    retryAfter: parseRetryAfter(response.headers.get('retry-after')),
+  });
+}
+
+function notOurs(response: Response, origin: string, expected: string, cause?: unknown): ConnectionError {
+  const { status, headers } = response;
+  const retryAfter = parseRetryAfter(headers.get('retry-after'));
+  return new ConnectionError(origin, `The answer (${status}) is not ${expected}`, {
+    cause,
+    status,
+    retryAfter,
   });
 }
 
@@ -138,11 +245,6 @@ function correlationId(envelope: JsonObject): string | undefined {
   const details = envelope['details'];
   if (!isJsonObject(details)) return undefined;
   return typeof details['correlationId'] === 'string' ? details['correlationId'] : undefined;
-}
-
-function secondsOf(header: string | null): number | undefined {
-  if (header === null || !/^\d+$/.test(header)) return undefined;
-  return Number(header);
 }
 
 function originOf(target: string): string {

@@ -1,5 +1,7 @@
 import { endpointOf } from '@weft/protocol/plain';
-import type { Listing, PageRequest } from './documents.ts';
+import type { ApiPromise } from './api-promise.ts';
+import type { PageRequest } from './documents.ts';
+import { type ListPromise, type PagePromise, pagedList, wholeList } from './page-promise.ts';
 import type { Transport } from './transport.ts';
 
 export interface NewWebhook {
@@ -45,35 +47,26 @@ export interface DeadDelivery {
 
 export interface Webhooks {
   /** The secret is in this answer and nowhere else. */
-  register(webhook: NewWebhook): Promise<CreatedWebhook>;
-  list(): Promise<readonly WebhookSummary[]>;
+  register(webhook: NewWebhook): ApiPromise<CreatedWebhook>;
+  list(): ListPromise<WebhookSummary>;
   /** Deliveries stop at once. */
-  remove(webhookId: string): Promise<void>;
+  remove(webhookId: string): ApiPromise<void>;
   /** What the tenant's callbacks are signed with. */
-  callbackSecret(): Promise<SigningSecret>;
-  deadDeliveries(page?: PageRequest): Promise<Listing<DeadDelivery>>;
+  callbackSecret(): ApiPromise<SigningSecret>;
+  deadDeliveries(page?: PageRequest): PagePromise<DeadDelivery>;
   /** Tries a dead delivery again, from its first attempt. */
-  replay(deliveryId: string): Promise<void>;
+  replay(deliveryId: string): ApiPromise<void>;
 }
 
 export function createWebhooks(transport: Transport): Webhooks {
   return {
-    register: (webhook) => transport.json(endpointOf('registerWebhook'), { body: webhook }),
-    list: async () =>
-      (await transport.json<{ webhooks: WebhookSummary[] }>(endpointOf('listWebhooks'))).webhooks,
-    remove: async (webhookId) => {
-      await transport.json(endpointOf('unregisterWebhook', { webhookId }));
-    },
+    // A repeat is answered without the secret, which is shown once: that its answer was lost is the caller's to know.
+    register: (webhook) => transport.json(endpointOf('registerWebhook'), { body: webhook, maxRetries: 0 }),
+    list: () => wholeList(transport, endpointOf('listWebhooks'), 'webhooks'),
+    remove: (webhookId) => transport.json(endpointOf('unregisterWebhook', { webhookId })),
     callbackSecret: () => transport.json(endpointOf('readCallbackSecret')),
-    deadDeliveries: async (page = {}) => {
-      const { deliveries, ...rest } = await transport.json<{
-        deliveries: DeadDelivery[];
-        nextCursor?: string;
-      }>(endpointOf('listDeliveries'), { query: { state: 'dead', ...page } });
-      return { items: deliveries, ...rest };
-    },
-    replay: async (deliveryId) => {
-      await transport.json(endpointOf('replayDelivery', { deliveryId }));
-    },
+    deadDeliveries: (page) =>
+      pagedList(transport, endpointOf('listDeliveries'), 'deliveries', { state: 'dead', ...page }),
+    replay: (deliveryId) => transport.json(endpointOf('replayDelivery', { deliveryId })),
   };
 }

@@ -1,27 +1,22 @@
-import type { WorkflowDefinition } from '@weft/protocol';
-import { endpointOf } from '@weft/protocol/plain';
-import type { Listing, WorkflowRegistration, WorkflowReport, WorkflowSummary } from './documents.ts';
+import { endpointOf, type WorkflowDefinition } from '@weft/protocol/plain';
+import type { ApiPromise } from './api-promise.ts';
+import type { PageRequest, WorkflowRegistration, WorkflowReport, WorkflowSummary } from './documents.ts';
+import { type PagePromise, pagedList } from './page-promise.ts';
 import type { Transport } from './transport.ts';
 
 export interface Workflows {
-  get(workflowId: string): Promise<WorkflowDefinition>;
-  list(page?: { limit?: number; cursor?: string }): Promise<Listing<WorkflowSummary>>;
+  get(workflowId: string): ApiPromise<WorkflowDefinition>;
+  list(page?: PageRequest): PagePromise<WorkflowSummary>;
   /** The same content again is fine; other content under a known version is refused. */
-  register(definition: unknown): Promise<WorkflowRegistration>;
+  register(definition: unknown): ApiPromise<WorkflowRegistration>;
   /** Every problem at once; writes nothing. */
-  check(definition: unknown): Promise<WorkflowReport>;
+  check(definition: unknown): ApiPromise<WorkflowReport>;
 }
 
 export function createWorkflows(transport: Transport): Workflows {
   return {
     get: (workflowId) => transport.json(endpointOf('getWorkflow', { workflowId })),
-    list: async (page = {}) => {
-      const { workflows, ...rest } = await transport.json<{
-        workflows: WorkflowSummary[];
-        nextCursor?: string;
-      }>(endpointOf('listWorkflows'), { query: page });
-      return { items: workflows, ...rest };
-    },
+    list: (page) => pagedList(transport, endpointOf('listWorkflows'), 'workflows', { ...page }),
     register: (definition) => transport.json(endpointOf('registerWorkflow'), { body: definition }),
     check: (definition) => transport.json(endpointOf('checkWorkflow'), { body: definition }),
   };

@@ -165,10 +165,8 @@ async function reaches(at: Client, runId: string, status: string, timeout = 30_0
 }
 
 async function seqOf(runId: string, type: string, nodeId: string): Promise<number> {
-  for await (const page of client.runs.log(runId)) {
-    const found = page.find((event) => event.type === type && event.nodeId === nodeId);
-    if (found !== undefined) return found.sequence;
-  }
+  for await (const event of client.runs.log(runId))
+    if (event.type === type && event.nodeId === nodeId) return event.sequence;
   return -1;
 }
 

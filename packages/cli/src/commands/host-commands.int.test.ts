@@ -185,6 +185,17 @@ describe('a run', () => {
     expect(followed).toEqual(updates);
   });
 
+  it('shows its snapshots, one document in each line, with and without --json', async () => {
+    const { out } = await weft('run', 'reminder', '--input', 'delayMs=1', '--watch', '--json');
+    const runId = String(lines(out)[0]?.['runId']);
+
+    const text = await weft('runs', 'events', runId, '--follow', '--mode', 'values');
+    const json = await weft('runs', 'events', runId, '--follow', '--mode', 'values', '--json');
+
+    expect(text).toEqual(json);
+    expect(lines(text.out).at(-1)).toMatchObject({ runId, status: 'completed' });
+  });
+
   it('of a workflow that does not exist is unusable input', async () => {
     const result = await weft('run', 'nothing', '--json');
 

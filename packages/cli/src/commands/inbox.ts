@@ -21,7 +21,7 @@ export const inbox = leaf({
     const { client } = await connect(io, args);
     const questions: OpenInterrupt[] = [];
     let isCut = false;
-    for await (const question of client.interrupts.all()) {
+    for await (const question of client.interrupts.list()) {
       if (questions.length === limit) {
         isCut = true;
         break;

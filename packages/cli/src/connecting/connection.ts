@@ -66,7 +66,14 @@ export async function connect(io: Io, args: TargetArgs): Promise<{ client: Clien
 
 export function clientOf(target: Pick<Target, 'url' | 'urlFrom' | 'key' | 'fetch'>): Client {
   try {
-    return createClient({ baseUrl: target.url, apiKey: target.key, fetch: target.fetch });
+    return createClient({
+      baseUrl: target.url,
+      apiKey: target.key ?? null,
+      fetch: target.fetch,
+      // A person waits: what is wrong is said at once, what takes long is theirs to end.
+      maxRetries: 0,
+      timeoutMs: 0,
+    });
   } catch (cause) {
     if (cause instanceof TypeError) throw usageError(`${target.urlFrom}: ${cause.message}`);
     throw cause;

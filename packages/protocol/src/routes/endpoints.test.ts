@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ENDPOINTS, endpointOf, pathOf, pathParameters } from './endpoints.ts';
+import { ENDPOINTS, endpointOf, pathOf, pathParameters, takesIdempotencyKey } from './endpoints.ts';
+import { IDEMPOTENCY_KEY } from './route-description.ts';
+import { ROUTES } from './routes.ts';
 
 describe('the table of endpoints', () => {
   it('fills the parameters of a path, percent-encoded', () => {
@@ -26,6 +28,15 @@ describe('the table of endpoints', () => {
     ];
 
     expect(wrong).toBeTypeOf('function');
+  });
+
+  it('knows the writes that take an Idempotency-Key', () => {
+    const keyed = ROUTES.filter(takesIdempotencyKey).map(({ operationId }) => operationId);
+    const described = ROUTES.filter(({ headers = [] }) => headers.includes(IDEMPOTENCY_KEY));
+
+    expect(keyed).toEqual(described.map(({ operationId }) => operationId));
+    expect(takesIdempotencyKey(endpointOf('cancelRun', { runId: 'r' }))).toBe(true);
+    expect(takesIdempotencyKey(endpointOf('backUp'))).toBe(false);
   });
 
   it('has aliases with the parameters of their path', () => {

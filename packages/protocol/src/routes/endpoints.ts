@@ -4,6 +4,8 @@ export interface Endpoint {
   readonly path: string;
   /** Served as well, and not documented. */
   readonly alias?: string;
+  /** A write that takes no Idempotency-Key. All others do, so that a client may repeat them. */
+  readonly unkeyed?: true;
 }
 
 /**
@@ -45,11 +47,11 @@ export const ENDPOINTS = {
   registerWorkflow: { method: 'POST', path: '/v1/host/weft/workflows' },
   listWorkflows: { method: 'GET', path: '/v1/host/weft/workflows' },
   getWorkflowVersion: { method: 'GET', path: '/v1/host/weft/workflows/{workflowId}' },
-  checkWorkflow: { method: 'POST', path: '/v1/host/weft/workflows:check' },
+  checkWorkflow: { method: 'POST', path: '/v1/host/weft/workflows:check', unkeyed: true },
   listRuns: { method: 'GET', path: '/v1/host/weft/runs' },
   explainRun: { method: 'GET', path: '/v1/host/weft/runs/{runId}/why' },
-  releaseRun: { method: 'POST', path: '/v1/host/weft/runs/{runId}:release' },
-  importBundle: { method: 'POST', path: '/v1/host/weft/imports' },
+  releaseRun: { method: 'POST', path: '/v1/host/weft/runs/{runId}:release', unkeyed: true },
+  importBundle: { method: 'POST', path: '/v1/host/weft/imports', unkeyed: true },
   listInterrupts: { method: 'GET', path: '/v1/host/weft/interrupts' },
   setSecret: { method: 'POST', path: '/v1/host/weft/secrets' },
   listSecrets: { method: 'GET', path: '/v1/host/weft/secrets' },
@@ -64,9 +66,9 @@ export const ENDPOINTS = {
   removeRun: { method: 'DELETE', path: '/v1/host/weft/runs/{runId}' },
   eraseRun: { method: 'POST', path: '/v1/host/weft/runs/{runId}:erase' },
   getRetention: { method: 'GET', path: '/v1/host/weft/retention' },
-  setRetention: { method: 'POST', path: '/v1/host/weft/retention' },
-  resetRetention: { method: 'DELETE', path: '/v1/host/weft/retention' },
-  backUp: { method: 'POST', path: '/v1/host/weft/backup' },
+  setRetention: { method: 'POST', path: '/v1/host/weft/retention', unkeyed: true },
+  resetRetention: { method: 'DELETE', path: '/v1/host/weft/retention', unkeyed: true },
+  backUp: { method: 'POST', path: '/v1/host/weft/backup', unkeyed: true },
   proveIdentity: { method: 'GET', path: '/v1/host/weft/identity' },
   health: { method: 'GET', path: '/health' },
   ready: { method: 'GET', path: '/ready' },
@@ -75,7 +77,7 @@ export const ENDPOINTS = {
   listDeliveries: { method: 'GET', path: '/v1/host/weft/deliveries' },
   replayDelivery: { method: 'POST', path: '/v1/host/weft/deliveries/{deliveryId}:replay' },
   listNodes: { method: 'GET', path: '/v1/host/weft/cluster/nodes' },
-  drainNode: { method: 'POST', path: '/v1/host/weft/cluster/nodes/{node}:drain' },
+  drainNode: { method: 'POST', path: '/v1/host/weft/cluster/nodes/{node}:drain', unkeyed: true },
 } as const satisfies Readonly<Record<string, Endpoint>>;
 
 export type OperationId = keyof typeof ENDPOINTS;
@@ -113,7 +115,12 @@ export function pathOf<Id extends OperationId>(id: Id, ...given: PathValues<Id>)
 
 /** The same with its method: what a client asks. */
 export function endpointOf<Id extends OperationId>(id: Id, ...given: PathValues<Id>): Endpoint {
-  return { method: ENDPOINTS[id].method, path: pathOf(id, ...given) };
+  const { method, unkeyed }: Endpoint = ENDPOINTS[id];
+  return { method, path: pathOf(id, ...given), ...(unkeyed && { unkeyed }) };
+}
+
+export function takesIdempotencyKey({ method, unkeyed }: Endpoint): boolean {
+  return method !== 'GET' && unkeyed !== true;
 }
 
 /** Names in braces, in order. */

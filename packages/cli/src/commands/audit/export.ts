@@ -1,6 +1,6 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { JsonObject } from '@weft/protocol';
+import type { AuditExportPage } from '@weft/sdk';
 import { HOST_ARGS, leaf } from '../../parsing/command.ts';
 import { connect } from '../../connecting/connection.ts';
 import { EXIT, unusable } from '../../exit-code.ts';
@@ -23,7 +23,7 @@ export const exportLog = leaf({
   },
   async run({ cli, args }) {
     const { client } = await connect(cli.io, args);
-    const pages = client.audit.export();
+    const pages = client.audit.export().pages();
     if (args.output === '-') {
       await writeLines(pages, async (text) => void cli.io.stdout.document(text));
       return EXIT.done;
@@ -44,22 +44,22 @@ interface Written {
 
 /** The last line counts those before it, so that a file that was cut is known for one. */
 async function writeLines(
-  pages: AsyncIterable<readonly JsonObject[]>,
+  pages: AsyncIterable<AuditExportPage>,
   write: (text: string) => Promise<void>,
 ): Promise<Written> {
   let lines = 0;
   let entries = 0;
   for await (const page of pages) {
-    if (page.length > 0) await write(`${page.map((line) => JSON.stringify(line)).join('\n')}\n`);
-    lines += page.length;
-    entries += page.filter(({ kind }) => kind === 'entry').length;
+    if (page.lines.length > 0) await write(`${page.lines.map((line) => JSON.stringify(line)).join('\n')}\n`);
+    lines += page.lines.length;
+    entries += page.lines.filter(({ kind }) => kind === 'entry').length;
   }
   await write(`${JSON.stringify({ kind: 'end', lines })}\n`);
   return { lines, entries };
 }
 
 /** Whole or not at all, and for the owner's eyes: the log names who did what. */
-async function save(path: string, pages: AsyncIterable<readonly JsonObject[]>): Promise<Written> {
+async function save(path: string, pages: AsyncIterable<AuditExportPage>): Promise<Written> {
   const unfinished = `${path}.${process.pid}.part`;
   const file = await onDisk(path, () => open(unfinished, 'w', 0o600));
   try {

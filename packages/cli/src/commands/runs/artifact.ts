@@ -35,12 +35,7 @@ export const artifact = leaf({
 
 async function list(cli: Cli, client: Client, runId: string): Promise<ExitCode> {
   const found: ArtifactSummary[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await client.artifacts.list(runId, { limit: 500, ...(cursor !== undefined && { cursor }) });
-    found.push(...page.items);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
+  for await (const artifact of client.artifacts.list(runId, { limit: 500 })) found.push(artifact);
   if (cli.json) {
     for (const each of found) cli.io.stdout.write(`${JSON.stringify(each)}\n`);
     return EXIT.done;

@@ -1,5 +1,5 @@
 import { isHostError, STREAM_MODES, type StreamMode } from '@weft/protocol/plain';
-import type { Client, RunEventDocument } from '@weft/sdk';
+import type { Client, RunEvent, RunEventDocument, Streamed } from '@weft/sdk';
 import { type Cli, HOST_ARGS, leaf } from '../../parsing/command.ts';
 import { connect } from '../../connecting/connection.ts';
 import { EXIT, usageError } from '../../exit-code.ts';
@@ -70,9 +70,11 @@ async function follow(
     if (!cli.json) cli.io.stderr.write(`${waitingText(question)}\n`);
   });
   try {
-    for await (const event of client.runs.events(runId, { mode, ...after, signal: leave.signal })) {
-      print(event);
-      notices.see(event);
+    for await (const item of client.runs.events(runId, { mode, ...after, signal: leave.signal })) {
+      if (isEvent(item)) {
+        print(item);
+        notices.see(item);
+      } else cli.io.stdout.write(shown`${JSON.stringify(item)}\n`);
     }
   } catch (error) {
     if (!leave.signal.aborted) throw error;
@@ -81,6 +83,11 @@ async function follow(
     offSignal();
   }
   return EXIT.done;
+}
+
+/** Snapshots and pieces of text are no events. */
+function isEvent(item: Streamed<StreamMode>): item is RunEvent {
+  return 'type' in item;
 }
 
 async function printStored(

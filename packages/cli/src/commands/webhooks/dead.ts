@@ -15,16 +15,10 @@ export const dead = leaf({
   async run({ cli, args }) {
     const { client } = await connect(cli.io, args);
     const items: DeadDelivery[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await client.webhooks.deadDeliveries({
-        limit: PAGE,
-        ...(cursor === undefined ? {} : { cursor }),
-      });
-      if (cli.json) for (const row of page.items) cli.io.stdout.write(`${JSON.stringify(row)}\n`);
-      else items.push(...page.items);
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
+    for await (const row of client.webhooks.deadDeliveries({ limit: PAGE })) {
+      if (cli.json) cli.io.stdout.write(`${JSON.stringify(row)}\n`);
+      else items.push(row);
+    }
     if (cli.json) return EXIT.done;
     const now = Date.now();
     const table = renderTable<DeadDelivery>(

@@ -14,12 +14,7 @@ export const ls = leaf({
     const { io } = cli;
     const { client } = await connect(io, args);
     const rows: WorkflowSummary[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await client.workflows.list({ limit: 100, ...(cursor === undefined ? {} : { cursor }) });
-      rows.push(...page.items);
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
+    for await (const row of client.workflows.list({ limit: 100 })) rows.push(row);
     if (cli.json) {
       for (const row of rows) io.stdout.write(`${JSON.stringify(row)}\n`);
       return EXIT.done;

@@ -145,7 +145,8 @@ function isWhole(side: OpenSide): boolean {
 
 async function* logOf(side: OpenSide): LogPages & AsyncGenerator<readonly LogEvent[]> {
   if (isBundle(side)) yield side.events.map(toLogEvent);
-  else for await (const page of side.client.runs.log(side.run.runId)) yield page.map(toLogEvent);
+  else
+    for await (const { events } of side.client.runs.log(side.run.runId).pages()) yield events.map(toLogEvent);
 }
 
 function toLogEvent(event: RunEventDocument): LogEvent {
@@ -163,6 +164,6 @@ function toLogEvent(event: RunEventDocument): LogEvent {
 export async function wholeLog(side: OpenSide): Promise<RunEventDocument[]> {
   if (isBundle(side)) return [...side.events];
   const events: RunEventDocument[] = [];
-  for await (const page of side.client.runs.log(side.run.runId)) events.push(...page);
+  for await (const event of side.client.runs.log(side.run.runId)) events.push(event);
   return events;
 }
