@@ -2,10 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ChannelCommand, Signal, StoredEvent } from '../../ports/store.ts';
 import { advance, openRun } from '../decide/advance.ts';
-import { fromStored } from '../fold/from-stored.ts';
+import { causeOf } from '../fold/overlay.ts';
 import { createRecordedInputs } from '../replay/recorded-inputs.ts';
 import { createReplay } from '../replay/replay.ts';
-import { isSameDecision } from '../replay/same-decision.ts';
 import { arbitraryTriggers } from '../testing/arbitrary-triggers.ts';
 import { chain, node } from '../testing/definitions.ts';
 import { arbitraryChoices, interleave } from '../testing/interleave.ts';
@@ -13,21 +12,16 @@ import { fold, simulate, type Simulation } from '../testing/simulation.ts';
 
 const RUNS = Number(process.env.WEFT_PROPERTY_RUNS ?? 150);
 
-/** The log of a replay from `cut`; undefined where the cut goes through an act. */
+/** The log of a replay from `cut`; undefined where the cut goes through a unit. */
 function replayFrom({ plan, log, record: original }: Simulation, cut: number): StoredEvent[] | undefined {
-  const [before, after] = [log[cut - 1], log[cut]];
-  if (
-    before !== undefined &&
-    after !== undefined &&
-    isSameDecision(plan, fromStored(before), fromStored(after))
-  )
-    return undefined;
+  const first = log[cut];
+  if (first === undefined || causeOf(first) === undefined) return undefined;
   const { parent: _parent, ...kept } = original;
   const fork = { sourceRunId: original.runId, fromSeq: cut, mode: 'replay' } as const;
   const record = { ...kept, runId: '01890000-0000-7000-8000-00000000000f', fork };
   const run = openRun(plan, record, fold(plan, record, log.slice(0, cut)));
-  const reader = createRecordedInputs(plan, run.state);
-  for (const event of log.slice(cut)) reader.push(fromStored(event));
+  const reader = createRecordedInputs(plan, run.state, original.runId);
+  for (const event of log.slice(cut)) reader.push(event);
   reader.end();
   const source = {
     sourceRunId: original.runId,
@@ -44,7 +38,7 @@ function replayFrom({ plan, log, record: original }: Simulation, cut: number): S
       maxNodes: 4,
       maxBytes: 1e9,
       spent: () => false,
-      canContinue: () => replay.canContinue(now),
+      canContinue: replay.canContinue,
     };
     const step = advance(run, input, { now, random: 0 }, budget);
     told.push(...step.signals.filter(({ command }) => command.type === 'channel'));

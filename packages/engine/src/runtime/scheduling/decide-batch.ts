@@ -16,7 +16,7 @@ export interface BatchTools {
   readonly outbox?: (record: CreationRecord, events: readonly StoredEvent[]) => readonly NewOutboxRow[];
 }
 
-/** A replay's time, and where its source did something else than go on. */
+/** The moment of an input that comes with its time, and where the batch that it leads to ends at the latest. */
 export interface RecordedMoment {
   readonly now: number;
   readonly canContinue: () => boolean;
@@ -74,8 +74,8 @@ export interface BatchWrite {
   readonly create?: RunUnit['create'];
   /** The command that the batch has decided. */
   readonly decided?: { readonly commandId: string; readonly commandResult: CommandResult } | undefined;
-  /** There is more to repeat, whatever the run seems to wait for: whoever finds it without a holder must take it up. */
-  readonly goesOn?: boolean;
+  /** There are more inputs, whatever the run seems to wait for: whoever finds it without a holder must take it up. */
+  readonly continues?: boolean;
   /** Where something is held against the run: what is left of it. */
   readonly heldAgainst?: RunUnit['heldAgainst'];
 }
@@ -98,7 +98,7 @@ export function batchUnit(tools: BatchTools, run: LiveRun, write: BatchWrite): R
     epoch: write.epoch,
     expectedSeq: write.expectedSeq,
     events,
-    head: write.goesOn === true && !write.release ? { ...headOf(run), wakeAt: 0 } : headOf(run),
+    head: write.continues === true && !write.release ? { ...headOf(run), wakeAt: 0 } : headOf(run),
   };
   if (write.create !== undefined) unit.create = write.create;
   if (checkpointed)

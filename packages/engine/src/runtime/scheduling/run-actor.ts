@@ -1,6 +1,6 @@
 import { nextTimer } from '../../core/decide/advance.ts';
 import type { LiveRun } from '../../core/decide/live-run.ts';
-import { isTerminalStatus, type NodeKey } from '../../model/run-state.ts';
+import { isTerminalStatus, type NodeError, type NodeKey } from '../../model/run-state.ts';
 import type { ChildRequest, EffectRequest, Input, Step } from '../../core/decide/step.ts';
 import type { Signal, RunUnit, Store, StoredCommand, StoredEvent, CommandResult } from '../../ports/store.ts';
 import { LONGEST_TIMEOUT_MS, pause, yieldTurn } from '../../ports/clock.ts';
@@ -10,17 +10,9 @@ import { errorFields, type Log } from '../../ports/log.ts';
 import type { EffectHandle, Performer } from '../effects/performer.ts';
 import type { SpawnChild } from './spawn-child.ts';
 import { createTraceparents, startOf } from '../effects/trace-context.ts';
-import {
-  commandInput,
-  decidedBy,
-  nameOf,
-  notInSource,
-  ownFrom,
-  takeOpening,
-  unrecorded,
-} from './actor-step.ts';
+import { commandInput, decidedBy, nameOf, takeOpening, unperformedInputs, unrecorded } from './actor-step.ts';
 import type { Trial } from '../quarantine/quarantine.ts';
-import type { RunReplay } from './replay-source.ts';
+import type { InputSource } from './input-source.ts';
 import { createWaitingInputs } from './waiting-inputs.ts';
 import { createWaitingReaders } from './waiting-readers.ts';
 import { mayPark, type RecordedMoment, batchUnit, type BatchTools, decideBatch } from './decide-batch.ts';
@@ -105,8 +97,12 @@ export interface HeldRun {
   readonly committed?: Step;
   /** Length of the log on record, where the state begins before its end. */
   readonly durableSeq?: number;
-  /** Present while the run repeats what its source has on record. */
-  readonly replay?: RunReplay;
+  /** Gives inputs before the run looks for its own. */
+  readonly source?: InputSource;
+  /** Nothing is performed: what the source does not know of ends with this. */
+  readonly unperformed?: NodeError;
+  /** Length of the log before which no command is taken. */
+  readonly commandsFrom?: number;
   /** Present while something is held against the run. */
   readonly trial?: Trial;
 }
@@ -140,10 +136,10 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   let ended = false;
   let timer: NodeJS.Timeout | undefined;
   let noTickBefore = 0;
-  let replay = held.replay;
+  let { source } = held;
   let trial = held.trial;
   let isNoteTakenBack = false;
-  const isReplay = record.fork?.mode === 'replay';
+  const { unperformed, commandsFrom = 0 } = held;
   const traceparentAt = createTraceparents(record);
 
   const actor: RunActor = {
@@ -192,7 +188,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   async function loop(): Promise<void> {
     while (!ended) {
       if (inboxDirty) await readInbox();
-      if (replay !== undefined && !draining) await replay.readAhead(run.state.nextSeq);
+      if (source !== undefined && !draining) await source.readAhead(run.state.nextSeq);
       if (ended) return;
       const input = nextInput();
       if (input === undefined) {
@@ -228,15 +224,14 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     if (draining) return outcomes.shift();
     const first = takeOpening(opening, untried);
     if (first !== undefined) return first;
-    // A replay that was cut in the middle of an act decides it again first: until then its state can answer nobody.
-    const isBehind = replay !== undefined && run.state.nextSeq < Math.max(committedSeq, ownFrom(record));
+    const isBehind = source !== undefined && run.state.nextSeq < commandsFrom;
     const command = isBehind ? undefined : untried.shift();
     if (command !== undefined) return commandInput(command, untried);
     const outcome = outcomes.shift();
     if (outcome !== undefined) return outcome;
-    const repeated = replay?.next();
-    if (repeated !== undefined) return repeated;
-    replay = undefined;
+    const given = source?.next();
+    if (given !== undefined) return given;
+    source = undefined;
     if (isTickDue()) return { type: 'tick' };
     return more ? { type: 'continue' } : undefined;
   }
@@ -249,7 +244,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
 
   function take(input: ActorInput): Promise<void> {
     const step = unrecorded(decideBatch(context, run, input, input.recorded), committedSeq);
-    more = step.more && !isReplay;
+    more = step.more;
     // A tick that finds nothing to do must not be repeated at once, nor after a drain that was tried again in vain.
     if (step.events.length > 0) noTickBefore = 0;
     else if (input.type === 'tick') noTickBefore = clock.now() + IDLE_TICK_MS;
@@ -268,7 +263,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       act(step);
       return yieldTurn(); // always: a run that finds nothing to decide, however often it looks, holds up nobody
     }
-    const goesOn = replay !== undefined;
+    const continues = source !== undefined;
     const heldAgainst = trial?.outcome(run.state.nextSeq);
     const write = {
       epoch,
@@ -277,7 +272,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       release,
       checkpointSeq,
       decided,
-      goesOn,
+      continues,
       heldAgainst,
     };
     const unit = batchUnit(context, run, write);
@@ -298,7 +293,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   }
 
   function hasInput(): boolean {
-    if (inboxDirty || more || replay !== undefined) return true;
+    if (inboxDirty || more || source !== undefined) return true;
     return opening.length > 0 || untried.length > 0 || outcomes.length > 0;
   }
 
@@ -346,9 +341,9 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
 
   function act(step: Step): void {
     for (const key of step.aborts) abortEffect(key);
-    if (isReplay) {
-      // While it repeats its source the outcomes are on record; past that there are none.
-      if (replay === undefined) for (const input of notInSource(step)) outcomes.push(input);
+    if (unperformed !== undefined) {
+      if (source === undefined)
+        for (const input of unperformedInputs(step, unperformed)) outcomes.push(input);
       return;
     }
     if (draining) return;

@@ -11,7 +11,7 @@ export interface Group {
 }
 
 /** Facts a node leaves on its way to an end; which end tells what they belong to. */
-export const ON_THE_WAY =
+const ON_THE_WAY =
   /^(variable\.changed|channel\.written|agent\.|memory\.|provider\.|artifact\.|runOrchestrator\.|weft\.channel\.)/;
 export const ANSWERS: ReadonlySet<string> = new Set([
   'approval.received',
