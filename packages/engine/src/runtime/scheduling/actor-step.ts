@@ -4,16 +4,6 @@ import type { StoredCommand, CommandResult } from '../../ports/store.ts';
 
 /** What the holder of a run makes of a step before and after it is durable. */
 
-/** What a new holder begins with, where these commands wait for it; undefined when there is nothing, or a cancel comes first. */
-export function takeOpening(opening: Input[], waiting: readonly StoredCommand[]): Input | undefined {
-  const [first] = opening;
-  // Whoever takes over a run that was told to end does not begin again what was under way.
-  if (first?.type === 'recovered' && waiting[0]?.command.type === 'cancel') return undefined;
-  opening.shift();
-  const mayWait = first?.type === 'start' || first?.type === 'recovered';
-  return mayWait && waiting.length > 0 ? { ...first, commandsWait: true } : first;
-}
-
 /** A command as an input; those that wait behind it are decided next. */
 export function commandInput({ command, commandId }: StoredCommand, waiting: readonly StoredCommand[]) {
   return { type: 'command', command, commandId, commandsWait: waiting.length > 0 } as const;
@@ -32,11 +22,16 @@ export function unrecorded(step: Step, durableSeq: number): Step {
   return { ...step, events: step.events.filter(({ seq }) => seq >= durableSeq) };
 }
 
+export interface DecidedCommand {
+  readonly commandId: string;
+  readonly commandResult: CommandResult;
+}
+
 /** The command that this step has decided, if it was one and has been. */
 export function decidedBy(
   input: { readonly commandId?: string },
   { commandResult }: Step,
-): { commandId: string; commandResult: CommandResult } | undefined {
+): DecidedCommand | undefined {
   const { commandId } = input;
   return commandResult === undefined || commandId === undefined ? undefined : { commandId, commandResult };
 }

@@ -3,7 +3,8 @@ import { encodeState, FOLD_VERSION } from '../../core/fold/checkpoint.ts';
 import type { LiveRun } from '../../core/decide/live-run.ts';
 import { type CreationRecord, isTerminalStatus } from '../../model/run-state.ts';
 import type { Input, Moment, Step } from '../../core/decide/step.ts';
-import type { NewOutboxRow, RunUnit, StoredEvent, CommandResult } from '../../ports/store.ts';
+import type { NewOutboxRow, RunUnit, StoredEvent } from '../../ports/store.ts';
+import type { DecidedCommand } from './actor-step.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
 import type { HostLimits } from '../../host/limits.ts';
@@ -73,7 +74,7 @@ export interface BatchWrite {
   /** The run comes into being with this write. */
   readonly create?: RunUnit['create'];
   /** The command that the batch has decided. */
-  readonly decided?: { readonly commandId: string; readonly commandResult: CommandResult } | undefined;
+  readonly decided?: DecidedCommand | undefined;
   /** There are more inputs, whatever the run seems to wait for: whoever finds it without a holder must take it up. */
   readonly continues?: boolean;
   /** Where something is held against the run: what is left of it. */
