@@ -32,7 +32,9 @@ export function inputOf(
 ): Input {
   const own = ownFacts(facts);
   const last = own.at(-1);
-  if (last === undefined) return { type: 'continue', commandsWait };
+  // An outcome without an end is none: hosts that a bundle comes from may tell of an effect while it runs.
+  if (last === undefined || (type === 'outcome' && !ENDS.has(last.type)))
+    return { type: 'continue', commandsWait };
   const key = keyOf(last);
   const node = nodeOf(key);
   switch (type) {
@@ -99,10 +101,17 @@ function outcomeOf(own: readonly RunEvent[], last: RunEvent): Outcome {
     }
     case 'node.completed':
       return { ok: true, outputs: foldPayload(last).outputs ?? {}, ...parts(own.slice(0, -1)) };
-    default:
-      return { ok: true, outputs: {}, ...parts(own) };
+    // What the cap did not let happen is on record by the cap alone.
+    default: {
+      const isQuestion = last.type === 'cap.breached' && foldPayload(last).kind === 'clarification';
+      const wanted = isQuestion ? { ask: QUESTION } : { events: [DECISION] };
+      return { ok: true, outputs: {}, ...parts(own.slice(0, -1)), ...wanted };
+    }
   }
 }
+
+const QUESTION: Question = { kind: 'clarification', data: {} };
+const DECISION: NodeEvent = { type: 'runOrchestrator.decided', payload: {} };
 
 const NO_ERROR = { code: 'internal', message: 'The log does not say why.', retryable: true };
 

@@ -11,6 +11,7 @@ import { arbitraryWorkflow } from '../testing/arbitrary-workflow.ts';
 import { chain, node } from '../testing/definitions.ts';
 import { arbitraryChoices, interleave } from '../testing/interleave.ts';
 import { fold, simulate, type Simulation } from '../testing/simulation.ts';
+import type { Outcome } from '../decide/step.ts';
 import { createRecordedInputs } from './recorded-inputs.ts';
 import { createReplay } from './replay.ts';
 
@@ -71,20 +72,19 @@ function comparable(event: StoredEvent): unknown {
   return { ...event, payload, overlay: undefined };
 }
 
-/** A run to its end, whatever happens to it, and a number to cut its log at. */
-function arbitraryRun(): fc.Arbitrary<{ source: Simulation; where: number }> {
-  return fc
-    .record({
-      spec: arbitraryWorkflow(),
-      choices: arbitraryChoices(),
-      concurrency: fc.integer({ min: 1, max: 4 }),
-      where: fc.nat(),
-    })
-    .map(({ spec, choices, concurrency, where }) => {
-      const source = simulate(spec, { limits: { concurrency }, budget: { maxNodes: 3 }, random: 0.3 });
-      interleave(source, choices);
-      return { source, where };
-    });
+/** A run to its end, whatever happens to it, and a place to cut its log at. */
+const RUN = fc.record({
+  spec: arbitraryWorkflow(),
+  choices: arbitraryChoices(),
+  concurrency: fc.integer({ min: 1, max: 4 }),
+  where: fc.nat(),
+});
+type Run = typeof RUN extends fc.Arbitrary<infer Made> ? Made : never;
+
+function executed({ spec, choices, concurrency, where }: Run): { source: Simulation; cut: number } {
+  const source = simulate(spec, { limits: { concurrency }, budget: { maxNodes: 3 }, random: 0.3 });
+  interleave(source, choices);
+  return { source, cut: where % source.log.length };
 }
 
 function expectSame(events: readonly StoredEvent[], { log, story }: Simulation): void {
@@ -94,13 +94,13 @@ function expectSame(events: readonly StoredEvent[], { log, story }: Simulation):
 describe('a replay', () => {
   it('of any run, from any sequence, gives the same facts at the same times, in the same units (E-27)', () => {
     fc.assert(
-      fc.property(arbitraryRun(), ({ source, where }) => {
-        const { log } = source;
+      fc.property(RUN, (run) => {
+        const { source, cut } = executed(run);
 
-        const events = replay(source, log, where % log.length);
+        const events = replay(source, source.log, cut);
 
         expectSame(events, source);
-        expect(events.map(causeOf)).toEqual(log.map(causeOf));
+        expect(events.map(causeOf)).toEqual(source.log.map(causeOf));
       }),
       { numRuns: RUNS },
     );
@@ -108,10 +108,10 @@ describe('a replay', () => {
 
   it('of a replay whose units were cut by a smaller budget gives the same facts', () => {
     fc.assert(
-      fc.property(arbitraryRun(), fc.nat(), ({ source, where }, elsewhere) => {
-        const { log } = source;
+      fc.property(RUN, fc.nat(), (run, elsewhere) => {
+        const { source, cut } = executed(run);
 
-        const first = replay(source, log, where % log.length, 1);
+        const first = replay(source, source.log, cut, 1);
         const second = replay(source, first, elsewhere % first.length);
 
         expectSame(first, source);
@@ -123,8 +123,10 @@ describe('a replay', () => {
 
   it('of any run, from any sequence, with causes that were derived at its import gives the same facts', () => {
     fc.assert(
-      fc.property(arbitraryRun(), ({ source, where }) => {
-        expectSame(replay(source, withDerivedCauses(source), where % source.log.length), source);
+      fc.property(RUN, (run) => {
+        const { source, cut } = executed(run);
+
+        expectSame(replay(source, withDerivedCauses(source), cut), source);
       }),
       { numRuns: RUNS },
     );
@@ -149,6 +151,27 @@ describe('a replay', () => {
       source.story().indexOf('node.completed delay'),
     );
     for (let cut = 0; cut < source.log.length; cut += 1) expectSame(replay(source, source.log, cut), source);
+  });
+
+  it.each([
+    ['asks once too often', { ask: { kind: 'clarification', data: {} } }, { clarificationRounds: 0 }],
+    [
+      'decides once too often',
+      { events: [{ type: 'runOrchestrator.decided', payload: {} }] },
+      { loopIterations: 0 },
+    ],
+  ] as const)('fails as its source did where an effect %s', (_what, result, limits) => {
+    const source = simulate({ nodes: [node('a', 'test.effect')] }, { limits });
+    source.start();
+    source.settle({
+      type: 'outcome',
+      key: 'a',
+      attempt: 0,
+      outcome: { ok: true, outputs: {}, ...result } as Outcome,
+    });
+
+    expect(source.payload('cap.breached')).toBeDefined();
+    expectSame(replay(source, source.log, 0), source);
   });
 
   it('of a run whose log says nothing of causes is refused', () => {
