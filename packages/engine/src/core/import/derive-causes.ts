@@ -149,7 +149,7 @@ function isClosing(event: Fact<'interrupt.resolved'>): boolean {
   );
 }
 
-/** Nobody has answered in time. */
+/** No answer came in time. */
 function isTimeout(event: RunEvent): boolean {
   if (event.type === 'approval.received') return foldPayload(event).action === 'timeout';
   return event.type === 'interrupt.resolved' && foldPayload(event).reason === 'timeout';

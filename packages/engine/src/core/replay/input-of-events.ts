@@ -32,7 +32,7 @@ export function inputOf(
 ): Input {
   const own = ownFacts(facts);
   const last = own.at(-1);
-  // An outcome without an end is none: hosts that a bundle comes from may tell of an effect while it runs.
+  // Other hosts may record facts of an effect while it runs: without an end there is no outcome yet.
   if (last === undefined || (type === 'outcome' && !ENDS.has(last.type)))
     return { type: 'continue', commandsWait };
   const key = keyOf(last);
@@ -286,7 +286,7 @@ function answerOf(own: readonly RunEvent[]): ResolveCommand | undefined {
   const [first] = own;
   if (first === undefined) return undefined;
   const resolved = own.find((fact) => fact.type === 'interrupt.resolved');
-  // A question whose time was up when somebody had just voted.
+  // The time of the question was up right after the vote.
   const isByAnswer = resolved !== undefined && foldPayload(resolved).reason !== 'timeout';
   const { resumeValue, resolvedBy } = isByAnswer ? foldPayload(resolved) : {};
   const { value, by } = said(first);
@@ -296,7 +296,7 @@ function answerOf(own: readonly RunEvent[]): ResolveCommand | undefined {
     nodeId: first.nodeId ?? toText(nodeId),
     ...(Array.isArray(iteration) && { iteration }),
     value: resumeValue ?? value,
-    // It was accepted once: whoever gave it counts as the voter.
+    // It was accepted once: its author counts as the voter.
     by: String(by ?? resolvedBy ?? ''),
     byUser: true,
     viaLink: false,

@@ -75,7 +75,7 @@ export interface BatchWrite {
   readonly create?: RunUnit['create'];
   /** The command that the batch has decided. */
   readonly decided?: DecidedCommand | undefined;
-  /** There are more inputs, whatever the run seems to wait for: whoever finds it without a holder must take it up. */
+  /** There are more inputs, whatever the run seems to wait for: without a holder it is due at once. */
   readonly continues?: boolean;
   /** Where something is held against the run: what is left of it. */
   readonly heldAgainst?: RunUnit['heldAgainst'];

@@ -14,8 +14,8 @@ const BACK_EVENTS = 200;
 const PAGE_BYTES = 1024 * 1024;
 
 /**
- * Where the newest branch among a run and those it repeats began; 0 when there is none. A branch may begin inside a unit, so whoever repeats
- * it takes over what comes before, and begins as it did.
+ * Where the newest branch among a run and those it repeats began; 0 when there is none. A branch may begin inside a unit, so a replay
+ * of it takes over what comes before, and begins as it did.
  */
 export async function branchBeginning(
   store: Pick<Store, 'readRun'>,

@@ -62,7 +62,7 @@ export class WaitingInputs {
 
   takeOpening(): Input | undefined {
     const [first] = this.#opening;
-    // Whoever takes over a run that was told to end does not begin again what was running.
+    // A run that was told to end is not begun again by its new holder.
     if (first?.type === 'recovered' && this.#untried[0]?.command.type === 'cancel') return undefined;
     this.#opening.shift();
     const mayWait = first?.type === 'start' || first?.type === 'recovered';
