@@ -42,8 +42,8 @@ export function createRecordedInputs(plan: Plan, state: RunState, runId: string)
   const recordedInputs: RecordedInput[] = [];
   // Taken now: the state changes while the source is read ahead.
   const nodes = new Map([...state.nodes].map(([key, node]) => [key, recordedNode(node)]));
-  /** By node: the first event of the unit in which it started last. */
-  const starts = new Map<NodeKey, RunEvent>();
+  /** Where nodes started last. */
+  const starts = new Map<NodeKey, { readonly unitSeq: number; readonly at: number }>();
   let unit: Unit = { cause: undefined, events: [] };
 
   function nodeOf(key: NodeKey): RecordedNode {
@@ -61,7 +61,31 @@ export function createRecordedInputs(plan: Plan, state: RunState, runId: string)
       end();
       unit = { cause, events: [] };
     }
-    unit.events.push(fromStored(stored, runId));
+    const event = fromStored(stored, runId);
+    unit.events.push(event);
+    checkCause(event, unit.events[0]?.seq ?? event.seq);
+  }
+
+  /** A log without causes would be taken for one long unit. */
+  function checkCause(event: RunEvent, unitSeq: number): void {
+    const { seq, at } = event;
+    if (event.type === 'node.started') starts.set(keyOf(event), { unitSeq, at });
+    const started = starts.get(keyOf(event));
+    if (started === undefined || started.unitSeq !== unitSeq || !isMoved(event, started.at)) return;
+    throw new DamagedRunError(
+      runId,
+      seq,
+      `The log of run ${runId} does not say what caused event ${seq}, so the run cannot be replayed. Fork it with mode "branch".`,
+    );
+  }
+
+  /** Whether the fact came of an input to a node that had started before. */
+  function isMoved(event: RunEvent, startedAt: number): boolean {
+    if (event.type === 'interrupt.resolved') return foldPayload(event).reason !== 'timeout';
+    if (event.type !== 'node.completed') return false;
+    const kind = plan.nodes.get(event.nodeId ?? '')?.type.kind;
+    if (kind === 'children') return foldPayload(event).outputs?.['childRunId'] !== undefined;
+    return kind === 'effect' || (kind === 'timer' && event.at > startedAt);
   }
 
   function end(): void {
@@ -74,37 +98,17 @@ export function createRecordedInputs(plan: Plan, state: RunState, runId: string)
       const facts = events.filter(({ type }) => type !== 'replay.diverged');
       recordedInputs.push({ seq: first.seq, at: first.at, input: inputOf(cause, facts, nodeOf) });
     }
-    for (const event of events) note(event, first);
+    for (const event of events) note(event);
   }
 
   /** What later units must be read with. */
-  function note(event: RunEvent, first: RunEvent): void {
-    if (event.type === 'node.started') {
-      const key = keyOf(event);
-      Object.assign(nodeOf(key), { attempt: toNumber(foldPayload(event).attempt ?? 0), chunks: 0 });
-      starts.set(key, first);
-    }
+  function note(event: RunEvent): void {
+    if (event.type === 'node.started')
+      Object.assign(nodeOf(keyOf(event)), { attempt: toNumber(foldPayload(event).attempt ?? 0), chunks: 0 });
     if (event.type === 'node.dispatched') {
       const { childRunId, outputMapping = {} } = foldPayload(event);
       Object.assign(nodeOf(keyOf(event)), { childRunId: toText(childRunId), outputMapping });
     }
-    if (isMoved(event) && starts.get(keyOf(event)) === first)
-      throw new DamagedRunError(
-        runId,
-        event.seq,
-        `The log of run ${runId} does not say what caused event ${event.seq}, so the run cannot be replayed. Fork it with mode "branch".`,
-      );
-  }
-
-  /** Whether a unit can hold this fact only when its node has started in an earlier one. */
-  function isMoved(event: RunEvent): boolean {
-    if (event.type === 'interrupt.resolved') return true;
-    if (event.type !== 'node.completed') return false;
-    const kind = plan.nodes.get(event.nodeId ?? '')?.type.kind;
-    if (kind === 'timer') return event.at > (starts.get(keyOf(event))?.at ?? event.at);
-    return (
-      kind === 'effect' || (kind === 'children' && foldPayload(event).outputs?.['childRunId'] !== undefined)
-    );
   }
 
   return { recordedInputs, push, end, openFrom: () => unit.events[0]?.seq };

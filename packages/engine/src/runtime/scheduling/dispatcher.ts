@@ -12,7 +12,6 @@ import { loadRun } from './load-run.ts';
 import { errorFields } from '../../ports/log.ts';
 import { type ActorContext, createRunActor, type Ending, type HeldRun, type RunActor } from './run-actor.ts';
 import { createPendingRuns, type PendingRuns } from './pending-runs.ts';
-import type { Plans } from '../workflows/plans.ts';
 import type { Quarantine, Trial } from '../quarantine/quarantine.ts';
 import type { RunStates } from '../runs/states.ts';
 import { createOrphanedClaims } from './orphaned-claims.ts';
@@ -77,7 +76,6 @@ export interface DispatcherOptions {
   readonly seen: Pick<Store, 'readRun'>;
   readonly lease: Lease;
   readonly states: RunStates;
-  readonly plans: Plans;
   readonly capabilities: ReadonlySet<string>;
   readonly quarantine: Pick<Quarantine, 'admit' | 'strike' | 'setAside'>;
   readonly cancelAside: CancelAside;
