@@ -246,7 +246,7 @@ export interface StoredEvent {
   readonly causeSeq?: number;
   /** JSON text, serialized once; the same bytes leave on every wire. */
   readonly payload: string;
-  /** JSON text of the payload before masking; never leaves the host. */
+  /** What only the host may see, without control characters (core/fold/overlay.ts); never leaves the host. */
   readonly overlay?: string;
 }
 

@@ -2,6 +2,7 @@ import { BUNDLE_VERSION, EVENT_SCHEMA_VERSION, eventId, type JsonObject, toIso }
 import type { Ed25519Key } from '../../crypto/ed25519.ts';
 import type { StoredEvent } from '../../ports/store.ts';
 import { asRunEvent, type RunEvent } from '../../model/run-event.ts';
+import { privatePayload } from '../fold/overlay.ts';
 import type { CooperativeTask } from '../json/cooperative-task.ts';
 import { canonicalUtf8Text, utf8Bytes } from '../json/canonical-text.ts';
 import { redactCredentialsIn } from './encoded-credentials.ts';
@@ -92,7 +93,8 @@ export function* createBundleAssembly(
     const payload = JSON.parse(event.payload) as JsonObject;
     const shown = redaction.payload(payload, event.payload);
     const text = `${events === 0 ? '' : ','}${eventText(source, event, canonicalUtf8Text(shown))}`;
-    const original = event.overlay === undefined ? payload : (JSON.parse(event.overlay) as JsonObject);
+    const whole = privatePayload(event);
+    const original = whole === undefined ? payload : (JSON.parse(whole) as JsonObject);
     const pointers = pointersInto(event.seq, original, shown);
     const bytes = utf8Bytes(text);
     const pointing = pointerBytes(pointers);

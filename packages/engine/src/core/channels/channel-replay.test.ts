@@ -2,10 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ChannelCommand, Signal, StoredEvent } from '../../ports/store.ts';
 import { advance, openRun } from '../decide/advance.ts';
-import { fromStored } from '../fold/from-stored.ts';
+import { causeOf } from '../fold/overlay.ts';
 import { createRecordedInputs } from '../replay/recorded-inputs.ts';
 import { createReplay } from '../replay/replay.ts';
-import { isSameDecision } from '../replay/same-decision.ts';
 import { arbitraryTriggers } from '../testing/arbitrary-triggers.ts';
 import { chain, node } from '../testing/definitions.ts';
 import { arbitraryChoices, interleave } from '../testing/interleave.ts';
@@ -13,21 +12,15 @@ import { fold, simulate, type Simulation } from '../testing/simulation.ts';
 
 const RUNS = Number(process.env.WEFT_PROPERTY_RUNS ?? 150);
 
-/** The log of a replay from `cut`; undefined where the cut goes through an act. */
-function replayFrom({ plan, log, record: original }: Simulation, cut: number): StoredEvent[] | undefined {
-  const [before, after] = [log[cut - 1], log[cut]];
-  if (
-    before !== undefined &&
-    after !== undefined &&
-    isSameDecision(plan, fromStored(before), fromStored(after))
-  )
-    return undefined;
+/** The log of a replay from `cut`, beginning with the unit that the cut goes through. */
+function replayFrom({ plan, log, record: original }: Simulation, cut: number): StoredEvent[] {
+  const begin = log.findLastIndex((event) => event.seq <= cut && causeOf(event) !== undefined);
   const { parent: _parent, ...kept } = original;
   const fork = { sourceRunId: original.runId, fromSeq: cut, mode: 'replay' } as const;
   const record = { ...kept, runId: '01890000-0000-7000-8000-00000000000f', fork };
-  const run = openRun(plan, record, fold(plan, record, log.slice(0, cut)));
-  const reader = createRecordedInputs(plan, run.state);
-  for (const event of log.slice(cut)) reader.push(fromStored(event));
+  const run = openRun(plan, record, fold(plan, record, log.slice(0, begin)));
+  const reader = createRecordedInputs(plan, run.state, original.runId);
+  for (const event of log.slice(begin)) reader.push(event);
   reader.end();
   const source = {
     sourceRunId: original.runId,
@@ -36,7 +29,7 @@ function replayFrom({ plan, log, record: original }: Simulation, cut: number): S
     isOver: true,
   };
   const replay = createReplay(run, source);
-  const events = log.slice(0, cut);
+  const events = log.slice(0, begin);
   const told: Signal[] = [];
   for (let next = replay.next(); next !== undefined; next = replay.next()) {
     const { input, now } = next;
@@ -44,7 +37,7 @@ function replayFrom({ plan, log, record: original }: Simulation, cut: number): S
       maxNodes: 4,
       maxBytes: 1e9,
       spent: () => false,
-      canContinue: () => replay.canContinue(now),
+      canContinue: replay.canContinue,
     };
     const step = advance(run, input, { now, random: 0 }, budget);
     told.push(...step.signals.filter(({ command }) => command.type === 'channel'));
@@ -63,8 +56,7 @@ function comparable(event: StoredEvent): unknown {
 function isReplayedFromAnywhere(source: Simulation): void {
   expect(source.run.state.endedAt, source.story().join('\n')).toBeDefined();
   for (let cut = 0; cut < source.log.length; cut += 1) {
-    const events = replayFrom(source, cut);
-    if (events !== undefined) expect(events, `cut at ${cut}`).toEqual(source.log);
+    expect(replayFrom(source, cut), `cut at ${cut}`).toEqual(source.log);
   }
 }
 
@@ -111,8 +103,7 @@ describe('a replay', () => {
 
         const events = replayFrom(source, where % source.log.length);
 
-        if (events !== undefined)
-          expect(events.map(comparable), source.story().join('\n')).toEqual(source.log.map(comparable));
+        expect(events.map(comparable), source.story().join('\n')).toEqual(source.log.map(comparable));
       }),
       { numRuns: RUNS },
     );

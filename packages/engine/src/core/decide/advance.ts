@@ -14,7 +14,8 @@ import { resolveInputs } from './node-inputs.ts';
 import { recordChunks } from './output-chunks.ts';
 import { finishNode } from './node-finish.ts';
 import { failAttempt, failNode, skipNode } from './node-settle.ts';
-import { isCutOff, restartNode } from '../replay/fork-cut.ts';
+import { causeText } from '../fold/overlay.ts';
+import { isCutOff, restartNode } from './fork-cut.ts';
 import { finishTimer, startNode } from './node-start.ts';
 import type { NodePlan, Plan } from '../compile/plan.ts';
 import { isEmpty, OpenBatch } from './recorder.ts';
@@ -48,12 +49,15 @@ import type { Budget, Input, Moment, Outcome, Step } from './step.ts';
  *      that it evaluates. The budget counts steps and bytes, not time, so that E-1 holds.
  */
 export function advance(run: LiveRun, input: Input, moment: Moment, budget: Budget): Step {
+  const isHeldBack = (input.type === 'start' || input.type === 'recovered') && input.commandsWait === true;
+  const timersWait = (input.type === 'command' || input.type === 'continue') && input.commandsWait === true;
+  const ownCause = causeText('continue', timersWait);
   const batch = new OpenBatch(run, moment);
+  batch.serve(ownCause);
   run.budget.renew();
   const statusBefore = run.state.status;
   const commandResult = accept(batch, input);
-  const isHeldBack = (input.type === 'start' || input.type === 'recovered') && input.commandsWait === true;
-  const timersWait = input.type === 'command' && input.commandsWait === true;
+  batch.serve(ownCause);
   const more = isHeldBack ? run.frontier.size > 0 : goOn(batch, budget, timersWait);
   const toParent = signalToParent(run, statusBefore);
   if (toParent !== undefined) batch.notify(toParent);
@@ -97,6 +101,7 @@ export function openRun(
     spawning,
     timers,
     draining: false,
+    followsClock: true,
     redactor,
     known,
     masking: maskingOf(plan, record.tenant),
@@ -119,8 +124,7 @@ export function nextWake(run: LiveRun): number | null {
 
 /** The earliest due time among delays, retries and the run's own deadline: when the holder must `tick`. */
 export function nextTimer(run: LiveRun): number | undefined {
-  // In a replay time passes as it did in the source, not as it does here.
-  if (!isLiveStatus(run.state.status) || run.record.fork?.mode === 'replay') return undefined;
+  if (!run.followsClock || !isLiveStatus(run.state.status)) return undefined;
   let earliest = durationDeadline(run);
   const trigger = run.state.dueTriggers.size > 0 ? nextTrigger(run) : undefined;
   if (trigger !== undefined && (earliest === undefined || trigger < earliest)) earliest = trigger;
@@ -143,13 +147,15 @@ export function headOf(run: LiveRun): RunHead {
   return head;
 }
 
-function accept(batch: Batch, input: Input): CommandResult | undefined {
+function accept(batch: OpenBatch, input: Input): CommandResult | undefined {
   const { run } = batch;
   if (input.type === 'command') {
     if (run.state.status === 'running') checkDuration(batch);
+    batch.serve(causeText(input.command.type, input.commandsWait));
     return applyCommand(batch, input.command);
   }
   if (isTerminalStatus(run.state.status)) return undefined;
+  batch.serve(causeText(input.type === 'tick' ? 'continue' : input.type));
   switch (input.type) {
     case 'start':
       start(batch);

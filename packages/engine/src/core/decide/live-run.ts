@@ -29,11 +29,13 @@ export interface LiveRun {
   readonly timers: Set<NodeKey>;
   /** A pause waits for what is in flight: nothing new is started. */
   draining: boolean;
+  /** False where time comes with the inputs: no timer is due by the clock. */
+  followsClock: boolean;
   redactor: Redactor;
   /** What the redactor looks for; absent while nothing in the run is sensitive. */
   known: KnownValues | undefined;
   readonly masking: Masking;
-  /** Compares every fact with the one recorded in the source of a replay; what it returns is recorded first. */
+  /** Sees every fact before it is recorded; what it returns is recorded first. */
   watch?: (event: StoredEvent) => Draft | undefined;
   /** Rough size of the state as JSON, for the state limit. */
   stateBytes: number;

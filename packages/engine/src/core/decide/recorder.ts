@@ -36,11 +36,18 @@ export class OpenBatch implements Batch {
   /** Of all payloads and overlays so far. */
   bytes = 0;
   readonly #moment: Moment;
+  /** Of the first fact; empty after it. */
+  #cause = '';
 
   constructor(run: LiveRun, moment: Moment) {
     this.run = run;
     this.now = moment.now;
     this.#moment = moment;
+  }
+
+  /** What leads to the facts from here on; the first fact of the batch keeps it (overlay.ts). */
+  serve(cause: string): void {
+    if (this.events.length === 0) this.#cause = cause;
   }
 
   get random(): number {
@@ -64,14 +71,16 @@ export class OpenBatch implements Batch {
     };
     if (nodeId !== undefined) event.nodeId = nodeId;
     if (causeSeq !== undefined) event.causeSeq = causeSeq;
-    if (isMasked) event.overlay = text;
     const before = run.watch?.(event);
     if (before !== undefined) {
       this.record(before);
       event.seq = run.state.nextSeq;
     }
+    const overlay = isMasked ? this.#cause + text : this.#cause;
+    this.#cause = '';
+    if (overlay !== '') event.overlay = overlay;
     this.events.push(event);
-    this.bytes += publicText.length + (isMasked ? text.length : 0);
+    this.bytes += publicText.length + overlay.length;
     const { seq, at } = event;
     const fact: Building<UntypedFact> = { seq, at, type, payload: isMasked ? payload : (masked ?? shown) };
     if (nodeId !== undefined) fact.nodeId = nodeId;

@@ -50,10 +50,8 @@ function cancelRun(batch: Batch, command: Command & { type: 'cancel' }): Command
  */
 function pauseRun(batch: Batch, command: Command & { type: 'pause' }): CommandResult | undefined {
   const { run } = batch;
-  // A drain that began while the run was running goes on, though all that is left by now may be open questions.
-  // That a drain has begun is on no record, so a replay takes the pause it is told of.
-  const isUnderWay = run.draining || run.watch !== undefined;
-  const mayPause = run.state.status === 'running' || (isUnderWay && isLiveStatus(run.state.status));
+  // A drain that began while the run was running continues, though all that is left by now may be open questions.
+  const mayPause = run.state.status === 'running' || (run.draining && isLiveStatus(run.state.status));
   if (!mayPause) return refused(batch);
   if (command.policy === 'immediate') abortEffects(batch);
   else {

@@ -19,8 +19,8 @@ export type Input =
   | { readonly type: 'tick' }
   /** First look at a fork: its prefix was another run's, and what was under way there is not under way here. */
   | { readonly type: 'forked' }
-  /** Goes on where a batch was cut by its budget. */
-  | { readonly type: 'continue' }
+  /** Continues where a batch was cut by its budget. Where commands wait, timers are left for later. */
+  | { readonly type: 'continue'; readonly commandsWait?: boolean }
   | { readonly type: 'outcome'; readonly key: NodeKey; readonly attempt: number; readonly outcome: Outcome }
   /** Streamed text of an effect under way. */
   | {

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '@weft/protocol';
 import { LogFormatError } from '../../model/damaged-run-error.ts';
 import { asRunEvent, type EventType, type RunEvent } from '../../model/run-event.ts';
 import type { StoredEvent } from '../../ports/store.ts';
+import { privatePayload } from './overlay.ts';
 
 /**
  * The one place where stored text becomes a typed event. It is taken at its word: this host wrote it (the store's checksums say so), or
@@ -9,7 +10,7 @@ import type { StoredEvent } from '../../ports/store.ts';
  *
  * F-11. Every type has a format, which is 1 unless `FORMATS` says otherwise. It grows when a member that the fold reads changes its
  *       meaning or its name; new members do not make a new format.
- * F-12. An event of a format other than 1 carries it in its overlay, under `FORMAT`.
+ * F-12. An event of a format other than 1 carries it in its private payload, under `FORMAT`.
  * F-13. An older format is brought up to the present one here, so that nothing else knows of it. A newer one is refused: a host that
  *       does not know what an event means must not decide anything by it.
  */
@@ -34,7 +35,8 @@ const FORMATS: { readonly [Type in EventType]?: Format } & { readonly [type: str
 
 export function fromStored(stored: StoredEvent, runId = ''): RunEvent {
   const { seq, at, type, nodeId, causeSeq } = stored;
-  const overlay = stored.overlay === undefined ? undefined : wholeOf(stored, stored.overlay, runId);
+  const text = privatePayload(stored);
+  const overlay = text === undefined ? undefined : wholeOf(stored, text, runId);
   return asRunEvent({
     seq,
     at,

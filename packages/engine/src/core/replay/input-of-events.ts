@@ -1,8 +1,10 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
-import { toText } from '../fold/to-plain.ts';
+import type { Cause } from '../fold/overlay.ts';
+import { toNumber, toText } from '../fold/to-plain.ts';
 import type { ChannelRequest, NodeEvent, Question } from '../../model/node-type.ts';
-import type { ChannelCommand, ChildCommand, ResolveCommand } from '../../ports/store.ts';
+import type { ChannelCommand, ChildCommand, Command, ResolveCommand } from '../../ports/store.ts';
 import {
+  type EventType,
   type Fact,
   foldPayload,
   namedNode,
@@ -10,77 +12,111 @@ import {
   payloadData,
   type RunEvent,
 } from '../../model/run-event.ts';
-import type { Input } from '../decide/step.ts';
-import type { Group } from './groups.ts';
+import { nodeKey, type NodeKey } from '../../model/run-state.ts';
+import type { Input, NumberedChunk, Outcome } from '../decide/step.ts';
 
-/** From recorded facts back to the input that led to them. */
+/** From the facts of a unit back to the input that caused it: what they do not say of it has decided nothing. */
 
-export function pauseOf(group: Group): Input {
-  const paused = group.events.find((event) => event.type === 'run.paused');
-  const payload = paused === undefined ? {} : foldPayload(paused);
-  const isImmediate =
-    payload.drainPolicy === 'immediate' || group.events.some(({ type }) => type === 'node.retried');
-  return {
-    type: 'command',
-    command: {
-      type: 'pause',
-      policy: isImmediate ? 'immediate' : 'drain-current-node',
-      ...textOf(payload, 'reason'),
-    },
-  };
+/** What a unit must be read with. */
+export interface RecordedNode {
+  attempt: number;
+  chunks: number;
+  childRunId: string;
+  outputMapping: Record<string, string>;
 }
 
-export function cancelOf(event: Fact<'run.cancelled'>): Input {
-  const payload = foldPayload(event);
-  const { cancelledBy } = payload;
-  return {
-    type: 'command',
-    command: {
-      type: 'cancel',
-      ...textOf(payload, 'reason'),
-      ...textOf(payload, 'parentRunId'),
-      ...(typeof cancelledBy === 'string' && { by: cancelledBy }),
-    },
-  };
-}
-
-/** The answer as it was given: whole where it decided the question, else what the vote or turn says of it. */
-export function answerOf(group: Group): Input {
-  const { first } = group;
-  const resolved = group.events.find((event) => event.type === 'interrupt.resolved');
-  const whole = resolved === undefined ? undefined : foldPayload(resolved);
-  const isTimeout = first.type === 'approval.received' && foldPayload(first).action === 'timeout';
-  if (isTimeout || whole?.reason === 'timeout') return { type: 'tick' };
-  const { value, by } = partial(first, whole?.resolvedBy);
-  return answer(first, whole?.resumeValue ?? value, by);
-}
-
-function partial(event: RunEvent, resolvedBy: string | undefined): { value: Json; by: Json | undefined } {
-  if (event.type === 'conversation.exchanged') {
-    const { turn } = foldPayload(event);
-    return { value: { content: turn?.content ?? null }, by: resolvedBy ?? turn?.from };
+export function inputOf(
+  { type, commandsWait }: Cause,
+  facts: readonly RunEvent[],
+  nodeOf: (key: NodeKey) => RecordedNode,
+): Input {
+  const own = ownFacts(facts);
+  const last = own.at(-1);
+  // Other hosts may record facts of an effect while it runs: without an end there is no outcome yet.
+  if (last === undefined || (type === 'outcome' && !ENDS.has(last.type)))
+    return { type: 'continue', commandsWait };
+  const key = keyOf(last);
+  const node = nodeOf(key);
+  switch (type) {
+    case 'start':
+    case 'recovered':
+    case 'forked':
+      return { type };
+    case 'continue':
+      return { type, commandsWait };
+    case 'outcome':
+      return { type, key, attempt: node.attempt, outcome: outcomeOf(own, last) };
+    case 'progress':
+      return { type, key, attempt: node.attempt, chunks: chunksOf(own, node) };
+    case 'child-created':
+      return { type, key, childRunId: node.childRunId, ...errorIn(last) };
+    case 'child':
+      return { type: 'command', command: childOf(own, last, key, node), commandsWait };
+    default: {
+      const command = commandOf(type, facts, own);
+      return command === undefined
+        ? { type: 'continue', commandsWait }
+        : { type: 'command', command, commandsWait };
+    }
   }
-  const { nodeId: _node, iteration: _iteration, interruptId: _id, decidedBy, ...value } = payloadData(event);
-  return { value, by: decidedBy ?? value['answeredBy'] ?? resolvedBy };
 }
 
-/** A recorded answer was accepted once: whoever gave it counts as the voter. */
-export function answer(event: RunEvent, value: Json, by: Json | undefined): Input {
-  const { nodeId, iteration } = namedNode(event.overlay ?? event.payload);
-  const command: ResolveCommand = {
-    type: 'resolve',
-    nodeId: event.nodeId ?? toText(nodeId),
-    ...(Array.isArray(iteration) && { iteration }),
-    value,
-    by: String(by ?? ''),
-    byUser: true,
-    viaLink: false,
-  };
-  return { type: 'command', command };
+/** An execution of a node ends, or waits, with one of these. */
+const ENDS: ReadonlySet<string> = new Set<EventType>([
+  'node.completed',
+  'node.failed',
+  'node.retried',
+  'node.dispatched',
+  'interrupt.requested',
+  'cap.breached',
+]);
+
+/** What an input has led to itself is about one node and stands first; all else follows from that. */
+function ownFacts(facts: readonly RunEvent[]): RunEvent[] {
+  const own: RunEvent[] = [];
+  for (const fact of facts) {
+    if (fact.nodeId !== facts[0]?.nodeId) break;
+    own.push(fact);
+    if (ENDS.has(fact.type)) break;
+  }
+  return own;
 }
+
+export function keyOf(event: RunEvent): NodeKey {
+  const { nodeId = '', iteration } = namedNode(event.overlay ?? event.payload);
+  return nodeKey(event.nodeId ?? nodeId, Array.isArray(iteration) ? iteration : []);
+}
+
+function outcomeOf(own: readonly RunEvent[], last: RunEvent): Outcome {
+  switch (last.type) {
+    case 'node.failed':
+      return { ok: false, error: foldPayload(last).error };
+    case 'node.retried': {
+      const { lastError, delayMs } = foldPayload(last);
+      return { ok: false, error: lastError ?? NO_ERROR, delayMs: toNumber(delayMs ?? 0) };
+    }
+    case 'interrupt.requested': {
+      const asked = own.findIndex(({ type }) => type === 'node.suspended');
+      return { ok: true, outputs: {}, ...parts(own.slice(0, asked)), ask: questionOf(foldPayload(last)) };
+    }
+    case 'node.completed':
+      return { ok: true, outputs: foldPayload(last).outputs ?? {}, ...parts(own.slice(0, -1)) };
+    // What the cap did not let happen is on record by the cap alone.
+    default: {
+      const isQuestion = last.type === 'cap.breached' && foldPayload(last).kind === 'clarification';
+      const wanted = isQuestion ? { ask: QUESTION } : { events: [DECISION] };
+      return { ok: true, outputs: {}, ...parts(own.slice(0, -1)), ...wanted };
+    }
+  }
+}
+
+const QUESTION: Question = { kind: 'clarification', data: {} };
+const DECISION: NodeEvent = { type: 'runOrchestrator.decided', payload: {} };
+
+const NO_ERROR = { code: 'internal', message: 'The log does not say why.', retryable: true };
 
 /** Variables, channel writes and events that an effect returned, from the facts they became. */
-export function parts(events: readonly RunEvent[]): {
+function parts(events: readonly RunEvent[]): {
   variables?: JsonObject;
   channels?: ChannelRequest[];
   events?: NodeEvent[];
@@ -128,29 +164,7 @@ function channelWrite({
   };
 }
 
-/** What a child run wrote to this one, taken or refused; undefined where the run itself wrote, or said something. */
-export function channelCommandOf(
-  event: Fact<'channel.written' | 'log.appended'>,
-): ChannelCommand | undefined {
-  if (event.type === 'log.appended') {
-    const { refused } = foldPayload(event);
-    return isJsonObject(refused) ? refused : undefined;
-  }
-  const { channel, value, writer, sourceRunId, sourceEngineId, sensitive } = foldPayload(event);
-  if (!isJsonObject(writer) || typeof sourceRunId !== 'string') return undefined;
-  return {
-    type: 'channel',
-    channel,
-    value: value ?? null,
-    sourceRunId,
-    sourceEngineId: toText(sourceEngineId),
-    writer,
-    // Whether or not the channel declares that it is not.
-    ...(sensitive !== undefined && { sensitive: true }),
-  };
-}
-
-export function questionOf({
+function questionOf({
   kind,
   data,
   resumeSchema,
@@ -166,13 +180,60 @@ export function questionOf({
   };
 }
 
-export function variablesOf(
-  group: Group,
+function chunksOf(own: readonly RunEvent[], node: RecordedNode): NumberedChunk[] {
+  return own.flatMap((event) => {
+    if (event.type !== 'output.chunk') return [];
+    const { chunk, isLast, meta } = foldPayload(event);
+    const index = node.chunks;
+    node.chunks += 1;
+    return [{ index, chunk: toText(chunk), isLast, ...(isJsonObject(meta) && { meta }) }];
+  });
+}
+
+function errorIn(event: RunEvent): Pick<Extract<Input, { type: 'child-created' }>, 'error'> {
+  return event.type === 'node.failed' ? { error: foldPayload(event).error } : {};
+}
+
+function childOf(
+  own: readonly RunEvent[],
+  last: RunEvent,
+  key: NodeKey,
+  { childRunId, outputMapping }: RecordedNode,
+): ChildCommand {
+  const told = { type: 'child', nodeKey: key, childRunId } as const;
+  switch (last.type) {
+    case 'node.suspended':
+      return { ...told, status: foldPayload(last).childStatus ?? 'running' };
+    case 'node.resumed':
+      return { ...told, status: 'running' };
+    case 'node.failed': {
+      const { childStatus, childError } = foldPayload(last).error.details ?? {};
+      return { ...told, ...endOf(childStatus, childError) };
+    }
+    case 'node.completed': {
+      const { childStatus, output, childError } = foldPayload(last).outputs ?? {};
+      const outputs = isJsonObject(output) && { outputs: output };
+      return { ...told, ...endOf(childStatus, childError), ...outputs, ...variablesOf(own, outputMapping) };
+    }
+    default:
+      return { ...told, status: 'completed', ...variablesOf(own, outputMapping) };
+  }
+}
+
+function endOf(status: Json = 'completed', error?: Json): Pick<ChildCommand, 'status' | 'error'> {
+  return {
+    status: String(status) as ChildCommand['status'],
+    ...(isJsonObject(error) && { error: { code: String(error['code']), message: String(error['message']) } }),
+  };
+}
+
+function variablesOf(
+  own: readonly RunEvent[],
   outputMapping: Record<string, string>,
 ): Pick<ChildCommand, 'variables' | 'sensitive'> {
   const variables: [string, Json][] = [];
   const sensitive: string[] = [];
-  for (const event of group.events) {
+  for (const event of own) {
     if (event.type !== 'variable.changed') continue;
     const [name, next] = changeOf(event);
     const source = outputMapping[name];
@@ -186,11 +247,94 @@ export function variablesOf(
   };
 }
 
-export function errorOf({ code, message }: JsonObject): { code: string; message: string } {
-  return { code: String(code), message: String(message) };
+function commandOf(
+  type: Exclude<Command['type'], 'child'>,
+  facts: readonly RunEvent[],
+  own: readonly RunEvent[],
+): Command | undefined {
+  switch (type) {
+    case 'cancel': {
+      const cancelled = facts.find((fact) => fact.type === 'run.cancelled');
+      const { cancelledBy: by, ...said } = cancelled === undefined ? {} : foldPayload(cancelled);
+      return {
+        type,
+        ...textOf(said, 'reason'),
+        ...textOf(said, 'parentRunId'),
+        ...(typeof by === 'string' && { by }),
+      };
+    }
+    case 'pause': {
+      const paused = facts.find((fact) => fact.type === 'run.paused');
+      const { drainPolicy, ...said } = paused === undefined ? {} : foldPayload(paused);
+      // A drain may have to wait with its own fact for what is in flight; an immediate pause never does.
+      const policy = drainPolicy === 'immediate' ? drainPolicy : 'drain-current-node';
+      return { type, policy, ...textOf(said, 'reason') };
+    }
+    case 'resume': {
+      const resumed = facts.find((fact) => fact.type === 'run.resumed');
+      return { type, ...(resumed !== undefined && textOf(foldPayload(resumed), 'reason')) };
+    }
+    case 'resolve':
+      return answerOf(own);
+    case 'channel':
+      return channelCommandOf(own[0]);
+  }
 }
 
-export function textOf<Name extends string>(
+/** The answer as it was given: whole where it decided the question, else what the vote or turn says of it. */
+function answerOf(own: readonly RunEvent[]): ResolveCommand | undefined {
+  const [first] = own;
+  if (first === undefined) return undefined;
+  const resolved = own.find((fact) => fact.type === 'interrupt.resolved');
+  // The time of the question was up right after the vote.
+  const isByAnswer = resolved !== undefined && foldPayload(resolved).reason !== 'timeout';
+  const { resumeValue, resolvedBy } = isByAnswer ? foldPayload(resolved) : {};
+  const { value, by } = said(first);
+  const { nodeId, iteration } = namedNode(first.overlay ?? first.payload);
+  return {
+    type: 'resolve',
+    nodeId: first.nodeId ?? toText(nodeId),
+    ...(Array.isArray(iteration) && { iteration }),
+    value: resumeValue ?? value,
+    // It was accepted once: its author counts as the voter.
+    by: String(by ?? resolvedBy ?? ''),
+    byUser: true,
+    viaLink: false,
+  };
+}
+
+function said(event: RunEvent): { value: Json; by: Json | undefined } {
+  if (event.type === 'weft.approval.asked') {
+    const { value, askedBy } = foldPayload(event);
+    return { value, by: askedBy };
+  }
+  if (event.type === 'conversation.exchanged') {
+    const { turn } = foldPayload(event);
+    return { value: { content: turn?.content ?? null }, by: turn?.from };
+  }
+  const { nodeId: _node, iteration: _iteration, interruptId: _id, decidedBy, ...value } = payloadData(event);
+  return { value, by: decidedBy ?? value['answeredBy'] };
+}
+
+/** What a child run wrote to this one, taken or refused. */
+function channelCommandOf(event: RunEvent | undefined): ChannelCommand | undefined {
+  if (event?.type === 'log.appended') return foldPayload(event).refused;
+  if (event?.type !== 'channel.written') return undefined;
+  const { channel, value, writer, sourceRunId, sourceEngineId, sensitive } = foldPayload(event);
+  if (!isJsonObject(writer) || typeof sourceRunId !== 'string') return undefined;
+  return {
+    type: 'channel',
+    channel,
+    value: value ?? null,
+    sourceRunId,
+    sourceEngineId: toText(sourceEngineId),
+    writer,
+    // Whether or not the channel declares that it is not.
+    ...(sensitive !== undefined && { sensitive: true }),
+  };
+}
+
+function textOf<Name extends string>(
   payload: { readonly [Key in Name]?: unknown },
   name: Name,
 ): { [Key in Name]?: string } {

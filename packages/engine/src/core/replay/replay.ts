@@ -2,6 +2,7 @@ import type { StoredEvent } from '../../ports/store.ts';
 import { isSameEvent } from '../diff/same-event.ts';
 import { nextTrigger } from '../channels/channel-triggers.ts';
 import type { LiveRun } from '../decide/live-run.ts';
+import { causeOf } from '../fold/overlay.ts';
 import type { Draft, Payload } from '../../model/run-event.ts';
 import { isTerminalStatus, type NodeError } from '../../model/run-state.ts';
 import type { Input } from '../decide/step.ts';
@@ -34,15 +35,17 @@ type Diverged = Payload<'replay.diverged'>;
 export interface Replay {
   /** What to give to the run next; undefined when it has ended, or waits for what the source does not know. */
   next(): { readonly input: Input; readonly now: number } | undefined;
-  /** For the batch's budget: false where the source did something else. */
-  canContinue(now: number): boolean;
+  /** For the batch's budget: false where a unit of the source ends. */
+  canContinue(): boolean;
   readonly isApart: boolean;
 }
 
 export function createReplay(run: LiveRun, source: ReplaySource): Replay {
   let isApart = run.state.diverged === true;
   let idleAt = -1;
-  /** A difference in the act that was cut by the fork: its beginning is not recorded again, so it is said at the first fact that is. */
+  /** Where the run was when it got its last input. */
+  let givenAt = -1;
+  /** A difference in the unit that was cut by the fork: its beginning is not recorded again, so it is said at the first fact that is. */
   let unsaid: Draft<'replay.diverged'> | undefined;
   const fromSeq = run.record.fork?.fromSeq ?? 0;
 
@@ -79,17 +82,15 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
     const recorded = nextRecorded();
     if (recorded?.seq === nextSeq) {
       source.recordedInputs.shift();
-      if (isHeardOnlyAwake(recorded.input)) run.draining = false;
+      run.draining = isPause(recorded.input);
       return { input: recorded.input, now: recorded.at };
     }
     const original = source.eventAt(nextSeq);
-    // A drain that a crash put an end to: the source went on deciding.
-    if (original !== undefined) run.draining = false;
-    if (original !== undefined && run.frontier.size > 0) {
-      return { input: { type: 'continue' }, now: original.at };
-    }
     // The source knows no more, or had something to do where this run has not.
-    return undefined;
+    if (original === undefined || run.frontier.size === 0) return undefined;
+    // A budget has ended the batch inside a unit of the source.
+    run.draining = false;
+    return { input: { type: 'continue' }, now: original.at };
   }
 
   function apart(): { input: Input; now: number } | undefined {
@@ -122,21 +123,21 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
     get isApart() {
       return isApart;
     },
-    canContinue: (now) => {
-      if (isApart) return true;
+    canContinue() {
       const { nextSeq } = run.state;
-      const original = source.eventAt(nextSeq);
-      return nextRecorded()?.seq !== nextSeq && (original === undefined || original.at === now);
+      const original = isApart || nextSeq === givenAt ? undefined : source.eventAt(nextSeq);
+      return original === undefined || causeOf(original) === undefined;
     },
     next() {
       if (isTerminalStatus(run.state.status)) return undefined;
       const followed = isApart ? undefined : following();
       const found = followed ?? apart();
-      // Going on, or letting time pass, twice without a fact in between would be so for ever.
+      // Continuing, or letting time pass, twice without a fact in between would be so for ever.
       const isIdle = found?.input.type === 'continue' || found?.input.type === 'tick';
       if (isIdle && followed === undefined) leave();
       if (isIdle && idleAt === run.state.nextSeq) return undefined;
-      idleAt = isIdle ? run.state.nextSeq : -1;
+      givenAt = run.state.nextSeq;
+      idleAt = isIdle ? givenAt : -1;
       return found;
     },
   };
@@ -146,9 +147,9 @@ function isRepeated(original: StoredEvent | undefined, event: StoredEvent): bool
   return original !== undefined && original.nodeId === event.nodeId && isSameEvent(original, event);
 }
 
-/** Neither children nor clocks are heard during a drain; where the source heard them, a crash had put an end to it. */
-function isHeardOnlyAwake(input: Input): boolean {
-  return input.type === 'tick' || (input.type === 'command' && /^(child|channel)$/.test(input.command.type));
+/** That a drain has begun, or that a crash has ended it, is on no record; whatever led to a fact was not held back by one. */
+function isPause(input: Input): boolean {
+  return input.type === 'command' && input.command.type === 'pause';
 }
 
 /** Whether something in the run waits for exactly this. */

@@ -73,7 +73,6 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
     seen,
     lease,
     states,
-    plans,
     capabilities,
     quarantine,
     cancelAside: createCancelAside({ ...deciding, store: seen, states, capabilities, quarantine, feed }),

@@ -1,6 +1,7 @@
 import { HostError, isHostError, type Json, type JsonObject } from '@weft/protocol';
 import { evolve, initialState } from '../../core/fold/evolve.ts';
 import { fromStored } from '../../core/fold/from-stored.ts';
+import { deriveCauses } from '../../core/import/derive-causes.ts';
 import { importRunId } from '../../core/import/import-run-id.ts';
 import { bundleCooperatively, type ImportedBundle } from '../../core/import/read-bundle.ts';
 import { refuseBundle } from '../../core/import/refuse.ts';
@@ -13,7 +14,15 @@ import {
 } from '../../model/run-state.ts';
 import { snapshotCooperatively } from '../../core/fold/snapshot.ts';
 import type { CooperativeTask } from '../../core/json/cooperative-task.ts';
-import type { RunHead, RunLog, RunRow, RunUnit, WorkflowRegistry, WriteUnit } from '../../ports/store.ts';
+import type {
+  RunHead,
+  RunLog,
+  RunRow,
+  RunUnit,
+  StoredEvent,
+  WorkflowRegistry,
+  WriteUnit,
+} from '../../ports/store.ts';
 import type { Caller, ImportedRun, Imports } from '../../host/host.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -91,11 +100,12 @@ export function createImports(dependencies: ImportDependencies): Imports {
     const pinned = await definitionFor(caller, bundle);
     const record = recordOf(caller, runId, bundle, pinned);
     const state = await runCooperatively(caller.tenant, foldOf(record, pinned.plan, bundle));
+    const events = await runCooperatively(caller.tenant, deriveCauses(pinned.plan, bundle.events));
     if (pinned.text !== undefined) await write(definitionUnit(pinned.digest, pinned.text));
     await write(documentUnit(record, MASKS_COLLECTION, bundle.masked));
     if (bundle.annotations.length > 0)
       await write(documentUnit(record, SAID_COLLECTION, importedAnnotations(runId, bundle.annotations)));
-    const unit = runUnit(caller, record, state, bundle);
+    const unit = runUnit(caller, record, state, events);
     const result = await committer.submit(unit);
     const isNew = result.state === 'committed';
     if (!isNew && !(result.state === 'refused' && result.reason === 'run_exists')) throw writeFailure(result);
@@ -203,7 +213,7 @@ export function createImports(dependencies: ImportDependencies): Imports {
     caller: Caller,
     record: CreationRecord,
     state: RunState,
-    { events }: ImportedBundle,
+    events: readonly StoredEvent[],
   ): RunUnit {
     const { tenant, runId, createdAt, imported } = record;
     return {

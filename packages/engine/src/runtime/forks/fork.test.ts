@@ -4,6 +4,8 @@ import { Type } from 'typebox';
 import { edge, type WorkflowSpec } from '../../core/testing/definitions.ts';
 import { checkLog } from '../../core/fold/log-checker.ts';
 import { NodeFailure, type NodeType } from '../../model/node-type.ts';
+import { openMemoryStore } from '../../memory-store/memory-store.ts';
+import { decorateStore } from '../../ports/decorate-store.ts';
 import { alice, startHost, stranger, type TestHost, until } from '../testing/test-host.ts';
 
 /** Effects that the tests can count, with outcomes that differ every time unless they come from a record. */
@@ -47,13 +49,15 @@ function countingTypes(): { types: NodeType[]; calls: () => number; setGreeting:
   };
 }
 
+const RETRIED = { retry: { maxAttempts: 2, initialMs: 3, jitter: 1 } };
+
 const WORKFLOW: WorkflowSpec = {
   nodes: [
     { id: 'begin', typeId: 'core.start' },
     {
       id: 'draw',
       typeId: 'test.draw',
-      settings: { retry: { maxAttempts: 2, initialMs: 3, jitter: 1 } },
+      settings: RETRIED,
     },
     { id: 'wait', typeId: 'core.delay', config: { ms: 4 } },
     { id: 'greet', typeId: 'test.greet' },
@@ -208,6 +212,27 @@ describe('a fork', () => {
       divergencePoint: 'node.completed',
     });
     expect(events.at(-1)?.type).toBe('run.completed');
+  });
+
+  it('that replays a log without causes is set aside, and says why', async () => {
+    const inner = openMemoryStore();
+    const store = decorateStore(inner, {
+      readEvents: async (...page) => {
+        const events = await inner.readEvents(...page);
+        return events.map(({ overlay: _overlay, ...shown }) => shown);
+      },
+    });
+    test = await startHost({ store, nodes: counting.types });
+    await test.register({ nodes: [{ id: 'draw', typeId: 'test.draw', settings: RETRIED }] }, 'drawing');
+    const source = await test.run('drawing');
+    await reaches(source, 'completed');
+
+    const replay = await fork(source, { mode: 'replay' });
+
+    await until(async () => (await test.host.operations.quarantinedRuns()) === 1);
+    expect(await snapshot(replay)).toMatchObject({
+      weft: { quarantined: { reason: expect.stringContaining('does not say what caused event') } },
+    });
   });
 
   it('that branches goes on by itself: new effects, new answers, new children', async () => {

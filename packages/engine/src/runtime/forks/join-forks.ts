@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { HostError, type JsonObject } from '@weft/protocol';
+import { privatePayload, withPrivatePayload } from '../../core/fold/overlay.ts';
 import { withValue } from '../../core/import/missing-values.ts';
 import type { ForkLink } from '../../model/run-state.ts';
 import { DamagedRunError } from '../../model/damaged-run-error.ts';
@@ -103,7 +104,7 @@ function takenOver(event: StoredEvent, { filled, isErased }: Fork): StoredEvent 
 /** What a person has given in place of masked values is seen by the fold alone. */
 function withFilled(event: StoredEvent, values: JsonObject | undefined): StoredEvent {
   if (values === undefined) return event;
-  let payload = JSON.parse(event.overlay ?? event.payload) as JsonObject;
+  let payload = JSON.parse(privatePayload(event) ?? event.payload) as JsonObject;
   for (const [slot, value] of Object.entries(values)) payload = withValue(payload, slot, value);
-  return { ...event, overlay: JSON.stringify(payload) };
+  return withPrivatePayload(event, JSON.stringify(payload));
 }

@@ -1,4 +1,5 @@
 import { openRun } from '../../core/decide/advance.ts';
+import { causeText } from '../../core/fold/overlay.ts';
 import type { RunStatus } from '../../model/run-state.ts';
 import { DamagedRunError } from '../../model/damaged-run-error.ts';
 import type {
@@ -78,6 +79,7 @@ export function createCancelAside(dependencies: CancelAsideDependencies): Cancel
       type: 'run.cancelled',
       at,
       payload: JSON.stringify({ ...(reason !== undefined && { reason }) }),
+      overlay: causeText('cancel'),
     };
     const status: RunStatus = 'cancelled';
     const { parent, runId, tenant } = record;

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@weft/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
+import { privatePayload } from '../../core/fold/overlay.ts';
 import { chain, node, type NodeSpec, variable, type WorkflowSpec } from '../../core/testing/definitions.ts';
 import { openMemoryStore } from '../../memory-store/memory-store.ts';
 import type { EgressRequest } from '../../model/node-type.ts';
@@ -134,7 +135,7 @@ describe('a sensitive value and what is made from it', () => {
     const recalled = (await test.store.readEvents(runId, 0, 1_000, 1e9)).find(
       ({ type, nodeId }) => type === 'node.completed' && nodeId === 'recall',
     );
-    expect(recalled?.overlay ?? recalled?.payload).toContain('"content":"[REDACTED]"');
+    expect(recalled && (privatePayload(recalled) ?? recalled.payload)).toContain('"content":"[REDACTED]"');
   });
 
   it('are kept as they are where the author says that they are not sensitive', async () => {

@@ -1,19 +1,8 @@
-import { SOURCE_MISSING } from '../../core/replay/replay.ts';
-import type { CreationRecord } from '../../model/run-state.ts';
+import type { NodeError } from '../../model/run-state.ts';
 import type { Input, Step } from '../../core/decide/step.ts';
 import type { StoredCommand, CommandResult } from '../../ports/store.ts';
 
 /** What the holder of a run makes of a step before and after it is durable. */
-
-/** What a new holder begins with, where these commands wait for it; undefined when there is nothing, or a cancel comes first. */
-export function takeOpening(opening: Input[], waiting: readonly StoredCommand[]): Input | undefined {
-  const [first] = opening;
-  // Whoever takes over a run that was told to end does not begin again what was under way.
-  if (first?.type === 'recovered' && waiting[0]?.command.type === 'cancel') return undefined;
-  opening.shift();
-  const mayWait = first?.type === 'start' || first?.type === 'recovered';
-  return mayWait && waiting.length > 0 ? { ...first, commandsWait: true } : first;
-}
 
 /** A command as an input; those that wait behind it are decided next. */
 export function commandInput({ command, commandId }: StoredCommand, waiting: readonly StoredCommand[]) {
@@ -26,40 +15,38 @@ export function nameOf(input: Input & { readonly commandId?: string }): string {
   return about === undefined ? input.type : `${input.type} ${about}`;
 }
 
-/** Without the facts that are on record already: a replay that begins before the end of its log decides them again. */
+/** Without the facts that are on record already: a run that was loaded as of before the end of its log decides them again. */
 export function unrecorded(step: Step, durableSeq: number): Step {
   const first = step.events[0];
   if (first === undefined || first.seq >= durableSeq) return step;
   return { ...step, events: step.events.filter(({ seq }) => seq >= durableSeq) };
 }
 
-/** Behind the event at which a fork was cut there is something of its own. */
-export function ownFrom({ fork }: CreationRecord): number {
-  return (fork?.fromSeq ?? 0) + 1;
+export interface DecidedCommand {
+  readonly commandId: string;
+  readonly commandResult: CommandResult;
 }
 
 /** The command that this step has decided, if it was one and has been. */
 export function decidedBy(
   input: { readonly commandId?: string },
   { commandResult }: Step,
-): { commandId: string; commandResult: CommandResult } | undefined {
+): DecidedCommand | undefined {
   const { commandId } = input;
   return commandResult === undefined || commandId === undefined ? undefined : { commandId, commandResult };
 }
 
-/** What becomes of the effects and children of a step that nobody may perform: in a replay, past what its source has on record. */
-export function notInSource({ effects, children }: Step): Input[] {
+/** What becomes of the effects and children of a step where nothing is performed. */
+export function unperformedInputs({ effects, children }: Step, error: NodeError): Input[] {
   return [
     ...effects.map(
       ({ key, attempt }): Input => ({
         type: 'outcome',
         key,
         attempt,
-        outcome: { ok: false, error: SOURCE_MISSING },
+        outcome: { ok: false, error },
       }),
     ),
-    ...children.map(
-      ({ key, childRunId }): Input => ({ type: 'child-created', key, childRunId, error: SOURCE_MISSING }),
-    ),
+    ...children.map(({ key, childRunId }): Input => ({ type: 'child-created', key, childRunId, error })),
   ];
 }

@@ -3,7 +3,8 @@ import { encodeState, FOLD_VERSION } from '../../core/fold/checkpoint.ts';
 import type { LiveRun } from '../../core/decide/live-run.ts';
 import { type CreationRecord, isTerminalStatus } from '../../model/run-state.ts';
 import type { Input, Moment, Step } from '../../core/decide/step.ts';
-import type { NewOutboxRow, RunUnit, StoredEvent, CommandResult } from '../../ports/store.ts';
+import type { NewOutboxRow, RunUnit, StoredEvent } from '../../ports/store.ts';
+import type { DecidedCommand } from './actor-step.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
 import type { HostLimits } from '../../host/limits.ts';
@@ -16,7 +17,7 @@ export interface BatchTools {
   readonly outbox?: (record: CreationRecord, events: readonly StoredEvent[]) => readonly NewOutboxRow[];
 }
 
-/** A replay's time, and where its source did something else than go on. */
+/** The moment of an input that comes with its time, and where the batch that it leads to ends at the latest. */
 export interface RecordedMoment {
   readonly now: number;
   readonly canContinue: () => boolean;
@@ -73,9 +74,9 @@ export interface BatchWrite {
   /** The run comes into being with this write. */
   readonly create?: RunUnit['create'];
   /** The command that the batch has decided. */
-  readonly decided?: { readonly commandId: string; readonly commandResult: CommandResult } | undefined;
-  /** There is more to repeat, whatever the run seems to wait for: whoever finds it without a holder must take it up. */
-  readonly goesOn?: boolean;
+  readonly decided?: DecidedCommand | undefined;
+  /** There are more inputs, whatever the run seems to wait for: without a holder it is due at once. */
+  readonly continues?: boolean;
   /** Where something is held against the run: what is left of it. */
   readonly heldAgainst?: RunUnit['heldAgainst'];
 }
@@ -98,7 +99,7 @@ export function batchUnit(tools: BatchTools, run: LiveRun, write: BatchWrite): R
     epoch: write.epoch,
     expectedSeq: write.expectedSeq,
     events,
-    head: write.goesOn === true && !write.release ? { ...headOf(run), wakeAt: 0 } : headOf(run),
+    head: write.continues === true && !write.release ? { ...headOf(run), wakeAt: 0 } : headOf(run),
   };
   if (write.create !== undefined) unit.create = write.create;
   if (checkpointed)

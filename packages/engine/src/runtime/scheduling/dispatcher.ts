@@ -2,9 +2,9 @@ import { type CreationRecord, isTerminalStatus } from '../../model/run-state.ts'
 import { DamagedRunError } from '../../model/damaged-run-error.ts';
 import type { Claimed, RunRow, RunUnit, Store } from '../../ports/store.ts';
 import type { CancelAside } from '../quarantine/cancel-aside.ts';
-import { createEphemeralMap } from '../collections/ephemeral-map.ts';
 import { pause, wait, yieldTurn } from '../../ports/clock.ts';
 import { createDueScan, type Look } from './due-scan.ts';
+import { type Failures, HeldRuns } from './held-runs.ts';
 import { releaseClaim } from './release-claim.ts';
 import type { Lease } from './lease.ts';
 import { createLiveMemory } from './live-memory.ts';
@@ -12,7 +12,6 @@ import { loadRun } from './load-run.ts';
 import { errorFields } from '../../ports/log.ts';
 import { type ActorContext, createRunActor, type Ending, type HeldRun, type RunActor } from './run-actor.ts';
 import { createPendingRuns, type PendingRuns } from './pending-runs.ts';
-import type { Plans } from '../workflows/plans.ts';
 import type { Quarantine, Trial } from '../quarantine/quarantine.ts';
 import type { RunStates } from '../runs/states.ts';
 import { createOrphanedClaims } from './orphaned-claims.ts';
@@ -77,7 +76,6 @@ export interface DispatcherOptions {
   readonly seen: Pick<Store, 'readRun'>;
   readonly lease: Lease;
   readonly states: RunStates;
-  readonly plans: Plans;
   readonly capabilities: ReadonlySet<string>;
   readonly quarantine: Pick<Quarantine, 'admit' | 'strike' | 'setAside'>;
   readonly cancelAside: CancelAside;
@@ -92,20 +90,12 @@ const POKED_PER_POLL = 100;
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { store, lease } = options;
   const { clock, log, limits, feed } = options.actors;
-  const actors = createEphemeralMap<RunActor>();
-  /** Epochs of the claims that have no actor yet. */
-  const loading = new Map<string, number>();
-  /** How often a run's actor has failed since it last ended well. */
-  const crashes = new Map<string, number>();
-  /** How often in a row the store alone refused what a run wrote. */
-  const unwritten = new Map<string, number>();
+  const runs = new HeldRuns();
   const pending = createPendingRuns();
   const memory = createLiveMemory(limits);
   /** Tenants with runs that found no room: as long as some of them wait, their new ones wait behind them. */
   let backlogged: ReadonlySet<string> = new Set();
   let lastTenant = '';
-  /** Runs that are being given back. */
-  let releasing = 0;
   let draining = false;
   let running = false;
   let pokedFrom = 0;
@@ -130,8 +120,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     lease,
     clock,
     unknownForMs: limits.pollMs,
-    isKnown: isHeld,
-    adopt: (claim, holder) => load(claim, holder),
+    isKnown: (runId) => runs.has(runId),
+    adopt: load,
   });
 
   function delayAfter(failures: number): number {
@@ -148,18 +138,18 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   function releaseSome(): void {
     for (const { runId, tenant } of memory.toGiveBack()) {
       backlog(tenant);
-      actors.get(runId)?.drain();
+      runs.actor(runId)?.drain();
     }
   }
 
   function hold(held: HeldRun): void {
     const { runId } = held.run.record;
-    const known = actors.get(runId);
+    const known = runs.actor(runId);
     // The same claim: whoever took it up first may have written since.
     if (known?.epoch === held.epoch) return;
     known?.drop();
     const actor = createRunActor(context, held);
-    actors.set(runId, actor);
+    runs.hold(actor);
     memory.hold(held.run);
     pending.delete(runId);
     actor.start();
@@ -167,12 +157,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   function ended(actor: RunActor, ending: Ending): void {
-    if (actors.get(actor.runId) === actor) {
-      actors.delete(actor.runId);
-      memory.release(actor.runId);
-    }
-    if (ending.type !== 'crashed') crashes.delete(actor.runId);
-    if (ending.type !== 'unwritable') unwritten.delete(actor.runId);
+    const failures = runs.end(actor, ending.type);
+    if (failures !== undefined) memory.release(actor.runId);
     switch (ending.type) {
       case 'finished':
         break;
@@ -182,7 +168,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         break;
       case 'crashed':
         feed.signal(actor.runId);
-        crashed(actor);
+        if (failures !== undefined) crashed(actor, failures);
         break;
       case 'stopped':
         feed.signal(actor.runId);
@@ -199,41 +185,32 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         break;
       case 'unwritable':
         feed.signal(actor.runId);
-        void unwritable(actor);
+        if (failures !== undefined) void unwritable(actor, failures);
         break;
     }
     if (backlogged.size > 0 || pending.loads.all().units > 0) wake();
   }
 
-  function crashed(actor: RunActor): void {
-    const failures = crashes.get(actor.runId) ?? 0;
-    crashes.set(actor.runId, failures + 1);
-    if (failures + 1 >= MOST_CRASHES) {
-      crashes.delete(actor.runId);
-      return setAside(actor.runId, 'The host fails whenever it decides what this run does next.');
-    }
+  function crashed({ runId, epoch }: RunActor, failures: Failures): void {
+    if (failures.crashed >= MOST_CRASHES)
+      return setAside(runId, 'The host fails whenever it decides what this run does next.');
     const holder = lease.holder();
-    if (running && holder !== undefined)
-      loadLater({ runId: actor.runId, epoch: actor.epoch }, holder, failures);
+    if (running && holder !== undefined && runs.claim({ runId, epoch }, failures))
+      loadLater({ runId, epoch }, holder, failures.crashed - 1);
   }
 
   /** The store takes what others write, but not what this run does: tried again, later each time, until it is set aside. */
-  async function unwritable({ runId, epoch }: RunActor): Promise<void> {
+  async function unwritable({ runId, epoch }: RunActor, failures: Failures): Promise<void> {
     const holder = lease.holder();
-    if (!running || holder === undefined) return;
-    const failures = unwritten.get(runId) ?? 0;
-    unwritten.set(runId, failures + 1);
-    loading.set(runId, epoch);
+    const claim = { runId, epoch };
+    if (!running || holder === undefined || !runs.claim(claim, failures)) return;
     const reason = 'The store cannot take what this run writes, although it takes what others do.';
     try {
-      if (!(await options.quarantine.strike(runId, reason)))
-        return loadLater({ runId, epoch }, holder, failures);
-      unwritten.delete(runId);
-      if (loading.get(runId) === epoch) loading.delete(runId);
+      if (await options.quarantine.strike(runId, reason)) return runs.loaded(claim);
     } catch (error) {
       log('warn', { runId, ...errorFields(error) }, 'a strike could not be recorded');
-      loadLater({ runId, epoch }, holder, failures);
     }
+    loadLater(claim, holder, failures.unwritable - 1);
   }
 
   function setAside(runId: string, reason: string): void {
@@ -246,7 +223,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   /** For a run whose actor has stopped in a drain. */
   async function release({ runId, epoch }: RunActor): Promise<void> {
-    releasing += 1;
+    runs.releasing(runId);
     for (let failures = 0; running; failures += 1) {
       try {
         if (await releaseClaim({ ...options.actors, store }, runId, epoch)) break;
@@ -255,7 +232,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       }
       await pause(delayAfter(failures));
     }
-    releasing -= 1;
+    runs.released(runId);
     wake();
   }
 
@@ -299,19 +276,20 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   /** Commands accepted by another process reach a held run only if its holder looks; each poll looks at some. */
   function pokeSome(): void {
     const now = clock.monotonic();
-    if (actors.size === 0 || now - pokedAt < limits.pollMs) return;
+    if (runs.isEmpty || now - pokedAt < limits.pollMs) return;
     pokedAt = now;
-    const all = actors.values();
+    const all = runs.actors();
     const count = Math.min(POKED_PER_POLL, all.length);
     for (let index = 0; index < count; index += 1) all[(pokedFrom + index) % all.length]?.poke();
-    pokedFrom = (pokedFrom + count) % all.length;
+    pokedFrom = (pokedFrom + count) % Math.max(all.length, 1);
   }
 
-  async function load(claim: Claimed, holder: string, failures = 0): Promise<void> {
-    const { runId, epoch } = claim;
-    const known = loading.get(runId);
-    if (known !== undefined && known >= epoch) return;
-    loading.set(runId, epoch);
+  async function load(claim: Claimed, holder: string): Promise<void> {
+    if (runs.claim(claim)) await tryLoad(claim, holder, 0);
+  }
+
+  async function tryLoad(claim: Claimed, holder: string, failures: number): Promise<void> {
+    const { runId } = claim;
     try {
       await open(claim, holder);
     } catch (error) {
@@ -321,12 +299,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       }
       wake();
     }
-    if (loading.get(runId) === epoch) loading.delete(runId);
-    if (!isHeld(runId)) memory.release(runId);
-  }
-
-  function isHeld(runId: string): boolean {
-    return actors.get(runId) !== undefined || loading.has(runId);
+    runs.loaded(claim);
+    if (!runs.has(runId)) memory.release(runId);
   }
 
   async function isSetAside(runId: string, error: DamagedRunError): Promise<boolean> {
@@ -339,11 +313,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   function loadLater(claim: Claimed, holder: string, failures: number): void {
-    loading.set(claim.runId, claim.epoch);
     void pause(delayAfter(failures)).then(() => {
-      if (loading.get(claim.runId) !== claim.epoch) return;
-      loading.delete(claim.runId);
-      if (running && lease.holder() === holder) void load(claim, holder, failures + 1);
+      if (!runs.isLoading(claim.runId, claim.epoch)) return;
+      if (running && lease.holder() === holder) void tryLoad(claim, holder, failures + 1);
+      else runs.loaded(claim);
     });
   }
 
@@ -364,13 +337,13 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   async function take({ row, epoch, holder, trial }: Admitted): Promise<void> {
     const loaded = await loadRun(options, row);
-    const isOurs = running && lease.holder() === holder && loading.get(row.record.runId) === epoch;
+    const isOurs = running && lease.holder() === holder && runs.isLoading(row.record.runId, epoch);
     if (!isOurs) return trial?.close(false);
     hold({ ...loaded, holder, epoch, ...(trial !== undefined && { trial }) });
   }
 
   function poke(runId: string): void {
-    const actor = actors.get(runId);
+    const actor = runs.actor(runId);
     if (actor !== undefined) return actor.poke();
     void claimOne(runId);
   }
@@ -378,18 +351,18 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   async function claimOne(runId: string): Promise<void> {
     const holder = lease.holder();
     // A run that nobody holds is due by its command; another process finds it.
-    if (!running || draining || holder === undefined || loading.has(runId)) return;
+    if (!running || draining || holder === undefined || runs.isLoading(runId)) return;
     if (!memory.admitCommanded(runId)) return wake();
     try {
       const result = await store.claim(runId, holder);
       if (result.state === 'claimed') await load({ runId, epoch: result.epoch }, holder);
-      else actors.get(runId)?.poke();
+      else runs.actor(runId)?.poke();
     } catch (error) {
       log('warn', { runId, ...errorFields(error) }, 'claiming a run failed');
       orphanedClaims.suspect();
       wake();
     }
-    if (!isHeld(runId)) memory.release(runId);
+    if (!runs.has(runId)) memory.release(runId);
   }
 
   async function recoverLater(unit: RunUnit): Promise<void> {
@@ -416,17 +389,21 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   function dropAll(): void {
-    for (const runId of loading.keys()) memory.release(runId);
-    loading.clear();
-    for (const actor of actors.values()) actor.drop();
+    for (const known of runs.all()) {
+      if (known.state === 'loading') {
+        memory.release(known.claim.runId);
+        runs.loaded(known.claim);
+      }
+      known.actor?.drop();
+    }
   }
 
   async function stop(graceMs: number): Promise<void> {
     running = false;
     const scanned = scan.stop();
-    for (const actor of actors.values()) actor.drain();
+    for (const actor of runs.actors()) actor.drain();
     const until = clock.monotonic() + graceMs;
-    while (actors.size > 0 && clock.monotonic() < until) await wait(5);
+    while (runs.actors().length > 0 && clock.monotonic() < until) await wait(5);
     dropAll();
     await scanned;
   }
@@ -440,16 +417,16 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     drain() {
       draining = true;
       pending.clear();
-      for (const actor of actors.values()) actor.drain();
+      for (const actor of runs.actors()) actor.drain();
     },
-    isIdle: () => actors.size === 0 && loading.size === 0 && releasing === 0,
+    isIdle: () => runs.isEmpty,
     hasRoomFor(record) {
       if (!running || draining || backlogged.has(record.tenant)) return false;
       const hasRoom = memory.hasRoomFor(record);
       if (!hasRoom) backlog(record.tenant);
       return hasRoom;
     },
-    actor: (runId) => actors.get(runId),
+    actor: (runId) => runs.actor(runId),
     adopt: hold,
     pending(runId, tenant) {
       if (draining) return;
@@ -462,8 +439,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     recover: (unit) => void recoverLater(unit),
     dropAll,
     counts: () => ({
-      live: actors.size,
-      loading: loading.size,
+      live: runs.actors().length,
+      loading: runs.all().filter(({ state }) => state === 'loading').length,
       pending: pending.loads.all().units,
       liveBytes: memory.loads.all().bytes,
     }),

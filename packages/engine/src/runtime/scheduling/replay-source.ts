@@ -1,22 +1,11 @@
-import { fromStored } from '../../core/fold/from-stored.ts';
-import type { Plan } from '../../core/compile/plan.ts';
+import { causeOf } from '../../core/fold/overlay.ts';
 import type { LiveRun } from '../../core/decide/live-run.ts';
 import { createRecordedInputs } from '../../core/replay/recorded-inputs.ts';
 import { createReplay } from '../../core/replay/replay.ts';
-import { isSameDecision } from '../../core/replay/same-decision.ts';
-import { isTerminalEvent, type RunEvent } from '../../model/run-event.ts';
-import type { Input } from '../../core/decide/step.ts';
+import { isTerminalEvent } from '../../model/run-event.ts';
 import type { RunRow, Store, StoredEvent } from '../../ports/store.ts';
 import { yieldTurn } from '../../ports/clock.ts';
-import type { RecordedMoment } from './decide-batch.ts';
-
-/** A replay as the holder of the run uses it: the source is read ahead in pages, so memory does not grow with its length. */
-export interface RunReplay {
-  /** Must be awaited before `next`. */
-  readAhead(seq: number): Promise<void>;
-  /** Undefined when the replay is over. */
-  next(): (Input & { readonly recorded: RecordedMoment }) | undefined;
-}
+import type { InputSource } from './input-source.ts';
 
 /** More than one batch can record. */
 const AHEAD_EVENTS = 4_096;
@@ -25,8 +14,8 @@ const BACK_EVENTS = 200;
 const PAGE_BYTES = 1024 * 1024;
 
 /**
- * Where the newest branch among a run and those it repeats began; 0 when there is none. A branch may begin in the middle of what
- * was decided in one act, so whoever repeats it takes over what comes before, and begins as it did.
+ * Where the newest branch among a run and those it repeats began; 0 when there is none. A branch may begin inside a unit, so a replay
+ * of it takes over what comes before, and begins as it did.
  */
 export async function branchBeginning(
   store: Pick<Store, 'readRun'>,
@@ -41,59 +30,63 @@ export async function branchBeginning(
 }
 
 /**
- * Where to begin a replay of a log that was cut at `cut`: before the act that the cut went through. Its facts up to the cut are
- * decided again but not recorded again.
+ * Where to begin a replay of a log that was cut at `cut`: with the unit that the cut goes through. Its facts up to the cut are decided again
+ * but not recorded again.
  */
 export async function beginningOf(
   store: Pick<Store, 'readRun' | 'readEvents'>,
-  plan: Plan,
   runId: string,
   cut: number,
 ): Promise<number> {
   const floor = await branchBeginning(store, await store.readRun(runId, undefined));
-  let begin = cut;
-  let after: RunEvent | undefined;
-  for (let end = cut + 1; begin > floor; end = begin) {
+  for (let end = cut + 1; end > floor; ) {
     const from = Math.max(floor, end - BACK_EVENTS);
-    const page = await store.readEvents(runId, from, end - from, PAGE_BYTES);
-    for (const stored of [...page].reverse()) {
-      const event = fromStored(stored, runId);
-      // Said in the middle of whatever act went another way.
-      if (event.type === 'replay.diverged') {
-        begin = Math.min(cut, event.seq);
-        continue;
-      }
-      if (after !== undefined && !isSameDecision(plan, event, after)) return begin;
-      begin = Math.min(cut, event.seq);
-      after = event;
-    }
-    if (page.length === 0) return begin;
+    const page = await readWhole(store, runId, from, end);
+    const begin = page.findLast((event) => causeOf(event) !== undefined);
+    if (begin !== undefined) return begin.seq;
+    end = from;
   }
-  return begin;
+  return floor;
 }
 
+/** A page may hold less than was asked for. */
+async function readWhole(
+  store: Pick<Store, 'readEvents'>,
+  runId: string,
+  from: number,
+  end: number,
+): Promise<StoredEvent[]> {
+  const events: StoredEvent[] = [];
+  while (from + events.length < end) {
+    const at = from + events.length;
+    const page = await store.readEvents(runId, at, end - at, PAGE_BYTES);
+    if (page.length === 0) break;
+    events.push(...page);
+  }
+  return events;
+}
+
+/** The inputs of a replay. Its source is read ahead in pages, so memory does not grow with its length. */
 export async function openReplay(
   store: Pick<Store, 'readRun' | 'readEvents'>,
   run: LiveRun,
-): Promise<RunReplay | undefined> {
+): Promise<InputSource | undefined> {
   const { fork } = run.record;
   if (fork === undefined) return undefined;
   const source = await store.readRun(fork.sourceRunId, run.record.tenant);
   if (source === undefined) return undefined;
   const length = Math.min(fork.sourceLength ?? source.nextSeq, source.nextSeq);
-  const reader = createRecordedInputs(run.plan, run.state);
+  const reader = createRecordedInputs(run.plan, run.state, fork.sourceRunId);
   // Once apart from its source, a run may still wait for something that stands anywhere after the fork.
   let readTo = run.state.diverged === true ? fork.fromSeq : run.state.nextSeq;
   let firstKept = readTo;
   let kept: StoredEvent[] = [];
   let isOver = false;
 
-  const cut = await branchBeginning(store, source);
-  if (cut > 0 && run.state.nextSeq === cut && run.state.diverged !== true) {
-    const [first] = await store.readEvents(fork.sourceRunId, cut, 1, 1);
-    // A branch that has not begun yet will begin like this.
-    reader.recordedInputs.push({ seq: cut, at: first?.at ?? run.state.lastAt, input: { type: 'forked' } });
-  }
+  const { nextSeq, lastAt } = run.state;
+  // A branch that has not begun yet will begin like this.
+  if (nextSeq > 0 && nextSeq === length && nextSeq === (await branchBeginning(store, source)))
+    reader.recordedInputs.push({ seq: nextSeq, at: lastAt, input: { type: 'forked' } });
 
   const replay = createReplay(run, {
     sourceRunId: fork.sourceRunId,
@@ -108,7 +101,7 @@ export async function openReplay(
     const limit = Math.min(PAGE_EVENTS, length - readTo);
     const page = await store.readEvents(fork?.sourceRunId ?? '', readTo, limit, PAGE_BYTES);
     for (const event of page) {
-      reader.push(fromStored(event, fork?.sourceRunId));
+      reader.push(event);
       // Once apart, what came from outside still matters, but not what was made of it.
       if (!replay.isApart) kept.push(event);
       if (isTerminalEvent(event.type)) isOver = true;
@@ -117,14 +110,14 @@ export async function openReplay(
     if (readTo >= length) reader.end();
   }
 
-  return {
+  const inputs: InputSource = {
     async readAhead(seq) {
       if (seq - firstKept > AHEAD_EVENTS) {
         kept = kept.slice(seq - firstKept);
         firstKept = seq;
       }
       const wanted = replay.isApart ? length : Math.min(length, seq + AHEAD_EVENTS);
-      while (readTo < wanted) {
+      while (readTo < wanted || (readTo < length && (reader.openFrom() ?? readTo) <= seq)) {
         await readPage();
         // Once apart, all that is left is read: it may be long, and a store may answer without ever leaving this turn.
         await yieldTurn();
@@ -134,7 +127,10 @@ export async function openReplay(
       const found = replay.next();
       if (found === undefined) return undefined;
       const { input, now } = found;
-      return { ...input, recorded: { now, canContinue: () => replay.canContinue(now) } };
+      return { ...input, recorded: { now, canContinue: replay.canContinue } };
     },
   };
+  // A log that cannot be replayed is found out before anything is decided by it.
+  await inputs.readAhead(nextSeq);
+  return inputs;
 }

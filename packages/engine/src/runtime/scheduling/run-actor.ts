@@ -1,8 +1,8 @@
 import { nextTimer } from '../../core/decide/advance.ts';
 import type { LiveRun } from '../../core/decide/live-run.ts';
-import { isTerminalStatus, type NodeKey } from '../../model/run-state.ts';
+import { isTerminalStatus, type NodeError, type NodeKey } from '../../model/run-state.ts';
 import type { ChildRequest, EffectRequest, Input, Step } from '../../core/decide/step.ts';
-import type { Signal, RunUnit, Store, StoredCommand, StoredEvent, CommandResult } from '../../ports/store.ts';
+import type { Signal, RunUnit, Store, StoredEvent, CommandResult } from '../../ports/store.ts';
 import { LONGEST_TIMEOUT_MS, pause, yieldTurn } from '../../ports/clock.ts';
 import type { Committer, CommitResult } from '../commits/committer.ts';
 import type { Feed } from '../streams/feed.ts';
@@ -10,31 +10,17 @@ import { errorFields, type Log } from '../../ports/log.ts';
 import type { EffectHandle, Performer } from '../effects/performer.ts';
 import type { SpawnChild } from './spawn-child.ts';
 import { createTraceparents, startOf } from '../effects/trace-context.ts';
-import {
-  commandInput,
-  decidedBy,
-  nameOf,
-  notInSource,
-  ownFrom,
-  takeOpening,
-  unrecorded,
-} from './actor-step.ts';
+import { ActorPhase } from './actor-phase.ts';
+import { type DecidedCommand, decidedBy, nameOf, unperformedInputs, unrecorded } from './actor-step.ts';
 import type { Trial } from '../quarantine/quarantine.ts';
-import type { RunReplay } from './replay-source.ts';
-import { createWaitingInputs } from './waiting-inputs.ts';
+import type { InputSource } from './input-source.ts';
+import { WaitingInputs } from './waiting-inputs.ts';
 import { createWaitingReaders } from './waiting-readers.ts';
 import { mayPark, type RecordedMoment, batchUnit, type BatchTools, decideBatch } from './decide-batch.ts';
 
 /**
- * The holder of one claimed run. It takes one input at a time and turns it into a durable step:
- *
- *   resting ──input──► deciding ──events──► committing ──committed──► acting ──► deciding | resting | ended
- *
- * deciding    `advance` has been called; nothing is awaited between it and the submitted write
- * committing  the state in memory is ahead of the store
- * acting      the write is durable: publish it, answer its command, abort and start effects, serve those who want to read
- * resting     nothing to do until an outcome, a poke or a timer
- * ended       finished, parked (claim given up with the last write), stopped, or dropped
+ * The holder of one claimed run. It takes one input at a time and turns it into a durable step (actor-phase.ts). Nothing is awaited
+ * between `advance` and the submitted write.
  *
  * W-13. No effect starts, and no event is visible outside, before its write is durable.
  * W-14. Inputs are taken in this order: the opening ones (unless a cancel is waiting), commands, outcomes, what is due, what
@@ -105,8 +91,12 @@ export interface HeldRun {
   readonly committed?: Step;
   /** Length of the log on record, where the state begins before its end. */
   readonly durableSeq?: number;
-  /** Present while the run repeats what its source has on record. */
-  readonly replay?: RunReplay;
+  /** Gives inputs before the run looks for its own. */
+  readonly source?: InputSource;
+  /** Nothing is performed: what the source does not know of ends with this. */
+  readonly unperformed?: NodeError;
+  /** Length of the log before which no command is taken. */
+  readonly commandsFrom?: number;
   /** Present while something is held against the run. */
   readonly trial?: Trial;
 }
@@ -121,29 +111,20 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   const { committer, performer, feed, log, clock } = context;
   const { run, epoch } = held;
   const { record } = run;
-  const opening: Input[] = [...held.opening];
-  const outcomes = createWaitingInputs();
+  const phase = new ActorPhase();
+  const inputs = new WaitingInputs(held.opening, held.committed);
   const effects = new Map<NodeKey, EffectHandle>();
   /** Where the nodes with child runs began: a node's later children belong to the same span as its first. */
   const childStarts = new Map<NodeKey, number>();
-  /** Commands read from the inbox and not decided; those in `untried` are due for another look. */
-  const undecided = new Map<string, StoredCommand>();
-  let untried: StoredCommand[] = [];
   const readers = createWaitingReaders();
   let checkpointSeq = held.checkpointSeq;
   let committedSeq = held.durableSeq ?? run.state.nextSeq;
-  let inboxDirty = held.committed === undefined;
-  let more = held.committed?.more ?? false;
-  let working = false;
-  let committing = false;
-  let draining = false;
-  let ended = false;
   let timer: NodeJS.Timeout | undefined;
   let noTickBefore = 0;
-  let replay = held.replay;
+  let { source } = held;
   let trial = held.trial;
   let isNoteTakenBack = false;
-  const isReplay = record.fork?.mode === 'replay';
+  const { unperformed, commandsFrom = 0 } = held;
   const traceparentAt = createTraceparents(record);
 
   const actor: RunActor = {
@@ -154,20 +135,19 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       queueMicrotask(work);
     },
     poke() {
-      inboxDirty = true;
+      inputs.isInboxUnread = true;
       work();
     },
     read,
     drain() {
-      draining = true;
+      inputs.isDraining = true;
       work();
     },
     drop: () => end({ type: 'dropped' }),
   };
 
   function work(): void {
-    if (working || ended) return;
-    working = true;
+    if (!phase.move('work')) return;
     clearTimeout(timer);
     void workOff();
   }
@@ -179,29 +159,27 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       log('error', { runId: record.runId, ...errorFields(error) }, 'a run could not be advanced');
       end({ type: 'crashed' });
     }
-    working = false;
     // What came in after the loop's last look found it at work, and was not heard.
-    if (isWanted()) work();
+    if (phase.move('rest') && isWanted()) work();
   }
 
   function isWanted(): boolean {
-    if (ended) return false;
-    return draining ? outcomes.length > 0 || effects.size === 0 : hasInput();
+    return inputs.isDraining ? inputs.hasOutcomes || effects.size === 0 : hasInput();
   }
 
   async function loop(): Promise<void> {
-    while (!ended) {
-      if (inboxDirty) await readInbox();
-      if (replay !== undefined && !draining) await replay.readAhead(run.state.nextSeq);
-      if (ended) return;
+    while (!phase.isOver) {
+      if (inputs.isInboxUnread) await readInbox();
+      if (source !== undefined && !inputs.isDraining) await source.readAhead(run.state.nextSeq);
+      if (phase.isOver) return;
       const input = nextInput();
       if (input === undefined) {
         await endTrial();
-        return ended ? undefined : rest();
+        return phase.isOver ? undefined : rest();
       }
       const others = trial === undefined ? context.trialUnderWay() : trial.begin(nameOf(input));
       if (others !== undefined) await others;
-      if (ended) return;
+      if (phase.isOver) return;
       await take(input);
       await endTrial();
     }
@@ -209,36 +187,25 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
 
   /** What a suspect has decided is durable, or it has nothing to decide. */
   async function endTrial(): Promise<void> {
-    if (trial === undefined || ended) return;
+    if (trial === undefined || phase.isOver) return;
     const isTakenBack = isNoteTakenBack;
     isNoteTakenBack = false;
     if (await trial.end(run.state.nextSeq, isTakenBack)) trial = undefined;
   }
 
   async function readInbox(): Promise<void> {
-    inboxDirty = false;
-    for (const command of await context.store.readInbox(record.runId)) {
-      if (undecided.has(command.commandId)) continue;
-      undecided.set(command.commandId, command);
-      untried.push(command);
-    }
+    inputs.isInboxUnread = false;
+    inputs.inboxRead(await context.store.readInbox(record.runId));
   }
 
   function nextInput(): ActorInput | undefined {
-    if (draining) return outcomes.shift();
-    const first = takeOpening(opening, untried);
-    if (first !== undefined) return first;
-    // A replay that was cut in the middle of an act decides it again first: until then its state can answer nobody.
-    const isBehind = replay !== undefined && run.state.nextSeq < Math.max(committedSeq, ownFrom(record));
-    const command = isBehind ? undefined : untried.shift();
-    if (command !== undefined) return commandInput(command, untried);
-    const outcome = outcomes.shift();
-    if (outcome !== undefined) return outcome;
-    const repeated = replay?.next();
-    if (repeated !== undefined) return repeated;
-    replay = undefined;
-    if (isTickDue()) return { type: 'tick' };
-    return more ? { type: 'continue' } : undefined;
+    if (inputs.isDraining) return inputs.takeOutcome();
+    const isBehind = source !== undefined && run.state.nextSeq < commandsFrom;
+    const first = inputs.takeOpening() ?? (isBehind ? undefined : inputs.takeCommand());
+    const next = first ?? inputs.takeOutcome() ?? source?.next();
+    if (next !== undefined) return next;
+    source = undefined;
+    return isTickDue() ? { type: 'tick' } : inputs.takeCutOff();
   }
 
   function isTickDue(): boolean {
@@ -249,26 +216,22 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
 
   function take(input: ActorInput): Promise<void> {
     const step = unrecorded(decideBatch(context, run, input, input.recorded), committedSeq);
-    more = step.more && !isReplay;
     // A tick that finds nothing to do must not be repeated at once, nor after a drain that was tried again in vain.
     if (step.events.length > 0) noTickBefore = 0;
     else if (input.type === 'tick') noTickBefore = clock.now() + IDLE_TICK_MS;
     const decided = decidedBy(input, step);
-    if (decided !== undefined) undecided.delete(decided.commandId);
-    const isCommandLeft = decided === undefined && input.type === 'command';
-    if (undecided.size === 0) untried.length = 0;
-    else if (!isCommandLeft) untried = [...undecided.values()];
+    inputs.taken(input, step, decided);
     return makeDurable(step, decided);
   }
 
   /** Makes the step durable, if there is something to write, and acts on it. */
-  async function makeDurable(step: Step, decided: ReturnType<typeof decidedBy>): Promise<void> {
+  async function makeDurable(step: Step, decided: DecidedCommand | undefined): Promise<void> {
     const release = isLast(step);
     if (step.events.length === 0 && decided === undefined && !release) {
       act(step);
       return yieldTurn(); // always: a run that finds nothing to decide, however often it looks, holds up nobody
     }
-    const goesOn = replay !== undefined;
+    const continues = source !== undefined;
     const heldAgainst = trial?.outcome(run.state.nextSeq);
     const write = {
       epoch,
@@ -277,7 +240,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       release,
       checkpointSeq,
       decided,
-      goesOn,
+      continues,
       heldAgainst,
     };
     const unit = batchUnit(context, run, write);
@@ -285,31 +248,29 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     isNoteTakenBack = heldAgainst !== undefined;
     if (decided !== undefined) context.onCommandResult(decided.commandId, decided.commandResult);
     if (isTerminalStatus(run.state.status)) return end({ type: 'finished' });
-    if (release) return end({ type: 'parked', poked: inboxDirty, wakeAt: unit.head.wakeAt });
+    if (release) return end({ type: 'parked', poked: inputs.isInboxUnread, wakeAt: unit.head.wakeAt });
     act(step);
   }
 
   /** True when the run can leave memory with this step. */
   function isLast(step: Step): boolean {
     if (isTerminalStatus(run.state.status)) return true;
-    if (step.more || step.effects.length > 0 || hasInput() || undecided.size > 0) return false;
+    if (step.more || step.effects.length > 0 || hasInput() || inputs.hasUndecided) return false;
     const aborted = step.aborts.filter((key) => effects.has(key)).length;
     return effects.size === aborted && mayPark(context, run);
   }
 
   function hasInput(): boolean {
-    if (inboxDirty || more || replay !== undefined) return true;
-    return opening.length > 0 || untried.length > 0 || outcomes.length > 0;
+    return source !== undefined || inputs.hasAny;
   }
 
   /** Makes the step durable. False when the actor has ended over it. */
   async function commit(unit: RunUnit): Promise<boolean> {
-    committing = true;
+    phase.move('write');
     let result = context.mayWrite(held.holder) ? await committer.submit(unit) : undefined;
-    if (result?.state === 'refused' && result.reason === 'store_full' && !ended)
+    if (result?.state === 'refused' && result.reason === 'store_full' && !phase.isOver)
       result = await writeLater(unit);
-    committing = false;
-    if (ended) {
+    if (!phase.move('written')) {
       if (result?.state === 'committed') feed.signal(record.runId);
       return false;
     }
@@ -330,9 +291,9 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     for (;;) {
       log('error', { runId: record.runId }, 'the store has no room');
       await pause(FULL_STORE_RETRY_MS);
-      if (ended || !context.mayWrite(held.holder)) return undefined;
+      if (phase.isOver || !context.mayWrite(held.holder)) return undefined;
       const result = await committer.submit(unit);
-      if (result.state !== 'refused' || result.reason !== 'store_full' || ended) return result;
+      if (result.state !== 'refused' || result.reason !== 'store_full' || phase.isOver) return result;
     }
   }
 
@@ -346,12 +307,11 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
 
   function act(step: Step): void {
     for (const key of step.aborts) abortEffect(key);
-    if (isReplay) {
-      // While it repeats its source the outcomes are on record; past that there are none.
-      if (replay === undefined) for (const input of notInSource(step)) outcomes.push(input);
+    if (unperformed !== undefined) {
+      if (source === undefined) for (const input of unperformedInputs(step, unperformed)) inputs.push(input);
       return;
     }
-    if (draining) return;
+    if (inputs.isDraining) return;
     for (const effect of step.effects) startEffect(effect, step.events);
     for (const child of step.children) void createChild(child, startOf(step.events, child.key));
   }
@@ -361,8 +321,8 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     if (startedSeq !== undefined) childStarts.set(key, startedSeq);
     const traceparent = traceparentAt(childStarts.get(key));
     const error = await context.spawnChild(record, { ...request, traceparent, epoch, isAwaited: holdsClaim });
-    if (ended) return;
-    outcomes.push({ type: 'child-created', key, childRunId, ...(error !== undefined && { error }) });
+    if (phase.isOver) return;
+    inputs.push({ type: 'child-created', key, childRunId, ...(error !== undefined && { error }) });
     work();
   }
 
@@ -379,12 +339,12 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       effect,
       traceparent: () => traceparentAt(startOf(events, effect.key)),
       progress(chunk) {
-        outcomes.pushChunk(effect, chunk);
+        inputs.pushChunk(effect, chunk);
         work();
       },
       done(outcome) {
         effects.delete(effect.key);
-        outcomes.push({ type: 'outcome', key: effect.key, attempt: effect.attempt, outcome });
+        inputs.push({ type: 'outcome', key: effect.key, attempt: effect.attempt, outcome });
         work();
       },
     });
@@ -392,8 +352,8 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   }
 
   function holdsClaim(): boolean {
-    if (!ended && !context.mayWrite(held.holder)) end({ type: 'dropped' });
-    return !ended;
+    if (!phase.isOver && !context.mayWrite(held.holder)) end({ type: 'dropped' });
+    return !phase.isOver;
   }
 
   function abortEffect(key: NodeKey): void {
@@ -403,13 +363,13 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
 
   /** Nothing to do now: the run waits for a call, or has ended. */
   async function rest(): Promise<void> {
-    if (draining) {
+    if (inputs.isDraining) {
       if (effects.size === 0) end({ type: 'stopped' });
-    } else if (effects.size === 0 && undecided.size === 0 && mayPark(context, run)) {
+    } else if (effects.size === 0 && !inputs.hasUndecided && mayPark(context, run)) {
       const step = { events: [], signals: [] };
       const write = { epoch, expectedSeq: committedSeq, step, release: true, checkpointSeq };
       const unit = batchUnit(context, run, write);
-      if (await commit(unit)) end({ type: 'parked', poked: inboxDirty, wakeAt: unit.head.wakeAt });
+      if (await commit(unit)) end({ type: 'parked', poked: inputs.isInboxUnread, wakeAt: unit.head.wakeAt });
     } else armTimer();
   }
 
@@ -424,14 +384,13 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   }
 
   function read<Result>(render: (run: LiveRun) => Result): Promise<{ readonly value: Result } | undefined> {
-    if (ended) return Promise.resolve(undefined);
-    if (!committing) return Promise.resolve({ value: render(run) });
+    if (phase.isOver) return Promise.resolve(undefined);
+    if (phase.now !== 'committing') return Promise.resolve({ value: render(run) });
     return readers.wait(render);
   }
 
   function end(ending: Ending): void {
-    if (ended) return;
-    ended = true;
+    if (!phase.move('end')) return;
     clearTimeout(timer);
     for (const key of [...effects.keys()]) abortEffect(key);
     // A strike is written elsewhere; the last write of a run takes the note back.

@@ -1,38 +1,93 @@
-import type { EffectRequest, Input, NumberedChunk } from '../../core/decide/step.ts';
+import type { EffectRequest, Input, NumberedChunk, Step } from '../../core/decide/step.ts';
+import type { StoredCommand } from '../../ports/store.ts';
+import { commandInput, type DecidedCommand } from './actor-step.ts';
 
-/** What effects and children have reported to a run and it has not taken yet, in order. */
-export interface WaitingInputs {
-  push(input: Input): void;
-  /** Pieces of one stream that come while the run is busy are recorded together. */
-  pushChunk(effect: EffectRequest, chunk: NumberedChunk): void;
-  shift(): Input | undefined;
-  readonly length: number;
-}
+/**
+ * What waits for a run and was not taken yet: how it opens, commands, what effects and children have reported, and what a budget has cut
+ * off. The order in which they are taken is the actor's (W-14).
+ *
+ * A class because every live run has one.
+ */
+export class WaitingInputs {
+  readonly #opening: Input[];
+  readonly #outcomes: Input[] = [];
+  /** Commands read from the inbox and not decided; those in `untried` are due for another look. */
+  readonly #undecided = new Map<string, StoredCommand>();
+  #untried: StoredCommand[] = [];
+  /** Something may be in the inbox that was not read. */
+  isInboxUnread: boolean;
+  /** A budget ended the last batch. */
+  #isCutOff: boolean;
+  /** Only outcomes are taken any more. */
+  isDraining = false;
 
-export function createWaitingInputs(): WaitingInputs {
-  return new InputQueue();
-}
+  constructor(opening: readonly Input[], committed: Step | undefined) {
+    this.#opening = [...opening];
+    this.isInboxUnread = committed === undefined;
+    this.#isCutOff = committed?.more ?? false;
+  }
 
-/** A class because every run under way has one. */
-class InputQueue implements WaitingInputs {
-  readonly #inputs: Input[] = [];
+  get hasUndecided(): boolean {
+    return this.#undecided.size > 0;
+  }
 
-  get length(): number {
-    return this.#inputs.length;
+  get hasOutcomes(): boolean {
+    return this.#outcomes.length > 0;
+  }
+
+  get hasAny(): boolean {
+    if (this.isInboxUnread || this.#isCutOff) return true;
+    return this.#opening.length > 0 || this.#untried.length > 0 || this.#outcomes.length > 0;
   }
 
   push(input: Input): void {
-    this.#inputs.push(input);
+    this.#outcomes.push(input);
   }
 
+  /** Pieces of one stream that come while the run is busy are recorded together. */
   pushChunk({ key, attempt }: EffectRequest, chunk: NumberedChunk): void {
-    const last = this.#inputs.at(-1);
+    const last = this.#outcomes.at(-1);
     if (last?.type === 'progress' && last.key === key && last.attempt === attempt) {
-      this.#inputs[this.#inputs.length - 1] = { ...last, chunks: [...last.chunks, chunk] };
+      this.#outcomes[this.#outcomes.length - 1] = { ...last, chunks: [...last.chunks, chunk] };
     } else this.push({ type: 'progress', key, attempt, chunks: [chunk] });
   }
 
-  shift(): Input | undefined {
-    return this.#inputs.shift();
+  inboxRead(commands: readonly StoredCommand[]): void {
+    for (const command of commands) {
+      if (this.#undecided.has(command.commandId)) continue;
+      this.#undecided.set(command.commandId, command);
+      this.#untried.push(command);
+    }
+  }
+
+  takeOpening(): Input | undefined {
+    const [first] = this.#opening;
+    // A run that was told to end is not begun again by its new holder.
+    if (first?.type === 'recovered' && this.#untried[0]?.command.type === 'cancel') return undefined;
+    this.#opening.shift();
+    const mayWait = first?.type === 'start' || first?.type === 'recovered';
+    return mayWait && this.#untried.length > 0 ? { ...first, commandsWait: true } : first;
+  }
+
+  takeCommand(): ReturnType<typeof commandInput> | undefined {
+    const command = this.#untried.shift();
+    return command && commandInput(command, this.#untried);
+  }
+
+  takeOutcome(): Input | undefined {
+    return this.#outcomes.shift();
+  }
+
+  takeCutOff(): Input | undefined {
+    return this.#isCutOff ? { type: 'continue' } : undefined;
+  }
+
+  /** The input led to this step. A command without a result is tried again after every later decision (W-15). */
+  taken(input: Input, step: Step, decided: DecidedCommand | undefined): void {
+    this.#isCutOff = step.more;
+    if (decided !== undefined) this.#undecided.delete(decided.commandId);
+    const isCommandLeft = decided === undefined && input.type === 'command';
+    if (this.#undecided.size === 0) this.#untried.length = 0;
+    else if (!isCommandLeft) this.#untried = [...this.#undecided.values()];
   }
 }

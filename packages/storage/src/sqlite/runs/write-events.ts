@@ -22,13 +22,16 @@ export function prepareEventWriter({
     `INSERT INTO events (rid, seq, type, at, node, cause, payload, overlay, sum, overlay_sum)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  /** By the number of rows; made when first needed. */
+  /** By the number of rows, without and with an overlay in the first of them; made when first needed. */
   const insertPlain: Statement<unknown>[] = [];
+  const insertWithOverlay: Statement<unknown>[] = [];
 
-  function plainStatement(rows: number): Statement<unknown> {
+  function rowsStatement(rows: number, hasOverlay: boolean): Statement<unknown> {
     // FAIL, because ABORT would keep a journal per statement; whatever fails here rolls the whole group back anyway.
-    return (insertPlain[rows] ??= db.prepare(
-      `INSERT OR FAIL INTO events (rid, seq, type, at, node, payload, sum) VALUES ${plainRows(rows)}`,
+    const overlay = hasOverlay ? ', overlay, overlay_sum' : '';
+    return ((hasOverlay ? insertWithOverlay : insertPlain)[rows] ??= db.prepare(
+      `INSERT OR FAIL INTO events (rid, seq, type, at, node, payload, sum${overlay})
+       VALUES ${placeholders(rows, hasOverlay)}`,
     ));
   }
 
@@ -57,17 +60,19 @@ export function prepareEventWriter({
     const { runId, rid, createdAt } = run;
     let values: SqlValue[] = [];
     let rows = 0;
+    let hasOverlay = false;
+    function flush(): void {
+      if (rows > 0) rowsStatement(rows, hasOverlay).get(...values);
+      rows = 0;
+    }
     for (const event of events) {
-      const isWhole = !isPlain(event);
-      if (rows > 0 && (isWhole || rows === MOST_ROWS)) {
-        plainStatement(rows).get(...values);
-        rows = 0;
-      }
-      if (isWhole) {
+      const { seq, overlay } = event;
+      if (overlay !== undefined || event.causeSeq !== undefined || rows === MOST_ROWS) flush();
+      if (event.causeSeq !== undefined) {
         writeWhole(event, run);
         continue;
       }
-      if (rows === 0) values = [rid, event.seq];
+      if (rows === 0) values = [rid, seq];
       values.push(
         strings.shorten(event.type),
         event.at - createdAt,
@@ -75,18 +80,22 @@ export function prepareEventWriter({
         event.payload,
         eventSum(runId, event),
       );
+      if (rows === 0) hasOverlay = overlay !== undefined;
+      if (overlay !== undefined) values.push(overlay, overlaySum(runId, seq, overlay));
       rows += 1;
     }
-    if (rows > 0) plainStatement(rows).get(...values);
+    flush();
   };
 }
 
-/** Two columns are empty in most rows, and what is not bound costs nothing. */
-function isPlain({ causeSeq, overlay }: StoredEvent): boolean {
-  return causeSeq === undefined && overlay === undefined;
-}
-
-/** All rows share the run's number and count on from the first sequence. */
-function plainRows(count: number): string {
-  return Array.from({ length: count }, (_, row) => `(?1, ?2 + ${row}, ?, ?, ?, ?, ?)`).join(', ');
+/**
+ * All rows share the run's number and count on from the first sequence. Only the first event of a unit usually has an overlay, and what is
+ * not bound costs nothing.
+ */
+function placeholders(rows: number, hasOverlay: boolean): string {
+  const overlay = (index: number): string => (index === 0 ? ', ?, ?' : ', NULL, NULL');
+  return Array.from(
+    { length: rows },
+    (_, index) => `(?1, ?2 + ${index}, ?, ?, ?, ?, ?${hasOverlay ? overlay(index) : ''})`,
+  ).join(', ');
 }

@@ -1,11 +1,11 @@
-import type { Batch } from '../decide/live-run.ts';
-import { identity } from '../decide/node-settle.ts';
+import type { Batch } from './live-run.ts';
+import { identity } from './node-settle.ts';
 import type { NodePlan } from '../compile/plan.ts';
 import type { NodeKey, NodeState } from '../../model/run-state.ts';
 
 /**
- * A branch may be cut anywhere, also in the middle of what the host decides in one act. A node that was caught there, or that
- * waits for a child run of the source, cannot simply go on: it starts again as a new attempt.
+ * A branch may be cut anywhere, also in the middle of what the host decides at once. A node that was caught there, or that
+ * waits for a child run of the source, cannot simply continue: it starts again as a new attempt.
  */
 export function isCutOff(known: NodeState, { type }: NodePlan): boolean {
   if (known.status === 'suspended') {
@@ -18,7 +18,7 @@ export function isCutOff(known: NodeState, { type }: NodePlan): boolean {
   if (known.status !== 'running') return false;
   switch (type.kind) {
     case 'effect': // is performed again
-    case 'loop': // goes on with its body
+    case 'loop': // continues with its body
       return false;
     case 'timer':
       return known.dueAt === undefined;
