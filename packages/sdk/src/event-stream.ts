@@ -51,14 +51,15 @@ export async function* followRun<Mode extends StreamMode = 'updates'>(
   const signal =
     options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal]);
   try {
-    let response = await connect(transport, runId, options, position, signal);
+    const stream = { transport, runId, options, position, signal };
+    let response = await connect(stream);
     let runHadEnded = false;
     for (;;) {
       const lost = yield* readAll<Streamed<Mode>>(response, position, signal, options.onAnnotated);
       if (position.ended || signal.aborted) return;
       // A connection opened after the run had ended carries everything there is.
       if (runHadEnded && lost === undefined) return;
-      const again = await reconnect({ transport, runId, options, position, signal }, lost);
+      const again = await reconnect(stream, lost);
       response = again.response;
       runHadEnded = again.runHadEnded;
     }
@@ -67,12 +68,16 @@ export async function* followRun<Mode extends StreamMode = 'updates'>(
   }
 }
 
+interface FollowedStream {
+  readonly transport: Transport;
+  readonly runId: string;
+  readonly options: EventStreamOptions;
+  readonly position: Position;
+  readonly signal: AbortSignal;
+}
+
 function connect(
-  transport: Transport,
-  runId: string,
-  options: EventStreamOptions,
-  position: Position,
-  signal: AbortSignal,
+  { transport, runId, options, position, signal }: FollowedStream,
   retries: { maxRetries?: number } = {},
 ): Promise<Response> {
   const mode = options.mode ?? 'updates';
@@ -90,18 +95,11 @@ function connect(
 /** Connecting again has its own patience. */
 const ONCE = { maxRetries: 0 };
 
-interface Reconnection {
-  readonly transport: Transport;
-  readonly runId: string;
-  readonly options: EventStreamOptions;
-  readonly position: Position;
-  readonly signal: AbortSignal;
-}
-
 async function reconnect(
-  { transport, runId, options, position, signal }: Reconnection,
+  stream: FollowedStream,
   lost: unknown,
 ): Promise<{ response: Response; runHadEnded: boolean }> {
+  const { transport, runId, options, signal } = stream;
   const giveUpAt = Date.now() + (options.reconnectMs ?? 60_000);
   let cause = lost;
   for (let attempt = 0; ; attempt += 1) {
@@ -113,7 +111,7 @@ async function reconnect(
       const runHadEnded = isTerminalStatus(run.status);
       // A host that closes live streams at once must not be asked in a tight loop.
       if (!runHadEnded && attempt === 0) await pause(FIRST_DELAY_MS, signal);
-      return { response: await connect(transport, runId, options, position, signal, ONCE), runHadEnded };
+      return { response: await connect(stream, ONCE), runHadEnded };
     } catch (error) {
       if (!isTemporary(error) || Date.now() >= giveUpAt) throw error;
       cause = error;
