@@ -310,6 +310,61 @@ describe('a fork', () => {
     expect(await differences(runId, second)).toEqual([]);
   });
 
+  describe('of a run that is older than its timeout', () => {
+    const TIMED: WorkflowSpec = {
+      nodes: [
+        { id: 'call', typeId: 'test.effect' },
+        { id: 'finish', typeId: 'core.end' },
+      ],
+      edges: [edge('call', 'finish')],
+      settings: { timeout: 60_000 },
+    };
+    let ahead = 0;
+
+    async function oldRun(): Promise<string> {
+      ahead = 0;
+      test = await startHost({
+        clock: { now: () => Date.now() + ahead, monotonic: () => performance.now() },
+        limits: { claimTtlMs: 10_000_000 }, // moving the clock is not to cost the claims
+      });
+      await test.register(TIMED, 'timed');
+      const runId = await test.run('timed', { configurable: { runTimeoutMs: 60_000 } });
+      await until(() => test.effects.calls.length === 1);
+      ahead += 50_000;
+      test.effects.calls[0]?.succeed();
+      await reaches(runId, 'completed');
+      ahead += 3_600_000;
+      return runId;
+    }
+
+    it('has a clock of its own, which starts when it branches', async () => {
+      const runId = await oldRun();
+
+      const forked = await fork(runId, { mode: 'branch', fromSeq: 2 });
+      await until(() => test.effects.calls.length === 2);
+      ahead += 50_000;
+      test.effects.calls[1]?.succeed();
+
+      await reaches(forked, 'completed');
+    });
+
+    it('ends as its source did when it is a replay, also of such a branch', async () => {
+      const runId = await oldRun();
+      const branch = await fork(runId, { mode: 'branch', fromSeq: 2 });
+      await until(() => test.effects.calls.length === 2);
+      ahead += 60_001;
+      test.effects.calls[1]?.succeed();
+      await until(async () => (await snapshot(branch))['status'] === 'failed');
+      ahead += 3_600_000;
+
+      for (const source of [runId, branch]) {
+        const forked = await fork(source, { mode: 'replay', fromSeq: 2 });
+        await until(async () => (await snapshot(forked))['completedAt'] !== undefined);
+        expect(await differences(source, forked)).toEqual([]);
+      }
+    });
+  });
+
   describe('of a replay that went apart from its source', () => {
     const WAITING: WorkflowSpec = {
       nodes: [

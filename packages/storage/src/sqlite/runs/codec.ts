@@ -189,6 +189,7 @@ function isSameOrigin(a: Origin, b: Origin): boolean {
 const EVERY_LIMIT: Record<keyof RunLimits, true> = {
   nodeExecutions: true,
   runDurationMs: true,
+  workflowTimeoutMs: true,
   concurrency: true,
   maxPayloadBytes: true,
   maxStateBytes: true,
