@@ -110,7 +110,8 @@ async function currentFixtures(options: DiscoveryOptions, known: Runnable): Prom
       if (!current || !isFixture(id)) continue;
       const before = known.get(digest);
       const text = before === undefined ? await store.readDefinition(digest) : undefined;
-      const compiled = text === undefined ? undefined : await compile(JSON.parse(text), digest, tenant);
+      const compiled =
+        text === undefined ? undefined : await compile(JSON.parse(text), digest, tenant, 'registered');
       const isRunnable = compiled?.plan !== undefined && compiled.unsupported.length === 0;
       found.set(digest, before ?? { id, isRunnable });
     }

@@ -8,6 +8,7 @@ export const identityNode: PureNodeType = {
   title: 'Identity',
   summary: 'Echoes each input port on the output port of the same name.',
   config: noConfig,
+  outputPorts: ({ inputs }) => [...inputs],
   passesOn: true,
   variant: identityProbe,
   run: ({ inputs }) => ({ outputs: inputs }),

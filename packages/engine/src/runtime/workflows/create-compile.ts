@@ -27,10 +27,15 @@ export function createCompile(options: HostOptions, limits: HostLimits, test: bo
     maskingDefault: options.maskingDefault ?? 'mask',
     ...(options.secretsKey !== undefined && { keyedHash: createRedactionHash(options.secretsKey) }),
     runtimeCapabilities: new Set(options.runtimeCapabilities ?? []),
+    // A test key may bring a model of its own.
+    hasModels: test,
   };
   const gate = createGate(AT_A_TIME);
-  return (definition, digest, tenant) =>
+  return (definition, digest, tenant, as) =>
     gate.pass(tenant, () =>
-      runCooperatively(tenant, compileCooperatively(definition, { digest, ...always })),
+      runCooperatively(
+        tenant,
+        compileCooperatively(definition, { digest, ...always, isOffered: as === 'offered' }),
+      ),
     );
 }
