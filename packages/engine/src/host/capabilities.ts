@@ -41,6 +41,9 @@ export interface DiscoveryOptions {
 /** Who we are, in discovery and in what is carried away. */
 export const IMPLEMENTATION = { name: 'weft', vendor: 'weft' } as const;
 
+/** The language of all that the host itself says. */
+export const LOCALE = 'en';
+
 const FIXTURE_PREFIXES = ['conformance-', 'openwop-smoke-'];
 /** What it shows is how a host without conversations refuses; listing it would say that this is one. */
 const NOT_LISTED = new Set(['conformance-conversation-capability-negotiation']);
@@ -143,7 +146,8 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
     debugBundle: { supported: true },
     replay: { supported: true, modes: ['replay', 'branch'], sideEffectSuppression: 'recorded-outcome' },
     feedback: { supported: true, targets: [...ANNOTATION_TARGETS], signals: [...SIGNAL_KINDS] },
-    restTransport: { conditionalRunGet: true },
+    restTransport: { conditionalRunGet: true, contentEncodings: ['gzip'] },
+    i18n: { supported: true, defaultLocale: LOCALE, supportedLocales: [LOCALE] },
     extensions: {
       interrupts: [
         'openwop-interrupt-quorum',
@@ -180,6 +184,7 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
       supported: true,
       models: ['child-run'],
       fanOutSupported: true,
+      fanOutPolicies: ['sequential', 'reject'],
       askUserRoutings: ['conversation', 'clarification', 'auto'],
     },
     subWorkflow: { inputMapping: true },

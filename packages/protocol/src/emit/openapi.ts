@@ -93,7 +93,8 @@ export function errorCodesOf(route: Route): ErrorCode[] {
     route.scope === null ? [] : ['unauthenticated', 'key_expired', 'key_revoked', 'forbidden'];
   const found: ErrorCode[] =
     route.path.includes('{') || route.operationId === 'createRun' ? ['not_found'] : [];
-  const all = new Set<ErrorCode>([...route.errors, ...keyed, ...found, ...common]);
+  const packed: ErrorCode[] = route.request === undefined ? [] : ['unsupported_encoding'];
+  const all = new Set<ErrorCode>([...route.errors, ...keyed, ...found, ...packed, ...common]);
   return [...all].toSorted((left, right) => ERRORS[left].status - ERRORS[right].status);
 }
 

@@ -28,7 +28,7 @@ export const WEBHOOK_ROUTES: readonly Route[] = [
     headers: [IDEMPOTENCY_KEY],
     request: { schema: RegisterWebhookSchema, required: true },
     responses: { 201: { description: 'Registered; deliveries begin.', schema: RegisteredWebhookSchema } },
-    errors: [...IDEMPOTENCY_ERRORS, 'conflict', 'payload_too_large'],
+    errors: [...IDEMPOTENCY_ERRORS, 'webhook_url_rejected', 'conflict', 'payload_too_large'],
   },
   {
     operationId: 'unregisterWebhook',
@@ -39,7 +39,7 @@ export const WEBHOOK_ROUTES: readonly Route[] = [
     query: [{ name: 'tenantId', description: 'Default: the key’s own.', schema: name }],
     headers: [IDEMPOTENCY_KEY],
     responses: { 204: { description: 'Removed.' } },
-    errors: IDEMPOTENCY_ERRORS,
+    errors: [...IDEMPOTENCY_ERRORS, 'subscription_not_found'],
   },
 ];
 

@@ -29,6 +29,7 @@ const COMMON: readonly ErrorCode[] = [
   'key_revoked',
   'forbidden',
   'not_found',
+  'unsupported_encoding',
   'rate_limited',
   'internal_error',
   'service_unavailable',
