@@ -166,7 +166,7 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
       },
       maxLoopIterations: { type: 'integer', min: 1, max: limits.maxLoopIterations },
       escalationThreshold: { type: 'number', min: 0, max: 1 },
-      reasoningVerbosity: { type: 'string', enum: ['summary', 'full', 'off'] },
+      ...(options.test && { reasoningVerbosity: { type: 'string', enum: ['summary', 'full', 'off'] } }),
       'weft.workflowVersion': { type: 'string' },
     },
     agents: {
@@ -176,7 +176,8 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
       dispatch: true,
       dispatchMapping: true,
       memoryBackends: ['long-term'],
-      reasoning: { verbosity: 'summary', tokenLimit: 512 },
+      // Only the agents of a test host say what they think.
+      ...(options.test && { reasoning: { verbosity: 'summary', tokenLimit: 512 } }),
     },
     conversationPrimitive: true,
     orchestrator: { supported: true, workerIdInterpretation: 'either', fanOutSupported: true },

@@ -18,12 +18,14 @@ import { loopNode } from './control/loop.ts';
 import { memoryListNode } from './memory/memory-list.ts';
 import { memoryWriteNode } from './memory/memory-write.ts';
 import { mergeNode } from './control/merge.ts';
+import { holdNode } from '../conformance/hold.ts';
 import { mockAgentNode } from '../conformance/mock-agent.ts';
 import { noopNode } from './control/noop.ts';
 import { parallelNode } from './control/parallel.ts';
 import { requiresMissingNode } from '../conformance/requires-missing.ts';
 import { secretEchoNode } from '../conformance/secret-echo.ts';
 import { setVariableNode } from './data/set-variable.ts';
+import { sideEffectNode } from '../conformance/side-effect.ts';
 import { startNode } from './control/start.ts';
 import { subWorkflowNode } from './children/sub-workflow.ts';
 import { supervisorNode } from './children/supervisor.ts';
@@ -37,7 +39,9 @@ export const BUILTIN_NODE_TYPES: readonly NodeType[] = [
   channelWriteNode,
   clarificationGateNode,
   conditionalNode,
+  holdNode,
   mockAgentNode,
+  sideEffectNode,
   conversationGateNode,
   delayNode,
   dispatchNode,

@@ -18,6 +18,8 @@ import type { RecordedInput } from './recorded-inputs.ts';
  * E-26. Nothing is performed. An input that the source does not have fails with `replay_source_missing`; a question that is
  *       unanswered in the source stays open here.
  * E-27. While following, every fact has the source's sequence and time.
+ *
+ * A cancel of the source is not repeated: its record ends there, and the replay continues (docs/adr/0041).
  */
 export interface ReplaySource {
   readonly sourceRunId: string;
@@ -45,6 +47,10 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
   /** A difference in the act that was cut by the fork: its beginning is not recorded again, so it is said at the first fact that is. */
   let unsaid: Draft<'replay.diverged'> | undefined;
   const fromSeq = run.record.fork?.fromSeq ?? 0;
+  /** Where the source was cancelled. */
+  let recordEnd = Number.POSITIVE_INFINITY;
+  const originalAt = (seq: number): StoredEvent | undefined =>
+    seq < recordEnd ? source.eventAt(seq) : undefined;
 
   run.watch = (event) => {
     const known = unsaid;
@@ -53,8 +59,8 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
       return known;
     }
     if (isApart) return undefined;
-    const original = source.eventAt(event.seq);
-    if (original === undefined && !source.isOver) return undefined;
+    const original = originalAt(event.seq);
+    if (original === undefined && (!source.isOver || recordEnd < Number.POSITIVE_INFINITY)) return undefined;
     if (isRepeated(original, event)) return undefined;
     // The source is itself a replay that went apart here, and said so first.
     if (original?.type === 'replay.diverged' && isRepeated(source.eventAt(event.seq + 1), event))
@@ -71,7 +77,11 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
   function nextRecorded(): RecordedInput | undefined {
     while ((source.recordedInputs[0]?.seq ?? run.state.nextSeq) < run.state.nextSeq)
       source.recordedInputs.shift();
-    return source.recordedInputs[0];
+    const [first] = source.recordedInputs;
+    // What the fork took over of its source's log stays as it is.
+    if (first === undefined || !isCancel(first) || first.seq < fromSeq) return first;
+    recordEnd = first.seq;
+    return undefined;
   }
 
   function following(): { input: Input; now: number } | undefined {
@@ -82,7 +92,7 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
       if (isHeardOnlyAwake(recorded.input)) run.draining = false;
       return { input: recorded.input, now: recorded.at };
     }
-    const original = source.eventAt(nextSeq);
+    const original = originalAt(nextSeq);
     // A drain that a crash put an end to: the source went on deciding.
     if (original !== undefined) run.draining = false;
     if (original !== undefined && run.frontier.size > 0) {
@@ -101,18 +111,16 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
     return cancelled() ?? missing(run);
   }
 
-  /** No node waits for a cancel, but where the source was cancelled nothing else is on record. */
+  /** No node waits for a cancel, but where the fork was cut inside it nothing else is on record. */
   function cancelled(): { input: Input; now: number } | undefined {
-    const recorded = source.recordedInputs.find(
-      ({ input }) => input.type === 'command' && input.command.type === 'cancel',
-    );
+    const recorded = source.recordedInputs.find((each) => isCancel(each) && each.seq < fromSeq);
     return recorded && { input: recorded.input, now: Math.max(recorded.at, run.state.lastAt) };
   }
 
   /** The source has a fact here to which nothing leads in this run, such as that it was itself a replay that went apart. */
   function leave(): void {
     const { nextSeq } = run.state;
-    const original = source.eventAt(nextSeq);
+    const original = originalAt(nextSeq);
     if (isApart || original === undefined) return;
     isApart = true;
     unsaid = divergence(source.sourceRunId, { seq: nextSeq, type: '' }, original);
@@ -125,8 +133,9 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
     canContinue: (now) => {
       if (isApart) return true;
       const { nextSeq } = run.state;
-      const original = source.eventAt(nextSeq);
-      return nextRecorded()?.seq !== nextSeq && (original === undefined || original.at === now);
+      const recorded = nextRecorded();
+      const original = originalAt(nextSeq);
+      return recorded?.seq !== nextSeq && (original === undefined || original.at === now);
     },
     next() {
       if (isTerminalStatus(run.state.status)) return undefined;
@@ -140,6 +149,10 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
       return found;
     },
   };
+}
+
+function isCancel({ input }: RecordedInput): boolean {
+  return input.type === 'command' && input.command.type === 'cancel';
 }
 
 function isRepeated(original: StoredEvent | undefined, event: StoredEvent): boolean {

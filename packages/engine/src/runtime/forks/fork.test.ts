@@ -310,6 +310,35 @@ describe('a fork', () => {
     expect(await differences(runId, second)).toEqual([]);
   });
 
+  it('of a run that was cancelled while it waited, runs on and misses what was not done', async () => {
+    test = await startHost();
+    const id = await test.register({
+      nodes: [
+        { id: 'wait', typeId: 'core.delay', config: { ms: 3_600_000 } },
+        { id: 'send', typeId: 'test.effect' },
+      ],
+      edges: [edge('wait', 'send')],
+    });
+    const runId = await test.run(id);
+    await until(async () => (await log(runId)).length === 2);
+    await test.host.runs.command(alice, runId, { type: 'cancel' });
+    await reaches(runId, 'cancelled');
+
+    const forked = await fork(runId, { mode: 'replay' });
+    await until(async () => (await snapshot(forked))['status'] === 'failed');
+
+    expect((await snapshot(forked))['error']).toMatchObject({ code: 'replay_source_missing' });
+    expect((await log(forked)).map(({ type }) => type)).toEqual([
+      'run.started',
+      'node.started',
+      'node.completed',
+      'node.started',
+      'node.failed',
+      'run.failed',
+    ]);
+    expect(test.effects.calls).toEqual([]);
+  });
+
   describe('of a run that is older than its timeout', () => {
     const TIMED: WorkflowSpec = {
       nodes: [
@@ -385,15 +414,23 @@ describe('a fork', () => {
     const hasEnded = (runId: string, status: string) =>
       until(async () => (await snapshot(runId))['status'] === status);
 
-    it('because somebody cancelled it, is cancelled too, from wherever it begins', async () => {
+    it('because somebody cancelled it, continues where it was cancelled, unless it begins after that', async () => {
       const first = await firstReplay();
       await test.host.runs.command(alice, first, { type: 'cancel', by: 'ada' });
       await hasEnded(first, 'cancelled');
+      const events = await log(first);
+      const cancelledAt = events.findIndex(({ type }) => type === 'node.cancelled');
 
-      for (let fromSeq = 0; fromSeq < (await log(first)).length; fromSeq += 1) {
+      for (let fromSeq = 0; fromSeq < events.length; fromSeq += 1) {
         const second = await fork(first, { mode: 'replay', fromSeq });
-        await hasEnded(second, 'cancelled');
-        expect(await differences(first, second), `from ${fromSeq}`).toEqual([]);
+        if (fromSeq > cancelledAt) {
+          await hasEnded(second, 'cancelled');
+          expect(await differences(first, second), `from ${fromSeq}`).toEqual([]);
+          continue;
+        }
+        await hasEnded(second, 'waiting-input');
+        await resolve(second, 'ask', { answers: { q: 'yes' } });
+        await hasEnded(second, 'completed');
       }
     });
 

@@ -141,6 +141,9 @@ describe('discovery', () => {
     const test = await open({ conformance: true, limits: { maxRunDurationMs: 60_000 } });
 
     expect(live.host.capabilities().testing).toBeUndefined();
+    expect(live.host.capabilities().agents).not.toHaveProperty('reasoning');
+    expect(live.host.capabilities().configurable).not.toHaveProperty('reasoningVerbosity');
+    expect(test.host.capabilities().agents).toHaveProperty('reasoning');
     expect(live.host.capabilities().limits).not.toHaveProperty('maxRunDurationMs');
     expect(test.host.capabilities().testing).toMatchObject({ testKeyPrefix: 'weft_test_' });
     expect(test.host.capabilities().limits.maxRunDurationMs).toBe(60_000);
