@@ -31,7 +31,6 @@ export interface DiscoveryOptions {
   readonly secrets: boolean;
   /** Absent when the host has no key to sign checkpoints of the audit log with. */
   readonly auditLogIntegrity?: AuditIntegrity | undefined;
-  readonly auditRuns: boolean;
   /** Whether spans and metrics go to a collector. */
   readonly exportsTelemetry: boolean;
   /** Absent when no node type makes outbound requests. */
@@ -204,8 +203,7 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
     ...(options.exportsTelemetry && { observability: OBSERVABILITY }),
     ...(options.auditLogIntegrity !== undefined && {
       auth: {
-        // The profile asks for creations in the log, which are there only on request.
-        ...(options.auditRuns && { profiles: ['openwop-audit-log-integrity'] }),
+        profiles: ['openwop-audit-log-integrity'],
         auditLogIntegrity: { ...options.auditLogIntegrity },
       },
     }),

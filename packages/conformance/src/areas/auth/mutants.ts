@@ -205,4 +205,12 @@ export const AUTH_MUTANTS: readonly Mutant[] = [
     },
     answer: remembersOwnKey,
   },
+  {
+    id: 'auth/interrupt-profile',
+    breaks: 'a profile of interrupts is listed among those of auth',
+    caughtBy: ['auth/only-auth-profiles'],
+    says: /auth\.profiles is about auth/,
+    on: { path: /openwop$/ },
+    answer: replaces('auth', { profiles: ['openwop-interrupt-quorum'] }),
+  },
 ];

@@ -180,4 +180,11 @@ export const AUTH_REQUIREMENTS = {
     text: 'The owner of a run names its tenant, and its ids are opaque: no addresses of people.',
     profiles: CORE,
   },
+  'AUTH-27': {
+    document: 'auth',
+    section: 'Profiles',
+    level: 'SHOULD',
+    text: 'The list auth.profiles holds profiles of authentication and of the audit log alone; profiles of interrupts are advertised elsewhere.',
+    gate: 'authProfiles',
+  },
 } as const satisfies RequirementTable;
