@@ -220,6 +220,8 @@ export interface CreationRecord {
   readonly createdAt: number;
   /** Opaque id of the key or user that created the run. */
   readonly principal?: string;
+  /** Of the key that created it; children have their parent's, forks their source's. */
+  readonly workspace?: string;
   readonly scopeId?: string;
   readonly inputs: JsonObject;
   /** By name: inputs that the parent run must not show. */

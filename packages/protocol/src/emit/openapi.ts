@@ -93,8 +93,10 @@ export function errorCodesOf(route: Route): ErrorCode[] {
     route.scope === null ? [] : ['unauthenticated', 'key_expired', 'key_revoked', 'forbidden'];
   const found: ErrorCode[] =
     route.path.includes('{') || route.operationId === 'createRun' ? ['not_found'] : [];
+  const foreign: ErrorCode[] =
+    route.path.includes('{runId}') && route.scope !== null ? ['run_forbidden'] : [];
   const packed: ErrorCode[] = route.request === undefined ? [] : ['unsupported_encoding'];
-  const all = new Set<ErrorCode>([...route.errors, ...keyed, ...found, ...packed, ...common]);
+  const all = new Set<ErrorCode>([...route.errors, ...keyed, ...found, ...foreign, ...packed, ...common]);
   return [...all].toSorted((left, right) => ERRORS[left].status - ERRORS[right].status);
 }
 

@@ -170,8 +170,7 @@ export const AUTH_REQUIREMENTS = {
     document: 'rfcs',
     section: 'RFC 0048: workspaces',
     level: 'MUST',
-    text: 'Access to a run of another workspace of the same tenant fails with run_forbidden or 404.',
-    notTested: 'the protocol has no way to make a second workspace',
+    text: 'Reading, comparing or cancelling a run of another workspace of the same tenant fails with run_forbidden or 404, and changes nothing.',
   },
   'AUTH-26': {
     document: 'rfcs',

@@ -77,7 +77,7 @@ export function* snapshotCooperatively(
     runId: record.runId,
     workflowId: record.workflowId,
     status: extras.status,
-    owner: { tenant: record.tenant, ...(record.principal !== undefined && { principal: record.principal }) },
+    owner: ownerOf(record),
     ...(state.startedAt !== undefined && { startedAt: toIso(state.startedAt) }),
     ...(state.endedAt !== undefined && { completedAt: toIso(state.endedAt) }),
     ...(currentNodeId !== undefined && { currentNodeId }),
@@ -90,6 +90,14 @@ export function* snapshotCooperatively(
     engineVersion: String(record.engineVersion),
     eventLogSchemaVersion: 2,
     weft: hostMembers(record, state, extras),
+  };
+}
+
+function ownerOf({ tenant, workspace, principal }: CreationRecord): NonNullable<RunSnapshot['owner']> {
+  return {
+    tenant,
+    ...(workspace !== undefined && { workspace }),
+    ...(principal !== undefined && { principal }),
   };
 }
 

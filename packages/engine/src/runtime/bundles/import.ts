@@ -156,6 +156,7 @@ export function createImports(dependencies: ImportDependencies): Imports {
       definitionDigest: pinned.digest,
       createdAt: clock.now(),
       principal: caller.principal,
+      ...(caller.workspace !== undefined && { workspace: caller.workspace }),
       inputs: bundle.inputs,
       configurable,
       tags: bundle.tags,

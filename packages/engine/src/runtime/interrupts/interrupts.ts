@@ -62,6 +62,7 @@ export function createInterrupts(dependencies: InterruptDependencies): Interrupt
           },
         );
         for (const row of listed.rows) {
+          if (caller.workspace !== undefined && row.record.workspace !== caller.workspace) continue;
           const questions = await withState(row, (plan, state) => openInterrupts(row, plan, state, linkTo));
           found.push(...questions);
           for (const { data } of questions) bytes += heapBytesOf(data);

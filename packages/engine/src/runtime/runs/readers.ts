@@ -150,11 +150,14 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
 
     /** Records may be large and summaries are small: the store is asked for as many bytes as nobody waits for, again and again. */
     async list(caller, { status, ...others }, page) {
-      const isWanted = status?.includes('cancelling') === true ? wanted(status) : undefined;
+      const isCancelling = status?.includes('cancelling') === true ? wanted(status) : undefined;
+      const isWanted = (row: RunRow): boolean =>
+        isCancelling?.(row) !== false &&
+        (caller.workspace === undefined || row.record.workspace === caller.workspace);
       const filter: RunFilter = {
         ...others,
         ...(status !== undefined && {
-          status: isWanted === undefined ? (status as RunStatus[]) : stored(status),
+          status: isCancelling === undefined ? (status as RunStatus[]) : stored(status),
         }),
       };
       const rows: RunSummary[] = [];
@@ -168,7 +171,7 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
           maxBytes: PAGE_BYTES,
           ...(cursor !== undefined && { cursor }),
         });
-        for (const row of listed.rows) if (isWanted?.(row) !== false) rows.push(summaryOf(row));
+        for (const row of listed.rows) if (isWanted(row)) rows.push(summaryOf(row));
         cursor = listed.nextCursor;
       } while (cursor !== undefined && rows.length < page.limit && looks < MAX_LOOKS);
       return cursor === undefined ? { rows } : { rows, nextCursor: cursor };

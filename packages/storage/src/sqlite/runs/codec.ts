@@ -206,6 +206,7 @@ function isSameLimits(a: RunLimits, b: RunLimits): boolean {
 
 type More = {
   -readonly [Field in
+    | 'workspace'
     | 'inputs'
     | 'sensitiveInputs'
     | 'configurable'
@@ -220,8 +221,9 @@ type More = {
 
 function moreOf(record: CreationRecord): string | null {
   const { inputs, sensitiveInputs, configurable, tags, metadata, callbackUrl, traceparent } = record;
-  const { parent, fork, imported } = record;
+  const { workspace, parent, fork, imported } = record;
   const more: More = {};
+  if (workspace !== undefined) more.workspace = workspace;
   if (!isEmpty(inputs)) more.inputs = inputs;
   if (sensitiveInputs !== undefined) more.sensitiveInputs = sensitiveInputs;
   if (!isEmpty(configurable)) more.configurable = configurable;
