@@ -230,8 +230,9 @@ export const TRANSPORT_REQUIREMENTS = {
   'HTTP-33': {
     document: 'rest-endpoints',
     section: 'Optional surfaces',
-    level: 'MUST',
+    level: 'SHOULD',
     text: 'Prompts, content and workspace files that a host does not offer are answered with 501 and capability_not_provided.',
+    reading: 'Other passages allow 404 for whatever is not offered (DISC-39).',
     gate: 'noOptionalSurfaces',
   },
 } as const satisfies RequirementTable;

@@ -7,6 +7,7 @@ import type { Plan } from '../compile/plan.ts';
 import type { CreationRecord } from '../../model/run-state.ts';
 import { arbitraryWorkflow } from '../testing/arbitrary-workflow.ts';
 import { arbitraryChoices, interleave } from '../testing/interleave.ts';
+import { replayedRecord } from '../testing/replayed-record.ts';
 import { fold, simulate, type Simulation } from '../testing/simulation.ts';
 import { createRecordedInputs } from './recorded-inputs.ts';
 import { createReplay } from './replay.ts';
@@ -63,17 +64,6 @@ function beginningOf(plan: Plan, log: readonly StoredEvent[], cut: number): numb
   return begin;
 }
 
-/** How much of the log a replay from `cut` repeats: all of it, but for a cancel that comes after the cut. */
-function recordOf({ plan, record, log }: Simulation, cut: number): StoredEvent[] {
-  const reader = createRecordedInputs(plan, fold(plan, record, []));
-  for (const event of log) reader.push(fromStored(event));
-  reader.end();
-  const cancel = reader.recordedInputs.find(
-    ({ input }) => input.type === 'command' && input.command.type === 'cancel',
-  );
-  return cancel === undefined || cut > cancel.seq ? log : log.slice(0, cancel.seq);
-}
-
 /** Ids of runs differ, nothing else may. */
 function comparable(event: StoredEvent): unknown {
   const { runId: _own, ...payload } = JSON.parse(event.payload) as Record<string, unknown>;
@@ -95,7 +85,7 @@ describe('a replay', () => {
           const cut = where % source.log.length;
           const events = replay(source, cut);
 
-          const record = recordOf(source, cut);
+          const record = replayedRecord(source, cut);
           const repeated = record === source.log ? events : events.slice(0, record.length);
           expect(repeated.map(comparable), source.story().join('\n')).toEqual(record.map(comparable));
           expect(events.filter(({ type }) => type === 'replay.diverged')).toEqual([]);
