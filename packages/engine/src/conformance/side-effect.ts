@@ -1,7 +1,7 @@
 import type { EffectNodeType } from '../model/node-type.ts';
 import { noConfig } from '../nodes/config/config-schema.ts';
 
-/** One memory for all of them: whoever counts its entries counts effects. */
+/** One memory for all of them: its entries can be counted. */
 const MEMORY_REF = 'conformance/side-effects';
 
 /** For tests of replays: it does something that can be seen from outside the run, so that doing it again would show. */

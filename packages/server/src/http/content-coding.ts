@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 /** Packing less than this saves nothing that matters. */
 const SMALLEST = 256;
 
-/** Packs JSON for readers who ask for it. Whoever writes to the socket by hand packs by himself. */
+/** Packs JSON for readers who ask for it. Routes that write to the socket themselves pack by themselves. */
 export function packAnswers(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     if (typeof payload !== 'string' || request.method === 'POST') return done(null, payload);

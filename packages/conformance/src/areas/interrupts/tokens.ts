@@ -165,7 +165,7 @@ export const INTERRUPTS_TOKEN_CHECKS: readonly Check[] = [
   },
   {
     id: 'interrupts/token-before-body',
-    title: 'whoever has no valid token learns nothing about the body',
+    title: 'a client without a valid token learns nothing about the body',
     proves: ['INT-46'],
     async run({ host, expect, unique }) {
       const path = `/v1/interrupts/${unique()}`;

@@ -195,7 +195,7 @@ export const ORCHESTRATION_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'orchestration/policy-made-up',
-    breaks: 'a policy of fan-out is advertised that nobody knows',
+    breaks: 'a policy of fan-out is advertised that the protocol does not know',
     caughtBy: ['orchestration/fan-out-policies'],
     says: /a policy is one of the protocol/,
     on: DISCOVERY,

@@ -26,7 +26,7 @@ export function* checkSourcePorts(
   }
 }
 
-/** Undefined where nobody can tell before the node has run. */
+/** Undefined where it is known only when the node has run. */
 function outputPorts({ id, type, config }: NodeDraft, inputsOf: InputPorts): readonly string[] | undefined {
   const { outputPorts: ports } = type;
   return typeof ports === 'function' ? ports({ config, inputs: inputsOf(id) }) : ports;

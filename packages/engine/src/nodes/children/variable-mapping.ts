@@ -7,7 +7,7 @@ export const variableMapping = mapOf<string>(name);
 
 export type VariableMapping = Readonly<Record<string, string>>;
 
-/** The names that a mapping sets, also of a config that nobody has checked yet. */
+/** The names that a mapping sets, also of a config that is not checked yet. */
 export function mappedNames(mapping: Json | undefined): readonly string[] {
   return isJsonObject(mapping) ? Object.keys(mapping) : [];
 }

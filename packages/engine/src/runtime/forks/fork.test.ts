@@ -414,7 +414,7 @@ describe('a fork', () => {
     const hasEnded = (runId: string, status: string) =>
       until(async () => (await snapshot(runId))['status'] === status);
 
-    it('because somebody cancelled it, continues where it was cancelled, unless it begins after that', async () => {
+    it('because it was cancelled, continues where it was cancelled, unless it begins after that', async () => {
       const first = await firstReplay();
       await test.host.runs.command(alice, first, { type: 'cancel', by: 'ada' });
       await hasEnded(first, 'cancelled');
