@@ -37,6 +37,7 @@ export type {
   RunStatus,
 } from './model/run-state.ts';
 export type * from './host/host.ts';
+export { LOCALE } from './host/capabilities.ts';
 export { DamagedRunError } from './model/damaged-run-error.ts';
 export { erasedCommand, erasedRecord } from './model/erased-record.ts';
 export { openMemoryStore } from './memory-store/memory-store.ts';

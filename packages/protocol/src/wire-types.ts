@@ -183,6 +183,11 @@ export type Capabilities = {
     conditionalRunGet?: boolean;
     contentEncodings?: Array<'gzip' | 'br' | 'zstd'>;
   };
+  i18n?: {
+    supported: boolean;
+    defaultLocale?: string;
+    supportedLocales?: Array<string>;
+  };
   httpClient?: {
     supported: boolean;
     ssrfGuard?: boolean;
@@ -210,6 +215,7 @@ export type Capabilities = {
     supported: boolean;
     models?: Array<string>;
     fanOutSupported?: boolean;
+    fanOutPolicies?: Array<string>;
     askUserRoutings?: Array<string>;
   };
   subWorkflow?: {

@@ -178,6 +178,8 @@ export interface WorkflowRegistration {
 
 export interface NewKey {
   readonly principal: string;
+  /** The part of the tenant that the key is bound to. */
+  readonly workspace?: string;
   readonly kind?: 'service' | 'user';
   readonly scopes: readonly string[];
   readonly tenant?: string;
@@ -190,6 +192,8 @@ export interface KeySummary {
   readonly keyId: string;
   readonly tenant: string;
   readonly principal: string;
+  /** The part of the tenant that the key is bound to. */
+  readonly workspace?: string;
   readonly kind: string;
   readonly scopes: readonly string[];
   readonly createdAt: string;

@@ -1,9 +1,10 @@
-import type { Host, Log } from '@weft/engine';
+import { type Host, LOCALE, type Log } from '@weft/engine';
 import { HostError } from '@weft/protocol';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { AppContext } from './app-context.ts';
 import { createDenials } from './http/denials.ts';
 import { boundBytesInFlight } from './http/bytes-in-flight.ts';
+import { packAnswers } from './http/content-coding.ts';
 import { answerErrors, answerFrameworkError } from './http/errors.ts';
 import { createFailedAttempts } from './http/failed-attempts.ts';
 import { answerClientError, boundConnections, httpOptions } from './http/http-server.ts';
@@ -100,12 +101,13 @@ export function createApp({ host, options, log, telemetry }: AppDeps): FastifyIn
   const context = createAppContext(host, settings, log, observed);
 
   app.decorateRequest('caller', undefined);
-  readJsonOnly(app);
+  readJsonOnly(app, settings.maxRequestBodyBytes);
   app.addHook('onRequest', (request, reply, done) => {
     reply
       .header('x-request-id', request.id)
       .header('x-content-type-options', 'nosniff')
-      .header('cache-control', 'no-store');
+      .header('cache-control', 'no-store')
+      .header('content-language', LOCALE);
     const traceparent = request.headers['traceparent'];
     if (traceparent !== undefined) {
       const valid = traceparentOf(traceparent);
@@ -115,6 +117,7 @@ export function createApp({ host, options, log, telemetry }: AppDeps): FastifyIn
     done(request.headers.host === undefined && isOfHttp11(request) ? withoutHost() : undefined);
   });
   boundBytesInFlight(app, settings);
+  packAnswers(app);
   if (settings.accessLog) logRequests(app, log);
   answerErrors(app, context);
   answerUnknownRoutes(app, context);
@@ -134,7 +137,7 @@ function createFastify(settings: Settings): FastifyInstance {
     logger: false,
     bodyLimit: settings.maxRequestBodyBytes,
     genReqId: requestIdOf,
-    exposeHeadRoutes: false,
+    exposeHeadRoutes: true,
     trustProxy: settings.trustedProxies.length > 0 && [...settings.trustedProxies],
     http: httpOptions(settings),
     requestTimeout: settings.requestTimeoutMs,

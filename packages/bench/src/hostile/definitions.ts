@@ -19,9 +19,10 @@ export function workflow(nodes: readonly JsonObject[], more: JsonObject = {}): J
 
 /** A run that evaluates the expression once. */
 export function evaluating(expression: string): JsonObject {
-  return workflow([
-    { id: 'c', typeId: 'core.identity', inputs: { output: { type: 'expression', expression } } },
-  ]);
+  return workflow(
+    [{ id: 'c', typeId: 'core.identity', inputs: { output: { type: 'expression', expression } } }],
+    { variables: [{ name: 'text', type: 'string' }] },
+  );
 }
 
 /** A run that holds a text against a pattern. */

@@ -46,6 +46,7 @@ async function prepare(newStore: () => readonly string[]): Promise<Prepared> {
   };
   await newKey('low-scope', '--scope', 'runs:read');
   await newKey('other-tenant', '--tenant', 'other', '--scope', OTHER_SCOPES);
+  await newKey('other-workspace', '--workspace', 'other', '--scope', OTHER_SCOPES);
   // With a store of its own: these processes have another key than the host under test.
   const launch = `${process.execPath} ${BIN} serve --conformance --port {port} --data {data} ${newStore().join(' ')} --log-level error`;
   return {
@@ -57,6 +58,7 @@ async function prepare(newStore: () => readonly string[]): Promise<Prepared> {
       ...['--url', host.url, '--launch', launch],
       ...['--webhook-port', String(webhooks), '--otlp-port', String(traces)],
       ...['--low-scope-key-file', 'low-scope', '--other-tenant-key-file', 'other-tenant'],
+      ...['--other-workspace-key-file', 'other-workspace'],
     ],
     async stop() {
       await host.stop();
@@ -113,6 +115,7 @@ describe('a host that is wrong in one way', () => {
       keys: {
         lowScope: (await readFile(join(prepared.folder, 'low-scope'), 'utf8')).trim(),
         otherTenant: (await readFile(join(prepared.folder, 'other-tenant'), 'utf8')).trim(),
+        otherWorkspace: (await readFile(join(prepared.folder, 'other-workspace'), 'utf8')).trim(),
       },
       peers,
       launcher: undefined,

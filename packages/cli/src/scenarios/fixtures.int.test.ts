@@ -53,6 +53,7 @@ const ADVERTISED = [
   'conformance-orchestrator-dispatch',
   'conformance-orchestrator-low-confidence',
   'conformance-orchestrator-terminate',
+  'conformance-replay-side-effect',
   'conformance-run-duration-breach',
   'conformance-stream-text',
   'conformance-subworkflow-child',

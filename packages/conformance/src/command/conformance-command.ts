@@ -187,9 +187,11 @@ async function targetOf(
 async function otherKeys(flags: FlagValues, io: ConformanceIo): Promise<OtherKeys> {
   const lowScope = await keyFrom(flags, 'low-scope-key-file', io);
   const otherTenant = await keyFrom(flags, 'other-tenant-key-file', io);
+  const otherWorkspace = await keyFrom(flags, 'other-workspace-key-file', io);
   return {
     ...(lowScope === undefined ? {} : { lowScope }),
     ...(otherTenant === undefined ? {} : { otherTenant }),
+    ...(otherWorkspace === undefined ? {} : { otherWorkspace }),
   };
 }
 

@@ -52,6 +52,11 @@ export const CONFORMANCE_FLAGS = {
     description: 'A key of the same tenant with runs:read alone',
   },
   'other-tenant-key-file': { type: 'string', valueHint: 'FILE', description: 'A key of another tenant' },
+  'other-workspace-key-file': {
+    type: 'string',
+    valueHint: 'FILE',
+    description: 'A key of a workspace of the same tenant',
+  },
   explain: {
     type: 'string',
     valueHint: 'ID',

@@ -1,16 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { createSseParser, type SseEvent, sseFrame } from '@weft/protocol';
 import type { Mutant, MutantMemory, ProxiedAnswer, ProxiedRequest } from './mutant.ts';
 
 /** Headers that belong to one connection, or that change with the body. */
-const HOP_HEADERS = new Set([
-  'connection',
-  'content-encoding',
-  'content-length',
-  'host',
-  'keep-alive',
-  'transfer-encoding',
-]);
+const HOP_HEADERS = new Set(['connection', 'content-length', 'host', 'keep-alive', 'transfer-encoding']);
 
 export interface Proxy {
   readonly url: string;
@@ -56,10 +50,11 @@ async function pass(incoming: IncomingMessage, outgoing: ServerResponse, setting
   outgoing.on('close', () => gone.abort());
   const response = await fetch(`${target}${changed.path}`, {
     method: changed.method,
-    headers: changed.headers,
+    // What the client does not ask for is not asked for here either.
+    headers: { 'accept-encoding': 'identity', ...changed.headers },
     redirect: 'manual',
     signal: gone.signal,
-    ...(changed.body === '' ? {} : { body: changed.body }),
+    ...(changed.body === '' ? {} : { body: encoded(changed) }),
   });
   const headers = headersOf(response.headers);
   if (headers['content-type']?.startsWith('text/event-stream') === true)
@@ -99,7 +94,12 @@ const EVENT_STREAM: ProxiedRequest = { method: 'GET', path: '', headers: {}, bod
 
 function write(outgoing: ServerResponse, { status, headers, body }: ProxiedAnswer): void {
   outgoing.writeHead(status, { ...headers });
-  outgoing.end(body);
+  outgoing.end(body === '' ? body : encoded({ headers, body }));
+}
+
+/** Bodies are texts to mutants, however they travel. */
+function encoded({ headers, body }: Pick<ProxiedAnswer, 'headers' | 'body'>): string | Uint8Array {
+  return headers['content-encoding'] === 'gzip' ? gzipSync(body) : body;
 }
 
 function headersOf(entries: Iterable<readonly [string, string | readonly string[] | undefined]>) {
@@ -112,5 +112,6 @@ function headersOf(entries: Iterable<readonly [string, string | readonly string[
 async function bodyOf(incoming: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
+  const body = Buffer.concat(chunks);
+  return (incoming.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body).toString('utf8');
 }

@@ -113,6 +113,7 @@ export const GATES = {
     says: 'a block with tier: experimental',
     isOpen: (discovery) => experimentalBlocks(discovery).length > 0,
   },
+  fanOutPolicies: isPresent('dispatch.fanOutPolicies'),
   fixtures: isPresent('fixtures'),
   fixturesListed: {
     says: 'fixtures that is not empty',
@@ -167,10 +168,19 @@ export const GATES = {
     says: 'no agents.evalSuite.supported',
     isOpen: (discovery) => advertised(discovery, 'agents.evalSuite.supported') !== true,
   },
+  noOptionalSurfaces: {
+    says: 'none of prompts, content and workspace',
+    isOpen: (discovery) =>
+      ['prompts', 'content', 'workspace'].every((family) => advertised(discovery, family) === undefined),
+  },
   observability: isPresent('observability'),
   orchestrator: isTrue('agents.orchestrator'),
   pauseResume: isTrue('runs.pauseResume.supported'),
   reasoningVerbosity: isPresent('configurable.reasoningVerbosity'),
+  recordedOutcome: {
+    says: 'replay.sideEffectSuppression: recorded-outcome',
+    isOpen: (discovery) => advertised(discovery, 'replay.sideEffectSuppression') === 'recorded-outcome',
+  },
   replay: includes('replay.modes', 'replay'),
   secrets: isTrue('secrets.supported'),
   wasm: isTrue('nodePackRuntimes.wasm.supported'),

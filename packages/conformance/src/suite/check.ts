@@ -12,6 +12,8 @@ export interface OtherKeys {
   readonly lowScope?: string;
   /** Of another tenant, with every scope. */
   readonly otherTenant?: string;
+  /** Of the same tenant, bound to a workspace of its own. */
+  readonly otherWorkspace?: string;
 }
 
 /** What a check cannot do without. Capabilities are not listed here: they follow from the requirements that it proves. */

@@ -12,7 +12,7 @@ export interface RequestOptions {
   /** Sent as JSON. */
   readonly body?: unknown;
   /** Sent as it is, in place of `body`. */
-  readonly rawBody?: string;
+  readonly rawBody?: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
   /** Another key than the suite's own; `null` sends none. */
   readonly key?: string | null;
@@ -159,9 +159,10 @@ export function createHostClient({
 }
 
 function payloadOf({ body, rawBody }: RequestOptions) {
-  const text = rawBody ?? (body === undefined ? undefined : JSON.stringify(body));
-  if (text === undefined) return { body: {}, headers: {}, text: undefined };
-  return { body: { body: text }, headers: { 'content-type': 'application/json' }, text };
+  const sent = rawBody ?? (body === undefined ? undefined : JSON.stringify(body));
+  if (sent === undefined) return { body: {}, headers: {}, text: undefined };
+  const text = typeof sent === 'string' ? sent : `${sent.length} bytes`;
+  return { body: { body: sent }, headers: { 'content-type': 'application/json' }, text };
 }
 
 interface SentRequest {

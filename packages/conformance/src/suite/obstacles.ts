@@ -37,6 +37,7 @@ function closedGate({ proves }: Check, discovery: JsonObject): Obstacle | undefi
 const KEY_FLAGS: Readonly<Record<keyof OtherKeys, string>> = {
   lowScope: '--low-scope-key-file',
   otherTenant: '--other-tenant-key-file',
+  otherWorkspace: '--other-workspace-key-file',
 };
 
 function missingNeed({ fixtures, key, peer, launch }: Needs, offer: Offer): Obstacle | undefined {

@@ -75,7 +75,9 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteRun> {
 async function runCheck(check: Check, options: SuiteOptions): Promise<CheckResult> {
   const startedAt = performance.now();
   const { key, keys } = options;
-  const trace = createTrace([key, keys.lowScope, keys.otherTenant].filter((secret) => secret !== undefined));
+  const trace = createTrace(
+    [key, keys.lowScope, keys.otherTenant, keys.otherWorkspace].filter((secret) => secret !== undefined),
+  );
   const timeoutMs = check.timeoutMs ?? CHECK_TIMEOUT_MS;
   const { outcome, reason } = await outcomeOf(check, trace, timeoutMs, options);
   return {

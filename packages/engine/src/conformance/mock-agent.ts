@@ -50,6 +50,7 @@ export const mockAgentNode: PureNodeType = {
     ),
     mockConfidence: optional(share),
   }),
+  outputPorts: ['output', 'decision', 'ratified', 'action'],
   dependsOn: () => [],
   prepare: (config, tools) => {
     if (!isSuiteWorkflow(tools.workflowId)) {

@@ -9,6 +9,7 @@ export const requiresMissingNode: PureNodeType = {
   title: 'Requires a missing capability',
   summary: 'Never runs: it requires a capability that no host provides.',
   config: noConfig,
+  outputPorts: [],
   requires: [CAPABILITY],
   conformanceOnly: true,
   run: () => {

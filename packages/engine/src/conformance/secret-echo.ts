@@ -10,6 +10,7 @@ export const secretEchoNode: EffectNodeType = {
   title: 'Secret echo',
   summary: 'Resolves a secret and tells its SHA-256 and length, never its value.',
   config: closedConfig({ secretId: Type.Optional(nameOf({ minLength: 1, maxLength: 128 })) }),
+  outputPorts: ['secretSha256', 'secretLength'],
   conformanceOnly: true,
   perform: async ({ nodeId, config }, { secrets }) => {
     const { secretId } = config;

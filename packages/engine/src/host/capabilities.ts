@@ -32,7 +32,6 @@ export interface DiscoveryOptions {
   readonly secrets: boolean;
   /** Absent when the host has no key to sign checkpoints of the audit log with. */
   readonly auditLogIntegrity?: AuditIntegrity | undefined;
-  readonly auditRuns: boolean;
   /** Whether spans and metrics go to a collector. */
   readonly exportsTelemetry: boolean;
   /** Absent when no node type makes outbound requests. */
@@ -41,6 +40,9 @@ export interface DiscoveryOptions {
 
 /** Who we are, in discovery and in what is carried away. */
 export const IMPLEMENTATION = { name: 'weft', vendor: 'weft' } as const;
+
+/** The language of all that the host itself says. */
+export const LOCALE = 'en';
 
 const FIXTURE_PREFIXES = ['conformance-', 'openwop-smoke-'];
 /** What it shows is how a host without conversations refuses; listing it would say that this is one. */
@@ -111,7 +113,8 @@ async function currentFixtures(options: DiscoveryOptions, known: Runnable): Prom
       if (!current || !isFixture(id)) continue;
       const before = known.get(digest);
       const text = before === undefined ? await store.readDefinition(digest) : undefined;
-      const compiled = text === undefined ? undefined : await compile(JSON.parse(text), digest, tenant);
+      const compiled =
+        text === undefined ? undefined : await compile(JSON.parse(text), digest, tenant, 'registered');
       const isRunnable = compiled?.plan !== undefined && compiled.unsupported.length === 0;
       found.set(digest, before ?? { id, isRunnable });
     }
@@ -143,7 +146,8 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
     debugBundle: { supported: true },
     replay: { supported: true, modes: ['replay', 'branch'], sideEffectSuppression: 'recorded-outcome' },
     feedback: { supported: true, targets: [...ANNOTATION_TARGETS], signals: [...SIGNAL_KINDS] },
-    restTransport: { conditionalRunGet: true },
+    restTransport: { conditionalRunGet: true, contentEncodings: ['gzip'] },
+    i18n: { supported: true, defaultLocale: LOCALE, supportedLocales: [LOCALE] },
     extensions: {
       interrupts: [
         'openwop-interrupt-quorum',
@@ -162,7 +166,9 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
       },
       maxLoopIterations: { type: 'integer', min: 1, max: limits.maxLoopIterations },
       escalationThreshold: { type: 'number', min: 0, max: 1 },
-      reasoningVerbosity: { type: 'string', enum: ['summary', 'full', 'off'] },
+      ...(options.conformance !== undefined && {
+        reasoningVerbosity: { type: 'string', enum: ['summary', 'full', 'off'] },
+      }),
       'weft.workflowVersion': { type: 'string' },
     },
     agents: {
@@ -172,7 +178,8 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
       dispatch: true,
       dispatchMapping: true,
       memoryBackends: ['long-term'],
-      reasoning: { verbosity: 'summary', tokenLimit: 512 },
+      // Only the agents of a test host say what they think.
+      ...(options.conformance !== undefined && { reasoning: { verbosity: 'summary', tokenLimit: 512 } }),
     },
     conversationPrimitive: true,
     orchestrator: { supported: true, workerIdInterpretation: 'either', fanOutSupported: true },
@@ -180,6 +187,7 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
       supported: true,
       models: ['child-run'],
       fanOutSupported: true,
+      fanOutPolicies: ['sequential', 'reject'],
       askUserRoutings: ['conversation', 'clarification', 'auto'],
     },
     subWorkflow: { inputMapping: true },
@@ -198,8 +206,7 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
     ...(options.exportsTelemetry && { observability: OBSERVABILITY }),
     ...(options.auditLogIntegrity !== undefined && {
       auth: {
-        // The profile asks for creations in the log, which are there only on request.
-        ...(options.auditRuns && { profiles: ['openwop-audit-log-integrity'] }),
+        profiles: ['openwop-audit-log-integrity'],
         auditLogIntegrity: { ...options.auditLogIntegrity },
       },
     }),

@@ -37,6 +37,8 @@ interface NodeTypeBase {
   readonly summary: string;
   /** Closed schema of `config`. */
   readonly config: TSchema;
+  /** Every output port that the node may produce, where that can be told; an edge from another one is refused at registration. */
+  readonly outputPorts?: readonly string[] | ((given: GivenPorts) => readonly string[]);
   /** Output ports of which only some are produced: an edge from an absent one is not taken. */
   readonly branches?: readonly string[];
   /** Capability ids the host must provide; a missing one fails the node before it starts. */
@@ -57,12 +59,25 @@ interface NodeTypeBase {
   readonly requiresSecrets?: (config: JsonObject) => readonly string[];
   /** The workflow node's `credentialsRef` is a secret id that this type uses; it is required like the others. */
   readonly takesCredentialsRef?: true;
+  /** Names of the variables that the node may set, declared or not. */
+  readonly setsVariables?: (config: JsonObject) => readonly string[];
+  /** Workflows that the node starts, by the JSON Pointer in its config that names them. */
+  readonly childWorkflows?: (config: JsonObject) => Readonly<Record<string, string>>;
+  /** Asks a language model. */
+  readonly asksModel?: true;
   /** Another node type for some configurations, chosen at registration. */
   readonly variant?: (config: JsonObject, place: VariantPlace) => NodeType | undefined;
   /** What an accepted answer makes of the node; without it the answer itself is the output. */
   readonly answered?: (input: NodeInput, answer: JsonObject) => NodeResult;
   /** Registration-time work: compile expressions, check what a schema cannot. The result comes back as `prepared`. */
   readonly prepare?: (config: JsonObject, tools: PrepareTools) => unknown;
+}
+
+/** What the output ports of a node may depend on. */
+export interface GivenPorts {
+  readonly config: JsonObject;
+  /** Names of its input ports: those that edges lead to, those it declares, and the run's inputs where it gets them. */
+  readonly inputs: ReadonlySet<string>;
 }
 
 export interface VariantPlace {

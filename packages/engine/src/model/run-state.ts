@@ -168,12 +168,19 @@ export interface RunState {
   /** Milliseconds spent running before `activeSince`; waiting and paused time does not count. */
   activeMs: number;
   activeSince?: number | undefined;
+  /** The same without the time in which only delays were running. */
+  workingMs: number;
+  workingSince?: number | undefined;
+  /** A fork's clock starts when it branches off: what its source did before is not counted. */
+  readonly countedFrom: number;
   pausedAt?: number | undefined;
   outputs?: JsonObject | undefined;
   error?: NodeError | undefined;
   failedNodeId?: string | undefined;
   /** Nodes under way (running or waiting to be retried); with none, suspended nodes decide the run's status. */
   activeNodes: number;
+  /** Those of them that are delays. */
+  delayingNodes: number;
   /** Suspended nodes in the order in which they asked. */
   suspended: NodeKey[];
   /** `version.pinned` facts: change id → version. */
@@ -212,6 +219,8 @@ export interface CreationRecord {
   readonly createdAt: number;
   /** Opaque id of the key or user that created the run. */
   readonly principal?: string;
+  /** Of the key that created it; children have their parent's, forks their source's. */
+  readonly workspace?: string;
   readonly scopeId?: string;
   readonly inputs: JsonObject;
   /** By name: inputs that the parent run must not show. */
@@ -251,6 +260,8 @@ export interface ForkLink {
   readonly sourceLength?: number;
   /** Replays of replays: the run whose child runs are spoken of, the first source that was no replay itself. */
   readonly seedRunId?: string;
+  /** Replays of branches: when the branch was made, which is when its clock started. */
+  readonly branchedAt?: number;
   /**
    * Sources that were imported: values in place of what was masked in the prefix, by sequence and then by JSON Pointer into the
    * payload. Only the fold sees them.
@@ -278,6 +289,8 @@ export interface RunLimits {
   readonly nodeExecutions: number;
   /** Milliseconds of active time; 0 = unlimited. */
   readonly runDurationMs: number;
+  /** The workflow's own `settings.timeout`, which does not count delays. Older records have it in `runDurationMs`. */
+  readonly workflowTimeoutMs?: number;
   readonly concurrency: number;
   readonly maxPayloadBytes: number;
   readonly maxStateBytes: number;

@@ -12,6 +12,8 @@ const EXAMPLES: Readonly<Record<string, Sample & { gives: JsonObject | string | 
   'conformance.requiresMissing': { gives: 'capability_not_provided' },
   'conformance.secret.echo': { config: { secretId: 'not-set' }, gives: 'credential_unavailable' },
   'core.ai.callPrompt': { config: { prompt: 'Hello?' }, gives: 'provider_unavailable' },
+  'core.conformance.hold': { inputs: { delayMs: 5, kept: true }, gives: { delayMs: 5, kept: true } },
+  'core.conformance.side-effect': { gives: { effectId: 'invocation-1', output: 'invocation-1' } },
   'core.conformance.mock-agent': { config: { mockReasoning: true }, gives: {} },
   'core.conversationGate': {
     config: { prompt: 'How was it?' },

@@ -443,6 +443,7 @@ export interface ApiKeyRow {
   readonly hash: string;
   readonly tenant: string;
   readonly principal: string;
+  readonly workspace?: string;
   readonly kind: 'service' | 'user';
   readonly test: boolean;
   readonly scopes: readonly string[];

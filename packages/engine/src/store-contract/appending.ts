@@ -26,6 +26,7 @@ export function appendingContract(subject: Subject): void {
       const runId = newRunId();
       const record = recordOf(runId, {
         principal: 'ada',
+        workspace: 'payments',
         scopeId: 'order-7',
         inputs: { name: 'Zoë 🧵', deep: [{ a: null }] },
         configurable: { 'weft.workflowVersion': '1.0.0' },
@@ -37,6 +38,7 @@ export function appendingContract(subject: Subject): void {
         limits: {
           nodeExecutions: 7,
           runDurationMs: 5,
+          workflowTimeoutMs: 6,
           concurrency: 1,
           maxPayloadBytes: 10,
           maxStateBytes: 20,

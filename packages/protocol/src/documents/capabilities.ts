@@ -133,6 +133,9 @@ export const CapabilitiesSchema = open({
       contentEncodings: optional(Type.Array(Type.Enum(['gzip', 'br', 'zstd']))),
     }),
   ),
+  i18n: optional(
+    closed({ supported: flag, defaultLocale: optional(Type.String()), supportedLocales: optional(names) }),
+  ),
   httpClient: optional(HttpClientSchema),
   aiProviders: optional(jsonObject),
   interrupt: optional(jsonObject),
@@ -150,6 +153,7 @@ export const CapabilitiesSchema = open({
       supported: flag,
       models: optional(names),
       fanOutSupported: optional(flag),
+      fanOutPolicies: optional(names),
       askUserRoutings: optional(names),
     }),
   ),

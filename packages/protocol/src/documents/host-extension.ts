@@ -95,6 +95,13 @@ const KeyKindSchema = Type.Enum(['service', 'user']);
 export const CreateKeySchema = closed({
   tenant: optional(nameOf({ minLength: 1, maxLength: 128, description: 'Default: the caller’s own.' })),
   principal: nameOf({ minLength: 1, maxLength: 128 }),
+  workspace: optional(
+    nameOf({
+      minLength: 1,
+      maxLength: 128,
+      description: 'Binds the key to a part of the tenant: it reaches the runs of that part alone.',
+    }),
+  ),
   kind: KeyKindSchema,
   scopes: Type.Array(nameOf({ minLength: 1, maxLength: 128 }), {
     minItems: 1,
@@ -109,6 +116,7 @@ const keyFields = {
   keyId: nonEmpty,
   tenant: nonEmpty,
   principal: nonEmpty,
+  workspace: optional(nonEmpty),
   kind: KeyKindSchema,
   test: Type.Boolean(),
   scopes: Type.Array(Type.String()),

@@ -144,7 +144,10 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   const keyed: readonly ErrorCode[] = route.scope === null ? [] : [...KEY_ERRORS, 'forbidden'];
   const found: ErrorCode[] =
     route.path.includes('{') || route.operationId === 'createRun' ? ['not_found'] : [];
-  const all = new Set<ErrorCode>([...route.errors, ...keyed, ...found, ...common]);
+  const foreign: ErrorCode[] =
+    route.path.includes('{runId}') && route.scope !== null ? ['run_forbidden'] : [];
+  const packed: ErrorCode[] = route.request === undefined ? [] : ['unsupported_encoding'];
+  const all = new Set<ErrorCode>([...route.errors, ...keyed, ...found, ...foreign, ...packed, ...common]);
   return [...all].toSorted((left, right) => ERRORS[left].status - ERRORS[right].status);
 }
 

@@ -18,6 +18,10 @@ export const ERRORS = {
     status: 400,
     advice: 'Use one of the mock providers listed in discovery under testing.mockProviders.',
   },
+  webhook_url_rejected: {
+    status: 400,
+    advice: 'Use an https address that is reachable from the internet, or have the operator allow it.',
+  },
   capability_required: {
     status: 400,
     advice: 'This host does not serve details.requiredCapability; remove the node or use another host.',
@@ -40,6 +44,11 @@ export const ERRORS = {
     status: 403,
     advice: 'This question can only be answered with an API key, not through a signed link.',
   },
+  subscription_not_found: {
+    status: 404,
+    advice: 'Check the id of the webhook, and that the key belongs to the same tenant.',
+  },
+  method_not_allowed: { status: 405, advice: 'Use one of the methods in the Allow header.' },
   interrupt_not_found: {
     status: 404,
     advice: 'The run has no such question; see its snapshot for the open ones.',

@@ -87,7 +87,7 @@ const runs = describeRoutes({
     query: [
       {
         name: 'status',
-        description: `One or several of ${RUN_STATUSES.filter((status) => status !== 'cancelling').join(', ')}, separated by commas.`,
+        description: `One or several of ${RUN_STATUSES.join(', ')}, separated by commas.`,
         schema: name,
       },
       { name: 'workflowId', description: 'Only runs of this workflow.', schema: name },

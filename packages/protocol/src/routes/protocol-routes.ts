@@ -338,6 +338,11 @@ const aboutRuns = describeRoutes({
         description: 'Takes only the first events of the log. The answer is cut at 8 MiB in any case.',
         schema: Type.Integer({ minimum: 0 }),
       },
+      {
+        name: 'host.weft.maxEvents',
+        description: 'The same, by the name that the protocol leaves to this host.',
+        schema: Type.Integer({ minimum: 0 }),
+      },
     ],
     responses: {
       200: { description: 'The bundle.', schema: DebugBundleSchema, headers: ['Content-Encoding', 'Vary'] },

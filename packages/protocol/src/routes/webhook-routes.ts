@@ -17,7 +17,13 @@ export const WEBHOOK_ROUTES = describeRoutes({
     headers: [IDEMPOTENCY_KEY],
     request: { schema: RegisterWebhookSchema, required: true },
     responses: { 201: { description: 'Registered; deliveries begin.', schema: RegisteredWebhookSchema } },
-    errors: ['validation_error', ...IDEMPOTENCY_ERRORS, 'conflict', 'payload_too_large'],
+    errors: [
+      'validation_error',
+      ...IDEMPOTENCY_ERRORS,
+      'webhook_url_rejected',
+      'conflict',
+      'payload_too_large',
+    ],
   },
   unregisterWebhook: {
     scope: 'webhooks:manage',
@@ -25,7 +31,7 @@ export const WEBHOOK_ROUTES = describeRoutes({
     query: [{ name: 'tenantId', description: 'Default: the key’s own.', schema: name }],
     headers: [IDEMPOTENCY_KEY],
     responses: { 204: { description: 'Removed.' } },
-    errors: ['validation_error', ...IDEMPOTENCY_ERRORS],
+    errors: ['validation_error', ...IDEMPOTENCY_ERRORS, 'subscription_not_found'],
   },
 });
 

@@ -3,7 +3,16 @@ import type { FastifyInstance, HTTPMethods } from 'fastify';
 import type { AppContext } from '../app-context.ts';
 import { sendError } from './errors.ts';
 
-const METHODS: readonly HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const METHODS: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** Parts of the protocol that hosts may leave out, where it wants 501 and not 404; by the capability that this host does not have. */
+const NOT_PROVIDED: readonly (readonly [path: RegExp, capability: string])[] = [
+  [/^\/v1\/host\/workspace\/files(?:\/|$)/, 'workspace'],
+  [/^\/v1\/trigger-subscriptions(?:\/|$)/, 'triggerBridge.ingestion'],
+  [/^\/v1\/prompts(?:[/:]|$)/, 'prompts'],
+  [/^\/v1\/content(?:\/|$)/, 'content'],
+  [/^\/v1\/host\/sample\/a2a\/tasks(?:\/|$)/, 'a2a.durableTasks'],
+];
 
 const RUN = ENDPOINTS.getRun.path;
 const VERBS = Object.values<Endpoint>(ENDPOINTS)
@@ -12,7 +21,7 @@ const VERBS = Object.values<Endpoint>(ENDPOINTS)
 
 /** Known verbs never come here, unless with another method than theirs. */
 const UNKNOWN_VERB = new RegExp(
-  `^${RUN.replace('{runId}', '[^/:]+')}:(?!(?:${VERBS.join('|')})$)([a-z][a-z-]{0,40})$`,
+  `^${RUN.replace('{runId}', '[^/:]+')}:(?!(?:${VERBS.join('|')})$)([a-z][a-z-]{0,40}|)$`,
 );
 
 /** Paths and methods that nothing serves. */
@@ -44,12 +53,20 @@ export function answerUnknownRoutes(app: FastifyInstance, context: AppContext): 
       return sendError(reply, request, new HostError('not_found', problem), context);
     }
 
+    const capability = NOT_PROVIDED.find(([known]) => known.test(path))?.[1];
+    if (capability !== undefined) {
+      const problem = `This host does not provide ${capability}.`;
+      const error = new HostError('capability_not_provided', problem, { capability });
+      return sendError(reply, request, error, context);
+    }
+
     const allowed = METHODS.filter((method) => app.findRoute({ method, url: path }) !== null);
-    if (allowed.length > 0) reply.header('allow', allowed.join(', '));
-    const problem =
-      allowed.length > 0
-        ? `${request.method} is not served here; use ${allowed.join(' or ')}.`
-        : `Nothing is served at this path; ${ENDPOINTS.getOpenApiSpec.path} lists what is.`;
+    if (allowed.length > 0) {
+      reply.header('allow', allowed.join(', '));
+      const problem = `${request.method} is not served here; use ${allowed.join(' or ')}.`;
+      return sendError(reply, request, new HostError('method_not_allowed', problem), context);
+    }
+    const problem = `Nothing is served at this path; ${ENDPOINTS.getOpenApiSpec.path} lists what is.`;
     return sendError(reply, request, new HostError('not_found', problem), context);
   });
 }

@@ -20,7 +20,7 @@ beforeEach(async () => {
     answer = resolve;
   });
   app.decorateRequest('caller', undefined);
-  readJsonOnly(app);
+  readJsonOnly(app, 1024 * 1024);
   app.addHook('preParsing', (_request, _reply, payload, done) => {
     payload.once('end', () => {
       received += 1;

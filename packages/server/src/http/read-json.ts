@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { createGate, runCooperatively } from '@weft/engine';
 import { HostError, type Json, parseStrictJson, strictJsonInSteps } from '@weft/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { unpackedBody } from './unpacked-body.ts';
 
 /** A longer body is read in slices, in between other requests. */
 const LARGE = 65_536;
@@ -20,7 +21,7 @@ const AT_A_TIME = { inAll: 8, perTenant: 2 };
  * JSON is the only body this host reads. An empty one is `undefined`; each route says what that means. Of a large one whose client
  * has left before its turn nothing is kept and nothing done: bodies that are sent and left would be bounded by nothing.
  */
-export function readJsonOnly(app: FastifyInstance): void {
+export function readJsonOnly(app: FastifyInstance, maxBytes: number): void {
   const gate = createGate(AT_A_TIME);
   const answers = new WeakMap<FastifyRequest, ServerResponse>();
 
@@ -39,9 +40,13 @@ export function readJsonOnly(app: FastifyInstance): void {
   }
 
   app.removeAllContentTypeParsers();
-  app.addHook('preParsing', (request, reply, _payload, done) => {
+  app.addHook('preParsing', (request, reply, payload, done) => {
     answers.set(request, reply.raw);
-    done();
+    try {
+      done(null, unpackedBody(request, reply, payload, request.routeOptions.bodyLimit ?? maxBytes));
+    } catch (error) {
+      done(error as Error);
+    }
   });
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     const bytes = body as Buffer;

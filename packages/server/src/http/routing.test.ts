@@ -55,12 +55,54 @@ describe('paths', () => {
     },
   );
 
-  it('name the methods they have when asked with another', async () => {
-    const answer = await at.call('DELETE', '/v1/runs');
+  it.each([
+    ['DELETE', '/v1/runs', 'POST'],
+    ['PUT', '/v1/webhooks/x', 'DELETE'],
+    ['POST', '/.well-known/openwop', 'GET, HEAD'],
+  ] as const)(
+    'asked with a method they do not have are 405 and name those they have: %s %s',
+    async (...of) => {
+      const [method, path, allow] = of;
 
-    expect([answer.status, answer.json.error]).toEqual([404, 'not_found']);
-    expect(answer.headers['allow']).toBe('POST');
-    expect((await at.call('POST', '/v1/runs/some-run')).headers['allow']).toBe('GET');
+      const answer = await at.call(method, path);
+
+      expect([answer.status, answer.json.error]).toEqual([405, 'method_not_allowed']);
+      expect(answer.headers['allow']).toBe(allow);
+    },
+  );
+
+  it('answer HEAD as GET, without a body', async () => {
+    const { runId } = await at.start('noop');
+    await at.reaches(runId, 'completed');
+    const headers = { authorization: `Bearer ${at.key}` };
+
+    for (const url of ['/.well-known/openwop', `/v1/runs/${runId}`, '/v1/workflows/noop']) {
+      const get = await at.app.inject({ method: 'GET', url, headers });
+      const head = await at.app.inject({ method: 'HEAD', url, headers });
+      expect([head.statusCode, head.payload], url).toEqual([get.statusCode, '']);
+      for (const name of ['content-type', 'content-length', 'etag'])
+        expect(head.headers[name], `${name} of ${url}`).toBe(get.headers[name]);
+    }
+    const stream = await at.app.inject({ method: 'HEAD', url: `/v1/runs/${runId}/events`, headers });
+    expect([stream.statusCode, stream.headers['content-type']]).toEqual([
+      200,
+      'text/event-stream; charset=utf-8',
+    ]);
+    const unknown = await at.app.inject({ method: 'HEAD', url: '/v1/runs/unknown', headers });
+    expect(unknown.statusCode).toBe(404);
+  });
+
+  it.each([
+    ['GET', '/v1/prompts', 'prompts'],
+    ['POST', '/v1/prompts:render', 'prompts'],
+    ['GET', '/v1/host/workspace/files/a/b', 'workspace'],
+    ['POST', '/v1/trigger-subscriptions', 'triggerBridge.ingestion'],
+    ['GET', '/v1/content/pages/home', 'content'],
+  ] as const)('of what hosts may leave out are 501: %s %s', async (method, path, capability) => {
+    const answer = await at.call(method, path);
+
+    expect([answer.status, answer.json.error]).toEqual([501, 'capability_not_provided']);
+    expect(answer.json.details?.capability).toBe(capability);
   });
 
   it('take colon verbs inside the segment and know no others', async () => {

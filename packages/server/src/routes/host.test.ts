@@ -122,12 +122,18 @@ describe('the list of runs', () => {
     expect(await ids('tag=secret')).toEqual([]);
   });
 
-  it.each(['status=cancelling', 'status=done', 'since=yesterday', 'limit=0', 'limit=501', 'cursor=nonsense'])(
+  it.each(['status=done', 'since=yesterday', 'limit=0', 'limit=501', 'cursor=nonsense'])(
     'with %s is 400',
     async (query) => {
       expect((await at.call('GET', `/v1/host/weft/runs?${query}`)).json.error).toBe('validation_error');
     },
   );
+
+  it('takes cancelling, which no ended run and no untouched run is', async () => {
+    await at.start('wait');
+
+    expect((await at.call('GET', '/v1/host/weft/runs?status=cancelling')).json.runs).toEqual([]);
+  });
 
   it('explains what a run waits for', async () => {
     const { runId } = await at.start('wait');

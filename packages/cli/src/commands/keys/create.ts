@@ -30,6 +30,11 @@ export const create = leaf({
     },
     expires: { type: 'string', valueHint: 'TIME', description: 'Expiry: 12h, 30d or an ISO time' },
     tenant: { type: 'string', valueHint: 'NAME', description: 'Tenant of the key (default your own)' },
+    workspace: {
+      type: 'string',
+      valueHint: 'NAME',
+      description: 'Workspace that the key is bound to: it reaches the runs of that workspace alone',
+    },
     label: { type: 'string', valueHint: 'TEXT', description: 'A note for people' },
     ...HOST_ARGS,
   },
@@ -49,6 +54,7 @@ export const create = leaf({
       kind: args.kind === 'user' ? 'user' : 'service',
       scopes,
       ...(args.tenant === undefined ? {} : { tenant: args.tenant }),
+      ...(args.workspace === undefined ? {} : { workspace: args.workspace }),
       ...(args.expires === undefined ? {} : { expiresAt: parseExpiry('expires', args.expires, Date.now()) }),
       ...(args.label === undefined ? {} : { label: args.label }),
     });

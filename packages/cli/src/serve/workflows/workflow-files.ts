@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Caller, Host, RegisterOptions, WorkflowProblem } from '@weft/engine';
-import { type Json, isHostError, isJsonObject } from '@weft/protocol/plain';
+import { type Json, type JsonObject, isHostError, isJsonObject } from '@weft/protocol/plain';
 import { unusable } from '../../exit-code.ts';
 import { lineOfPointer } from '../../parsing/json-lines.ts';
 import { parseJsonText, readTextFile, reasonOf } from '../../parsing/key-values.ts';
@@ -26,10 +26,15 @@ export async function loadWorkflowFiles(
   folders: readonly string[],
   options: RegisterOptions,
 ): Promise<readonly LoadedFile[]> {
+  const read: (ReadFile | LoadedFile)[] = [];
+  for (const folder of folders) for (const file of await jsonFilesIn(folder)) read.push(await readFile(file));
+  // A child is not missing because its file comes later.
+  const alongside = new Set(
+    read.flatMap((file) => ('definition' in file ? [String(file.definition['id'])] : [])),
+  );
   const loaded: LoadedFile[] = [];
-  for (const folder of folders) {
-    for (const file of await jsonFilesIn(folder)) loaded.push(await loadFile(host, caller, file, options));
-  }
+  for (const file of read)
+    loaded.push('definition' in file ? await load(host, caller, file, { ...options, alongside }) : file);
   return loaded;
 }
 
@@ -43,12 +48,13 @@ async function jsonFilesIn(folder: string): Promise<readonly string[]> {
   }
 }
 
-async function loadFile(
-  host: Registrar,
-  caller: Caller,
-  file: string,
-  options: RegisterOptions,
-): Promise<LoadedFile> {
+interface ReadFile {
+  readonly file: string;
+  readonly text: string;
+  readonly definition: JsonObject;
+}
+
+async function readFile(file: string): Promise<ReadFile | LoadedFile> {
   let text: string;
   let definition: Json;
   try {
@@ -62,17 +68,17 @@ async function loadFile(
   if (!isJsonObject(definition) || !Array.isArray(definition['nodes'])) {
     return { file, problems: [`${basename(file)}: not a workflow definition (it has no "nodes")`] };
   }
-  const { errors } = await host.workflows.check(definition);
-  if (errors.length > 0) return { file, problems: errors.map((problem) => problemText(file, text, problem)) };
-  return register(host, caller, { file, text, definition }, options);
+  return { file, text, definition };
 }
 
-async function register(
+async function load(
   host: Registrar,
   caller: Caller,
-  { file, text, definition }: { file: string; text: string; definition: Json },
+  { file, text, definition }: ReadFile,
   options: RegisterOptions,
 ): Promise<LoadedFile> {
+  const { errors } = await host.workflows.check(definition, caller.tenant, options.alongside);
+  if (errors.length > 0) return { file, problems: errors.map((problem) => problemText(file, text, problem)) };
   try {
     const { id, version, warnings } = await host.workflows.register(caller, definition, options);
     return { file, id, version, warnings: warnings.map((problem) => problemText(file, text, problem)) };

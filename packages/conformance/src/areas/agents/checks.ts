@@ -169,6 +169,19 @@ export const AGENTS_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: 'agents/reasoning-served',
+    title: 'reasoning that is advertised is in the log',
+    proves: ['AGENT-22'],
+    needs: { fixtures: [REASONING] },
+    async run({ runs, expect }) {
+      const runId = await runs.endedRun(REASONING);
+
+      const reasoned = ofType(await runs.events(runId), 'agent.reasoned', 'agent.reasoning.delta');
+
+      expect.that(reasoned.length > 0, 'a host that advertises reasoning has some in its log');
+    },
+  },
+  {
     id: 'agents/reasoning-off',
     title: 'a run may ask for no reasoning in its log',
     proves: ['AGENT-9'],

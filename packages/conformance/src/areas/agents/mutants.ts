@@ -181,4 +181,12 @@ export const AGENTS_MUTANTS: readonly Mutant[] = [
     on: DISCOVERY,
     answer: answered((body) => ({ ...body, agents: { supported: true, reasoning: { verbosity: 'loud' } } })),
   },
+  {
+    id: 'agents/reasoning-advertised-only',
+    breaks: 'reasoning is advertised and never emitted',
+    caughtBy: ['agents/reasoning-served'],
+    says: /has some in its log/,
+    on: POLL,
+    answer: withoutEvents('agent.reasoned', 'agent.reasoning.delta'),
+  },
 ];

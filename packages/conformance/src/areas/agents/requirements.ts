@@ -155,4 +155,11 @@ export const AGENTS_REQUIREMENTS = {
     text: 'Manifests of agents are checked when they are installed, and their handoffs against the declared schemas.',
     notTested: 'no check yet: it comes with the checks for packs',
   },
+  'AGENT-22': {
+    document: 'capabilities',
+    section: 'agents.reasoning',
+    level: 'MUST',
+    text: 'A host that advertises agents.reasoning has reasoning in the log of an agent’s turn.',
+    gate: 'agentReasoning',
+  },
 } as const satisfies RequirementTable;

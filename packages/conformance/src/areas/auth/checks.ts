@@ -154,6 +154,18 @@ const BLOCK_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: 'auth/only-auth-profiles',
+    title: 'auth.profiles has no profile of interrupts',
+    proves: ['AUTH-27'],
+    async run(context) {
+      const { expect } = context;
+      const list = advertised(await readDiscovery(context), 'auth.profiles');
+
+      for (const name of expect.array(list, 'auth.profiles is a list'))
+        expect.that(!String(name).startsWith('openwop-interrupt-'), 'auth.profiles is about auth', name);
+    },
+  },
+  {
     id: 'auth/authorization',
     title: 'an authorization block fails closed',
     proves: ['AUTH-24'],

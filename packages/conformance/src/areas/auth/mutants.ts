@@ -1,6 +1,7 @@
 import { isJsonObject } from '@weft/protocol';
 import { answered, refusal, replaces, replyWith, status } from '../../mutants/answers.ts';
 import type { Mutant, ProxiedAnswer, ProxiedRequest } from '../../mutants/mutant.ts';
+import { ownersKey } from '../../mutants/requests.ts';
 import { CANCEL, CREATE, RUNS, SNAPSHOT } from '../../mutants/targets.ts';
 
 const ANY = /^\/v1\//;
@@ -204,5 +205,29 @@ export const AUTH_MUTANTS: readonly Mutant[] = [
         : request;
     },
     answer: remembersOwnKey,
+  },
+  {
+    id: 'auth/one-workspace',
+    breaks: 'a key of a workspace reads the runs of every workspace',
+    caughtBy: ['auth/other-workspace'],
+    says: /status 403 or 404/,
+    on: RUNS,
+    request: ownersKey,
+  },
+  {
+    id: 'auth/workspace-unnamed',
+    breaks: 'a run of another workspace is refused as if a scope were missing',
+    caughtBy: ['auth/other-workspace'],
+    says: /refused with run_forbidden/,
+    on: RUNS,
+    answer: answered((body) => (body['error'] === 'run_forbidden' ? { ...body, error: 'forbidden' } : body)),
+  },
+  {
+    id: 'auth/interrupt-profile',
+    breaks: 'a profile of interrupts is listed among those of auth',
+    caughtBy: ['auth/only-auth-profiles'],
+    says: /auth\.profiles is about auth/,
+    on: { path: /openwop$/ },
+    answer: replaces('auth', { profiles: ['openwop-interrupt-quorum'] }),
   },
 ];

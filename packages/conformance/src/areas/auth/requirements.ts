@@ -170,8 +170,7 @@ export const AUTH_REQUIREMENTS = {
     document: 'rfcs',
     section: 'RFC 0048: workspaces',
     level: 'MUST',
-    text: 'Access to a run of another workspace of the same tenant fails with run_forbidden or 404.',
-    notTested: 'the protocol has no way to make a second workspace',
+    text: 'Reading, comparing or cancelling a run of another workspace of the same tenant fails with run_forbidden or 404, and changes nothing.',
   },
   'AUTH-26': {
     document: 'rfcs',
@@ -179,5 +178,12 @@ export const AUTH_REQUIREMENTS = {
     level: 'MUST',
     text: 'The owner of a run names its tenant, and its ids are opaque: no addresses of people.',
     profiles: CORE,
+  },
+  'AUTH-27': {
+    document: 'auth',
+    section: 'Profiles',
+    level: 'SHOULD',
+    text: 'The list auth.profiles holds profiles of authentication and of the audit log alone; profiles of interrupts are advertised elsewhere.',
+    gate: 'authProfiles',
   },
 } as const satisfies RequirementTable;

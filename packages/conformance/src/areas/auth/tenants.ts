@@ -52,6 +52,35 @@ export const TENANT_CHECKS: readonly Check[] = [
       await runs.cancel(runId);
     },
   },
+  {
+    id: 'auth/other-workspace',
+    title: 'a run of another workspace is closed to a key of a workspace',
+    proves: ['AUTH-25'],
+    needs: { fixtures: ['conformance-approval'], key: 'otherWorkspace' },
+    async run({ host, runs, expect, keys }) {
+      const { otherWorkspace: key = '' } = keys;
+      const runId = await runs.create('conformance-approval');
+      await runs.reaches(runId, 'waiting-approval');
+
+      for (const [method, path] of [
+        ['GET', `/v1/runs/${runId}`],
+        ['GET', `/v1/runs/${runId}/events/poll?timeout=1`],
+        ['GET', `/v1/runs/${runId}:diff?against=${runId}`],
+        ['POST', `/v1/runs/${runId}/cancel`],
+      ] as const) {
+        const answer = await host.request(method, path, { key });
+        const error = expect.envelope(answer, { status: [403, 404] })['error'];
+        expect.that(
+          answer.status === 404 || error === 'run_forbidden',
+          'a run of another workspace is refused with run_forbidden, or 404',
+          error,
+        );
+      }
+      const { status } = await runs.snapshot(runId);
+      expect.equal(status, 'waiting-approval', 'what another workspace tried has not happened');
+      await runs.cancel(runId);
+    },
+  },
 ];
 
 async function expectHidden(

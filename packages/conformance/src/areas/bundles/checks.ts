@@ -337,6 +337,32 @@ export const BUNDLES_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: 'bundles/cut-by-a-parameter-of-the-host',
+    title: 'a host’s own limit on events cuts a bundle as the usual one does',
+    proves: ['BUNDLE-36'],
+    needs: { fixtures: ['conformance-multi-node'] },
+    async run(context) {
+      const { discovery, runs, expect, notApplicable } = context;
+      const vendor = advertised(discovery, 'implementation.vendor');
+      if (typeof vendor !== 'string') return notApplicable('the host does not say its vendor');
+      const runId = await context.runs.endedRun('conformance-multi-node');
+      const log = await runs.events(runId);
+
+      const query = `?host.${encodeURIComponent(vendor)}.maxEvents=2`;
+      const { bundle, events } = await bundleOf(context, runId, query);
+
+      if (bundle['truncated'] !== true && events.length === log.length)
+        return notApplicable('the host has no such parameter');
+      expect.equal(bundle['truncated'], true, 'a bundle that was cut has truncated true');
+      expect.equal(
+        events.map(bundledOf),
+        log.slice(0, events.length).map(bundledOf),
+        'a bundle that was cut has the first events of the log',
+      );
+      return undefined;
+    },
+  },
+  {
     id: 'bundles/annotations',
     title: 'a bundle has the annotations of its run, masked',
     proves: ['BUNDLE-34', 'BUNDLE-35'],

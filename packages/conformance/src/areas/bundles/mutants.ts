@@ -284,7 +284,7 @@ export const BUNDLES_MUTANTS: readonly Mutant[] = [
   {
     id: 'bundles/cut-without-a-word',
     breaks: 'a bundle that was cut does not say so',
-    caughtBy: ['bundles/truncated'],
+    caughtBy: ['bundles/truncated', 'bundles/cut-by-a-parameter-of-the-host'],
     says: /has truncated true/,
     on: BUNDLE,
     answer: bundle((body) => omit(body, 'truncated')),

@@ -283,4 +283,11 @@ export const BUNDLES_REQUIREMENTS = {
     text: 'Credentials in annotations are nowhere in the bundle.',
     gate: 'annotations',
   },
+  'BUNDLE-36': {
+    document: DOCUMENT,
+    section: 'Parameters of a host',
+    level: 'MAY',
+    text: 'A host’s own parameter for the number of events is called host.<vendor>.maxEvents, and what it cuts is a beginning of the log that says so.',
+    gate: 'debugBundle',
+  },
 } as const satisfies RequirementTable;

@@ -1,11 +1,21 @@
-import type { JsonObject } from '@weft/protocol';
+import type { Json, JsonObject } from '@weft/protocol';
 import { advertised } from '../../requirements/gates.ts';
 import type { Check, CheckContext } from '../../suite/check.ts';
 import type { Answer } from '../../suite/host-client.ts';
 import { shallowly } from '../diff/oracle.ts';
-import { isRising, sequencesOf, TERMINAL_EVENTS, typesOf } from '../events/log.ts';
+import {
+  errorOf,
+  isRising,
+  ofType,
+  payloadOf,
+  sequencesOf,
+  TERMINAL_EVENTS,
+  typesOf,
+} from '../events/log.ts';
 import { approve, waitingRun } from '../streams/reading.ts';
 import { FORK_REQUEST_CHECKS } from './requests.ts';
+
+const SIDE_EFFECT = 'conformance-replay-side-effect';
 
 export const FORKS_CHECKS: readonly Check[] = [
   {
@@ -201,6 +211,54 @@ export const FORKS_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: 'forks/replay-of-a-cancelled-run',
+    title: 'a replay of a cancelled run continues, and misses what was not done',
+    proves: ['FORK-34'],
+    needs: { fixtures: [SIDE_EFFECT] },
+    async run(context) {
+      const { runs, expect, eventually } = context;
+      const source = await runs.create(SIDE_EFFECT, { inputs: { delayMs: 600_000 } });
+      await eventually('the run waits in its first node', async () =>
+        typesOf(await runs.eventsSoFar(source)).includes('node.started') ? true : undefined,
+      );
+      await runs.cancel(source);
+      await runs.ended(source);
+
+      const { run, events: log } = await replayOf(context, source, 0);
+
+      expect.equal(
+        run['status'],
+        'failed',
+        'the replay of a run that was cancelled in front of an effect fails',
+      );
+      const failed = log.find(({ type }) => type === 'node.failed');
+      expect.equal(
+        errorOf(payloadOf(failed))['code'],
+        'replay_source_missing',
+        'the effect that the source has not recorded fails with replay_source_missing',
+      );
+    },
+  },
+  {
+    id: 'forks/replay-of-an-effect',
+    title: 'a replay takes the recorded outcome of an effect',
+    proves: ['FORK-35'],
+    needs: { fixtures: [SIDE_EFFECT] },
+    async run(context) {
+      const { runs, expect } = context;
+      const source = await runs.endedRun(SIDE_EFFECT, { inputs: { delayMs: 1 } });
+
+      const { run, events: log } = await replayOf(context, source, 0);
+
+      expect.equal(run['status'], 'completed', 'the replay of a run that completed completes');
+      expect.equal(
+        outcomesOf(log),
+        outcomesOf(await runs.events(source)),
+        'the outcomes are those of the source',
+      );
+    },
+  },
+  {
     id: 'forks/branch-asks-again',
     title: 'a branch asks again, and may be answered otherwise',
     proves: ['FORK-17'],
@@ -294,6 +352,10 @@ export const FORKS_CHECKS: readonly Check[] = [
 ];
 
 /** What the discovery document promises. */
+function outcomesOf(log: readonly JsonObject[]): Json[] {
+  return ofType(log, 'node.completed').map((event) => payloadOf(event)['outputs'] ?? null);
+}
+
 function modesOf({ discovery }: CheckContext): string[] {
   const modes = advertised(discovery, 'replay.modes');
   return Array.isArray(modes) ? modes.filter((mode) => typeof mode === 'string') : [];

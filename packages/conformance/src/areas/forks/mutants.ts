@@ -1,5 +1,5 @@
 import type { JsonObject } from '@weft/protocol';
-import { answered, answeredWith, events, omit, status } from '../../mutants/answers.ts';
+import { answered, answeredWith, events, omit, payloads, status } from '../../mutants/answers.ts';
 import type { Mutant, MutantMemory, ProxiedRequest } from '../../mutants/mutant.ts';
 import { ownersKey, runOf, sent, sentHeader } from '../../mutants/requests.ts';
 import { DISCOVERY, FORK, POLL, RUNS } from '../../mutants/targets.ts';
@@ -338,6 +338,29 @@ export const FORKS_MUTANTS: readonly Mutant[] = [
     says: /are one run/,
     on: FORK,
     request: sentHeader('idempotency-key', () => undefined),
+  },
+  {
+    id: 'forks/unrecorded-effect-made-up',
+    breaks: 'an effect that the source has not recorded fails with another code in a replay',
+    caughtBy: ['forks/replay-of-a-cancelled-run'],
+    says: /fails with replay_source_missing/,
+    on: POLL,
+    answer: payloads('node.failed', (payload) => ({
+      ...payload,
+      error: { code: 'node_failed', message: 'It failed.' },
+    })),
+  },
+  {
+    id: 'forks/effect-again',
+    breaks: 'a replay performs an effect again, with another outcome',
+    caughtBy: ['forks/replay-of-an-effect'],
+    says: /outcomes are those of the source/,
+    on: FORK_AND_POLL,
+    answer: logOfForks((all) =>
+      all.map((event) =>
+        event['type'] === 'node.completed' ? { ...event, payload: { outputs: { effectId: 'new' } } } : event,
+      ),
+    ),
   },
 ];
 

@@ -252,4 +252,18 @@ export const FORKS_REQUIREMENTS = {
     gate: 'replay',
     notTested: 'data cannot be deleted from outside',
   },
+  'FORK-34': {
+    document: 'rfcs',
+    section: 'RFC 0140: side-effect suppression',
+    level: 'MUST',
+    text: 'A replay of a run that was cancelled while it waited in front of an effect continues, and fails at the effect with replay_source_missing.',
+    gate: 'recordedOutcome',
+  },
+  'FORK-35': {
+    document: 'rfcs',
+    section: 'RFC 0140: side-effect suppression',
+    level: 'MUST',
+    text: 'A replay of a run with an effect takes the recorded outcome, while nodes without effects run again.',
+    gate: 'recordedOutcome',
+  },
 } as const satisfies RequirementTable;

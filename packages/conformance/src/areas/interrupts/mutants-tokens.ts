@@ -154,4 +154,13 @@ export const INTERRUPTS_TOKEN_MUTANTS: readonly Mutant[] = [
       return leak(answer, request, memory);
     },
   },
+  {
+    id: 'interrupts/body-before-token',
+    breaks: 'the body is read before the token is checked',
+    caughtBy: ['interrupts/token-before-body'],
+    says: /status 401 or 403 or 404 or 410/,
+    on: { method: 'POST', path: LINK },
+    request: (request) =>
+      request.body.startsWith('{ this') ? { instead: refusal(400, 'validation_error') } : request,
+  },
 ];

@@ -113,4 +113,10 @@ export const INTERRUPTS_TOKEN_REQUIREMENTS = {
     text: 'What the external event brought is kept, redacted, in the log or the state of the run.',
     notTested: 'where it is kept, and under which name, is left to the host',
   },
+  'INT-46': {
+    document: 'rest-endpoints',
+    section: 'Order of checks',
+    level: 'SHOULD',
+    text: 'A token is checked before the body: with a made-up one nothing is said about the body.',
+  },
 } as const satisfies RequirementTable;

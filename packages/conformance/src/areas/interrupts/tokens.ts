@@ -164,6 +164,18 @@ export const INTERRUPTS_TOKEN_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: 'interrupts/token-before-body',
+    title: 'a client without a valid token learns nothing about the body',
+    proves: ['INT-46'],
+    async run({ host, expect, unique }) {
+      const path = `/v1/interrupts/${unique()}`;
+
+      const answer = await host.request('POST', path, { key: null, rawBody: '{ this is no JSON' });
+
+      expect.envelope(answer, { status: [401, 403, 404, 410] });
+    },
+  },
+  {
     id: 'interrupts/token-expiry',
     title: 'a token expires, and not after its interrupt does',
     proves: ['INT-39'],

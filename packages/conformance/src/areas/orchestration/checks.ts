@@ -1,9 +1,12 @@
+import { advertised } from '../../requirements/gates.ts';
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import type { Check, CheckContext } from '../../suite/check.ts';
 import { expectAgentId, expectLowConfidence, unansweredEvents } from '../agents/checks.ts';
 import { ofType, payloadOf, sequenceOf } from '../events/log.ts';
 import { ORCHESTRATION_MAPPING_CHECKS } from './mapping.ts';
 
+/** `parallel` is later than 1.0.0. */
+const FAN_OUT_POLICIES = ['sequential', 'reject', 'parallel'];
 const DISPATCH = 'conformance-orchestrator-dispatch';
 const TERMINATE = 'conformance-orchestrator-terminate';
 const LOW_CONFIDENCE = 'conformance-orchestrator-low-confidence';
@@ -153,6 +156,22 @@ export const ORCHESTRATION_CHECKS: readonly Check[] = [
     },
   },
   ...ORCHESTRATION_MAPPING_CHECKS,
+  {
+    id: 'orchestration/fan-out-policies',
+    title: 'the policies of fan-out are those that the protocol knows',
+    proves: ['ORCH-20'],
+    async run({ host, expect }) {
+      const answer = await host.request('GET', '/.well-known/openwop');
+      const discovery = expect.object(answer.json, 'discovery is an object');
+      const list = advertised(discovery, 'dispatch.fanOutPolicies');
+
+      const policies = expect.array(list, 'dispatch.fanOutPolicies is a list').map(String);
+      expect.that(policies.length > 0, 'dispatch.fanOutPolicies is not empty', policies);
+      expect.equal(policies.length, new Set(policies).size, 'every policy is listed once');
+      for (const policy of policies)
+        expect.that(FAN_OUT_POLICIES.includes(policy), 'a policy is one of the protocol', policy);
+    },
+  },
 ];
 
 function childOf({ outputs }: JsonObject): JsonObject | undefined {

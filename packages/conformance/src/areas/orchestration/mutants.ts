@@ -1,8 +1,16 @@
 import { isJsonObject } from '@weft/protocol';
-import { answered, eachEvent, omit, payloads, repeatedEvents, variables } from '../../mutants/answers.ts';
+import {
+  answered,
+  eachEvent,
+  omit,
+  payloads,
+  repeatedEvents,
+  replaces,
+  variables,
+} from '../../mutants/answers.ts';
 import type { Mutant } from '../../mutants/mutant.ts';
 import { sent } from '../../mutants/requests.ts';
-import { POLL, RESOLVE, SNAPSHOT } from '../../mutants/targets.ts';
+import { DISCOVERY, POLL, RESOLVE, SNAPSHOT } from '../../mutants/targets.ts';
 
 const DECIDED = 'runOrchestrator.decided';
 
@@ -184,5 +192,13 @@ export const ORCHESTRATION_MUTANTS: readonly Mutant[] = [
     says: /a mapping for one worker wins over the general one/,
     on: SNAPSHOT,
     answer: variables((all) => ('input' in all ? { ...all, input: 'default-x-value' } : all)),
+  },
+  {
+    id: 'orchestration/policy-made-up',
+    breaks: 'a policy of fan-out is advertised that the protocol does not know',
+    caughtBy: ['orchestration/fan-out-policies'],
+    says: /a policy is one of the protocol/,
+    on: DISCOVERY,
+    answer: replaces('dispatch', { supported: true, fanOutPolicies: ['sequential', 'scatter'] }),
   },
 ];

@@ -143,4 +143,11 @@ export const ORCHESTRATION_REQUIREMENTS = {
     gate: 'orchestrator',
     notTested: 'whether a model was asked is not visible from outside',
   },
+  'ORCH-20': {
+    document: 'capabilities',
+    section: 'dispatch',
+    level: 'MUST',
+    text: 'Where dispatch.fanOutPolicies is advertised, it lists the policies that core.dispatch takes, each once.',
+    gate: 'fanOutPolicies',
+  },
 } as const satisfies RequirementTable;

@@ -240,6 +240,14 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   ...cancelMutants(),
   ...pauseMutants(),
   ...optionMutants(),
+  {
+    id: 'runs/every-input-shown',
+    breaks: 'a snapshot shows inputs that the workflow does not declare',
+    caughtBy: ['runs/inputs-shown'],
+    says: /inputs are the declared ones/,
+    on: SNAPSHOT,
+    answer: run((snapshot) => ({ ...snapshot, inputs: { ...objectOf(snapshot['inputs']), other: 'x' } })),
+  },
 ];
 
 function cancelMutants(): Mutant[] {

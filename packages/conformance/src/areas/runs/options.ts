@@ -74,4 +74,20 @@ export const RUN_OPTION_CHECKS: readonly Check[] = [
       expect.status(taken, 201);
     },
   },
+  {
+    id: 'runs/inputs-shown',
+    title: 'a snapshot shows declared inputs alone',
+    proves: ['RUN-58'],
+    needs: { fixtures: ['conformance-delay'] },
+    async run({ runs, expect, unique }) {
+      const other = unique('other');
+      const runId = await runs.create('conformance-delay', { inputs: { delayMs: 1, [other]: 'x' } });
+
+      const { inputs } = await runs.ended(runId);
+
+      if (inputs !== undefined)
+        expect.equal(inputs, { delayMs: 1 }, 'inputs are the declared ones, as given');
+      else expect.equal(inputs, undefined, 'inputs may be left out');
+    },
+  },
 ];

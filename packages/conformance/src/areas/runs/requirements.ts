@@ -402,4 +402,11 @@ export const RUN_REQUIREMENTS = {
     text: 'A run whose retention has ended is answered with 410, or with 404.',
     notTested: 'retention is longer than a run of the suite',
   },
+  'RUN-58': {
+    document: 'rest-endpoints',
+    section: 'GET /v1/runs/{runId}',
+    level: 'SHOULD',
+    text: 'The inputs of a snapshot are the declared ones as they were given, and no others.',
+    reading: 'The member is optional; where it is, it must not show what the workflow does not declare.',
+  },
 } as const satisfies RequirementTable;

@@ -4,6 +4,7 @@ import type { Answer } from '../../suite/host-client.ts';
 import { HostFault } from '../../suite/host-fault.ts';
 import { objectOf } from '../../suite/json-shapes.ts';
 import { LANGUAGE_CHECKS } from './languages.ts';
+import { METHOD_CHECKS } from './methods.ts';
 import { OVERLOAD_CHECKS } from './overload.ts';
 
 /** Compressed by any host that compresses at all. */
@@ -199,6 +200,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = [
   ...LANGUAGE_CHECKS,
   ...REQUEST_CHECKS,
   ...OVERLOAD_CHECKS,
+  ...METHOD_CHECKS,
   ...CONFIGURABLE_CHECKS,
 ];
 

@@ -122,8 +122,62 @@ const READ_MUTANTS: readonly Mutant[] = [
     breaks: 'gzip is advertised and not served',
     caughtBy: ['transport/encodings'],
     says: /gzip is served/,
-    on: DISCOVERY,
-    answer: advertises('restTransport', { contentEncodings: ['gzip'] }),
+    on: SNAPSHOT,
+    request: (request) => ({ ...request, headers: { ...request.headers, 'accept-encoding': 'identity' } }),
+  },
+];
+
+const METHOD_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'transport/language-unsaid',
+    breaks: 'answers do not say their language',
+    caughtBy: ['transport/answers-say-their-language'],
+    says: /header content-language/,
+    on: EVERYWHERE,
+    answer: dropsHeader('content-language'),
+  },
+  {
+    id: 'transport/head-unknown',
+    breaks: 'HEAD is not found',
+    caughtBy: ['transport/head'],
+    says: /has the status of GET/,
+    on: { method: 'HEAD', path: /^\// },
+    request: () => ({ instead: { status: 404, headers: {}, body: '' } }),
+  },
+  {
+    id: 'transport/head-without-etag',
+    breaks: 'HEAD has fewer headers than GET',
+    caughtBy: ['transport/head'],
+    says: /HEAD has the etag of GET/,
+    on: { method: 'HEAD', path: /^\// },
+    answer: dropsHeader('etag'),
+  },
+  {
+    id: 'transport/methods-unnamed',
+    breaks: 'a method that is not served is refused without naming those that are',
+    caughtBy: ['transport/method-not-allowed'],
+    says: /header allow/,
+    on: { method: 'DELETE', path: /^\/v1\/runs$/ },
+    answer: dropsHeader('allow'),
+  },
+  {
+    id: 'transport/gzip-as-json',
+    breaks: 'a gzipped body is read as if it were plain',
+    caughtBy: ['transport/gzipped-body'],
+    says: /status 415/,
+    on: CREATE,
+    request: (request) =>
+      request.headers['content-encoding'] === 'gzip'
+        ? { instead: refusal(400, 'validation_error') }
+        : request,
+  },
+  {
+    id: 'transport/prompts-not-found',
+    breaks: 'prompts that are not offered are not found',
+    caughtBy: ['transport/optional-surfaces'],
+    says: /status 501/,
+    on: { path: /^\/v1\/prompts/ },
+    answer: status(501, 404),
   },
 ];
 
@@ -333,6 +387,7 @@ const OVERLOAD_MUTANTS: readonly Mutant[] = [
 export const TRANSPORT_MUTANTS: readonly Mutant[] = [
   ...READ_MUTANTS,
   ...LANGUAGE_MUTANTS,
+  ...METHOD_MUTANTS,
   ...REQUEST_MUTANTS,
   ...OVERLOAD_MUTANTS,
 ];

@@ -1,5 +1,5 @@
 import { isJsonObject } from '@weft/protocol';
-import { answered, omit, payloads } from '../../mutants/answers.ts';
+import { answered, omit, payloads, refusals } from '../../mutants/answers.ts';
 import type { Mutant } from '../../mutants/mutant.ts';
 import { sent } from '../../mutants/requests.ts';
 import { DISCOVERY, FORK, POLL } from '../../mutants/targets.ts';
@@ -36,6 +36,22 @@ export const WEBHOOKS_MUTANTS: readonly Mutant[] = [
     says: /status 403 or 404/,
     on: { method: 'DELETE', path: /^\/v1\/webhooks\// },
     answer: (answer) => ({ ...answer, status: 400 }),
+  },
+  {
+    id: 'webhooks/url-merely-invalid',
+    breaks: 'a URL that is not delivered to is refused as merely invalid',
+    caughtBy: ['webhooks/url-rejected'],
+    says: /code is webhook_url_rejected/,
+    on: REGISTER,
+    answer: refusals((body) => ({ ...body, error: 'validation_error' })),
+  },
+  {
+    id: 'webhooks/unknown-not-found',
+    breaks: 'an unknown webhook is not found like anything else',
+    caughtBy: ['webhooks/unknown-subscription'],
+    says: /code is subscription_not_found/,
+    on: { method: 'DELETE', path: /^\/v1\/webhooks\// },
+    answer: refusals((body) => ({ ...body, error: 'not_found' })),
   },
   {
     id: 'webhooks/http-taken',

@@ -60,6 +60,27 @@ export const WEBHOOKS_REFUSAL_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: 'webhooks/url-rejected',
+    title: 'a URL that is not delivered to is refused with a code of its own',
+    proves: ['HOOK-29'],
+    async run(context) {
+      const answer = await tryRegister(context, { url: 'https://169.254.169.254/latest/meta-data' });
+
+      context.expect.envelope(answer, { status: [400, 403, 422], code: 'webhook_url_rejected' });
+    },
+  },
+  {
+    id: 'webhooks/unknown-subscription',
+    title: 'an unknown webhook is refused with a code of its own',
+    proves: ['HOOK-30'],
+    async run({ host, expect, unique }) {
+      const answer = await host.request('DELETE', `/v1/webhooks/${unique()}`);
+
+      if (answer.status === 204) return expect.status(answer, 204);
+      expect.envelope(answer, { status: [403, 404], code: 'subscription_not_found' });
+    },
+  },
+  {
     id: 'webhooks/https-only',
     title: 'only https URLs can be registered',
     proves: ['HOOK-3'],

@@ -210,4 +210,18 @@ export const WEBHOOKS_REQUIREMENTS = {
     gate: 'webhooks',
     notTested: 'logs are not visible from outside',
   },
+  'HOOK-29': {
+    document: 'webhooks',
+    section: 'SSRF protection',
+    level: 'SHOULD',
+    text: 'A URL that the host does not deliver to is refused with webhook_url_rejected.',
+    gate: 'webhooks',
+  },
+  'HOOK-30': {
+    document: 'webhooks',
+    section: 'Unregister',
+    level: 'SHOULD',
+    text: 'An unknown webhook is refused with 404 and subscription_not_found, unless the host answers 204.',
+    gate: 'webhooks',
+  },
 } as const satisfies RequirementTable;

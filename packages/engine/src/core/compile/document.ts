@@ -2,6 +2,7 @@ import {
   assertValid,
   compileValidator,
   HostError,
+  isJsonObject,
   type Json,
   type JsonObject,
   type Problem,
@@ -12,6 +13,7 @@ import {
   type WorkLimits,
 } from '@weft/protocol';
 import type { NodeType } from '../../model/node-type.ts';
+import { type BrokenParts, standIn } from './broken-parts.ts';
 import { pointer, type Problems, schemaMessage } from './problems.ts';
 import type { SchemaCompiler, VariablePlan } from './plan.ts';
 import type { CooperativeTask } from '../json/cooperative-task.ts';
@@ -25,16 +27,34 @@ export function warmUpChecks(): void {
   checkDefinition({}); // is refused, so that both forms of the check are made
 }
 
-/** The definition when its shape allows looking further, even if something in it is wrong. */
-export function* checkShape(
-  definition: unknown,
-  problems: Problems,
-): CooperativeTask<WorkflowDefinition | undefined> {
-  const found = yield* findProblems(definition);
-  for (const problem of found) problems.error(problem.path, 'schema', schemaMessage(problem));
-  const isAllFound = found.length < MAX_PROBLEMS;
-  return isAllFound && found.every(isHarmless) ? (definition as WorkflowDefinition) : undefined;
+export interface Shape {
+  readonly document: WorkflowDefinition;
+  readonly broken: BrokenParts;
 }
+
+/** The definition when its shape allows looking further, even if something in it is wrong. */
+export function* checkShape(definition: unknown, problems: Problems): CooperativeTask<Shape | undefined> {
+  const broken: BrokenParts = { nodes: new Set(), edges: new Set(), variables: new Set() };
+  const seen = new Set<string>();
+  let found = yield* findProblems(definition);
+  if (found.length === 0) return { document: definition as WorkflowDefinition, broken };
+  const copy = isJsonObject(definition) ? structuredClone(definition) : undefined;
+  // Of a large definition each look finds one mistake of a slice only, and what stood in its way is gone at the next.
+  for (let looks = 0; looks < MAX_LOOKS && found.length > 0; looks += 1) {
+    let canContinue = copy !== undefined;
+    for (const problem of found) {
+      const isNew = !seen.has(`${problem.path} ${problem.message}`);
+      if (isNew) problems.error(problem.path, 'schema', schemaMessage(problem));
+      seen.add(`${problem.path} ${problem.message}`);
+      canContinue = canContinue && standIn(copy as JsonObject, problem, broken);
+    }
+    if (!canContinue || seen.size >= MAX_PROBLEMS) return undefined;
+    found = yield* findProblems(copy);
+  }
+  return found.length === 0 ? { document: copy as unknown as WorkflowDefinition, broken } : undefined;
+}
+
+const MAX_LOOKS = 4;
 
 /** Nodes and edges that are looked at in one go. */
 const SLICE = 50;
@@ -86,14 +106,6 @@ const SMALLEST = {
   metadata: {},
   settings: {},
 };
-
-/** Places at the top that no later check looks at. */
-const ASIDE =
-  /^\/(?:id|name|version|description|type|isActive|status|tenantId|scopeId|slug|groups|createdAt|updatedAt|acceptsInheritedArtifacts)(?:\/|$)/;
-
-function isHarmless(problem: Problem): boolean {
-  return problem.keyword === 'additionalProperties' || ASIDE.test(problem.path);
-}
 
 export function compileVariables(
   definition: WorkflowDefinition,

@@ -1,4 +1,5 @@
 import type { WorkflowDefinition, WorkflowEdge } from '@weft/protocol';
+import type { BrokenParts } from './broken-parts.ts';
 import type { Loops } from './loops.ts';
 import type { NodeDraft } from './nodes.ts';
 import { pointer, type Problems } from './problems.ts';
@@ -9,6 +10,7 @@ import type { CooperativeTask } from '../json/cooperative-task.ts';
 /** Edges between drafts, the order they imply, and the scopes they lie in. */
 
 interface GraphContext {
+  readonly broken: BrokenParts;
   readonly drafts: ReadonlyMap<string, NodeDraft>;
   readonly declaredIds: ReadonlySet<string>;
   readonly loops: Loops;
@@ -30,6 +32,7 @@ export function* connect(definition: WorkflowDefinition, context: GraphContext):
   const rules = new Map<EdgePlan, { rule: TriggerRule; index: number }>();
   for (const [index, edge] of definition.edges.entries()) {
     yield;
+    if (context.broken.edges.has(index)) continue;
     if (seen.has(edge.id)) {
       context.problems.error(
         pointer('edges', index, 'id'),

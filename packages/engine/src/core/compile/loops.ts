@@ -23,7 +23,7 @@ export interface Loops {
 export function* compileLoops(
   drafts: ReadonlyMap<string, NodeDraft>,
   declaredIds: ReadonlySet<string>,
-  expressions: ExpressionCompiler,
+  expressionsOf: (nodeId: string) => ExpressionCompiler,
   problems: Problems,
 ): CooperativeTask<Loops> {
   const loops: LoopDraft[] = [];
@@ -32,7 +32,7 @@ export function* compileLoops(
     yield;
     if (node.type.kind !== 'loop') continue;
     const body = yield* claimBody(node, { drafts, declaredIds, parents, problems });
-    loops.push({ node, body, ...compileControl(node, expressions, problems) });
+    loops.push({ node, body, ...compileControl(node, expressionsOf(node.id), problems) });
   }
   refuseSelfContainment(loops, parents, problems);
   return { loops, parents };

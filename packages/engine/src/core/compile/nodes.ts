@@ -6,11 +6,13 @@ import {
   type WorkflowNode,
 } from '@weft/protocol';
 import type { NodeType, PrepareTools } from '../../model/node-type.ts';
+import type { BrokenParts } from './broken-parts.ts';
 import type { CompileOptions } from './compile.ts';
 import type { Texts } from './texts.ts';
 import { nearestName, pointer, type Problems, schemaMessage } from './problems.ts';
 import type {
   EdgePlan,
+  ExpressionCompiler,
   LoopPlan,
   NodePlan,
   NodeSettings,
@@ -38,8 +40,10 @@ export interface NodeDraft
 const NO_SCOPE: ScopePlan = { nodes: [], sources: [], terminals: [] };
 
 interface NodeContext {
+  readonly broken: BrokenParts;
   readonly variables: ReadonlyMap<string, VariablePlan>;
   readonly texts: Texts;
+  readonly expressionsOf: (nodeId: string) => ExpressionCompiler;
   readonly options: CompileOptions;
   readonly problems: Problems;
 }
@@ -47,14 +51,13 @@ interface NodeContext {
 /** All nodes that can be made sense of, by id; what is wrong with the others is noted. */
 export function* compileNodes(
   definition: WorkflowDefinition,
-  { variables, texts, options, problems }: NodeContext,
+  { broken, variables, texts, expressionsOf, options, problems }: NodeContext,
 ): CooperativeTask<Map<string, NodeDraft>> {
   const drafts = new Map<string, NodeDraft>();
   const seen = new Set<string>();
   const typeOf = typeFinder(options.nodeTypes, problems);
   const typesInUse = new Set(definition.nodes.map((node) => node.typeId));
-  const tools: Tools = {
-    expressions: texts,
+  const tools: Omit<Tools, 'expressions'> = {
     schemas: texts,
     variables,
     channels: new Map(Object.entries(definition.channels ?? {})),
@@ -71,11 +74,13 @@ export function* compileNodes(
       continue;
     }
     seen.add(node.id);
+    if (broken.nodes.has(index)) continue;
     const named = typeOf(node, index);
     if (named === undefined) continue;
     const type = named.variant?.(node.config, { workflowId: definition.id }) ?? named;
     checkCompany(type, index, typesInUse, problems);
     warnOfMissingCapability(type, index, options, problems);
+    warnOfMissingModel(type, index, options, problems);
     drafts.set(node.id, {
       index,
       id: node.id,
@@ -83,7 +88,7 @@ export function* compileNodes(
       type,
       node,
       config: node.config,
-      prepared: prepareNode(node, index, type, tools, problems),
+      prepared: prepareNode(node, index, type, { ...tools, expressions: expressionsOf(node.id) }, problems),
       settings: nodeSettings(node, definition, type),
       disabled: node.disabled ?? false,
       sensitivePorts: sensitivePorts(node),
@@ -140,6 +145,20 @@ function warnOfMissingCapability(
     pointer('nodes', index, 'typeId'),
     'capability_missing',
     `Node type "${type.typeId}" needs ${missing.join(', ')}, which this host does not provide; the node will fail when it is reached.`,
+  );
+}
+
+function warnOfMissingModel(
+  { asksModel }: NodeType,
+  index: number,
+  { isOffered, hasModels }: CompileOptions,
+  problems: Problems,
+): void {
+  if (asksModel !== true || hasModels !== false || isOffered !== true) return;
+  problems.warn(
+    pointer('nodes', index, 'typeId'),
+    'provider_missing',
+    'This host has no language model; the node will fail when it is reached.',
   );
 }
 

@@ -9,6 +9,7 @@ import type {
   WorkLimits,
 } from '@weft/protocol';
 import type { NodeType } from '../../model/node-type.ts';
+import type { Reads } from '../expressions/expression-reads.ts';
 import type { LazyMap } from '../expressions/cel/values.ts';
 import type { Reducer } from '../channels/reducers.ts';
 
@@ -185,6 +186,9 @@ export interface Expression {
   (scope: ExpressionScope, budget: WorkBudget): Json;
   /** Syntax nodes. */
   readonly size: number;
+  /** What it may read, and what of that it looks for with `has()` first. */
+  readonly reads?: Reads;
+  readonly tested?: Reads;
 }
 
 export interface ExpressionCompiler {

@@ -402,6 +402,51 @@ describe('caps', () => {
     expect(run.run.state.error?.code).toBe('run_timeout');
   });
 
+  describe("from the workflow's settings.timeout", () => {
+    it('do not count delays', () => {
+      const run = simulate(
+        {
+          nodes: [node('wait', 'core.delay', { ms: 600_000 }), node('call', 'test.effect')],
+          edges: [edge('wait', 'call')],
+        },
+        { limits: { workflowTimeoutMs: 60_000 } },
+      );
+      run.start();
+
+      run.passTime();
+      run.crash();
+      run.now += 60_000;
+      run.succeed('call');
+
+      expect(run.now - START).toBe(660_000);
+      expect(run.run.state.status).toBe('completed');
+    });
+
+    it('count what is done next to a delay, and after it', () => {
+      const run = simulate(
+        {
+          nodes: [
+            node('wait', 'core.delay', { ms: 5_000 }),
+            node('call', 'test.effect'),
+            node('end', 'test.effect'),
+          ],
+          edges: [edge('wait', 'end'), edge('call', 'end')],
+        },
+        { limits: { workflowTimeoutMs: 1_000 } },
+      );
+      run.start();
+      run.now += 600;
+      run.succeed('call');
+
+      run.passTime();
+      run.passTime();
+
+      expect(run.now - START).toBe(5_000 + 401);
+      expect(run.payload('cap.breached')).toEqual({ kind: 'run-duration', limit: 1000, observed: 1001 });
+      expect(run.run.state.error?.code).toBe('run_timeout');
+    });
+  });
+
   it('do not count paused time', () => {
     const run = simulate({ nodes: [node('call', 'test.effect')] }, { limits: { runDurationMs: 1000 } });
     run.start();

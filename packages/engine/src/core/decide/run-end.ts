@@ -44,17 +44,38 @@ export function breachCap(batch: Batch, breach: Breach, message?: string): void 
  * moment the host noticed, so that two equal executions leave equal payloads.
  */
 export function checkDuration(batch: Batch): void {
-  const deadline = durationDeadline(batch.run);
-  if (deadline === undefined || batch.now < deadline) return;
-  const limit = batch.run.record.limits.runDurationMs;
+  const first = firstDeadline(batch.run);
+  if (first === undefined || batch.now < first.deadline) return;
+  const { limit } = first;
   breachCap(batch, { kind: 'run-duration', limit, observed: limit + 1 });
 }
 
 /** When the run has been active for longer than it may; undefined when there is no limit or the clock stands. */
 export function durationDeadline(run: Batch['run']): number | undefined {
-  const limit = run.record.limits.runDurationMs;
-  if (limit === 0 || run.state.activeSince === undefined) return undefined;
-  return run.state.activeSince + (limit - run.state.activeMs) + 1;
+  return firstDeadline(run)?.deadline;
+}
+
+interface Deadline {
+  readonly limit: number;
+  readonly deadline: number;
+}
+
+function firstDeadline({ record, state }: Batch['run']): Deadline | undefined {
+  const { runDurationMs, workflowTimeoutMs = 0 } = record.limits;
+  const ofRun = deadlineOf(runDurationMs, state.activeSince, state.activeMs, state.countedFrom);
+  const ofWork = deadlineOf(workflowTimeoutMs, state.workingSince, state.workingMs, state.countedFrom);
+  if (ofRun === undefined || ofWork === undefined) return ofRun ?? ofWork;
+  return ofWork.deadline < ofRun.deadline ? ofWork : ofRun;
+}
+
+function deadlineOf(
+  limit: number,
+  since: number | undefined,
+  usedMs: number,
+  countedFrom: number,
+): Deadline | undefined {
+  if (limit === 0 || since === undefined) return undefined;
+  return { limit, deadline: Math.max(since, countedFrom) + (limit - usedMs) + 1 };
 }
 
 function failRun(batch: Batch, error: NodeError, failedNodeId: string | undefined): void {

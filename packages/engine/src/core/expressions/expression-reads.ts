@@ -14,6 +14,17 @@ export function readsOf(ast: ASTNode): Reads {
   return reads;
 }
 
+/** What the expression looks for without needing it: `has(variables.x)`. */
+export function testedIn(ast: ASTNode): Reads {
+  const reads: OpenReads = new Map();
+  const open: ASTNode[] = [ast];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (node.op === 'call' && node.args[0] === 'has') visit(node, new Set(), reads);
+    open.push(...partsOf(node));
+  }
+  return reads;
+}
+
 /** `bound`: variables of the comprehensions around the part. */
 function visit(node: ASTNode, bound: ReadonlySet<string>, reads: OpenReads): void {
   if (isSelection(node) || node.op === 'id') return visitSelection(node, bound, reads);

@@ -12,7 +12,7 @@ import type { Evaluate, Frame } from './cel/frame.ts';
 import { makeEvaluate, UnknownFunction } from './cel/interpreter.ts';
 import { fromJson, LazyMap, toJson, type Value } from './cel/values.ts';
 import { analyseExpression, describePosition } from './expression-analysis.ts';
-import { readsOf } from './expression-reads.ts';
+import { readsOf, testedIn } from './expression-reads.ts';
 import {
   type Expression,
   type ExpressionCompiler,
@@ -106,7 +106,7 @@ function compileSource(source: string, environment: Environment): Expression {
     noteReads(scope, reads);
     return run(source, evaluate, scope, budget);
   };
-  return Object.assign(evaluateIn, { size });
+  return Object.assign(evaluateIn, { size, reads, tested: testedIn(program.ast) });
 }
 
 type Parsed = ReturnType<Environment['parse']>;

@@ -10,6 +10,7 @@ export function newRunState(
   variables: Map<string, Json>,
   channels: Map<string, Json>,
   lastAt: number,
+  countedFrom = 0,
 ): RunState {
   return {
     status: 'pending',
@@ -23,11 +24,15 @@ export function newRunState(
     executions: 0,
     activeMs: 0,
     activeSince: undefined,
+    workingMs: 0,
+    workingSince: undefined,
+    countedFrom,
     pausedAt: undefined,
     outputs: undefined,
     error: undefined,
     failedNodeId: undefined,
     activeNodes: 0,
+    delayingNodes: 0,
     suspended: [],
     pins: new Map(),
     children: [],

@@ -31,7 +31,8 @@ export function initialState(record: CreationRecord, plan: Pick<Plan, 'variables
   }
   for (const name of Object.keys(record.inputs)) variables.set(name, record.inputs[name] as Json);
   // A fork begins in its source's time.
-  const state = newRunState(variables, channels, record.fork === undefined ? record.createdAt : 0);
+  const beganAt = record.fork === undefined ? record.createdAt : 0;
+  const state = newRunState(variables, channels, beganAt, countedFrom(record));
   if (record.sensitiveInputs === undefined) return state;
   for (const name of Object.keys(record.inputs)) {
     const declared = plan.variables.get(name)?.sensitive;
@@ -39,6 +40,10 @@ export function initialState(record: CreationRecord, plan: Pick<Plan, 'variables
     if (sensitivity !== undefined) state.sensitiveVariables.set(name, sensitivity);
   }
   return state;
+}
+
+function countedFrom({ fork, createdAt }: CreationRecord): number {
+  return fork?.mode === 'branch' ? createdAt : (fork?.branchedAt ?? 0);
 }
 
 /**
@@ -66,7 +71,7 @@ const CHANGES: { readonly [Type in EventType]: Change<Type> } = {
   'run.started': (state, event) => {
     state.status = 'running';
     state.startedAt = event.at;
-    state.activeSince = event.at;
+    startClock(state, event.at);
   },
   'run.paused': (state, event) => {
     state.status = 'paused';
@@ -76,7 +81,7 @@ const CHANGES: { readonly [Type in EventType]: Change<Type> } = {
   'run.resumed': (state, event) => {
     state.status = 'running';
     state.pausedAt = undefined;
-    state.activeSince = event.at;
+    startClock(state, event.at);
     deriveStatus(state, event.at);
   },
   'run.completed': (state, event, payload) => {
@@ -93,11 +98,11 @@ const CHANGES: { readonly [Type in EventType]: Change<Type> } = {
   'node.started': (state, event, payload) => {
     const node = nodeOf(state, event, payload);
     node.isLoop = payload.loop === true;
+    node.dueAt = typeof payload.delayMs === 'number' ? event.at + payload.delayMs : undefined;
     moveTo(state, node, 'running', event.at);
     node.typeId = toText(payload.typeId);
     node.attempt = toNumber(payload.attempt ?? 0);
     node.startedAt = event.at;
-    node.dueAt = typeof payload.delayMs === 'number' ? event.at + payload.delayMs : undefined;
     node.endedAt = undefined;
     node.chunks = undefined;
     if (Array.isArray(payload.items)) node.items = payload.items;
@@ -363,15 +368,21 @@ function end(state: RunState, event: Fact, status: 'completed' | 'failed' | 'can
 
 /** Changes a node's status, and with it what the run as a whole is doing. */
 function moveTo(state: RunState, node: NodeState, status: NodeStatus, at: number): void {
-  if (isUnderWay(node)) state.activeNodes -= 1;
+  if (isUnderWay(node)) countActive(state, node, -1);
   if (node.status === 'suspended') {
     const key = nodeKey(node.nodeId, node.iteration);
     state.suspended = state.suspended.filter((other) => other !== key);
   }
   node.status = status;
-  if (isUnderWay(node)) state.activeNodes += 1;
+  if (isUnderWay(node)) countActive(state, node, 1);
   if (status === 'suspended') state.suspended.push(nodeKey(node.nodeId, node.iteration));
   deriveStatus(state, at);
+  adjustWorkClock(state, at);
+}
+
+function countActive(state: RunState, { status, dueAt }: NodeState, by: 1 | -1): void {
+  state.activeNodes += by;
+  if (status === 'running' && dueAt !== undefined) state.delayingNodes += by;
 }
 
 /** A loop is as busy as the nodes of its body are. */
@@ -391,12 +402,31 @@ function deriveStatus(state: RunState, at: number): void {
     stopClock(state, at);
   } else if (isWaiting) {
     state.status = 'running';
-    state.activeSince = at;
+    startClock(state, at);
   }
+}
+
+function startClock(state: RunState, at: number): void {
+  state.activeSince = at;
+  adjustWorkClock(state, at);
 }
 
 function stopClock(state: RunState, at: number): void {
   if (state.activeSince === undefined) return;
-  state.activeMs += at - state.activeSince;
+  state.activeMs += counted(state, state.activeSince, at);
   state.activeSince = undefined;
+  adjustWorkClock(state, at);
+}
+
+/** Stands while the run is not active, and while it has nothing but delays. */
+function adjustWorkClock(state: RunState, at: number): void {
+  const hasOnlyDelays = state.activeNodes > 0 && state.activeNodes === state.delayingNodes;
+  const isWorking = state.activeSince !== undefined && !hasOnlyDelays;
+  if (isWorking === (state.workingSince !== undefined)) return;
+  if (state.workingSince !== undefined) state.workingMs += counted(state, state.workingSince, at);
+  state.workingSince = isWorking ? at : undefined;
+}
+
+function counted({ countedFrom }: RunState, since: number, at: number): number {
+  return Math.max(at - Math.max(since, countedFrom), 0);
 }

@@ -13,15 +13,20 @@ import {
   type RunStatus,
 } from '../../model/run-state.ts';
 import { redactorFor } from '../redaction/sensitive.ts';
-import { channelSensitivity, type RunView, variableSensitivity } from '../redaction/sensitive-places.ts';
+import {
+  channelSensitivity,
+  inputSensitivity,
+  type RunView,
+  variableSensitivity,
+} from '../redaction/sensitive-places.ts';
 import type { Sensitivity } from '../redaction/sensitivity.ts';
 import { finish, type CooperativeTask } from '../json/cooperative-task.ts';
 
 const SUPERVISOR_TYPE = 'core.orchestrator.supervisor';
 
 /**
- * The fold as a client may see it: sensitive variables and outputs masked, credential-shaped strings masked everywhere, run
- * inputs not shown as such.
+ * The fold as a client may see it: sensitive variables and outputs masked, credential-shaped strings masked everywhere, and of the
+ * run's inputs those that are declared and not sensitive.
  */
 export function renderSnapshot(
   plan: Plan,
@@ -51,7 +56,9 @@ export function* snapshotCooperatively(
   const nodeStates = yield* shownNodes(state, redactor);
   yield;
   const currentNodeId = isWaitingStatus(extras.status) ? askingNode(state) : undefined;
+  const inputs = shownInputs(view);
   const open: JsonObject = {
+    ...(Object.keys(inputs).length > 0 && { inputs }),
     variables: shownValues(state.variables, (name) => variableSensitivity(view, name), masking),
     ...(plan.channels.size > 0 && {
       channels: shownValues(state.channels, (name) => channelSensitivity(view, name), masking),
@@ -70,7 +77,7 @@ export function* snapshotCooperatively(
     runId: record.runId,
     workflowId: record.workflowId,
     status: extras.status,
-    owner: { tenant: record.tenant, ...(record.principal !== undefined && { principal: record.principal }) },
+    owner: ownerOf(record),
     ...(state.startedAt !== undefined && { startedAt: toIso(state.startedAt) }),
     ...(state.endedAt !== undefined && { completedAt: toIso(state.endedAt) }),
     ...(currentNodeId !== undefined && { currentNodeId }),
@@ -83,6 +90,14 @@ export function* snapshotCooperatively(
     engineVersion: String(record.engineVersion),
     eventLogSchemaVersion: 2,
     weft: hostMembers(record, state, extras),
+  };
+}
+
+function ownerOf({ tenant, workspace, principal }: CreationRecord): NonNullable<RunSnapshot['owner']> {
+  return {
+    tenant,
+    ...(workspace !== undefined && { workspace }),
+    ...(principal !== undefined && { principal }),
   };
 }
 
@@ -130,6 +145,14 @@ function shownValues(
     if (shown !== undefined) entries.push([name, shown]);
   }
   return Object.fromEntries(entries);
+}
+
+function shownInputs(view: RunView): JsonObject {
+  const { plan, record } = view;
+  const shown = [...plan.variables.keys()].filter(
+    (name) => Object.hasOwn(record.inputs, name) && inputSensitivity(view, name) === undefined,
+  );
+  return Object.fromEntries(shown.map((name) => [name, record.inputs[name] as Json]));
 }
 
 /** Nodes that are rendered and masked in one go. */

@@ -19,6 +19,8 @@ import type { RecordedInput } from './recorded-inputs.ts';
  * E-26. Nothing is performed. An input that the source does not have fails with `replay_source_missing`; a question that is
  *       unanswered in the source stays open here.
  * E-27. While following, every fact has the source's sequence and time.
+ *
+ * A cancel of the source is not repeated: its record ends there, and the replay continues (docs/adr/0041).
  */
 export interface ReplaySource {
   readonly sourceRunId: string;
@@ -48,6 +50,10 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
   /** A difference in the unit that was cut by the fork: its beginning is not recorded again, so it is said at the first fact that is. */
   let unsaid: Draft<'replay.diverged'> | undefined;
   const fromSeq = run.record.fork?.fromSeq ?? 0;
+  /** Where the source was cancelled. */
+  let recordEnd = Number.POSITIVE_INFINITY;
+  const originalAt = (seq: number): StoredEvent | undefined =>
+    seq < recordEnd ? source.eventAt(seq) : undefined;
 
   run.watch = (event) => {
     const known = unsaid;
@@ -56,8 +62,8 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
       return known;
     }
     if (isApart) return undefined;
-    const original = source.eventAt(event.seq);
-    if (original === undefined && !source.isOver) return undefined;
+    const original = originalAt(event.seq);
+    if (original === undefined && (!source.isOver || recordEnd < Number.POSITIVE_INFINITY)) return undefined;
     if (isRepeated(original, event)) return undefined;
     // The source is itself a replay that went apart here, and said so first.
     if (original?.type === 'replay.diverged' && isRepeated(source.eventAt(event.seq + 1), event))
@@ -74,7 +80,11 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
   function nextRecorded(): RecordedInput | undefined {
     while ((source.recordedInputs[0]?.seq ?? run.state.nextSeq) < run.state.nextSeq)
       source.recordedInputs.shift();
-    return source.recordedInputs[0];
+    const [first] = source.recordedInputs;
+    // What the fork took over of its source's log stays as it is.
+    if (first === undefined || !isCancel(first) || first.seq < fromSeq) return first;
+    recordEnd = first.seq;
+    return undefined;
   }
 
   function following(): { input: Input; now: number } | undefined {
@@ -85,7 +95,7 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
       run.draining = isPause(recorded.input);
       return { input: recorded.input, now: recorded.at };
     }
-    const original = source.eventAt(nextSeq);
+    const original = originalAt(nextSeq);
     // The source knows no more, or had something to do where this run has not.
     if (original === undefined || run.frontier.size === 0) return undefined;
     // A budget has ended the batch inside a unit of the source.
@@ -102,18 +112,16 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
     return cancelled() ?? missing(run);
   }
 
-  /** No node waits for a cancel, but where the source was cancelled nothing else is on record. */
+  /** No node waits for a cancel, but where the fork was cut inside it nothing else is on record. */
   function cancelled(): { input: Input; now: number } | undefined {
-    const recorded = source.recordedInputs.find(
-      ({ input }) => input.type === 'command' && input.command.type === 'cancel',
-    );
+    const recorded = source.recordedInputs.find((each) => isCancel(each) && each.seq < fromSeq);
     return recorded && { input: recorded.input, now: Math.max(recorded.at, run.state.lastAt) };
   }
 
   /** The source has a fact here to which nothing leads in this run, such as that it was itself a replay that went apart. */
   function leave(): void {
     const { nextSeq } = run.state;
-    const original = source.eventAt(nextSeq);
+    const original = originalAt(nextSeq);
     if (isApart || original === undefined) return;
     isApart = true;
     unsaid = divergence(source.sourceRunId, { seq: nextSeq, type: '' }, original);
@@ -125,7 +133,7 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
     },
     canContinue() {
       const { nextSeq } = run.state;
-      const original = isApart || nextSeq === givenAt ? undefined : source.eventAt(nextSeq);
+      const original = isApart || nextSeq === givenAt ? undefined : originalAt(nextSeq);
       return original === undefined || causeOf(original) === undefined;
     },
     next() {
@@ -141,6 +149,10 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
       return found;
     },
   };
+}
+
+function isCancel({ input }: RecordedInput): boolean {
+  return input.type === 'command' && input.command.type === 'cancel';
 }
 
 function isRepeated(original: StoredEvent | undefined, event: StoredEvent): boolean {

@@ -3,6 +3,8 @@ import type { Json } from '@weft/protocol';
 export interface Caller {
   readonly tenant: string;
   readonly principal: string;
+  /** A part of the tenant: of its runs, those of other parts are closed to this caller. */
+  readonly workspace?: string;
   /** Names the credential, for rate limits and the audit log; of an API key its id. */
   readonly keyId: string;
   readonly kind: 'service' | 'user';

@@ -8,6 +8,8 @@ export interface Interrupts {
   list(caller: Caller, page: Page): Promise<Listed<OpenInterrupt>>;
   /** The question behind a signed link. Throws HostError when there is none, or no longer. */
   inspectLink(token: string): Promise<OpenQuestion>;
+  /** Throws unless the link may answer its question; `isRepeatable`: also one that was answered, whose answer may be sent again. */
+  checkLink(token: string, isRepeatable: boolean): Promise<void>;
   /** Answers through a signed link. */
   answerLink(token: string, value: Json, use?: LinkUse): Promise<LinkAnswer>;
 }

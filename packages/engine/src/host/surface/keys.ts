@@ -17,6 +17,8 @@ export interface Keys {
 export interface NewKey {
   readonly tenant?: string;
   readonly principal: string;
+  /** Default: the caller's own. */
+  readonly workspace?: string;
   readonly kind: 'service' | 'user';
   readonly scopes: readonly string[];
   readonly expiresAt?: number;

@@ -1,4 +1,4 @@
-import type { Ancestry, JsonObject, RunSnapshot } from '@weft/protocol';
+import type { Ancestry, JsonObject, RunSnapshot, SnapshotStatus } from '@weft/protocol';
 import type { RunDiff } from '../../core/diff/render-diff.ts';
 import type { StopSignal } from '../../model/node-type.ts';
 import type { RunStatus } from '../../model/run-state.ts';
@@ -19,7 +19,7 @@ export interface Runs {
   snapshot(caller: Caller, runId: string): Promise<SnapshotView | undefined>;
   /** The run as it stood after the event `at`; after its newest when left out. Throws `sequence_out_of_range`. */
   stateAt(caller: Caller, runId: string, at?: number): Promise<RunSnapshot | undefined>;
-  list(caller: Caller, filter: RunFilter, page: Page): Promise<Listed<RunSummary>>;
+  list(caller: Caller, filter: RunListFilter, page: Page): Promise<Listed<RunSummary>>;
   /** In one sentence, and as data, what the run waits for. */
   explain(caller: Caller, runId: string): Promise<Explanation | undefined>;
   /** Events after `afterSeq` (−1 = from the first), as wire documents. */
@@ -49,6 +49,11 @@ export interface Runs {
    * difference is found before it resolves; the others are found while they are read, until the signal is aborted.
    */
   diff(caller: Caller, runId: string, against: string, signal: AbortSignal): Promise<RunDiff | undefined>;
+}
+
+/** As a store filters, and by `cancelling`: a cancel is accepted and not yet carried out. */
+export interface RunListFilter extends Omit<RunFilter, 'status'> {
+  readonly status?: readonly SnapshotStatus[];
 }
 
 export interface NewRun {

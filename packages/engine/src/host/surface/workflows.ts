@@ -4,17 +4,19 @@ import type { Caller } from './caller.ts';
 
 export interface Workflows {
   register(caller: Caller, definition: unknown, options: RegisterOptions): Promise<Registration>;
-  /** Every problem at once; writes nothing. */
-  check(definition: unknown, tenant?: string): Promise<WorkflowReport>;
+  /** Every problem at once; writes nothing. `alongside`: ids of workflows that will be registered, too. */
+  check(definition: unknown, tenant?: string, alongside?: ReadonlySet<string>): Promise<WorkflowReport>;
   get(caller: Caller, id: string, version?: string): Promise<WorkflowDefinition | undefined>;
   list(caller: Caller, page: Page): Promise<Listed<WorkflowSummary>>;
 }
 
 export interface RegisterOptions {
-  /** A trigger that this host does not serve is an error instead of a warning. */
+  /** A trigger, child workflow or language model that this host does not have is an error instead of a warning. */
   readonly strict: boolean;
   /** A changed definition under the same version is registered as VERSION+<8 hex>. */
   readonly dev: boolean;
+  /** Ids of workflows that are being registered, too: children among them are not missing. */
+  readonly alongside?: ReadonlySet<string>;
 }
 
 export interface Registration {

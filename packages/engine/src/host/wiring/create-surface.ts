@@ -1,5 +1,6 @@
 import { createAnnotations } from '../../runtime/annotations/annotations.ts';
 import { createKeys } from '../../runtime/auth/keys.ts';
+import { createWorkspaces, ofWholeTenant } from '../../runtime/auth/workspaces.ts';
 import { createBundles } from '../../runtime/bundles/bundle.ts';
 import { createImports } from '../../runtime/bundles/import.ts';
 import { createFillImported, withImportedAnnotations } from '../../runtime/bundles/imported-values.ts';
@@ -61,41 +62,59 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
     createAnnotations({ ...common, withState }),
   );
   const { authenticate, ...keys } = createKeys({ ...common, test });
+  const workspaces = createWorkspaces(store);
+  const { diff } = createDiff({ store: visible, readEvents, states });
+  const runs: Host['runs'] = {
+    create: runtime.creator.create,
+    ...createFork({
+      ...common,
+      plans,
+      states,
+      newRunId,
+      conformance: settings.conformance,
+      fillImported: createFillImported(store),
+    }),
+    ...createAncestry({ store: visible, plans, hostId }),
+    ...createStateAt({ store: visible, states }),
+    ...readers,
+    command,
+    async release(caller, runId) {
+      const isReleased = await quarantine.release(caller, runId);
+      if (isReleased) dispatcher.wake();
+      return isReleased;
+    },
+    async diff(caller, runId, against, signal) {
+      await workspaces.check(caller, against);
+      return await diff(caller, runId, against, signal);
+    },
+  };
+  const bundles = createBundles({
+    store: visible,
+    readEvents,
+    snapshot: readers.snapshot,
+    withState,
+    annotationsOf,
+    host: { ...IMPLEMENTATION, version: settings.version },
+    now: clock.now,
+    key: settings.auditKey,
+  });
 
   return {
-    runs: {
-      create: runtime.creator.create,
-      ...createFork({
-        ...common,
-        plans,
-        states,
-        newRunId,
-        conformance: settings.conformance,
-        fillImported: createFillImported(store),
-      }),
-      ...createAncestry({ store: visible, plans, hostId }),
-      ...createStateAt({ store: visible, states }),
-      ...readers,
-      command,
-      async release(caller, runId) {
-        const isReleased = await quarantine.release(caller, runId);
-        if (isReleased) dispatcher.wake();
-        return isReleased;
-      },
-      ...createDiff({ store: visible, readEvents, states }),
-    },
-    bundles: createBundles({
-      store: visible,
-      readEvents,
-      snapshot: readers.snapshot,
-      withState,
-      annotationsOf,
-      host: { ...IMPLEMENTATION, version: settings.version },
-      now: clock.now,
-      key: settings.auditKey,
-    }),
+    runs: workspaces.guard(runs, [
+      'fork',
+      'ancestry',
+      'snapshot',
+      'stateAt',
+      'explain',
+      'events',
+      'follow',
+      'command',
+      'release',
+      'diff',
+    ]),
+    bundles: workspaces.guard(bundles, ['text']),
     imports: createImports({ store, committer, compile, clock, random, limits }),
-    annotations,
+    annotations: workspaces.guard(annotations, ['create', 'list']),
     interrupts: createInterrupts({ store, command, withState, links, idempotency, now: clock.now }),
     workflows: createWorkflows({
       ...common,
@@ -107,7 +126,7 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
     }),
     keys: { ...keys, rotateLinks: runtime.linkKeys.rotateLinks },
     operations: {
-      ...runtime.retention.operations,
+      ...workspaces.guard(runtime.retention.operations, ['purge', 'erase']),
       readiness: createReadiness({ store, committer, clock, random }),
       overload: runtime.overload.check,
       quarantinedRuns: () => store.countQuarantined(),
@@ -118,9 +137,9 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
         return dueAt === undefined ? 0 : Math.max(clock.now() - dueAt, 0);
       },
     },
-    webhooks: outbox.webhooks,
+    webhooks: ofWholeTenant(outbox.webhooks),
     secrets: createManageSecrets({ ...common, sealer }),
-    artifacts: createReadArtifacts(visible),
+    artifacts: workspaces.guard(createReadArtifacts(visible), ['open', 'list']),
     audit: runtime.audit.operations,
     cluster: runtime.member.cluster,
     authenticate: apiKeysAfter(settings.authenticate, authenticate),

@@ -20,6 +20,8 @@ export const callPromptNode: EffectNodeType = {
     maxTokens: optional(Type.Integer({ minimum: 1 })),
     expectsStreaming: optional(Type.Boolean()),
   }),
+  outputPorts: ['output', 'text', 'model', 'finishReason', 'usage', 'toolCalls'],
+  asksModel: true,
   dependsOn: () => ['prompt', 'system', 'input'],
   prepare: (config, tools) => {
     if (config['promptId'] === undefined && config['prompt'] === undefined) {

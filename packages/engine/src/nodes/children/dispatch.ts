@@ -9,7 +9,7 @@ import {
 import { conversationId } from '../../core/interrupts/conversation.ts';
 import { closedConfig } from '../config/config-schema.ts';
 import { childResult } from './sub-workflow.ts';
-import { mappedInputs, type VariableMapping, variableMapping } from './variable-mapping.ts';
+import { mappedInputs, mappedNames, type VariableMapping, variableMapping } from './variable-mapping.ts';
 
 const optional = Type.Optional;
 const perWorker = mapOf<VariableMapping>(variableMapping);
@@ -30,6 +30,20 @@ export const dispatchNode: ChildrenNodeType = {
     perWorkerInputMappings: optional(perWorker),
     perWorkerOutputMappings: optional(perWorker),
   }),
+  outputPorts: [
+    'output',
+    'decision',
+    'childRunId',
+    'childStatus',
+    'childError',
+    'answers',
+    'conversationId',
+    'turnCount',
+    'outcome',
+    'reason',
+  ],
+  setsVariables: ({ outputMapping, perWorkerOutputMappings }) =>
+    [outputMapping, ...Object.values(perWorkerOutputMappings ?? {})].flatMap(mappedNames),
   dependsOn: () => [],
   closesCycles: true,
   needs: 'core.orchestrator.supervisor',

@@ -2,7 +2,7 @@ import { nameOf } from '@weft/protocol';
 import { Type } from 'typebox';
 import type { ChildEnd, ChildrenNodeType, NodeResult } from '../../model/node-type.ts';
 import { closedConfig } from '../config/config-schema.ts';
-import { mappedInputs, type VariableMapping, variableMapping } from './variable-mapping.ts';
+import { mappedInputs, mappedNames, type VariableMapping, variableMapping } from './variable-mapping.ts';
 
 const optional = Type.Optional;
 
@@ -20,6 +20,9 @@ export const subWorkflowNode: ChildrenNodeType = {
     outputMapping: optional(variableMapping),
     propagateCancellation: optional(Type.Boolean()),
   }),
+  outputPorts: ['output', 'childRunId', 'childStatus', 'childError'],
+  setsVariables: ({ outputMapping }) => mappedNames(outputMapping),
+  childWorkflows: ({ workflowId }) => (typeof workflowId === 'string' ? { '/workflowId': workflowId } : {}),
   dependsOn: () => [],
   prepare: (config, tools) => {
     if (config['waitForCompletion'] === false) {

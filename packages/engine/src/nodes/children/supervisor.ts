@@ -32,6 +32,7 @@ export const supervisorNode: PureNodeType = {
     mockConfidence: optional(Type.Number({ minimum: 0, maximum: 1 })),
     mockPendingDecision: optional(decisionSchema),
   }),
+  outputPorts: ['output', 'decision'],
   dependsOn: () => [],
   prepare: (config, tools): Prepared => {
     const { decide } = config;

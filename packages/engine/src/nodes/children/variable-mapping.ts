@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, mapOf } from '@weft/protocol';
+import { isJsonObject, type Json, type JsonObject, mapOf } from '@weft/protocol';
 import type { NodeInput } from '../../model/node-type.ts';
 import { name } from '../config/config-schema.ts';
 
@@ -6,6 +6,11 @@ import { name } from '../config/config-schema.ts';
 export const variableMapping = mapOf<string>(name);
 
 export type VariableMapping = Readonly<Record<string, string>>;
+
+/** The names that a mapping sets, also of a config that is not checked yet. */
+export function mappedNames(mapping: Json | undefined): readonly string[] {
+  return isJsonObject(mapping) ? Object.keys(mapping) : [];
+}
 
 /** A child's inputs: child variable ← parent variable. One that the parent has not set is not given at all. */
 export function mappedInputs(mapping: VariableMapping, variables: NodeInput['variables']): JsonObject {

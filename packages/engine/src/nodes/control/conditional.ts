@@ -29,6 +29,7 @@ export const conditionalNode: PureNodeType = {
     'Evaluates config.condition over its inputs and passes its input on through port true or port false.',
   config,
   passesOn: true,
+  outputPorts: ['true', 'false'],
   branches: ['true', 'false'],
   prepare: (given, tools): Condition => {
     const { condition } = given as Static<typeof config>;

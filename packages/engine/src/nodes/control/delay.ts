@@ -14,6 +14,7 @@ export const delayNode: TimerNodeType = {
   title: 'Delay',
   summary: 'Waits for a number of milliseconds: config.ms, else config.delayMs, else the input port delayMs.',
   config: closedConfig({ ms: Type.Optional(duration), delayMs: Type.Optional(duration) }),
+  outputPorts: ['output', 'delayMs'],
   passesOn: true,
   delayMs: resolveDelay,
   finish: (input) => {

@@ -8,6 +8,7 @@ export const endNode: PureNodeType = {
   summary:
     'Ends a workflow: its inputs become its outputs, and what arrives on port input is also on port output.',
   config: noConfig,
+  outputPorts: ({ inputs }) => (inputs.has('input') ? [...inputs, 'output'] : [...inputs]),
   passesOn: true,
   run: ({ inputs }) => ({
     outputs: inputs.input === undefined ? inputs : { ...inputs, output: inputs.input },

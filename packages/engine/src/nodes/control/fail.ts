@@ -15,6 +15,7 @@ export const failNode: PureNodeType = {
   title: 'Fail',
   summary: 'Always fails, with the code and message of its config; useful to test error paths.',
   config,
+  outputPorts: [],
   dependsOn: () => [],
   run: (input) => {
     const { code, message, retryable } = input.config as Static<typeof config>;

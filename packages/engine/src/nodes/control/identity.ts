@@ -7,6 +7,7 @@ export const identityNode: PureNodeType = {
   title: 'Identity',
   summary: 'Echoes each input port on the output port of the same name.',
   config: noConfig,
+  outputPorts: ({ inputs }) => [...inputs],
   passesOn: true,
   run: ({ inputs }) => ({ outputs: inputs }),
 };

@@ -16,6 +16,7 @@ export const loopNode: LoopNodeType = {
     while: Type.Optional(Type.String({ minLength: 1 })),
     maxIterations: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
   }),
+  outputPorts: ['output'],
   prepare: (config, tools) => {
     if (config.items === undefined && config.while === undefined) {
       tools.refuse(

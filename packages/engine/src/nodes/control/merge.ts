@@ -8,6 +8,7 @@ export const mergeNode: PureNodeType = {
   summary:
     'Joins branches: each input port is an output port, and port output holds all of them as one object.',
   config: noConfig,
+  outputPorts: ({ inputs }) => [...inputs, 'output'],
   passesOn: true,
   run: ({ inputs }) => ({ outputs: { ...inputs, output: inputs } }),
 };

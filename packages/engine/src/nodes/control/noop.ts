@@ -7,5 +7,6 @@ export const noopNode: PureNodeType = {
   title: 'No operation',
   summary: 'Does nothing and has no outputs.',
   config: noConfig,
+  outputPorts: [],
   run: () => ({ outputs: {} }),
 };

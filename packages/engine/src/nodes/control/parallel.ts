@@ -7,6 +7,7 @@ export const parallelNode: PureNodeType = {
   title: 'Parallel',
   summary: 'Copies its input to every outgoing edge, so that the branches behind it run side by side.',
   config: noConfig,
+  outputPorts: ['output'],
   passesOn: true,
   run: ({ inputs }) => ({ outputs: { output: inputs.input === undefined ? inputs : inputs.input } }),
 };

@@ -7,6 +7,7 @@ export const startNode: PureNodeType = {
   title: 'Start',
   summary: 'Begins a workflow: hands the run inputs on, together on port output and each under its own name.',
   config: noConfig,
+  outputPorts: ({ inputs }) => [...inputs, 'output'],
   passesOn: true,
   privateOutputs: true,
   run: ({ inputs }) => ({ outputs: { ...inputs, output: inputs } }),

@@ -8,6 +8,7 @@ export const channelReadNode: PureNodeType = {
   title: 'Channel read',
   summary: 'Outputs what a channel holds by now, if the channel lets this node read it.',
   config: closedConfig({ channelName: nameOf({ minLength: 1, maxLength: 256 }) }),
+  outputPorts: ['output'],
   dependsOn: () => [],
   prepare: (config, tools) => {
     const name = String(config['channelName']);

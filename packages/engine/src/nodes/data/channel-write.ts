@@ -19,6 +19,7 @@ export const channelWriteNode: PureNodeType = {
     /** The channel is one that the workflow declares which started this run. */
     to: Type.Optional(Type.Enum(['parent'])),
   }),
+  outputPorts: ['output'],
   dependsOn: ({ value }) => (value === undefined ? ['value', 'input'] : ['value']),
   prepare: (config, tools) => {
     if (config['to'] !== 'parent') return;

@@ -14,6 +14,7 @@ export const getVariableNode: PureNodeType = {
   title: 'Get variable',
   summary: 'Outputs the value of a workflow variable, or config.default when it is not set.',
   config,
+  outputPorts: ['output'],
   dependsOn: () => [],
   run: (input) => {
     const { name } = input.config as Static<typeof config>;

@@ -25,6 +25,8 @@ export const setVariableNode: PureNodeType = {
   title: 'Set variable',
   summary: 'Sets a workflow variable to the input port value, else config.value, else config.expression.',
   config,
+  outputPorts: ['output'],
+  setsVariables: ({ name }) => [String(name)],
   dependsOn: ({ value, expression }) =>
     value === undefined && expression === undefined ? ['value', 'input'] : ['value'],
   prepare: (given, tools): Prepared => {

@@ -33,6 +33,12 @@ export const httpRequestNode: EffectNodeType = {
     'Sends one HTTP request, with the invocation id as idempotency key, and outputs status, headers and body.',
   config: httpRequestConfig,
   defaultTimeoutMs: 60_000,
+  outputPorts: ({ config }) => [
+    'output',
+    'status',
+    'headers',
+    savedAs(config) === undefined ? 'body' : 'artifact',
+  ],
   prepare: checkHttpConfig,
   dependsOn: () => ['url', 'method', 'headers', 'body'],
   requiresSecrets: requiredByHeaders,

@@ -14,6 +14,7 @@ export const memoryListNode: EffectNodeType = {
     limit: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000 })),
     tag: Type.Optional(nameOf({ minLength: 1, maxLength: 256 })),
   }),
+  outputPorts: ['output', 'count'],
   dependsOn: () => ['memoryRef'],
   perform: async (input, { memory }) => {
     const { limit, tag } = input.config;

@@ -20,6 +20,7 @@ export const memoryWriteNode: EffectNodeType = {
     /** false keeps the content as it is, though it is made from something sensitive. */
     sensitive: Type.Optional(Type.Literal(false)),
   }),
+  outputPorts: ['output', 'memoryId', 'memoryRef'],
   dependsOn: () => ['memoryRef', 'content', 'input'],
   perform: async (input, { memory, invocationId }) => {
     const memoryRef = memoryRefOf(input);

@@ -28,6 +28,7 @@ export const approvalGateNode: InterruptNodeType = {
     profile: optional(nameOf()),
     timeoutMs: optional(Type.Integer({ minimum: 1 })),
   }),
+  outputPorts: ['output', 'action', 'comment', 'feedback', 'refineFeedback', 'editedArtifactData', 'voter'],
   dependsOn: () => [],
   prepare: (config, tools) => {
     const list = config['approversList'];

@@ -29,6 +29,7 @@ export const clarificationGateNode: InterruptNodeType = {
     contextType: Type.Optional(nameOf()),
     timeoutMs: Type.Optional(Type.Integer({ minimum: 1 })),
   }),
+  outputPorts: ['output', 'answers'],
   dependsOn: () => [],
   prepare: (config, tools) => {
     const seen = new Set<string>();

@@ -29,6 +29,7 @@ export const conversationGateNode: InterruptNodeType = {
   summary:
     'Opens a conversation and waits, turn by turn, until it is closed by a person, by its number of turns, or by silence.',
   config,
+  outputPorts: ['conversationId', 'turnCount', 'outcome', 'reason'],
   dependsOn: () => [],
   prepare: (given, tools) => {
     const { channel, schema } = given;

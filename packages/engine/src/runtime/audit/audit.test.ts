@@ -456,7 +456,7 @@ describe('a host', () => {
       expect.stringContaining('run.create'),
       expect.not.stringContaining('run.create'),
     ]);
-    expect(plain.host.capabilities().auth).not.toHaveProperty('profiles');
+    expect(plain.host.capabilities().auth?.profiles).toEqual(['openwop-audit-log-integrity']);
   });
 
   it('says in discovery how the log is protected only when it has a key', async () => {

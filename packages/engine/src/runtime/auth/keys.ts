@@ -72,7 +72,13 @@ export function createKeys(dependencies: KeyDependencies): ApiKeys {
     const key = newKey(dependencies.random, test);
     const row = keyRow(
       key,
-      { ...request, tenant: request.tenant ?? caller.tenant, test, createdAt: clock.now() },
+      {
+        ...(caller.workspace !== undefined && { workspace: caller.workspace }),
+        ...request,
+        tenant: request.tenant ?? caller.tenant,
+        test,
+        createdAt: clock.now(),
+      },
       `key_${randomId(dependencies.random)}`,
     );
     const unit: KeyUnit = {
@@ -102,10 +108,14 @@ export function createKeys(dependencies: KeyDependencies): ApiKeys {
       dependencies.idempotency.once(caller, claim, (remember) => create(caller, request, remember)),
     async list(caller, tenant = caller.tenant) {
       checkTenant(caller, tenant);
-      return await store.listKeys(tenant);
+      return (await store.listKeys(tenant)).filter((row) => isInReach(caller, row));
     },
     async revoke(caller, keyId, tenant = caller.tenant) {
       checkTenant(caller, tenant);
+      if (caller.workspace !== undefined) {
+        const row = (await store.listKeys(tenant)).find((each) => each.keyId === keyId);
+        if (row === undefined || !isInReach(caller, row)) return false;
+      }
       const result = await committer.submit({
         kind: 'revoke-key',
         batchId: randomId(dependencies.random),
@@ -138,6 +148,7 @@ export function keyRow(
     hash: sha256Hex(key),
     tenant: request.tenant,
     principal: request.principal,
+    ...(request.workspace !== undefined && { workspace: request.workspace }),
     kind: request.kind,
     test: request.test,
     scopes: [...new Set(request.scopes)].sort(),
@@ -152,16 +163,26 @@ function accepted(row: ApiKeyRow): Authentication {
 }
 
 function callerOf(row: ApiKeyRow): Caller {
-  const { tenant, principal, keyId, kind, test, expiresAt } = row;
+  const { tenant, principal, workspace, keyId, kind, test, expiresAt } = row;
   // The first key holds every scope, also those that are younger than it.
   const scopes = new Set<string>(row.first !== undefined ? ALL_SCOPES : row.scopes);
-  return { tenant, principal, keyId, kind, test, scopes, ...(expiresAt !== undefined && { expiresAt }) };
+  return {
+    tenant,
+    principal,
+    ...(workspace !== undefined && { workspace }),
+    keyId,
+    kind,
+    test,
+    scopes,
+    ...(expiresAt !== undefined && { expiresAt }),
+  };
 }
 
 /** What the audit log keeps of a new key. */
-export function keyDetails({ principal, kind, scopes, expiresAt, label }: ApiKeyRow): JsonObject {
+export function keyDetails({ principal, workspace, kind, scopes, expiresAt, label }: ApiKeyRow): JsonObject {
   return {
     principal,
+    ...(workspace !== undefined && { workspace }),
     kind,
     scopes: [...scopes],
     ...(expiresAt !== undefined && { expiresAt: toIso(expiresAt) }),
@@ -172,9 +193,22 @@ export function keyDetails({ principal, kind, scopes, expiresAt, label }: ApiKey
 /** A key grants nothing that it has not itself: no scope, no other identity, no longer life. */
 function checkRequest(caller: Caller, request: NewKey, now: number): void {
   checkTenant(caller, request.tenant ?? caller.tenant);
+  checkWorkspace(caller, request.workspace);
   checkScopes(caller, request.scopes);
   checkIdentity(caller, request);
   checkLife(caller, request.expiresAt, now);
+}
+
+function checkWorkspace(caller: Caller, workspace = caller.workspace): void {
+  if (caller.workspace === undefined || workspace === caller.workspace) return;
+  throw new HostError('forbidden', 'A key of a workspace makes keys of the same workspace only.', {
+    field: 'workspace',
+  });
+}
+
+/** A key of a workspace neither sees nor ends keys of another one, or of the tenant as a whole. */
+function isInReach(caller: Caller, { workspace }: ApiKeyRow): boolean {
+  return caller.workspace === undefined || caller.workspace === workspace;
 }
 
 function checkTenant(caller: Caller, tenant: string): void {

@@ -121,7 +121,7 @@ export function createImports(dependencies: ImportDependencies): Imports {
     }
     const registered = digest === undefined ? undefined : await registeredAs(caller, bundle, digest);
     if (digest === undefined || registered === undefined) return await standIn(caller, 'missing');
-    const { plan } = await compile(JSON.parse(registered), digest, caller.tenant);
+    const { plan } = await compile(JSON.parse(registered), digest, caller.tenant, 'registered');
     return plan === undefined ? await standIn(caller, 'unusable') : { plan, digest };
   }
 
@@ -141,7 +141,7 @@ export function createImports(dependencies: ImportDependencies): Imports {
   async function pinDocument({ tenant }: Caller, document: JsonObject): Promise<Pinned | undefined> {
     try {
       const { digest, text } = await runCooperatively(tenant, identify(document, limits.maxDefinitionBytes));
-      const { plan } = await compile(document, digest, tenant);
+      const { plan } = await compile(document, digest, tenant, 'registered');
       return plan === undefined ? undefined : { plan, digest, text };
     } catch (error) {
       // A definition that is too large or too strange for this host does not stop anybody from looking at the run.
@@ -166,6 +166,7 @@ export function createImports(dependencies: ImportDependencies): Imports {
       definitionDigest: pinned.digest,
       createdAt: clock.now(),
       principal: caller.principal,
+      ...(caller.workspace !== undefined && { workspace: caller.workspace }),
       inputs: bundle.inputs,
       configurable,
       tags: bundle.tags,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@weft/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
-import { edge, type WorkflowSpec } from '../../core/testing/definitions.ts';
+import { edge, variable, type WorkflowSpec } from '../../core/testing/definitions.ts';
 import { alice, QUICK, startHost, type TestHost, until } from '../testing/test-host.ts';
 
 /** Leaves memory, and so a checkpoint, in the middle. */
@@ -14,6 +14,7 @@ const GREETING: WorkflowSpec = {
     },
   ],
   edges: [edge('gate', 'greet')],
+  variables: [variable('who')],
 };
 
 describe('a branch with other inputs', () => {

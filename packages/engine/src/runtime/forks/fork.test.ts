@@ -335,6 +335,90 @@ describe('a fork', () => {
     expect(await differences(runId, second)).toEqual([]);
   });
 
+  it('of a run that was cancelled while it waited, runs on and misses what was not done', async () => {
+    test = await startHost();
+    const id = await test.register({
+      nodes: [
+        { id: 'wait', typeId: 'core.delay', config: { ms: 3_600_000 } },
+        { id: 'send', typeId: 'test.effect' },
+      ],
+      edges: [edge('wait', 'send')],
+    });
+    const runId = await test.run(id);
+    await until(async () => (await log(runId)).length === 2);
+    await test.host.runs.command(alice, runId, { type: 'cancel' });
+    await reaches(runId, 'cancelled');
+
+    const forked = await fork(runId, { mode: 'replay' });
+    await until(async () => (await snapshot(forked))['status'] === 'failed');
+
+    expect((await snapshot(forked))['error']).toMatchObject({ code: 'replay_source_missing' });
+    expect((await log(forked)).map(({ type }) => type)).toEqual([
+      'run.started',
+      'node.started',
+      'node.completed',
+      'node.started',
+      'node.failed',
+      'run.failed',
+    ]);
+    expect(test.effects.calls).toEqual([]);
+  });
+
+  describe('of a run that is older than its timeout', () => {
+    const TIMED: WorkflowSpec = {
+      nodes: [
+        { id: 'call', typeId: 'test.effect' },
+        { id: 'finish', typeId: 'core.end' },
+      ],
+      edges: [edge('call', 'finish')],
+      settings: { timeout: 60_000 },
+    };
+    let ahead = 0;
+
+    async function oldRun(): Promise<string> {
+      ahead = 0;
+      test = await startHost({
+        clock: { now: () => Date.now() + ahead, monotonic: () => performance.now() },
+        limits: { claimTtlMs: 10_000_000 }, // moving the clock is not to cost the claims
+      });
+      await test.register(TIMED, 'timed');
+      const runId = await test.run('timed', { configurable: { runTimeoutMs: 60_000 } });
+      await until(() => test.effects.calls.length === 1);
+      ahead += 50_000;
+      test.effects.calls[0]?.succeed();
+      await reaches(runId, 'completed');
+      ahead += 3_600_000;
+      return runId;
+    }
+
+    it('has a clock of its own, which starts when it branches', async () => {
+      const runId = await oldRun();
+
+      const forked = await fork(runId, { mode: 'branch', fromSeq: 2 });
+      await until(() => test.effects.calls.length === 2);
+      ahead += 50_000;
+      test.effects.calls[1]?.succeed();
+
+      await reaches(forked, 'completed');
+    });
+
+    it('ends as its source did when it is a replay, also of such a branch', async () => {
+      const runId = await oldRun();
+      const branch = await fork(runId, { mode: 'branch', fromSeq: 2 });
+      await until(() => test.effects.calls.length === 2);
+      ahead += 60_001;
+      test.effects.calls[1]?.succeed();
+      await until(async () => (await snapshot(branch))['status'] === 'failed');
+      ahead += 3_600_000;
+
+      for (const source of [runId, branch]) {
+        const forked = await fork(source, { mode: 'replay', fromSeq: 2 });
+        await until(async () => (await snapshot(forked))['completedAt'] !== undefined);
+        expect(await differences(source, forked)).toEqual([]);
+      }
+    });
+  });
+
   describe('of a replay that went apart from its source', () => {
     const WAITING: WorkflowSpec = {
       nodes: [
@@ -355,15 +439,23 @@ describe('a fork', () => {
     const hasEnded = (runId: string, status: string) =>
       until(async () => (await snapshot(runId))['status'] === status);
 
-    it('because somebody cancelled it, is cancelled too, from wherever it begins', async () => {
+    it('because it was cancelled, continues where it was cancelled, unless it begins after that', async () => {
       const first = await firstReplay();
       await test.host.runs.command(alice, first, { type: 'cancel', by: 'ada' });
       await hasEnded(first, 'cancelled');
+      const events = await log(first);
+      const cancelledAt = events.findIndex(({ type }) => type === 'node.cancelled');
 
-      for (let fromSeq = 0; fromSeq < (await log(first)).length; fromSeq += 1) {
+      for (let fromSeq = 0; fromSeq < events.length; fromSeq += 1) {
         const second = await fork(first, { mode: 'replay', fromSeq });
-        await hasEnded(second, 'cancelled');
-        expect(await differences(first, second), `from ${fromSeq}`).toEqual([]);
+        if (fromSeq > cancelledAt) {
+          await hasEnded(second, 'cancelled');
+          expect(await differences(first, second), `from ${fromSeq}`).toEqual([]);
+          continue;
+        }
+        await hasEnded(second, 'waiting-input');
+        await resolve(second, 'ask', { answers: { q: 'yes' } });
+        await hasEnded(second, 'completed');
       }
     });
 

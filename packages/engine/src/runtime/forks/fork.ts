@@ -177,12 +177,14 @@ function versionAsked({ workflowVersion, overlay }: ForkRequest): Json | undefin
 }
 
 function linkOf(source: RunRow, mode: ForkLink['mode'], fromSeq: number): ForkLink {
-  const { runId, fork } = source.record;
+  const { runId, fork, createdAt } = source.record;
   const seedRunId = fork?.mode === 'replay' ? (fork.seedRunId ?? fork.sourceRunId) : runId;
+  const branchedAt = fork?.mode === 'branch' ? createdAt : fork?.branchedAt;
   return {
     sourceRunId: runId,
     fromSeq,
     mode,
     ...(mode === 'replay' && { sourceLength: source.nextSeq, seedRunId }),
+    ...(mode === 'replay' && branchedAt !== undefined && { branchedAt }),
   };
 }

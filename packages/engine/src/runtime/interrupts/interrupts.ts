@@ -63,6 +63,7 @@ export function createInterrupts(dependencies: InterruptDependencies): Interrupt
           },
         );
         for (const row of listed.rows) {
+          if (caller.workspace !== undefined && row.record.workspace !== caller.workspace) continue;
           const questions = await withState(row, (plan, state) => openInterrupts(row, plan, state, linkTo));
           found.push(...questions);
           for (const { data } of questions) bytes += heapBytesOf(data);
@@ -83,10 +84,19 @@ export function createInterrupts(dependencies: InterruptDependencies): Interrupt
       });
     },
 
+    async checkLink(token, isRepeatable) {
+      const { row, link } = await open(token);
+      checkIntent(link);
+      // What has answered the question may be this very request, sent once already.
+      if (isRepeatable) return;
+      await withState(row, (_plan, state) =>
+        checkLink(link, state.nodes.get(nodeKey(link.nodeId, link.iteration ?? [])), state, now()),
+      );
+    },
+
     async answerLink(token, value, { address, idempotency: asked } = {}): Promise<LinkAnswer> {
       const { row, link } = await open(token);
-      if (link.intent !== 'resolve')
-        throw new HostError('forbidden', 'This link shows the question; it cannot answer it.');
+      checkIntent(link);
       const claim = asked && claimOf(link, asked);
       try {
         await withState(row, (_plan, state) =>
@@ -112,6 +122,11 @@ export function createInterrupts(dependencies: InterruptDependencies): Interrupt
       return answer.replayed ? answer : { ...answer, runId: link.runId, nodeId: link.nodeId };
     },
   };
+}
+
+function checkIntent({ intent }: Link): void {
+  if (intent === 'resolve') return;
+  throw new HostError('forbidden', 'This link shows the question; it cannot answer it.');
 }
 
 /** In the protocol's order: answered before, then past its end, then the run is over. */

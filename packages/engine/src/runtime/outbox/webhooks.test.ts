@@ -186,13 +186,13 @@ describe('a secret at rest', () => {
 
 describe('registering', () => {
   it.each([
-    [{ url: 'http://a.example.org/' }, 'url'],
-    [{ url: 'https://127.0.0.1/' }, 'url'],
-    [{ url: 'https://user@a.example.org/' }, 'url'],
-    [{ events: [] }, 'events'],
-    [{ events: ['run.completed', 'run.exploded'] }, 'events[1]'],
-  ])('refuses %j, naming the field', async (request, field) => {
-    await expect(register(request)).rejects.toMatchObject({ code: 'validation_error', details: { field } });
+    [{ url: 'http://a.example.org/' }, 'url', 'webhook_url_rejected'],
+    [{ url: 'https://127.0.0.1/' }, 'url', 'webhook_url_rejected'],
+    [{ url: 'https://user@a.example.org/' }, 'url', 'webhook_url_rejected'],
+    [{ events: [] }, 'events', 'validation_error'],
+    [{ events: ['run.completed', 'run.exploded'] }, 'events[1]', 'validation_error'],
+  ])('refuses %j, naming the field', async (request, field, code) => {
+    await expect(register(request)).rejects.toMatchObject({ code, details: { field } });
   });
 
   it('for another tenant is forbidden', async () => {

@@ -161,7 +161,8 @@ function checkTenant(caller: Caller, tenantId: string | undefined): void {
 
 function checkRequest({ url, events }: NewWebhook, check: ReceiverCheck): void {
   const complaint = check(url);
-  if (complaint !== undefined) throw invalid(`url ${complaint}.`, { field: 'url' });
+  if (complaint !== undefined)
+    throw new HostError('webhook_url_rejected', `url ${complaint}.`, { field: 'url' });
   if (events.length === 0) throw invalid('events must name at least one event type.', { field: 'events' });
   const unknown = events.findIndex((type) => type !== '*' && eventType(type) === undefined);
   if (unknown === -1) return;

@@ -220,6 +220,7 @@ function newRecordOf(
     engineVersion: fixed.engineVersion,
     limits: fixed.limits,
   };
+  if (caller.workspace !== undefined) record.workspace = caller.workspace;
   if (scopeId !== undefined) record.scopeId = scopeId;
   if (callbackUrl !== undefined) record.callbackUrl = callbackUrl;
   if (traceparent !== undefined) record.traceparent = traceparent;

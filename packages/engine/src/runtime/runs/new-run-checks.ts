@@ -70,19 +70,20 @@ export function engineVersionFor(caller: Caller, forced: number | undefined): nu
   return forced;
 }
 
-/** The caps in force for one run: the smallest of what the client, the workflow and the host say. */
+/** The caps in force for one run: the smaller of what the client and the host say, and the workflow's own. */
 export function effectiveLimits(
   request: Pick<NewRun, 'configurable'>,
   plan: Plan,
   limits: HostLimits,
 ): RunLimits {
-  const timeout = request.configurable['runTimeoutMs'];
-  const durations = [timeout, plan.definition.settings.timeout, limits.maxRunDurationMs].filter(
+  const durations = [request.configurable['runTimeoutMs'], limits.maxRunDurationMs].filter(
     (value): value is number => typeof value === 'number' && value > 0,
   );
+  const { timeout = 0 } = plan.definition.settings;
   return {
     nodeExecutions: smaller(request.configurable['recursionLimit'], limits.maxNodeExecutions),
     runDurationMs: durations.length === 0 ? 0 : Math.min(...durations),
+    ...(timeout > 0 && { workflowTimeoutMs: timeout }),
     concurrency: limits.runConcurrency,
     maxPayloadBytes: limits.maxPayloadBytes,
     maxStateBytes: limits.maxStateBytes,

@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks';
-import { type RunSnapshot, toIso } from '@weft/protocol';
+import { RUN_STATUSES, type RunSnapshot, type SnapshotStatus, toIso } from '@weft/protocol';
 import { FOLD_VERSION } from '../../core/fold/checkpoint.ts';
 import type { Plan } from '../../core/compile/plan.ts';
-import { isTerminalStatus, type RunState } from '../../model/run-state.ts';
+import { isTerminalStatus, type RunState, type RunStatus } from '../../model/run-state.ts';
 import { DamagedRunError } from '../../model/damaged-run-error.ts';
 import type {
   Cursor,
@@ -14,7 +14,7 @@ import type {
   RunSummary,
   SnapshotView,
 } from '../../host/host.ts';
-import type { RunRow, Store } from '../../ports/store.ts';
+import type { RunFilter, RunRow, Store } from '../../ports/store.ts';
 import type { Dispatcher } from '../scheduling/dispatcher.ts';
 import { explainQuarantine, explainRun, explainWaitingFor } from './explain.ts';
 import type { Feed } from '../streams/feed.ts';
@@ -34,6 +34,9 @@ export type Readers = Pick<Runs, 'snapshot' | 'events' | 'waitForEvents' | 'foll
   /** Calls `use` with the state of the run, as it is durable. */
   withState<Result>(row: RunRow, use: (plan: Plan, state: RunState) => Result): Promise<Result>;
 };
+
+/** Pages that are read for one of a list of which the store cannot tell what is wanted; then the caller asks again. */
+const MAX_LOOKS = 200;
 
 export interface ReaderDependencies {
   readonly store: Store;
@@ -146,19 +149,31 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
     },
 
     /** Records may be large and summaries are small: the store is asked for as many bytes as nobody waits for, again and again. */
-    async list(caller, filter, page) {
+    async list(caller, { status, ...others }, page) {
+      const isCancelling = status?.includes('cancelling') === true ? wanted(status) : undefined;
+      const isWanted = (row: RunRow): boolean =>
+        isCancelling?.(row) !== false &&
+        (caller.workspace === undefined || row.record.workspace === caller.workspace);
+      const filter: RunFilter = {
+        ...others,
+        ...(status !== undefined && {
+          status: isCancelling === undefined ? (status as RunStatus[]) : stored(status),
+        }),
+      };
       const rows: RunSummary[] = [];
       let { cursor } = page;
+      let looks = 0;
       do {
-        if (rows.length > 0) await nextTurn(caller.tenant);
+        looks += 1;
+        if (cursor !== page.cursor) await nextTurn(caller.tenant);
         const listed = await store.listRuns(caller.tenant, filter, {
           limit: page.limit - rows.length,
           maxBytes: PAGE_BYTES,
           ...(cursor !== undefined && { cursor }),
         });
-        for (const row of listed.rows) rows.push(summaryOf(row));
+        for (const row of listed.rows) if (isWanted(row)) rows.push(summaryOf(row));
         cursor = listed.nextCursor;
-      } while (cursor !== undefined && rows.length < page.limit);
+      } while (cursor !== undefined && rows.length < page.limit && looks < MAX_LOOKS);
       return cursor === undefined ? { rows } : { rows, nextCursor: cursor };
     },
 
@@ -174,6 +189,19 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
       return aside === undefined ? explanation : explainWaitingFor(explanation, aside);
     },
   };
+}
+
+/** Every run that has not ended may be cancelling, which is never stored. */
+function stored(status: readonly SnapshotStatus[]): RunStatus[] {
+  return RUN_STATUSES.filter(
+    (known): known is RunStatus =>
+      known !== 'cancelling' && (status.includes(known) || !isTerminalStatus(known)),
+  );
+}
+
+function wanted(status: readonly SnapshotStatus[]): (row: RunRow) => boolean {
+  return ({ head, pendingCommands }) =>
+    status.includes(head.status) || shownStatus(head.status, pendingCommands) === 'cancelling';
 }
 
 /** Nothing more will happen to it: it has ended, or it was imported. */

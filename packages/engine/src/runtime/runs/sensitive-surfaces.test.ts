@@ -165,6 +165,7 @@ describe('a sensitive value and what is made from it', () => {
         node('call', 'test.effect', {}, { inputs: { made: { type: 'variable', variableName: 'made' } } }),
       ],
       edges: chain('0', 'make', 'call'),
+      variables: [variable('code')],
     };
     await test.register(child, 'child');
     const id = await test.register(

@@ -133,6 +133,7 @@ export function createSpawnChild(dependencies: SpawnDependencies): SpawnChild {
         collect: [...new Set(Object.values(spec.outputMapping))].sort(),
       },
       ...(parent.principal !== undefined && { principal: parent.principal }),
+      ...(parent.workspace !== undefined && { workspace: parent.workspace }),
       ...(parent.scopeId !== undefined && { scopeId: parent.scopeId }),
       ...(parent.callbackUrl !== undefined && { callbackUrl: parent.callbackUrl }),
       traceparent,

@@ -32,7 +32,7 @@ describe('definitions that come in a crowd', () => {
           return nodes;
         },
       };
-      await compile(begins, tenant, tenant);
+      await compile(begins, tenant, tenant, 'offered');
       change(tenant, -1);
     };
 

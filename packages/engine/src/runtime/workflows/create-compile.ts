@@ -25,10 +25,14 @@ export function createCompile(options: HostOptions, limits: HostLimits): Compile
     maskingDefault: options.maskingDefault ?? 'mask',
     ...(options.secretsKey !== undefined && { keyedHash: createRedactionHash(options.secretsKey) }),
     runtimeCapabilities: new Set(options.runtimeCapabilities ?? []),
+    hasModels: conformance !== undefined || options.models !== undefined,
   };
   const gate = createGate(AT_A_TIME);
-  return (definition, digest, tenant) =>
+  return (definition, digest, tenant, as) =>
     gate.pass(tenant, () =>
-      runCooperatively(tenant, compileCooperatively(definition, { digest, ...always })),
+      runCooperatively(
+        tenant,
+        compileCooperatively(definition, { digest, ...always, isOffered: as === 'offered' }),
+      ),
     );
 }

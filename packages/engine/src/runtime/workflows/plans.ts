@@ -28,7 +28,7 @@ export function createPlans(store: WorkflowRegistry, compile: Compile): Plans {
     const text = await store.readDefinition(digest);
     if (text === undefined)
       throw new HostError('internal_error', 'A definition that a run needs is not in the store.');
-    const { plan, errors } = await compile(JSON.parse(text), digest, tenant);
+    const { plan, errors } = await compile(JSON.parse(text), digest, tenant, 'registered');
     if (plan === undefined) {
       throw new HostError(
         'internal_error',

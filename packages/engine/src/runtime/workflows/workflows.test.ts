@@ -142,6 +142,9 @@ describe('discovery', () => {
     const test = await open({ conformance: CONFORMANCE, limits: { maxRunDurationMs: 60_000 } });
 
     expect(live.host.capabilities().testing).toBeUndefined();
+    expect(live.host.capabilities().agents).not.toHaveProperty('reasoning');
+    expect(live.host.capabilities().configurable).not.toHaveProperty('reasoningVerbosity');
+    expect(test.host.capabilities().agents).toHaveProperty('reasoning');
     expect(live.host.capabilities().limits).not.toHaveProperty('maxRunDurationMs');
     expect(test.host.capabilities().testing).toMatchObject({ testKeyPrefix: 'weft_test_' });
     expect(test.host.capabilities().limits.maxRunDurationMs).toBe(60_000);
@@ -211,5 +214,33 @@ describe('a definition with a credential in it', () => {
 
     expect(registered.created).toBe(true);
     expect(registered.warnings.map(({ path }) => path)).toEqual(PLACES);
+  });
+});
+
+describe('a workflow that starts another', () => {
+  const parent = definition({ nodes: [node('call', 'core.subWorkflow', { workflowId: 'child' })] });
+  const strict = { strict: true, dev: false };
+
+  it('is registered with a warning while that one is missing, and refused when strict', async () => {
+    const { host } = await open();
+
+    const { warnings } = await host.workflows.register(alice, parent, LAX);
+
+    expect(warnings).toMatchObject([{ path: '/nodes/0/config/workflowId', code: 'workflow_missing' }]);
+    await expect(host.workflows.register(alice, { ...parent, version: '2' }, strict)).rejects.toMatchObject({
+      details: { field: '/nodes/0/config/workflowId' },
+    });
+  });
+
+  it('is right when that one is registered, or comes along', async () => {
+    const { host } = await open();
+    const alongside = new Set(['child']);
+
+    const before = await host.workflows.register(alice, parent, { ...strict, alongside });
+    await host.workflows.register(alice, { ...one, id: 'child' }, LAX);
+
+    expect(before.warnings).toEqual([]);
+    expect((await host.workflows.check(parent, alice.tenant)).warnings).toEqual([]);
+    expect((await host.workflows.check(parent, stranger.tenant)).warnings).toHaveLength(1);
   });
 });

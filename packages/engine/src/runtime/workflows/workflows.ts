@@ -15,6 +15,7 @@ import { auditOf } from '../audit/audit-entry.ts';
 import { createBoundedCache } from '../collections/bounded-cache.ts';
 import { type Clock, yieldTurn } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
+import type { ChildReference } from '../../core/compile/compile.ts';
 import type { Compile, Compiled } from './compile-definition.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
 import { runCooperatively } from '../fairness/run-cooperatively.ts';
@@ -58,7 +59,7 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
       caller.tenant,
       identify(definition, limits.maxDefinitionBytes),
     );
-    const compiled = await examine(definition, digest, caller.tenant);
+    const compiled = await examine(definition, digest, caller.tenant, options.alongside);
     refuseProblems(compiled, options.strict);
     const { id, version } = definition as WorkflowDefinition;
     const known = await store.readWorkflow(caller.tenant, id, version);
@@ -78,13 +79,36 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
   }
 
   /** Only what is offered anew is looked through for credentials: what was registered before keeps running. */
-  async function examine(definition: unknown, digest: string, tenant: string): Promise<Compiled> {
+  async function examine(
+    definition: unknown,
+    digest: string,
+    tenant: string,
+    alongside?: ReadonlySet<string>,
+  ): Promise<Compiled> {
     const credentials = await runCooperatively(tenant, credentialsInDefinition(definition));
-    const compiled = await compile(definition, digest, tenant);
-    if (credentials.length === 0) return compiled;
+    const compiled = await compile(definition, digest, tenant, 'offered');
+    const warnings = [...compiled.warnings, ...(await missingChildren(compiled.children, tenant, alongside))];
     return dependencies.test
-      ? { ...compiled, warnings: [...compiled.warnings, ...credentials] }
-      : { ...compiled, errors: [...compiled.errors, ...credentials] };
+      ? { ...compiled, warnings: [...warnings, ...credentials] }
+      : { ...compiled, warnings, errors: [...compiled.errors, ...credentials] };
+  }
+
+  async function missingChildren(
+    children: readonly ChildReference[],
+    tenant: string,
+    alongside?: ReadonlySet<string>,
+  ): Promise<readonly WorkflowProblem[]> {
+    const missing: WorkflowProblem[] = [];
+    const isKnown = new Map<string, boolean>();
+    for (const { path, workflowId } of children) {
+      let known = isKnown.get(workflowId) ?? alongside?.has(workflowId);
+      known ??= (await store.readWorkflow(tenant, workflowId, undefined)) !== undefined;
+      isKnown.set(workflowId, known);
+      if (known) continue;
+      const message = `No workflow "${workflowId}" is registered; the node fails if none is when it is reached.`;
+      missing.push({ path, code: 'workflow_missing', message });
+    }
+    return missing;
   }
 
   async function write(
@@ -136,9 +160,9 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
 
   return {
     register,
-    async check(definition, tenant = '') {
+    async check(definition, tenant = '', alongside) {
       const { digest } = await runCooperatively(tenant, identify(definition, limits.maxDefinitionBytes));
-      const { errors, warnings } = await examine(definition, digest, tenant);
+      const { errors, warnings } = await examine(definition, digest, tenant, alongside);
       return { errors, warnings };
     },
     async get(caller, id, version) {
@@ -181,8 +205,15 @@ export function* identify(
   return { digest: yield* canonicalDigest(definition as Json, DIGEST_LEVELS), text };
 }
 
+/** What a run would wait for, or fail for, though the definition itself is right. */
+const WRONG_IF_STRICT: ReadonlySet<string> = new Set([
+  'trigger_not_served',
+  'workflow_missing',
+  'provider_missing',
+]);
+
 function refuseProblems(compiled: Compiled, strict: boolean): void {
-  const doubts = strict ? compiled.warnings.filter((warning) => warning.code === 'trigger_not_served') : [];
+  const doubts = strict ? compiled.warnings.filter(({ code }) => WRONG_IF_STRICT.has(code)) : [];
   const problems = [...compiled.errors, ...doubts];
   const [first] = problems;
   if (first === undefined) return;

@@ -75,6 +75,7 @@ function shown({ createdAt, expiresAt, revokedAt, ...row }: ShownKey): object {
     keyId: row.keyId,
     tenant: row.tenant,
     principal: row.principal,
+    ...(row.workspace === undefined ? {} : { workspace: row.workspace }),
     kind: row.kind,
     test: row.test,
     scopes: row.scopes,

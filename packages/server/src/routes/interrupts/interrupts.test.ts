@@ -216,6 +216,15 @@ describe('a signed link', () => {
     }
   });
 
+  it('is looked at before the body', async () => {
+    const raw = '{ not JSON';
+    const headers = { 'content-type': 'application/json' };
+
+    const answer = await at.call('POST', '/v1/interrupts/made.up', { key: null, raw, headers });
+
+    expect([answer.status, answer.json.error]).toEqual([404, 'interrupt_not_found']);
+  });
+
   it('that was forged, cut or made up is 404', async () => {
     const token = await linkOf(await waiting());
     const [payload = '', mac = ''] = token.split('.');

@@ -59,7 +59,16 @@ export const interruptRoutes: Routes = (serve, context) => {
     return sendJson(reply, 200, JSON.stringify(question));
   });
 
-  serve('resolveInterruptByToken', withLink, async (request, reply) => {
+  // A link is to its question what a key is to a tenant: what it does not open is not talked about.
+  const withAnswerLink = {
+    onRequest: async (request: FastifyRequest) => {
+      await withLink.onRequest(request);
+      const isRepeatable = request.headers['idempotency-key'] !== undefined;
+      await counted(context, request, (token) => context.host.interrupts.checkLink(token, isRepeatable));
+    },
+  };
+
+  serve('resolveInterruptByToken', withAnswerLink, async (request, reply) => {
     const { resumeValue } = parseResolve(bodyOf(request));
     const value = resumeValue as Json;
     const claim = idempotencyOf(request, {

@@ -2,6 +2,7 @@ import { pipeline, Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
 import { callerOf, type AppContext, pathParam, type Routes } from '../../app-context.ts';
+import { takesGzip } from '../../http/content-coding.ts';
 import { noSuchRun } from '../../http/errors.ts';
 import { integerParam, queryOf } from '../../http/query.ts';
 import { breakOff } from '../../stream/break-off.ts';
@@ -9,13 +10,17 @@ import type { OpenStream } from '../../stream/open-streams.ts';
 import { createSocketWriter } from '../../stream/socket-writer.ts';
 import { sendHead } from '../../stream/stream-head.ts';
 
+const ANY_NUMBER = { min: 0, max: Number.MAX_SAFE_INTEGER } as const;
+
 /**
  * A run as a bundle. What can be refused is refused before the first byte; then the text is pulled as fast as
  * the reader takes it, so a bundle costs one page of events, however long the log is.
  */
 export const debugBundleRoutes: Routes = (serve, context) => {
   serve('getDebugBundle', { ofRun: true }, async (request, reply) => {
-    const maxEvents = integerParam(queryOf(request), 'maxEvents', { min: 0, max: Number.MAX_SAFE_INTEGER });
+    const query = queryOf(request);
+    const maxEvents =
+      integerParam(query, 'host.weft.maxEvents', ANY_NUMBER) ?? integerParam(query, 'maxEvents', ANY_NUMBER);
     const runId = pathParam(request, 'runId');
     const text = await context.host.bundles.text(
       callerOf(request),
@@ -72,19 +77,4 @@ async function send(
 /** Whatever ends one of the two ends the other, and the loop that reads them learns why. */
 function compressed(text: AsyncIterable<string>): AsyncIterable<Buffer> {
   return pipeline(Readable.from(text), createGzip(), () => undefined);
-}
-
-/** The last word on gzip decides, `*` if there is none; without the header nothing is compressed. */
-export function takesGzip(header: string | string[] | undefined): boolean {
-  const codings = new Map(
-    String(header ?? '')
-      .toLowerCase()
-      .split(',')
-      .map((coding) => {
-        const [name = '', ...parameters] = coding.split(';').map((part) => part.trim());
-        const quality = parameters.find((parameter) => parameter.startsWith('q='));
-        return [name, quality === undefined ? 1 : Number(quality.slice(2))] as const;
-      }),
-  );
-  return (codings.get('gzip') ?? codings.get('*') ?? 0) > 0;
 }

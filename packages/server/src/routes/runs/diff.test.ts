@@ -106,8 +106,8 @@ describe('the diff of two runs', () => {
     const answer = await at.call('POST', `/v1/runs/${runId}:diff?against=${runId}`);
     const head = await at.app.inject({ method: 'HEAD', url: `/v1/runs/${runId}:diff?against=${runId}` });
 
-    expect([answer.status, answer.headers.allow]).toEqual([404, 'GET']);
-    expect(head.statusCode).toBe(404);
+    expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, HEAD']);
+    expect(head.statusCode).toBe(401);
   });
 });
 

@@ -1,6 +1,7 @@
+import type { Caller } from '@weft/engine';
 import { HostError, parseStreamModes } from '@weft/protocol';
-import type { FastifyRequest } from 'fastify';
-import { callerOf, pathParam, type Routes, sendJson } from '../../app-context.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type AppContext, callerOf, pathParam, type Routes, sendJson } from '../../app-context.ts';
 import { wantsJson } from '../../http/accept.ts';
 import { noSuchRun } from '../../http/errors.ts';
 import { integerParam, parseInteger, queryOf, textParam } from '../../http/query.ts';
@@ -13,7 +14,7 @@ const ANY_SEQUENCE = { min: -1, max: Number.MAX_SAFE_INTEGER } as const;
 
 export const eventsRoutes: Routes = (serve, context) => {
   // Parameters are checked before the form of the answer is chosen: a wrong mode is 400 for readers of JSON too.
-  serve('streamRunEvents', { ofRun: true }, (request, reply) => {
+  serve('streamRunEvents', { ofRun: true }, async (request, reply) => {
     const query = queryOf(request);
     const modes = parseStreamModes(textParam(query, 'streamMode'));
     const bufferMs = integerParam(query, 'bufferMs', { min: 0, max: MAX_BUFFER_MS }) ?? 0;
@@ -21,6 +22,7 @@ export const eventsRoutes: Routes = (serve, context) => {
     const runId = pathParam(request, 'runId');
 
     if (wantsJson(request.headers.accept)) return sendWholeLog(context, reply, caller, runId);
+    if (request.method === 'HEAD') return await headOnly(context, reply, caller, runId);
     return streamRun(context, reply, { caller, runId, modes, bufferMs, afterSeq: lastEventId(request) });
   });
 
@@ -49,6 +51,17 @@ export const eventsRoutes: Routes = (serve, context) => {
     return sendJson(reply, 200, renderPage(runId, later));
   });
 };
+
+/** What a stream would begin with; it is not opened. */
+async function headOnly(
+  { host }: AppContext,
+  reply: FastifyReply,
+  caller: Caller,
+  runId: string,
+): Promise<FastifyReply> {
+  if ((await host.runs.events(caller, runId, -1, 1)) === undefined) throw noSuchRun();
+  return reply.header('content-type', 'text/event-stream; charset=utf-8').send('');
+}
 
 function lastEventId(request: FastifyRequest): number {
   const header = request.headers['last-event-id'];

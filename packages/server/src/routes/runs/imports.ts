@@ -1,7 +1,5 @@
 import { HostError, type Json } from '@weft/protocol';
-import type { FastifyRequest, RequestPayload } from 'fastify';
 import { callerOf, type Routes, sendJson } from '../../app-context.ts';
-import { unpackedBody } from '../../http/unpacked-body.ts';
 
 /** A bundle has at most 8 MiB; a little more for spaces that a client has added. */
 const MAX_BUNDLE_BYTES = 8 * 1024 * 1024 + 256 * 1024;
@@ -13,8 +11,6 @@ export const importRoutes: Routes = (serve, context) => {
     {
       isNewWork: true,
       bodyLimit: MAX_BUNDLE_BYTES,
-      preParsing: async (request: FastifyRequest, reply, payload: RequestPayload) =>
-        unpackedBody(request, reply, payload, MAX_BUNDLE_BYTES),
     },
     async (request, reply) => {
       const body = request.body as Json | undefined;

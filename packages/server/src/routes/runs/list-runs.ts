@@ -1,4 +1,4 @@
-import type { RunFilter } from '@weft/engine';
+import type { RunListFilter } from '@weft/engine';
 import { HostError, RUN_STATUSES, type SnapshotStatus } from '@weft/protocol';
 import { callerOf, pathParam, type Routes, sendJson } from '../../app-context.ts';
 import { noSuchRun } from '../../http/errors.ts';
@@ -26,8 +26,8 @@ export const listRunRoutes: Routes = (serve, context) => {
   });
 };
 
-function filterOf(query: Query): RunFilter {
-  const status = listParam(query, 'status')?.map(storedStatus);
+function filterOf(query: Query): RunListFilter {
+  const status = listParam(query, 'status')?.map(knownStatus);
   const workflowId = textParam(query, 'workflowId');
   const tag = textParam(query, 'tag');
   const since = timeParam(query, 'since');
@@ -45,16 +45,11 @@ function filterOf(query: Query): RunFilter {
   };
 }
 
-type StoredStatus = Exclude<SnapshotStatus, 'cancelling'>;
-
-const STORED_STATUSES = RUN_STATUSES.filter((status): status is StoredStatus => status !== 'cancelling');
-
-/** `cancelling` is what a run looks like between a command and its consumption; it is never stored. */
-function storedStatus(name: string): StoredStatus {
-  const status = STORED_STATUSES.find((known) => known === name);
+function knownStatus(name: string): SnapshotStatus {
+  const status = RUN_STATUSES.find((known) => known === name);
   if (status !== undefined) return status;
-  throw new HostError('validation_error', `"status" must be one of ${STORED_STATUSES.join(', ')}.`, {
+  throw new HostError('validation_error', `"status" must be one of ${RUN_STATUSES.join(', ')}.`, {
     field: 'status',
-    allowed: [...STORED_STATUSES],
+    allowed: [...RUN_STATUSES],
   });
 }

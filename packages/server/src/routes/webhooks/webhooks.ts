@@ -43,7 +43,7 @@ export const webhookRoutes: Routes = (serve, context) => {
     });
     const answer = await context.host.once(caller, claim, async () => {
       if (await context.host.webhooks.remove(caller, webhookId, tenantId)) return null;
-      throw new HostError('not_found', 'No webhook with this id belongs to this tenant.');
+      throw new HostError('subscription_not_found', 'No webhook with this id belongs to this tenant.');
     });
     if (answer.replayed) reply.header(REPLAY_HEADER, 'true');
     return reply.code(204).send();

@@ -158,6 +158,7 @@ function isSameOrigin(a: Origin, b: Origin): boolean {
 const EVERY_LIMIT: Record<keyof RunLimits, true> = {
   nodeExecutions: true,
   runDurationMs: true,
+  workflowTimeoutMs: true,
   concurrency: true,
   maxPayloadBytes: true,
   maxStateBytes: true,
@@ -174,6 +175,7 @@ function isSameLimits(a: RunLimits, b: RunLimits): boolean {
 
 type More = {
   -readonly [Field in
+    | 'workspace'
     | 'inputs'
     | 'sensitiveInputs'
     | 'configurable'
@@ -188,8 +190,9 @@ type More = {
 
 function moreOf(record: CreationRecord): string | null {
   const { inputs, sensitiveInputs, configurable, tags, metadata, callbackUrl, traceparent } = record;
-  const { parent, fork, imported } = record;
+  const { workspace, parent, fork, imported } = record;
   const more: More = {};
+  if (workspace !== undefined) more.workspace = workspace;
   if (!isEmpty(inputs)) more.inputs = inputs;
   if (sensitiveInputs !== undefined) more.sensitiveInputs = sensitiveInputs;
   if (!isEmpty(configurable)) more.configurable = configurable;

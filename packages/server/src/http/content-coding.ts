@@ -1,0 +1,44 @@
+import { gzip } from 'node:zlib';
+import type { FastifyInstance } from 'fastify';
+
+/** Packing less than this saves nothing that matters. */
+const SMALLEST = 256;
+
+/** Packs JSON for readers who ask for it. Routes that write to the socket themselves pack by themselves. */
+export function packAnswers(app: FastifyInstance): void {
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (typeof payload !== 'string' || request.method === 'POST') return done(null, payload);
+    if (!isJson(reply.getHeader('content-type'))) return done(null, payload);
+    reply.header('vary', withAcceptEncoding(reply.getHeader('vary')));
+    if (payload.length < SMALLEST || !takesGzip(request.headers['accept-encoding']))
+      return done(null, payload);
+    gzip(payload, (error, packed) => {
+      if (error !== null) return done(error);
+      reply.header('content-encoding', 'gzip').header('content-length', packed.length);
+      done(null, packed);
+    });
+  });
+}
+
+function isJson(contentType: unknown): boolean {
+  return typeof contentType === 'string' && contentType.startsWith('application/json');
+}
+
+function withAcceptEncoding(vary: unknown): string {
+  return typeof vary === 'string' && vary !== '' ? `${vary}, accept-encoding` : 'accept-encoding';
+}
+
+/** The last word on gzip decides, `*` if there is none; without the header nothing is compressed. */
+export function takesGzip(header: string | string[] | undefined): boolean {
+  const codings = new Map(
+    String(header ?? '')
+      .toLowerCase()
+      .split(',')
+      .map((coding) => {
+        const [name = '', ...parameters] = coding.split(';').map((part) => part.trim());
+        const quality = parameters.find((parameter) => parameter.startsWith('q='));
+        return [name, quality === undefined ? 1 : Number(quality.slice(2))] as const;
+      }),
+  );
+  return (codings.get('gzip') ?? codings.get('*') ?? 0) > 0;
+}
