@@ -345,7 +345,7 @@ const aboutRuns = describeRoutes({
       },
     ],
     responses: {
-      200: { description: 'The bundle.', schema: DebugBundleSchema, headers: ['Content-Encoding', 'Vary'] },
+      200: { description: 'The bundle.', schema: DebugBundleSchema },
     },
     errors: ['validation_error', 'run_expired'],
   },

@@ -18,6 +18,7 @@ export const RESPONSE_HEADERS = {
   },
   'X-Content-Type-Options': { description: 'nosniff', schema: Type.Literal('nosniff'), always: true },
   'Cache-Control': { description: 'Whether the answer may be kept.', schema: text, always: true },
+  'Content-Language': { description: 'The language of sentences in it.', schema: text, always: true },
   traceparent: {
     description: 'The trace that the request belongs to, if it said so (W3C Trace Context).',
     schema: text,
@@ -88,5 +89,8 @@ export const EVERY_ANSWER: readonly ResponseHeaderName[] = [
   'X-Request-Id',
   'X-Content-Type-Options',
   'Cache-Control',
+  'Content-Language',
   'traceparent',
+  'Content-Encoding',
+  'Vary',
 ];

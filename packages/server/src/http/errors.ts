@@ -1,3 +1,4 @@
+import { LOCALE } from '@weft/engine';
 import type { ServerResponse } from 'node:http';
 import { HostError, isHostError, isName, toEnvelope } from '@weft/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -99,6 +100,7 @@ export function answerFrameworkError(
     'x-request-id': id,
     'x-content-type-options': 'nosniff',
     'cache-control': 'no-store',
+    'content-language': LOCALE,
   });
   response.end(JSON.stringify(body));
 }

@@ -6,6 +6,7 @@ const headers = {
   'x-request-id': 'r-1',
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
+  'content-language': 'en',
 };
 
 const HEALTH: Exchange = { method: 'GET', url: '/health', status: 200, headers, text: '{"status":"ok"}' };
