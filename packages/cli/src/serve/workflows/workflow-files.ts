@@ -1,11 +1,10 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Caller, Host, RegisterOptions, WorkflowProblem } from '@weft/engine';
-import { type Json, isHostError, isJsonObject } from '@weft/protocol/plain';
-import { unusable } from '../../exit-code.ts';
+import { isHostError, isJsonObject } from '@weft/protocol/plain';
+import { toCliError, unusable } from '../../exit-code.ts';
 import { lineOfPointer } from '../../parsing/json-lines.ts';
 import { parseJsonText, readTextFile, reasonOf } from '../../parsing/key-values.ts';
-import { toCliError } from '../../exit-code.ts';
 
 /** What became of one file: a workflow, or the reason why it is not one. */
 export type LoadedFile =
@@ -49,37 +48,36 @@ async function loadFile(
   file: string,
   options: RegisterOptions,
 ): Promise<LoadedFile> {
-  let text: string;
-  let definition: Json;
   try {
-    text = await readTextFile(file);
-    definition = parseJsonText(file, text);
+    const text = await readDefinitionFile(file);
+    const definition = parseJsonText(file, text);
+    if (!isJsonObject(definition) || !Array.isArray(definition['nodes'])) {
+      return { file, problems: [`${basename(file)}: not a workflow definition (it has no "nodes")`] };
+    }
+    const { errors } = await host.workflows.check(definition);
+    if (errors.length > 0)
+      return { file, problems: errors.map((problem) => problemText(file, text, problem)) };
+    const { id, version, warnings } = await host.workflows.register(caller, definition, options);
+    return { file, id, version, warnings: warnings.map((problem) => problemText(file, text, problem)) };
   } catch (error) {
+    if (isHostError(error)) return { file, problems: [`${basename(file)}: ${error.message}`] };
     const known = toCliError(error);
     if (known === undefined) throw error;
     return { file, problems: [known.message] };
   }
-  if (!isJsonObject(definition) || !Array.isArray(definition['nodes'])) {
-    return { file, problems: [`${basename(file)}: not a workflow definition (it has no "nodes")`] };
-  }
-  const { errors } = await host.workflows.check(definition);
-  if (errors.length > 0) return { file, problems: errors.map((problem) => problemText(file, text, problem)) };
-  return register(host, caller, { file, text, definition }, options);
 }
 
-async function register(
-  host: Registrar,
-  caller: Caller,
-  { file, text, definition }: { file: string; text: string; definition: Json },
-  options: RegisterOptions,
-): Promise<LoadedFile> {
-  try {
-    const { id, version, warnings } = await host.workflows.register(caller, definition, options);
-    return { file, id, version, warnings: warnings.map((problem) => problemText(file, text, problem)) };
-  } catch (error) {
-    if (!isHostError(error)) throw error;
-    return { file, problems: [`${basename(file)}: ${error.message}`] };
-  }
+/** Far above any limit on a definition, so that a file of another kind is not read into memory to find that out. */
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
+/** Reading a pipe would wait for its writer, and keep the host from starting. */
+async function readDefinitionFile(file: string): Promise<string> {
+  const found = await stat(file).catch(() => undefined);
+  if (found !== undefined && !found.isDirectory() && !found.isFile())
+    throw unusable('file_unreadable', `${file} cannot be read: it is not a regular file.`);
+  if (found !== undefined && found.size > MAX_FILE_BYTES)
+    throw unusable('file_unreadable', `${file} is too large for a definition: ${found.size} bytes.`);
+  return readTextFile(file);
 }
 
 function problemText(file: string, text: string, problem: WorkflowProblem): string {
