@@ -354,6 +354,6 @@ describe('doctor', () => {
     const result = await weft(folder, ['doctor', '--deep']);
 
     expect(result.code).toBe(1);
-    expect(result.out).toContain('is not a SQLite file');
+    expect(result.out).toContain('is not an SQLite database');
   });
 });
