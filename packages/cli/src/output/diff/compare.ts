@@ -1,6 +1,6 @@
 import type { LogEvent, LogPages } from '@weft/engine';
 import { ApiError, type Client, type RunDocument, type RunEventDocument, isTerminalStatus } from '@weft/sdk';
-import { clientOf, findTarget, type Target, type TargetArgs } from '../../connecting/connection.ts';
+import { clientOf, findTarget, type Reachable, type TargetArgs } from '../../connecting/connection.ts';
 import { unusable } from '../../exit-code.ts';
 import type { Io } from '../../io.ts';
 import { type BundleSide, fetchBundle, isBundle, openBundle } from './bundle-side.ts';
@@ -39,7 +39,8 @@ export async function openSides(
     const host = bare(side.host ?? inUse.url);
     // The key in WEFT_API_KEY is meant for the host in use, or for the one host that both sides name.
     const mayHaveKey = (hosts.length === 2 && hosts[0] === hosts[1]) || host === bare(inUse.url);
-    return openSide(io, args, { ...from, side, host, mayHaveKey });
+    const urlFrom = side.host === undefined ? inUse.urlFrom : from.label;
+    return openSide(io, args, { ...from, side, host, urlFrom, mayHaveKey });
   };
   return [await open(sides[0], asked[0]), await open(sides[1], asked[1])];
 }
@@ -47,6 +48,7 @@ export async function openSides(
 interface PlacedSide extends AskedSide {
   readonly side: RunSide;
   readonly host: string;
+  readonly urlFrom: string;
   readonly mayHaveKey: boolean;
 }
 
@@ -57,12 +59,10 @@ async function openSide(io: Io, args: TargetArgs, placed: PlacedSide): Promise<L
   return { label, run: await named(label, client.runs.get(side.runId)), client, host, key: target.key };
 }
 
-type SideTarget = Pick<Target, 'url' | 'urlFrom' | 'key' | 'fetch'>;
-
-async function targetOf(io: Io, args: TargetArgs, placed: PlacedSide): Promise<SideTarget> {
+async function targetOf(io: Io, args: TargetArgs, placed: PlacedSide): Promise<Reachable> {
   const own = io.env[placed.keyVariable];
   if (own !== undefined && own !== '') return { url: placed.host, urlFrom: placed.label, key: own };
-  const target = await findTarget(io, { ...args, url: placed.host });
+  const target = { ...(await findTarget(io, { ...args, url: placed.host })), urlFrom: placed.urlFrom };
   if (target.keyFrom !== 'WEFT_API_KEY' || placed.mayHaveKey) return target;
   throw unusable(
     'key_missing',
