@@ -32,6 +32,8 @@ export interface CreatedRun {
   readonly status: string;
   readonly eventsUrl: string;
   readonly statusUrl?: string;
+  /** Inputs that the workflow does not declare; absent when there are none. */
+  readonly weft?: { readonly ignoredInputs?: readonly string[] };
 }
 
 export interface RunCommandAnswer {

@@ -4,7 +4,8 @@ import type { Listing, WorkflowRegistration, WorkflowReport, WorkflowSummary } f
 import type { Transport } from './transport.ts';
 
 export interface Workflows {
-  get(workflowId: string): Promise<WorkflowDefinition>;
+  /** The current version, or the one that is named (Weft's own). */
+  get(workflowId: string, version?: string): Promise<WorkflowDefinition>;
   list(page?: { limit?: number; cursor?: string }): Promise<Listing<WorkflowSummary>>;
   /** The same content again is fine; other content under a known version is refused. */
   register(definition: unknown): Promise<WorkflowRegistration>;
@@ -14,7 +15,10 @@ export interface Workflows {
 
 export function createWorkflows(transport: Transport): Workflows {
   return {
-    get: (workflowId) => transport.json(endpointOf('getWorkflow', { workflowId })),
+    get: (workflowId, version) =>
+      version === undefined
+        ? transport.json(endpointOf('getWorkflow', { workflowId }))
+        : transport.json(endpointOf('getWorkflowVersion', { workflowId }), { query: { version } }),
     list: async (page = {}) => {
       const { workflows, ...rest } = await transport.json<{
         workflows: WorkflowSummary[];

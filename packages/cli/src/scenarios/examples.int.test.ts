@@ -36,8 +36,12 @@ interface Sample {
 }
 
 const SAMPLES: readonly Sample[] = [
-  { id: 'order-fulfilment', outputs: { result: 'shipped', status: 'shipped' } },
-  { id: 'order-fulfilment', inputs: ['quantity=20'], outputs: { result: 'refused', status: 'refused' } },
+  { id: 'order-fulfilment', outputs: { result: 'shipped', status: 'shipped', orderId: 'A-1' } },
+  {
+    id: 'order-fulfilment',
+    inputs: ['orderId=A-18', 'quantity=20'],
+    outputs: { result: 'refused', status: 'refused', orderId: 'A-18' },
+  },
   { id: 'payment-retry', outputs: { result: 'invoice', payment: 'invoice' } },
   { id: 'batch-totals', outputs: { runningTotals: [30, 150, 180], total: 180 } },
   {

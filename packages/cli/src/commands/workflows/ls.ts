@@ -3,6 +3,7 @@ import { HOST_ARGS, leaf } from '../../parsing/command.ts';
 import { connect } from '../../connecting/connection.ts';
 import { EXIT } from '../../exit-code.ts';
 import { renderTable } from '../../output/table.ts';
+import { allWorkflows } from './meant-workflow.ts';
 import { agoText } from '../../output/time-text.ts';
 
 export const ls = leaf({
@@ -13,13 +14,7 @@ export const ls = leaf({
   async run({ cli, args }) {
     const { io } = cli;
     const { client } = await connect(io, args);
-    const rows: WorkflowSummary[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await client.workflows.list({ limit: 100, ...(cursor === undefined ? {} : { cursor }) });
-      rows.push(...page.items);
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
+    const rows = await allWorkflows(client);
     if (cli.json) {
       for (const row of rows) io.stdout.write(`${JSON.stringify(row)}\n`);
       return EXIT.done;
