@@ -1,5 +1,3 @@
-import type { WorkflowDefinition } from '@weft/protocol';
-import { ApiError, type Client } from '@weft/sdk';
 import { connect } from '../connecting/connection.ts';
 import { HOST_ARGS, leaf } from '../parsing/command.ts';
 import { EXIT } from '../exit-code.ts';
@@ -8,7 +6,7 @@ import { readKeyValues } from '../parsing/key-values.ts';
 import { watchRun } from '../output/watch-run.ts';
 import { shown } from '../output/terminal-text.ts';
 import { shellCommand } from '../output/shell-command.ts';
-import { meantWorkflow } from './workflows/meant-workflow.ts';
+import { meantWorkflow, shownDefinition } from './workflows/find-workflow.ts';
 
 export const run = leaf({
   name: 'run',
@@ -66,7 +64,7 @@ export const run = leaf({
     const tags = all('tag');
     const { client } = await connect(io, args);
     if (args['allow-undeclared'] !== true && Object.keys(inputs).length > 0) {
-      const definition = await definitionOf(client, args.workflow, args.version);
+      const definition = await shownDefinition(client, args.workflow, args.version);
       if (definition !== undefined) refuseUndeclared(definition, inputs);
     }
     const idempotencyKey = args['idempotency-key'];
@@ -91,17 +89,3 @@ export const run = leaf({
     return EXIT.done;
   },
 });
-
-/** Undefined where the host does not show it: then it decides alone. */
-async function definitionOf(
-  client: Client,
-  workflowId: string,
-  version: string | undefined,
-): Promise<WorkflowDefinition | undefined> {
-  try {
-    return await client.workflows.get(workflowId, version);
-  } catch (error) {
-    if (error instanceof ApiError && [403, 404, 501].includes(error.status)) return undefined;
-    throw error;
-  }
-}

@@ -3,7 +3,7 @@ import { HOST_ARGS, leaf } from '../../parsing/command.ts';
 import { connect } from '../../connecting/connection.ts';
 import { EXIT } from '../../exit-code.ts';
 import { renderTable } from '../../output/table.ts';
-import { allWorkflows } from './meant-workflow.ts';
+import { allWorkflows } from './find-workflow.ts';
 import { agoText } from '../../output/time-text.ts';
 
 export const ls = leaf({

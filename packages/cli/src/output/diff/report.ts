@@ -14,6 +14,8 @@ export interface DiffReport {
   readonly outline: DiffOutline | undefined;
   /** The second view, when it was asked for; not the protocol's. */
   readonly aligned: AlignedView | undefined;
+  /** Only the second view is shown: what differs by sequence alone says little of a run that left another one. */
+  readonly isAlignedAlone?: true;
 }
 
 export interface AlignedView {

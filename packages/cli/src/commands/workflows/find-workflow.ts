@@ -1,3 +1,4 @@
+import type { WorkflowDefinition } from '@weft/protocol';
 import { ApiError, type Client, type WorkflowSummary } from '@weft/sdk';
 import { CliError, toCliError } from '../../exit-code.ts';
 import { shellCommand } from '../../output/shell-command.ts';
@@ -48,4 +49,18 @@ export async function allWorkflows(client: Client): Promise<WorkflowSummary[]> {
     cursor = page.nextCursor;
   } while (cursor !== undefined);
   return workflows;
+}
+
+/** Undefined where the host does not show it: then it decides alone. */
+export async function shownDefinition(
+  client: Client,
+  workflowId: string,
+  version: string | undefined,
+): Promise<WorkflowDefinition | undefined> {
+  try {
+    return await client.workflows.get(workflowId, version);
+  } catch (error) {
+    if (error instanceof ApiError && [403, 404, 501].includes(error.status)) return undefined;
+    throw error;
+  }
 }
