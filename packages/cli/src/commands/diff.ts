@@ -29,12 +29,13 @@ export const diff = leaf({
   args: {
     a: {
       type: 'positional',
-      description: 'Run id, URL of a run (key of another host: WEFT_API_KEY_A), or bundle file',
+      description:
+        'Run id, its first characters, @last, URL of a run (key of another host: WEFT_API_KEY_A), or bundle file',
       required: true,
     },
     b: {
       type: 'positional',
-      description: 'Run id, URL of a run (key of another host: WEFT_API_KEY_B), or bundle file',
+      description: 'The same (key of another host: WEFT_API_KEY_B)',
       required: true,
     },
     first: { type: 'boolean', description: 'Stop at the first difference' },

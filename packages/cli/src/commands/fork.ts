@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject } from '@weft/protocol/plain';
 import type { Client, ForkedRun, ForkRequest, RunEventDocument } from '@weft/sdk';
-import { type Cli, HOST_ARGS, leaf } from '../parsing/command.ts';
-import { connect, type TargetArgs } from '../connecting/connection.ts';
+import { type Cli, HOST_ARGS, leaf, RUN_ARG } from '../parsing/command.ts';
+import type { TargetArgs } from '../connecting/connection.ts';
+import { connectToRun } from '../connecting/run-id.ts';
 import { EXIT, type ExitCode, usageError } from '../exit-code.ts';
 import { readKeyValues } from '../parsing/key-values.ts';
 import { consumedInputs, consumedText } from '../output/consumed-inputs.ts';
@@ -27,7 +28,7 @@ export const fork = leaf({
     'weft fork RUN --replay --watch --diff',
   ],
   args: {
-    run: { type: 'positional', description: 'Run id', required: true },
+    run: RUN_ARG,
     from: {
       type: 'string',
       valueHint: 'SEQ',
@@ -80,13 +81,9 @@ export const fork = leaf({
     const request = requestOf(args, changes);
     if (cli.json && args.align !== undefined)
       throw usageError('--align node is a view for people and has no JSON form; remove --json.');
-    const { client } = await connect(io, args);
+    const { client, runId } = await connectToRun(io, args);
     const key = args['idempotency-key'];
-    const forked = await client.runs.fork(
-      args.run,
-      request,
-      key === undefined ? {} : { idempotencyKey: key },
-    );
+    const forked = await client.runs.fork(runId, request, key === undefined ? {} : { idempotencyKey: key });
     if (!cli.json) await warnOfConsumed(cli, client, forked, Object.keys(changes.values));
     return deliverFork(cli, client, forked, args);
   },

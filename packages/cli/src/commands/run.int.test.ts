@@ -69,3 +69,49 @@ describe('run', () => {
     expect(missing).toMatchObject({ code: 3, err: expect.stringContaining('1.0.0, 1.1.0') });
   });
 });
+
+describe('a run id', () => {
+  it('may be @last or its first characters wherever one is taken', async () => {
+    const first = (await weft('run', 'reminder', '--input', 'delayMs=60000')).out.trim();
+    const last = (await weft('run', 'expense-approval', '--input', 'amount=900')).out.trim();
+    const prefix = first.slice(0, 30);
+
+    const shown = await Promise.all([
+      weft('runs', 'show', '@last', '--json'),
+      weft('runs', 'show', prefix, '--json'),
+    ]);
+    const commands = [
+      ['runs', 'why', prefix],
+      ['runs', 'events', prefix],
+      ['runs', 'annotations', prefix],
+      ['runs', 'artifact', prefix],
+      ['annotate', prefix, '--flag'],
+      ['bundle', prefix, '-o', '-'],
+      ['diff', prefix, '@last'],
+      ['runs', 'pause', prefix],
+      ['runs', 'resume', prefix],
+      ['runs', 'cancel', prefix],
+      ['fork', prefix, '--from', '1'],
+      ['runs', 'erase', prefix],
+      ['runs', 'rm', prefix],
+    ];
+    const codes: [string, number][] = [];
+    for (const command of [...commands, ['approve', last.slice(0, 30)]]) {
+      const { code } = await weft(...command);
+      codes.push([command.join(' '), code]);
+    }
+
+    expect(shown.map(({ out }) => (JSON.parse(out) as { runId: string }).runId)).toEqual([last, first]);
+    // 4: the run is found, and not in the state for it.
+    expect(codes.filter(([, code]) => code !== 0 && code !== 4)).toEqual([]);
+  });
+
+  it('that several runs begin with names them', async () => {
+    const ids = await Promise.all([weft('run', 'batch-totals'), weft('run', 'batch-totals')]);
+
+    const { code, err } = await weft('runs', 'show', (ids[0]?.out ?? '').slice(0, 4));
+
+    expect(code).toBe(2);
+    for (const { out } of ids) expect(err).toContain(`${out.trim()}  batch-totals`);
+  });
+});

@@ -49,9 +49,7 @@ async function discovery(base: string): Promise<{ status: number; text: string }
     return { status: response.status, text: await response.text() };
   } catch (cause) {
     if (!(cause instanceof DOMException)) throw cause;
-    throw new TypeError('fetch failed', {
-      cause: Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' }),
-    });
+    throw Object.assign(new TypeError('fetch failed', { cause }), { code: 'ETIMEDOUT' });
   }
 }
 

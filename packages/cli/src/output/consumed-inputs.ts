@@ -71,7 +71,7 @@ export function mentions({ nodes, edges }: WorkflowDefinition, name: string): Re
 function textsOf(value: Json | undefined): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];
-  return Object.values(value).flatMap((member) => textsOf(member as Json));
+  return Object.values(value).flatMap((member) => textsOf(member));
 }
 
 function escaped(text: string): string {

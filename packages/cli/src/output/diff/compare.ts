@@ -1,6 +1,7 @@
 import type { LogEvent, LogPages } from '@weft/engine';
 import { ApiError, type Client, type RunDocument, type RunEventDocument, isTerminalStatus } from '@weft/sdk';
 import { clientOf, findTarget, type Reachable, type TargetArgs } from '../../connecting/connection.ts';
+import { resolveRunId } from '../../connecting/run-id.ts';
 import { unusable } from '../../exit-code.ts';
 import type { Io } from '../../io.ts';
 import { type BundleSide, fetchBundle, isBundle, openBundle } from './bundle-side.ts';
@@ -56,7 +57,8 @@ async function openSide(io: Io, args: TargetArgs, placed: PlacedSide): Promise<L
   const { label, side, host } = placed;
   const target = await targetOf(io, args, placed);
   const client = clientOf(target);
-  return { label, run: await named(label, client.runs.get(side.runId)), client, host, key: target.key };
+  const runId = await resolveRunId(client, side.runId);
+  return { label, run: await named(label, client.runs.get(runId)), client, host, key: target.key };
 }
 
 async function targetOf(io: Io, args: TargetArgs, placed: PlacedSide): Promise<Reachable> {
