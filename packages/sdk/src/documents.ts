@@ -153,6 +153,8 @@ export interface WorkflowSummary {
   readonly digest: string;
   readonly registeredAt: string;
   readonly nodes: number;
+  /** Runs that name no version get this one; absent from hosts that do not say. */
+  readonly current?: boolean;
 }
 
 /** One thing wrong or doubtful in a definition, with the JSON Pointer of the place. */

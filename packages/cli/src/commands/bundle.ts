@@ -7,6 +7,7 @@ import { EXIT, unusable, usageError } from '../exit-code.ts';
 import { reasonOf } from '../parsing/key-values.ts';
 import { control, shown } from '../output/terminal-text.ts';
 import { shellCommand } from '../output/shell-command.ts';
+import { countText } from '../output/count-text.ts';
 
 export const bundle = leaf({
   name: 'bundle',
@@ -121,8 +122,8 @@ function tell(cli: Cli, output: string, summary: Summary): void {
     return;
   }
   const what = [
-    truncated ? `the first ${events} of ${totalEvents} events` : `${events} events`,
-    ...(masked === undefined ? [] : [`${masked} values masked`]),
+    truncated ? `the first ${events} of ${countText(totalEvents, 'event')}` : countText(events, 'event'),
+    ...(masked === undefined ? [] : [`${countText(masked, 'value')} masked`]),
     ...(signed ? ['signed'] : []),
     sizeText(bytes),
   ].join(', ');

@@ -11,6 +11,7 @@ import { readDiff } from '../output/diff/read-diff.ts';
 import { type DiffReport, isDifferent } from '../output/diff/report.ts';
 import { renderDiffText } from '../output/diff/text-view.ts';
 import { writeText } from './evidence/deliver.ts';
+import { countText } from '../output/count-text.ts';
 
 const SHOWN = 50;
 const SHOWN_ON_PAGE = 1_000;
@@ -68,7 +69,7 @@ function warnOfMasks({ io }: Cli, ...sides: readonly OpenSide[]): void {
   const masked = sides.reduce((count, side) => count + (isBundle(side) ? side.masked : 0), 0);
   if (masked === 0) return;
   io.stderr.write(
-    `The runs are compared as bundles with ${masked} masked values; differences between masked values are not shown.\n`,
+    `The runs are compared as bundles with ${countText(masked, 'masked value')}; differences between masked values are not shown.\n`,
   );
 }
 

@@ -91,7 +91,7 @@ describe('workflows', () => {
     expect(first).toMatchObject({ code: 0, out: 'reminder@1.0.0  registered\n' });
     expect(again).toMatchObject({ code: 0, out: 'reminder@1.0.0  already registered, nothing changed\n' });
     expect(listed.out).toMatch(
-      /^WORKFLOW +VERSION +NODES +REGISTERED +NAME\nreminder +1\.0\.0 +5 +just now +Reminder\n$/,
+      /^WORKFLOW +VERSION +NODES +REGISTERED +NAME\nreminder +1\.0\.0 +current +5 +just now +Reminder\n$/,
     );
     expect(JSON.parse(shown.out)).toMatchObject({ id: 'reminder', nodes: expect.any(Array) });
   });

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -113,5 +113,86 @@ describe('a run id', () => {
 
     expect(code).toBe(2);
     for (const { out } of ids) expect(err).toContain(`${out.trim()}  batch-totals`);
+  });
+});
+
+describe('workflows', () => {
+  it('are checked in files and folders, each by itself', async () => {
+    await mkdir(join(cwd, 'flows'));
+    const sample = await readFile(join(EXAMPLES, 'reminder.json'), 'utf8');
+    await writeFile(join(cwd, 'flows', 'a.json'), sample);
+    await writeFile(join(cwd, 'flows', 'b.json'), sample.replace('"core.delay"', '"core.dealy"'));
+    await writeFile(join(cwd, 'flows', 'c.json'), '{"id": ');
+
+    const text = await weft('workflows', 'check', 'flows', join(EXAMPLES, 'batch-totals.json'));
+    const json = await weft('workflows', 'check', 'flows', '--json');
+    const samples = await weft('workflows', 'check', EXAMPLES);
+
+    expect(text.code).toBe(1);
+    expect(text.out).toMatch(/flows\/b\.json:\d+: error: .*core\.dealy/);
+    expect(text.out).toMatch(/flows\/c\.json: error: /);
+    expect(text.err).toContain('1 error, 0 warnings.');
+    expect(text.err).toContain('4 files: 2 ok, 2 not.');
+    expect(
+      json.out
+        .trim()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { ok: boolean }).ok),
+    ).toEqual([true, false, false]);
+    expect(samples.code).toBe(0);
+  });
+
+  it('are listed with the current version marked, and shown by version', async () => {
+    const sample = await readFile(join(EXAMPLES, 'payment-retry.json'), 'utf8');
+    await writeFile(join(cwd, 'v2.json'), sample.replace('"version": "1.0.0"', '"version": "2.0.0"'));
+    await weft('workflows', 'register', 'v2.json');
+
+    const listed = await weft('workflows', 'ls');
+    const rows = (await weft('workflows', 'ls', '--json')).out.trim().split('\n');
+    const old = await weft('workflows', 'show', 'payment-retry', '--version', '1.0.0', '--json');
+    const typo = await weft('workflows', 'show', 'payment-rety');
+
+    expect(listed.out).toMatch(/^payment-retry +2\.0\.0 +current /m);
+    expect(listed.out).toMatch(/^payment-retry +1\.0\.0 +\d/m);
+    expect(
+      rows
+        .map((row) => JSON.parse(row) as { id: string; version: string; current: boolean })
+        .filter(({ id }) => id === 'payment-retry')
+        .map(({ version, current }) => [version, current]),
+    ).toEqual([
+      ['1.0.0', false],
+      ['2.0.0', true],
+    ]);
+    expect(JSON.parse(old.out)).toMatchObject({ version: '1.0.0' });
+    expect(typo).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('weft workflows show payment-retry'),
+    });
+  });
+});
+
+describe('runs show', () => {
+  it('has version, fork origin, children and parent', async () => {
+    const run = (await weft('run', 'batch-totals', '--watch', '--json')).out;
+    const { runId } = JSON.parse(run.split('\n')[0] ?? '') as { runId: string };
+    const fork = (await weft('fork', runId, '--from', '3')).out.trim();
+    const trip = JSON.parse((await weft('run', 'trip-booking', '-w', '--json')).out.split('\n')[0] ?? '') as {
+      runId: string;
+    };
+    const snapshot = JSON.parse((await weft('runs', 'show', trip.runId, '--json')).out) as {
+      childRuns: { runId: string }[];
+    };
+    const child = snapshot.childRuns[0]?.runId ?? '';
+
+    const [forked, parent, below] = [
+      await weft('runs', 'show', fork),
+      await weft('runs', 'show', trip.runId),
+      await weft('runs', 'show', child),
+    ];
+
+    expect(forked.out).toMatch(/^workflow +batch-totals@1\.\d\.0$/m);
+    expect(forked.out).toMatch(new RegExp(`^fork of +${runId} from #3 \\(branch\\)$`, 'm'));
+    expect(parent.out).toMatch(new RegExp(`^${child} +trip-(flight|hotel) +completed`, 'm'));
+    expect(below.out).toMatch(new RegExp(`^child of +${trip.runId}$`, 'm'));
   });
 });

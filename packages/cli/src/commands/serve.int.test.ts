@@ -165,6 +165,17 @@ describe('serve', () => {
     expect(await readFile(join(folder, 'test', 'key'), 'utf8')).toMatch(/^weft_test_/);
   });
 
+  it('says so when the data folder is a file', async () => {
+    await writeFile(join(folder, 'taken'), '');
+
+    const result = await weft(folder, ['serve', '--port', '0', '--data', 'taken']);
+    const below = await weft(folder, ['serve', '--port', '0', '--data', 'taken/inside']);
+
+    expect(result).toMatchObject({ code: 3, err: expect.stringContaining('exists already') });
+    expect(below).toMatchObject({ code: 3, err: expect.stringContaining('is not a folder') });
+    expect(result.err + below.err).not.toMatch(/EEXIST|ENOTDIR/);
+  });
+
   it('says so when the port is taken', async () => {
     const host = await serve();
     const { port } = new URL(host.url);

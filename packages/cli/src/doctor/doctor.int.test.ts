@@ -51,7 +51,7 @@ describe('doctor', () => {
         await host.stop();
         await copyFile(join(cwd, 'earlier.db'), database);
       },
-      'commits that were acknowledged',
+      'acknowledged',
     ],
   ])('fails for a database %s, as serve does', async (_, harm, reason) => {
     await used();

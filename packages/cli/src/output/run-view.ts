@@ -7,6 +7,7 @@ import { type Style, paintStatus } from './style.ts';
 import { renderTable } from './table.ts';
 import { durationText } from './time-text.ts';
 import { shown, visibleText } from './terminal-text.ts';
+import { countText } from './count-text.ts';
 
 /** Next to the nodes: the head, the titles, what is not shown, and the cursor. */
 const OTHER_LINES = 4;
@@ -39,7 +40,7 @@ export function renderProgress(
   const hidden = nodes.length - shown.length;
   if (hidden === 0) return [head, table].join('\n');
   const active = nodes.filter(isActive).length - shown.filter(isActive).length;
-  const more = `… and ${hidden} more ${hidden === 1 ? 'node' : 'nodes'}`;
+  const more = `… and ${countText(hidden, 'more node')}`;
   return [head, table, style.dim(active === 0 ? more : `${more}, ${active} of them active`)].join('\n');
 }
 
@@ -122,7 +123,7 @@ export function outcomeText(style: Style, progress: RunProgress): string {
   const took =
     progress.endedAt === undefined || progress.startedAt === undefined ? '' : ` in ${elapsed(progress, 0)}`;
   const lines = [
-    shown`Run ${progress.runId} ${paintStatus(style, progress.status)}${took} (${progress.events} events).`,
+    shown`Run ${progress.runId} ${paintStatus(style, progress.status)}${took} (${countText(progress.events, 'event')}).`,
   ];
   if (progress.error !== undefined) {
     const where = progress.error.nodeId === undefined ? '' : ` at node ${progress.error.nodeId}`;

@@ -8,6 +8,7 @@ import { CliError, EXIT, type ExitCode, usageError } from '../../exit-code.ts';
 import { renderRunList } from '../../output/run-list.ts';
 import { FILTER_ARGS, type FilterArgs, listRuns, parseFilter } from './filter.ts';
 import { shown } from '../../output/terminal-text.ts';
+import { countText } from '../../output/count-text.ts';
 
 const CHUNK = 100; // what one bulk request may hold
 
@@ -77,7 +78,7 @@ function showTargets(cli: Cli, ids: readonly string[], found: readonly RunSummar
   cli.io.stdout.write(
     `${found === undefined ? ids.join('\n') : renderRunList(cli.style, found, Date.now())}\n`,
   );
-  cli.io.stderr.write(`${ids.length} runs would be cancelled. Nothing was changed.\n`);
+  cli.io.stderr.write(`${countText(ids.length, 'run')} would be cancelled. Nothing was changed.\n`);
   return EXIT.done;
 }
 
@@ -85,7 +86,7 @@ function notConfirmed(count: number): CliError {
   return new CliError(
     EXIT.unmet,
     'confirmation_required',
-    `This would cancel ${count} runs. Check with --dry-run, then repeat with --yes.`,
+    `This would cancel ${countText(count, 'run')}. Check with --dry-run, then repeat with --yes.`,
     { details: { count } },
   );
 }

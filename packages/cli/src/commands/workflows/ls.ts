@@ -33,6 +33,7 @@ function table(style: Parameters<typeof renderTable>[0], rows: readonly Workflow
     [
       { title: 'WORKFLOW', value: (row) => row.id },
       { title: 'VERSION', value: (row) => row.version },
+      { title: '', value: (row) => (row.current === true ? 'current' : '') },
       { title: 'NODES', value: (row) => String(row.nodes), align: 'right' },
       { title: 'REGISTERED', value: (row) => agoText(row.registeredAt, now) },
       { title: 'NAME', value: (row) => row.name },

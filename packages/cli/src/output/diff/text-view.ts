@@ -5,6 +5,7 @@ import { payloadChanges, placeOf, stateChanges, typeText, valueText } from './ev
 import type { FieldChange } from './fields.ts';
 import { type DiffReport, type ReportSide, groupBy, verdict } from './report.ts';
 import { visibleText } from '../terminal-text.ts';
+import { countText } from '../count-text.ts';
 
 /** Of one event; a payload that differs everywhere is not understood better by a longer list. */
 const FIELDS_SHOWN = 12;
@@ -58,7 +59,7 @@ function createView(style: Style, columns: number): View {
       return `${indent}${name}  ${paint.a(valueText(a, half))} ${style.dim('→')} ${paint.b(valueText(b, half))}`;
     });
     const hidden = changes.length - shown.length;
-    return hidden > 0 ? [...shown, style.dim(`${indent}… and ${hidden} more fields`)] : shown;
+    return hidden > 0 ? [...shown, style.dim(`${indent}… and ${countText(hidden, 'more field')}`)] : shown;
   }
 
   function alone(sign: '-' | '+', event: RunEventDocument): string {

@@ -1,10 +1,11 @@
-import { readdir, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
 import type { Caller, Host, RegisterOptions, WorkflowProblem } from '@weft/engine';
 import { isHostError, isJsonObject } from '@weft/protocol/plain';
 import { toCliError, unusable } from '../../exit-code.ts';
 import { lineOfPointer } from '../../parsing/json-lines.ts';
-import { parseJsonText, readTextFile, reasonOf } from '../../parsing/key-values.ts';
+import { jsonFilesIn } from '../../parsing/json-files.ts';
+import { parseJsonText, readTextFile } from '../../parsing/key-values.ts';
 
 /** What became of one file: a workflow, or the reason why it is not one. */
 export type LoadedFile =
@@ -27,19 +28,10 @@ export async function loadWorkflowFiles(
 ): Promise<readonly LoadedFile[]> {
   const loaded: LoadedFile[] = [];
   for (const folder of folders) {
-    for (const file of await jsonFilesIn(folder)) loaded.push(await loadFile(host, caller, file, options));
+    for (const file of await jsonFilesIn('/', folder))
+      loaded.push(await loadFile(host, caller, file, options));
   }
   return loaded;
-}
-
-async function jsonFilesIn(folder: string): Promise<readonly string[]> {
-  try {
-    const entries = await readdir(folder, { withFileTypes: true });
-    const files = entries.filter((entry) => !entry.isDirectory() && entry.name.endsWith('.json'));
-    return files.map((entry) => join(folder, entry.name)).sort();
-  } catch (cause) {
-    throw unusable('folder_unreadable', `--workflows ${folder} cannot be read: ${reasonOf(cause)}.`, cause);
-  }
 }
 
 async function loadFile(
