@@ -87,6 +87,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     await store.close();
     throw error;
   });
+  let ownUrl: string | undefined;
   const host = createHost({
     store,
     log,
@@ -95,6 +96,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     conformance,
     auditRuns: settings.auditRuns,
     egressAllow: settings.allowEgress,
+    ownUrl: () => ownUrl,
     ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),
     secretsKey,
     auditKey,
@@ -127,6 +129,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     const identity = isInFolder ? await provideIdentity(folder) : undefined;
     const server = await listen(host, settings, log, { telemetry, identity });
     const url = reachableUrl(server.url);
+    ownUrl = url;
     if (isInFolder) await writeUrlFile(folder, url);
     const parts: Parts = { server, host, telemetry, store, url, folder: isInFolder ? folder : undefined };
     return {
