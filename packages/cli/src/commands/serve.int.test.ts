@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -214,17 +214,19 @@ describe('serve', () => {
     await writeFile(join(flows, 'b-latin.json'), Buffer.from([0x7b, 0xff, 0x7d]));
     await symlink(join(flows, 'nowhere'), join(flows, 'c-dangling.json'));
     await symlink(folder, join(flows, 'd-folder.json'));
-    execFileSync('mkfifo', [join(flows, 'e-pipe.json')]);
+    const socket = createServer();
+    await new Promise<void>((resolve) => socket.listen(join(flows, 'e-socket.json'), resolve));
     await writeFile(join(flows, 'f-good.json'), sample);
 
     const host = await serve(['--workflows', flows]);
+    socket.close();
 
     expect(host.io.out()).toMatch(/workflows +reminder@1\.0\.0\n/);
     expect(host.io.out()).toMatch(/! a-large\.json: The definition has \d+ bytes; the limit is 1048576/);
     expect(host.io.out()).toMatch(/! .*b-latin\.json.*:/);
     expect(host.io.out()).toMatch(/! .*c-dangling\.json cannot be read: there is no such file/);
     expect(host.io.out()).toMatch(/! .*d-folder\.json cannot be read: it is a folder/);
-    expect(host.io.out()).toMatch(/! .*e-pipe\.json cannot be read: it is not a regular file/);
+    expect(host.io.out()).toMatch(/! .*e-socket\.json cannot be read: it is not a regular file/);
   });
 
   it('keeps the registered version of a changed file, and with --dev registers the change beside it', async () => {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '@weft/protocol/plain';
+import { isJsonObject, pathOf } from '@weft/protocol/plain';
 import { ApiError, type Fetch } from '@weft/sdk';
 
 const PATIENCE_MS = 30_000;
@@ -45,7 +45,7 @@ async function assertHost(base: string, urlFrom: string): Promise<void> {
 async function discovery(base: string): Promise<{ status: number; text: string }> {
   try {
     const signal = AbortSignal.timeout(PATIENCE_MS);
-    const response = await fetch(`${base}/.well-known/openwop`, { signal });
+    const response = await fetch(base + pathOf('getCapabilities'), { signal });
     return { status: response.status, text: await response.text() };
   } catch (cause) {
     if (!(cause instanceof DOMException)) throw cause;

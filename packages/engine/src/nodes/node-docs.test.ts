@@ -2,8 +2,11 @@ import type { JsonObject } from '@weft/protocol';
 import { describe, expect, it } from 'vitest';
 import { createHost } from '../host/create-host.ts';
 import { openMemoryStore } from '../memory-store/memory-store.ts';
+import { CONFORMANCE, CONFORMANCE_ONLY } from '../conformance/index.ts';
 import { BUILTIN_NODE_TYPES } from './index.ts';
 import { NODE_DOCS } from './node-docs.ts';
+
+const ALL_TYPES = [...BUILTIN_NODE_TYPES, ...CONFORMANCE_ONLY];
 
 const node = (id: string, typeId: string, rest: JsonObject = {}): JsonObject => ({
   id,
@@ -44,10 +47,10 @@ function around(typeId: string): JsonObject {
 
 describe('the reference of node types', () => {
   it('has every type, and no other', () => {
-    expect(Object.keys(NODE_DOCS).sort()).toEqual(BUILTIN_NODE_TYPES.map(({ typeId }) => typeId).sort());
+    expect(Object.keys(NODE_DOCS).sort()).toEqual(ALL_TYPES.map(({ typeId }) => typeId).sort());
   });
 
-  it.each(BUILTIN_NODE_TYPES.map((type) => [type.typeId, type] as const))(
+  it.each(ALL_TYPES.map((type) => [type.typeId, type] as const))(
     'explains every field of the config of %s, and its ports',
     (typeId, { config, branches = [] }) => {
       const { properties = {} } = config as { properties?: Record<string, unknown> };
@@ -57,12 +60,9 @@ describe('the reference of node types', () => {
     },
   );
 
-  it.each(BUILTIN_NODE_TYPES.map(({ typeId }) => typeId))(
-    'has an example of %s that registers',
-    async (typeId) => {
-      const host = createHost({ store: openMemoryStore(), version: '0', conformance: true });
+  it.each(ALL_TYPES.map(({ typeId }) => typeId))('has an example of %s that registers', async (typeId) => {
+    const host = createHost({ store: openMemoryStore(), version: '0', conformance: CONFORMANCE });
 
-      expect((await host.workflows.check(around(typeId))).errors).toEqual([]);
-    },
-  );
+    expect((await host.workflows.check(around(typeId))).errors).toEqual([]);
+  });
 });
