@@ -95,6 +95,7 @@ describe('a run id', () => {
       ['runs', 'erase', prefix],
       ['runs', 'rm', prefix],
     ];
+    const compared = await weft('diff', prefix, '@last');
     const codes: [string, number][] = [];
     for (const command of [...commands, ['approve', last.slice(0, 30)]]) {
       const { code } = await weft(...command);
@@ -102,6 +103,7 @@ describe('a run id', () => {
     }
 
     expect(shown.map(({ out }) => (JSON.parse(out) as { runId: string }).runId)).toEqual([last, first]);
+    expect(compared.out).toMatch(new RegExp(`^a +${first} .*\\nb +${last} `));
     // 4: the run is found, and not in the state for it.
     expect(codes.filter(([, code]) => code !== 0 && code !== 4)).toEqual([]);
   });

@@ -11,7 +11,7 @@ import { type RunSide, parseSide } from './side.ts';
 export type OpenSide = LiveSide | BundleSide;
 
 export interface LiveSide {
-  /** As it was typed. */
+  /** The id of the run, or its URL where it is of a host that was named. */
   readonly label: string;
   readonly run: RunDocument;
   readonly client: Client;
@@ -58,7 +58,8 @@ async function openSide(io: Io, args: TargetArgs, placed: PlacedSide): Promise<L
   const target = await targetOf(io, args, placed);
   const client = clientOf(target);
   const runId = await resolveRunId(client, side.runId);
-  return { label, run: await named(label, client.runs.get(runId)), client, host, key: target.key };
+  const run = await named(label, client.runs.get(runId));
+  return { label: side.host === undefined ? run.runId : label, run, client, host, key: target.key };
 }
 
 async function targetOf(io: Io, args: TargetArgs, placed: PlacedSide): Promise<Reachable> {
