@@ -2,6 +2,8 @@
  * `npm start -- FLAGS`: makes the clone ready, then serves the example workflows. The host runs in this very process, so
  * that signals need no middleman.
  */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ensureReady, ROOT } from './bootstrap.mjs';
@@ -13,7 +15,7 @@ ensureReady();
 
 stopWithParent();
 const weft = join(ROOT, 'packages/cli/bin/weft.mjs');
-process.argv = [process.execPath, weft, 'serve', ...exampleFlags(flags), ...flags];
+process.argv = [process.execPath, weft, 'serve', ...(await serveFlags(flags))];
 await import(pathToFileURL(weft).href);
 
 /**
@@ -31,14 +33,25 @@ function stopWithParent() {
 }
 
 /**
- * What makes the examples work: their folder, and leave to call this very host, which the egress policy refuses otherwise.
- * A port that the system is to choose is not known yet, so nothing can be admitted for it.
+ * What makes the examples work: their folder, and permission to call this very host, which the egress policy refuses otherwise.
+ * A port that the system is to choose is chosen here, because it must be known to be admitted.
  */
-function exampleFlags(given) {
-  if (given.includes('--help') || given.includes('-h')) return [];
-  const port = valueOf(given, '--port') ?? process.env.WEFT_PORT ?? DEFAULT_PORT;
-  const egress = port === '0' ? [] : ['--allow-egress', `127.0.0.1:${port}`];
-  return ['--workflows', join(ROOT, 'examples/workflows'), ...egress];
+async function serveFlags(given) {
+  if (given.includes('--help') || given.includes('-h')) return given;
+  const asked = valueOf(given, '--port') ?? process.env.WEFT_PORT ?? DEFAULT_PORT;
+  const port = asked === '0' ? String(await freePort()) : asked;
+  const examples = ['--workflows', join(ROOT, 'examples/workflows'), '--allow-egress', `127.0.0.1:${port}`];
+  // The last one counts.
+  return [...examples, ...given, ...(asked === '0' ? ['--port', port] : [])];
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
 }
 
 function valueOf(given, name) {

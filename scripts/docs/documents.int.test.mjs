@@ -50,6 +50,21 @@ describe('the pages', () => {
     expect(current.flatMap(missingPaths)).toEqual([]);
   });
 
+  it('pass the samples only inputs that these declare', () => {
+    const commands = PAGES.flatMap((page) => [
+      ...readPage(page).matchAll(/weft run ([\w-]+)((?: --input (?:'[^']*'|\S+))+)/g),
+    ]);
+    const undeclared = commands.flatMap(([command, id, inputs]) => {
+      const { variables } = JSON.parse(readFileSync(join(ROOT, `examples/workflows/${id}.json`), 'utf8'));
+      const declared = variables.map(({ name }) => name);
+      const names = [...inputs.matchAll(/--input '?(\w+)=/g)].map(([, name]) => name);
+      return names.filter((name) => !declared.includes(name)).map((name) => `${command}: ${name}`);
+    });
+
+    expect(commands.length).toBeGreaterThan(10);
+    expect(undeclared).toEqual([]);
+  });
+
   it('say which node types there are', () => {
     const known = [...readPage('docs/reference/nodes.md').matchAll(/^\| \[`([^`]+)`\]/gm)].map(
       ([, type]) => type,

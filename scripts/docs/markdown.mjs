@@ -8,6 +8,7 @@ export const PAGES = [
   'ARCHITECTURE.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
+  'examples/README.md',
   ...readdirSync(join(ROOT, 'docs'), { recursive: true })
     .filter((file) => file.endsWith('.md'))
     .map((file) => `docs/${file.replaceAll('\\', '/')}`),

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@weft/protocol';
 import { ApiError, ConnectionError } from '@weft/sdk';
+import { NoAnswer } from './connecting/reach-host.ts';
 import { visibleText } from './output/terminal-text.ts';
 
 /** What the shell learns. */
@@ -48,7 +49,8 @@ export function unusable(code: string, message: string, cause?: unknown): CliErr
 export function toCliError(error: unknown): CliError | undefined {
   if (error instanceof CliError) return error;
   if (error instanceof ConnectionError) {
-    const message = `No host answers at ${error.url}. Start one with: npm start`;
+    const advice = error.cause instanceof NoAnswer ? error.cause.message : '.';
+    const message = `No host answers at ${error.url}${advice}`;
     const refused = /refused/i.test(error.message);
     return unusable('host_unreachable', refused ? message : `${message}\n${error.message}`, error);
   }

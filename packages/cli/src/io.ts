@@ -13,6 +13,8 @@ export interface Io {
   readonly isTTY: boolean;
   /** Width of the terminal in characters; absent without one. */
   readonly columns?: number | undefined;
+  /** Its height in lines; absent without one. */
+  readonly rows?: number | undefined;
   /** Ends the process at once; only the second signal to `serve` uses it. */
   exit(code: number): void;
   /** Calls back on every SIGINT and SIGTERM until the returned function is called. */
@@ -48,6 +50,9 @@ export function shielded(io: Io): ShownIo {
     get columns() {
       return io.columns;
     },
+    get rows() {
+      return io.rows;
+    },
     exit: (code) => io.exit(code),
     onSignal: (listener) => io.onSignal(listener),
   };
@@ -70,6 +75,9 @@ export function processIo(): Io {
     isTTY: process.stdout.isTTY ?? false, // absent, not false, when it is a file or a pipe
     get columns() {
       return process.stdout.columns;
+    },
+    get rows() {
+      return process.stdout.rows;
     },
     exit: (code) => process.exit(code),
     onSignal(listener) {

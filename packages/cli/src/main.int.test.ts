@@ -35,6 +35,20 @@ describe('the command line', () => {
     expect((await run('show', 'RUN')).err).toContain('Did you mean: weft runs show');
   });
 
+  it('explains itself with help, as it does with --help', async () => {
+    for (const words of [[], ['runs'], ['runs', 'show'], ['keys', 'rotate', 'links']]) {
+      const asked = await run('help', ...words);
+
+      expect(asked).toEqual(await run(...words, '--help'));
+      expect(asked.code).toBe(0);
+    }
+    expect(await run('runs', 'help')).toEqual(await run('runs', '--help'));
+    expect(await run('help', 'rnus')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('Did you mean: weft help runs'),
+    });
+  });
+
   it('refuses unknown flags with the closest one', async () => {
     const result = await run('runs', 'ls', '--statsu', 'failed');
 

@@ -32,7 +32,7 @@ export async function main(argv: readonly string[], outside: Io): Promise<number
 async function dispatch(argv: readonly string[], io: ShownIo): Promise<number> {
   const style = styleFor(io.isTTY, io.env);
   if (argv[0] === '--version' || argv[0] === '-v') return say(io, VERSION);
-  const found = find(argv);
+  const found = argv[0] === 'help' ? find([...argv.slice(1), '--help'], 'weft help') : find(argv);
   if (found.command.kind === 'group') {
     const help = groupHelp(style, found.path, found.command);
     if (found.rest.length > 0) return say(io, help);
@@ -56,16 +56,18 @@ interface Found {
   readonly rest: readonly string[];
 }
 
-/** Walks nouns and verbs as far as they go. A group is only found when nothing but --help follows. */
-function find(argv: readonly string[]): Found {
+const HELP = ['help', '--help', '-h'];
+
+/** Walks nouns and verbs as far as they go. A group is only found when nothing but a wish for help follows. */
+function find(argv: readonly string[], typed: string = weft.name): Found {
   let command: Command = weft;
   let path = weft.name;
   for (let index = 0; ; index += 1) {
     const rest = argv.slice(index);
     const word = rest[0];
     if (command.kind === 'leaf') return { path, command, rest };
-    if (word === undefined || word === '--help' || word === '-h') return { path, command, rest };
-    command = childOf(command, path, word);
+    if (word === undefined || HELP.includes(word)) return { path, command, rest };
+    command = childOf(command, `${typed}${path.slice(weft.name.length)}`, word);
     path = `${path} ${command.name}`;
   }
 }

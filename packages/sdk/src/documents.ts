@@ -33,6 +33,8 @@ export interface CreatedRun {
   readonly status: string;
   readonly eventsUrl: string;
   readonly statusUrl?: string;
+  /** Inputs that the workflow does not declare; absent when there are none. */
+  readonly weft?: { readonly ignoredInputs?: readonly string[] };
 }
 
 export interface RunCommandAnswer {
@@ -152,6 +154,8 @@ export interface WorkflowSummary {
   readonly digest: string;
   readonly registeredAt: string;
   readonly nodes: number;
+  /** Runs that name no version get this one; absent from hosts that do not say. */
+  readonly current?: boolean;
 }
 
 /** One thing wrong or doubtful in a definition, with the JSON Pointer of the place. */

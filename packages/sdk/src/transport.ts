@@ -259,6 +259,7 @@ function problemOf(error: unknown): string {
   if (code === 'ECONNRESET' || code === 'UND_ERR_SOCKET')
     return 'The connection was closed by the other side';
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') return 'The connection timed out';
+  if (code?.startsWith('HPE_') === true) return 'The server there does not speak HTTP';
   return code === undefined ? 'The request could not be sent' : `The request could not be sent: ${code}`;
 }
 

@@ -5,7 +5,8 @@ import { type PagePromise, pagedList } from './page-promise.ts';
 import type { Transport } from './transport.ts';
 
 export interface Workflows {
-  get(workflowId: string): ApiPromise<WorkflowDefinition>;
+  /** The current version, or the one that is named (Weft's own). */
+  get(workflowId: string, version?: string): ApiPromise<WorkflowDefinition>;
   list(page?: PageRequest): PagePromise<WorkflowSummary>;
   /** The same content again is fine; other content under a known version is refused. */
   register(definition: unknown): ApiPromise<WorkflowRegistration>;
@@ -15,7 +16,10 @@ export interface Workflows {
 
 export function createWorkflows(transport: Transport): Workflows {
   return {
-    get: (workflowId) => transport.json(endpointOf('getWorkflow', { workflowId })),
+    get: (workflowId, version) =>
+      version === undefined
+        ? transport.json(endpointOf('getWorkflow', { workflowId }))
+        : transport.json(endpointOf('getWorkflowVersion', { workflowId }), { query: { version } }),
     list: (page) => pagedList(transport, endpointOf('listWorkflows'), 'workflows', { ...page }),
     register: (definition) => transport.json(endpointOf('registerWorkflow'), { body: definition }),
     check: (definition) => transport.json(endpointOf('checkWorkflow'), { body: definition }),

@@ -2,6 +2,7 @@ export {
   checkSqliteFile,
   NotAStoreError,
   openSqliteStore,
+  sqliteRejection,
   StoreBehindError,
   StoreInUseError,
   StoreTooNewError,

@@ -1,6 +1,6 @@
 import type { AnnotationCreate } from '@weft/protocol';
-import { HOST_ARGS, leaf } from '../parsing/command.ts';
-import { connect } from '../connecting/connection.ts';
+import { HOST_ARGS, leaf, RUN_ARG } from '../parsing/command.ts';
+import { connectToRun } from '../connecting/run-id.ts';
 import { EXIT, usageError } from '../exit-code.ts';
 import { signalText } from '../output/annotation-list.ts';
 import { shown } from '../output/terminal-text.ts';
@@ -16,7 +16,7 @@ export const annotate = leaf({
     'weft annotate RUN --correction "The total is 12.50"',
   ],
   args: {
-    run: { type: 'positional', description: 'Run id', required: true },
+    run: RUN_ARG,
     rating: { type: 'string', valueHint: '1..5', description: 'How good it was' },
     label: { type: 'string', valueHint: 'TEXT', description: 'A label' },
     flag: { type: 'boolean', description: 'Flag the run for review' },
@@ -32,8 +32,8 @@ export const annotate = leaf({
       ...(args.node !== undefined && { nodeId: args.node }),
       ...(args.event !== undefined && { eventId: args.event }),
     };
-    const { client } = await connect(cli.io, args);
-    const annotation = await client.annotations.create(args.run, {
+    const { client, runId } = await connectToRun(cli.io, args);
+    const annotation = await client.annotations.create(runId, {
       signal,
       ...(Object.keys(target).length > 0 && { target }),
       ...(args.note !== undefined && { note: args.note }),

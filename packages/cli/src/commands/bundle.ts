@@ -1,12 +1,13 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { resolve as resolvePath } from 'node:path';
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol/plain';
-import { type Cli, HOST_ARGS, leaf } from '../parsing/command.ts';
-import { connect } from '../connecting/connection.ts';
+import { type Cli, HOST_ARGS, leaf, RUN_ARG } from '../parsing/command.ts';
+import { connectToRun } from '../connecting/run-id.ts';
 import { EXIT, unusable, usageError } from '../exit-code.ts';
 import { reasonOf } from '../parsing/key-values.ts';
 import { control, shown } from '../output/terminal-text.ts';
 import { shellCommand } from '../output/shell-command.ts';
+import { countText } from '../output/count-text.ts';
 
 export const bundle = leaf({
   name: 'bundle',
@@ -17,7 +18,7 @@ export const bundle = leaf({
     'weft bundle RUN -o - | gzip > run.gz',
   ],
   args: {
-    run: { type: 'positional', description: 'Run id', required: true },
+    run: RUN_ARG,
     output: {
       type: 'string',
       alias: 'o',
@@ -28,17 +29,17 @@ export const bundle = leaf({
     ...HOST_ARGS,
   },
   async run({ cli, args }) {
-    const output = args.output ?? `${args.run.replace(/[^\w.-]/g, '_')}.bundle.json`;
     const options = parseMaxEvents(args['max-events']);
-    const { client } = await connect(cli.io, args);
-    const text = await read(cli, await client.bundles.text(args.run, options), output !== '-');
+    const { client, runId } = await connectToRun(cli.io, args);
+    const output = args.output ?? `${runId.replace(/[^\w.-]/g, '_')}.bundle.json`;
+    const text = await read(cli, await client.bundles.text(runId, options), output !== '-');
     const summary = summaryOf(text);
     if (output === '-') cli.io.stdout.document(`${text}\n`);
     else await save(resolvePath(cli.io.cwd, output), text);
     tell(cli, output, summary);
     if (summary.truncated && !cli.json)
       cli.io.stderr.write(
-        shown`The bundle is truncated. The whole log: ${shellCommand('runs events', [args.run], '--json')}\n`,
+        shown`The bundle is truncated. The whole log: ${shellCommand('runs events', [runId], '--json')}\n`,
       );
     return EXIT.done;
   },
@@ -121,8 +122,8 @@ function tell(cli: Cli, output: string, summary: Summary): void {
     return;
   }
   const what = [
-    truncated ? `the first ${events} of ${totalEvents} events` : `${events} events`,
-    ...(masked === undefined ? [] : [`${masked} values masked`]),
+    truncated ? `the first ${events} of ${countText(totalEvents, 'event')}` : countText(events, 'event'),
+    ...(masked === undefined ? [] : [`${countText(masked, 'value')} masked`]),
     ...(signed ? ['signed'] : []),
     sizeText(bytes),
   ].join(', ');

@@ -3,14 +3,15 @@ import { pathOf } from '@weft/protocol/plain';
 import type { EventDifferenceDocument } from '@weft/sdk';
 import { type Cli, HOST_ARGS, leaf } from '../parsing/command.ts';
 import { EXIT, type ExitCode, usageError } from '../exit-code.ts';
-import { alignByNode } from '../output/diff/align.ts';
-import { type OpenSide, compare, inOneForm, openSides, wholeLog } from '../output/diff/compare.ts';
+import { collectReport } from '../output/diff/collect-report.ts';
+import { type OpenSide, compare, inOneForm, openSides } from '../output/diff/compare.ts';
 import { isBundle } from '../output/diff/bundle-side.ts';
 import { renderDiffHtml } from '../output/diff/html-view.ts';
-import { type DiffReader, readDiff } from '../output/diff/read-diff.ts';
-import { type AlignedView, type DiffReport, isDifferent } from '../output/diff/report.ts';
+import { readDiff } from '../output/diff/read-diff.ts';
+import { type DiffReport, isDifferent } from '../output/diff/report.ts';
 import { renderDiffText } from '../output/diff/text-view.ts';
 import { writeText } from './evidence/deliver.ts';
+import { countText } from '../output/count-text.ts';
 
 const SHOWN = 50;
 const SHOWN_ON_PAGE = 1_000;
@@ -29,12 +30,13 @@ export const diff = leaf({
   args: {
     a: {
       type: 'positional',
-      description: 'Run id, URL of a run (key of another host: WEFT_API_KEY_A), or bundle file',
+      description:
+        'Run id, its first characters, @last, URL of a run (key of another host: WEFT_API_KEY_A), or bundle file',
       required: true,
     },
     b: {
       type: 'positional',
-      description: 'Run id, URL of a run (key of another host: WEFT_API_KEY_B), or bundle file',
+      description: 'The same (key of another host: WEFT_API_KEY_B)',
       required: true,
     },
     first: { type: 'boolean', description: 'Stop at the first difference' },
@@ -67,7 +69,7 @@ function warnOfMasks({ io }: Cli, ...sides: readonly OpenSide[]): void {
   const masked = sides.reduce((count, side) => count + (isBundle(side) ? side.masked : 0), 0);
   if (masked === 0) return;
   io.stderr.write(
-    `The runs are compared as bundles with ${masked} masked values; differences between masked values are not shown.\n`,
+    `The runs are compared as bundles with ${countText(masked, 'masked value')}; differences between masked values are not shown.\n`,
   );
 }
 
@@ -103,7 +105,7 @@ async function deliver(cli: Cli, a: OpenSide, b: OpenSide, asked: Request): Prom
   const pieces = await compare(a, b);
   const isDocument = cli.json && !asked.isFirst;
   const reader = readDiff(isDocument ? printing(cli, pieces) : pieces);
-  const report = await collect(reader, a, b, asked);
+  const report = await collectReport(reader, a, b, { ...asked, limit: limitOf(asked) });
   if (asked.html !== undefined) writeText(asked.html, renderDiffHtml(report));
   if (cli.json && asked.isFirst) cli.io.stdout.write(`${firstAsJson(report.first)}\n`);
   if (!cli.json)
@@ -127,33 +129,6 @@ function firstAsJson(first: EventDifferenceDocument | undefined): string {
     divergedAtSeq: first?.seq ?? null,
     ...(first !== undefined && { difference: first }),
   });
-}
-
-/** Reads the differences, and keeps as many as are shown. */
-async function collect(reader: DiffReader, a: OpenSide, b: OpenSide, asked: Request): Promise<DiffReport> {
-  const limit = limitOf(asked);
-  const differences: EventDifferenceDocument[] = [];
-  let total = 0;
-  for await (const difference of reader.differences) {
-    total += 1;
-    if (differences.length < limit) differences.push(difference);
-    if (asked.isFirst) break;
-  }
-  const isCut = asked.isFirst && total > 0;
-  return {
-    a,
-    b,
-    first: differences[0],
-    differences,
-    total,
-    outline: isCut ? undefined : reader.outline(),
-    aligned: asked.isAligned ? await aligned(a, b, limit) : undefined,
-  };
-}
-
-async function aligned(a: OpenSide, b: OpenSide, limit: number): Promise<AlignedView> {
-  const pairs = alignByNode(await wholeLog(a), await wholeLog(b));
-  return { pairs: pairs.slice(0, limit), total: pairs.length };
 }
 
 function limitOf({ isAll, html }: Request): number {

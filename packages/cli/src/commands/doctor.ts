@@ -4,7 +4,7 @@ import { readKeyFile } from '../connecting/data-folder.ts';
 import {
   type Finding,
   checkDataFolder,
-  checkDatabaseHeader,
+  checkDatabaseFile,
   checkHost,
   checkKeyFile,
   checkNodeVersion,
@@ -43,7 +43,7 @@ export const doctor = leaf({
     const findings = [
       checkNodeVersion(process.version),
       ...(database === undefined
-        ? [await checkDataFolder(target), await checkKeyFile(target), await checkDatabaseHeader(target)]
+        ? [await checkDataFolder(target), await checkKeyFile(target), await checkDatabaseFile(target)]
         : await checkDatabase(database, deep)),
       ...(deep && database === undefined ? [await checkDeep(target)] : []),
       ...(deep ? onHost.map(withoutHost) : onHost),

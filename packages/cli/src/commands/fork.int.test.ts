@@ -192,7 +192,34 @@ describe('weft fork', () => {
     expect(outcome.out).toMatch(/Run \S+ completed/);
     expect(outcome.out).toContain('First difference at #');
     expect(outcome.out).toMatch(/status\s+"failed" → "completed"/);
+    expect(outcome.out).toContain('Paired by node, type and occurrence');
+    expect(outcome.out).not.toContain(' | ');
+    expect(outcome.err).toContain(`By sequence: weft diff ${runId}`);
+    expect(outcome.err).not.toContain('was read before');
     expect(calls.slice(before)).toEqual(['{"order":"good"}']);
+  });
+
+  it('says when a changed input was consumed before the cut', async () => {
+    const runId = await ended('order', 'completed', { order: 'good' });
+    const read = await seqOf(runId, 'node.started', 'call');
+    const from = await seqOf(runId, 'node.started', 'ended');
+
+    const late = await on('fork', runId, '--from', String(from), '--input', 'order=other', '--diff');
+
+    expect(late.code).toBe(0);
+    expect(late.err).toContain(
+      `Input order was read before #${from} already, by call (#${read}): its result is kept. To change it, fork from #${read}.`,
+    );
+  });
+
+  it('takes --align node, which has no JSON form', async () => {
+    const runId = await ended('order', 'completed');
+
+    const aligned = await on('fork', runId, '--replay', '--diff', '--align', 'node');
+    const asJson = await on('fork', runId, '--replay', '--diff', '--align', 'node', '--json');
+
+    expect(aligned).toMatchObject({ code: 0, out: expect.stringContaining('No difference.') });
+    expect(asJson).toMatchObject({ code: 2, err: expect.stringContaining('remove --json') });
   });
 
   it('sets keys of configurable, and gives the document with --json', async () => {

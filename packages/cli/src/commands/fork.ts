@@ -1,15 +1,19 @@
-import type { JsonObject } from '@weft/protocol';
-import type { Client, EventDifferenceDocument, ForkedRun, ForkRequest } from '@weft/sdk';
-import { type Cli, HOST_ARGS, leaf } from '../parsing/command.ts';
-import { connect, type TargetArgs } from '../connecting/connection.ts';
+import { isJsonObject, type JsonObject } from '@weft/protocol/plain';
+import type { Client, ForkedRun, ForkRequest, RunEventDocument } from '@weft/sdk';
+import { type Cli, HOST_ARGS, leaf, RUN_ARG } from '../parsing/command.ts';
+import type { TargetArgs } from '../connecting/connection.ts';
+import { connectToRun } from '../connecting/run-id.ts';
 import { EXIT, type ExitCode, usageError } from '../exit-code.ts';
 import { readKeyValues } from '../parsing/key-values.ts';
+import { consumedInputs, consumedText } from '../output/consumed-inputs.ts';
+import { collectReport } from '../output/diff/collect-report.ts';
 import { compare, openSides } from '../output/diff/compare.ts';
 import { readDiff } from '../output/diff/read-diff.ts';
 import { renderDiffText } from '../output/diff/text-view.ts';
 import { watchRun } from '../output/watch-run.ts';
 import { shown } from '../output/terminal-text.ts';
 import { shellCommand } from '../output/shell-command.ts';
+import { shownDefinition } from './workflows/find-workflow.ts';
 
 const SHOWN = 50;
 const DEFAULT_COLUMNS = 100;
@@ -24,7 +28,7 @@ export const fork = leaf({
     'weft fork RUN --replay --watch --diff',
   ],
   args: {
-    run: { type: 'positional', description: 'Run id', required: true },
+    run: RUN_ARG,
     from: {
       type: 'string',
       valueHint: 'SEQ',
@@ -56,7 +60,15 @@ export const fork = leaf({
       alias: 'w',
       description: 'Follow the fork to its end; the exit code is its outcome',
     },
-    diff: { type: 'boolean', description: 'Follow the fork, then show how it differs from the run' },
+    diff: {
+      type: 'boolean',
+      description: 'Follow the fork, then show how it differs from the run, paired by node',
+    },
+    align: {
+      type: 'enum',
+      options: ['node'],
+      description: 'How --diff pairs events: by node, type and occurrence (the default for people)',
+    },
     ...HOST_ARGS,
   },
   async run({ cli, args, all }) {
@@ -67,16 +79,49 @@ export const fork = leaf({
       version: args.version,
     };
     const request = requestOf(args, changes);
-    const { client } = await connect(io, args);
+    if (cli.json && args.align !== undefined)
+      throw usageError('--align node is a view for people and has no JSON form; remove --json.');
+    const { client, runId } = await connectToRun(io, args);
     const key = args['idempotency-key'];
-    const forked = await client.runs.fork(
-      args.run,
-      request,
-      key === undefined ? {} : { idempotencyKey: key },
-    );
+    const forked = await client.runs.fork(runId, request, key === undefined ? {} : { idempotencyKey: key });
+    if (!cli.json) await warnOfConsumed(cli, client, forked, Object.keys(changes.values));
     return deliverFork(cli, client, forked, args);
   },
 });
+
+/** A changed input changes nothing that was made of it before the cut, and a person may expect that it does. */
+async function warnOfConsumed(
+  { io }: Cli,
+  client: Client,
+  { sourceRunId, fromSeq }: ForkedRun,
+  names: readonly string[],
+): Promise<void> {
+  if (names.length === 0) return;
+  const { workflowId, weft } = await client.runs.get(sourceRunId);
+  const version = isJsonObject(weft) ? weft['workflowVersion'] : undefined;
+  const definition = await shownDefinition(
+    client,
+    workflowId,
+    typeof version === 'string' ? version : undefined,
+  );
+  if (definition === undefined) return;
+  const kept = await firstEvents(client, sourceRunId, fromSeq);
+  for (const consumed of consumedInputs(definition, names, kept))
+    io.stderr.write(`${consumedText(consumed, fromSeq)}\n`);
+}
+
+/** More is not read for the sake of a warning. */
+const MOST_EVENTS = 20_000;
+
+async function firstEvents(client: Client, runId: string, count: number): Promise<RunEventDocument[]> {
+  const events: RunEventDocument[] = [];
+  const wanted = Math.min(count, MOST_EVENTS);
+  for await (const event of client.runs.log(runId)) {
+    if (event.sequence >= wanted) break;
+    events.push(event);
+  }
+  return events;
+}
 
 interface Changes {
   readonly configurable: JsonObject;
@@ -156,21 +201,9 @@ async function printDiff(cli: Cli, { sourceRunId, runId }: ForkedRun, args: Targ
     io.stdout.write('\n');
     return;
   }
-  const reader = readDiff(pieces);
-  const differences: EventDifferenceDocument[] = [];
-  let total = 0;
-  for await (const difference of reader.differences) {
-    total += 1;
-    if (differences.length < SHOWN) differences.push(difference);
-  }
-  const report = {
-    a,
-    b,
-    first: differences[0],
-    differences,
-    total,
-    outline: reader.outline(),
-    aligned: undefined,
-  };
-  io.stdout.write(`\n${renderDiffText(cli.style, report, io.columns ?? DEFAULT_COLUMNS)}\n`);
+  const asked = { limit: SHOWN, isFirst: false, isAligned: true };
+  const report = await collectReport(readDiff(pieces), a, b, asked);
+  const text = renderDiffText(cli.style, { ...report, isAlignedAlone: true }, io.columns ?? DEFAULT_COLUMNS);
+  io.stdout.write(`\n${text}\n`);
+  if (report.total > 0) io.stderr.write(shown`By sequence: ${shellCommand('diff', [sourceRunId, runId])}\n`);
 }

@@ -8,6 +8,7 @@ import { type Cli, HOST_ARGS, leaf } from '../parsing/command.ts';
 import { connect } from '../connecting/connection.ts';
 import { CliError, EXIT, unusable } from '../exit-code.ts';
 import { shown, visibleText } from '../output/terminal-text.ts';
+import { countText } from '../output/count-text.ts';
 
 export const importBundle = leaf({
   name: 'import',
@@ -100,7 +101,9 @@ function checkedText({ verified, signedBy }: ImportedRun): string {
 function tell({ io, style }: Cli, run: ImportedRun): void {
   const what = [
     run.status,
-    run.truncated ? `the first ${run.events} of ${run.totalEvents} events` : `${run.events} events`,
+    run.truncated
+      ? `the first ${run.events} of ${countText(run.totalEvents, 'event')}`
+      : countText(run.events, 'event'),
     checkedText(run),
     ...(run.created ? [] : ['already imported']),
   ].join(', ');

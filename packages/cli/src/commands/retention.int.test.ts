@@ -83,7 +83,7 @@ describe('weft runs prune', () => {
     const done = await weft(cwd, [...flags, '--yes', '--json']);
 
     expect([young.code, dry.code, unasked.code, done.code]).toEqual([0, 0, 4, 0]);
-    expect(dry.err).toContain('1 runs would be removed');
+    expect(dry.err).toContain('1 run would be removed');
     expect(unasked.err).toContain('--yes');
     expect(JSON.parse(done.out)).toEqual({ runId, removed: true });
   });

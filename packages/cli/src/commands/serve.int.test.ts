@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -164,6 +165,17 @@ describe('serve', () => {
     expect(await readFile(join(folder, 'test', 'key'), 'utf8')).toMatch(/^weft_test_/);
   });
 
+  it('says so when the data folder is a file', async () => {
+    await writeFile(join(folder, 'taken'), '');
+
+    const result = await weft(folder, ['serve', '--port', '0', '--data', 'taken']);
+    const below = await weft(folder, ['serve', '--port', '0', '--data', 'taken/inside']);
+
+    expect(result).toMatchObject({ code: 3, err: expect.stringContaining('exists already') });
+    expect(below).toMatchObject({ code: 3, err: expect.stringContaining('is not a folder') });
+    expect(result.err + below.err).not.toMatch(/EEXIST|ENOTDIR/);
+  });
+
   it('says so when the port is taken', async () => {
     const host = await serve();
     const { port } = new URL(host.url);
@@ -191,6 +203,30 @@ describe('serve', () => {
     expect(host.io.out()).toMatch(/! .*a-broken\.json:1:8/);
     expect(host.io.out()).toContain('! b-other.json: not a workflow definition');
     expect(host.io.out()).toMatch(/! c-foreign\.json:\d+: .*acme\.wait/);
+  });
+
+  it('reports files that are too large, no files, not UTF-8 or not JSON, skips them and starts', async () => {
+    const flows = join(folder, 'flows');
+    await mkdir(flows);
+    const sample = await readFile(join(EXAMPLES, 'reminder.json'), 'utf8');
+    const large = { ...(JSON.parse(sample) as object), description: 'x'.repeat(1_100_000) };
+    await writeFile(join(flows, 'a-large.json'), JSON.stringify(large));
+    await writeFile(join(flows, 'b-latin.json'), Buffer.from([0x7b, 0xff, 0x7d]));
+    await symlink(join(flows, 'nowhere'), join(flows, 'c-dangling.json'));
+    await symlink(folder, join(flows, 'd-folder.json'));
+    const socket = createServer();
+    await new Promise<void>((resolve) => socket.listen(join(flows, 'e-socket.json'), resolve));
+    await writeFile(join(flows, 'f-good.json'), sample);
+
+    const host = await serve(['--workflows', flows]);
+    socket.close();
+
+    expect(host.io.out()).toMatch(/workflows +reminder@1\.0\.0\n/);
+    expect(host.io.out()).toMatch(/! a-large\.json: The definition has \d+ bytes; the limit is 1048576/);
+    expect(host.io.out()).toMatch(/! .*b-latin\.json.*:/);
+    expect(host.io.out()).toMatch(/! .*c-dangling\.json cannot be read: there is no such file/);
+    expect(host.io.out()).toMatch(/! .*d-folder\.json cannot be read: it is a folder/);
+    expect(host.io.out()).toMatch(/! .*e-socket\.json cannot be read: it is not a regular file/);
   });
 
   it('keeps the registered version of a changed file, and with --dev registers the change beside it', async () => {
@@ -331,6 +367,6 @@ describe('doctor', () => {
     const result = await weft(folder, ['doctor', '--deep']);
 
     expect(result.code).toBe(1);
-    expect(result.out).toContain('is not a SQLite file');
+    expect(result.out).toContain('is not an SQLite database');
   });
 });

@@ -43,12 +43,14 @@ function logFor(cli: Cli, settings: ServeSettings): ReturnType<typeof createLog>
 function announce(cli: Cli, settings: ServeSettings, running: RunningHost): void {
   const started: Started = {
     url: running.url,
+    pid: process.pid,
     ...(running.folder !== undefined && { dataFolder: running.folder.root }),
     ...(running.store !== undefined && { store: running.store }),
     keyFrom: running.keyFrom,
     test: settings.conformance,
     allowEgress: settings.allowEgress,
     files: running.files,
+    registered: running.registered,
     ...(running.fixtures !== undefined && { fixtures: running.fixtures }),
     command: cli.io.env['npm_command'] === undefined ? 'weft' : 'npx weft',
   };

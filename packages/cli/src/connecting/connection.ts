@@ -4,8 +4,9 @@ import { CliError, unusable, usageError } from '../exit-code.ts';
 import { fetchFromKnown, parseIdentity, refusingFetch } from './identity.ts';
 import type { Io } from '../io.ts';
 import { reasonOf } from '../parsing/key-values.ts';
-import { shellWord } from '../output/shell-command.ts';
+import { shellCommand, shellWord } from '../output/shell-command.ts';
 import { readPrivateFile } from './private-file.ts';
+import { advisedFetch, fetchFromHost } from './reach-host.ts';
 
 export const DEFAULT_URL = 'http://127.0.0.1:7878';
 
@@ -64,12 +65,17 @@ export async function connect(io: Io, args: TargetArgs): Promise<{ client: Clien
   return { client: clientOf(target), target };
 }
 
-export function clientOf(target: Pick<Target, 'url' | 'urlFrom' | 'key' | 'fetch'>): Client {
+/** What a client needs of a target. */
+export type Reachable = Pick<Target, 'url' | 'urlFrom' | 'key' | 'fetch'> & Partial<Pick<Target, 'folder'>>;
+
+export function clientOf(target: Reachable): Client {
+  const { url, urlFrom, key } = target;
+  const send = target.fetch ?? fetchFromHost(url.replace(/\/+$/, ''), urlFrom);
   try {
     return createClient({
-      baseUrl: target.url,
-      apiKey: target.key ?? null,
-      fetch: target.fetch,
+      baseUrl: url,
+      apiKey: key ?? null,
+      fetch: advisedFetch(send, adviceFor(target)),
       // A person waits: what is wrong is said at once, what takes long is theirs to end.
       maxRetries: 0,
       timeoutMs: 0,
@@ -78,6 +84,18 @@ export function clientOf(target: Pick<Target, 'url' | 'urlFrom' | 'key' | 'fetch
     if (cause instanceof TypeError) throw usageError(`${target.urlFrom}: ${cause.message}`);
     throw cause;
   }
+}
+
+/** Ends the sentence that no host answers at the URL. */
+function adviceFor({ urlFrom, folder }: Reachable): string {
+  const elsewhere =
+    'For a host elsewhere use --url or WEFT_URL; for another data folder use --data or WEFT_DATA.';
+  // A host that stops in order removes its file.
+  const start =
+    folder !== undefined && urlFrom === folder.urlFile
+      ? `: the host of ${folder.root} was killed or has crashed. Start it again: ${shellCommand('serve', [], `--data ${shellWord(folder.root)}`)}`
+      : '. Start one with: npm start';
+  return ` (from ${urlFrom})${start}\n${elsewhere}`;
 }
 
 async function findUrl(

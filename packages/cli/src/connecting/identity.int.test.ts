@@ -151,12 +151,14 @@ describe('the local key', () => {
   });
 
   it('that a person gives is sent as they say', async () => {
-    const impostor = await openImpostor((_request, response) => json(response, 200, { runs: [] }));
+    const impostor = await openImpostor((_request, response) =>
+      json(response, 200, { protocolVersion: '1.0', runs: [] }),
+    );
 
     const { code } = await weft(cwd, ['runs', 'ls', '--url', impostor.url], { WEFT_API_KEY: 'given' });
 
     expect(code).toBe(0);
-    expect(impostor.heard.map(({ authorization }) => authorization)).toEqual(['Bearer given']);
+    expect(impostor.heard.map(({ authorization }) => authorization)).toEqual([undefined, 'Bearer given']);
   });
 
   it('stays where it is when the host of the folder has left no identity', async () => {

@@ -1,9 +1,11 @@
-import { open, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { pathOf } from '@weft/protocol/plain';
-import { ApiError, type Client } from '@weft/sdk';
+import { ApiError, type Client, ConnectionError } from '@weft/sdk';
 import { clientOf, type Target } from '../connecting/connection.ts';
 import { toCliError } from '../exit-code.ts';
 import { reasonOf } from '../parsing/key-values.ts';
+import { LOST_DATA_WAYS_OUT } from '../serve/store/lost-data.ts';
 
 export interface Finding {
   readonly check: string;
@@ -13,7 +15,6 @@ export interface Finding {
   readonly advice?: string;
 }
 
-const SQLITE_HEADER = 'SQLite format 3\u0000';
 const MAX_SKEW_MS = 5_000;
 
 export function checkNodeVersion(version: string): Finding {
@@ -81,32 +82,20 @@ export async function checkKeyFile({ folder, keyFrom }: Target): Promise<Finding
   return { check, state: 'ok', text: folder.keyFile };
 }
 
-/** A look at the header only; --deep reads every page. */
-export async function checkDatabaseHeader({ folder }: Target): Promise<Finding> {
+/** Whether `weft serve` would open it; --deep reads every page. */
+export async function checkDatabaseFile({ folder }: Target): Promise<Finding> {
   const check = 'database';
-  try {
-    const file = await open(folder.database, 'r');
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0);
-      if (bytesRead === 0 || buffer.toString('latin1') === SQLITE_HEADER)
-        return { check, state: 'ok', text: folder.database };
-      return {
-        check,
-        state: 'wrong',
-        text: `${folder.database} is not a SQLite file`,
-        advice: 'Restore it from a backup.',
-      };
-    } finally {
-      await file.close();
-    }
-  } catch (error) {
-    return {
-      check,
-      state: 'wrong',
-      text: `${folder.database}: ${reasonOf(error)}`,
-      advice: 'Start a host once; it creates the file.',
-    };
+  const isExpected = existsSync(folder.identityFile);
+  if (!isExpected && !existsSync(folder.database)) {
+    const advice = 'Start a host once; it creates the file.';
+    return { check, state: 'wrong', text: `${folder.database} does not exist`, advice };
   }
+  const { sqliteRejection, StoreBehindError } = await import('@weft/storage');
+  const rejection = sqliteRejection(folder.database, isExpected);
+  if (rejection === undefined) return { check, state: 'ok', text: folder.database };
+  const advice =
+    rejection instanceof StoreBehindError ? LOST_DATA_WAYS_OUT : 'weft serve will not open this database.';
+  return { check, state: 'wrong', text: rejection.message, advice };
 }
 
 /** Whether a host answers, whether it takes the key, and whether its clock agrees with ours. */
@@ -116,7 +105,8 @@ export async function checkHost(target: Target): Promise<readonly Finding[]> {
     await client.discovery();
   } catch (error) {
     const advice = toCliError(error)?.message ?? 'See the host’s log.';
-    return [{ check: 'host', state: 'wrong', text: `${target.url} does not answer`, advice }];
+    const problem = error instanceof ConnectionError ? 'does not answer' : 'cannot be used';
+    return [{ check: 'host', state: 'wrong', text: `${target.url} ${problem}`, advice }];
   }
   return [
     { check: 'host', state: 'ok', text: `${target.url} (from ${target.urlFrom})` },

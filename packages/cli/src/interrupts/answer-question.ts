@@ -1,7 +1,8 @@
 import { isJsonObject, type Json } from '@weft/protocol/plain';
 import { type Client, type OpenInterrupt, nodeNameOf, openInterruptsOf, type RunDocument } from '@weft/sdk';
-import { type Cli, HOST_ARGS } from '../parsing/command.ts';
+import { type Cli, HOST_ARGS, RUN_ARG } from '../parsing/command.ts';
 import { connect, type TargetArgs } from '../connecting/connection.ts';
+import { resolveRunId } from '../connecting/run-id.ts';
 import { CliError, EXIT, type ExitCode, usageError } from '../exit-code.ts';
 import { answerCommands } from '../output/question.ts';
 import { paintStatus } from '../output/style.ts';
@@ -10,7 +11,7 @@ import { shellCommand } from '../output/shell-command.ts';
 
 /** Arguments of every command that answers a question. */
 export const QUESTION_ARGS = {
-  run: { type: 'positional', description: 'Run id', required: true },
+  run: RUN_ARG,
   node: {
     type: 'positional',
     description: 'The node that is waiting; optional if there is only one',
@@ -31,8 +32,9 @@ export interface GivenAnswer {
 /** Sends the answer and shows how the run stands after it. */
 export async function answerQuestion(cli: Cli, args: TargetArgs, given: GivenAnswer): Promise<ExitCode> {
   const { client } = await connect(cli.io, args);
-  const node = given.node ?? nodeNameOf(await onlyQuestion(client, given));
-  const answer = await client.runs.resolve(given.runId, node, given.value);
+  const runId = await resolveRunId(client, given.runId);
+  const node = given.node ?? nodeNameOf(await onlyQuestion(client, { ...given, runId }));
+  const answer = await client.runs.resolve(runId, node, given.value);
   const text = cli.json
     ? JSON.stringify(answer)
     : `${answer.runId}  ${paintStatus(cli.style, answer.status)}`;

@@ -1,6 +1,8 @@
 import type { Io } from '../io.ts';
 import { control, isControl, splitAtControls } from './terminal-text.ts';
 
+export const DEFAULT_ROWS = 24;
+
 /** A block of lines at the bottom of the terminal that is drawn over itself. */
 export interface LiveView {
   draw(text: string): void;
@@ -20,7 +22,12 @@ export function createLiveView(io: Io): LiveView {
       if (text === last) return;
       last = text;
       const width = io.columns ?? 80;
-      const lines = text.split('\n').map((line) => cut(line, width));
+      // What has left the screen at the top cannot be drawn over; the cursor needs the last line.
+      const room = Math.max(1, (io.rows ?? DEFAULT_ROWS) - 1);
+      const lines = text
+        .split('\n')
+        .slice(0, room)
+        .map((line) => cut(line, width));
       io.stdout.write(`${start()}${lines.join('\n')}\n`);
       height = lines.length;
     },

@@ -13,5 +13,6 @@ export function renderReport(style: Style, file: string, text: string, report: W
 
 function problemLine(file: string, text: string, problem: WorkflowProblem, label: string): string {
   const path = problem.path === '' ? '' : ` (${problem.path})`;
-  return `${file}:${lineOfPointer(text, problem.path)}: ${label}: ${visibleText(problem.message)}${path}`;
+  const line = text === '' ? '' : `:${lineOfPointer(text, problem.path)}`;
+  return `${file}${line}: ${label}: ${visibleText(problem.message)}${path}`;
 }

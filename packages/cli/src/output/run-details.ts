@@ -16,12 +16,14 @@ export function renderRunDetails(style: Style, run: RunDocument): string {
   const parts = [
     renderFields(style, [
       ['run', run.runId],
-      ['workflow', run.workflowId],
+      ['workflow', workflowOf(run)],
       ['status', paintStatus(style, run.status)],
       ['at node', run.currentNodeId],
       ['started', run.startedAt],
       ['ended', run.completedAt],
       ['took', betweenText(run.startedAt, run.completedAt)],
+      ['fork of', forkedFrom(run['weft'])],
+      ['child of', text(run['parentRunId'])],
       ['imported', importedFrom(run['weft'])],
       ['quarantined', quarantinedSince(style, run['weft'])],
       ['tags', run.tags === undefined || run.tags.length === 0 ? undefined : run.tags.join(', ')],
@@ -33,10 +35,37 @@ export function renderRunDetails(style: Style, run: RunDocument): string {
       ],
     ]),
     openInterruptsOf(run).map(waitingText).join('\n'),
+    childTable(style, run['childRuns']),
     nodeTable(style, run.nodeStates),
     section(style, 'Variables', run.variables),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function workflowOf({ workflowId, weft }: RunDocument): string {
+  const version = isJsonObject(weft) ? text(weft['workflowVersion']) : undefined;
+  return version === undefined ? workflowId : `${workflowId}@${version}`;
+}
+
+function forkedFrom(extras: unknown): string | undefined {
+  const fork = isJsonObject(extras) ? extras['fork'] : undefined;
+  if (!isJsonObject(fork)) return undefined;
+  return `${String(fork['sourceRunId'])} from #${String(fork['fromSeq'])} (${String(fork['mode'])})`;
+}
+
+function childTable(style: Style, children: unknown): string {
+  const rows = Array.isArray(children) ? children.filter(isJsonObject) : [];
+  if (rows.length === 0) return '';
+  return renderTable<JsonObject>(
+    style,
+    [
+      { title: 'CHILD', value: (row) => text(row['runId']) ?? '' },
+      { title: 'WORKFLOW', value: (row) => text(row['workflowId']) ?? '' },
+      { title: 'STATUS', value: (row) => text(row['status']) ?? '' },
+      { title: 'NODE', value: (row) => text(row['nodeId']) ?? '' },
+    ],
+    rows,
+  );
 }
 
 /** Where it was executed, and whether the bundle could be checked. */

@@ -1,20 +1,28 @@
 import type { RunEventDocument } from '@weft/sdk';
 import { isJsonObject } from '@weft/protocol/plain';
+import { DEFAULT_ROWS } from './live-view.ts';
 import { asksText } from './question.ts';
 import { type NodeProgress, type RunProgress, nodeKeyOf } from './run-progress.ts';
 import { type Style, paintStatus } from './style.ts';
 import { renderTable } from './table.ts';
 import { durationText } from './time-text.ts';
 import { shown, visibleText } from './terminal-text.ts';
+import { countText } from './count-text.ts';
 
-const MAX_ROWS = 20;
+/** Next to the nodes: the head, the titles, what is not shown, and the cursor. */
+const OTHER_LINES = 4;
 
-/** The whole view, redrawn as the run moves. */
-export function renderProgress(style: Style, progress: RunProgress, now: number): string {
+/** The whole view, redrawn as the run moves, on a terminal of `rows` lines. */
+export function renderProgress(
+  style: Style,
+  progress: RunProgress,
+  now: number,
+  rows: number = DEFAULT_ROWS,
+): string {
   const head = `${style.bold(progress.runId)}  ${paintStatus(style, shownStatus(progress))}  ${elapsed(progress, now)}`;
   const nodes = [...progress.nodes.values()];
   if (nodes.length === 0) return head;
-  const shown = worthShowing(nodes);
+  const shown = worthShowing(nodes, Math.max(1, rows - OTHER_LINES));
   const table = renderTable<NodeProgress>(
     style,
     [
@@ -30,7 +38,10 @@ export function renderProgress(style: Style, progress: RunProgress, now: number)
     shown,
   );
   const hidden = nodes.length - shown.length;
-  return [head, table, ...(hidden > 0 ? [style.dim(`… and ${hidden} more nodes`)] : [])].join('\n');
+  if (hidden === 0) return [head, table].join('\n');
+  const active = nodes.filter(isActive).length - shown.filter(isActive).length;
+  const more = `… and ${countText(hidden, 'more node')}`;
+  return [head, table, style.dim(active === 0 ? more : `${more}, ${active} of them active`)].join('\n');
 }
 
 /** No event says that a run waits: it does when an interrupt is open and nothing else is active. */
@@ -41,17 +52,22 @@ function shownStatus(progress: RunProgress): string {
   return (isMoving ? undefined : nodes.find(({ status }) => status === 'waiting')?.waitsAs) ?? 'running';
 }
 
-/** With many nodes, what moves or went wrong comes first, then the newest. */
-function worthShowing(nodes: readonly NodeProgress[]): readonly NodeProgress[] {
-  if (nodes.length <= MAX_ROWS) return nodes;
-  const chosen = new Set(
-    nodes.filter((node) => node.status !== 'completed' && node.status !== 'skipped').slice(0, MAX_ROWS),
-  );
-  for (let index = nodes.length - 1; index >= 0 && chosen.size < MAX_ROWS; index -= 1) {
-    const node = nodes[index];
-    if (node !== undefined) chosen.add(node);
-  }
+/** With more nodes than lines, the active ones come first, then those that went wrong, then the newest. */
+function worthShowing(nodes: readonly NodeProgress[], room: number): readonly NodeProgress[] {
+  if (nodes.length <= room) return nodes;
+  const newest = nodes.toReversed();
+  const isDone = ({ status }: NodeProgress): boolean => status === 'completed' || status === 'skipped';
+  const byWorth = [
+    newest.filter(isActive),
+    newest.filter((node) => !isActive(node) && !isDone(node)),
+    newest.filter(isDone),
+  ];
+  const chosen = new Set(byWorth.flat().slice(0, room));
   return nodes.filter((node) => chosen.has(node));
+}
+
+function isActive({ status }: NodeProgress): boolean {
+  return status === 'running' || status === 'retrying' || status === 'waiting';
 }
 
 function repaint(style: Style, text: string, status: string): string {
@@ -107,7 +123,7 @@ export function outcomeText(style: Style, progress: RunProgress): string {
   const took =
     progress.endedAt === undefined || progress.startedAt === undefined ? '' : ` in ${elapsed(progress, 0)}`;
   const lines = [
-    shown`Run ${progress.runId} ${paintStatus(style, progress.status)}${took} (${progress.events} events).`,
+    shown`Run ${progress.runId} ${paintStatus(style, progress.status)}${took} (${countText(progress.events, 'event')}).`,
   ];
   if (progress.error !== undefined) {
     const where = progress.error.nodeId === undefined ? '' : ` at node ${progress.error.nodeId}`;

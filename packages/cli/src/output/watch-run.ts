@@ -10,6 +10,8 @@ import { shown } from './terminal-text.ts';
 import { shellCommand } from './shell-command.ts';
 
 const REDRAW_MS = 200;
+/** Between two drawings: a run may have more events than a person can see, and ten thousand nodes. */
+const LEAST_REDRAW_MS = 40;
 
 /**
  * Follows a run to its end: redrawn on a terminal, one line per event elsewhere, one JSON document per line with --json.
@@ -22,28 +24,34 @@ export async function watchRun(cli: Cli, client: Client, runId: string): Promise
   const detach = new AbortController();
   const offSignal = io.onSignal(() => detach.abort());
   const view = io.isTTY && !cli.json ? createLiveView(io) : undefined;
-  const redraw = (): void => view?.draw(renderProgress(style, progress, Date.now()));
-  const notices = createQuestionNotices((question) => {
-    if (cli.json) return;
-    if (view === undefined) io.stderr.write(`${waitingText(question)}\n`);
+  let drawnAt = 0;
+  const redraw = (): void => {
+    drawnAt = Date.now();
+    view?.draw(renderProgress(style, progress, drawnAt, io.rows));
+  };
+  const say = (text: string): void => {
+    if (view === undefined) io.stderr.write(`${text}\n`);
     else {
-      view.say(waitingText(question));
+      view.say(text);
       redraw();
     }
+  };
+  const notices = createQuestionNotices((question) => {
+    if (!cli.json) say(waitingText(question));
   });
   const timer = view === undefined ? undefined : setInterval(redraw, REDRAW_MS);
   try {
     const events = client.runs.events(runId, {
       mode: 'debug',
       signal: detach.signal,
-      onReconnect: () => io.stderr.write('The connection was lost; trying again …\n'),
+      onReconnect: () => say('The connection was lost; trying again …'),
     });
     for await (const event of events) {
       applyEvent(progress, event);
       notices.see(event);
       if (cli.json) io.stdout.write(`${JSON.stringify(event)}\n`);
       else if (view === undefined) io.stdout.write(shown`${eventLine(style, event, progress.startedAt)}\n`);
-      else redraw();
+      else if (Date.now() - drawnAt >= LEAST_REDRAW_MS) redraw();
     }
   } catch (error) {
     if (!detach.signal.aborted) throw error;

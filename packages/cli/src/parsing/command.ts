@@ -75,6 +75,13 @@ export const COMMON_ARGS = {
   help: { type: 'boolean', alias: 'h', description: 'Show this help' },
 } as const satisfies ArgsDef;
 
+/** A run, wherever a command takes one (connecting/run-id.ts). */
+export const RUN_ARG = {
+  type: 'positional',
+  description: 'Run id, its first characters, or @last for the newest run',
+  required: true,
+} as const satisfies ArgsDef[string];
+
 /** Flags of every command that talks to a host. */
 export const HOST_ARGS = {
   url: {

@@ -18,7 +18,7 @@ export function groupHelp(style: Style, path: string, group: Group): string {
     style.bold('Commands'),
     ...commands,
     '',
-    `${path} COMMAND --help shows flags and examples.`,
+    `weft help${path.slice('weft'.length)} COMMAND shows flags and examples, as --help after it does.`,
   ].join('\n');
 }
 

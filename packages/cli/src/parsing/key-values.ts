@@ -81,10 +81,24 @@ export async function readTextFile(path: string): Promise<string> {
   }
 }
 
+/** What the system says, in the words of a person. */
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of its path is not a folder',
+  EEXIST: 'something of this name exists already',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EROFS: 'the file system is read-only',
+  EMFILE: 'too many files are open',
+  ELOOP: 'its links lead in a circle',
+  ENAMETOOLONG: 'its name is too long',
+};
+
 export function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOENT') return 'there is no such file';
-  if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
-  if (code === 'EISDIR') return 'it is a folder';
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (Object.hasOwn(REASONS, code)) return REASONS[code] ?? code;
   return error instanceof Error ? error.message : String(error);
 }

@@ -36,8 +36,12 @@ interface Sample {
 }
 
 const SAMPLES: readonly Sample[] = [
-  { id: 'order-fulfilment', outputs: { result: 'shipped', status: 'shipped' } },
-  { id: 'order-fulfilment', inputs: ['quantity=20'], outputs: { result: 'refused', status: 'refused' } },
+  { id: 'order-fulfilment', outputs: { result: 'shipped', status: 'shipped', orderId: 'A-1' } },
+  {
+    id: 'order-fulfilment',
+    inputs: ['orderId=A-18', 'quantity=20'],
+    outputs: { result: 'refused', status: 'refused', orderId: 'A-18' },
+  },
   { id: 'payment-retry', outputs: { result: 'invoice', payment: 'invoice' } },
   { id: 'batch-totals', outputs: { runningTotals: [30, 150, 180], total: 180 } },
   {
@@ -136,10 +140,11 @@ describe('the samples', () => {
     });
   });
 
-  it('http-health-check reaches the one address it was allowed', async () => {
-    const url = `url=http://127.0.0.1:${port}/health`;
+  it('http-health-check reaches this host at whatever port it listens, where that was allowed', async () => {
+    const up = { result: 'up', health: 'up', status: 200 };
 
-    expect(await outputsOf('http-health-check', [url])).toEqual({ result: 'up', health: 'up', status: 200 });
+    expect(await outputsOf('http-health-check', [])).toEqual(up);
+    expect(await outputsOf('http-health-check', [`url=http://127.0.0.1:${port}/health`])).toEqual(up);
   });
 
   it('http-health-check takes its error path where it is not allowed', async () => {

@@ -6,6 +6,7 @@ import { visibleText } from '../output/terminal-text.ts';
 
 export interface Started {
   readonly url: string;
+  readonly pid: number;
   /** Absent when everything comes from elsewhere. */
   readonly dataFolder?: string;
   /** The database, where it is not in the data folder; without its password. */
@@ -15,6 +16,8 @@ export interface Started {
   readonly test: boolean;
   readonly allowEgress: readonly string[];
   readonly files: readonly LoadedFile[];
+  /** Workflows in the store, however they came there: other processes may share it. */
+  readonly registered: number;
   /** Absent on a live host. */
   readonly fixtures?: BuiltInFixtures;
   /** How the command line is called here. */
@@ -34,6 +37,7 @@ export function renderBanner(style: Style, started: Started): string {
     `${style.bold('weft')} is listening at ${style.cyan(started.url)}`,
     '',
     renderFields(style, [
+      ['pid', String(started.pid)],
       ['store', started.store],
       ['data', started.dataFolder],
       ['key', started.keyFrom],
@@ -44,7 +48,7 @@ export function renderBanner(style: Style, started: Started): string {
           ? 'public addresses only'
           : `public addresses, and ${started.allowEgress.join(', ')}`,
       ],
-      ['workflows', workflowsText(workflows)],
+      ['workflows', workflowsText(workflows, started.registered - (started.fixtures?.registered ?? 0))],
       ['fixtures', started.fixtures && `${started.fixtures.registered} built in, for conformance suites`],
     ]),
   ];
@@ -59,10 +63,11 @@ export function renderBanner(style: Style, started: Started): string {
   return lines.join('\n');
 }
 
-function workflowsText(workflows: readonly string[]): string {
-  if (workflows.length === 0)
-    return 'none loaded; add some with --workflows DIR or: weft workflows register FILE';
-  return workflows.length <= 8 ? workflows.join(', ') : `${workflows.length} loaded`;
+function workflowsText(workflows: readonly string[], registered: number): string {
+  if (workflows.length === 0 && registered > 0) return `${registered} registered, none loaded here`;
+  if (workflows.length === 0) return 'none; add some with --workflows DIR or: weft workflows register FILE';
+  const loaded = workflows.length <= 8 ? workflows.join(', ') : `${workflows.length} loaded`;
+  return registered > workflows.length ? `${loaded}; ${registered} registered in all` : loaded;
 }
 
 function problemLines(style: Style, problems: readonly string[]): string[] {

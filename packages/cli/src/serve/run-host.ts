@@ -51,6 +51,8 @@ export interface RunningHost {
   readonly store: string | undefined;
   readonly keyFrom: string;
   readonly files: readonly LoadedFile[];
+  /** Workflows of the default tenant, however they came into the store. */
+  readonly registered: number;
   /** Absent on a live host. */
   readonly fixtures: BuiltInFixtures | undefined;
   /** Ends streams, lets what is in flight finish for a moment, releases every run, closes the store. */
@@ -85,6 +87,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     await store.close();
     throw error;
   });
+  let ownUrl: string | undefined;
   const host = createHost({
     store,
     log,
@@ -93,6 +96,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     conformance,
     auditRuns: settings.auditRuns,
     egressAllow: settings.allowEgress,
+    ownUrl: () => ownUrl,
     ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),
     secretsKey,
     auditKey,
@@ -121,9 +125,11 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
       { strict: settings.strict, dev: settings.dev },
     );
     const fixtures = settings.conformance ? await registerFixtures(host, operator(true), files) : undefined;
+    const registered = await countWorkflows(store);
     const identity = isInFolder ? await provideIdentity(folder) : undefined;
     const server = await listen(host, settings, log, { telemetry, identity });
     const url = reachableUrl(server.url);
+    ownUrl = url;
     if (isInFolder) await writeUrlFile(folder, url);
     const parts: Parts = { server, host, telemetry, store, url, folder: isInFolder ? folder : undefined };
     return {
@@ -132,6 +138,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
       store: settings.store === undefined ? undefined : place,
       keyFrom,
       files,
+      registered,
       fixtures,
       stop: () => stopAll(parts),
     };
@@ -176,6 +183,19 @@ async function provideKeysAndAnchor(
       ? undefined
       : await openAnchorFile(resolve(io.cwd, file), publicKeyText(keys.auditKey));
   return { ...keys, auditAnchor };
+}
+
+const MOST_WORKFLOWS = 10_000;
+
+async function countWorkflows(store: Pick<Store, 'listWorkflows'>): Promise<number> {
+  let count = 0;
+  let cursor: string | undefined;
+  do {
+    const page = await store.listWorkflows(DEFAULT_TENANT, { limit: 500, ...(cursor && { cursor }) });
+    count += page.rows.filter(({ current }) => current).length;
+    cursor = page.nextCursor;
+  } while (cursor !== undefined && count < MOST_WORKFLOWS);
+  return count;
 }
 
 async function startEngine(host: Host, place: string, settings: ServeSettings): Promise<void> {

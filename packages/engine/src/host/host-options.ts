@@ -25,6 +25,8 @@ export interface HostOptions {
   readonly defaultTenant?: string;
   /** Exact HOST:PORT pairs that nodes may reach although they are not public. */
   readonly egressAllow?: readonly string[];
+  /** Where this process listens, once it does: nodes reach it as `weft://self`, if `egressAllow` admits it. */
+  readonly ownUrl?: () => string | undefined;
   /** `hash` needs `secretsKey`; without it values are masked as by `mask`. */
   readonly maskingDefault?: MaskingMode;
   /** Capability ids that nodes may require. */

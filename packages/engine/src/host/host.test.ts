@@ -143,6 +143,12 @@ describe('creating a run', () => {
     (await until(() => effects.calls[0])).succeed();
   });
 
+  it('may start 10,000 nodes unless something else is set', async () => {
+    const { host } = await open();
+
+    expect(host.capabilities().limits).toMatchObject({ maxNodeExecutions: 10_000 });
+  });
+
   it('names the field that is wrong', async () => {
     const { host, register } = await open({ limits: { maxNodeExecutions: 10, maxRunDurationMs: 5_000 } });
     const workflowId = await register({

@@ -25,7 +25,7 @@ export const LIMITS = {
       16 * 1024 * 1024,
       'Bytes of memory that the expressions, patterns and schemas of one decision may take',
     ],
-    maxNodeExecutions: [100, 'Node executions of one run'],
+    maxNodeExecutions: [10_000, 'Node executions of one run'],
     maxLoopIterations: [100, 'Decisions of the orchestrator of one run'],
     clarificationRounds: [3, 'Times one node may ask for clarification'],
     maxRunDurationMs: [0, 'Active milliseconds of a run; 0 = no limit'],

@@ -42,6 +42,7 @@ export const WorkflowListSchema = open({
       digest: nonEmpty,
       registeredAt: dateTime,
       nodes: count,
+      current: Type.Boolean({ description: 'Runs that name no version get this one.' }),
     }),
   ),
   nextCursor,

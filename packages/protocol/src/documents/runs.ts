@@ -101,6 +101,13 @@ export const CreateRunResponseSchema = open({
   status: RunStatusSchema,
   eventsUrl: uri,
   statusUrl: optional(uri),
+  weft: optional(
+    open({
+      ignoredInputs: optional(
+        Type.Array(Type.String(), { description: 'Inputs that the workflow does not declare.' }),
+      ),
+    }),
+  ),
 });
 
 export const RunErrorSchema = closed({ code: nonEmpty, message: nonEmpty, details: optional(jsonObject) });

@@ -1,10 +1,10 @@
 import { ERRORS } from '../errors/errors.ts';
 import { EVENT_CATALOGUE } from '../events/event-catalogue.ts';
 import { WEFT_EVENTS } from '../events/catalogue/weft.ts';
-import { errorCodesOf } from './openapi.ts';
+import { httpPage } from './http-reference.ts';
+import { code, codes, page, table } from './markdown.ts';
 import { ENDPOINTS, pathOf } from '../routes/endpoints.ts';
-import type { Parameter } from '../routes/route-description.ts';
-import { operationOf, type Route, ROUTES } from '../routes/routes.ts';
+import { operationOf } from '../routes/routes.ts';
 import { componentName } from './named-schemas.ts';
 import { SCHEMA_NAMES } from './schema-document.ts';
 import { STREAM_MODES, type StreamMode } from '../events/stream-mode-names.ts';
@@ -26,21 +26,6 @@ export function renderReference(): readonly ReferencePage[] {
     { file: 'documents.md', markdown: documentsPage() },
   ];
 }
-
-const GENERATED = '<!-- Generated from the tables in packages/protocol; change those. -->';
-
-function page(title: string, intro: string, ...sections: string[]): string {
-  return `${[GENERATED, `# ${title}`, intro, ...sections].join('\n\n')}\n`;
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
-}
-
-const code = (text: string) => `\`${text}\``;
-const codes = (texts: readonly string[]) => (texts.length === 0 ? '—' : texts.map(code).join(', '));
 
 interface PayloadShape {
   readonly required?: readonly string[];
@@ -110,24 +95,6 @@ function streamModesPage(): string {
   );
 }
 
-function httpPage(): string {
-  const overview = ROUTES.map((route) => [
-    code(`${route.method} ${route.path}`),
-    scopeText(route),
-    route.summary,
-  ]);
-  return page(
-    'HTTP',
-    'Every operation of this host. A scope is what the key in `Authorization: Bearer` must hold. The same, for programs: ' +
-      `${code(operationOf(ENDPOINTS.getOpenApiSpec))} ([documents](documents.md)). What may change: [compatibility](../compatibility.md). ` +
-      'Ids, names, tags, versions, principals, tenants, codes and keys (`"format": "name"` there) hold ' +
-      'no control character (U+0000–001F, 007F–009F), no bidirectional control (U+202A–202E, 2066–2069) and no half of a ' +
-      'surrogate pair; a request with one is refused with `validation_error`, which names the field.',
-    table(['operation', 'scope', 'what it does'], overview),
-    ...ROUTES.map(routeSection),
-  );
-}
-
 const FILES = '../../packages/protocol/documents';
 
 function documentsPage(): string {
@@ -158,49 +125,4 @@ function documentsPage(): string {
     `## Schemas\n\nJSON Schema 2020-12, served at ${code(ENDPOINTS.getSchema.path)}.`,
     table(['schema', 'in the documents'], schemas),
   );
-}
-
-function scopeText({ scope, alsoScope }: Route): string {
-  if (scope === null) return 'none';
-  return alsoScope === undefined ? code(scope) : `${code(scope)} and ${code(alsoScope)}`;
-}
-
-function routeSection(route: Route): string {
-  const answers = Object.entries(route.responses).map(
-    ([status, answer]) => `${status}: ${answer.description}`,
-  );
-  const errors = errorCodesOf(route).map((name) => `${code(name)} (${ERRORS[name].status})`);
-  return [
-    `## ${route.method} ${route.path}`,
-    route.summary,
-    ...parameterTable('Query', route.query),
-    ...parameterTable('Header', route.headers),
-    ...(route.request === undefined ? [] : [bodyLine(route.request)]),
-    `Answers — ${answers.join(' ')}`,
-    `Errors — ${errors.join(', ')}`,
-  ].join('\n\n');
-}
-
-function bodyLine(request: NonNullable<Route['request']>): string {
-  const shape = request.schema as PayloadShape & { readonly allOf?: readonly PayloadShape[] };
-  const parts = [shape, ...(shape.allOf ?? [])];
-  const required = parts.flatMap((part) => part.required ?? []);
-  const all = parts.flatMap((part) => Object.keys(part.properties ?? {}));
-  const optional = all.filter((name) => !required.includes(name));
-  const needed = request.required ? 'required' : 'optional';
-  if (all.length === 0) return `Body (${needed}) — a JSON object.`;
-  return `Body (${needed}) — required: ${codes(required)}; optional: ${codes(optional)}.`;
-}
-
-function parameterTable(title: string, parameters: readonly Parameter[] = []): string[] {
-  if (parameters.length === 0) return [];
-  return [
-    table(
-      [title, 'meaning'],
-      parameters.map(({ name, description, required }) => [
-        code(name),
-        required === true ? `${description} Required.` : description,
-      ]),
-    ),
-  ];
 }

@@ -29,7 +29,7 @@ import { createWalScrub, type WalScrub } from './file/wal-scrub.ts';
 import { prepareWasCommitted } from './commits/was-committed.ts';
 import { openStringTable } from './runs/string-table.ts';
 
-export { checkSqliteFile } from './file/check-file.ts';
+export { checkSqliteFile, sqliteRejection } from './file/check-file.ts';
 export type { Finding } from './file/check-file.ts';
 export type { SqliteFaults } from './commits/commit.ts';
 export { NotAStoreError, StoreBehindError, StoreInUseError, StoreTooNewError } from './file/errors.ts';

@@ -6,6 +6,7 @@ import { connect } from '../../connecting/connection.ts';
 import { EXIT, unusable } from '../../exit-code.ts';
 import { reasonOf } from '../../parsing/key-values.ts';
 import { shown } from '../../output/terminal-text.ts';
+import { countText } from '../../output/count-text.ts';
 
 export const exportLog = leaf({
   name: 'export',
@@ -31,7 +32,7 @@ export const exportLog = leaf({
     const { entries, lines } = await save(resolve(cli.io.cwd, args.output), pages);
     const said = cli.json
       ? JSON.stringify({ file: args.output, entries, lines })
-      : `${args.output}  ${cli.style.dim(`${entries} entries; verify it with: weft audit verify --offline ${args.output}`)}`;
+      : `${args.output}  ${cli.style.dim(`${countText(entries, 'entry', 'entries')}; verify it with: weft audit verify --offline ${args.output}`)}`;
     cli.io.stdout.write(shown`${said}\n`);
     return EXIT.done;
   },

@@ -9,6 +9,7 @@ import { connect } from '../../connecting/connection.ts';
 import { CliError, EXIT, type ExitCode, unusable, usageError } from '../../exit-code.ts';
 import { reasonOf } from '../../parsing/key-values.ts';
 import { visibleText } from '../../output/terminal-text.ts';
+import { countText } from '../../output/count-text.ts';
 
 const SHOWN = 20;
 
@@ -132,7 +133,7 @@ function offlineNotes(found: ExportVerification, isKeyTrusted: boolean): readonl
   const notes = found.problems.slice(0, SHOWN).map((problem) => `The file: ${problem}.`);
   if (found.pending > 0)
     notes.push(
-      `${found.pending} of ${found.entries} entries are pending: no link covers them, nothing proves them.`,
+      `Pending: ${found.pending} of ${countText(found.entries, 'entry', 'entries')}. No link covers what is pending, and nothing proves it.`,
     );
   if (found.publicKey === undefined) notes.push('There was no key to check signatures with.');
   else if (!isKeyTrusted)

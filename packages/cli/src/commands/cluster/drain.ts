@@ -4,6 +4,7 @@ import { type Cli, HOST_ARGS, leaf } from '../../parsing/command.ts';
 import { connect } from '../../connecting/connection.ts';
 import { CliError, EXIT, usageError } from '../../exit-code.ts';
 import { shown } from '../../output/terminal-text.ts';
+import { countText } from '../../output/count-text.ts';
 
 const LOOK_EVERY_MS = 250;
 const DEFAULT_TIMEOUT_S = 60;
@@ -46,7 +47,7 @@ async function untilDrained(client: Client, name: string, timeoutMs: number): Pr
     last = found ?? last;
     await pause(LOOK_EVERY_MS);
   }
-  const holds = last === undefined ? '' : ` It still holds ${last.runs} runs.`;
+  const holds = last === undefined ? '' : ` It still holds ${countText(last.runs, 'run')}.`;
   throw new CliError(
     EXIT.unmet,
     'drain_timeout',
@@ -61,6 +62,8 @@ function secondsOf(text: string | undefined): number {
 }
 
 function print(cli: Cli, node: ClusterNode): void {
-  const line = cli.json ? JSON.stringify(node) : `${node.name}  ${node.state}  ${node.runs} runs`;
+  const line = cli.json
+    ? JSON.stringify(node)
+    : `${node.name}  ${node.state}  ${countText(node.runs, 'run')}`;
   cli.io.stdout.write(shown`${line}\n`);
 }

@@ -6,6 +6,7 @@ import { EXIT } from '../../exit-code.ts';
 import { renderFields } from '../../output/table.ts';
 import { READ_ARGS, readOptions } from './evidence-flags.ts';
 import { visibleText } from '../../output/terminal-text.ts';
+import { countText } from '../../output/count-text.ts';
 
 export const show = leaf({
   name: 'show',
@@ -31,12 +32,19 @@ export const show = leaf({
         `  ${name}`,
         String(value),
       ]),
-      ...Object.entries(surface ?? {}).map(([name, count]): [string, string] => [name, `${count} values`]),
+      ...Object.entries(surface ?? {}).map(([name, count]): [string, string] => [
+        name,
+        countText(count, 'value'),
+      ]),
       [
         'correlation',
-        correlation && `${correlation.clean ? 'clean' : 'not clean'}, ${correlation.bindings} bindings`,
+        correlation &&
+          `${correlation.clean ? 'clean' : 'not clean'}, ${countText(correlation.bindings, 'binding')}`,
       ],
-      ['sdk', sdk && `${sdk.sdk_name ?? 'unknown'} ${sdk.sdk_version ?? ''} (${sdk.events} events)`],
+      [
+        'sdk',
+        sdk && `${sdk.sdk_name ?? 'unknown'} ${sdk.sdk_version ?? ''} (${countText(sdk.events, 'event')})`,
+      ],
       ['work dir hint', summary.prefix_hint],
       ...summary.problems.map((problem): [string, string] => [
         problem.effect,

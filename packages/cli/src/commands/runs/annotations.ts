@@ -1,5 +1,5 @@
-import { HOST_ARGS, leaf } from '../../parsing/command.ts';
-import { connect } from '../../connecting/connection.ts';
+import { HOST_ARGS, leaf, RUN_ARG } from '../../parsing/command.ts';
+import { connectToRun } from '../../connecting/run-id.ts';
 import { EXIT } from '../../exit-code.ts';
 import { renderAnnotationList } from '../../output/annotation-list.ts';
 import { shown } from '../../output/terminal-text.ts';
@@ -9,14 +9,14 @@ export const annotations = leaf({
   name: 'annotations',
   summary: 'List the annotations of a run, oldest first',
   examples: ['weft runs annotations RUN', 'weft runs annotations RUN --json'],
-  args: { run: { type: 'positional', description: 'Run id', required: true }, ...HOST_ARGS },
+  args: { run: RUN_ARG, ...HOST_ARGS },
   async run({ cli, args }) {
     const { io } = cli;
-    const { client } = await connect(io, args);
-    const said = await client.annotations.list(args.run);
+    const { client, runId } = await connectToRun(io, args);
+    const said = await client.annotations.list(runId);
     if (cli.json) for (const annotation of said) io.stdout.write(`${JSON.stringify(annotation)}\n`);
     else if (said.length === 0)
-      io.stderr.write(shown`No annotations. Add one: ${shellCommand('annotate', [args.run], '--flag')}\n`);
+      io.stderr.write(shown`No annotations. Add one: ${shellCommand('annotate', [runId], '--flag')}\n`);
     else io.stdout.write(`${renderAnnotationList(cli.style, said, Date.now())}\n`);
     return EXIT.done;
   },

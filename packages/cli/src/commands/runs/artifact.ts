@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { ArtifactContent, ArtifactSummary, Client } from '@weft/sdk';
-import { type Cli, HOST_ARGS, leaf } from '../../parsing/command.ts';
-import { connect } from '../../connecting/connection.ts';
+import { type Cli, HOST_ARGS, leaf, RUN_ARG } from '../../parsing/command.ts';
+import { connectToRun } from '../../connecting/run-id.ts';
 import { CliError, EXIT, type ExitCode, unusable, usageError } from '../../exit-code.ts';
 import { reasonOf } from '../../parsing/key-values.ts';
 import { renderTable } from '../../output/table.ts';
@@ -14,19 +14,19 @@ export const artifact = leaf({
   summary: 'List the artifacts of a run, or save one to a file',
   examples: ['weft runs artifact RUN', 'weft runs artifact RUN ARTIFACT -o report.pdf'],
   args: {
-    run: { type: 'positional', description: 'Run id', required: true },
+    run: RUN_ARG,
     artifact: { type: 'positional', description: 'Artifact id; without it they are listed', required: false },
     output: { type: 'string', alias: 'o', valueHint: 'FILE', description: 'Output file' },
     ...HOST_ARGS,
   },
   async run({ cli, args }) {
-    const { client } = await connect(cli.io, args);
-    if (args.artifact === undefined) return list(cli, client, args.run);
+    const { client, runId } = await connectToRun(cli.io, args);
+    if (args.artifact === undefined) return list(cli, client, runId);
     if (args.output === undefined || args.output === '') {
       throw usageError('weft runs artifact needs -o FILE to save an artifact to.');
     }
     const file = resolve(cli.io.cwd, args.output);
-    const content = await client.artifacts.open(args.run, args.artifact);
+    const content = await client.artifacts.open(runId, args.artifact);
     const saved = { file, mediaType: content.mediaType, ...(await save(content, file)) };
     cli.io.stdout.write(shown`${cli.json ? JSON.stringify(saved) : `${file}  ${saved.size} bytes`}\n`);
     return EXIT.done;

@@ -1,12 +1,14 @@
 import type { BulkCancelItem, Client, RunSummary } from '@weft/sdk';
 import { isTerminalStatus } from '@weft/sdk';
 import { RUN_STATUSES } from '@weft/protocol/plain';
-import { type Cli, HOST_ARGS, leaf } from '../../parsing/command.ts';
+import { type Cli, HOST_ARGS, leaf, RUN_ARG } from '../../parsing/command.ts';
 import { connect } from '../../connecting/connection.ts';
+import { resolveRunIds } from '../../connecting/run-id.ts';
 import { CliError, EXIT, type ExitCode, usageError } from '../../exit-code.ts';
 import { renderRunList } from '../../output/run-list.ts';
 import { FILTER_ARGS, type FilterArgs, listRuns, parseFilter } from './filter.ts';
 import { shown } from '../../output/terminal-text.ts';
+import { countText } from '../../output/count-text.ts';
 
 const CHUNK = 100; // what one bulk request may hold
 
@@ -21,7 +23,7 @@ export const cancel = leaf({
   ],
   variadic: true,
   args: {
-    run: { type: 'positional', description: 'Run ids', required: false },
+    run: { ...RUN_ARG, required: false },
     reason: { type: 'string', valueHint: 'TEXT', description: 'Reason; recorded in the run’s log' },
     ...FILTER_ARGS,
     'dry-run': { type: 'boolean', description: 'Only show what would be cancelled' },
@@ -29,11 +31,12 @@ export const cancel = leaf({
     ...HOST_ARGS,
   },
   async run({ cli, args }) {
-    const ids = args._;
+    const typed = args._;
     const isFiltered = Object.keys(FILTER_ARGS).some((flag) => args[flag] !== undefined);
-    if (ids.length > 0 === isFiltered)
+    if (typed.length > 0 === isFiltered)
       throw usageError('weft runs cancel needs run ids or a filter, not both. See: weft runs cancel --help');
     const { client } = await connect(cli.io, args);
+    const ids = await resolveRunIds(client, typed);
     const reason = args.reason === undefined ? {} : { reason: args.reason };
     if (ids.length === 1 && args['dry-run'] !== true) return cancelOne(cli, client, ids[0] ?? '', reason);
     const found = isFiltered ? await findRuns(client, args) : undefined;
@@ -75,7 +78,7 @@ function showTargets(cli: Cli, ids: readonly string[], found: readonly RunSummar
   cli.io.stdout.write(
     `${found === undefined ? ids.join('\n') : renderRunList(cli.style, found, Date.now())}\n`,
   );
-  cli.io.stderr.write(`${ids.length} runs would be cancelled. Nothing was changed.\n`);
+  cli.io.stderr.write(`${countText(ids.length, 'run')} would be cancelled. Nothing was changed.\n`);
   return EXIT.done;
 }
 
@@ -83,7 +86,7 @@ function notConfirmed(count: number): CliError {
   return new CliError(
     EXIT.unmet,
     'confirmation_required',
-    `This would cancel ${count} runs. Check with --dry-run, then repeat with --yes.`,
+    `This would cancel ${countText(count, 'run')}. Check with --dry-run, then repeat with --yes.`,
     { details: { count } },
   );
 }

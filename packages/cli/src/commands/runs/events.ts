@@ -1,7 +1,7 @@
 import { isHostError, STREAM_MODES, type StreamMode } from '@weft/protocol/plain';
 import type { Client, RunEvent, RunEventDocument, Streamed } from '@weft/sdk';
-import { type Cli, HOST_ARGS, leaf } from '../../parsing/command.ts';
-import { connect } from '../../connecting/connection.ts';
+import { type Cli, HOST_ARGS, leaf, RUN_ARG } from '../../parsing/command.ts';
+import { connectToRun } from '../../connecting/run-id.ts';
 import { EXIT, usageError } from '../../exit-code.ts';
 import { waitingText } from '../../output/question.ts';
 import { eventLine } from '../../output/run-view.ts';
@@ -17,7 +17,7 @@ export const events = leaf({
     'weft runs events RUN --mode updates --json',
   ],
   args: {
-    run: { type: 'positional', description: 'Run id', required: true },
+    run: RUN_ARG,
     follow: { type: 'boolean', alias: 'f', description: 'Follow until the run ends' },
     mode: {
       type: 'string',
@@ -31,11 +31,11 @@ export const events = leaf({
   async run({ cli, args }) {
     const modes = await parseModes(args.mode);
     const after = parseAfter(args.after);
-    const { client } = await connect(cli.io, args);
-    if (args.follow === true) return follow(cli, client, args.run, modes, after);
+    const { client, runId } = await connectToRun(cli.io, args);
+    if (args.follow === true) return follow(cli, client, runId, modes, after);
     if (modes.includes('values'))
       throw usageError('--mode values needs --follow: snapshots are only streamed.');
-    await printStored(cli, client, args.run, modes, after);
+    await printStored(cli, client, runId, modes, after);
     return EXIT.done;
   },
 });

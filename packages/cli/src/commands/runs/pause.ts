@@ -1,5 +1,5 @@
-import { HOST_ARGS, leaf } from '../../parsing/command.ts';
-import { connect } from '../../connecting/connection.ts';
+import { HOST_ARGS, leaf, RUN_ARG } from '../../parsing/command.ts';
+import { connectToRun } from '../../connecting/run-id.ts';
 import { EXIT } from '../../exit-code.ts';
 import { shown } from '../../output/terminal-text.ts';
 import { shellCommand } from '../../output/shell-command.ts';
@@ -9,14 +9,14 @@ export const pause = leaf({
   summary: 'Pause a run until it is resumed or cancelled',
   examples: ['weft runs pause RUN', 'weft runs pause RUN --now --reason "price list is wrong"'],
   args: {
-    run: { type: 'positional', description: 'Run id', required: true },
+    run: RUN_ARG,
     now: { type: 'boolean', description: 'Stop between two events instead of waiting for the running node' },
     reason: { type: 'string', valueHint: 'TEXT', description: 'Reason; recorded in the run’s log' },
     ...HOST_ARGS,
   },
   async run({ cli, args }) {
-    const { client } = await connect(cli.io, args);
-    const answer = await client.runs.pause(args.run, {
+    const { client, runId } = await connectToRun(cli.io, args);
+    const answer = await client.runs.pause(runId, {
       drainPolicy: args.now === true ? 'immediate' : 'drain-current-node',
       ...(args.reason === undefined ? {} : { reason: args.reason }),
     });

@@ -7,6 +7,7 @@ import { renderRunList } from '../../output/run-list.ts';
 import { confirm } from './confirm.ts';
 import { FILTER_ARGS, type FilterArgs, listRuns, parseFilter } from './filter.ts';
 import { removeRuns } from './remove-runs.ts';
+import { countText } from '../../output/count-text.ts';
 
 const ENDED = ['completed', 'failed', 'cancelled'];
 const MOST = 100_000;
@@ -81,12 +82,12 @@ function show(cli: Cli, found: readonly RunSummary[], now: number): ExitCode {
     return EXIT.done;
   }
   if (found.length > 0) cli.io.stdout.write(`${renderRunList(cli.style, found, now)}\n`);
-  cli.io.stderr.write(`${found.length} runs would be removed. Nothing was changed.\n`);
+  cli.io.stderr.write(`${countText(found.length, 'run')} would be removed. Nothing was changed.\n`);
   return EXIT.done;
 }
 
 function isConfirmed(cli: Cli, found: readonly RunSummary[], now: number): Promise<boolean> {
   const count = found.length;
   if (cli.io.isTTY) cli.io.stderr.write(`${renderRunList(cli.style, found.slice(0, 20), now)}\n`);
-  return confirm(cli.io, `This removes ${count === 1 ? '1 run' : `${count} runs`} permanently.`, { count });
+  return confirm(cli.io, `This removes ${countText(count, 'run')} permanently.`, { count });
 }

@@ -1,6 +1,6 @@
 import type { Client, FailedVisit } from '@weft/sdk';
-import { HOST_ARGS, leaf } from '../../parsing/command.ts';
-import { connect } from '../../connecting/connection.ts';
+import { HOST_ARGS, leaf, RUN_ARG } from '../../parsing/command.ts';
+import { connectToRun } from '../../connecting/run-id.ts';
 import { CliError, EXIT } from '../../exit-code.ts';
 import { deliverFork } from '../fork.ts';
 import { shown } from '../../output/terminal-text.ts';
@@ -15,7 +15,7 @@ export const retry = leaf({
     'weft runs retry RUN --json',
   ],
   args: {
-    run: { type: 'positional', description: 'Id of a run that has failed', required: true },
+    run: RUN_ARG,
     version: { type: 'string', valueHint: 'V', description: 'Continue with another version of the workflow' },
     watch: {
       type: 'boolean',
@@ -25,13 +25,13 @@ export const retry = leaf({
     ...HOST_ARGS,
   },
   async run({ cli, args }) {
-    const { client } = await connect(cli.io, args);
-    const { node, code, message, startedSeq } = await failureOf(client, args.run);
+    const { client, runId } = await connectToRun(cli.io, args);
+    const { node, code, message, startedSeq } = await failureOf(client, runId);
     if (!cli.json) {
       cli.io.stderr.write(shown`Node ${node} failed with ${code}: ${message}\n`);
       cli.io.stderr.write(`Retrying it from #${startedSeq}, where it was started.\n`);
     }
-    const forked = await client.runs.fork(args.run, {
+    const forked = await client.runs.fork(runId, {
       mode: 'branch',
       fromSeq: startedSeq,
       ...(args.version !== undefined && { workflowVersion: args.version }),

@@ -1,5 +1,6 @@
-import { HOST_ARGS, leaf } from '../../parsing/command.ts';
+import { HOST_ARGS, leaf, RUN_ARG } from '../../parsing/command.ts';
 import { connect } from '../../connecting/connection.ts';
+import { resolveRunIds } from '../../connecting/run-id.ts';
 import { removeRuns } from './remove-runs.ts';
 
 export const rm = leaf({
@@ -8,12 +9,12 @@ export const rm = leaf({
   examples: ['weft runs rm RUN', 'weft runs rm RUN-1 RUN-2 --json'],
   variadic: true,
   args: {
-    run: { type: 'positional', description: 'Run ids', required: true },
+    run: RUN_ARG,
     ...HOST_ARGS,
   },
   async run({ cli, args }) {
     const { client } = await connect(cli.io, args);
-    return removeRuns(cli, client, args._, {
+    return removeRuns(cli, client, await resolveRunIds(client, args._), {
       done: 'removed',
       act: (to, runId) => to.operations.purge(runId),
     });

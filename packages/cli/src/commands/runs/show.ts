@@ -1,6 +1,6 @@
 import type { RunDocument } from '@weft/sdk';
-import { type Cli, HOST_ARGS, leaf } from '../../parsing/command.ts';
-import { connect } from '../../connecting/connection.ts';
+import { type Cli, HOST_ARGS, leaf, RUN_ARG } from '../../parsing/command.ts';
+import { connectToRun } from '../../connecting/run-id.ts';
 import { EXIT } from '../../exit-code.ts';
 import { renderRunDetails } from '../../output/run-details.ts';
 import { parseSeq } from '../fork.ts';
@@ -12,7 +12,7 @@ export const show = leaf({
   summary: 'Show the state of a run, now or after one of its events',
   examples: ['weft runs show RUN', 'weft runs show RUN --at 12', 'weft runs show RUN --at 12 --json'],
   args: {
-    run: { type: 'positional', description: 'Run id', required: true },
+    run: RUN_ARG,
     at: {
       type: 'string',
       valueHint: 'SEQ',
@@ -22,8 +22,8 @@ export const show = leaf({
   },
   async run({ cli, args }) {
     const at = args.at === undefined ? undefined : parseSeq('at', args.at);
-    const { client } = await connect(cli.io, args);
-    const run = at === undefined ? await client.runs.get(args.run) : await client.runs.stateAt(args.run, at);
+    const { client, runId } = await connectToRun(cli.io, args);
+    const run = at === undefined ? await client.runs.get(runId) : await client.runs.stateAt(runId, at);
     cli.io.stdout.write(`${cli.json ? JSON.stringify(run) : textOf(cli, run)}\n`);
     if (!cli.json && at !== undefined)
       cli.io.stderr.write(

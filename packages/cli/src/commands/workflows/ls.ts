@@ -3,6 +3,7 @@ import { HOST_ARGS, leaf } from '../../parsing/command.ts';
 import { connect } from '../../connecting/connection.ts';
 import { EXIT } from '../../exit-code.ts';
 import { renderTable } from '../../output/table.ts';
+import { allWorkflows } from './find-workflow.ts';
 import { agoText } from '../../output/time-text.ts';
 
 export const ls = leaf({
@@ -13,8 +14,7 @@ export const ls = leaf({
   async run({ cli, args }) {
     const { io } = cli;
     const { client } = await connect(io, args);
-    const rows: WorkflowSummary[] = [];
-    for await (const row of client.workflows.list({ limit: 100 })) rows.push(row);
+    const rows = await allWorkflows(client);
     if (cli.json) {
       for (const row of rows) io.stdout.write(`${JSON.stringify(row)}\n`);
       return EXIT.done;
@@ -33,6 +33,7 @@ function table(style: Parameters<typeof renderTable>[0], rows: readonly Workflow
     [
       { title: 'WORKFLOW', value: (row) => row.id },
       { title: 'VERSION', value: (row) => row.version },
+      { title: '', value: (row) => (row.current === true ? 'current' : '') },
       { title: 'NODES', value: (row) => String(row.nodes), align: 'right' },
       { title: 'REGISTERED', value: (row) => agoText(row.registeredAt, now) },
       { title: 'NAME', value: (row) => row.name },

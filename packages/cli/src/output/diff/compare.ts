@@ -1,6 +1,7 @@
 import type { LogEvent, LogPages } from '@weft/engine';
 import { ApiError, type Client, type RunDocument, type RunEventDocument, isTerminalStatus } from '@weft/sdk';
-import { clientOf, findTarget, type Target, type TargetArgs } from '../../connecting/connection.ts';
+import { clientOf, findTarget, type Reachable, type TargetArgs } from '../../connecting/connection.ts';
+import { resolveRunId } from '../../connecting/run-id.ts';
 import { unusable } from '../../exit-code.ts';
 import type { Io } from '../../io.ts';
 import { type BundleSide, fetchBundle, isBundle, openBundle } from './bundle-side.ts';
@@ -10,7 +11,7 @@ import { type RunSide, parseSide } from './side.ts';
 export type OpenSide = LiveSide | BundleSide;
 
 export interface LiveSide {
-  /** As it was typed. */
+  /** The id of the run, or its URL where it is of a host that was named. */
   readonly label: string;
   readonly run: RunDocument;
   readonly client: Client;
@@ -39,7 +40,8 @@ export async function openSides(
     const host = bare(side.host ?? inUse.url);
     // The key in WEFT_API_KEY is meant for the host in use, or for the one host that both sides name.
     const mayHaveKey = (hosts.length === 2 && hosts[0] === hosts[1]) || host === bare(inUse.url);
-    return openSide(io, args, { ...from, side, host, mayHaveKey });
+    const urlFrom = side.host === undefined ? inUse.urlFrom : from.label;
+    return openSide(io, args, { ...from, side, host, urlFrom, mayHaveKey });
   };
   return [await open(sides[0], asked[0]), await open(sides[1], asked[1])];
 }
@@ -47,6 +49,7 @@ export async function openSides(
 interface PlacedSide extends AskedSide {
   readonly side: RunSide;
   readonly host: string;
+  readonly urlFrom: string;
   readonly mayHaveKey: boolean;
 }
 
@@ -54,15 +57,15 @@ async function openSide(io: Io, args: TargetArgs, placed: PlacedSide): Promise<L
   const { label, side, host } = placed;
   const target = await targetOf(io, args, placed);
   const client = clientOf(target);
-  return { label, run: await named(label, client.runs.get(side.runId)), client, host, key: target.key };
+  const runId = await resolveRunId(client, side.runId);
+  const run = await named(label, client.runs.get(runId));
+  return { label: side.host === undefined ? run.runId : label, run, client, host, key: target.key };
 }
 
-type SideTarget = Pick<Target, 'url' | 'urlFrom' | 'key' | 'fetch'>;
-
-async function targetOf(io: Io, args: TargetArgs, placed: PlacedSide): Promise<SideTarget> {
+async function targetOf(io: Io, args: TargetArgs, placed: PlacedSide): Promise<Reachable> {
   const own = io.env[placed.keyVariable];
   if (own !== undefined && own !== '') return { url: placed.host, urlFrom: placed.label, key: own };
-  const target = await findTarget(io, { ...args, url: placed.host });
+  const target = { ...(await findTarget(io, { ...args, url: placed.host })), urlFrom: placed.urlFrom };
   if (target.keyFrom !== 'WEFT_API_KEY' || placed.mayHaveKey) return target;
   throw unusable(
     'key_missing',

@@ -1,6 +1,7 @@
 import type { EventDifferenceDocument, RunDocument } from '@weft/sdk';
 import type { AlignedPair } from './align.ts';
 import type { DiffOutline } from './read-diff.ts';
+import { countText } from '../count-text.ts';
 
 /** What the views show: the same for the terminal and for the page. */
 export interface DiffReport {
@@ -14,6 +15,8 @@ export interface DiffReport {
   readonly outline: DiffOutline | undefined;
   /** The second view, when it was asked for; not the protocol's. */
   readonly aligned: AlignedView | undefined;
+  /** Only the second view is shown: what differs by sequence alone says little of a run that left another one. */
+  readonly isAlignedAlone?: true;
 }
 
 export interface AlignedView {
@@ -47,8 +50,7 @@ export function groupBy<Item>(items: readonly Item[], placeOf: (item: Item) => s
 export function verdict(report: DiffReport): string {
   const { first, outline, total } = report;
   if (first !== undefined) {
-    const count =
-      outline === undefined ? '' : `; ${total} ${total === 1 ? 'event differs' : 'events differ'}`;
+    const count = outline === undefined ? '' : `; ${countText(total, 'event differs', 'events differ')}`;
     return `First difference at #${first.seq}${count}.`;
   }
   if (Object.keys(outline?.stateDiff ?? {}).length > 0)

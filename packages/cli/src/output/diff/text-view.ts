@@ -5,6 +5,7 @@ import { payloadChanges, placeOf, stateChanges, typeText, valueText } from './ev
 import type { FieldChange } from './fields.ts';
 import { type DiffReport, type ReportSide, groupBy, verdict } from './report.ts';
 import { visibleText } from '../terminal-text.ts';
+import { countText } from '../count-text.ts';
 
 /** Of one event; a payload that differs everywhere is not understood better by a longer list. */
 const FIELDS_SHOWN = 12;
@@ -12,17 +13,20 @@ const FIELDS_SHOWN = 12;
 /** Red and minus for what only a has, green and plus for what only b has: the signs stay without colour. */
 export function renderDiffText(style: Style, report: DiffReport, columns: number): string {
   const view = createView(style, columns);
-  const { outline, aligned } = report;
+  const { outline, aligned, isAlignedAlone = false } = report;
   const parts = [
     [view.side('a', report.a), view.side('b', report.b)].join('\n'),
     view.heading(report),
     outline === undefined ? '' : view.state(stateChanges(outline.stateDiff)),
-    ...groupBy(report.differences, placeOf).map(({ place, items }) =>
-      [style.bold(place), ...items.map((item) => view.difference(item))].join('\n'),
-    ),
-    view.rest(outline === undefined ? 0 : report.total - report.differences.length),
   ];
-  if (aligned !== undefined) {
+  if (!isAlignedAlone)
+    parts.push(
+      ...groupBy(report.differences, placeOf).map(({ place, items }) =>
+        [style.bold(place), ...items.map((item) => view.difference(item))].join('\n'),
+      ),
+      view.rest(outline === undefined ? 0 : report.total - report.differences.length),
+    );
+  if (aligned !== undefined && !(isAlignedAlone && aligned.total === 0)) {
     parts.push(
       `${style.bold('Paired by node, type and occurrence')} ${style.dim('(not the protocol’s diff)')}`,
       ...groupBy(aligned.pairs, placeOf).map(({ place, items }) =>
@@ -55,7 +59,7 @@ function createView(style: Style, columns: number): View {
       return `${indent}${name}  ${paint.a(valueText(a, half))} ${style.dim('→')} ${paint.b(valueText(b, half))}`;
     });
     const hidden = changes.length - shown.length;
-    return hidden > 0 ? [...shown, style.dim(`${indent}… and ${hidden} more fields`)] : shown;
+    return hidden > 0 ? [...shown, style.dim(`${indent}… and ${countText(hidden, 'more field')}`)] : shown;
   }
 
   function alone(sign: '-' | '+', event: RunEventDocument): string {

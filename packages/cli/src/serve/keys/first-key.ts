@@ -5,6 +5,7 @@ import type { DataFolder } from '../../connecting/data-folder.ts';
 import { CliError, EXIT, usageError } from '../../exit-code.ts';
 import { provideKeyFile } from './key-file.ts';
 import { isLoopbackBind } from '../settings/loopback.ts';
+import { countText } from '../../output/count-text.ts';
 
 const VARIABLE = 'WEFT_API_KEY';
 const MIN_LENGTH = 24;
@@ -21,7 +22,7 @@ export function chosenKey(
   if (key !== undefined && key !== '') {
     if (USABLE.test(key)) return key;
     throw usageError(
-      `${VARIABLE} has ${key.length} characters; it must have ${MIN_LENGTH} to 512, all visible ASCII. Make one with: ${MAKE}`,
+      `${VARIABLE} has ${countText(key.length, 'character')}; it must have ${MIN_LENGTH} to 512, all visible ASCII. Make one with: ${MAKE}`,
     );
   }
   if (isLoopbackBind(host)) return undefined;

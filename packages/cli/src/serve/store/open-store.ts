@@ -12,12 +12,9 @@ import {
 import { type DataFolder, makeDataFolder } from '../../connecting/data-folder.ts';
 import { type CliError, unusable } from '../../exit-code.ts';
 import { reasonOf } from '../../parsing/key-values.ts';
+import { LOST_DATA_WAYS_OUT } from './lost-data.ts';
 import { shownUrl } from './postgres-url.ts';
 import type { PostgresSettings } from '../settings/settings.ts';
-
-const WAYS_OUT =
-  'Put the missing files back, or restore a backup into a new folder: weft restore FILE --data DIR. ' +
-  'To continue without the missing writes (permanent): weft serve --accept-data-loss';
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
@@ -49,7 +46,7 @@ export async function openFolder(
     });
   } catch (cause) {
     if (cause instanceof StoreBehindError)
-      throw unusable('data_lost', `${cause.message}. ${WAYS_OUT}`, cause);
+      throw unusable('data_lost', `${cause.message}. ${LOST_DATA_WAYS_OUT}`, cause);
     const isOurs = cause instanceof Error && /^(Store|NotAStore)/.test(cause.name);
     const message = isOurs ? cause.message : `${folder.root} cannot be used: ${reasonOf(cause)}.`;
     throw unusable('data_folder_unusable', message, cause);

@@ -1,11 +1,11 @@
-import { readdir } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
 import type { Caller, Host, RegisterOptions, WorkflowProblem } from '@weft/engine';
-import { type Json, type JsonObject, isHostError, isJsonObject } from '@weft/protocol/plain';
-import { unusable } from '../../exit-code.ts';
+import { type JsonObject, isHostError, isJsonObject } from '@weft/protocol/plain';
+import { toCliError, unusable } from '../../exit-code.ts';
 import { lineOfPointer } from '../../parsing/json-lines.ts';
-import { parseJsonText, readTextFile, reasonOf } from '../../parsing/key-values.ts';
-import { toCliError } from '../../exit-code.ts';
+import { jsonFilesIn } from '../../parsing/json-files.ts';
+import { parseJsonText, readTextFile } from '../../parsing/key-values.ts';
 
 /** What became of one file: a workflow, or the reason why it is not one. */
 export type LoadedFile =
@@ -27,7 +27,8 @@ export async function loadWorkflowFiles(
   options: RegisterOptions,
 ): Promise<readonly LoadedFile[]> {
   const read: (ReadFile | LoadedFile)[] = [];
-  for (const folder of folders) for (const file of await jsonFilesIn(folder)) read.push(await readFile(file));
+  for (const folder of folders)
+    for (const file of await jsonFilesIn('/', folder)) read.push(await readDefinition(file));
   // A child is not missing because its file comes later.
   const alongside = new Set(
     read.flatMap((file) => ('definition' in file ? [String(file.definition['id'])] : [])),
@@ -38,37 +39,23 @@ export async function loadWorkflowFiles(
   return loaded;
 }
 
-async function jsonFilesIn(folder: string): Promise<readonly string[]> {
-  try {
-    const entries = await readdir(folder, { withFileTypes: true });
-    const files = entries.filter((entry) => !entry.isDirectory() && entry.name.endsWith('.json'));
-    return files.map((entry) => join(folder, entry.name)).sort();
-  } catch (cause) {
-    throw unusable('folder_unreadable', `--workflows ${folder} cannot be read: ${reasonOf(cause)}.`, cause);
-  }
-}
-
 interface ReadFile {
   readonly file: string;
   readonly text: string;
   readonly definition: JsonObject;
 }
 
-async function readFile(file: string): Promise<ReadFile | LoadedFile> {
-  let text: string;
-  let definition: Json;
+async function readDefinition(file: string): Promise<ReadFile | LoadedFile> {
   try {
-    text = await readTextFile(file);
-    definition = parseJsonText(file, text);
+    const text = await readDefinitionFile(file);
+    const definition = parseJsonText(file, text);
+    if (isJsonObject(definition) && Array.isArray(definition['nodes'])) return { file, text, definition };
+    return { file, problems: [`${basename(file)}: not a workflow definition (it has no "nodes")`] };
   } catch (error) {
     const known = toCliError(error);
     if (known === undefined) throw error;
     return { file, problems: [known.message] };
   }
-  if (!isJsonObject(definition) || !Array.isArray(definition['nodes'])) {
-    return { file, problems: [`${basename(file)}: not a workflow definition (it has no "nodes")`] };
-  }
-  return { file, text, definition };
 }
 
 async function load(
@@ -77,15 +64,29 @@ async function load(
   { file, text, definition }: ReadFile,
   options: RegisterOptions,
 ): Promise<LoadedFile> {
-  const { errors } = await host.workflows.check(definition, caller.tenant, options.alongside);
-  if (errors.length > 0) return { file, problems: errors.map((problem) => problemText(file, text, problem)) };
   try {
+    const { errors } = await host.workflows.check(definition, caller.tenant, options.alongside);
+    if (errors.length > 0)
+      return { file, problems: errors.map((problem) => problemText(file, text, problem)) };
     const { id, version, warnings } = await host.workflows.register(caller, definition, options);
     return { file, id, version, warnings: warnings.map((problem) => problemText(file, text, problem)) };
   } catch (error) {
     if (!isHostError(error)) throw error;
     return { file, problems: [`${basename(file)}: ${error.message}`] };
   }
+}
+
+/** Far above any limit on a definition, so that a file of another kind is not read into memory to find that out. */
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
+/** Reading a pipe would wait for its writer, and keep the host from starting. */
+async function readDefinitionFile(file: string): Promise<string> {
+  const found = await stat(file).catch(() => undefined);
+  if (found !== undefined && !found.isDirectory() && !found.isFile())
+    throw unusable('file_unreadable', `${file} cannot be read: it is not a regular file.`);
+  if (found !== undefined && found.size > MAX_FILE_BYTES)
+    throw unusable('file_unreadable', `${file} is too large for a definition: ${found.size} bytes.`);
+  return readTextFile(file);
 }
 
 function problemText(file: string, text: string, problem: WorkflowProblem): string {

@@ -71,7 +71,13 @@ export interface NewRun {
 }
 
 export type Accepted =
-  | { readonly replayed: false; readonly runId: string; readonly status: RunStatus }
+  | {
+      readonly replayed: false;
+      readonly runId: string;
+      readonly status: RunStatus;
+      /** Inputs that the workflow does not declare; absent when there are none. */
+      readonly ignoredInputs?: readonly string[];
+    }
   | ReplayedAnswer;
 
 export interface ForkRequest {

@@ -48,4 +48,6 @@ export interface WorkflowSummary {
   readonly digest: string;
   readonly registeredAt: number;
   readonly nodes: number;
+  /** Runs that name no version get this one. */
+  readonly current: boolean;
 }

@@ -186,9 +186,10 @@ function createOutward(
   return { sealer, linkKeys, links, outbox, performer };
 }
 
-function openEgress({ egressAllow, limits, log }: HostSettings): Egress {
+function openEgress({ egressAllow, ownUrl, limits, log }: HostSettings): Egress {
   return createEgress({
     allow: egressAllow,
+    ownUrl,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     lookups: limits.hostLookups,
     lookupsPerTenant: limits.tenantLookups,

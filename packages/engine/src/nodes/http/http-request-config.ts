@@ -9,6 +9,7 @@ import {
 import { parseDestination } from '../../runtime/egress/destination.ts';
 import { EgressError } from '../../runtime/egress/egress-error.ts';
 import { HOST_OWNED_HEADERS } from '../../runtime/egress/hop.ts';
+import { resolveOwnUrl } from '../../runtime/egress/own-url.ts';
 import { closedConfig } from '../config/config-schema.ts';
 import { checkSecretHeaders, secretHeadersConfig } from './http-request-secrets.ts';
 
@@ -146,7 +147,7 @@ function invalid(field: string, complaint: string): NodeFailure {
 
 function checkUrl(url: string, tools: PrepareTools): void {
   try {
-    parseDestination(url);
+    parseDestination(resolveOwnUrl(url, 'http://self'));
   } catch (error) {
     if (error instanceof EgressError) tools.refuse('/url', error.message);
     throw error;

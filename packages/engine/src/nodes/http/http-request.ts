@@ -9,6 +9,7 @@ import type {
 } from '../../model/node-type.ts';
 import { parseDestination } from '../../runtime/egress/destination.ts';
 import { EgressError } from '../../runtime/egress/egress-error.ts';
+import { resolveOwnUrl } from '../../runtime/egress/own-url.ts';
 import { unexpectedStatus, unreadableEncoding, withoutAnswer } from './http-failures.ts';
 import {
   buildRequest,
@@ -107,7 +108,7 @@ function addTrace(headers: Record<string, string>, { traceparent }: EffectContex
 
 /** What a message may say of a URL. */
 function receiverOf({ url, hidesReceiver }: UnsentRequest): string {
-  return hidesReceiver === true ? MASK : parseDestination(url).authority;
+  return hidesReceiver === true ? MASK : parseDestination(resolveOwnUrl(url, 'http://self')).authority;
 }
 
 function shownHeaders({ headers }: EgressResponse): JsonObject {

@@ -8,6 +8,7 @@ import { EgressError, withoutReceiver } from './egress-error.ts';
 import { abortedExchange, exchange } from './exchange.ts';
 import { firstHop, isRedirect, nextHop } from './hop.ts';
 import { createLookUps } from './look-ups.ts';
+import { resolveOwnUrl } from './own-url.ts';
 import { type Addresses, createPolicy, type Resolve } from './policy.ts';
 import { createResolver } from './resolver.ts';
 
@@ -18,6 +19,8 @@ const IDLE_TIMEOUT_MS = 300_000;
 export interface EgressOptions {
   /** Exact HOST:PORT pairs that are admitted although they are not public, plain http included. */
   readonly allow: readonly string[];
+  /** What `weft://self` stands for, as long as the host listens. */
+  readonly ownUrl?: (() => string | undefined) | undefined;
   /** The name servers of this system unless given. */
   readonly resolve?: Resolve;
   /** Names being looked up at the same time, in all and for one tenant. */
@@ -53,7 +56,8 @@ export function createEgress(options: EgressOptions): Egress {
   // Workflows ask the same URLs again and again. Reading one says nothing about whether it is admitted: that is asked anew.
   const destinations = createBoundedCache<string, Destination>(MAX_DESTINATIONS);
 
-  function destinationOf(url: string): Destination {
+  function destinationOf(asked: string): Destination {
+    const url = resolveOwnUrl(asked, options.ownUrl?.());
     const known = destinations.get(url);
     if (known !== undefined) return known;
     const destination = parseDestination(url);

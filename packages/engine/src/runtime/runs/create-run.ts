@@ -16,7 +16,13 @@ import type { FinishedRuns } from './finished-runs.ts';
 import { type Idempotency, REMEMBER_NOTHING, type Remember } from '../commits/idempotency.ts';
 import { randomId } from './ids.ts';
 import type { Lease } from '../scheduling/lease.ts';
-import { checkCallback, checkNewRun, effectiveLimits, engineVersionFor } from './new-run-checks.ts';
+import {
+  checkCallback,
+  checkNewRun,
+  effectiveLimits,
+  engineVersionFor,
+  undeclaredInputs,
+} from './new-run-checks.ts';
 import type { Plans } from '../workflows/plans.ts';
 import { mayPark, batchUnit, type BatchTools, decideBatch } from '../scheduling/decide-batch.ts';
 import { writeFailure } from '../commits/write-failure.ts';
@@ -80,12 +86,14 @@ export function createRunCreator(dependencies: CreateRunDependencies): RunCreato
       limits: effectiveLimits(request, plan, limits),
     });
     const { exclusiveScope } = request;
-    const begun = remembered(remember, beginOrQueue(plan, record, { exclusiveScope }));
+    const ignoredInputs = undeclaredInputs(request.inputs, plan);
+    const begun = remembered(remember, beginOrQueue(plan, record, { exclusiveScope }), ignoredInputs);
     const draft = dependencies.auditRuns ? audited(caller, begun) : begun;
     const result = await committer.submit(draft.unit);
     if (result.state !== 'committed') throw refused(draft, result);
     handOver(draft);
-    return { replayed: false, runId: record.runId, status: acceptedStatus(draft.unit.head.status) };
+    const status = acceptedStatus(draft.unit.head.status);
+    return { replayed: false, runId: record.runId, status, ...(ignoredInputs && { ignoredInputs }) };
   }
 
   async function write(plan: Plan, record: CreationRecord, conditions: Conditions): Promise<CommitResult> {
@@ -127,10 +135,11 @@ export function createRunCreator(dependencies: CreateRunDependencies): RunCreato
     return { unit: whileHeld === undefined ? unit : { ...unit, whileHeld }, begun };
   }
 
-  function remembered(remember: Remember, draft: Draft): Draft {
+  function remembered(remember: Remember, draft: Draft, ignoredInputs: string[] | undefined): Draft {
     if (remember === REMEMBER_NOTHING) return draft;
     const { unit } = draft;
-    const answer = { runId: unit.runId, status: acceptedStatus(unit.head.status) };
+    const status = acceptedStatus(unit.head.status);
+    const answer = { runId: unit.runId, status, ...(ignoredInputs && { ignoredInputs }) };
     return { ...draft, unit: { ...unit, ...remember.answer(answer) } };
   }
 

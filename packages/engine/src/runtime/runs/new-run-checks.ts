@@ -164,6 +164,13 @@ export function checkInputs(inputs: JsonObject, plan: Plan): void {
   }
 }
 
+/** Names of inputs that the workflow does not declare: the protocol has them accepted. Undefined when there are none. */
+export function undeclaredInputs(inputs: JsonObject, { variables }: Plan): string[] | undefined {
+  let names: string[] | undefined;
+  for (const name of Object.keys(inputs)) if (!variables.has(name)) (names ??= []).push(name);
+  return names;
+}
+
 function hasType(value: Json, type: VariablePlan['type']): boolean {
   switch (type) {
     case 'array':

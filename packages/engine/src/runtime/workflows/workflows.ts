@@ -139,9 +139,9 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
   }
 
   async function summaryOf(row: WorkflowRow): Promise<WorkflowSummary> {
-    const { id, version, digest, registeredAt } = row;
+    const { id, version, digest, registeredAt, current } = row;
     const { name, nodes } = await sketchOf(digest);
-    return { id, version, name, digest, registeredAt, nodes };
+    return { id, version, name, digest, registeredAt, nodes, current };
   }
 
   /** What a list says of a definition is not worth compiling it. */

@@ -115,6 +115,18 @@ describe('creating a run', () => {
     expect(answer.status).toBe(201);
   });
 
+  it('names the inputs that the workflow does not declare, also when it is repeated', async () => {
+    const body = { workflowId: 'noop', inputs: { delaySeconds: 1, other: 2 } };
+
+    const plain = await create({ workflowId: 'noop' });
+    const first = await create(body, { 'idempotency-key': 'undeclared' });
+    const again = await create(body, { 'idempotency-key': 'undeclared' });
+
+    expect(plain.json).not.toHaveProperty('weft');
+    expect(first.json.weft).toEqual({ ignoredInputs: ['delaySeconds', 'other'] });
+    expect(again.json).toEqual(first.json);
+  });
+
   it('for another tenant is 403, for the own tenant by name fine', async () => {
     const foreign = await create({ workflowId: 'noop', tenantId: 'other', unknown: 1 });
     const own = await create({ workflowId: 'noop', tenantId: 'default' });

@@ -52,11 +52,13 @@ export const createRunRoutes: Routes = (serve, context) => {
 interface Created {
   readonly runId: string;
   readonly status: string;
+  readonly ignoredInputs?: readonly string[];
 }
 
-function renderCreated(origin: string, { runId, status }: Created): string {
+function renderCreated(origin: string, { runId, status, ignoredInputs }: Created): string {
   const eventsUrl = origin + pathOf('streamRunEvents', { runId });
-  return JSON.stringify({ runId, status, eventsUrl, statusUrl: origin + pathOf('getRun', { runId }) });
+  const statusUrl = origin + pathOf('getRun', { runId });
+  return JSON.stringify({ runId, status, eventsUrl, statusUrl, weft: ignoredInputs && { ignoredInputs } });
 }
 
 /** What is replayed is what was answered first, its headers included. */

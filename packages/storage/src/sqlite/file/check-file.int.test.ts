@@ -44,7 +44,7 @@ describe('the deep check of an SQLite file', () => {
     const { path } = await givenFile('UPDATE progress SET number = number - 1');
 
     expect(checkSqliteFile(path)).toMatchObject([
-      { check: 'behind', message: expect.stringContaining('lacks the last 1 commits') },
+      { check: 'behind', message: expect.stringContaining('lacks the last commit') },
     ]);
   });
 

@@ -1,13 +1,14 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { RunStatus } from '@weft/engine';
 import { runIdText } from '../runs/codec.ts';
 import { FIRST_TERMINAL, isStatus, statusOf } from '../../status-number.ts';
 import type { Database } from './driver.ts';
 import { openDatabase, sqliteCode } from './driver.ts';
-import { NotAStoreError, StoreBehindError } from './errors.ts';
+import { NotAStoreError, StoreBehindError, StoreTooNewError } from './errors.ts';
 import { findDamagedRows } from './check-sums.ts';
 import { readHighWaterMark } from './high-water-mark.ts';
-import { lossBetween } from './loss.ts';
+import { findLoss, lossBetween } from './loss.ts';
 import { SCHEMA_VERSION, schemaVersion } from './migrations.ts';
 import { assertOurs } from './open-file.ts';
 import { readProgress } from './progress.ts';
@@ -59,6 +60,31 @@ export function checkSqliteFile(file: string): Finding[] {
     throw error;
   } finally {
     db?.close();
+  }
+}
+
+/** Why `openSqliteStore` would not open the file; undefined when it would. Reads only, and may run next to the owner. */
+export function sqliteRejection(file: string, isExpected: boolean): Error | undefined {
+  const path = resolve(file);
+  try {
+    // First: the owner may only be ahead of what its mark said before.
+    const acknowledged = readHighWaterMark(path);
+    if (existsSync(path)) assertKnownSchema(path);
+    const loss = findLoss(path, acknowledged, isExpected);
+    return loss && new StoreBehindError(path, loss);
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+function assertKnownSchema(path: string): void {
+  const db = openDatabase(path, { busyTimeoutMs: 5_000, readOnly: true });
+  try {
+    assertOurs(db, path);
+    const version = schemaVersion(db);
+    if (version > SCHEMA_VERSION) throw new StoreTooNewError(path, version, SCHEMA_VERSION);
+  } finally {
+    db.close();
   }
 }
 

@@ -88,7 +88,7 @@ function lossText(path: string, loss: StoreLoss): string {
   switch (loss.reason) {
     case 'commits_missing':
       return (
-        `${path} lacks the last ${loss.missingCommits} commits that were acknowledged: the last one was made at ` +
+        `${path} lacks ${loss.missingCommits === 1 ? 'the last commit that was' : `the last ${loss.missingCommits} commits that were`} acknowledged: the last one was made at ` +
         `${timeText(loss.acknowledgedAt)}, the database ends ${endText(loss.reachedAt)}. ` +
         `${path}-wal is missing, damaged or belongs to another moment`
       );
