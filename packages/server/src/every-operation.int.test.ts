@@ -238,6 +238,8 @@ function* routesOf({ at }: DrivenHost): Generator<string> {
       .join('')
       .replaceAll(/\/:(\w+)(?:\([^)]*\))?/g, '/{$1}')
       .replaceAll('::', ':');
-    for (const method of methods.split(', ').filter(Boolean)) yield `${method} ${path}`;
+    // HEAD goes with GET, and the document need not say so.
+    for (const method of methods.split(', ').filter((name) => name !== '' && name !== 'HEAD'))
+      yield `${method} ${path}`;
   }
 }

@@ -140,6 +140,19 @@ export const NODE_DOCS: Readonly<Record<string, NodeDocs>> = {
     },
     example: { config: { condition: 'variables.amount > 1000' } },
   },
+  'core.conformance.hold': {
+    inputs: { delayMs: 'milliseconds to wait', '*': 'anything' },
+    outputs: { '*': 'what its input port of the same name was given' },
+    config: {},
+    limits: ['365 days.'],
+    example: { config: {}, inputs: { delayMs: { type: 'static', value: 100 } } },
+  },
+  'core.conformance.side-effect': {
+    inputs: NOTHING,
+    outputs: { effectId: 'id of the entry that was written', output: 'the same' },
+    config: {},
+    example: { config: {} },
+  },
   'core.conformance.mock-agent': {
     inputs: NOTHING,
     outputs: { '*': 'what the script says' },

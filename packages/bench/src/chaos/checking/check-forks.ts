@@ -35,7 +35,8 @@ export function replaysRepeat({ history, runs, fact, report }: Check): void {
     if (touched.has(runId)) continue;
     fact('C15');
     const family = familyOf(runId, runs);
-    const length = sourceEnded ? Math.max(source.events.length, replay.events.length) : sourceEvents;
+    const all = sourceEnded ? Math.max(source.events.length, replay.events.length) : sourceEvents;
+    const length = Math.min(all, cancelledAt(source, replay.fork?.fromSeq ?? 0));
     for (let seq = 0; seq < length; seq += 1) {
       const [is, was] = [withoutTimes(replay, seq), withoutTimes(source, seq)].map((text) =>
         unnamed(text, family),
@@ -45,6 +46,14 @@ export function replaysRepeat({ history, runs, fact, report }: Check): void {
       break;
     }
   }
+}
+
+/** A cancel is not replayed, unless the fork begins inside it or after it: where the source was cancelled, its replay goes another way. */
+function cancelledAt({ events }: ReadRun, fromSeq: number): number {
+  const at = events.findIndex(
+    ({ type, payload }) => type === 'run.cancelled' || payload['reason'] === 'run-cancelled',
+  );
+  return at === -1 || at < fromSeq ? Number.POSITIVE_INFINITY : at;
 }
 
 /** Without times and ids. */
