@@ -53,7 +53,10 @@ function cancelledAt({ events }: ReadRun, fromSeq: number): number {
   const at = events.findIndex(
     ({ type, payload }) => type === 'run.cancelled' || payload['reason'] === 'run-cancelled',
   );
-  return at === -1 || at < fromSeq ? Number.POSITIVE_INFINITY : at;
+  if (at === -1) return Number.POSITIVE_INFINITY;
+  // A replay that was cancelled says first that it goes another way than its own source.
+  const begin = events[at - 1]?.type === 'replay.diverged' ? at - 1 : at;
+  return begin < fromSeq ? Number.POSITIVE_INFINITY : begin;
 }
 
 /** Without times and ids. */
