@@ -1,4 +1,5 @@
 import { HostError, type Json } from '@weft/protocol';
+import { sha256Hex } from '../../crypto/hash.ts';
 import type { Caller, Host, IdempotencyClaim, ReplayedAnswer } from '../../host/host.ts';
 import type { HostLimits } from '../../host/limits.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -75,7 +76,7 @@ export function createIdempotency({ store, clock, limits }: IdempotencyDependenc
   }
 
   async function find(caller: Caller, claim: IdempotencyClaim): Promise<IdempotencyRecord | undefined> {
-    const record = await store.readIdempotency(caller.tenant, claim.operation, claim.keyHash);
+    const record = await store.readIdempotency(caller.tenant, claim.operation, keyHashOf(caller, claim));
     if (record === undefined || record.expiresAt <= clock.now()) return undefined;
     return checkSameRequest(record, claim);
   }
@@ -83,8 +84,9 @@ export function createIdempotency({ store, clock, limits }: IdempotencyDependenc
   return {
     async once(caller, claim, work, again = storedAnswer) {
       if (claim === undefined) return await work(REMEMBER_NOTHING);
-      const { operation, keyHash, requestDigest, render } = claim;
+      const { operation, requestDigest, render } = claim;
       const { tenant } = caller;
+      const keyHash = keyHashOf(caller, claim);
       const keep = (response: IdempotencyRecord['response']) => {
         const expiresAt = clock.now() + limits.idempotencyKeptMs;
         return { idempotency: { tenant, operation, keyHash, requestDigest, expiresAt, response } };
@@ -102,6 +104,11 @@ export function createIdempotency({ store, clock, limits }: IdempotencyDependenc
     },
     isKnown: async (caller, claim) => (await find(caller, claim)) !== undefined,
   };
+}
+
+/** Keys are those of a tenant, or of one of its workspaces: what was answered to one workspace is not shown to another. */
+function keyHashOf({ workspace }: Caller, { keyHash }: IdempotencyClaim): string {
+  return workspace === undefined ? keyHash : sha256Hex(JSON.stringify([workspace, keyHash]));
 }
 
 /** Remembers the answers of acts that have no single write to commit their record with. */

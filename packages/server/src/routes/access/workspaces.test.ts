@@ -50,6 +50,16 @@ describe('a key of a workspace', () => {
     expect((await at.call('GET', `/v1/runs/${other}`)).json.status).toBe('waiting-approval');
   });
 
+  it('is not answered what another workspace was answered under the same Idempotency-Key', async () => {
+    const request = { body: { workflowId: 'gate' }, headers: { 'idempotency-key': 'order-17' } };
+    const made: unknown[] = [];
+    for (const key of [red, blue, at.key, red])
+      made.push((await at.call('POST', '/v1/runs', { ...request, key })).json.runId);
+
+    expect(new Set(made).size).toBe(3);
+    expect(made[3]).toBe(made[0]);
+  });
+
   it('compares its own runs with no other', async () => {
     const [own, other] = [await start(red), await start(blue)];
 
