@@ -79,7 +79,7 @@ export const NODE_DOCS: Readonly<Record<string, NodeDocs>> = {
       actions: 'What may be answered; default `accept` and `reject`.',
       artifactId: 'Id of what is approved; default: the node’s id.',
       artifactType: 'Its type; default `approval`.',
-      artifactData: 'What is shown to whoever decides.',
+      artifactData: 'What is shown to the person who decides.',
       requiredApprovals: 'How many must accept; default 1.',
       rejectionPolicy:
         '`single-veto` (default): one rejection rejects; `majority`: rejections from more than half of `requiredApprovals`.',
@@ -115,7 +115,7 @@ export const NODE_DOCS: Readonly<Record<string, NodeDocs>> = {
     outputs: { output: ANSWERED_WHOLE, answers: 'the answers by question id' },
     config: {
       questions: 'Each with `id`, `question` and, if you like, a JSON Schema for its answer.',
-      contextType: 'A word for whoever shows the questions.',
+      contextType: 'A word for programs that show the questions.',
       timeoutMs: TIMEOUT,
     },
     limits: [
@@ -178,7 +178,7 @@ export const NODE_DOCS: Readonly<Record<string, NodeDocs>> = {
     config: {
       lifecycle: 'The only one there is, and the default.',
       prompt: 'The opening turn; default “What would you like to say?”.',
-      title: 'A title for whoever shows it.',
+      title: 'A title for programs that show it.',
       schema: 'JSON Schema that the content of each turn must satisfy; default: anything.',
       turnCount: 'Turns after which it closes by itself; default: a person closes it.',
       channel:
