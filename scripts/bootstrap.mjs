@@ -21,7 +21,6 @@ const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
 export function ensureReady({ build = true } = {}) {
   requireNode();
   if (isInstallStale()) install();
-  if (isCommandUnlinked()) linkCommand();
   if (build && isBuildStale()) compile();
 }
 
@@ -135,25 +134,6 @@ function isLockComplete() {
     Object.keys(entry.optionalDependencies ?? {}).every(
       (name) => `node_modules/${name}` in packages || `${path}/node_modules/${name}` in packages,
     ),
-  );
-}
-
-/**
- * npm links a workspace's commands by the lockfile's copy of its package.json, so a lockfile older than the command leaves
- * `npx weft` without one. Rebuilding reads the package itself, and needs no network.
- */
-function isCommandUnlinked() {
-  if (existsSync(join(MODULES, '.bin', 'weft'))) return false;
-  return readJson(join(ROOT, 'packages/cli/package.json')).bin?.weft !== undefined;
-}
-
-function linkCommand() {
-  const isLinked =
-    npm(['rebuild', '@weft/cli', '--ignore-scripts', '--silent']) === 0 && !isCommandUnlinked();
-  say(
-    isLinked
-      ? 'linked the weft command: npx weft'
-      : 'could not link the weft command; use node packages/cli/bin/weft.mjs',
   );
 }
 

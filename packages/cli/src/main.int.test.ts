@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Command } from './parsing/command.ts';
 import { weft } from './commands/weft.ts';
 import { main } from './main.ts';
+import { PROGRAM } from './program-name.ts';
 import { recordedIo } from './testing/recorded-io.ts';
 import { VERSION } from './version.ts';
 
@@ -29,10 +30,13 @@ describe('the command line', () => {
     expect(first).toMatchObject({
       code: 2,
       out: '',
-      err: expect.stringContaining('Did you mean: weft serve'),
+      err: expect.stringContaining(`Did you mean: ${PROGRAM} serve`),
     });
-    expect(second).toMatchObject({ code: 2, err: expect.stringContaining('Did you mean: weft runs ls') });
-    expect((await run('show', 'RUN')).err).toContain('Did you mean: weft runs show');
+    expect(second).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(`Did you mean: ${PROGRAM} runs ls`),
+    });
+    expect((await run('show', 'RUN')).err).toContain(`Did you mean: ${PROGRAM} runs show`);
   });
 
   it('explains itself with help, as it does with --help', async () => {
@@ -45,7 +49,7 @@ describe('the command line', () => {
     expect(await run('runs', 'help')).toEqual(await run('runs', '--help'));
     expect(await run('help', 'rnus')).toMatchObject({
       code: 2,
-      err: expect.stringContaining('Did you mean: weft help runs'),
+      err: expect.stringContaining(`Did you mean: ${PROGRAM} help runs`),
     });
   });
 
@@ -64,7 +68,7 @@ describe('the command line', () => {
     expect((await run('runs', 'ls', '--json=yes')).err).toContain('--json takes no value.');
     expect((await run('runs', 'show', 'a', 'b')).err).toContain('weft runs show does not take "b"');
     expect((await run('runs', 'show')).err).toContain(
-      'weft runs show needs RUN. Example: weft runs show RUN',
+      `${PROGRAM} runs show needs RUN. Example: ${PROGRAM} runs show RUN`,
     );
     expect((await run('keys', 'create', 'x', '--kind', 'robot')).err).toContain('one of service, user');
   });

@@ -9,6 +9,7 @@ import { groupHelp, leafHelp } from './parsing/help.ts';
 import { type Io, shielded, type ShownIo } from './io.ts';
 import { styleFor } from './output/style.ts';
 import { shown } from './output/terminal-text.ts';
+import { asTypedHere } from './program-name.ts';
 import { VERSION } from './version.ts';
 
 /** Runs one command line and resolves with its exit code. Writes only to the given streams. */
@@ -97,12 +98,13 @@ function say(io: Io, text: string): number {
 }
 
 function reportError(io: Io, error: CliError, json: boolean): void {
+  const message = asTypedHere(error.message);
   if (json) {
     const details = error.details === undefined ? {} : { details: error.details };
-    io.stderr.write(`${JSON.stringify({ error: error.code, message: error.message, ...details })}\n`);
+    io.stderr.write(`${JSON.stringify({ error: error.code, message, ...details })}\n`);
     return;
   }
-  io.stderr.write(`${error.message}\n`);
+  io.stderr.write(`${message}\n`);
   for (const problem of otherProblems(error)) io.stderr.write(`  ${problem}\n`);
 }
 

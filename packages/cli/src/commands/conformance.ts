@@ -8,6 +8,7 @@ import {
 import { type Cli, leaf } from '../parsing/command.ts';
 import { type ExitCode, usageError } from '../exit-code.ts';
 import { readPrivateFile } from '../connecting/private-file.ts';
+import { asTypedHere } from '../program-name.ts';
 
 const ARGS: ArgsDef = Object.fromEntries(
   Object.entries(CONFORMANCE_FLAGS).map(([name, { type, valueHint, description }]: [string, Flag]) => [
@@ -29,9 +30,9 @@ export const conformance = leaf({
   },
 });
 
-function ioOf({ io }: Cli) {
+function ioOf({ io, json }: Cli) {
   return {
-    stdout: io.stdout,
+    stdout: json ? io.stdout : { write: (text: string) => io.stdout.write(asTypedHere(text)) },
     stderr: io.stderr,
     env: io.env,
     cwd: io.cwd,

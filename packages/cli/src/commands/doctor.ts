@@ -15,6 +15,7 @@ import { settingArgs } from '../serve/settings/setting-args.ts';
 import { readSettings, type SettingSources } from '../serve/settings/settings.ts';
 import type { Style } from '../output/style.ts';
 import { visibleText } from '../output/terminal-text.ts';
+import { asTypedHere } from '../program-name.ts';
 
 export const doctor = leaf({
   name: 'doctor',
@@ -85,6 +86,8 @@ function lineOf(style: Style, finding: Finding): string {
     finding.state
   ];
   const advice =
-    finding.advice === undefined ? '' : `\n         ${finding.advice.replaceAll('\n', '\n         ')}`;
+    finding.advice === undefined
+      ? ''
+      : `\n         ${asTypedHere(finding.advice).replaceAll('\n', '\n         ')}`;
   return `${mark}  ${finding.check}: ${visibleText(finding.text)}${advice}`;
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '@weft/protocol';
 import { type Client, createClient } from '@weft/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PROGRAM } from '../program-name.ts';
 import { freePort, type HostProcess, startHostProcess } from '../testing/host-process.ts';
 import { type Outcome, type Served, serveHere, weft } from '../testing/served.ts';
 
@@ -194,7 +195,7 @@ describe('weft fork', () => {
     expect(outcome.out).toMatch(/status\s+"failed" → "completed"/);
     expect(outcome.out).toContain('Paired by node, type and occurrence');
     expect(outcome.out).not.toContain(' | ');
-    expect(outcome.err).toContain(`By sequence: weft diff ${runId}`);
+    expect(outcome.err).toContain(`By sequence: ${PROGRAM} diff ${runId}`);
     expect(outcome.err).not.toContain('was read before');
     expect(calls.slice(before)).toEqual(['{"order":"good"}']);
   });

@@ -7,6 +7,7 @@ import { type RunningServer, createApp, startServer } from '@weft/server';
 import { createClient } from '@weft/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { main } from '../main.ts';
+import { PROGRAM } from '../program-name.ts';
 import { type RecordedIo, recordedIo } from '../testing/recorded-io.ts';
 import { freePort } from '../testing/host-process.ts';
 
@@ -306,7 +307,7 @@ describe('a host that is not there', () => {
     const json = await weft('runs', 'ls', '--url', url, '--json');
 
     expect(text).toMatchObject({ code: 3, out: '' });
-    expect(text.err).toContain(`No host answers at ${url} (from --url). Start one with: npm start\n`);
+    expect(text.err).toContain(`No host answers at ${url} (from --url). Start one with: ${PROGRAM} serve\n`);
     expect(JSON.parse(json.err)).toMatchObject({ error: 'host_unreachable' });
   });
 });

@@ -5,6 +5,7 @@ import type { JsonObject } from '@weft/protocol';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { main } from '../main.ts';
 import { type RecordedIo, recordedIo } from '../testing/recorded-io.ts';
+import { PROGRAM } from '../program-name.ts';
 import { type Outcome, type Served, serveHere, weft } from '../testing/served.ts';
 
 let folder: string;
@@ -119,7 +120,7 @@ describe('the inbox', () => {
     expect(shown.out).toMatch(new RegExp(`${quorum} +quorum +board +approval +Buy it\\? +0/2 +`));
     expect(shown.out).toMatch(new RegExp(`${payment} +payment +settled +external-event +payment\\.settled`));
     expect(shown.err).toBe(
-      `Answer the first: weft resolve ${payment} settled --value '{"orderId":"A-17"}'\n`,
+      `Answer the first: ${PROGRAM} resolve ${payment} settled --value '{"orderId":"A-17"}'\n`,
     );
     expect(cut.out.trim().split('\n')).toHaveLength(2);
     expect(cut.err).toContain('Shown: the first 1. There are more: --limit 5');
@@ -140,7 +141,7 @@ describe('an approval', () => {
     expect(first).toEqual({
       code: 0,
       out: `${runId}  waiting-approval\n`,
-      err: `It is still waiting. Reason: weft runs why ${runId}\n`,
+      err: `It is still waiting. Reason: ${PROGRAM} runs why ${runId}\n`,
     });
     expect(second).toMatchObject({ code: 0, err: '' });
     expect(JSON.parse(second.out)).toEqual({ runId, nodeId: 'board', status: 'completed' });
@@ -182,7 +183,7 @@ describe('an approval', () => {
     expect(unclear).toEqual({
       code: 2,
       out: '',
-      err: `Run ${runId} has several open interrupts; name the node:\n  weft approve ${runId} legal\n  weft approve ${runId} price\n`,
+      err: `Run ${runId} has several open interrupts; name the node:\n  ${PROGRAM} approve ${runId} legal\n  ${PROGRAM} approve ${runId} price\n`,
     });
     expect(legal.out).toBe(`${runId}  waiting-approval\n`);
     expect(price.out).toBe(`${runId}  completed\n`);
@@ -233,7 +234,7 @@ describe('a clarification', () => {
 
     expect(result).toMatchObject({
       code: 4,
-      err: `Node details waits for another kind of answer. Use: weft answer ${runId} details colour=ANSWER size=ANSWER\n`,
+      err: `Node details waits for another kind of answer. Use: ${PROGRAM} answer ${runId} details colour=ANSWER size=ANSWER\n`,
     });
   });
 });
@@ -277,7 +278,7 @@ describe('somebody who watches a run', () => {
 
     expect(code).toBe(0);
     expect(io.err()).toMatch(
-      /^Node board waits for an approval: Buy it\?\n {2}weft approve \S+ board\n {2}weft reject \S+ board\n$/,
+      /^Node board waits for an approval: Buy it\?\n {2}\S*weft approve \S+ board\n {2}\S*weft reject \S+ board\n$/,
     );
     expect(io.out()).toMatch(/Run \S+ completed in /);
   });
@@ -309,7 +310,7 @@ describe('somebody who watches a run', () => {
     const afterwards = await run('runs', 'events', runId, '--follow');
 
     expect(code).toBe(0);
-    expect(io.err()).toContain(`weft approve ${runId} board`);
+    expect(io.err()).toContain(`${PROGRAM} approve ${runId} board`);
     expect(afterwards.err).toBe('');
   });
 
@@ -319,7 +320,7 @@ describe('somebody who watches a run', () => {
     const { out } = await run('runs', 'show', runId);
 
     expect(out).toContain(
-      `Node board waits for an approval: Buy it?\n  weft approve ${runId} board\n  weft reject ${runId} board\n`,
+      `Node board waits for an approval: Buy it?\n  ${PROGRAM} approve ${runId} board\n  ${PROGRAM} reject ${runId} board\n`,
     );
   });
 });

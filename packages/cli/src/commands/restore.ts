@@ -4,6 +4,8 @@ import { leaf } from '../parsing/command.ts';
 import { type DataFolder, dataFolder } from '../connecting/data-folder.ts';
 import { CliError, EXIT, unusable, usageError } from '../exit-code.ts';
 import { reasonOf } from '../parsing/key-values.ts';
+import { shellCommand } from '../output/shell-command.ts';
+import { shellWord } from '../output/shell-word.ts';
 import { shown } from '../output/terminal-text.ts';
 
 const SHOWN_PROBLEMS = 5;
@@ -39,9 +41,9 @@ export const restore = leaf({
 function whatNext({ root }: DataFolder): string {
   return (
     `Copy secrets.key and audit.key of the old folder into ${root}; without them, stored secrets cannot be decrypted and the audit log cannot be verified. API keys stay valid.\n` +
-    'If the host has an audit anchor, accept this log: weft audit reanchor --reason TEXT\n' +
-    `Start it: weft serve --data ${root}\n` +
-    'To invalidate every interrupt link from before the restore, run twice: weft keys rotate links\n' +
+    `If the host has an audit anchor, accept this log: ${shellCommand('audit reanchor', [], '--reason TEXT')}\n` +
+    `Start it: ${shellCommand('serve', [], `--data ${shellWord(root)}`)}\n` +
+    `To invalidate every interrupt link from before the restore, run twice: ${shellCommand('keys rotate links', [])}\n` +
     'Do not run it together with the host of the backup: both would continue the same runs.\n'
   );
 }

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PROGRAM } from '../program-name.ts';
 import { type Outcome, type Served, serveHere, weft as weftIn } from '../testing/served.ts';
 
 const EXAMPLES = new URL('../../../../examples/workflows/', import.meta.url).pathname;
@@ -52,7 +53,7 @@ describe('run', () => {
     const { code, err } = await weft('run', 'order-fulfillment', '--input', 'quantity=1');
 
     expect(code).toBe(3);
-    expect(err).toContain('Did you mean: weft run order-fulfilment');
+    expect(err).toContain(`Did you mean: ${PROGRAM} run order-fulfilment`);
   });
 
   it('takes a version, and lists those there are when there is none of that name', async () => {

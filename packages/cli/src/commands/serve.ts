@@ -52,7 +52,6 @@ function announce(cli: Cli, settings: ServeSettings, running: RunningHost): void
     files: running.files,
     registered: running.registered,
     ...(running.fixtures !== undefined && { fixtures: running.fixtures }),
-    command: cli.io.env['npm_command'] === undefined ? 'weft' : 'npx weft',
   };
   cli.io.stdout.write(`${cli.json ? JSON.stringify(started) : renderBanner(cli.style, started)}\n`);
 }

@@ -107,7 +107,8 @@ describe('a host that does not answer', () => {
 
     for (const { code, err } of [flagged, named]) {
       expect(code).toBe(3);
-      for (const way of ['npm start', '--url', 'WEFT_URL', '--data', 'WEFT_DATA']) expect(err).toContain(way);
+      for (const way of ['weft serve', '--url', 'WEFT_URL', '--data', 'WEFT_DATA'])
+        expect(err).toContain(way);
     }
     expect(flagged.err).toContain(`No host answers at ${url} (from --url)`);
     expect(named.err).toContain('(from WEFT_URL)');

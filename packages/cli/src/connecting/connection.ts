@@ -4,7 +4,8 @@ import { CliError, unusable, usageError } from '../exit-code.ts';
 import { fetchFromKnown, parseIdentity, refusingFetch } from './identity.ts';
 import type { Io } from '../io.ts';
 import { reasonOf } from '../parsing/key-values.ts';
-import { shellCommand, shellWord } from '../output/shell-command.ts';
+import { shellCommand } from '../output/shell-command.ts';
+import { shellWord } from '../output/shell-word.ts';
 import { readPrivateFile } from './private-file.ts';
 import { advisedFetch, fetchFromHost } from './reach-host.ts';
 
@@ -94,7 +95,7 @@ function adviceFor({ urlFrom, folder }: Reachable): string {
   const start =
     folder !== undefined && urlFrom === folder.urlFile
       ? `: the host of ${folder.root} was killed or has crashed. Start it again: ${shellCommand('serve', [], `--data ${shellWord(folder.root)}`)}`
-      : '. Start one with: npm start';
+      : `. Start one with: ${shellCommand('serve', [])}`;
   return ` (from ${urlFrom})${start}\n${elsewhere}`;
 }
 

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { CliError, EXIT } from '../exit-code.ts';
-import { shellWord } from '../output/shell-command.ts';
+import { shellWord } from '../output/shell-word.ts';
 
 const OTHERS = 0o077;
 

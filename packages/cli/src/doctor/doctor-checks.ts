@@ -37,7 +37,7 @@ export async function checkDataFolder({ folder }: Target): Promise<Finding> {
       check,
       state: 'wrong',
       text: `${folder.root}: ${found}`,
-      advice: 'Start a host (npm start), or name the folder with --data.',
+      advice: 'Start a host (weft serve), or name the folder with --data.',
     };
   }
   if (!found.isDirectory())

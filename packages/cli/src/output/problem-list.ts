@@ -1,5 +1,6 @@
 import type { WorkflowProblem, WorkflowReport } from '@weft/sdk';
 import { lineOfPointer } from '../parsing/json-lines.ts';
+import { asTypedHere } from '../program-name.ts';
 import type { Style } from './style.ts';
 import { visibleText } from './terminal-text.ts';
 
@@ -14,5 +15,5 @@ export function renderReport(style: Style, file: string, text: string, report: W
 function problemLine(file: string, text: string, problem: WorkflowProblem, label: string): string {
   const path = problem.path === '' ? '' : ` (${problem.path})`;
   const line = text === '' ? '' : `:${lineOfPointer(text, problem.path)}`;
-  return `${file}${line}: ${label}: ${visibleText(problem.message)}${path}`;
+  return `${file}${line}: ${label}: ${visibleText(asTypedHere(problem.message))}${path}`;
 }

@@ -2,7 +2,8 @@ import type { OpenInterrupt } from '@weft/sdk';
 import { describe, expect, it } from 'vitest';
 import { renderInbox } from './inbox-list.ts';
 import { type AskedQuestion, answerCommands, asksText, votesText, waitingText } from './question.ts';
-import { shellWord } from './shell-command.ts';
+import { PROGRAM } from '../program-name.ts';
+import { shellWord } from './shell-word.ts';
 import { PLAIN } from './style.ts';
 
 const T0 = Date.parse('2026-01-01T00:00:00.000Z');
@@ -58,15 +59,18 @@ describe('a question', () => {
   });
 
   it('comes with the command that answers its kind', () => {
-    expect(answerCommands(APPROVAL)).toEqual(['weft approve r1 manager', 'weft reject r1 manager']);
+    expect(answerCommands(APPROVAL)).toEqual([
+      `${PROGRAM} approve r1 manager`,
+      `${PROGRAM} reject r1 manager`,
+    ]);
     expect(answerCommands(CLARIFICATION)).toEqual([
-      "weft answer r1 'details[1]' colour=ANSWER 'ship to=ANSWER'",
+      `${PROGRAM} answer r1 'details[1]' colour=ANSWER 'ship to=ANSWER'`,
     ]);
     expect(answerCommands(EVENT)).toEqual([
-      String.raw`weft resolve r1 payment --value '{"orderId":"A'\''17"}'`,
+      String.raw`${PROGRAM} resolve r1 payment --value '{"orderId":"A'\''17"}'`,
     ]);
     expect(answerCommands({ ...EVENT, kind: 'custom' })).toEqual([
-      'weft resolve r1 payment --value @answer.json',
+      `${PROGRAM} resolve r1 payment --value @answer.json`,
     ]);
   });
 
@@ -82,17 +86,17 @@ describe('a question', () => {
     const named = { ...APPROVAL, nodeId: '--url=http://evil.example' };
 
     expect(answerCommands(named)).toEqual([
-      'weft approve -- r1 --url=http://evil.example',
-      'weft reject -- r1 --url=http://evil.example',
+      `${PROGRAM} approve -- r1 --url=http://evil.example`,
+      `${PROGRAM} reject -- r1 --url=http://evil.example`,
     ]);
     expect(answerCommands({ ...named, kind: 'custom' })).toEqual([
-      'weft resolve --value @answer.json -- r1 --url=http://evil.example',
+      `${PROGRAM} resolve --value @answer.json -- r1 --url=http://evil.example`,
     ]);
   });
 
   it('is told with its commands on lines of their own', () => {
     expect(waitingText(APPROVAL)).toBe(
-      'Node manager waits for an approval: Pay 800?\n  weft approve r1 manager\n  weft reject r1 manager',
+      `Node manager waits for an approval: Pay 800?\n  ${PROGRAM} approve r1 manager\n  ${PROGRAM} reject r1 manager`,
     );
   });
 });

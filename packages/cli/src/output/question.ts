@@ -1,7 +1,8 @@
 import { type InterruptKind, isJsonObject, type JsonObject, waitingFor } from '@weft/protocol/plain';
 import { type OpenInterrupt, nodeNameOf } from '@weft/sdk';
 import { visibleText } from './terminal-text.ts';
-import { shellCommand, shellWord } from './shell-command.ts';
+import { shellCommand } from './shell-command.ts';
+import { shellWord } from './shell-word.ts';
 
 /** What is known of a question from its event as well as from a list. */
 export type AskedQuestion = Pick<OpenInterrupt, 'runId' | 'nodeId' | 'iteration' | 'kind' | 'data'>;
@@ -32,7 +33,7 @@ const COMMANDS: {
     resolve(`'{"operation":"close"}'`),
   ],
   'low-confidence': ({ resolve }) => [resolve(`'{"ratified":true}'`), resolve(`'{"rejected":true}'`)],
-  child: ({ data }) => [shellCommand('runs why', [String(data['childRunId'])]), 'weft inbox'],
+  child: ({ data }) => [shellCommand('runs why', [String(data['childRunId'])]), shellCommand('inbox', [])],
 };
 
 /** The question in the fewest words: its title, its first question, or the event it waits for. */

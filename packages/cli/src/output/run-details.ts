@@ -1,5 +1,6 @@
 import { type JsonObject, isJsonObject } from '@weft/protocol/plain';
 import { type RunDocument, openInterruptsOf } from '@weft/sdk';
+import { asTypedHere } from '../program-name.ts';
 import { waitingText } from './question.ts';
 import { type Style, paintStatus } from './style.ts';
 import { renderFields, renderTable } from './table.ts';
@@ -31,7 +32,7 @@ export function renderRunDetails(style: Style, run: RunDocument): string {
         'error',
         run.error === undefined
           ? undefined
-          : style.red(`${run.error.code}: ${visibleText(run.error.message)}`),
+          : style.red(`${run.error.code}: ${visibleText(asTypedHere(run.error.message))}`),
       ],
     ]),
     openInterruptsOf(run).map(waitingText).join('\n'),

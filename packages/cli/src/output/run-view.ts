@@ -1,5 +1,6 @@
 import type { RunEventDocument } from '@weft/sdk';
 import { isJsonObject } from '@weft/protocol/plain';
+import { asTypedHere } from '../program-name.ts';
 import { DEFAULT_ROWS } from './live-view.ts';
 import { asksText } from './question.ts';
 import { type NodeProgress, type RunProgress, nodeKeyOf } from './run-progress.ts';
@@ -127,7 +128,7 @@ export function outcomeText(style: Style, progress: RunProgress): string {
   ];
   if (progress.error !== undefined) {
     const where = progress.error.nodeId === undefined ? '' : ` at node ${progress.error.nodeId}`;
-    lines.push(shown`${style.red(progress.error.code)}${where}: ${progress.error.message}`);
+    lines.push(shown`${style.red(progress.error.code)}${where}: ${asTypedHere(progress.error.message)}`);
   }
   if (progress.outputs !== undefined && Object.keys(progress.outputs).length > 0) {
     lines.push('Outputs:', JSON.stringify(progress.outputs, null, 2));

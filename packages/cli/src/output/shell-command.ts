@@ -1,4 +1,5 @@
-import { visibleText } from './terminal-text.ts';
+import { PROGRAM } from '../program-name.ts';
+import { shellWord } from './shell-word.ts';
 
 /**
  * A command of ours, as it can be pasted into a shell. Ids and values in it come from the author of the workflow, or from a host:
@@ -9,10 +10,5 @@ export function shellCommand(verb: string, words: readonly string[], flags = '')
   const isPlain = words.every((word) => !word.startsWith('-'));
   const quoted = words.map(shellWord);
   const parts = isPlain ? [...quoted, flags] : [flags, '--', ...quoted];
-  return ['weft', verb, ...parts].filter(Boolean).join(' ');
-}
-
-export function shellWord(text: string): string {
-  const safe = visibleText(text);
-  return /^[A-Za-z0-9_.:=@/+-]+$/.test(safe) ? safe : `'${safe.replaceAll("'", String.raw`'\''`)}'`;
+  return [PROGRAM, verb, ...parts].filter(Boolean).join(' ');
 }

@@ -2,6 +2,7 @@ import type { ArgsDef } from 'citty';
 import type { Group, Leaf, ValueTable } from './command.ts';
 import { EXIT } from '../exit-code.ts';
 import type { Style } from '../output/style.ts';
+import { asTypedHere } from '../program-name.ts';
 
 /** `path` is what the person typed to get here, such as `weft runs`. */
 export function groupHelp(style: Style, path: string, group: Group): string {
@@ -13,12 +14,14 @@ export function groupHelp(style: Style, path: string, group: Group): string {
     `${style.bold(path)}: ${group.summary}`,
     '',
     style.bold('Usage'),
-    `  ${path} COMMAND [FLAGS]`,
+    asTypedHere(`  ${path} COMMAND [FLAGS]`),
     '',
     style.bold('Commands'),
     ...commands,
     '',
-    `weft help${path.slice('weft'.length)} COMMAND shows flags and examples, as --help after it does.`,
+    asTypedHere(
+      `weft help${path.slice('weft'.length)} COMMAND shows flags and examples, as --help after it does.`,
+    ),
   ].join('\n');
 }
 
@@ -27,13 +30,13 @@ export function leafHelp(style: Style, path: string, leaf: Leaf): string {
     `${style.bold(path)}: ${leaf.summary}`,
     '',
     style.bold('Usage'),
-    `  ${path}${positionals(leaf.args)}${leaf.variadic === true ? '…' : ''} [FLAGS]`,
+    asTypedHere(`  ${path}${positionals(leaf.args)}${leaf.variadic === true ? '…' : ''} [FLAGS]`),
     ...flagLines(style, leaf),
     ...valueLines(style, leaf.values),
     ...(leaf.footnote === undefined ? [] : ['', leaf.footnote]),
     '',
     style.bold('Examples'),
-    ...leaf.examples.map((example) => `  ${example}`),
+    ...leaf.examples.map((example) => asTypedHere(`  ${example}`)),
     '',
     style.dim(
       `Exit codes: ${EXIT.done} done, ${EXIT.failed} the run or check failed, ${EXIT.usage} wrong usage, ` +
@@ -81,5 +84,5 @@ function flagLabel(name: string, arg: ArgsDef[string]): string {
 function flagText(arg: ArgsDef[string]): string {
   const fallback =
     arg.default === undefined || arg.default === false ? '' : ` (default ${String(arg.default)})`;
-  return `${arg.description ?? ''}${fallback}`;
+  return `${asTypedHere(arg.description ?? '')}${fallback}`;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PLAIN } from '../output/style.ts';
+import { PROGRAM } from '../program-name.ts';
 import { renderBanner, type Started } from './banner.ts';
 
 const STARTED: Started = {
@@ -10,7 +11,6 @@ const STARTED: Started = {
   allowEgress: [],
   files: [],
   registered: 0,
-  command: 'weft',
 };
 
 const lineOf = (started: Partial<Started>, name: string): string | undefined =>
@@ -40,5 +40,14 @@ describe('the banner', () => {
     const many = Array.from({ length: 13 }, (_, index) => file(`w${index}`));
     expect(lineOf({ files: many, registered: 13 }, 'workflows')).toMatch(/ 13 loaded$/);
     expect(lineOf({ files: many, registered: 40 }, 'workflows')).toMatch(/ 13 loaded; 40 registered in all$/);
+  });
+
+  it('names commands as they are typed here', () => {
+    const banner = renderBanner(PLAIN, { ...STARTED, files: [file('a')] });
+
+    expect(banner.slice(banner.indexOf('Try:'))).toBe(
+      `Try:\n  ${PROGRAM} run a --watch\n  ${PROGRAM} runs ls\n  ${PROGRAM} doctor\n\nCtrl-C stops it; nothing is lost.`,
+    );
+    expect(lineOf({}, 'workflows')).toContain(`${PROGRAM} workflows register FILE`);
   });
 });

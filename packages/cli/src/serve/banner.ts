@@ -1,3 +1,4 @@
+import { shellCommand } from '../output/shell-command.ts';
 import type { Style } from '../output/style.ts';
 import { renderFields } from '../output/table.ts';
 import type { BuiltInFixtures } from './workflows/fixtures.ts';
@@ -20,8 +21,6 @@ export interface Started {
   readonly registered: number;
   /** Absent on a live host. */
   readonly fixtures?: BuiltInFixtures;
-  /** How the command line is called here. */
-  readonly command: string;
 }
 
 const SHOWN_PROBLEMS = 20;
@@ -65,7 +64,8 @@ export function renderBanner(style: Style, started: Started): string {
 
 function workflowsText(workflows: readonly string[], registered: number): string {
   if (workflows.length === 0 && registered > 0) return `${registered} registered, none loaded here`;
-  if (workflows.length === 0) return 'none; add some with --workflows DIR or: weft workflows register FILE';
+  if (workflows.length === 0)
+    return `none; add some with --workflows DIR or: ${shellCommand('workflows register', ['FILE'])}`;
   const loaded = workflows.length <= 8 ? workflows.join(', ') : `${workflows.length} loaded`;
   return registered > workflows.length ? `${loaded}; ${registered} registered in all` : loaded;
 }
@@ -78,13 +78,13 @@ function problemLines(style: Style, problems: readonly string[]): string[] {
   return ['Not loaded, or with warnings:', ...shown, ...(more > 0 ? [`  … and ${more} more`] : [])];
 }
 
-function tryLines({ command, test }: Started, workflows: readonly string[]): readonly string[] {
+function tryLines({ test }: Started, workflows: readonly string[]): readonly string[] {
   const ids = workflows.map((name) => name.slice(0, name.lastIndexOf('@')));
   const id =
     ids.find((name) => name === 'order-fulfilment') ?? ids[0] ?? (test ? 'conformance-noop' : undefined);
   return [
-    id === undefined ? `${command} workflows register FILE` : `${command} run ${id} --watch`,
-    `${command} runs ls`,
-    `${command} doctor`,
+    id === undefined ? shellCommand('workflows register', ['FILE']) : shellCommand('run', [id], '--watch'),
+    shellCommand('runs ls', []),
+    shellCommand('doctor', []),
   ];
 }

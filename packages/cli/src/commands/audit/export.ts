@@ -5,6 +5,8 @@ import { HOST_ARGS, leaf } from '../../parsing/command.ts';
 import { connect } from '../../connecting/connection.ts';
 import { EXIT, unusable } from '../../exit-code.ts';
 import { reasonOf } from '../../parsing/key-values.ts';
+import { shellCommand } from '../../output/shell-command.ts';
+import { shellWord } from '../../output/shell-word.ts';
 import { shown } from '../../output/terminal-text.ts';
 import { countText } from '../../output/count-text.ts';
 
@@ -32,7 +34,7 @@ export const exportLog = leaf({
     const { entries, lines } = await save(resolve(cli.io.cwd, args.output), pages);
     const said = cli.json
       ? JSON.stringify({ file: args.output, entries, lines })
-      : `${args.output}  ${cli.style.dim(`${countText(entries, 'entry', 'entries')}; verify it with: weft audit verify --offline ${args.output}`)}`;
+      : `${args.output}  ${cli.style.dim(`${countText(entries, 'entry', 'entries')}; verify it with: ${shellCommand('audit verify', [], `--offline ${shellWord(args.output)}`)}`)}`;
     cli.io.stdout.write(shown`${said}\n`);
     return EXIT.done;
   },

@@ -2,6 +2,7 @@ import { HOST_ARGS, leaf, RUN_ARG } from '../../parsing/command.ts';
 import { connectToRun } from '../../connecting/run-id.ts';
 import { EXIT } from '../../exit-code.ts';
 import { shown } from '../../output/terminal-text.ts';
+import { asTypedHere } from '../../program-name.ts';
 
 export const why = leaf({
   name: 'why',
@@ -11,7 +12,7 @@ export const why = leaf({
   async run({ cli, args }) {
     const { client, runId } = await connectToRun(cli.io, args);
     const answer = await client.runs.why(runId);
-    cli.io.stdout.write(shown`${cli.json ? JSON.stringify(answer) : answer.sentence}\n`);
+    cli.io.stdout.write(shown`${cli.json ? JSON.stringify(answer) : asTypedHere(answer.sentence)}\n`);
     return EXIT.done;
   },
 });

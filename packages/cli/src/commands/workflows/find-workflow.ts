@@ -36,7 +36,9 @@ async function hintFor(client: Client, { id, verb }: AskedWorkflow): Promise<str
     id,
     workflows.map((workflow) => workflow.id),
   );
-  return near === undefined ? 'List them: weft workflows ls' : `Did you mean: ${shellCommand(verb, [near])}`;
+  return near === undefined
+    ? `List them: ${shellCommand('workflows ls', [])}`
+    : `Did you mean: ${shellCommand(verb, [near])}`;
 }
 
 /** However many pages that takes. */

@@ -2,6 +2,7 @@ import type { WorkflowSummary } from '@weft/sdk';
 import { HOST_ARGS, leaf } from '../../parsing/command.ts';
 import { connect } from '../../connecting/connection.ts';
 import { EXIT } from '../../exit-code.ts';
+import { shellCommand } from '../../output/shell-command.ts';
 import { renderTable } from '../../output/table.ts';
 import { allWorkflows } from './find-workflow.ts';
 import { agoText } from '../../output/time-text.ts';
@@ -20,7 +21,9 @@ export const ls = leaf({
       return EXIT.done;
     }
     if (rows.length === 0)
-      io.stderr.write('No workflow is registered. Add one: weft workflows register FILE\n');
+      io.stderr.write(
+        `No workflow is registered. Add one: ${shellCommand('workflows register', ['FILE'])}\n`,
+      );
     else io.stdout.write(`${table(cli.style, rows)}\n`);
     return EXIT.done;
   },
