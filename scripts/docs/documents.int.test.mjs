@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -75,6 +76,26 @@ describe('the pages', () => {
     expect(known.filter((type) => !type.includes('conformance') && !guide.includes(`\`${type}\``))).toEqual(
       [],
     );
+  });
+});
+
+describe('commands', () => {
+  it('are nowhere those of the package that is called weft, which is not ours', () => {
+    const { status } = spawnSync('git', ['grep', '--untracked', '--quiet', '-E', 'npx +weft\\b'], {
+      cwd: ROOT,
+    });
+
+    expect(status).toBe(1);
+  });
+
+  it('stand on the pages as a person in a clone types them', () => {
+    const bare = PAGES.filter((page) => !/^docs\/(adr|contributing|reference)\//.test(page)).flatMap((page) =>
+      [...readPage(page).matchAll(/^ *```[\s\S]*?^ *```/gm)].flatMap(
+        ([block]) => block.match(/(?<![\w./@-])weft (?!is )[a-z]+/g) ?? [],
+      ),
+    );
+
+    expect(bare).toEqual([]);
   });
 });
 

@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs';
 import { delimiter, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { shellWord } from './output/shell-word.ts';
 
-/** The package is @weft/cli: `npx weft` would run somebody else's. */
+/** With its scope: the package that is called like the command alone is not ours. */
 const FROM_REGISTRY = 'npx @weft/cli';
 
 export interface Surroundings {
