@@ -9,6 +9,7 @@ import {
   forkOptions,
   given,
   newRunId,
+  readAll,
 } from '@weft/engine/store-contract';
 import { describe, expect, it } from 'vitest';
 import { openDatabase } from './driver.ts';
@@ -66,6 +67,20 @@ describe('the deep check of an SQLite file', () => {
     const { path, open } = await givenFile(sql);
 
     expect(checkSqliteFile(path)).toMatchObject([{ check, runId: open }]);
+  });
+
+  it.each([
+    ['in a row that is looked up', 'UPDATE events SET at = 4616189618054758400 WHERE rid = 1 AND seq = 1'],
+    ['in a list', 'UPDATE runs SET next_seq = 4616189618054758400 WHERE rid = 1'],
+  ])('finds a number that no host has written, %s', async (_, sql) => {
+    const { path, open } = await givenFile(sql);
+
+    expect(checkSqliteFile(path)).toMatchObject([{ check: 'file' }]);
+
+    const store = openSqliteStore({ path });
+    const read = store.readRun(open, undefined).then(() => readAll(store, open));
+    await expect(read).rejects.toMatchObject({ details: { cause: 'store_damaged' } });
+    await store.close();
   });
 
   it('finds a log that ended without its head', async () => {

@@ -1,10 +1,34 @@
-import { backup, DatabaseSync } from '@photostructure/sqlite';
 import { assertStorable } from '@weft/engine';
 
 /**
- * The only file that knows which SQLite binding is used. It speaks the API of `node:sqlite`, so going over to the
- * built-in module, once Node 22 is the oldest supported, is a change of the import above.
+ * The only file that knows which SQLite binding is used: the one that Node has built in, from 22.16 on; before that, the
+ * package that gives Node 20 the same API.
  */
+type Binding = Pick<typeof import('@photostructure/sqlite'), 'backup' | 'DatabaseSync'>;
+
+const { backup, DatabaseSync } = builtIn() ?? (await import('@photostructure/sqlite'));
+
+function builtIn(): Binding | undefined {
+  const { emitWarning } = process;
+  // Node 22 calls it experimental on its first use. What is used of it here is what the tests of the store hold.
+  process.emitWarning = () => {};
+  try {
+    const found = process.getBuiltinModule('node:sqlite') as Binding | undefined;
+    return found !== undefined && isComplete(found) ? found : undefined;
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+/** The first versions had neither busy timeouts nor `isTransaction`, which came together. */
+function isComplete({ DatabaseSync: Database }: Binding): boolean {
+  const db = new Database(':memory:');
+  try {
+    return 'isTransaction' in db;
+  } finally {
+    db.close();
+  }
+}
 
 export type SqlValue = string | number | null | Uint8Array;
 
@@ -87,6 +111,8 @@ function guarded<Row>(statement: Statement<Row>, thrown: (error: unknown) => unk
   };
 }
 
+const ALL_PAGES = 0x7fff_ffff;
+
 /**
  * Copies a database as of one moment, while others write to it. All pages go in one step on a thread of its own: with smaller ones
  * SQLite begins again after every write.
@@ -94,7 +120,7 @@ function guarded<Row>(statement: Statement<Row>, thrown: (error: unknown) => unk
 export async function copyDatabase(path: string, copy: string): Promise<void> {
   const source = new DatabaseSync(path, { timeout: 5_000, readOnly: true });
   try {
-    await backup(source, copy, { rate: -1 });
+    await backup(source, copy, { rate: ALL_PAGES });
   } finally {
     source.close();
   }
@@ -110,13 +136,20 @@ export const SQLITE_NOTADB = 26;
 export function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff;
-  // Where reading several rows fails halfway, the binding reports SQLite as the source, but not the number.
-  return 'code' in error && error.code === 'ERR_SQLITE_ERROR' ? SQLITE_ERROR : undefined;
+  if (!('code' in error)) return undefined;
+  // A number that no program of ours has written: the bindings read integers up to 2^53.
+  if (error.code === 'ERR_OUT_OF_RANGE') return SQLITE_CORRUPT;
+  // Where reading several rows fails halfway, a binding reports SQLite as the source, but not the number.
+  return error.code === 'ERR_SQLITE_ERROR' ? SQLITE_ERROR : undefined;
 }
 
 /** Not every error of the binding brings its number along. A value that is no JSON is damage to its row, not to the file. */
 function isMalformed(error: unknown): boolean {
   const code = sqliteCode(error);
   if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB) return true;
-  return code === SQLITE_ERROR && error instanceof Error && /malformed(?! JSON)/.test(error.message);
+  return (
+    code === SQLITE_ERROR &&
+    error instanceof Error &&
+    /malformed(?! JSON)|too large to be represented/.test(error.message)
+  );
 }
