@@ -1,12 +1,63 @@
-/** `npm test`: makes the clone ready (process tests start the built CLI), then runs every test. Arguments go to vitest. */
+/**
+ * `npm test`: makes the clone ready (process tests start the built CLI), then runs every test, and on newer versions of Node
+ * those that depend on it most. With arguments, which go to vitest, only what they select, on this Node.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ensureReady, ensureTools, run, tool } from './bootstrap.mjs';
+import { environmentOf, newerNodes } from './newer-nodes.mjs';
+import { OUTSIDE_DATA } from './outside-data.mjs';
+
+/** The tarballs on newer Nodes are tests of their own: release/install.int.test.mjs. */
+const ON_NEWER_NODES = [
+  { name: 'unit tests', args: ['--project', 'unit'] },
+  { name: 'the SQLite store', args: ['packages/storage/src/sqlite'] },
+];
 
 ensureReady();
 ensureTools();
-const reporters = ['--reporter=default', '--reporter=./scripts/count-reporter.mjs'];
-process.exitCode = await run(process.execPath, [
-  tool('vitest/vitest.mjs'),
-  'run',
-  ...reporters,
-  ...process.argv.slice(2),
-]);
+const folder = mkdtempSync(join(tmpdir(), 'weft-test-counts-'));
+const counts = join(folder, 'counts');
+writeFileSync(counts, '');
+const given = process.argv.slice(2);
+const notRun = [];
+let code = await vitest(process.execPath, given);
+if (given.length === 0) {
+  for (const { version, path } of newerNodes()) {
+    if (path === undefined)
+      notRun.push(`${ON_NEWER_NODES.map(({ name }) => name).join(', ')} and the tarballs on Node ${version}`);
+    else
+      for (const { name, args } of ON_NEWER_NODES) {
+        process.stdout.write(`\n${name} on Node ${version}\n`);
+        code = (await vitest(path, ['--reporter=dot', ...args])) || code;
+      }
+  }
+}
+for (const what of notRun) process.stdout.write(`not run: ${what}, for which npm has no binary here\n`);
+const { passed, failed, skipped, extra } = total();
+rmSync(folder, { recursive: true });
+process.stdout.write(
+  Object.keys(OUTSIDE_DATA).length === 0
+    ? 'no extra checks: the data of others that they compare with is not next to this checkout\n'
+    : `${extra} extra checks with data of others that is next to this checkout\n`,
+);
+// The last line is the count alone, for people and scripts that read only the end.
+process.stdout.write(`${passed} passed, ${failed} failed${skipped === 0 ? '' : `, ${skipped} skipped`}\n`);
+process.exitCode = code;
+
+function vitest(node, args) {
+  const isQuiet = args.some((arg) => arg.startsWith('--reporter'));
+  const reporters = [...(isQuiet ? [] : ['--reporter=default']), '--reporter=./scripts/count-reporter.mjs'];
+  return run(node, [tool('vitest/vitest.mjs'), 'run', ...reporters, ...args], {
+    env: { ...environmentOf(node), TEST_COUNTS_FILE: counts },
+  });
+}
+
+/** Of all that have run. */
+function total() {
+  const sum = { passed: 0, failed: 0, skipped: 0, extra: 0 };
+  for (const line of readFileSync(counts, 'utf8').split('\n').filter(Boolean))
+    for (const [name, count] of Object.entries(JSON.parse(line))) sum[name] += count;
+  return sum;
+}

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT, tool } from '../bootstrap.mjs';
+import { environmentOf, newerNodes } from '../newer-nodes.mjs';
 import { problemsOf } from './check-tarball.mjs';
 import { openRegistry } from './local-registry.mjs';
 import { publishedPackages } from './published-packages.mjs';
@@ -25,6 +26,10 @@ import { thirdPartyPackages } from './third-party.mjs';
 const folder = mkdtempSync(join(tmpdir(), 'weft-release-'));
 const project = join(folder, 'project');
 const LONG = { timeout: 240_000 };
+const NODES = [
+  [process.versions.node, process.execPath],
+  ...newerNodes().flatMap(({ version, path }) => (path === undefined ? [] : [[version, path]])),
+];
 let packed;
 let registry;
 
@@ -122,37 +127,45 @@ describe('the SDK alone', () => {
 });
 
 describe('a folder with the packages installed', () => {
-  it('starts a host, and a program of the SDK runs a workflow on it', LONG, async () => {
-    const host = spawn(join(project, 'node_modules/.bin/weft'), ['serve', '--port', '0', '--conformance'], {
-      cwd: project,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    try {
-      const url = await new Promise((resolve, reject) => {
-        let said = '';
-        host.once('exit', (code) => reject(new Error(`the host ended with ${code}: ${said}`)));
-        host.stdout.on('data', (chunk) => {
-          said += chunk;
-          const found = /listening at (http:\S+)/.exec(said);
-          if (found !== null) resolve(found[1]);
-        });
-      });
-      write('use.mjs', `import { createClient } from '@weft/sdk';\n${program(url)}`);
-      write(
-        'use.cjs',
-        `const { createClient } = require('@weft/sdk');\n(async () => {\n${program(url)}})();\n`,
+  it.each(NODES)(
+    'starts a host on Node %s, and a program of the SDK runs a workflow on it',
+    LONG,
+    async (version, path) => {
+      const data = `data-${version}`;
+      const env = { ...environmentOf(path), NODE_OPTIONS: '' };
+      const host = spawn(
+        join(project, 'node_modules/.bin/weft'),
+        ['serve', '--port', '0', '--conformance', '--data', data],
+        {
+          cwd: project,
+          env,
+          stdio: ['ignore', 'pipe', 'pipe'],
+        },
       );
+      let errors = '';
+      host.stderr.on('data', (chunk) => {
+        errors += chunk;
+      });
+      try {
+        const banner = await bannerOf(host);
+        const [, url] = /listening at (http:\S+)/.exec(banner);
+        const ran = ['mjs', 'cjs'].map((type) => {
+          write(`use.${type}`, program(type, url, data));
+          return spawnSync(path, [`use.${type}`], { cwd: project, encoding: 'utf8', env });
+        });
 
-      for (const name of ['use.mjs', 'use.cjs']) {
-        const ran = node(name);
-        expect(ran.stderr.replace(/.*ExperimentalWarning.*\n.*trace-warnings.*\n/, '')).toBe('');
-        expect(ran.stdout.trim().split('\n').at(-1)).toBe('run.completed');
+        expect(banner).toContain('\n  npx @weft/cli run conformance-noop --watch\n');
+        for (const { stdout, stderr } of ran) {
+          expect(stderr.replace(/.*ExperimentalWarning.*\n.*trace-warnings.*\n/, '')).toBe('');
+          expect(stdout).toMatch(new RegExp(`^v${version}\\n[^]*\\nrun.completed\\n$`));
+        }
+      } finally {
+        host.kill('SIGTERM');
+        await once(host, 'exit');
       }
-    } finally {
-      host.kill('SIGTERM');
-      await once(host, 'exit');
-    }
-  });
+      expect(errors).not.toContain('Warning');
+    },
+  );
 
   it.each([
     ['nodenext', 'use.mts', 'import { createClient, type RunEventDocument } from "@weft/sdk";'],
@@ -202,11 +215,27 @@ function linkOnce(from, to) {
   symlinkSync(from, to);
 }
 
-function program(url) {
-  return `const { readFileSync } = await import('node:fs');
-const apiKey = readFileSync('.weft/key', 'utf8').trim();
+/** What the host says when it is up. */
+async function bannerOf(host) {
+  let said = '';
+  for await (const chunk of host.stdout.iterator({ destroyOnReturn: false })) {
+    said += chunk;
+    if (said.includes('Ctrl-C')) return said;
+  }
+  throw new Error(`the host ended: ${said}`);
+}
+
+function program(type, url, data) {
+  const [before, after] =
+    type === 'mjs'
+      ? [`import { createClient } from '@weft/sdk';`, '']
+      : [`const { createClient } = require('@weft/sdk');\n(async () => {`, '})();'];
+  return `${before}
+const { readFileSync } = await import('node:fs');
+const apiKey = readFileSync(${JSON.stringify(`${data}/key`)}, 'utf8').trim();
 const weft = createClient({ baseUrl: ${JSON.stringify(url)}, apiKey });
 const { runId } = await weft.runs.create({ workflowId: 'conformance-noop' });
+console.log(process.version);
 for await (const event of weft.runs.events(runId)) console.log(event.type);
-`;
+${after}`;
 }
