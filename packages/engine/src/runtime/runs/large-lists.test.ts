@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { node } from '../../core/testing/definitions.ts';
 import { openMemoryStore } from '../../memory-store/memory-store.ts';
 import type { RunPage, Store } from '../../ports/store.ts';
+import { StopSource } from '../effects/stop-source.ts';
 import { alice, startHost, type TestHost, until } from '../testing/test-host.ts';
 
 const opened: TestHost[] = [];
@@ -117,5 +118,19 @@ describe('the list of runs', () => {
     // Five records of 200 KB are a megabyte.
     expect(watched.pages.length).toBeGreaterThanOrEqual(6);
     for (const page of watched.pages) expect(page.maxBytes).toBe(1024 * 1024);
+  });
+
+  it('is read no further once nobody waits for it', async () => {
+    const watched = await open();
+    const runs = await givenQuestions(watched, 20, 200_000);
+    watched.pages.length = 0;
+    const left = new StopSource();
+    left.stop();
+
+    const { rows, nextCursor } = await watched.test.host.runs.list(alice, {}, { limit: 20 }, left);
+
+    expect(watched.pages).toHaveLength(1);
+    expect(rows.length).toBeLessThan(runs.length);
+    expect(nextCursor).toBeDefined();
   });
 });

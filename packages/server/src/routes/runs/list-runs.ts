@@ -1,4 +1,4 @@
-import type { RunListFilter } from '@weft/engine';
+import { type RunListFilter, StopSource } from '@weft/engine';
 import { HostError, RUN_STATUSES, type SnapshotStatus } from '@weft/protocol';
 import { callerOf, pathParam, type Routes, sendJson } from '../../app-context.ts';
 import { noSuchRun } from '../../http/errors.ts';
@@ -9,7 +9,10 @@ import { pageOf } from '../page.ts';
 export const listRunRoutes: Routes = (serve, context) => {
   serve('listRuns', async (request, reply) => {
     const filter = filterOf(queryOf(request));
-    const { rows, nextCursor } = await context.host.runs.list(callerOf(request), filter, pageOf(request));
+    const page = pageOf(request);
+    const left = new StopSource();
+    reply.raw.once('close', () => left.stop());
+    const { rows, nextCursor } = await context.host.runs.list(callerOf(request), filter, page, left);
     return sendJson(reply, 200, JSON.stringify({ runs: rows, nextCursor }));
   });
 
