@@ -89,4 +89,17 @@ describe('large bodies', () => {
     expect(await response.text()).toContain('more than 100000 objects and arrays');
     expect(begun).toBe(0);
   });
+
+  it('may hold any number of brackets in texts, also behind escaped quotes', async () => {
+    answer();
+    const { port } = app.server.address() as AddressInfo;
+
+    const response = await fetch(`http://127.0.0.1:${port}/`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ list: Array.from({ length: 20_000 }, (_, at) => `${at}\\"[[[{{{"\\`) }),
+    });
+
+    expect(response.status).toBe(200);
+  });
 });

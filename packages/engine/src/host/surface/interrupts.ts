@@ -1,11 +1,12 @@
 import type { InterruptKind, Json, JsonObject } from '@weft/protocol';
+import type { StopSignal } from '../../model/node-type.ts';
 import type { RunStatus } from '../../model/run-state.ts';
 import type { Listed, Page, CommandResult } from '../../ports/store.ts';
 import type { Caller, IdempotencyClaim, ReplayedAnswer } from './caller.ts';
 
 export interface Interrupts {
-  /** Open questions of the tenant's runs, newest run first. A page is counted in runs. */
-  list(caller: Caller, page: Page): Promise<Listed<OpenInterrupt>>;
+  /** Open questions of the tenant's runs, newest run first. A page is counted in runs, and shorter when the signal is aborted meanwhile. */
+  list(caller: Caller, page: Page, signal?: StopSignal): Promise<Listed<OpenInterrupt>>;
   /** The question behind a signed link. Throws HostError when there is none, or no longer. */
   inspectLink(token: string): Promise<OpenQuestion>;
   /** Throws unless the link may answer its question; `isRepeatable`: also one that was answered, whose answer may be sent again. */

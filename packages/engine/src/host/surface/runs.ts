@@ -19,7 +19,8 @@ export interface Runs {
   snapshot(caller: Caller, runId: string): Promise<SnapshotView | undefined>;
   /** The run as it stood after the event `at`; after its newest when left out. Throws `sequence_out_of_range`. */
   stateAt(caller: Caller, runId: string, at?: number): Promise<RunSnapshot | undefined>;
-  list(caller: Caller, filter: RunListFilter, page: Page): Promise<Listed<RunSummary>>;
+  /** Shorter than asked for when the signal is aborted meanwhile. */
+  list(caller: Caller, filter: RunListFilter, page: Page, signal?: StopSignal): Promise<Listed<RunSummary>>;
   /** In one sentence, and as data, what the run waits for. */
   explain(caller: Caller, runId: string): Promise<Explanation | undefined>;
   /** Events after `afterSeq` (−1 = from the first), as wire documents. */

@@ -29,3 +29,28 @@ describe('reads of runs', () => {
     expect(order).toHaveLength(101);
   });
 });
+
+describe('lists of runs', () => {
+  it('are read two at a time for a tenant, and another tenant does not wait for them', async () => {
+    const begun: string[] = [];
+    const answers: (() => void)[] = [];
+    const store = fairReads({
+      ...openMemoryStore(),
+      listRuns(tenant) {
+        begun.push(tenant);
+        return new Promise((resolve) => answers.push(() => resolve({ rows: [] })));
+      },
+    });
+    const list = (tenant: string): Promise<unknown> => store.listRuns(tenant, {}, { limit: 1 });
+
+    const all = [...Array.from({ length: 20 }, () => list('greedy')), list('modest')];
+    await expect.poll(() => [...begun].sort()).toEqual(['greedy', 'greedy', 'modest']);
+
+    for (let read = 0; read < all.length; read += 1) {
+      await expect.poll(() => answers.length, { interval: 1 }).toBeGreaterThan(0);
+      answers.shift()?.();
+    }
+    await Promise.all(all);
+    expect(begun).toHaveLength(21);
+  });
+});

@@ -82,6 +82,22 @@ describe('long work in turns', () => {
     await Promise.all(greedy);
   });
 
+  it('does what is short of one tenant before the next piece of what is long of another (Q-10)', async () => {
+    const order: string[] = [];
+    const long = runCooperatively(
+      'greedy',
+      counted(20, (step) => void (step > 0 && order.push('greedy'))),
+      slowClock(),
+    );
+    const short = Array.from({ length: 6 }, () => inTurn('modest', async () => void order.push('modest')));
+
+    await Promise.all(short);
+
+    expect(order.filter((tenant) => tenant === 'greedy').length).toBeLessThanOrEqual(1);
+    await long;
+    expect(order).toHaveLength(6 + 19);
+  });
+
   it('does short work at once (Q-6)', async () => {
     await aNewTurn();
     let steps = 0;

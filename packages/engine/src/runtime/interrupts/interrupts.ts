@@ -47,7 +47,7 @@ export function createInterrupts(dependencies: InterruptDependencies): Interrupt
 
   return {
     /** A page ends with as many runs as asked for, or with as many bytes as nobody waits for; memory holds one run at a time. */
-    async list(caller, page) {
+    async list(caller, page, signal) {
       const found: OpenInterrupt[] = [];
       let { cursor } = page;
       let runs = 0;
@@ -70,6 +70,7 @@ export function createInterrupts(dependencies: InterruptDependencies): Interrupt
         }
         runs += listed.rows.length;
         cursor = listed.nextCursor;
+        if (signal?.aborted === true) break;
         if (cursor !== undefined) await nextTurn(caller.tenant);
       } while (cursor !== undefined && runs < page.limit && bytes < PAGE_BYTES);
       return { rows: found, ...(cursor !== undefined && { nextCursor: cursor }) };

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { node } from '../../core/testing/definitions.ts';
 import { openMemoryStore } from '../../memory-store/memory-store.ts';
 import type { RunPage, Store } from '../../ports/store.ts';
+import { StopSource } from '../effects/stop-source.ts';
 import { alice, startHost, type TestHost, until } from '../testing/test-host.ts';
 
 const opened: TestHost[] = [];
@@ -101,6 +102,26 @@ describe('the list of open questions', () => {
     expect(found.pages.length).toBeGreaterThan(1);
     expect(Math.max(...found.pages)).toBeLessThan(32);
     expect([...found.runs].sort()).toEqual([...runs].sort());
+  });
+});
+
+describe('a list that nobody waits for any more', () => {
+  it('is read no further than the page of the store that is being read', async () => {
+    const watched = await open();
+    const runs = await givenQuestions(watched, 40, 200_000);
+    watched.pages.length = 0;
+    const left = new StopSource();
+    left.stop();
+    const { host } = watched.test;
+
+    const listed = await host.runs.list(alice, {}, { limit: 40 }, left);
+    const questions = await host.interrupts.list(alice, { limit: 40 }, left);
+
+    expect(watched.pages).toHaveLength(2);
+    for (const { rows, nextCursor } of [listed, questions]) {
+      expect(rows.length).toBeLessThan(runs.length);
+      expect(nextCursor).toBeDefined();
+    }
   });
 });
 

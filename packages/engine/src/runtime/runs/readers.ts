@@ -149,7 +149,7 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
     },
 
     /** Records may be large and summaries are small: the store is asked for as many bytes as nobody waits for, again and again. */
-    async list(caller, { status, ...others }, page) {
+    async list(caller, { status, ...others }, page, signal) {
       const isCancelling = status?.includes('cancelling') === true ? wanted(status) : undefined;
       const isWanted = (row: RunRow): boolean =>
         isCancelling?.(row) !== false &&
@@ -173,6 +173,7 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
         });
         for (const row of listed.rows) if (isWanted(row)) rows.push(summaryOf(row));
         cursor = listed.nextCursor;
+        if (signal?.aborted === true) break;
       } while (cursor !== undefined && rows.length < page.limit && looks < MAX_LOOKS);
       return cursor === undefined ? { rows } : { rows, nextCursor: cursor };
     },

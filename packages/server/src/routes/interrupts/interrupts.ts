@@ -15,6 +15,7 @@ import { addressOf } from '../../http/client-address.ts';
 import { noSuchRun } from '../../http/errors.ts';
 import { idempotencyOf, sendReplay } from '../../http/idempotency.ts';
 import { bodyParser } from '../../http/parse-body.ts';
+import { untilLeft } from '../../http/until-left.ts';
 import { pageOf } from '../page.ts';
 
 const parseResolve = bodyParser(ResolveRequestSchema);
@@ -91,7 +92,11 @@ export const interruptRoutes: Routes = (serve, context) => {
 
   serve('listInterrupts', async (request, reply) => {
     const caller = callerOf(request);
-    const { rows, nextCursor } = await context.host.interrupts.list(caller, pageOf(request));
+    const { rows, nextCursor } = await context.host.interrupts.list(
+      caller,
+      pageOf(request),
+      untilLeft(reply),
+    );
     const mayAnswer = caller.scopes.has('approvals:respond');
     const interrupts = mayAnswer ? rows : rows.map(({ interruptToken: _token, ...row }) => row);
     return sendJson(reply, 200, await jsonText(caller.tenant, { interrupts, nextCursor }));

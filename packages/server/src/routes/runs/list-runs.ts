@@ -3,13 +3,19 @@ import { HostError, RUN_STATUSES, type SnapshotStatus } from '@weft/protocol';
 import { callerOf, pathParam, type Routes, sendJson } from '../../app-context.ts';
 import { noSuchRun } from '../../http/errors.ts';
 import { listParam, type Query, queryOf, textParam, timeParam } from '../../http/query.ts';
+import { untilLeft } from '../../http/until-left.ts';
 import { pageOf } from '../page.ts';
 
 /** Lists and explanations, which the protocol does not have. */
 export const listRunRoutes: Routes = (serve, context) => {
   serve('listRuns', async (request, reply) => {
     const filter = filterOf(queryOf(request));
-    const { rows, nextCursor } = await context.host.runs.list(callerOf(request), filter, pageOf(request));
+    const { rows, nextCursor } = await context.host.runs.list(
+      callerOf(request),
+      filter,
+      pageOf(request),
+      untilLeft(reply),
+    );
     return sendJson(reply, 200, JSON.stringify({ runs: rows, nextCursor }));
   });
 
