@@ -2,21 +2,22 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from './bootstrap.mjs';
 
 /** `./weft`, as a person in a clone types it. */
 
+const LAUNCHER = './weft';
 const folder = mkdtempSync(join(tmpdir(), 'weft-launcher-'));
 const data = join(folder, 'data');
 let host;
 let banner = '';
 
-const weft = (args, options = {}) => spawnSync('./weft', args, { cwd: ROOT, encoding: 'utf8', ...options });
+const weft = (args, options = {}) => spawnSync(LAUNCHER, args, { cwd: ROOT, encoding: 'utf8', ...options });
 
 beforeAll(async () => {
-  host = spawn('./weft', ['serve', '--port', '0', '--data', data], {
+  host = spawn(LAUNCHER, ['serve', '--port', '0', '--data', data], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
@@ -57,7 +58,10 @@ describe('the launcher of a clone', () => {
   });
 
   it('is named by the way to it from elsewhere', () => {
-    const { stderr } = spawnSync('../weft', ['rnu'], { cwd: join(ROOT, 'docs'), encoding: 'utf8' });
+    const { stderr } = spawnSync(join('..', LAUNCHER), ['rnu'], {
+      cwd: join(ROOT, 'docs'),
+      encoding: 'utf8',
+    });
 
     expect(stderr).toBe('Unknown command "rnu". Did you mean: ../weft run\n');
   });
@@ -66,7 +70,7 @@ describe('the launcher of a clone', () => {
     symlinkSync(join(ROOT, 'weft'), join(folder, 'weft'));
     const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` };
 
-    const { stderr } = spawnSync('weft', ['rnu'], { cwd: folder, encoding: 'utf8', env });
+    const { stderr } = spawnSync(basename(LAUNCHER), ['rnu'], { cwd: folder, encoding: 'utf8', env });
 
     expect(stderr).toBe('Unknown command "rnu". Did you mean: weft run\n');
   });

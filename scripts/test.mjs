@@ -5,6 +5,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { hasBrowser } from './browser.mjs';
 import { ensureReady, ensureTools, run, tool } from './bootstrap.mjs';
 import { environmentOf, newerNodes } from './newer-nodes.mjs';
 import { OUTSIDE_DATA } from './outside-data.mjs';
@@ -21,7 +22,7 @@ const folder = mkdtempSync(join(tmpdir(), 'weft-test-counts-'));
 const counts = join(folder, 'counts');
 writeFileSync(counts, '');
 const given = process.argv.slice(2);
-const notRun = [];
+const notRun = hasBrowser() ? [] : ['the SDK in a browser'];
 let code = await vitest(process.execPath, given);
 if (given.length === 0) {
   for (const { version, path } of newerNodes()) {
@@ -34,7 +35,8 @@ if (given.length === 0) {
       }
   }
 }
-for (const what of notRun) process.stdout.write(`not run: ${what}, for which npm has no binary here\n`);
+for (const what of notRun)
+  process.stdout.write(`not run: ${what}, for which npm has no binary on this platform\n`);
 const { passed, failed, skipped, extra } = total();
 rmSync(folder, { recursive: true });
 process.stdout.write(

@@ -13,9 +13,12 @@ import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT, tool } from '../bootstrap.mjs';
+import { hasBrowser, openBrowser } from '../browser.mjs';
 import { environmentOf, newerNodes } from '../newer-nodes.mjs';
 import { problemsOf } from './check-tarball.mjs';
+import { startInstalledHost } from './installed-host.mjs';
 import { openRegistry } from './local-registry.mjs';
+import { openPageServer } from './page-server.mjs';
 import { publishedPackages } from './published-packages.mjs';
 import { packAll } from './stage.mjs';
 import { readTarball } from './tarball.mjs';
@@ -30,6 +33,7 @@ const NODES = [
   [process.versions.node, process.execPath],
   ...newerNodes().flatMap(({ version, path }) => (path === undefined ? [] : [[version, path]])),
 ];
+const BROWSERS = hasBrowser() ? ['Chromium'] : [];
 let packed;
 let registry;
 
@@ -131,39 +135,49 @@ describe('a folder with the packages installed', () => {
     'starts a host on Node %s, and a program of the SDK runs a workflow on it',
     LONG,
     async (version, path) => {
-      const data = `data-${version}`;
       const env = { ...environmentOf(path), NODE_OPTIONS: '' };
-      const host = spawn(
-        join(project, 'node_modules/.bin/weft'),
-        ['serve', '--port', '0', '--conformance', '--data', data],
-        {
-          cwd: project,
-          env,
-          stdio: ['ignore', 'pipe', 'pipe'],
-        },
-      );
-      let errors = '';
-      host.stderr.on('data', (chunk) => {
-        errors += chunk;
+      const host = await startInstalledHost(project, `data-${version}`, env);
+      const ran = ['mjs', 'cjs'].map((type) => {
+        write(`use.${type}`, program(type, host));
+        return spawnSync(path, [`use.${type}`], { cwd: project, encoding: 'utf8', env });
       });
-      try {
-        const banner = await bannerOf(host);
-        const [, url] = /listening at (http:\S+)/.exec(banner);
-        const ran = ['mjs', 'cjs'].map((type) => {
-          write(`use.${type}`, program(type, url, data));
-          return spawnSync(path, [`use.${type}`], { cwd: project, encoding: 'utf8', env });
-        });
+      const errors = await host.stop();
 
-        expect(banner).toContain('\n  npx @weft/cli run conformance-noop --watch\n');
-        for (const { stdout, stderr } of ran) {
-          expect(stderr.replace(/.*ExperimentalWarning.*\n.*trace-warnings.*\n/, '')).toBe('');
-          expect(stdout).toMatch(new RegExp(`^v${version}\\n[^]*\\nrun.completed\\n$`));
-        }
-      } finally {
-        host.kill('SIGTERM');
-        await once(host, 'exit');
-      }
+      expect(host.banner).toContain('\n  npx @weft/cli run conformance-noop --watch\n');
       expect(errors).not.toContain('Warning');
+      for (const { stdout, stderr } of ran) {
+        expect(stderr.replace(/.*ExperimentalWarning.*\n.*trace-warnings.*\n/, '')).toBe('');
+        expect(stdout).toMatch(new RegExp(`^v${version}\\n[^]*\\nrun.completed\\n$`));
+      }
+    },
+  );
+
+  it.each(BROWSERS)(
+    'gives a page in %s the SDK as it is: it follows a run, and cancels one',
+    LONG,
+    async () => {
+      const host = await startInstalledHost(project, 'data-browser');
+      const server = await openPageServer(
+        readTarball(packed.find(({ name }) => name === '@weft/sdk').path),
+        host.url,
+      );
+      const browser = await openBrowser();
+      try {
+        const page = await browser.newPage();
+        await page.goto(server.url);
+        const used = await page.evaluate(`useSdk(${JSON.stringify(host.apiKey)})`);
+
+        expect(used).toEqual({
+          seen: expect.arrayContaining(['run.started', 'node.failed', 'run.failed']),
+          codes: [expect.any(String)],
+          last: 'run.cancelled',
+          status: 'cancelled',
+        });
+      } finally {
+        await browser.close();
+        await server.close();
+        await host.stop();
+      }
     },
   );
 
@@ -215,25 +229,13 @@ function linkOnce(from, to) {
   symlinkSync(from, to);
 }
 
-/** What the host says when it is up. */
-async function bannerOf(host) {
-  let said = '';
-  for await (const chunk of host.stdout.iterator({ destroyOnReturn: false })) {
-    said += chunk;
-    if (said.includes('Ctrl-C')) return said;
-  }
-  throw new Error(`the host ended: ${said}`);
-}
-
-function program(type, url, data) {
+function program(type, { url, apiKey }) {
   const [before, after] =
     type === 'mjs'
       ? [`import { createClient } from '@weft/sdk';`, '']
       : [`const { createClient } = require('@weft/sdk');\n(async () => {`, '})();'];
   return `${before}
-const { readFileSync } = await import('node:fs');
-const apiKey = readFileSync(${JSON.stringify(`${data}/key`)}, 'utf8').trim();
-const weft = createClient({ baseUrl: ${JSON.stringify(url)}, apiKey });
+const weft = createClient(${JSON.stringify({ baseUrl: url, apiKey })});
 const { runId } = await weft.runs.create({ workflowId: 'conformance-noop' });
 console.log(process.version);
 for await (const event of weft.runs.events(runId)) console.log(event.type);

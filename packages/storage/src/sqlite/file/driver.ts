@@ -1,10 +1,11 @@
+import type * as dropIn from '@photostructure/sqlite';
 import { assertStorable } from '@weft/engine';
 
 /**
  * The only file that knows which SQLite binding is used: the one that Node has built in, from 22.16 on; before that, the
  * package that gives Node 20 the same API.
  */
-type Binding = Pick<typeof import('@photostructure/sqlite'), 'backup' | 'DatabaseSync'>;
+type Binding = Pick<typeof dropIn, 'backup' | 'DatabaseSync'>;
 
 const { backup, DatabaseSync } = builtIn() ?? (await import('@photostructure/sqlite'));
 
