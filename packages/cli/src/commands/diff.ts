@@ -10,7 +10,6 @@ import { renderDiffHtml } from '../output/diff/html-view.ts';
 import { readDiff } from '../output/diff/read-diff.ts';
 import { type DiffReport, isDifferent } from '../output/diff/report.ts';
 import { renderDiffText } from '../output/diff/text-view.ts';
-import { writeText } from './evidence/deliver.ts';
 import { countText } from '../output/count-text.ts';
 
 const SHOWN = 50;
@@ -106,7 +105,10 @@ async function deliver(cli: Cli, a: OpenSide, b: OpenSide, asked: Request): Prom
   const isDocument = cli.json && !asked.isFirst;
   const reader = readDiff(isDocument ? printing(cli, pieces) : pieces);
   const report = await collectReport(reader, a, b, { ...asked, limit: limitOf(asked) });
-  if (asked.html !== undefined) writeText(asked.html, renderDiffHtml(report));
+  if (asked.html !== undefined) {
+    const { writeText } = await import('./evidence/deliver.ts');
+    writeText(asked.html, renderDiffHtml(report));
+  }
   if (cli.json && asked.isFirst) cli.io.stdout.write(`${firstAsJson(report.first)}\n`);
   if (!cli.json)
     cli.io.stdout.write(

@@ -1,6 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { check as checkDocument } from '@weft/evidence';
 import { leaf } from '../../parsing/command.ts';
 import { EXIT, unusable } from '../../exit-code.ts';
 import { renderTable } from '../../output/table.ts';
@@ -18,6 +17,7 @@ export const check = leaf({
     require: DIFF_ARGS.require,
   },
   async run({ cli, args }) {
+    const { check: checkDocument } = await import('@weft/evidence');
     const report = checkDocument(await readDocument(resolve(cli.io.cwd, args.document)));
     const isGood = report.problems.length === 0;
     if (cli.json) cli.io.stdout.write(`${JSON.stringify({ file: args.document, ok: isGood, ...report })}\n`);

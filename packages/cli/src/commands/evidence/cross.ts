@@ -1,8 +1,5 @@
 import { resolve } from 'node:path';
-import { cross as projectCross } from '@weft/evidence';
-import { readRun } from '@weft/evidence/node';
 import { leaf } from '../../parsing/command.ts';
-import { deliver } from './deliver.ts';
 import { DECLARED_ARGS, DIFF_ARGS, outputPath, readOptions } from './evidence-flags.ts';
 
 export const cross = leaf({
@@ -19,9 +16,12 @@ export const cross = leaf({
     ...DIFF_ARGS,
   },
   async run({ cli, args }) {
+    const { cross: projectCross } = await import('@weft/evidence');
+    const { readRun } = await import('@weft/evidence/node');
+    const { deliver } = await import('./deliver.ts');
     const paths = [args.base, args.head].map((path) => resolve(cli.io.cwd, path)) as [string, string];
-    const output = outputPath(cli.io, '--output', args.output, paths);
-    const html = outputPath(cli.io, '--html', args.html, paths);
+    const output = await outputPath(cli.io, '--output', args.output, paths);
+    const html = await outputPath(cli.io, '--html', args.html, paths);
     const isView = args.view === true || (cli.io.isTTY && !cli.json && output === undefined);
     const declared = {
       baseRuntime: args['base-runtime'],

@@ -1,8 +1,5 @@
 import { resolve } from 'node:path';
-import { diff as projectDiff } from '@weft/evidence';
-import { readRun } from '@weft/evidence/node';
 import { leaf } from '../../parsing/command.ts';
-import { deliver } from './deliver.ts';
 import { DIFF_ARGS, outputPath, readOptions } from './evidence-flags.ts';
 
 export const diff = leaf({
@@ -18,9 +15,12 @@ export const diff = leaf({
     ...DIFF_ARGS,
   },
   async run({ cli, args }) {
+    const { diff: projectDiff } = await import('@weft/evidence');
+    const { readRun } = await import('@weft/evidence/node');
+    const { deliver } = await import('./deliver.ts');
     const paths = [args.base, args.head].map((path) => resolve(cli.io.cwd, path)) as [string, string];
-    const output = outputPath(cli.io, '--output', args.output, paths);
-    const html = outputPath(cli.io, '--html', args.html, paths);
+    const output = await outputPath(cli.io, '--output', args.output, paths);
+    const html = await outputPath(cli.io, '--html', args.html, paths);
     const options = readOptions(args);
     const base = await readRun(paths[0], options);
     const head = await readRun(paths[1], options);

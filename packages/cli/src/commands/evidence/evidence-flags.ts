@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import type { ReadOptions } from '@weft/evidence/node';
-import { outputConflict } from '@weft/evidence/node';
 import { usageError } from '../../exit-code.ts';
 import type { Io } from '../../io.ts';
 
@@ -68,14 +67,15 @@ export function readOptions(flags: ReadFlags): ReadOptions {
 }
 
 /** The file to write, or a refusal: an input is never written over. */
-export function outputPath(
+export async function outputPath(
   io: Io,
   flag: string,
   given: string | undefined,
   inputs: readonly string[],
-): string | undefined {
+): Promise<string | undefined> {
   if (given === undefined) return undefined;
   const path = resolve(io.cwd, given);
+  const { outputConflict } = await import('@weft/evidence/node');
   const conflict = outputConflict(path, inputs);
   if (conflict !== undefined) throw usageError(`${flag}: ${conflict}. Choose another place.`);
   return path;

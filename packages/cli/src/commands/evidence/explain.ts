@@ -1,6 +1,4 @@
 import { resolve } from 'node:path';
-import { cross, diff, explain as explainProjection, explanationText } from '@weft/evidence';
-import { readRun } from '@weft/evidence/node';
 import { leaf } from '../../parsing/command.ts';
 import { EXIT } from '../../exit-code.ts';
 import { DECLARED_ARGS, DIFF_ARGS, READ_ARGS, readOptions } from './evidence-flags.ts';
@@ -21,6 +19,8 @@ export const explain = leaf({
     require: DIFF_ARGS.require,
   },
   async run({ cli, args }) {
+    const { cross, diff, explain: explainProjection, explanationText } = await import('@weft/evidence');
+    const { readRun } = await import('@weft/evidence/node');
     const declared = {
       baseRuntime: args['base-runtime'],
       headRuntime: args['head-runtime'],

@@ -6,7 +6,10 @@ import { explain } from './explain.ts';
 import { matrix } from './matrix.ts';
 import { show } from './show.ts';
 
-/** What agents did, compared. Describes differences and never judges them. */
+/**
+ * What agents did, compared. Describes differences and never judges them. The package is loaded by the command that needs it, so that
+ * every other one starts without.
+ */
 export const evidence = group('evidence', 'Compare recorded runs of agents', [
   diff,
   cross,

@@ -1,10 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { matrix as compareAll, matrixDocument, matrixText, type MatrixRun, renderDiff } from '@weft/evidence';
-import { readRun } from '@weft/evidence/node';
+import type { MatrixRun } from '@weft/evidence';
 import { leaf } from '../../parsing/command.ts';
 import { EXIT, usageError } from '../../exit-code.ts';
-import { writeText } from './deliver.ts';
 import { outputPath, READ_ARGS, readOptions } from './evidence-flags.ts';
 
 const VIEW_LIMIT = 200;
@@ -43,13 +41,16 @@ export const matrix = leaf({
   },
   variadic: true,
   async run({ cli, args, all }) {
+    const { matrix: compareAll, matrixDocument, matrixText, renderDiff } = await import('@weft/evidence');
+    const { readRun } = await import('@weft/evidence/node');
+    const { writeText } = await import('./deliver.ts');
     const given = args._;
     if (given.length < 2) throw usageError('weft evidence matrix needs at least two runs.');
     const paths = given.map((label) => resolve(cli.io.cwd, label));
     const runtimes = spread('--runtime', all('runtime'), given.length);
     const prefixes = spread('--prefix', all('prefix'), given.length);
-    const output = outputPath(cli.io, '--output', args.output, paths);
-    const cells = outputPath(cli.io, '--cells', args.cells, paths);
+    const output = await outputPath(cli.io, '--output', args.output, paths);
+    const cells = await outputPath(cli.io, '--cells', args.cells, paths);
     const runs: MatrixRun[] = [];
     for (const [index, path] of paths.entries()) {
       const options = { ...readOptions(args), workDirPrefix: prefixes[index], keepRawPaths: true };

@@ -1,6 +1,4 @@
 import { resolve } from 'node:path';
-import { show as summarize } from '@weft/evidence';
-import { readRun } from '@weft/evidence/node';
 import { leaf } from '../../parsing/command.ts';
 import { EXIT } from '../../exit-code.ts';
 import { renderFields } from '../../output/table.ts';
@@ -17,6 +15,8 @@ export const show = leaf({
     ...READ_ARGS,
   },
   async run({ cli, args }) {
+    const { show: summarize } = await import('@weft/evidence');
+    const { readRun } = await import('@weft/evidence/node');
     const evidence = await readRun(resolve(cli.io.cwd, args.run), readOptions(args));
     const summary = summarize(evidence);
     const isFailed = summary.problems.some((problem) => problem.effect === 'failed');
