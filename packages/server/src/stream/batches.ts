@@ -21,22 +21,23 @@ export type RenderBatch = (
  */
 export function createBatches(): RenderBatch {
   let newest: readonly FollowedEvent[] | undefined;
-  const rendered = new Map<string, Batch | undefined>();
+  let rendered: { readonly key: string; readonly batch: Batch | undefined }[] = [];
   return (events, modes) => {
     if (events !== newest) {
       newest = events;
-      rendered.clear();
+      // Not a Map that is cleared: what was in it before would stay in memory until the next full collection of garbage.
+      rendered = [];
     }
     const key = modes.length === 1 ? (modes[0] ?? '') : modes.join();
-    const known = rendered.get(key);
-    if (known !== undefined || rendered.has(key)) return known;
+    const known = rendered.find((each) => each.key === key);
+    if (known !== undefined) return known.batch;
     const batch = batchOf(
       renderFrames(
         events.map(({ event }) => event),
         modes,
       ),
     );
-    rendered.set(key, batch);
+    rendered.push({ key, batch });
     return batch;
   };
 }

@@ -47,8 +47,8 @@ export function createRunMetrics(registry: Registry): RunObserver {
   const seriesOfWorkflow = createWorkflowSeries(metrics);
   const seriesOfNode = createNodeSeries(metrics);
   const openRuns = new Map<string, OpenRun>();
-  /** For runs that are over within one write, as most are: used again, never kept. */
-  const scratch: OpenRun = { begun: new Map(), decisions: 0 };
+  /** For a run that is not remembered yet: most are over within one write, and the next run takes it. */
+  let scratch: OpenRun = { begun: new Map(), decisions: 0 };
 
   function seen(record: CreationRecord, run: OpenRun, event: Observed): void {
     switch (event.type) {
@@ -142,7 +142,8 @@ export function createRunMetrics(registry: Registry): RunObserver {
       return;
     }
     if (isIdle) return;
-    openRuns.set(runId, { begun: new Map(run.begun), decisions: run.decisions });
+    openRuns.set(runId, run);
+    scratch = { begun: new Map(), decisions: 0 };
     if (openRuns.size <= MAX_OPEN_RUNS) return;
     for (const oldest of openRuns.keys()) {
       openRuns.delete(oldest);
@@ -162,8 +163,7 @@ export function createRunMetrics(registry: Registry): RunObserver {
     const end = RUN_ENDS[last.type];
     if (end === undefined) remember(record.runId, run);
     else ended(record, run, end, last.at);
-    scratch.begun.clear();
-    scratch.decisions = 0;
+    if (scratch.begun.size > 0 || scratch.decisions > 0) scratch = { begun: new Map(), decisions: 0 };
   };
 }
 

@@ -3,6 +3,7 @@ import type { LiveRun } from '../../core/decide/live-run.ts';
 import type { CreationRecord } from '../../model/run-state.ts';
 import type { ClaimBounds, DueRun, StoredEvent } from '../../ports/store.ts';
 import { TENANT_SHARE, type HostLimits } from '../../host/limits.ts';
+import { createEphemeralMap } from '../collections/ephemeral-map.ts';
 import { createLoads, isOverShare, type Loads } from '../fairness/loads.ts';
 
 /**
@@ -33,6 +34,7 @@ export interface LiveMemory {
 }
 
 interface Entry {
+  readonly runId: string;
   readonly tenant: string;
   /** Absent while it is not read. */
   readonly run: LiveRun | undefined;
@@ -53,7 +55,7 @@ const LEAST_GROWTH = 256 * 1024;
 const MOST_COMMANDED = 8;
 
 export function createLiveMemory(limits: Pick<HostLimits, 'maxLiveRuns' | 'maxLiveBytes'>): LiveMemory {
-  const entries = new Map<string, Entry>();
+  const entries = createEphemeralMap<Entry>();
   const loads = createLoads();
   /** Those that came in above the marks because of a command. */
   const commanded = new Set<string>();
@@ -69,9 +71,9 @@ export function createLiveMemory(limits: Pick<HostLimits, 'maxLiveRuns' | 'maxLi
     return units >= limits.maxLiveRuns || (units > 0 && bytes >= limits.maxLiveBytes);
   }
 
-  function set(runId: string, entry: Entry): void {
-    drop(runId);
-    entries.set(runId, entry);
+  function set(entry: Entry): void {
+    drop(entry.runId);
+    entries.set(entry.runId, entry);
     loads.add(entry.tenant, 1, entry.bytes);
   }
 
@@ -128,12 +130,12 @@ export function createLiveMemory(limits: Pick<HostLimits, 'maxLiveRuns' | 'maxLi
     },
     reserve({ runId, tenant, bytes }) {
       const estimate = bytes * HEAP_OF_UNREAD;
-      set(runId, { tenant, run: undefined, bytes: estimate, grown: 0, isLeaving: false });
+      set({ runId, tenant, run: undefined, bytes: estimate, grown: 0, isLeaving: false });
     },
     hold(run) {
       const { runId, tenant } = run.record;
       const bytes = runBytes(run.record, run.state);
-      set(runId, { tenant, run, bytes, grown: 0, isLeaving: false });
+      set({ runId, tenant, run, bytes, grown: 0, isLeaving: false });
     },
     grew(runId, events) {
       const entry = entries.get(runId);
@@ -150,21 +152,22 @@ export function createLiveMemory(limits: Pick<HostLimits, 'maxLiveRuns' | 'maxLi
       const { units, bytes, tenants } = loads.all();
       let excess = bytes - leavingBytes - limits.maxLiveBytes;
       if (excess <= 0 || units <= 1) return [];
-      const candidates = [...entries]
+      const candidates = entries
+        .values()
         .filter(
-          ([, { tenant, run, isLeaving }]) =>
+          ({ tenant, run, isLeaving }) =>
             run !== undefined &&
             !isLeaving &&
             isOverShare(bytes, loads.of(tenant).bytes, tenants, limits.maxLiveBytes),
         )
-        .sort(([, a], [, b]) => b.bytes - a.bytes);
+        .sort((a, b) => b.bytes - a.bytes);
       const chosen: { readonly runId: string; readonly tenant: string }[] = [];
-      for (const [runId, entry] of candidates) {
+      for (const entry of candidates) {
         if (excess <= 0) break;
         excess -= entry.bytes;
         leavingBytes += entry.bytes;
         entry.isLeaving = true;
-        chosen.push({ runId, tenant: entry.tenant });
+        chosen.push({ runId: entry.runId, tenant: entry.tenant });
       }
       return chosen;
     },

@@ -1,5 +1,6 @@
 import type { CreationRecord } from '../../model/run-state.ts';
 import type { StoredEvent } from '../../ports/store.ts';
+import { createEphemeralMap } from '../collections/ephemeral-map.ts';
 import { createFairQueue } from '../fairness/fair-queue.ts';
 import { type StoredWireEvent, toWireEvent } from './wire-event.ts';
 
@@ -69,7 +70,7 @@ interface Listener {
 const CALLS_PER_TURN = 100;
 
 export function createFeed(options: FeedOptions): Feed {
-  const channels = new Map<string, Channel>();
+  const channels = createEphemeralMap<Channel>();
   const announce = createAnnouncer();
   let attachments = 0;
 
@@ -135,7 +136,6 @@ export function createFeed(options: FeedOptions): Feed {
         attachments -= 1;
         if (channel.attached > 0) return;
         channels.delete(runId);
-        // What a Map has outgrown points at it for a while (see churning-map.ts).
         clearRing(channel);
       },
     };

@@ -29,7 +29,7 @@ export interface KnownRun {
   /** Undefined until the first write after the row was read from the file. */
   head: RunHead | undefined;
   /** The whole of it, when the run was created by this process; else only the file has it. */
-  readonly record: CreationRecord | undefined;
+  record: CreationRecord | undefined;
   /** The run's own events so far; undefined when it was not created by this process, or they are too many to be kept. */
   events: StoredEvent[] | undefined;
   bytes: number;
@@ -53,6 +53,7 @@ export function createKnownRuns(): KnownRuns {
     // What a Map has outgrown still points at its old entries until the next full collection of garbage.
     run.events = undefined;
     run.head = undefined;
+    run.record = undefined;
   }
 
   function addEvents(run: KnownRun, events: readonly StoredEvent[]): void {
