@@ -152,6 +152,29 @@ export {
   SetSecretSchema,
 } from './documents/secrets-and-artifacts.ts';
 export type { SetSecretRequest } from './documents/secrets-and-artifacts.ts';
+export {
+  MapNodeTypeSchema,
+  NodeTypeDocumentSchema,
+  NodeTypeListSchema,
+  RegisteredWorkerSchema,
+  RegisterWorkerSchema,
+  RESERVED_TYPE_PREFIXES,
+  TaskReceiptSchema,
+  TaskReportSchema,
+  TYPE_ID_PATTERN,
+  WorkerListSchema,
+  WorkerMessageSchema,
+} from './documents/workers.ts';
+export type {
+  NodeTypeDocument,
+  RegisteredWorker,
+  RegisterWorkerRequest,
+  TaskError,
+  TaskMessage,
+  TaskReceipt,
+  TaskReport,
+  WorkerMessage,
+} from './documents/workers.ts';
 export { parseStrictJson, strictJsonInSteps } from './json/strict-json.ts';
 export type { StrictJsonOptions } from './json/strict-json.ts';
 export { countOf, indexOf, lastIndexOf, searchSteps } from './json/text-search.ts';
