@@ -274,7 +274,19 @@ export interface EffectNodeType extends NodeTypeBase {
   readonly kind: 'effect';
   /** Per attempt, where the node's `settings.timeoutMs` says nothing: for types that wait for others. 0 there still means none. */
   readonly defaultTimeoutMs?: number;
+  /** Code of a user: a worker performs it (runtime/workers). It waits for one without taking a place of the host. */
+  readonly servedBy?: ServedBy;
   perform(input: EffectInput, context: EffectContext): Promise<NodeResult>;
+}
+
+/** The version of a user's node type that a worker must serve to perform a task. */
+export interface ServedBy {
+  readonly typeId: string;
+  readonly version: string;
+  readonly digest: string;
+  /** Ids of secrets whose values go to the worker with the task. */
+  readonly secrets: readonly string[];
+  readonly heartbeatTimeoutMs?: number | undefined;
 }
 
 /** What an effect gets: plain data, fixed when the node started. */

@@ -1,0 +1,39 @@
+import type { NodeTypeDocument } from '@weft/protocol';
+import type { Caller } from '../../host/host.ts';
+import type { EffectNodeType } from '../../model/node-type.ts';
+
+/** A node type of a user as the store keeps it, for ever. */
+export interface RegisteredNodeType extends NodeTypeDocument {
+  /** SHA-256 over the canonical form of its schemas and secrets, hex. */
+  readonly digest: string;
+  readonly registeredAt: number;
+}
+
+/**
+ * Node types of users, by tenant.
+ *
+ * N-1. (tenant, type id, version) names one digest of schemas for ever.
+ * N-2. A type once served stays known, whether a worker serves it or not.
+ */
+export interface NodeTypes {
+  /**
+   * Makes types known. All or none: throws `validation_error` for a schema that cannot be used, with its place, and
+   * `node_type_conflict` for a version with other schemas, unless `dev`: then it becomes `VERSION+<8 hex>`.
+   */
+  register(
+    caller: Caller,
+    types: readonly NodeTypeDocument[],
+    options: { readonly dev: boolean },
+  ): Promise<readonly RegisteredNodeType[]>;
+  /** One version, or the newest: of those that `isServed` if there are any, else of all that are known. */
+  find(tenant: string, typeId: string, version?: string): Promise<RegisteredNodeType | undefined>;
+  /** Every version of one type, or of all, by type id and version. */
+  list(tenant: string, typeId?: string): Promise<readonly RegisteredNodeType[]>;
+  /** As the compiler and the performer take it. */
+  asNodeType(type: RegisteredNodeType): EffectNodeType;
+}
+
+/** Which types have a worker now, on any process; the workers say it. */
+export interface ServedTypes {
+  isServed(tenant: string, typeId: string, version: string): boolean;
+}
