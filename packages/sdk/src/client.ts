@@ -9,6 +9,7 @@ import { type Diffs, createDiffs } from './diff.ts';
 import { type Forks, createForks } from './forks.ts';
 import { type Imports, createImports } from './imports.ts';
 import { type Interrupts, createInterrupts } from './interrupts.ts';
+import { type NodeTypes, createNodeTypes } from './node-types.ts';
 import { type Operations, createOperations } from './operations.ts';
 import { type Keys, createKeys } from './keys.ts';
 import { type Runs, createRuns } from './runs.ts';
@@ -24,6 +25,7 @@ export interface Client {
   readonly annotations: Annotations;
   readonly interrupts: Interrupts;
   readonly workflows: Workflows;
+  readonly nodeTypes: NodeTypes;
   readonly keys: Keys;
   readonly operations: Operations;
   readonly webhooks: Webhooks;
@@ -47,6 +49,7 @@ export function createClient(options: ClientOptions = {}): Client {
     annotations: createAnnotations(transport),
     interrupts: createInterrupts(transport),
     workflows: createWorkflows(transport),
+    nodeTypes: createNodeTypes(transport),
     keys: createKeys(transport),
     operations: createOperations(transport),
     webhooks: createWebhooks(transport),

@@ -39,6 +39,7 @@ export {
   type RunFilter,
   type RunSummary,
   type StreamMode,
+  type WaitingWorkflow,
   type WorkflowProblem,
   type WorkflowRegistration,
   type WorkflowReport,
@@ -47,6 +48,7 @@ export {
   nodeNameOf,
   openInterruptsOf,
 } from './documents.ts';
+export type { NodeTypeEntry, NodeTypes } from './node-types.ts';
 export { ApiError, ConnectionError } from './errors.ts';
 export type { EventStreamOptions } from './event-stream.ts';
 export type { FailedVisit, ForkedRun, ForkRequest, Forks, RunAncestry } from './forks.ts';

@@ -43,7 +43,19 @@ export const WorkflowReportSchema = open({
 
 const nextCursor = optional(Type.String({ description: 'Absent on the last page.' }));
 
+const WaitingWorkflowSchema = open({
+  id: nonEmpty,
+  version: nonEmpty,
+  waitingFor: Type.Array(nonEmpty, { description: 'Ids of node types that no worker has served.' }),
+});
+
 export const WorkflowListSchema = open({
+  waiting: optional(
+    Type.Array(WaitingWorkflowSchema, {
+      description:
+        'On the first page: definitions that the process which answers holds until their node types are known.',
+    }),
+  ),
   workflows: Type.Array(
     open({
       id: nonEmpty,
