@@ -31,6 +31,7 @@ export type { DebugBundle, Span } from './documents/debug-bundle.ts';
 export { ErrorEnvelopeSchema, toEnvelope } from './errors/envelope.ts';
 export type { EnvelopedError, ErrorEnvelope } from './errors/envelope.ts';
 export type { ClusterNodeDocument } from './routes/cluster-routes.ts';
+export { fieldName } from './json/field-name.ts';
 export { ERRORS, HostError, isHostError } from './errors/errors.ts';
 export type { ErrorCode } from './errors/errors.ts';
 export {
@@ -152,6 +153,30 @@ export {
   SetSecretSchema,
 } from './documents/secrets-and-artifacts.ts';
 export type { SetSecretRequest } from './documents/secrets-and-artifacts.ts';
+export {
+  MapNodeTypeSchema,
+  NodeTypeDocumentSchema,
+  NodeTypeListSchema,
+  RegisteredWorkerSchema,
+  RegisterWorkerSchema,
+  RESERVED_TYPE_PREFIXES,
+  TaskReceiptSchema,
+  TaskReportSchema,
+  TYPE_ID_PATTERN,
+  WorkerListSchema,
+  WorkerMessageSchema,
+} from './documents/workers.ts';
+export type {
+  NodeTypeDocument,
+  NodeTypeEntry,
+  RegisteredWorker,
+  RegisterWorkerRequest,
+  TaskError,
+  TaskMessage,
+  TaskReceipt,
+  TaskReport,
+  WorkerMessage,
+} from './documents/workers.ts';
 export { parseStrictJson, strictJsonInSteps } from './json/strict-json.ts';
 export type { StrictJsonOptions } from './json/strict-json.ts';
 export { countOf, indexOf, lastIndexOf, searchSteps } from './json/text-search.ts';
@@ -170,7 +195,13 @@ export {
 export type { RegisterWebhookRequest } from './documents/webhooks.ts';
 export { assembleWireEvent, EVENT_SCHEMA_VERSION } from './events/wire-event.ts';
 export type { WireEventParts } from './events/wire-event.ts';
-export { NodeSettingsSchema, WorkflowDefinitionSchema, WorkflowNodeSchema } from './documents/workflow.ts';
+export { fullForm } from './documents/full-form.ts';
+export {
+  NodeSettingsSchema,
+  WorkflowDefinitionSchema,
+  WorkflowNodeSchema,
+  WorkflowSourceSchema,
+} from './documents/workflow.ts';
 export type {
   AgentRef,
   ChannelDeclaration,

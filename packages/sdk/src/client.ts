@@ -9,6 +9,7 @@ import { type Diffs, createDiffs } from './compare/diff.ts';
 import { type Forks, createForks } from './compare/forks.ts';
 import { type Imports, createImports } from './compare/imports.ts';
 import { type Interrupts, createInterrupts } from './runs/interrupts.ts';
+import { type NodeTypes, createNodeTypes } from './host/node-types.ts';
 import { type Operations, createOperations } from './host/operations.ts';
 import { type Keys, createKeys } from './host/keys.ts';
 import { type Runs, createRuns } from './runs/runs.ts';
@@ -24,6 +25,7 @@ export interface Client {
   readonly annotations: Annotations;
   readonly interrupts: Interrupts;
   readonly workflows: Workflows;
+  readonly nodeTypes: NodeTypes;
   readonly keys: Keys;
   readonly operations: Operations;
   readonly webhooks: Webhooks;
@@ -47,6 +49,7 @@ export function createClient(options: ClientOptions = {}): Client {
     annotations: createAnnotations(transport),
     interrupts: createInterrupts(transport),
     workflows: createWorkflows(transport),
+    nodeTypes: createNodeTypes(transport),
     keys: createKeys(transport),
     operations: createOperations(transport),
     webhooks: createWebhooks(transport),

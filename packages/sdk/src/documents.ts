@@ -170,6 +170,15 @@ export interface WorkflowProblem {
 export interface WorkflowReport {
   readonly errors: readonly WorkflowProblem[];
   readonly warnings: readonly WorkflowProblem[];
+  /** Nodes whose type workers serve, and the version each would use. */
+  readonly pinned?: readonly { readonly path: string; readonly typeId: string; readonly version: string }[];
+}
+
+export interface WaitingWorkflow {
+  readonly id: string;
+  readonly version: string;
+  /** Ids of node types that no worker has served. */
+  readonly waitingFor: readonly string[];
 }
 
 export interface WorkflowRegistration {

@@ -19,6 +19,7 @@ import { create as createKey } from './keys/create.ts';
 import { ls as listKeys } from './keys/ls.ts';
 import { revoke as revokeKey } from './keys/revoke.ts';
 import { rotateLinks } from './keys/rotate-links.ts';
+import { nodes } from './nodes/index.ts';
 import { resolve } from './resolve.ts';
 import { restore } from './restore.ts';
 import { retention } from './retention.ts';
@@ -78,6 +79,7 @@ export const weft = group('weft', 'A durable workflow host for the OpenWOP v1 pr
   answer,
   resolve,
   group('workflows', 'List, check and register workflows', [listWorkflows, showWorkflow, check, register]),
+  nodes,
   group('keys', 'Manage API keys', [
     listKeys,
     createKey,

@@ -29,11 +29,33 @@ export const WorkflowReportSchema = open({
   ok: Type.Boolean(),
   errors: Type.Array(WorkflowProblemSchema),
   warnings: Type.Array(WorkflowProblemSchema),
+  pinned: optional(
+    Type.Array(
+      open({
+        path: Type.String({ description: 'JSON Pointer of the node.' }),
+        typeId: nonEmpty,
+        version: nonEmpty,
+      }),
+      { description: 'Nodes whose type workers serve, and the version each would use.' },
+    ),
+  ),
 });
 
 const nextCursor = optional(Type.String({ description: 'Absent on the last page.' }));
 
+const WaitingWorkflowSchema = open({
+  id: nonEmpty,
+  version: nonEmpty,
+  waitingFor: Type.Array(nonEmpty, { description: 'Ids of node types that no worker has served.' }),
+});
+
 export const WorkflowListSchema = open({
+  waiting: optional(
+    Type.Array(WaitingWorkflowSchema, {
+      description:
+        'On the first page: definitions that the process which answers holds until their node types are known.',
+    }),
+  ),
   workflows: Type.Array(
     open({
       id: nonEmpty,

@@ -10,6 +10,7 @@ export const SCOPES = {
   'approvals:respond': 'Answer interrupts.',
   'audit:read': 'Read the audit log.',
   'workflows:write': 'Register workflows.',
+  'workers:serve': 'Serve node types as a worker.',
   'keys:manage': 'Create, list and revoke keys.',
   'keys:impersonate': 'Create keys for other principals, of the other kind, and in other tenants.',
   'secrets:manage': 'Store and remove secrets.',

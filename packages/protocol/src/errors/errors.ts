@@ -48,6 +48,14 @@ export const ERRORS = {
     status: 404,
     advice: 'Check the id of the webhook, and that the key belongs to the same tenant.',
   },
+  node_type_conflict: {
+    status: 409,
+    advice: 'A version names one set of schemas for ever; raise the version of the node type.',
+  },
+  insecure_transport: {
+    status: 403,
+    advice: 'Node types that declare secrets are served over loopback or TLS only.',
+  },
   method_not_allowed: { status: 405, advice: 'Use one of the methods in the Allow header.' },
   interrupt_not_found: {
     status: 404,

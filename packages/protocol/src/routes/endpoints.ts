@@ -77,6 +77,13 @@ export const ENDPOINTS = {
   listDeliveries: { method: 'GET', path: '/v1/host/weft/deliveries' },
   replayDelivery: { method: 'POST', path: '/v1/host/weft/deliveries/{deliveryId}:replay' },
   listNodes: { method: 'GET', path: '/v1/host/weft/cluster/nodes' },
+  registerWorker: { method: 'POST', path: '/v1/host/weft/workers', unkeyed: true },
+  listWorkers: { method: 'GET', path: '/v1/host/weft/workers' },
+  closeWorker: { method: 'DELETE', path: '/v1/host/weft/workers/{workerId}', unkeyed: true },
+  streamTasks: { method: 'GET', path: '/v1/host/weft/workers/{workerId}/tasks' },
+  reportTasks: { method: 'POST', path: '/v1/host/weft/workers/{workerId}/reports', unkeyed: true },
+  listNodeTypes: { method: 'GET', path: '/v1/host/weft/node-types' },
+  mapNodeType: { method: 'POST', path: '/v1/host/weft/node-types/{typeId}:map', unkeyed: true },
   drainNode: { method: 'POST', path: '/v1/host/weft/cluster/nodes/{node}:drain', unkeyed: true },
 } as const satisfies Readonly<Record<string, Endpoint>>;
 

@@ -20,4 +20,6 @@ export const PATH_PARAMETERS: Readonly<Record<PathName, { description: string; s
   deliveryId: { description: 'The delivery.', schema: name },
   node: { description: 'The process, by its name.', schema: name },
   schemaName: { description: 'The name of a schema, such as run-snapshot.', schema: name },
+  workerId: { description: 'As the registration of the worker gave it.', schema: name },
+  typeId: { description: 'Id of a node type.', schema: name },
 };

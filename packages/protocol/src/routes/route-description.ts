@@ -34,6 +34,7 @@ export interface Answer {
     | 'text/event-stream'
     | 'application/octet-stream'
     | 'text/plain'
+    | 'application/x-ndjson'
     | '*/*';
   /** The same as JSON, for clients that accept nothing else. */
   readonly asJson?: TSchema;

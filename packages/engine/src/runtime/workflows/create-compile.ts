@@ -1,4 +1,6 @@
-import { compileCooperatively } from '../../core/compile/compile.ts';
+import { isJsonObject } from '@weft/protocol';
+import type { NodeTypes } from '../node-types/node-types.ts';
+import { compileCooperatively, type UserTypes } from '../../core/compile/compile.ts';
 import { createExpressionCompiler } from '../../core/expressions/expressions.ts';
 import type { HostOptions } from '../../host/host-options.ts';
 import type { NodeType } from '../../model/node-type.ts';
@@ -12,13 +14,24 @@ import { createRedactionHash } from '../secrets/redaction-hash.ts';
 /** A definition being made ready takes up to a hundred times the memory of its text, so that a crowd of them waits as text. */
 const AT_A_TIME = { inAll: 4, perTenant: 1 };
 
-/** Makes definitions ready with the node types this host has. */
-export function createCompile(options: HostOptions, limits: HostLimits): Compile {
-  const { conformance, nodes = [] } = options;
+/** Node types that this host itself has, by type id. */
+export function ownNodeTypes({ conformance, nodes = [] }: HostOptions): ReadonlyMap<string, NodeType> {
   const types: NodeType[] = [...BUILTIN_NODE_TYPES, ...(conformance?.nodes ?? []), ...nodes];
-  const nodeTypes = new Map(types.map((type) => [type.typeId, type]));
+  return new Map(types.map((type) => [type.typeId, type]));
+}
+
+export interface KnownNodeTypes {
+  /** Those of the host, by type id. */
+  readonly own: ReadonlyMap<string, NodeType>;
+  /** Those that workers serve. */
+  readonly ofUsers: Pick<NodeTypes, 'read' | 'asNodeType'>;
+}
+
+/** Makes definitions ready with the node types this host has, and those that the workers of the tenant have served. */
+export function createCompile(options: HostOptions, limits: HostLimits, types: KnownNodeTypes): Compile {
+  const { conformance } = options;
   const always = {
-    nodeTypes,
+    nodeTypes: types.own,
     expressions: createExpressionCompiler(),
     maxNodes: limits.maxDefinitionNodes,
     workLimits: { steps: limits.expressionSteps, bytes: limits.expressionBytes },
@@ -29,10 +42,31 @@ export function createCompile(options: HostOptions, limits: HostLimits): Compile
   };
   const gate = createGate(AT_A_TIME);
   return (definition, digest, tenant, as) =>
-    gate.pass(tenant, () =>
-      runCooperatively(
+    gate.pass(tenant, async () => {
+      const userTypes = usesOthers(definition, types.own) ? await typesOf(tenant, types.ofUsers) : undefined;
+      return await runCooperatively(
         tenant,
-        compileCooperatively(definition, { digest, ...always, isOffered: as === 'offered' }),
-      ),
-    );
+        compileCooperatively(definition, {
+          digest,
+          ...always,
+          ...(userTypes !== undefined && { userTypes }),
+          isOffered: as === 'offered',
+        }),
+      );
+    });
+}
+
+/** Nearly every definition has types of the host alone, and then nothing is read. */
+function usesOthers(definition: unknown, own: ReadonlyMap<string, NodeType>): boolean {
+  const { nodes } = (definition ?? {}) as { readonly nodes?: unknown };
+  return Array.isArray(nodes) && nodes.some((node) => isJsonObject(node) && !own.has(String(node['typeId'])));
+}
+
+async function typesOf(tenant: string, ofUsers: KnownNodeTypes['ofUsers']): Promise<UserTypes> {
+  const found = new Map<string, Map<string, NodeType>>();
+  for (const type of (await ofUsers.read(tenant)).all()) {
+    const versions = found.get(type.typeId) ?? new Map<string, NodeType>();
+    found.set(type.typeId, versions.set(type.version, ofUsers.asNodeType(type)));
+  }
+  return found;
 }
