@@ -221,7 +221,12 @@ export async function openDrivenHost(): Promise<DrivenHost> {
     listNodes: () => ({}),
     registerWorker: () => ({ body: WORKER }),
     listWorkers: () => ({}),
-    streamTasks: async () => ({ path: { workerId: await worker() } }),
+    streamTasks: async () => {
+      const workerId = await worker();
+      // A stream of tasks ends with its session.
+      setTimeout(() => void at.call('DELETE', `/v1/host/weft/workers/${workerId}`), 50);
+      return { path: { workerId } };
+    },
     reportTasks: async () => ({ path: { workerId: await worker() }, body: { capacity: 2 } }),
     closeWorker: async () => ({ path: { workerId: await worker() } }),
     listNodeTypes: () => ({}),

@@ -93,7 +93,12 @@ function outcomeOf(own: readonly RunEvent[], last: RunEvent): Outcome {
       return { ok: false, error: foldPayload(last).error, ...eventsBefore(own) };
     case 'node.retried': {
       const { lastError, delayMs } = foldPayload(last);
-      return { ok: false, error: lastError ?? NO_ERROR, delayMs: toNumber(delayMs ?? 0), ...eventsBefore(own) };
+      return {
+        ok: false,
+        error: lastError ?? NO_ERROR,
+        delayMs: toNumber(delayMs ?? 0),
+        ...eventsBefore(own),
+      };
     }
     case 'interrupt.requested': {
       const asked = own.findIndex(({ type }) => type === 'node.suspended');

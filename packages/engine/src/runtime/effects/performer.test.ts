@@ -52,7 +52,14 @@ const PLACE = {
 
 function setUp(maxActive = 10, maxPerTenant = maxActive): { performer: Performer; effects: Effects } {
   return {
-    performer: createPerformer({ maxActive, maxPerTenant, egress, openPorts, workers: NO_WORKERS, log: SILENT }),
+    performer: createPerformer({
+      maxActive,
+      maxPerTenant,
+      egress,
+      openPorts,
+      workers: NO_WORKERS,
+      log: SILENT,
+    }),
     effects: createEffects(),
   };
 }

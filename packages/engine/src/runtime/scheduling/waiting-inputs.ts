@@ -53,7 +53,12 @@ export class WaitingInputs {
   /** Pieces of one stream that come while the run is busy are recorded together. */
   pushChunk({ key, attempt }: EffectRequest, chunk: NumberedChunk, told?: Told): void {
     const last = this.#outcomes.at(-1);
-    if (last?.type === 'progress' && last.key === key && last.attempt === attempt && last.told === undefined) {
+    if (
+      last?.type === 'progress' &&
+      last.key === key &&
+      last.attempt === attempt &&
+      last.told === undefined
+    ) {
       this.#outcomes[this.#outcomes.length - 1] = { ...last, chunks: [...last.chunks, chunk], told };
     } else this.push({ type: 'progress', key, attempt, chunks: [chunk], told });
   }

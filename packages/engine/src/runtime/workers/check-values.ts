@@ -1,4 +1,11 @@
-import { fieldName, isHostError, type JsonObject, type Problem, WorkBudget, type WorkLimits } from '@weft/protocol';
+import {
+  fieldName,
+  isHostError,
+  type JsonObject,
+  type Problem,
+  WorkBudget,
+  type WorkLimits,
+} from '@weft/protocol';
 import type { Outcome } from '../../core/decide/step.ts';
 import { failure } from './served-task.ts';
 

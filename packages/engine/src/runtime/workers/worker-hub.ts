@@ -1,4 +1,10 @@
-import { HostError, type RegisteredWorker, type RegisterWorkerRequest, type TaskReceipt, type TaskReport } from '@weft/protocol';
+import {
+  HostError,
+  type RegisteredWorker,
+  type RegisterWorkerRequest,
+  type TaskReceipt,
+  type TaskReport,
+} from '@weft/protocol';
 import type { Caller } from '../../host/host.ts';
 import type { HostLimits } from '../../host/limits.ts';
 import { NodeFailure } from '../../model/node-type.ts';
@@ -244,8 +250,7 @@ export function createWorkerHub(options: HubOptions): WorkerHub {
     const { holding } = task;
     if (holding === undefined) return;
     const { heartbeatTimeoutMs, timeoutMs } = task.offer;
-    const silentAt =
-      heartbeatTimeoutMs > 0 ? holding.heardAt + heartbeatTimeoutMs : Number.POSITIVE_INFINITY;
+    const silentAt = heartbeatTimeoutMs > 0 ? holding.heardAt + heartbeatTimeoutMs : Number.POSITIVE_INFINITY;
     const due = Math.min(holding.timesOutAt, silentAt);
     if (due === Number.POSITIVE_INFINITY) return;
     const left = due - clock.monotonic();
@@ -304,7 +309,11 @@ export function createWorkerHub(options: HubOptions): WorkerHub {
 
   function failureOf({ offer: { runId, typeId, message } }: ServedTask, error: unknown): Outcome {
     if (error instanceof NodeFailure) return failed(error);
-    log('error', { runId, nodeId: message.nodeId, typeId, ...errorFields(error) }, 'a task could not be offered');
+    log(
+      'error',
+      { runId, nodeId: message.nodeId, typeId, ...errorFields(error) },
+      'a task could not be offered',
+    );
     return failure('node_failed', 'The task could not be offered; the host log says why.');
   }
 

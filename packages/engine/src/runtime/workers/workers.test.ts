@@ -175,7 +175,7 @@ describe('a task of a worker', () => {
 
   it('gets its secrets, which stand in nothing that comes back', async () => {
     const test = await start({}, servedType({ secrets: ['stripe'] }));
-    await test.host.secrets.set(alice, { id: 'stripe', value: 'sk-very-secret-value' });
+    await test.host.secrets.set(alice, { id: 'stripe', value: 'sk-very-secret-value', scope: 'tenant' });
     const worker = await connectWorker(test.host);
     const runId = await test.run(await test.register(flow()));
     const task = await worker.next();
@@ -468,7 +468,12 @@ describe('a worker whose stream broke off', () => {
     const { taskId, lease } = await cut.next();
     cut.disconnect();
 
-    const back = await connectWorker(test.host, { resume: [{ taskId, lease }, { taskId: 'x', lease: 1 }] });
+    const back = await connectWorker(test.host, {
+      resume: [
+        { taskId, lease },
+        { taskId: 'x', lease: 1 },
+      ],
+    });
 
     expect(back.registered.resumed).toEqual([{ taskId, lease }]);
     expect((await cut.report({ results: [{ taskId, lease, outputs: {} }] }))?.refused).toHaveLength(1);
