@@ -69,6 +69,7 @@ function createLife(settings: HostSettings, stores: Stores, runtime: Runtime, di
       overload.start();
       // What this process writes is published by its actors; only what others write is news here.
       unwatch = store.watch((runId, _nextSeq, elsewhere) => {
+        if (elsewhere === true) workers.look(runId);
         const actor = dispatcher.actor(runId);
         if (actor === undefined) feed.signal(runId);
         // No other process appends to a run that is held here, so one may have put a command into its inbox.
@@ -90,7 +91,7 @@ function createLife(settings: HostSettings, stores: Stores, runtime: Runtime, di
       retention.stop();
       workers.drain();
       await Promise.all([dispatcher.stop(graceMs), outbox.stop(graceMs)]);
-      const isFree = workers.stop();
+      const isFree = await workers.stop();
       await audit.stop(graceMs);
       await committer.idle();
       const holder = lease.stop();
