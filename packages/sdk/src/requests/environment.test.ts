@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createClient } from './client.ts';
+import { createClient } from '../client.ts';
 import type { ClientOptions, Fetch } from './transport.ts';
 
 beforeEach(() => {

@@ -1,8 +1,8 @@
 import { endpointOf } from '@weft/protocol/plain';
-import type { ApiPromise } from './api-promise.ts';
-import type { PageRequest } from './documents.ts';
-import { type ListPromise, type PagePromise, pagedList, wholeList } from './page-promise.ts';
-import type { Transport } from './transport.ts';
+import type { ApiPromise } from '../requests/api-promise.ts';
+import type { PageRequest } from '../documents.ts';
+import { type ListPromise, type PagePromise, pagedList, wholeList } from '../requests/page-promise.ts';
+import type { Transport } from '../requests/transport.ts';
 
 export interface NewWebhook {
   readonly url: string;

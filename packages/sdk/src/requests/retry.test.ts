@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Client, createClient } from './client.ts';
+import { type Client, createClient } from '../client.ts';
 import { ConnectionError } from './errors.ts';
 import { parseRetryAfter } from './retry.ts';
 import type { ClientOptions, Fetch } from './transport.ts';

@@ -1,7 +1,7 @@
 import { type AuditVerificationDocument, endpointOf, type JsonObject } from '@weft/protocol/plain';
-import type { ApiPromise } from './api-promise.ts';
-import { PagePromise } from './page-promise.ts';
-import type { Transport } from './transport.ts';
+import type { ApiPromise } from '../requests/api-promise.ts';
+import { PagePromise } from '../requests/page-promise.ts';
+import type { Transport } from '../requests/transport.ts';
 
 export interface AuditRange {
   /** Default: the first entry. */

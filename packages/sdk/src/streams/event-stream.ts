@@ -1,10 +1,10 @@
 import { type Annotation, endpointOf, isJsonObject } from '@weft/protocol/plain';
-import { type StreamMode, isTerminalStatus } from './documents.ts';
-import { ApiError, ConnectionError } from './errors.ts';
-import { pause, retryDelayMs } from './retry.ts';
-import type { Streamed } from './run-events.ts';
+import { type StreamMode, isTerminalStatus } from '../documents.ts';
+import { ApiError, ConnectionError } from '../requests/errors.ts';
+import { pause, retryDelayMs } from '../requests/retry.ts';
+import type { Streamed } from '../runs/run-events.ts';
 import { type SseFrame, createFrameParser } from './sse-frames.ts';
-import type { Transport } from './transport.ts';
+import type { Transport } from '../requests/transport.ts';
 
 /**
  * A run's events as an endless-looking loop that ends with the run.

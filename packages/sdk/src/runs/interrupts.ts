@@ -1,7 +1,7 @@
 import { endpointOf } from '@weft/protocol/plain';
-import type { OpenInterrupt, PageRequest } from './documents.ts';
-import { type PagePromise, pagedList } from './page-promise.ts';
-import type { Transport } from './transport.ts';
+import type { OpenInterrupt, PageRequest } from '../documents.ts';
+import { type PagePromise, pagedList } from '../requests/page-promise.ts';
+import type { Transport } from '../requests/transport.ts';
 
 /** Questions that wait for an answer, across the tenant's runs. They are answered with `runs.resolve`. */
 export interface Interrupts {

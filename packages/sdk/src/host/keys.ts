@@ -1,9 +1,9 @@
 import { endpointOf } from '@weft/protocol/plain';
-import type { ApiPromise } from './api-promise.ts';
-import type { CreatedKey, KeySummary, NewKey, RotatedLinkKey } from './documents.ts';
-import { type ListPromise, wholeList } from './page-promise.ts';
-import type { Idempotent } from './runs.ts';
-import type { Transport } from './transport.ts';
+import type { ApiPromise } from '../requests/api-promise.ts';
+import type { CreatedKey, KeySummary, NewKey, RotatedLinkKey } from '../documents.ts';
+import { type ListPromise, wholeList } from '../requests/page-promise.ts';
+import type { Idempotent } from '../runs/runs.ts';
+import type { Transport } from '../requests/transport.ts';
 
 export interface Keys {
   create(key: NewKey): ApiPromise<CreatedKey>;

@@ -1,8 +1,8 @@
 import { type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Client, createClient } from './client.ts';
-import { ApiError } from './errors.ts';
+import { type Client, createClient } from '../client.ts';
+import { ApiError } from '../requests/errors.ts';
 import { RunEndedError } from './wait.ts';
 
 /** A loopback host with one run, whose status the test moves. */

@@ -1,10 +1,10 @@
 import { endpointOf, type JsonObject } from '@weft/protocol/plain';
-import { type ApiPromise, mapped } from './api-promise.ts';
-import type { EventsPage, RunEventDocument } from './documents.ts';
-import { PagePromise } from './page-promise.ts';
-import type { RunEvent } from './run-events.ts';
-import { textPieces } from './text-pieces.ts';
-import type { Transport } from './transport.ts';
+import { type ApiPromise, mapped } from '../requests/api-promise.ts';
+import type { EventsPage, RunEventDocument } from '../documents.ts';
+import { PagePromise } from '../requests/page-promise.ts';
+import type { RunEvent } from '../runs/run-events.ts';
+import { textPieces } from '../requests/text-pieces.ts';
+import type { Transport } from '../requests/transport.ts';
 
 /** How run b differs from run a, sequence by sequence and in the states they have reached. */
 export interface RunDiffDocument {

@@ -1,8 +1,8 @@
 import { type Annotation, type AnnotationCreate, endpointOf } from '@weft/protocol/plain';
-import type { ApiPromise } from './api-promise.ts';
-import { type ListPromise, wholeList } from './page-promise.ts';
+import type { ApiPromise } from '../requests/api-promise.ts';
+import { type ListPromise, wholeList } from '../requests/page-promise.ts';
 import type { Idempotent } from './runs.ts';
-import type { Transport } from './transport.ts';
+import type { Transport } from '../requests/transport.ts';
 
 /** What people say about runs: ratings, labels, flags and corrections. Also of runs that have ended. */
 export interface Annotations {

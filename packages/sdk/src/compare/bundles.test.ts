@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createClient } from './client.ts';
-import type { Fetch } from './transport.ts';
+import { createClient } from '../client.ts';
+import type { Fetch } from '../requests/transport.ts';
 
 function clientAnswering(answer: () => Response): {
   client: ReturnType<typeof createClient>;

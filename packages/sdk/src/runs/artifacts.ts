@@ -1,7 +1,7 @@
 import { endpointOf } from '@weft/protocol/plain';
-import type { PageRequest } from './documents.ts';
-import { type PagePromise, pagedList } from './page-promise.ts';
-import type { Transport } from './transport.ts';
+import type { PageRequest } from '../documents.ts';
+import { type PagePromise, pagedList } from '../requests/page-promise.ts';
+import type { Transport } from '../requests/transport.ts';
 
 export interface ArtifactSummary {
   readonly artifactId: string;

@@ -1,6 +1,6 @@
 import { endpointOf } from '@weft/protocol/plain';
-import { type ApiPromise, mapped } from './api-promise.ts';
-import type { Transport } from './transport.ts';
+import { type ApiPromise, mapped } from '../requests/api-promise.ts';
+import type { Transport } from '../requests/transport.ts';
 
 /** A bundle of any OpenWOP host as a run of this one, which can be read, compared and forked, and nothing else. */
 export interface ImportedRun {

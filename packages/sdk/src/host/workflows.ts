@@ -1,8 +1,8 @@
 import { endpointOf, type WorkflowDefinition } from '@weft/protocol/plain';
-import type { ApiPromise } from './api-promise.ts';
-import type { PageRequest, WorkflowRegistration, WorkflowReport, WorkflowSummary } from './documents.ts';
-import { type PagePromise, pagedList } from './page-promise.ts';
-import type { Transport } from './transport.ts';
+import type { ApiPromise } from '../requests/api-promise.ts';
+import type { PageRequest, WorkflowRegistration, WorkflowReport, WorkflowSummary } from '../documents.ts';
+import { type PagePromise, pagedList } from '../requests/page-promise.ts';
+import type { Transport } from '../requests/transport.ts';
 
 export interface Workflows {
   /** The current version, or the one that is named (Weft's own). */

@@ -1,8 +1,8 @@
 import { endpointOf } from '@weft/protocol/plain';
-import { isTerminalStatus, type RunDocument } from './documents.ts';
-import { followRun } from './event-stream.ts';
-import { isTemporary, pause, retryDelayMs } from './retry.ts';
-import { anySignal, LONGEST_TIMER_MS, type Transport } from './transport.ts';
+import { isTerminalStatus, type RunDocument } from '../documents.ts';
+import { followRun } from '../streams/event-stream.ts';
+import { isTemporary, pause, retryDelayMs } from '../requests/retry.ts';
+import { anySignal, LONGEST_TIMER_MS, type Transport } from '../requests/transport.ts';
 
 export interface WaitOptions {
   /** Statuses, or a test of the run as it stands. Default: it has ended. */

@@ -1,7 +1,7 @@
 import { endpointOf } from '@weft/protocol/plain';
-import type { ApiPromise } from './api-promise.ts';
-import type { Idempotent } from './runs.ts';
-import type { Transport } from './transport.ts';
+import type { ApiPromise } from '../requests/api-promise.ts';
+import type { Idempotent } from '../runs/runs.ts';
+import type { Transport } from '../requests/transport.ts';
 
 export interface Retention {
   readonly tenant: string;

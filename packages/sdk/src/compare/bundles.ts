@@ -1,7 +1,7 @@
 import { type DebugBundle, endpointOf } from '@weft/protocol/plain';
-import type { ApiPromise } from './api-promise.ts';
-import { textPieces } from './text-pieces.ts';
-import type { Transport } from './transport.ts';
+import type { ApiPromise } from '../requests/api-promise.ts';
+import { textPieces } from '../requests/text-pieces.ts';
+import type { Transport } from '../requests/transport.ts';
 
 export interface BundleOptions {
   /** Only the first events of the log. */

@@ -1,7 +1,7 @@
 import { type ClusterNodeDocument, endpointOf } from '@weft/protocol/plain';
-import type { ApiPromise } from './api-promise.ts';
-import { type ListPromise, wholeList } from './page-promise.ts';
-import type { Transport } from './transport.ts';
+import type { ApiPromise } from '../requests/api-promise.ts';
+import { type ListPromise, wholeList } from '../requests/page-promise.ts';
+import type { Transport } from '../requests/transport.ts';
 
 export type ClusterNode = ClusterNodeDocument;
 

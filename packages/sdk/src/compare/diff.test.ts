@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createClient } from './client.ts';
-import { ConnectionError } from './errors.ts';
-import type { Fetch } from './transport.ts';
+import { createClient } from '../client.ts';
+import { ConnectionError } from '../requests/errors.ts';
+import type { Fetch } from '../requests/transport.ts';
 
 function clientAnswering(answer: (url: URL) => Response) {
   const seen: URL[] = [];

@@ -6,11 +6,11 @@ import {
   type JsonObject,
   type RunOptions,
 } from '@weft/protocol/plain';
-import type { ApiPromise } from './api-promise.ts';
-import type { RunDocument, RunEventDocument } from './documents.ts';
+import type { ApiPromise } from '../requests/api-promise.ts';
+import type { RunDocument, RunEventDocument } from '../documents.ts';
 import { createDiffs } from './diff.ts';
-import type { Idempotent } from './runs.ts';
-import type { Transport } from './transport.ts';
+import type { Idempotent } from '../runs/runs.ts';
+import type { Transport } from '../requests/transport.ts';
 
 export interface ForkRequest {
   /** A replay repeats the source by its record; a branch goes its own way. */

@@ -1,6 +1,6 @@
 import type { Endpoint } from '@weft/protocol/plain';
 import { ApiPromise, mapped, type WithResponse } from './api-promise.ts';
-import type { Listing } from './documents.ts';
+import type { Listing } from '../documents.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
 interface Pages<Row, Page> {

@@ -1,5 +1,5 @@
 import type { EventPayloads, Json } from '@weft/protocol/plain';
-import type { RunDocument, RunEventDocument, StreamMode } from './documents.ts';
+import type { RunDocument, RunEventDocument, StreamMode } from '../documents.ts';
 
 /** Events by their type: after `event.type === 'node.completed'`, its payload is that of a completed node. */
 export type RunEvent = KnownEvent | OtherEvent;

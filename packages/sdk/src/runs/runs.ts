@@ -1,5 +1,5 @@
 import { type Endpoint, endpointOf, type Json } from '@weft/protocol/plain';
-import type { ApiPromise } from './api-promise.ts';
+import type { ApiPromise } from '../requests/api-promise.ts';
 import type {
   BulkCancelAnswer,
   CreatedRun,
@@ -12,11 +12,11 @@ import type {
   RunFilter,
   RunSummary,
   StreamMode,
-} from './documents.ts';
-import { type EventStreamOptions, followRun } from './event-stream.ts';
-import { type PagePromise, pagedList } from './page-promise.ts';
+} from '../documents.ts';
+import { type EventStreamOptions, followRun } from '../streams/event-stream.ts';
+import { type PagePromise, pagedList } from '../requests/page-promise.ts';
 import type { Streamed } from './run-events.ts';
-import type { Transport } from './transport.ts';
+import type { Transport } from '../requests/transport.ts';
 import { type WaitOptions, waitForRun } from './wait.ts';
 
 export interface Idempotent {

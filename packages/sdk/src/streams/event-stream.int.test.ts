@@ -1,8 +1,8 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createClient } from './client.ts';
-import { ApiError, ConnectionError } from './errors.ts';
+import { createClient } from '../client.ts';
+import { ApiError, ConnectionError } from '../requests/errors.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, streamNumber: number) => void;
 

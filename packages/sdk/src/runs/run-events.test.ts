@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import type { Client } from './client.ts';
-import type { RunDocument, RunEventDocument } from './documents.ts';
+import type { Client } from '../client.ts';
+import type { RunDocument, RunEventDocument } from '../documents.ts';
 import type { KnownEvent, OtherEvent, OutputChunk, RunEvent } from './run-events.ts';
 
 /** What a program may say about an event, checked when this file is compiled. */
