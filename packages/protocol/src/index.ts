@@ -31,6 +31,7 @@ export type { DebugBundle, Span } from './documents/debug-bundle.ts';
 export { ErrorEnvelopeSchema, toEnvelope } from './errors/envelope.ts';
 export type { EnvelopedError, ErrorEnvelope } from './errors/envelope.ts';
 export type { ClusterNodeDocument } from './routes/cluster-routes.ts';
+export { fieldName } from './json/field-name.ts';
 export { ERRORS, HostError, isHostError } from './errors/errors.ts';
 export type { ErrorCode } from './errors/errors.ts';
 export {

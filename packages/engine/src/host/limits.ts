@@ -112,6 +112,10 @@ export const LIMITS = {
     maxPollsPerTenant: [1_000, 'Long polls of one tenant'],
     maxDownloadsPerTenant: [16, 'Bundles, diffs and logs being sent to one tenant'],
   },
+  'Node types': {
+    maxNodeTypes: [2_000, 'Versions of node types that workers of one tenant may register'],
+    maxNodeTypeBytes: [8 * 1024 * 1024, 'Bytes of the documents of all node types of one tenant'],
+  },
   Claims: {
     claimTtlMs: [10_000, 'Milliseconds that a claim on a run lasts without a heartbeat'],
     heartbeatMs: [3_000, 'Milliseconds between two heartbeats'],

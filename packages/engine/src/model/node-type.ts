@@ -4,6 +4,7 @@ import {
   isName,
   type Json,
   type JsonObject,
+  type Problem,
   type WorkBudget,
 } from '@weft/protocol';
 import type { TSchema } from 'typebox';
@@ -39,6 +40,10 @@ interface NodeTypeBase {
   readonly config: TSchema;
   /** Every output port that the node may produce, where that can be told; an edge from another one is refused at registration. */
   readonly outputPorts?: readonly string[] | ((given: GivenPorts) => readonly string[]);
+  /** Of a type whose schema comes from a client: holds a config against it. Throws HostError when that costs more than the budget has. */
+  readonly checkConfig?: (config: JsonObject, budget: WorkBudget) => readonly Problem[];
+  /** Where it is known: the input ports that it has. Values for others do not reach it. */
+  readonly inputPorts?: InputPortRules;
   /** Output ports of which only some are produced: an edge from an absent one is not taken. */
   readonly branches?: readonly string[];
   /** Capability ids the host must provide; a missing one fails the node before it starts. */
@@ -71,6 +76,14 @@ interface NodeTypeBase {
   readonly answered?: (input: NodeInput, answer: JsonObject) => NodeResult;
   /** Registration-time work: compile expressions, check what a schema cannot. The result comes back as `prepared`. */
   readonly prepare?: (config: JsonObject, tools: PrepareTools) => unknown;
+}
+
+export interface InputPortRules {
+  readonly named: readonly string[];
+  /** Without a value for each of these the node cannot be performed. */
+  readonly required: readonly string[];
+  /** True where there may be others than those that are named. */
+  readonly isOpen: boolean;
 }
 
 /** What the output ports of a node may depend on. */
@@ -287,6 +300,9 @@ export interface ServedBy {
   /** Ids of secrets whose values go to the worker with the task. */
   readonly secrets: readonly string[];
   readonly heartbeatTimeoutMs?: number | undefined;
+  /** All that is wrong with the values. Throw HostError when finding it costs more than the budget has. */
+  readonly checkInputs: (values: JsonObject, budget: WorkBudget) => readonly Problem[];
+  readonly checkOutputs: (values: JsonObject, budget: WorkBudget) => readonly Problem[];
 }
 
 /** What an effect gets: plain data, fixed when the node started. */

@@ -23,7 +23,8 @@ import { createLease } from '../../runtime/scheduling/lease.ts';
 import { createSpawnChild } from '../../runtime/scheduling/spawn-child.ts';
 import { createLocalResolver, openSealer } from '../../runtime/secrets/resolver.ts';
 import { createFeed } from '../../runtime/streams/feed.ts';
-import { createCompile } from '../../runtime/workflows/create-compile.ts';
+import { createNodeTypes } from '../../runtime/node-types/registry.ts';
+import { createCompile, ownNodeTypes } from '../../runtime/workflows/create-compile.ts';
 import { createPlans } from '../../runtime/workflows/plans.ts';
 import type { Stores } from './open-stores.ts';
 import type { HostSettings } from './settings.ts';
@@ -38,7 +39,13 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
   const { store, seen, visible, committer, quarantine, observation } = stores;
   const common = { store, committer, clock, random, limits, log };
   const capabilities = new Set(settings.runtimeCapabilities);
-  const compile = createCompile(settings, limits);
+  const ownTypes = ownNodeTypes(settings);
+  const nodeTypes = createNodeTypes({
+    ...common,
+    isOwn: (typeId) => ownTypes.has(typeId),
+    served: { isServed: () => false },
+  });
+  const compile = createCompile(settings, limits, ownTypes);
   const plans = createPlans(store, compile);
   const states = createRunStates(store, plans, limits);
   const feed = createFeed(limits);
@@ -121,6 +128,8 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
   });
 
   return {
+    ownTypes,
+    nodeTypes,
     compile,
     plans,
     states,

@@ -14,6 +14,7 @@ export interface RegisteredNodeType extends NodeTypeDocument {
  *
  * N-1. (tenant, type id, version) names one digest of schemas for ever.
  * N-2. A type once served stays known, whether a worker serves it or not.
+ * N-3. What one request registers becomes known all at once or not at all, also when processes register at the same time.
  */
 export interface NodeTypes {
   /**
@@ -27,10 +28,19 @@ export interface NodeTypes {
   ): Promise<readonly RegisteredNodeType[]>;
   /** One version, or the newest: of those that `isServed` if there are any, else of all that are known. */
   find(tenant: string, typeId: string, version?: string): Promise<RegisteredNodeType | undefined>;
-  /** Every version of one type, or of all, by type id and version. */
+  /** Every version of one type, or of all, by type id and version, the newest last. */
   list(tenant: string, typeId?: string): Promise<readonly RegisteredNodeType[]>;
   /** As the compiler and the performer take it. */
   asNodeType(type: RegisteredNodeType): EffectNodeType;
+  /**
+   * Has workers of version `to` perform the tasks of `version`; without `to` its own do again. Throws `not_found` for a version that is
+   * not known, and `validation_error` where it would lead back to itself.
+   */
+  map(caller: Caller, typeId: string, version: string, to?: string): Promise<void>;
+  /** The version whose workers perform the tasks of `version`: mostly itself. What another process mapped is seen within a second. */
+  resolveServed(tenant: string, typeId: string, version: string): Promise<string>;
+  /** Called when this process has registered or mapped something, or has noticed that another one did. Returns the way to stop. */
+  watch(onChange: (tenant: string) => void): () => void;
 }
 
 /** Which types have a worker now, on any process; the workers say it. */

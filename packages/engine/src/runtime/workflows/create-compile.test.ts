@@ -2,12 +2,13 @@ import type { JsonObject } from '@weft/protocol';
 import { describe, expect, it } from 'vitest';
 import { node, workflow } from '../../core/compile/testing/compile-testing.ts';
 import { openMemoryStore } from '../../memory-store/memory-store.ts';
-import { createCompile } from './create-compile.ts';
+import { createCompile, ownNodeTypes } from './create-compile.ts';
 import { DEFAULT_LIMITS } from '../../host/limits.ts';
 
 describe('definitions that come in a crowd', () => {
   it('are made ready one at a time for a tenant, and a few in all', async () => {
-    const compile = createCompile({ store: openMemoryStore(), version: '0' }, DEFAULT_LIMITS);
+    const options = { store: openMemoryStore(), version: '0' };
+    const compile = createCompile(options, DEFAULT_LIMITS, ownNodeTypes(options));
     const open = new Map<string, number>();
     let mostOfOne = 0;
     let mostInAll = 0;

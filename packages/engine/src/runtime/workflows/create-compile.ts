@@ -12,11 +12,19 @@ import { createRedactionHash } from '../secrets/redaction-hash.ts';
 /** A definition being made ready takes up to a hundred times the memory of its text, so that a crowd of them waits as text. */
 const AT_A_TIME = { inAll: 4, perTenant: 1 };
 
-/** Makes definitions ready with the node types this host has. */
-export function createCompile(options: HostOptions, limits: HostLimits): Compile {
-  const { conformance, nodes = [] } = options;
+/** Node types that this host itself has, by type id. */
+export function ownNodeTypes({ conformance, nodes = [] }: HostOptions): ReadonlyMap<string, NodeType> {
   const types: NodeType[] = [...BUILTIN_NODE_TYPES, ...(conformance?.nodes ?? []), ...nodes];
-  const nodeTypes = new Map(types.map((type) => [type.typeId, type]));
+  return new Map(types.map((type) => [type.typeId, type]));
+}
+
+/** Makes definitions ready with the node types this host has. */
+export function createCompile(
+  options: HostOptions,
+  limits: HostLimits,
+  nodeTypes: ReadonlyMap<string, NodeType>,
+): Compile {
+  const { conformance } = options;
   const always = {
     nodeTypes,
     expressions: createExpressionCompiler(),
