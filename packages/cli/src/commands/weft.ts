@@ -41,6 +41,7 @@ import { ls as listSecrets } from './secrets/ls.ts';
 import { rm as removeSecret } from './secrets/rm.ts';
 import { set as setSecret } from './secrets/set.ts';
 import { serve } from './serve.ts';
+import { worker } from './worker.ts';
 import { webhooks } from './webhooks/index.ts';
 import { check } from './workflows/check.ts';
 import { ls as listWorkflows } from './workflows/ls.ts';
@@ -50,6 +51,7 @@ import { show as showWorkflow } from './workflows/show.ts';
 /** The whole command line: nouns, then verbs, in the API's words. */
 export const weft = group('weft', 'A durable workflow host for the OpenWOP v1 protocol', [
   serve,
+  worker,
   run,
   group('runs', 'List and control runs', [
     listRuns,

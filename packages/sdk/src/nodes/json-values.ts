@@ -3,11 +3,11 @@ import { NodeError } from './node-error.ts';
 /** As deep as a host reads JSON; what contains itself is deeper. */
 const DEEPEST = 64;
 
-/** The text of what a function has returned. Throws `invalid_output` with the path of what JSON cannot hold. */
+/** The text of what a function has returned. Throws `output_invalid` with the path of what JSON cannot hold. */
 export function jsonTextOf(outputs: unknown): string {
   if (!isPlainObject(outputs))
     throw new NodeError(
-      'invalid_output',
+      'output_invalid',
       `outputs must be an object of values by name, not ${kindOf(outputs)}.`,
     );
   checkMembers(outputs, 'outputs', 1);
@@ -22,12 +22,12 @@ function check(value: unknown, path: string, depth: number): void {
   const members = Array.isArray(value) ? checkItems : isPlainObject(value) ? checkMembers : undefined;
   if (members === undefined) {
     throw new NodeError(
-      'invalid_output',
+      'output_invalid',
       `${path} is ${kindOf(value)}, which JSON cannot hold. Return a string, a number, a boolean, null, an array or a plain object.`,
     );
   }
   if (depth > DEEPEST)
-    throw new NodeError('invalid_output', `${path} is nested more than ${DEEPEST} deep, or contains itself.`);
+    throw new NodeError('output_invalid', `${path} is nested more than ${DEEPEST} deep, or contains itself.`);
   members(value as Readonly<Record<string, unknown>> & readonly unknown[], path, depth);
 }
 
@@ -38,7 +38,7 @@ function checkMembers(value: Readonly<Record<string, unknown>>, path: string, de
 function checkItems(items: readonly unknown[], path: string, depth: number): void {
   for (const [index, item] of items.entries()) {
     if (item === undefined)
-      throw new NodeError('invalid_output', `${path}[${index}] is undefined; JSON has null for that.`);
+      throw new NodeError('output_invalid', `${path}[${index}] is undefined; JSON has null for that.`);
     check(item, `${path}[${index}]`, depth + 1);
   }
 }

@@ -51,10 +51,10 @@ describe('a node in a unit test', () => {
     // @ts-expect-error the compiler says so, too
     const config = await testNode(greet, { ...given, config: {} });
 
-    expect(inputs.error?.code).toBe('invalid_input');
+    expect(inputs.error?.code).toBe('validation_error');
     expect(inputs.error?.message).toMatch(/inputs\.name must .*; inputs\.times must be integer/);
     expect(unknown.error?.message).toBe('inputs.name is missing; inputs.nmae is not declared.');
-    expect(config.error).toMatchObject({ code: 'invalid_config', message: 'config.word is missing.' });
+    expect(config.error).toMatchObject({ code: 'validation_error', message: 'config.word is missing.' });
   });
 
   it('fails without a value for a secret that it declares', async () => {
@@ -78,7 +78,7 @@ describe('a node in a unit test', () => {
   ])('fails when it returns %o', async (outputs, message) => {
     const { error } = await testNode(returning(outputs), { inputs: {} });
 
-    expect(error?.code).toBe('invalid_output');
+    expect(error?.code).toBe('output_invalid');
     expect(error?.message).toContain(message);
   });
 

@@ -56,9 +56,9 @@ export async function testNode<
   const seen = (): Seen => ({ text: text.join(''), logs, progress });
   const signal = options.signal ?? new AbortController().signal;
   try {
-    demand('invalid_input', document.inputs ?? {}, options.inputs, 'inputs');
+    demand('validation_error', document.inputs ?? {}, options.inputs, 'inputs');
     const config = options.config ?? {};
-    demand('invalid_config', document.config ?? NO_CONFIG, config, 'config');
+    demand('validation_error', document.config ?? NO_CONFIG, config, 'config');
     const returned = await node.run({
       inputs: structuredClone(options.inputs),
       config: structuredClone(config) as Static<Config>,
@@ -78,7 +78,7 @@ export async function testNode<
         void logs.push({ level, message, ...(fields !== undefined && { fields }) }),
     });
     const outputs = JSON.parse(jsonTextOf(returned)) as PortValues<Outputs>;
-    demand('invalid_output', document.outputs ?? {}, outputs, 'outputs');
+    demand('output_invalid', document.outputs ?? {}, outputs, 'outputs');
     return { ...seen(), outputs };
   } catch (error) {
     return { ...seen(), error: asNodeError(error) };

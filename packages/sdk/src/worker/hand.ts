@@ -1,8 +1,9 @@
+import type { TaskError } from '@weft/protocol/plain';
 import type { NodeDefinition } from '../nodes/node-definition.ts';
 import type { StopReason } from '../nodes/node-error.ts';
 import { deferred } from './deferred.ts';
-import type { Outgoing } from './outgoing.ts';
-import { errorResult, startTask, type Task, type TaskHooks, type TaskMessage } from './task.ts';
+import type { Outgoing, Piece } from './outgoing.ts';
+import { errorResult, refText, startTask, type Task, type TaskHooks, type TaskMessage } from './task.ts';
 
 export interface TaskRef {
   readonly taskId: string;
@@ -24,6 +25,8 @@ export interface Hand {
   take(message: TaskMessage): void;
   refs(): TaskRef[];
   drop(ref: TaskRef, reason: StopReason): void;
+  /** The host does not let it continue like this: its function is stopped, and the task ends with the error. */
+  fail(ref: TaskRef, error: TaskError): void;
   /** All but these. */
   dropOthers(held: readonly TaskRef[], reason: StopReason): void;
   /** The host has what was sent of it. */
@@ -89,10 +92,15 @@ export function createHand({ concurrency, find, outgoing, around, ...parts }: Ha
 
   const refOf = ({ message: { taskId, lease } }: Task): TaskRef => ({ taskId, lease });
 
-  function handBackOne({ taskId, lease }: TaskRef): void {
-    const ref = `"taskId":${JSON.stringify(taskId)},"lease":${lease}`;
-    outgoing.add({ ref, waiting: [], sent: [] }, { section: 'returned', text: `{${ref}}` });
+  /** About a task that is not in hand. */
+  function say({ taskId, lease }: TaskRef, pieceOf: (ref: string) => Piece): void {
+    const ref = refText(taskId, lease);
+    outgoing.add({ ref, waiting: [], sent: [] }, pieceOf(ref));
     parts.flush();
+  }
+
+  function handBackOne(task: TaskRef): void {
+    say(task, (ref) => ({ section: 'returned', text: `{${ref}}` }));
   }
 
   return {
@@ -115,13 +123,8 @@ export function createHand({ concurrency, find, outgoing, around, ...parts }: Ha
       }
       const node = find(message);
       if (node === undefined) {
-        const ref = `"taskId":${JSON.stringify(message.taskId)},"lease":${message.lease}`;
         const text = `This worker does not serve ${message.typeId} ${message.version}.`;
-        outgoing.add(
-          { ref, waiting: [], sent: [] },
-          errorResult(ref, { code: 'node_type_not_served', message: text }),
-        );
-        parts.flush();
+        say(message, (ref) => errorResult(ref, { code: 'node_type_not_served', message: text }));
         return;
       }
       running += 1;
@@ -131,6 +134,13 @@ export function createHand({ concurrency, find, outgoing, around, ...parts }: Ha
     drop({ taskId, lease }, reason) {
       const task = tasks.get(taskId);
       if (task?.message.lease === lease) remove(task, reason);
+      changed();
+    },
+    fail({ taskId, lease }, error) {
+      const task = tasks.get(taskId);
+      if (task?.message.lease !== lease) return;
+      remove(task, 'cancelled');
+      say(task.message, (ref) => errorResult(ref, error));
       changed();
     },
     dropOthers(held, reason) {

@@ -98,9 +98,10 @@ export function createReportSender(parts: ReportSenderParts): ReportSender {
     try {
       const { refused } = await post(report.body);
       outgoing.settle(report);
-      for (const { taskId, lease: number, message } of refused) {
+      for (const { taskId, lease: number, error, message } of refused) {
         log('warn', `The host has refused a report: ${message}`, { taskId });
-        hand.drop({ taskId, lease: number }, 'lease_lost');
+        if (error === 'stale_lease') hand.drop({ taskId, lease: number }, 'lease_lost');
+        else hand.fail({ taskId, lease: number }, { code: error, message });
       }
       for (const sender of report.senders) if (isTask(sender)) hand.answered(sender);
     } catch (error) {

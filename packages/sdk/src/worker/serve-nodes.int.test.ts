@@ -162,7 +162,7 @@ describe('a worker', () => {
   it.each([
     ['declined', { code: 'card_declined', message: 'No.', retryable: true, retryAfterMs: 5 }],
     ['broken', { code: 'node_failed', message: 'too far', details: { name: 'RangeError' } }],
-    ['date', { code: 'invalid_output', message: expect.stringContaining('outputs.done is a value of Date') }],
+    ['date', { code: 'output_invalid', message: expect.stringContaining('outputs.done is a value of Date') }],
     ['huge', { code: 'output_too_large', message: expect.stringContaining('2000011 characters') }],
     ['flood', { code: 'reports_too_fast', message: expect.stringContaining('Await something') }],
   ])('reports an error of a function: %s', async (what, error) => {

@@ -41,7 +41,7 @@ const MOST_WAITING = 1024 * 1024;
 const LARGEST_OUTPUTS = 900 * 1024;
 
 export function startTask(message: TaskMessage, node: NodeDefinition, hooks: TaskHooks): Task {
-  const ref = `"taskId":${JSON.stringify(message.taskId)},"lease":${message.lease}`;
+  const ref = refText(message.taskId, message.lease);
   let controller: AbortController | undefined;
   let text = '';
   let chunks = 0;
@@ -154,6 +154,11 @@ export function startTask(message: TaskMessage, node: NodeDefinition, hooks: Tas
     (error: unknown) => finish(errorText(taskErrorOf(error))),
   );
   return task;
+}
+
+/** The members that name a task in a report. */
+export function refText(taskId: string, lease: number): string {
+  return `"taskId":${JSON.stringify(taskId)},"lease":${lease}`;
 }
 
 /** The report of an error in place of a result. */
