@@ -19,6 +19,7 @@ import { create as createKey } from './keys/create.ts';
 import { ls as listKeys } from './keys/ls.ts';
 import { revoke as revokeKey } from './keys/revoke.ts';
 import { rotateLinks } from './keys/rotate-links.ts';
+import { newProject } from './new.ts';
 import { resolve } from './resolve.ts';
 import { restore } from './restore.ts';
 import { retention } from './retention.ts';
@@ -50,6 +51,7 @@ import { show as showWorkflow } from './workflows/show.ts';
 
 /** The whole command line: nouns, then verbs, in the API's words. */
 export const weft = group('weft', 'A durable workflow host for the OpenWOP v1 protocol', [
+  newProject,
   serve,
   worker,
   run,
