@@ -67,6 +67,10 @@ export function startNodeProcesses(options: NodeProcessesOptions): NodeProcesses
       },
     });
     all.add(child);
+    child.ready.then(
+      (nodes) => log('info', { process: child.pid }, `nodes: serving ${visibleText(namesOf(nodes))}`),
+      () => undefined,
+    );
     void child.ended.then(() => all.delete(child));
     const { url, key, folders, cwd, concurrency, stuckMs } = options;
     const graceMs = dev ? RELOAD_GRACE_MS : STOP_GRACE_MS;
