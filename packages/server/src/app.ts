@@ -44,6 +44,8 @@ import { readRunRoutes } from './routes/runs/read-run.ts';
 import { secretRoutes } from './routes/access/secrets.ts';
 import { stateAtRoutes } from './routes/runs/state-at.ts';
 import { webhookRoutes } from './routes/webhooks/webhooks.ts';
+import { nodeTypeRoutes } from './routes/workers/node-types.ts';
+import { workerRoutes } from './routes/workers/workers.ts';
 import { workflowRoutes } from './routes/workflows/workflows.ts';
 import { createBatches } from './stream/batches.ts';
 import { createOpenStreams } from './stream/open-streams.ts';
@@ -90,6 +92,8 @@ const ROUTES_OF_APP = [
   artifactRoutes,
   auditRoutes,
   clusterRoutes,
+  workerRoutes,
+  nodeTypeRoutes,
 ];
 
 /** The whole HTTP surface in front of a host. Opens no port: `startServer` does, `inject` needs none. */

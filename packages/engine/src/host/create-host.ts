@@ -45,7 +45,7 @@ interface Life extends Pick<Host, 'start' | 'stop'> {
 function createLife(settings: HostSettings, stores: Stores, runtime: Runtime, discovery: Discovery): Life {
   const { log, random, test } = settings;
   const { store, committer } = stores;
-  const { audit, dispatcher, feed, lease, linkKeys, member, outbox, overload, retention } = runtime;
+  const { audit, dispatcher, feed, lease, linkKeys, member, outbox, overload, retention, workers } = runtime;
   let hostId = '';
   let unwatch: (() => void) | undefined;
   let pruning: NodeJS.Timeout | undefined;
@@ -74,6 +74,7 @@ function createLife(settings: HostSettings, stores: Stores, runtime: Runtime, di
         // No other process appends to a run that is held here, so one may have put a command into its inbox.
         else if (elsewhere === true) actor.poke();
       });
+      workers.start();
       await lease.start();
       dispatcher.start();
       member.start();
@@ -87,12 +88,14 @@ function createLife(settings: HostSettings, stores: Stores, runtime: Runtime, di
       member.stop();
       linkKeys.stop();
       retention.stop();
+      workers.drain();
       await Promise.all([dispatcher.stop(graceMs), outbox.stop(graceMs)]);
+      const isFree = workers.stop();
       await audit.stop(graceMs);
       await committer.idle();
       const holder = lease.stop();
-      // A store that is away now must not keep the process from ending: its runs then run into their deadline.
-      if (holder !== undefined)
+      // While a worker may be at a task of theirs, runs are left to their deadline; so they are by a store that is away now.
+      if (holder !== undefined && isFree)
         await store
           .releaseAll(holder)
           .catch((error: unknown) => log('warn', errorFields(error), 'claims could not be given back'));

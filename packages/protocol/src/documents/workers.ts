@@ -232,4 +232,5 @@ export type WorkerMessage = Static<typeof WorkerMessageSchema>;
 export type TaskMessage = Extract<WorkerMessage, { type: 'task' }>;
 export type TaskReport = Static<typeof TaskReportSchema>;
 export type TaskReceipt = Static<typeof TaskReceiptSchema>;
+export type WorkerDocument = Static<typeof WorkerListSchema>['workers'][number];
 export type TaskError = Static<typeof TaskErrorSchema>;

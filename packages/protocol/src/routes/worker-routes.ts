@@ -28,6 +28,7 @@ export const WORKER_ROUTES = describeRoutes({
         description: 'Lines of JSON, each a message.',
         schema: WorkerMessageSchema,
         contentType: 'application/x-ndjson',
+        headers: ['X-Accel-Buffering'],
       },
     },
     errors: ['not_found'],
