@@ -224,7 +224,7 @@ describe('workers', () => {
     first.signal('SIGCONT');
     await project.until(() => first.output().includes('lease has passed'));
 
-    const { events } = await project.client.runs.pollEvents(run);
+    const { events } = await project.client.runs.poll(run);
     expect(ended.status).toBe('completed');
     expect(events.filter(({ type }) => type === 'node.completed')).toHaveLength(1);
     second.signal('SIGTERM');

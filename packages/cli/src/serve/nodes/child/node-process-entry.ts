@@ -51,7 +51,7 @@ async function serve(assignment: Assignment): Promise<void> {
       around,
       name: share.only === undefined ? 'serve --nodes' : `serve --nodes (${share.only})`,
       log(level, message) {
-        if (level !== 'debug') process.stderr.write(`${message}\n`);
+        if (level === 'warn' || level === 'error') process.stderr.write(`${message}\n`);
       },
       onConnected: ({ workerId, types }) =>
         tell({
