@@ -195,7 +195,13 @@ export {
 export type { RegisterWebhookRequest } from './documents/webhooks.ts';
 export { assembleWireEvent, EVENT_SCHEMA_VERSION } from './events/wire-event.ts';
 export type { WireEventParts } from './events/wire-event.ts';
-export { NodeSettingsSchema, WorkflowDefinitionSchema, WorkflowNodeSchema } from './documents/workflow.ts';
+export { fullForm } from './documents/full-form.ts';
+export {
+  NodeSettingsSchema,
+  WorkflowDefinitionSchema,
+  WorkflowNodeSchema,
+  WorkflowSourceSchema,
+} from './documents/workflow.ts';
 export type {
   AgentRef,
   ChannelDeclaration,

@@ -3,6 +3,7 @@
  * that only asks a host something is there before they are read.
  */
 export { DIFF_EXCLUDED_NAMES } from './documents/diff-excluded-names.ts';
+export { fullForm } from './documents/full-form.ts';
 export { HostError, isHostError } from './errors/errors.ts';
 export { waitingFor } from './events/interrupt-kinds.ts';
 export type { InterruptKind } from './events/interrupt-kinds.ts';

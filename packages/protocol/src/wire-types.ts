@@ -648,6 +648,8 @@ export type WorkflowDefinition = {
       };
       /** What to do when the host stopped while an effect was in flight. */
       onUnknownOutcome?: 'repeat' | 'fail';
+      /** Of a node type that workers serve: the version to use. The registered form always has it; left out, it is the newest. */
+      typeVersion?: string;
     };
     outputRole?: 'primary' | 'secondary';
     disabled?: boolean;

@@ -34,6 +34,7 @@ const FREE: Readonly<Record<string, readonly string[]>> = {
   checkWorkflow: ['/*'],
   importBundle: ['/*'],
   registerWorkflow: [
+    '/$schema', // for editors; it is not kept
     '/description',
     '/nodes/0/config/*', // held to the node type's own schema
     '/nodes/0/inputs/member/value',

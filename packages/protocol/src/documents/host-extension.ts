@@ -29,6 +29,16 @@ export const WorkflowReportSchema = open({
   ok: Type.Boolean(),
   errors: Type.Array(WorkflowProblemSchema),
   warnings: Type.Array(WorkflowProblemSchema),
+  pinned: optional(
+    Type.Array(
+      open({
+        path: Type.String({ description: 'JSON Pointer of the node.' }),
+        typeId: nonEmpty,
+        version: nonEmpty,
+      }),
+      { description: 'Nodes whose type workers serve, and the version each would use.' },
+    ),
+  ),
 });
 
 const nextCursor = optional(Type.String({ description: 'Absent on the last page.' }));

@@ -56,6 +56,14 @@ export const NodeSettingsSchema = closed({
       description: 'What to do when the host stopped while an effect was in flight.',
     }),
   ),
+  typeVersion: optional(
+    nameOf({
+      minLength: 1,
+      maxLength: 160,
+      description:
+        'Of a node type that workers serve: the version to use. The registered form always has it; left out, it is the newest.',
+    }),
+  ),
 });
 
 export const AgentRefSchema = Type.Object(
@@ -278,6 +286,37 @@ export const WorkflowDefinitionSchema = closed({
   updatedAt: optional(dateTime),
 });
 
+/** A node as authors write it: what is left out is filled in (full-form.ts). */
+export const WorkflowSourceNodeSchema = closed({
+  ...WorkflowNodeSchema.properties,
+  name: optional(WorkflowNodeSchema.properties.name),
+  position: optional(PointSchema),
+  config: optional(jsonObject),
+  inputs: optional(WorkflowNodeSchema.properties.inputs),
+});
+
+const { id, version, nodes: _, ...others } = WorkflowDefinitionSchema.properties;
+
+/** A definition as authors write it, and as every way of registering takes it. */
+export const WorkflowSourceSchema = closed(
+  {
+    $schema: optional(
+      Type.String({ description: 'The address of this schema, for editors; it is not kept.' }),
+    ),
+    id,
+    version,
+    ...others,
+    name: optional(others.name),
+    nodes: Type.Array(WorkflowSourceNodeSchema, { minItems: 1 }),
+    edges: optional(others.edges),
+    triggers: optional(others.triggers),
+    variables: optional(others.variables),
+    metadata: optional(WorkflowMetadataSchema),
+    settings: optional(WorkflowSettingsSchema),
+  },
+  'A workflow definition as it is written; members that are left out get their usual values when it is registered.',
+);
+
 export type PortValue = Static<typeof PortValueSchema>;
 export type EdgeCondition = Static<typeof EdgeConditionSchema>;
 export type ChannelDeclaration = Static<typeof ChannelDeclarationSchema>;
@@ -289,4 +328,5 @@ export type WorkflowVariable = Static<typeof WorkflowVariableSchema>;
 export type WorkflowMetadata = Static<typeof WorkflowMetadataSchema>;
 export type WorkflowSettings = Static<typeof WorkflowSettingsSchema>;
 export type WorkflowDefinition = Static<typeof WorkflowDefinitionSchema>;
+export type WorkflowSource = Static<typeof WorkflowSourceSchema>;
 export type AgentRef = Static<typeof AgentRefSchema>;

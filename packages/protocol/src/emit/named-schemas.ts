@@ -84,6 +84,8 @@ import {
   WorkflowMetadataSchema,
   WorkflowNodeSchema,
   WorkflowSettingsSchema,
+  WorkflowSourceNodeSchema,
+  WorkflowSourceSchema,
   WorkflowTriggerSchema,
   WorkflowVariableSchema,
 } from '../documents/workflow.ts';
@@ -181,6 +183,8 @@ export const NAMED_SCHEMAS = {
   'workflow-problem': WorkflowProblemSchema,
   'workflow-report': WorkflowReportSchema,
   'workflow-settings': WorkflowSettingsSchema,
+  'workflow-source': WorkflowSourceSchema,
+  'workflow-source-node': WorkflowSourceNodeSchema,
   'workflow-trigger': WorkflowTriggerSchema,
   'workflow-variable': WorkflowVariableSchema,
 } as const satisfies Readonly<Record<string, TSchema>>;

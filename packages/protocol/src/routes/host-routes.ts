@@ -29,7 +29,7 @@ import {
   SecretSchema,
   SetSecretSchema,
 } from '../documents/secrets-and-artifacts.ts';
-import { WorkflowDefinitionSchema } from '../documents/workflow.ts';
+import { WorkflowDefinitionSchema, WorkflowSourceSchema } from '../documents/workflow.ts';
 
 const STRICT: Parameter = {
   name: 'strict',
@@ -43,7 +43,7 @@ const workflows = describeRoutes({
     summary: 'Registers a workflow. The same content again changes nothing.',
     query: [STRICT],
     headers: [IDEMPOTENCY_KEY],
-    request: { schema: WorkflowDefinitionSchema, required: true },
+    request: { schema: WorkflowSourceSchema, required: true },
     responses: {
       200: { description: 'The same content is registered already.', schema: RegistrationSchema },
       201: { description: 'Registered, and now the current version.', schema: RegistrationSchema },

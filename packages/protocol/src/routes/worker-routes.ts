@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { name } from '../documents/schema-parts.ts';
 import {
   MapNodeTypeSchema,
   NodeTypeListSchema,
@@ -60,9 +60,7 @@ export const WORKER_ROUTES = describeRoutes({
   listNodeTypes: {
     scope: 'manifest:read',
     summary: 'Node types that a definition may use: those of the host, and those that workers have served.',
-    query: [
-      { name: 'typeId', description: 'Only versions of this type.', schema: Type.String({ minLength: 1 }) },
-    ],
+    query: [{ name: 'typeId', description: 'Only versions of this type.', schema: name }],
     responses: { 200: { description: 'All of them, with their schemas.', schema: NodeTypeListSchema } },
     errors: [],
   },

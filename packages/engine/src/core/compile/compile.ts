@@ -12,6 +12,7 @@ import {
 } from './document.ts';
 import { openCycles } from './cycles.ts';
 import { compareIds, connect, layOutScopes } from './graph.ts';
+import { checkInputPorts } from './declared-ports.ts';
 import { inputPorts } from './input-ports.ts';
 import { knownNames, withKnownNames } from './known-names.ts';
 import { compileLoops } from './loops.ts';
@@ -30,6 +31,8 @@ export interface CompileOptions {
   /** Identity of the definition, computed by the caller. */
   readonly digest: string;
   readonly nodeTypes: ReadonlyMap<string, NodeType>;
+  /** Types that workers serve, by type id and version; those of the tenant whose definition it is. */
+  readonly userTypes?: UserTypes;
   readonly expressions: Pick<ExpressionCompiler, 'compile'>;
   readonly maxNodes: number;
   readonly maskingDefault: MaskingMode;
@@ -43,6 +46,8 @@ export interface CompileOptions {
   /** What one decision of a run may spend on expressions, patterns and schemas. */
   readonly workLimits?: WorkLimits;
 }
+
+export type UserTypes = ReadonlyMap<string, ReadonlyMap<string, NodeType>>;
 
 export interface CompileResult {
   /** Present when there are no errors. */
@@ -138,6 +143,7 @@ function* buildPlan(
   yield* connect(definition, { broken, drafts, declaredIds, loops, expressions, problems });
   if (isOffered) {
     yield* checkSourcePorts(definition, drafts, inputsOf, problems);
+    yield* checkInputPorts({ definition, drafts, loops, problems });
     yield* refusePlaceholders(definition, problems);
   }
   yield* openCycles(definition, drafts, problems);
@@ -166,6 +172,7 @@ function* buildPlan(
       ({ sensitive }) => sensitive === true,
     ),
     workLimits,
+    usesUserTypes: sorted.some(({ type }) => type.kind === 'effect' && type.servedBy !== undefined),
     checkConfigurable,
   };
 }

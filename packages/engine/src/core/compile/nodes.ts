@@ -1,13 +1,18 @@
 import {
   compileValidator,
+  DEFAULT_WORK_LIMITS,
   type JsonObject,
+  type Problem,
+  RESERVED_TYPE_PREFIXES,
   type Validator,
+  WorkBudget,
   type WorkflowDefinition,
   type WorkflowNode,
+  type WorkLimits,
 } from '@weft/protocol';
 import type { NodeType, PrepareTools } from '../../model/node-type.ts';
 import type { BrokenParts } from './broken-parts.ts';
-import type { CompileOptions } from './compile.ts';
+import type { CompileOptions, UserTypes } from './compile.ts';
 import type { Texts } from './texts.ts';
 import { nearestName, pointer, type Problems, schemaMessage } from './problems.ts';
 import type {
@@ -55,7 +60,8 @@ export function* compileNodes(
 ): CooperativeTask<Map<string, NodeDraft>> {
   const drafts = new Map<string, NodeDraft>();
   const seen = new Set<string>();
-  const typeOf = typeFinder(options.nodeTypes, problems);
+  const typeOf = typeFinder(options, problems);
+  const configBudget = new WorkBudget(timesAsMuch(options.workLimits ?? DEFAULT_WORK_LIMITS, CONFIGS));
   const typesInUse = new Set(definition.nodes.map((node) => node.typeId));
   const tools: Omit<Tools, 'expressions'> = {
     schemas: texts,
@@ -88,7 +94,11 @@ export function* compileNodes(
       type,
       node,
       config: node.config,
-      prepared: prepareNode(node, index, type, { ...tools, expressions: expressionsOf(node.id) }, problems),
+      prepared: prepareNode(
+        { node, index, type, configBudget },
+        { ...tools, expressions: expressionsOf(node.id) },
+        problems,
+      ),
       settings: nodeSettings(node, definition, type),
       disabled: node.disabled ?? false,
       sensitivePorts: sensitivePorts(node),
@@ -112,24 +122,72 @@ function wordsOf(nodeId: string, typeId: string): NodeWords {
 /** Finding what was meant compares a name with that of every type. */
 const MAX_SUGGESTIONS = 50;
 
-function typeFinder(types: ReadonlyMap<string, NodeType>, problems: Problems) {
+function typeFinder({ nodeTypes: types, userTypes = NO_TYPES }: CompileOptions, problems: Problems) {
   const suggestions = new Map<string, string>();
   return (node: WorkflowNode, index: number): NodeType | undefined => {
-    const type = types.get(node.typeId);
-    if (type !== undefined) return type;
+    const own = types.get(node.typeId);
+    const version = node.settings?.typeVersion;
+    if (own !== undefined) {
+      if (version !== undefined) refuseVersion(node.typeId, index, problems);
+      return own;
+    }
+    const versions = userTypes.get(node.typeId);
+    if (versions !== undefined) {
+      const type = versions.get(version ?? '');
+      if (type === undefined) unknownVersion(node, index, [...versions.keys()], problems);
+      return type;
+    }
     let suggestion = suggestions.get(node.typeId);
     if (suggestion === undefined) {
-      const nearest = suggestions.size < MAX_SUGGESTIONS ? nearestName(node.typeId, types.keys()) : undefined;
-      suggestion = nearest === undefined ? 'see the list of node types' : `did you mean "${nearest}"?`;
+      const nearest =
+        suggestions.size < MAX_SUGGESTIONS
+          ? nearestName(node.typeId, [...types.keys(), ...userTypes.keys()])
+          : undefined;
+      const otherwise = isReserved(node.typeId)
+        ? 'see the list of node types'
+        : 'no worker has served it yet.';
+      suggestion = nearest === undefined ? otherwise : `did you mean "${nearest}"?`;
       suggestions.set(node.typeId, suggestion);
     }
     problems.error(
       pointer('nodes', index, 'typeId'),
       'unknown_node_type',
       `This host has no node type "${node.typeId}"; ${suggestion}`,
+      { typeId: node.typeId },
     );
     return undefined;
   };
+}
+
+const NO_TYPES: UserTypes = new Map();
+
+function isReserved(typeId: string): boolean {
+  return RESERVED_TYPE_PREFIXES.some((prefix) => typeId.startsWith(prefix));
+}
+
+function refuseVersion(typeId: string, index: number, problems: Problems): void {
+  problems.error(
+    pointer('nodes', index, 'settings', 'typeVersion'),
+    'type_version',
+    `Node type "${typeId}" belongs to the host and has no versions; remove typeVersion.`,
+  );
+}
+
+const SHOWN_VERSIONS = 10;
+
+function unknownVersion(
+  { typeId, settings }: WorkflowNode,
+  index: number,
+  versions: readonly string[],
+  problems: Problems,
+): void {
+  const known = versions.slice(-SHOWN_VERSIONS).join(', ');
+  problems.error(
+    pointer('nodes', index, 'settings', 'typeVersion'),
+    'unknown_type_version',
+    `Node type "${typeId}" is not known in version "${settings?.typeVersion ?? ''}"; it is known in ${known}.`,
+    { typeId },
+  );
 }
 
 /** Only a warning: such a node fails when it is reached, which is the behaviour some workflows are written to show. */
@@ -162,6 +220,13 @@ function warnOfMissingModel(
   );
 }
 
+/** All configs of a definition that are held against schemas of users, against what one decision may cost. */
+const CONFIGS = 10;
+
+function timesAsMuch({ steps, bytes }: WorkLimits, times: number): WorkLimits {
+  return { steps: times * steps, bytes: times * bytes };
+}
+
 const configValidators = new WeakMap<NodeType, Validator>();
 
 function configValidator(type: NodeType): Validator {
@@ -188,20 +253,35 @@ function checkCompany(
 
 type Tools = Omit<PrepareTools, 'refuse'>;
 
-function prepareNode(
-  node: WorkflowNode,
-  index: number,
-  type: NodeType,
-  tools: Tools,
-  problems: Problems,
-): unknown {
-  const found = configValidator(type)(node.config);
+interface Unprepared {
+  readonly node: WorkflowNode;
+  readonly index: number;
+  readonly type: NodeType;
+  readonly configBudget: WorkBudget;
+}
+
+function prepareNode(unprepared: Unprepared, tools: Tools, problems: Problems): unknown {
+  const { node, index, type } = unprepared;
+  const found = configProblems(unprepared, problems);
   if (found.length === 0 && type.prepare === undefined) return undefined;
   const place = pointer('nodes', index, 'config');
   for (const problem of found)
     problems.error(`${place}${problem.path}`, 'node_config', schemaMessage(problem));
   if (found.length > 0 || type.prepare === undefined) return undefined;
   return prepare(type.prepare, node.config, place, tools, problems);
+}
+
+function configProblems(
+  { node, index, type, configBudget }: Unprepared,
+  problems: Problems,
+): readonly Problem[] {
+  if (type.checkConfig === undefined) return configValidator(type)(node.config);
+  try {
+    return type.checkConfig(node.config, configBudget);
+  } catch (error) {
+    problems.refused(pointer('nodes', index, 'config'), 'node_config', error);
+    return [];
+  }
 }
 
 class Refusal extends Error {}

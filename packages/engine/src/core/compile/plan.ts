@@ -34,6 +34,8 @@ export interface Plan {
   readonly workLimits: WorkLimits;
   /** For the mode `hash`: HMAC-SHA-256 of a text under a key of the tenant, hex. */
   readonly keyedHash?: KeyedHash;
+  /** It belongs to its tenant alone: the same names stand for other types elsewhere. */
+  readonly usesUserTypes: boolean;
   /** Something in it is declared sensitive. */
   readonly hasSensitive: boolean;
   /** Throws HostError `validation_error` naming the key that does not fit `configurableSchema`. */

@@ -54,7 +54,7 @@ describe('a definition with mistakes', () => {
 
     expect(messageFor('core.nop')).toContain('"core.noop"');
     expect(messageFor('noop')).toContain('"core.noop"');
-    expect(messageFor('vendor.acme.transmogrify')).toContain('list of node types');
+    expect(messageFor('vendor.acme.transmogrify')).toContain('no worker has served it yet');
   });
 
   it('has its misspelt members and its graph checked together', () => {

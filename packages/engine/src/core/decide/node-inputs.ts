@@ -38,8 +38,19 @@ export function resolveInputs(plan: Plan, place: Place, node: NodePlan, reads?: 
     if (value === undefined) delete inputs[port.name];
     else setMember(inputs, port.name, value);
   }
+  const { inputPorts } = node.type;
+  if (inputPorts?.isOpen === false) dropOthers(inputs, inputPorts.named, reads);
   if (node.ports.length + node.incoming.length > FEW_SOURCES) checkSize(inputs, place, node);
   return inputs;
+}
+
+/** An edge that only says what comes first carries a value all the same, to a port that the node may not have. */
+function dropOthers(inputs: JsonObject, named: readonly string[], reads?: SensitiveReads): void {
+  for (const port of Object.keys(inputs)) {
+    if (named.includes(port)) continue;
+    delete inputs[port];
+    reads?.ports.delete(port);
+  }
 }
 
 /** As many values together are no danger, each being an output that was small enough to be recorded. */

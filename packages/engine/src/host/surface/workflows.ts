@@ -39,6 +39,15 @@ export interface WorkflowProblem {
 export interface WorkflowReport {
   readonly errors: readonly WorkflowProblem[];
   readonly warnings: readonly WorkflowProblem[];
+  /** Nodes whose type workers serve, and the version each would use. */
+  readonly pinned: readonly PinnedType[];
+}
+
+export interface PinnedType {
+  /** JSON Pointer of the node. */
+  readonly path: string;
+  readonly typeId: string;
+  readonly version: string;
 }
 
 export interface WorkflowSummary {

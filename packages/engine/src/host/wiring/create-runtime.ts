@@ -47,7 +47,7 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
     isOwn: (typeId) => ownTypes.has(typeId),
     served: { isServed: (...type) => workers.isServed(...type) },
   });
-  const compile = createCompile(settings, limits, ownTypes);
+  const compile = createCompile(settings, limits, { own: ownTypes, ofUsers: nodeTypes });
   const plans = createPlans(store, compile);
   const states = createRunStates(store, plans, limits);
   const feed = createFeed(limits);

@@ -15,6 +15,7 @@ import { tellingRemoved } from '../../runtime/retention/retention.ts';
 import { createAncestry } from '../../runtime/runs/ancestry.ts';
 import { createStateAt } from '../../runtime/runs/state-at.ts';
 import { createManageSecrets } from '../../runtime/secrets/manage-secrets.ts';
+import { createPinTypes } from '../../runtime/workflows/pin-types.ts';
 import { createWorkflows } from '../../runtime/workflows/workflows.ts';
 import type { Authenticate } from '../../ports/authenticate.ts';
 import { type Discovery, IMPLEMENTATION, isFixture } from '../capabilities.ts';
@@ -38,7 +39,8 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
   const { settings, stores, runtime, discovery, hostId } = parts;
   const { clock, random, limits, test } = settings;
   const { store, seen, visible, committer, quarantine } = stores;
-  const { compile, plans, states, idempotency, newRunId, dispatcher, outbox, links, sealer } = runtime;
+  const { compile, plans, nodeTypes, states, idempotency, newRunId, dispatcher, outbox, links, sealer } =
+    runtime;
   const { withState, ...readers } = runtime.readers;
   const common = {
     store: visible,
@@ -120,6 +122,7 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
       ...common,
       compile,
       plans,
+      pinTypes: createPinTypes((typeId) => runtime.ownTypes.has(typeId), nodeTypes),
       test,
       onRegistered: (tenant, workflowId) =>
         tenant === settings.defaultTenant && isFixture(workflowId) ? discovery.refresh() : Promise.resolve(),

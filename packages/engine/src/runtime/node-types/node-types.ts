@@ -26,6 +26,8 @@ export interface NodeTypes {
     types: readonly NodeTypeDocument[],
     options: { readonly dev: boolean },
   ): Promise<readonly RegisteredNodeType[]>;
+  /** Everything that is known now, to be asked without waiting. */
+  read(tenant: string): Promise<TenantNodeTypes>;
   /** One version, or the newest: of those that `isServed` if there are any, else of all that are known. */
   find(tenant: string, typeId: string, version?: string): Promise<RegisteredNodeType | undefined>;
   /** Every version of one type, or of all, by type id and version, the newest last. */
@@ -41,6 +43,17 @@ export interface NodeTypes {
   resolveServed(tenant: string, typeId: string, version: string): Promise<string>;
   /** Called when this process has registered or mapped something, or has noticed that another one did. Returns the way to stop. */
   watch(onChange: (tenant: string) => void): () => void;
+}
+
+/** The node types of one tenant. */
+export interface TenantNodeTypes {
+  get(typeId: string, version: string): RegisteredNodeType | undefined;
+  /** Of those that `isServed` if there are any, else of all that are known. */
+  newest(typeId: string): RegisteredNodeType | undefined;
+  /** In order of version, the newest last. */
+  versions(typeId: string): readonly RegisteredNodeType[];
+  /** By type id, then by version. */
+  all(): readonly RegisteredNodeType[];
 }
 
 /** Which types have a worker now, on any process; the workers say it. */

@@ -109,19 +109,31 @@ export function createNodeTypes(dependencies: NodeTypeDependencies): NodeTypes {
     return true;
   }
 
-  const find: NodeTypes['find'] = async (tenant, typeId, version) => {
+  const read: NodeTypes['read'] = async (tenant) => {
     const known = await log.read(tenant);
-    if (version !== undefined) return known.get(typeId, version);
-    const versions = known.versions(typeId);
-    return versions.findLast((type) => served.isServed(tenant, typeId, type.version)) ?? versions.at(-1);
+    return {
+      get: known.get,
+      versions: known.versions,
+      all: known.all,
+      newest(typeId) {
+        const versions = known.versions(typeId);
+        return (
+          versions.findLast(({ version }) => served.isServed(tenant, typeId, version)) ?? versions.at(-1)
+        );
+      },
+    };
   };
 
   return {
     register: (caller, types, options) => gate.pass(caller.tenant, () => register(caller, types, options)),
-    find,
+    read,
+    async find(tenant, typeId, version) {
+      const types = await read(tenant);
+      return version === undefined ? types.newest(typeId) : types.get(typeId, version);
+    },
     async list(tenant, typeId) {
-      const known = await log.read(tenant);
-      return typeId === undefined ? known.all() : known.versions(typeId);
+      const types = await read(tenant);
+      return typeId === undefined ? types.all() : types.versions(typeId);
     },
     asNodeType(type) {
       const made = asTypes.get(type) ?? userNodeType(type, schemas);

@@ -1,4 +1,6 @@
-import { compileCooperatively } from '../../core/compile/compile.ts';
+import { isJsonObject } from '@weft/protocol';
+import type { NodeTypes } from '../node-types/node-types.ts';
+import { compileCooperatively, type UserTypes } from '../../core/compile/compile.ts';
 import { createExpressionCompiler } from '../../core/expressions/expressions.ts';
 import type { HostOptions } from '../../host/host-options.ts';
 import type { NodeType } from '../../model/node-type.ts';
@@ -18,15 +20,18 @@ export function ownNodeTypes({ conformance, nodes = [] }: HostOptions): Readonly
   return new Map(types.map((type) => [type.typeId, type]));
 }
 
-/** Makes definitions ready with the node types this host has. */
-export function createCompile(
-  options: HostOptions,
-  limits: HostLimits,
-  nodeTypes: ReadonlyMap<string, NodeType>,
-): Compile {
+export interface KnownNodeTypes {
+  /** Those of the host, by type id. */
+  readonly own: ReadonlyMap<string, NodeType>;
+  /** Those that workers serve. */
+  readonly ofUsers: Pick<NodeTypes, 'read' | 'asNodeType'>;
+}
+
+/** Makes definitions ready with the node types this host has, and those that the workers of the tenant have served. */
+export function createCompile(options: HostOptions, limits: HostLimits, types: KnownNodeTypes): Compile {
   const { conformance } = options;
   const always = {
-    nodeTypes,
+    nodeTypes: types.own,
     expressions: createExpressionCompiler(),
     maxNodes: limits.maxDefinitionNodes,
     workLimits: { steps: limits.expressionSteps, bytes: limits.expressionBytes },
@@ -37,10 +42,31 @@ export function createCompile(
   };
   const gate = createGate(AT_A_TIME);
   return (definition, digest, tenant, as) =>
-    gate.pass(tenant, () =>
-      runCooperatively(
+    gate.pass(tenant, async () => {
+      const userTypes = usesOthers(definition, types.own) ? await typesOf(tenant, types.ofUsers) : undefined;
+      return await runCooperatively(
         tenant,
-        compileCooperatively(definition, { digest, ...always, isOffered: as === 'offered' }),
-      ),
-    );
+        compileCooperatively(definition, {
+          digest,
+          ...always,
+          ...(userTypes !== undefined && { userTypes }),
+          isOffered: as === 'offered',
+        }),
+      );
+    });
+}
+
+/** Nearly every definition has types of the host alone, and then nothing is read. */
+function usesOthers(definition: unknown, own: ReadonlyMap<string, NodeType>): boolean {
+  const { nodes } = (definition ?? {}) as { readonly nodes?: unknown };
+  return Array.isArray(nodes) && nodes.some((node) => isJsonObject(node) && !own.has(String(node['typeId'])));
+}
+
+async function typesOf(tenant: string, ofUsers: KnownNodeTypes['ofUsers']): Promise<UserTypes> {
+  const found = new Map<string, Map<string, NodeType>>();
+  for (const type of (await ofUsers.read(tenant)).all()) {
+    const versions = found.get(type.typeId) ?? new Map<string, NodeType>();
+    found.set(type.typeId, versions.set(type.version, ofUsers.asNodeType(type)));
+  }
+  return found;
 }

@@ -4,12 +4,15 @@ import type { WorkflowRegistry } from '../../ports/store.ts';
 import { createBoundedCache } from '../collections/bounded-cache.ts';
 import type { Compile } from './compile-definition.ts';
 
-/** Compiled definitions by digest. A digest names its content for ever, so nothing here can be out of date. */
+/**
+ * Compiled definitions by digest. A digest names its content for ever, and so does a version of a node type, so nothing here can be out
+ * of date. Versions of types are those of a tenant: a plan that uses any is kept for its tenant alone.
+ */
 export interface Plans {
   /** `tenant`: whose turn it takes if it must be made ready first. */
   get(digest: string, tenant: string): Promise<Plan>;
   /** Whoever has just compiled a definition that will be run soon spares others doing it again. */
-  keep(plan: Plan): void;
+  keep(plan: Plan, tenant: string): void;
 }
 
 const KEPT_PLANS = 256;
@@ -19,6 +22,15 @@ const KEPT_BYTES = 256 * 1024 * 1024;
 /** Most plans are small, and then their number decides. */
 function weightOf({ bytes }: Plan): number {
   return Math.max(bytes, KEPT_BYTES / KEPT_PLANS);
+}
+
+/** No digest holds a space. */
+function ownKey(digest: string, tenant: string): string {
+  return `${digest} ${tenant}`;
+}
+
+function keyOf({ digest, usesUserTypes }: Plan, tenant: string): string {
+  return usesUserTypes ? ownKey(digest, tenant) : digest;
 }
 
 export function createPlans(store: WorkflowRegistry, compile: Compile): Plans {
@@ -43,17 +55,21 @@ export function createPlans(store: WorkflowRegistry, compile: Compile): Plans {
 
   return {
     get(digest, tenant) {
-      const known = kept.get(digest);
+      const own = ownKey(digest, tenant);
+      const known = kept.get(digest) ?? kept.get(own);
       if (known !== undefined) return known;
       const loading = load(digest, tenant);
-      kept.set(digest, loading);
-      // A failed load is not kept: the next one may succeed.
+      kept.set(own, loading);
       loading.then(
-        (plan) => kept.set(digest, loading, weightOf(plan)),
-        () => kept.delete(digest),
+        (plan) => {
+          if (!plan.usesUserTypes) kept.delete(own);
+          kept.set(keyOf(plan, tenant), loading, weightOf(plan));
+        },
+        // A failed load is not kept: the next one may succeed.
+        () => kept.delete(own),
       );
       return loading;
     },
-    keep: (plan) => kept.set(plan.digest, Promise.resolve(plan), weightOf(plan)),
+    keep: (plan, tenant) => kept.set(keyOf(plan, tenant), Promise.resolve(plan), weightOf(plan)),
   };
 }

@@ -1,9 +1,19 @@
-import { HostError, type Json, type JsonObject, shownName, type WorkflowDefinition } from '@weft/protocol';
+import {
+  fullForm,
+  HostError,
+  isJsonObject,
+  isName,
+  type Json,
+  type JsonObject,
+  shownName,
+  type WorkflowDefinition,
+} from '@weft/protocol';
 import { canonicalDigest } from '../../core/json/canonical-digest.ts';
 import { credentialsInDefinition } from '../../core/compile/definition-credentials.ts';
 import type { CooperativeTask } from '../../core/json/cooperative-task.ts';
 import type {
   Caller,
+  PinnedType,
   RegisterOptions,
   Registration,
   WorkflowProblem,
@@ -20,6 +30,7 @@ import type { Compile, Compiled } from './compile-definition.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
 import { runCooperatively } from '../fairness/run-cooperatively.ts';
 import type { HostLimits } from '../../host/limits.ts';
+import type { PinTypes } from './pin-types.ts';
 import type { Plans } from './plans.ts';
 import { writeFailure } from '../commits/write-failure.ts';
 
@@ -28,6 +39,7 @@ export interface WorkflowDependencies {
   readonly committer: Committer;
   readonly compile: Compile;
   readonly plans: Plans;
+  readonly pinTypes: PinTypes;
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly limits: HostLimits;
@@ -42,9 +54,24 @@ const KEPT_SKETCHES = 1_000;
 /** Reading a longer definition takes so long that somebody else should go first before the next. */
 const LARGE_TEXT = 65_536;
 
+interface Complete {
+  readonly full: Json;
+  readonly digest: string;
+  /** As it will be kept. */
+  readonly text: string;
+  readonly pins: readonly PinnedType[];
+  /** What is registered under the same id and version. */
+  readonly known: WorkflowRow | undefined;
+}
+
 type Sketch = Pick<WorkflowSummary, 'name' | 'nodes'>;
 
-/** Definitions: named by tenant, id and version, identified by the SHA-256 of their canonical JSON, kept as they came. */
+/**
+ * Definitions: named by tenant, id and version, identified by the SHA-256 of their canonical JSON, kept in full form.
+ *
+ * N-4. A registered definition names the version of every node type that workers serve, and keeps it: what is served later changes
+ *      neither the definition nor its runs.
+ */
 export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
   const { store, committer, compile, plans, limits } = dependencies;
   /** By digest, which names its content for ever. */
@@ -55,14 +82,10 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
     definition: unknown,
     options: RegisterOptions,
   ): Promise<Registration> {
-    const { digest, text } = await runCooperatively(
-      caller.tenant,
-      identify(definition, limits.maxDefinitionBytes),
-    );
-    const compiled = await examine(definition, digest, caller.tenant, options.alongside);
+    const { full, digest, text, known } = await complete(caller.tenant, definition, options.dev);
+    const compiled = await examine(full, digest, caller.tenant, options.alongside);
     refuseProblems(compiled, options.strict);
-    const { id, version } = definition as WorkflowDefinition;
-    const known = await store.readWorkflow(caller.tenant, id, version);
+    const { id, version } = full as unknown as WorkflowDefinition;
     const isKnown = known?.digest === digest;
     if (isKnown && (known.current || !options.dev)) {
       // Another process may have registered it since this one last looked.
@@ -72,10 +95,47 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
     // Under --dev a file that changed, or changed back, is registered beside the versions it had before.
     if (known !== undefined && !options.dev) throw versionExists(id, version);
     const registered = known === undefined ? version : `${version}+${digest.slice(0, 8)}`;
-    await write(caller, { id, version: registered, digest, definition: text });
-    if (compiled.plan !== undefined) plans.keep(compiled.plan);
+    const before = known && (await store.readWorkflow(caller.tenant, id, registered));
+    const isCurrent = before?.digest === digest && before.current;
+    if (!isCurrent) await write(caller, { id, version: registered, digest, definition: text });
+    if (compiled.plan !== undefined) plans.keep(compiled.plan, caller.tenant);
     await dependencies.onRegistered(caller.tenant, id);
-    return { id, version: registered, digest, created: true, warnings: compiled.warnings };
+    return { id, version: registered, digest, created: !isCurrent, warnings: compiled.warnings };
+  }
+
+  /**
+   * What would be kept of a definition: its full form, with the version of every node type. A definition that is registered under the
+   * same name, and is the same but for that, keeps the versions it has; in development it gets the newest.
+   */
+  async function complete(tenant: string, definition: unknown, dev: boolean): Promise<Complete> {
+    const given = fullForm(definition as Json);
+    const known = await registeredAs(tenant, given);
+    if (known !== undefined && !dev) {
+      const text = await store.readDefinition(known.digest);
+      const kept = await identified(
+        tenant,
+        given,
+        text === undefined ? undefined : (JSON.parse(text) as Json),
+      );
+      if (kept.digest === known.digest) return { ...kept, known };
+    }
+    return { ...(await identified(tenant, given)), known };
+  }
+
+  async function registeredAs(tenant: string, definition: Json): Promise<WorkflowRow | undefined> {
+    const { id, version } = isJsonObject(definition) ? definition : {};
+    const isNamed = typeof id === 'string' && typeof version === 'string' && isName(id) && isName(version);
+    return isNamed ? await store.readWorkflow(tenant, id, version) : undefined;
+  }
+
+  async function identified(
+    tenant: string,
+    definition: Json,
+    before?: Json,
+  ): Promise<Omit<Complete, 'known'>> {
+    const { definition: full, pins } = await dependencies.pinTypes(tenant, definition, before);
+    const identity = await runCooperatively(tenant, identify(full, limits.maxDefinitionBytes));
+    return { full, pins, ...identity };
   }
 
   /** Only what is offered anew is looked through for credentials: what was registered before keeps running. */
@@ -161,9 +221,9 @@ export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
   return {
     register,
     async check(definition, tenant = '', alongside) {
-      const { digest } = await runCooperatively(tenant, identify(definition, limits.maxDefinitionBytes));
-      const { errors, warnings } = await examine(definition, digest, tenant, alongside);
-      return { errors, warnings };
+      const { full, digest, pins } = await complete(tenant, definition, false);
+      const { errors, warnings } = await examine(full, digest, tenant, alongside);
+      return { errors, warnings, pinned: pins };
     },
     async get(caller, id, version) {
       const row = await store.readWorkflow(caller.tenant, id, version);
