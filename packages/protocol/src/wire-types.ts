@@ -556,7 +556,7 @@ export type TaskReport = {
     message: string;
     fields?: JsonObject;
   }>;
-  /** Handed back; performed by another worker. */
+  /** Handed back before they were begun; performed by another worker. */
   returned?: Array<{
     taskId: string;
     lease: number;

@@ -66,6 +66,8 @@ export const worker = leaf({
     const off = stopOnSignal(cli, () => serving.stop());
     try {
       await serving.ended;
+      // A function that does not heed its signal would keep the process.
+      cli.io.exit(EXIT.done);
       return EXIT.done;
     } finally {
       off();

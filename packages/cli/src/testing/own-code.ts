@@ -25,6 +25,8 @@ export interface Project {
   /** `weft worker` in a process of its own. */
   worker(flags?: readonly string[]): WorkerProcess;
   restartHost(): Promise<void>;
+  /** A second host that is expected to end by itself. */
+  serve(flags: readonly string[]): Promise<{ readonly code: number | null; readonly err: string }>;
   until(condition: () => boolean | Promise<boolean>): Promise<void>;
   stop(): Promise<void>;
 }
@@ -40,6 +42,8 @@ export interface ProjectOptions {
   readonly files: Readonly<Record<string, string>>;
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** The host serves the folder `nodes` itself. */
+  readonly isBeside?: boolean;
 }
 
 /** The text of a module that defines one node type; `body` is its function. `note(text)` writes a line that `notes` reads. */
@@ -58,7 +62,12 @@ ${body}
 `;
 }
 
-export async function startProject({ files, flags = [], env = {} }: ProjectOptions): Promise<Project> {
+export async function startProject({
+  files,
+  flags = [],
+  env = {},
+  isBeside = false,
+}: ProjectOptions): Promise<Project> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'weft-own-code-')));
   const write = async (path: string, text: string) => {
     await mkdir(dirname(join(folder, path)), { recursive: true });
@@ -69,8 +78,15 @@ export async function startProject({ files, flags = [], env = {} }: ProjectOptio
   const port = await freePort();
   const notesFile = join(folder, 'notes');
   const all = { ...env, NOTES: notesFile };
+  const own = isBeside ? ['--nodes', join(folder, 'nodes')] : [];
   const start = () =>
-    startHostProcess({ dataFolder: join(folder, 'data'), port, apiKey: KEY, flags, env: all });
+    startHostProcess({
+      dataFolder: join(folder, 'data'),
+      port,
+      apiKey: KEY,
+      flags: ['--log-format', 'json', ...own, ...flags],
+      env: all,
+    });
   let host = await start();
   const client = createClient({ baseUrl: host.url, apiKey: KEY });
   const workers: ChildProcess[] = [];
@@ -120,11 +136,20 @@ export async function startProject({ files, flags = [], env = {} }: ProjectOptio
     async restartHost() {
       host = await start();
     },
+    serve(more) {
+      const child = spawn(process.execPath, [BIN, 'serve', '--data', 'other', ...more], {
+        cwd: folder,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      let err = '';
+      child.stderr.on('data', (text: Buffer) => (err += text.toString('utf8')));
+      return new Promise((resolve) => child.once('close', (code) => resolve({ code, err })));
+    },
     async until(condition) {
       const deadline = Date.now() + PATIENCE_MS;
       while (!(await condition())) {
         if (Date.now() > deadline)
-          throw new Error(`not so in time: ${String(condition)}\n${host.output().slice(-4_000)}`);
+          throw new Error(`not so in time: ${String(condition)}\n${host.output().slice(-8_000)}`);
         await pause(20);
       }
     },
@@ -134,6 +159,8 @@ export async function startProject({ files, flags = [], env = {} }: ProjectOptio
       await rm(folder, { recursive: true, force: true });
     },
   };
+  // A host answers that it is ready before its nodes are served.
+  await project.until(() => host.output().includes('is listening at'));
   return project;
 }
 

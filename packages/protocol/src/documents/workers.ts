@@ -119,7 +119,9 @@ export const WorkerMessageSchema = Type.Union([
     attempt: positive,
     config: jsonObject,
     inputs: jsonObject,
-    secrets: optional(Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: { type: 'string' } })),
+    secrets: optional(
+      Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: { type: 'string' } }),
+    ),
     timeoutMs: optional(positive),
     traceparent: optional(Type.String()),
   }),
@@ -167,7 +169,10 @@ export const TaskReportSchema = closed({
     ),
   ),
   returned: optional(
-    Type.Array(TaskRefSchema, { maxItems: 1000, description: 'Handed back; performed by another worker.' }),
+    Type.Array(TaskRefSchema, {
+      maxItems: 1000,
+      description: 'Handed back before they were begun; performed by another worker.',
+    }),
   ),
 });
 

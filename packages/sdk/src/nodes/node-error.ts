@@ -107,7 +107,7 @@ function plainObject(details: Readonly<Record<string, unknown>>): TaskError['det
 }
 
 /** Frames of Node, of packages and of this one say little to the author of a function. */
-const NOT_OWN = /\bnode:|[\\/]node_modules[\\/]|[\\/]packages[\\/]sdk[\\/](src|dist)[\\/]/;
+const NOT_OWN = /\bnode:|<anonymous>|[\\/]node_modules[\\/]|[\\/]packages[\\/]sdk[\\/](src|dist)[\\/]/;
 const PLACE = /(?:file:\/\/)?((?:[A-Za-z]:)?[^\s()]*:\d+:\d+)\)?$/;
 const MOST_FRAMES = 50;
 

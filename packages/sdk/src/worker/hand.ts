@@ -33,8 +33,8 @@ export interface Hand {
   answered(task: Task): void;
   /** No new tasks; those that come nevertheless are handed back. */
   drain(): void;
-  /** Stops what is running, and hands it back. */
-  handBack(): void;
+  /** Stops what is running. The host gives it to others when the session is closed: how far it came is unknown. */
+  stopAll(): void;
   /** Sends what was gathered. */
   gather(): void;
   /** Resolves when nothing is running, at the latest after so long. */
@@ -99,10 +99,6 @@ export function createHand({ concurrency, find, outgoing, around, ...parts }: Ha
     parts.flush();
   }
 
-  function handBackOne(task: TaskRef): void {
-    say(task, (ref) => ({ section: 'returned', text: `{${ref}}` }));
-  }
-
   return {
     get size() {
       return tasks.size;
@@ -118,7 +114,7 @@ export function createHand({ concurrency, find, outgoing, around, ...parts }: Ha
       if (before?.message.lease === message.lease) return; // told twice
       if (before !== undefined) remove(before, 'lease_lost');
       if (isDraining) {
-        handBackOne(message);
+        say(message, (ref) => ({ section: 'returned', text: `{${ref}}` }));
         return;
       }
       const node = find(message);
@@ -159,12 +155,8 @@ export function createHand({ concurrency, find, outgoing, around, ...parts }: Ha
       isDraining = true;
       parts.flush();
     },
-    handBack() {
-      for (const task of tasks.values()) {
-        if (task.state !== 'running') continue;
-        remove(task, 'shutdown');
-        handBackOne(task.message);
-      }
+    stopAll() {
+      for (const task of tasks.values()) if (task.state === 'running') remove(task, 'shutdown');
       changed();
     },
     gather() {

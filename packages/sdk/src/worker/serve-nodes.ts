@@ -23,7 +23,7 @@ export interface ServeNodesOptions {
   readonly name?: string | undefined;
   /** Stops the worker as `stop` does. */
   readonly signal?: AbortSignal | undefined;
-  /** How long tasks may take to end after `stop`, before they are handed back; default: 10,000. */
+  /** How long tasks may take to end after `stop`, before others perform them again; default: 10,000. */
   readonly graceMs?: number | undefined;
   /** A version whose schemas have changed is served as VERSION+HEX, and not refused. */
   readonly dev?: boolean | undefined;
@@ -40,7 +40,7 @@ export interface NodeWorker {
   readonly ended: Promise<void>;
   /** Tasks that are running. */
   readonly running: number;
-  /** Takes no new tasks, lets those that are running end for up to `graceMs`, hands back the rest, and leaves. */
+  /** Takes no new tasks, lets those that are running end for up to `graceMs`, leaves the rest to others, and ends. */
   stop(): Promise<void>;
 }
 
@@ -203,7 +203,7 @@ export function serveNodes(nodes: readonly NodeDefinition[], options: ServeNodes
   };
 }
 
-/** Waits for what is running, hands back the rest, and leaves when all of it was answered. */
+/** Waits for what is running, leaves the rest to others, and ends the session when all results were answered. */
 async function farewell(
   session: Session,
   {
@@ -214,7 +214,7 @@ async function farewell(
 ): Promise<void> {
   hand.drain();
   await Promise.race([hand.idle(graceMs), session.ended]);
-  hand.handBack();
+  hand.stopAll();
   session.flush();
   for (let looks = 0; looks < FAREWELL_MS / LOOK_MS && !(hand.size === 0 && session.isQuiet); looks += 1)
     await pause(LOOK_MS, undefined);
