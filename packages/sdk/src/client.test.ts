@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createClient } from './client.ts';
 import { type OpenInterrupt, nodeNameOf, openInterruptsOf } from './documents.ts';
-import { ApiError, ConnectionError } from './errors.ts';
-import type { Fetch } from './transport.ts';
+import { ApiError, ConnectionError } from './requests/errors.ts';
+import type { Fetch } from './requests/transport.ts';
 
 interface Seen {
   readonly method: string;

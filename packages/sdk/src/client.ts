@@ -1,21 +1,21 @@
 import { type Capabilities, endpointOf } from '@weft/protocol/plain';
-import { type Annotations, createAnnotations } from './annotations.ts';
-import type { ApiPromise } from './api-promise.ts';
-import { type Artifacts, createArtifacts } from './artifacts.ts';
-import { type Audit, createAudit } from './audit.ts';
-import { type Bundles, createBundles } from './bundles.ts';
-import { type Cluster, createCluster } from './cluster.ts';
-import { type Diffs, createDiffs } from './diff.ts';
-import { type Forks, createForks } from './forks.ts';
-import { type Imports, createImports } from './imports.ts';
-import { type Interrupts, createInterrupts } from './interrupts.ts';
-import { type Operations, createOperations } from './operations.ts';
-import { type Keys, createKeys } from './keys.ts';
-import { type Runs, createRuns } from './runs.ts';
-import { type Secrets, createSecrets } from './secrets.ts';
-import { type ClientOptions, createTransport } from './transport.ts';
-import { type Webhooks, createWebhooks } from './webhooks.ts';
-import { type Workflows, createWorkflows } from './workflows.ts';
+import { type Annotations, createAnnotations } from './runs/annotations.ts';
+import type { ApiPromise } from './requests/api-promise.ts';
+import { type Artifacts, createArtifacts } from './runs/artifacts.ts';
+import { type Audit, createAudit } from './host/audit.ts';
+import { type Bundles, createBundles } from './compare/bundles.ts';
+import { type Cluster, createCluster } from './host/cluster.ts';
+import { type Diffs, createDiffs } from './compare/diff.ts';
+import { type Forks, createForks } from './compare/forks.ts';
+import { type Imports, createImports } from './compare/imports.ts';
+import { type Interrupts, createInterrupts } from './runs/interrupts.ts';
+import { type Operations, createOperations } from './host/operations.ts';
+import { type Keys, createKeys } from './host/keys.ts';
+import { type Runs, createRuns } from './runs/runs.ts';
+import { type Secrets, createSecrets } from './host/secrets.ts';
+import { type ClientOptions, createTransport } from './requests/transport.ts';
+import { type Webhooks, createWebhooks } from './host/webhooks.ts';
+import { type Workflows, createWorkflows } from './host/workflows.ts';
 
 export interface Client {
   readonly runs: Runs & Diffs & Forks;

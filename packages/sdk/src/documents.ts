@@ -1,5 +1,5 @@
 import type { Json, JsonObject, RunSnapshot } from '@weft/protocol/plain';
-import type { RunEvent } from './run-events.ts';
+import type { RunEvent } from './runs/run-events.ts';
 
 /** What the host sends. Documents are open: a newer host may add members, so nothing here is exhaustive. */
 

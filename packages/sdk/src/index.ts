@@ -9,14 +9,14 @@ export type {
   RunSnapshot,
   WorkflowDefinition,
 } from '@weft/protocol/plain';
-export { ApiPromise, type WithResponse } from './api-promise.ts';
-export type { ArtifactContent, Artifacts, ArtifactSummary } from './artifacts.ts';
-export type { Annotations } from './annotations.ts';
-export type { Audit, AuditExportPage, AuditRange } from './audit.ts';
-export type { BundleOptions, Bundles } from './bundles.ts';
+export { ApiPromise, type WithResponse } from './requests/api-promise.ts';
+export type { ArtifactContent, Artifacts, ArtifactSummary } from './runs/artifacts.ts';
+export type { Annotations } from './runs/annotations.ts';
+export type { Audit, AuditExportPage, AuditRange } from './host/audit.ts';
+export type { BundleOptions, Bundles } from './compare/bundles.ts';
 export { type Client, createClient } from './client.ts';
-export type { Cluster, ClusterNode } from './cluster.ts';
-export type { DiffOptions, Diffs, EventDifferenceDocument, RunDiffDocument } from './diff.ts';
+export type { Cluster, ClusterNode } from './host/cluster.ts';
+export type { DiffOptions, Diffs, EventDifferenceDocument, RunDiffDocument } from './compare/diff.ts';
 export {
   type BulkCancelAnswer,
   type BulkCancelItem,
@@ -47,14 +47,14 @@ export {
   nodeNameOf,
   openInterruptsOf,
 } from './documents.ts';
-export { ApiError, ConnectionError } from './errors.ts';
-export type { EventStreamOptions } from './event-stream.ts';
-export type { FailedVisit, ForkedRun, ForkRequest, Forks, RunAncestry } from './forks.ts';
-export type { ImportedRun, Imports } from './imports.ts';
-export type { Interrupts } from './interrupts.ts';
-export type { BackupContent, Operations, Retention } from './operations.ts';
-export type { Keys } from './keys.ts';
-export { type ListPromise, PagePromise } from './page-promise.ts';
+export { ApiError, ConnectionError } from './requests/errors.ts';
+export type { EventStreamOptions } from './streams/event-stream.ts';
+export type { FailedVisit, ForkedRun, ForkRequest, Forks, RunAncestry } from './compare/forks.ts';
+export type { ImportedRun, Imports } from './compare/imports.ts';
+export type { Interrupts } from './runs/interrupts.ts';
+export type { BackupContent, Operations, Retention } from './host/operations.ts';
+export type { Keys } from './host/keys.ts';
+export { type ListPromise, PagePromise } from './requests/page-promise.ts';
 export type {
   KnownEvent,
   KnownEventType,
@@ -63,11 +63,11 @@ export type {
   OutputChunk,
   RunEvent,
   Streamed,
-} from './run-events.ts';
-export type { CreateRunOptions, Idempotent, PauseOptions, PollOptions, Runs } from './runs.ts';
-export type { NewSecret, Secrets, SecretScope, SecretSummary } from './secrets.ts';
-export type { ClientOptions, Fetch } from './transport.ts';
-export { RunEndedError, type WaitOptions } from './wait.ts';
+} from './runs/run-events.ts';
+export type { CreateRunOptions, Idempotent, PauseOptions, PollOptions, Runs } from './runs/runs.ts';
+export type { NewSecret, Secrets, SecretScope, SecretSummary } from './host/secrets.ts';
+export type { ClientOptions, Fetch } from './requests/transport.ts';
+export { RunEndedError, type WaitOptions } from './runs/wait.ts';
 export type {
   CreatedWebhook,
   DeadDelivery,
@@ -75,5 +75,5 @@ export type {
   SigningSecret,
   Webhooks,
   WebhookSummary,
-} from './webhooks.ts';
-export type { Workflows } from './workflows.ts';
+} from './host/webhooks.ts';
+export type { Workflows } from './host/workflows.ts';

@@ -9,6 +9,7 @@ const STARTED: Started = {
   test: false,
   allowEgress: [],
   files: [],
+  nodes: [],
   registered: 0,
   command: 'weft',
 };

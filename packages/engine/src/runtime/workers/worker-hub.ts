@@ -317,12 +317,11 @@ export function createWorkerHub(options: HubOptions): WorkerHub {
     return failure('node_failed', 'The task could not be offered; the host log says why.');
   }
 
-  /** Tasks of a session that is over go to others. */
-  function abandon(session: WorkerSession, isLost: boolean): void {
+  /** Tasks that a session had when it ended go to others: how far they came is unknown, however it ended. */
+  function abandon(session: WorkerSession): void {
     for (const task of [...session.held.values()]) {
       detach(task);
-      if (isLost) task.owner.lost();
-      else task.owner.returned();
+      task.owner.lost();
     }
   }
 
@@ -341,7 +340,7 @@ export function createWorkerHub(options: HubOptions): WorkerHub {
     const { workerId, name, tenant } = session.about;
     log('info', { tenant, workerId, worker: name, tasks: session.held.size }, 'a worker lost its lease');
     end(session, 'lease_lost');
-    abandon(session, true);
+    abandon(session);
   }
 
   function sweep(): void {
@@ -404,7 +403,7 @@ export function createWorkerHub(options: HubOptions): WorkerHub {
       const session = sessionOf(caller, workerId);
       if (session === undefined) return false;
       end(session, 'shutdown');
-      abandon(session, false);
+      abandon(session);
       return true;
     },
     sessions: () => sessions.values(),

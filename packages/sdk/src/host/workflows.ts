@@ -1,0 +1,27 @@
+import { endpointOf, type WorkflowDefinition } from '@weft/protocol/plain';
+import type { ApiPromise } from '../requests/api-promise.ts';
+import type { PageRequest, WorkflowRegistration, WorkflowReport, WorkflowSummary } from '../documents.ts';
+import { type PagePromise, pagedList } from '../requests/page-promise.ts';
+import type { Transport } from '../requests/transport.ts';
+
+export interface Workflows {
+  /** The current version, or the one that is named (Weft's own). */
+  get(workflowId: string, version?: string): ApiPromise<WorkflowDefinition>;
+  list(page?: PageRequest): PagePromise<WorkflowSummary>;
+  /** The same content again is fine; other content under a known version is refused. */
+  register(definition: unknown): ApiPromise<WorkflowRegistration>;
+  /** Every problem at once; writes nothing. */
+  check(definition: unknown): ApiPromise<WorkflowReport>;
+}
+
+export function createWorkflows(transport: Transport): Workflows {
+  return {
+    get: (workflowId, version) =>
+      version === undefined
+        ? transport.json(endpointOf('getWorkflow', { workflowId }))
+        : transport.json(endpointOf('getWorkflowVersion', { workflowId }), { query: { version } }),
+    list: (page) => pagedList(transport, endpointOf('listWorkflows'), 'workflows', { ...page }),
+    register: (definition) => transport.json(endpointOf('registerWorkflow'), { body: definition }),
+    check: (definition) => transport.json(endpointOf('checkWorkflow'), { body: definition }),
+  };
+}
