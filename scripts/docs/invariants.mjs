@@ -15,6 +15,7 @@ const AREAS = {
   F: 'Following runs: feeds, cursors, snapshots',
   O: 'Outbox: webhooks and callbacks',
   U: 'Audit log',
+  H: 'Workers: sessions, leases, tasks of users’ code',
   K: 'Keys, links and the identity of a host',
   S: 'Stores',
   P: 'Patterns of clients',

@@ -175,6 +175,7 @@ export type {
   TaskMessage,
   TaskReceipt,
   TaskReport,
+  WorkerDocument,
   WorkerMessage,
 } from './documents/workers.ts';
 export { parseStrictJson, strictJsonInSteps } from './json/strict-json.ts';

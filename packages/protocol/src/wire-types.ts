@@ -337,6 +337,77 @@ export type ForkRunResponse = {
   eventsUrl: string;
 };
 
+export type NodeTypeDocument = {
+  typeId: string;
+  version: string;
+  title?: string;
+  summary?: string;
+  category?: string;
+  role?: string;
+  /** A JSON Schema (2020-12) of type "object"; its properties are named. */
+  config?: JsonObject;
+  /** A JSON Schema (2020-12) of type "object"; its properties are named. */
+  inputs?: JsonObject;
+  /** A JSON Schema (2020-12) of type "object"; its properties are named. */
+  outputs?: JsonObject;
+  secrets?: Array<string>;
+  /** Per attempt, where a node’s settings say nothing; 0 = none. */
+  timeoutMs?: number;
+  /** An attempt whose code reports no progress for so long has failed. */
+  heartbeatTimeoutMs?: number;
+};
+
+export type RegisteredWorker = {
+  workerId: string;
+  leaseMs: number;
+  heartbeatMs: number;
+  types: Array<{
+    typeId: string;
+    version: string;
+    /** SHA-256 over the canonical form of its schemas and secrets, hex. */
+    digest: string;
+  }>;
+  /** Those of `resume` that the worker still holds. The others are to be stopped. */
+  resumed: Array<{
+    taskId: string;
+    lease: number;
+  }>;
+};
+
+export type RegisterWorkerRequest = {
+  /** For people; need not be unique. */
+  name: string;
+  /** Tasks at the same time. */
+  capacity: number;
+  types: Array<{
+    typeId: string;
+    version: string;
+    title?: string;
+    summary?: string;
+    category?: string;
+    role?: string;
+    /** A JSON Schema (2020-12) of type "object"; its properties are named. */
+    config?: JsonObject;
+    /** A JSON Schema (2020-12) of type "object"; its properties are named. */
+    inputs?: JsonObject;
+    /** A JSON Schema (2020-12) of type "object"; its properties are named. */
+    outputs?: JsonObject;
+    secrets?: Array<string>;
+    /** Per attempt, where a node’s settings say nothing; 0 = none. */
+    timeoutMs?: number;
+    /** An attempt whose code reports no progress for so long has failed. */
+    heartbeatTimeoutMs?: number;
+  }>;
+  sdk?: string;
+  /** A version whose schemas have changed is registered as VERSION+HEX, not refused. */
+  dev?: boolean;
+  /** Tasks that are still in hand from a session that was cut off. */
+  resume?: Array<{
+    taskId: string;
+    lease: number;
+  }>;
+};
+
 export type RunOptions = {
   /** Overrides for one run. Reserved keys are typed; other keys reach the nodes unchanged. */
   configurable?: {
@@ -432,6 +503,94 @@ export type RunSnapshot = {
     };
   };
 } & Extras;
+
+export type TaskError = {
+  code: string;
+  message: string;
+  retryable?: boolean;
+  retryAfterMs?: number;
+  details?: JsonObject;
+};
+
+export type TaskReceipt = {
+  /** From when this report was sent, so long the worker holds its tasks. */
+  leaseMs: number;
+  refused: Array<{
+    taskId: string;
+    lease: number;
+    error: string;
+    message: string;
+  }>;
+};
+
+export type TaskReport = {
+  /** 0: no new tasks; the worker is draining. */
+  capacity?: number;
+  results?: Array<{
+    taskId: string;
+    lease: number;
+    outputs?: JsonObject;
+    error?: {
+      code: string;
+      message: string;
+      retryable?: boolean;
+      retryAfterMs?: number;
+      details?: JsonObject;
+    };
+  }>;
+  chunks?: Array<{
+    taskId: string;
+    lease: number;
+    index: number;
+    text: string;
+  }>;
+  progress?: Array<{
+    taskId: string;
+    lease: number;
+    details?: Json;
+  }>;
+  logs?: Array<{
+    taskId: string;
+    lease: number;
+    level: 'debug' | 'info' | 'warn' | 'error';
+    message: string;
+    fields?: JsonObject;
+  }>;
+  /** Handed back before they were begun; performed by another worker. */
+  returned?: Array<{
+    taskId: string;
+    lease: number;
+  }>;
+};
+
+export type WorkerMessage = {
+  type: 'task';
+  taskId: string;
+  lease: number;
+  typeId: string;
+  version: string;
+  runId: string;
+  workflowId: string;
+  nodeId: string;
+  /** The same on every repeat: an idempotency key. */
+  invocationId: string;
+  attempt: number;
+  config: JsonObject;
+  inputs: JsonObject;
+  secrets?: Record<string, string>;
+  timeoutMs?: number;
+  traceparent?: string;
+} | {
+  type: 'cancel';
+  taskId: string;
+  lease: number;
+  reason: 'cancelled' | 'timeout' | 'lease_lost' | 'shutdown';
+} | {
+  type: 'ping';
+} | {
+  type: 'close';
+  reason: 'replaced' | 'shutdown' | 'lease_lost' | 'revoked';
+};
 
 export type WorkflowDefinition = {
   id: string;

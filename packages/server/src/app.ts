@@ -45,6 +45,7 @@ import { secretRoutes } from './routes/access/secrets.ts';
 import { stateAtRoutes } from './routes/runs/state-at.ts';
 import { webhookRoutes } from './routes/webhooks/webhooks.ts';
 import { nodeTypeRoutes } from './routes/workers/node-types.ts';
+import { workerRoutes } from './routes/workers/workers.ts';
 import { workflowRoutes } from './routes/workflows/workflows.ts';
 import { createBatches } from './stream/batches.ts';
 import { createOpenStreams } from './stream/open-streams.ts';
@@ -91,6 +92,7 @@ const ROUTES_OF_APP = [
   artifactRoutes,
   auditRoutes,
   clusterRoutes,
+  workerRoutes,
   nodeTypeRoutes,
 ];
 

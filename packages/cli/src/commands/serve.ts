@@ -11,6 +11,7 @@ export const serve = leaf({
   summary: 'Start a host',
   examples: [
     'weft serve --workflows examples/workflows --allow-egress 127.0.0.1:7878',
+    'weft serve --dev --nodes ./nodes --workflows ./workflows',
     'weft serve --port 0 --data /tmp/weft-demo --log-format json',
     'WEFT_API_KEY=… weft serve --host 0.0.0.0 --public-url https://weft.example.org --trusted-proxies 10.0.0.0/8',
     'weft serve --config weft.json --max-node-executions 5000',
@@ -50,6 +51,7 @@ function announce(cli: Cli, settings: ServeSettings, running: RunningHost): void
     test: settings.conformance,
     allowEgress: settings.allowEgress,
     files: running.files,
+    nodes: running.nodes,
     registered: running.registered,
     ...(running.fixtures !== undefined && { fixtures: running.fixtures }),
   };

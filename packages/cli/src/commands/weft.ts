@@ -19,6 +19,7 @@ import { create as createKey } from './keys/create.ts';
 import { ls as listKeys } from './keys/ls.ts';
 import { revoke as revokeKey } from './keys/revoke.ts';
 import { rotateLinks } from './keys/rotate-links.ts';
+import { newProject } from './new.ts';
 import { nodes } from './nodes/index.ts';
 import { resolve } from './resolve.ts';
 import { restore } from './restore.ts';
@@ -42,6 +43,7 @@ import { ls as listSecrets } from './secrets/ls.ts';
 import { rm as removeSecret } from './secrets/rm.ts';
 import { set as setSecret } from './secrets/set.ts';
 import { serve } from './serve.ts';
+import { worker } from './worker.ts';
 import { webhooks } from './webhooks/index.ts';
 import { check } from './workflows/check.ts';
 import { ls as listWorkflows } from './workflows/ls.ts';
@@ -50,7 +52,9 @@ import { show as showWorkflow } from './workflows/show.ts';
 
 /** The whole command line: nouns, then verbs, in the API's words. */
 export const weft = group('weft', 'A durable workflow host for the OpenWOP v1 protocol', [
+  newProject,
   serve,
+  worker,
   run,
   group('runs', 'List and control runs', [
     listRuns,

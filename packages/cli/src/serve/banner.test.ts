@@ -10,6 +10,7 @@ const STARTED: Started = {
   test: false,
   allowEgress: [],
   files: [],
+  nodes: [],
   registered: 0,
 };
 

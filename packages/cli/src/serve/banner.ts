@@ -3,6 +3,8 @@ import { shellCommand } from '../output/shell-command.ts';
 import type { Style } from '../output/style.ts';
 import { renderFields } from '../output/table.ts';
 import type { BuiltInFixtures } from './workflows/fixtures.ts';
+import { namesOf } from './nodes/node-processes.ts';
+import type { ServedNode } from './nodes/process-messages.ts';
 import type { LoadedFile } from './workflows/workflow-files.ts';
 import { visibleText } from '../output/terminal-text.ts';
 
@@ -18,6 +20,8 @@ export interface Started {
   readonly test: boolean;
   readonly allowEgress: readonly string[];
   readonly files: readonly LoadedFile[];
+  /** Node types of --nodes. */
+  readonly nodes: readonly ServedNode[];
   /** Workflows in the store, however they came there: other processes may share it. */
   readonly registered: number;
   /** Absent on a live host. */
@@ -54,6 +58,7 @@ export function renderBanner(style: Style, started: Started): string {
           : `public addresses, and ${started.allowEgress.join(', ')}`,
       ],
       ['workflows', workflowsText(workflows, started.registered - (started.fixtures?.registered ?? 0))],
+      ['nodes', started.nodes.length === 0 ? undefined : namesOf(started.nodes)],
       ['fixtures', started.fixtures && `${started.fixtures.registered} built in, for conformance suites`],
     ]),
   ];

@@ -38,6 +38,8 @@ import { isLoopbackBind } from './settings/loopback.ts';
 import { shownUrl } from './store/postgres-url.ts';
 import type { ServeSettings } from './settings/settings.ts';
 import { type RunningTelemetry, startTelemetry } from './telemetry.ts';
+import { type HostNodes, startHostNodes } from './nodes/host-nodes.ts';
+import type { ServedNode } from './nodes/process-messages.ts';
 import { startFailure } from './start-failure.ts';
 import { testOnly } from './settings/test-only.ts';
 import { type LoadedFile, loadWorkflowFiles } from './workflows/workflow-files.ts';
@@ -51,6 +53,8 @@ export interface RunningHost {
   readonly store: string | undefined;
   readonly keyFrom: string;
   readonly files: readonly LoadedFile[];
+  /** Node types of --nodes. */
+  readonly nodes: readonly ServedNode[];
   /** Workflows of the default tenant, however they came into the store. */
   readonly registered: number;
   /** Absent on a live host. */
@@ -107,6 +111,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     ...(retryScaleForTests === undefined ? {} : { retryScaleForTests }),
   });
   let telemetry: RunningTelemetry | undefined;
+  let server: RunningServer | undefined;
   try {
     // Before the engine continues the runs it finds, so that none of their events is missed.
     telemetry = await startTelemetry(host, settings, log);
@@ -127,23 +132,38 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     const fixtures = settings.conformance ? await registerFixtures(host, operator(true), files) : undefined;
     const registered = await countWorkflows(store);
     const identity = isInFolder ? await provideIdentity(folder) : undefined;
-    const server = await listen(host, settings, log, { telemetry, identity });
+    server = await listen(host, settings, log, { telemetry, identity });
     const url = reachableUrl(server.url);
     ownUrl = url;
+    const nodes = await startHostNodes(host, operator(settings.conformance), settings, {
+      url,
+      cwd: io.cwd,
+      log,
+    });
     if (isInFolder) await writeUrlFile(folder, url);
-    const parts: Parts = { server, host, telemetry, store, url, folder: isInFolder ? folder : undefined };
+    const parts: Parts = {
+      server,
+      host,
+      telemetry,
+      store,
+      nodes,
+      url,
+      folder: isInFolder ? folder : undefined,
+    };
     return {
       url,
       folder: parts.folder,
       store: settings.store === undefined ? undefined : place,
       keyFrom,
       files,
+      nodes: nodes.served,
       registered,
       fixtures,
       stop: () => stopAll(parts),
     };
   } catch (error) {
     try {
+      await server?.shutdown();
       await host.stop(0);
       await telemetry?.stop(0);
     } finally {
@@ -286,12 +306,14 @@ interface Parts {
   readonly host: Host;
   readonly telemetry: RunningTelemetry;
   readonly store: Store;
+  readonly nodes: HostNodes;
   readonly url: string;
   readonly folder: DataFolder | undefined;
 }
 
-async function stopAll({ server, host, telemetry, store, url, folder }: Parts): Promise<void> {
+async function stopAll({ server, host, telemetry, store, nodes, url, folder }: Parts): Promise<void> {
   try {
+    await nodes.stop();
     await server.shutdown();
     await host.stop(HOST_GRACE_MS);
     await telemetry.stop(TELEMETRY_GRACE_MS);

@@ -54,7 +54,7 @@ interface Life extends Pick<Host, 'start' | 'stop'> {
 function createLife(settings: HostSettings, stores: Stores, runtime: Runtime, discovery: Discovery): Life {
   const { log, random, test } = settings;
   const { store, committer } = stores;
-  const { audit, dispatcher, feed, lease, linkKeys, member, outbox, overload, retention } = runtime;
+  const { audit, dispatcher, feed, lease, linkKeys, member, outbox, overload, retention, workers } = runtime;
   let hostId = '';
   let unwatch: (() => void) | undefined;
   let pruning: NodeJS.Timeout | undefined;
@@ -78,11 +78,13 @@ function createLife(settings: HostSettings, stores: Stores, runtime: Runtime, di
       overload.start();
       // What this process writes is published by its actors; only what others write is news here.
       unwatch = store.watch((runId, _nextSeq, elsewhere) => {
+        if (elsewhere === true) workers.look(runId);
         const actor = dispatcher.actor(runId);
         if (actor === undefined) feed.signal(runId);
         // No other process appends to a run that is held here, so one may have put a command into its inbox.
         else if (elsewhere === true) actor.poke();
       });
+      workers.start();
       await lease.start();
       dispatcher.start();
       member.start();
@@ -96,12 +98,14 @@ function createLife(settings: HostSettings, stores: Stores, runtime: Runtime, di
       member.stop();
       linkKeys.stop();
       retention.stop();
+      workers.drain();
       await Promise.all([dispatcher.stop(graceMs), outbox.stop(graceMs)]);
+      const isFree = await workers.stop();
       await audit.stop(graceMs);
       await committer.idle();
       const holder = lease.stop();
-      // A store that is away now must not keep the process from ending: its runs then run into their deadline.
-      if (holder !== undefined)
+      // While a worker may be at a task of theirs, runs are left to their deadline; so they are by a store that is away now.
+      if (holder !== undefined && isFree)
         await store
           .releaseAll(holder)
           .catch((error: unknown) => log('warn', errorFields(error), 'claims could not be given back'));

@@ -13,6 +13,7 @@ import type { Operations } from './surface/operations.ts';
 import type { Runs } from './surface/runs.ts';
 import type { Secrets } from './surface/secrets.ts';
 import type { Webhooks } from './surface/webhooks.ts';
+import type { Workers } from './surface/workers.ts';
 import type { Workflows } from './surface/workflows.ts';
 
 export type * from './surface/annotations.ts';
@@ -29,6 +30,7 @@ export type * from './surface/runs.ts';
 export type * from './surface/secrets.ts';
 export type * from './surface/telemetry.ts';
 export type * from './surface/webhooks.ts';
+export type * from './surface/workers.ts';
 export type * from './surface/workflows.ts';
 
 /**
@@ -51,6 +53,7 @@ export interface Host {
   readonly artifacts: Artifacts;
   readonly audit: Audit;
   readonly cluster: Cluster;
+  readonly workers: Workers;
   /** Who holds this credential; the answer may be cached for a second. */
   readonly authenticate: Authenticate;
   /**

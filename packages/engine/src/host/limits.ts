@@ -116,6 +116,18 @@ export const LIMITS = {
     maxNodeTypes: [2_000, 'Versions of node types that workers of one tenant may register'],
     maxNodeTypeBytes: [8 * 1024 * 1024, 'Bytes of the documents of all node types of one tenant'],
   },
+  Workers: {
+    maxWorkers: [5_000, 'Workers connected to one process'],
+    maxWorkersPerTenant: [1_000, 'Workers of one tenant connected to one process'],
+    workerLeaseMs: [
+      10_000,
+      'Milliseconds that a worker holds its tasks without a report; never longer than claim-ttl-ms',
+    ],
+    workerReports: [32, 'Reports of one worker in progress at the same time'],
+    taskTextBytes: [4 * 1024 * 1024, 'Bytes of text that one attempt of a task may stream'],
+    taskLogLines: [1_000, 'Log lines that one attempt of a task may write'],
+    taskLogBytes: [128 * 1024, 'Bytes of the log lines of one attempt of a task'],
+  },
   Claims: {
     claimTtlMs: [10_000, 'Milliseconds that a claim on a run lasts without a heartbeat'],
     heartbeatMs: [3_000, 'Milliseconds between two heartbeats'],

@@ -181,6 +181,7 @@ function sampleObject(schema: Schema, path: string, options: SampleOptions): Jso
 const TEXTS: readonly string[] = [
   'plain',
   'prompt:plain',
+  'plain.type',
   '1.0.0',
   '1.0',
   'replace',

@@ -119,7 +119,9 @@ export const WorkerMessageSchema = Type.Union([
     attempt: positive,
     config: jsonObject,
     inputs: jsonObject,
-    secrets: optional(Type.Unsafe<Record<string, string>>({ type: 'object' })),
+    secrets: optional(
+      Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: { type: 'string' } }),
+    ),
     timeoutMs: optional(positive),
     traceparent: optional(Type.String()),
   }),
@@ -132,7 +134,7 @@ export const WorkerMessageSchema = Type.Union([
   open({ type: Type.Literal('close'), reason: Type.Enum(['replaced', 'shutdown', 'lease_lost', 'revoked']) }),
 ]);
 
-const TaskErrorSchema = closed({
+export const TaskErrorSchema = closed({
   code: Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' }),
   message: Type.String({ minLength: 1, maxLength: 8192 }),
   retryable: optional(Type.Boolean()),
@@ -167,7 +169,10 @@ export const TaskReportSchema = closed({
     ),
   ),
   returned: optional(
-    Type.Array(TaskRefSchema, { maxItems: 1000, description: 'Handed back; performed by another worker.' }),
+    Type.Array(TaskRefSchema, {
+      maxItems: 1000,
+      description: 'Handed back before they were begun; performed by another worker.',
+    }),
   ),
 });
 
@@ -233,4 +238,5 @@ export type WorkerMessage = Static<typeof WorkerMessageSchema>;
 export type TaskMessage = Extract<WorkerMessage, { type: 'task' }>;
 export type TaskReport = Static<typeof TaskReportSchema>;
 export type TaskReceipt = Static<typeof TaskReceiptSchema>;
+export type WorkerDocument = Static<typeof WorkerListSchema>['workers'][number];
 export type TaskError = Static<typeof TaskErrorSchema>;

@@ -21,6 +21,13 @@ describe('the types that are written out', () => {
     expectTypeOf<written.ClusterNodeDocument>().toEqualTypeOf<bySchema.ClusterNodeDocument>();
     expectTypeOf<written.DebugBundle>().toEqualTypeOf<bySchema.DebugBundle>();
     expectTypeOf<written.ForkRunResponse>().toEqualTypeOf<bySchema.ForkRunResponse>();
+    expectTypeOf<written.NodeTypeDocument>().toEqualTypeOf<bySchema.NodeTypeDocument>();
+    expectTypeOf<written.RegisteredWorker>().toEqualTypeOf<bySchema.RegisteredWorker>();
+    expectTypeOf<written.RegisterWorkerRequest>().toEqualTypeOf<bySchema.RegisterWorkerRequest>();
+    expectTypeOf<written.TaskError>().toEqualTypeOf<bySchema.TaskError>();
+    expectTypeOf<written.TaskReceipt>().toEqualTypeOf<bySchema.TaskReceipt>();
+    expectTypeOf<written.TaskReport>().toEqualTypeOf<bySchema.TaskReport>();
+    expectTypeOf<written.WorkerMessage>().toEqualTypeOf<bySchema.WorkerMessage>();
     expectTypeOf<written.RunOptions>().toEqualTypeOf<bySchema.RunOptions>();
     expectTypeOf<written.RunSnapshot>().toEqualTypeOf<bySchema.RunSnapshot>();
     expectTypeOf<written.WorkflowDefinition>().toEqualTypeOf<bySchema.WorkflowDefinition>();

@@ -5,6 +5,15 @@ import { CapabilitiesSchema } from '../documents/capabilities.ts';
 import { DebugBundleSchema } from '../documents/debug-bundle.ts';
 import { AncestrySchema, ForkRunResponseSchema } from '../documents/forks.ts';
 import { RunOptionsSchema, RunSnapshotSchema } from '../documents/runs.ts';
+import {
+  NodeTypeDocumentSchema,
+  RegisteredWorkerSchema,
+  RegisterWorkerSchema,
+  TaskErrorSchema,
+  TaskReceiptSchema,
+  TaskReportSchema,
+  WorkerMessageSchema,
+} from '../documents/workers.ts';
 import { WorkflowDefinitionSchema } from '../documents/workflow.ts';
 import { WEFT_EVENTS } from '../events/catalogue/weft.ts';
 import { EVENT_CATALOGUE } from '../events/event-catalogue.ts';
@@ -25,8 +34,15 @@ const DOCUMENTS: Readonly<Record<string, TSchema>> = {
   ClusterNodeDocument: ClusterNodeSchema,
   DebugBundle: DebugBundleSchema,
   ForkRunResponse: ForkRunResponseSchema,
+  NodeTypeDocument: NodeTypeDocumentSchema,
+  RegisteredWorker: RegisteredWorkerSchema,
+  RegisterWorkerRequest: RegisterWorkerSchema,
   RunOptions: RunOptionsSchema,
   RunSnapshot: RunSnapshotSchema,
+  TaskError: TaskErrorSchema,
+  TaskReceipt: TaskReceiptSchema,
+  TaskReport: TaskReportSchema,
+  WorkerMessage: WorkerMessageSchema,
   WorkflowDefinition: WorkflowDefinitionSchema,
 };
 

@@ -28,6 +28,7 @@ export const WORKER_ROUTES = describeRoutes({
         description: 'Lines of JSON, each a message.',
         schema: WorkerMessageSchema,
         contentType: 'application/x-ndjson',
+        headers: ['X-Accel-Buffering'],
       },
     },
     errors: ['not_found'],
@@ -46,7 +47,8 @@ export const WORKER_ROUTES = describeRoutes({
   },
   closeWorker: {
     scope: 'workers:serve',
-    summary: 'Ends a session at once; tasks still in hand are performed by other workers.',
+    summary:
+      'Ends a session at once; tasks still in hand are performed by other workers, as after a lost lease.',
     responses: { 204: { description: 'It has ended.' } },
     errors: ['not_found'],
   },

@@ -27,18 +27,21 @@ export interface NodeDefinition {
   readonly timeoutMs?: number | undefined;
   /** An attempt that calls `heartbeat` less often than this has failed. */
   readonly heartbeatTimeoutMs?: number | undefined;
-  readonly run: (context: NodeContext) => Promise<Readonly<Record<string, unknown>>>;
+  // Whoever has checked values against the schemas may call it with them.
+  run(context: NodeContext<never, never, never>): Promise<object> | object;
 }
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** What the function of a node gets. */
 export interface NodeContext<
   Inputs = Readonly<Record<string, unknown>>,
   Config = Readonly<Record<string, unknown>>,
-  Secrets extends string = string,
+  Secrets = Readonly<Record<string, string>>,
 > {
   readonly inputs: Inputs;
   readonly config: Config;
-  readonly secrets: Readonly<Record<Secrets, string>>;
+  readonly secrets: Secrets;
   /** The same on every repeat of this execution: give it to others as an idempotency key. */
   readonly invocationId: string;
   /** 1 at first. */
@@ -51,8 +54,20 @@ export interface NodeContext<
   /** Aborted by cancel, timeout, shutdown and a lost lease; its reason is a NodeError. */
   readonly signal: AbortSignal;
   /** Streams a piece of text to readers of the run. */
-  emit(text: string): void;
+  readonly emit: (text: string) => void;
   /** Says that the function is still at work, and how far. Throws when it is to stop. */
-  heartbeat(details?: unknown): void;
-  log(level: 'debug' | 'info' | 'warn' | 'error', message: string, fields?: Record<string, unknown>): void;
+  readonly heartbeat: (details?: unknown) => void;
+  readonly log: (level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>) => void;
+}
+
+/** Whether what a module exports was made by `defineNode`, of whatever copy of this package. */
+export function isNodeDefinition(value: unknown): value is NodeDefinition {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'typeId' in value &&
+    typeof value.typeId === 'string' &&
+    'run' in value &&
+    typeof value.run === 'function'
+  );
 }

@@ -32,6 +32,8 @@ export interface ClientOptions {
 export interface CallOptions {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: unknown;
+  /** A body that is JSON text already. */
+  readonly bodyText?: string;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly signal?: AbortSignal | undefined;
   /** In place of the client's. */
@@ -75,7 +77,8 @@ export function createTransport(options: ClientOptions): Transport {
     const headers = headersOf(apiKey, ownKey, call);
     const retries = method !== 'POST' || headers['idempotency-key'] !== undefined ? wanted : 0;
     const signal = anySignal(call.signal, options.signal);
-    const body = call.body === undefined ? {} : { body: JSON.stringify(call.body) };
+    const text = call.bodyText ?? (call.body === undefined ? undefined : JSON.stringify(call.body));
+    const body = text === undefined ? {} : { body: text };
     for (let attempt = 0; ; attempt += 1) {
       try {
         return await once(target, { method, headers, ...body }, call, signal, read);
@@ -182,7 +185,7 @@ function headersOf(
 ): Record<string, string> {
   const headers: Record<string, string> = { accept: 'application/json' };
   if (typeof apiKey === 'string') headers['authorization'] = `Bearer ${apiKey}`;
-  if (call.body !== undefined) headers['content-type'] = 'application/json';
+  if (call.body !== undefined || call.bodyText !== undefined) headers['content-type'] = 'application/json';
   if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey;
   for (const [name, value] of Object.entries(call.headers ?? {})) {
     if (value !== undefined) headers[name.toLowerCase()] = value;

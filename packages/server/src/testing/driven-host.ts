@@ -21,6 +21,7 @@ export interface DrivenHost {
   waiting(): Promise<string>;
 }
 
+const WORKER = { name: 'a test', capacity: 1, types: [{ typeId: 'acme.noop', version: '1.0.0' }] };
 const NONCE = 'abcdefghijklmnop';
 
 const produce: EffectNodeType = {
@@ -129,6 +130,7 @@ export async function openDrivenHost(): Promise<DrivenHost> {
   await post('/v1/host/weft/workflows', workflow('produces', 'test.produce'));
   const produced = await startUntil('produces', 'completed');
   let registered = 0;
+  const worker = async (): Promise<string> => String((await post('/v1/host/weft/workers', WORKER)).workerId);
 
   const calls: DrivenHost['calls'] = {
     getCapabilities: () => ({}),
@@ -217,6 +219,18 @@ export async function openDrivenHost(): Promise<DrivenHost> {
     listDeliveries: () => ({}),
     replayDelivery: () => ({ path: { deliveryId: DEAD.deliveryId } }),
     listNodes: () => ({}),
+    registerWorker: () => ({ body: WORKER }),
+    listWorkers: () => ({}),
+    streamTasks: async () => {
+      const workerId = await worker();
+      // A stream of tasks ends with its session.
+      setTimeout(() => void at.call('DELETE', `/v1/host/weft/workers/${workerId}`), 50);
+      return { path: { workerId } };
+    },
+    reportTasks: async () => ({ path: { workerId: await worker() }, body: { capacity: 2 } }),
+    closeWorker: async () => ({ path: { workerId: await worker() } }),
+    listNodeTypes: () => ({}),
+    mapNodeType: () => ({ path: { typeId: 'acme.type' }, body: { version: '1.0.0' } }),
     drainNode: async () => ({
       path: { node: String((await read('/v1/host/weft/cluster/nodes')).nodes?.[0]?.name) },
     }),

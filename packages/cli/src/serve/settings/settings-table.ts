@@ -93,11 +93,38 @@ export const SETTINGS = {
     kind: list(form.FOLDER),
     description: 'Register every *.json in these folders',
   },
+  nodes: {
+    group: 'Your own code',
+    sources: FLAG,
+    kind: list(form.FOLDER),
+    description: 'Serve every node type that the files of these folders define, in processes of their own',
+  },
+  nodesConcurrency: {
+    group: 'Your own code',
+    sources: FILE_ONLY,
+    kind: whole({ min: 1, max: 1_000, fallback: 64 }),
+    description: 'Tasks at the same time in each process with node types',
+  },
+  nodesHeapMb: {
+    group: 'Your own code',
+    sources: FILE_ONLY,
+    kind: whole({ min: 32, max: 65_536, fallback: 512 }),
+    description:
+      'Heap of each process with node types, in MiB; one that needs more is ended and started again',
+  },
+  nodesStuckMs: {
+    group: 'Your own code',
+    sources: FILE_ONLY,
+    kind: whole({ min: 500, max: 600_000, fallback: 5_000 }),
+    description:
+      'Milliseconds for which a function may keep its process from doing anything else, before the process is ended',
+  },
   dev: {
     group: 'Workflows',
     sources: FLAG,
     kind: SWITCH,
-    description: 'Register a changed file without a new version as VERSION+HASH',
+    description:
+      'Register a changed file without a new version as VERSION+HASH; watch the files of --nodes, and serve them anew when they change',
   },
   strict: {
     group: 'Workflows',

@@ -12,7 +12,7 @@ import { endIteration } from '../loops/loop.ts';
 import { toNodeError } from './node-error.ts';
 import { resolveInputs } from './node-inputs.ts';
 import { recordChunks } from './output-chunks.ts';
-import { finishNode } from './node-finish.ts';
+import { finishNode, recordEvents } from './node-finish.ts';
 import { failAttempt, failNode, skipNode } from './node-settle.ts';
 import { causeText } from '../fold/overlay.ts';
 import { isCutOff, restartNode } from './fork-cut.ts';
@@ -217,7 +217,7 @@ function recover(batch: Batch): void {
       });
     } else {
       const inputs = known.inputs ?? inputsAgain(run, node, known.iteration);
-      batch.perform(node, known.iteration, inputs, known.sensitiveInputs);
+      batch.performAgain(node, known.iteration, inputs, known.sensitiveInputs);
     }
   }
 }
@@ -244,7 +244,10 @@ function takeOutcome(batch: Batch, key: NodeKey, attempt: number, outcome: Outco
   if (known === undefined || node === undefined) return;
   if (known.status !== 'running' || known.attempt !== attempt || !run.inFlight.has(key)) return; // late or repeated
   if (outcome.ok) finishEffect(batch, node, known.iteration, outcome);
-  else failAttempt(batch, node, known.iteration, outcome.error, outcome);
+  else {
+    if (outcome.events !== undefined) recordEvents(batch, node, outcome.events, undefined);
+    failAttempt(batch, node, known.iteration, outcome.error, outcome);
+  }
 }
 
 function finishEffect(batch: Batch, node: NodePlan, path: readonly number[], result: NodeResult): void {

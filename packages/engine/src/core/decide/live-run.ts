@@ -52,6 +52,8 @@ export interface Batch {
   record(draft: Draft): number;
   /** The node's effect, at its present attempt. */
   perform(node: NodePlan, path: readonly number[], inputs: JsonObject, sensitivity?: Sensitivity): void;
+  /** The same of one that had begun before under an earlier holder. */
+  performAgain(node: NodePlan, path: readonly number[], inputs: JsonObject, sensitivity?: Sensitivity): void;
   abort(key: NodeKey): void;
   spawn(request: ChildRequest): void;
   notify(signal: Signal): void;

@@ -46,7 +46,7 @@ export function finishNode(
   });
 }
 
-function recordEvents(
+export function recordEvents(
   batch: Batch,
   node: NodePlan,
   events: readonly NodeEvent[],

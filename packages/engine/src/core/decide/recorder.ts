@@ -90,9 +90,17 @@ export class OpenBatch implements Batch {
   }
 
   perform(node: NodePlan, path: readonly number[], inputs: JsonObject, of?: Sensitivity): void {
+    this.effects.push(this.#request(node, path, inputs, of));
+  }
+
+  performAgain(node: NodePlan, path: readonly number[], inputs: JsonObject, of?: Sensitivity): void {
+    this.effects.push({ ...this.#request(node, path, inputs, of), isRepeat: true });
+  }
+
+  #request(node: NodePlan, path: readonly number[], inputs: JsonObject, of?: Sensitivity): EffectRequest {
     const { state, known, masking } = this.run;
     const key = nodeKey(node.id, path);
-    this.effects.push({
+    return {
       key,
       node,
       iteration: path,
@@ -101,7 +109,7 @@ export class OpenBatch implements Batch {
       inputs,
       ...(known !== undefined && { redaction: { inputs: of, known, masking } }),
       timeoutMs: node.settings.timeoutMs,
-    });
+    };
   }
 
   abort(key: NodeKey): void {

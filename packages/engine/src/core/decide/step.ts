@@ -1,5 +1,5 @@
 import type { JsonObject } from '@weft/protocol';
-import type { ChildSpec, NodeResult, OutputChunk } from '../../model/node-type.ts';
+import type { ChildSpec, NodeEvent, NodeResult, OutputChunk } from '../../model/node-type.ts';
 import type { Command, Signal, StoredEvent, CommandResult } from '../../ports/store.ts';
 import type { NodeError, NodeKey } from '../../model/run-state.ts';
 import type { NodePlan } from '../compile/plan.ts';
@@ -45,6 +45,8 @@ export type Outcome =
   | {
       readonly ok: false;
       readonly error: NodeError;
+      /** Facts to record before the failure, in order: what the node has logged. */
+      readonly events?: readonly NodeEvent[];
       readonly retryAfterMs?: number;
       /** The delay before the retry, where it is on record. */
       readonly delayMs?: number;
@@ -96,6 +98,8 @@ export interface EffectRequest {
   readonly redaction?: EffectRedaction;
   /** Per attempt, 0 = none. */
   readonly timeoutMs: number;
+  /** It had begun before under an earlier holder, and may have been performed. */
+  readonly isRepeat?: true;
 }
 
 /** What an effect must not leave where others read it. */

@@ -90,10 +90,15 @@ export function keyOf(event: RunEvent): NodeKey {
 function outcomeOf(own: readonly RunEvent[], last: RunEvent): Outcome {
   switch (last.type) {
     case 'node.failed':
-      return { ok: false, error: foldPayload(last).error };
+      return { ok: false, error: foldPayload(last).error, ...eventsBefore(own) };
     case 'node.retried': {
       const { lastError, delayMs } = foldPayload(last);
-      return { ok: false, error: lastError ?? NO_ERROR, delayMs: toNumber(delayMs ?? 0) };
+      return {
+        ok: false,
+        error: lastError ?? NO_ERROR,
+        delayMs: toNumber(delayMs ?? 0),
+        ...eventsBefore(own),
+      };
     }
     case 'interrupt.requested': {
       const asked = own.findIndex(({ type }) => type === 'node.suspended');
@@ -108,6 +113,12 @@ function outcomeOf(own: readonly RunEvent[], last: RunEvent): Outcome {
       return { ok: true, outputs: {}, ...parts(own.slice(0, -1)), ...wanted };
     }
   }
+}
+
+/** What a failed attempt has logged. */
+function eventsBefore(own: readonly RunEvent[]): { events?: readonly NodeEvent[] } {
+  const { events } = parts(own.slice(0, -1).filter(({ type }) => type === 'log.appended'));
+  return events === undefined ? {} : { events };
 }
 
 const QUESTION: Question = { kind: 'clarification', data: {} };

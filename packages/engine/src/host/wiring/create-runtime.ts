@@ -19,13 +19,15 @@ import { createRunIds } from '../../runtime/runs/ids.ts';
 import { createReaders, type Readers } from '../../runtime/runs/readers.ts';
 import { createRunStates } from '../../runtime/runs/states.ts';
 import { createDispatcher } from '../../runtime/scheduling/dispatcher.ts';
-import { createLease } from '../../runtime/scheduling/lease.ts';
+import { createLease, type Lease } from '../../runtime/scheduling/lease.ts';
 import { createSpawnChild } from '../../runtime/scheduling/spawn-child.ts';
 import { createLocalResolver, openSealer } from '../../runtime/secrets/resolver.ts';
 import { createFeed } from '../../runtime/streams/feed.ts';
+import type { NodeTypes } from '../../runtime/node-types/node-types.ts';
 import { createNodeTypes } from '../../runtime/node-types/registry.ts';
 import { createCompile, ownNodeTypes } from '../../runtime/workflows/create-compile.ts';
 import { createPlans } from '../../runtime/workflows/plans.ts';
+import { createWorkers } from '../../runtime/workers/create-workers.ts';
 import type { Stores } from './open-stores.ts';
 import type { HostSettings } from './settings.ts';
 
@@ -43,7 +45,7 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
   const nodeTypes = createNodeTypes({
     ...common,
     isOwn: (typeId) => ownTypes.has(typeId),
-    served: { isServed: () => false },
+    served: { isServed: (...type) => workers.isServed(...type) },
   });
   const compile = createCompile(settings, limits, { own: ownTypes, ofUsers: nodeTypes });
   const plans = createPlans(store, compile);
@@ -54,16 +56,22 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
   const finished = createFinishedRuns(limits.finishedBytes, clock.monotonic);
   const newRunId = createRunIds(clock.now, random);
 
-  const { outbox, performer, links, ...outward } = createOutward(settings, stores, {
+  const { outbox, performer, workers, links, ...outward } = createOutward(settings, stores, {
     idempotency,
     withState: (row, use) => readers.withState(row, use),
+    nodeTypes,
+    lease: () => lease,
+    node: () => member.name,
   });
   const lease = createLease({
     ...common,
     ttlMs: limits.claimTtlMs,
     everyMs: limits.heartbeatMs,
     about: () => member.about(),
-    onLost: () => dispatcher.dropAll(),
+    onLost() {
+      dispatcher.dropAll();
+      workers.claimsLost();
+    },
   });
   const deciding = {
     ...common,
@@ -141,6 +149,7 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
     links,
     outbox,
     performer,
+    workers,
     lease,
     dispatcher,
     member,
@@ -156,7 +165,13 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
 function createOutward(
   settings: HostSettings,
   stores: Stores,
-  runs: { readonly idempotency: Idempotency; readonly withState: Readers['withState'] },
+  runs: {
+    readonly idempotency: Idempotency;
+    readonly withState: Readers['withState'];
+    readonly nodeTypes: NodeTypes;
+    readonly lease: () => Lease;
+    readonly node: () => string;
+  },
 ) {
   const { clock, random, limits, log } = settings;
   const { store, committer } = stores;
@@ -181,18 +196,21 @@ function createOutward(
     ...runs,
   });
   const localSecrets = createLocalResolver(store, sealer);
+  const openPorts = createOpenEffectPorts({
+    ...common,
+    resolver: settings.conformance?.secrets(localSecrets) ?? localSecrets,
+    models: settings.models,
+  });
+  const workers = createWorkers({ ...common, ...runs, types: runs.nodeTypes, openPorts });
   const performer = createPerformer({
     maxActive: limits.hostConcurrency,
     maxPerTenant: limits.tenantConcurrency,
     egress,
-    openPorts: createOpenEffectPorts({
-      ...common,
-      resolver: settings.conformance?.secrets(localSecrets) ?? localSecrets,
-      models: settings.models,
-    }),
+    openPorts,
+    workers,
     log,
   });
-  return { sealer, linkKeys, links, outbox, performer };
+  return { sealer, linkKeys, links, outbox, performer, workers };
 }
 
 function openEgress({ egressAllow, ownUrl, limits, log }: HostSettings): Egress {

@@ -153,6 +153,7 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
     artifacts: workspaces.guard(createReadArtifacts(visible), ['open', 'list']),
     audit: runtime.audit.operations,
     cluster: runtime.member.cluster,
+    workers: runtime.workers.workers,
     authenticate: apiKeysAfter(settings.authenticate, authenticate),
     once: createOnce(idempotency, common),
     capabilities: discovery.current,
@@ -170,11 +171,14 @@ function apiKeysAfter(own: Authenticate | undefined, apiKeys: Authenticate): Aut
 }
 
 function statsOf({ committer, observation }: Stores, runtime: Runtime): ReturnType<Host['stats']> {
-  const { dispatcher, performer, feed, overload, outbox, lease } = runtime;
+  const { dispatcher, performer, workers, feed, overload, outbox, lease } = runtime;
   return {
     ...dispatcher.counts(),
     effectsActive: performer.active(),
     effectsQueued: performer.queued(),
+    workersConnected: workers.counts().workers,
+    tasksWaiting: workers.counts().waiting,
+    tasksHeld: workers.counts().held,
     listeners: feed.listeners(),
     commits: committer.written().groups,
     committedUnits: committer.written().units,

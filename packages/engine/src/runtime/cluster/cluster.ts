@@ -21,6 +21,7 @@ import { writeFailure } from '../commits/write-failure.ts';
 export interface ClusterMember {
   /** For the store, with each heartbeat. */
   about(): string;
+  readonly name: string;
   start(): void;
   stop(): void;
   readonly cluster: Cluster;
@@ -94,6 +95,7 @@ export function createCluster(dependencies: ClusterDependencies): ClusterMember 
   }
 
   return {
+    name,
     about: () => JSON.stringify({ name, version, startedAt, state } satisfies About),
     start() {
       looking = setInterval(() => void look(), dependencies.everyMs);

@@ -49,12 +49,7 @@ export class PerformedEffect implements EffectContext {
   }
 
   get invocationId(): string {
-    const { tenant, runId, effect } = this.#parts.task;
-    const providerKey = effect.node.type.typeId;
-    return invocationId(
-      { tenant, runId, nodeId: executionOf(effect), ordinal: 0, providerKey },
-      sha256Base64Url,
-    );
+    return invocationOf(this.#parts.task);
   }
 
   get signal(): AbortSignal {
@@ -80,6 +75,15 @@ export class PerformedEffect implements EffectContext {
   get traceparent(): string | undefined {
     return this.#parts.task.traceparent?.();
   }
+}
+
+/** Same on every attempt and after every crash. */
+export function invocationOf({ tenant, runId, effect }: EffectTask): string {
+  const providerKey = effect.node.type.typeId;
+  return invocationId(
+    { tenant, runId, nodeId: executionOf(effect), ordinal: 0, providerKey },
+    sha256Base64Url,
+  );
 }
 
 /** Another visit is another effect: it must not look like a repetition of the last one. */

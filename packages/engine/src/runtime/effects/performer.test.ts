@@ -34,6 +34,12 @@ const openPorts: OpenEffectPorts = () => ({
   hideChunk: (chunk) => ({ ...chunk, chunk: chunk.chunk.replaceAll('secret', '…') }),
 });
 
+const NO_WORKERS: Pick<Performer, 'perform'> = {
+  perform: () => {
+    throw new Error('no test here has workers');
+  },
+};
+
 const PLACE = {
   tenant: 't',
   principal: undefined,
@@ -46,7 +52,14 @@ const PLACE = {
 
 function setUp(maxActive = 10, maxPerTenant = maxActive): { performer: Performer; effects: Effects } {
   return {
-    performer: createPerformer({ maxActive, maxPerTenant, egress, openPorts, log: SILENT }),
+    performer: createPerformer({
+      maxActive,
+      maxPerTenant,
+      egress,
+      openPorts,
+      workers: NO_WORKERS,
+      log: SILENT,
+    }),
     effects: createEffects(),
   };
 }
@@ -78,6 +91,7 @@ function start(
   const handle = performer.perform({
     tenant: options.tenant ?? 't',
     runId: options.runId ?? 'r1',
+    workflowId: 'w',
     epoch: 1,
     holdsClaim: options.holdsClaim ?? (() => true),
     principal: 'ada',
@@ -196,13 +210,14 @@ describe('the performer', () => {
   });
 
   it.each([
-    ['was aborted', (handle: EffectHandle) => handle.abort()],
+    ['was aborted', (handle: EffectHandle) => handle.abort(false)],
     ['lost its claim', () => (isHeld = false)],
   ])('does not begin an effect that %s while its secrets were read', async (_, end) => {
     isHeld = true;
     let tell: (value: string) => void = () => undefined;
     const ports = openPorts(PLACE);
     const performer = createPerformer({
+      workers: NO_WORKERS,
       maxActive: 10,
       maxPerTenant: 10,
       egress,
@@ -244,8 +259,8 @@ describe('the performer', () => {
     void active.outcome.then((outcome) => reported.push(outcome));
     void queued.outcome.then((outcome) => reported.push(outcome));
 
-    queued.handle.abort();
-    active.handle.abort();
+    queued.handle.abort(false);
+    active.handle.abort(false);
     test.effects.calls[0]?.succeed();
     const after = start(test, 'c');
     await until(() => test.effects.calls[1]);
@@ -286,7 +301,7 @@ describe('the performer', () => {
     const handles: EffectHandle[] = [];
     for (let run = 0; run < 20_000; run += 1) {
       const holdsClaim = (): boolean => {
-        if (!isHeld) handles[run]?.abort();
+        if (!isHeld) handles[run]?.abort(false);
         return isHeld;
       };
       handles.push(start(test, 'a', { runId: `run-${run}`, holdsClaim }).handle);

@@ -17,6 +17,7 @@ import { createFairQueue, type Ticket } from '../fairness/fair-queue.ts';
 import { StopSource } from './stop-source.ts';
 import { findNonJson } from './json-safe.ts';
 import { errorFields, type Log } from '../../ports/log.ts';
+import type { Told } from '../scheduling/waiting-inputs.ts';
 import { requiredSecrets, resolveRequired } from '../secrets/required-secrets.ts';
 
 /**
@@ -41,6 +42,7 @@ export interface Performer {
 export interface EffectTask {
   readonly tenant: string;
   readonly runId: string;
+  readonly workflowId: string;
   /** Of the claim under which it is performed. */
   readonly epoch: number;
   /** False when this process has lost that claim; what it still has in hand is then neither performed nor reported. */
@@ -51,13 +53,17 @@ export interface EffectTask {
   readonly configurable: JsonObject;
   /** Trace context of the attempt; made when a node asks for it. */
   readonly traceparent?: () => string;
-  readonly done: (outcome: Outcome) => void;
+  /** `told` hears whether the outcome became durable. */
+  readonly done: (outcome: Outcome, told?: Told) => void;
   /** Streamed text, before `done`. */
-  readonly progress: (chunk: NumberedChunk) => void;
+  readonly progress: (chunk: NumberedChunk, told?: Told) => void;
 }
 
 export interface EffectHandle {
-  abort(): void;
+  /** `isLost`: the run is not ours any more, or is loaded again; otherwise nobody wants the effect any more. */
+  abort(isLost: boolean): void;
+  /** Of a task that waits for a worker: true when none has it, and none will. */
+  withdraw?(): boolean;
 }
 
 export interface PerformerOptions {
@@ -65,6 +71,8 @@ export interface PerformerOptions {
   readonly maxPerTenant: number;
   readonly egress: Egress;
   readonly openPorts: OpenEffectPorts;
+  /** Performs what is code of users. */
+  readonly workers: Pick<Performer, 'perform'>;
   readonly log: Log;
 }
 
@@ -86,6 +94,7 @@ export function createPerformer(options: PerformerOptions): Performer {
   let isPumping = false;
 
   function perform(task: EffectTask): EffectHandle {
+    if (effectType(task.effect.node).servedBy !== undefined) return options.workers.perform(task);
     const job: Job = {
       task,
       stop: new StopSource(),
@@ -219,7 +228,7 @@ export function createPerformer(options: PerformerOptions): Performer {
   return { perform, active: jobs.held, queued: jobs.waiting };
 }
 
-function effectType({ type }: NodePlan): EffectNodeType {
+export function effectType({ type }: NodePlan): EffectNodeType {
   if (type.kind !== 'effect') throw new Error(`${type.typeId} is no effect`);
   return type;
 }
@@ -236,7 +245,7 @@ function stopped(): NodeFailure {
   return new NodeFailure('service_unavailable', 'The node was stopped before it began.', { retryable: true });
 }
 
-function timedOut(timeoutMs: number): Outcome {
+export function timedOut(timeoutMs: number): Outcome {
   return {
     ok: false,
     error: {
@@ -248,7 +257,7 @@ function timedOut(timeoutMs: number): Outcome {
   };
 }
 
-function failed(error: NodeFailure): Outcome {
+export function failed(error: NodeFailure): Outcome {
   return {
     ok: false,
     error: {

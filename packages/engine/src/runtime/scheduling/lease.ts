@@ -19,6 +19,8 @@ import { errorFields, type Log } from '../../ports/log.ts';
 export interface Lease {
   /** The name to claim and write under, or undefined while this process may hold nothing. */
   holder(): string | undefined;
+  /** How long what this process holds is certainly still held in the store; 0 while it may hold nothing. */
+  leftMs(): number;
   /** Resolves after the first attempt to get a name. */
   start(): Promise<void>;
   /** A heartbeat now, because there is something new to say. */
@@ -78,6 +80,7 @@ export function createLease(options: LeaseOptions): Lease {
 
   return {
     holder,
+    leftMs: () => (holder() === undefined ? 0 : Math.max(renewedAt + ttlMs - clock.monotonic(), 0)),
     renew: () => void beat(),
     async start() {
       await beat();

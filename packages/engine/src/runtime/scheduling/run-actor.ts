@@ -14,7 +14,7 @@ import { ActorPhase } from './actor-phase.ts';
 import { type DecidedCommand, decidedBy, nameOf, unperformedInputs, unrecorded } from './actor-step.ts';
 import type { Trial } from '../quarantine/quarantine.ts';
 import type { InputSource } from './input-source.ts';
-import { WaitingInputs } from './waiting-inputs.ts';
+import { type TakenInput, type Told, WaitingInputs } from './waiting-inputs.ts';
 import { createWaitingReaders } from './waiting-readers.ts';
 import { mayPark, type RecordedMoment, batchUnit, type BatchTools, decideBatch } from './decide-batch.ts';
 
@@ -102,7 +102,7 @@ export interface HeldRun {
 }
 
 /** An input of the core; a command keeps the id under which it stands in the inbox. */
-type ActorInput = Input & { readonly commandId?: string; readonly recorded?: RecordedMoment };
+type ActorInput = TakenInput & { readonly commandId?: string; readonly recorded?: RecordedMoment };
 
 const FULL_STORE_RETRY_MS = 1_000;
 const IDLE_TICK_MS = 50;
@@ -124,6 +124,8 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   let { source } = held;
   let trial = held.trial;
   let isNoteTakenBack = false;
+  /** Whoever waits for the input that is being taken. */
+  let told: Told | undefined;
   const { unperformed, commandsFrom = 0 } = held;
   const traceparentAt = createTraceparents(record);
 
@@ -141,6 +143,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     read,
     drain() {
       inputs.isDraining = true;
+      for (const [key, handle] of effects) if (handle.withdraw?.() === true) effects.delete(key);
       work();
     },
     drop: () => end({ type: 'dropped' }),
@@ -215,6 +218,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   }
 
   function take(input: ActorInput): Promise<void> {
+    told = input.told;
     const step = unrecorded(decideBatch(context, run, input, input.recorded), committedSeq);
     // A tick that finds nothing to do must not be repeated at once, nor after a drain that was tried again in vain.
     if (step.events.length > 0) noTickBefore = 0;
@@ -228,6 +232,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   async function makeDurable(step: Step, decided: DecidedCommand | undefined): Promise<void> {
     const release = isLast(step);
     if (step.events.length === 0 && decided === undefined && !release) {
+      tell(false);
       act(step);
       return yieldTurn(); // always: a run that finds nothing to decide, however often it looks, holds up nobody
     }
@@ -245,11 +250,18 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     };
     const unit = batchUnit(context, run, write);
     if (!(await commit(unit))) return;
+    tell(true);
     isNoteTakenBack = heldAgainst !== undefined;
     if (decided !== undefined) context.onCommandResult(decided.commandId, decided.commandResult);
     if (isTerminalStatus(run.state.status)) return end({ type: 'finished' });
     if (release) return end({ type: 'parked', poked: inputs.isInboxUnread, wakeAt: unit.head.wakeAt });
     act(step);
+  }
+
+  function tell(isDurable: boolean): void {
+    const waiting = told;
+    told = undefined;
+    waiting?.(isDurable);
   }
 
   /** True when the run can leave memory with this step. */
@@ -331,6 +343,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     const handle = performer.perform({
       tenant: record.tenant,
       runId: record.runId,
+      workflowId: record.workflowId,
       epoch,
       holdsClaim,
       principal: record.principal,
@@ -338,13 +351,13 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       limits: record.limits,
       effect,
       traceparent: () => traceparentAt(startOf(events, effect.key)),
-      progress(chunk) {
-        inputs.pushChunk(effect, chunk);
+      progress(chunk, told) {
+        inputs.pushChunk(effect, chunk, told);
         work();
       },
-      done(outcome) {
+      done(outcome, told) {
         effects.delete(effect.key);
-        inputs.push({ type: 'outcome', key: effect.key, attempt: effect.attempt, outcome });
+        inputs.push({ type: 'outcome', key: effect.key, attempt: effect.attempt, outcome, told });
         work();
       },
     });
@@ -356,8 +369,8 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     return !phase.isOver;
   }
 
-  function abortEffect(key: NodeKey): void {
-    effects.get(key)?.abort();
+  function abortEffect(key: NodeKey, isLost = false): void {
+    effects.get(key)?.abort(isLost);
     effects.delete(key);
   }
 
@@ -392,10 +405,13 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   function end(ending: Ending): void {
     if (!phase.move('end')) return;
     clearTimeout(timer);
-    for (const key of [...effects.keys()]) abortEffect(key);
+    const isLost = ending.type !== 'finished' && ending.type !== 'parked';
+    for (const key of [...effects.keys()]) abortEffect(key, isLost);
     // A strike is written elsewhere; the last write of a run takes the note back.
     trial?.close(ending.type === 'finished' || ending.type === 'parked' || ending.type === 'unwritable');
     readers.serve(undefined);
+    tell(false);
+    inputs.refuseAll();
     context.onEnd(actor, ending);
   }
 

@@ -2,6 +2,12 @@ import type { EffectRequest, Input, NumberedChunk, Step } from '../../core/decid
 import type { StoredCommand } from '../../ports/store.ts';
 import { commandInput, type DecidedCommand } from './actor-step.ts';
 
+/** An input of the core, and who waits to hear whether it became durable. */
+export type TakenInput = Input & { readonly told?: Told | undefined };
+
+/** Called once: true when what the input led to is durable, false when nothing came of it here. */
+export type Told = (isDurable: boolean) => void;
+
 /**
  * What waits for a run and was not taken yet: how it opens, commands, what effects and children have reported, and what a budget has cut
  * off. The order in which they are taken is the actor's (W-14).
@@ -10,7 +16,7 @@ import { commandInput, type DecidedCommand } from './actor-step.ts';
  */
 export class WaitingInputs {
   readonly #opening: Input[];
-  readonly #outcomes: Input[] = [];
+  readonly #outcomes: TakenInput[] = [];
   /** Commands read from the inbox and not decided; those in `untried` are due for another look. */
   readonly #undecided = new Map<string, StoredCommand>();
   #untried: StoredCommand[] = [];
@@ -40,16 +46,26 @@ export class WaitingInputs {
     return this.#opening.length > 0 || this.#untried.length > 0 || this.#outcomes.length > 0;
   }
 
-  push(input: Input): void {
+  push(input: TakenInput): void {
     this.#outcomes.push(input);
   }
 
   /** Pieces of one stream that come while the run is busy are recorded together. */
-  pushChunk({ key, attempt }: EffectRequest, chunk: NumberedChunk): void {
+  pushChunk({ key, attempt }: EffectRequest, chunk: NumberedChunk, told?: Told): void {
     const last = this.#outcomes.at(-1);
-    if (last?.type === 'progress' && last.key === key && last.attempt === attempt) {
-      this.#outcomes[this.#outcomes.length - 1] = { ...last, chunks: [...last.chunks, chunk] };
-    } else this.push({ type: 'progress', key, attempt, chunks: [chunk] });
+    if (
+      last?.type === 'progress' &&
+      last.key === key &&
+      last.attempt === attempt &&
+      last.told === undefined
+    ) {
+      this.#outcomes[this.#outcomes.length - 1] = { ...last, chunks: [...last.chunks, chunk], told };
+    } else this.push({ type: 'progress', key, attempt, chunks: [chunk], told });
+  }
+
+  /** Nothing that waits will be taken. */
+  refuseAll(): void {
+    for (const { told } of this.#outcomes.splice(0)) told?.(false);
   }
 
   inboxRead(commands: readonly StoredCommand[]): void {
@@ -74,7 +90,7 @@ export class WaitingInputs {
     return command && commandInput(command, this.#untried);
   }
 
-  takeOutcome(): Input | undefined {
+  takeOutcome(): TakenInput | undefined {
     return this.#outcomes.shift();
   }
 

@@ -1,0 +1,212 @@
+import type { Log } from '@weft/engine';
+import { endpointOf, type TaskReport } from '@weft/protocol/plain';
+import { visibleText } from '../../output/terminal-text.ts';
+import { type Ended, type NodeProcess, startNodeProcess } from './node-process.ts';
+import type { ServedNode, Share, Standstill } from './process-messages.ts';
+import { watchFolders } from './watch-folders.ts';
+
+/**
+ * The processes that serve code of users next to a host. One serves every type; a type that has made a process stand still, or that
+ * had tasks when a process died, gets one of its own, so that it harms no other type again.
+ *
+ *   starting ──serving──► serving ──its end──► starting, after a pause that grows while it ends soon
+ *                            └──newer code serves──► draining ──► ended
+ *
+ * M-1. A process that ends unasked has its session closed at once: its tasks are performed again under the same invocation ids, and
+ *      no attempt is used up.
+ * M-2. The task that made a process stand still fails with `node_unresponsive`, which names its file and line.
+ * M-3. After a change of the code, tasks that are running finish on the old code; code that cannot be loaded replaces nothing.
+ */
+export interface NodeProcesses {
+  /** What they serve; rejects when the code cannot be loaded. */
+  readonly ready: Promise<readonly ServedNode[]>;
+  stop(): Promise<void>;
+}
+
+export interface NodeProcessesOptions {
+  readonly folders: readonly string[];
+  readonly cwd: string;
+  readonly url: string;
+  readonly key: string;
+  readonly dev: boolean;
+  readonly concurrency: number;
+  readonly heapMb: number;
+  /** A main thread that does nothing else for so long stands still. */
+  readonly stuckMs: number;
+  readonly log: Log;
+}
+
+/** More processes than this are not started; other types stay together. */
+const MOST_ALONE = 16;
+const SOON_MS = 5_000;
+const LONGEST_PAUSE_MS = 30_000;
+const STOP_GRACE_MS = 600;
+/** After a change of the code, what is running has time. */
+const RELOAD_GRACE_MS = 600_000;
+/** The watchdog inside ends a process earlier than this. */
+const MORE_SILENCE_MS = 10_000;
+
+export function startNodeProcesses(options: NodeProcessesOptions): NodeProcesses {
+  const { log, dev } = options;
+  const alone = new Set<string>();
+  const all = new Set<NodeProcess>();
+  /** Those with the newest code, by the type that they serve alone; '' for the one that serves the others. */
+  let current = new Map<string, NodeProcess>();
+  let next: Map<string, NodeProcess> | undefined;
+  let isStopping = false;
+
+  function start(role: string): NodeProcess {
+    const share: Share = role === '' ? { except: [...alone] } : { only: role };
+    const child = startNodeProcess({
+      heapMb: options.heapMb,
+      silenceMs: options.stuckMs + MORE_SILENCE_MS,
+      onLine: (stream, line) =>
+        log(stream === 'stdout' ? 'info' : 'warn', { process: child.pid }, `nodes: ${visibleText(line)}`),
+      onWarnings(warnings) {
+        if (role === '') for (const warning of warnings) log('warn', {}, `nodes: ${visibleText(warning)}`);
+      },
+    });
+    all.add(child);
+    child.ready.then(
+      (nodes) => log('info', { process: child.pid }, `nodes: serving ${visibleText(namesOf(nodes))}`),
+      () => undefined,
+    );
+    void child.ended.then(() => all.delete(child));
+    const { url, key, folders, cwd, concurrency, stuckMs } = options;
+    const graceMs = dev ? RELOAD_GRACE_MS : STOP_GRACE_MS;
+    child.begin({ kind: 'serve', url, key, folders, cwd, concurrency, dev, share, stuckMs, graceMs });
+    return child;
+  }
+
+  /** Keeps a role served until its process is replaced by one with newer code. */
+  function keep(role: string, child: NodeProcess, failures = 0): void {
+    current.set(role, child);
+    const startedAt = performance.now();
+    void child.ended.then(async (ended) => {
+      if (isStopping || current.get(role) !== child) return;
+      await settle(role, ended);
+      const isSoon = performance.now() - startedAt < SOON_MS;
+      const pauseMs = isSoon ? Math.min(100 * 2 ** failures, LONGEST_PAUSE_MS) : 0;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs).unref());
+      if (isStopping || current.get(role) !== child) return;
+      keep(role, start(role), isSoon ? failures + 1 : 0);
+    });
+  }
+
+  /** Closes its session, and decides which types are suspect. */
+  async function settle(role: string, { how, standstill, busy, workerId }: Ended): Promise<void> {
+    const stuck = standstill?.task?.typeId;
+    const what =
+      standstill === undefined ? `has ended (${how})` : `stood still${at(standstill)}, and was ended`;
+    log(
+      'error',
+      { types: [...busy] },
+      `nodes: a process with code of yours ${what}; its tasks are performed again`,
+    );
+    if (workerId !== undefined)
+      await closeSession(workerId, standstill).catch((error: unknown) => closeFailed(error));
+    if (role !== '') return;
+    for (const typeId of stuck === undefined ? busy : [stuck]) {
+      if (alone.has(typeId) || alone.size >= MOST_ALONE) continue;
+      alone.add(typeId);
+      log('warn', { typeId }, `nodes: ${visibleText(typeId)} runs in a process of its own from now on`);
+      keep(typeId, start(typeId));
+    }
+  }
+
+  function closeFailed(error: unknown): void {
+    log('warn', {}, `nodes: its session was not closed, and ends with its lease: ${String(error)}`);
+  }
+
+  async function closeSession(workerId: string, standstill: Standstill | undefined): Promise<void> {
+    if (standstill?.task !== undefined) {
+      const { taskId, lease, typeId } = standstill.task;
+      const message = `The function of ${typeId} kept its process from doing anything else for ${options.stuckMs / 1_000} s${at(standstill)}. Await something in between, or do the work in a thread.`;
+      const error = { code: 'node_unresponsive', message, retryable: true };
+      const report: TaskReport = { results: [{ taskId, lease, error }] };
+      await ask(endpointOf('reportTasks', { workerId }), report);
+    }
+    await ask(endpointOf('closeWorker', { workerId }));
+  }
+
+  async function ask(
+    { method, path }: { readonly method: string; readonly path: string },
+    body?: object,
+  ): Promise<void> {
+    const response = await fetch(options.url + path, {
+      method,
+      headers: { authorization: `Bearer ${options.key}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(5_000),
+    });
+    await response.arrayBuffer();
+    if (!response.ok && response.status !== 404) throw new Error(`the host has answered ${response.status}`);
+  }
+
+  /** Everything again, with the code as it is now; the old processes drain when it serves. */
+  async function reload(): Promise<void> {
+    for (const child of next?.values() ?? []) child.kill();
+    const began = performance.now();
+    const before = [...alone];
+    alone.clear();
+    const child = start('');
+    const mine = new Map([['', child]]);
+    next = mine;
+    try {
+      const nodes = await child.ready;
+      if (next !== mine || isStopping) return;
+      const old = current;
+      current = new Map();
+      next = undefined;
+      keep('', child);
+      for (const each of old.values()) each.drain();
+      const ms = Math.round(performance.now() - began);
+      log('info', { ms }, `nodes: reloaded ${visibleText(namesOf(nodes))}`);
+    } catch (error) {
+      if (next !== mine) return;
+      next = undefined;
+      for (const typeId of before) alone.add(typeId);
+      child.kill();
+      log('error', {}, `nodes: not reloaded; the code before stays.\n${messageOf(error)}`);
+    }
+  }
+
+  const watching = dev
+    ? watchFolders(
+        options.folders,
+        () => void reload(),
+        (error) => log('error', {}, `nodes: changes of files are not seen any more: ${error.message}`),
+      )
+    : undefined;
+  const first = start('');
+  keep('', first);
+
+  return {
+    ready: first.ready,
+    async stop() {
+      isStopping = true;
+      watching?.close();
+      const children = [...all];
+      for (const child of children) child.drain();
+      const impatience = setTimeout(() => {
+        for (const child of all) child.kill();
+      }, STOP_GRACE_MS * 2);
+      await Promise.all(children.map(({ ended }) => ended));
+      clearTimeout(impatience);
+    },
+  };
+}
+
+function at({ at: place }: Standstill): string {
+  return place === undefined ? '' : ` at ${place}`;
+}
+
+export function namesOf(nodes: readonly ServedNode[]): string {
+  return nodes.length === 0
+    ? 'nothing'
+    : nodes.map(({ typeId, version }) => `${typeId}@${version}`).join(', ');
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

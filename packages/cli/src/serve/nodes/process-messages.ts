@@ -1,0 +1,55 @@
+/** What a host and the processes that it starts for code of users say to each other, over the channel between them. */
+
+/** The first message to a process. The key travels here and nowhere else: not as an argument, a variable or a file. */
+export interface Assignment {
+  readonly kind: 'serve';
+  readonly url: string;
+  readonly key: string;
+  readonly folders: readonly string[];
+  readonly cwd: string;
+  readonly concurrency: number;
+  readonly dev: boolean;
+  readonly share: Share;
+  readonly stuckMs: number;
+  readonly graceMs: number;
+}
+
+/** Which types of the folders a process serves. */
+export type Share =
+  | { readonly only: string; readonly except?: undefined }
+  | { readonly except: readonly string[]; readonly only?: undefined };
+
+export type ToNodeProcess = Assignment | { readonly kind: 'drain' };
+
+export interface ServedNode {
+  readonly typeId: string;
+  readonly version: string;
+  readonly file: string;
+}
+
+export type FromNodeProcess =
+  /** Its code is loaded; no types: there is nothing for it to do. */
+  | { readonly kind: 'loaded'; readonly nodes: readonly ServedNode[]; readonly warnings: readonly string[] }
+  /** The host has accepted its types. */
+  | { readonly kind: 'serving'; readonly workerId: string; readonly nodes: readonly ServedNode[] }
+  /** Its code cannot be loaded, or its types were refused. */
+  | { readonly kind: 'failed'; readonly message: string }
+  /** Types with a task, now or a moment ago. */
+  | { readonly kind: 'busy'; readonly types: readonly string[] }
+  | { readonly kind: 'alive' };
+
+/** What the watchdog of a process says, over a pipe of its own, when its main thread stands still. */
+export interface Standstill {
+  /** What the thread was doing; undefined when it could not be told. */
+  readonly task?: StuckTask | undefined;
+  /** FILE:LINE:COLUMN */
+  readonly at?: string | undefined;
+}
+
+export interface StuckTask {
+  readonly taskId: string;
+  readonly lease: number;
+  readonly typeId: string;
+  readonly nodeId: string;
+  readonly runId: string;
+}

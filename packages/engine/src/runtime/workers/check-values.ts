@@ -1,0 +1,41 @@
+import {
+  fieldName,
+  isHostError,
+  type JsonObject,
+  type Problem,
+  WorkBudget,
+  type WorkLimits,
+} from '@weft/protocol';
+import type { Outcome } from '../../core/decide/step.ts';
+import { failure } from './served-task.ts';
+
+type Check = (values: JsonObject, budget: WorkBudget) => readonly Problem[];
+
+const SUBJECTS = {
+  inputs: { code: 'validation_error', words: 'The inputs of the node do not fit its type' },
+  outputs: { code: 'output_invalid', words: 'The worker returned outputs that do not fit the node type' },
+} as const;
+
+/** How the attempt ends when values do not fit the schema of the type; undefined when they do. */
+export function misfit(
+  subject: keyof typeof SUBJECTS,
+  check: Check,
+  values: JsonObject,
+  limits: WorkLimits,
+): Outcome | undefined {
+  const { code, words } = SUBJECTS[subject];
+  try {
+    const [first, ...others] = check(values, new WorkBudget(limits));
+    if (first === undefined) return undefined;
+    const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+    const path = `/${subject}${first.path}`;
+    return failure(code, `${words}: ${path} ${first.message}${more}.`, {
+      details: { field: fieldName(path), path },
+    });
+  } catch (error) {
+    if (!isHostError(error)) throw error;
+    return failure(error.code, `${words} cheaply enough to tell: ${error.message}`, {
+      details: { field: subject, ...error.details },
+    });
+  }
+}
