@@ -111,7 +111,7 @@ function readme(name: string): string {
 
 \`\`\`
 npm start                                     # a host with this project's code, reloaded when a file changes
-npx weft run hello --input name=Ada --watch   # in a second terminal
+npx @weft/cli run hello --input name=Ada --watch   # in a second terminal
 npm test                                      # the nodes without a host
 \`\`\`
 
@@ -119,6 +119,6 @@ npm test                                      # the nodes without a host
 - \`workflows/\`: every \`*.json\` is registered when the host starts.
 - \`.weft/\`: the data of the host; remove it to begin from nothing.
 
-Elsewhere: \`npx weft worker ./nodes --url URL --key-file FILE\` serves the same files to any host.
+Elsewhere: \`npx @weft/cli worker ./nodes --url URL --key-file FILE\` serves the same files to any host.
 `;
 }
