@@ -33,6 +33,16 @@ const FREE: Readonly<Record<string, readonly string[]>> = {
   // A definition, held to the schema of registerWorkflow by the engine; and a bundle, read by core/import.
   checkWorkflow: ['/*'],
   importBundle: ['/*'],
+  registerWorker: ['/types/0/summary', '/types/0/config/*', '/types/0/inputs/*', '/types/0/outputs/*'],
+  reportTasks: [
+    '/results/0/outputs/*',
+    '/results/0/error/message',
+    '/results/0/error/details/*',
+    '/chunks/0/text',
+    '/progress/0/details',
+    '/logs/0/message',
+    '/logs/0/fields/*',
+  ],
   registerWorkflow: [
     '/$schema', // for editors; it is not kept
     '/description',

@@ -71,6 +71,7 @@ export const BY_NAME: Readonly<Record<string, Json>> = {
 const OF_PATTERNS = [
   'orders-api',
   '1.0',
+  '1.0.0',
   RUN_ID,
   'core.noop',
   HEX.slice(0, 8),
