@@ -385,7 +385,7 @@ export interface EgressRequest {
   readonly maxResponseBytes: number;
   readonly followRedirects: boolean;
   /** The URL is sensitive: errors and log lines do not name the receiver, whose spelling in them is not the URL's. */
-  readonly hidesReceiver?: boolean;
+  readonly hidesReceiver?: boolean | undefined;
   /**
    * Asked in the turn of the event loop in which bytes of the request leave the process, on every hop and every attempt. False:
    * they do not, and the request ends as aborted.

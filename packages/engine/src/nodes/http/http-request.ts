@@ -72,7 +72,7 @@ function send(request: UnsentRequest, { egress, stop }: EffectContext): Promise<
     signal: stop,
     maxResponseBytes: request.maxResponseBytes,
     followRedirects: request.followRedirects,
-    ...(request.hidesReceiver === true && { hidesReceiver: true }),
+    hidesReceiver: request.hidesReceiver,
   });
 }
 

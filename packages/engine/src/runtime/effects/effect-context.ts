@@ -5,6 +5,7 @@ import type {
   Artifacts,
   EffectContext,
   Egress,
+  EgressRequest,
   Memory,
   OutputChunk,
   Secrets,
@@ -41,7 +42,7 @@ export class PerformedEffect implements EffectContext {
   /** Whatever request a node makes of it, it waits among those of its tenant and leaves only while the claim holds. */
   get egress(): Egress {
     const { egress, task } = this.#parts;
-    return { fetch: (request) => egress.fetch({ ...request, mayLeave: task.holdsClaim }, task.tenant) };
+    return { fetch: (request) => egress.fetch(underClaim(request, task.holdsClaim), task.tenant) };
   }
 
   holdsClaim(): boolean {
@@ -84,6 +85,24 @@ export function invocationOf({ tenant, runId, effect }: EffectTask): string {
     { tenant, runId, nodeId: executionOf(effect), ordinal: 0, providerKey },
     sha256Base64Url,
   );
+}
+
+/** Field by field, because a spread that is added to takes ten times as long; the type knows when one is missing. */
+function underClaim(
+  request: EgressRequest,
+  mayLeave: () => boolean,
+): { readonly [Field in keyof Required<EgressRequest>]: EgressRequest[Field] } {
+  return {
+    url: request.url,
+    method: request.method,
+    headers: request.headers,
+    body: request.body,
+    signal: request.signal,
+    maxResponseBytes: request.maxResponseBytes,
+    followRedirects: request.followRedirects,
+    hidesReceiver: request.hidesReceiver,
+    mayLeave,
+  };
 }
 
 /** Another visit is another effect: it must not look like a repetition of the last one. */

@@ -26,6 +26,12 @@ export interface ExchangeOptions {
 const WRITTEN_AT_ONCE = 64 * 1024;
 const MOST_BYTES_OF_A_UNIT = 3;
 
+/** What of a request depends on its size. */
+interface Content {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Buffer | Readable | null;
+}
+
 /** Several kept connections may have been closed at once, by a restart for example. */
 const MAX_ATTEMPTS = 4;
 
@@ -132,12 +138,14 @@ class Exchange implements Dispatcher.DispatchHandler {
   #send(): void {
     const { destination, method } = this.#hop;
     const { connections, addresses, idleTimeoutMs } = this.#options;
+    const { headers, body } = this.#content();
     this.#attempts += 1;
     connections.to(destination, addresses).dispatch(
       {
         path: destination.path,
         method,
-        ...this.#content(),
+        headers,
+        body,
         headersTimeout: idleTimeoutMs,
         bodyTimeout: idleTimeoutMs,
       },
@@ -145,7 +153,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     );
   }
 
-  #content(): Pick<Dispatcher.DispatchOptions, 'headers' | 'body'> {
+  #content(): Content {
     const { headers, body = null } = this.#hop;
     const isSmall = body === null || body.length <= WRITTEN_AT_ONCE / MOST_BYTES_OF_A_UNIT;
     if (isSmall || this.#options.mayLeave === undefined) return { headers, body };
