@@ -33,7 +33,16 @@ export function createHost(options: HostOptions): Host {
     auditLogIntegrity: runtime.audit.integrity,
   });
   const { hostId, ...life } = createLife(settings, stores, runtime, discovery);
-  return { ...createSurface({ settings, stores, runtime, discovery, hostId }), ...life };
+  const ends: (() => void)[] = [];
+  const atStop = (end: () => void): void => void ends.push(end);
+  return {
+    ...createSurface({ settings, stores, runtime, discovery, hostId, atStop }),
+    ...life,
+    stop(graceMs) {
+      for (const end of ends) end();
+      return life.stop(graceMs);
+    },
+  };
 }
 
 interface Life extends Pick<Host, 'start' | 'stop'> {
