@@ -115,7 +115,9 @@ export type {
   IdempotencyRecord,
   KeyUnit,
   Listed,
+  LeasedTask,
   NewOutboxRow,
+  NewTask,
   Signal,
   OpenBackup,
   OutboxRow,
@@ -144,4 +146,6 @@ export type {
   WorkflowUnit,
   WriteResult,
   WriteUnit,
+  StoredTask,
+  Tasks,
 } from './ports/store.ts';

@@ -168,6 +168,7 @@ export {
 } from './documents/workers.ts';
 export type {
   NodeTypeDocument,
+  NodeTypeEntry,
   RegisteredWorker,
   RegisterWorkerRequest,
   TaskError,

@@ -10,11 +10,13 @@ import { type Forks, createForks } from './compare/forks.ts';
 import { type Imports, createImports } from './compare/imports.ts';
 import { type Interrupts, createInterrupts } from './runs/interrupts.ts';
 import { type Operations, createOperations } from './host/operations.ts';
+import { type NodeTypes, createNodeTypes } from './host/node-types.ts';
 import { type Keys, createKeys } from './host/keys.ts';
 import { type Runs, createRuns } from './runs/runs.ts';
 import { type Secrets, createSecrets } from './host/secrets.ts';
 import { type ClientOptions, createTransport } from './requests/transport.ts';
 import { type Webhooks, createWebhooks } from './host/webhooks.ts';
+import { type Workers, createWorkers } from './host/workers.ts';
 import { type Workflows, createWorkflows } from './host/workflows.ts';
 
 export interface Client {
@@ -24,6 +26,8 @@ export interface Client {
   readonly annotations: Annotations;
   readonly interrupts: Interrupts;
   readonly workflows: Workflows;
+  readonly nodeTypes: NodeTypes;
+  readonly workers: Workers;
   readonly keys: Keys;
   readonly operations: Operations;
   readonly webhooks: Webhooks;
@@ -47,6 +51,8 @@ export function createClient(options: ClientOptions = {}): Client {
     annotations: createAnnotations(transport),
     interrupts: createInterrupts(transport),
     workflows: createWorkflows(transport),
+    nodeTypes: createNodeTypes(transport),
+    workers: createWorkers(transport),
     keys: createKeys(transport),
     operations: createOperations(transport),
     webhooks: createWebhooks(transport),

@@ -145,6 +145,16 @@ export interface RunExplanation {
   readonly childRunId?: string;
   readonly until?: string;
   readonly holder?: string;
+  /** The task of a node that workers perform; without a worker, it waits for one. */
+  readonly task?: {
+    readonly typeId: string;
+    readonly version: string;
+    /** Since when it waits, or the worker has it. */
+    readonly since: string;
+    readonly worker?: string;
+    readonly node?: string;
+    readonly progress?: { readonly at: string; readonly details?: Json };
+  };
 }
 
 export interface WorkflowSummary {
@@ -170,6 +180,15 @@ export interface WorkflowProblem {
 export interface WorkflowReport {
   readonly errors: readonly WorkflowProblem[];
   readonly warnings: readonly WorkflowProblem[];
+  /** Nodes whose type workers serve, and the version each would use. */
+  readonly pinned?: readonly { readonly path: string; readonly typeId: string; readonly version: string }[];
+}
+
+export interface WaitingWorkflow {
+  readonly id: string;
+  readonly version: string;
+  /** Ids of node types that no worker has served. */
+  readonly waitingFor: readonly string[];
 }
 
 export interface WorkflowRegistration {

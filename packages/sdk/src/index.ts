@@ -39,6 +39,7 @@ export {
   type RunFilter,
   type RunSummary,
   type StreamMode,
+  type WaitingWorkflow,
   type WorkflowProblem,
   type WorkflowRegistration,
   type WorkflowReport,
@@ -47,6 +48,8 @@ export {
   nodeNameOf,
   openInterruptsOf,
 } from './documents.ts';
+export type { NodeTypeEntry, NodeTypes } from './host/node-types.ts';
+export type { Workers, WorkerSummary } from './host/workers.ts';
 export { ApiError, ConnectionError } from './requests/errors.ts';
 export type { EventStreamOptions } from './streams/event-stream.ts';
 export type { FailedVisit, ForkedRun, ForkRequest, Forks, RunAncestry } from './compare/forks.ts';

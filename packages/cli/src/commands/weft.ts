@@ -20,6 +20,7 @@ import { ls as listKeys } from './keys/ls.ts';
 import { revoke as revokeKey } from './keys/revoke.ts';
 import { rotateLinks } from './keys/rotate-links.ts';
 import { newProject } from './new.ts';
+import { nodes } from './nodes/index.ts';
 import { resolve } from './resolve.ts';
 import { restore } from './restore.ts';
 import { retention } from './retention.ts';
@@ -43,6 +44,7 @@ import { rm as removeSecret } from './secrets/rm.ts';
 import { set as setSecret } from './secrets/set.ts';
 import { serve } from './serve.ts';
 import { worker } from './worker.ts';
+import { ls as listWorkers } from './workers/ls.ts';
 import { webhooks } from './webhooks/index.ts';
 import { check } from './workflows/check.ts';
 import { ls as listWorkflows } from './workflows/ls.ts';
@@ -82,6 +84,8 @@ export const weft = group('weft', 'A durable workflow host for the OpenWOP v1 pr
   answer,
   resolve,
   group('workflows', 'List, check and register workflows', [listWorkflows, showWorkflow, check, register]),
+  nodes,
+  group('workers', 'See who serves node types', [listWorkers]),
   group('keys', 'Manage API keys', [
     listKeys,
     createKey,

@@ -42,4 +42,14 @@ describe('the banner', () => {
     expect(lineOf({ files: many, registered: 13 }, 'workflows')).toMatch(/ 13 loaded$/);
     expect(lineOf({ files: many, registered: 40 }, 'workflows')).toMatch(/ 13 loaded; 40 registered in all$/);
   });
+
+  it('says which files wait for node types', () => {
+    const files = [{ file: '/x/shop.json', waitingFor: ['acme.charge', 'acme.ship'] }];
+
+    const banner = renderBanner(PLAIN, { ...STARTED, files });
+
+    expect(banner).toContain('Registered when a worker serves their node types:');
+    expect(banner).toContain('! shop.json: waiting for types acme.charge, acme.ship');
+    expect(banner).not.toContain('Not loaded');
+  });
 });

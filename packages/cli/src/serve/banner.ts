@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { Style } from '../output/style.ts';
 import { renderFields } from '../output/table.ts';
 import type { BuiltInFixtures } from './workflows/fixtures.ts';
@@ -33,8 +34,13 @@ const SHOWN_PROBLEMS = 20;
 /** What a person sees when the host is up: where it is, what it has, and what to try. */
 export function renderBanner(style: Style, started: Started): string {
   const workflows = started.files.flatMap((file) => ('id' in file ? [`${file.id}@${file.version}`] : []));
+  const waiting = started.files.flatMap((file) =>
+    'waitingFor' in file ? [`${basename(file.file)}: waiting for ${typesText(file.waitingFor)}`] : [],
+  );
   const problems = [
-    ...started.files.flatMap((file) => ('problems' in file ? file.problems : file.warnings)),
+    ...started.files.flatMap((file) =>
+      'problems' in file ? file.problems : 'warnings' in file ? file.warnings : [],
+    ),
     ...(started.fixtures?.problems ?? []),
   ];
   const lines = [
@@ -57,7 +63,9 @@ export function renderBanner(style: Style, started: Started): string {
       ['fixtures', started.fixtures && `${started.fixtures.registered} built in, for conformance suites`],
     ]),
   ];
-  if (problems.length > 0) lines.push('', ...problemLines(style, problems));
+  if (waiting.length > 0)
+    lines.push('', ...listed(style, 'Registered when a worker serves their node types:', waiting));
+  if (problems.length > 0) lines.push('', ...listed(style, 'Not loaded, or with warnings:', problems));
   lines.push(
     '',
     'Try:',
@@ -75,12 +83,16 @@ function workflowsText(workflows: readonly string[], registered: number): string
   return registered > workflows.length ? `${loaded}; ${registered} registered in all` : loaded;
 }
 
-function problemLines(style: Style, problems: readonly string[]): string[] {
+function typesText(types: readonly string[]): string {
+  return `${types.length === 1 ? 'type' : 'types'} ${types.join(', ')}`;
+}
+
+function listed(style: Style, title: string, problems: readonly string[]): string[] {
   const shown = problems
     .slice(0, SHOWN_PROBLEMS)
     .map((problem) => `  ${style.yellow('!')} ${visibleText(problem)}`);
   const more = problems.length - shown.length;
-  return ['Not loaded, or with warnings:', ...shown, ...(more > 0 ? [`  … and ${more} more`] : [])];
+  return [title, ...shown, ...(more > 0 ? [`  … and ${more} more`] : [])];
 }
 
 function tryLines({ command, test }: Started, workflows: readonly string[]): readonly string[] {

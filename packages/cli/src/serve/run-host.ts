@@ -127,7 +127,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
       host,
       operator(settings.conformance),
       settings.workflows.map((path) => resolve(io.cwd, path)),
-      { strict: settings.strict, dev: settings.dev },
+      { strict: settings.strict, dev: settings.dev, onNews: (loaded) => tellNews(loaded, log) },
     );
     const fixtures = settings.conformance ? await registerFixtures(host, operator(true), files) : undefined;
     const registered = await countWorkflows(store);
@@ -172,6 +172,17 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     }
     throw startFailure(error, place);
   }
+}
+
+/** A file whose node types came, or changed, after the start. */
+function tellNews(loaded: LoadedFile, log: Log): void {
+  const { file } = loaded;
+  if ('id' in loaded) {
+    const { id, version } = loaded;
+    log('info', { file, id, version }, 'workflow registered: its node types are known');
+  } else if ('waitingFor' in loaded) {
+    log('warn', { file, waitingFor: [...loaded.waitingFor] }, 'workflow waits for node types');
+  } else log('warn', { file, problems: [...loaded.problems] }, 'workflow not registered');
 }
 
 /** Who accepted what: the audit log explains later where those runs are. */

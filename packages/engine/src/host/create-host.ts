@@ -33,7 +33,16 @@ export function createHost(options: HostOptions): Host {
     auditLogIntegrity: runtime.audit.integrity,
   });
   const { hostId, ...life } = createLife(settings, stores, runtime, discovery);
-  return { ...createSurface({ settings, stores, runtime, discovery, hostId }), ...life };
+  const ends: (() => void)[] = [];
+  const atStop = (end: () => void): void => void ends.push(end);
+  return {
+    ...createSurface({ settings, stores, runtime, discovery, hostId, atStop }),
+    ...life,
+    stop(graceMs) {
+      for (const end of ends) end();
+      return life.stop(graceMs);
+    },
+  };
 }
 
 interface Life extends Pick<Host, 'start' | 'stop'> {
@@ -69,6 +78,7 @@ function createLife(settings: HostSettings, stores: Stores, runtime: Runtime, di
       overload.start();
       // What this process writes is published by its actors; only what others write is news here.
       unwatch = store.watch((runId, _nextSeq, elsewhere) => {
+        if (elsewhere === true) workers.look(runId);
         const actor = dispatcher.actor(runId);
         if (actor === undefined) feed.signal(runId);
         // No other process appends to a run that is held here, so one may have put a command into its inbox.
@@ -90,7 +100,7 @@ function createLife(settings: HostSettings, stores: Stores, runtime: Runtime, di
       retention.stop();
       workers.drain();
       await Promise.all([dispatcher.stop(graceMs), outbox.stop(graceMs)]);
-      const isFree = workers.stop();
+      const isFree = await workers.stop();
       await audit.stop(graceMs);
       await committer.idle();
       const holder = lease.stop();

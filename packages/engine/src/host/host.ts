@@ -8,6 +8,7 @@ import type { Caller, IdempotencyClaim, RememberedAnswer } from './surface/calle
 import type { Cluster } from './surface/cluster.ts';
 import type { Interrupts } from './surface/interrupts.ts';
 import type { Keys } from './surface/keys.ts';
+import type { NodeTypeCatalogue } from './surface/node-types.ts';
 import type { Operations } from './surface/operations.ts';
 import type { Runs } from './surface/runs.ts';
 import type { Secrets } from './surface/secrets.ts';
@@ -23,6 +24,7 @@ export type * from './surface/caller.ts';
 export type * from './surface/cluster.ts';
 export type * from './surface/interrupts.ts';
 export type * from './surface/keys.ts';
+export type * from './surface/node-types.ts';
 export type * from './surface/operations.ts';
 export type * from './surface/runs.ts';
 export type * from './surface/secrets.ts';
@@ -43,6 +45,7 @@ export interface Host {
   readonly annotations: Annotations;
   readonly interrupts: Interrupts;
   readonly workflows: Workflows;
+  readonly nodeTypes: NodeTypeCatalogue;
   readonly keys: Keys;
   readonly operations: Operations;
   readonly webhooks: Webhooks;

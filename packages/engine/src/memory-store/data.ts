@@ -17,6 +17,7 @@ import type {
 } from '../ports/store.ts';
 import type { MemoryDocument } from './documents.ts';
 import type { MemoryTombstone } from './retention.ts';
+import type { MemoryTask } from './tasks.ts';
 
 /** Everything the memory store knows. Rows are replaced, never changed, so what a reader got stays as it was. */
 export interface MemoryData {
@@ -36,6 +37,8 @@ export interface MemoryData {
   readonly blobs: Map<string, Uint8Array>;
   readonly audit: MemoryAuditEntry[];
   readonly tombstones: Map<string, MemoryTombstone>;
+  /** In the order in which they were put up. */
+  readonly tasks: Map<string, MemoryTask>;
   runsCreated: number;
 }
 
@@ -83,6 +86,7 @@ export function emptyData(): MemoryData {
     blobs: new Map(),
     audit: [],
     tombstones: new Map(),
+    tasks: new Map(),
     runsCreated: 0,
   };
 }

@@ -19,6 +19,7 @@ import { claimObstacle, firstSeq, isLive } from '../ports/store-rules.ts';
 import { documentAt, listDocuments, pruneDocuments } from './documents.ts';
 import { listExpired, pruneTombstones, tombstoneAt } from './retention.ts';
 import { decodeCursor, encodeCursor, listRuns, takePage } from './list-runs.ts';
+import { memoryTasks, pruneTasks } from './tasks.ts';
 import { isStorableUnit } from './storable-unit.ts';
 import { wasCommitted } from './was-committed.ts';
 import { createFairQueue } from '../runtime/fairness/fair-queue.ts';
@@ -26,6 +27,7 @@ import { UnstorableTextError } from '../model/storable-text.ts';
 import type {
   ClaimBounds,
   ClaimResult,
+  CommitWatcher,
   DueRun,
   OutboxRow,
   Store,
@@ -48,7 +50,8 @@ export interface MemoryStoreOptions {
 /** A store that keeps every promise but durability. For tests and for hosts that may forget. */
 export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOptions = {}): Store {
   const data = emptyData();
-  const watchers = new Set<(runId: string, nextSeq: number) => void>();
+  const watchers = new Set<CommitWatcher>();
+  const taskWatchers = new Set<() => void>();
 
   function notify(units: readonly WriteUnit[]): void {
     for (const unit of units) {
@@ -57,6 +60,11 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
         callIsolated(() => watcher(unit.runId, unit.expectedSeq + unit.events.length));
     }
   }
+
+  const tasks = memoryTasks(data, clock, {
+    offered: () => queueMicrotask(() => taskWatchers.forEach((watcher) => callIsolated(watcher))),
+    changed: (runId) => watchers.forEach((watcher) => callIsolated(() => watcher(runId, 0, true))),
+  });
 
   function writeAll(units: readonly WriteUnit[]): WriteResult[] {
     return units.map((unit) => {
@@ -185,14 +193,23 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
         .map(({ entry }) => entry);
     },
 
+    ...tasks,
+    watchTasks(onOffered) {
+      taskWatchers.add(onOffered);
+      return () => taskWatchers.delete(onOffered);
+    },
+
     async prune() {
       const expired = [...data.idempotency].filter(([, record]) => !isLive(record.expiresAt, clock()));
       for (const [key] of expired) data.idempotency.delete(key);
-      return expired.length + pruneDocuments(data, clock()) + pruneTombstones(data, clock());
+      return (
+        expired.length + pruneDocuments(data, clock()) + pruneTombstones(data, clock()) + pruneTasks(data)
+      );
     },
     async ping() {},
     async close() {
       watchers.clear();
+      taskWatchers.clear();
     },
   };
 }

@@ -12,6 +12,7 @@ import type {
 import { type ForkFacts, isLive, isOpen, openReader, type Pins } from '../ports/store-rules.ts';
 import type { MemoryData, MemoryRun } from './data.ts';
 import { nextSeq } from './data.ts';
+import { removeTasks } from './tasks.ts';
 import { decodeCursor, encodeCursor, takePage } from './list-runs.ts';
 
 export interface MemoryTombstone extends Tombstone {
@@ -34,6 +35,7 @@ export function pinsOf(data: MemoryData, runId: string): Pins {
 
 export function applyPurge(data: MemoryData, { tenant, runId, at, tombstoneUntil }: PurgeUnit): void {
   data.runs.delete(runId);
+  removeTasks(data, runId);
   data.tombstones.set(runId, { tenant, purgedAt: at, until: tombstoneUntil });
   for (const [id, { row }] of data.outbox) if (row.runId === runId) data.outbox.delete(id);
   for (const key of data.blobs.keys()) {
@@ -51,6 +53,7 @@ export function applyErasure(data: MemoryData, { runId, at }: EraseUnit): void {
   if (run === undefined) return;
   run.record = erasedRecord(run.record);
   run.erasedAt ??= at;
+  removeTasks(data, runId);
   delete run.checkpoint;
   run.events.forEach((event, index) => {
     run.events[index] = withoutOverlay(event);

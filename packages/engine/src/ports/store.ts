@@ -57,6 +57,9 @@ export type {
  * S-10. An erasure deletes what only the fold may see: overlays, the values of inputs, the checkpoint, and the contents of
  *       commands. The public log stays, byte for byte.
  * S-11. A text is kept as it is, or its unit fails, alone: no two texts ever become one.
+ * S-12. A task has one lease at a time. Each has a higher number than the one before; it ends with the deadline of its holder, by
+ *       the store's clock, and what is written under another number is refused. A task is leased only while its run is open and
+ *       claimed as it was when the task was put up.
  */
 export type Store = Commits &
   RunLog &
@@ -70,6 +73,7 @@ export type Store = Commits &
   Outbox &
   AuditTrail &
   Removals &
+  Tasks &
   Maintenance;
 
 /** The one way to write units. S1, S7. */
@@ -191,6 +195,33 @@ export interface Removals {
   listExpired(tenant: string | undefined, before: number, page: Page): Promise<Listed<ExpiredRun>>;
   /** Removes expired idempotency records, documents and tombstones; returns how many. */
   prune(): Promise<number>;
+}
+
+/** Tasks of runs that one process holds, for workers of others. S-12. */
+export interface Tasks {
+  /** Puts a task up, or up again under a newer claim. False when the run is not claimed under this epoch. */
+  offerTask(task: NewTask): Promise<boolean>;
+  /** Leases tasks of these types, the oldest first, that have no result and that no living holder has. */
+  claimTasks(
+    holder: string,
+    tenant: string,
+    types: readonly TaskType[],
+    limit: number,
+  ): Promise<readonly LeasedTask[]>;
+  /** What whoever has it says of it while it is performed. */
+  noteTask(taskId: string, lease: number, note: string): Promise<void>;
+  /** Keeps the result for the holder of the run. False when it is not held under this lease; again is once. */
+  settleTask(taskId: string, lease: number, result: string): Promise<boolean>;
+  /** Gives the lease back. */
+  returnTask(taskId: string, lease: number, isLost: boolean): Promise<void>;
+  /**
+   * Takes down a task that was put up under this epoch. `unlessTaken`: not while a living holder has it, nor with a result. True when
+   * it is gone.
+   */
+  withdrawTask(taskId: string, epoch: number, unlessTaken: boolean): Promise<boolean>;
+  readTasks(runIds: readonly string[]): Promise<readonly StoredTask[]>;
+  /** Called when a task may have been put up, by whatever process. Returns the way to stop. */
+  watchTasks(onOffered: () => void): () => void;
 }
 
 /** The database itself. */
@@ -467,6 +498,40 @@ export interface NewOutboxRow {
 export interface OutboxRow extends NewOutboxRow {
   readonly runId: string;
   readonly attempts: number;
+}
+
+export interface TaskType {
+  readonly typeId: string;
+  readonly version: string;
+}
+
+export interface NewTask extends TaskType {
+  readonly taskId: string;
+  readonly tenant: string;
+  readonly runId: string;
+  /** Of the claim on the run. */
+  readonly epoch: number;
+  /** Is not leased again once it was lost. */
+  readonly isOnce: boolean;
+  /** JSON text; holds no secrets. */
+  readonly body: string;
+}
+
+export interface LeasedTask extends NewTask {
+  readonly lease: number;
+}
+
+export interface StoredTask {
+  readonly taskId: string;
+  readonly runId: string;
+  readonly epoch: number;
+  readonly lease: number;
+  /** A living one that has it. */
+  readonly holder?: string;
+  /** How often a holder lost it. */
+  readonly losses: number;
+  readonly note?: string;
+  readonly result?: string;
 }
 
 export interface AuditEntry {

@@ -21,6 +21,7 @@ import { registryContract } from './registry.ts';
 import { restartingContract } from './restarting.ts';
 import { rulesContract } from './rules.ts';
 import { suspicionsContract } from './suspicions.ts';
+import { tasksContract } from './tasks.ts';
 import { textsContract } from './texts.ts';
 import type { ContractFaults, ContractOptions, StoreHarness, Subject } from './subject.ts';
 
@@ -104,6 +105,7 @@ export function storeContract(name: string, harness: StoreHarness): void {
     expiredRunsContract(subject);
     suspicionsContract(subject);
     outcomesContract(subject);
+    tasksContract(subject);
     textsContract(subject);
     interleavingContract(subject);
     if (reopen) {

@@ -230,6 +230,7 @@ export const MapNodeTypeSchema = closed({
   to: optional(nameOf({ minLength: 1, description: 'Absent: the mapping is removed.' })),
 });
 
+export type NodeTypeEntry = Static<typeof NodeTypeListSchema>['types'][number];
 export type NodeTypeDocument = Static<typeof NodeTypeDocumentSchema>;
 export type RegisterWorkerRequest = Static<typeof RegisterWorkerSchema>;
 export type RegisteredWorker = Static<typeof RegisteredWorkerSchema>;

@@ -63,7 +63,7 @@ export const WORKER_ROUTES = describeRoutes({
     summary: 'Node types that a definition may use: those of the host, and those that workers have served.',
     query: [{ name: 'typeId', description: 'Only versions of this type.', schema: name }],
     responses: { 200: { description: 'All of them, with their schemas.', schema: NodeTypeListSchema } },
-    errors: [],
+    errors: ['validation_error'],
   },
   mapNodeType: {
     scope: 'workflows:write',

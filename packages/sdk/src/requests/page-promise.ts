@@ -72,7 +72,7 @@ export function wholeList<Row>(
   const load = (): ApiPromise<readonly Row[]> =>
     mapped(
       transport.json<Readonly<Record<string, unknown>>>(endpoint, { query }),
-      ({ [member]: rows }) => rows as readonly Row[],
+      ({ [member]: rows }) => (rows ?? []) as readonly Row[],
     );
   return new PagePromise({ first: load, rowsOf: (all) => all, next: () => undefined });
 }

@@ -12,6 +12,7 @@ import { preparePrune } from './retention/prune.ts';
 import { prepareRetentionReader } from './retention/read-retention.ts';
 import { prepareRegistryReader } from './documents/read-registry.ts';
 import { prepareRunReader } from './runs/read-run.ts';
+import { prepareTasks } from './runs/tasks.ts';
 import { prepareInDoubtUnits } from './commits/was-committed.ts';
 
 export { checkPostgres } from './connections/check-database.ts';
@@ -120,6 +121,7 @@ function storeOn({ pool, notifier, schema, statementTimeoutMs, clock, faults }: 
     ...claims,
     ...registry,
     ...documents,
+    ...prepareTasks(pool, notifier, clock),
 
     prune: preparePrune(pool, clock),
     async ping() {

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { AuditEntry, Store, WriteUnit } from '@weft/engine';
+import type { AuditEntry, CommitWatcher, Store, WriteUnit } from '@weft/engine';
 import { openBackup, removeStaleCopies } from './file/backup.ts';
 import { prepareBlobs } from './documents/blobs.ts';
 import { freeAllClaims, prepareClaims } from './claims/claims.ts';
 import { type Commit, prepareCommit, type SqliteFaults } from './commits/commit.ts';
+import { freeAllTasks, prepareTasks } from './claims/tasks.ts';
 import type { Connection } from './file/connection.ts';
 import { prepareDocuments } from './documents/documents.ts';
 import { newHolders } from './claims/holders.ts';
@@ -98,6 +99,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       clock: options.clock ?? Date.now,
     };
     freeAllClaims(connection);
+    freeAllTasks(connection);
     const closeFile = async (): Promise<void> => {
       scrub.stop();
       // Prepared statements keep the handle alive until they are collected, and with it the WAL; so fold it in now.
@@ -179,7 +181,8 @@ function storeOn({ connection, commit, scrub, damage, closeFile }: Parts): Store
   const suspicions = prepareSuspicions(connection);
   const wasCommitted = prepareWasCommitted(connection, runs);
   const alive = db.prepare('SELECT 1');
-  const watchers = new Set<(runId: string, nextSeq: number) => void>();
+  const watchers = new Set<CommitWatcher>();
+  const taskWatchers = new Set<() => void>();
   let isClosed = false;
 
   function notify(unit: WriteUnit): void {
@@ -201,6 +204,10 @@ function storeOn({ connection, commit, scrub, damage, closeFile }: Parts): Store
     unit.kind === 'purge' || unit.kind === 'erase' || (unit.kind === 'document' && unit.body === undefined);
 
   const prune = preparePrune(connection);
+  const tasks = prepareTasks(connection, {
+    offered: () => queueMicrotask(() => taskWatchers.forEach((watcher) => callIsolated(watcher))),
+    changed: (runId) => watchers.forEach((watcher) => callIsolated(() => watcher(runId, 0, true))),
+  });
 
   moveAside();
   return {
@@ -254,6 +261,12 @@ function storeOn({ connection, commit, scrub, damage, closeFile }: Parts): Store
     claimOutbox: async (limit, leaseMs, except = []) => registry.claimOutbox(limit, leaseMs, except),
     readAudit: async (fromId, limit) => registry.readAudit(fromId, limit),
 
+    ...tasks,
+    watchTasks(onOffered) {
+      taskWatchers.add(onOffered);
+      return () => taskWatchers.delete(onOffered);
+    },
+
     async prune() {
       const removed = await prune();
       if (removed > 0) scrub.request();
@@ -268,6 +281,7 @@ function storeOn({ connection, commit, scrub, damage, closeFile }: Parts): Store
       if (isClosed) return;
       isClosed = true;
       watchers.clear();
+      taskWatchers.clear();
       pendingDeletes.stop();
       await closeFile();
     },

@@ -4,6 +4,7 @@ import { connect } from '../../connecting/connection.ts';
 import { EXIT } from '../../exit-code.ts';
 import { renderTable } from '../../output/table.ts';
 import { allWorkflows } from './find-workflow.ts';
+import { shown } from '../../output/terminal-text.ts';
 import { agoText } from '../../output/time-text.ts';
 
 export const ls = leaf({
@@ -15,13 +16,16 @@ export const ls = leaf({
     const { io } = cli;
     const { client } = await connect(io, args);
     const rows = await allWorkflows(client);
+    const waiting = await client.workflows.waiting();
     if (cli.json) {
-      for (const row of rows) io.stdout.write(`${JSON.stringify(row)}\n`);
+      for (const row of [...rows, ...waiting]) io.stdout.write(`${JSON.stringify(row)}\n`);
       return EXIT.done;
     }
-    if (rows.length === 0)
+    for (const { id, version, waitingFor } of waiting)
+      io.stderr.write(shown`${id}@${version} waits for node types: ${waitingFor.join(', ')}\n`);
+    if (rows.length === 0 && waiting.length === 0)
       io.stderr.write('No workflow is registered. Add one: weft workflows register FILE\n');
-    else io.stdout.write(`${table(cli.style, rows)}\n`);
+    else if (rows.length > 0) io.stdout.write(`${table(cli.style, rows)}\n`);
     return EXIT.done;
   },
 });

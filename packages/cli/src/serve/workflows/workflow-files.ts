@@ -1,13 +1,13 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { Caller, Host, RegisterOptions, WorkflowProblem } from '@weft/engine';
+import type { Caller, Host, KeptOutcome, RegisterOptions, WorkflowProblem } from '@weft/engine';
 import { type JsonObject, isHostError, isJsonObject } from '@weft/protocol/plain';
 import { toCliError, unusable } from '../../exit-code.ts';
 import { lineOfPointer } from '../../parsing/json-lines.ts';
 import { jsonFilesIn } from '../../parsing/json-files.ts';
 import { parseJsonText, readTextFile } from '../../parsing/key-values.ts';
 
-/** What became of one file: a workflow, or the reason why it is not one. */
+/** What became of one file: a workflow, one that waits for node types that no worker has served yet, or the reason why it is none. */
 export type LoadedFile =
   | {
       readonly file: string;
@@ -15,7 +15,13 @@ export type LoadedFile =
       readonly version: string;
       readonly warnings: readonly string[];
     }
+  | { readonly file: string; readonly waitingFor: readonly string[] }
   | { readonly file: string; readonly problems: readonly string[] };
+
+export interface FileOptions extends RegisterOptions {
+  /** What becomes of a file later: its types are there, or in development have newer versions. */
+  readonly onNews: (loaded: LoadedFile) => void;
+}
 
 type Registrar = Pick<Host, 'workflows'>;
 
@@ -24,7 +30,7 @@ export async function loadWorkflowFiles(
   host: Registrar,
   caller: Caller,
   folders: readonly string[],
-  options: RegisterOptions,
+  options: FileOptions,
 ): Promise<readonly LoadedFile[]> {
   const read: (ReadFile | LoadedFile)[] = [];
   for (const folder of folders)
@@ -61,18 +67,32 @@ async function readDefinition(file: string): Promise<ReadFile | LoadedFile> {
 async function load(
   host: Registrar,
   caller: Caller,
-  { file, text, definition }: ReadFile,
-  options: RegisterOptions,
+  read: ReadFile,
+  { onNews, ...options }: FileOptions,
 ): Promise<LoadedFile> {
+  const { file, definition } = read;
   try {
-    const { errors } = await host.workflows.check(definition, caller.tenant, options.alongside);
-    if (errors.length > 0)
-      return { file, problems: errors.map((problem) => problemText(file, text, problem)) };
-    const { id, version, warnings } = await host.workflows.register(caller, definition, options);
-    return { file, id, version, warnings: warnings.map((problem) => problemText(file, text, problem)) };
+    const outcome = await host.workflows.keep(caller, definition, options, (later) =>
+      onNews(loadedFrom(read, later)),
+    );
+    return loadedFrom(read, outcome);
   } catch (error) {
     if (!isHostError(error)) throw error;
     return { file, problems: [`${basename(file)}: ${error.message}`] };
+  }
+}
+
+function loadedFrom({ file, text }: ReadFile, outcome: KeptOutcome): LoadedFile {
+  const textOf = (problem: WorkflowProblem): string => problemText(file, text, problem);
+  switch (outcome.state) {
+    case 'waiting':
+      return { file, waitingFor: outcome.types };
+    case 'refused':
+      return { file, problems: outcome.errors.map(textOf) };
+    case 'registered': {
+      const { id, version, warnings } = outcome.registration;
+      return { file, id, version, warnings: warnings.map(textOf) };
+    }
   }
 }
 

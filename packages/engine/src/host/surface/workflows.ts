@@ -8,6 +8,30 @@ export interface Workflows {
   check(definition: unknown, tenant?: string, alongside?: ReadonlySet<string>): Promise<WorkflowReport>;
   get(caller: Caller, id: string, version?: string): Promise<WorkflowDefinition | undefined>;
   list(caller: Caller, page: Page): Promise<Listed<WorkflowSummary>>;
+  /**
+   * Registers a definition, or holds it until workers have served the node types it names; in development also registers it again when
+   * they have newer versions. `onNews` is told what becomes of it later. Throws as `register` does.
+   */
+  keep(
+    caller: Caller,
+    definition: unknown,
+    options: RegisterOptions,
+    onNews: (outcome: KeptOutcome) => void,
+  ): Promise<KeptOutcome>;
+  /** Definitions that this process holds. */
+  waiting(caller: Caller): readonly WaitingDefinition[];
+}
+
+export type KeptOutcome =
+  | { readonly state: 'registered'; readonly registration: Registration }
+  | { readonly state: 'waiting'; readonly types: readonly string[] }
+  | { readonly state: 'refused'; readonly errors: readonly WorkflowProblem[] };
+
+export interface WaitingDefinition {
+  readonly id: string;
+  readonly version: string;
+  /** Ids of node types. */
+  readonly waitingFor: readonly string[];
 }
 
 export interface RegisterOptions {

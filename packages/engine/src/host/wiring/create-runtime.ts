@@ -19,7 +19,7 @@ import { createRunIds } from '../../runtime/runs/ids.ts';
 import { createReaders, type Readers } from '../../runtime/runs/readers.ts';
 import { createRunStates } from '../../runtime/runs/states.ts';
 import { createDispatcher } from '../../runtime/scheduling/dispatcher.ts';
-import { createLease } from '../../runtime/scheduling/lease.ts';
+import { createLease, type Lease } from '../../runtime/scheduling/lease.ts';
 import { createSpawnChild } from '../../runtime/scheduling/spawn-child.ts';
 import { createLocalResolver, openSealer } from '../../runtime/secrets/resolver.ts';
 import { createFeed } from '../../runtime/streams/feed.ts';
@@ -60,7 +60,7 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
     idempotency,
     withState: (row, use) => readers.withState(row, use),
     nodeTypes,
-    claimLeftMs: () => lease.leftMs(),
+    lease: () => lease,
     node: () => member.name,
   });
   const lease = createLease({
@@ -68,7 +68,10 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
     ttlMs: limits.claimTtlMs,
     everyMs: limits.heartbeatMs,
     about: () => member.about(),
-    onLost: () => dispatcher.dropAll(),
+    onLost() {
+      dispatcher.dropAll();
+      workers.claimsLost();
+    },
   });
   const deciding = {
     ...common,
@@ -130,6 +133,7 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
     keptStateBytes: limits.keptStateBytes,
     links,
     now: clock.now,
+    tasksOf: workers.explain,
   });
 
   return {
@@ -166,7 +170,7 @@ function createOutward(
     readonly idempotency: Idempotency;
     readonly withState: Readers['withState'];
     readonly nodeTypes: NodeTypes;
-    readonly claimLeftMs: () => number;
+    readonly lease: () => Lease;
     readonly node: () => string;
   },
 ) {

@@ -11,10 +11,12 @@ import { createDiff } from '../../runtime/diff/diff.ts';
 import { createReadArtifacts } from '../../runtime/effects/artifacts.ts';
 import { createFork } from '../../runtime/forks/fork.ts';
 import { createInterrupts } from '../../runtime/interrupts/interrupts.ts';
+import { createCatalogue } from '../../runtime/node-types/catalogue.ts';
 import { tellingRemoved } from '../../runtime/retention/retention.ts';
 import { createAncestry } from '../../runtime/runs/ancestry.ts';
 import { createStateAt } from '../../runtime/runs/state-at.ts';
 import { createManageSecrets } from '../../runtime/secrets/manage-secrets.ts';
+import { createKeptDefinitions } from '../../runtime/workflows/kept-definitions.ts';
 import { createPinTypes } from '../../runtime/workflows/pin-types.ts';
 import { createWorkflows } from '../../runtime/workflows/workflows.ts';
 import type { Authenticate } from '../../ports/authenticate.ts';
@@ -32,6 +34,8 @@ export interface SurfaceParts {
   readonly discovery: Discovery;
   /** Known once the host has started. */
   readonly hostId: () => string;
+  /** What is to end with the host. */
+  readonly atStop: (end: () => void) => void;
 }
 
 /** The groups of the host, put together from what runs it. */
@@ -90,6 +94,17 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
       return await diff(caller, runId, against, signal);
     },
   };
+  const workflows = createWorkflows({
+    ...common,
+    compile,
+    plans,
+    pinTypes: createPinTypes((typeId) => runtime.ownTypes.has(typeId), nodeTypes),
+    test,
+    onRegistered: (tenant, workflowId) =>
+      tenant === settings.defaultTenant && isFixture(workflowId) ? discovery.refresh() : Promise.resolve(),
+  });
+  const kept = createKeptDefinitions({ workflows, nodeTypes, log: settings.log });
+  parts.atStop(kept.stop);
   const bundles = createBundles({
     store: visible,
     readEvents,
@@ -118,15 +133,8 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
     imports: createImports({ store, committer, compile, clock, random, limits }),
     annotations: workspaces.guard(annotations, ['create', 'list']),
     interrupts: createInterrupts({ store, command, withState, links, idempotency, now: clock.now }),
-    workflows: createWorkflows({
-      ...common,
-      compile,
-      plans,
-      pinTypes: createPinTypes((typeId) => runtime.ownTypes.has(typeId), nodeTypes),
-      test,
-      onRegistered: (tenant, workflowId) =>
-        tenant === settings.defaultTenant && isFixture(workflowId) ? discovery.refresh() : Promise.resolve(),
-    }),
+    workflows: { ...workflows, keep: kept.keep, waiting: kept.waiting },
+    nodeTypes: createCatalogue(runtime.ownTypes, nodeTypes),
     keys: { ...keys, rotateLinks: runtime.linkKeys.rotateLinks },
     operations: {
       ...workspaces.guard(runtime.retention.operations, ['purge', 'erase']),

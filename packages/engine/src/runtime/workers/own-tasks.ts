@@ -8,9 +8,12 @@ import type { Outcome } from '../../core/decide/step.ts';
 import { executionOf, invocationOf } from '../effects/effect-context.ts';
 import { effectType, type EffectHandle, type EffectTask, type Performer } from '../effects/performer.ts';
 import type { NodeTypes } from '../node-types/node-types.ts';
+import type { StoredTask } from '../../ports/store.ts';
 import { requiredSecrets } from '../secrets/required-secrets.ts';
 import { misfit } from './check-values.ts';
+import type { PutUp, PutUpTasks } from './put-up-tasks.ts';
 import { failure, ServedTask, type TaskOffer, type TaskOwner } from './served-task.ts';
+import type { TaskResult } from './task-body.ts';
 import type { FindHeld, WorkerHub } from './worker-hub.ts';
 
 /**
@@ -24,7 +27,8 @@ import type { FindHeld, WorkerHub } from './worker-hub.ts';
  */
 export interface OwnTasks extends Pick<Performer, 'perform'> {
   readonly findHeld: FindHeld;
-  of(runId: string): readonly ServedTask[];
+  readonly putUp: PutUpTasks;
+  of(runId: string): readonly OwnTaskView[];
   /** Other versions may perform what waits. */
   remap(tenant: string): void;
   /** A worker may be at a task that was cut off. */
@@ -32,8 +36,16 @@ export interface OwnTasks extends Pick<Performer, 'perform'> {
   start(): void;
 }
 
+/** Where a task is. */
+export interface OwnTaskView {
+  readonly served: ServedTask;
+  /** As it stands in the store, if it is put up there. */
+  readonly elsewhere: StoredTask | undefined;
+}
+
 export interface OwnTaskOptions {
   readonly hub: () => Pick<WorkerHub, 'offer' | 'drop'>;
+  readonly putUp: (waiting: () => Iterable<PutUp>) => PutUpTasks;
   readonly types: Pick<NodeTypes, 'resolveServed'>;
   readonly openPorts: OpenEffectPorts;
   readonly clock: Clock;
@@ -42,7 +54,7 @@ export interface OwnTaskOptions {
 }
 
 const MOST_LOSSES = 5;
-const MAPPING_RETRY_MS = 1_000;
+const LOOK_AGAIN_MS = 1_000;
 
 const UNKNOWN: Outcome = failure(
   'effect_outcome_unknown',
@@ -57,13 +69,21 @@ export function createOwnTasks(options: OwnTaskOptions): OwnTasks {
   /** Tasks that were cut off while a worker had them → until when it may be at work. */
   const cutOff = new Map<string, number>();
   let restUntil = 0;
+  const putUp = options.putUp(function* waiting() {
+    for (const own of tasks.values()) if (own.served.state === 'waiting') yield own;
+  });
 
   function perform(task: EffectTask): EffectHandle {
     const { servedBy } = effectType(task.effect.node);
     if (servedBy === undefined) throw new Error(`${task.effect.node.type.typeId} is performed by the host.`);
     const invocation = invocationOf(task);
     const offer = offerOf(task, servedBy, invocation);
-    const own = new OwnTask(task, offer, ownerOf(task, servedBy, offer), clock.now());
+    const own = new OwnTask(task, offer, ownerOf(task, servedBy, offer), {
+      now: clock.now(),
+      onResult: (result, settled) => takeResult(own, result, settled),
+      onBack: () => void offerTo(own),
+      onLost: (losses) => survives(own, losses),
+    });
     tasks.set(offer.taskId, own);
     keepByRun(own);
     begin(own, servedBy);
@@ -72,12 +92,15 @@ export function createOwnTasks(options: OwnTaskOptions): OwnTasks {
         // Whoever takes this up again under the same claim must not have it performed by two.
         if (isLost && own.served.holding !== undefined) noteCutOff(offer.taskId);
         options.hub().drop(own.served, isLost ? 'lease_lost' : 'cancelled');
+        if (isLost) putUp.leave(own);
+        else putUp.withdraw(own);
         forget(own);
       },
       withdraw() {
         const { state } = own.served;
         if (state === 'held' || state === 'given') return false;
         options.hub().drop(own.served, 'shutdown');
+        putUp.leave(own);
         forget(own);
         return true;
       },
@@ -91,14 +114,30 @@ export function createOwnTasks(options: OwnTaskOptions): OwnTasks {
       queueMicrotask(() => end(own, wrong));
       return;
     }
-    const now = clock.monotonic();
-    const until =
-      effect.isRepeat === true ? Math.max(restUntil, cutOff.get(own.served.offer.taskId) ?? 0) : 0;
-    if (until <= now) void offerTo(own);
-    else {
-      own.resting = setTimeout(() => void offerTo(own), until - now);
-      own.resting.unref();
+    if (effect.isRepeat === true) void beginAgain(own);
+    else void offerTo(own);
+  }
+
+  /** It may be in the store, with a result or at a worker of another process; or at a worker that has not come back yet. */
+  async function beginAgain(own: OwnTask): Promise<void> {
+    const { taskId, tenant } = own.served.offer;
+    try {
+      if (await putUp.find(own)) return;
+      own.mayBeResumed = true;
+    } catch (error) {
+      log('warn', { tenant, taskId, ...errorFields(error) }, 'a task could not be looked for');
+      return later(own, LOOK_AGAIN_MS, () => void beginAgain(own));
     }
+    const until = Math.max(restUntil, cutOff.get(taskId) ?? 0);
+    const now = clock.monotonic();
+    if (until <= now) void offerTo(own);
+    else later(own, until - now, () => void offerTo(own));
+  }
+
+  function later(own: OwnTask, ms: number, act: () => void): void {
+    if (tasks.get(own.served.offer.taskId) !== own || own.served.state !== 'resting') return;
+    own.resting = setTimeout(act, ms);
+    own.resting.unref();
   }
 
   /** Workers of another version may have been told to perform it. */
@@ -106,14 +145,33 @@ export function createOwnTasks(options: OwnTaskOptions): OwnTasks {
     const { tenant, typeId } = own.served.offer;
     try {
       const version = await options.types.resolveServed(tenant, typeId, own.version);
-      if (own.served.state !== 'resting' || tasks.get(own.served.offer.taskId) !== own) return;
       own.served.offer = { ...own.served.offer, version };
-      options.hub().offer(own.served);
+      await putUp.prepare(own);
+      if (own.served.state !== 'resting' || tasks.get(own.served.offer.taskId) !== own) return;
+      if (!putUp.offer(own)) options.hub().offer(own.served);
     } catch (error) {
       log('warn', { tenant, typeId, ...errorFields(error) }, 'which version serves a task could not be read');
-      own.resting = setTimeout(() => void offerTo(own), MAPPING_RETRY_MS);
-      own.resting.unref();
+      later(own, LOOK_AGAIN_MS, () => void offerTo(own));
     }
+  }
+
+  /** What came of it at another process; taken down there once it is durable here. */
+  function takeResult(own: OwnTask, { outcome, chunks }: TaskResult, settled: () => void): void {
+    const { served, task } = own;
+    if (tasks.get(served.offer.taskId) !== own) return;
+    const ports = served.owner.openPorts();
+    for (const { index, ...chunk } of chunks) task.progress({ ...ports.hideChunk(chunk), index });
+    end(own, served.owner.check(outcome), (isDurable) => {
+      if (isDurable) settled();
+    });
+  }
+
+  /** False: it was lost once too often. */
+  function survives(own: OwnTask, losses: number): boolean {
+    if (own.task.effect.node.settings.onUnknownOutcome === 'fail') end(own, UNKNOWN);
+    else if (losses >= MOST_LOSSES) end(own, workerLost());
+    else return true;
+    return false;
   }
 
   function ownerOf(task: EffectTask, servedBy: ServedBy, { taskId }: TaskOffer): TaskOwner {
@@ -156,9 +214,7 @@ export function createOwnTasks(options: OwnTaskOptions): OwnTasks {
         const known = own();
         if (known === undefined) return;
         known.served.losses += 1;
-        if (task.effect.node.settings.onUnknownOutcome === 'fail') return end(known, UNKNOWN);
-        if (known.served.losses >= MOST_LOSSES) return end(known, workerLost());
-        repeat();
+        if (survives(known, known.served.losses)) repeat();
       },
       returned: repeat,
     };
@@ -207,10 +263,12 @@ export function createOwnTasks(options: OwnTaskOptions): OwnTasks {
       const served = tasks.get(taskId)?.served;
       if (served === undefined || served.offer.tenant !== tenant) return undefined;
       if (served.holding !== undefined) return served.holding.lease === lease ? served : undefined;
-      const mayStillHave = tasks.get(taskId)?.task.effect.isRepeat === true && served.timesGiven === 0;
+      const mayStillHave = tasks.get(taskId)?.mayBeResumed === true && served.timesGiven === 0;
       return mayStillHave ? served : undefined;
     },
-    of: (runId) => [...(byRun.get(runId) ?? [])].map(({ served }) => served),
+    putUp,
+    of: (runId) =>
+      [...(byRun.get(runId) ?? [])].map((own) => ({ served: own.served, elsewhere: putUp.noteOf(own) })),
     remap(tenant) {
       for (const own of tasks.values()) {
         if (own.served.offer.tenant !== tenant || own.served.state !== 'waiting') continue;
@@ -225,21 +283,36 @@ export function createOwnTasks(options: OwnTaskOptions): OwnTasks {
     },
     start() {
       restUntil = clock.monotonic() + limits.workerLeaseMs;
+      putUp.start();
     },
   };
 }
 
-class OwnTask {
+class OwnTask implements PutUp {
   readonly task: EffectTask;
   readonly served: ServedTask;
   /** That the run was compiled with. */
   readonly version: string;
   resting: NodeJS.Timeout | undefined;
+  /** It had begun before, and the store does not know of it: a worker may still have it. */
+  mayBeResumed = false;
 
-  constructor(task: EffectTask, offer: TaskOffer, owner: TaskOwner, since: number) {
+  readonly onResult: PutUp['onResult'];
+  readonly onBack: PutUp['onBack'];
+  readonly onLost: PutUp['onLost'];
+
+  constructor(
+    task: EffectTask,
+    offer: TaskOffer,
+    owner: TaskOwner,
+    { now, ...heard }: Pick<PutUp, 'onResult' | 'onBack' | 'onLost'> & { readonly now: number },
+  ) {
     this.task = task;
     this.version = offer.version;
-    this.served = new ServedTask(offer, owner, since);
+    this.served = new ServedTask(offer, owner, now);
+    this.onResult = heard.onResult;
+    this.onBack = heard.onBack;
+    this.onLost = heard.onLost;
   }
 }
 

@@ -37,9 +37,13 @@ export async function takeReport(
   if (capacity !== undefined) session.capacity = capacity;
 
   for (const ref of progress) {
-    const holding = heldUnder(session, ref)?.holding;
-    if (holding === undefined) refuse(refused, ref);
-    else noteProgress(holding, ref.details, now, tools.clock.now());
+    const task = heldUnder(session, ref);
+    if (task?.holding === undefined) {
+      refuse(refused, ref);
+      continue;
+    }
+    noteProgress(task.holding, ref.details, now, tools.clock.now());
+    task.owner.progressed?.();
   }
   for (const line of logs) {
     const holding = heldUnder(session, line)?.holding;

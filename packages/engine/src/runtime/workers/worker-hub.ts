@@ -74,8 +74,8 @@ export interface HubOptions {
   readonly findHeld: FindHeld;
   /** The types that workers of this process serve are others than before. */
   readonly onServed: (tenant: string) => void;
-  /** Of this type, more or fewer tasks wait here. */
-  readonly onWaiting: (task: ServedTask) => void;
+  /** A worker has room, and nothing waits here for it. */
+  readonly onRoom: (session: WorkerSession) => void;
 }
 
 /** Part of the lease after which a worker is to say that it is there. */
@@ -180,20 +180,20 @@ export function createWorkerHub(options: HubOptions): WorkerHub {
     if (!isStillThere || session.isOver || !task.owner.mayLeave()) return false;
     if (task.state === 'waiting') {
       board.remove(task);
-      countWaiting(task, -1);
+      waiting -= 1;
     }
     task.timesGiven += 1;
     take(session, task, { lease, ports, nextChunk: undefined });
     return true;
   }
 
-  function countWaiting(task: ServedTask, by: 1 | -1): void {
-    waiting += by;
-    options.onWaiting(task);
+  function serve(session: WorkerSession): void {
+    board.serve(session);
+    if (session.credit > 0) options.onRoom(session);
   }
 
   function give(session: WorkerSession, task: ServedTask): void {
-    countWaiting(task, -1);
+    waiting -= 1;
     const ports = task.owner.openPorts();
     const resolving = secretsOf(task, ports);
     if (resolving === undefined) return deliver(session, task, ports, undefined);
@@ -206,7 +206,7 @@ export function createWorkerHub(options: HubOptions): WorkerHub {
       (error: unknown) => {
         session.expected -= 1;
         if (task.state === 'given') endUnperformed(task, ports.hideOutcome(failureOf(task, error)));
-        board.serve(session);
+        serve(session);
       },
     );
   }
@@ -265,7 +265,7 @@ export function createWorkerHub(options: HubOptions): WorkerHub {
   }
 
   function offer(task: ServedTask): void {
-    countWaiting(task, 1);
+    waiting += 1;
     board.add(task);
   }
 
@@ -277,11 +277,11 @@ export function createWorkerHub(options: HubOptions): WorkerHub {
   /** It neither waits nor is it at a worker; whoever had it may take another one. */
   function detach(task: ServedTask): void {
     const session = task.holding?.session;
-    if (task.state === 'waiting') countWaiting(task, -1);
+    if (task.state === 'waiting') waiting -= 1;
     if (session !== undefined) held -= 1;
     task.release();
     board.remove(task);
-    if (session !== undefined) board.serve(session);
+    if (session !== undefined) serve(session);
   }
 
   function over(task: ServedTask): void {
@@ -372,7 +372,7 @@ export function createWorkerHub(options: HubOptions): WorkerHub {
           session.isFull = false;
           session.sendCancels();
           if (isFirst) void again(session);
-          else board.serve(session);
+          else serve(session);
           isFirst = false;
         },
         closed() {
@@ -396,7 +396,7 @@ export function createWorkerHub(options: HubOptions): WorkerHub {
         return { leaseMs, refused };
       } finally {
         session.reports -= 1;
-        board.serve(session);
+        serve(session);
       }
     },
     close(caller, workerId) {
@@ -448,7 +448,7 @@ export function createWorkerHub(options: HubOptions): WorkerHub {
       session.send(task.line(holding.lease, secrets));
     }
     session.sendCancels();
-    board.serve(session);
+    serve(session);
   }
 }
 

@@ -72,7 +72,7 @@ type Sketch = Pick<WorkflowSummary, 'name' | 'nodes'>;
  * N-4. A registered definition names the version of every node type that workers serve, and keeps it: what is served later changes
  *      neither the definition nor its runs.
  */
-export function createWorkflows(dependencies: WorkflowDependencies): Workflows {
+export function createWorkflows(dependencies: WorkflowDependencies): Omit<Workflows, 'keep' | 'waiting'> {
   const { store, committer, compile, plans, limits } = dependencies;
   /** By digest, which names its content for ever. */
   const sketches = createBoundedCache<string, Sketch>(KEPT_SKETCHES);

@@ -1,10 +1,21 @@
-import { HostError } from '@weft/protocol';
-import type { Routes } from '../../app-context.ts';
+import { type Json, MapNodeTypeSchema } from '@weft/protocol';
+import { callerOf, pathParam, type Routes, sendJson } from '../../app-context.ts';
+import { bodyParser } from '../../http/parse-body.ts';
+import { queryOf, textParam } from '../../http/query.ts';
 
-/** Node types that users have defined. */
-export const nodeTypeRoutes: Routes = (serve) => {
-  for (const operation of ['listNodeTypes', 'mapNodeType'] as const)
-    serve(operation, () => {
-      throw new HostError('not_found', 'Not served yet.');
-    });
+const parseMapping = bodyParser(MapNodeTypeSchema);
+
+/** The node types that definitions may use. */
+export const nodeTypeRoutes: Routes = (serve, { host }) => {
+  serve('listNodeTypes', async (request, reply) => {
+    const types = await host.nodeTypes.list(callerOf(request), textParam(queryOf(request), 'typeId'));
+    return sendJson(reply, 200, JSON.stringify({ types }));
+  });
+
+  serve('mapNodeType', async (request, reply) => {
+    const typeId = pathParam(request, 'typeId');
+    const { version, to } = parseMapping(request.body as Json | undefined);
+    await host.nodeTypes.map(callerOf(request), typeId, version, to);
+    return reply.code(204).send();
+  });
 };

@@ -21,13 +21,15 @@ export const workflowRoutes: Routes = (serve, context) => {
   });
 
   serve('listWorkflows', async (request, reply) => {
-    const { rows, nextCursor } = await context.host.workflows.list(callerOf(request), pageOf(request));
+    const page = pageOf(request);
+    const { rows, nextCursor } = await context.host.workflows.list(callerOf(request), page);
     return sendJson(
       reply,
       200,
       JSON.stringify({
         workflows: rows.map((row) => ({ ...row, registeredAt: toIso(row.registeredAt) })),
         nextCursor,
+        ...(page.cursor === undefined && { waiting: context.host.workflows.waiting(callerOf(request)) }),
       }),
     );
   });
@@ -64,12 +66,12 @@ export const workflowRoutes: Routes = (serve, context) => {
 
   serve('checkWorkflow', async (request, reply) => {
     const strict = booleanParam(queryOf(request), 'strict');
-    const { errors, warnings } = await context.host.workflows.check(
+    const { errors, warnings, pinned } = await context.host.workflows.check(
       definitionOf(request),
       callerOf(request).tenant,
     );
     const problems: readonly WorkflowProblem[] = strict ? [...errors, ...warnings] : errors;
-    return sendJson(reply, 200, JSON.stringify({ ok: problems.length === 0, errors, warnings }));
+    return sendJson(reply, 200, JSON.stringify({ ok: problems.length === 0, errors, warnings, pinned }));
   });
 };
 

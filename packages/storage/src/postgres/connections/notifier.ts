@@ -22,6 +22,9 @@ export interface Notifier {
   /** Like `publishAppends`, for the other processes only: the sender of a command knows of it. */
   publishCommands(commanded: ReadonlyMap<string, number>): void;
   watch(onCommit: CommitWatcher): () => void;
+  /** Tasks were put up. */
+  publishTasks(): void;
+  watchTasks(onOffered: () => void): () => void;
   /** Sends what is left to be sent, but does not wait long for it. */
   close(): Promise<void>;
 }
@@ -31,6 +34,8 @@ const ENTRIES_PER_NOTIFICATION = 160;
 /** With more than that to say, it is said that there is something to look for. */
 const MOST_ENTRIES = 20_000;
 const LOOK = '*';
+/** Stands in place of a run id for tasks that were put up. */
+const TASKS = '+';
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 const LOOK_EVERY_MS = 5_000;
@@ -60,6 +65,7 @@ export async function openNotifier(options: ConnectionOptions): Promise<Notifier
   const channel = `weft_${createHash('sha256').update(options.schema).digest('hex').slice(0, 32)}`;
   const self = randomBytes(6).toString('base64url');
   const watchers = new Set<CommitWatcher>();
+  const taskWatchers = new Set<() => void>();
   let connection: Connection | undefined;
   let isClosed = false;
   let retry: NodeJS.Timeout | undefined;
@@ -72,6 +78,10 @@ export async function openNotifier(options: ConnectionOptions): Promise<Notifier
     for (const watcher of watchers) callIsolated(watcher, news);
   }
 
+  function notifyTaskWatchers(): void {
+    for (const watcher of taskWatchers) callIsolated(watcher, ['', 0]);
+  }
+
   function queueForOthers(runId: string, nextSeq: number): void {
     if (unsent.size <= MOST_ENTRIES) unsent.set(runId, nextSeq);
   }
@@ -82,7 +92,8 @@ export async function openNotifier(options: ConnectionOptions): Promise<Notifier
     if (entries === LOOK) return inBackground(catchUp(Date.now()));
     for (const entry of entries.split(',')) {
       const colon = entry.indexOf(':');
-      notifyWatchers(entry.slice(0, colon), Number(entry.slice(colon + 1)), true);
+      if (entry.startsWith(TASKS)) notifyTaskWatchers();
+      else notifyWatchers(entry.slice(0, colon), Number(entry.slice(colon + 1)), true);
     }
   }
 
@@ -126,6 +137,7 @@ export async function openNotifier(options: ConnectionOptions): Promise<Notifier
       since - CLOCK_DIFFERENCE_MS,
     ]);
     for (const { id, next_seq } of rows ?? []) notifyWatchers(id, next_seq, true);
+    notifyTaskWatchers();
   }
 
   async function look(): Promise<void> {
@@ -176,10 +188,20 @@ export async function openNotifier(options: ConnectionOptions): Promise<Notifier
       watchers.add(onCommit);
       return () => watchers.delete(onCommit);
     },
+    publishTasks() {
+      queueMicrotask(notifyTaskWatchers);
+      queueForOthers(TASKS, 0);
+      startSending();
+    },
+    watchTasks(onOffered) {
+      taskWatchers.add(onOffered);
+      return () => taskWatchers.delete(onOffered);
+    },
     async close() {
       if (isClosed) return;
       isClosed = true;
       watchers.clear();
+      taskWatchers.clear();
       clearInterval(looking);
       await atMost(sent, CLOSE_WITHIN_MS);
       giveUp();

@@ -13,7 +13,11 @@ const expired = (table: string, time: string) => `
 /** A process that starts is a new holder. One that is long past its deadline holds nothing, whether its row is there or not. */
 const FORGET_HOLDERS = `DELETE FROM holders WHERE deadline < ${nowSql(1)} - ${DAY_MS}`;
 
-/** Removes expired idempotency records, documents and tombstones; answers how many. */
+/** Of a run that has ended nothing is left to be done. */
+const TASKS_OF_ENDED = `DELETE FROM tasks
+  WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = tasks.run AND status < 6) RETURNING 1`;
+
+/** Removes expired idempotency records, documents and tombstones, and what is left of tasks; answers how many. */
 export function preparePrune(pool: Pool, clock: (() => number) | undefined): () => Promise<number> {
   async function removeFrom(table: string, time: string): Promise<number> {
     let removed = 0;
@@ -28,7 +32,9 @@ export function preparePrune(pool: Pool, clock: (() => number) | undefined): () 
 
   return async () => {
     await pool.use((connection) => connection.query(FORGET_HOLDERS, [clock?.() ?? null]));
+    const tasks = await pool.use((connection) => connection.query(TASKS_OF_ENDED));
     return (
+      tasks.length +
       (await removeFrom('idempotency', 'expires_at')) +
       (await removeFrom('documents', 'expires_at')) +
       (await removeFrom('tombstones', 'until'))

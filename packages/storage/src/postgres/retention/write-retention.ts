@@ -28,7 +28,7 @@ function purgeStatements({ purged }: Writes): Statement[] {
     values: [runs],
   });
   return [
-    ...['events', 'checkpoints', 'commands', 'blobs', 'outbox', 'run_tags'].map(ofRuns),
+    ...['events', 'checkpoints', 'commands', 'blobs', 'outbox', 'run_tags', 'tasks'].map(ofRuns),
     {
       text: `DELETE FROM documents WHERE scope <> '' AND (tenant, scope) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
       values: [tenants, runs],
@@ -73,6 +73,7 @@ function eraseStatements({ erased }: Writes): Statement[] {
       values: [runs],
     },
     { text: 'DELETE FROM checkpoints WHERE run = ANY ($1::uuid[])', values: [runs] },
+    { text: 'DELETE FROM tasks WHERE run = ANY ($1::uuid[])', values: [runs] },
     ...(commands.length > 0 ? [eraseCommands(commands)] : []),
   ];
 }

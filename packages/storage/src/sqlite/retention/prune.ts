@@ -5,7 +5,11 @@ import type { Statement } from '../file/driver.ts';
 /** Removed per turn of the event loop, so that pruning a day's records does not block other work. */
 const PRUNE_STEP = 500;
 
-/** Removes expired idempotency records, documents and tombstones in small transactions; answers how many. */
+/** Of a run that has ended nothing is left to be done. */
+const TASKS_OF_ENDED =
+  'DELETE FROM tasks WHERE rid NOT IN (SELECT rid FROM runs WHERE rid IN (SELECT rid FROM tasks) AND status < 6)';
+
+/** Removes expired idempotency records, documents and tombstones in small transactions, and what is left of tasks; answers how many. */
 export function preparePrune(connection: Connection): () => Promise<number> {
   const removals = [
     ['idempotency', 'ord', 'expires_at'],
@@ -27,8 +31,10 @@ export function preparePrune(connection: Connection): () => Promise<number> {
     }
   }
 
+  const removeTasks = connection.db.prepare(TASKS_OF_ENDED);
+
   return async () => {
-    let removed = 0;
+    let removed: number = inTransaction(connection, () => removeTasks.run().changes);
     for (const remove of removals) removed += await removeAll(remove);
     return removed;
   };

@@ -26,7 +26,7 @@ export interface Retention {
 }
 
 /** What belongs to a run by its number alone, in addition to its log and its row. */
-const OWNED = ['checkpoints', 'commands', 'outbox'];
+const OWNED = ['checkpoints', 'commands', 'outbox', 'tasks'];
 
 /** Restates openReader. */
 const OPEN_READER = `
@@ -71,6 +71,7 @@ export function prepareRetention(connection: Connection): Retention {
     'UPDATE events SET overlay = NULL, overlay_sum = NULL WHERE rid = ? AND overlay IS NOT NULL',
   );
   const removeCheckpoint = db.prepare('DELETE FROM checkpoints WHERE rid = ?');
+  const removeTasks = db.prepare('DELETE FROM tasks WHERE rid = ?');
   const removeValues = db.prepare(
     `UPDATE commands SET body = CASE json_extract(body, '$.type')
        WHEN 'child' THEN json_remove(body, '$.outputs', '$.variables')
@@ -159,6 +160,7 @@ export function prepareRetention(connection: Connection): Retention {
       removeOverlays.run(run.rid);
       removeCheckpoint.run(run.rid);
       removeValues.run(run.rid);
+      removeTasks.run(run.rid);
       markErased.run(more, sum, at - run.created_at, run.rid);
       return undefined;
     },

@@ -1,0 +1,248 @@
+import type { Clock } from '../../ports/clock.ts';
+import { errorFields, type Log } from '../../ports/log.ts';
+import type { StoredTask, Tasks } from '../../ports/store.ts';
+import type { EffectTask } from '../effects/performer.ts';
+import { executionOf } from '../effects/effect-context.ts';
+import type { ServedTask } from './served-task.ts';
+import type { TaskBody, TaskResult } from './task-body.ts';
+import type { WorkerDirectory } from './worker-directory.ts';
+import type { WorkerHub } from './worker-hub.ts';
+
+/**
+ * Tasks of runs that this process holds, put up in the store for workers of others.
+ *
+ * H-12. A task is either here or put up, never both: it comes back only when it was taken down, and it is taken down only while
+ *       nobody has it. Its result is taken from the store by the holder of the run, whichever process that is by then.
+ */
+export interface PutUpTasks {
+  /** Before a task is offered: hears of what other processes serve, where that matters. */
+  prepare(own: PutUp): Promise<unknown> | undefined;
+  has(own: PutUp): boolean;
+  /** Puts it up if workers of another process serve it and none of this one does; false: it stays here. */
+  offer(own: PutUp): boolean;
+  /** Of a task that had begun before: true when the store knows of it, and it stays there or has its result. */
+  find(own: PutUp): Promise<boolean>;
+  /** Nobody wants it any more. */
+  withdraw(own: PutUp): void;
+  /** It is not ours any more; whoever holds the run next finds it. */
+  leave(own: PutUp): void;
+  /** Something happened to a run elsewhere. */
+  look(runId: string): void;
+  /** Hears of the tasks of a run what the store knows. */
+  read(runId: string): Promise<void>;
+  /** As it was last seen in the store. */
+  noteOf(own: PutUp): StoredTask | undefined;
+  start(): void;
+  stop(): void;
+}
+
+/** A task that may be put up, and what happens to it. */
+export interface PutUp {
+  readonly task: EffectTask;
+  readonly served: ServedTask;
+  readonly onResult: (result: TaskResult, settled: () => void) => void;
+  /** It is here again: nobody has it. */
+  readonly onBack: () => void;
+  /** False: it is over. */
+  readonly onLost: (losses: number) => boolean;
+}
+
+export interface PutUpOptions {
+  readonly store: Tasks;
+  readonly hub: () => Pick<WorkerHub, 'isServedHere' | 'drop'>;
+  readonly directory: () => WorkerDirectory;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How often it is looked whether others serve what waits here. */
+  readonly everyMs: number;
+  /** How often what is put up is looked at, whatever was heard of it. */
+  readonly readEveryMs: number;
+  /** Those that wait here and that no worker of this process serves. */
+  readonly waiting: () => Iterable<PutUp>;
+}
+
+export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
+  const { store, log } = options;
+  const up = new Map<string, PutUp>();
+  const known = new Map<string, StoredTask>();
+  let looking: NodeJS.Timeout | undefined;
+  let readAt = 0;
+
+  const idOf = ({ served }: PutUp): string => served.offer.taskId;
+
+  function quietly(work: Promise<unknown>, what: string): void {
+    work.catch((error: unknown) => log('warn', errorFields(error), what));
+  }
+
+  function isOurs(own: PutUp): boolean {
+    return up.get(idOf(own)) === own;
+  }
+
+  function forget(own: PutUp): void {
+    if (!isOurs(own)) return;
+    up.delete(idOf(own));
+    known.delete(idOf(own));
+  }
+
+  function put(own: PutUp): Promise<boolean> {
+    const { task, served } = own;
+    const { principal, effect, limits, runId, epoch } = task;
+    const { taskId, tenant, typeId, version } = served.offer;
+    const body: TaskBody = {
+      offer: served.offer,
+      ...(principal !== undefined && { principal }),
+      nodeKey: executionOf(effect),
+      attempt: effect.attempt,
+      limits,
+    };
+    const isOnce = effect.node.settings.onUnknownOutcome === 'fail';
+    return store.offerTask({
+      taskId,
+      tenant,
+      runId,
+      epoch,
+      typeId,
+      version,
+      isOnce,
+      body: JSON.stringify(body),
+    });
+  }
+
+  async function putUp(own: PutUp): Promise<void> {
+    try {
+      if (await put(own)) return;
+    } catch (error) {
+      // Whether it is there is not known: what comes next looks.
+      log('warn', { runId: own.task.runId, ...errorFields(error) }, 'a task could not be put up');
+      return;
+    }
+    // The claim on the run is lost; its holder takes care of the rest.
+    forget(own);
+  }
+
+  /** A worker of this process serves it by now. */
+  async function takeBack(own: PutUp): Promise<void> {
+    const isBack = await store.withdrawTask(idOf(own), own.task.epoch, true);
+    if (!isBack || !isOurs(own)) return;
+    forget(own);
+    own.onBack();
+  }
+
+  function settle(own: PutUp, stored: StoredTask): void {
+    if (stored.result === undefined) return;
+    forget(own);
+    own.onResult(JSON.parse(stored.result) as TaskResult, () =>
+      quietly(store.withdrawTask(stored.taskId, stored.epoch, false), 'a task could not be taken down'),
+    );
+  }
+
+  async function read(runIds: ReadonlySet<string>): Promise<void> {
+    const asked = [...up.values()].filter(({ task }) => runIds.has(task.runId));
+    const stored = new Map((await store.readTasks([...runIds])).map((task) => [task.taskId, task]));
+    for (const own of asked) await heard(own, stored.get(idOf(own)));
+  }
+
+  async function heard(own: PutUp, stored: StoredTask | undefined): Promise<void> {
+    if (!isOurs(own)) return;
+    if (stored === undefined) return await putUp(own);
+    const wasHeld = known.get(stored.taskId)?.holder !== undefined;
+    known.set(stored.taskId, stored);
+    if (stored.result !== undefined) return settle(own, stored);
+    if (stored.holder !== undefined) return;
+    if (stored.losses > 0 && !own.onLost(stored.losses)) return withdraw(own);
+    if (isServedHere(own)) await takeBack(own);
+    else if (wasHeld || stored.epoch !== own.task.epoch) await putUp(own); // so that others hear of it
+  }
+
+  function isServedHere({ served }: PutUp): boolean {
+    const { tenant, typeId, version } = served.offer;
+    return options.hub().isServedHere(tenant, typeId, version);
+  }
+
+  function isServedElsewhere({ served }: PutUp): boolean {
+    const { tenant, typeId, version } = served.offer;
+    return options.directory().isServedElsewhere(tenant, typeId, version);
+  }
+
+  function withdraw(own: PutUp): void {
+    if (!isOurs(own)) return;
+    forget(own);
+    quietly(store.withdrawTask(idOf(own), own.task.epoch, false), 'a task could not be taken down');
+  }
+
+  function offer(own: PutUp): boolean {
+    if (isServedHere(own) || !isServedElsewhere(own)) return false;
+    options.hub().drop(own.served, 'shutdown');
+    own.served.state = 'resting';
+    up.set(idOf(own), own);
+    void putUp(own);
+    return true;
+  }
+
+  /** What notifications have missed, and what other processes have begun to serve. */
+  async function lookAround(): Promise<void> {
+    const now = options.clock.monotonic();
+    if (up.size > 0 && now - readAt >= options.readEveryMs) {
+      readAt = now;
+      await read(new Set([...up.values()].map(({ task }) => task.runId)));
+    }
+    const back = [...up.values()].filter(
+      (own) => known.get(idOf(own))?.holder === undefined && isServedHere(own),
+    );
+    for (const own of back) await takeBack(own);
+    const waiting = [...options.waiting()].filter((own) => !isServedHere(own));
+    const tenants = new Set(waiting.map(({ served }) => served.offer.tenant));
+    for (const tenant of tenants) await options.directory().refresh(tenant);
+    for (const own of waiting) if (own.served.state === 'waiting') offer(own);
+  }
+
+  return {
+    prepare(own) {
+      return isServedHere(own) ? undefined : options.directory().refresh(own.served.offer.tenant);
+    },
+    has: isOurs,
+    offer,
+    async find(own) {
+      const stored = (await store.readTasks([own.task.runId])).find(({ taskId }) => taskId === idOf(own));
+      if (stored === undefined) return false;
+      up.set(idOf(own), own);
+      known.set(stored.taskId, stored);
+      if (stored.result !== undefined) {
+        settle(own, stored);
+        return true;
+      }
+      // Under our claim from now on, so that it is leased again if whoever has it is lost.
+      await putUp(own);
+      if (stored.holder !== undefined) return true;
+      if (!(await store.withdrawTask(stored.taskId, own.task.epoch, true))) return true;
+      forget(own);
+      return false;
+    },
+    withdraw,
+    leave: forget,
+    look(runId) {
+      for (const { task } of up.values())
+        if (task.runId === runId) return quietly(read(new Set([runId])), 'tasks of a run could not be read');
+    },
+    read: (runId) => read(new Set([runId])),
+    noteOf: (own) => (isOurs(own) ? known.get(idOf(own)) : undefined),
+    start() {
+      let isBusy = false;
+      looking = setInterval(() => {
+        if (isBusy) return;
+        isBusy = true;
+        lookAround()
+          .catch((error: unknown) =>
+            log('warn', errorFields(error), 'tasks that are put up could not be read'),
+          )
+          .finally(() => {
+            isBusy = false;
+          });
+      }, options.everyMs);
+      looking.unref();
+    },
+    stop() {
+      clearInterval(looking);
+    },
+  };
+}

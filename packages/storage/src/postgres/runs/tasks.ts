@@ -1,0 +1,137 @@
+import type { LeasedTask, StoredTask, Tasks } from '@weft/engine';
+import type { Notifier } from '../connections/notifier.ts';
+import { nowSql } from '../connections/now.ts';
+import type { Pool } from '../connections/pool.ts';
+import { isRunId } from './codec.ts';
+import { arrayText, type Scalar } from './rows.ts';
+
+const OFFER = `INSERT INTO tasks (id, run, epoch, tenant, type, version, once, body)
+  SELECT $1::text, id, epoch, $4::text, $5::text, $6::text, $7::boolean, $8::text
+  FROM runs WHERE id = $2::uuid AND epoch = $3::int AND status < 6
+  ON CONFLICT (id) DO UPDATE SET epoch = excluded.epoch RETURNING 1`;
+
+const isTaken = (now: string) =>
+  `EXISTS (SELECT 1 FROM holders WHERE name = tasks.holder AND deadline > ${now})`;
+
+const CLAIM = `
+  WITH free AS (
+    SELECT tasks.id FROM tasks JOIN runs ON runs.id = tasks.run AND runs.epoch = tasks.epoch AND status < 6
+    WHERE tasks.tenant = $3::text AND result IS NULL
+      AND (type, version) IN (SELECT * FROM unnest($4::text[], $5::text[]))
+      AND (tasks.holder IS NULL OR NOT ${isTaken(nowSql(1))})
+      AND NOT (once AND (losses > 0 OR tasks.holder IS NOT NULL))
+    ORDER BY tasks.ord LIMIT $6::int FOR UPDATE OF tasks SKIP LOCKED
+  )
+  UPDATE tasks SET losses = losses + CASE WHEN holder IS NULL THEN 0 ELSE 1 END, holder = $2::text,
+    lease = lease + 1, note = NULL
+  FROM free WHERE tasks.id = free.id
+  RETURNING tasks.ord, tasks.id, run, epoch, tenant, type, version, once, body, lease`;
+
+const HELD = 'id = $1::text AND lease = $2::int AND holder IS NOT NULL';
+const NOTE = `UPDATE tasks SET note = $3::text WHERE ${HELD}`;
+const SETTLE = `UPDATE tasks SET result = coalesce(result, $3::text) WHERE ${HELD} RETURNING run`;
+const RETURN = `UPDATE tasks SET holder = NULL, note = NULL, losses = losses + $3::int
+  WHERE ${HELD} AND result IS NULL RETURNING run`;
+const WITHDRAW = `DELETE FROM tasks WHERE id = $2::text AND epoch = $3::int
+  AND (NOT $4::boolean OR (result IS NULL AND (holder IS NULL OR NOT ${isTaken(nowSql(1))}))) RETURNING run`;
+const READ = `SELECT id, run, epoch, lease, losses, note, result,
+    CASE WHEN ${isTaken(nowSql(1))} THEN holder END AS holder
+  FROM tasks WHERE run = ANY ($2::uuid[]) ORDER BY ord`;
+
+interface LeasedRow {
+  readonly ord: number;
+  readonly id: string;
+  readonly run: string;
+  readonly epoch: number;
+  readonly tenant: string;
+  readonly type: string;
+  readonly version: string;
+  readonly once: boolean;
+  readonly body: string;
+  readonly lease: number;
+}
+
+interface TaskRow {
+  readonly id: string;
+  readonly run: string;
+  readonly epoch: number;
+  readonly lease: number;
+  readonly losses: number;
+  readonly holder: string | null;
+  readonly note: string | null;
+  readonly result: string | null;
+}
+
+/** Tasks on their way between processes. Every write is one statement, durable before it is answered. */
+export function prepareTasks(
+  pool: Pool,
+  notifier: Pick<Notifier, 'publishCommands' | 'publishTasks' | 'watchTasks'>,
+  clock: (() => number) | undefined,
+): Tasks {
+  const now = () => clock?.() ?? null;
+  const query = <Row>(text: string, values: readonly Scalar[]) =>
+    pool.use((connection) => connection.query<Row>(text, values));
+
+  /** Tells the holder of the run, wherever it is, and whoever has one of its tasks. */
+  function tell(rows: readonly { readonly run: string }[]): boolean {
+    if (rows.length > 0) notifier.publishCommands(new Map(rows.map(({ run }) => [run, 0])));
+    return rows.length > 0;
+  }
+
+  return {
+    async offerTask({ taskId, runId, epoch, tenant, typeId, version, isOnce, body }) {
+      if (!isRunId(runId)) return false;
+      const values = [taskId, runId, epoch, tenant, typeId, version, isOnce, body];
+      const isUp = (await query(OFFER, values)).length > 0;
+      if (isUp) notifier.publishTasks();
+      return isUp;
+    },
+    async claimTasks(holder, tenant, types, limit) {
+      if (types.length === 0) return [];
+      const rows = await query<LeasedRow>(CLAIM, [
+        now(),
+        holder,
+        tenant,
+        arrayText(types.map(({ typeId }) => typeId)),
+        arrayText(types.map(({ version }) => version)),
+        limit,
+      ]);
+      return [...rows].sort((a, b) => a.ord - b.ord).map(leasedFrom);
+    },
+    async noteTask(taskId, lease, note) {
+      await query(NOTE, [taskId, lease, note]);
+    },
+    async settleTask(taskId, lease, result) {
+      return tell(await query<{ run: string }>(SETTLE, [taskId, lease, result]));
+    },
+    async returnTask(taskId, lease, isLost) {
+      if (tell(await query<{ run: string }>(RETURN, [taskId, lease, isLost ? 1 : 0])))
+        notifier.publishTasks();
+    },
+    async withdrawTask(taskId, epoch, unlessTaken) {
+      return tell(await query<{ run: string }>(WITHDRAW, [now(), taskId, epoch, unlessTaken]));
+    },
+    async readTasks(runIds) {
+      const rows = await query<TaskRow>(READ, [now(), arrayText(runIds.filter(isRunId))]);
+      return rows.map(storedFrom);
+    },
+    watchTasks: notifier.watchTasks,
+  };
+}
+
+function leasedFrom({ id, run, type, once, ord: _, ...row }: LeasedRow): LeasedTask {
+  return { ...row, taskId: id, runId: run, typeId: type, isOnce: once };
+}
+
+function storedFrom({ id, run, epoch, lease, losses, holder, note, result }: TaskRow): StoredTask {
+  return {
+    taskId: id,
+    runId: run,
+    epoch,
+    lease,
+    losses,
+    ...(holder !== null && { holder }),
+    ...(note !== null && { note }),
+    ...(result !== null && { result }),
+  };
+}
