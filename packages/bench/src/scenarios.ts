@@ -11,12 +11,14 @@ import { slowSubscriber } from './scenarios/slow-subscriber.ts';
 import { soak } from './scenarios/soak.ts';
 import { sse } from './scenarios/sse.ts';
 import { storedRuns } from './scenarios/stored-runs.ts';
+import { workers } from './scenarios/workers.ts';
 import { postgresWorkloads, sqliteWorkloads } from './scenarios/workloads.ts';
 
 /** In the order in which they are measured; the longest last. */
 export const SCENARIOS: readonly Scenario[] = [
   sqliteWorkloads,
   postgresWorkloads,
+  workers,
   engineAppends,
   sse,
   slowSubscriber,

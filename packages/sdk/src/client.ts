@@ -16,6 +16,7 @@ import { type Runs, createRuns } from './runs/runs.ts';
 import { type Secrets, createSecrets } from './host/secrets.ts';
 import { type ClientOptions, createTransport } from './requests/transport.ts';
 import { type Webhooks, createWebhooks } from './host/webhooks.ts';
+import { type Workers, createWorkers } from './host/workers.ts';
 import { type Workflows, createWorkflows } from './host/workflows.ts';
 
 export interface Client {
@@ -26,6 +27,7 @@ export interface Client {
   readonly interrupts: Interrupts;
   readonly workflows: Workflows;
   readonly nodeTypes: NodeTypes;
+  readonly workers: Workers;
   readonly keys: Keys;
   readonly operations: Operations;
   readonly webhooks: Webhooks;
@@ -50,6 +52,7 @@ export function createClient(options: ClientOptions = {}): Client {
     interrupts: createInterrupts(transport),
     workflows: createWorkflows(transport),
     nodeTypes: createNodeTypes(transport),
+    workers: createWorkers(transport),
     keys: createKeys(transport),
     operations: createOperations(transport),
     webhooks: createWebhooks(transport),

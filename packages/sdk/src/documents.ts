@@ -145,6 +145,16 @@ export interface RunExplanation {
   readonly childRunId?: string;
   readonly until?: string;
   readonly holder?: string;
+  /** The task of a node that workers perform; without a worker, it waits for one. */
+  readonly task?: {
+    readonly typeId: string;
+    readonly version: string;
+    /** Since when it waits, or the worker has it. */
+    readonly since: string;
+    readonly worker?: string;
+    readonly node?: string;
+    readonly progress?: { readonly at: string; readonly details?: Json };
+  };
 }
 
 export interface WorkflowSummary {

@@ -67,6 +67,21 @@ export const weft: Contender = {
   commits: (server) => readNumber(server, '/v1/host/weft/stats', 'commits'),
 };
 
+/** `weft worker` for node types of a folder; ready when the host is. */
+export function startWorker(
+  folder: string,
+  { port }: ServerProcess,
+  concurrency: number,
+): Promise<ServerProcess> {
+  const url = `http://127.0.0.1:${port}`;
+  return startServer({
+    port,
+    arguments: [CLI, 'worker', folder, '--url', url, '--concurrency', String(concurrency)],
+    env: { WEFT_API_KEY: KEY },
+    readyPath: '/ready',
+  });
+}
+
 async function readNumber(server: ServerProcess, path: string, field: string): Promise<number | undefined> {
   const headers = { authorization: `Bearer ${KEY}` };
   const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, { headers }).catch(() => undefined);

@@ -44,6 +44,7 @@ import { rm as removeSecret } from './secrets/rm.ts';
 import { set as setSecret } from './secrets/set.ts';
 import { serve } from './serve.ts';
 import { worker } from './worker.ts';
+import { ls as listWorkers } from './workers/ls.ts';
 import { webhooks } from './webhooks/index.ts';
 import { check } from './workflows/check.ts';
 import { ls as listWorkflows } from './workflows/ls.ts';
@@ -84,6 +85,7 @@ export const weft = group('weft', 'A durable workflow host for the OpenWOP v1 pr
   resolve,
   group('workflows', 'List, check and register workflows', [listWorkflows, showWorkflow, check, register]),
   nodes,
+  group('workers', 'See who serves node types', [listWorkers]),
   group('keys', 'Manage API keys', [
     listKeys,
     createKey,

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   ALL_SCOPES,
   type AuditAnchor,
@@ -123,14 +124,18 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
       test: settings.conformance,
       isShared: settings.store !== undefined,
     });
+    const news = new Map<string, LoadedFile>();
+    const onNews = (loaded: LoadedFile) => {
+      news.set(loaded.file, loaded);
+      tellNews(loaded, log);
+    };
     const files = await loadWorkflowFiles(
       host,
       operator(settings.conformance),
       settings.workflows.map((path) => resolve(io.cwd, path)),
-      { strict: settings.strict, dev: settings.dev, onNews: (loaded) => tellNews(loaded, log) },
+      { strict: settings.strict, dev: settings.dev, onNews },
     );
     const fixtures = settings.conformance ? await registerFixtures(host, operator(true), files) : undefined;
-    const registered = await countWorkflows(store);
     const identity = isInFolder ? await provideIdentity(folder) : undefined;
     server = await listen(host, settings, log, { telemetry, identity });
     const url = reachableUrl(server.url);
@@ -140,6 +145,9 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
       cwd: io.cwd,
       log,
     });
+    const filesNow = () => files.map((loaded) => news.get(loaded.file) ?? loaded);
+    await untilRegistered(filesNow, nodes.served);
+    const registered = await countWorkflows(store);
     if (isInFolder) await writeUrlFile(folder, url);
     const parts: Parts = {
       server,
@@ -155,7 +163,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
       folder: parts.folder,
       store: settings.store === undefined ? undefined : place,
       keyFrom,
-      files,
+      files: filesNow(),
       nodes: nodes.served,
       registered,
       fixtures,
@@ -172,6 +180,20 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     }
     throw startFailure(error, place);
   }
+}
+
+const REGISTER_MS = 1_000;
+
+/** Files that waited for types that are served now are registered in a moment; what the host says of itself waits for that. */
+async function untilRegistered(
+  files: () => readonly LoadedFile[],
+  served: readonly ServedNode[],
+): Promise<void> {
+  const known = new Set(served.map(({ typeId }) => typeId));
+  const isDue = (loaded: LoadedFile) =>
+    'waitingFor' in loaded && loaded.waitingFor.every((typeId) => known.has(typeId));
+  const deadline = performance.now() + REGISTER_MS;
+  while (files().some(isDue) && performance.now() < deadline) await pause(10);
 }
 
 /** A file whose node types came, or changed, after the start. */

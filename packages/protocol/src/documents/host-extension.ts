@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { RunStatusSchema } from './runs.ts';
-import { closed, count, dateTime, nameOf, nonEmpty, open, runId } from './schema-parts.ts';
+import { anyJson, closed, count, dateTime, nameOf, nonEmpty, open, runId } from './schema-parts.ts';
 
 /** What Weft offers beyond the protocol, under a prefix of its own: registration, lists, keys and explanations. */
 
@@ -96,6 +96,7 @@ export const ExplanationSchema = open({
     'timer',
     'retry',
     'effect',
+    'worker',
     'interrupt',
     'child',
     'claim',
@@ -109,6 +110,19 @@ export const ExplanationSchema = open({
   childRunId: optional(Type.String()),
   until: optional(dateTime),
   holder: optional(Type.String()),
+  task: optional(
+    open(
+      {
+        typeId: nonEmpty,
+        version: nonEmpty,
+        since: dateTime,
+        worker: optional(nonEmpty),
+        node: optional(Type.String({ description: 'The process that the worker is connected to.' })),
+        progress: optional(open({ at: dateTime, details: optional(anyJson) })),
+      },
+      'The task of a node that workers perform.',
+    ),
+  ),
 });
 
 export const ReleasedRunSchema = open({ runId, released: Type.Literal(true) });

@@ -122,6 +122,15 @@ function openGauges(registry: Registry) {
     gauge({ name: 'weft.effects.queued', help: 'Effects that wait for room.', unit: '{effect}' }, (stat) =>
       stat('effectsQueued'),
     ),
+    gauge({ name: 'weft.workers', help: 'Workers connected to this process.', unit: '{worker}' }, (stat) =>
+      stat('workersConnected'),
+    ),
+    gauge({ name: 'weft.tasks.waiting', help: 'Tasks that wait for a worker.', unit: '{task}' }, (stat) =>
+      stat('tasksWaiting'),
+    ),
+    gauge({ name: 'weft.tasks.held', help: 'Tasks that workers have in hand.', unit: '{task}' }, (stat) =>
+      stat('tasksHeld'),
+    ),
     gauge({ name: 'weft.outbox.sending', help: 'Deliveries in flight.', unit: '{delivery}' }, (stat) =>
       stat('deliveriesSending'),
     ),

@@ -230,7 +230,10 @@ export async function openDrivenHost(): Promise<DrivenHost> {
     reportTasks: async () => ({ path: { workerId: await worker() }, body: { capacity: 2 } }),
     closeWorker: async () => ({ path: { workerId: await worker() } }),
     listNodeTypes: () => ({}),
-    mapNodeType: () => ({ path: { typeId: 'acme.type' }, body: { version: '1.0.0' } }),
+    mapNodeType: async () => {
+      await worker();
+      return { path: { typeId: 'acme.noop' }, body: { version: '1.0.0' } };
+    },
     drainNode: async () => ({
       path: { node: String((await read('/v1/host/weft/cluster/nodes')).nodes?.[0]?.name) },
     }),

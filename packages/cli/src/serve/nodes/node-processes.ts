@@ -1,8 +1,8 @@
 import type { Log } from '@weft/engine';
-import { endpointOf, type TaskReport } from '@weft/protocol/plain';
 import { visibleText } from '../../output/terminal-text.ts';
+import { endSession, placeText } from './end-session.ts';
 import { type Ended, type NodeProcess, startNodeProcess } from './node-process.ts';
-import type { ServedNode, Share, Standstill } from './process-messages.ts';
+import type { ServedNode, Share } from './process-messages.ts';
 import { watchFolders } from './watch-folders.ts';
 
 /**
@@ -53,29 +53,45 @@ export function startNodeProcesses(options: NodeProcessesOptions): NodeProcesses
   /** Those with the newest code, by the type that they serve alone; '' for the one that serves the others. */
   let current = new Map<string, NodeProcess>();
   let next: Map<string, NodeProcess> | undefined;
+  let spare: NodeProcess | undefined;
+  let firstServed: (nodes: readonly ServedNode[]) => void = () => undefined;
   let isStopping = false;
 
-  function start(role: string): NodeProcess {
-    const share: Share = role === '' ? { except: [...alone] } : { only: role };
+  function launch(): NodeProcess {
     const child = startNodeProcess({
       heapMb: options.heapMb,
       silenceMs: options.stuckMs + MORE_SILENCE_MS,
       onLine: (stream, line) =>
         log(stream === 'stdout' ? 'info' : 'warn', { process: child.pid }, `nodes: ${visibleText(line)}`),
       onWarnings(warnings) {
-        if (role === '') for (const warning of warnings) log('warn', {}, `nodes: ${visibleText(warning)}`);
+        for (const warning of warnings) log('warn', {}, `nodes: ${visibleText(warning)}`);
       },
     });
     all.add(child);
+    void child.ended.then(() => {
+      all.delete(child);
+      if (spare === child) spare = undefined;
+    });
+    return child;
+  }
+
+  function start(role: string): NodeProcess {
+    const child = spare ?? launch();
+    spare = undefined;
+    const share: Share = role === '' ? { except: [...alone] } : { only: role };
+    const { url, key, folders, cwd, concurrency, stuckMs } = options;
+    const graceMs = dev ? RELOAD_GRACE_MS : STOP_GRACE_MS;
+    child.begin({ kind: 'serve', url, key, folders, cwd, concurrency, dev, share, stuckMs, graceMs });
     child.ready.then(
       (nodes) => log('info', { process: child.pid }, `nodes: serving ${visibleText(namesOf(nodes))}`),
       () => undefined,
     );
-    void child.ended.then(() => all.delete(child));
-    const { url, key, folders, cwd, concurrency, stuckMs } = options;
-    const graceMs = dev ? RELOAD_GRACE_MS : STOP_GRACE_MS;
-    child.begin({ kind: 'serve', url, key, folders, cwd, concurrency, dev, share, stuckMs, graceMs });
     return child;
+  }
+
+  /** The next change of the code finds a process that has started already. */
+  function prepareSpare(): void {
+    if (dev && !isStopping) spare ??= launch();
   }
 
   /** Keeps a role served until its process is replaced by one with newer code. */
@@ -97,14 +113,14 @@ export function startNodeProcesses(options: NodeProcessesOptions): NodeProcesses
   async function settle(role: string, { how, standstill, busy, workerId }: Ended): Promise<void> {
     const stuck = standstill?.task?.typeId;
     const what =
-      standstill === undefined ? `has ended (${how})` : `stood still${at(standstill)}, and was ended`;
+      standstill === undefined ? `has ended (${how})` : `stood still${placeText(standstill)}, and was ended`;
     log(
       'error',
       { types: [...busy] },
       `nodes: a process with code of yours ${what}; its tasks are performed again`,
     );
     if (workerId !== undefined)
-      await closeSession(workerId, standstill).catch((error: unknown) => closeFailed(error));
+      await endSession(options, workerId, standstill).catch((error: unknown) => closeFailed(error));
     if (role !== '') return;
     for (const typeId of stuck === undefined ? busy : [stuck]) {
       if (alone.has(typeId) || alone.size >= MOST_ALONE) continue;
@@ -116,31 +132,6 @@ export function startNodeProcesses(options: NodeProcessesOptions): NodeProcesses
 
   function closeFailed(error: unknown): void {
     log('warn', {}, `nodes: its session was not closed, and ends with its lease: ${String(error)}`);
-  }
-
-  async function closeSession(workerId: string, standstill: Standstill | undefined): Promise<void> {
-    if (standstill?.task !== undefined) {
-      const { taskId, lease, typeId } = standstill.task;
-      const message = `The function of ${typeId} kept its process from doing anything else for ${options.stuckMs / 1_000} s${at(standstill)}. Await something in between, or do the work in a thread.`;
-      const error = { code: 'node_unresponsive', message, retryable: true };
-      const report: TaskReport = { results: [{ taskId, lease, error }] };
-      await ask(endpointOf('reportTasks', { workerId }), report);
-    }
-    await ask(endpointOf('closeWorker', { workerId }));
-  }
-
-  async function ask(
-    { method, path }: { readonly method: string; readonly path: string },
-    body?: object,
-  ): Promise<void> {
-    const response = await fetch(options.url + path, {
-      method,
-      headers: { authorization: `Bearer ${options.key}`, 'content-type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(5_000),
-    });
-    await response.arrayBuffer();
-    if (!response.ok && response.status !== 404) throw new Error(`the host has answered ${response.status}`);
   }
 
   /** Everything again, with the code as it is now; the old processes drain when it serves. */
@@ -159,6 +150,7 @@ export function startNodeProcesses(options: NodeProcessesOptions): NodeProcesses
       current = new Map();
       next = undefined;
       keep('', child);
+      firstServed(nodes);
       for (const each of old.values()) each.drain();
       const ms = Math.round(performance.now() - began);
       log('info', { ms }, `nodes: reloaded ${visibleText(namesOf(nodes))}`);
@@ -168,6 +160,8 @@ export function startNodeProcesses(options: NodeProcessesOptions): NodeProcesses
       for (const typeId of before) alone.add(typeId);
       child.kill();
       log('error', {}, `nodes: not reloaded; the code before stays.\n${messageOf(error)}`);
+    } finally {
+      prepareSpare();
     }
   }
 
@@ -180,9 +174,17 @@ export function startNodeProcesses(options: NodeProcessesOptions): NodeProcesses
     : undefined;
   const first = start('');
   keep('', first);
+  const ready = new Promise<readonly ServedNode[]>((resolve, reject) => {
+    firstServed = resolve;
+    first.ready.then(resolve, (error: Error) => {
+      // Newer code may have taken its place before it served.
+      if (current.get('') === first) reject(error);
+    });
+  });
+  ready.finally(prepareSpare).catch(() => undefined);
 
   return {
-    ready: first.ready,
+    ready,
     async stop() {
       isStopping = true;
       watching?.close();
@@ -195,10 +197,6 @@ export function startNodeProcesses(options: NodeProcessesOptions): NodeProcesses
       clearTimeout(impatience);
     },
   };
-}
-
-function at({ at: place }: Standstill): string {
-  return place === undefined ? '' : ` at ${place}`;
 }
 
 export function namesOf(nodes: readonly ServedNode[]): string {

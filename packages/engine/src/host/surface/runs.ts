@@ -1,4 +1,4 @@
-import type { Ancestry, JsonObject, RunSnapshot, SnapshotStatus } from '@weft/protocol';
+import type { Ancestry, Json, JsonObject, RunSnapshot, SnapshotStatus } from '@weft/protocol';
 import type { RunDiff } from '../../core/diff/render-diff.ts';
 import type { StopSignal } from '../../model/node-type.ts';
 import type { RunStatus } from '../../model/run-state.ts';
@@ -191,6 +191,7 @@ export interface Explanation {
     | 'timer'
     | 'retry'
     | 'effect'
+    | 'worker'
     | 'interrupt'
     | 'child'
     | 'claim'
@@ -204,4 +205,18 @@ export interface Explanation {
   readonly childRunId?: string;
   readonly until?: string;
   readonly holder?: string;
+  /** The task of a node that workers perform. */
+  readonly task?: ExplainedTask;
+}
+
+export interface ExplainedTask {
+  readonly typeId: string;
+  readonly version: string;
+  /** Since when it waits, or a worker has it. */
+  readonly since: string;
+  /** Name of the worker that has it. */
+  readonly worker?: string;
+  /** The process that the worker is connected to. */
+  readonly node?: string;
+  readonly progress?: { readonly at: string; readonly details?: Json };
 }

@@ -133,6 +133,7 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
     keptStateBytes: limits.keptStateBytes,
     links,
     now: clock.now,
+    tasksOf: workers.explain,
   });
 
   return {

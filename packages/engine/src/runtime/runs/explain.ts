@@ -1,10 +1,16 @@
 import { type InterruptKind, toIso, waitingFor } from '@weft/protocol';
 import { isTerminalStatus, type NodeState, type RunState } from '../../model/run-state.ts';
-import type { Explanation } from '../../host/host.ts';
+import type { ExplainedTask, Explanation } from '../../host/host.ts';
 import type { RunRow } from '../../ports/store.ts';
 import { type quarantineOf, shownStatus } from './run-status.ts';
 
-type Reason = Pick<Explanation, 'waitingFor' | 'sentence' | 'nodeId' | 'until' | 'childRunId'>;
+type Reason = Pick<Explanation, 'waitingFor' | 'sentence' | 'nodeId' | 'until' | 'childRunId' | 'task'>;
+
+/** A task of a run that workers perform. */
+export interface WorkerTask {
+  readonly nodeId: string;
+  readonly task: ExplainedTask;
+}
 
 type Quarantined = NonNullable<ReturnType<typeof quarantineOf>>;
 
@@ -31,17 +37,22 @@ export function explainWaitingFor(explanation: Explanation, aside: Quarantined):
   };
 }
 
-/** In one sentence what a run waits for. */
-export function explainRun(row: RunRow, state: RunState, now: number): Explanation {
+/** In one sentence what a run waits for; `tasks` are those at workers, or waiting for one. */
+export function explainRun(
+  row: RunRow,
+  state: RunState,
+  now: number,
+  tasks: readonly WorkerTask[] = [],
+): Explanation {
   return {
     runId: row.record.runId,
     status: shownStatus(state.status, row.pendingCommands),
-    ...reasonOf(row, state, now),
+    ...reasonOf(row, state, now, tasks),
     ...(row.holder !== undefined && { holder: row.holder }),
   };
 }
 
-function reasonOf(row: RunRow, state: RunState, now: number): Reason {
+function reasonOf(row: RunRow, state: RunState, now: number, tasks: readonly WorkerTask[]): Reason {
   if (row.record.imported !== undefined) {
     const sentence = `The run was imported and is only read here; it was ${state.status} where it was executed.`;
     return { waitingFor: 'nothing', sentence };
@@ -68,7 +79,7 @@ function reasonOf(row: RunRow, state: RunState, now: number): Reason {
     case 'completed':
     case 'failed':
     case 'cancelled':
-      return runningReason(row, state, now);
+      return runningReason(row, state, now, tasks);
   }
 }
 
@@ -102,7 +113,7 @@ function interruptReason(row: RunRow, state: RunState): Reason {
   };
 }
 
-function runningReason(row: RunRow, state: RunState, now: number): Reason {
+function runningReason(row: RunRow, state: RunState, now: number, tasks: readonly WorkerTask[]): Reason {
   const open = [...state.nodes.values()];
   const child = open.find((node) => node.status === 'running' && node.child !== undefined);
   if (child?.child !== undefined) {
@@ -118,6 +129,8 @@ function runningReason(row: RunRow, state: RunState, now: number): Reason {
   if (row.holder === undefined && (timer?.dueAt === undefined || timer.dueAt <= now)) {
     return { waitingFor: 'claim', sentence: 'Nobody holds the run; it waits for a host to take it up.' };
   }
+  const [task] = tasks;
+  if (effect !== undefined && task !== undefined) return workerReason(task);
   if (effect !== undefined) {
     return {
       waitingFor: 'effect',
@@ -141,6 +154,23 @@ function runningReason(row: RunRow, state: RunState, now: number): Reason {
     nodeId: timer.nodeId,
     until,
     sentence: `Node ${timer.nodeId} waits until ${until}.`,
+  };
+}
+
+function workerReason({ nodeId, task }: WorkerTask): Reason {
+  const { typeId, version, since, worker, progress } = task;
+  const type = `${typeId} ${version}`;
+  if (worker === undefined) {
+    const sentence = `Node ${nodeId} waits since ${since} for a worker that serves ${type}. Workers: weft workers ls; another version may serve it: weft nodes map ${typeId} ${version} VERSION`;
+    return { waitingFor: 'worker', nodeId, task, sentence };
+  }
+  const details = progress?.details === undefined ? '' : `: ${JSON.stringify(progress.details)}`;
+  const said = progress === undefined ? '' : ` It last reported progress at ${progress.at}${details}.`;
+  return {
+    waitingFor: 'effect',
+    nodeId,
+    task,
+    sentence: `Node ${nodeId} (${type}) is performed by worker ${worker} since ${since}.${said}`,
   };
 }
 

@@ -16,7 +16,7 @@ import type {
 } from '../../host/host.ts';
 import type { RunFilter, RunRow, Store } from '../../ports/store.ts';
 import type { Dispatcher } from '../scheduling/dispatcher.ts';
-import { explainQuarantine, explainRun, explainWaitingFor } from './explain.ts';
+import { explainQuarantine, explainRun, explainWaitingFor, type WorkerTask } from './explain.ts';
 import type { Feed } from '../streams/feed.ts';
 import type { FinishedRun, FinishedRuns } from './finished-runs.ts';
 import { openCursor } from '../streams/follow.ts';
@@ -49,6 +49,8 @@ export interface ReaderDependencies {
   /** Signs links to open questions. */
   readonly links: Links;
   readonly now: () => number;
+  /** Tasks of a run that workers perform, as far as this process knows. */
+  readonly tasksOf: (runId: string) => Promise<readonly WorkerTask[]>;
 }
 
 const PAGE_BYTES = 1024 * 1024;
@@ -183,7 +185,10 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
       if (row === undefined) return undefined;
       const quarantined = quarantineOf(row);
       if (quarantined !== undefined) return explainQuarantine(row, quarantined);
-      const explanation = await withState(row, (_plan, state) => explainRun(row, state, dependencies.now()));
+      const tasks = await dependencies.tasksOf(runId);
+      const explanation = await withState(row, (_plan, state) =>
+        explainRun(row, state, dependencies.now(), tasks),
+      );
       const { childRunId } = explanation;
       const child = childRunId === undefined ? undefined : await store.readRun(childRunId, caller.tenant);
       const aside = child && quarantineOf(child);

@@ -8,9 +8,11 @@ import type { Committer } from '../commits/committer.ts';
 import type { Performer } from '../effects/performer.ts';
 import type { NodeTypes, ServedTypes } from '../node-types/node-types.ts';
 import type { RandomBytes } from '../runs/ids.ts';
+import type { WorkerTask } from '../runs/explain.ts';
 import type { Lease } from '../scheduling/lease.ts';
 import { createBorrowedTasks } from './borrowed-tasks.ts';
-import { createOwnTasks, type OwnTasks } from './own-tasks.ts';
+import { createOwnTasks } from './own-tasks.ts';
+import { explainTasks } from './explain-task.ts';
 import { createPutUpTasks } from './put-up-tasks.ts';
 import { createWorkerDirectory, type WorkerDirectory } from './worker-directory.ts';
 import { createWorkerHub, type WorkerHub } from './worker-hub.ts';
@@ -19,8 +21,8 @@ import { createWorkerHub, type WorkerHub } from './worker-hub.ts';
 export interface WorkerRuntime extends ServedTypes, Pick<Performer, 'perform'> {
   readonly workers: Workers;
   readonly counts: WorkerHub['counts'];
-  /** Tasks of a run that this process holds. */
-  readonly tasksOf: OwnTasks['of'];
+  /** Where the tasks of a run stand that this process holds; looked up in the store where another process has them. */
+  explain(runId: string): Promise<readonly WorkerTask[]>;
   /** Another process has done something with the run. */
   look(runId: string): void;
   /** The name under which this process holds runs and tasks is lost. */
@@ -88,7 +90,10 @@ export function createWorkers(dependencies: WorkerDependencies): WorkerRuntime {
     perform: own.perform,
     isServed: (...type) => hub.isServedHere(...type) || directory.isServedElsewhere(...type),
     counts: hub.counts,
-    tasksOf: own.of,
+    async explain(runId) {
+      if (own.of(runId).some(({ elsewhere }) => elsewhere !== undefined)) await own.putUp.read(runId);
+      return explainTasks(own.of(runId), dependencies.node());
+    },
     look(runId) {
       own.putUp.look(runId);
       borrowed.look(runId);

@@ -28,6 +28,9 @@ export interface PutUpTasks {
   leave(own: PutUp): void;
   /** Something happened to a run elsewhere. */
   look(runId: string): void;
+  /** Hears of the tasks of a run what the store knows. */
+  read(runId: string): Promise<void>;
+  /** As it was last seen in the store. */
   noteOf(own: PutUp): StoredTask | undefined;
   start(): void;
   stop(): void;
@@ -221,6 +224,7 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
       for (const { task } of up.values())
         if (task.runId === runId) return quietly(read(new Set([runId])), 'tasks of a run could not be read');
     },
+    read: (runId) => read(new Set([runId])),
     noteOf: (own) => (isOurs(own) ? known.get(idOf(own)) : undefined),
     start() {
       let isBusy = false;

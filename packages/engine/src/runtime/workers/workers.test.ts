@@ -481,3 +481,29 @@ describe('a worker whose stream broke off', () => {
     expect(await ends(test, runId)).toBe('completed');
   });
 });
+
+describe('why a run does not go on', () => {
+  it('is told: for which type and version it waits and since when, or who has its task and how far it is', async () => {
+    const test = await start();
+    const runId = await test.run(await test.register(flow()));
+    await until(() => test.host.stats()['tasksWaiting'] === 1);
+
+    const waiting = await test.host.runs.explain(alice, runId);
+    const worker = await connectWorker(test.host, { name: 'build-7' });
+    const { taskId, lease } = await worker.next();
+    await worker.report({ progress: [{ taskId, lease, details: { percent: 40 } }] });
+    const held = await test.host.runs.explain(alice, runId);
+
+    expect(waiting).toMatchObject({
+      waitingFor: 'worker',
+      nodeId: 'work0',
+      task: { typeId: 'acme.work', version: '1.0.0', since: expect.any(String) as string },
+    });
+    expect(waiting?.sentence).toContain('for a worker that serves acme.work 1.0.0');
+    expect(held).toMatchObject({
+      waitingFor: 'effect',
+      task: { worker: 'build-7', progress: { details: { percent: 40 } } },
+    });
+    expect(held?.sentence).toContain('{"percent":40}');
+  });
+});

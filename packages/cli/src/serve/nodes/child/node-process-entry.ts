@@ -38,7 +38,7 @@ async function serve(assignment: Assignment): Promise<void> {
   const served = nodes.map(
     ({ definition: { typeId, version }, file }): ServedNode => ({ typeId, version, file }),
   );
-  tell({ kind: 'loaded', nodes: served, warnings });
+  tell({ kind: 'loaded', nodes: served, warnings: share.only === undefined ? warnings : [] });
   if (nodes.length === 0) return;
   worker = serveNodes(
     nodes.map(({ definition }) => definition),
@@ -82,6 +82,8 @@ process.on('message', (message: ToNodeProcess) => {
     tell({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
   });
 });
+// What an assignment needs first, while there is none yet.
+void import('esbuild').catch(() => undefined);
 // The host is gone, however it ended.
 process.on('disconnect', () => process.exit(1));
 // Ctrl-C at a terminal reaches every process; the host decides when this one ends.
