@@ -33,6 +33,7 @@ export type { EnvelopedError, ErrorEnvelope } from './errors/envelope.ts';
 export type { ClusterNodeDocument } from './routes/cluster-routes.ts';
 export { ERRORS, HostError, isHostError } from './errors/errors.ts';
 export type { ErrorCode } from './errors/errors.ts';
+export { ENVELOPE_TYPE, GRPC_STATUS, grpcStatusOf } from './errors/grpc-status.ts';
 export {
   EVENT_CATALOGUE,
   EVENT_TYPES,
@@ -73,6 +74,10 @@ export { asyncApiDocument } from './emit/asyncapi.ts';
 export { documentFiles } from './emit/document-files.ts';
 export type { DocumentFile } from './emit/document-files.ts';
 export { openApiDocument } from './emit/openapi.ts';
+export { protoDocument } from './emit/proto.ts';
+export { grpcService } from './grpc/message-shapes.ts';
+export type { FieldShape, MessageShape, MethodShape } from './grpc/message-shapes.ts';
+export { GRPC_SERVICE } from './grpc/methods.ts';
 export { schemaDocument } from './emit/schema-document.ts';
 export { renderReference } from './emit/reference.ts';
 export type { ReferencePage } from './emit/reference.ts';

@@ -134,6 +134,7 @@ export async function openDrivenHost(): Promise<DrivenHost> {
     getCapabilities: () => ({}),
     getOpenApiSpec: () => ({}),
     getAsyncApiSpec: () => ({}),
+    getProto: () => ({}),
     getSchema: () => ({ path: { schemaName: 'run-snapshot' } }),
     getWorkflow: () => ({ path: { workflowId: 'noop' } }),
     createRun: () => ({ body: { workflowId: 'noop' } }),
