@@ -80,6 +80,7 @@ export type { RandomBytes } from './runtime/runs/ids.ts';
 export { recordFromText } from './core/json/lazy-inputs.ts';
 export { createFairQueue } from './runtime/fairness/fair-queue.ts';
 export { createGate } from './runtime/fairness/gate.ts';
+export type { Gate } from './runtime/fairness/gate.ts';
 export { jsonText, nextTurn, runCooperatively } from './runtime/fairness/run-cooperatively.ts';
 export { createLoads, isOverShare } from './runtime/fairness/loads.ts';
 export { StopSource } from './runtime/effects/stop-source.ts';
