@@ -88,6 +88,7 @@ export { ensureFirstKey } from './runtime/auth/first-key.ts';
 export type { FirstKey } from './runtime/auth/first-key.ts';
 export { LIVE_PREFIX, newKey, TEST_PREFIX } from './runtime/auth/keys.ts';
 export { DEFAULT_LIMITS, limitsFrom } from './host/limits.ts';
+export type { GrpcOffer } from './host/capabilities.ts';
 export type { HostLimits } from './host/limits.ts';
 export type { Log, LogLevel } from './ports/log.ts';
 export { ENGINE_VERSION, EVENT_LOG_SCHEMA_VERSION, PROTOCOL_VERSION } from './model/versions.ts';

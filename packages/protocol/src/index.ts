@@ -138,6 +138,7 @@ export type { Scope } from './documents/scopes.ts';
 export { RUN_STATUSES } from './documents/run-statuses.ts';
 export type { SnapshotStatus } from './documents/run-statuses.ts';
 export { mapOf, namedValues, nameOf } from './documents/schema-parts.ts';
+export { SENT_BATCH, SENT_CHUNK, SENT_SNAPSHOT } from './documents/event-stream.ts';
 export { createSseParser, sseComment, sseFrame } from './events/sse.ts';
 export type { SseEvent, SseFrame, SseParser } from './events/sse.ts';
 export {

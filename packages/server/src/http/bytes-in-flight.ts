@@ -5,7 +5,7 @@ import type { Settings } from '../options.ts';
 
 /** Shorter bodies and answers are not counted: the number of connections bounds them. */
 export const SMALL_BODY = 4_096;
-const SMALL_ANSWER = 65_536;
+export const SMALL_ANSWER = 65_536;
 const RETRY_AFTER_S = 1;
 
 /**

@@ -115,7 +115,7 @@ function refuseWhenOverloaded(host: Host, tenant: string): void {
   );
 }
 
-function stopping(): HostError {
+export function stopping(): HostError {
   return new HostError(
     'service_unavailable',
     'The host is shutting down; try again in 1 s.',

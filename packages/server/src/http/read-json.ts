@@ -12,7 +12,7 @@ export const LARGE_BODY = 65_536;
  * An empty object takes two bytes as text and a hundred in memory, so that a body of nothing else would take fifty times its size. Up
  * to so many containers are read, or one for every ten bytes where a route takes large bodies.
  */
-const MAX_CONTAINERS = 100_000;
+export const MAX_CONTAINERS = 100_000;
 const BYTES_PER_CONTAINER = 10;
 /** Once it is read, a body takes up to twenty times its bytes: a few are read and worked on, the others wait as they came. */
 const AT_A_TIME = { inAll: 8, perTenant: 2 };

@@ -23,7 +23,7 @@ export interface DrivenHost {
 
 const NONCE = 'abcdefghijklmnop';
 
-const produce: EffectNodeType = {
+export const produce: EffectNodeType = {
   kind: 'effect',
   typeId: 'test.produce',
   title: 'Produce',
@@ -36,7 +36,7 @@ const produce: EffectNodeType = {
   },
 };
 
-function workflow(id: string, typeId: string): JsonObject {
+export function workflow(id: string, typeId: string): JsonObject {
   return {
     id,
     name: id,

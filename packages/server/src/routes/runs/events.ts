@@ -7,7 +7,8 @@ import { wantsJson } from '../../http/accept.ts';
 import { noSuchRun } from '../../http/errors.ts';
 import { integerParam, parseInteger, queryOf, textParam } from '../../http/query.ts';
 import { renderPage } from '../../stream/event-log.ts';
-import { type Subscription, streamRun } from '../../stream/sse-stream.ts';
+import { streamRun } from '../../stream/sse-stream.ts';
+import type { Subscription } from '../../stream/subscription.ts';
 import { sendWholeLog } from '../../stream/whole-log.ts';
 
 const MAX_BUFFER_MS = 5_000;
