@@ -1,7 +1,7 @@
 /** `npm run mutants`: makes the clone ready, then breaks its host in one way at a time (packages/conformance/src/mutants). */
 import { ensureReady, ROOT, run } from './bootstrap.mjs';
 
-const HOST = `node ${ROOT}/packages/cli/bin/weft.mjs serve --conformance --port {port} --data {data} --log-level error`;
+const HOST = `node ${ROOT}/packages/cli/bin/weft.mjs serve --conformance --grpc-port 0 --port {port} --data {data} --log-level error`;
 
 ensureReady();
 const suite = `${ROOT}/packages/conformance/dist/mutants/main.js`;

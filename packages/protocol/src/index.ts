@@ -34,6 +34,7 @@ export type { ClusterNodeDocument } from './routes/cluster-routes.ts';
 export { fieldName } from './json/field-name.ts';
 export { ERRORS, HostError, isHostError } from './errors/errors.ts';
 export type { ErrorCode } from './errors/errors.ts';
+export { ENVELOPE_TYPE, GRPC_STATUS, grpcStatusOf } from './errors/grpc-status.ts';
 export {
   EVENT_CATALOGUE,
   EVENT_TYPES,
@@ -74,6 +75,10 @@ export { asyncApiDocument } from './emit/asyncapi.ts';
 export { documentFiles } from './emit/document-files.ts';
 export type { DocumentFile } from './emit/document-files.ts';
 export { openApiDocument } from './emit/openapi.ts';
+export { protoDocument } from './emit/proto.ts';
+export { grpcService } from './grpc/message-shapes.ts';
+export type { FieldShape, MessageShape, MethodShape } from './grpc/message-shapes.ts';
+export { GRPC_SERVICE } from './grpc/methods.ts';
 export { schemaDocument } from './emit/schema-document.ts';
 export { renderReference } from './emit/reference.ts';
 export type { ReferencePage } from './emit/reference.ts';
@@ -134,6 +139,7 @@ export type { Scope } from './documents/scopes.ts';
 export { RUN_STATUSES } from './documents/run-statuses.ts';
 export type { SnapshotStatus } from './documents/run-statuses.ts';
 export { mapOf, namedValues, nameOf } from './documents/schema-parts.ts';
+export { SENT_BATCH, SENT_CHUNK, SENT_SNAPSHOT } from './documents/event-stream.ts';
 export { createSseParser, sseComment, sseFrame } from './events/sse.ts';
 export type { SseEvent, SseFrame, SseParser } from './events/sse.ts';
 export {

@@ -1,6 +1,8 @@
-import type { Caller, Host, Log } from '@weft/engine';
+import type { Caller, Gate, Host, Log } from '@weft/engine';
 import { HostError, nameProblem } from '@weft/protocol';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
+import type { Answered, Call } from './call.ts';
+import type { BytesInFlight } from './http/bytes-in-flight.ts';
 import type { FailedAttempts } from './http/failed-attempts.ts';
 import type { Serve } from './http/serve.ts';
 import type { RenderBatch } from './stream/batches.ts';
@@ -19,9 +21,12 @@ export interface AppContext {
   readonly streamAdmission: AdmissionQueue;
   readonly renderBatch: RenderBatch;
   readonly telemetry: Pick<Telemetry, 'metrics'>;
-  readonly publicUrl: (request: FastifyRequest) => string;
+  readonly publicUrl: (call: Call) => string;
   /** For what is let in without a key. */
   readonly attempts: FailedAttempts;
+  readonly bytes: BytesInFlight;
+  /** Large bodies are read and worked on a few at a time. */
+  readonly largeBodies: Gate;
 }
 
 export type Routes = (serve: Serve, context: AppContext) => void;
@@ -37,9 +42,9 @@ declare module 'fastify' {
   }
 }
 
-export function callerOf(request: FastifyRequest): Caller {
-  if (request.caller === undefined) throw new Error('A route without a guard asked for its caller.');
-  return request.caller;
+export function callerOf({ caller }: Call): Caller {
+  if (caller === undefined) throw new Error('A route without a guard asked for its caller.');
+  return caller;
 }
 
 /** Sends text that is JSON already; it is not serialized again. */
@@ -47,9 +52,14 @@ export function sendJson(reply: FastifyReply, status: number, body: string): Fas
   return reply.code(status).header('content-type', 'application/json; charset=utf-8').send(body);
 }
 
+export function sendAnswer(reply: FastifyReply, { status, body, headers }: Answered): FastifyReply {
+  if (headers !== undefined) reply.headers(headers);
+  return body === '' ? reply.code(status).send() : sendJson(reply, status, body);
+}
+
 /** A path parameter, percent-decoded. Ids are names, so an invalid one is refused here for every route. */
-export function pathParam(request: FastifyRequest, name: string): string {
-  const value = (request.params as Record<string, string>)[name] ?? '';
+export function pathParam({ params }: Call, name: string): string {
+  const value = (params as Record<string, string>)[name] ?? '';
   const problem = nameProblem(value);
   if (problem === undefined) return value;
   throw new HostError('validation_error', `${name} in the path ${problem}.`, { field: name });

@@ -3,7 +3,7 @@ import { HostError } from '@weft/protocol';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { AppContext } from './app-context.ts';
 import { createDenials } from './http/denials.ts';
-import { boundBytesInFlight } from './http/bytes-in-flight.ts';
+import { boundBytesInFlight, createBytesInFlight } from './http/bytes-in-flight.ts';
 import { packAnswers } from './http/content-coding.ts';
 import { answerErrors, answerFrameworkError } from './http/errors.ts';
 import { createFailedAttempts } from './http/failed-attempts.ts';
@@ -12,9 +12,9 @@ import { createGuard, type Guard } from './http/guard.ts';
 import { answerUnknownRoutes } from './http/not-found.ts';
 import { createPublicUrl } from './http/public-url.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
-import { readJsonOnly } from './http/read-json.ts';
+import { createLargeBodies, readJsonOnly } from './http/read-json.ts';
 import { requestIdOf } from './http/request-id.ts';
-import { serveOperations } from './http/serve.ts';
+import { serveOperations, type ServedOperations } from './http/serve.ts';
 import { traceparentOf } from './http/trace-context.ts';
 import { type ServerOptions, type Settings, settingsFrom } from './options.ts';
 import { artifactRoutes } from './routes/runs/artifacts.ts';
@@ -58,6 +58,19 @@ export interface AppDeps {
   readonly log: Log;
   /** Without one the host is observed from here on, and nothing is exported. */
   readonly telemetry?: Telemetry;
+}
+
+/** What other doors to the same host use of this one, so that limits hold for all of them together. */
+export interface SharedDoor {
+  readonly context: AppContext;
+  readonly guard: Guard;
+  readonly operations: ServedOperations;
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly shared: SharedDoor;
+  }
 }
 
 /** Opening a live stream takes about 0.2 ms. */
@@ -105,7 +118,7 @@ export function createApp({ host, options, log, telemetry }: AppDeps): FastifyIn
   const context = createAppContext(host, settings, log, observed);
 
   app.decorateRequest('caller', undefined);
-  readJsonOnly(app, settings.maxRequestBodyBytes);
+  readJsonOnly(app, context.largeBodies, settings.maxRequestBodyBytes);
   app.addHook('onRequest', (request, reply, done) => {
     reply
       .header('x-request-id', request.id)
@@ -120,14 +133,16 @@ export function createApp({ host, options, log, telemetry }: AppDeps): FastifyIn
     if (context.streams.closing) reply.header('connection', 'close');
     done(request.headers.host === undefined && isOfHttp11(request) ? withoutHost() : undefined);
   });
-  boundBytesInFlight(app, settings);
+  boundBytesInFlight(app, context.bytes, settings);
   packAnswers(app);
   if (settings.accessLog) logRequests(app, log);
   answerErrors(app, context);
   answerUnknownRoutes(app, context);
-  serveOperations(app, createAppGuard(context), (serve) => {
+  const guard = createAppGuard(context);
+  const operations = serveOperations(app, guard, (serve) => {
     for (const routes of ROUTES_OF_APP) routes(serve, context);
   });
+  app.decorate('shared', { context, guard, operations });
   if (telemetry === undefined) app.addHook('onClose', () => observed.stop(0));
   app.addHook('preClose', (done) => {
     context.streams.closeAll();
@@ -167,6 +182,8 @@ function createAppContext(host: Host, settings: Settings, log: Log, telemetry: T
     telemetry,
     publicUrl: createPublicUrl(settings),
     attempts: createFailedAttempts({ limit: settings.failedAttemptsPerMinute, log }),
+    bytes: createBytesInFlight(settings.maxBytesInFlight),
+    largeBodies: createLargeBodies(),
   };
 }
 

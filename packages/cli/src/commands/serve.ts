@@ -45,6 +45,7 @@ function announce(cli: Cli, settings: ServeSettings, running: RunningHost): void
   const started: Started = {
     url: running.url,
     pid: process.pid,
+    ...(running.grpcEndpoint !== undefined && { grpc: running.grpcEndpoint }),
     ...(running.folder !== undefined && { dataFolder: running.folder.root }),
     ...(running.store !== undefined && { store: running.store }),
     keyFrom: running.keyFrom,

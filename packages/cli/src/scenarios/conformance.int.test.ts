@@ -34,7 +34,7 @@ interface Prepared {
 async function prepare(newStore: () => readonly string[]): Promise<Prepared> {
   const folder = await mkdtemp(join(tmpdir(), 'weft-suite-'));
   const [webhooks, traces] = [await freePort(), await freePort()];
-  const setup = ['--conformance', '--allow-egress', `127.0.0.1:${webhooks}`];
+  const setup = ['--conformance', '--grpc-port', '0', '--allow-egress', `127.0.0.1:${webhooks}`];
   const otlp = ['--otlp-endpoint', `http://127.0.0.1:${traces}`];
   const env = { WEFT_API_KEY: API_KEY, WEFT_AUDIT_RUNS: '1' };
   const host = await serveHere(folder, [...setup, ...otlp, ...newStore()], env);

@@ -60,5 +60,8 @@ describe('a host', () => {
     expect(modules.some((url) => url.endsWith('/server/dist/index.js'))).toBe(true);
     expect(modules.some((url) => url.includes('/conformance/dist/fixtures/'))).toBe(isLoaded);
     expect(modules.some((url) => url.includes('/engine/dist/conformance/'))).toBe(isLoaded);
+    expect(
+      modules.filter((url) => /\/(@grpc|protobufjs|grpc-health-check)\/|\/server\/dist\/grpc\//.test(url)),
+    ).toEqual([]);
   });
 });

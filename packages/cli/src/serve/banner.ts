@@ -11,6 +11,8 @@ import { visibleText } from '../output/terminal-text.ts';
 export interface Started {
   readonly url: string;
   readonly pid: number;
+  /** Absent where gRPC is not served. */
+  readonly grpc?: string;
   /** Absent when everything comes from elsewhere. */
   readonly dataFolder?: string;
   /** The database, where it is not in the data folder; without its password. */
@@ -47,6 +49,7 @@ export function renderBanner(style: Style, started: Started): string {
     '',
     renderFields(style, [
       ['pid', String(started.pid)],
+      ['grpc', started.grpc],
       ['store', started.store],
       ['data', started.dataFolder],
       ['key', started.keyFrom],

@@ -7,6 +7,7 @@ import {
   type AuditEntry,
   type Caller,
   DEFAULT_TENANT,
+  type GrpcOffer,
   type Host,
   type Log,
   type Store,
@@ -15,7 +16,8 @@ import {
   publicKeyText,
 } from '@weft/engine';
 import { isHostError } from '@weft/protocol/plain';
-import { type RunningServer, type Telemetry, createApp, startServer } from '@weft/server';
+import { type Telemetry, createApp, startServer } from '@weft/server';
+import type { RunningGrpcServer } from '@weft/server/grpc';
 import type { StoreLoss } from '@weft/storage';
 import { openAnchorFile } from './keys/audit-anchor-file.ts';
 import {
@@ -36,6 +38,7 @@ import { conformanceFor } from './conformance.ts';
 import { provideKeyFile } from './keys/key-file.ts';
 import { chosenKey, provideFirstKey } from './keys/first-key.ts';
 import { isLoopbackBind } from './settings/loopback.ts';
+import { nameOf } from './settings/settings-table.ts';
 import { shownUrl } from './store/postgres-url.ts';
 import type { ServeSettings } from './settings/settings.ts';
 import { type RunningTelemetry, startTelemetry } from './telemetry.ts';
@@ -48,6 +51,8 @@ import { type LoadedFile, loadWorkflowFiles } from './workflows/workflow-files.t
 /** A host that answers requests, and the one way to end it. */
 export interface RunningHost {
   readonly url: string;
+  /** Absent where gRPC is not served. */
+  readonly grpcEndpoint: string | undefined;
   /** Absent when nothing is kept in one. */
   readonly folder: DataFolder | undefined;
   /** The database, where it is not in the folder; without its password. */
@@ -93,6 +98,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     throw error;
   });
   let ownUrl: string | undefined;
+  let grpc: GrpcOffer | undefined;
   const host = createHost({
     store,
     log,
@@ -108,11 +114,12 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     auditAnchor,
     node: hostname(),
     exportsTelemetry: settings.otlp !== undefined,
+    grpc: () => grpc,
     ...(clock === undefined ? {} : { clock }),
     ...(retryScaleForTests === undefined ? {} : { retryScaleForTests }),
   });
   let telemetry: RunningTelemetry | undefined;
-  let server: RunningServer | undefined;
+  let server: Doors | undefined;
   try {
     // Before the engine continues the runs it finds, so that none of their events is missed.
     telemetry = await startTelemetry(host, settings, log);
@@ -138,6 +145,8 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     const fixtures = settings.conformance ? await registerFixtures(host, operator(true), files) : undefined;
     const identity = isInFolder ? await provideIdentity(folder) : undefined;
     server = await listen(host, settings, log, { telemetry, identity });
+    const { grpcEndpoint } = server;
+    grpc = grpcEndpoint === undefined ? undefined : { endpoint: grpcEndpoint, tls: 'disabled' };
     const url = reachableUrl(server.url);
     ownUrl = url;
     const nodes = await startHostNodes(host, operator(settings.conformance), settings, {
@@ -160,6 +169,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     };
     return {
       url,
+      grpcEndpoint,
       folder: parts.folder,
       store: settings.store === undefined ? undefined : place,
       keyFrom,
@@ -280,12 +290,19 @@ function provideIdentity(folder: DataFolder): Promise<Uint8Array> {
   });
 }
 
+/** Both doors, or none. */
+interface Doors {
+  readonly url: string;
+  readonly grpcEndpoint: string | undefined;
+  shutdown(): Promise<void>;
+}
+
 async function listen(
   host: Host,
   settings: ServeSettings,
   log: Log,
   { telemetry, identity }: { readonly telemetry: Telemetry; readonly identity: Uint8Array | undefined },
-): Promise<RunningServer> {
+): Promise<Doors> {
   const perSecond = settings.rateLimit ?? (isLoopbackBind(settings.host) ? 0 : DEFAULT_RATE_PER_SECOND);
   const app = createApp({
     host,
@@ -301,30 +318,64 @@ async function listen(
       ...(perSecond === 0 ? {} : { rateLimit: { perSecond, burst: perSecond * 2 } }),
     },
   });
-  const { port } = settings;
+  const grpc = await openPort(app, settings, 'grpcPort', () => startGrpc(app, settings));
   try {
-    return await startServer(app, { host: settings.host, port, graceMs: SERVER_GRACE_MS });
+    const server = await openPort(app, settings, 'port', (port) =>
+      startServer(app, { host: settings.host, port, graceMs: SERVER_GRACE_MS }),
+    );
+    return {
+      url: server.url,
+      grpcEndpoint: grpc && `grpc://${new URL(server.url).hostname}:${grpc.port}`,
+      async shutdown() {
+        await Promise.all([grpc?.shutdown(), server.shutdown()]);
+      },
+    };
+  } catch (error) {
+    await grpc?.shutdown();
+    throw error;
+  }
+}
+
+/** Loaded only where it is wanted: its libraries take a tenth of a second and some megabytes. */
+async function startGrpc(
+  app: ReturnType<typeof createApp>,
+  { grpcPort: port, host }: ServeSettings,
+): Promise<RunningGrpcServer | undefined> {
+  if (port === undefined) return undefined;
+  const { startGrpcServer } = await import('@weft/server/grpc');
+  return startGrpcServer(app, { host, port, graceMs: SERVER_GRACE_MS });
+}
+
+async function openPort<Opened>(
+  app: ReturnType<typeof createApp>,
+  settings: ServeSettings,
+  key: 'port' | 'grpcPort',
+  open: (port: number) => Promise<Opened>,
+): Promise<Opened> {
+  const port = settings[key] ?? 0;
+  try {
+    return await open(port);
   } catch (cause) {
     await app.close();
     throw unusable(
       'cannot_listen',
-      `Cannot listen on ${settings.host}:${port}: ${listenProblem(cause)}`,
+      `Cannot listen on ${settings.host}:${port}: ${listenProblem(cause, `--${nameOf(key)}`)}`,
       cause,
     );
   }
 }
 
-function listenProblem(error: unknown): string {
+function listenProblem(error: unknown, flag: string): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'EADDRINUSE') return 'another program uses this port. Choose another one with --port.';
-  if (code === 'EACCES') return 'permission denied. Choose a port above 1023 with --port.';
+  if (code === 'EADDRINUSE') return `another program uses this port. Choose another one with ${flag}.`;
+  if (code === 'EACCES') return `permission denied. Choose a port above 1023 with ${flag}.`;
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     return 'this machine has no such address. See --host.';
   return reasonOf(error);
 }
 
 interface Parts {
-  readonly server: RunningServer;
+  readonly server: Doors;
   readonly host: Host;
   readonly telemetry: RunningTelemetry;
   readonly store: Store;

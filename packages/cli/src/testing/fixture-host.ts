@@ -6,6 +6,7 @@ import type { JsonObject } from '@weft/protocol';
 import { expect } from 'vitest';
 import { type Served, serveHere } from './served.ts';
 import { storeUnderTest } from './store-under-test.ts';
+import { transportUnderTest } from './transport-under-test.ts';
 
 const API_KEY = `weft_test_${'f'.repeat(43)}`;
 
@@ -46,10 +47,10 @@ export interface FixtureHost {
 /** A host with every fixture registered, and the few calls that drive them. */
 export async function serveFixtures(flags: readonly string[]): Promise<FixtureHost> {
   const folder = await mkdtemp(join(tmpdir(), 'weft-fixtures-'));
-  const all = ['--conformance', ...flags, ...storeUnderTest().flags()];
+  const all = ['--conformance', ...flags, ...storeUnderTest().flags(), ...transportUnderTest().flags];
   const host = await serveHere(folder, all, { WEFT_API_KEY: API_KEY });
 
-  const call: FixtureHost['call'] = async (method, path, body, headers = {}) => {
+  const overHttp: FixtureHost['call'] = async (method, path, body, headers = {}) => {
     const response = await fetch(`${host.url}${path}`, {
       method,
       headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json', ...headers },
@@ -61,6 +62,7 @@ export async function serveFixtures(flags: readonly string[]): Promise<FixtureHo
       json: (await response.json()) as JsonObject,
     };
   };
+  const { call, close } = await transportUnderTest().open({ url: host.url, key: API_KEY, overHttp });
   const reaches: FixtureHost['reaches'] = async (runId, ...statuses) => {
     for (let waited = 0; waited < 400; waited += 1) {
       const { json } = await call('GET', `/v1/runs/${runId}`);
@@ -84,6 +86,7 @@ export async function serveFixtures(flags: readonly string[]): Promise<FixtureHo
     answer: (runId, nodeId, resumeValue) =>
       call('POST', `/v1/runs/${runId}/interrupts/${nodeId}`, { resumeValue }),
     async stop() {
+      close();
       await host.stop();
       await rm(folder, { recursive: true, force: true });
     },

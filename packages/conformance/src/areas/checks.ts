@@ -12,6 +12,7 @@ import { DISCOVERY_CHECKS } from './discovery/checks.ts';
 import { ERRORS_CHECKS } from './errors/checks.ts';
 import { EVENTS_CHECKS } from './events/checks.ts';
 import { FORKS_CHECKS } from './forks/checks.ts';
+import { GRPC_CHECKS } from './grpc/checks.ts';
 import { IDEMPOTENCY_CHECKS } from './idempotency/checks.ts';
 import { INTERRUPTS_CHECKS } from './interrupts/checks.ts';
 import { LIMITS_CHECKS } from './limits/checks.ts';
@@ -38,6 +39,7 @@ export const CHECKS: readonly Check[] = [
   ...VERSIONS_CHECKS,
   ...WIRE_SHAPE_CHECKS,
   ...TRANSPORT_CHECKS,
+  ...GRPC_CHECKS,
   ...RUN_CHECKS,
   ...IDEMPOTENCY_CHECKS,
   ...EVENTS_CHECKS,

@@ -12,6 +12,7 @@ import { DISCOVERY_MUTANTS } from './discovery/mutants.ts';
 import { ERRORS_MUTANTS } from './errors/mutants.ts';
 import { EVENTS_MUTANTS } from './events/mutants.ts';
 import { FORKS_MUTANTS } from './forks/mutants.ts';
+import { GRPC_MUTANTS } from './grpc/mutants.ts';
 import { IDEMPOTENCY_MUTANTS } from './idempotency/mutants.ts';
 import { INTERRUPTS_MUTANTS } from './interrupts/mutants.ts';
 import { LIMITS_MUTANTS } from './limits/mutants.ts';
@@ -38,6 +39,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...VERSIONS_MUTANTS,
   ...WIRE_SHAPE_MUTANTS,
   ...TRANSPORT_MUTANTS,
+  ...GRPC_MUTANTS,
   ...RUN_MUTANTS,
   ...IDEMPOTENCY_MUTANTS,
   ...EVENTS_MUTANTS,

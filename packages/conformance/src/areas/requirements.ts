@@ -11,6 +11,7 @@ import { DISCOVERY_REQUIREMENTS } from './discovery/requirements.ts';
 import { ERRORS_REQUIREMENTS } from './errors/requirements.ts';
 import { EVENTS_REQUIREMENTS } from './events/requirements.ts';
 import { FORKS_REQUIREMENTS } from './forks/requirements.ts';
+import { GRPC_REQUIREMENTS } from './grpc/requirements.ts';
 import { IDEMPOTENCY_REQUIREMENTS } from './idempotency/requirements.ts';
 import { INTERRUPTS_REQUIREMENTS } from './interrupts/requirements.ts';
 import { LIMITS_REQUIREMENTS } from './limits/requirements.ts';
@@ -37,6 +38,7 @@ export const REQUIREMENTS = {
   ...VERSIONS_REQUIREMENTS,
   ...WIRE_SHAPE_REQUIREMENTS,
   ...TRANSPORT_REQUIREMENTS,
+  ...GRPC_REQUIREMENTS,
   ...RUN_REQUIREMENTS,
   ...IDEMPOTENCY_REQUIREMENTS,
   ...EVENTS_REQUIREMENTS,

@@ -1,4 +1,5 @@
 import type { Json, SseEvent } from '@weft/protocol';
+import type { GrpcMutation } from './grpc-proxy.ts';
 
 /** A request on its way to the host. */
 export interface ProxiedRequest {
@@ -42,6 +43,8 @@ export interface Mutant {
   readonly answer?: (answer: ProxiedAnswer, request: ProxiedRequest, memory: MutantMemory) => ProxiedAnswer;
   /** For streams: what is sent in place of each event. */
   readonly frame?: (event: SseEvent, memory: MutantMemory) => readonly SseEvent[];
+  /** For gRPC: a proxy of its own stands in front of what discovery advertises. */
+  readonly grpc?: GrpcMutation;
   /** For streams: the connection stays open after the host has closed its own. */
   readonly keepsStreamsOpen?: boolean;
 }

@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { createSseParser, type SseEvent, sseFrame } from '@weft/protocol';
+import { createSseParser, isJsonObject, type JsonObject, type SseEvent, sseFrame } from '@weft/protocol';
+import { answered } from './answers.ts';
+import type { GrpcMutation, GrpcProxy } from './grpc-proxy.ts';
 import type { Mutant, MutantMemory, ProxiedAnswer, ProxiedRequest } from './mutant.ts';
 
 /** Headers that belong to one connection, or that change with the body. */
@@ -14,8 +16,10 @@ export interface Proxy {
 /** A host that is right in everything but in one thing. Without a mutant it changes nothing. */
 export async function startProxy(target: string, mutant?: Mutant): Promise<Proxy> {
   const memory: MutantMemory = new Map();
+  const grpc = mutant?.grpc === undefined ? undefined : await grpcProxy(target, mutant.grpc);
+  const broken = grpc === undefined ? mutant : withEndpoint(mutant, grpc.endpoint);
   const server = createServer((incoming, outgoing) => {
-    void pass(incoming, outgoing, { target, mutant, memory }).catch(() => outgoing.destroy());
+    void pass(incoming, outgoing, { target, mutant: broken, memory }).catch(() => outgoing.destroy());
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const address = server.address();
@@ -23,10 +27,36 @@ export async function startProxy(target: string, mutant?: Mutant): Promise<Proxy
   return {
     url: `http://127.0.0.1:${port}`,
     async stop() {
+      grpc?.stop();
       server.closeAllConnections();
       await new Promise((done) => server.close(done));
     },
   };
+}
+
+/** In front of where the host itself says that gRPC is. Loaded here, because few mutants need it. */
+async function grpcProxy(target: string, mutation: GrpcMutation): Promise<GrpcProxy | undefined> {
+  const discovery = (await (await fetch(`${target}/.well-known/openwop`)).json()) as JsonObject;
+  const { endpoint } = isJsonObject(discovery['grpc']) ? discovery['grpc'] : {};
+  if (typeof endpoint !== 'string') return undefined;
+  const { startGrpcProxy } = await import('./grpc-proxy.ts');
+  return startGrpcProxy(endpoint, mutation);
+}
+
+function withEndpoint(mutant: Mutant | undefined, endpoint: string): Mutant | undefined {
+  const moved = (families: JsonObject): JsonObject => ({
+    ...families,
+    ...(isJsonObject(families['grpc']) && { grpc: { ...families['grpc'], endpoint } }),
+  });
+  return (
+    mutant && {
+      ...mutant,
+      answer: answered((discovery) => ({
+        ...moved(discovery),
+        ...(isJsonObject(discovery['capabilities']) && { capabilities: moved(discovery['capabilities']) }),
+      })),
+    }
+  );
 }
 
 interface Setting {

@@ -15,6 +15,7 @@ const AREAS: Readonly<Record<Area, string>> = {
   VER: 'versions',
   WIRE: 'shapes of documents (RFC 0094)',
   HTTP: 'HTTP transport',
+  GRPC: 'gRPC transport',
   RUN: 'runs',
   IDEM: 'idempotency keys',
   EVT: 'the event log',

@@ -10,6 +10,7 @@ export const DOCUMENTS = {
   'rest-endpoints': 'spec/v1/rest-endpoints.md',
   auth: 'spec/v1/auth.md and auth-profiles.md',
   capabilities: 'spec/v1/capabilities.md and profiles.md',
+  grpc: 'The gRPC transport profile of spec/v1',
   idempotency: 'spec/v1/idempotency.md',
   interrupt: 'spec/v1/interrupt.md and its profiles',
   observability: 'spec/v1/observability.md',

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@weft/protocol';
+import type { GrpcClient } from '../grpc/grpc-client.ts';
 import type { Peers } from '../peers/peers.ts';
 import type { RequirementId } from '../areas/requirements.ts';
 import type { Expectations } from './expectations.ts';
@@ -45,6 +46,8 @@ export interface CheckContext {
   readonly discovery: JsonObject;
   readonly host: HostClient;
   readonly runs: RunDriver;
+  /** The host over gRPC, where discovery says it is. */
+  grpc(): Promise<GrpcClient>;
   readonly expect: Expectations;
   readonly peers: Peers;
   readonly keys: OtherKeys;

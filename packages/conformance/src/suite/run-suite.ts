@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Check, CheckContext } from './check.ts';
+import type { GrpcClient } from '../grpc/grpc-client.ts';
+import { advertised } from '../requirements/gates.ts';
 import { createExpectations, ExpectationFailed, type Expectations } from './expectations.ts';
 import { createHostClient } from './host-client.ts';
 import { HostFault } from './host-fault.ts';
@@ -148,6 +150,7 @@ function contextOf(trace: Trace, signal: AbortSignal, options: SuiteOptions): Ch
     discovery,
     host,
     runs: createRunDriver(host, expect, eventually),
+    grpc: grpcOf(trace, signal, options),
     expect,
     peers,
     keys,
@@ -159,6 +162,25 @@ function contextOf(trace: Trace, signal: AbortSignal, options: SuiteOptions): Ch
     unique: (prefix = 'weft-conformance') => `${prefix}-${randomUUID()}`,
     eventually,
   };
+}
+
+/** Connected at the first question, and loaded then: most hosts have none. */
+function grpcOf(trace: Trace, signal: AbortSignal, options: SuiteOptions): CheckContext['grpc'] {
+  let client: Promise<GrpcClient> | undefined;
+  return () => {
+    client ??= connectGrpc(trace, signal, options);
+    return client;
+  };
+}
+
+async function connectGrpc(trace: Trace, signal: AbortSignal, options: SuiteOptions): Promise<GrpcClient> {
+  const endpoint = advertised(options.discovery, 'grpc.endpoint');
+  if (typeof endpoint !== 'string' || !URL.canParse(endpoint))
+    throw new NotApplicable('discovery has no grpc.endpoint, so the suite does not know where to ask');
+  const { createGrpcClient } = await import('../grpc/grpc-client.ts');
+  const client = createGrpcClient({ endpoint, key: options.key, trace, timeoutMs: options.requestTimeoutMs });
+  signal.addEventListener('abort', () => client.close());
+  return client;
 }
 
 /** What a check asks of processes that it started stands in its trace too. */

@@ -1,4 +1,10 @@
-import { ANNOTATION_TARGETS, type Capabilities, mirrorFamilies, SIGNAL_KINDS } from '@weft/protocol';
+import {
+  ANNOTATION_TARGETS,
+  type Capabilities,
+  mirrorFamilies,
+  SIGNAL_KINDS,
+  GRPC_SERVICE,
+} from '@weft/protocol';
 import type { WorkflowRegistry } from '../ports/store.ts';
 import type { Conformance } from '../ports/conformance.ts';
 import type { AuditIntegrity } from '../runtime/audit/audit.ts';
@@ -19,6 +25,12 @@ export interface Discovery {
   refresh(): Promise<void>;
 }
 
+/** Where gRPC is served; the same object as long as nothing has changed. */
+export interface GrpcOffer {
+  readonly endpoint: string;
+  readonly tls: 'required' | 'optional' | 'disabled';
+}
+
 export interface DiscoveryOptions {
   readonly store: WorkflowRegistry;
   readonly compile: Compile;
@@ -34,6 +46,8 @@ export interface DiscoveryOptions {
   readonly auditLogIntegrity?: AuditIntegrity | undefined;
   /** Whether spans and metrics go to a collector. */
   readonly exportsTelemetry: boolean;
+  /** Where gRPC is served, once it is. */
+  readonly grpc?: (() => GrpcOffer | undefined) | undefined;
   /** Absent when no node type makes outbound requests. */
   readonly httpClient?: { readonly maxResponseBodyBytes: number; readonly methods: readonly string[] };
 }
@@ -65,6 +79,7 @@ const OBSERVABILITY = {
 
 export function createDiscovery(options: DiscoveryOptions): Discovery {
   let fixtures: readonly string[] = [];
+  let offered = options.grpc?.();
   let document = render(options, fixtures);
   let known: Runnable = new Map();
   let pass: Promise<void> | undefined;
@@ -79,7 +94,14 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
   }
 
   return {
-    current: () => document,
+    current() {
+      const offer = options.grpc?.();
+      if (offer !== offered) {
+        offered = offer;
+        document = render(options, fixtures);
+      }
+      return document;
+    },
     refresh() {
       // A pass may have missed what is registered while it runs. The one after it serves all who ask until it starts.
       next ??= Promise.resolve(pass?.catch(() => undefined)).then(() => {
@@ -125,6 +147,7 @@ async function currentFixtures(options: DiscoveryOptions, known: Runnable): Prom
 
 function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabilities {
   const { limits, httpClient } = options;
+  const grpc = options.grpc?.();
   return mirrorFamilies({
     protocolVersion: PROTOCOL_VERSION,
     supportedEnvelopes: [],
@@ -141,7 +164,8 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
     implementation: { ...IMPLEMENTATION, version: options.version },
     engineVersion: ENGINE_VERSION,
     eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,
-    supportedTransports: ['rest'],
+    supportedTransports: grpc === undefined ? ['rest'] : ['rest', 'grpc'],
+    ...(grpc !== undefined && { grpc: { supported: true, service: GRPC_SERVICE, ...grpc } }),
     runs: { pauseResume: { supported: true, drainPolicies: ['immediate', 'drain-current-node'] } },
     debugBundle: { supported: true },
     replay: { supported: true, modes: ['replay', 'branch'], sideEffectSuppression: 'recorded-outcome' },

@@ -7,6 +7,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Conformance } from '../ports/conformance.ts';
 import type { Models } from '../ports/models.ts';
 import type { RandomBytes } from '../runtime/runs/ids.ts';
+import type { GrpcOffer } from './capabilities.ts';
 import type { HostLimits } from './limits.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
@@ -51,6 +52,8 @@ export interface HostOptions {
   readonly node?: string;
   /** Spans and metrics of this host go to a collector, so discovery says so. */
   readonly exportsTelemetry?: boolean;
+  /** Where gRPC is served, once it is, so that discovery says so. */
+  readonly grpc?: () => GrpcOffer | undefined;
   /** Divides the waits between attempts of a delivery: hours are too long for a test. */
   readonly retryScaleForTests?: number;
   readonly clock?: Clock;

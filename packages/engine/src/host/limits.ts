@@ -7,6 +7,7 @@ import { getHeapStatistics } from 'node:v8';
 export const LIMITS = {
   Sizes: {
     maxRequestBodyBytes: [1024 * 1024, 'Bytes of a request body'],
+    maxGrpcMessageBytes: [4 * 1024 * 1024, 'Bytes of an answer over gRPC, which is one message'],
     maxDefinitionBytes: [1024 * 1024, 'Bytes of a workflow definition'],
     maxDefinitionNodes: [20_000, 'Nodes of a workflow definition'],
     maxPayloadBytes: [256 * 1024, 'Bytes of the payload of one event, and so of the outputs of one node'],

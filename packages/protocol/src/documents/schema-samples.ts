@@ -189,6 +189,7 @@ const TEXTS: readonly string[] = [
   'EUR',
   ...[8, 16, 32, 64].map((length) => '0'.repeat(length)),
   `sha256:${'0'.repeat(64)}`,
+  'grpc://127.0.0.1:7879',
 ];
 
 function sampleText({ format, pattern, minLength }: Schema, path: string, options: SampleOptions): string {

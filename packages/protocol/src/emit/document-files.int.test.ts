@@ -15,7 +15,7 @@ describe('the documents in the package', () => {
   it('are all that there are', () => {
     const found = readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .map((file) => file.replaceAll('\\', '/'))
-      .filter((file) => file.endsWith('.json'));
+      .filter((file) => /\.(json|proto)$/.test(file));
 
     expect(found.toSorted()).toEqual(
       documentFiles()
@@ -31,6 +31,7 @@ describe('the documents in the package', () => {
 
     expect(exports['./openapi.json']?.default).toBe('./documents/openapi.json');
     expect(exports['./asyncapi.json']?.default).toBe('./documents/asyncapi.json');
+    expect(exports['./openwop.proto']?.default).toBe('./documents/openwop.proto');
     expect(exports['./schemas/*.json']?.default).toBe('./documents/schemas/*.json');
   });
 });

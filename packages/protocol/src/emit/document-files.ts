@@ -1,6 +1,7 @@
 import type { JsonObject } from '../json/json.ts';
 import { asyncApiDocument } from './asyncapi.ts';
 import { openApiDocument } from './openapi.ts';
+import { protoDocument } from './proto.ts';
 import { SCHEMA_NAMES, schemaDocument } from './schema-document.ts';
 
 export interface DocumentFile {
@@ -16,5 +17,8 @@ export function documentFiles(): readonly DocumentFile[] {
     ['asyncapi.json', asyncApiDocument()],
     ...SCHEMA_NAMES.map((name) => [`schemas/${name}.json`, schemaDocument(name) ?? {}] as const),
   ];
-  return documents.map(([file, document]) => ({ file, text: `${JSON.stringify(document, undefined, 1)}\n` }));
+  return [
+    ...documents.map(([file, document]) => ({ file, text: `${JSON.stringify(document, undefined, 1)}\n` })),
+    { file: 'openwop.proto', text: protoDocument() },
+  ];
 }

@@ -22,6 +22,7 @@ describe('the table of routes', () => {
       '/.well-known/openwop',
       '/v1/openapi.json',
       '/v1/asyncapi.json',
+      '/v1/openwop.proto',
       '/v1/schemas/{schemaName}.json',
       '/v1/interrupts/{token}',
       '/v1/interrupts/{token}',

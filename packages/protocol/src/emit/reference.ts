@@ -1,4 +1,5 @@
-import { ERRORS } from '../errors/errors.ts';
+import { ERRORS, type ErrorCode } from '../errors/errors.ts';
+import { grpcStatusOf } from '../errors/grpc-status.ts';
 import { EVENT_CATALOGUE } from '../events/event-catalogue.ts';
 import { WEFT_EVENTS } from '../events/catalogue/weft.ts';
 import { httpPage } from './http-reference.ts';
@@ -62,12 +63,15 @@ function heading(family: string): string {
 }
 
 function errorsPage(): string {
-  const rows = Object.entries(ERRORS).map(([name, row]) => [code(name), String(row.status), row.advice]);
+  const rows = (Object.keys(ERRORS) as ErrorCode[]).map((name) => {
+    const { status, advice } = ERRORS[name];
+    return [code(name), String(status), grpcStatusOf(name), advice];
+  });
   return page(
     'Errors',
     'Every answer outside 2xx and 3xx has the same closed body: `error` (a code from this table), `message` (for people) ' +
       'and, where it helps, `details` (an object). Programs branch on `error`.',
-    table(['error', 'status', 'what to do'], rows),
+    table(['error', 'status', 'gRPC', 'what to do'], rows),
   );
 }
 
@@ -101,17 +105,23 @@ function documentsPage(): string {
   const documents = [
     [
       'OpenAPI 3.1',
-      'openapi',
+      'openapi.json',
       pathOf('getOpenApiSpec'),
       'Every operation, with its parameters, bodies, headers and errors.',
     ],
     [
       'AsyncAPI 3.1',
-      'asyncapi',
+      'asyncapi.json',
       pathOf('getAsyncApiSpec'),
       'The event streams: a channel per stream mode, a message per event.',
     ],
-  ].map(([title, name, path, holds]) => [`[${title}](${FILES}/${name}.json)`, code(path ?? ''), holds ?? '']);
+    [
+      'Protocol Buffers 3',
+      'openwop.proto',
+      pathOf('getProto'),
+      'The gRPC service: a method per operation, a message per document.',
+    ],
+  ].map(([title, name, path, holds]) => [`[${title}](${FILES}/${name})`, code(path ?? ''), holds ?? '']);
   const schemas = SCHEMA_NAMES.map((name) => [
     `[${name}](${FILES}/schemas/${name}.json)`,
     code(componentName(name)),
@@ -119,8 +129,8 @@ function documentsPage(): string {
   return page(
     'Documents',
     'What a host publishes for programs. Each document is complete in itself: it refers to nothing outside. No key is needed to read them, ' +
-      'and the same files stand in `@weft/protocol`, as `@weft/protocol/openapi.json`, `@weft/protocol/asyncapi.json` and ' +
-      '`@weft/protocol/schemas/run-snapshot.json`. What may change in them: [compatibility](../compatibility.md).',
+      'and the same files stand in `@weft/protocol`, as `@weft/protocol/openapi.json`, `@weft/protocol/asyncapi.json`, ' +
+      '`@weft/protocol/openwop.proto` and `@weft/protocol/schemas/run-snapshot.json`. What may change in them: [compatibility](../compatibility.md).',
     table(['document', 'served at', 'holds'], documents),
     `## Schemas\n\nJSON Schema 2020-12, served at ${code(ENDPOINTS.getSchema.path)}.`,
     table(['schema', 'in the documents'], schemas),

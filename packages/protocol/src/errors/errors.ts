@@ -129,6 +129,11 @@ export const ERRORS = {
   },
   run_expired: { status: 410, advice: 'The run was removed by the retention policy.' },
   payload_too_large: { status: 413, advice: 'Send less than details.maxRequestBodyBytes bytes.' },
+  answer_too_large: {
+    status: 413,
+    advice:
+      'Over gRPC an answer is one message of at most details.limit bytes; ask for less, or over HTTP, where it is streamed.',
+  },
   unsupported_encoding: {
     status: 415,
     advice: 'Send the body as it is, or packed in one of the ways in details.supported.',

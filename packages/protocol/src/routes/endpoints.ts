@@ -16,6 +16,7 @@ export const ENDPOINTS = {
   getCapabilities: { method: 'GET', path: '/.well-known/openwop' },
   getOpenApiSpec: { method: 'GET', path: '/v1/openapi.json' },
   getAsyncApiSpec: { method: 'GET', path: '/v1/asyncapi.json' },
+  getProto: { method: 'GET', path: '/v1/openwop.proto' },
   getSchema: { method: 'GET', path: '/v1/schemas/{schemaName}.json' },
   getWorkflow: { method: 'GET', path: '/v1/workflows/{workflowId}' },
   createRun: { method: 'POST', path: '/v1/runs' },

@@ -88,6 +88,21 @@ const discovery = describeRoutes({
     },
     errors: [],
   },
+  getProto: {
+    scope: null,
+    summary: 'The gRPC service, as a .proto file; also where gRPC is not served.',
+    headers: [IF_NONE_MATCH],
+    responses: {
+      200: {
+        description: 'A proto3 file.',
+        schema: Type.String(),
+        contentType: 'text/plain',
+        headers: VALIDATED,
+      },
+      304: UNCHANGED,
+    },
+    errors: [],
+  },
   getSchema: {
     scope: null,
     summary: 'One of the schemas that this document is made of, complete in itself.',

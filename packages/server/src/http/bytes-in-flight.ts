@@ -4,40 +4,49 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Settings } from '../options.ts';
 
 /** Shorter bodies and answers are not counted: the number of connections bounds them. */
-const SMALL_BODY = 4_096;
-const SMALL_ANSWER = 65_536;
+export const SMALL_BODY = 4_096;
+export const SMALL_ANSWER = 65_536;
 const RETRY_AFTER_S = 1;
 
 /**
  * What requests hold in memory: bodies while they come in and are worked on, and large answers until their reader has taken
- * them. Over the limit those tenants are rejected that use up their part of it. A reader that takes nothing of a large
- * answer for `stallMs` is disconnected.
+ * them. Over the limit those tenants are rejected that use up their part of it.
  */
+export interface BytesInFlight {
+  /** Counts them until what it returns is called. Throws HostError `service_unavailable` when there is no room. */
+  hold(tenant: string, bytes: number): () => void;
+}
+
+export function createBytesInFlight(limit: number): BytesInFlight {
+  const held = createLoads();
+  return {
+    hold(tenant, bytes) {
+      const { bytes: all, tenants } = held.all();
+      if (isOverShare(all + bytes, held.of(tenant).bytes, tenants, limit)) throw tooMany(all + bytes, limit);
+      held.add(tenant, 1, bytes);
+      return () => held.add(tenant, -1, -bytes);
+    },
+  };
+}
+
+/** A reader that takes nothing of a large answer for `stallMs` is disconnected. */
 export function boundBytesInFlight(
   app: FastifyInstance,
-  { maxBytesInFlight: limit, maxRequestBodyBytes, stallMs }: Settings,
+  bytesInFlight: BytesInFlight,
+  { maxRequestBodyBytes, stallMs }: Settings,
 ): void {
-  const held = createLoads();
-
-  function hold(request: FastifyRequest, reply: FastifyReply, bytes: number): HostError | undefined {
-    const tenant = request.caller?.tenant ?? '';
-    const { bytes: all, tenants } = held.all();
-    if (isOverShare(all + bytes, held.of(tenant).bytes, tenants, limit)) return tooMany(all + bytes, limit);
-    held.add(tenant, 1, bytes);
-    reply.raw.once('close', () => held.add(tenant, -1, -bytes));
-    return undefined;
+  function hold(request: FastifyRequest, reply: FastifyReply, bytes: number): void {
+    reply.raw.once('close', bytesInFlight.hold(request.caller?.tenant ?? '', bytes));
   }
 
-  app.addHook('preParsing', (request, reply, _payload, done) => {
+  app.addHook('preParsing', async (request, reply) => {
     const bytes = announced(request, maxRequestBodyBytes);
-    done(bytes <= SMALL_BODY ? undefined : hold(request, reply, bytes));
+    if (bytes > SMALL_BODY) hold(request, reply, bytes);
   });
-  app.addHook('onSend', (request, reply, payload, done) => {
-    if (typeof payload !== 'string' || payload.length <= SMALL_ANSWER) return done();
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (typeof payload !== 'string' || payload.length <= SMALL_ANSWER) return;
     reply.raw.setTimeout(stallMs, () => reply.raw.destroy());
-    const refusal = hold(request, reply, payload.length);
-    if (refusal === undefined) done();
-    else done(refusal);
+    hold(request, reply, payload.length);
   });
 }
 

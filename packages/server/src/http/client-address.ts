@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { FastifyRequest } from 'fastify';
+import type { Call } from '../call.ts';
 
 const MAPPED = /^::ffff:(?=\d+\.)/i;
 const WITH_PORT = /^(?:\[([0-9a-f:.]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/i;
@@ -9,12 +9,12 @@ const WITH_PORT = /^(?:\[([0-9a-f:.]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/i;
  * read from the right up to the first address that is not a trusted proxy's; from other peers the header is ignored.
  * `Forwarded` is not read: a proxy overwrites one of the two headers, and the client writes the other.
  */
-export function addressOf(request: FastifyRequest): string {
-  return plainAddress(request.ip) ?? peerOf(request);
+export function addressOf(call: Call): string {
+  return plainAddress(call.ip) ?? peerOf(call);
 }
 
 /** The other end of the connection, whatever it forwards. */
-export function peerOf({ socket }: FastifyRequest): string {
+export function peerOf({ socket }: Call): string {
   return plainAddress(socket.remoteAddress) ?? '';
 }
 

@@ -1,5 +1,5 @@
 import type { Audit, Caller, Log } from '@weft/engine';
-import type { FastifyRequest } from 'fastify';
+import type { Call } from '../call.ts';
 import { addressOf } from './client-address.ts';
 
 /**
@@ -7,7 +7,7 @@ import { addressOf } from './client-address.ts';
  * guessing keys costs the guesser and not the store. The credential itself is never part of it.
  */
 export interface Denials {
-  record(request: FastifyRequest, caller: Caller | undefined, code: string): void;
+  record(call: Call, caller: Caller | undefined, code: string): void;
 }
 
 export function createDenials(
@@ -31,7 +31,7 @@ export function createDenials(
   }
 
   return {
-    record(request, caller, code) {
+    record(call, caller, code) {
       if (!admitted()) {
         leftOut += 1;
         return;
@@ -43,22 +43,18 @@ export function createDenials(
           tenant: caller?.tenant ?? '',
           actor: caller?.principal ?? 'anonymous',
           action: 'access.denied',
-          target: `${request.method} ${request.routeOptions.url ?? ''}`,
+          target: `${call.method} ${call.routeOptions.url ?? ''}`,
           details: {
             code,
-            requestId: request.id,
-            address: addressOf(request),
+            requestId: call.id,
+            address: addressOf(call),
             ...(caller === undefined ? {} : { keyId: caller.keyId }),
             ...(suppressed === 0 ? {} : { suppressed }),
           },
         })
         .catch((cause: unknown) => {
           const errorName = cause instanceof Error ? cause.name : typeof cause;
-          log(
-            'error',
-            { requestId: request.id, errorName },
-            'a denial could not be written to the audit trail',
-          );
+          log('error', { requestId: call.id, errorName }, 'a denial could not be written to the audit trail');
         });
     },
   };

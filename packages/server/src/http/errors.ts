@@ -1,15 +1,15 @@
 import { LOCALE } from '@weft/engine';
 import type { ServerResponse } from 'node:http';
-import { HostError, isHostError, isName, toEnvelope } from '@weft/protocol';
+import { type EnvelopedError, HostError, isHostError, isName, toEnvelope } from '@weft/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type AppContext, sendJson } from '../app-context.ts';
+import type { Call } from '../call.ts';
 
 /** The one place where a failure becomes an answer: `{error, message, details?}`, always. */
 export function answerErrors(app: FastifyInstance, context: AppContext): void {
   app.setErrorHandler(async (error, request, reply) => {
     const known = translate(error, request, context);
-    const visible = (await hiddenBy(known, request, context)) ?? known;
-    return sendError(reply, request, visible, context);
+    return sendError(reply, request, await visibleError(known, request, context), context);
   });
 }
 
@@ -19,12 +19,18 @@ export function sendError(
   error: unknown,
   context: AppContext,
 ): FastifyReply {
-  const { status, body, retryAfter } = toEnvelope(error, request.id);
-  if (status >= 500 && !isHostError(error, 'service_unavailable')) logCause(context, request, error);
+  const { status, body, retryAfter } = envelopeOf(request, error, context);
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
   if (status === 401) reply.header('www-authenticate', 'Bearer');
   reply.header('cache-control', 'no-store');
   return sendJson(reply, status, JSON.stringify(body));
+}
+
+/** What the caller is told; of what it cannot help, the cause goes to the log. */
+export function envelopeOf(call: Call, error: unknown, context: AppContext): EnvelopedError {
+  const envelope = toEnvelope(error, call.id);
+  if (envelope.status >= 500 && !isHostError(error, 'service_unavailable')) logCause(context, call, error);
+  return envelope;
 }
 
 export function noSuchRun(): HostError {
@@ -32,18 +38,14 @@ export function noSuchRun(): HostError {
 }
 
 /** What stays unsaid about a run must not be learnt from what is wrong with the request: 404 goes before 400. */
-async function hiddenBy(
-  error: unknown,
-  request: FastifyRequest,
-  context: AppContext,
-): Promise<HostError | undefined> {
-  if (!isHostError(error) || (error.status !== 400 && error.status !== 413)) return undefined;
-  if (request.caller === undefined || request.routeOptions.config.ofRun !== true) return undefined;
-  const { runId = '' } = request.params as { readonly runId?: string };
+export async function visibleError(error: unknown, call: Call, context: AppContext): Promise<unknown> {
+  if (!isHostError(error) || (error.status !== 400 && error.status !== 413)) return error;
+  if (call.caller === undefined || call.routeOptions.config.ofRun !== true) return error;
+  const { runId = '' } = call.params as { readonly runId?: string };
   if (!isName(runId)) return noSuchRun();
   try {
-    const page = await context.host.runs.events(request.caller, runId, Number.MAX_SAFE_INTEGER, 1);
-    return page === undefined ? noSuchRun() : undefined;
+    const page = await context.host.runs.events(call.caller, runId, Number.MAX_SAFE_INTEGER, 1);
+    return page === undefined ? noSuchRun() : error;
   } catch (removed) {
     if (isHostError(removed, 'run_expired')) return removed;
     throw removed;
@@ -106,16 +108,16 @@ export function answerFrameworkError(
 }
 
 /** The kind of the error and the place it was thrown; its message may quote a payload and stays out. */
-function logCause(context: AppContext, request: FastifyRequest, error: unknown): void {
+function logCause(context: AppContext, call: Call, error: unknown): void {
   const cause = isHostError(error) && error.cause !== undefined ? error.cause : error;
   const isError = cause instanceof Error;
   const errorAt = isError ? firstFrames(cause) : '';
   context.log(
     'error',
     {
-      requestId: request.id,
-      method: request.method,
-      route: request.routeOptions.url ?? '',
+      requestId: call.id,
+      method: call.method,
+      route: call.routeOptions.url ?? '',
       errorName: isError ? cause.name : typeof cause,
       ...(errorAt === '' ? {} : { errorAt }),
     },

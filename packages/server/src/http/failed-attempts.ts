@@ -1,6 +1,6 @@
 import type { Log } from '@weft/engine';
 import { HostError } from '@weft/protocol';
-import type { FastifyRequest } from 'fastify';
+import type { Call } from '../call.ts';
 import { addressOf, isLoopbackAddress, peerOf } from './client-address.ts';
 
 /**
@@ -14,9 +14,9 @@ import { addressOf, isLoopbackAddress, peerOf } from './client-address.ts';
  */
 export interface FailedAttempts {
   /** Throws HostError `rate_limited`. */
-  check(request: FastifyRequest): void;
+  check(call: Call): void;
   /** Counts one; throws as well when that was one too many. */
-  count(request: FastifyRequest): void;
+  count(call: Call): void;
 }
 
 export interface FailedAttemptsOptions {
@@ -66,23 +66,22 @@ export function createFailedAttempts(options: FailedAttemptsOptions): FailedAtte
   }
 
   return {
-    check(request) {
+    check(call) {
       if (young.size + old.size === 0) return; // the usual case costs nothing
-      const address = addressOf(request);
-      const failures = isHere(request, address) ? undefined : failuresOf(networkOf(address));
+      const address = addressOf(call);
+      const failures = isHere(call, address) ? undefined : failuresOf(networkOf(address));
       if (failures !== undefined && failures.count >= limit) refuse(failures);
     },
-    count(request) {
-      const address = addressOf(request);
-      if (isHere(request, address)) return;
+    count(call) {
+      const address = addressOf(call);
+      if (isHere(call, address)) return;
       const network = networkOf(address);
       const failures = failuresOf(network) ?? begin(network);
       failures.count += 1;
       if (failures.count < limit) return;
       if (failures.count === limit) {
         // When all clients share one address, it is a proxy that is not configured as trusted.
-        const hint =
-          request.headers['x-forwarded-for'] !== undefined && request.ip === request.socket.remoteAddress;
+        const hint = call.headers['x-forwarded-for'] !== undefined && call.ip === call.socket.remoteAddress;
         log(
           'warn',
           {
@@ -98,8 +97,8 @@ export function createFailedAttempts(options: FailedAttemptsOptions): FailedAtte
 }
 
 /** On this machine (K-4). */
-function isHere(request: FastifyRequest, address: string): boolean {
-  return isLoopbackAddress(address) && isLoopbackAddress(peerOf(request));
+function isHere(call: Call, address: string): boolean {
+  return isLoopbackAddress(address) && isLoopbackAddress(peerOf(call));
 }
 
 /** The address itself, or the first 64 bits of an IPv6 one. */

@@ -1,6 +1,7 @@
 import type { Authentication, Caller, Host } from '@weft/engine';
 import { HostError, type OperationId, route } from '@weft/protocol';
-import type { FastifyRequest, RouteShorthandOptions } from 'fastify';
+import type { RouteShorthandOptions } from 'fastify';
+import type { Call } from '../call.ts';
 import type { OpenStreams } from '../stream/open-streams.ts';
 import { addressOf } from './client-address.ts';
 import type { Denials } from './denials.ts';
@@ -29,44 +30,64 @@ export interface Access {
   readonly isNewWork?: boolean;
   /** The path names a run: a caller that may not see it gets 404, whatever else is wrong with the request. */
   readonly ofRun?: boolean;
+  /** What lets a call in that needs no key, such as a signed link; before the body is looked at. */
+  readonly before?: (call: Call) => Promise<void>;
 }
 
-/** Route options that let in only callers with the operation's scope. */
-export type Guard = (operationId: OperationId, access: Access) => RouteShorthandOptions;
+export interface Guard {
+  /** Lets in only callers with the operation's scope, and says in the call who it is. Throws HostError. */
+  admit(operationId: OperationId, access: Access, call: Call): Promise<void>;
+  /** The same as options of a route. */
+  options(operationId: OperationId, access: Access): RouteShorthandOptions;
+}
 
 export function createGuard(deps: GuardDeps): Guard {
-  return (operationId, access) => {
-    const { scope, alsoScope } = route(operationId);
-    if (scope === null) return {};
-    const needed = alsoScope === undefined ? [scope] : [scope, alsoScope];
-    return {
-      config: { scope, ofRun: access.ofRun === true },
-      onRequest: async (request: FastifyRequest): Promise<void> => {
-        if (deps.streams.closing) throw stopping();
-        deps.attempts.check(request);
-        const answer = await deps.host.authenticate(keyOf(request));
-        if (answer.state !== 'ok') throw refusal(deps, request, answer.state);
-        const { caller } = answer;
-        request.caller = { address: addressOf(request), ...caller };
-        deps.limiter?.take(caller.keyId);
-        for (const each of needed)
-          if (!caller.scopes.has(each)) throw outOfScope(deps, request, caller, each);
-        if (access.isNewWork === true) refuseWhenOverloaded(deps.host, caller.tenant);
-      },
-    };
+  async function admitKey(needed: readonly string[], access: Access, call: Call): Promise<void> {
+    if (deps.streams.closing) throw stopping();
+    deps.attempts.check(call);
+    const answer = await deps.host.authenticate(keyOf(call));
+    if (answer.state !== 'ok') throw refusal(deps, call, answer.state);
+    const { caller } = answer;
+    call.caller = { address: addressOf(call), ...caller };
+    deps.limiter?.take(caller.keyId);
+    for (const each of needed) if (!caller.scopes.has(each)) throw outOfScope(deps, call, caller, each);
+    if (access.isNewWork === true) refuseWhenOverloaded(deps.host, caller.tenant);
+  }
+
+  return {
+    async admit(operationId, access, call) {
+      const needed = scopesOf(operationId);
+      if (needed.length > 0) await admitKey(needed, access, call);
+    },
+    options(operationId, access) {
+      const [scope, ...more] = scopesOf(operationId);
+      const { before } = access;
+      if (scope === undefined) return before === undefined ? {} : { onRequest: before };
+      const needed = [scope, ...more];
+      return {
+        config: { scope, ofRun: access.ofRun === true },
+        onRequest: (call: Call) => admitKey(needed, access, call),
+      };
+    },
   };
 }
 
-function keyOf(request: FastifyRequest): string {
-  const key = BEARER.exec(request.headers.authorization ?? '')?.[1];
+function scopesOf(operationId: OperationId): readonly string[] {
+  const { scope, alsoScope } = route(operationId);
+  if (scope === null) return [];
+  return alsoScope === undefined ? [scope] : [scope, alsoScope];
+}
+
+function keyOf({ headers }: Call): string {
+  const key = BEARER.exec(String(headers['authorization'] ?? ''))?.[1];
   if (key !== undefined) return key;
   throw new HostError('unauthenticated', 'Send "Authorization: Bearer <key>" with a key of this host.');
 }
 
-function refusal({ denials, attempts }: GuardDeps, request: FastifyRequest, state: Refused): HostError {
+function refusal({ denials, attempts }: GuardDeps, call: Call, state: Refused): HostError {
   const code = state === 'unknown' ? 'unauthenticated' : (`key_${state}` as const);
-  denials.record(request, undefined, code);
-  attempts.count(request);
+  denials.record(call, undefined, code);
+  attempts.count(call);
   switch (state) {
     case 'unknown':
       return new HostError(code, 'The key in the Authorization header is not known to this host.');
@@ -77,8 +98,8 @@ function refusal({ denials, attempts }: GuardDeps, request: FastifyRequest, stat
   }
 }
 
-function outOfScope(deps: GuardDeps, request: FastifyRequest, caller: Caller, scope: string): HostError {
-  deps.denials.record(request, caller, 'forbidden');
+function outOfScope(deps: GuardDeps, call: Call, caller: Caller, scope: string): HostError {
+  deps.denials.record(call, caller, 'forbidden');
   return new HostError('forbidden', `This key does not hold the scope ${scope}.`, { scopeRequired: scope });
 }
 
@@ -94,7 +115,7 @@ function refuseWhenOverloaded(host: Host, tenant: string): void {
   );
 }
 
-function stopping(): HostError {
+export function stopping(): HostError {
   return new HostError(
     'service_unavailable',
     'The host is shutting down; try again in 1 s.',

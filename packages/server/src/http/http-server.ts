@@ -1,5 +1,5 @@
 import type { Server, ServerOptions as HttpOptions } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Server as NetServer, Socket } from 'node:net';
 import type { Log } from '@weft/engine';
 import type { Settings } from '../options.ts';
 
@@ -30,9 +30,13 @@ export function boundConnections(
   { maxConnections }: Pick<Settings, 'maxConnections'>,
   log: Log,
 ): void {
-  server.maxConnections = maxConnections;
+  boundSockets(server, maxConnections, log);
   // An unknown expectation is ignored; Node would answer with a bare 417.
   server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
+}
+
+export function boundSockets(server: NetServer, maxConnections: number, log: Log): void {
+  server.maxConnections = maxConnections;
   noteDrops(server, maxConnections, log);
 }
 
@@ -41,7 +45,7 @@ const LEAST_CHECK_MS = 10;
 const DROPS_NOTED_MS = 60_000;
 
 /** The first one is logged at once, those of the next minute as one entry. */
-function noteDrops(server: Server, limit: number, log: Log): void {
+function noteDrops(server: NetServer, limit: number, log: Log): void {
   let dropped = 0;
   let timer: NodeJS.Timeout | undefined;
   const note = (): void => {

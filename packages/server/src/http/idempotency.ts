@@ -1,10 +1,11 @@
 import { createHash, createHmac } from 'node:crypto';
 import { canonicalDigest, type IdempotencyClaim, runCooperatively, type ReplayedAnswer } from '@weft/engine';
 import { canonicalJson, HostError, type Json } from '@weft/protocol';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { sendJson } from '../app-context.ts';
+import type { Answered, Call } from '../call.ts';
 
-/** Says that the answer is the stored one of an earlier request. */
+/** Says that the answer is the stored one of an earlier call. */
 export const REPLAY_HEADER = 'openwop-idempotent-replay';
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
@@ -20,8 +21,8 @@ export interface Mutation {
 }
 
 /** The client's Idempotency-Key; undefined when there is none. Throws HostError `validation_error`. */
-function idempotencyKeyOf(request: FastifyRequest): string | undefined {
-  const key = request.headers['idempotency-key'];
+function idempotencyKeyOf(call: Call): string | undefined {
+  const key = call.headers['idempotency-key'];
   if (key === undefined || (typeof key === 'string' && VISIBLE_ASCII.test(key))) return key;
   throw new HostError('validation_error', 'Idempotency-Key must be 1 to 255 visible ASCII characters.', {
     field: 'Idempotency-Key',
@@ -30,8 +31,8 @@ function idempotencyKeyOf(request: FastifyRequest): string | undefined {
 }
 
 /** The claim for a request that carries an Idempotency-Key; undefined for one that does not. */
-export function idempotencyOf(request: FastifyRequest, mutation: Mutation): IdempotencyClaim | undefined {
-  const key = idempotencyKeyOf(request);
+export function idempotencyOf(call: Call, mutation: Mutation): IdempotencyClaim | undefined {
+  const key = idempotencyKeyOf(call);
   return key === undefined
     ? undefined
     : claimOf(key, mutation, sha256(canonicalJson(whatWasAsked(mutation))));
@@ -42,13 +43,13 @@ const LEVELS = 4;
 
 /** The same where the body may be large: it is hashed in slices, in between other requests. */
 export async function idempotencyOfLarge(
-  request: FastifyRequest,
+  call: Call,
   mutation: Mutation,
 ): Promise<IdempotencyClaim | undefined> {
-  const key = idempotencyKeyOf(request);
+  const key = idempotencyKeyOf(call);
   if (key === undefined) return undefined;
   const digest = await runCooperatively(
-    request.caller?.tenant ?? '',
+    call.caller?.tenant ?? '',
     canonicalDigest(whatWasAsked(mutation), LEVELS),
   );
   return claimOf(key, mutation, digest);
@@ -66,6 +67,14 @@ function whatWasAsked({ target, body }: Mutation): Json[] {
 function claimOf(key: string, { operation, render }: Mutation, digest: string): IdempotencyClaim {
   const requestDigest = createHmac('sha256', key).update(digest, 'utf8').digest('hex');
   return { operation, keyHash: sha256(key), requestDigest, render };
+}
+
+/** The stored answer, and that it is one. */
+export function replayOf(
+  { status, body }: ReplayedAnswer,
+  headers?: Readonly<Record<string, string>>,
+): Answered {
+  return { status, body, headers: { ...headers, [REPLAY_HEADER]: 'true' } };
 }
 
 export function sendReplay(reply: FastifyReply, answer: ReplayedAnswer): FastifyReply {

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { Call } from '../call.ts';
 
 /**
  * The origin for URLs in answers, among them signed links. A Host header is whatever the sender, or a cache between, made of it, so
@@ -10,10 +10,10 @@ export function createPublicUrl({
 }: {
   readonly publicUrl: string | undefined;
   readonly allowedHosts: readonly string[];
-}): (request: FastifyRequest) => string {
+}): (call: Call) => string {
   if (publicUrl !== undefined) return () => publicUrl;
   const origins = new Map(allowedHosts.map(originOf));
-  return (request) => origins.get(request.headers.host?.toLowerCase() ?? '') ?? reachedOrigin(request);
+  return (call) => origins.get(String(call.headers['host'] ?? '').toLowerCase()) ?? reachedOrigin(call);
 }
 
 /** `HOST[:PORT]`, or with `https://` before it where a proxy ends the TLS. */
@@ -25,7 +25,7 @@ function originOf(allowed: string): [host: string, origin: string] {
 /** Absent where a request comes over no socket. */
 const NOWHERE = '127.0.0.1';
 
-function reachedOrigin({ raw: { socket } }: FastifyRequest): string {
+function reachedOrigin({ socket }: Call): string {
   const scheme = 'encrypted' in socket && socket.encrypted === true ? 'https' : 'http';
   const address = plainAddress(socket.localAddress ?? NOWHERE);
   const port = socket.localPort === undefined ? '' : `:${socket.localPort}`;

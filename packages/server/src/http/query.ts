@@ -1,11 +1,11 @@
 import { HostError, nameProblem } from '@weft/protocol';
-import type { FastifyRequest } from 'fastify';
+import type { Call } from '../call.ts';
 
 /** Query parameters, read one by one; unknown parameters are ignored, as the protocol wants. */
 export type Query = Readonly<Record<string, string | string[] | undefined>>;
 
-export function queryOf(request: FastifyRequest): Query {
-  return request.query as Query;
+export function queryOf(call: Call): Query {
+  return call.query as Query;
 }
 
 export function textParam(query: Query, name: string): string | undefined {

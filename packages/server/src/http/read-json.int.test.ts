@@ -1,7 +1,7 @@
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readJsonOnly } from './read-json.ts';
+import { createLargeBodies, readJsonOnly } from './read-json.ts';
 
 const BODY = JSON.stringify({ list: Array.from({ length: 40_000 }, () => ({})) });
 const REQUEST = `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`;
@@ -20,7 +20,7 @@ beforeEach(async () => {
     answer = resolve;
   });
   app.decorateRequest('caller', undefined);
-  readJsonOnly(app, 1024 * 1024);
+  readJsonOnly(app, createLargeBodies(), 1024 * 1024);
   app.addHook('preParsing', (_request, _reply, payload, done) => {
     payload.once('end', () => {
       received += 1;

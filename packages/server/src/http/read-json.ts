@@ -1,30 +1,33 @@
 import { isUtf8 } from 'node:buffer';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { createGate, runCooperatively } from '@weft/engine';
+import { createGate, type Gate, runCooperatively } from '@weft/engine';
 import { HostError, type Json, parseStrictJson, strictJsonInSteps } from '@weft/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { unpackedBody } from './unpacked-body.ts';
 
 /** A longer body is read in slices, in between other requests. */
-const LARGE = 65_536;
+export const LARGE_BODY = 65_536;
 /**
  * An empty object takes two bytes as text and a hundred in memory, so that a body of nothing else would take fifty times its size. Up
  * to so many containers are read, or one for every ten bytes where a route takes large bodies.
  */
-const MAX_CONTAINERS = 100_000;
+export const MAX_CONTAINERS = 100_000;
 const BYTES_PER_CONTAINER = 10;
 /** Bytes that are looked at in one go. */
 const SLICE = 65_536;
 /** Once it is read, a body takes up to twenty times its bytes: a few are read and worked on, the others wait as they came. */
 const AT_A_TIME = { inAll: 8, perTenant: 2 };
 
+export function createLargeBodies(): Gate {
+  return createGate(AT_A_TIME);
+}
+
 /**
  * JSON is the only body this host reads. An empty one is `undefined`; each route says what that means. Of a large one whose client
  * has left before its turn nothing is kept and nothing done: bodies that are sent and left would be bounded by nothing.
  */
-export function readJsonOnly(app: FastifyInstance, maxBytes: number): void {
-  const gate = createGate(AT_A_TIME);
+export function readJsonOnly(app: FastifyInstance, gate: Gate, maxBytes: number): void {
   const answers = new WeakMap<FastifyRequest, ServerResponse>();
 
   async function readLarge(request: FastifyRequest, waiting: Waiting, done: Done): Promise<void> {
@@ -53,7 +56,8 @@ export function readJsonOnly(app: FastifyInstance, maxBytes: number): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     const bytes = body as Buffer;
     try {
-      if (bytes.length <= LARGE) done(null, bytes.length === 0 ? undefined : parseStrictJson(textOf(bytes)));
+      if (bytes.length <= LARGE_BODY)
+        done(null, bytes.length === 0 ? undefined : parseStrictJson(textOf(bytes)));
       else readLarge(request, { body: bytes }, done).catch(done);
     } catch (error) {
       done(error as Error);

@@ -1,33 +1,27 @@
 import { ENDPOINTS, type OperationId } from '@weft/protocol';
 import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
+import type { Guard } from './guard.ts';
 import { serveOperations } from './serve.ts';
 
+const OPEN: Guard = { admit: async () => undefined, options: () => ({}) };
 const ALL = Object.keys(ENDPOINTS) as OperationId[];
 
 describe('serving the table of endpoints', () => {
   it('starts no app in which an operation has no handler', () => {
     const register = () =>
-      serveOperations(
-        Fastify(),
-        () => ({}),
-        (serve) => {
-          for (const id of ALL) if (id !== 'pauseRun') serve(id, () => id);
-        },
-      );
+      serveOperations(Fastify(), OPEN, (serve) => {
+        for (const id of ALL) if (id !== 'pauseRun') serve(id, () => id);
+      });
 
     expect(register).toThrow('No handler serves pauseRun.');
   });
 
   it('leads every path and every alias to its own handler', async () => {
     const app = Fastify();
-    serveOperations(
-      app,
-      () => ({}),
-      (serve) => {
-        for (const id of ALL) serve(id, () => id);
-      },
-    );
+    serveOperations(app, OPEN, (serve) => {
+      for (const id of ALL) serve(id, () => id);
+    });
 
     for (const id of ALL) {
       const row = ENDPOINTS[id];

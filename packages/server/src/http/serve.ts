@@ -1,5 +1,7 @@
 import { type Endpoint, ENDPOINTS, type OperationId } from '@weft/protocol';
 import type { FastifyInstance, RouteHandlerMethod, RouteShorthandOptions } from 'fastify';
+import { sendAnswer } from '../app-context.ts';
+import type { Operation } from '../call.ts';
 import type { Access, Guard } from './guard.ts';
 
 export type ServeOptions = Access & Pick<RouteShorthandOptions, 'bodyLimit' | 'onRequest' | 'preParsing'>;
@@ -8,28 +10,67 @@ export type ServeOptions = Access & Pick<RouteShorthandOptions, 'bodyLimit' | 'o
 export interface Serve {
   (operationId: OperationId, handler: RouteHandlerMethod): void;
   (operationId: OperationId, options: ServeOptions, handler: RouteHandlerMethod): void;
+  /** The same for what other doors serve as well. */
+  everywhere(operationId: OperationId, access: Access, operation: Operation): void;
 }
 
-/** Takes the handlers of all operations, and throws when one has none. */
-export function serveOperations(app: FastifyInstance, guard: Guard, register: (serve: Serve) => void): void {
-  const unserved = new Set(Object.keys(ENDPOINTS));
+export interface ServedOperation {
+  readonly access: Access;
+  /** Absent where each door answers in its own way, a piece at a time. */
+  readonly operation?: Operation;
+}
+
+export type ServedOperations = ReadonlyMap<OperationId, ServedOperation>;
+
+/** Takes the handlers of all operations, and throws when one has none. Other doors look up here what they share. */
+export function serveOperations(
+  app: FastifyInstance,
+  guard: Guard,
+  register: (serve: Serve) => void,
+): ServedOperations {
+  const served = new Map<OperationId, ServedOperation>();
+
+  function add(
+    operationId: OperationId,
+    { isNewWork = false, ofRun = false, before, onRequest, ...options }: ServeOptions,
+    handler: RouteHandlerMethod,
+    operation?: Operation,
+  ): void {
+    const access: Access = { isNewWork, ofRun, ...(before !== undefined && { before }) };
+    const { method, path, alias }: Endpoint = ENDPOINTS[operationId];
+    for (const each of alias === undefined ? [path] : [path, alias])
+      app.route({
+        method,
+        url: patternOf(each),
+        ...options,
+        ...(onRequest !== undefined && { onRequest }),
+        ...guard.options(operationId, access),
+        handler,
+      });
+    served.set(operationId, { access, ...(operation !== undefined && { operation }) });
+  }
+
   register(
-    (operationId: OperationId, ...given: [RouteHandlerMethod] | [ServeOptions, RouteHandlerMethod]) => {
-      const [{ isNewWork = false, ofRun = false, ...options }, handler] =
-        given.length === 1 ? [{}, given[0]] : given;
-      const { method, path, alias }: Endpoint = ENDPOINTS[operationId];
-      for (const each of alias === undefined ? [path] : [path, alias])
-        app.route({
-          method,
-          url: patternOf(each),
-          ...options,
-          ...guard(operationId, { isNewWork, ofRun }),
-          handler,
-        });
-      unserved.delete(operationId);
-    },
+    Object.assign(
+      (operationId: OperationId, ...given: [RouteHandlerMethod] | [ServeOptions, RouteHandlerMethod]) => {
+        if (given.length === 1) add(operationId, {}, given[0]);
+        else add(operationId, ...given);
+      },
+      {
+        everywhere(operationId: OperationId, access: Access, operation: Operation) {
+          add(
+            operationId,
+            access,
+            async (call, reply) => sendAnswer(reply, await operation(call)),
+            operation,
+          );
+        },
+      },
+    ),
   );
-  if (unserved.size > 0) throw new Error(`No handler serves ${[...unserved].join(', ')}.`);
+  const unserved = Object.keys(ENDPOINTS).filter((operationId) => !served.has(operationId as OperationId));
+  if (unserved.length > 0) throw new Error(`No handler serves ${unserved.join(', ')}.`);
+  return served;
 }
 
 /** A path as the router writes it: colons twice, and a parameter before a verb ends where the verb begins. */

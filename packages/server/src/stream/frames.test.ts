@@ -1,6 +1,6 @@
 import type { WireEvent } from '@weft/engine';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createFrameQueue, frameOf } from './frames.ts';
+import { createFrameQueue, frameOf, SSE_FRAMES } from './frames.ts';
 
 function event(seq: number, type: string): WireEvent {
   return { seq, type, at: 0, payload: `{"p":${seq}}`, document: `{"sequence":${seq}}` };
@@ -55,7 +55,7 @@ describe('a queue with a window', () => {
 
   it('sends what came in the window as one batch with the highest sequence as id', () => {
     const sent: string[] = [];
-    const queue = createFrameQueue(500, (text) => sent.push(text));
+    const queue = createFrameQueue(500, SSE_FRAMES, (text) => sent.push(text));
     expect(queue.add(frame(4)) + queue.add(frame(5))).toBe('');
 
     vi.advanceTimersByTime(500);
@@ -65,7 +65,7 @@ describe('a queue with a window', () => {
 
   it('does not let something urgent wait, nor send an empty batch after it', () => {
     const sent: string[] = [];
-    const queue = createFrameQueue(5000, (text) => sent.push(text));
+    const queue = createFrameQueue(5000, SSE_FRAMES, (text) => sent.push(text));
     queue.add(frame(1));
 
     expect(queue.add(frame(2, true))).toBe('id: 2\nevent: batch\ndata: [{"s":1},{"s":2}]\n\n');
@@ -75,7 +75,7 @@ describe('a queue with a window', () => {
   });
 
   it('sends a large batch before its window is over', () => {
-    const queue = createFrameQueue(5000, () => undefined);
+    const queue = createFrameQueue(5000, SSE_FRAMES, () => undefined);
 
     const text = queue.add({ seq: 1, event: 'x', data: `"${'a'.repeat(300_000)}"`, urgent: false });
 
@@ -83,7 +83,7 @@ describe('a queue with a window', () => {
   });
 
   it('of 0 ms sends each frame as it comes', () => {
-    const queue = createFrameQueue(0, () => undefined);
+    const queue = createFrameQueue(0, SSE_FRAMES, () => undefined);
 
     expect(queue.add(frame(7))).toBe('id: 7\nevent: node.completed\ndata: {"s":7}\n\n');
   });

@@ -1,6 +1,6 @@
 import type { FollowedEvent, WireEvent } from '@weft/engine';
 import { isTerminalEvent } from '@weft/engine';
-import { admits, type StreamMode, sseFrame } from '@weft/protocol';
+import { admits, SENT_BATCH, SENT_CHUNK, SENT_SNAPSHOT, type StreamMode, sseFrame } from '@weft/protocol';
 
 /** One thing a subscriber sees. `data` is JSON text without line breaks. */
 export interface Frame {
@@ -23,7 +23,7 @@ export function frameOfEvent(modes: readonly StreamMode[], event: WireEvent): Fr
   if (!admits(modes, event.type)) return undefined;
   const urgent = isUrgent(event);
   if (event.type === 'output.chunk' && modes.includes('messages')) {
-    return { seq: event.seq, event: 'ai.message.chunk', data: event.payload, urgent };
+    return { seq: event.seq, event: SENT_CHUNK, data: event.payload, urgent };
   }
   return { seq: event.seq, event: event.type, data: event.document, urgent };
 }
@@ -33,28 +33,47 @@ function isUrgent({ type }: WireEvent): boolean {
 }
 
 export function snapshotFrame(text: string, seq: number, urgent: boolean): Frame {
-  return { seq, event: 'state.snapshot', data: text, urgent };
+  return { seq, event: SENT_SNAPSHOT, data: text, urgent };
 }
 
+/** How a transport writes frames. */
+export interface FrameRenderer<Out> {
+  readonly nothing: Out;
+  frame(frame: Frame): Out;
+  /** Never of none. */
+  batch(frames: readonly Frame[], last: Frame): Out;
+}
+
+export const SSE_FRAMES: FrameRenderer<string> = {
+  nothing: '',
+  frame: ({ seq, event, data }) => sseFrame({ id: seq, event, data }),
+  batch: (frames, { seq }) =>
+    sseFrame({ id: seq, event: SENT_BATCH, data: `[${frames.map(({ data }) => data).join(',')}]` }),
+};
+
 /**
- * Frames on their way out, as text. With a window of 0 each is written as it comes. Otherwise they wait in a batch until
+ * Frames on their way out. With a window of 0 each is written as it comes. Otherwise they wait in a batch until
  * the window is over, the batch is large, or something urgent comes.
  *
  * 1. Order is never changed.
  * 2. A batch's id is the highest sequence in it, so a reader that reconnects misses nothing and sees nothing twice.
  * 3. An empty batch is never sent.
  */
-export interface FrameQueue {
-  /** What must be written now; empty while the frame waits. */
-  add(frame: Frame): string;
-  flush(): string;
+export interface FrameQueue<Out> {
+  /** What must be written now; nothing while the frame waits. */
+  add(frame: Frame): Out;
+  flush(): Out;
   /** Drops the timer. */
   stop(): void;
 }
 
 const LARGE_BATCH = 256 * 1024;
 
-export function createFrameQueue(windowMs: number, onWindowOver: (text: string) => void): FrameQueue {
+export function createFrameQueue<Out>(
+  windowMs: number,
+  renderer: FrameRenderer<Out>,
+  onWindowOver: (out: Out) => void,
+): FrameQueue<Out> {
   let waiting: Frame[] = [];
   let size = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -64,24 +83,24 @@ export function createFrameQueue(windowMs: number, onWindowOver: (text: string) 
     timer = undefined;
   }
 
-  function flush(): string {
+  function flush(): Out {
     stop();
-    const last = waiting.at(-1);
-    if (last === undefined) return '';
-    const data = `[${waiting.map((frame) => frame.data).join(',')}]`;
+    const frames = waiting;
+    const last = frames.at(-1);
+    if (last === undefined) return renderer.nothing;
     waiting = [];
     size = 0;
-    return sseFrame({ id: last.seq, event: 'batch', data });
+    return renderer.batch(frames, last);
   }
 
   return {
     add(frame) {
-      if (windowMs === 0) return sseFrame({ id: frame.seq, event: frame.event, data: frame.data });
+      if (windowMs === 0) return renderer.frame(frame);
       waiting.push(frame);
       size += frame.data.length;
       if (frame.urgent || size >= LARGE_BATCH) return flush();
       timer ??= setTimeout(() => onWindowOver(flush()), windowMs);
-      return '';
+      return renderer.nothing;
     },
     flush,
     stop,

@@ -1,5 +1,4 @@
 import {
-  type Caller,
   type Cursor,
   type EventPage,
   type FollowedEvent,
@@ -9,13 +8,12 @@ import {
 import { RUN_ANNOTATED, showsAnnotations, type StreamMode, sseComment, sseFrame } from '@weft/protocol';
 import type { FastifyReply } from 'fastify';
 import type { AppContext } from '../app-context.ts';
-import { noSuchRun } from '../http/errors.ts';
 import { renderFrames } from './batches.ts';
 import { breakOff } from './break-off.ts';
-import { createFrameQueue, type FrameQueue, frameOf, snapshotFrame } from './frames.ts';
-import type { OpenStream } from './open-streams.ts';
+import { createFrameQueue, type FrameQueue, frameOf, snapshotFrame, SSE_FRAMES } from './frames.ts';
 import { createSocketWriter, type SocketWriter } from './socket-writer.ts';
 import { setHead } from './stream-head.ts';
+import { openSource, readBacklog, type Source, type Subscription } from './subscription.ts';
 
 /**
  * One subscriber of one run. It goes through: asked → (404, 429 or 500 as an ordinary answer) → headers sent →
@@ -27,17 +25,6 @@ import { setHead } from './stream-head.ts';
  * 3. A run that has ended already, and whose rest fits one page, is answered as one body with a length.
  * 4. However the stream ends (run over, reader gone, reader stuck, server closing), its cursor is closed and its place given back.
  */
-export interface Subscription {
-  readonly caller: Caller;
-  readonly runId: string;
-  readonly modes: readonly StreamMode[];
-  readonly bufferMs: number;
-  /** Exclusive; −1 = from the first event. */
-  readonly afterSeq: number;
-}
-
-const BACKLOG_EVENTS = 500;
-
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
@@ -49,38 +36,18 @@ export async function streamRun(
   reply: FastifyReply,
   asked: Subscription,
 ): Promise<FastifyReply> {
-  // A `values` stream needs the snapshot of each event, which only the cursor has.
-  const backlog = asked.modes[0] === 'values' ? undefined : await readBacklog(context, asked);
+  const backlog = await readBacklog(context, asked);
   if (backlog?.complete === true) return reply.headers(HEADERS).send(renderAll(asked, backlog));
 
-  await context.streamAdmission.admit(asked.caller.tenant);
-  const stream = context.streams.open(asked.caller.tenant, 'stream');
-  try {
-    const cursor = await context.host.runs.follow(asked.caller, asked.runId, {
-      afterSeq: backlog?.events.at(-1)?.seq ?? asked.afterSeq,
-      keepaliveMs: context.settings.keepaliveMs,
-      signal: stream.signal,
-      snapshots: backlog === undefined,
-    });
-    if (cursor === undefined) throw noSuchRun();
-    reply.hijack();
-    void deliver(context, reply, asked, { stream, cursor, backlog });
-    return reply;
-  } catch (error) {
-    stream.end();
-    throw error;
-  }
-}
-
-async function readBacklog(context: AppContext, asked: Subscription): Promise<EventPage> {
-  const page = await context.host.runs.events(asked.caller, asked.runId, asked.afterSeq, BACKLOG_EVENTS);
-  if (page === undefined) throw noSuchRun();
-  return page;
+  const source = await openSource(context, asked, backlog);
+  reply.hijack();
+  void deliver(context, reply, asked, source);
+  return reply;
 }
 
 function renderAll({ modes, bufferMs }: Subscription, { events }: EventPage): string {
   if (bufferMs === 0) return renderFrames(events, modes);
-  const queue = createFrameQueue(bufferMs, () => undefined);
+  const queue = createFrameQueue(bufferMs, SSE_FRAMES, () => undefined);
   return queueFrames(queue, modes, followed(events)) + queue.flush();
 }
 
@@ -90,7 +57,7 @@ function followed(events: readonly WireEvent[]): readonly FollowedEvent[] {
 
 /** What must be written now of these events; the rest waits in the queue. */
 function queueFrames(
-  queue: FrameQueue,
+  queue: FrameQueue<string>,
   modes: readonly StreamMode[],
   events: readonly FollowedEvent[],
 ): string {
@@ -102,12 +69,6 @@ function queueFrames(
   return text;
 }
 
-interface Source {
-  readonly stream: OpenStream;
-  readonly cursor: Cursor;
-  readonly backlog: EventPage | undefined;
-}
-
 async function deliver(
   context: AppContext,
   reply: FastifyReply,
@@ -116,7 +77,7 @@ async function deliver(
 ): Promise<void> {
   const response = reply.raw;
   const writer = createSocketWriter(response, context.settings.stallMs);
-  const queue = createFrameQueue(asked.bufferMs, (text) => void writer.write(text));
+  const queue = createFrameQueue(asked.bufferMs, SSE_FRAMES, (text) => void writer.write(text));
   const keepalive = setInterval(() => writer.offer(sseComment('keepalive')), context.settings.keepaliveMs);
   let deafen = (): void => undefined;
   response.on('close', source.stream.end);
@@ -165,7 +126,7 @@ function tellAnnotations(context: AppContext, asked: Subscription, writer: Socke
 async function firstText(
   { modes, afterSeq }: Subscription,
   { cursor, backlog }: Source,
-  queue: FrameQueue,
+  queue: FrameQueue<string>,
 ): Promise<string> {
   if (backlog !== undefined) return queueFrames(queue, modes, followed(backlog.events));
   const baseline = afterSeq < 0 ? undefined : await cursor.baseline();
@@ -178,7 +139,7 @@ type Take = Parameters<Cursor['push']>[0];
 function takerOf(
   context: AppContext,
   { modes, bufferMs }: Subscription,
-  queue: FrameQueue,
+  queue: FrameQueue<string>,
   writer: SocketWriter,
 ): Take {
   if (bufferMs > 0 || modes[0] === 'values') {

@@ -24,7 +24,7 @@ export interface DrivenHost {
 const WORKER = { name: 'a test', capacity: 1, types: [{ typeId: 'acme.noop', version: '1.0.0' }] };
 const NONCE = 'abcdefghijklmnop';
 
-const produce: EffectNodeType = {
+export const produce: EffectNodeType = {
   kind: 'effect',
   typeId: 'test.produce',
   title: 'Produce',
@@ -37,7 +37,7 @@ const produce: EffectNodeType = {
   },
 };
 
-function workflow(id: string, typeId: string): JsonObject {
+export function workflow(id: string, typeId: string): JsonObject {
   return {
     id,
     name: id,
@@ -136,6 +136,7 @@ export async function openDrivenHost(): Promise<DrivenHost> {
     getCapabilities: () => ({}),
     getOpenApiSpec: () => ({}),
     getAsyncApiSpec: () => ({}),
+    getProto: () => ({}),
     getSchema: () => ({ path: { schemaName: 'run-snapshot' } }),
     getWorkflow: () => ({ path: { workflowId: 'noop' } }),
     createRun: () => ({ body: { workflowId: 'noop' } }),

@@ -26,6 +26,12 @@ export const SETTINGS = {
     kind: whole({ max: 65_535, fallback: 7878 }),
     description: 'Port; 0 takes a free one',
   },
+  grpcPort: {
+    group: 'Network',
+    sources: FLAG,
+    kind: whole({ max: 65_535, fallback: undefined }, 'gRPC is not served'),
+    description: 'Port for gRPC, on loopback only; 0 takes a free one',
+  },
   host: {
     group: 'Network',
     sources: FLAG,

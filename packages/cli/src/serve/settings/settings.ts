@@ -5,6 +5,7 @@ import { type CliError, unusable, usageError } from '../../exit-code.ts';
 import type { Io } from '../../io.ts';
 import { closestName } from '../../parsing/closest-name.ts';
 import { readJsonFile } from '../../parsing/key-values.ts';
+import { isLoopbackBind } from './loopback.ts';
 import { type OtlpSettings, otlpSettings } from './otlp-settings.ts';
 import type { Given, SettingKind } from './setting-kinds.ts';
 import {
@@ -64,6 +65,7 @@ export function resolveSettings(sources: SettingSources): ServeSettings {
   const values = Object.fromEntries(
     Object.entries(SETTINGS).map(([key, setting]: [string, Setting]) => read(key, setting)),
   ) as SettingValues;
+  refuseGrpcInClear(values);
   const limits = LIMIT_SETTINGS.map(([key, setting]) => read(key, setting));
   return {
     ...values,
@@ -71,6 +73,15 @@ export function resolveSettings(sources: SettingSources): ServeSettings {
     otlp: values.otlpEndpoint === undefined ? undefined : otlpSettings(values.otlpEndpoint, sources.env),
     limits: Object.fromEntries(limits.filter(([, value]) => value !== undefined)),
   };
+}
+
+/** Without TLS, keys and runs would pass the network in clear. */
+function refuseGrpcInClear({ grpcPort, host }: SettingValues): void {
+  if (grpcPort === undefined || isLoopbackBind(host)) return;
+  throw usageError(
+    `gRPC is served without TLS, and so on loopback only: --grpc-port cannot be combined with --host ${host}. ` +
+      'Remove one of them, or end TLS for gRPC in a proxy on this machine.',
+  );
 }
 
 function postgresSettings(url: string, values: SettingValues): PostgresSettings {

@@ -182,7 +182,11 @@ const DOCUMENT_MUTANTS: readonly Mutant[] = [
     caughtBy: ['wire-shape/grpc-block'],
     says: /supportedTransports has grpc/,
     on: DISCOVERY,
-    answer: replaces('grpc', { supported: true, service: 'openwop.v1.Engine', tls: 'required' }),
+    answer: answered((discovery) => ({
+      ...discovery,
+      grpc: { supported: true, service: 'openwop.v1.Engine', tls: 'required' },
+      supportedTransports: ['rest'],
+    })),
   },
 ];
 

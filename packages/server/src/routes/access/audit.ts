@@ -6,8 +6,8 @@ const ANY_SEQUENCE = { min: 0, max: Number.MAX_SAFE_INTEGER };
 
 /** Whether the audit log is intact, and the log itself for the operator. */
 export const auditRoutes: Routes = (serve, context) => {
-  serve('verifyAuditLog', async (request, reply) => {
-    const query = queryOf(request);
+  serve.everywhere('verifyAuditLog', {}, async (call) => {
+    const query = queryOf(call);
     const fromSeq = integerParam(query, 'fromSeq', ANY_SEQUENCE) ?? 0;
     const toSeq = integerParam(query, 'toSeq', ANY_SEQUENCE) ?? Number.MAX_SAFE_INTEGER;
     if (toSeq < fromSeq) {
@@ -16,7 +16,7 @@ export const auditRoutes: Routes = (serve, context) => {
         min: fromSeq,
       });
     }
-    return sendJson(reply, 200, JSON.stringify(await context.host.audit.verify(fromSeq, toSeq)));
+    return { status: 200, body: JSON.stringify(await context.host.audit.verify(fromSeq, toSeq)) };
   });
 
   serve('exportAudit', async (request, reply) => {

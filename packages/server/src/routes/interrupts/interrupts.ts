@@ -9,11 +9,11 @@ import {
   route,
   toEnvelope,
 } from '@weft/protocol';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf, type AppContext, pathParam, type Routes, sendJson } from '../../app-context.ts';
+import type { Answered, Call } from '../../call.ts';
 import { addressOf } from '../../http/client-address.ts';
 import { noSuchRun } from '../../http/errors.ts';
-import { idempotencyOf, sendReplay } from '../../http/idempotency.ts';
+import { idempotencyOf, replayOf } from '../../http/idempotency.ts';
 import { bodyParser } from '../../http/parse-body.ts';
 import { untilLeft } from '../../http/until-left.ts';
 import { pageOf } from '../page.ts';
@@ -35,59 +35,53 @@ interface LinkOutcome extends Outcome {
 
 /** Answers to questions that nodes have asked: with a key, through a signed link, and the list of what is open. */
 export const interruptRoutes: Routes = (serve, context) => {
-  serve('resolveInterruptByRun', { ofRun: true }, (request, reply) => {
-    const { resumeValue } = parseResolve(bodyOf(request));
-    return resolve(context, request, reply, {
-      operation: RESOLVE,
-      value: resumeValue as Json,
-      isAlias: false,
-    });
+  serve.everywhere('resolveInterruptByRun', { ofRun: true }, (call) => {
+    const { resumeValue } = parseResolve(bodyOf(call));
+    return resolve(context, call, { operation: RESOLVE, value: resumeValue as Json, isAlias: false });
   });
 
   // An earlier draft sent the answer itself, and knew no 410.
-  serve('resolveApproval', { ofRun: true }, (request, reply) => {
-    const body = bodyOf(request);
+  serve.everywhere('resolveApproval', { ofRun: true }, (call) => {
+    const body = bodyOf(call);
     if (!isJsonObject(body))
       throw new HostError('validation_error', 'The body must be an object.', { field: 'body' });
     const value = body['resumeValue'] ?? body;
-    return resolve(context, request, reply, { operation: APPROVE, value, isAlias: true });
+    return resolve(context, call, { operation: APPROVE, value, isAlias: true });
   });
 
-  const withLink = { onRequest: async (request: FastifyRequest) => context.attempts.check(request) };
+  const withLink = { before: async (call: Call) => context.attempts.check(call) };
 
-  serve('inspectInterruptByToken', withLink, async (request, reply) => {
-    const question = await counted(context, request, (token) => context.host.interrupts.inspectLink(token));
-    return sendJson(reply, 200, JSON.stringify(question));
+  serve.everywhere('inspectInterruptByToken', withLink, async (call) => {
+    const question = await counted(context, call, (token) => context.host.interrupts.inspectLink(token));
+    return { status: 200, body: JSON.stringify(question) };
   });
 
   // A link is to its question what a key is to a tenant: what it does not open is not talked about.
   const withAnswerLink = {
-    onRequest: async (request: FastifyRequest) => {
-      await withLink.onRequest(request);
-      const isRepeatable = request.headers['idempotency-key'] !== undefined;
-      await counted(context, request, (token) => context.host.interrupts.checkLink(token, isRepeatable));
+    before: async (call: Call) => {
+      await withLink.before(call);
+      const isRepeatable = call.headers['idempotency-key'] !== undefined;
+      await counted(context, call, (token) => context.host.interrupts.checkLink(token, isRepeatable));
     },
   };
 
-  serve('resolveInterruptByToken', withAnswerLink, async (request, reply) => {
-    const { resumeValue } = parseResolve(bodyOf(request));
+  serve.everywhere('resolveInterruptByToken', withAnswerLink, async (call) => {
+    const { resumeValue } = parseResolve(bodyOf(call));
     const value = resumeValue as Json;
-    const claim = idempotencyOf(request, {
+    const claim = idempotencyOf(call, {
       operation: ANSWER,
       target: [],
       body: value,
       render: (outcome) => renderLinked(outcome as unknown as LinkOutcome),
     });
-    const address = addressOf(request);
-    const answer = await counted(context, request, (token) =>
+    const address = addressOf(call);
+    const answer = await counted(context, call, (token) =>
       context.host.interrupts.answerLink(token, value, {
         address,
         ...(claim !== undefined && { idempotency: claim }),
       }),
     );
-    if (answer.replayed) return sendReplay(reply, answer);
-    const { status, body } = renderLinked(answer);
-    return sendJson(reply, status, body);
+    return answer.replayed ? replayOf(answer) : renderLinked(answer);
   });
 
   serve('listInterrupts', async (request, reply) => {
@@ -106,13 +100,13 @@ export const interruptRoutes: Routes = (serve, context) => {
 /** A link without a valid signature counts as a failed attempt, like an unknown key. */
 async function counted<Result>(
   context: AppContext,
-  request: FastifyRequest,
+  call: Call,
   use: (token: string) => Promise<Result>,
 ): Promise<Result> {
   try {
-    return await use(pathParam(request, 'token'));
+    return await use(pathParam(call, 'token'));
   } catch (error) {
-    if (isHostError(error, 'interrupt_not_found')) context.attempts.count(request);
+    if (isHostError(error, 'interrupt_not_found')) context.attempts.count(call);
     throw error;
   }
 }
@@ -125,13 +119,12 @@ interface Asked {
 
 async function resolve(
   context: AppContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  call: Call,
   { operation, value, isAlias }: Asked,
-): Promise<FastifyReply> {
-  const runId = pathParam(request, 'runId');
-  const nodeId = pathParam(request, 'nodeId');
-  const caller = callerOf(request);
+): Promise<Answered> {
+  const runId = pathParam(call, 'runId');
+  const nodeId = pathParam(call, 'nodeId');
+  const caller = callerOf(call);
   const command: ResolveCommand = {
     type: 'resolve',
     ...placeOf(nodeId),
@@ -140,7 +133,7 @@ async function resolve(
     byUser: caller.kind === 'user',
     viaLink: false,
   };
-  const claim = idempotencyOf(request, {
+  const claim = idempotencyOf(call, {
     operation,
     target: [runId, nodeId],
     body: value,
@@ -148,9 +141,7 @@ async function resolve(
   });
   const answer = await context.host.runs.command(caller, runId, command, claim);
   if (answer === undefined) throw noSuchRun();
-  if (answer.replayed) return sendReplay(reply, answer);
-  const { status, body } = render(runId, nodeId, answer, isAlias);
-  return sendJson(reply, status, body);
+  return answer.replayed ? replayOf(answer) : render(runId, nodeId, answer, isAlias);
 }
 
 const IN_LOOP = /^(.*?)((?:\[\d+\])+)$/;
@@ -168,7 +159,7 @@ function render(
   nodeId: string,
   { commandResult, status }: Outcome,
   isAlias: boolean,
-): { status: number; body: string } {
+): Answered {
   if (commandResult?.applied !== false) {
     // Without a result the answer is durable, but another one may come first: that is not yet a 200.
     const code = commandResult?.applied === true ? 200 : 202;
@@ -185,10 +176,10 @@ function render(
   return { status: envelope.status, body: JSON.stringify(envelope.body) };
 }
 
-function renderLinked({ runId, nodeId, ...outcome }: LinkOutcome): { status: number; body: string } {
+function renderLinked({ runId, nodeId, ...outcome }: LinkOutcome): Answered {
   return render(runId, nodeId, outcome, true);
 }
 
-function bodyOf(request: FastifyRequest): Json {
-  return (request.body as Json | undefined) ?? {};
+function bodyOf({ body }: Call): Json {
+  return (body as Json | undefined) ?? {};
 }

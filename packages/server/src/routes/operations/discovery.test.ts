@@ -39,7 +39,7 @@ describe('discovery', () => {
     expect(JSON.stringify(answer.json.servers ?? [])).not.toContain('/v1');
   });
 
-  it.each(['/v1/openapi.json', '/v1/asyncapi.json', '/v1/schemas/run-snapshot.json'])(
+  it.each(['/v1/openapi.json', '/v1/asyncapi.json', '/v1/openwop.proto', '/v1/schemas/run-snapshot.json'])(
     'serves %s without a key, to be kept for a while and revalidated',
     async (path) => {
       const first = await at.call('GET', path, { key: null });

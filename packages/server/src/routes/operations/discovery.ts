@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Capabilities, canonicalJson, type Json } from '@weft/protocol';
 import type { Routes } from '../../app-context.ts';
-import { sendJson } from '../../app-context.ts';
-import { isUnchanged, sendUnchanged } from '../../http/etag.ts';
+import { isUnchanged, UNCHANGED } from '../../http/etag.ts';
 
 /** The discovery document. Public, whatever Authorization header comes along. */
 export const discoveryRoutes: Routes = (serve, context) => {
@@ -10,7 +9,7 @@ export const discoveryRoutes: Routes = (serve, context) => {
   let body = '';
   let etag = '';
 
-  serve('getCapabilities', (request, reply) => {
+  serve.everywhere('getCapabilities', {}, async (call) => {
     const current = context.host.capabilities();
     if (current !== described) {
       described = current;
@@ -20,10 +19,7 @@ export const discoveryRoutes: Routes = (serve, context) => {
         .digest('hex')
         .slice(0, 32)}"`;
     }
-    reply
-      .header('cache-control', 'public, max-age=300')
-      .header('etag', etag)
-      .header('capabilities-etag', etag);
-    return isUnchanged(request, etag) ? sendUnchanged(reply) : sendJson(reply, 200, body);
+    const headers = { 'cache-control': 'public, max-age=300', etag, 'capabilities-etag': etag };
+    return isUnchanged(call, etag) ? { ...UNCHANGED, headers } : { status: 200, body, headers };
   });
 };

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import {
   asyncApiDocument,
   HostError,
-  type JsonObject,
   openApiDocument,
   pathOf,
+  protoDocument,
   schemaDocument,
 } from '@weft/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -16,16 +16,19 @@ export const documentRoutes: Routes = (serve) => {
   const send = createSender();
 
   serve('getOpenApiSpec', (request, reply) =>
-    send(request, reply, pathOf('getOpenApiSpec'), openApiDocument),
+    send(request, reply, pathOf('getOpenApiSpec'), () => JSON.stringify(openApiDocument())),
   );
   serve('getAsyncApiSpec', (request, reply) =>
-    send(request, reply, pathOf('getAsyncApiSpec'), asyncApiDocument),
+    send(request, reply, pathOf('getAsyncApiSpec'), () => JSON.stringify(asyncApiDocument())),
+  );
+  serve('getProto', (request, reply) =>
+    send(request, reply.type('text/plain; charset=utf-8'), pathOf('getProto'), protoDocument),
   );
   serve('getSchema', (request, reply) => {
     const schemaName = pathParam(request, 'schemaName');
     return send(request, reply, pathOf('getSchema', { schemaName }), () => {
       const document = schemaDocument(schemaName);
-      if (document !== undefined) return document;
+      if (document !== undefined) return JSON.stringify(document);
       throw new HostError(
         'not_found',
         `No schema has this name. ${pathOf('getOpenApiSpec')} has them all: RunSnapshot there is run-snapshot here.`,
@@ -34,21 +37,16 @@ export const documentRoutes: Routes = (serve) => {
   });
 };
 
-type Send = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  path: string,
-  make: () => JsonObject,
-) => FastifyReply;
+type Send = (request: FastifyRequest, reply: FastifyReply, path: string, make: () => string) => FastifyReply;
 
 /** Each document is made at the first question, and kept: there are as many as there are names. */
 function createSender(): Send {
   const kept = new Map<string, { readonly body: string; readonly etag: string }>();
 
-  function read(path: string, make: () => JsonObject) {
+  function read(path: string, make: () => string) {
     const known = kept.get(path);
     if (known !== undefined) return known;
-    const body = JSON.stringify(make());
+    const body = make();
     const etag = `"${createHash('sha256').update(body).digest('hex').slice(0, 32)}"`;
     kept.set(path, { body, etag });
     return { body, etag };
@@ -57,6 +55,7 @@ function createSender(): Send {
   return (request, reply, path, make) => {
     const { body, etag } = read(path, make);
     reply.header('cache-control', 'public, max-age=300').header('etag', etag);
-    return isUnchanged(request, etag) ? sendUnchanged(reply) : sendJson(reply, 200, body);
+    if (isUnchanged(request, etag)) return sendUnchanged(reply);
+    return reply.hasHeader('content-type') ? reply.send(body) : sendJson(reply, 200, body);
   };
 }

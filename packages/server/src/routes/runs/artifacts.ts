@@ -1,6 +1,8 @@
 import { Readable } from 'node:stream';
+import type { ReadableArtifact } from '@weft/engine';
 import { HostError, toIso } from '@weft/protocol';
-import { callerOf, pathParam, type Routes, sendJson } from '../../app-context.ts';
+import { type AppContext, callerOf, pathParam, type Routes, sendJson } from '../../app-context.ts';
+import type { Call } from '../../call.ts';
 import { attachment } from '../../http/attachment.ts';
 import { noSuchRun } from '../../http/errors.ts';
 import { isUnchanged, quoted, sendUnchanged } from '../../http/etag.ts';
@@ -12,14 +14,7 @@ import { pageOf } from '../page.ts';
  */
 export const artifactRoutes: Routes = (serve, context) => {
   serve('getArtifact', { ofRun: true }, async (request, reply) => {
-    const artifact = await context.host.artifacts.open(
-      callerOf(request),
-      pathParam(request, 'runId'),
-      pathParam(request, 'artifactId'),
-    );
-    if (artifact === undefined) {
-      throw new HostError('not_found', 'No run with this id and artifact is visible to this key.');
-    }
+    const artifact = await openArtifact(context, request);
     const etag = quoted(artifact.digest);
     reply.header('etag', etag).header('cache-control', 'private, no-cache');
     if (isUnchanged(request, etag)) return sendUnchanged(reply);
@@ -48,3 +43,13 @@ export const artifactRoutes: Routes = (serve, context) => {
     );
   });
 };
+
+export async function openArtifact({ host }: AppContext, call: Call): Promise<ReadableArtifact> {
+  const artifact = await host.artifacts.open(
+    callerOf(call),
+    pathParam(call, 'runId'),
+    pathParam(call, 'artifactId'),
+  );
+  if (artifact !== undefined) return artifact;
+  throw new HostError('not_found', 'No run with this id and artifact is visible to this key.');
+}

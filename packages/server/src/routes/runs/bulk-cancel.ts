@@ -11,8 +11,8 @@ import {
   operationOf,
   route,
 } from '@weft/protocol';
-import { callerOf, type AppContext, type Routes, sendJson } from '../../app-context.ts';
-import { idempotencyOf, type Render, sendReplay } from '../../http/idempotency.ts';
+import { callerOf, type AppContext, type Routes } from '../../app-context.ts';
+import { idempotencyOf, type Render, replayOf } from '../../http/idempotency.ts';
 import { bodyParser } from '../../http/parse-body.ts';
 
 const parseBulkCancel = bodyParser(BulkCancelRequestSchema);
@@ -24,21 +24,21 @@ type Item = BulkCancelResponse['results'][number] & JsonObject;
 
 /** Cancels many runs. Each id stands for itself; the answer keeps their order. */
 export const bulkCancelRoutes: Routes = (serve, context) => {
-  serve('bulkCancelRuns', async (request, reply) => {
-    const body = request.body as Json | undefined;
+  serve.everywhere('bulkCancelRuns', {}, async (call) => {
+    const body = call.body as Json | undefined;
     refuseTooMany(body);
     const { runIds, reason } = parseBulkCancel(body);
-    const caller = callerOf(request);
+    const caller = callerOf(call);
     const command: Command = {
       type: 'cancel',
       by: caller.principal,
       ...(reason === undefined ? {} : { reason }),
     };
-    const claim = idempotencyOf(request, { operation: OPERATION, target: [], body: body ?? null, render });
+    const claim = idempotencyOf(call, { operation: OPERATION, target: [], body: body ?? null, render });
     const answer = await context.host.once(caller, claim, async () => ({
       results: await mapBounded(runIds, (runId) => cancelOne(context, caller, runId, command)),
     }));
-    return answer.replayed ? sendReplay(reply, answer) : sendJson(reply, 200, JSON.stringify(answer.outcome));
+    return answer.replayed ? replayOf(answer) : render(answer.outcome);
   });
 };
 

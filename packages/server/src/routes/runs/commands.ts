@@ -10,10 +10,10 @@ import {
   toEnvelope,
   toIso,
 } from '@weft/protocol';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf, type AppContext, pathParam, type Routes, sendJson } from '../../app-context.ts';
+import { callerOf, type AppContext, pathParam, type Routes } from '../../app-context.ts';
+import type { Answered, Call } from '../../call.ts';
 import { noSuchRun } from '../../http/errors.ts';
-import { idempotencyOf, sendReplay } from '../../http/idempotency.ts';
+import { idempotencyOf, replayOf } from '../../http/idempotency.ts';
 import { bodyParser } from '../../http/parse-body.ts';
 
 const parseCancel = bodyParser(CancelRequestSchema);
@@ -30,79 +30,66 @@ interface Outcome {
   readonly commandResult: CommandResult | null | undefined;
 }
 
-interface Rendered {
-  readonly status: number;
-  readonly body: string;
-}
-
 /** Cancel, pause and resume: one command into the run's inbox, one result out of it. */
 export const commandRoutes: Routes = (serve, context) => {
-  const cancel = (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const { reason } = parseCancel(bodyOf(request));
-    const command: Command = { type: 'cancel', ...said(request, reason) };
-    return send(context, request, reply, { operation: CANCEL, command, render: renderCancel });
-  };
-  serve('cancelRun', { ofRun: true }, cancel);
+  serve.everywhere('cancelRun', { ofRun: true }, (call) => {
+    const { reason } = parseCancel(bodyOf(call));
+    const command: Command = { type: 'cancel', ...said(call, reason) };
+    return send(context, call, { operation: CANCEL, command, render: renderCancel });
+  });
 
-  serve('pauseRun', { ofRun: true }, (request, reply) => {
-    const { reason, drainPolicy } = parsePause(bodyOf(request));
+  serve.everywhere('pauseRun', { ofRun: true }, (call) => {
+    const { reason, drainPolicy } = parsePause(bodyOf(call));
     const command: Command = {
       type: 'pause',
       policy: drainPolicy ?? 'drain-current-node',
-      ...said(request, reason),
+      ...said(call, reason),
     };
-    return send(context, request, reply, { operation: PAUSE, command, render: renderPause });
+    return send(context, call, { operation: PAUSE, command, render: renderPause });
   });
 
-  serve('resumeRun', { ofRun: true }, (request, reply) => {
-    const { reason } = parseResume(bodyOf(request));
-    const command: Command = { type: 'resume', ...said(request, reason) };
-    return send(context, request, reply, { operation: RESUME, command, render: renderResume });
+  serve.everywhere('resumeRun', { ofRun: true }, (call) => {
+    const { reason } = parseResume(bodyOf(call));
+    const command: Command = { type: 'resume', ...said(call, reason) };
+    return send(context, call, { operation: RESUME, command, render: renderResume });
   });
 };
 
 interface Asked {
   readonly operation: string;
   readonly command: Command;
-  readonly render: (runId: string, outcome: Outcome) => Rendered;
+  readonly render: (runId: string, outcome: Outcome) => Answered;
 }
 
-async function send(
-  context: AppContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  asked: Asked,
-): Promise<FastifyReply> {
-  const runId = pathParam(request, 'runId');
-  const claim = idempotencyOf(request, {
+async function send(context: AppContext, call: Call, asked: Asked): Promise<Answered> {
+  const runId = pathParam(call, 'runId');
+  const claim = idempotencyOf(call, {
     operation: asked.operation,
     target: [runId],
-    body: bodyOf(request),
+    body: bodyOf(call),
     render: (outcome) => asked.render(runId, outcome as unknown as Outcome),
   });
-  const answer = await context.host.runs.command(callerOf(request), runId, asked.command, claim);
+  const answer = await context.host.runs.command(callerOf(call), runId, asked.command, claim);
   if (answer === undefined) throw noSuchRun();
-  if (answer.replayed) return sendReplay(reply, answer);
-  const { status, body } = asked.render(runId, answer);
-  return sendJson(reply, status, body);
+  return answer.replayed ? replayOf(answer) : asked.render(runId, answer);
 }
 
 /** An absent body is an empty one. */
-function bodyOf(request: FastifyRequest): Json {
-  return (request.body as Json | undefined) ?? {};
+function bodyOf({ body }: Call): Json {
+  return (body as Json | undefined) ?? {};
 }
 
-function said(request: FastifyRequest, reason: string | undefined): { reason?: string; by: string } {
-  const by = callerOf(request).principal;
+function said(call: Call, reason: string | undefined): { reason?: string; by: string } {
+  const by = callerOf(call).principal;
   return reason === undefined ? { by } : { reason, by };
 }
 
 /** A run that had ended keeps the status it ended in: cancelling it again is not an error. */
-function renderCancel(runId: string, { commandResult, status }: Outcome): Rendered {
+function renderCancel(runId: string, { commandResult, status }: Outcome): Answered {
   return { status: 200, body: JSON.stringify({ runId, status: commandResult?.status ?? status }) };
 }
 
-function renderPause(runId: string, outcome: Outcome): Rendered {
+function renderPause(runId: string, outcome: Outcome): Answered {
   const refused = refusal(outcome);
   if (refused !== undefined) return conflict(`The run is ${refused.status} and cannot be paused.`, refused);
   // Without a result yet, the command is durable and the running node is being drained.
@@ -111,7 +98,7 @@ function renderPause(runId: string, outcome: Outcome): Rendered {
   return { status: 202, body: JSON.stringify({ runId, status: 'paused', ...pausedAt }) };
 }
 
-function renderResume(runId: string, outcome: Outcome): Rendered {
+function renderResume(runId: string, outcome: Outcome): Answered {
   const refused = refusal(outcome);
   if (refused !== undefined) return conflict(`The run is ${refused.status}, not paused.`, refused);
   const resumedAt =
@@ -130,7 +117,7 @@ function refusal({ commandResult, status }: Outcome): Refused | undefined {
   return commandResult?.applied !== true && isTerminalStatus(status) ? { status } : undefined;
 }
 
-function conflict(message: string, found: Refused): Rendered {
+function conflict(message: string, found: Refused): Answered {
   const pausedAt = found.pausedAt === undefined ? {} : { pausedAt: toIso(found.pausedAt) };
   const { status, body } = toEnvelope(
     new HostError('conflict', message, { runStatus: found.status, ...pausedAt }),

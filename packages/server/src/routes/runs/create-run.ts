@@ -9,9 +9,9 @@ import {
   pathOf,
   route,
 } from '@weft/protocol';
-import type { FastifyRequest } from 'fastify';
-import { callerOf, type Routes, sendJson } from '../../app-context.ts';
-import { idempotencyOf, sendReplay } from '../../http/idempotency.ts';
+import { callerOf, type Routes } from '../../app-context.ts';
+import type { Call } from '../../call.ts';
+import { idempotencyOf, replayOf } from '../../http/idempotency.ts';
 import { bodyParser } from '../../http/parse-body.ts';
 import { parseInteger } from '../../http/query.ts';
 import { traceparentOf } from '../../http/trace-context.ts';
@@ -21,31 +21,31 @@ const parseCreateRun = bodyParser(CreateRunSchema);
 
 /** Starts a run. The hot path: no closures unless the request has an Idempotency-Key. */
 export const createRunRoutes: Routes = (serve, context) => {
-  serve('createRun', { isNewWork: true }, async (request, reply) => {
-    const caller = callerOf(request);
-    const body = request.body as Json | undefined;
+  serve.everywhere('createRun', { isNewWork: true }, async (call) => {
+    const caller = callerOf(call);
+    const body = call.body as Json | undefined;
     refuseForeignTenant(body, caller);
     refuseEval(body);
     const asked = parseCreateRun(body);
-    const run = newRun(request, asked);
-    const origin = context.publicUrl(request);
+    const run = newRun(call, asked);
+    const origin = context.publicUrl(call);
 
     const claim =
-      request.headers['idempotency-key'] === undefined
+      call.headers['idempotency-key'] === undefined
         ? undefined
-        : idempotencyOf(request, {
+        : idempotencyOf(call, {
             operation: OPERATION,
             target: [],
-            body: digested(body, request),
+            body: digested(body, call),
             render: (outcome) => ({
               status: 201,
               body: renderCreated(origin, outcome as unknown as Created),
             }),
           });
     const accepted = await context.host.runs.create(caller, run, claim);
-    if (accepted.replayed) return sendReplay(reply.header('location', statusUrlOf(accepted.body)), accepted);
-    reply.header('location', origin + pathOf('getRun', { runId: accepted.runId }));
-    return sendJson(reply, 201, renderCreated(origin, accepted));
+    if (accepted.replayed) return replayOf(accepted, { location: statusUrlOf(accepted.body) });
+    const location = origin + pathOf('getRun', { runId: accepted.runId });
+    return { status: 201, body: renderCreated(origin, accepted), headers: { location } };
   });
 };
 
@@ -82,10 +82,10 @@ function refuseEval(body: Json | undefined): void {
   });
 }
 
-function newRun(request: FastifyRequest, asked: CreateRunRequest): NewRun {
-  const exclusiveScope = dedupOf(request, asked);
-  const forceEngineVersion = engineVersionOf(request);
-  const traceparent = traceparentOf(request.headers['traceparent']);
+function newRun(call: Call, asked: CreateRunRequest): NewRun {
+  const exclusiveScope = dedupOf(call, asked);
+  const forceEngineVersion = engineVersionOf(call);
+  const traceparent = traceparentOf(call.headers['traceparent']);
   return {
     workflowId: asked.workflowId,
     inputs: asked.inputs ?? {},
@@ -100,8 +100,8 @@ function newRun(request: FastifyRequest, asked: CreateRunRequest): NewRun {
   };
 }
 
-function dedupOf(request: FastifyRequest, asked: CreateRunRequest): boolean {
-  const header = request.headers['x-dedup'];
+function dedupOf(call: Call, asked: CreateRunRequest): boolean {
+  const header = call.headers['x-dedup'];
   if (header === undefined) return false;
   if (header !== 'enforce') {
     throw new HostError('validation_error', 'X-Dedup has one value: enforce.', { field: 'X-Dedup' });
@@ -114,8 +114,8 @@ function dedupOf(request: FastifyRequest, asked: CreateRunRequest): boolean {
   return true;
 }
 
-function engineVersionOf(request: FastifyRequest): number | undefined {
-  const header = request.headers['x-force-engine-version'];
+function engineVersionOf(call: Call): number | undefined {
+  const header = call.headers['x-force-engine-version'];
   if (header === undefined) return undefined;
   const version = typeof header === 'string' ? parseInteger(header) : undefined;
   if (version === undefined || version < 0) {
@@ -127,9 +127,9 @@ function engineVersionOf(request: FastifyRequest): number | undefined {
 }
 
 /** Headers that change what is created are part of what the request was. */
-function digested(body: Json | undefined, request: FastifyRequest): Json {
-  const dedup = request.headers['x-dedup'];
-  const engine = request.headers['x-force-engine-version'];
+function digested(body: Json | undefined, call: Call): Json {
+  const dedup = call.headers['x-dedup'];
+  const engine = call.headers['x-force-engine-version'];
   if (dedup === undefined && engine === undefined) return body ?? null;
   return [body ?? null, String(dedup ?? ''), String(engine ?? '')];
 }

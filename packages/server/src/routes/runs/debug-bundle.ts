@@ -2,6 +2,7 @@ import { pipeline, Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
 import { callerOf, type AppContext, pathParam, type Routes } from '../../app-context.ts';
+import type { Call } from '../../call.ts';
 import { takesGzip } from '../../http/content-coding.ts';
 import { noSuchRun } from '../../http/errors.ts';
 import { integerParam, queryOf } from '../../http/query.ts';
@@ -18,35 +19,38 @@ const ANY_NUMBER = { min: 0, max: Number.MAX_SAFE_INTEGER } as const;
  */
 export const debugBundleRoutes: Routes = (serve, context) => {
   serve('getDebugBundle', { ofRun: true }, async (request, reply) => {
-    const query = queryOf(request);
-    const maxEvents =
-      integerParam(query, 'host.weft.maxEvents', ANY_NUMBER) ?? integerParam(query, 'maxEvents', ANY_NUMBER);
-    const runId = pathParam(request, 'runId');
-    const text = await context.host.bundles.text(
-      callerOf(request),
-      runId,
-      maxEvents === undefined ? {} : { maxEvents },
-    );
-    if (text === undefined) throw noSuchRun();
-    const download = context.streams.open(callerOf(request).tenant, 'download');
+    const bundle = await openBundle(context, request);
     reply.hijack();
     const gzip = takesGzip(request.headers['accept-encoding']);
-    void send(context, reply, { runId, text, gzip }, download);
+    void send(context, reply, { ...bundle, gzip });
     return reply;
   });
 };
 
-interface Bundle {
+export interface OpenBundle {
   readonly runId: string;
   readonly text: AsyncIterable<string>;
-  readonly gzip: boolean;
+  readonly download: OpenStream;
+}
+
+export async function openBundle(context: AppContext, call: Call): Promise<OpenBundle> {
+  const query = queryOf(call);
+  const maxEvents =
+    integerParam(query, 'host.weft.maxEvents', ANY_NUMBER) ?? integerParam(query, 'maxEvents', ANY_NUMBER);
+  const runId = pathParam(call, 'runId');
+  const text = await context.host.bundles.text(
+    callerOf(call),
+    runId,
+    maxEvents === undefined ? {} : { maxEvents },
+  );
+  if (text === undefined) throw noSuchRun();
+  return { runId, text, download: context.streams.open(callerOf(call).tenant, 'download') };
 }
 
 async function send(
   context: AppContext,
   reply: FastifyReply,
-  { runId, text, gzip }: Bundle,
-  download: OpenStream,
+  { runId, text, gzip, download }: OpenBundle & { readonly gzip: boolean },
 ): Promise<void> {
   const response = reply.raw;
   const writer = createSocketWriter(response, context.settings.stallMs);

@@ -1,7 +1,8 @@
 import { type Host, type RunDiff, renderDiff } from '@weft/engine';
 import { HostError } from '@weft/protocol';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { callerOf, type AppContext, pathParam, type Routes } from '../../app-context.ts';
+import type { Call } from '../../call.ts';
 import { noSuchRun } from '../../http/errors.ts';
 import { queryOf, textParam } from '../../http/query.ts';
 import { breakOff } from '../../stream/break-off.ts';
@@ -15,33 +16,37 @@ import { sendHead } from '../../stream/stream-head.ts';
  */
 export const diffRoutes: Routes = (serve, context) => {
   serve('diffRun', async (request, reply) => {
-    const against = againstOf(request);
-    const stream = context.streams.open(callerOf(request).tenant, 'download');
-    reply.raw.on('close', stream.end);
-    const diff = await compared(context.host, request, against, stream);
+    const { diff, stream } = await openDiff(context, request, (end) => void reply.raw.on('close', end));
     reply.hijack();
     void sendDiff(context, reply, diff, stream);
     return reply;
   });
 };
 
-function againstOf(request: FastifyRequest): string {
-  const against = textParam(queryOf(request), 'against');
+/** Compares the two; `onLeave` is given what ends the comparison when the reader has left. */
+export async function openDiff(
+  context: AppContext,
+  call: Call,
+  onLeave: (end: () => void) => void,
+): Promise<{ readonly diff: RunDiff; readonly stream: OpenStream }> {
+  const against = againstOf(call);
+  const stream = context.streams.open(callerOf(call).tenant, 'download');
+  onLeave(stream.end);
+  return { diff: await compared(context.host, call, against, stream), stream };
+}
+
+function againstOf(call: Call): string {
+  const against = textParam(queryOf(call), 'against');
   if (against !== undefined && against !== '') return against;
   const problem = 'The parameter "against" must name the other run, as in ?against=RUN.';
   throw new HostError('validation_error', problem, { field: 'against' });
 }
 
-async function compared(
-  host: Host,
-  request: FastifyRequest,
-  against: string,
-  stream: OpenStream,
-): Promise<RunDiff> {
+async function compared(host: Host, call: Call, against: string, stream: OpenStream): Promise<RunDiff> {
   try {
     const diff = await host.runs.diff(
-      callerOf(request),
-      pathParam(request, 'runId'),
+      callerOf(call),
+      pathParam(call, 'runId'),
       against,
       stream.signal.asAbortSignal(),
     );

@@ -1,12 +1,14 @@
 import type { Caller } from '@weft/engine';
 import { HostError, parseStreamModes } from '@weft/protocol';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { type AppContext, callerOf, pathParam, type Routes, sendJson } from '../../app-context.ts';
+import type { Call } from '../../call.ts';
 import { wantsJson } from '../../http/accept.ts';
 import { noSuchRun } from '../../http/errors.ts';
 import { integerParam, parseInteger, queryOf, textParam } from '../../http/query.ts';
 import { renderPage } from '../../stream/event-log.ts';
 import { streamRun } from '../../stream/sse-stream.ts';
+import type { Subscription } from '../../stream/subscription.ts';
 import { sendWholeLog } from '../../stream/whole-log.ts';
 
 const MAX_BUFFER_MS = 5_000;
@@ -15,15 +17,12 @@ const ANY_SEQUENCE = { min: -1, max: Number.MAX_SAFE_INTEGER } as const;
 export const eventsRoutes: Routes = (serve, context) => {
   // Parameters are checked before the form of the answer is chosen: a wrong mode is 400 for readers of JSON too.
   serve('streamRunEvents', { ofRun: true }, async (request, reply) => {
-    const query = queryOf(request);
-    const modes = parseStreamModes(textParam(query, 'streamMode'));
-    const bufferMs = integerParam(query, 'bufferMs', { min: 0, max: MAX_BUFFER_MS }) ?? 0;
-    const caller = callerOf(request);
-    const runId = pathParam(request, 'runId');
+    const subscribed = subscriptionOf(request);
+    const { caller, runId } = subscribed;
 
     if (wantsJson(request.headers.accept)) return sendWholeLog(context, reply, caller, runId);
     if (request.method === 'HEAD') return await headOnly(context, reply, caller, runId);
-    return streamRun(context, reply, { caller, runId, modes, bufferMs, afterSeq: lastEventId(request) });
+    return streamRun(context, reply, { ...subscribed, afterSeq: lastEventId(request) });
   });
 
   serve('pollRunEvents', { ofRun: true }, async (request, reply) => {
@@ -52,6 +51,14 @@ export const eventsRoutes: Routes = (serve, context) => {
   });
 };
 
+/** What a reader wants to see of a run. Throws HostError `validation_error`. */
+export function subscriptionOf(call: Call): Omit<Subscription, 'afterSeq'> {
+  const query = queryOf(call);
+  const modes = parseStreamModes(textParam(query, 'streamMode'));
+  const bufferMs = integerParam(query, 'bufferMs', { min: 0, max: MAX_BUFFER_MS }) ?? 0;
+  return { caller: callerOf(call), runId: pathParam(call, 'runId'), modes, bufferMs };
+}
+
 /** What a stream would begin with; it is not opened. */
 async function headOnly(
   { host }: AppContext,
@@ -63,8 +70,8 @@ async function headOnly(
   return reply.header('content-type', 'text/event-stream; charset=utf-8').send('');
 }
 
-function lastEventId(request: FastifyRequest): number {
-  const header = request.headers['last-event-id'];
+export function lastEventId({ headers }: Call): number {
+  const header = headers['last-event-id'];
   if (header === undefined) return -1;
   const sequence = typeof header === 'string' ? parseInteger(header) : undefined;
   if (sequence === undefined || sequence < -1) {

@@ -9,46 +9,48 @@ import {
   pathOf,
   route,
 } from '@weft/protocol';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf, type AppContext, pathParam, type Routes, sendJson } from '../../app-context.ts';
+import { callerOf, type AppContext, pathParam, type Routes } from '../../app-context.ts';
+import type { Operation } from '../../call.ts';
 import { noSuchRun } from '../../http/errors.ts';
-import { idempotencyOf, sendReplay } from '../../http/idempotency.ts';
+import { idempotencyOf, replayOf } from '../../http/idempotency.ts';
 import { bodyParser } from '../../http/parse-body.ts';
 
 const ACCESS = { isNewWork: true, ofRun: true };
 
 /** Forks as the protocol has them, and with more to change under our own prefix. */
 export const forkRoutes: Routes = (serve, context) => {
-  serve('forkRun', ACCESS, forkHandler(context, operationOf(route('forkRun')), bodyParser(ForkRunSchema)));
+  serve.everywhere(
+    'forkRun',
+    ACCESS,
+    forkOperation(context, operationOf(route('forkRun')), bodyParser(ForkRunSchema)),
+  );
 
-  serve(
+  serve.everywhere(
     'forkRunWith',
     ACCESS,
-    forkHandler(context, operationOf(route('forkRunWith')), bodyParser(HostForkRunSchema)),
+    forkOperation(context, operationOf(route('forkRunWith')), bodyParser(HostForkRunSchema)),
   );
 };
 
-type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
-
-function forkHandler(
+function forkOperation(
   context: AppContext,
   operation: string,
   parse: (body: unknown) => ForkRunRequest | HostForkRunRequest,
-): Handler {
-  return async (request, reply) => {
-    const runId = pathParam(request, 'runId');
-    const asked = forkOf(parse(request.body));
-    const origin = context.publicUrl(request);
-    const claim = idempotencyOf(request, {
+): Operation {
+  return async (call) => {
+    const runId = pathParam(call, 'runId');
+    const asked = forkOf(parse(call.body));
+    const origin = context.publicUrl(call);
+    const claim = idempotencyOf(call, {
       operation,
       target: [runId],
-      body: (request.body ?? null) as Json,
+      body: (call.body ?? null) as Json,
       render: (outcome) => ({ status: 201, body: renderForked(origin, outcome as unknown as Fork) }),
     });
-    const forked = await context.host.runs.fork(callerOf(request), runId, asked, claim);
+    const forked = await context.host.runs.fork(callerOf(call), runId, asked, claim);
     if (forked === undefined) throw noSuchRun();
-    if (forked.replayed) return sendReplay(reply.header('location', locationOf(forked.body)), forked);
-    reply.header('location', origin + pathOf('getRun', { runId: forked.runId }));
+    if (forked.replayed) return replayOf(forked, { location: locationOf(forked.body) });
+    const location = origin + pathOf('getRun', { runId: forked.runId });
     const { mode } = asked;
     const fork = {
       runId: forked.runId,
@@ -57,7 +59,7 @@ function forkHandler(
       mode,
       status: 'pending',
     };
-    return sendJson(reply, 201, renderForked(origin, fork));
+    return { status: 201, body: renderForked(origin, fork), headers: { location } };
   };
 }
 

@@ -1,19 +1,19 @@
 import { jsonText } from '@weft/engine';
 import { pathOf, type RunSnapshot } from '@weft/protocol';
-import { callerOf, pathParam, type Routes, sendJson } from '../../app-context.ts';
+import { callerOf, pathParam, type Routes } from '../../app-context.ts';
 import { noSuchRun } from '../../http/errors.ts';
-import { isUnchanged, quoted, sendUnchanged } from '../../http/etag.ts';
+import { isUnchanged, quoted, UNCHANGED } from '../../http/etag.ts';
 
 /** A run as it stands now. The validator comes with the snapshot from one read, so a 304 is never stale. */
 export const readRunRoutes: Routes = (serve, context) => {
-  serve('getRun', { ofRun: true }, async (request, reply) => {
-    const view = await context.host.runs.snapshot(callerOf(request), pathParam(request, 'runId'));
+  serve.everywhere('getRun', { ofRun: true }, async (call) => {
+    const view = await context.host.runs.snapshot(callerOf(call), pathParam(call, 'runId'));
     if (view === undefined) throw noSuchRun();
     const etag = quoted(view.etag);
-    reply.header('etag', etag).header('cache-control', 'private, no-cache');
-    if (isUnchanged(request, etag)) return sendUnchanged(reply);
-    const shown = withCallback(view.snapshot, context.publicUrl(request));
-    return sendJson(reply, 200, await jsonText(callerOf(request).tenant, shown));
+    const headers = { etag, 'cache-control': 'private, no-cache' };
+    if (isUnchanged(call, etag)) return { ...UNCHANGED, headers };
+    const shown = withCallback(view.snapshot, context.publicUrl(call));
+    return { status: 200, body: await jsonText(callerOf(call).tenant, shown), headers };
   });
 };
 

@@ -1,7 +1,7 @@
 import type { CreatedWebhook, NewWebhook } from '@weft/engine';
 import { HostError, type Json, operationOf, RegisterWebhookSchema, route, toIso } from '@weft/protocol';
 import { callerOf, pathParam, type Routes, sendJson } from '../../app-context.ts';
-import { idempotencyOf, REPLAY_HEADER, sendReplay } from '../../http/idempotency.ts';
+import { idempotencyOf, replayOf } from '../../http/idempotency.ts';
 import { bodyParser } from '../../http/parse-body.ts';
 import { queryOf, textParam } from '../../http/query.ts';
 
@@ -11,8 +11,8 @@ const parseWebhook = bodyParser(RegisterWebhookSchema);
 
 /** Webhooks of the caller's tenant. The secret is in the answer that registers one and nowhere else. */
 export const webhookRoutes: Routes = (serve, context) => {
-  serve('registerWebhook', async (request, reply) => {
-    const body = request.body as Json | undefined;
+  serve.everywhere('registerWebhook', {}, async (call) => {
+    const body = call.body as Json | undefined;
     const { url, events, tags, tenantId } = parseWebhook(body);
     const wanted: NewWebhook = {
       url,
@@ -20,22 +20,21 @@ export const webhookRoutes: Routes = (serve, context) => {
       tags: tags ?? [],
       ...(tenantId === undefined ? {} : { tenantId }),
     };
-    const claim = idempotencyOf(request, {
+    const claim = idempotencyOf(call, {
       operation: REGISTER,
       target: [],
       body: body ?? null,
       render: (outcome) => ({ status: 201, body: JSON.stringify(outcome) }),
     });
-    const answer = await context.host.webhooks.register(callerOf(request), wanted, claim);
-    if (answer.replayed) return sendReplay(reply, answer);
-    return sendJson(reply, 201, JSON.stringify(shown(answer)));
+    const answer = await context.host.webhooks.register(callerOf(call), wanted, claim);
+    return answer.replayed ? replayOf(answer) : { status: 201, body: JSON.stringify(shown(answer)) };
   });
 
-  serve('unregisterWebhook', async (request, reply) => {
-    const caller = callerOf(request);
-    const webhookId = pathParam(request, 'webhookId');
-    const tenantId = textParam(queryOf(request), 'tenantId');
-    const claim = idempotencyOf(request, {
+  serve.everywhere('unregisterWebhook', {}, async (call) => {
+    const caller = callerOf(call);
+    const webhookId = pathParam(call, 'webhookId');
+    const tenantId = textParam(queryOf(call), 'tenantId');
+    const claim = idempotencyOf(call, {
       operation: UNREGISTER,
       target: [webhookId],
       body: null,
@@ -45,8 +44,7 @@ export const webhookRoutes: Routes = (serve, context) => {
       if (await context.host.webhooks.remove(caller, webhookId, tenantId)) return null;
       throw new HostError('subscription_not_found', 'No webhook with this id belongs to this tenant.');
     });
-    if (answer.replayed) reply.header(REPLAY_HEADER, 'true');
-    return reply.code(204).send();
+    return answer.replayed ? replayOf(answer) : { status: 204, body: '' };
   });
 
   serve('listWebhooks', async (request, reply) => {

@@ -14,10 +14,10 @@ const render: Render = (outcome) => ({
 
 /** The protocol's read of a workflow, and this host's own registration next to it. */
 export const workflowRoutes: Routes = (serve, context) => {
-  serve('getWorkflow', async (request, reply) => {
-    const definition = await context.host.workflows.get(callerOf(request), pathParam(request, 'workflowId'));
+  serve.everywhere('getWorkflow', {}, async (call) => {
+    const definition = await context.host.workflows.get(callerOf(call), pathParam(call, 'workflowId'));
     if (definition === undefined) throw noSuchWorkflow();
-    return sendJson(reply, 200, JSON.stringify(definition));
+    return { status: 200, body: JSON.stringify(definition) };
   });
 
   serve('listWorkflows', async (request, reply) => {
