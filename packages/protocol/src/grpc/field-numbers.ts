@@ -148,7 +148,7 @@ export const FIELD_NUMBERS: Readonly<Record<string, Readonly<Record<string, numb
     output_sensitivity: 17,
   },
   WorkflowNodePosition: { x: 1, y: 2 },
-  NodeSettings: { timeout_ms: 1, retry: 2, on_unknown_outcome: 3 },
+  NodeSettings: { timeout_ms: 1, retry: 2, on_unknown_outcome: 3, type_version: 4 },
   RetrySettings: { max_attempts: 1, initial_ms: 2, factor: 3, max_ms: 4, jitter: 5, never: 6 },
   AgentRef: {
     agent_id: 1,
