@@ -1,31 +1,74 @@
-import { type FSWatcher, watch } from 'node:fs';
+import { type FSWatcher, readdirSync, statSync, watch } from 'node:fs';
+import { join } from 'node:path';
 
 /** One save is often several changes of files. */
 const QUIET_MS = 40;
+/** Folders beyond this number are not watched; a project that has them watches too much. */
+const MOST_FOLDERS = 1_000;
+const IGNORED = new Set(['node_modules', '.git']);
 
-/** Calls back a moment after something in the folders has changed, until it is closed. */
+/**
+ * Calls back a moment after something in the folders has changed, until it is closed. Each folder is watched by itself: a watch of
+ * Node that is recursive loses, on Linux, files that an editor replaces instead of writing to them.
+ */
 export function watchFolders(
   folders: readonly string[],
   changed: () => void,
   failed: (error: Error) => void,
 ): { close(): void } {
+  const watchers = new Map<string, { readonly inode: number; readonly watcher: FSWatcher }>();
   let timer: NodeJS.Timeout | undefined;
-  const soon = () => {
+
+  function soon(): void {
     clearTimeout(timer);
-    timer = setTimeout(changed, QUIET_MS);
-  };
-  const watchers = folders.map((folder): FSWatcher => {
-    const watcher = watch(folder, { recursive: true });
+    timer = setTimeout(() => {
+      watchAll();
+      changed();
+    }, QUIET_MS);
+  }
+
+  function watchAll(): void {
+    const found = folders.flatMap((folder) => foldersFrom(folder)).slice(0, MOST_FOLDERS);
+    const inodes = new Map(found.map(({ folder, inode }) => [folder, inode]));
+    for (const [folder, { inode, watcher }] of watchers) {
+      // One that was removed and made again has the same name.
+      if (inodes.get(folder) === inode) continue;
+      watcher.close();
+      watchers.delete(folder);
+    }
+    for (const { folder, inode } of found)
+      if (!watchers.has(folder)) watchers.set(folder, { inode, watcher: watchOne(folder) });
+  }
+
+  function watchOne(folder: string): FSWatcher {
+    const watcher = watch(folder);
     watcher.on('change', (_, name) => {
-      if (!/(^|[\\/])(node_modules|\.git)([\\/]|$)/.test(String(name ?? ''))) soon();
+      if (!IGNORED.has(String(name))) soon();
     });
-    watcher.on('error', failed);
+    watcher.on('error', (error) => {
+      if (folders.includes(folder)) failed(error);
+    });
     return watcher;
-  });
+  }
+
+  watchAll();
   return {
     close() {
       clearTimeout(timer);
-      for (const watcher of watchers) watcher.close();
+      for (const { watcher } of watchers.values()) watcher.close();
     },
   };
+}
+
+/** It, and all below it, as far as they are there. */
+function foldersFrom(folder: string): { readonly folder: string; readonly inode: number }[] {
+  try {
+    const { ino: inode } = statSync(folder);
+    const inner = readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && !IGNORED.has(entry.name))
+      .flatMap(({ name }) => foldersFrom(join(folder, name)));
+    return [{ folder, inode }, ...inner];
+  } catch {
+    return [];
+  }
 }
