@@ -14,8 +14,6 @@ export const LARGE_BODY = 65_536;
  */
 export const MAX_CONTAINERS = 100_000;
 const BYTES_PER_CONTAINER = 10;
-/** Bytes that are looked at in one go. */
-const SLICE = 65_536;
 /** Once it is read, a body takes up to twenty times its bytes: a few are read and worked on, the others wait as they came. */
 const AT_A_TIME = { inAll: 8, perTenant: 2 };
 
@@ -30,11 +28,11 @@ export function createLargeBodies(): Gate {
 export function readJsonOnly(app: FastifyInstance, gate: Gate, maxBytes: number): void {
   const answers = new WeakMap<FastifyRequest, ServerResponse>();
 
-  async function readLarge(request: FastifyRequest, waiting: Waiting, done: Done): Promise<void> {
+  async function readLarge(request: FastifyRequest, body: Buffer, done: Done): Promise<void> {
     const tenant = request.caller?.tenant ?? '';
     const answer = answers.get(request);
+    const waiting: { body?: Buffer } = { body };
     answer?.once('close', () => delete waiting.body);
-    await runCooperatively(tenant, refuseCrowded(waiting));
     await gate.pass(tenant, async () => {
       if (waiting.body === undefined) return done(clientLeft());
       const value = await runCooperatively(tenant, strictJsonInSteps(textOf(waiting.body)));
@@ -58,16 +56,14 @@ export function readJsonOnly(app: FastifyInstance, gate: Gate, maxBytes: number)
     try {
       if (bytes.length <= LARGE_BODY)
         done(null, bytes.length === 0 ? undefined : parseStrictJson(textOf(bytes)));
-      else readLarge(request, { body: bytes }, done).catch(done);
+      else {
+        refuseCrowded(bytes);
+        readLarge(request, bytes, done).catch(done);
+      }
     } catch (error) {
       done(error as Error);
     }
   });
-}
-
-/** Without its body once the client has left. */
-interface Waiting {
-  body?: Buffer;
 }
 
 type Done = (error: Error | null, value?: Json) => void;
@@ -85,13 +81,16 @@ function textOf(body: Buffer): string {
 }
 
 /** Counted on the bytes, before anything is made of them. */
-function* refuseCrowded(waiting: Waiting): Generator<undefined, void, undefined> {
-  const length = waiting.body?.length ?? 0;
-  const limit = Math.max(MAX_CONTAINERS, Math.floor(length / BYTES_PER_CONTAINER));
-  let place: Place = { at: 0, isInText: false, containers: 0 };
-  while (waiting.body !== undefined && place.at < length) {
-    place = countOn(waiting.body, place);
-    if (place.containers > limit)
+function refuseCrowded(body: Buffer): void {
+  const limit = Math.max(MAX_CONTAINERS, Math.floor(body.length / BYTES_PER_CONTAINER));
+  let containers = 0;
+  let isInText = false;
+  for (let at = 0; at < body.length; at += 1) {
+    const byte = body[at];
+    if (isInText && byte === BACKSLASH) at += 1;
+    else if (byte === QUOTE) isInText = !isInText;
+    else if (!isInText && (byte === OPEN_BRACE || byte === OPEN_BRACKET)) containers += 1;
+    if (containers > limit)
       throw new HostError(
         'validation_error',
         `The body holds more than ${limit} objects and arrays; divide it.`,
@@ -100,26 +99,7 @@ function* refuseCrowded(waiting: Waiting): Generator<undefined, void, undefined>
           limit,
         },
       );
-    yield;
   }
-}
-
-interface Place {
-  readonly at: number;
-  readonly isInText: boolean;
-  readonly containers: number;
-}
-
-/** Over the next slice. */
-function countOn(body: Buffer, place: Place): Place {
-  let { at, isInText, containers } = place;
-  for (const end = Math.min(at + SLICE, body.length); at < end; at += 1) {
-    const byte = body[at];
-    if (isInText && byte === BACKSLASH) at += 1;
-    else if (byte === QUOTE) isInText = !isInText;
-    else if (!isInText && (byte === OPEN_BRACE || byte === OPEN_BRACKET)) containers += 1;
-  }
-  return { at, isInText, containers };
 }
 
 const QUOTE = 0x22;
