@@ -43,6 +43,7 @@ import { rm as removeSecret } from './secrets/rm.ts';
 import { set as setSecret } from './secrets/set.ts';
 import { serve } from './serve.ts';
 import { webhooks } from './webhooks/index.ts';
+import { build } from './workflows/build.ts';
 import { check } from './workflows/check.ts';
 import { ls as listWorkflows } from './workflows/ls.ts';
 import { register } from './workflows/register.ts';
@@ -78,7 +79,13 @@ export const weft = group('weft', 'A durable workflow host for the OpenWOP v1 pr
   reject,
   answer,
   resolve,
-  group('workflows', 'List, check and register workflows', [listWorkflows, showWorkflow, check, register]),
+  group('workflows', 'List, check and register workflows', [
+    listWorkflows,
+    showWorkflow,
+    check,
+    build,
+    register,
+  ]),
   nodes,
   group('keys', 'Manage API keys', [
     listKeys,
