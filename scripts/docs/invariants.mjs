@@ -18,6 +18,7 @@ const AREAS = {
   H: 'Workers: sessions, leases, tasks of users’ code',
   K: 'Keys, links and the identity of a host',
   S: 'Stores',
+  N: 'Node types of users, and the definitions that use them',
   P: 'Patterns of clients',
   T: 'Telemetry and terminal output',
   L: 'Legal logs: rules of the log checker',
